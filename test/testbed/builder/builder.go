@@ -1,0 +1,154 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed/progress"
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+// A Builder makes what is missing in one cache. It is safe to use several, in
+// one process or many: they take turns.
+type Builder struct {
+	cache  cache
+	apt    aptRepository
+	report *progress.Reporter
+}
+
+// New returns a Builder for the cache in a directory, which need not exist yet.
+func New(cacheDir string, report *progress.Reporter) *Builder {
+	if abs, err := filepath.Abs(cacheDir); err == nil {
+		cacheDir = abs // tools run elsewhere
+	}
+	return &Builder{cache: cache{dir: cacheDir}, apt: aptRepository{dir: filepath.Join(cacheDir, "apt")}, report: report}
+}
+
+// AptRepository is the directory with the packages of every release built so
+// far. Nodes see it at /srv/apt.
+func (b *Builder) AptRepository() string { return b.apt.dir }
+
+// Build makes everything for these Kubernetes versions, node images excepted.
+func (b *Builder) Build(ctx context.Context, kubernetes []string) error {
+	for _, version := range kubernetes {
+		if _, err := b.Release(ctx, version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Release is where the parts of a Kubernetes release are.
+type Release struct {
+	versions.Release
+	Bin           string   // directory with the seven commands
+	EtcdBin       string   // directory with etcd, etcdctl and etcdutl
+	CNIBin        string   // directory with the CNI plugins
+	ContainerdBin string   // directory with containerd of this testbed, its shim and ctr
+	Images        []string // archives of the container images
+}
+
+// Release finds the parts of a Kubernetes release, and builds those that are missing.
+func (b *Builder) Release(ctx context.Context, kubernetes string) (Release, error) {
+	parts, err := b.parts(ctx, kubernetes)
+	if err != nil {
+		return Release{}, err
+	}
+	if err := b.ensure(ctx, parts.all()...); err != nil {
+		return Release{}, err
+	}
+	if err := b.publish(ctx, parts); err != nil {
+		return Release{}, err
+	}
+	bin := func(r recipe) string { return filepath.Join(b.cache.entry(r), "bin") }
+	return Release{
+		Release: parts.release,
+		Bin:     bin(parts.kubernetes), EtcdBin: bin(parts.etcd), CNIBin: bin(parts.cni), ContainerdBin: bin(parts.containerd),
+		Images: parts.images.archives(b.cache.entry(parts.images)),
+	}, nil
+}
+
+// ensure makes the wanted entries that are not there. Looking takes no lock.
+func (b *Builder) ensure(ctx context.Context, wanted ...recipe) error {
+	if len(b.cache.missing(wanted...)) == 0 {
+		return nil
+	}
+	return b.locked(ctx, func() error {
+		for _, r := range b.cache.missing(wanted...) { // asked again: whoever held the lock may have made them
+			if err := b.make(ctx, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// locked does work with the build lock held and the leftovers of others removed.
+func (b *Builder) locked(ctx context.Context, work func() error) error {
+	unlock, err := b.cache.lock(ctx, b.report)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := b.cache.clear(); err != nil {
+		return err
+	}
+	return work()
+}
+
+// make builds one entry.
+func (b *Builder) make(ctx context.Context, r recipe) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return b.report.Step("build "+title(r), r.usually(), func() error {
+		shop, err := b.openWorkshop(r)
+		if err != nil {
+			return err
+		}
+		defer shop.log.Close()
+		partial, err := b.cache.begin(r)
+		if err != nil {
+			return err
+		}
+		if err := r.build(ctx, shop, partial); err != nil {
+			err = fmt.Errorf("building %s: %w", title(r), err)
+			if ctx.Err() != nil {
+				return err // interrupted: the log has nothing to tell
+			}
+			return errors.Join(shop.explain(err), removeTree(partial))
+		}
+		return b.cache.finish(r, partial)
+	})
+}
+
+// parts looks up a version and lists its recipes.
+func (b *Builder) parts(ctx context.Context, kubernetes string) (parts, error) {
+	release, err := versions.Lookup(kubernetes)
+	if err != nil {
+		return parts{}, err
+	}
+	toolchain, err := b.toolchain(ctx)
+	if err != nil {
+		return parts{}, err
+	}
+	return partsOf(toolchain, release), nil
+}
+
+// toolchain asks Go for its version, outside any module: that of the checkout
+// in which we happen to run must not choose another one.
+func (b *Builder) toolchain(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	var out strings.Builder
+	err := command{argv: []string{"go", "env", "GOVERSION"}, dir: "/", env: []string{"GOWORK=off"}}.run(ctx, &out, io.Discard, io.Discard)
+	if err != nil {
+		return "", fmt.Errorf("asking for the version of Go: %w", err)
+	}
+	return strings.TrimSpace(out.String()), nil
+}

@@ -1,0 +1,71 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// killDelay is how long a killed tool's output may stay open before we stop waiting for it.
+const killDelay = 5 * time.Second
+
+// A command is one call of a tool, as argv: there is never a shell between.
+type command struct {
+	argv []string
+	dir  string   // where it runs; ours when empty
+	env  []string // added to our environment
+	// started, if any, is told the process id.
+	started func(pid int)
+}
+
+// run runs the command and waits for it. The tool is killed with its whole
+// process group when ctx ends, and by the kernel when we die.
+func (c command) run(ctx context.Context, stdout, stderr, log io.Writer) error {
+	fmt.Fprintf(log, "+ %s\n", strings.Join(c.argv, " "))
+	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), c.env...)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = killDelay
+
+	// The kernel sends Pdeathsig when the *thread* that started the child ends,
+	// so this goroutine keeps its thread until the child is gone.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := cmd.Start()
+	if err == nil {
+		if c.started != nil {
+			c.started(cmd.Process.Pid)
+		}
+		err = cmd.Wait()
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", c.name(), context.Cause(ctx))
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%s is not installed: %w", c.argv[0], err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.name(), err)
+	}
+	return nil
+}
+
+// name is the tool and its first word: "go build", "dpkg-deb --build".
+func (c command) name() string {
+	name := filepath.Base(c.argv[0])
+	if len(c.argv) > 1 {
+		name += " " + c.argv[1]
+	}
+	return name
+}

@@ -1,0 +1,20 @@
+package builder
+
+import "time"
+
+// containerd builds the daemon, its runc shim and ctr. The tags leave out the
+// snapshotters that need C libraries or a kernel that test machines lack.
+func containerd(toolchain, version string) recipe {
+	const module = "github.com/containerd/containerd/v2"
+	program := goProgram{
+		name: "containerd", release: version, toolchain: toolchain,
+		modules: []goModule{{Path: module, Version: version}},
+		tags:    "no_btrfs,no_zfs,no_devmapper",
+		ldflags: goStrip + setVariables(module+"/version", "Version="+version),
+		takes:   2 * time.Minute,
+	}
+	for _, name := range []string{"containerd", "containerd-shim-runc-v2", "ctr"} {
+		program.commands = append(program.commands, goCommand{pkg: module + "/cmd/" + name})
+	}
+	return program
+}

@@ -1,0 +1,112 @@
+package builder
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// debsFormat is raised when what goes into the packages changes other than
+// through their texts: the code is not part of the key.
+const debsFormat = "1"
+
+// debs is the recipe of .deb packages that are made from the programs of one
+// other entry. The entry holds them in debs/.
+type debs struct {
+	name     string
+	release  string
+	programs recipe
+	packages []deb
+}
+
+// A deb is one package.
+type deb struct {
+	name, version string
+	depends       string
+	summary       string
+	programs      map[string]string // path in the package → name in the programs' bin/
+	texts         map[string]string // path in the package → text
+	conffiles     []string          // of the texts, those that a user may change
+	scripts       map[string]string // postinst, prerm, … → text
+}
+
+func (d debs) component() string    { return d.name }
+func (d debs) version() string      { return d.release }
+func (d debs) needs() []recipe      { return []recipe{d.programs} }
+func (debs) usually() time.Duration { return 10 * time.Second }
+
+func (d debs) inputs() []string {
+	inputs := []string{debsFormat}
+	for _, deb := range d.packages {
+		// fmt prints maps in the order of their keys.
+		inputs = append(inputs, fmt.Sprintf("%q", []any{deb.control(), deb.programs, deb.texts, deb.conffiles, deb.scripts}))
+	}
+	return inputs
+}
+
+func (d debs) build(ctx context.Context, shop *workshop, dir string) error {
+	into := filepath.Join(dir, "debs")
+	if err := os.Mkdir(into, 0o755); err != nil {
+		return fmt.Errorf("making directory: %w", err)
+	}
+	for _, deb := range d.packages {
+		tree := filepath.Join(dir, deb.name)
+		if err := deb.lay(tree, filepath.Join(shop.of(d.programs), "bin")); err != nil {
+			return fmt.Errorf("laying out %s: %w", deb.name, err)
+		}
+		// Little compression: it is read on this machine only. The date makes it reproducible.
+		err := shop.run(ctx, command{
+			argv: []string{"dpkg-deb", "--build", "--root-owner-group", "-Zgzip", "-z1", tree, filepath.Join(into, deb.file())},
+			env:  []string{"SOURCE_DATE_EPOCH=0"},
+		})
+		if err != nil {
+			return err
+		}
+		if err := os.RemoveAll(tree); err != nil {
+			return fmt.Errorf("removing %s: %w", tree, err)
+		}
+	}
+	return nil
+}
+
+// file is the package's name in a pool.
+func (d deb) file() string { return fmt.Sprintf("%s_%s_%s.deb", d.name, d.version, runtime.GOARCH) }
+
+func (d deb) control() string {
+	return fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: The Refit authors <testbed@refit.invalid>\n"+
+		"Section: admin\nPriority: optional\nDepends: %s\nDescription: %s\n",
+		d.name, d.version, runtime.GOARCH, d.depends, d.summary)
+}
+
+// lay writes the tree that dpkg-deb packs.
+func (d deb) lay(tree, bin string) error {
+	for to, program := range d.programs {
+		if err := linkFile(filepath.Join(bin, program), filepath.Join(tree, to)); err != nil {
+			return err
+		}
+	}
+	for to, text := range d.texts {
+		if err := writeFile(filepath.Join(tree, to), text, 0o644); err != nil {
+			return err
+		}
+	}
+	control := filepath.Join(tree, "DEBIAN")
+	if err := writeFile(filepath.Join(control, "control"), d.control(), 0o644); err != nil {
+		return err
+	}
+	if len(d.conffiles) > 0 {
+		if err := writeFile(filepath.Join(control, "conffiles"), strings.Join(d.conffiles, "\n")+"\n", 0o644); err != nil {
+			return err
+		}
+	}
+	for name, text := range d.scripts {
+		if err := writeFile(filepath.Join(control, name), text, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package builder
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// A goProgram is the recipe of commands that are built from Go modules. The
+// entry holds them in bin/.
+type goProgram struct {
+	name      string
+	release   string     // the version that names the entry
+	toolchain string     // `go env GOVERSION`
+	modules   []goModule // the first one's go.mod is the model for ours
+	staging   string     // version of the libraries that upstream replaces locally
+	commands  []goCommand
+	tags      string
+	ldflags   string
+	takes     time.Duration
+	// proof, if any, looks at the finished commands and refuses wrong ones.
+	proof func(ctx context.Context, shop *workshop, bin string) error
+	// proofInputs are what the proof compares with.
+	proofInputs []string
+}
+
+// A goCommand is a main package, and the file name of its program where the
+// package's own would be another.
+type goCommand struct {
+	pkg string
+	as  string
+}
+
+// Static, without paths of this machine, and without symbols. A change here makes
+// everything compile anew: minutes for each Kubernetes version.
+var (
+	goBuildFlags = []string{"-trimpath"}
+	goBuildEnv   = []string{"CGO_ENABLED=0", "GOFLAGS=-mod=mod", "GOWORK=off", "GOGC=400"}
+)
+
+const goStrip = "-s -w"
+
+func (p goProgram) component() string      { return p.name }
+func (p goProgram) version() string        { return p.release }
+func (p goProgram) needs() []recipe        { return nil }
+func (p goProgram) usually() time.Duration { return p.takes }
+
+func (p goProgram) inputs() []string {
+	inputs := []string{p.toolchain, p.staging, p.tags, p.ldflags, fmt.Sprint(goBuildFlags), fmt.Sprint(goBuildEnv)}
+	for _, module := range p.modules {
+		inputs = append(inputs, module.Path+"@"+module.Version)
+	}
+	for _, command := range p.commands {
+		inputs = append(inputs, command.pkg+" as "+command.file())
+	}
+	return append(inputs, p.proofInputs...)
+}
+
+func (p goProgram) build(ctx context.Context, shop *workshop, dir string) error {
+	source, bin := filepath.Join(dir, "module"), filepath.Join(dir, "bin")
+	for _, made := range []string{source, bin} {
+		if err := os.Mkdir(made, 0o755); err != nil {
+			return fmt.Errorf("making directory: %w", err)
+		}
+	}
+	if err := writeModule(ctx, shop, source, p.name, p.staging, p.modules); err != nil {
+		return err
+	}
+	argv := append([]string{"go", "build"}, goBuildFlags...)
+	argv = append(argv, "-tags", p.tags, "-ldflags", p.ldflags, "-o", bin+"/")
+	for _, command := range p.commands {
+		argv = append(argv, command.pkg)
+	}
+	if err := shop.run(ctx, command{argv: argv, dir: source, env: goBuildEnv}); err != nil {
+		return err
+	}
+	if err := p.rename(bin); err != nil {
+		return err
+	}
+	if p.proof != nil {
+		return p.proof(ctx, shop, bin)
+	}
+	return nil
+}
+
+// rename gives each program the file name that we want.
+func (p goProgram) rename(bin string) error {
+	for _, command := range p.commands {
+		if own := ownName(command.pkg); own != command.file() {
+			if err := os.Rename(filepath.Join(bin, own), filepath.Join(bin, command.file())); err != nil {
+				return fmt.Errorf("naming %s: %w", command.file(), err)
+			}
+		}
+	}
+	return nil
+}
+
+func (c goCommand) file() string {
+	if c.as != "" {
+		return c.as
+	}
+	return ownName(c.pkg)
+}
+
+var majorSuffix = regexp.MustCompile(`^v[0-9]+$`)
+
+// ownName is the file name that `go build` gives a package's program.
+func ownName(pkg string) string {
+	if majorSuffix.MatchString(path.Base(pkg)) {
+		pkg = path.Dir(pkg)
+	}
+	return path.Base(pkg)
+}
+
+// setVariables is the linker flag that sets string variables of a package.
+func setVariables(pkg string, values ...string) string {
+	var flags strings.Builder
+	for _, value := range values {
+		fmt.Fprintf(&flags, " -X %s.%s", pkg, value)
+	}
+	return flags.String()
+}

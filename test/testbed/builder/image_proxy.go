@@ -1,0 +1,45 @@
+package builder
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+// proxyCommands is what kube-proxy calls. iptables is what the node's Debian
+// means by it (nft), so that the kubelet, the CNI plugins and kube-proxy write
+// the same tables.
+var proxyCommands = []string{
+	"/usr/sbin/iptables", "/usr/sbin/iptables-save", "/usr/sbin/iptables-restore",
+	"/usr/sbin/ip6tables", "/usr/sbin/ip6tables-save", "/usr/sbin/ip6tables-restore",
+	"/usr/sbin/iptables-nft", "/usr/sbin/iptables-nft-save", "/usr/sbin/iptables-nft-restore",
+	"/usr/sbin/ip6tables-nft", "/usr/sbin/ip6tables-nft-save", "/usr/sbin/ip6tables-nft-restore",
+	"/usr/sbin/iptables-legacy", "/usr/sbin/iptables-legacy-save", "/usr/sbin/iptables-legacy-restore",
+	"/usr/sbin/ip6tables-legacy", "/usr/sbin/ip6tables-legacy-save", "/usr/sbin/ip6tables-legacy-restore",
+	"/usr/sbin/nft", "/usr/sbin/conntrack", "/usr/sbin/modprobe",
+}
+
+// proxyImage is kube-proxy with the packet filter tools out of the node's root:
+// the programs, the libraries they are linked with, and the plugins that
+// iptables loads by itself.
+func proxyImage(r versions.Release, program, root string) (image, error) {
+	img := programImage(versions.Registry+"/kube-proxy:"+r.Kubernetes, filepath.Dir(program), filepath.Base(program))
+	taken := newClosure(root)
+	for _, command := range proxyCommands {
+		if err := taken.add(command); err != nil {
+			return image{}, fmt.Errorf("collecting %s: %w", command, err)
+		}
+	}
+	plugins, err := filepath.Glob(filepath.Join(root, "usr/lib/*/xtables/*.so"))
+	if err != nil || len(plugins) == 0 {
+		return image{}, fmt.Errorf("collecting the plugins of iptables: none in %s", root)
+	}
+	for _, plugin := range plugins {
+		if err := taken.add(plugin[len(root):]); err != nil {
+			return image{}, fmt.Errorf("collecting %s: %w", plugin, err)
+		}
+	}
+	img.files = append(img.files, taken.layerFiles()...)
+	return img, nil
+}

@@ -1,0 +1,123 @@
+package builder
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+// imagesFormat is raised when what goes into the images changes: the code below
+// is not part of the key.
+const imagesFormat = "1"
+
+// images are the container images of a release, one archive each.
+type images struct {
+	release versions.Release
+
+	debian, kubernetes, etcd, coredns, pause recipe
+}
+
+func (i images) component() string    { return "images" }
+func (i images) version() string      { return i.release.Kubernetes }
+func (images) usually() time.Duration { return 10 * time.Second }
+
+func (i images) needs() []recipe {
+	return []recipe{i.debian, i.kubernetes, i.etcd, i.coredns, i.pause}
+}
+
+func (i images) inputs() []string {
+	inputs := append([]string{imagesFormat, imagePath, versions.BusyboxImage}, i.release.KubeadmImages()...)
+	return append(append(inputs, proxyCommands...), busyboxFor...)
+}
+
+func (i images) build(_ context.Context, shop *workshop, dir string) error {
+	list, err := i.list(shop)
+	if err != nil {
+		return err
+	}
+	for _, image := range list {
+		if err := image.write(filepath.Join(dir, archiveName(image.name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list is every image of the release.
+func (i images) list(shop *workshop) ([]image, error) {
+	r, bin := i.release, filepath.Join(shop.of(i.kubernetes), "bin")
+	proxy, err := proxyImage(r, filepath.Join(bin, "kube-proxy"), filepath.Join(shop.of(i.debian), "root"))
+	if err != nil {
+		return nil, err
+	}
+	busybox, err := busyboxImage(shop.of(i.debian))
+	if err != nil {
+		return nil, err
+	}
+	return []image{
+		programImage(versions.Registry+"/kube-apiserver:"+r.Kubernetes, bin, "kube-apiserver"),
+		programImage(versions.Registry+"/kube-controller-manager:"+r.Kubernetes, bin, "kube-controller-manager"),
+		programImage(versions.Registry+"/kube-scheduler:"+r.Kubernetes, bin, "kube-scheduler"),
+		proxy,
+		programImage(versions.Registry+"/etcd:"+r.EtcdImageTag, filepath.Join(shop.of(i.etcd), "bin"), "etcd", "etcdctl", "etcdutl"),
+		corednsImage(r, filepath.Join(shop.of(i.coredns), "bin", "coredns")),
+		pauseImage(r, filepath.Join(shop.of(i.pause), "bin", "pause")),
+		busybox,
+	}, nil
+}
+
+// archives are the files of the finished entry.
+func (i images) archives(entry string) []string {
+	var paths []string
+	for _, name := range append(i.release.KubeadmImages(), versions.BusyboxImage) {
+		paths = append(paths, filepath.Join(entry, archiveName(name)))
+	}
+	return paths
+}
+
+// archiveName is the file name of an image: etcd-3.6.8-0.tar.
+func archiveName(image string) string {
+	return strings.ReplaceAll(path.Base(image), ":", "-") + ".tar"
+}
+
+// programImage has static programs in /usr/local/bin; the first is what it runs.
+func programImage(name, bin string, programs ...string) image {
+	img := image{name: name, entrypoint: []string{"/usr/local/bin/" + programs[0]}}
+	for _, program := range programs {
+		img.files = append(img.files, layerFile{
+			path: "/usr/local/bin/" + program, mode: 0o755, source: filepath.Join(bin, program),
+		})
+	}
+	return img
+}
+
+// netBindService is the xattr of a file that may bind ports below 1024: revision
+// 2, effective, permitted = CAP_NET_BIND_SERVICE (bit 10), little endian.
+const netBindService = "\x01\x00\x00\x02" + "\x00\x04\x00\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
+
+// corednsImage runs as nobody special, as upstream's does. kubeadm's Deployment
+// leaves it CAP_NET_BIND_SERVICE only, which a user other than root gets at exec
+// through the file's own capability and in no other way.
+func corednsImage(r versions.Release, program string) image {
+	return image{
+		name:       fmt.Sprintf("%s/coredns/coredns:%s", versions.Registry, r.CoreDNS),
+		entrypoint: []string{"/coredns"},
+		user:       "65532:65532",
+		files: []layerFile{{
+			path: "/coredns", mode: 0o755, source: program,
+			xattrs: map[string]string{"security.capability": netBindService},
+		}},
+	}
+}
+
+func pauseImage(r versions.Release, program string) image {
+	return image{
+		name: r.PauseImage(), entrypoint: []string{"/pause"}, user: "65535:65535",
+		files: []layerFile{{path: "/pause", mode: 0o755, source: program}},
+	}
+}

@@ -1,0 +1,46 @@
+package builder
+
+import (
+	"context"
+	"time"
+)
+
+// Work is one entry that has to be built.
+type Work struct {
+	What    string        // kubernetes v1.36.3
+	Usually time.Duration // on a small machine that has nothing cached
+}
+
+// Missing says what Build would have to make for these versions, and NodeImage
+// for these node images, in order. It builds nothing and takes no lock.
+func (b *Builder) Missing(ctx context.Context, kubernetes []string, nodes ...NodeImageSpec) ([]Work, error) {
+	var wanted []recipe
+	for _, version := range kubernetes {
+		parts, err := b.parts(ctx, version)
+		if err != nil {
+			return nil, err
+		}
+		wanted = append(wanted, parts.all()...)
+	}
+	for _, spec := range nodes {
+		node, seed, err := b.nodeRecipes(ctx, spec)
+		if err != nil {
+			return nil, err
+		}
+		wanted = append(wanted, node, seed)
+	}
+	var work []Work
+	for _, r := range b.cache.missing(wanted...) {
+		work = append(work, Work{What: title(r), Usually: r.usually()})
+	}
+	return work, nil
+}
+
+// Total is how long all of the work usually takes.
+func Total(work []Work) time.Duration {
+	var total time.Duration
+	for _, w := range work {
+		total += w.Usually
+	}
+	return total
+}

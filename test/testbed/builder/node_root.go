@@ -1,0 +1,150 @@
+package builder
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+// nodeFormat is raised when what goes into a node's root changes other than
+// through its texts: the code is not part of the key.
+const nodeFormat = "1"
+
+// heldPackages are what an administrator holds back, so that no routine upgrade moves the cluster.
+var heldPackages = []string{"kubelet", "kubeadm", "kubectl"}
+
+// nodeRoot is the recipe of a node's root file system, in root/: a copy of the
+// Debian root with containerd, Kubernetes and the CNI plugins installed.
+type nodeRoot struct {
+	spec  NodeImageSpec
+	parts parts
+}
+
+func (nodeRoot) component() string      { return "node" }
+func (nodeRoot) usually() time.Duration { return 15 * time.Second }
+
+func (n nodeRoot) version() string {
+	return fmt.Sprintf("%s-%s-%s", n.parts.release.Kubernetes, n.spec.Install, n.spec.Containerd)
+}
+
+func (n nodeRoot) inputs() []string {
+	inputs := []string{nodeFormat, containerdConfig(n.spec.Containerd, n.parts.release)}
+	if n.spec.Install == InstallBinaries {
+		inputs = append(inputs, kubeletUnit, kubeadmDropIn, containerdUnit)
+	}
+	return append(inputs, heldPackages...)
+}
+
+func (n nodeRoot) needs() []recipe {
+	p := n.parts
+	if n.spec.Install == InstallDeb {
+		return p.debs()
+	}
+	return []recipe{p.debian, p.kubernetes, p.cni, p.containerd}
+}
+
+func (n nodeRoot) build(ctx context.Context, shop *workshop, dir string) error {
+	root := filepath.Join(dir, "root")
+	base := filepath.Join(shop.of(n.parts.debian), "root")
+	if err := shop.run(ctx, command{argv: []string{"cp", "--archive", "--reflink=auto", base, root}}); err != nil {
+		return err
+	}
+	for _, install := range []func(context.Context, *workshop, string) error{
+		n.installContainerd,
+		n.installKubernetes,
+		n.configure,
+	} {
+		if err := install(ctx, shop, root); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// installContainerd installs Debian's package, or what was built: as a package
+// or by hand, like Kubernetes itself.
+func (n nodeRoot) installContainerd(ctx context.Context, shop *workshop, root string) error {
+	switch {
+	case n.spec.Containerd == ContainerdDebian:
+		return aptInstall(ctx, shop, root, n.parts, "containerd="+versions.DebianContainerd+"*")
+	case n.spec.Install == InstallDeb:
+		return aptInstall(ctx, shop, root, n.parts, "containerd="+versions.ContainerdPackageVersion())
+	}
+	if err := copyPrograms(filepath.Join(shop.of(n.parts.containerd), "bin"), filepath.Join(root, "usr/local/bin")); err != nil {
+		return err
+	}
+	return addUnit(root, "usr/local/lib/systemd/system", "containerd.service", inLocalBin(containerdUnit))
+}
+
+func (n nodeRoot) installKubernetes(ctx context.Context, shop *workshop, root string) error {
+	if n.spec.Install == InstallDeb {
+		version := n.parts.release.PackageVersion()
+		err := aptInstall(ctx, shop, root, n.parts, "kubernetes-cni="+versions.CNIPackageVersion(),
+			"kubelet="+version, "kubeadm="+version, "kubectl="+version)
+		if err != nil {
+			return err
+		}
+		return shop.run(ctx, inRoot(root, nil, append([]string{"apt-mark", "hold"}, heldPackages...)...))
+	}
+	bin := filepath.Join(shop.of(n.parts.kubernetes), "bin")
+	if err := copyPrograms(bin, filepath.Join(root, "usr/local/bin"), "kubelet", "kubeadm", "kubectl"); err != nil {
+		return err
+	}
+	if err := copyPrograms(filepath.Join(shop.of(n.parts.cni), "bin"), filepath.Join(root, "opt/cni/bin")); err != nil {
+		return err
+	}
+	if err := addUnit(root, "etc/systemd/system", "kubelet.service", inLocalBin(kubeletUnit)); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(root, "etc/systemd/system/kubelet.service.d/10-kubeadm.conf"), inLocalBin(kubeadmDropIn), 0o644)
+}
+
+func (n nodeRoot) configure(_ context.Context, _ *workshop, root string) error {
+	config := containerdConfig(n.spec.Containerd, n.parts.release)
+	if err := writeFile(filepath.Join(root, "etc/containerd/config.toml"), config, 0o644); err != nil {
+		return err
+	}
+	return trim(root)
+}
+
+// addUnit writes a unit and enables it, as `systemctl enable` would.
+func addUnit(root, dir, name, text string) error {
+	if err := writeFile(filepath.Join(root, dir, name), text, 0o644); err != nil {
+		return err
+	}
+	wants := filepath.Join(root, "etc/systemd/system/multi-user.target.wants")
+	if err := os.MkdirAll(wants, 0o755); err != nil {
+		return fmt.Errorf("enabling %s: %w", name, err)
+	}
+	if err := os.Symlink("/"+filepath.Join(dir, name), filepath.Join(wants, name)); err != nil {
+		return fmt.Errorf("enabling %s: %w", name, err)
+	}
+	return nil
+}
+
+// aptInstall installs packages of the testbed's repository with the node's own apt.
+func aptInstall(ctx context.Context, shop *workshop, root string, p parts, packages ...string) error {
+	debs, err := debsOf(shop.cache, p.debs())
+	if err != nil {
+		return err
+	}
+	if !shop.apt.holds(debs) {
+		if err := shop.apt.publish(ctx, debs); err != nil {
+			return err
+		}
+	}
+	repository := []string{"--bind-ro=" + shop.apt.dir + ":" + aptMountPoint}
+	if err := shop.run(ctx, inRoot(root, repository, "apt-get", "update")); err != nil {
+		return err
+	}
+	argv := append([]string{"apt-get", "install", "--yes", "--no-install-recommends"}, packages...)
+	if err := shop.run(ctx, inRoot(root, repository, argv...)); err != nil {
+		return fmt.Errorf("installing %s: %w", strings.Join(packages, ", "), err)
+	}
+	return nil
+}

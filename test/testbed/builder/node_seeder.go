@@ -1,0 +1,120 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A seeder is a containerd that runs in a root directory, without an init system.
+type seeder struct {
+	shop   *workshop
+	leader int // process id of the container's first process
+	ended  chan error
+	kill   context.CancelFunc
+}
+
+// startSeeder starts containerd in a root that stays as it is, and waits until
+// it answers.
+func startSeeder(ctx context.Context, shop *workshop, root string, binds []string) (*seeder, error) {
+	ctx, kill := context.WithCancel(ctx)
+	s := &seeder{shop: shop, ended: make(chan error, 1), kill: kill}
+	binds = append(binds, "--read-only", "--tmpfs=/tmp", "--as-pid2", "--capability=all")
+	daemon := inRoot(root, binds, "/usr/local/bin/containerd", "--config", "/usr/local/bin/config.toml")
+	started := make(chan int, 1)
+	daemon.started = func(pid int) { started <- pid }
+	go func() { s.ended <- shop.run(ctx, daemon) }()
+	if err := s.waitUntilItAnswers(ctx, started); err != nil {
+		kill()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *seeder) waitUntilItAnswers(ctx context.Context, started <-chan int) error {
+	ctx, cancel := context.WithTimeout(ctx, seedTimeout)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	nspawn := 0
+	for {
+		select {
+		case nspawn = <-started:
+		case err := <-s.ended:
+			return fmt.Errorf("containerd ended before it answered: %w", err)
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for containerd to answer: %w", context.Cause(ctx))
+		case <-tick.C:
+			if s.leader = onlyChild(nspawn); s.leader != 0 && s.answers(ctx) {
+				return nil
+			}
+		}
+	}
+}
+
+// answers asks only when the socket is there: systemd-nspawn is still setting up until then.
+func (s *seeder) answers(ctx context.Context) bool {
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d/root/run/containerd/containerd.sock", s.leader)); err != nil {
+		return false
+	}
+	return s.ctr(ctx, "version") == nil
+}
+
+// ctr runs ctr inside.
+func (s *seeder) ctr(ctx context.Context, args ...string) error {
+	argv := []string{"nsenter", "--target", strconv.Itoa(s.leader), "--all", "/usr/local/bin/ctr"}
+	return s.shop.run(ctx, command{argv: append(argv, args...)})
+}
+
+// stop asks containerd to end, so that it closes its databases, and waits.
+func (s *seeder) stop(ctx context.Context) error {
+	defer s.kill()
+	daemon := onlyChild(s.leader)
+	if daemon == 0 {
+		return errors.New("stopping containerd: it is not running")
+	}
+	if err := syscall.Kill(daemon, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stopping containerd: %w", err)
+	}
+	select {
+	case err := <-s.ended:
+		if err != nil {
+			return fmt.Errorf("stopping containerd: %w", err)
+		}
+		return nil
+	case <-time.After(seedTimeout):
+		return fmt.Errorf("stopping containerd: still there after %s", seedTimeout)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// onlyChild is the single child of a process, or 0 while there is none or more.
+func onlyChild(pid int) int {
+	if pid == 0 {
+		return 0
+	}
+	var children []string
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if err != nil {
+			return 0
+		}
+		children = append(children, strings.Fields(string(text))...)
+	}
+	if len(children) != 1 {
+		return 0
+	}
+	child, err := strconv.Atoi(children[0])
+	if err != nil {
+		return 0
+	}
+	return child
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/progress"
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+// nodeImageFlags say which node images to build besides.
+type nodeImageFlags struct {
+	installs    []string
+	containerds []string
+}
+
+func newBuildCommand(opts *options) *cobra.Command {
+	var kubernetes []string
+	var nodes nodeImageFlags
+	cmd := &cobra.Command{
+		Use:   "build",
+		Short: "Build the binaries, images and packages of Kubernetes versions into the cache",
+		Long: "Build the binaries, images and packages of Kubernetes versions into the cache.\n" +
+			"It may be interrupted at any time and continues when called again.",
+		Example: "  testbed build --kubernetes v1.35.4,v1.36.3",
+		Args:    asUsage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(kubernetes) == 0 {
+				return usageError{fmt.Errorf("--kubernetes is missing; supported are %s", strings.Join(versions.Kubernetes(), ", "))}
+			}
+			for _, version := range kubernetes {
+				if _, err := versions.Lookup(version); err != nil {
+					return usageError{err}
+				}
+			}
+			specs, err := nodes.specs(kubernetes)
+			if err != nil {
+				return usageError{err}
+			}
+			b := builder.New(opts.cache, opts.report)
+			missing, err := b.Missing(cmd.Context(), kubernetes, specs...)
+			if err != nil {
+				return err
+			}
+			announce(opts.report, opts.cache, missing)
+			if err := b.Build(cmd.Context(), kubernetes); err != nil {
+				return err
+			}
+			for _, spec := range specs {
+				if _, err := b.NodeImage(cmd.Context(), spec); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&kubernetes, "kubernetes", nil, "versions to build, such as v1.35.4,v1.36.3")
+	flags.StringSliceVar(&nodes.installs, "node-install", nil, "also build node images with Kubernetes installed this way: binaries, deb")
+	flags.StringSliceVar(&nodes.containerds, "node-containerd", []string{builder.ContainerdBuilt}, "containerd of those node images: debian, "+builder.ContainerdBuilt)
+	return cmd
+}
+
+// specs is every combination that was asked for.
+func (f nodeImageFlags) specs(kubernetes []string) ([]builder.NodeImageSpec, error) {
+	var specs []builder.NodeImageSpec
+	for _, version := range kubernetes {
+		for _, install := range f.installs {
+			for _, containerd := range f.containerds {
+				spec := builder.NodeImageSpec{Kubernetes: version, Install: install, Containerd: containerd}
+				if err := spec.Validate(); err != nil {
+					return nil, err
+				}
+				specs = append(specs, spec)
+			}
+		}
+	}
+	return specs, nil
+}
+
+// announce says beforehand what will be built and how long that may take.
+func announce(report *progress.Reporter, cache string, missing []builder.Work) {
+	if len(missing) == 0 {
+		report.Say("everything is built already, in %s", cache)
+		return
+	}
+	report.Say("to build, into %s:", cache)
+	for _, work := range missing {
+		report.Say("  %s", fmt.Sprintf("%-40s %8s", work.What, progress.Seconds(work.Usually)))
+	}
+	report.Say("usually %s in all on a small machine, much less with a warm Go build cache", progress.Seconds(builder.Total(missing)))
+}

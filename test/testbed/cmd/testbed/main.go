@@ -1,0 +1,102 @@
+// Command testbed builds and runs real Kubernetes clusters on one Linux machine.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/test/testbed/progress"
+)
+
+// How the command ends.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// options are the flags that every subcommand has, and where it reports.
+type options struct {
+	cache  string
+	state  string
+	report *progress.Reporter
+}
+
+// subcommands is everything testbed can do.
+var subcommands = []func(*options) *cobra.Command{
+	newBuildCommand, // make binaries, images and packages
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// run runs the command line and returns how the process ends.
+func run(ctx context.Context, args []string) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintln(os.Stderr, "testbed:", err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func newRootCommand() *cobra.Command {
+	opts := &options{report: progress.New(os.Stdout)}
+	root := &cobra.Command{
+		Use:           "testbed",
+		Short:         "Build and run real Kubernetes clusters on one Linux machine",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          asUsage(cobra.NoArgs),
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	flags := root.PersistentFlags()
+	flags.StringVar(&opts.cache, "cache", defaultCache(), "where built things are kept")
+	flags.StringVar(&opts.state, "state", "/var/lib/refit-testbed", "where clusters live")
+	for _, subcommand := range subcommands {
+		root.AddCommand(subcommand(opts))
+	}
+	return root
+}
+
+// defaultCache is ${XDG_CACHE_HOME:-$HOME/.cache}/refit-testbed.
+func defaultCache() string {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		base = filepath.Join(os.TempDir(), "cache")
+	}
+	return filepath.Join(base, "refit-testbed")
+}
+
+// A usageError is a command line that we do not understand.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// asUsage makes what an argument check finds a usageError.
+func asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}

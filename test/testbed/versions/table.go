@@ -1,0 +1,25 @@
+package versions
+
+// What does not depend on the Kubernetes release.
+const (
+	Containerd = "v2.4.2"
+	CNIPlugins = "v1.9.1"
+
+	// Debian is the suite of the node's root; its containerd and runc come with it.
+	Debian = "bookworm"
+	// DebianContainerd is the series of containerd in that suite, and the one
+	// from which the testbed's containerd upgrades start.
+	DebianContainerd = "1.6.20"
+	// Busybox is the series of busybox in that suite.
+	Busybox = "1.35"
+)
+
+// releases is the table. The truth of each row is kubeadm's own constants
+// (cmd/kubeadm/app/constants): the builder asks every kubeadm that it builds
+// and refuses a row that says otherwise.
+var releases = []Release{
+	{Kubernetes: "v1.34.4", Etcd: "v3.6.5", EtcdImageTag: "3.6.5-0", CoreDNS: "v1.12.1", Pause: "3.10.1"},
+	{Kubernetes: "v1.35.4", Etcd: "v3.6.6", EtcdImageTag: "3.6.6-0", CoreDNS: "v1.13.1", Pause: "3.10.1"},
+	{Kubernetes: "v1.36.3", Etcd: "v3.6.8", EtcdImageTag: "3.6.8-0", CoreDNS: "v1.14.2", Pause: "3.10.2"},
+	{Kubernetes: "v1.37.1", Etcd: "v3.7.0", EtcdImageTag: "3.7.0-0", CoreDNS: "v1.14.6", Pause: "3.10.2"},
+}
