@@ -1,0 +1,84 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Start starts cmd inside the group. Version 1 groups hold threads: the thread
+// that forks enters the group, the child is born in it, the thread goes back.
+// So there is no instant at which a process of a node is outside its group,
+// and a killed testbed cannot leave one that nobody finds.
+func (c Cgroup) Start(cmd *exec.Cmd) error {
+	runtime.LockOSThread()
+	home, err := threadCgroups(c.hierarchies)
+	if err != nil {
+		runtime.UnlockOSThread()
+		return err
+	}
+	err = c.enterThread()
+	if err == nil {
+		err = cmd.Start()
+	}
+	for dir := range home {
+		if e := attachThread(dir); e != nil {
+			// The thread stays locked and ends with its goroutine: better one thread
+			// less than one that runs other work inside a node's group.
+			return errors.Join(err, e)
+		}
+	}
+	runtime.UnlockOSThread()
+	return err
+}
+
+func (c Cgroup) enterThread() error {
+	for _, h := range c.hierarchies {
+		if err := attachThread(c.dir(h)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attachThread moves the calling thread; the unified hierarchy moves whole
+// processes only, so a thread cannot enter it and need not: it has no controllers here.
+func attachThread(dir string) error {
+	file := filepath.Join(dir, "tasks")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := os.WriteFile(file, []byte(strconv.Itoa(unix.Gettid())), 0o644); err != nil {
+		return fmt.Errorf("entering cgroup: %w", err)
+	}
+	return nil
+}
+
+// threadCgroups is the set of directories in which the calling thread is now.
+func threadCgroups(hs []hierarchy) (map[string]bool, error) {
+	text, err := os.ReadFile("/proc/thread-self/cgroup")
+	if err != nil {
+		return nil, fmt.Errorf("reading own cgroup: %w", err)
+	}
+	dirs := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		for _, h := range hs {
+			if h.name == parts[1] {
+				dirs[filepath.Join(h.mount, parts[2])] = true
+			}
+		}
+	}
+	return dirs, nil
+}

@@ -1,0 +1,51 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// Run runs one command of the machine to its end. The command dies with the
+// testbed, so that a killed run does not leave half of it at work.
+func Run(ctx context.Context, name string, args ...string) error {
+	_, err := Output(ctx, name, args...)
+	return err
+}
+
+// Output is Run that returns what the command wrote to its standard output.
+func Output(ctx context.Context, name string, args ...string) ([]byte, error) {
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := RunBound(cmd); err != nil {
+		return out.Bytes(), fmt.Errorf("%s: %w%s", strings.Join(append([]string{name}, args...), " "), err, tail(errs.String()))
+	}
+	return out.Bytes(), nil
+}
+
+// RunBound runs cmd and has the kernel kill it if the testbed dies first.
+func RunBound(cmd *exec.Cmd) error {
+	// The kernel sends the signal when the *thread* that forked ends, so it must not end before Wait.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	return cmd.Run()
+}
+
+// tail is the end of a command's error output, as the end of an error message.
+func tail(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	return ": " + strings.Join(lines[max(0, len(lines)-8):], "\n")
+}

@@ -1,0 +1,57 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/moby/sys/mountinfo"
+	"golang.org/x/sys/unix"
+)
+
+// MountOverlay mounts the tree lower, with what is written kept in upper, at target.
+func MountOverlay(lower, upper, work, target string) error {
+	options := "lowerdir=" + lower + ",upperdir=" + upper + ",workdir=" + work
+	if err := unix.Mount("overlay", target, "overlay", 0, options); err != nil {
+		return fmt.Errorf("mounting overlay at %s: %w", target, err)
+	}
+	return nil
+}
+
+// Mounted tells whether something is mounted at exactly this directory.
+func Mounted(dir string) (bool, error) {
+	mounts, err := mountsBelow(dir)
+	return slices.Contains(mounts, dir), err
+}
+
+// UnmountBelow unmounts dir and everything below it, the innermost first.
+// A loop device behind such a mount is freed by the kernel with it.
+func UnmountBelow(dir string) error {
+	mounts, err := mountsBelow(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, m := range slices.Backward(mounts) {
+		if err := unix.Unmount(m, 0); err != nil {
+			errs = append(errs, fmt.Errorf("unmounting %s: %w", m, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// mountsBelow lists the mount points at and below dir in the order in which they were mounted.
+func mountsBelow(dir string) ([]string, error) {
+	infos, err := mountinfo.GetMounts(func(i *mountinfo.Info) (skip, stop bool) {
+		return i.Mountpoint != dir && !strings.HasPrefix(i.Mountpoint, dir+"/"), false
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the mount table: %w", err)
+	}
+	var dirs []string
+	for _, i := range infos {
+		dirs = append(dirs, i.Mountpoint)
+	}
+	return dirs, nil
+}

@@ -1,0 +1,78 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrNoInit is returned when a group has no running init process: the node is off.
+var ErrNoInit = errors.New("no init process")
+
+// Init finds the process of the group that is process 1 of its own PID namespace,
+// directly below the machine's: a node's systemd, not one in a container of the node.
+// It is looked for in the freezer's group alone, where systemd makes no groups of its own.
+func (c Cgroup) Init() (int, error) {
+	pids, err := readPIDs(filepath.Join(c.controller("freezer"), "cgroup.procs"))
+	if err != nil {
+		return 0, err
+	}
+	for _, pid := range pids {
+		if isNamespaceInit(pid) {
+			return pid, nil
+		}
+	}
+	return 0, ErrNoInit
+}
+
+func isNamespaceInit(pid int) bool {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil || bytes.Contains(status, []byte("\nState:\tZ")) {
+		return false
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			ids := strings.Fields(rest)
+			return len(ids) == 2 && ids[1] == "1"
+		}
+	}
+	return false
+}
+
+// DialFrom connects from inside the network namespace of a process. A socket
+// belongs to the namespace of the thread that makes it, so the thread goes there for the call.
+func DialFrom(ctx context.Context, pid int, network, address string) (net.Conn, error) {
+	runtime.LockOSThread()
+	home, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("opening own network namespace: %w", err)
+	}
+	defer unix.Close(home)
+	there, err := unix.Open(fmt.Sprintf("/proc/%d/ns/net", pid), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("opening the node's network namespace: %w", err)
+	}
+	defer unix.Close(there)
+	if err := unix.Setns(there, unix.CLONE_NEWNET); err != nil {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("entering the node's network namespace: %w", err)
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if back := unix.Setns(home, unix.CLONE_NEWNET); back != nil {
+		// The thread stays locked and ends with its goroutine.
+		return conn, errors.Join(err, fmt.Errorf("leaving the node's network namespace: %w", back))
+	}
+	runtime.UnlockOSThread()
+	return conn, err
+}

@@ -1,0 +1,84 @@
+package machine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// kernelSettings are what a kubelet sets for its whole kernel, and so for the
+// machine under the nodes. They are put back when the last cluster goes.
+var kernelSettings = []string{
+	"kernel/keys/root_maxbytes",
+	"kernel/keys/root_maxkeys",
+	"kernel/panic",
+	"kernel/panic_on_oops",
+	"vm/overcommit_memory",
+	"vm/panic_on_oom",
+}
+
+// KernelSettings reads the settings that a kubelet changes.
+func KernelSettings() (map[string]string, error) {
+	values := map[string]string{}
+	for _, name := range kernelSettings {
+		value, err := os.ReadFile(filepath.Join("/proc/sys", name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading a kernel setting: %w", err)
+		}
+		values[name] = strings.TrimSpace(string(value))
+	}
+	return values, nil
+}
+
+// RememberKernelSettings writes the settings to file unless it is there already.
+func RememberKernelSettings(file string) error {
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	}
+	values, err := KernelSettings()
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(values, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFileAtomic(file, text, 0o644)
+}
+
+// RestoreKernelSettings puts remembered settings back and forgets them.
+func RestoreKernelSettings(file string) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading remembered kernel settings: %w", err)
+	}
+	values := map[string]string{}
+	if err := json.Unmarshal(text, &values); err != nil {
+		return fmt.Errorf("reading %s: %w", file, err)
+	}
+	for name, value := range values {
+		if err := os.WriteFile(filepath.Join("/proc/sys", filepath.Clean("/"+name)), []byte(value), 0o644); err != nil {
+			return fmt.Errorf("restoring a kernel setting: %w", err)
+		}
+	}
+	return os.Remove(file)
+}
+
+// WriteFileAtomic replaces a file whole: a reader, or a run after a kill, sees the old text or the new.
+func WriteFileAtomic(file string, text []byte, mode os.FileMode) error {
+	next := file + ".new"
+	if err := os.WriteFile(next, text, mode); err != nil {
+		return err
+	}
+	return os.Rename(next, file)
+}
