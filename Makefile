@@ -1,0 +1,119 @@
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+GO ?= go
+LINTER := bin/tools/golangci-lint
+
+# The Kubernetes versions that the testbed builds.
+KUBERNETES ?= v1.35.4,v1.36.3
+
+# Which tests each end-to-end target runs, and for how long at most.
+E2E_PACKAGES ?= ./test/e2e/testbed/...
+E2E_CI_RUN ?= ^TestCI
+E2E_TESTBED_RUN ?= ^(TestVariants|TestSingle)
+E2E_FULL_RUN ?= ^Test
+E2E_LEFTOVERS_RUN ?= ^TestLeftovers
+E2E_FAULTS_RUN ?= ^TestFaults
+
+# What `make ci` runs, in this order.
+CI := verify-tidy lint test-bands test e2e-ci
+
+##@ Development
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z0-9-]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Compile everything
+	$(GO) build ./...
+
+.PHONY: test
+test: ## Run the unit tests with the race detector
+	$(GO) test -race ./...
+
+.PHONY: lint
+lint: $(LINTER) ## Run the linters, which hold the bands of docs/architecture.md
+	$(LINTER) run ./...
+
+.PHONY: test-bands
+test-bands: $(LINTER) ## Prove that the linter refuses what the bands forbid
+	REFIT_LINTER=$(abspath $(LINTER)) $(GO) test -tags bands -count=1 ./test/bands/
+
+.PHONY: fmt
+fmt: $(LINTER) ## Format the code
+	$(LINTER) fmt ./...
+
+.PHONY: tidy
+tidy: ## Tidy go.mod and go.sum
+	$(GO) mod tidy
+
+.PHONY: verify-tidy
+verify-tidy: ## Check that go.mod and go.sum are tidy, and that go.tools.mod is complete
+	$(GO) mod tidy -diff
+	$(GO) list -modfile=go.tools.mod -mod=readonly tool >/dev/null
+
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities (needs the Go vulnerability database)
+	$(GO) tool -modfile=go.tools.mod govulncheck ./...
+
+.PHONY: clean
+clean: ## Remove what was built into bin
+	rm -rf bin
+
+##@ Testbed (as root, on Linux)
+
+.PHONY: testbed
+testbed: ## Build bin/testbed
+	$(GO) build -o bin/testbed ./test/testbed/cmd/testbed
+
+.PHONY: testbed-build
+testbed-build: testbed ## Build the node images for KUBERNETES
+	bin/testbed build --kubernetes $(KUBERNETES)
+
+##@ End to end (as root, on Linux)
+
+# A pattern that matches no test would pass without having tested anything.
+define e2e
+	@$(GO) test -tags e2e -list '$(1)' $(E2E_PACKAGES) | grep '^Test' || { echo "no test matches $(1)" >&2; exit 1; }
+	$(GO) test -tags e2e -count=1 -v -p 1 -timeout $(2) -run '$(1)' $(E2E_PACKAGES)
+endef
+
+.PHONY: e2e-ci
+e2e-ci: ## Run what every change must pass on a real cluster
+	$(call e2e,$(E2E_CI_RUN),20m)
+
+.PHONY: e2e-testbed
+e2e-testbed: ## Run the testbed's variants, one small cluster at a time
+	$(call e2e,$(E2E_TESTBED_RUN),60m)
+
+.PHONY: e2e-testbed-full
+e2e-testbed-full: ## Run every test of the testbed
+	$(call e2e,$(E2E_FULL_RUN),180m)
+
+.PHONY: e2e-testbed-leftovers
+e2e-testbed-leftovers: ## Check that the testbed leaves nothing behind on the machine
+	$(call e2e,$(E2E_LEFTOVERS_RUN),60m)
+
+.PHONY: e2e-testbed-faults
+e2e-testbed-faults: ## Check that the testbed's faults do what they say
+	$(call e2e,$(E2E_FAULTS_RUN),60m)
+
+##@ CI
+
+.PHONY: ci
+ci: ## Run everything that a change must pass
+	@for target in $(CI); do \
+		echo "==> $$target"; begun=$$SECONDS; \
+		$(MAKE) --no-print-directory $$target || { echo "==> $$target: failed after $$((SECONDS - begun)) s" >&2; exit 1; }; \
+		echo "==> $$target: $$((SECONDS - begun)) s"; \
+	done; \
+	echo "==> ci: $$SECONDS s"
+
+# Built once, and again when go.tools.mod moves: with `go tool` each run would first look at a thousand packages.
+$(LINTER): go.tools.mod go.tools.sum
+	$(GO) build -modfile=go.tools.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

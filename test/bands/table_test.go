@@ -1,0 +1,226 @@
+package bands
+
+// band is one folder, and what its code may and may not use. A use is an import
+// path ("./api/v1alpha1" is one of this module) or a call ("time.Now()").
+type band struct {
+	folder string
+	// as says which of the folder's files the row speaks of; the zero value is
+	// code of the folder or below it.
+	as     fileKind
+	may    []string
+	mayNot []string
+}
+
+type fileKind string
+
+const (
+	code     fileKind = ""
+	tests    fileKind = "tests"
+	rootOnly fileKind = "root" // files of the folder itself, not below it
+)
+
+// table has a row, at least, for every folder with Go code. Those that are
+// still to come have theirs already, so that their first file meets the rules.
+var table = []band{
+	// Words
+	{
+		folder: "api/v1alpha1",
+		may:    []string{"fmt", "k8s.io/apimachinery/pkg/apis/meta/v1", "./api/v1alpha1"},
+		mayNot: []string{
+			"k8s.io/api/core/v1", "k8s.io/client-go/kubernetes", "sigs.k8s.io/controller-runtime/pkg/client", "github.com/spf13/cobra",
+			"net/http", "os/exec", "./internal/upgrade/plan", "./internal/engine/drain", "./test/testbed", `fmt.Println("x")`,
+		},
+	},
+
+	// Thinking
+	{
+		folder: "internal/upgrade",
+		may: []string{
+			"fmt", "time", "slices", "net/url", "net/netip", "path", "k8s.io/apimachinery/pkg/util/version",
+			"./api/v1alpha1", "./internal/upgrade/skew", "time.Duration(1)",
+		},
+		mayNot: []string{
+			"os", "os/exec", "os/signal", "net", "net/http", "net/http/httptest", "log/slog", "syscall", "math/rand/v2", "crypto/rand",
+			"k8s.io/client-go/kubernetes", "sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/utils/clock",
+			"./internal/engine/observe", "./internal/controller/clusterupgrade", "./internal/agent", "./cmd/refit", "./test/testbed",
+			"time.Now()", "time.Since(time.Time{})", `fmt.Println("x")`,
+		},
+	},
+	{
+		folder: "internal/upgrade", as: tests,
+		may:    []string{"os", "testing", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "./internal/upgrade/plan"},
+		mayNot: []string{"net/http", "os/exec", "k8s.io/client-go/kubernetes", "./internal/engine/observe", "./test/testbed", "time.Now()"},
+	},
+
+	// Hands
+	engine("artifact"),
+	engine("cri"),
+	engine("drain"),
+	engine("etcd"),
+	engine("helm"),
+	engine("host"),
+	engine("journal"),
+	engine("kubeadm"),
+	engine("observe"),
+	engine("packages"),
+	engine("store"),
+
+	// Loops
+	loop("backup"),
+	loop("clusterupgrade"),
+	loop("component"),
+	loop("nodeupgrade"),
+	loop("schedule"),
+	{
+		folder: "internal/controller", as: rootOnly,
+		may:    []string{"./internal/controller/nodeupgrade", "sigs.k8s.io/controller-runtime"},
+		mayNot: []string{"./internal/server", "./cmd/refit", "./test/testbed"},
+	},
+
+	// Doors
+	{
+		folder: "internal/agent",
+		may: []string{
+			"os", "net/http", "./api/v1alpha1", "./internal/upgrade/node", "./internal/engine/journal", "./internal/agent",
+			"k8s.io/client-go/kubernetes", "sigs.k8s.io/controller-runtime/pkg/client",
+		},
+		mayNot: append([]string{"./cmd/refit-agent", `exec.Command("true")`}, tooLargeForTheAgent...),
+	},
+	{
+		folder: "internal/server",
+		may:    []string{"net/http", "./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe", "./internal/server", "./web"},
+		mayNot: []string{
+			"./internal/agent", "./internal/capi", "./internal/controller/clusterupgrade", "./cmd/refit", "./test/testbed", `fmt.Println("x")`,
+		},
+	},
+	{
+		folder: "internal/capi",
+		may:    []string{"net/http", "./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe", "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"},
+		mayNot: []string{"./internal/agent", "./internal/server", "./internal/controller/clusterupgrade", "./cmd/refit", "sigs.k8s.io/cluster-api/util"},
+	},
+	{folder: "web", may: []string{"embed"}, mayNot: []string{"./api/v1alpha1", "./internal/server", "github.com/spf13/cobra"}},
+
+	// Wiring
+	{
+		folder: "cmd/refit",
+		may: []string{
+			"./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe", "./internal/controller", "./internal/controller/nodeupgrade",
+			"./internal/server", "./cmd/refit/printer", "github.com/spf13/cobra", `fmt.Println("x")`,
+		},
+		mayNot: []string{"./cmd/refit-agent", "./cmd/refit-agent/flags", "./test/testbed", `exec.Command("true")`},
+	},
+	{
+		folder: "cmd/refit-controller",
+		may:    []string{"./internal/controller", "./internal/capi", "sigs.k8s.io/controller-runtime"},
+		mayNot: []string{"./cmd/refit", "./cmd/refit-agent", "./test/testbed"},
+	},
+	{
+		folder: "cmd/refit-agent",
+		may:    []string{"./api/v1alpha1", "./internal/agent", "./internal/engine/journal"},
+		mayNot: append([]string{"./cmd/refit"}, tooLargeForTheAgent...),
+	},
+
+	// The testbed: base, parts, cluster, bare, faces
+	testbed("versions"),
+	testbed("figure"),
+	testbed("progress"),
+	testbed("builder", "versions", "figure", "progress"),
+	testbed("machine", "versions", "figure", "progress"),
+	testbed("sample", "versions", "figure", "progress"),
+	testbed("cluster", "versions", "figure", "progress", "builder", "machine", "sample"),
+	testbed("bare", "versions", "figure", "progress", "builder", "machine", "sample", "cluster"),
+	{
+		folder: "test/testbed", as: rootOnly,
+		may:    []string{"testing", "./test/testbed/versions", "./test/testbed/cluster", "./test/testbed/bare"},
+		mayNot: []string{"./test/testbed/cmd/testbed", "./api/v1alpha1", "./internal/upgrade/plan", "./test/e2e/testbed"},
+	},
+	{
+		folder: "test/testbed/cmd/testbed",
+		may:    []string{"./test/testbed/cluster", "./test/testbed/bare", "github.com/spf13/cobra", `fmt.Println("x")`},
+		mayNot: []string{"./test/testbed", "./internal/upgrade/plan", "./cmd/refit"},
+	},
+
+	// Tests
+	{
+		folder: "test/e2e",
+		may:    []string{"./api/v1alpha1", "./test/testbed", "./test/testbed/cluster", "./test/e2e/story", "k8s.io/client-go/kubernetes"},
+		mayNot: []string{"./internal/upgrade/plan", "./internal/engine/etcd", "./cmd/refit"},
+	},
+	{folder: "test/bands", may: []string{"testing", "os/exec"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan", "./test/testbed"}},
+
+	// Everywhere
+	{
+		folder: "cmd/refit", as: tests,
+		mayNot: []string{
+			"github.com/pkg/errors", "github.com/sirupsen/logrus", "go.uber.org/zap", "io/ioutil", "math/rand",
+			"k8s.io/kubernetes/cmd/kubeadm/app/util", "sigs.k8s.io/cluster-api/util", `println("x")`,
+		},
+	},
+}
+
+var tooLargeForTheAgent = []string{
+	"helm.sh/helm/v4/pkg/action", "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1", "sigs.k8s.io/cluster-api/util",
+	"sigs.k8s.io/controller-runtime", "sigs.k8s.io/controller-runtime/pkg/manager", "sigs.k8s.io/controller-runtime/pkg/builder",
+	"./internal/capi", "./internal/controller", "./internal/controller/nodeupgrade", "./internal/engine/helm", "./internal/server", "./web",
+	"./test/testbed",
+}
+
+// engine is the row of one folder of hands.
+func engine(name string) band {
+	return band{
+		folder: "internal/engine/" + name,
+		may: []string{
+			"os", "net/http", "k8s.io/client-go/kubernetes", "sigs.k8s.io/controller-runtime/pkg/client", "./api/v1alpha1", "./internal/upgrade/node",
+			"./internal/engine/" + name, "./internal/engine/" + name + "/fake", "time.Now()", `exec.Command("true")`,
+		},
+		mayNot: []string{
+			"./internal/engine", "./internal/engine/another", "./internal/engine/" + name + "too", "./internal/controller", "./internal/controller/nodeupgrade",
+			"./internal/agent", "./internal/server", "./internal/capi", "./cmd/refit", "./test/testbed",
+			"sigs.k8s.io/controller-runtime", "sigs.k8s.io/controller-runtime/pkg/manager", `fmt.Println("x")`,
+		},
+	}
+}
+
+// loop is the row of one controller's folder.
+func loop(name string) band {
+	return band{
+		folder: "internal/controller/" + name,
+		may: []string{
+			"sigs.k8s.io/controller-runtime", "./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe",
+			"./internal/controller/" + name, "./internal/controller/" + name + "/fake",
+		},
+		mayNot: []string{
+			"./internal/controller", "./internal/controller/another", "./internal/controller/" + name + "too",
+			"./internal/agent", "./internal/server", "./internal/capi", "./cmd/refit", "./test/testbed", `exec.Command("true")`,
+		},
+	}
+}
+
+// testbed is the row of one folder of the testbed, which may import these others.
+func testbed(name string, others ...string) band {
+	b := band{
+		folder: "test/testbed/" + name,
+		may:    []string{"os/exec", "time.Now()", "./test/testbed/" + name},
+		mayNot: []string{
+			"./test/testbed", "./test/testbed/another", "./test/testbed/cmd/testbed", "./test/e2e/testbed",
+			"./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/etcd", "./cmd/refit",
+		},
+	}
+	allowed := map[string]bool{name: true}
+	for _, other := range others {
+		allowed[other] = true
+	}
+	for _, other := range []string{"versions", "figure", "progress", "builder", "machine", "sample", "cluster", "bare"} {
+		switch use := "./test/testbed/" + other; {
+		case other == name:
+		case allowed[other]:
+			b.may = append(b.may, use)
+		default:
+			b.mayNot = append(b.mayNot, use)
+		}
+	}
+	if len(others) == 0 { // the base is standard library only
+		b.mayNot = append(b.mayNot, "k8s.io/client-go/kubernetes", "golang.org/x/sys/unix")
+	}
+	return b
+}
