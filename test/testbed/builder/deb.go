@@ -12,7 +12,7 @@ import (
 
 // debsFormat is raised when what goes into the packages changes other than
 // through their texts: the code is not part of the key.
-const debsFormat = "1"
+const debsFormat = "2"
 
 // debs is the recipe of .deb packages that are made from the programs of one
 // other entry. The entry holds them in debs/.
@@ -94,8 +94,13 @@ func (d deb) lay(tree, bin string) error {
 			return err
 		}
 	}
+	size, err := treeSize(tree)
+	if err != nil {
+		return err
+	}
 	control := filepath.Join(tree, "DEBIAN")
-	if err := writeFile(filepath.Join(control, "control"), d.control(), 0o644); err != nil {
+	text := d.control() + fmt.Sprintf("Installed-Size: %d\n", size/1024+1) // apt tells people, and checks the free space
+	if err := writeFile(filepath.Join(control, "control"), text, 0o644); err != nil {
 		return err
 	}
 	if len(d.conffiles) > 0 {

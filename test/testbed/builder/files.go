@@ -52,3 +52,22 @@ func copyPrograms(from, to string, names ...string) error {
 	}
 	return nil
 }
+
+// treeSize is how many bytes the files of a directory hold.
+func treeSize(dir string) (int64, error) {
+	var size int64
+	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("measuring %s: %w", dir, err)
+	}
+	return size, nil
+}

@@ -42,10 +42,14 @@ func (n nodeRoot) inputs() []string {
 
 func (n nodeRoot) needs() []recipe {
 	p := n.parts
-	if n.spec.Install == InstallDeb {
+	switch {
+	case n.spec.Install == InstallDeb:
 		return p.debs()
+	case n.spec.Containerd == ContainerdDebian:
+		return []recipe{p.debian, p.kubernetes, p.cni}
+	default:
+		return []recipe{p.debian, p.kubernetes, p.cni, p.containerd}
 	}
-	return []recipe{p.debian, p.kubernetes, p.cni, p.containerd}
 }
 
 func (n nodeRoot) build(ctx context.Context, shop *workshop, dir string) error {
@@ -71,9 +75,9 @@ func (n nodeRoot) build(ctx context.Context, shop *workshop, dir string) error {
 func (n nodeRoot) installContainerd(ctx context.Context, shop *workshop, root string) error {
 	switch {
 	case n.spec.Containerd == ContainerdDebian:
-		return aptInstall(ctx, shop, root, n.parts, "containerd="+versions.DebianContainerd+"*")
+		return aptInstall(ctx, shop, root, []recipe{n.parts.debian}, "containerd="+versions.DebianContainerd+"*")
 	case n.spec.Install == InstallDeb:
-		return aptInstall(ctx, shop, root, n.parts, "containerd="+versions.ContainerdPackageVersion())
+		return aptInstall(ctx, shop, root, n.parts.debs(), "containerd="+versions.ContainerdPackageVersion())
 	}
 	if err := copyPrograms(filepath.Join(shop.of(n.parts.containerd), "bin"), filepath.Join(root, "usr/local/bin")); err != nil {
 		return err
@@ -84,7 +88,7 @@ func (n nodeRoot) installContainerd(ctx context.Context, shop *workshop, root st
 func (n nodeRoot) installKubernetes(ctx context.Context, shop *workshop, root string) error {
 	if n.spec.Install == InstallDeb {
 		version := n.parts.release.PackageVersion()
-		err := aptInstall(ctx, shop, root, n.parts, "kubernetes-cni="+versions.CNIPackageVersion(),
+		err := aptInstall(ctx, shop, root, n.parts.debs(), "kubernetes-cni="+versions.CNIPackageVersion(),
 			"kubelet="+version, "kubeadm="+version, "kubectl="+version)
 		if err != nil {
 			return err
@@ -127,9 +131,10 @@ func addUnit(root, dir, name, text string) error {
 	return nil
 }
 
-// aptInstall installs packages of the testbed's repository with the node's own apt.
-func aptInstall(ctx context.Context, shop *workshop, root string, p parts, packages ...string) error {
-	debs, err := debsOf(shop.cache, p.debs())
+// aptInstall installs packages with the node's own apt, after making sure that
+// the testbed's repository has those of the given entries.
+func aptInstall(ctx context.Context, shop *workshop, root string, entries []recipe, packages ...string) error {
+	debs, err := debsOf(shop.cache, entries)
 	if err != nil {
 		return err
 	}
