@@ -1,0 +1,134 @@
+package sample
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// ErrUnknownNode is returned for a node that no stream samples from: the caller
+// has a wrong name, or need not tell the Sampler about that node.
+var ErrUnknownNode = errors.New("no samples are taken from this node")
+
+// Sampler samples until it is stopped. Its methods are safe for concurrent use.
+type Sampler struct {
+	started time.Time
+	config  Config
+	streams []*stream
+	byNode  map[string]*stream
+	reused  http.RoundTripper // nil without an API
+
+	cancel context.CancelFunc
+	loops  sync.WaitGroup
+}
+
+// Start begins to sample, until Stop is called or the context ends. It does not
+// ask whether the API and the Service answer: failed samples will tell.
+func Start(ctx context.Context, config Config) (*Sampler, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, fmt.Errorf("sample: %w", err)
+	}
+	s := &Sampler{started: time.Now(), config: config, byNode: map[string]*stream{}}
+	if err := s.addAPI(); err != nil {
+		return nil, fmt.Errorf("sample: %w", err)
+	}
+	s.addService()
+
+	ctx, s.cancel = context.WithCancel(ctx)
+	for _, st := range s.streams {
+		st.include()
+		s.loops.Go(func() { st.run(ctx) })
+	}
+	return s, nil
+}
+
+func (s *Sampler) addAPI() error {
+	c := s.config
+	if c.API == nil {
+		return nil
+	}
+	url, err := configMapURL(c.API, c.Namespace, c.ConfigMap)
+	if err != nil {
+		return err
+	}
+	fresh, err := newConnections(c.API, c.Timeout)
+	if err != nil {
+		return err
+	}
+	if s.reused, err = reusedConnection(c.API); err != nil {
+		return err
+	}
+	s.add(KindAPINew, "", get(fresh, url))
+	s.add(KindAPIReused, "", get(s.reused, url))
+	return nil
+}
+
+func (s *Sampler) addService() {
+	c := s.config
+	for _, node := range slices.Sorted(maps.Keys(c.From)) {
+		s.byNode[node] = s.add(KindService, node, get(singleUse(c.From[node], c.Timeout), c.ServiceURL))
+	}
+}
+
+func (s *Sampler) add(kind Kind, node string, ask probe) *stream {
+	st := &stream{
+		kind: kind, node: node, ask: ask,
+		interval: s.config.Interval, timeout: s.config.Timeout,
+		now: func() time.Duration { return time.Since(s.started) },
+	}
+	s.streams = append(s.streams, st)
+	return st
+}
+
+// Exclude suspends the samples from a node, for as long as it is under upgrade.
+// Samples in flight do not count; a gap that is open ends here, marked open.
+func (s *Sampler) Exclude(node string) error {
+	st, ok := s.byNode[node]
+	if !ok {
+		return fmt.Errorf("exclude %s: %w", node, ErrUnknownNode)
+	}
+	st.exclude()
+	return nil
+}
+
+// Include resumes the samples from an excluded node.
+func (s *Sampler) Include(node string) error {
+	st, ok := s.byNode[node]
+	if !ok {
+		return fmt.Errorf("include %s: %w", node, ErrUnknownNode)
+	}
+	st.include()
+	return nil
+}
+
+// Report tells what was seen so far. Samples in flight are not in it, and a gap
+// that is still under way is open and lasts until now.
+func (s *Sampler) Report() Report {
+	seen := make([]observation, 0, len(s.streams))
+	for _, st := range s.streams {
+		seen = append(seen, st.observe())
+	}
+	return newReport(s.started, s.config.Interval, s.config.Timeout, seen)
+}
+
+// Stop ends the sampling, waits for the samples in flight (no longer than their
+// timeout) and reports. Calling it again returns the same report.
+func (s *Sampler) Stop() Report {
+	s.cancel()
+	s.loops.Wait()
+	for _, st := range s.streams {
+		st.inFlight.Wait()
+	}
+	if s.reused != nil {
+		utilnet.CloseIdleConnectionsFor(s.reused)
+	}
+	return s.Report()
+}

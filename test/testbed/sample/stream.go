@@ -1,0 +1,144 @@
+package sample
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// stream takes the samples of one kind from one place and keeps them.
+type stream struct {
+	kind     Kind
+	node     string // empty for the API
+	ask      probe
+	interval time.Duration
+	timeout  time.Duration
+	now      func() time.Duration // since the Sampler started
+
+	inFlight sync.WaitGroup
+
+	mu     sync.Mutex
+	past   []*Span // that ended by an exclusion
+	watch  *Span   // that is being filled; nil while the node is excluded
+	missed int
+	halted bool
+	until  time.Duration // set when halted
+}
+
+// run starts a sample on each tick until the context ends. It never waits for an
+// answer: a stream that did would ask least while the answers are slowest.
+func (s *stream) run(ctx context.Context) {
+	defer s.halt()
+	due := s.now()
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		s.start(ctx)
+		next, missed := nextTick(due, s.now(), s.interval)
+		s.miss(missed)
+		due = next
+		tick.Reset(due - s.now())
+	}
+}
+
+// start begins one sample. The number in flight is bounded by its timeout.
+func (s *stream) start(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watch == nil {
+		return
+	}
+	span, begun := s.watch, s.now()
+	// The end of a run is no failure of what it measures: samples in flight are
+	// left to their own timeout.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	s.inFlight.Go(func() {
+		defer cancel()
+		reason := s.ask(ctx)
+		if reason == "" && s.now()-begun > s.timeout {
+			reason = reasonAnswerTimeout // good, but too late for a timer that fired late itself
+		}
+		s.record(span, Sample{Start: begun, Reason: reason})
+	})
+}
+
+// record keeps a sample, unless the span in which it started has ended since.
+func (s *stream) record(span *Span, sample Sample) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if span != s.watch {
+		return
+	}
+	span.Samples = append(span.Samples, sample)
+}
+
+func (s *stream) miss(ticks int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watch != nil {
+		s.missed += ticks
+	}
+}
+
+// exclude ends the span that is being watched. What is in flight is dropped: it
+// may fail because its node is taken away, which is no outage of the Service.
+func (s *stream) exclude() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.halted || s.watch == nil {
+		return
+	}
+	s.watch.To = s.now()
+	s.past = append(s.past, s.watch)
+	s.watch = nil
+}
+
+// include begins a new span.
+func (s *stream) include() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.halted || s.watch != nil {
+		return
+	}
+	s.watch = &Span{From: s.now()}
+}
+
+func (s *stream) halt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.halted, s.until = true, s.now()
+}
+
+// observation is what a stream has seen up to a moment.
+type observation struct {
+	kind   Kind
+	node   string
+	spans  []Span
+	missed int
+	until  time.Duration
+}
+
+// observe is cheap: samples are only ever appended, so those seen up to now can
+// be read without a copy while more arrive.
+func (s *stream) observe() observation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := observation{kind: s.kind, node: s.node, missed: s.missed, until: s.until}
+	if !s.halted {
+		o.until = s.now()
+	}
+	for _, span := range s.past {
+		o.spans = append(o.spans, *span)
+	}
+	if s.watch != nil {
+		open := *s.watch
+		open.To = o.until
+		o.spans = append(o.spans, open)
+	}
+	return o
+}
