@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -484,7 +485,7 @@ func TestStopTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(first) != string(second) {
+	if !bytes.Equal(first, second) {
 		t.Errorf("the reports differ:\n%s\n%s", first, second)
 	}
 }
