@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -75,7 +76,7 @@ func (c *closure) follow(file string) (string, error) {
 func (c *closure) addNeeds(source string) error {
 	file, err := elf.Open(source)
 	var notELF *elf.FormatError
-	if errors.As(err, &notELF) {
+	if errors.As(err, &notELF) || errors.Is(err, io.EOF) {
 		return nil // a script or data
 	}
 	if err != nil {

@@ -72,17 +72,12 @@ func (debian) build(ctx context.Context, shop *workshop, dir string) error {
 	return furnish(root)
 }
 
-// debootstrap runs in a process and mount namespace of its own: when it is
-// killed, nothing goes on writing and no mount is left in the root.
 func debootstrap(ctx context.Context, shop *workshop, root string) error {
-	argv := []string{
-		"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
-		"debootstrap", "--variant=minbase", "--include=" + strings.Join(debianPackages, ","), versions.Debian, root,
-	}
+	argv := []string{"debootstrap", "--variant=minbase", "--include=" + strings.Join(debianPackages, ","), versions.Debian, root}
 	if mirror := debianMirror(ctx, shop); mirror != "" {
 		argv = append(argv, mirror)
 	}
-	return shop.run(ctx, command{argv: argv})
+	return shop.run(ctx, command{argv: enclosed(argv...)})
 }
 
 // debianMirror is where this machine's own apt gets our suite from, or "" to

@@ -31,7 +31,10 @@ func (i images) needs() []recipe {
 }
 
 func (i images) inputs() []string {
-	inputs := append([]string{imagesFormat, imagePath, versions.BusyboxImage}, i.release.KubeadmImages()...)
+	inputs := append([]string{imagesFormat, imagePath, netBindService, versions.BusyboxImage}, i.release.KubeadmImages()...)
+	for _, file := range baseFiles() {
+		inputs = append(inputs, file.path, string(file.content))
+	}
 	return append(append(inputs, proxyCommands...), busyboxFor...)
 }
 

@@ -42,16 +42,16 @@ func (s *seeder) waitUntilItAnswers(ctx context.Context, started <-chan int) err
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	nspawn := 0
+	enclosure := 0
 	for {
 		select {
-		case nspawn = <-started:
+		case enclosure = <-started:
 		case err := <-s.ended:
 			return fmt.Errorf("containerd ended before it answered: %w", err)
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for containerd to answer: %w", context.Cause(ctx))
 		case <-tick.C:
-			if s.leader = onlyChild(nspawn); s.leader != 0 && s.answers(ctx) {
+			if s.leader = onlyChild(onlyChild(enclosure)); s.leader != 0 && s.answers(ctx) {
 				return nil
 			}
 		}

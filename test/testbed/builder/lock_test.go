@@ -1,0 +1,74 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed/progress"
+)
+
+func TestASecondBuildWaitsAndSaysForWhom(t *testing.T) {
+	first, _ := testBuilder(t)
+	unlock, err := first.cache.lock(t.Context(), first.report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &notes{}
+	second := New(first.cache.dir, progress.New(out))
+	thing := fake{name: "thing", release: "v1"}
+	done := make(chan error, 1)
+	go func() { done <- second.ensure(t.Context(), thing) }()
+
+	want := "waiting for another build (pid " + strconv.Itoa(os.Getpid()) + ")"
+	waitUntil(t, func() bool { return strings.Contains(out.String(), want) })
+	if second.cache.has(thing) {
+		t.Error("it built while another build held the lock")
+	}
+	unlock()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if !second.cache.has(thing) {
+		t.Error("it did not build after its turn had come")
+	}
+	if n := strings.Count(out.String(), "waiting"); n != 1 {
+		t.Errorf("it said %d times that it waits", n)
+	}
+}
+
+func TestAWaitingBuildCanBeCancelled(t *testing.T) {
+	b, out := testBuilder(t)
+	unlock, err := b.cache.lock(t.Context(), b.report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.ensure(ctx, fake{name: "thing", release: "v1"}) }()
+	waitUntil(t, func() bool { return strings.Contains(out.String(), "waiting") })
+	cancel()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled while waiting: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it still waits")
+	}
+}
+
+// waitUntil fails the test when a condition does not come true within 10 seconds.
+func waitUntil(t *testing.T, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("waited 10 seconds in vain")
+		}
+	}
+}

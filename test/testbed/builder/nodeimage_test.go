@@ -1,0 +1,94 @@
+package builder
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+func TestNodeImageSpecs(t *testing.T) {
+	if ContainerdBuilt != strings.TrimPrefix(versions.Containerd, "v") {
+		t.Errorf("ContainerdBuilt is %s, the table's containerd %s", ContainerdBuilt, versions.Containerd)
+	}
+	good := NodeImageSpec{Kubernetes: "v1.36.3", Install: InstallDeb, Containerd: ContainerdDebian}
+	if err := good.Validate(); err != nil {
+		t.Errorf("%+v: %v", good, err)
+	}
+	for _, bad := range []NodeImageSpec{
+		{Kubernetes: "v1.1.1", Install: InstallDeb, Containerd: ContainerdDebian},
+		{Kubernetes: "v1.36.3", Install: "rpm", Containerd: ContainerdDebian},
+		{Kubernetes: "v1.36.3", Install: InstallDeb, Containerd: "1.7"},
+	} {
+		if bad.Validate() == nil {
+			t.Errorf("%+v is taken for good", bad)
+		}
+	}
+}
+
+func TestNodeImagesShareTheImagesOfOneContainerd(t *testing.T) {
+	release, err := versions.Lookup("v1.36.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := partsOf("go1.26.8", release)
+	roots := map[string]bool{}
+	for _, install := range []string{InstallBinaries, InstallDeb} {
+		for _, containerd := range []string{ContainerdDebian, ContainerdBuilt} {
+			spec := NodeImageSpec{Kubernetes: "v1.36.3", Install: install, Containerd: containerd}
+			roots[keyOf(nodeRoot{spec: spec, parts: p})] = true
+		}
+	}
+	if len(roots) != 4 {
+		t.Errorf("four kinds of nodes have %d roots", len(roots))
+	}
+	if keyOf(containerdSeed{kind: ContainerdDebian, parts: p}) == keyOf(containerdSeed{kind: ContainerdBuilt, parts: p}) {
+		t.Error("two kinds of containerd share a store")
+	}
+}
+
+func TestContainerdIsToldThePauseImageOfTheRelease(t *testing.T) {
+	release := versions.Release{Pause: "3.10.2"}
+	for kind, version := range map[string]string{ContainerdDebian: "version = 2\n", ContainerdBuilt: "version = 3\n"} {
+		config := containerdConfig(kind, release)
+		if !strings.HasPrefix(config, version) || !strings.Contains(config, "registry.k8s.io/pause:3.10.2") || strings.Contains(config, "{{") {
+			t.Errorf("%s:\n%s", kind, config)
+		}
+	}
+}
+
+func TestACopiedStoreSharesContentButNotDatabases(t *testing.T) {
+	from, to := filepath.Join(t.TempDir(), "seed"), filepath.Join(t.TempDir(), "node")
+	for _, path := range []string{"content/blobs/sha256/x", "metadata.v1.bolt/meta.db"} {
+		if err := writeFile(filepath.Join(from, path), path, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(from, "tmp"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(from, "tmp"), 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	if err := (NodeImage{Containerd: from}).CopyContainerd(to); err != nil {
+		t.Fatal(err)
+	}
+	for path, wantSame := range map[string]bool{"content/blobs/sha256/x": true, "metadata.v1.bolt/meta.db": false} {
+		a, err := os.Stat(filepath.Join(from, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.Stat(filepath.Join(to, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if os.SameFile(a, b) != wantSame || a.Size() != b.Size() {
+			t.Errorf("%s: same file %t", path, os.SameFile(a, b))
+		}
+	}
+	if info, err := os.Stat(filepath.Join(to, "tmp")); err != nil || info.Mode()&os.ModeSticky == 0 {
+		t.Errorf("the sticky directory became %v, %v", info, err)
+	}
+}
