@@ -29,19 +29,19 @@ func newClosure(root string) *closure {
 
 // add takes one path of the root, and what it needs.
 func (c *closure) add(file string) error {
-	real, err := c.follow(file)
+	plain, err := c.follow(file)
 	if err != nil {
 		return err
 	}
-	if _, taken := c.files[real]; taken {
+	if _, taken := c.files[plain]; taken {
 		return nil
 	}
-	source := filepath.Join(c.root, real)
+	source := filepath.Join(c.root, plain)
 	info, err := os.Stat(source)
 	if err != nil {
 		return err
 	}
-	c.files[real] = layerFile{path: real, mode: info.Mode().Perm(), source: source}
+	c.files[plain] = layerFile{path: plain, mode: info.Mode().Perm(), source: source}
 	return c.addNeeds(source)
 }
 

@@ -2,7 +2,7 @@ package builder
 
 import "time"
 
-func cniPlugins(toolchain, version string) recipe {
+func cniPlugins(toolchain, version string) goProgram {
 	const module = "github.com/containernetworking/plugins"
 	program := goProgram{
 		name: "cni-plugins", release: version, toolchain: toolchain,

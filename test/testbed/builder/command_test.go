@@ -52,13 +52,13 @@ func TestToolsDieWithUs(t *testing.T) {
 	waitUntil(t, func() bool { return gone(tool) })
 }
 
-func TestACancelledToolIsKilled(t *testing.T) {
+func TestACanceledToolIsKilled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	begun := time.Now()
 	tool := 0
 	err := command{argv: []string{"sleep", "600"}, started: func(pid int) { tool = pid; cancel() }}.run(ctx, io.Discard, io.Discard, io.Discard)
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled tool: %v", err)
+		t.Errorf("canceled tool: %v", err)
 	}
 	if took := time.Since(begun); took > 5*time.Second || !gone(tool) {
 		t.Errorf("after %s the tool is gone: %t", took, gone(tool))

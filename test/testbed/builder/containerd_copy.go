@@ -32,7 +32,7 @@ func (n NodeImage) CopyContainerd(dst string) error {
 func copyOne(from, to string, entry fs.DirEntry) error {
 	switch {
 	case entry.IsDir():
-		return copyDir(from, to, entry)
+		return copyDir(to, entry)
 	case filepath.Ext(from) == ".db":
 		content, err := os.ReadFile(from)
 		if err != nil {
@@ -44,9 +44,9 @@ func copyOne(from, to string, entry fs.DirEntry) error {
 	}
 }
 
-// copyDir makes a directory with the mode and owner of another: the layers' own
+// copyDir makes a directory with the mode and owner of the one that is copied: the layers' own
 // directories are what containers see.
-func copyDir(from, to string, entry fs.DirEntry) error {
+func copyDir(to string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {
 		return err

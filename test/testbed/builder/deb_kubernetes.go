@@ -39,9 +39,9 @@ func kubernetesDebs(release versions.Release, programs recipe) recipe {
 }
 
 // cniDeb is kubernetes-cni: the plugins in /opt/cni/bin.
-func cniDeb(programs recipe) recipe {
+func cniDeb(programs goProgram) recipe {
 	files := map[string]string{}
-	for _, command := range programs.(goProgram).commands {
+	for _, command := range programs.commands {
 		files["opt/cni/bin/"+command.file()] = command.file()
 	}
 	return debs{

@@ -16,7 +16,7 @@ import (
 )
 
 // lockPoll is how often a waiting build looks whether the lock is free. Polling,
-// because a blocking flock cannot be cancelled.
+// because a blocking flock cannot be canceled.
 const lockPoll = 200 * time.Millisecond
 
 // lock takes the cache's build lock and writes our process id into it. If

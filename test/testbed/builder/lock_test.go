@@ -41,7 +41,7 @@ func TestASecondBuildWaitsAndSaysForWhom(t *testing.T) {
 	}
 }
 
-func TestAWaitingBuildCanBeCancelled(t *testing.T) {
+func TestAWaitingBuildCanBeCanceled(t *testing.T) {
 	b, out := testBuilder(t)
 	unlock, err := b.cache.lock(t.Context(), b.report)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestAWaitingBuildCanBeCancelled(t *testing.T) {
 	select {
 	case err := <-done:
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled while waiting: %v", err)
+			t.Errorf("canceled while waiting: %v", err)
 		}
 	case <-time.After(10 * time.Second):
 		t.Fatal("it still waits")

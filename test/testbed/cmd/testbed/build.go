@@ -60,7 +60,8 @@ func newBuildCommand(opts *options) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&kubernetes, "kubernetes", nil, "versions to build, such as v1.35.4,v1.36.3")
 	flags.StringSliceVar(&nodes.installs, "node-install", nil, "also build node images with Kubernetes installed this way: binaries, deb")
-	flags.StringSliceVar(&nodes.containerds, "node-containerd", []string{builder.ContainerdBuilt}, "containerd of those node images: debian, "+builder.ContainerdBuilt)
+	flags.StringSliceVar(&nodes.containerds, "node-containerd", []string{builder.ContainerdBuilt},
+		"containerd of those node images: debian, "+builder.ContainerdBuilt)
 	return cmd
 }
 
