@@ -28,8 +28,10 @@ type NodeImageSpec struct {
 	Containerd string // ContainerdDebian or ContainerdBuilt
 }
 
-// A NodeImage is what a node is made from. Neither directory may be changed:
-// copy them (see CopyContainerd), or lay an overlay over Root.
+// A NodeImage is what a node is made from. Neither directory may be changed: copy
+// Root or lay an overlay over it, and copy Containerd. In that, content and
+// unpacked layers may be hard links, since nobody writes them again; the
+// databases (*.db) are written in place and must be copies.
 type NodeImage struct {
 	Root       string // a whole root file system
 	Containerd string // a /var/lib/containerd that holds the release's images, unpacked

@@ -1,8 +1,6 @@
 package builder
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,39 +54,5 @@ func TestContainerdIsToldThePauseImageOfTheRelease(t *testing.T) {
 		if !strings.HasPrefix(config, version) || !strings.Contains(config, "registry.k8s.io/pause:3.10.2") || strings.Contains(config, "{{") {
 			t.Errorf("%s:\n%s", kind, config)
 		}
-	}
-}
-
-func TestACopiedStoreSharesContentButNotDatabases(t *testing.T) {
-	from, to := filepath.Join(t.TempDir(), "seed"), filepath.Join(t.TempDir(), "node")
-	for _, path := range []string{"content/blobs/sha256/x", "metadata.v1.bolt/meta.db"} {
-		if err := writeFile(filepath.Join(from, path), path, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Mkdir(filepath.Join(from, "tmp"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(from, "tmp"), 0o777|os.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
-	if err := (NodeImage{Containerd: from}).CopyContainerd(to); err != nil {
-		t.Fatal(err)
-	}
-	for path, wantSame := range map[string]bool{"content/blobs/sha256/x": true, "metadata.v1.bolt/meta.db": false} {
-		a, err := os.Stat(filepath.Join(from, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.Stat(filepath.Join(to, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if os.SameFile(a, b) != wantSame || a.Size() != b.Size() {
-			t.Errorf("%s: same file %t", path, os.SameFile(a, b))
-		}
-	}
-	if info, err := os.Stat(filepath.Join(to, "tmp")); err != nil || info.Mode()&os.ModeSticky == 0 {
-		t.Errorf("the sticky directory became %v, %v", info, err)
 	}
 }
