@@ -50,7 +50,7 @@ func (c command) run(ctx context.Context, stdout, stderr, log io.Writer) error {
 		err = cmd.Wait()
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", c.name(), context.Cause(ctx))
+		return fmt.Errorf("%s: stopped: %w", c.name(), ctx.Err())
 	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("%s is not installed: %w", c.argv[0], err)

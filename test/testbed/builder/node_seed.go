@@ -61,8 +61,11 @@ func (s containerdSeed) build(ctx context.Context, shop *workshop, dir string) e
 	if err != nil {
 		return err
 	}
-	err = s.importImages(ctx, daemon)
-	if err := errors.Join(err, daemon.stop(ctx)); err != nil {
+	if err := s.importImages(ctx, daemon); err != nil {
+		daemon.abandon()
+		return err
+	}
+	if err := daemon.stop(ctx); err != nil {
 		return err
 	}
 	// Empty directories of running work; the rest is content, snapshots and databases.

@@ -16,25 +16,35 @@ import (
 type seeder struct {
 	shop   *workshop
 	leader int // process id of the container's first process
-	ended  chan error
 	kill   context.CancelFunc
+	ended  chan struct{} // closed when it has ended
+	err    error         // how it ended; set before ended is closed
 }
 
 // startSeeder starts containerd in a root that stays as it is, and waits until
 // it answers.
 func startSeeder(ctx context.Context, shop *workshop, root string, binds []string) (*seeder, error) {
 	ctx, kill := context.WithCancel(ctx)
-	s := &seeder{shop: shop, ended: make(chan error, 1), kill: kill}
+	s := &seeder{shop: shop, ended: make(chan struct{}), kill: kill}
 	binds = append(binds, "--read-only", "--tmpfs=/tmp", "--as-pid2", "--capability=all")
 	daemon := inRoot(root, binds, "/usr/local/bin/containerd", "--config", "/usr/local/bin/config.toml")
 	started := make(chan int, 1)
 	daemon.started = func(pid int) { started <- pid }
-	go func() { s.ended <- shop.run(ctx, daemon) }()
+	go func() {
+		defer close(s.ended)
+		s.err = shop.run(ctx, daemon)
+	}()
 	if err := s.waitUntilItAnswers(ctx, started); err != nil {
-		kill()
+		s.abandon()
 		return nil, err
 	}
 	return s, nil
+}
+
+// abandon kills containerd and waits until nobody writes its store any more.
+func (s *seeder) abandon() {
+	s.kill()
+	<-s.ended
 }
 
 func (s *seeder) waitUntilItAnswers(ctx context.Context, started <-chan int) error {
@@ -46,10 +56,10 @@ func (s *seeder) waitUntilItAnswers(ctx context.Context, started <-chan int) err
 	for {
 		select {
 		case enclosure = <-started:
-		case err := <-s.ended:
-			return fmt.Errorf("containerd ended before it answered: %w", err)
+		case <-s.ended:
+			return fmt.Errorf("containerd ended before it answered: %w", s.err)
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for containerd to answer: %w", context.Cause(ctx))
+			return fmt.Errorf("waiting for containerd to answer: %w", ctx.Err())
 		case <-tick.C:
 			if s.leader = onlyChild(onlyChild(enclosure)); s.leader != 0 && s.answers(ctx) {
 				return nil
@@ -74,7 +84,7 @@ func (s *seeder) ctr(ctx context.Context, args ...string) error {
 
 // stop asks containerd to end, so that it closes its databases, and waits.
 func (s *seeder) stop(ctx context.Context) error {
-	defer s.kill()
+	defer s.abandon()
 	daemon := onlyChild(s.leader)
 	if daemon == 0 {
 		return errors.New("stopping containerd: it is not running")
@@ -83,15 +93,15 @@ func (s *seeder) stop(ctx context.Context) error {
 		return fmt.Errorf("stopping containerd: %w", err)
 	}
 	select {
-	case err := <-s.ended:
-		if err != nil {
-			return fmt.Errorf("stopping containerd: %w", err)
+	case <-s.ended:
+		if s.err != nil {
+			return fmt.Errorf("stopping containerd: %w", s.err)
 		}
 		return nil
 	case <-time.After(seedTimeout):
 		return fmt.Errorf("stopping containerd: still there after %s", seedTimeout)
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return fmt.Errorf("stopping containerd: %w", ctx.Err())
 	}
 }
 
