@@ -73,19 +73,28 @@ func (b *Builder) Release(ctx context.Context, kubernetes string) (Release, erro
 	}, nil
 }
 
-// ensure makes the wanted entries that are not there. Looking takes no lock.
+// ensure makes the wanted entries that are not there. Looking takes no lock, and
+// the lock is held for one entry at a time: who needs ten seconds of work need
+// not wait until another has compiled everything.
 func (b *Builder) ensure(ctx context.Context, wanted ...recipe) error {
-	if len(b.cache.missing(wanted...)) == 0 {
-		return nil
-	}
-	return b.locked(ctx, func() error {
-		for _, r := range b.cache.missing(wanted...) { // asked again: whoever held the lock may have made them
-			if err := b.make(ctx, r); err != nil {
-				return err
-			}
+	for turn := 0; ; turn++ {
+		missing := b.cache.missing(wanted...)
+		if len(missing) == 0 {
+			return nil
 		}
-		return nil
-	})
+		if turn > 0 {
+			time.Sleep(lockPoll * 3 / 2) // or a build that waits would never see the lock free
+		}
+		err := b.locked(ctx, func() error {
+			if b.cache.has(missing[0]) {
+				return nil // made by whoever held the lock
+			}
+			return b.make(ctx, missing[0])
+		})
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // locked does work with the build lock held and the leftovers of others removed.

@@ -41,6 +41,34 @@ func TestASecondBuildWaitsAndSaysForWhom(t *testing.T) {
 	}
 }
 
+func TestBuildsTakeTurns(t *testing.T) {
+	long, _ := testBuilder(t)
+	short := New(long.cache.dir, progress.Discard())
+	var many []recipe
+	begun := make(chan struct{})
+	for i := range 20 {
+		many = append(many, fake{name: "long", release: strconv.Itoa(i), work: func(context.Context, *workshop, string) error {
+			if i == 0 {
+				close(begun)
+				time.Sleep(lockPoll) // so that the other one is waiting by now
+			}
+			return nil
+		}})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- long.ensure(ctx, many...) }()
+	<-begun
+	if err := short.ensure(t.Context(), fake{name: "short", release: "v1"}); err != nil {
+		t.Fatal(err)
+	}
+	if long.cache.has(many[len(many)-1]) {
+		t.Error("the short build had to wait for the whole of the long one")
+	}
+	cancel()
+	<-done
+}
+
 func TestAWaitingBuildCanBeCanceled(t *testing.T) {
 	b, out := testBuilder(t)
 	unlock, err := b.cache.lock(t.Context(), b.report)
