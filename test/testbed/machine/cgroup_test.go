@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"strconv"
@@ -46,7 +47,7 @@ func TestAStartedProcessIsInTheGroupAndTheStarterIsNot(t *testing.T) {
 			t.Errorf("thread %s of the starter stayed in the group", thread.Name())
 		}
 	}
-	if after, _ := os.ReadFile("/proc/self/cgroup"); string(after) != string(before) {
+	if after, _ := os.ReadFile("/proc/self/cgroup"); !bytes.Equal(after, before) {
 		t.Errorf("the starter's groups changed from %s to %s", before, after)
 	}
 }

@@ -138,8 +138,9 @@ func takeProcesses(seen Inventory) error {
 				seen["namespace "+space] = true
 			}
 		}
-		if foreign || strings.Contains(string(groups), "/"+CgroupRoot) || slices.Contains([]string{"systemd-nspawn", "haproxy"}, strings.TrimSpace(string(command))) {
-			seen["process "+e.Name()+" "+strings.TrimSpace(string(command))] = true
+		name := strings.TrimSpace(string(command))
+		if foreign || strings.Contains(string(groups), "/"+CgroupRoot) || name == "systemd-nspawn" || name == "haproxy" {
+			seen["process "+e.Name()+" "+name] = true
 		}
 	}
 	return nil

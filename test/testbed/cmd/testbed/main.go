@@ -31,7 +31,19 @@ type options struct {
 
 // subcommands is everything testbed can do.
 var subcommands = []func(*options) *cobra.Command{
-	newBuildCommand, // make binaries, images and packages
+	newBuildCommand,       // make binaries, images and packages
+	newUpCommand,          // make a cluster
+	newDownCommand,        // remove it
+	newPruneCommand,       // remove what killed runs left
+	newListCommand,        // what there is
+	newKubeconfigCommand,  // how to reach it
+	newNodeCommand,        // power, break and mend a node
+	newExecCommand,        // run something in a node
+	newCopyCommand,        // copy to and from a node
+	newLogsCommand,        // read a node's journal
+	newLoadImagesCommand,  // import container images
+	newUpgradeBareCommand, // the baseline: kubeadm by the book
+	newSampleCommand,      // measure availability
 }
 
 func main() {
@@ -49,16 +61,18 @@ func run(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitDone
 	}
+	if exit, ok := errors.AsType[exitError](err); ok {
+		return int(exit)
+	}
 	fmt.Fprintln(os.Stderr, "testbed:", err)
-	var usage usageError
-	if errors.As(err, &usage) {
+	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}
 	return exitFailed
 }
 
 func newRootCommand() *cobra.Command {
-	opts := &options{report: progress.New(os.Stdout)}
+	opts := &options{report: progress.New(os.Stderr)}
 	root := &cobra.Command{
 		Use:           "testbed",
 		Short:         "Build and run real Kubernetes clusters on one Linux machine",

@@ -1,0 +1,116 @@
+package bare
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// part is one thing that the documentation tells a person to do.
+type part struct {
+	name string
+	work func(context.Context) error
+}
+
+// parts lists what is done on a node, in order.
+func (u *upgrade) parts(n *cluster.Node, first bool) []part {
+	upgradeNode := part{"kubeadm upgrade node", func(ctx context.Context) error {
+		return n.Kubeadm(ctx, "upgrade", "node", "--ignore-preflight-errors="+cluster.IgnoredPreflight)
+	}}
+	if first {
+		upgradeNode = part{"kubeadm upgrade apply", func(ctx context.Context) error {
+			return n.Kubeadm(ctx, "upgrade", "apply", u.to.Kubernetes, "--yes", "--ignore-preflight-errors="+cluster.IgnoredPreflight)
+		}}
+	}
+	return []part{
+		{"install kubeadm", func(ctx context.Context) error { return u.install(ctx, n, "kubeadm") }},
+		upgradeNode,
+		{"drain", func(ctx context.Context) error {
+			return u.kubectl(ctx, "drain", n.Name(), "--ignore-daemonsets", "--delete-emptydir-data")
+		}},
+		{"install kubelet and kubectl", func(ctx context.Context) error { return u.install(ctx, n, "kubelet", "kubectl") }},
+		{"restart kubelet", func(ctx context.Context) error { return u.restartKubelet(ctx, n) }},
+		{"uncordon", func(ctx context.Context) error { return u.kubectl(ctx, "uncordon", n.Name()) }},
+	}
+}
+
+func (u *upgrade) kubectl(ctx context.Context, args ...string) error {
+	_, err := u.c.KubectlOf(ctx, u.to.Kubernetes, nil, args...)
+	return err
+}
+
+// install puts programs of the target version on the node, in the way in which they were installed.
+func (u *upgrade) install(ctx context.Context, n *cluster.Node, programs ...string) error {
+	if u.c.Spec().Install == cluster.InstallDeb {
+		return u.installDeb(ctx, n, programs)
+	}
+	release, err := u.c.Release(ctx, u.to.Kubernetes)
+	if err != nil {
+		return err
+	}
+	for _, program := range programs {
+		path := "/usr/local/bin/" + program
+		if err := n.CopyTo(ctx, filepath.Join(release.Bin, program), path+".new"); err != nil {
+			return err
+		}
+		// A running program's file cannot be written, but replaced.
+		if _, err := n.Exec(ctx, "mv", path+".new", path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *upgrade) installDeb(ctx context.Context, n *cluster.Node, packages []string) error {
+	var pinned []string
+	for _, p := range packages {
+		pinned = append(pinned, p+"="+u.to.PackageVersion())
+	}
+	for _, argv := range [][]string{
+		append([]string{"apt-mark", "unhold"}, packages...),
+		{"apt-get", "update"},
+		append([]string{"apt-get", "install", "--yes"}, pinned...),
+		append([]string{"apt-mark", "hold"}, packages...),
+	} {
+		if _, err := n.Exec(ctx, argv...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restartKubelet restarts it and waits until the node is Ready at the new version.
+func (u *upgrade) restartKubelet(ctx context.Context, n *cluster.Node) error {
+	if _, err := n.Exec(ctx, "systemctl", "daemon-reload"); err != nil {
+		return err
+	}
+	if _, err := n.Exec(ctx, "systemctl", "restart", "kubelet"); err != nil {
+		return err
+	}
+	client, err := u.c.Client()
+	if err != nil {
+		return err
+	}
+	var last string
+	for {
+		got, err := client.CoreV1().Nodes().Get(ctx, n.Name(), metav1.GetOptions{})
+		switch {
+		case err != nil:
+			last = err.Error()
+		case got.Status.NodeInfo.KubeletVersion == u.to.Kubernetes && cluster.NodeReady(*got):
+			return nil
+		default:
+			last = "kubelet at " + got.Status.NodeInfo.KubeletVersion
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("node %s is not Ready at %s (%s): %w", n.Name(), u.to.Kubernetes, last, ctx.Err())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}

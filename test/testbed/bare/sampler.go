@@ -1,0 +1,68 @@
+package bare
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/refit-dev/refit/test/testbed/cluster"
+	"github.com/refit-dev/refit/test/testbed/sample"
+)
+
+// StartSampler deploys the smoke workload and samples it from every node, and
+// the API through the endpoint.
+func StartSampler(ctx context.Context, c *cluster.Cluster) (*sample.Sampler, error) {
+	if err := c.DeployWorkload(ctx); err != nil {
+		return nil, err
+	}
+	url, err := c.WorkloadURL(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config, err := c.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	from := map[string]sample.DialFunc{}
+	for _, n := range c.Nodes() {
+		from[n.Name()] = n.Dial
+	}
+	// The kubeadm-config ConfigMap is in every kubeadm cluster.
+	return sample.Start(ctx, sample.Config{API: config, Namespace: "kube-system", ConfigMap: "kubeadm-config", ServiceURL: url, From: from})
+}
+
+// ExcludeCordoned keeps nodes that are cordoned, and so under upgrade, out of the
+// samples, until the context ends. While the API does not answer, what was known stays.
+func ExcludeCordoned(ctx context.Context, c *cluster.Cluster, s *sample.Sampler) {
+	for ctx.Err() == nil {
+		if nodes, err := listNodes(ctx, c); err == nil {
+			for _, n := range nodes {
+				change := s.Include
+				if n.Spec.Unschedulable {
+					change = s.Exclude
+				}
+				_ = change(n.Name) // a node that joined later is not sampled
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func listNodes(ctx context.Context, c *cluster.Cluster) ([]corev1.Node, error) {
+	client, err := c.Client()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}

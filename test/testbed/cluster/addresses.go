@@ -1,0 +1,56 @@
+package cluster
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// The address plan. Each cluster has a number i, each node of it a number n:
+//
+//	10.210.i.0/24    nodes; .1 is the machine's bridge and the control plane endpoint, .(10+n) a node
+//	10.(128+i).n.0/24  Pods of node n
+//	10.96.0.0/16     Services, the same in every cluster since they never leave a node
+//
+// None of it is routed out of the machine.
+const (
+	maxClusters   = 64
+	serviceSubnet = "10.96.0.0/16"
+	apiPort       = 6443
+)
+
+func (s *state) gateway() netip.Addr {
+	return netip.AddrFrom4([4]byte{10, 210, byte(s.Number), 1})
+}
+
+func (s *state) bridgeAddress() netip.Prefix { return netip.PrefixFrom(s.gateway(), 24) }
+
+func (s *state) podSubnet() netip.Prefix {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(128 + s.Number), 0, 0}), 16)
+}
+
+func (s *state) nodeAddress(node int) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, 210, byte(s.Number), byte(10 + node)})
+}
+
+func (s *state) podRange(node int) netip.Prefix {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(128 + s.Number), byte(node), 0}), 24)
+}
+
+// endpoint is the control plane endpoint: the load balancer.
+func (s *state) endpoint() string { return fmt.Sprintf("%s:%d", s.gateway(), apiPort) }
+
+// The names of links are short (15 bytes at most), so they carry numbers, not names.
+const (
+	bridgePrefix = "rtb"
+	cablePrefix  = "vb-" + machinePrefix // systemd-nspawn's own naming
+	// machinePrefix begins the name that systemd-nspawn knows a node by.
+	machinePrefix = "rt"
+)
+
+func bridgeName(number int) string { return fmt.Sprintf("%s%d", bridgePrefix, number) }
+
+func (s *state) machineName(node int) string {
+	return fmt.Sprintf("%s%dn%d", machinePrefix, s.Number, node)
+}
+
+func (s *state) cable(node int) string { return "vb-" + s.machineName(node) }

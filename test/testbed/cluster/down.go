@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
+)
+
+// Down removes a cluster with everything of it. There is no shutdown: nothing of it is kept.
+func (c *Cluster) Down(ctx context.Context) error {
+	release, err := machine.TryLock(c.t.busyFile(c.Name()))
+	if errors.Is(err, machine.ErrLocked) {
+		return fmt.Errorf("cluster %s is being made or removed by another run", c.Name())
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	return c.remove(ctx)
+}
+
+// remove takes the cluster away. It is recorded as going first, so that a kill in the
+// middle leaves something that prune knows to finish.
+func (c *Cluster) remove(ctx context.Context) error {
+	c.s.Phase = PhaseGoing
+	if err := c.t.save(c.s); err != nil {
+		return err
+	}
+	return c.t.sweep(ctx, c.Name(), c.s.Number)
+}
+
+// sweep removes whatever of a cluster is on the machine, in the order in which
+// nothing can come back: processes, then what they held. The record goes last.
+func (t *Testbed) sweep(ctx context.Context, name string, number int) error {
+	group, err := machine.NewCgroup(name)
+	if err != nil {
+		return err
+	}
+	if err := group.Kill(killDeadline); err != nil {
+		return err
+	}
+	if err := group.Remove(); err != nil {
+		return err
+	}
+	if err := machine.UnmountBelow(t.dir(name)); err != nil {
+		return err
+	}
+	if err := machine.DeleteLink(bridgeName(number)); err != nil {
+		return err
+	}
+	return t.forget(ctx, name)
+}
+
+// forget removes a cluster's directory, and with the last one what belongs to no cluster.
+func (t *Testbed) forget(ctx context.Context, name string) error {
+	unlock, err := machine.Lock(ctx, t.lockFile())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	// Renamed first: a directory that is half gone must not look like a cluster.
+	gone := filepath.Join(t.stateDir, "removing-"+name)
+	if err := os.RemoveAll(gone); err != nil {
+		return err
+	}
+	if err := os.Rename(t.dir(name), gone); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.RemoveAll(gone); err != nil {
+		return err
+	}
+	return t.tidy()
+}
+
+// tidy leaves the machine as it was before the first cluster when the last is gone.
+// The state directory itself goes too. The caller holds the lock.
+func (t *Testbed) tidy() error {
+	names, err := t.names()
+	if err != nil || len(names) > 0 {
+		return err
+	}
+	if err := machine.RestoreKernelSettings(t.kernelSettingsFile()); err != nil {
+		return err
+	}
+	for _, path := range []string{t.clustersDir(), t.lockFile(), t.stateDir} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

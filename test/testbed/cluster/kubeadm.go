@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"text/template"
+)
+
+// secrets let nodes join: they are made for one `up` and kept nowhere.
+type secrets struct {
+	Token, CertificateKey, CAHash string
+}
+
+func newSecrets() secrets {
+	id, token, key := make([]byte, 3), make([]byte, 8), make([]byte, 32)
+	for _, b := range [][]byte{id, token, key} {
+		_, _ = rand.Read(b) // never fails: crypto/rand.Read ends the program instead
+	}
+	return secrets{Token: hex.EncodeToString(id) + "." + hex.EncodeToString(token), CertificateKey: hex.EncodeToString(key)}
+}
+
+// configFile is where a node keeps the configuration that kubeadm was run with.
+const configFile = "/etc/testbed-kubeadm.yaml"
+
+// IgnoredPreflight is what kubeadm would refuse on a node that is a container on a cgroup v1 machine.
+const IgnoredPreflight = "SystemVerification"
+
+// kubeadmConfig is the configuration of init and of join: the same node registration in both.
+var kubeadmConfig = template.Must(template.New("kubeadm").Parse(`
+{{- define "registration"}}nodeRegistration:
+  name: {{.Node.Name}}
+  criSocket: unix:///run/containerd/containerd.sock
+  imagePullPolicy: Never
+  ignorePreflightErrors: [{{.IgnoredPreflight}}]
+  kubeletExtraArgs:
+  - {name: node-ip, value: "{{.Node.Address}}"}
+{{- if .Node.Zone}}
+  - {name: node-labels, value: "topology.kubernetes.io/zone={{.Node.Zone}}"}
+{{- end}}
+{{- if .Untainted}}
+  taints: []
+{{- end}}
+{{end -}}
+apiVersion: kubeadm.k8s.io/v1beta4
+{{- if .First}}
+kind: InitConfiguration
+bootstrapTokens:
+- token: {{.Secrets.Token}}
+  ttl: 1h0m0s
+certificateKey: {{.Secrets.CertificateKey}}
+localAPIEndpoint:
+  advertiseAddress: {{.Node.Address}}
+  bindPort: {{.Port}}
+{{template "registration" .}}
+---
+apiVersion: kubeadm.k8s.io/v1beta4
+kind: ClusterConfiguration
+clusterName: {{.Cluster.Name}}
+kubernetesVersion: {{.Cluster.Spec.Kubernetes}}
+controlPlaneEndpoint: {{.Cluster.Endpoint}}
+networking:
+  podSubnet: {{.PodSubnet}}
+  serviceSubnet: {{.ServiceSubnet}}
+controllerManager:
+  extraArgs:
+  # Each node's range is in its CNI configuration.
+  - {name: allocate-node-cidrs, value: "false"}
+---
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+cgroupDriver: cgroupfs
+failCgroupV1: false
+failSwapOn: false
+{{- if not .Cluster.Spec.Disk}}
+# Nodes without a disk of their own see the machine's, which others fill too.
+imageGCHighThresholdPercent: 100
+evictionHard:
+  memory.available: 100Mi
+{{- end}}
+---
+apiVersion: kubeproxy.config.k8s.io/v1alpha1
+kind: KubeProxyConfiguration
+conntrack:
+  # The table's size belongs to the machine's kernel and cannot be set from a node.
+  maxPerCore: 0
+{{- else}}
+kind: JoinConfiguration
+discovery:
+  bootstrapToken:
+    apiServerEndpoint: {{.Cluster.Endpoint}}
+    token: {{.Secrets.Token}}
+    caCertHashes: ["sha256:{{.Secrets.CAHash}}"]
+{{- if eq .Node.Role "control-plane"}}
+controlPlane:
+  certificateKey: {{.Secrets.CertificateKey}}
+  localAPIEndpoint:
+    advertiseAddress: {{.Node.Address}}
+    bindPort: {{.Port}}
+{{- end}}
+{{template "registration" .}}
+{{- end}}
+`))
+
+func (n *Node) writeKubeadmConfig(ctx context.Context, s secrets, first bool) error {
+	var text bytes.Buffer
+	err := kubeadmConfig.Execute(&text, map[string]any{
+		"Node": n, "Cluster": n.c, "Secrets": s, "First": first, "Port": apiPort,
+		"PodSubnet": n.c.s.podSubnet(), "ServiceSubnet": serviceSubnet,
+		"IgnoredPreflight": IgnoredPreflight,
+		// With no worker there is nowhere else to run anything.
+		"Untainted": n.Role() == RoleControlPlane && n.c.s.Workers == 0,
+	})
+	if err != nil {
+		return err
+	}
+	return n.write(ctx, configFile, 0o600, &text)
+}
+
+// initialize runs kubeadm init on the first control plane node and returns the
+// secrets that the others join with.
+func (n *Node) initialize(ctx context.Context) (secrets, error) {
+	s := newSecrets()
+	if err := n.writeKubeadmConfig(ctx, s, true); err != nil {
+		return s, err
+	}
+	if err := n.Kubeadm(ctx, "init", "--config", configFile, "--upload-certs"); err != nil {
+		return s, err
+	}
+	ca, err := n.Exec(ctx, "cat", "/etc/kubernetes/pki/ca.crt")
+	if err != nil {
+		return s, err
+	}
+	s.CAHash, err = publicKeyHash(ca)
+	return s, err
+}
+
+func (n *Node) join(ctx context.Context, s secrets) error {
+	if err := n.writeKubeadmConfig(ctx, s, false); err != nil {
+		return err
+	}
+	return n.Kubeadm(ctx, "join", "--config", configFile)
+}
+
+// Kubeadm runs kubeadm in the node; an error carries the end of what it said,
+// on either stream, since it explains itself on both.
+func (n *Node) Kubeadm(ctx context.Context, args ...string) error {
+	var out bytes.Buffer
+	err := n.ExecStreams(ctx, Streams{Out: &out, Err: &out}, append([]string{"kubeadm"}, args...)...)
+	if err != nil {
+		return fmt.Errorf("%s: kubeadm %s: %w%s", n.Name(), args[0], err, lastLines(out.String(), 25))
+	}
+	return nil
+}
+
+// publicKeyHash is what kubeadm pins a certificate authority by.
+func publicKeyHash(certificate []byte) (string, error) {
+	block, _ := pem.Decode(certificate)
+	if block == nil {
+		return "", errors.New("the cluster's CA certificate is no PEM")
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return "", fmt.Errorf("reading the cluster's CA certificate: %w", err)
+	}
+	sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,65 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/machine"
+)
+
+// adminConfig is where kubeadm writes the administrator's kubeconfig.
+const adminConfig = "/etc/kubernetes/admin.conf"
+
+// KubeconfigFile is the path of the administrator's kubeconfig on this machine.
+func (c *Cluster) KubeconfigFile() string { return filepath.Join(c.dir(), "kubeconfig") }
+
+// RESTConfig reaches the cluster through its load balancer.
+func (c *Cluster) RESTConfig() (*rest.Config, error) {
+	return clientcmd.BuildConfigFromFlags("", c.KubeconfigFile())
+}
+
+// Client reaches the cluster through its load balancer.
+func (c *Cluster) Client() (kubernetes.Interface, error) {
+	config, err := c.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(config)
+}
+
+// Release is the programs and images of a Kubernetes version in the cache.
+func (c *Cluster) Release(ctx context.Context, kubernetes string) (builder.Release, error) {
+	return c.t.builder.Release(ctx, kubernetes)
+}
+
+// Kubectl runs the kubectl of the cluster's version on this machine.
+func (c *Cluster) Kubectl(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
+	return c.KubectlOf(ctx, c.s.Kubernetes, in, args...)
+}
+
+// KubectlOf runs the kubectl of some version on this machine.
+func (c *Cluster) KubectlOf(ctx context.Context, kubernetes string, in io.Reader, args ...string) ([]byte, error) {
+	release, err := c.Release(ctx, kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, filepath.Join(release.Bin, "kubectl"), args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.KubeconfigFile())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &errs
+	if err := machine.RunBound(cmd); err != nil {
+		return out.Bytes(), fmt.Errorf("kubectl %s: %w%s", strings.Join(args, " "), err, lastLines(errs.String(), 12))
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,93 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"text/template"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
+)
+
+// loadBalancerGroup is the cgroup of the load balancer beside those of the nodes.
+const loadBalancerGroup = "load-balancer"
+
+// haproxyConfig balances TCP and asks each API server itself whether it is ready.
+// A server that is marked down loses its connections too: a client that
+// reuses one would otherwise wait for an answer that never comes.
+var haproxyConfig = template.Must(template.New("haproxy").Parse(`global
+    maxconn 2000
+    nbthread 1
+defaults
+    mode tcp
+    timeout connect 2s
+    timeout client 4h
+    timeout server 4h
+    timeout check 2s
+    retries 2
+    option redispatch
+frontend api
+    bind {{.Endpoint}}
+    default_backend api-servers
+backend api-servers
+    balance roundrobin
+    option httpchk GET /readyz
+    http-check expect status 200
+    default-server check check-ssl verify none inter 1s fastinter 500ms fall 2 rise 2 on-marked-down shutdown-sessions
+{{- range .Servers}}
+    server {{.Name}} {{.Address}}:{{$.Port}}
+{{- end}}
+`))
+
+// ensureNetwork makes the bridge and starts the load balancer on it, where they are not there.
+func (c *Cluster) ensureNetwork() error {
+	if err := machine.EnsureBridge(bridgeName(c.s.Number), c.s.bridgeAddress()); err != nil {
+		return err
+	}
+	return c.ensureLoadBalancer()
+}
+
+func (c *Cluster) ensureLoadBalancer() error {
+	group, err := c.cgroup(loadBalancerGroup)
+	if err != nil {
+		return err
+	}
+	pids, err := group.Processes()
+	if err != nil || len(pids) > 0 {
+		return err
+	}
+	config := filepath.Join(c.dir(), "haproxy.cfg")
+	if err := c.writeLoadBalancerConfig(config); err != nil {
+		return err
+	}
+	if err := group.Create(); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(c.dir(), "haproxy.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command("haproxy", "-db", "-f", config) //nolint:noctx // it outlives the run that starts it
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := group.Start(cmd); err != nil {
+		return fmt.Errorf("starting haproxy: %w", err)
+	}
+	go func() { _ = cmd.Wait() }()
+	return nil
+}
+
+func (c *Cluster) writeLoadBalancerConfig(file string) error {
+	var text bytes.Buffer
+	err := haproxyConfig.Execute(&text, map[string]any{
+		"Endpoint": c.Endpoint(), "Servers": c.OfRole(RoleControlPlane), "Port": apiPort,
+	})
+	if err != nil {
+		return err
+	}
+	return machine.WriteFileAtomic(file, text.Bytes(), 0o644)
+}

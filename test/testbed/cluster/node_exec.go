@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
+)
+
+// Streams are the standard files of a command.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// ExecStreams runs a command as root inside the node.
+func (n *Node) ExecStreams(ctx context.Context, io Streams, argv ...string) error {
+	cmd, err := n.command(ctx, argv)
+	if err != nil {
+		return err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.In, io.Out, io.Err
+	return machine.RunBound(cmd)
+}
+
+// Exec runs a command as root inside the node and returns its output, errors with the end of its error output.
+func (n *Node) Exec(ctx context.Context, argv ...string) ([]byte, error) {
+	return n.ExecInput(ctx, nil, argv...)
+}
+
+// ExecInput is Exec with a standard input.
+func (n *Node) ExecInput(ctx context.Context, in io.Reader, argv ...string) ([]byte, error) {
+	var out, errs bytes.Buffer
+	if err := n.ExecStreams(ctx, Streams{In: in, Out: &out, Err: &errs}, argv...); err != nil {
+		return out.Bytes(), fmt.Errorf("%s: %s: %w%s", n.Name(), strings.Join(argv, " "), err, lastLines(errs.String(), 12))
+	}
+	return out.Bytes(), nil
+}
+
+func (n *Node) command(ctx context.Context, argv []string) (*exec.Cmd, error) {
+	group, err := n.cgroup()
+	if err != nil {
+		return nil, err
+	}
+	pid, err := group.Init()
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w: it is off", n.Name(), err)
+	}
+	args := append([]string{"--target", strconv.Itoa(pid), "--all", "--"}, argv...)
+	cmd := exec.CommandContext(ctx, "nsenter", args...)
+	// A client of the killed command may hold its pipes open; do not wait for it for ever.
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Env = []string{
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"HOME=/root", "LC_ALL=C.UTF-8", "TERM=" + os.Getenv("TERM"),
+		"KUBECONFIG=/etc/kubernetes/admin.conf",
+	}
+	return cmd, nil
+}
+
+// Dial connects from the node's network.
+func (n *Node) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	group, err := n.cgroup()
+	if err != nil {
+		return nil, err
+	}
+	pid, err := group.Init()
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", n.Name(), err)
+	}
+	return machine.DialFrom(ctx, pid, network, address)
+}
+
+func firstLine(text []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	return line
+}
+
+// lastLines is the end of a text, as the end of an error message.
+func lastLines(text string, count int) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	return ": " + strings.Join(lines[max(0, len(lines)-count):], "\n")
+}

@@ -1,0 +1,226 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
+)
+
+const (
+	// signals that tell a systemd that is process 1 to power off (systemd(1)).
+	sigPoweroff = unix.Signal(34 + 4) // SIGRTMIN+4
+
+	bootDeadline     = 60 * time.Second
+	poweroffDeadline = 120 * time.Second
+	killDeadline     = 30 * time.Second
+)
+
+// Start boots the node and returns when its systemd has finished booting.
+func (n *Node) Start(ctx context.Context) error {
+	if state := n.State(); state != "off" {
+		return fmt.Errorf("node %s is %s already", n.Name(), state)
+	}
+	// A machine that was itself rebooted has lost bridge and load balancer.
+	if err := n.c.ensureNetwork(); err != nil {
+		return err
+	}
+	if err := n.mount(ctx); err != nil {
+		return err
+	}
+	group, err := n.cgroup()
+	if err != nil {
+		return err
+	}
+	// Groups of the last boot would be old to a kubelet that thinks it has just booted.
+	if err := errors.Join(group.Remove(), group.Create()); err != nil {
+		return err
+	}
+	console, err := os.OpenFile(n.consoleFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer console.Close()
+	cmd := exec.Command("systemd-nspawn", n.nspawnArgs()...) //nolint:noctx // the node outlives the run that starts it
+	cmd.Env = append(os.Environ(), "SYSTEMD_NSPAWN_API_VFS_WRITABLE=1")
+	cmd.Stdout, cmd.Stderr = console, console
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := group.Start(cmd); err != nil {
+		return fmt.Errorf("starting node %s: %w", n.Name(), err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	return n.waitBooted(ctx, exited)
+}
+
+func (n *Node) consoleFile() string { return filepath.Join(n.dir(), "console.log") }
+
+func (n *Node) nspawnArgs() []string {
+	args := []string{
+		"--quiet", "--register=no", "--keep-unit", "--boot", "--console=pipe",
+		"--directory=" + n.root(),
+		"--machine=" + n.c.s.machineName(n.m.Number),
+		"--hostname=" + n.Name(),
+		"--network-bridge=" + bridgeName(n.c.s.Number),
+		"--private-users=no", "--capability=all",
+		"--system-call-filter=@keyring bpf @raw-io @debug @module @clock add_key keyctl",
+		"--bind=/dev/kmsg",
+		"--link-journal=no", "--resolv-conf=off", "--timezone=off",
+		"--bind-ro=" + n.c.s.Apt + ":/srv/apt",
+	}
+	if !n.hasDisk() {
+		for _, path := range plain {
+			args = append(args, "--bind="+n.plainDir(path)+":"+path)
+		}
+	}
+	return args
+}
+
+// waitBooted waits for systemd's word. "degraded" is booted too: some unit of the distribution is unhappy in a container.
+func (n *Node) waitBooted(ctx context.Context, exited <-chan error) error {
+	ctx, cancel := context.WithTimeout(ctx, bootDeadline)
+	defer cancel()
+	var last string
+	for {
+		out, err := n.Exec(ctx, "systemctl", "is-system-running", "--wait")
+		switch last = firstLine(out); last {
+		case "running", "degraded":
+			return nil
+		case "":
+			last = fmt.Sprint(err)
+		}
+		select {
+		case err := <-exited:
+			return fmt.Errorf("node %s went off while booting (%w); its console: %s", n.Name(), err, n.consoleFile())
+		case <-ctx.Done():
+			return fmt.Errorf("node %s did not boot within %s (systemd says %q); its console: %s", n.Name(), bootDeadline, last, n.consoleFile())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// Poweroff shuts the node down as its power button would, and waits.
+func (n *Node) Poweroff(ctx context.Context) error {
+	group, err := n.cgroup()
+	if err != nil {
+		return err
+	}
+	pid, err := group.Init()
+	if errors.Is(err, machine.ErrNoInit) {
+		return n.settle(ctx, group)
+	}
+	if err != nil {
+		return err
+	}
+	if err := group.Thaw(); err != nil {
+		return err
+	}
+	if err := unix.Kill(pid, sigPoweroff); err != nil {
+		return fmt.Errorf("powering off node %s: %w", n.Name(), err)
+	}
+	for until := time.Now().Add(poweroffDeadline); ; {
+		pids, err := group.Processes()
+		if err != nil {
+			return err
+		}
+		if len(pids) == 0 {
+			return n.settle(ctx, group)
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("node %s did not power off within %s: %d processes are left; its console: %s",
+				n.Name(), poweroffDeadline, len(pids), n.consoleFile())
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Reboot powers the node off and on.
+func (n *Node) Reboot(ctx context.Context) error {
+	if err := n.Poweroff(ctx); err != nil {
+		return err
+	}
+	return n.Start(ctx)
+}
+
+// Kill is a power cut: every process of the node dies at the same instant. Files
+// in directories stay as they are; a disk of the node's own loses what had not reached it.
+func (n *Node) Kill(ctx context.Context) error {
+	group, err := n.cgroup()
+	if err != nil {
+		return err
+	}
+	if n.State() != "off" {
+		// First everything stands still, so that no process sees another one die.
+		if err := group.Freeze(); err != nil {
+			return err
+		}
+		if n.hasDisk() {
+			if err := machine.CutPower(n.root()); err != nil {
+				return err
+			}
+		}
+	}
+	if err := group.Kill(killDeadline); err != nil {
+		return err
+	}
+	return n.settle(ctx, group)
+}
+
+// settle leaves nothing of a node that has no processes but its disk.
+func (n *Node) settle(ctx context.Context, group machine.Cgroup) error {
+	return errors.Join(group.Remove(), n.unmount(ctx))
+}
+
+// Freeze stops every process of the node where it stands, as a hung machine would.
+func (n *Node) Freeze() error {
+	group, err := n.runningGroup()
+	if err != nil {
+		return err
+	}
+	return group.Freeze()
+}
+
+// Thaw lets a frozen node run on.
+func (n *Node) Thaw() error {
+	group, err := n.runningGroup()
+	if err != nil {
+		return err
+	}
+	return group.Thaw()
+}
+
+// Partition pulls the node's cable: neither the other nodes nor the load balancer reach it.
+func (n *Node) Partition() error { return n.setCable(false) }
+
+// Heal puts the cable back.
+func (n *Node) Heal() error { return n.setCable(true) }
+
+func (n *Node) setCable(up bool) error {
+	if _, err := n.runningGroup(); err != nil {
+		return err
+	}
+	return machine.SetLink(n.cable(), up)
+}
+
+func (n *Node) runningGroup() (machine.Cgroup, error) {
+	group, err := n.cgroup()
+	if err != nil {
+		return group, err
+	}
+	if _, err := group.Init(); err != nil {
+		return group, fmt.Errorf("node %s is off", n.Name())
+	}
+	return group, nil
+}

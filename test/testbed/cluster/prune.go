@@ -1,0 +1,144 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
+)
+
+// Prune removes what killed runs left and returns the names of what it removed.
+// Clusters that are up, and those that a living run is making or removing, stay.
+// It looks at the machine, not only at the records: a group, a mount or a bridge
+// of the testbed that no living cluster owns is removed as well.
+func (t *Testbed) Prune(ctx context.Context) (removed []string, err error) {
+	names, err := t.names()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		gone, err := t.pruneCluster(ctx, name)
+		if err != nil {
+			return removed, err
+		}
+		if gone {
+			removed = append(removed, "cluster "+name)
+		}
+	}
+	orphans, err := t.pruneOrphans(ctx)
+	return append(removed, orphans...), err
+}
+
+// pruneCluster removes one recorded cluster unless it is up or at work.
+func (t *Testbed) pruneCluster(ctx context.Context, name string) (bool, error) {
+	release, err := machine.TryLock(t.busyFile(name))
+	if errors.Is(err, machine.ErrLocked) || errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	number := -1 // killed before its record was written: it has no bridge yet
+	if s, err := t.load(name); err == nil {
+		if s.Phase == PhaseUp {
+			return false, nil
+		}
+		number = s.Number
+	}
+	return true, t.sweep(ctx, name, number)
+}
+
+// pruneOrphans removes groups and bridges without a record, and directories half removed.
+func (t *Testbed) pruneOrphans(ctx context.Context) (removed []string, err error) {
+	if _, err := os.Stat(t.stateDir); errors.Is(err, os.ErrNotExist) {
+		if err := os.MkdirAll(t.stateDir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	// Nobody claims a name or number while we look.
+	unlock, err := machine.Lock(ctx, t.lockFile())
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	names, err := t.names()
+	if err != nil {
+		return nil, err
+	}
+	groups, err := t.pruneGroups(names)
+	removed = append(removed, groups...)
+	if err != nil {
+		return removed, err
+	}
+	bridges, err := t.pruneBridges(names)
+	removed = append(removed, bridges...)
+	if err != nil {
+		return removed, err
+	}
+	halves, err := filepath.Glob(filepath.Join(t.stateDir, "removing-*"))
+	if err != nil {
+		return removed, err
+	}
+	for _, dir := range halves {
+		if err := errors.Join(machine.UnmountBelow(dir), os.RemoveAll(dir)); err != nil {
+			return removed, err
+		}
+		removed = append(removed, "directory "+filepath.Base(dir))
+	}
+	return removed, t.tidy()
+}
+
+func (t *Testbed) pruneGroups(living []string) (removed []string, err error) {
+	root, err := machine.NewCgroup()
+	if err != nil {
+		return nil, err
+	}
+	groups, err := root.Children()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range groups {
+		if slices.Contains(living, name) {
+			continue
+		}
+		group, err := machine.NewCgroup(name)
+		if err != nil {
+			return removed, err
+		}
+		if err := errors.Join(group.Kill(killDeadline), group.Remove()); err != nil {
+			return removed, err
+		}
+		removed = append(removed, "group "+name)
+	}
+	return removed, nil
+}
+
+func (t *Testbed) pruneBridges(living []string) (removed []string, err error) {
+	var numbers []int
+	for _, name := range living {
+		if s, err := t.load(name); err == nil {
+			numbers = append(numbers, s.Number)
+		}
+	}
+	links, err := machine.LinksWithPrefix(bridgePrefix)
+	if err != nil {
+		return nil, err
+	}
+	for _, link := range links {
+		number, err := strconv.Atoi(strings.TrimPrefix(link, bridgePrefix))
+		if err != nil || slices.Contains(numbers, number) {
+			continue
+		}
+		if err := machine.DeleteLink(link); err != nil {
+			return removed, err
+		}
+		removed = append(removed, "bridge "+link)
+	}
+	return removed, nil
+}

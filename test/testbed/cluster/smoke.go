@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+//go:embed smoke.yaml
+var smokeManifest string
+
+var smokeTemplate = template.Must(template.New("smoke").Parse(smokeManifest))
+
+// The workload that smoke tests and the sampler's requests go to.
+const (
+	WorkloadNamespace = "testbed-smoke"
+	workloadName      = "web"
+	workloadDeadline  = 2 * time.Minute
+)
+
+// DeployWorkload runs a web server with two replicas and a Service, and waits for it.
+// With two nodes to run on it is spread over them and has a disruption budget of one.
+func (c *Cluster) DeployWorkload(ctx context.Context) error { return c.deploy(ctx, "") }
+
+// deploy also runs a Pod on the client's node, if there is one. It is a bare Pod,
+// which a drain would refuse, so it does not stay.
+func (c *Cluster) deploy(ctx context.Context, client string) error {
+	var manifest bytes.Buffer
+	err := smokeTemplate.Execute(&manifest, map[string]any{
+		"Namespace": WorkloadNamespace, "Name": workloadName, "Image": versions.BusyboxImage,
+		"Spread": c.s.Workers > 1, "Client": client,
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := c.Kubectl(ctx, &manifest, "apply", "--filename=-"); err != nil {
+		return err
+	}
+	_, err = c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "wait", "--for=condition=Ready", "pod", "--all", "--timeout="+workloadDeadline.String())
+	return err
+}
+
+// clientNode is where requests come from: a node without a replica of the server if there is one.
+func (c *Cluster) clientNode() *Node { return c.OfRole(RoleControlPlane)[0] }
+
+// WorkloadURL is the Service of the workload by its address, for requests from a node.
+func (c *Cluster) WorkloadURL(ctx context.Context) (string, error) {
+	ip, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "get", "service", workloadName, "--output=jsonpath={.spec.clusterIP}")
+	if err != nil {
+		return "", err
+	}
+	return "http://" + string(ip) + "/", nil
+}
+
+// Smoke proves that the cluster works for a workload: a Pod on one node reaches a
+// Service whose Pods are on others by its name, and kubectl logs and exec work.
+func (c *Cluster) Smoke(ctx context.Context) error {
+	if err := c.deploy(ctx, c.clientNode().Name()); err != nil {
+		return err
+	}
+	err := c.smoke(ctx)
+	_, e := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "delete", "pod", "client", "--wait=true")
+	return errors.Join(err, e)
+}
+
+func (c *Cluster) smoke(ctx context.Context) error {
+	exec := func(args ...string) (string, error) {
+		args = append([]string{"--namespace=" + WorkloadNamespace, "exec", "client", "--"}, args...)
+		out, err := c.Kubectl(ctx, nil, args...)
+		return strings.TrimSpace(string(out)), err
+	}
+	answer, err := exec("wget", "-T", "5", "-q", "-O", "-", "http://"+workloadName+"."+WorkloadNamespace+".svc.cluster.local/")
+	if err != nil {
+		return fmt.Errorf("a Pod on %s does not reach the Service by its name: %w", c.clientNode().Name(), err)
+	}
+	server, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "get", "pod", answer, "--output=jsonpath={.spec.nodeName}")
+	if err != nil {
+		return fmt.Errorf("the Service answered %q, which is no Pod of it: %w", answer, err)
+	}
+	if string(server) == c.clientNode().Name() && len(c.s.Nodes) > 1 {
+		return fmt.Errorf("the Service was answered on the client's own node %s", server)
+	}
+	if _, err := exec("nslookup", "kubernetes.default.svc.cluster.local"); err != nil {
+		return fmt.Errorf("DNS does not know the API server: %w", err)
+	}
+	logs, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "logs", answer)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(logs), "serving "+answer) {
+		return fmt.Errorf("the log of Pod %s is %q", answer, logs)
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+// How Kubernetes and containerd are put on a node.
+const (
+	InstallBinaries  = "binaries"
+	InstallDeb       = "deb"
+	ContainerdDebian = "debian"
+)
+
+// ContainerdNew is the newer containerd that the testbed builds.
+var ContainerdNew = strings.TrimPrefix(versions.Containerd, "v")
+
+// maxNodes is what the address plan has room for.
+const maxNodes = 60
+
+// minDisk is room for the root, the images of two versions and etcd.
+const minDisk = 3 << 30
+
+// Spec is what a cluster should be.
+type Spec struct {
+	// Name of the cluster and first part of its nodes' names.
+	Name string `json:"name"`
+	// ControlPlanes and Workers are how many nodes of each role there are.
+	ControlPlanes int `json:"controlPlanes"`
+	Workers       int `json:"workers"`
+	// Kubernetes version, v1.35.4.
+	Kubernetes string `json:"kubernetes"`
+	// Install says how: binaries in /usr/local/bin, or deb packages from a local apt repository.
+	Install string `json:"install"`
+	// Containerd is "debian" for Debian's own, or the version of a newer one.
+	Containerd string `json:"containerd"`
+	// Zones are given to the nodes in turn as topology.kubernetes.io/zone.
+	Zones []string `json:"zones,omitempty"`
+	// Disk in bytes gives every node an ext4 disk of its own. Zero: directories on the machine's disk.
+	Disk int64 `json:"disk,omitempty"`
+}
+
+// Default fills what was left out.
+func (s *Spec) Default() {
+	if s.Name == "" {
+		s.Name = "testbed"
+	}
+	if s.ControlPlanes == 0 {
+		s.ControlPlanes = 1
+	}
+	if s.Install == "" {
+		s.Install = InstallBinaries
+	}
+	if s.Containerd == "" {
+		s.Containerd = ContainerdNew
+	}
+}
+
+var nameRule = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$`)
+
+// Validate says everything that is wrong with the spec at once.
+func (s *Spec) Validate() error {
+	var errs []error
+	if !nameRule.MatchString(s.Name) {
+		errs = append(errs, fmt.Errorf("name %q: want a letter, then letters, digits or '-', 20 at most", s.Name))
+	}
+	if s.ControlPlanes < 1 || s.Workers < 0 || s.ControlPlanes+s.Workers > maxNodes {
+		errs = append(errs, fmt.Errorf("%d control planes and %d workers: want at least one control plane and %d nodes at most",
+			s.ControlPlanes, s.Workers, maxNodes))
+	}
+	if _, err := versions.Lookup(s.Kubernetes); err != nil {
+		errs = append(errs, err)
+	}
+	if s.Install != InstallBinaries && s.Install != InstallDeb {
+		errs = append(errs, fmt.Errorf("install %q: want %s or %s", s.Install, InstallBinaries, InstallDeb))
+	}
+	if s.Containerd != ContainerdDebian && s.Containerd != ContainerdNew {
+		errs = append(errs, fmt.Errorf("containerd %q: want %s or %s", s.Containerd, ContainerdDebian, ContainerdNew))
+	}
+	if s.Disk != 0 && s.Disk < minDisk {
+		errs = append(errs, fmt.Errorf("disk of %d bytes: a node does not fit into less than 3G", s.Disk))
+	}
+	if slices.Contains(s.Zones, "") {
+		errs = append(errs, errors.New("zones: a name is empty"))
+	}
+	return errors.Join(errs...)
+}
+
+// ParseSize reads 6G, 512M or a number of bytes.
+func ParseSize(text string) (int64, error) {
+	number, shift := text, 0
+	for suffix, bits := range map[string]int{"G": 30, "M": 20} {
+		if rest, ok := strings.CutSuffix(strings.ToUpper(text), suffix); ok {
+			number, shift = rest, bits
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 || n > 1<<(50-shift) {
+		return 0, fmt.Errorf("size %q: want a number like 6G or 512M", text)
+	}
+	return n << shift, nil
+}

@@ -1,0 +1,167 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
+)
+
+// Phases of a cluster's life. Only a cluster that is up is kept by prune.
+const (
+	PhaseComing = "coming"
+	PhaseUp     = "up"
+	PhaseGoing  = "going"
+)
+
+// state is the record of one cluster on disk. It is written before anything of the cluster exists.
+type state struct {
+	Spec
+	// Number gives the cluster its addresses and link names.
+	Number int `json:"number"`
+	// Root is the node image's tree, the lower layer of nodes without a disk of their own.
+	Root string `json:"root,omitempty"`
+	// Apt is the local apt repository.
+	Apt     string    `json:"apt,omitempty"`
+	Phase   string    `json:"phase"`
+	Created time.Time `json:"created"`
+	Nodes   []member  `json:"nodes"`
+}
+
+// member is the record of one node.
+type member struct {
+	Name string `json:"name"`
+	Role string `json:"role"`
+	// Number gives the node its address, Pod range and link name.
+	Number int    `json:"number"`
+	Zone   string `json:"zone,omitempty"`
+}
+
+// Roles of nodes.
+const (
+	RoleControlPlane = "control-plane"
+	RoleWorker       = "worker"
+)
+
+// ErrNotFound is returned when there is no cluster or node of that name.
+var ErrNotFound = errors.New("not found")
+
+func (t *Testbed) clustersDir() string       { return filepath.Join(t.stateDir, "clusters") }
+func (t *Testbed) dir(cluster string) string { return filepath.Join(t.clustersDir(), cluster) }
+func (t *Testbed) lockFile() string          { return filepath.Join(t.stateDir, "lock") }
+func (t *Testbed) kernelSettingsFile() string {
+	return filepath.Join(t.stateDir, "kernel-settings.json")
+}
+
+// busyFile is locked by the run that makes or removes the cluster.
+func (t *Testbed) busyFile(cluster string) string { return filepath.Join(t.dir(cluster), "busy") }
+
+func (t *Testbed) save(s *state) error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return machine.WriteFileAtomic(filepath.Join(t.dir(s.Name), "cluster.json"), text, 0o644)
+}
+
+func (t *Testbed) load(name string) (*state, error) {
+	text, err := os.ReadFile(filepath.Join(t.dir(name), "cluster.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cluster %q: %w", name, ErrNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var s state
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("reading the record of cluster %q: %w", name, err)
+	}
+	return &s, nil
+}
+
+// names lists every cluster that has a directory, whole or not.
+func (t *Testbed) names() ([]string, error) {
+	entries, err := os.ReadDir(t.clustersDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, nil
+}
+
+// claim takes the name and a free number, and returns with the cluster's busy lock held.
+func (t *Testbed) claim(ctx context.Context, spec Spec) (s *state, release func(), err error) {
+	if err := os.MkdirAll(t.clustersDir(), 0o755); err != nil {
+		return nil, nil, err
+	}
+	unlock, err := machine.Lock(ctx, t.lockFile())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unlock()
+	if _, err := os.Stat(t.dir(spec.Name)); err == nil {
+		return nil, nil, fmt.Errorf("there is a cluster %q already; remove it with: testbed down --name %s", spec.Name, spec.Name)
+	}
+	number, err := t.freeNumber()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := machine.RememberKernelSettings(t.kernelSettingsFile()); err != nil {
+		return nil, nil, err
+	}
+	if err := os.MkdirAll(t.dir(spec.Name), 0o755); err != nil {
+		return nil, nil, err
+	}
+	release, err = machine.TryLock(t.busyFile(spec.Name))
+	if err != nil {
+		return nil, nil, err
+	}
+	s = &state{Spec: spec, Number: number, Phase: PhaseComing, Created: time.Now().UTC().Truncate(time.Second), Nodes: members(spec)}
+	return s, release, t.save(s)
+}
+
+func (t *Testbed) freeNumber() (int, error) {
+	names, err := t.names()
+	if err != nil {
+		return 0, err
+	}
+	var taken []int
+	for _, name := range names {
+		if s, err := t.load(name); err == nil {
+			taken = append(taken, s.Number)
+		}
+	}
+	for n := range maxClusters {
+		if !slices.Contains(taken, n) {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("all %d address ranges are taken; remove a cluster with: testbed down", maxClusters)
+}
+
+// members names the nodes: control planes first, zones in turn within each role.
+func members(spec Spec) []member {
+	var nodes []member
+	add := func(role, short string, count int) {
+		for i := range count {
+			m := member{Name: fmt.Sprintf("%s-%s-%d", spec.Name, short, i+1), Role: role, Number: len(nodes) + 1}
+			if len(spec.Zones) > 0 {
+				m.Zone = spec.Zones[i%len(spec.Zones)]
+			}
+			nodes = append(nodes, m)
+		}
+	}
+	add(RoleControlPlane, "cp", spec.ControlPlanes)
+	add(RoleWorker, "worker", spec.Workers)
+	return nodes
+}

@@ -1,0 +1,138 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/machine"
+	"github.com/refit-dev/refit/test/testbed/progress"
+)
+
+// Testbed is the clusters of one machine.
+type Testbed struct {
+	stateDir string
+	builder  *builder.Builder
+	report   *progress.Reporter
+}
+
+// New returns the testbed that keeps its clusters in stateDir.
+func New(stateDir string, b *builder.Builder, report *progress.Reporter) *Testbed {
+	return &Testbed{stateDir: filepath.Clean(stateDir), builder: b, report: report}
+}
+
+// Cluster is one cluster of the testbed.
+type Cluster struct {
+	t *Testbed
+	s *state
+}
+
+// Cluster finds a cluster by its name.
+func (t *Testbed) Cluster(name string) (*Cluster, error) {
+	s, err := t.load(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{t: t, s: s}, nil
+}
+
+// Clusters lists every cluster that is recorded.
+func (t *Testbed) Clusters() ([]*Cluster, error) {
+	names, err := t.names()
+	if err != nil {
+		return nil, err
+	}
+	var all []*Cluster
+	for _, name := range names {
+		if c, err := t.Cluster(name); err == nil {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// Node finds a node of any cluster by its name.
+func (t *Testbed) Node(name string) (*Node, error) {
+	clusters, err := t.Clusters()
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	for _, c := range clusters {
+		for _, n := range c.Nodes() {
+			if n.Name() == name {
+				return n, nil
+			}
+			known = append(known, n.Name())
+		}
+	}
+	if len(known) == 0 {
+		return nil, fmt.Errorf("node %q: %w: there is no cluster", name, ErrNotFound)
+	}
+	return nil, fmt.Errorf("node %q: %w: there are %s", name, ErrNotFound, strings.Join(known, ", "))
+}
+
+// Name of the cluster.
+func (c *Cluster) Name() string { return c.s.Name }
+
+// Spec that the cluster was made from.
+func (c *Cluster) Spec() Spec { return c.s.Spec }
+
+// Phase of the cluster's life.
+func (c *Cluster) Phase() string { return c.s.Phase }
+
+// RecordKubernetes notes that the cluster has been moved to another version.
+func (c *Cluster) RecordKubernetes(version string) error {
+	c.s.Kubernetes = version
+	return c.t.save(c.s)
+}
+
+// Endpoint is the address of the load balancer before the API servers.
+func (c *Cluster) Endpoint() string { return c.s.endpoint() }
+
+// Nodes of the cluster, control planes first.
+func (c *Cluster) Nodes() []*Node {
+	var nodes []*Node
+	for _, m := range c.s.Nodes {
+		nodes = append(nodes, &Node{c: c, m: m})
+	}
+	return nodes
+}
+
+// Node finds a node by its full name or by the part behind the cluster's name.
+func (c *Cluster) Node(name string) (*Node, error) {
+	for _, n := range c.Nodes() {
+		if n.Name() == name || n.Name() == c.Name()+"-"+name {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("node %q of cluster %q: %w", name, c.Name(), ErrNotFound)
+}
+
+// OfRole lists the nodes of one role.
+func (c *Cluster) OfRole(role string) []*Node {
+	var nodes []*Node
+	for _, n := range c.Nodes() {
+		if n.Role() == role {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+func (c *Cluster) dir() string { return c.t.dir(c.Name()) }
+
+func (c *Cluster) cgroup(path ...string) (machine.Cgroup, error) {
+	return machine.NewCgroup(append([]string{c.Name()}, path...)...)
+}
+
+// Memory is what the nodes and the load balancer use and cannot give back, in bytes.
+func (c *Cluster) Memory(_ context.Context) (int64, error) {
+	group, err := c.cgroup()
+	if err != nil {
+		return 0, err
+	}
+	return group.WorkingSet()
+}

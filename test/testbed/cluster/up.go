@@ -1,0 +1,122 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/refit-dev/refit/test/testbed/builder"
+)
+
+// Up makes a cluster and returns when it is ready. If that fails, what was made is
+// removed again, unless keep is set.
+func (t *Testbed) Up(ctx context.Context, spec Spec, keep bool) (*Cluster, error) {
+	spec.Default()
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	image, err := t.builder.NodeImage(ctx, builder.NodeImageSpec{Kubernetes: spec.Kubernetes, Install: spec.Install, Containerd: spec.Containerd})
+	if err != nil {
+		return nil, err
+	}
+	s, release, err := t.claim(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	c := &Cluster{t: t, s: s}
+	err = c.up(ctx, image)
+	if err == nil {
+		s.Phase = PhaseUp
+		err = t.save(s)
+	}
+	if err != nil && !keep {
+		t.report.Say("removing what was made of cluster %s", c.Name())
+		// The cause may be that the context ended; removing must not fail for it.
+		err = errors.Join(err, c.remove(context.WithoutCancel(ctx)))
+	}
+	return c, err
+}
+
+func (c *Cluster) up(ctx context.Context, image builder.NodeImage) error {
+	c.s.Root, c.s.Apt = image.Root, c.t.builder.AptRepository()
+	if err := c.t.save(c.s); err != nil {
+		return err
+	}
+	var joinWith secrets
+	first := c.OfRole(RoleControlPlane)[0]
+	steps := []struct {
+		name    string
+		usually time.Duration
+		work    func() error
+	}{
+		{"bridge and load balancer", 0, c.ensureNetwork},
+		{fmt.Sprintf("booting %d nodes", len(c.s.Nodes)), 0, func() error { return c.bootNodes(ctx, image) }},
+		{"kubeadm init on " + first.Name(), 15 * time.Second, func() (err error) {
+			joinWith, err = first.initialize(ctx)
+			return err
+		}},
+		{"reading the kubeconfig", 0, func() error { return first.CopyFrom(ctx, adminConfig, c.KubeconfigFile()) }},
+		{"joining the other nodes", 0, func() error { return c.joinNodes(ctx, joinWith) }},
+		{"spreading CoreDNS over the nodes", 0, func() error { return c.spreadDNS(ctx) }},
+		{"waiting until all is ready", 20 * time.Second, func() error { return c.WaitReady(ctx, readyDeadline) }},
+	}
+	for _, step := range steps {
+		if err := c.t.report.Step(step.name, step.usually, step.work); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) bootNodes(ctx context.Context, image builder.NodeImage) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, n := range c.Nodes() {
+		group.Go(func() error {
+			if err := n.create(ctx, image); err != nil {
+				return err
+			}
+			return n.Start(ctx)
+		})
+	}
+	return group.Wait()
+}
+
+// joinNodes joins workers beside control planes, and control planes one after
+// the other: etcd takes one new member at a time.
+func (c *Cluster) joinNodes(ctx context.Context, s secrets) error {
+	group, ctx := errgroup.WithContext(ctx)
+	join := func(n *Node) error {
+		return c.t.report.Step("kubeadm join on "+n.Name(), 0, func() error { return n.join(ctx, s) })
+	}
+	group.Go(func() error {
+		for _, n := range c.OfRole(RoleControlPlane)[1:] {
+			if err := join(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	group.Go(func() error {
+		for _, n := range c.OfRole(RoleWorker) {
+			if err := join(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// spreadDNS starts CoreDNS anew, as kubeadm's documentation advises: both its Pods were
+// born when there was one node, and would die with it.
+func (c *Cluster) spreadDNS(ctx context.Context) error {
+	if len(c.s.Nodes) == 1 {
+		return nil
+	}
+	_, err := c.Kubectl(ctx, nil, "--namespace=kube-system", "rollout", "restart", "deployment/coredns")
+	return err
+}

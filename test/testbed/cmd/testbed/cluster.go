@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+	"github.com/refit-dev/refit/test/testbed/progress"
+)
+
+// testbed is the clusters of this machine.
+func (o *options) testbed() *cluster.Testbed {
+	return cluster.New(o.state, builder.New(o.cache, o.report), o.report)
+}
+
+// nameFlag adds --name, with which most commands choose a cluster.
+func nameFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "name", "testbed", "name of the cluster")
+}
+
+func newUpCommand(opts *options) *cobra.Command {
+	var spec cluster.Spec
+	var disk string
+	var keep bool
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Make a cluster",
+		Long: "Make a cluster and wait until it is ready. What is missing in the cache is built first.\n" +
+			"If it fails, what was made of it is removed again.",
+		Example: "  testbed up --name demo --control-planes 3 --workers 2 --kubernetes v1.35.4\n" +
+			"  testbed up --name old --install deb --containerd debian --kubernetes v1.35.4\n" +
+			"  testbed up --name edge --zones a,b,c --workers 3 --disk 6G --kubernetes v1.36.3",
+		Args: asUsage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if disk != "" {
+				if spec.Disk, err = cluster.ParseSize(disk); err != nil {
+					return usageError{err}
+				}
+			}
+			spec.Default()
+			if err := spec.Validate(); err != nil {
+				return usageError{err}
+			}
+			c, err := opts.testbed().Up(cmd.Context(), spec, keep)
+			if err != nil {
+				return err
+			}
+			opts.report.Say("cluster %s is ready after %s; try: export KUBECONFIG=%s", c.Name(), progress.Seconds(opts.report.Elapsed()), c.KubeconfigFile())
+			return nil
+		},
+	}
+	nameFlag(cmd, &spec.Name)
+	flags := cmd.Flags()
+	flags.IntVar(&spec.ControlPlanes, "control-planes", 1, "how many control plane nodes")
+	flags.IntVar(&spec.Workers, "workers", 0, "how many workers; without one, the control plane nodes run workloads")
+	flags.StringVar(&spec.Kubernetes, "kubernetes", "v1.35.4", "Kubernetes version")
+	flags.StringVar(&spec.Install, "install", cluster.InstallBinaries, "how Kubernetes is installed: binaries, or deb packages from a local apt repository")
+	flags.StringVar(&spec.Containerd, "containerd", cluster.ContainerdNew, "containerd: "+cluster.ContainerdNew+", or debian for Debian's own")
+	flags.StringSliceVar(&spec.Zones, "zones", nil, "zones, given to the nodes in turn as topology.kubernetes.io/zone")
+	flags.StringVar(&disk, "disk", "", "give every node an ext4 disk of its own of this size, such as 6G")
+	flags.BoolVar(&keep, "keep-failed", false, "keep what was made if the cluster does not come up, to look at it")
+	return cmd
+}
+
+func newDownCommand(opts *options) *cobra.Command {
+	var name string
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "down",
+		Short: "Remove a cluster with everything of it",
+		Args:  asUsage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			clusters, err := opts.testbed().Clusters()
+			if err != nil {
+				return err
+			}
+			found := false
+			for _, c := range clusters {
+				if !all && c.Name() != name {
+					continue
+				}
+				found = true
+				remove := func() error { return c.Down(cmd.Context()) }
+				if err := opts.report.Step("removing cluster "+c.Name(), 0, remove); err != nil {
+					return err
+				}
+			}
+			if !found && !all {
+				return fmt.Errorf("cluster %q: %w", name, cluster.ErrNotFound)
+			}
+			return nil
+		},
+	}
+	nameFlag(cmd, &name)
+	cmd.Flags().BoolVar(&all, "all", false, "remove every cluster")
+	return cmd
+}
+
+func newPruneCommand(opts *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "prune",
+		Short: "Remove what killed runs left; clusters that are up stay",
+		Args:  asUsage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			removed, err := opts.testbed().Prune(cmd.Context())
+			for _, what := range removed {
+				opts.report.Say("removed %s", what)
+			}
+			if err == nil && len(removed) == 0 {
+				opts.report.Say("nothing to remove")
+			}
+			return err
+		},
+	}
+}
+
+func newListCommand(opts *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "ls",
+		Short: "List clusters and their nodes",
+		Args:  asUsage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			clusters, err := opts.testbed().Clusters()
+			if err != nil {
+				return err
+			}
+			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(out, "CLUSTER\tPHASE\tKUBERNETES\tNODE\tROLE\tZONE\tADDRESS\tSTATE")
+			for _, c := range clusters {
+				for _, n := range c.Nodes() {
+					fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+						c.Name(), c.Phase(), c.Spec().Kubernetes, n.Name(), n.Role(), n.Zone(), n.Address(), n.State())
+				}
+			}
+			return out.Flush()
+		},
+	}
+}
+
+func newKubeconfigCommand(opts *options) *cobra.Command {
+	var name string
+	var path bool
+	cmd := &cobra.Command{
+		Use:     "kubeconfig",
+		Short:   "Print the administrator's kubeconfig of a cluster",
+		Example: "  testbed kubeconfig --name demo > demo.conf\n  export KUBECONFIG=$(testbed kubeconfig --name demo --path)",
+		Args:    asUsage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := opts.testbed().Cluster(name)
+			if err != nil {
+				return err
+			}
+			if path {
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), c.KubeconfigFile())
+				return err
+			}
+			return printFile(cmd.OutOrStdout(), c.KubeconfigFile())
+		},
+	}
+	nameFlag(cmd, &name)
+	cmd.Flags().BoolVar(&path, "path", false, "print only the path of its file")
+	return cmd
+}
