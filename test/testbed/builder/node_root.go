@@ -13,7 +13,7 @@ import (
 
 // nodeFormat is raised when what goes into a node's root changes other than
 // through its texts: the code is not part of the key.
-const nodeFormat = "1"
+const nodeFormat = "2"
 
 // heldPackages are what an administrator holds back, so that no routine upgrade moves the cluster.
 var heldPackages = []string{"kubelet", "kubeadm", "kubectl"}
@@ -70,13 +70,15 @@ func (n nodeRoot) build(ctx context.Context, shop *workshop, dir string) error {
 	return nil
 }
 
-// installContainerd installs Debian's package, or what was built: as a package
-// or by hand, like Kubernetes itself.
+// installContainerd installs Debian's package, or what was built: by hand or as a
+// package, like Kubernetes itself. That package upgrades Debian's, as on a node
+// with a history: so dpkg knows Debian's configuration file, and going back asks nothing.
 func (n nodeRoot) installContainerd(ctx context.Context, shop *workshop, root string) error {
-	switch {
-	case n.spec.Containerd == ContainerdDebian:
-		return aptInstall(ctx, shop, root, []recipe{n.parts.debian}, "containerd="+versions.DebianContainerd+"*")
-	case n.spec.Install == InstallDeb:
+	if n.spec.Containerd == ContainerdDebian || n.spec.Install == InstallDeb {
+		err := aptInstall(ctx, shop, root, []recipe{n.parts.debian}, "containerd="+versions.DebianContainerd+"*")
+		if err != nil || n.spec.Containerd == ContainerdDebian {
+			return err
+		}
 		return aptInstall(ctx, shop, root, n.parts.debs(), "containerd="+versions.ContainerdPackageVersion())
 	}
 	if err := copyPrograms(filepath.Join(shop.of(n.parts.containerd), "bin"), filepath.Join(root, "usr/local/bin")); err != nil {
