@@ -42,9 +42,10 @@ func (s *state) endpoint() string { return fmt.Sprintf("%s:%d", s.gateway(), api
 // The names of links are short (15 bytes at most), so they carry numbers, not names.
 const (
 	bridgePrefix = "rtb"
-	cablePrefix  = "vb-" + machinePrefix // systemd-nspawn's own naming
 	// machinePrefix begins the name that systemd-nspawn knows a node by.
 	machinePrefix = "rt"
+	// cablePrefix is systemd-nspawn's own, for a cable on a bridge.
+	cablePrefix = "vb-"
 )
 
 func bridgeName(number int) string { return fmt.Sprintf("%s%d", bridgePrefix, number) }
@@ -53,4 +54,5 @@ func (s *state) machineName(node int) string {
 	return fmt.Sprintf("%s%dn%d", machinePrefix, s.Number, node)
 }
 
-func (s *state) cable(node int) string { return "vb-" + s.machineName(node) }
+// cable is the machine's end of a node's network, as systemd-nspawn names it.
+func (s *state) cable(node int) string { return cablePrefix + s.machineName(node) }

@@ -46,13 +46,36 @@ func (t *Testbed) sweep(ctx context.Context, name string, number int) error {
 	if err := group.Remove(); err != nil {
 		return err
 	}
+	roots, err := filepath.Glob(filepath.Join(t.dir(name), "nodes", "*", "root"))
+	if err != nil {
+		return err
+	}
+	for _, root := range roots {
+		if err := machine.ForgetRoot(root); err != nil {
+			return err
+		}
+	}
 	if err := machine.UnmountBelow(t.dir(name)); err != nil {
 		return err
 	}
-	if err := machine.DeleteLink(bridgeName(number)); err != nil {
+	if err := sweepNetwork(number); err != nil {
 		return err
 	}
 	return t.forget(ctx, name)
+}
+
+// sweepNetwork removes what carries a cluster's number: cables, bridge, and what
+// systemd-nspawn keeps of its nodes.
+func sweepNetwork(number int) error {
+	if number < 0 {
+		return nil
+	}
+	nodes := fmt.Sprintf("%s%dn", machinePrefix, number)
+	return errors.Join(
+		machine.DeleteLinks(cablePrefix+nodes),
+		machine.DeleteLink(bridgeName(number)),
+		machine.ForgetContainers(nodes),
+	)
 }
 
 // forget removes a cluster's directory, and with the last one what belongs to no cluster.

@@ -178,9 +178,17 @@ func (n *Node) Kill(ctx context.Context) error {
 	return n.settle(ctx, group)
 }
 
-// settle leaves nothing of a node that has no processes but its disk.
+// settle leaves nothing of a node that has no processes but its disk. The cable is
+// deleted by name: TCP connections that died with unsent data keep the node's
+// network namespace, and with it the cable, for minutes.
 func (n *Node) settle(ctx context.Context, group machine.Cgroup) error {
-	return errors.Join(group.Remove(), n.unmount(ctx))
+	return errors.Join(
+		group.Remove(),
+		machine.DeleteLink(n.cable()),
+		machine.ForgetContainers(n.c.s.machineName(n.m.Number)),
+		machine.ForgetRoot(n.root()),
+		n.unmount(ctx),
+	)
 }
 
 // Freeze stops every process of the node where it stands, as a hung machine would.

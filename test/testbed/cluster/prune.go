@@ -135,7 +135,7 @@ func (t *Testbed) pruneBridges(living []string) (removed []string, err error) {
 		if err != nil || slices.Contains(numbers, number) {
 			continue
 		}
-		if err := machine.DeleteLink(link); err != nil {
+		if err := sweepNetwork(number); err != nil {
 			return removed, err
 		}
 		removed = append(removed, "bridge "+link)

@@ -83,3 +83,16 @@ func LinksWithPrefix(prefix string) ([]string, error) {
 	}
 	return names, nil
 }
+
+// DeleteLinks deletes the links whose names begin with prefix.
+func DeleteLinks(prefix string) error {
+	links, err := LinksWithPrefix(prefix)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, link := range links {
+		errs = append(errs, DeleteLink(link))
+	}
+	return errors.Join(errs...)
+}

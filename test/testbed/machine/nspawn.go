@@ -1,0 +1,46 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// nspawnRun is where systemd-nspawn keeps what it shares with its containers.
+const nspawnRun = "/run/systemd/nspawn"
+
+// ForgetContainers removes what systemd-nspawn leaves of containers when it is
+// killed with them: their propagation directories, by the beginning of their names.
+func ForgetContainers(prefix string) error {
+	var errs []error
+	for _, kind := range []string{"propagate", "unix-export"} {
+		dirs, err := filepath.Glob(filepath.Join(nspawnRun, kind, prefix+"*"))
+		if err != nil {
+			return err
+		}
+		for _, dir := range dirs {
+			errs = append(errs, os.RemoveAll(dir))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ForgetRoot removes the lock that systemd-nspawn keeps on a container's root
+// directory, which is named by the directory's inode and so must still be mounted.
+func ForgetRoot(root string) error {
+	var stat unix.Stat_t
+	if err := unix.Stat(root, &stat); err != nil {
+		if errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		return fmt.Errorf("reading %s: %w", root, err)
+	}
+	err := os.Remove(filepath.Join(nspawnRun, "locks", fmt.Sprintf("inode-%d:%d", stat.Dev, stat.Ino)))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
