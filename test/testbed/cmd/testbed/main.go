@@ -42,6 +42,7 @@ var subcommands = []func(*options) *cobra.Command{
 	newCopyCommand,        // copy to and from a node
 	newLogsCommand,        // read a node's journal
 	newLoadImagesCommand,  // import container images
+	newSmokeCommand,       // prove that it works
 	newUpgradeBareCommand, // the baseline: kubeadm by the book
 	newSampleCommand,      // measure availability
 }

@@ -13,6 +13,24 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
+func newSmokeCommand(opts *options) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "smoke",
+		Short: "Prove that a cluster works for a workload: DNS, Services across nodes, logs, exec",
+		Args:  asUsage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := opts.testbed().Cluster(name)
+			if err != nil {
+				return err
+			}
+			return opts.report.Step("smoke test of cluster "+name, 0, func() error { return c.Smoke(cmd.Context()) })
+		},
+	}
+	nameFlag(cmd, &name)
+	return cmd
+}
+
 func newUpgradeBareCommand(opts *options) *cobra.Command {
 	var name, to, format string
 	var samples bool
