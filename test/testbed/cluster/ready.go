@@ -4,13 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -23,6 +19,26 @@ const saySo = 20 * time.Second
 // WaitReady waits until every node that is recorded is Ready, and every control
 // plane Pod, CoreDNS and kube-proxy with it. It says what it waits for if that does not happen.
 func (c *Cluster) WaitReady(ctx context.Context, deadline time.Duration) error {
+	return c.wait(ctx, deadline, c.unready)
+}
+
+// WaitRecovered is WaitReady after a fault. For half a minute Kubernetes still calls
+// a dead node Ready, so every kubelet must have been heard of since now, and every API server
+// must answer at its own address.
+func (c *Cluster) WaitRecovered(ctx context.Context, deadline time.Duration) error {
+	since := time.Now()
+	return c.wait(ctx, deadline, func(ctx context.Context, client kubernetes.Interface) ([]string, error) {
+		silent, err := c.silent(ctx, client, since)
+		if err != nil {
+			return nil, err
+		}
+		unready, err := c.unready(ctx, client)
+		return append(silent, unready...), err
+	})
+}
+
+// wait looks again and again until nothing is waited for.
+func (c *Cluster) wait(ctx context.Context, deadline time.Duration, look func(context.Context, kubernetes.Interface) ([]string, error)) error {
 	client, err := c.Client()
 	if err != nil {
 		return err
@@ -30,7 +46,7 @@ func (c *Cluster) WaitReady(ctx context.Context, deadline time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	for said := time.Now(); ; {
-		waiting, err := c.unready(ctx, client)
+		waiting, err := lookOnce(ctx, client, look)
 		if err == nil && len(waiting) == 0 {
 			return nil
 		}
@@ -49,69 +65,11 @@ func (c *Cluster) WaitReady(ctx context.Context, deadline time.Duration) error {
 	}
 }
 
-// unready lists what is not ready yet.
-func (c *Cluster) unready(ctx context.Context, client kubernetes.Interface) (waiting []string, err error) {
+// lookOnce gives one look a time of its own: an API that hangs must not use up the deadline.
+func lookOnce(
+	ctx context.Context, client kubernetes.Interface, look func(context.Context, kubernetes.Interface) ([]string, error),
+) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	pods, err := client.CoreV1().Pods(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	dns, err := client.AppsV1().Deployments(metav1.NamespaceSystem).Get(ctx, "coredns", metav1.GetOptions{})
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range c.Nodes() {
-		if !nodeReady(nodes.Items, n.Name()) {
-			waiting = append(waiting, "node "+n.Name())
-			continue
-		}
-		for _, component := range systemPods(n.Role()) {
-			if !podReady(pods.Items, n.Name(), component) {
-				waiting = append(waiting, component+" on "+n.Name())
-			}
-		}
-	}
-	if !rolledOut(dns) {
-		waiting = append(waiting, "coredns")
-	}
-	return waiting, nil
-}
-
-// systemPods are the Pods that kubeadm puts on a node of the role, by the beginning of their names.
-func systemPods(role string) []string {
-	if role == RoleControlPlane {
-		return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"}
-	}
-	return []string{"kube-proxy"}
-}
-
-func nodeReady(nodes []corev1.Node, name string) bool {
-	i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == name })
-	return i >= 0 && NodeReady(nodes[i])
-}
-
-// NodeReady tells whether Kubernetes calls a node Ready.
-func NodeReady(node corev1.Node) bool {
-	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
-}
-
-func podReady(pods []corev1.Pod, node, prefix string) bool {
-	return slices.ContainsFunc(pods, func(p corev1.Pod) bool {
-		return p.Spec.NodeName == node && strings.HasPrefix(p.Name, prefix+"-") &&
-			slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-				return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-			})
-	})
-}
-
-func rolledOut(d *appsv1.Deployment) bool {
-	return d.Status.ObservedGeneration >= d.Generation && d.Spec.Replicas != nil &&
-		d.Status.AvailableReplicas >= *d.Spec.Replicas && d.Status.UpdatedReplicas >= *d.Spec.Replicas
+	return look(ctx, client)
 }

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,10 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
+
+// StateDir is where the clusters of a machine live. There is one place a machine:
+// bridges and groups without a record there are taken for leftovers.
+const StateDir = "/var/lib/refit-testbed"
 
 // Testbed is the clusters of one machine.
 type Testbed struct {
@@ -129,7 +132,7 @@ func (c *Cluster) cgroup(path ...string) (machine.Cgroup, error) {
 }
 
 // Memory is what the nodes and the load balancer use and cannot give back, in bytes.
-func (c *Cluster) Memory(_ context.Context) (int64, error) {
+func (c *Cluster) Memory() (int64, error) {
 	group, err := c.cgroup()
 	if err != nil {
 		return 0, err

@@ -13,7 +13,7 @@ import (
 
 // testbed is the clusters of this machine.
 func (o *options) testbed() *cluster.Testbed {
-	return cluster.New(o.state, builder.New(o.cache, o.report), o.report)
+	return cluster.New(cluster.StateDir, builder.New(o.cache, o.report), o.report)
 }
 
 // nameFlag adds --name, with which most commands choose a cluster.

@@ -25,7 +25,6 @@ const (
 // options are the flags that every subcommand has, and where it reports.
 type options struct {
 	cache  string
-	state  string
 	report *progress.Reporter
 }
 
@@ -85,7 +84,6 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	flags := root.PersistentFlags()
 	flags.StringVar(&opts.cache, "cache", defaultCache(), "where built things are kept")
-	flags.StringVar(&opts.state, "state", "/var/lib/refit-testbed", "where clusters live")
 	for _, subcommand := range subcommands {
 		root.AddCommand(subcommand(opts))
 	}

@@ -1,0 +1,109 @@
+//go:build e2e
+
+package testbed
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed"
+	"github.com/refit-dev/refit/test/testbed/bare"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// faultLasts is longer than a load balancer, a lease and an etcd election take to notice.
+const faultLasts = 15 * time.Second
+
+// fault is something that is done to a node and undone.
+type fault struct {
+	name       string
+	inflict    func(context.Context, *cluster.Node) error
+	during     string // the node's state meanwhile
+	undo       func(context.Context, *cluster.Node) error
+	cutsOffAPI bool // while it lasts, this node's API server is gone
+}
+
+var faults = []fault{
+	{
+		"poweroff", func(ctx context.Context, n *cluster.Node) error { return n.Poweroff(ctx) }, "off",
+		func(ctx context.Context, n *cluster.Node) error { return n.Start(ctx) }, true,
+	},
+	{
+		"kill", func(ctx context.Context, n *cluster.Node) error { return n.Kill(ctx) }, "off",
+		func(ctx context.Context, n *cluster.Node) error { return n.Start(ctx) }, true,
+	},
+	{
+		"freeze", func(_ context.Context, n *cluster.Node) error { return n.Freeze() }, "frozen",
+		func(_ context.Context, n *cluster.Node) error { return n.Thaw() }, true,
+	},
+	{
+		"partition", func(_ context.Context, n *cluster.Node) error { return n.Partition() }, "partitioned",
+		func(_ context.Context, n *cluster.Node) error { return n.Heal() }, true,
+	},
+	{
+		"reboot", func(ctx context.Context, n *cluster.Node) error { return n.Reboot(ctx) }, "running",
+		func(context.Context, *cluster.Node) error { return nil }, false,
+	},
+	{
+		"reboot_from_inside", func(ctx context.Context, n *cluster.Node) error {
+			_, err := n.Exec(ctx, "systemctl", "reboot", "--no-block")
+			return err
+		}, "running",
+		func(context.Context, *cluster.Node) error { return nil }, false,
+	},
+}
+
+// TestFaults inflicts each fault on a control plane node and on a worker of 3+2. The
+// cluster must be ready again afterwards, and its endpoint must answer meanwhile.
+func TestFaults(t *testing.T) {
+	c := testbed.Up(t, cluster.Spec{Name: "fault", ControlPlanes: 3, Workers: 2, Kubernetes: older})
+	must(t, c.Smoke(t.Context()))
+	for role, short := range map[string]string{cluster.RoleControlPlane: "cp", cluster.RoleWorker: "worker"} {
+		// The first control plane node is the worst one to lose: it has led etcd since the beginning.
+		n := c.OfRole(role)[0]
+		for _, f := range faults {
+			t.Run(f.name+" of a "+role+" node", func(t *testing.T) { faultAndRecovery(t, c, n, f, short) })
+		}
+	}
+	must(t, c.Smoke(t.Context()))
+}
+
+func faultAndRecovery(t *testing.T, c *cluster.Cluster, n *cluster.Node, f fault, short string) {
+	sampler, err := bare.StartSampler(t.Context(), c)
+	must(t, err)
+	// The broken node is no place to ask from.
+	must(t, sampler.Exclude(n.Name()))
+	must(t, f.inflict(t.Context(), n))
+	if f.cutsOffAPI {
+		if state := n.State(); state != f.during {
+			t.Errorf("node %s is %s, want %s", n.Name(), state, f.during)
+		}
+		time.Sleep(faultLasts) // a fault has a duration
+		endpointAnswers(t, c)
+	}
+	must(t, f.undo(t.Context(), n))
+	begun := time.Now()
+	must(t, c.WaitRecovered(t.Context(), recovery))
+	show(t, f.name+"_"+short+"_recovery", time.Since(begun).Seconds(), "s")
+	report := sampler.Stop()
+	must(t, report.WriteTable(os.Stdout))
+	showGaps(t, f.name+"_"+short, "3_2", report)
+}
+
+// endpointAnswers asks the API through the load balancer for some seconds.
+func endpointAnswers(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	client, err := c.Client()
+	must(t, err)
+	for range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		err := client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+		cancel()
+		if err != nil {
+			t.Errorf("the endpoint does not answer: %v", err)
+			return
+		}
+	}
+}

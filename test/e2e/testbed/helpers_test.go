@@ -1,0 +1,69 @@
+//go:build e2e
+
+package testbed
+
+import (
+	"testing"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed"
+	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+	"github.com/refit-dev/refit/test/testbed/figure"
+	"github.com/refit-dev/refit/test/testbed/sample"
+)
+
+// Versions that the tests move between.
+const (
+	older  = "v1.35.4"
+	newer  = "v1.36.3"
+	newest = "v1.37.1"
+)
+
+// recovery is how long a cluster may take to be ready again after a fault.
+const recovery = 4 * time.Minute
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func show(t *testing.T, name string, value float64, unit string) {
+	t.Helper()
+	must(t, figure.Print(name, value, unit))
+}
+
+// warm builds what a cluster is made of, so that making it can be timed.
+func warm(t *testing.T, spec cluster.Spec) {
+	t.Helper()
+	spec.Default()
+	image := builder.NodeImageSpec{Kubernetes: spec.Kubernetes, Install: spec.Install, Containerd: spec.Containerd}
+	_, err := testbed.Builder(t).NodeImage(t.Context(), image)
+	must(t, err)
+}
+
+// timedUp makes a cluster from a warm cache and returns the seconds it took.
+func timedUp(t *testing.T, spec cluster.Spec) (*cluster.Cluster, float64) {
+	t.Helper()
+	warm(t, spec)
+	begun := time.Now()
+	c := testbed.Up(t, spec)
+	return c, time.Since(begun).Seconds()
+}
+
+// showGaps prints the gaps of an availability report, and fails when nothing was sampled.
+func showGaps(t *testing.T, name, suffix string, report sample.Report) {
+	t.Helper()
+	for kind, part := range map[sample.Kind]string{sample.KindAPINew: "api", sample.KindAPIReused: "api_reused", sample.KindService: "service"} {
+		totals, ok := report.Kind(kind)
+		if !ok || totals.Samples == 0 {
+			t.Fatalf("there are no samples of kind %s", kind)
+		}
+		show(t, name+"_"+part+"_gap_"+suffix, totals.GapSeconds, "s")
+		show(t, name+"_"+part+"_longest_gap_"+suffix, totals.LongestGapSeconds, "s")
+		show(t, name+"_"+part+"_gaps_"+suffix, float64(totals.GapCount), "gaps")
+		show(t, name+"_"+part+"_missed_"+suffix, float64(totals.MissedTicks), "ticks")
+	}
+}

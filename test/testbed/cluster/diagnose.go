@@ -1,0 +1,43 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Diagnose writes what helps to understand a cluster that is not well: its nodes
+// and Pods as the API sees them, and the last words of each kubelet.
+func (c *Cluster) Diagnose(ctx context.Context, out io.Writer) {
+	for _, args := range [][]string{
+		{"get", "nodes", "--output=wide"},
+		{"get", "pods", "--all-namespaces", "--output=wide"},
+	} {
+		text, err := c.kubectlSoon(ctx, args)
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		fmt.Fprintf(out, "%s\n", text)
+	}
+	for _, n := range c.Nodes() {
+		fmt.Fprintf(out, "%s is %s; its kubelet's last words:\n", n.Name(), n.State())
+		if err := n.Journal(ctx, out, JournalOptions{Unit: "kubelet", Lines: 15}); err != nil {
+			fmt.Fprintln(out, err)
+		}
+	}
+}
+
+// kubectlSoon gives up before long: the API of a broken cluster may hang.
+func (c *Cluster) kubectlSoon(ctx context.Context, args []string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	return c.Kubectl(ctx, nil, append(args, "--request-timeout=10s")...)
+}
+
+// Gone tells whether the cluster has been removed.
+func (c *Cluster) Gone() bool {
+	_, err := os.Stat(c.dir())
+	return os.IsNotExist(err)
+}

@@ -1,0 +1,117 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// silent lists the kubelets that have not renewed their lease since then, and the
+// API servers that do not answer.
+func (c *Cluster) silent(ctx context.Context, client kubernetes.Interface, since time.Time) (waiting []string, err error) {
+	leases, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range c.Nodes() {
+		renewed := slices.ContainsFunc(leases.Items, func(l coordinationv1.Lease) bool {
+			return l.Name == n.Name() && l.Spec.RenewTime != nil && l.Spec.RenewTime.After(since)
+		})
+		if !renewed {
+			waiting = append(waiting, "the kubelet of "+n.Name())
+		}
+	}
+	for _, n := range c.OfRole(RoleControlPlane) {
+		if err := n.askAPIServer(ctx); err != nil {
+			waiting = append(waiting, fmt.Sprintf("the API server of %s (%v)", n.Name(), err))
+		}
+	}
+	return waiting, nil
+}
+
+// askAPIServer asks the node's own API server whether it is ready.
+func (n *Node) askAPIServer(ctx context.Context) error {
+	config, err := n.c.RESTConfig()
+	if err != nil {
+		return err
+	}
+	config.Host = fmt.Sprintf("https://%s:%d", n.Address(), apiPort)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+}
+
+// unready lists what is not ready yet.
+func (c *Cluster) unready(ctx context.Context, client kubernetes.Interface) (waiting []string, err error) {
+	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	pods, err := client.CoreV1().Pods(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	dns, err := client.AppsV1().Deployments(metav1.NamespaceSystem).Get(ctx, "coredns", metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range c.Nodes() {
+		if !nodeReady(nodes.Items, n.Name()) {
+			waiting = append(waiting, "node "+n.Name())
+			continue
+		}
+		for _, component := range systemPods(n.Role()) {
+			if !podReady(pods.Items, n.Name(), component) {
+				waiting = append(waiting, component+" on "+n.Name())
+			}
+		}
+	}
+	if !rolledOut(dns) {
+		waiting = append(waiting, "coredns")
+	}
+	return waiting, nil
+}
+
+// systemPods are the Pods that kubeadm puts on a node of the role, by the beginning of their names.
+func systemPods(role string) []string {
+	if role == RoleControlPlane {
+		return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"}
+	}
+	return []string{"kube-proxy"}
+}
+
+func nodeReady(nodes []corev1.Node, name string) bool {
+	i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == name })
+	return i >= 0 && NodeReady(nodes[i])
+}
+
+// NodeReady tells whether Kubernetes calls a node Ready.
+func NodeReady(node corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func podReady(pods []corev1.Pod, node, prefix string) bool {
+	return slices.ContainsFunc(pods, func(p corev1.Pod) bool {
+		return p.Spec.NodeName == node && strings.HasPrefix(p.Name, prefix+"-") &&
+			slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+			})
+	})
+}
+
+func rolledOut(d *appsv1.Deployment) bool {
+	return d.Status.ObservedGeneration >= d.Generation && d.Spec.Replicas != nil &&
+		d.Status.AvailableReplicas >= *d.Spec.Replicas && d.Status.UpdatedReplicas >= *d.Spec.Replicas
+}
