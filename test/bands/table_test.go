@@ -124,7 +124,7 @@ var table = []band{
 	testbed("versions"),
 	testbed("figure"),
 	testbed("progress"),
-	testbed("builder", "versions", "figure", "progress"),
+	testbed("builder", "versions", "figure", "progress", "machine"),
 	testbed("machine", "versions", "figure", "progress"),
 	testbed("sample", "versions", "figure", "progress"),
 	testbed("cluster", "versions", "figure", "progress", "builder", "machine", "sample"),

@@ -21,63 +21,64 @@ const cleanupDeadline = 3 * time.Minute
 
 // New returns the machine's testbed; what it does is reported in the test's log.
 // Tests that need a cluster of their own call Up.
-func New(t testing.TB) *cluster.Testbed {
-	t.Helper()
-	report := progress.New(logWriter{t})
-	return cluster.New(cluster.StateDir, Builder(t), report)
+func New(tb testing.TB) *cluster.Testbed {
+	tb.Helper()
+	report := progress.New(logWriter{tb})
+	return cluster.New(cluster.StateDir, Builder(tb), report)
 }
 
 // Builder returns the builder of the user's cache.
-func Builder(t testing.TB) *builder.Builder {
-	t.Helper()
+func Builder(tb testing.TB) *builder.Builder {
+	tb.Helper()
 	if os.Getuid() != 0 {
-		t.Fatal("the testbed needs root")
+		tb.Fatal("the testbed needs root")
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return builder.New(filepath.Join(cache, "refit-testbed"), progress.New(logWriter{t}))
+	return builder.New(filepath.Join(cache, "refit-testbed"), progress.New(logWriter{tb}))
 }
 
 // Up makes a cluster for the test and removes it when the test ends. If the test
 // failed, what the cluster says is logged first, and with REFIT_TESTBED_KEEP=1 it stays.
-func Up(t testing.TB, spec cluster.Spec) *cluster.Cluster {
-	t.Helper()
-	bed := New(t)
-	c, err := bed.Up(t.Context(), spec, false)
+func Up(tb testing.TB, spec cluster.Spec) *cluster.Cluster {
+	tb.Helper()
+	bed := New(tb)
+	c, err := bed.Up(tb.Context(), spec, false)
 	if err != nil {
-		t.Fatalf("making cluster %s: %v", spec.Name, err)
+		tb.Fatalf("making cluster %s: %v", spec.Name, err)
 	}
-	t.Cleanup(func() { remove(t, c) })
+	tb.Cleanup(func() { remove(tb, c) })
 	return c
 }
 
 // remove takes a test's cluster away; the test may have done so itself.
-func remove(t testing.TB, c *cluster.Cluster) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), cleanupDeadline)
+func remove(tb testing.TB, c *cluster.Cluster) {
+	tb.Helper()
+	// Cleanup runs after the test's own context has ended.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), cleanupDeadline)
 	defer cancel()
 	if c.Gone() {
 		return
 	}
-	if t.Failed() {
-		c.Diagnose(ctx, logWriter{t})
+	if tb.Failed() {
+		c.Diagnose(ctx, logWriter{tb})
 		if os.Getenv(keepVariable) != "" {
-			t.Logf("cluster %s is kept; remove it with: testbed down --name %s", c.Name(), c.Name())
+			tb.Logf("cluster %s is kept; remove it with: testbed down --name %s", c.Name(), c.Name())
 			return
 		}
 	}
 	if err := c.Down(ctx); err != nil {
-		t.Errorf("removing cluster %s: %v", c.Name(), err)
+		tb.Errorf("removing cluster %s: %v", c.Name(), err)
 	}
 }
 
 // logWriter writes lines to a test's log.
-type logWriter struct{ t testing.TB }
+type logWriter struct{ tb testing.TB }
 
 func (w logWriter) Write(text []byte) (int, error) {
-	w.t.Helper()
-	w.t.Log(strings.TrimRight(string(text), "\n"))
+	w.tb.Helper()
+	w.tb.Log(strings.TrimRight(string(text), "\n"))
 	return len(text), nil
 }

@@ -71,6 +71,7 @@ func TestFaults(t *testing.T) {
 }
 
 func faultAndRecovery(t *testing.T, c *cluster.Cluster, n *cluster.Node, f fault, short string) {
+	t.Helper()
 	sampler, err := bare.StartSampler(t.Context(), c)
 	must(t, err)
 	// The broken node is no place to ask from.

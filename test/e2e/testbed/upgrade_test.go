@@ -3,7 +3,6 @@
 package testbed
 
 import (
-	"context"
 	"os"
 	"strings"
 	"testing"
@@ -135,7 +134,7 @@ func packagesAre(t *testing.T, c *cluster.Cluster, kubernetes string) {
 	must(t, err)
 	for _, n := range c.Nodes() {
 		for _, name := range []string{"kubeadm", "kubectl", "kubelet"} {
-			out, err := n.Exec(context.Background(), "dpkg-query", "--show", "--showformat=${Version} ${Status}", name)
+			out, err := n.Exec(t.Context(), "dpkg-query", "--show", "--showformat=${Version} ${Status}", name)
 			must(t, err)
 			if want := release.PackageVersion() + " hold ok installed"; string(out) != want {
 				t.Errorf("%s on %s is %q, want %q", name, n.Name(), out, want)

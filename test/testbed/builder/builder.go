@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/refit-dev/refit/test/testbed/machine"
 	"github.com/refit-dev/refit/test/testbed/progress"
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
@@ -83,7 +84,7 @@ func (b *Builder) ensure(ctx context.Context, wanted ...recipe) error {
 			return nil
 		}
 		if turn > 0 {
-			time.Sleep(lockPoll * 3 / 2) // or a build that waits would never see the lock free
+			time.Sleep(machine.LockPoll * 3 / 2) // or a build that waits would never see the lock free
 		}
 		err := b.locked(ctx, func() error {
 			if b.cache.has(missing[0]) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
 // killDelay is how long a killed tool's output may stay open before we stop waiting for it.
@@ -24,6 +26,9 @@ type command struct {
 	env  []string // added to our environment
 	// started, if any, is told the process id.
 	started func(pid int)
+	// grouped runs it in a cgroup of its own, which is removed afterwards.
+	// systemd-nspawn makes groups beside those that it was started in, and leaves them.
+	grouped bool
 }
 
 // run runs the command and waits for it. The tool is killed with its whole
@@ -42,13 +47,7 @@ func (c command) run(ctx context.Context, stdout, stderr, log io.Writer) error {
 	// so this goroutine keeps its thread until the child is gone.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := cmd.Start()
-	if err == nil {
-		if c.started != nil {
-			c.started(cmd.Process.Pid)
-		}
-		err = cmd.Wait()
-	}
+	err := c.startAndWait(cmd)
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: stopped: %w", c.name(), ctx.Err())
 	}
@@ -59,6 +58,25 @@ func (c command) run(ctx context.Context, stdout, stderr, log io.Writer) error {
 		return fmt.Errorf("%s: %w", c.name(), err)
 	}
 	return nil
+}
+
+func (c command) startAndWait(cmd *exec.Cmd) (err error) {
+	start := cmd.Start
+	if c.grouped {
+		group, err := machine.NewBuildCgroup()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, group.Kill(killDelay), group.Remove()) }()
+		start = func() error { return group.Start(cmd) }
+	}
+	if err := start(); err != nil {
+		return err
+	}
+	if c.started != nil {
+		c.started(cmd.Process.Pid)
+	}
+	return cmd.Wait()
 }
 
 // name is the tool and its first word: "go build", "dpkg-deb --build".

@@ -17,8 +17,8 @@ var debianPackages = []string{
 	"containerd", "runc", // containerd only for its .deb: see keepPackages
 	"iptables", "nftables", "ebtables", "iproute2", "conntrack", "socat", "ethtool", "kmod", // kubeadm's preflight and kube-proxy
 	"ca-certificates", "procps", "mount", "curl", // a person who looks around
-	"busybox", // the smoke workloads' image is made from it
-	"strace",  // fault injection
+	"busybox-static", // the smoke workloads' image is made from it
+	"strace",         // fault injection
 }
 
 // debianPlaces are directories that later steps bind over. They are made here

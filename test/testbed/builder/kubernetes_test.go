@@ -31,11 +31,11 @@ func TestTheTableIsComparedWithWhatKubeadmWants(t *testing.T) {
 }
 
 func TestBusyboxVersionIsFoundWithoutItsEpoch(t *testing.T) {
-	list := "bash\t5.2.15-2+b7\nbusybox\t1:1.35.0-4+deb12u1+b1\n"
-	if got := installedVersion(list, "busybox"); got != "1.35.0-4+deb12u1+b1" {
+	list := "bash\t5.2.15-2+b7\nbusybox-static\t1:1.35.0-4+deb12u1+b1\n"
+	if got := installedVersion(list, "busybox-static"); got != "1.35.0-4+deb12u1+b1" {
 		t.Errorf("got %q", got)
 	}
-	if got := installedVersion(list, "busy"); got != "" {
+	if got := installedVersion(list, "busybox"); got != "" {
 		t.Errorf("found %q of a package that is not installed", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/refit-dev/refit/test/testbed/machine"
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
@@ -50,7 +51,7 @@ func TestBuildsTakeTurns(t *testing.T) {
 		many = append(many, fake{name: "long", release: strconv.Itoa(i), work: func(context.Context, *workshop, string) error {
 			if i == 0 {
 				close(begun)
-				time.Sleep(lockPoll) // so that the other one is waiting by now
+				time.Sleep(machine.LockPoll) // so that the other one is waiting by now
 			}
 			return nil
 		}})

@@ -20,5 +20,5 @@ func inRoot(root string, binds []string, argv ...string) command {
 		"--setenv=DEBIAN_FRONTEND=noninteractive", "--setenv=LC_ALL=C",
 	)
 	call = append(call, binds...)
-	return command{argv: append(append(call, "--"), argv...), env: nspawnEnv}
+	return command{argv: append(append(call, "--"), argv...), env: nspawnEnv, grouped: true}
 }

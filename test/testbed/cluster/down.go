@@ -80,7 +80,7 @@ func sweepNetwork(number int) error {
 
 // forget removes a cluster's directory, and with the last one what belongs to no cluster.
 func (t *Testbed) forget(ctx context.Context, name string) error {
-	unlock, err := machine.Lock(ctx, t.lockFile())
+	unlock, err := machine.Lock(ctx, t.lockFile(), nil)
 	if err != nil {
 		return err
 	}

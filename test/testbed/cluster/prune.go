@@ -62,7 +62,7 @@ func (t *Testbed) pruneOrphans(ctx context.Context) (removed []string, err error
 		}
 	}
 	// Nobody claims a name or number while we look.
-	unlock, err := machine.Lock(ctx, t.lockFile())
+	unlock, err := machine.Lock(ctx, t.lockFile(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (t *Testbed) pruneGroups(living []string) (removed []string, err error) {
 		return nil, err
 	}
 	for _, name := range groups {
-		if slices.Contains(living, name) {
+		if slices.Contains(living, name) || machine.OfLivingBuild(name) {
 			continue
 		}
 		group, err := machine.NewCgroup(name)

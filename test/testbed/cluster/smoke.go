@@ -76,7 +76,7 @@ func (c *Cluster) smoke(ctx context.Context) error {
 		out, err := c.Kubectl(ctx, nil, args...)
 		return strings.TrimSpace(string(out)), err
 	}
-	answer, err := exec("wget", "-T", "5", "-q", "-O", "-", "http://"+workloadName+"."+WorkloadNamespace+".svc.cluster.local/")
+	answer, err := exec("timeout", "5", "wget", "-q", "-O", "-", "http://"+workloadName+"."+WorkloadNamespace+".svc.cluster.local/")
 	if err != nil {
 		return fmt.Errorf("a Pod on %s does not reach the Service by its name: %w", c.clientNode().Name(), err)
 	}

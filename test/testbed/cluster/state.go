@@ -104,7 +104,7 @@ func (t *Testbed) claim(ctx context.Context, spec Spec) (s *state, release func(
 	if err := os.MkdirAll(t.clustersDir(), 0o755); err != nil {
 		return nil, nil, err
 	}
-	unlock, err := machine.Lock(ctx, t.lockFile())
+	unlock, err := machine.Lock(ctx, t.lockFile(), nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/moby/sys/mountinfo"
@@ -37,6 +39,32 @@ func NewCgroup(path ...string) (Cgroup, error) {
 		return Cgroup{}, err
 	}
 	return Cgroup{path: filepath.Join(append([]string{CgroupRoot}, path...)...), hierarchies: hs}, nil
+}
+
+// buildPrefix begins the names of groups that builds run in; the builder's process id ends them.
+const buildPrefix = "build-"
+
+// NewBuildCgroup makes a group for one program of a build of this process. Prune
+// leaves it alone while the process lives.
+func NewBuildCgroup() (Cgroup, error) {
+	group, err := NewCgroup(buildPrefix+strconv.Itoa(os.Getpid()), strconv.FormatInt(builds.Add(1), 10))
+	if err != nil {
+		return group, err
+	}
+	return group, group.Create()
+}
+
+// builds numbers the programs that this process ran in groups of their own.
+var builds atomic.Int64
+
+// OfLivingBuild tells whether a group directly below the root is that of a build at work.
+func OfLivingBuild(name string) bool {
+	pid, ok := strings.CutPrefix(name, buildPrefix)
+	if !ok {
+		return false
+	}
+	_, err := os.Stat("/proc/" + pid)
+	return err == nil
 }
 
 // hierarchies lists the machine's cgroup hierarchies, version 1 and the unified one.

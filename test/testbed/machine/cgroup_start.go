@@ -10,15 +10,28 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // Start starts cmd inside the group. Version 1 groups hold threads: the thread
-// that forks enters the group, the child is born in it, the thread goes back.
+// that forks enters the group, the child is born in it, the thread goes back. The
+// unified hierarchy holds processes: there the kernel is asked to bear the child in the group.
 // So there is no instant at which a process of a node is outside its group,
 // and a killed testbed cannot leave one that nobody finds.
 func (c Cgroup) Start(cmd *exec.Cmd) error {
+	if unified := c.unified(); unified != "" {
+		dir, err := os.Open(unified)
+		if err != nil {
+			return fmt.Errorf("opening cgroup: %w", err)
+		}
+		defer dir.Close()
+		if cmd.SysProcAttr == nil {
+			cmd.SysProcAttr = &syscall.SysProcAttr{}
+		}
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(dir.Fd())
+	}
 	runtime.LockOSThread()
 	home, err := threadCgroups(c.hierarchies)
 	if err != nil {
@@ -49,8 +62,18 @@ func (c Cgroup) enterThread() error {
 	return nil
 }
 
-// attachThread moves the calling thread; the unified hierarchy moves whole
-// processes only, so a thread cannot enter it and need not: it has no controllers here.
+// unified is the group's directory in the unified hierarchy, or empty.
+func (c Cgroup) unified() string {
+	for _, h := range c.hierarchies {
+		if h.name == "" {
+			return c.dir(h)
+		}
+	}
+	return ""
+}
+
+// attachThread moves the calling thread. The unified hierarchy, which has no tasks
+// file, is left alone: it moves whole processes only.
 func attachThread(dir string) error {
 	file := filepath.Join(dir, "tasks")
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

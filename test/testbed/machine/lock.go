@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,6 +14,10 @@ import (
 
 // ErrLocked is returned by TryLock when another process holds the lock.
 var ErrLocked = errors.New("locked by another process")
+
+// LockPoll is how often a waiting process looks whether the lock is free.
+// Polling, because a blocking flock cannot be canceled.
+const LockPoll = 100 * time.Millisecond
 
 // TryLock takes the lock file or returns ErrLocked at once. The lock ends with
 // the process, however that ends.
@@ -27,20 +33,37 @@ func TryLock(file string) (unlock func(), err error) {
 		}
 		return nil, fmt.Errorf("locking %s: %w", file, err)
 	}
+	if err := f.Truncate(0); err == nil {
+		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0) // only for those who wait
+	}
 	return func() { f.Close() }, nil
 }
 
-// Lock waits for the lock until the context ends.
-func Lock(ctx context.Context, file string) (unlock func(), err error) {
+// Lock waits for the lock until the context ends. When it has to wait, it tells
+// once whose process holds it; waiting may be nil.
+func Lock(ctx context.Context, file string, waiting func(pid string)) (unlock func(), err error) {
 	for {
 		unlock, err := TryLock(file)
 		if !errors.Is(err, ErrLocked) {
 			return unlock, err
 		}
+		if waiting != nil {
+			waiting(lockHolder(file))
+			waiting = nil
+		}
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for %s: %w", file, ctx.Err())
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(LockPoll):
 		}
 	}
+}
+
+// lockHolder reads who holds the lock; a holder that has not written yet is unknown.
+func lockHolder(file string) string {
+	text, err := os.ReadFile(file)
+	if pid := strings.TrimSpace(string(text)); err == nil && pid != "" {
+		return pid
+	}
+	return "unknown"
 }
