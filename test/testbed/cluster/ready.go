@@ -13,6 +13,10 @@ import (
 // readyDeadline is how long a cluster may take from the last join, or from a fault's end, to be ready.
 const readyDeadline = 5 * time.Minute
 
+// kubeletSettles is how long after its start a kubelet may still report what was: one
+// renewal of its lease.
+const kubeletSettles = 10 * time.Second
+
 // saySo is after how long, each time, waiting says what it waits for.
 const saySo = 20 * time.Second
 
@@ -23,10 +27,11 @@ func (c *Cluster) WaitReady(ctx context.Context, deadline time.Duration) error {
 }
 
 // WaitRecovered is WaitReady after a fault. For half a minute Kubernetes still calls
-// a dead node Ready, so every kubelet must have been heard of since now, and every API server
+// a dead node and its Pods ready, and a kubelet that came back takes a moment to say otherwise. So
+// every kubelet must have been heard of again some time after now, and every API server
 // must answer at its own address.
 func (c *Cluster) WaitRecovered(ctx context.Context, deadline time.Duration) error {
-	since := time.Now()
+	since := time.Now().Add(kubeletSettles)
 	return c.wait(ctx, deadline, func(ctx context.Context, client kubernetes.Interface) ([]string, error) {
 		silent, err := c.silent(ctx, client, since)
 		if err != nil {

@@ -40,11 +40,27 @@ func (c *Cluster) deploy(ctx context.Context, client string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.Kubectl(ctx, &manifest, "apply", "--filename=-"); err != nil {
+	if err := c.apply(ctx, manifest.Bytes()); err != nil {
 		return err
 	}
 	_, err = c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "wait", "--for=condition=Ready", "pod", "--all", "--timeout="+workloadDeadline.String())
 	return err
+}
+
+// apply tries for a while: after a fault the controllers take a moment to lead again,
+// and without them a new namespace has no service account.
+func (c *Cluster) apply(ctx context.Context, manifest []byte) error {
+	for until := time.Now().Add(workloadDeadline); ; {
+		_, err := c.Kubectl(ctx, bytes.NewReader(manifest), "apply", "--filename=-")
+		if err == nil || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // clientNode is where requests come from: a node without a replica of the server if there is one.
