@@ -2,6 +2,7 @@ package bare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,6 +36,8 @@ func Upgrade(ctx context.Context, c *cluster.Cluster, to string, samples bool, r
 	}
 	u.result.Seconds, err = u.timed(fmt.Sprintf("upgrading %s to %s", c.Name(), to), func() error { return u.nodes(ctx) })
 	if u.sampler != nil {
+		// A gap of the workload must have an end to be measured.
+		err = errors.Join(err, c.WaitWorkload(ctx))
 		sampled := u.sampler.Stop()
 		u.result.Availability = &sampled
 	}

@@ -43,7 +43,12 @@ func (c *Cluster) deploy(ctx context.Context, client string) error {
 	if err := c.apply(ctx, manifest.Bytes()); err != nil {
 		return err
 	}
-	_, err = c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "wait", "--for=condition=Ready", "pod", "--all", "--timeout="+workloadDeadline.String())
+	return c.WaitWorkload(ctx)
+}
+
+// WaitWorkload waits until every Pod of the workload is ready.
+func (c *Cluster) WaitWorkload(ctx context.Context) error {
+	_, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "wait", "--for=condition=Ready", "pod", "--all", "--timeout="+workloadDeadline.String())
 	return err
 }
 
