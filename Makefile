@@ -12,10 +12,10 @@ KUBERNETES ?= v1.35.4,v1.36.3
 # Which tests each end-to-end target runs, and for how long at most.
 E2E_PACKAGES ?= ./test/e2e/testbed/...
 E2E_CI_RUN ?= ^TestCI
-E2E_TESTBED_RUN ?= ^(TestVariants|TestSingle)
-E2E_FULL_RUN ?= ^Test
+E2E_TESTBED_RUN ?= ^(TestVariants|TestSingle|TestManyNodes)
+E2E_FULL_RUN ?= ^TestVariants
 E2E_LEFTOVERS_RUN ?= ^TestLeftovers
-E2E_FAULTS_RUN ?= ^TestFaults
+E2E_FAULTS_RUN ?= ^(TestFaults|TestDisk)
 
 # What `make ci` runs, in this order.
 CI := verify-tidy lint test-bands test e2e-ci
@@ -72,7 +72,7 @@ testbed: ## Build bin/testbed
 	$(GO) build -o bin/testbed ./test/testbed/cmd/testbed
 
 .PHONY: testbed-build
-testbed-build: testbed ## Build the node images for KUBERNETES
+testbed-build: testbed ## Build Kubernetes, its images and packages for KUBERNETES into the cache
 	bin/testbed build --kubernetes $(KUBERNETES)
 
 ##@ End to end (as root, on Linux)
@@ -85,22 +85,23 @@ endef
 
 .PHONY: e2e-ci
 e2e-ci: ## Run what every change must pass on a real cluster
-	$(call e2e,$(E2E_CI_RUN),20m)
+	$(call e2e,$(E2E_CI_RUN),50m)
 
 .PHONY: e2e-testbed
-e2e-testbed: ## Run the testbed's variants, one small cluster at a time
-	$(call e2e,$(E2E_TESTBED_RUN),60m)
+e2e-testbed: ## Make every kind of cluster, upgrade it by the book and print the baseline's figures
+	$(call e2e,$(E2E_TESTBED_RUN),90m)
 
 .PHONY: e2e-testbed-full
-e2e-testbed-full: ## Run every test of the testbed
-	$(call e2e,$(E2E_FULL_RUN),180m)
+e2e-testbed-full: export REFIT_E2E_FULL := 1
+e2e-testbed-full: ## The variants again, and on to the newest version
+	$(call e2e,$(E2E_FULL_RUN),120m)
 
 .PHONY: e2e-testbed-leftovers
 e2e-testbed-leftovers: ## Check that the testbed leaves nothing behind on the machine
 	$(call e2e,$(E2E_LEFTOVERS_RUN),60m)
 
 .PHONY: e2e-testbed-faults
-e2e-testbed-faults: ## Check that the testbed's faults do what they say
+e2e-testbed-faults: ## Break nodes and disks in every way and see the cluster come back
 	$(call e2e,$(E2E_FAULTS_RUN),60m)
 
 ##@ CI

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/refit-dev/refit/test/testbed"
-	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 	"github.com/refit-dev/refit/test/testbed/figure"
 	"github.com/refit-dev/refit/test/testbed/sample"
@@ -39,8 +38,7 @@ func show(t *testing.T, name string, value float64, unit string) {
 func warm(t *testing.T, spec cluster.Spec) {
 	t.Helper()
 	spec.Default()
-	image := builder.NodeImageSpec{Kubernetes: spec.Kubernetes, Install: spec.Install, Containerd: spec.Containerd}
-	_, err := testbed.Builder(t).NodeImage(t.Context(), image)
+	_, err := testbed.Builder(t).NodeImage(t.Context(), spec.Image())
 	must(t, err)
 }
 

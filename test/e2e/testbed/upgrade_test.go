@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/refit-dev/refit/test/testbed/bare"
+	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 	"github.com/refit-dev/refit/test/testbed/progress"
 	"github.com/refit-dev/refit/test/testbed/versions"
@@ -22,7 +23,7 @@ const fullVariable = "REFIT_E2E_FULL"
 // newer one, by the book.
 func TestVariants(t *testing.T) {
 	t.Run("binaries with the new containerd", func(t *testing.T) {
-		spec := cluster.Spec{Name: "bin", ControlPlanes: 3, Workers: 2, Kubernetes: older, Install: cluster.InstallBinaries, Containerd: cluster.ContainerdNew}
+		spec := cluster.Spec{Name: "bin", ControlPlanes: 3, Workers: 2, Kubernetes: older, Install: builder.InstallBinaries, Containerd: builder.ContainerdBuilt}
 		c, seconds := timedUp(t, spec)
 		show(t, "up_3_2_warm", seconds, "s")
 		memory, err := c.Memory()
@@ -40,7 +41,7 @@ func TestVariants(t *testing.T) {
 		}
 	})
 	t.Run("packages with Debian's containerd", func(t *testing.T) {
-		spec := cluster.Spec{Name: "deb", ControlPlanes: 3, Workers: 2, Kubernetes: older, Install: cluster.InstallDeb, Containerd: cluster.ContainerdDebian}
+		spec := cluster.Spec{Name: "deb", ControlPlanes: 3, Workers: 2, Kubernetes: older, Install: builder.InstallDeb, Containerd: builder.ContainerdDebian}
 		c, seconds := timedUp(t, spec)
 		show(t, "up_3_2_deb_warm", seconds, "s")
 		report := upgradeByTheBook(t, c, newer)

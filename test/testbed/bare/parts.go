@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -46,7 +47,7 @@ func (u *upgrade) kubectl(ctx context.Context, args ...string) error {
 
 // install puts programs of the target version on the node, in the way in which they were installed.
 func (u *upgrade) install(ctx context.Context, n *cluster.Node, programs ...string) error {
-	if u.c.Spec().Install == cluster.InstallDeb {
+	if u.c.Spec().Install == builder.InstallDeb {
 		return u.installDeb(ctx, n, programs)
 	}
 	release, err := u.c.Release(ctx, u.to.Kubernetes)

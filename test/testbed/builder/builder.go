@@ -14,6 +14,18 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
+// Programs of the machine that things are built with.
+var Programs = []machine.Program{
+	{Name: "apt-ftparchive", Package: "apt-utils"},
+	{Name: "debootstrap", Package: "debootstrap"},
+	{Name: "dpkg-deb", Package: "dpkg"},
+	{Name: "gcc", Package: "gcc"},
+	{Name: "go", Package: "golang"},
+	{Name: "nsenter", Package: "util-linux"},
+	{Name: "systemd-nspawn", Package: "systemd-container"},
+	{Name: "unshare", Package: "util-linux"},
+}
+
 // A Builder makes what is missing in one cache. It is safe to use several, in
 // one process or many: they take turns.
 type Builder struct {

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -38,18 +39,17 @@ type NodeImage struct {
 	Release    versions.Release
 }
 
-// Validate says what is wrong with a spec.
+// Validate says everything that is wrong with a spec.
 func (s NodeImageSpec) Validate() error {
-	if _, err := versions.Lookup(s.Kubernetes); err != nil {
-		return err
-	}
+	_, err := versions.Lookup(s.Kubernetes)
+	errs := []error{err}
 	if s.Install != InstallBinaries && s.Install != InstallDeb {
-		return fmt.Errorf("install %q: want %s or %s", s.Install, InstallBinaries, InstallDeb)
+		errs = append(errs, fmt.Errorf("install %q: want %s or %s", s.Install, InstallBinaries, InstallDeb))
 	}
 	if s.Containerd != ContainerdDebian && s.Containerd != ContainerdBuilt {
-		return fmt.Errorf("containerd %q: want %s or %s", s.Containerd, ContainerdDebian, ContainerdBuilt)
+		errs = append(errs, fmt.Errorf("containerd %q: want %s or %s", s.Containerd, ContainerdDebian, ContainerdBuilt))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // NodeImage finds a node image, and builds what is missing of it.

@@ -34,6 +34,23 @@ func (t *Testbed) Prune(ctx context.Context) (removed []string, err error) {
 	return append(removed, orphans...), err
 }
 
+// PruneCache removes what no recipe of today uses and no cluster stands on.
+func (t *Testbed) PruneCache(ctx context.Context) (removed []string, err error) {
+	clusters, err := t.Clusters()
+	if err != nil {
+		return nil, err
+	}
+	var used []string
+	for _, c := range clusters {
+		used = append(used, c.s.Root)
+	}
+	entries, err := t.builder.RemoveSuperseded(ctx, used)
+	for _, entry := range entries {
+		removed = append(removed, "cache entry "+entry)
+	}
+	return removed, err
+}
+
 // pruneCluster removes one recorded cluster unless it is up or at work.
 func (t *Testbed) pruneCluster(ctx context.Context, name string) (bool, error) {
 	release, err := machine.TryLock(t.busyFile(name))

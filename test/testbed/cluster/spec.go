@@ -8,18 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/refit-dev/refit/test/testbed/versions"
+	"github.com/refit-dev/refit/test/testbed/builder"
 )
-
-// How Kubernetes and containerd are put on a node.
-const (
-	InstallBinaries  = "binaries"
-	InstallDeb       = "deb"
-	ContainerdDebian = "debian"
-)
-
-// ContainerdNew is the newer containerd that the testbed builds.
-var ContainerdNew = strings.TrimPrefix(versions.Containerd, "v")
 
 // maxNodes is what the address plan has room for.
 const maxNodes = 60
@@ -55,10 +45,10 @@ func (s *Spec) Default() {
 		s.ControlPlanes = 1
 	}
 	if s.Install == "" {
-		s.Install = InstallBinaries
+		s.Install = builder.InstallBinaries
 	}
 	if s.Containerd == "" {
-		s.Containerd = ContainerdNew
+		s.Containerd = builder.ContainerdBuilt
 	}
 }
 
@@ -74,15 +64,7 @@ func (s *Spec) Validate() error {
 		errs = append(errs, fmt.Errorf("%d control planes and %d workers: want at least one control plane and %d nodes at most",
 			s.ControlPlanes, s.Workers, maxNodes))
 	}
-	if _, err := versions.Lookup(s.Kubernetes); err != nil {
-		errs = append(errs, err)
-	}
-	if s.Install != InstallBinaries && s.Install != InstallDeb {
-		errs = append(errs, fmt.Errorf("install %q: want %s or %s", s.Install, InstallBinaries, InstallDeb))
-	}
-	if s.Containerd != ContainerdDebian && s.Containerd != ContainerdNew {
-		errs = append(errs, fmt.Errorf("containerd %q: want %s or %s", s.Containerd, ContainerdDebian, ContainerdNew))
-	}
+	errs = append(errs, s.Image().Validate())
 	if s.Disk != 0 && s.Disk < minDisk {
 		errs = append(errs, fmt.Errorf("disk of %d bytes: a node does not fit into less than 3G", s.Disk))
 	}
@@ -90,6 +72,11 @@ func (s *Spec) Validate() error {
 		errs = append(errs, errors.New("zones: a name is empty"))
 	}
 	return errors.Join(errs...)
+}
+
+// Image is the node image that the cluster's nodes are made from.
+func (s *Spec) Image() builder.NodeImageSpec {
+	return builder.NodeImageSpec{Kubernetes: s.Kubernetes, Install: s.Install, Containerd: s.Containerd}
 }
 
 // ParseSize reads 6G, 512M or a number of bytes.

@@ -3,6 +3,8 @@ package cluster
 import (
 	"strings"
 	"testing"
+
+	"github.com/refit-dev/refit/test/testbed/builder"
 )
 
 func TestSpecsThatAreRefusedSayWhy(t *testing.T) {
@@ -19,7 +21,7 @@ func TestSpecsThatAreRefusedSayWhy(t *testing.T) {
 		"more nodes than addresses":    {func(s *Spec) { s.Workers = 100 }, "60 nodes at most"},
 		"a version of no table":        {func(s *Spec) { s.Kubernetes = "v1.2.3" }, "supported are"},
 		"an unknown way to install":    {func(s *Spec) { s.Install = "rpm" }, "want binaries or deb"},
-		"an unknown containerd":        {func(s *Spec) { s.Containerd = "1.7" }, "want debian or " + ContainerdNew},
+		"an unknown containerd":        {func(s *Spec) { s.Containerd = "1.7" }, "want debian or " + builder.ContainerdBuilt},
 		"a disk too small for a node":  {func(s *Spec) { s.Disk = 1 << 30 }, "less than 3G"},
 		"an empty zone":                {func(s *Spec) { s.Zones = []string{"a", ""} }, "zones"},
 	} {

@@ -4,12 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/machine"
 )
+
+// programs of the machine that clusters are made with.
+var programs = []machine.Program{
+	{Name: "haproxy", Package: "haproxy"},
+	{Name: "mkfs.ext4", Package: "e2fsprogs"},
+	{Name: "mount", Package: "mount"},
+	{Name: "nsenter", Package: "util-linux"},
+	{Name: "systemd-nspawn", Package: "systemd-container"},
+	{Name: "tar", Package: "tar"},
+}
 
 // Up makes a cluster and returns when it is ready. If that fails, what was made is
 // removed again, unless keep is set.
@@ -18,7 +30,10 @@ func (t *Testbed) Up(ctx context.Context, spec Spec, keep bool) (*Cluster, error
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	image, err := t.builder.NodeImage(ctx, builder.NodeImageSpec{Kubernetes: spec.Kubernetes, Install: spec.Install, Containerd: spec.Containerd})
+	if err := machine.Require(slices.Concat(programs, builder.Programs)...); err != nil {
+		return nil, err
+	}
+	image, err := t.builder.NodeImage(ctx, spec.Image())
 	if err != nil {
 		return nil, err
 	}

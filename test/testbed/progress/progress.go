@@ -16,13 +16,6 @@ type Reporter struct {
 	mu      sync.Mutex
 	out     io.Writer
 	started time.Time
-	done    []Timing
-}
-
-// Timing is how long one finished step took.
-type Timing struct {
-	Step string        `json:"step"`
-	Took time.Duration `json:"took"`
 }
 
 // New returns a Reporter that writes to out and counts from now.
@@ -30,7 +23,7 @@ func New(out io.Writer) *Reporter {
 	return &Reporter{out: out, started: time.Now()}
 }
 
-// Discard returns a Reporter that says nothing but still keeps the timings.
+// Discard returns a Reporter that says nothing.
 func Discard() *Reporter { return New(io.Discard) }
 
 // Say writes one line that is no step.
@@ -42,13 +35,6 @@ func (r *Reporter) Say(format string, args ...any) {
 
 // Elapsed is the time since the Reporter was made.
 func (r *Reporter) Elapsed() time.Duration { return time.Since(r.started) }
-
-// Timings lists the finished steps in the order in which they ended.
-func (r *Reporter) Timings() []Timing {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]Timing(nil), r.done...)
-}
 
 // Step runs work and says when it begins and how it ended. Usually is how long
 // such work takes on a small machine, zero when that is not worth telling.
@@ -67,9 +53,6 @@ func (r *Reporter) Step(name string, usually time.Duration, work func() error) e
 		r.Say("%s: failed after %s", name, Seconds(took))
 		return err
 	}
-	r.mu.Lock()
-	r.done = append(r.done, Timing{Step: name, Took: took})
-	r.mu.Unlock()
 	r.Say("%s: %s", name, Seconds(took))
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/machine"
 	"github.com/refit-dev/refit/test/testbed/progress"
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
@@ -39,6 +40,9 @@ func newBuildCommand(opts *options) *cobra.Command {
 			specs, err := nodes.specs(kubernetes)
 			if err != nil {
 				return usageError{err}
+			}
+			if err := machine.Require(builder.Programs...); err != nil {
+				return err
 			}
 			b := builder.New(opts.cache, opts.report)
 			missing, err := b.Missing(cmd.Context(), kubernetes, specs...)

@@ -57,8 +57,8 @@ func newUpCommand(opts *options) *cobra.Command {
 	flags.IntVar(&spec.ControlPlanes, "control-planes", 1, "how many control plane nodes")
 	flags.IntVar(&spec.Workers, "workers", 0, "how many workers; without one, the control plane nodes run workloads")
 	flags.StringVar(&spec.Kubernetes, "kubernetes", "v1.35.4", "Kubernetes version")
-	flags.StringVar(&spec.Install, "install", cluster.InstallBinaries, "how Kubernetes is installed: binaries, or deb packages from a local apt repository")
-	flags.StringVar(&spec.Containerd, "containerd", cluster.ContainerdNew, "containerd: "+cluster.ContainerdNew+", or debian for Debian's own")
+	flags.StringVar(&spec.Install, "install", builder.InstallBinaries, "how Kubernetes is installed: binaries, or deb packages from a local apt repository")
+	flags.StringVar(&spec.Containerd, "containerd", builder.ContainerdBuilt, "containerd: "+builder.ContainerdBuilt+", or debian for Debian's own")
 	flags.StringSliceVar(&spec.Zones, "zones", nil, "zones, given to the nodes in turn as topology.kubernetes.io/zone")
 	flags.StringVar(&disk, "disk", "", "give every node an ext4 disk of its own of this size, such as 6G")
 	flags.BoolVar(&keep, "keep-failed", false, "keep what was made if the cluster does not come up, to look at it")
@@ -100,12 +100,18 @@ func newDownCommand(opts *options) *cobra.Command {
 }
 
 func newPruneCommand(opts *options) *cobra.Command {
-	return &cobra.Command{
+	var superseded bool
+	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove what killed runs left; clusters that are up stay",
 		Args:  asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			removed, err := opts.testbed().Prune(cmd.Context())
+			if err == nil && superseded {
+				var entries []string
+				entries, err = opts.testbed().PruneCache(cmd.Context())
+				removed = append(removed, entries...)
+			}
 			for _, what := range removed {
 				opts.report.Say("removed %s", what)
 			}
@@ -115,6 +121,8 @@ func newPruneCommand(opts *options) *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&superseded, "superseded", false, "also remove from the cache what today's recipes no longer use")
+	return cmd
 }
 
 func newListCommand(opts *options) *cobra.Command {

@@ -1,0 +1,64 @@
+package builder
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+// RemoveSuperseded removes the entries that no recipe of today would use: a changed
+// flag, patch or version gives an entry a new key, and the old one stays behind.
+// Paths in keep are in use by clusters; their entries stay. It returns what it removed.
+func (b *Builder) RemoveSuperseded(ctx context.Context, keep []string) (removed []string, err error) {
+	current, err := b.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = b.locked(ctx, func() error {
+		entries, err := filepath.Glob(filepath.Join(b.cache.dir, "*", "*-"+strings.Repeat("[0-9a-f]", keyLength)))
+		if err != nil {
+			return fmt.Errorf("listing the cache: %w", err)
+		}
+		for _, entry := range entries {
+			used := func(path string) bool { return strings.HasPrefix(path, entry+"/") }
+			if current[entry] || slices.ContainsFunc(keep, used) {
+				continue
+			}
+			if err := removeTree(entry); err != nil {
+				return err
+			}
+			removed = append(removed, strings.TrimPrefix(entry, b.cache.dir+"/"))
+		}
+		return nil
+	})
+	return removed, err
+}
+
+// current is every entry that today's recipes make of any supported version.
+func (b *Builder) current(ctx context.Context) (map[string]bool, error) {
+	entries := map[string]bool{}
+	for _, version := range versions.Kubernetes() {
+		parts, err := b.parts(ctx, version)
+		if err != nil {
+			return nil, err
+		}
+		recipes := parts.all()
+		for _, install := range []string{InstallBinaries, InstallDeb} {
+			for _, containerd := range []string{ContainerdDebian, ContainerdBuilt} {
+				node, seed, err := b.nodeRecipes(ctx, NodeImageSpec{Kubernetes: version, Install: install, Containerd: containerd})
+				if err != nil {
+					return nil, err
+				}
+				recipes = append(recipes, node, seed)
+			}
+		}
+		for _, r := range recipes {
+			entries[b.cache.entry(r)] = true
+		}
+	}
+	return entries, nil
+}
