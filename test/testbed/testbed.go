@@ -42,14 +42,21 @@ func Builder(tb testing.TB) *builder.Builder {
 
 // Up makes a cluster for the test and removes it when the test ends. If the test
 // failed, what the cluster says is logged first, and with REFIT_TESTBED_KEEP=1 it stays.
+// If the test's process dies, prune removes the cluster.
 func Up(tb testing.TB, spec cluster.Spec) *cluster.Cluster {
 	tb.Helper()
 	bed := New(tb)
-	c, err := bed.Up(tb.Context(), spec, false)
+	// A test that was killed left its cluster, perhaps with the name that this one wants.
+	if _, err := bed.Prune(tb.Context()); err != nil {
+		tb.Fatalf("removing what killed tests left: %v", err)
+	}
+	c, err := bed.Borrow(tb.Context(), spec, os.Getenv(keepVariable) != "")
+	if c != nil {
+		tb.Cleanup(func() { remove(tb, c) })
+	}
 	if err != nil {
 		tb.Fatalf("making cluster %s: %v", spec.Name, err)
 	}
-	tb.Cleanup(func() { remove(tb, c) })
 	return c
 }
 

@@ -28,10 +28,15 @@ func TestDisk(t *testing.T) {
 	must(t, n.Start(ctx))
 	must(t, c.WaitRecovered(ctx, recovery))
 
+	// A kubelet would evict Pods and remove images to make room.
+	_, err := run("systemctl", "stop", "kubelet")
+	must(t, err)
 	if _, err := run("dd", "if=/dev/zero", "of=/var/filler", "bs=1M"); err == nil || !strings.Contains(err.Error(), "No space left") {
 		t.Errorf("filling the disk ended with: %v", err)
 	}
-	_, err := run("rm", "/var/filler")
+	_, err = run("rm", "/var/filler")
+	must(t, err)
+	_, err = run("systemctl", "start", "kubelet")
 	must(t, err)
 
 	_, err = run("dd", "if=/dev/urandom", "of=/var/synced", "bs=64k", "count=1", "conv=fsync")
@@ -50,6 +55,15 @@ func TestDisk(t *testing.T) {
 	}
 	must(t, c.WaitRecovered(ctx, recovery))
 	must(t, c.Smoke(ctx))
+
+	// A node that powers itself off leaves its disk mounted; a save must not copy it so.
+	_, err = run("systemctl", "poweroff", "--no-block")
+	must(t, err)
+	waitFor(t, "the node to be off", func() bool { return n.SaveDisk(ctx, "later") == nil })
+	must(t, n.Start(ctx))
+	if _, err := run("test", "-e", "/var/synced"); err != nil {
+		t.Errorf("what was on the disk is gone: %v", err)
+	}
 
 	for range 3 {
 		must(t, n.Kill(ctx))

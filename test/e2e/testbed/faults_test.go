@@ -4,6 +4,7 @@ package testbed
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -47,12 +48,33 @@ var faults = []fault{
 		func(context.Context, *cluster.Node) error { return nil }, false,
 	},
 	{
-		"reboot_from_inside", func(ctx context.Context, n *cluster.Node) error {
-			_, err := n.Exec(ctx, "systemctl", "reboot", "--no-block")
-			return err
-		}, "running",
+		"reboot_from_inside", rebootFromInside, "running",
 		func(context.Context, *cluster.Node) error { return nil }, false,
 	},
+}
+
+// rebootFromInside lets the node reboot itself and waits until it has: its systemd
+// has then been started at another time.
+func rebootFromInside(ctx context.Context, n *cluster.Node) error {
+	started := func() (string, error) {
+		out, err := n.Exec(ctx, "systemctl", "show", "--property=UserspaceTimestampMonotonic")
+		return string(out), err
+	}
+	before, err := started()
+	if err != nil {
+		return err
+	}
+	if _, err := n.Exec(ctx, "systemctl", "reboot", "--no-block"); err != nil {
+		return err
+	}
+	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		if now, err := started(); err == nil && now != before {
+			return nil
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("node %s did not come back from its own reboot; it is %s", n.Name(), n.State())
+		}
+	}
 }
 
 // TestFaults inflicts each fault on a control plane node and on a worker of 3+2. The

@@ -14,6 +14,7 @@ import (
 
 // Versions that the tests move between.
 const (
+	oldest = "v1.34.4"
 	older  = "v1.35.4"
 	newer  = "v1.36.3"
 	newest = "v1.37.1"
@@ -26,6 +27,16 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// waitFor polls until something holds, for a minute and a half at most.
+func waitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for until := time.Now().Add(90 * time.Second); !holds(); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("waited for %s in vain", what)
+		}
 	}
 }
 

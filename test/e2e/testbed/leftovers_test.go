@@ -23,7 +23,10 @@ const (
 )
 
 // watched are the directories in which a testbed could leave files.
-var watched = []string{cluster.StateDir, "/run/systemd", "/run/netns", "/run/containerd", "/run/haproxy", "/var/lib/containerd", "/var/lib/kubelet", "/var/lib/etcd", "/etc/cni", "/etc/kubernetes"}
+var watched = []string{
+	cluster.StateDir, "/run/systemd", "/run/netns", "/run/lock", "/run/mount",
+	"/run/containerd", "/run/haproxy", "/var/lib/containerd", "/var/lib/kubelet", "/var/lib/etcd", "/etc/cni", "/etc/kubernetes",
+}
 
 func inventory(t *testing.T) machine.Inventory {
 	t.Helper()
@@ -84,7 +87,7 @@ func TestLeftoversOfKilledRuns(t *testing.T) {
 	}
 	before := inventory(t)
 	begun := time.Now()
-	must(t, up(t.Context(), program, 0))
+	must(t, up(t.Context(), program, 0, false))
 	must(t, exec.CommandContext(t.Context(), program, "down", "--name", "killed").Run())
 	whole := time.Since(begun)
 	nothingLeft(t, before)
@@ -94,7 +97,7 @@ func TestLeftoversOfKilledRuns(t *testing.T) {
 	left := 0
 	for i := range kills {
 		after := time.Duration(random.Int64N(int64(whole)))
-		if err := up(t.Context(), program, after); err == nil {
+		if err := up(t.Context(), program, after, i%3 == 2); err == nil {
 			must(t, exec.CommandContext(t.Context(), program, "down", "--name", "killed").Run())
 		}
 		out, err := exec.CommandContext(t.Context(), program, "prune").CombinedOutput()
@@ -108,8 +111,12 @@ func TestLeftoversOfKilledRuns(t *testing.T) {
 }
 
 // up runs `testbed up` and kills it after a while, if that is not zero.
-func up(ctx context.Context, program string, after time.Duration) error {
-	cmd := exec.CommandContext(ctx, program, "up", "--name", "killed", "--control-planes", "3", "--workers", "2", "--kubernetes", older)
+func up(ctx context.Context, program string, after time.Duration, disks bool) error {
+	args := []string{"up", "--name", "killed", "--control-planes", "3", "--workers", "2", "--kubernetes", older}
+	if disks {
+		args = append(args, "--disk", "6G")
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		return err

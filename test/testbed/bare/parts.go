@@ -41,7 +41,7 @@ func (u *upgrade) parts(n *cluster.Node, first bool) []part {
 }
 
 func (u *upgrade) kubectl(ctx context.Context, args ...string) error {
-	_, err := u.c.KubectlOf(ctx, u.to.Kubernetes, nil, args...)
+	_, err := u.c.KubectlOf(ctx, u.to, args...)
 	return err
 }
 
@@ -50,13 +50,9 @@ func (u *upgrade) install(ctx context.Context, n *cluster.Node, programs ...stri
 	if u.c.Spec().Install == builder.InstallDeb {
 		return u.installDeb(ctx, n, programs)
 	}
-	release, err := u.c.Release(ctx, u.to.Kubernetes)
-	if err != nil {
-		return err
-	}
 	for _, program := range programs {
 		path := "/usr/local/bin/" + program
-		if err := n.CopyTo(ctx, filepath.Join(release.Bin, program), path+".new"); err != nil {
+		if err := n.CopyTo(ctx, filepath.Join(u.to.Bin, program), path+".new"); err != nil {
 			return err
 		}
 		// A running program's file cannot be written, but replaced.

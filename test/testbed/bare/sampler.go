@@ -29,22 +29,28 @@ func StartSampler(ctx context.Context, c *cluster.Cluster) (*sample.Sampler, err
 	for _, n := range c.Nodes() {
 		from[n.Name()] = n.Dial
 	}
+	// Its end is not that of the samples: whoever started the sampler wants its report then.
 	// The kubeadm-config ConfigMap is in every kubeadm cluster.
-	return sample.Start(ctx, sample.Config{API: config, Namespace: "kube-system", ConfigMap: "kubeadm-config", ServiceURL: url, From: from})
+	return sample.Start(context.WithoutCancel(ctx), sample.Config{API: config, Namespace: "kube-system", ConfigMap: "kubeadm-config", ServiceURL: url, From: from})
 }
 
-// ExcludeCordoned keeps nodes that are cordoned, and so under upgrade, out of the
-// samples, until the context ends. While the API does not answer, what was known stays.
-func ExcludeCordoned(ctx context.Context, c *cluster.Cluster, s *sample.Sampler) {
+// SampleFromTheWell keeps nodes that are cordoned, and so under upgrade, and nodes that
+// do not run out of the samples, until the context ends. While the API does not
+// answer, the cordons that were known stay.
+func SampleFromTheWell(ctx context.Context, c *cluster.Cluster, s *sample.Sampler) {
+	cordoned := map[string]bool{}
 	for ctx.Err() == nil {
 		if nodes, err := listNodes(ctx, c); err == nil {
 			for _, n := range nodes {
-				change := s.Include
-				if n.Spec.Unschedulable {
-					change = s.Exclude
-				}
-				_ = change(n.Name) // a node that joined later is not sampled
+				cordoned[n.Name] = n.Spec.Unschedulable
 			}
+		}
+		for _, n := range c.Nodes() {
+			change := s.Include
+			if cordoned[n.Name()] || n.State() != "running" {
+				change = s.Exclude
+			}
+			_ = change(n.Name()) // fails only for nodes that are not sampled
 		}
 		select {
 		case <-ctx.Done():

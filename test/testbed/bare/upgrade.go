@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 	"github.com/refit-dev/refit/test/testbed/progress"
 	"github.com/refit-dev/refit/test/testbed/sample"
-	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
 // partDeadline ends a part that hangs: kubeadm itself gives up after five minutes per static Pod.
@@ -19,13 +19,13 @@ const partDeadline = 20 * time.Minute
 // the measured time: there is no registry to pull them from. If samples are wanted, the
 // availability of API and workload is sampled from the first part to the last.
 func Upgrade(ctx context.Context, c *cluster.Cluster, to string, samples bool, report *progress.Reporter) (Report, error) {
-	release, err := versions.Lookup(to)
+	release, err := c.Release(ctx, to)
 	if err != nil {
 		return Report{}, err
 	}
 	u := &upgrade{c: c, to: release, report: report}
 	u.result = Report{Cluster: c.Name(), From: c.Spec().Kubernetes, To: to}
-	preload := func() error { return c.LoadRelease(ctx, to) }
+	preload := func() error { return c.LoadImages(ctx, release.Images) }
 	if u.result.Preload, err = u.timed("importing images on every node", preload); err != nil {
 		return u.result, err
 	}
@@ -44,12 +44,12 @@ func Upgrade(ctx context.Context, c *cluster.Cluster, to string, samples bool, r
 	if err != nil {
 		return u.result, err
 	}
-	return u.result, c.RecordKubernetes(to)
+	return u.result, c.RecordRelease(release)
 }
 
 type upgrade struct {
 	c       *cluster.Cluster
-	to      versions.Release
+	to      builder.Release
 	report  *progress.Reporter
 	sampler *sample.Sampler
 	result  Report

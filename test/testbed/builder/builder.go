@@ -20,7 +20,7 @@ var Programs = []machine.Program{
 	{Name: "debootstrap", Package: "debootstrap"},
 	{Name: "dpkg-deb", Package: "dpkg"},
 	{Name: "gcc", Package: "gcc"},
-	{Name: "go", Package: "golang"},
+	{Name: "go", Package: "(Go 1.26 or newer, not Debian 12's)"},
 	{Name: "nsenter", Package: "util-linux"},
 	{Name: "systemd-nspawn", Package: "systemd-container"},
 	{Name: "unshare", Package: "util-linux"},

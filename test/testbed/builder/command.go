@@ -63,9 +63,9 @@ func (c command) run(ctx context.Context, stdout, stderr, log io.Writer) error {
 func (c command) startAndWait(cmd *exec.Cmd) (err error) {
 	start := cmd.Start
 	if c.grouped {
-		group, err := machine.NewBuildCgroup()
-		if err != nil {
-			return err
+		group, failed := machine.NewBuildCgroup()
+		if failed != nil {
+			return failed
 		}
 		defer func() { err = errors.Join(err, group.Kill(killDelay), group.Remove()) }()
 		start = func() error { return group.Start(cmd) }

@@ -2,8 +2,6 @@ package builder
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/refit-dev/refit/test/testbed/machine"
@@ -13,9 +11,6 @@ import (
 // lock takes the cache's build lock. If another build holds it, lock says so
 // and waits until ctx ends.
 func (c cache) lock(ctx context.Context, report *progress.Reporter) (unlock func(), err error) {
-	if err := os.MkdirAll(c.dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making the cache: %w", err)
-	}
 	return machine.Lock(ctx, filepath.Join(c.dir, "lock"), func(pid string) {
 		report.Say("waiting for another build (pid %s)", pid)
 	})

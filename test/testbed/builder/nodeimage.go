@@ -18,8 +18,8 @@ const (
 
 // Which containerd a node has.
 const (
-	ContainerdDebian = "debian" // Debian's own package
-	ContainerdBuilt  = "2.4.2"  // the one that the testbed builds
+	ContainerdDebian = "debian"                   // Debian's own package
+	ContainerdBuilt  = versions.ContainerdRelease // the one that the testbed builds
 )
 
 // A NodeImageSpec says what a node is to be.

@@ -1,5 +1,7 @@
 package builder
 
+import "github.com/refit-dev/refit/test/testbed/machine"
+
 // nspawnEnv leaves /proc/sys and /sys writable inside, as on a booted node.
 var nspawnEnv = []string{"SYSTEMD_NSPAWN_API_VFS_WRITABLE=1"}
 
@@ -15,7 +17,7 @@ func enclosed(argv ...string) []string {
 func inRoot(root string, binds []string, argv ...string) command {
 	call := enclosed(
 		"systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--pipe",
-		"--directory="+root,
+		"--directory="+root, "--machine="+machine.NewBuildContainer(),
 		"--resolv-conf=off", "--timezone=off", // the root stays as we made it
 		"--setenv=DEBIAN_FRONTEND=noninteractive", "--setenv=LC_ALL=C",
 	)

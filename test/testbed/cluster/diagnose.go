@@ -22,6 +22,9 @@ func (c *Cluster) Diagnose(ctx context.Context, out io.Writer) {
 		fmt.Fprintf(out, "%s\n", text)
 	}
 	for _, n := range c.Nodes() {
+		if _, err := os.Stat(n.dir()); err != nil {
+			continue // it was never made
+		}
 		fmt.Fprintf(out, "%s is %s; its kubelet's last words:\n", n.Name(), n.State())
 		if err := n.Journal(ctx, out, JournalOptions{Unit: "kubelet", Lines: 15}); err != nil {
 			fmt.Fprintln(out, err)

@@ -12,14 +12,17 @@ import (
 
 // Down removes a cluster with everything of it. There is no shutdown: nothing of it is kept.
 func (c *Cluster) Down(ctx context.Context) error {
-	release, err := machine.TryLock(c.t.busyFile(c.Name()))
-	if errors.Is(err, machine.ErrLocked) {
-		return fmt.Errorf("cluster %s is being made or removed by another run", c.Name())
+	if c.release == nil {
+		release, err := machine.TryLock(c.t.busyFile(c.Name()))
+		if errors.Is(err, machine.ErrLocked) {
+			return fmt.Errorf("cluster %s is being made or removed by another run, or is borrowed by a test", c.Name())
+		}
+		if err != nil {
+			return err
+		}
+		c.release = release
 	}
-	if err != nil {
-		return err
-	}
-	defer release()
+	defer c.release()
 	return c.remove(ctx)
 }
 
@@ -74,29 +77,40 @@ func sweepNetwork(number int) error {
 	return errors.Join(
 		machine.DeleteLinks(cablePrefix+nodes),
 		machine.DeleteLink(bridgeName(number)),
-		machine.ForgetContainers(nodes),
+		machine.ForgetContainers(nodes+"*"),
 	)
 }
 
 // forget removes a cluster's directory, and with the last one what belongs to no cluster.
+// It is renamed first, since a directory that is half gone must not look like a
+// cluster, and deleted without the lock, since that takes seconds.
 func (t *Testbed) forget(ctx context.Context, name string) error {
+	gone := filepath.Join(t.stateDir, "removing-"+name)
+	if err := t.locked(ctx, func() error {
+		if err := os.RemoveAll(gone); err != nil {
+			return err
+		}
+		if err := os.Rename(t.dir(name), gone); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(gone); err != nil {
+		return err
+	}
+	return t.locked(ctx, t.tidy)
+}
+
+// locked does work while nobody else claims or forgets a cluster.
+func (t *Testbed) locked(ctx context.Context, work func() error) error {
 	unlock, err := machine.Lock(ctx, t.lockFile(), nil)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	// Renamed first: a directory that is half gone must not look like a cluster.
-	gone := filepath.Join(t.stateDir, "removing-"+name)
-	if err := os.RemoveAll(gone); err != nil {
-		return err
-	}
-	if err := os.Rename(t.dir(name), gone); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := os.RemoveAll(gone); err != nil {
-		return err
-	}
-	return t.tidy()
+	return work()
 }
 
 // tidy leaves the machine as it was before the first cluster when the last is gone.
@@ -106,10 +120,14 @@ func (t *Testbed) tidy() error {
 	if err != nil || len(names) > 0 {
 		return err
 	}
+	removing, err := filepath.Glob(filepath.Join(t.stateDir, "removing-*"))
+	if err != nil || len(removing) > 0 {
+		return err // another run is at it, or prune will be
+	}
 	if err := machine.RestoreKernelSettings(t.kernelSettingsFile()); err != nil {
 		return err
 	}
-	for _, path := range []string{t.clustersDir(), t.lockFile(), t.stateDir} {
+	for _, path := range []string{t.kernelSettingsFile() + machine.NewSuffix, t.clustersDir(), t.lockFile(), t.stateDir} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}

@@ -45,17 +45,17 @@ func (c *Cluster) Release(ctx context.Context, kubernetes string) (builder.Relea
 
 // Kubectl runs the kubectl of the cluster's version on this machine.
 func (c *Cluster) Kubectl(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
-	return c.KubectlOf(ctx, c.s.Kubernetes, in, args...)
+	return c.kubectl(ctx, c.s.Programs, in, args)
 }
 
-// KubectlOf runs the kubectl of some version on this machine.
-func (c *Cluster) KubectlOf(ctx context.Context, kubernetes string, in io.Reader, args ...string) ([]byte, error) {
-	release, err := c.Release(ctx, kubernetes)
-	if err != nil {
-		return nil, err
-	}
+// KubectlOf runs the kubectl of some release on this machine.
+func (c *Cluster) KubectlOf(ctx context.Context, release builder.Release, args ...string) ([]byte, error) {
+	return c.kubectl(ctx, release.Bin, nil, args)
+}
+
+func (c *Cluster) kubectl(ctx context.Context, programs string, in io.Reader, args []string) ([]byte, error) {
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, filepath.Join(release.Bin, "kubectl"), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(programs, "kubectl"), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.KubeconfigFile())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &errs
 	if err := machine.RunBound(cmd); err != nil {

@@ -3,11 +3,13 @@ package cluster
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"text/template"
+	"time"
 
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
@@ -77,8 +79,28 @@ func (c *Cluster) ensureLoadBalancer() error {
 	if err := group.Start(cmd); err != nil {
 		return fmt.Errorf("starting haproxy: %w", err)
 	}
-	go func() { _ = cmd.Wait() }()
-	return nil
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	return c.waitLoadBalancer(ended, log.Name())
+}
+
+// waitLoadBalancer waits until haproxy accepts connections: a cluster that comes up
+// without it would fail much later, in kubeadm.
+func (c *Cluster) waitLoadBalancer(ended <-chan error, log string) error {
+	for until := time.Now().Add(5 * time.Second); ; {
+		conn, err := net.DialTimeout("tcp", c.Endpoint(), time.Second)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case err := <-ended:
+			return fmt.Errorf("haproxy ended at once (%w); its log: %s", err, log)
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("haproxy does not accept connections: %w; its log: %s", err, log)
+		}
+	}
 }
 
 func (c *Cluster) writeLoadBalancerConfig(file string) error {

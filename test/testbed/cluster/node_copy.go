@@ -2,11 +2,11 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
@@ -18,82 +18,58 @@ func (n *Node) CopyTo(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if n.State() == "off" {
-		return n.withTree(ctx, func(hostPath func(string) string) error { return copyLocal(ctx, from, hostPath(to)) })
-	}
-	if !info.IsDir() {
-		f, err := os.Open(from)
-		if err != nil {
+	return n.withTree(ctx, func() error {
+		if !info.IsDir() {
+			f, err := os.Open(from)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			return n.write(ctx, to, info.Mode().Perm(), f)
+		}
+		if err := n.inTree(ctx, Streams{}, "mkdir", "-p", "--", to); err != nil {
 			return err
 		}
-		defer f.Close()
-		return n.write(ctx, to, info.Mode().Perm(), f)
-	}
-	if _, err := n.Exec(ctx, "mkdir", "-p", "--", to); err != nil {
-		return err
-	}
-	return pipe(func(w io.Writer) error {
-		cmd := exec.CommandContext(ctx, "tar", "-C", from, "-cf", "-", ".")
-		cmd.Stdout = w
-		return machine.RunBound(cmd)
-	}, func(r io.Reader) error {
-		_, err := n.ExecInput(ctx, r, "tar", "-C", to, "-xf", "-")
-		return err
+		return pipe(func(w io.Writer) error {
+			cmd := exec.CommandContext(ctx, "tar", "-C", from, "-cf", "-", ".")
+			cmd.Stdout = w
+			return machine.RunBound(cmd)
+		}, func(r io.Reader) error {
+			return n.inTree(ctx, Streams{In: r}, "tar", "-C", to, "-xf", "-")
+		})
 	})
 }
 
 // CopyFrom copies a file of the node, or a directory's content, to this machine.
+// What is made here can be read by its owner only: it may be a secret of the node.
 func (n *Node) CopyFrom(ctx context.Context, from, to string) error {
-	if n.State() == "off" {
-		return n.withTree(ctx, func(hostPath func(string) string) error { return copyLocal(ctx, hostPath(from), to) })
-	}
-	if _, err := n.Exec(ctx, "test", "-d", from); err == nil {
-		if err := os.MkdirAll(to, 0o755); err != nil {
+	return n.withTree(ctx, func() error {
+		if n.inTree(ctx, Streams{}, "test", "-d", from) != nil {
+			f, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+			if err != nil {
+				return err
+			}
+			return errors.Join(n.inTree(ctx, Streams{Out: f}, "cat", "--", from), f.Close())
+		}
+		if err := os.MkdirAll(to, 0o700); err != nil {
 			return err
 		}
 		return pipe(func(w io.Writer) error {
-			return n.ExecStreams(ctx, Streams{Out: w, Err: os.Stderr}, "tar", "-C", from, "-cf", "-", ".")
+			return n.inTree(ctx, Streams{Out: w}, "tar", "-C", from, "-cf", "-", ".")
 		}, func(r io.Reader) error {
 			cmd := exec.CommandContext(ctx, "tar", "-C", to, "-xf", "-")
 			cmd.Stdin = r
 			return machine.RunBound(cmd)
 		})
-	}
-	f, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	err = n.ExecStreams(ctx, Streams{Out: f, Err: os.Stderr}, "cat", "--", from)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return fmt.Errorf("copying %s from node %s: %w", from, n.Name(), err)
-	}
-	return nil
+	})
 }
 
-// write puts a stream into a file of a running node.
+// write puts a stream into a file of the node.
 func (n *Node) write(ctx context.Context, path string, mode os.FileMode, from io.Reader) error {
-	if _, err := n.ExecInput(ctx, from, "dd", "of="+path, "bs=1M", "status=none"); err != nil {
+	if err := n.inTree(ctx, Streams{In: from}, "dd", "of="+path, "bs=1M", "status=none"); err != nil {
 		return err
 	}
-	_, err := n.Exec(ctx, "chmod", fmt.Sprintf("%o", mode), "--", path)
-	return err
-}
-
-func copyLocal(ctx context.Context, from, to string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		if err := os.MkdirAll(to, 0o755); err != nil {
-			return err
-		}
-		from = filepath.Clean(from) + "/."
-	}
-	return machine.Run(ctx, "cp", "-a", "--", from, to)
+	return n.inTree(ctx, Streams{}, "chmod", fmt.Sprintf("%o", mode), "--", path)
 }
 
 // pipe joins a writer and a reader that run at once; the first error counts.

@@ -70,10 +70,15 @@ func (n *Node) layDirectories(ctx context.Context, image builder.NodeImage) erro
 // writes into a blob or into the files of an unpacked layer, it only adds and
 // unlinks. Whoever wants to damage these files in a test uses a node with a disk of its own.
 func shareImages(ctx context.Context, from, to string) error {
-	err := machine.Run(ctx, "cp", "-al", "--", from+"/.", to)
+	same, err := machine.SameFileSystem(from, to)
 	if err != nil {
-		// The cache lies on another file system.
+		return err
+	}
+	if !same {
 		return machine.Run(ctx, "cp", "-a", "--", from+"/.", to)
+	}
+	if err := machine.Run(ctx, "cp", "-al", "--", from+"/.", to); err != nil {
+		return err
 	}
 	return filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -98,7 +103,7 @@ func unshare(path string) error {
 	return machine.WriteFileAtomic(path, text, 0o600)
 }
 
-// mount makes the node's tree visible at root.
+// mount makes the node's tree visible at root, whole, as the node sees it.
 func (n *Node) mount(ctx context.Context) error {
 	mounted, err := machine.Mounted(n.root())
 	if err != nil || mounted {
@@ -107,7 +112,18 @@ func (n *Node) mount(ctx context.Context) error {
 	if n.hasDisk() {
 		return machine.MountDisk(ctx, n.disk(), n.root())
 	}
-	return machine.MountOverlay(n.c.s.Root, filepath.Join(n.dir(), "upper"), filepath.Join(n.dir(), "work"), n.root())
+	if err := machine.MountOverlay(n.c.s.Root, filepath.Join(n.dir(), "upper"), filepath.Join(n.dir(), "work"), n.root()); err != nil {
+		return err
+	}
+	for _, path := range plain {
+		if err := os.MkdirAll(filepath.Join(n.root(), path), 0o711); err != nil {
+			return err
+		}
+		if err := machine.MountBind(n.plainDir(path), filepath.Join(n.root(), path)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unmount takes the tree away and waits until nothing holds the disk.
@@ -121,27 +137,31 @@ func (n *Node) unmount(ctx context.Context) error {
 	return nil
 }
 
-// withTree runs work on the tree of a node that is off.
-func (n *Node) withTree(ctx context.Context, work func(hostPath func(string) string) error) (err error) {
+// withTree runs work while the tree of the node can be reached, also if it is off.
+func (n *Node) withTree(ctx context.Context, work func() error) (err error) {
+	if n.State() != "off" {
+		return work()
+	}
 	if err := n.mount(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, n.unmount(ctx)) }()
-	return work(func(path string) string {
-		path = filepath.Clean("/" + path)
-		for _, p := range plain {
-			if rest, ok := strings.CutPrefix(path, p); ok && !n.hasDisk() && (rest == "" || rest[0] == '/') {
-				return n.plainDir(p) + rest
-			}
-		}
-		return n.root() + path
-	})
+	return work()
 }
 
-// requireOff refuses work on the disk of a node that runs.
-func (n *Node) requireOff() error {
-	if state := n.State(); state != "off" {
-		return fmt.Errorf("node %s is %s; power it off first: testbed node %s poweroff", n.Name(), state, n.Name())
+// requireOff makes sure that nothing of the node runs and that its disk is not in use,
+// also where a node went off by itself or a run was killed at work on its disk.
+func (n *Node) requireOff(ctx context.Context) error {
+	group, err := n.cgroup()
+	if err != nil {
+		return err
 	}
-	return nil
+	pids, err := group.Processes()
+	if err != nil {
+		return err
+	}
+	if len(pids) > 0 {
+		return fmt.Errorf("node %s is %s; power it off first: testbed node %s poweroff", n.Name(), n.State(), n.Name())
+	}
+	return n.settle(ctx, group)
 }

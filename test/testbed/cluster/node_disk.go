@@ -15,7 +15,7 @@ var labelRule = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
 
 // SaveDisk keeps the disk of a node that is off, as it is now, under a label.
 func (n *Node) SaveDisk(ctx context.Context, label string) error {
-	saved, err := n.savedDisk(label)
+	saved, err := n.savedDisk(ctx, label)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (n *Node) SaveDisk(ctx context.Context, label string) error {
 
 // RestoreDisk puts a saved disk back. The node must be off.
 func (n *Node) RestoreDisk(ctx context.Context, label string) error {
-	saved, err := n.savedDisk(label)
+	saved, err := n.savedDisk(ctx, label)
 	if err != nil {
 		return err
 	}
@@ -37,14 +37,14 @@ func (n *Node) RestoreDisk(ctx context.Context, label string) error {
 	return replaceDisk(ctx, saved, n.disk())
 }
 
-func (n *Node) savedDisk(label string) (string, error) {
+func (n *Node) savedDisk(ctx context.Context, label string) (string, error) {
 	if !n.hasDisk() {
 		return "", fmt.Errorf("node %s has no disk of its own; make its cluster with: testbed up --disk 6G", n.Name())
 	}
 	if !labelRule.MatchString(label) {
 		return "", errors.New("label: want letters, digits, '.', '_' or '-', 63 at most")
 	}
-	if err := n.requireOff(); err != nil {
+	if err := n.requireOff(ctx); err != nil {
 		return "", err
 	}
 	return filepath.Join(n.dir(), "saved", label+".ext4"), nil

@@ -21,14 +21,39 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// ExecStreams runs a command as root inside the node.
+// ExecStreams runs a command as root inside the node, in the node's own group: it is
+// frozen and killed with the node.
 func (n *Node) ExecStreams(ctx context.Context, io Streams, argv ...string) error {
-	cmd, err := n.command(ctx, argv)
+	group, err := n.cgroup()
 	if err != nil {
 		return err
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.In, io.Out, io.Err
-	return machine.RunBound(cmd)
+	pid, err := group.Init()
+	if err != nil {
+		return fmt.Errorf("node %s: %w: it is off", n.Name(), err)
+	}
+	// nsenter forks; its child must not go on when the testbed, and so nsenter, is gone.
+	enter := []string{"nsenter", "--target", strconv.Itoa(pid), "--all", "--", "setpriv", "--pdeathsig", "KILL", "--"}
+	return group.Run(n.command(ctx, io, append(enter, argv...)))
+}
+
+// onDisk runs a command in the tree of a node that is off.
+func (n *Node) onDisk(ctx context.Context, io Streams, argv ...string) error {
+	return machine.RunBound(n.command(ctx, io, append([]string{"chroot", n.root()}, argv...)))
+}
+
+// inTree runs a command in the node, or in its tree if it is off (see withTree).
+func (n *Node) inTree(ctx context.Context, io Streams, argv ...string) error {
+	var errs bytes.Buffer
+	io.Err = &errs
+	run := n.ExecStreams
+	if n.State() == "off" {
+		run = n.onDisk
+	}
+	if err := run(ctx, io, argv...); err != nil {
+		return fmt.Errorf("%s: %s: %w%s", n.Name(), strings.Join(argv, " "), err, lastLines(errs.String(), 12))
+	}
+	return nil
 }
 
 // Exec runs a command as root inside the node and returns its output, errors with the end of its error output.
@@ -45,25 +70,17 @@ func (n *Node) ExecInput(ctx context.Context, in io.Reader, argv ...string) ([]b
 	return out.Bytes(), nil
 }
 
-func (n *Node) command(ctx context.Context, argv []string) (*exec.Cmd, error) {
-	group, err := n.cgroup()
-	if err != nil {
-		return nil, err
-	}
-	pid, err := group.Init()
-	if err != nil {
-		return nil, fmt.Errorf("node %s: %w: it is off", n.Name(), err)
-	}
-	args := append([]string{"--target", strconv.Itoa(pid), "--all", "--"}, argv...)
-	cmd := exec.CommandContext(ctx, "nsenter", args...)
-	// A client of the killed command may hold its pipes open; do not wait for it for ever.
+func (n *Node) command(ctx context.Context, io Streams, argv []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	// A child of the killed command may hold its pipes open; do not wait for it for ever.
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"HOME=/root", "LC_ALL=C.UTF-8", "TERM=" + os.Getenv("TERM"),
-		"KUBECONFIG=/etc/kubernetes/admin.conf",
+		"KUBECONFIG=" + adminConfig,
 	}
-	return cmd, nil
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.In, io.Out, io.Err
+	return cmd
 }
 
 // Dial connects from the node's network.

@@ -4,10 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/exec"
 	"strconv"
-
-	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
 // JournalOptions choose what of a node's journal is wanted.
@@ -40,10 +37,7 @@ func (n *Node) Journal(ctx context.Context, out io.Writer, options JournalOption
 		return n.ExecStreams(ctx, Streams{Out: out, Err: os.Stderr}, append([]string{"journalctl"}, options.args()...)...)
 	}
 	options.Follow = false // nothing comes
-	return n.withTree(ctx, func(hostPath func(string) string) error {
-		args := append([]string{"--directory=" + hostPath("/var/log/journal")}, options.args()...)
-		cmd := exec.CommandContext(ctx, "journalctl", args...)
-		cmd.Stdout, cmd.Stderr = out, os.Stderr
-		return machine.RunBound(cmd)
+	return n.withTree(ctx, func() error {
+		return n.onDisk(ctx, Streams{Out: out, Err: os.Stderr}, append([]string{"journalctl"}, options.args()...)...)
 	})
 }

@@ -64,7 +64,7 @@ func (n *Node) Start(ctx context.Context) error {
 func (n *Node) consoleFile() string { return filepath.Join(n.dir(), "console.log") }
 
 func (n *Node) nspawnArgs() []string {
-	args := []string{
+	return []string{
 		"--quiet", "--register=no", "--keep-unit", "--boot", "--console=pipe",
 		"--directory=" + n.root(),
 		"--machine=" + n.c.s.machineName(n.m.Number),
@@ -76,12 +76,6 @@ func (n *Node) nspawnArgs() []string {
 		"--link-journal=no", "--resolv-conf=off", "--timezone=off",
 		"--bind-ro=" + n.c.s.Apt + ":/srv/apt",
 	}
-	if !n.hasDisk() {
-		for _, path := range plain {
-			args = append(args, "--bind="+n.plainDir(path)+":"+path)
-		}
-	}
-	return args
 }
 
 // waitBooted waits for systemd's word. "degraded" is booted too: some unit of the distribution is unhappy in a container.
@@ -101,7 +95,7 @@ func (n *Node) waitBooted(ctx context.Context, exited <-chan error) error {
 		case err := <-exited:
 			return fmt.Errorf("node %s went off while booting (%w); its console: %s", n.Name(), err, n.consoleFile())
 		case <-ctx.Done():
-			return fmt.Errorf("node %s did not boot within %s (systemd says %q); its console: %s", n.Name(), bootDeadline, last, n.consoleFile())
+			return fmt.Errorf("node %s has not booted (%w; systemd says %q); its console: %s", n.Name(), ctx.Err(), last, n.consoleFile())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -161,12 +155,18 @@ func (n *Node) Kill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n.State() != "off" {
-		// First everything stands still, so that no process sees another one die.
+	// First everything stands still, so that no process sees another one die.
+	if pids, err := group.Processes(); err != nil {
+		return err
+	} else if len(pids) > 0 {
 		if err := group.Freeze(); err != nil {
 			return err
 		}
-		if n.hasDisk() {
+	}
+	if n.hasDisk() {
+		if mounted, err := machine.Mounted(n.root()); err != nil {
+			return err
+		} else if mounted {
 			if err := machine.CutPower(n.root()); err != nil {
 				return err
 			}

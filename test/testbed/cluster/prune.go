@@ -14,8 +14,8 @@ import (
 
 // Prune removes what killed runs left and returns the names of what it removed.
 // Clusters that are up, and those that a living run is making or removing, stay.
-// It looks at the machine, not only at the records: a group, a mount or a bridge
-// of the testbed that no living cluster owns is removed as well.
+// It looks at the machine, not only at the records: a group or a bridge of the
+// testbed that no living cluster owns is removed as well.
 func (t *Testbed) Prune(ctx context.Context) (removed []string, err error) {
 	names, err := t.names()
 	if err != nil {
@@ -42,7 +42,7 @@ func (t *Testbed) PruneCache(ctx context.Context) (removed []string, err error) 
 	}
 	var used []string
 	for _, c := range clusters {
-		used = append(used, c.s.Root)
+		used = append(used, c.s.Root, c.s.Programs)
 	}
 	entries, err := t.builder.RemoveSuperseded(ctx, used)
 	for _, entry := range entries {
@@ -53,31 +53,42 @@ func (t *Testbed) PruneCache(ctx context.Context) (removed []string, err error) 
 
 // pruneCluster removes one recorded cluster unless it is up or at work.
 func (t *Testbed) pruneCluster(ctx context.Context, name string) (bool, error) {
-	release, err := machine.TryLock(t.busyFile(name))
-	if errors.Is(err, machine.ErrLocked) || errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
+	number, release, err := t.abandoned(ctx, name)
+	if release == nil || err != nil {
 		return false, err
 	}
 	defer release()
-	number := -1 // killed before its record was written: it has no bridge yet
-	if s, err := t.load(name); err == nil {
-		if s.Phase == PhaseUp {
-			return false, nil
-		}
+	return true, t.sweep(ctx, name, number)
+}
+
+// abandoned takes the busy lock of a cluster that is not up and that nobody is at work
+// on. With the testbed's lock held, so that it does not look into a claim half made.
+func (t *Testbed) abandoned(ctx context.Context, name string) (number int, release func(), err error) {
+	unlock, err := machine.Lock(ctx, t.lockFile(), nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer unlock()
+	s, err := t.load(name)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		number = -1 // killed before its record was written: it has no bridge yet
+	case err != nil:
+		return 0, nil, err
+	case s.Phase == PhaseUp:
+		return 0, nil, nil
+	default:
 		number = s.Number
 	}
-	return true, t.sweep(ctx, name, number)
+	release, err = machine.TryLock(t.busyFile(name))
+	if errors.Is(err, machine.ErrLocked) || errors.Is(err, os.ErrNotExist) {
+		return 0, nil, nil
+	}
+	return number, release, err
 }
 
 // pruneOrphans removes groups and bridges without a record, and directories half removed.
 func (t *Testbed) pruneOrphans(ctx context.Context) (removed []string, err error) {
-	if _, err := os.Stat(t.stateDir); errors.Is(err, os.ErrNotExist) {
-		if err := os.MkdirAll(t.stateDir, 0o755); err != nil {
-			return nil, err
-		}
-	}
 	// Nobody claims a name or number while we look.
 	unlock, err := machine.Lock(ctx, t.lockFile(), nil)
 	if err != nil {
@@ -91,6 +102,9 @@ func (t *Testbed) pruneOrphans(ctx context.Context) (removed []string, err error
 	groups, err := t.pruneGroups(names)
 	removed = append(removed, groups...)
 	if err != nil {
+		return removed, err
+	}
+	if err := pruneBuildContainers(); err != nil {
 		return removed, err
 	}
 	bridges, err := t.pruneBridges(names)
@@ -134,6 +148,20 @@ func (t *Testbed) pruneGroups(living []string) (removed []string, err error) {
 		removed = append(removed, "group "+name)
 	}
 	return removed, nil
+}
+
+// pruneBuildContainers forgets the containers of killed builds. Those of a living one
+// stay: its group does.
+func pruneBuildContainers() error {
+	root, err := machine.NewCgroup()
+	if err != nil {
+		return err
+	}
+	groups, err := root.Children()
+	if err != nil || slices.ContainsFunc(groups, machine.OfLivingBuild) {
+		return err
+	}
+	return machine.ForgetContainers(machine.BuildContainers + "*")
 }
 
 func (t *Testbed) pruneBridges(living []string) (removed []string, err error) {

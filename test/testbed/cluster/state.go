@@ -9,16 +9,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// Phases of a cluster's life. Only a cluster that is up is kept by prune.
+// Phases of a cluster's life. A cluster that is up is kept by prune; the others only
+// while the process that is at work on them lives.
 const (
-	PhaseComing = "coming"
-	PhaseUp     = "up"
-	PhaseGoing  = "going"
+	PhaseComing   = "coming"
+	PhaseUp       = "up"
+	PhaseBorrowed = "borrowed" // up for one process, a test
+	PhaseGoing    = "going"
 )
 
 // state is the record of one cluster on disk. It is written before anything of the cluster exists.
@@ -29,10 +30,11 @@ type state struct {
 	// Root is the node image's tree, the lower layer of nodes without a disk of their own.
 	Root string `json:"root,omitempty"`
 	// Apt is the local apt repository.
-	Apt     string    `json:"apt,omitempty"`
-	Phase   string    `json:"phase"`
-	Created time.Time `json:"created"`
-	Nodes   []member  `json:"nodes"`
+	Apt string `json:"apt,omitempty"`
+	// Programs is the directory with kubectl of the cluster's version.
+	Programs string   `json:"programs,omitempty"`
+	Phase    string   `json:"phase"`
+	Nodes    []member `json:"nodes"`
 }
 
 // member is the record of one node.
@@ -101,33 +103,32 @@ func (t *Testbed) names() ([]string, error) {
 
 // claim takes the name and a free number, and returns with the cluster's busy lock held.
 func (t *Testbed) claim(ctx context.Context, spec Spec) (s *state, release func(), err error) {
-	if err := os.MkdirAll(t.clustersDir(), 0o755); err != nil {
-		return nil, nil, err
-	}
-	unlock, err := machine.Lock(ctx, t.lockFile(), nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer unlock()
-	if _, err := os.Stat(t.dir(spec.Name)); err == nil {
-		return nil, nil, fmt.Errorf("there is a cluster %q already; remove it with: testbed down --name %s", spec.Name, spec.Name)
-	}
-	number, err := t.freeNumber()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := machine.RememberKernelSettings(t.kernelSettingsFile()); err != nil {
-		return nil, nil, err
-	}
-	if err := os.MkdirAll(t.dir(spec.Name), 0o755); err != nil {
-		return nil, nil, err
-	}
-	release, err = machine.TryLock(t.busyFile(spec.Name))
-	if err != nil {
-		return nil, nil, err
-	}
-	s = &state{Spec: spec, Number: number, Phase: PhaseComing, Created: time.Now().UTC().Truncate(time.Second), Nodes: members(spec)}
-	return s, release, t.save(s)
+	err = t.locked(ctx, func() error {
+		if _, err := os.Stat(t.dir(spec.Name)); err == nil {
+			return fmt.Errorf("there is a cluster %q already; remove it with: testbed down --name %s (or, if it never came up: testbed prune)",
+				spec.Name, spec.Name)
+		}
+		number, err := t.freeNumber()
+		if err != nil {
+			return err
+		}
+		if err := machine.RememberKernelSettings(t.kernelSettingsFile()); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(t.dir(spec.Name), 0o755); err != nil {
+			return err
+		}
+		if release, err = machine.TryLock(t.busyFile(spec.Name)); err != nil {
+			return err
+		}
+		s = &state{Spec: spec, Number: number, Phase: PhaseComing, Nodes: members(spec)}
+		if err := t.save(s); err != nil {
+			release()
+			return err
+		}
+		return nil
+	})
+	return s, release, err
 }
 
 func (t *Testbed) freeNumber() (int, error) {

@@ -30,6 +30,8 @@ func New(stateDir string, b *builder.Builder, report *progress.Reporter) *Testbe
 type Cluster struct {
 	t *Testbed
 	s *state
+	// release ends the lock of a borrowed cluster.
+	release func()
 }
 
 // Cluster finds a cluster by its name.
@@ -86,9 +88,9 @@ func (c *Cluster) Spec() Spec { return c.s.Spec }
 // Phase of the cluster's life.
 func (c *Cluster) Phase() string { return c.s.Phase }
 
-// RecordKubernetes notes that the cluster has been moved to another version.
-func (c *Cluster) RecordKubernetes(version string) error {
-	c.s.Kubernetes = version
+// RecordRelease notes that the cluster has been moved to another version.
+func (c *Cluster) RecordRelease(release builder.Release) error {
+	c.s.Kubernetes, c.s.Programs = release.Kubernetes, release.Bin
 	return c.t.save(c.s)
 }
 

@@ -26,38 +26,65 @@ var programs = []machine.Program{
 // Up makes a cluster and returns when it is ready. If that fails, what was made is
 // removed again, unless keep is set.
 func (t *Testbed) Up(ctx context.Context, spec Spec, keep bool) (*Cluster, error) {
-	spec.Default()
-	if err := spec.Validate(); err != nil {
-		return nil, err
-	}
-	if err := machine.Require(slices.Concat(programs, builder.Programs)...); err != nil {
-		return nil, err
-	}
-	image, err := t.builder.NodeImage(ctx, spec.Image())
-	if err != nil {
-		return nil, err
-	}
-	s, release, err := t.claim(ctx, spec)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	c := &Cluster{t: t, s: s}
-	err = c.up(ctx, image)
-	if err == nil {
-		s.Phase = PhaseUp
-		err = t.save(s)
-	}
-	if err != nil && !keep {
-		t.report.Say("removing what was made of cluster %s", c.Name())
-		// The cause may be that the context ended; removing must not fail for it.
-		err = errors.Join(err, c.remove(context.WithoutCancel(ctx)))
+	c, release, err := t.make(ctx, spec, PhaseUp, keep)
+	if release != nil {
+		release()
 	}
 	return c, err
 }
 
+// Borrow makes a cluster that belongs to this process: it stays locked, and if the
+// process dies before it removed the cluster, prune does.
+func (t *Testbed) Borrow(ctx context.Context, spec Spec, keep bool) (*Cluster, error) {
+	phase := PhaseBorrowed
+	if keep {
+		phase = PhaseUp
+	}
+	c, release, err := t.make(ctx, spec, phase, keep)
+	if c != nil {
+		c.release = release
+	}
+	return c, err
+}
+
+// make makes a cluster and returns with its busy lock held, if it got so far.
+func (t *Testbed) make(ctx context.Context, spec Spec, phase string, keep bool) (c *Cluster, release func(), err error) {
+	spec.Default()
+	if err := spec.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if err := machine.Require(slices.Concat(programs, builder.Programs)...); err != nil {
+		return nil, nil, err
+	}
+	image, err := t.builder.NodeImage(ctx, spec.Image())
+	if err != nil {
+		return nil, nil, err
+	}
+	kubernetes, err := t.builder.Release(ctx, spec.Kubernetes)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, release, err := t.claim(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Root, s.Apt, s.Programs = image.Root, t.builder.AptRepository(), kubernetes.Bin
+	c = &Cluster{t: t, s: s}
+	err = c.up(ctx, image)
+	if err == nil {
+		s.Phase = phase
+		err = t.save(s)
+	}
+	if err != nil && !keep {
+		c.Diagnose(context.WithoutCancel(ctx), t.report)
+		t.report.Say("removing what was made of cluster %s", c.Name())
+		// The cause may be that the context ended; removing must not fail for it.
+		err = errors.Join(err, c.remove(context.WithoutCancel(ctx)))
+	}
+	return c, release, err
+}
+
 func (c *Cluster) up(ctx context.Context, image builder.NodeImage) error {
-	c.s.Root, c.s.Apt = image.Root, c.t.builder.AptRepository()
 	if err := c.t.save(c.s); err != nil {
 		return err
 	}

@@ -54,6 +54,14 @@ func NewBuildCgroup() (Cgroup, error) {
 	return group, group.Create()
 }
 
+// BuildContainers begins the names that systemd-nspawn knows a build's containers by.
+const BuildContainers = "refit-build-"
+
+// NewBuildContainer names one such container.
+func NewBuildContainer() string {
+	return BuildContainers + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(builds.Add(1), 10)
+}
+
 // builds numbers the programs that this process ran in groups of their own.
 var builds atomic.Int64
 
@@ -119,7 +127,7 @@ func (c Cgroup) controller(name string) string {
 // CPUs and memory nodes and would refuse every task, so its parent's are copied down.
 func (c Cgroup) Create() error {
 	for _, h := range c.hierarchies {
-		if err := os.MkdirAll(c.dir(h), 0o755); err != nil {
+		if err := makeGroup(c.dir(h)); err != nil {
 			return fmt.Errorf("making cgroup: %w", err)
 		}
 		if strings.Contains(h.name, "cpuset") {
@@ -129,6 +137,16 @@ func (c Cgroup) Create() error {
 		}
 	}
 	return nil
+}
+
+// makeGroup tries again when another run has just removed an empty parent.
+func makeGroup(dir string) (err error) {
+	for range 10 {
+		if err = os.MkdirAll(dir, 0o755); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
 }
 
 func copyCPUSetDown(mount, path string) error {

@@ -53,6 +53,11 @@ func (c Cgroup) Start(cmd *exec.Cmd) error {
 	return err
 }
 
+// Run runs cmd to its end inside the group, and has the kernel kill it if the testbed dies first.
+func (c Cgroup) Run(cmd *exec.Cmd) error {
+	return runBound(cmd, c.Start)
+}
+
 func (c Cgroup) enterThread() error {
 	for _, h := range c.hierarchies {
 		if err := attachThread(c.dir(h)); err != nil {

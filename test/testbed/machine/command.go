@@ -28,8 +28,12 @@ func Output(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// RunBound runs cmd and has the kernel kill it if the testbed dies first.
+// RunBound runs cmd to its end and has the kernel kill it if the testbed dies first.
 func RunBound(cmd *exec.Cmd) error {
+	return runBound(cmd, (*exec.Cmd).Start)
+}
+
+func runBound(cmd *exec.Cmd, start func(*exec.Cmd) error) error {
 	// The kernel sends the signal when the *thread* that forked ends, so it must not end before Wait.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -37,7 +41,10 @@ func RunBound(cmd *exec.Cmd) error {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	return cmd.Run()
+	if err := start(cmd); err != nil {
+		return err
+	}
+	return cmd.Wait()
 }
 
 // tail is the end of a command's error output, as the end of an error message.

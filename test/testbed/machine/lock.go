@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -33,17 +34,39 @@ func TryLock(file string) (unlock func(), err error) {
 		}
 		return nil, fmt.Errorf("locking %s: %w", file, err)
 	}
+	if !sameFile(f, file) {
+		// Whoever held it removed the file: we have locked what nobody else will see.
+		f.Close()
+		return nil, ErrLocked
+	}
 	if err := f.Truncate(0); err == nil {
 		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0) // only for those who wait
 	}
 	return func() { f.Close() }, nil
 }
 
-// Lock waits for the lock until the context ends. When it has to wait, it tells
-// once whose process holds it; waiting may be nil.
+// sameFile tells whether the path still leads to the open file.
+func sameFile(f *os.File, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(open, there)
+}
+
+// Lock waits for the lock until the context ends, and makes its directory if that
+// is not there: the last one to hold the lock may remove both. When it has to wait,
+// it tells once whose process holds it; waiting may be nil.
 func Lock(ctx context.Context, file string, waiting func(pid string)) (unlock func(), err error) {
 	for {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return nil, fmt.Errorf("making the lock's directory: %w", err)
+		}
 		unlock, err := TryLock(file)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
 		if !errors.Is(err, ErrLocked) {
 			return unlock, err
 		}

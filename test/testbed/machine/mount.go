@@ -19,6 +19,23 @@ func MountOverlay(lower, upper, work, target string) error {
 	return nil
 }
 
+// MountBind makes a directory visible at another place too.
+func MountBind(from, target string) error {
+	if err := unix.Mount(from, target, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("mounting %s at %s: %w", from, target, err)
+	}
+	return nil
+}
+
+// SameFileSystem tells whether hard links can be made between two directories.
+func SameFileSystem(a, b string) (bool, error) {
+	var first, second unix.Stat_t
+	if err := errors.Join(unix.Stat(a, &first), unix.Stat(b, &second)); err != nil {
+		return false, fmt.Errorf("comparing %s and %s: %w", a, b, err)
+	}
+	return first.Dev == second.Dev, nil
+}
+
 // Mounted tells whether something is mounted at exactly this directory.
 func Mounted(dir string) (bool, error) {
 	mounts, err := mountsBelow(dir)

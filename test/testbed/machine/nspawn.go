@@ -13,11 +13,11 @@ import (
 const nspawnRun = "/run/systemd/nspawn"
 
 // ForgetContainers removes what systemd-nspawn leaves of containers when it is
-// killed with them: their propagation directories, by the beginning of their names.
-func ForgetContainers(prefix string) error {
+// killed with them: their propagation directories. The name may be a pattern.
+func ForgetContainers(name string) error {
 	var errs []error
 	for _, kind := range []string{"propagate", "unix-export"} {
-		dirs, err := filepath.Glob(filepath.Join(nspawnRun, kind, prefix+"*"))
+		dirs, err := filepath.Glob(filepath.Join(nspawnRun, kind, name))
 		if err != nil {
 			return err
 		}

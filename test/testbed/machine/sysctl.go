@@ -74,9 +74,12 @@ func RestoreKernelSettings(file string) error {
 	return os.Remove(file)
 }
 
+// NewSuffix marks a file that is being written beside the one that it will replace.
+const NewSuffix = ".new"
+
 // WriteFileAtomic replaces a file whole: a reader, or a run after a kill, sees the old text or the new.
 func WriteFileAtomic(file string, text []byte, mode os.FileMode) error {
-	next := file + ".new"
+	next := file + NewSuffix
 	if err := os.WriteFile(next, text, mode); err != nil {
 		return err
 	}

@@ -33,6 +33,13 @@ func (r *Reporter) Say(format string, args ...any) {
 	fmt.Fprintf(r.out, "%8s  %s\n", Seconds(time.Since(r.started)), fmt.Sprintf(format, args...))
 }
 
+// Write lets others write whole lines in between.
+func (r *Reporter) Write(text []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.Write(text)
+}
+
 // Elapsed is the time since the Reporter was made.
 func (r *Reporter) Elapsed() time.Duration { return time.Since(r.started) }
 

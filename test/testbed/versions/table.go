@@ -2,8 +2,9 @@ package versions
 
 // What does not depend on the Kubernetes release.
 const (
-	Containerd = "v2.4.2"
-	CNIPlugins = "v1.9.1"
+	ContainerdRelease = "2.4.2"
+	Containerd        = "v" + ContainerdRelease // as Go calls it
+	CNIPlugins        = "v1.9.1"
 
 	// Debian is the suite of the node's root; its containerd and runc come with it.
 	Debian = "bookworm"

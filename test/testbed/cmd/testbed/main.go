@@ -48,6 +48,8 @@ var subcommands = []func(*options) *cobra.Command{
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second signal ends us at once, should cleaning up after the first one hang.
+	context.AfterFunc(ctx, stop)
 	code := run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)

@@ -75,8 +75,8 @@ func newSampleCommand(opts *options) *cobra.Command {
 		Use:   "sample",
 		Short: "Sample the availability of API and workload, and report the gaps",
 		Long: "Ten times a second and kind: read a ConfigMap through the control plane endpoint on a new\n" +
-			"connection and on a reused one, and ask a workload's Service from every node that is not\n" +
-			"cordoned. A sample has failed after 2 s; a gap runs from the start of the first failed\n" +
+			"connection and on a reused one, and ask a workload's Service from every node that runs and\n" +
+			"is not cordoned. The workload is deployed first, into the namespace testbed-smoke. A sample has failed after 2 s; a gap runs from the start of the first failed\n" +
 			"sample to the start of the next good one. Ends after --duration or with Ctrl-C.",
 		Example: "  testbed sample --name demo --duration 1m --report json",
 		Args:    asUsage(cobra.NoArgs),
@@ -100,8 +100,7 @@ func newSampleCommand(opts *options) *cobra.Command {
 }
 
 func sampleFor(ctx context.Context, opts *options, c *cluster.Cluster, duration time.Duration, write func(tableWriter) error) error {
-	// The sampler must not end with the context: its end is what we want to report.
-	sampler, err := bare.StartSampler(context.WithoutCancel(ctx), c)
+	sampler, err := bare.StartSampler(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -111,7 +110,7 @@ func sampleFor(ctx context.Context, opts *options, c *cluster.Cluster, duration 
 		defer cancel()
 	}
 	opts.report.Say("sampling cluster %s", c.Name())
-	bare.ExcludeCordoned(ctx, c, sampler)
+	bare.SampleFromTheWell(ctx, c, sampler)
 	return write(sampler.Stop())
 }
 
