@@ -44,8 +44,12 @@ backend api-servers
 {{- end}}
 `))
 
-// ensureNetwork makes the bridge and starts the load balancer on it, where they are not there.
-func (c *Cluster) ensureNetwork() error {
+// ensureMachine prepares the machine: kernel limits, the bridge, and the load balancer
+// on it, where they are not there yet.
+func (c *Cluster) ensureMachine() error {
+	if err := machine.RaiseKernelLimits(); err != nil {
+		return err
+	}
 	if err := machine.EnsureBridge(bridgeName(c.s.Number), c.s.bridgeAddress()); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,11 @@ import (
 
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
+
+// superviseScript runs systemd-nspawn, again when the node has rebooted itself.
+//
+//go:embed supervise.sh
+var superviseScript []byte
 
 const (
 	// signals that tell a systemd that is process 1 to power off (systemd(1)).
@@ -30,7 +36,7 @@ func (n *Node) Start(ctx context.Context) error {
 		return fmt.Errorf("node %s is %s already", n.Name(), state)
 	}
 	// A machine that was itself rebooted has lost bridge and load balancer.
-	if err := n.c.ensureNetwork(); err != nil {
+	if err := n.c.ensureMachine(); err != nil {
 		return err
 	}
 	if err := n.mount(ctx); err != nil {
@@ -49,7 +55,11 @@ func (n *Node) Start(ctx context.Context) error {
 		return err
 	}
 	defer console.Close()
-	cmd := exec.Command("systemd-nspawn", n.nspawnArgs()...) //nolint:noctx // the node outlives the run that starts it
+	script := filepath.Join(n.dir(), "supervise.sh")
+	if err := os.WriteFile(script, superviseScript, 0o755); err != nil {
+		return err
+	}
+	cmd := exec.Command("sh", append([]string{script, n.cable()}, n.nspawnArgs()...)...) //nolint:noctx // the node outlives the run that starts it
 	cmd.Env = append(os.Environ(), "SYSTEMD_NSPAWN_API_VFS_WRITABLE=1")
 	cmd.Stdout, cmd.Stderr = console, console
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -7,12 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
 // kernelSettings are what a kubelet sets for its whole kernel, and so for the
-// machine under the nodes. They are put back when the last cluster goes.
+// machine under the nodes, and what we raise ourselves. They are put back when the last cluster goes.
 var kernelSettings = []string{
+	"fs/inotify/max_user_instances",
+	"fs/inotify/max_user_watches",
 	"kernel/keys/root_maxbytes",
 	"kernel/keys/root_maxkeys",
 	"kernel/panic",
@@ -35,6 +38,30 @@ func KernelSettings() (map[string]string, error) {
 		values[name] = strings.TrimSpace(string(value))
 	}
 	return values, nil
+}
+
+// inotifyLimits are enough for many nodes: all of them are one user, and the usual 128
+// instances are used up by six. What comes then dies of "too many open files".
+var inotifyLimits = map[string]int{
+	"fs/inotify/max_user_instances": 8192,
+	"fs/inotify/max_user_watches":   1 << 20,
+}
+
+// RaiseKernelLimits raises what would be too low for many nodes.
+func RaiseKernelLimits() error {
+	settings, err := KernelSettings()
+	if err != nil {
+		return err
+	}
+	for name, least := range inotifyLimits {
+		if now, err := strconv.Atoi(settings[name]); err == nil && now >= least {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join("/proc/sys", name), []byte(strconv.Itoa(least)), 0o644); err != nil {
+			return fmt.Errorf("raising a kernel limit: %w", err)
+		}
+	}
+	return nil
 }
 
 // RememberKernelSettings writes the settings to file unless it is there already.
