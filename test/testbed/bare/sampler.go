@@ -31,7 +31,9 @@ func StartSampler(ctx context.Context, c *cluster.Cluster) (*sample.Sampler, err
 	}
 	// Its end is not that of the samples: whoever started the sampler wants its report then.
 	// The kubeadm-config ConfigMap is in every kubeadm cluster.
-	return sample.Start(context.WithoutCancel(ctx), sample.Config{API: config, Namespace: "kube-system", ConfigMap: "kubeadm-config", ServiceURL: url, From: from})
+	return sample.Start(context.WithoutCancel(ctx), sample.Config{
+		API: config, Namespace: "kube-system", ConfigMap: "kubeadm-config", ServiceURL: url, From: from,
+	})
 }
 
 // SampleFromTheWell keeps nodes that are cordoned, and so under upgrade, and nodes that

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -46,17 +47,17 @@ backend api-servers
 
 // ensureMachine prepares the machine: kernel limits, the bridge, and the load balancer
 // on it, where they are not there yet.
-func (c *Cluster) ensureMachine() error {
+func (c *Cluster) ensureMachine(ctx context.Context) error {
 	if err := machine.RaiseKernelLimits(); err != nil {
 		return err
 	}
 	if err := machine.EnsureBridge(bridgeName(c.s.Number), c.s.bridgeAddress()); err != nil {
 		return err
 	}
-	return c.ensureLoadBalancer()
+	return c.ensureLoadBalancer(ctx)
 }
 
-func (c *Cluster) ensureLoadBalancer() error {
+func (c *Cluster) ensureLoadBalancer(ctx context.Context) error {
 	group, err := c.cgroup(loadBalancerGroup)
 	if err != nil {
 		return err
@@ -85,14 +86,14 @@ func (c *Cluster) ensureLoadBalancer() error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	return c.waitLoadBalancer(ended, log.Name())
+	return c.waitLoadBalancer(ctx, ended, log.Name())
 }
 
 // waitLoadBalancer waits until haproxy accepts connections: a cluster that comes up
 // without it would fail much later, in kubeadm.
-func (c *Cluster) waitLoadBalancer(ended <-chan error, log string) error {
+func (c *Cluster) waitLoadBalancer(ctx context.Context, ended <-chan error, log string) error {
 	for until := time.Now().Add(5 * time.Second); ; {
-		conn, err := net.DialTimeout("tcp", c.Endpoint(), time.Second)
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", c.Endpoint())
 		if err == nil {
 			return conn.Close()
 		}

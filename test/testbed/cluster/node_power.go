@@ -36,7 +36,7 @@ func (n *Node) Start(ctx context.Context) error {
 		return fmt.Errorf("node %s is %s already", n.Name(), state)
 	}
 	// A machine that was itself rebooted has lost bridge and load balancer.
-	if err := n.c.ensureMachine(); err != nil {
+	if err := n.c.ensureMachine(ctx); err != nil {
 		return err
 	}
 	if err := n.mount(ctx); err != nil {

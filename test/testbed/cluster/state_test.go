@@ -26,7 +26,7 @@ func TestClustersGetNumbersOfTheirOwnAndFreedOnesAreUsedAgain(t *testing.T) {
 	bed := newTestbed(t)
 	for i, name := range []string{"one", "two", "three"} {
 		s, release := claimed(t, bed, name)
-		defer release()
+		t.Cleanup(release)
 		if s.Number != i {
 			t.Errorf("cluster %s has number %d, want %d", name, s.Number, i)
 		}

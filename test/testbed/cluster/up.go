@@ -95,7 +95,7 @@ func (c *Cluster) up(ctx context.Context, image builder.NodeImage) error {
 		usually time.Duration
 		work    func() error
 	}{
-		{"bridge and load balancer", 0, c.ensureMachine},
+		{"bridge and load balancer", 0, func() error { return c.ensureMachine(ctx) }},
 		{fmt.Sprintf("booting %d nodes", len(c.s.Nodes)), 0, func() error { return c.bootNodes(ctx, image) }},
 		{"kubeadm init on " + first.Name(), 15 * time.Second, func() (err error) {
 			joinWith, err = first.initialize(ctx)

@@ -76,8 +76,9 @@ func newSampleCommand(opts *options) *cobra.Command {
 		Short: "Sample the availability of API and workload, and report the gaps",
 		Long: "Ten times a second and kind: read a ConfigMap through the control plane endpoint on a new\n" +
 			"connection and on a reused one, and ask a workload's Service from every node that runs and\n" +
-			"is not cordoned. The workload is deployed first, into the namespace testbed-smoke. A sample has failed after 2 s; a gap runs from the start of the first failed\n" +
-			"sample to the start of the next good one. Ends after --duration or with Ctrl-C.",
+			"is not cordoned. The workload is deployed first, into the namespace testbed-smoke.\n\n" +
+			"A sample has failed after 2 s; a gap runs from the start of the first failed sample to the\n" +
+			"start of the next good one. Ends after --duration or with Ctrl-C.",
 		Example: "  testbed sample --name demo --duration 1m --report json",
 		Args:    asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
