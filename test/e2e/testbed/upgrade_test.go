@@ -26,6 +26,7 @@ func TestVariants(t *testing.T) {
 		spec := cluster.Spec{Name: "bin", ControlPlanes: 3, Workers: 2, Kubernetes: older, Install: builder.InstallBinaries, Containerd: builder.ContainerdBuilt}
 		c, seconds := timedUp(t, spec)
 		show(t, "up_3_2_warm", seconds, "s")
+		must(t, c.Smoke(t.Context())) // memory is asked for when the cluster has work
 		memory, err := c.Memory()
 		must(t, err)
 		show(t, "memory_3_2", float64(memory)/1e9, "GB")
