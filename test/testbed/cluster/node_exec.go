@@ -34,7 +34,7 @@ func (n *Node) ExecStreams(ctx context.Context, io Streams, argv ...string) erro
 	}
 	// nsenter forks; its child must not go on when the testbed, and so nsenter, is gone.
 	enter := []string{"nsenter", "--target", strconv.Itoa(pid), "--all", "--", "setpriv", "--pdeathsig", "KILL", "--"}
-	return group.Run(n.command(ctx, io, append(enter, argv...)))
+	return group.RunEntered(n.command(ctx, io, append(enter, argv...)))
 }
 
 // onDisk runs a command in the tree of a node that is off.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,9 +54,37 @@ func (c Cgroup) Start(cmd *exec.Cmd) error {
 	return err
 }
 
-// Run runs cmd to its end inside the group, and has the kernel kill it if the testbed dies first.
-func (c Cgroup) Run(cmd *exec.Cmd) error {
-	return runBound(cmd, c.Start)
+// RunEntered runs an nsenter into the group's namespaces to its end, inside the group,
+// and has the kernel kill it if the testbed dies first.
+func (c Cgroup) RunEntered(cmd *exec.Cmd) error {
+	ended := make(chan struct{})
+	defer close(ended)
+	return runBound(cmd, func(cmd *exec.Cmd) error {
+		if err := c.Start(cmd); err != nil {
+			return err
+		}
+		go keepAwake(cmd.Process.Pid, ended)
+		return nil
+	})
+}
+
+// keepAwake lets an nsenter run on that has stopped itself, as it does when its child is
+// stopped. A node that shuts down stops all its processes and then kills them: nobody would tell
+// nsenter, the dead child would never be reaped, and the node would never be off.
+func keepAwake(pid int, ended <-chan struct{}) {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+		}
+		status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+		if err == nil && strings.Contains(string(status), "\nState:\tT") {
+			_ = unix.Kill(pid, unix.SIGCONT)
+		}
+	}
 }
 
 func (c Cgroup) enterThread() error {
