@@ -96,6 +96,7 @@ func faultAndRecovery(t *testing.T, c *cluster.Cluster, n *cluster.Node, f fault
 	t.Helper()
 	sampler, err := bare.StartSampler(t.Context(), c)
 	must(t, err)
+	t.Cleanup(func() { sampler.Stop() })
 	// The broken node is no place to ask from.
 	must(t, sampler.Exclude(n.Name()))
 	must(t, f.inflict(t.Context(), n))
