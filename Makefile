@@ -12,7 +12,7 @@ KUBERNETES ?= v1.35.4,v1.36.3
 # Which tests each end-to-end target runs, and for how long at most.
 E2E_PACKAGES ?= ./test/e2e/testbed/...
 E2E_CI_RUN ?= ^TestCI
-E2E_TESTBED_RUN ?= ^(TestVariants|TestSingle|TestManyNodes)
+E2E_TESTBED_RUN ?= ^(TestVariants|TestSingle|TestManyNodes|TestSideBySide|TestCopy)
 E2E_FULL_RUN ?= ^TestVariants
 E2E_LEFTOVERS_RUN ?= ^TestLeftovers
 E2E_FAULTS_RUN ?= ^(TestFaults|TestDisk)
