@@ -90,7 +90,7 @@ func newExecCommand(opts *options) *cobra.Command {
 	return &cobra.Command{
 		Use:     "exec NODE -- COMMAND [ARGUMENT...]",
 		Short:   "Run a command as root in a node; its exit code becomes ours",
-		Example: "  testbed exec demo-cp-1 -- crictl ps\n  testbed exec demo-cp-1 -- bash",
+		Example: "  testbed exec demo-cp-1 -- ctr -n k8s.io tasks ls\n  testbed exec demo-cp-1 -- bash",
 		Args:    asUsage(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := opts.testbed().Node(args[0])
