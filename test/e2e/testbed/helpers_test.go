@@ -30,10 +30,10 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// waitFor polls until something holds, for a minute and a half at most.
+// waitFor polls until something holds, for three minutes at most: systemd alone may wait 90 s for Pods that do not end.
 func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for until := time.Now().Add(90 * time.Second); !holds(); time.Sleep(200 * time.Millisecond) {
+	for until := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("waited for %s in vain", what)
 		}
