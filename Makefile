@@ -18,7 +18,7 @@ E2E_LEFTOVERS_RUN ?= ^TestLeftovers
 E2E_FAULTS_RUN ?= ^(TestFaults|TestDisk)
 
 # What `make ci` runs, in this order.
-CI := verify-tidy lint test-bands test e2e-ci
+CI := verify-tidy lint test-bands test test-apiserver e2e-ci
 
 ##@ Development
 
@@ -43,6 +43,23 @@ lint: $(LINTER) ## Run the linters, which hold the bands of docs/architecture.md
 .PHONY: test-bands
 test-bands: $(LINTER) ## Prove that the linter refuses what the bands forbid
 	REFIT_LINTER=$(abspath $(LINTER)) $(GO) test -tags bands -count=1 ./test/bands/
+
+# The first run of a version builds it, which takes minutes. One package at a time, so that figures are of a machine at rest.
+.PHONY: test-apiserver
+test-apiserver: ## Run the tests that need a real API server; REFIT_APISERVERS=v1.34.4,... chooses its versions
+	$(GO) test -tags apiserver -count=1 -v -p 1 -timeout 60m ./test/apiserver/...
+
+.PHONY: test-apiserver-all
+test-apiserver-all: export REFIT_APISERVERS := v1.34.4,v1.35.4,v1.36.3,v1.37.1
+test-apiserver-all: test-apiserver ## The same on every version that the testbed builds
+
+.PHONY: kube-facts
+kube-facts: ## Write the facts about each Kubernetes release anew, from its source
+	$(GO) run ./tools/kubefacts
+
+.PHONY: verify-kube-facts
+verify-kube-facts: ## Check that the facts about Kubernetes are what its source says
+	$(GO) run ./tools/kubefacts -verify
 
 .PHONY: fmt
 fmt: $(LINTER) ## Format the code

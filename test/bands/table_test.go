@@ -120,6 +120,17 @@ var table = []band{
 		mayNot: append([]string{"./cmd/refit"}, tooLargeForTheAgent...),
 	},
 
+	{
+		folder: "tools",
+		may: []string{
+			"os", "./internal/upgrade/kubefacts", "./test/testbed/builder", "./test/testbed/versions", "./test/testbed/progress",
+		},
+		mayNot: []string{
+			"./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/drain", "./cmd/refit", "./test/testbed", "./test/testbed/cluster",
+			"k8s.io/kubernetes/cmd/kubeadm/app",
+		},
+	},
+
 	// The testbed: base, parts, cluster, bare, faces
 	testbed("versions"),
 	testbed("figure"),
@@ -139,6 +150,23 @@ var table = []band{
 		may:    []string{"./test/testbed/cluster", "./test/testbed/bare", "github.com/spf13/cobra", `fmt.Println("x")`},
 		mayNot: []string{"./test/testbed", "./internal/upgrade/plan", "./cmd/refit"},
 	},
+
+	// The API server for tests
+	{
+		folder: "test/apiserver", as: rootOnly,
+		may: []string{
+			"os/exec", "k8s.io/client-go/kubernetes", "./test/testbed/builder", "./test/testbed/versions", "./test/testbed/figure",
+			"./test/testbed/progress", `exec.Command("true")`,
+		},
+		mayNot: []string{
+			"./api/v1alpha1", "./internal/upgrade/plan", "./cmd/refit", "./test/testbed", "./test/testbed/cluster", "./test/testbed/machine",
+			"./test/apiserver/words", "./test/e2e/testbed",
+		},
+	},
+	onServer("observe"),
+	onServer("scale"),
+	onServer("words"),
+	{folder: "test/apiserver/another", may: []string{"./test/apiserver"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan"}},
 
 	// Tests
 	{
@@ -196,13 +224,27 @@ func loop(name string) band {
 	}
 }
 
+// onServer is the row of one folder of tests of the product on an API server.
+func onServer(name string) band {
+	return band{
+		folder: "test/apiserver/" + name,
+		may: []string{
+			"testing", "os/exec", "k8s.io/client-go/kubernetes", "./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe",
+			"./test/apiserver", "./test/testbed/figure",
+		},
+		mayNot: []string{
+			"./cmd/refit", "./test/testbed", "./test/testbed/cluster", "./test/testbed/builder", "./test/apiserver/another", "./test/e2e/testbed",
+		},
+	}
+}
+
 // testbed is the row of one folder of the testbed, which may import these others.
 func testbed(name string, others ...string) band {
 	b := band{
 		folder: "test/testbed/" + name,
 		may:    []string{"os/exec", "time.Now()", "./test/testbed/" + name},
 		mayNot: []string{
-			"./test/testbed", "./test/testbed/another", "./test/testbed/cmd/testbed", "./test/e2e/testbed",
+			"./test/testbed", "./test/testbed/another", "./test/testbed/cmd/testbed", "./test/apiserver", "./test/e2e/testbed",
 			"./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/etcd", "./cmd/refit",
 		},
 	}

@@ -78,10 +78,9 @@ func (b *Builder) Release(ctx context.Context, kubernetes string) (Release, erro
 	if err := b.publish(ctx, parts); err != nil {
 		return Release{}, err
 	}
-	bin := func(r recipe) string { return filepath.Join(b.cache.entry(r), "bin") }
 	return Release{
 		Release: parts.release,
-		Bin:     bin(parts.kubernetes), EtcdBin: bin(parts.etcd), CNIBin: bin(parts.cni), ContainerdBin: bin(parts.containerd),
+		Bin:     b.bin(parts.kubernetes), EtcdBin: b.bin(parts.etcd), CNIBin: b.bin(parts.cni), ContainerdBin: b.bin(parts.containerd),
 		Images: parts.images.archives(b.cache.entry(parts.images)),
 	}, nil
 }

@@ -71,12 +71,11 @@ func (p goProgram) build(ctx context.Context, shop *workshop, dir string) error 
 	if err := writeModule(ctx, shop, source, p.name, p.staging, p.modules); err != nil {
 		return err
 	}
-	argv := append([]string{"go", "build"}, goBuildFlags...)
-	argv = append(argv, "-tags", p.tags, "-ldflags", p.ldflags, "-o", bin+"/")
+	var packages []string
 	for _, command := range p.commands {
-		argv = append(argv, command.pkg)
+		packages = append(packages, command.pkg)
 	}
-	if err := shop.run(ctx, command{argv: argv, dir: source, env: goBuildEnv}); err != nil {
+	if err := p.compile(ctx, shop, source, bin, packages...); err != nil {
 		return err
 	}
 	if err := p.rename(bin); err != nil {
@@ -86,6 +85,13 @@ func (p goProgram) build(ctx context.Context, shop *workshop, dir string) error 
 		return p.proof(ctx, shop, bin)
 	}
 	return nil
+}
+
+// compile builds packages in a module that writeModule made.
+func (p goProgram) compile(ctx context.Context, shop *workshop, source, bin string, packages ...string) error {
+	argv := append([]string{"go", "build"}, goBuildFlags...)
+	argv = append(argv, "-tags", p.tags, "-ldflags", p.ldflags, "-o", bin+"/")
+	return shop.run(ctx, command{argv: append(argv, packages...), dir: source, env: goBuildEnv})
 }
 
 // rename gives each program the file name that we want.

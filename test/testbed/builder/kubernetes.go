@@ -18,7 +18,7 @@ var kubernetesCommands = []string{
 
 // kubernetes builds the seven commands, and proves with the kubeadm among them
 // that our table of versions is right.
-func kubernetes(toolchain string, release versions.Release) recipe {
+func kubernetes(toolchain string, release versions.Release) goProgram {
 	ldflags := goStrip
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
 		// kubeadm rejects its own version, "v0.0.0-master+$Format:%H$", unless these are set.

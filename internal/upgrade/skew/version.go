@@ -1,0 +1,65 @@
+package skew
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// Version is a released version of Kubernetes, such as v1.36.3.
+type Version struct{ Major, Minor, Patch int }
+
+// Parse reads v1.36.3 or 1.36.3. A pre-release or a build is read as the release that it belongs to: v1.36.3-rc.1+x is v1.36.3.
+func Parse(s string) (Version, error) {
+	v, err := version.ParseSemantic(s)
+	if err != nil || strings.TrimSpace(s) != s {
+		return Version{}, fmt.Errorf("%q is no version like v1.36.3", s)
+	}
+	return Version{Major: int(v.Major()), Minor: int(v.Minor()), Patch: int(v.Patch())}, nil
+}
+
+// String returns v1.36.3, and nothing for the zero value.
+func (v Version) String() string {
+	if v.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("v%d.%d.%d", v.Major, v.Minor, v.Patch)
+}
+
+// MinorString returns 1.36, the name of the minor version in tables and documents.
+func (v Version) MinorString() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+// IsZero says whether nothing is known of the version.
+func (v Version) IsZero() bool { return v == Version{} }
+
+// Compare is negative when v is older than w.
+func (v Version) Compare(w Version) int {
+	return cmp.Or(cmp.Compare(v.Major, w.Major), cmp.Compare(v.Minor, w.Minor), cmp.Compare(v.Patch, w.Patch))
+}
+
+// Before says whether v is older than w.
+func (v Version) Before(w Version) bool { return v.Compare(w) < 0 }
+
+// SameMinor says whether the two differ in their patch only.
+func (v Version) SameMinor(w Version) bool { return v.Major == w.Major && v.Minor == w.Minor }
+
+// MinorsBehind is how many minor versions v is older than w; negative when it is newer.
+func (v Version) MinorsBehind(w Version) int { return (w.Major-v.Major)*100 + w.Minor - v.Minor }
+
+// Max returns the newer of the two.
+func Max(v, w Version) Version {
+	if v.Before(w) {
+		return w
+	}
+	return v
+}
+
+// Min returns the older of the two.
+func Min(v, w Version) Version {
+	if w.Before(v) {
+		return w
+	}
+	return v
+}

@@ -1,0 +1,29 @@
+package apiserver
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+)
+
+// startEtcd starts the store of the server.
+func (s *Server) startEtcd(ctx context.Context) (err error) {
+	client, peer := "http://"+s.etcdPort.address(), "http://"+s.peerPort.address()
+	args := []string{
+		"--data-dir=" + s.file("etcd"),
+		"--listen-client-urls=" + client,
+		"--advertise-client-urls=" + client,
+		"--listen-peer-urls=" + peer,
+		"--initial-advertise-peer-urls=" + peer,
+		"--initial-cluster=default=" + peer,
+		"--socket-reuse-port=true",
+		"--log-level=warn",
+		// The data die with the test; a crash of etcd alone loses nothing of the page cache.
+		"--unsafe-no-fsync=true",
+	}
+	if s.options.EtcdQuota > 0 {
+		args = append(args, "--quota-backend-bytes="+strconv.FormatInt(s.options.EtcdQuota, 10))
+	}
+	s.etcd, err = startProcess(ctx, s.file("etcd.log"), filepath.Join(s.binaries.EtcdBin, "etcd"), args...)
+	return err
+}

@@ -1,0 +1,80 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// tailLines is how much of a program's log a failure shows.
+const tailLines = 40
+
+// A process is a program that runs beside the test, its output in a file.
+type process struct {
+	pid    int
+	log    string
+	cancel context.CancelFunc
+	done   chan struct{} // closed when the program has ended
+	err    error         // how it ended; read it after done
+}
+
+// startProcess starts a program that lives until it is killed, and not longer
+// than this process: the kernel kills it when we die, however we die.
+func startProcess(ctx context.Context, log, program string, args ...string) (*process, error) {
+	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", filepath.Base(program), err)
+	}
+	defer output.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+
+	p := &process{log: log, cancel: cancel, done: make(chan struct{})}
+	started := make(chan error, 1)
+	go func() {
+		// The kernel sends Pdeathsig when the *thread* that started the child ends,
+		// so this goroutine keeps its thread until the child is gone.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(p.done)
+		err := cmd.Start()
+		if err == nil {
+			p.pid = cmd.Process.Pid
+		}
+		started <- err
+		if err == nil {
+			p.err = cmd.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		cancel()
+		return nil, fmt.Errorf("starting %s: %w", filepath.Base(program), err)
+	}
+	return p, nil
+}
+
+// kill ends the program and returns when it is gone.
+func (p *process) kill() {
+	p.cancel()
+	<-p.done
+}
+
+// tail is the end of what the program wrote.
+func (p *process) tail() string {
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	if len(lines) > tailLines {
+		lines = lines[len(lines)-tailLines:]
+	}
+	return fmt.Sprintf("the end of %s:\n  | %s", filepath.Base(p.log), strings.Join(lines, "\n  | "))
+}

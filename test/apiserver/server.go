@@ -1,0 +1,172 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/progress"
+)
+
+// A Server is a running kube-apiserver and its etcd. Except for Stop and
+// Restart, its methods may be called from many goroutines.
+type Server struct {
+	directory // keys, logs and etcd's data
+	options   Options
+	binaries  builder.Binaries
+	authority authority
+	admin     *rest.Config // for the tests
+	harness   *rest.Config // for what the harness itself asks
+
+	port, etcdPort, peerPort port
+	etcd, apiserver          *process
+	stopped                  time.Time // when kube-apiserver was last killed
+}
+
+// Start starts a server, which ends with the test. If the test failed, the ends
+// of the server's logs are shown.
+func Start(tb testing.TB, options Options) *Server {
+	tb.Helper()
+	s, err := newServer(tb, options)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		s.showLogsOfFailed(tb)
+		if err := s.end(); err != nil {
+			tb.Errorf("ending the API server: %v", err)
+		}
+	})
+	if err := s.start(tb.Context()); err != nil {
+		tb.Fatalf("starting Kubernetes %s: %v", s.Version(), err)
+	}
+	return s
+}
+
+// newServer prepares a server: programs, certificates, ports. Call end even if
+// it never starts.
+func newServer(tb testing.TB, options Options) (*Server, error) {
+	tb.Helper()
+	if options.Version == "" {
+		all := Versions(tb)
+		options.Version = all[len(all)-1]
+	}
+	s := &Server{options: options}
+	var err error
+	if s.binaries, err = binaries(tb, options.Version); err != nil {
+		return nil, err
+	}
+	if s.authority, err = newAuthority(); err != nil {
+		return nil, err
+	}
+	for _, p := range []*port{&s.port, &s.etcdPort, &s.peerPort} {
+		if *p, err = reservePort(); err != nil {
+			return nil, err
+		}
+	}
+	if s.admin, err = s.configFor(adminUser, []string{mastersGroup}); err != nil {
+		return nil, err
+	}
+	if s.harness, err = s.configFor(harnessUser, []string{mastersGroup}); err != nil {
+		return nil, err
+	}
+	if s.directory, err = newDirectory(); err != nil {
+		return nil, err
+	}
+	if err := s.writeFiles(); err != nil {
+		return nil, errors.Join(err, s.remove())
+	}
+	return s, nil
+}
+
+// binaries finds the programs of a version in the testbed's cache, or builds them.
+func binaries(tb testing.TB, version string) (builder.Binaries, error) {
+	tb.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return builder.Binaries{}, fmt.Errorf("finding the testbed's cache: %w", err)
+	}
+	report := progress.New(logWriter{tb})
+	return builder.New(filepath.Join(cache, "refit-testbed"), report).Binaries(tb.Context(), version)
+}
+
+// start starts both programs and waits until the server is of use.
+func (s *Server) start(ctx context.Context) error {
+	// The programs outlive the context of a test: its cleanups may still want the server.
+	alive := context.WithoutCancel(ctx)
+	if err := s.startEtcd(alive); err != nil {
+		return err
+	}
+	if err := s.startAPIServer(alive); err != nil {
+		return err
+	}
+	return s.waitReady(ctx)
+}
+
+// end kills both programs and removes their data.
+func (s *Server) end() error {
+	for _, p := range []*process{s.apiserver, s.etcd} {
+		if p != nil {
+			p.kill()
+		}
+	}
+	return errors.Join(s.port.release(), s.etcdPort.release(), s.peerPort.release(), s.remove())
+}
+
+// Stop kills kube-apiserver, as a power cut does; etcd keeps running. Who
+// listens at its address finds nobody until Restart.
+func (s *Server) Stop(tb testing.TB) {
+	tb.Helper()
+	s.apiserver.kill()
+	s.stopped = time.Now()
+}
+
+// Restart starts kube-apiserver again, at the same address and with the same
+// data, after Stop or without it.
+func (s *Server) Restart(tb testing.TB) {
+	tb.Helper()
+	s.Stop(tb)
+	if err := s.startAPIServer(context.WithoutCancel(tb.Context())); err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.waitReady(tb.Context()); err != nil {
+		tb.Fatalf("restarting Kubernetes %s: %v", s.Version(), err)
+	}
+}
+
+// Version is the server's version of Kubernetes, such as v1.36.3.
+func (s *Server) Version() string { return s.options.Version }
+
+// Kubectl is the path of the kubectl of the server's version. It keeps what it
+// learned of a server by the server's port, and a later server may have the
+// same: set KUBECACHEDIR to a directory of the test.
+func (s *Server) Kubectl() string { return filepath.Join(s.binaries.Bin, "kubectl") }
+
+func (s *Server) showLogsOfFailed(tb testing.TB) {
+	tb.Helper()
+	if !tb.Failed() {
+		return
+	}
+	for _, p := range []*process{s.etcd, s.apiserver} {
+		if p != nil {
+			tb.Log(p.tail())
+		}
+	}
+}
+
+// logWriter writes lines to a test's log.
+type logWriter struct{ tb testing.TB }
+
+func (w logWriter) Write(text []byte) (int, error) {
+	w.tb.Helper()
+	w.tb.Log(strings.TrimRight(string(text), "\n"))
+	return len(text), nil
+}

@@ -1,0 +1,16 @@
+package builder
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/refit-dev/refit/test/testbed/progress"
+)
+
+func TestAskingAReleaseThatIsNotInTheTable(t *testing.T) {
+	_, err := New(t.TempDir(), progress.Discard()).Ask(t.Context(), "v1.20.0", fstest.MapFS{})
+	if err == nil || !strings.Contains(err.Error(), "v1.20.0") {
+		t.Errorf("got %v", err)
+	}
+}

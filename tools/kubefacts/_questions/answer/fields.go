@@ -1,0 +1,61 @@
+package answer
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+// Fields lists the paths of all fields that a document of a type may have.
+func Fields(of reflect.Type) []string {
+	var paths []string
+	structFields(of, "", &paths)
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+func structFields(of reflect.Type, prefix string, paths *[]string) {
+	for i := range of.NumField() {
+		field := of.Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if options == "inline" || name == "" && field.Anonymous {
+			if field.Type.Name() != "TypeMeta" {
+				structFields(field.Type, prefix, paths)
+			}
+			continue
+		}
+		if name == "-" || !field.IsExported() {
+			continue
+		}
+		if name == "" {
+			name = field.Name
+		}
+		*paths = append(*paths, prefix+name)
+		below(field.Type, prefix+name, paths)
+	}
+}
+
+// below lists what a field holds, as far as it has fields itself: a type that
+// reads its own JSON, such as a duration, is one value.
+func below(of reflect.Type, path string, paths *[]string) {
+	if of.Implements(unmarshaler) || reflect.PointerTo(of).Implements(unmarshaler) {
+		return
+	}
+	switch of.Kind() {
+	case reflect.Pointer:
+		below(of.Elem(), path, paths)
+	case reflect.Struct:
+		structFields(of, path+".", paths)
+	case reflect.Slice, reflect.Array:
+		if of.Elem().Kind() != reflect.Uint8 {
+			*paths = append(*paths, path+"[]")
+			below(of.Elem(), path+"[]", paths)
+		}
+	case reflect.Map:
+		*paths = append(*paths, path+".*")
+		below(of.Elem(), path+".*", paths)
+	}
+}
