@@ -1,0 +1,69 @@
+package v1alpha1
+
+// The condition types of a ClusterUpgrade. Ready, Reconciling and Stalled are read by kstatus, and so by `kubectl wait`, Helm and GitOps tools.
+const (
+	// ConditionReady is True when the operation reached its target. It is a summary, with one writer.
+	ConditionReady = "Ready"
+	// ConditionReconciling is True while the operation has something to do or to wait for.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True when the operation cannot go on without a person.
+	ConditionStalled = "Stalled"
+	// ConditionPreflight is True when no finding blocks.
+	ConditionPreflight = "PreflightPassed"
+	// ConditionPlanned is True when there is a plan.
+	ConditionPlanned = "Planned"
+	// ConditionApproved is True when the plan's hash is the approved one.
+	ConditionApproved = "Approved"
+	// ConditionQueued is True while an older operation is unfinished.
+	ConditionQueued = "Queued"
+)
+
+// The reasons of those conditions.
+const (
+	// ReasonSucceeded: every node of the plan is at the target and proven.
+	ReasonSucceeded = "Succeeded"
+	// ReasonProgressing: work is being done.
+	ReasonProgressing = "Progressing"
+	// ReasonWaiting: nothing can be done at this moment; the message says what is being waited for.
+	ReasonWaiting = "Waiting"
+	// ReasonPaused: spec.paused is set.
+	ReasonPaused = "Paused"
+	// ReasonAborting: spec.aborted is set and nodes are being brought to a safe state.
+	ReasonAborting = "Aborting"
+	// ReasonAborted: the operation ended because spec.aborted was set.
+	ReasonAborted = "Aborted"
+	// ReasonBlocked: a preflight finding blocks.
+	ReasonBlocked = "Blocked"
+	// ReasonPassed: no preflight finding blocks.
+	ReasonPassed = "Passed"
+	// ReasonApprovalRequired: nobody has approved the plan.
+	ReasonApprovalRequired = "ApprovalRequired"
+	// ReasonApproved: the plan's hash is the approved one, or none is asked for.
+	ReasonApproved = "Approved"
+	// ReasonPlanChanged: the world no longer fits the approved plan; a person must look at the new one.
+	ReasonPlanChanged = "PlanChanged"
+	// ReasonNodeFailed: a node failed and waits for a person.
+	ReasonNodeFailed = "NodeFailed"
+	// ReasonNodesSkipped: nodes that could not be emptied are left.
+	ReasonNodesSkipped = "NodesSkipped"
+	// ReasonDrainBlocked: a node cannot be emptied.
+	ReasonDrainBlocked = "DrainBlocked"
+	// ReasonNodeUnavailable: nodes that nobody upgrades are unavailable and use up what may be unavailable.
+	ReasonNodeUnavailable = "NodeUnavailable"
+	// ReasonControlPlaneUnhealthy: etcd or an API server is not well enough to go on.
+	ReasonControlPlaneUnhealthy = "ControlPlaneUnhealthy"
+	// ReasonSkew: a node is too old for the next version of the control plane.
+	ReasonSkew = "Skew"
+	// ReasonReportMissing: a node's agent does not answer.
+	ReasonReportMissing = "ReportMissing"
+	// ReasonReleaseMissing: there is no Release for a hop.
+	ReasonReleaseMissing = "ReleaseMissing"
+	// ReasonOlderOperation: an older operation is unfinished.
+	ReasonOlderOperation = "OlderOperation"
+)
+
+// What Refit writes on a Node, so that everyone can see whose cordon it is.
+const (
+	// AnnotationCordonedBy holds the UID of the operation that cordoned the node. Only such a cordon is ever lifted.
+	AnnotationCordonedBy = "refit.dev/cordoned-by"
+)

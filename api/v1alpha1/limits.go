@@ -1,0 +1,43 @@
+package v1alpha1
+
+// The bounds of what controllers and agents write. A status that exceeds one of them is refused as a whole, so writers cut first: see Clip and
+// ClipFront. Lengths count characters, as the API server does.
+const (
+	// MaxActive is how many nodes can be at work at once.
+	MaxActive = 256
+	// MaxFailures is how many failed nodes a ClusterUpgrade lists; status.nodes.failed counts them all.
+	MaxFailures = 20
+	// MaxHops and MaxStages are how long a plan can be.
+	MaxHops   = 10
+	MaxStages = 40
+	// MaxDoing is the length of what an operation is doing.
+	MaxDoing = 768
+	// MaxConditionMessage and MaxNodeConditionMessage are the lengths of a condition's message in a ClusterUpgrade and a NodeUpgrade.
+	MaxConditionMessage     = 768
+	MaxNodeConditionMessage = 128
+	// MaxMessage is the length of a failure's message, and of its remedy.
+	MaxMessage = 256
+	// MaxLogTail is the length of the end of a log.
+	MaxLogTail = 4096
+	// MaxSteps is how many steps a NodeUpgrade lists.
+	MaxSteps = 36
+	// MaxBlockers is how many blockers a drain lists, and MaxBlockerReason is the length of why.
+	MaxBlockers      = 5
+	MaxBlockerReason = 128
+)
+
+// Clip cuts a text to a number of characters; an ellipsis says that it did.
+func Clip(text string, limit int) string {
+	if characters := []rune(text); len(characters) > limit {
+		return string(characters[:limit-1]) + "…"
+	}
+	return text
+}
+
+// ClipFront cuts like Clip, but keeps the end: of a log, the last lines matter.
+func ClipFront(text string, limit int) string {
+	if characters := []rune(text); len(characters) > limit {
+		return "…" + string(characters[len(characters)-limit+1:])
+	}
+	return text
+}

@@ -1,0 +1,63 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Release is what to move to: versions, and every file and image by its digest, signed by its owner. It cannot be changed.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:scope=Cluster,shortName=rel,categories=refit
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="a name may have at most 63 characters"
+// +kubebuilder:printcolumn:name="Kubernetes",type=string,JSONPath=`.spec.kubernetes`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type Release struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is the Release. It cannot be changed.
+	// +required
+	Spec ReleaseSpec `json:"spec"`
+}
+
+// ReleaseList is a list of Releases.
+//
+// +kubebuilder:object:root=true
+type ReleaseList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Release `json:"items"`
+}
+
+// ReleaseSpec is a Release.
+//
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a Release cannot be changed: make another one"
+type ReleaseSpec struct {
+	// Kubernetes is the version that the payload brings, repeated for people and columns. A Release whose payload says something else is not used.
+	// +required
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
+	Kubernetes string `json:"kubernetes,omitempty"`
+	// Envelope is the signed DSSE envelope, byte for byte as it was signed. Agents read only this.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=262144
+	Envelope []byte `json:"envelope,omitempty"`
+}
+
+// ReleasePayloadType is the DSSE payload type of a Release.
+const ReleasePayloadType = "application/vnd.refit.release.v1+json"
+
+// ReleasePayload is what is signed: the content of a Release's envelope.
+//
+// +kubebuilder:object:generate=false
+type ReleasePayload struct {
+	// Kubernetes, Etcd, Containerd, Runc, CNIPlugins, CoreDNS and Pause are the versions that the Release brings; empty: it leaves that part alone.
+	Kubernetes string `json:"kubernetes"`
+	Etcd       string `json:"etcd,omitempty"`
+	Containerd string `json:"containerd,omitempty"`
+	Runc       string `json:"runc,omitempty"`
+	CNIPlugins string `json:"cniPlugins,omitempty"`
+	CoreDNS    string `json:"coreDNS,omitempty"`
+	Pause      string `json:"pause,omitempty"`
+}

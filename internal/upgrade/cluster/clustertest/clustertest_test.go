@@ -1,0 +1,67 @@
+package clustertest_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+)
+
+func TestSyntheticIsWhatWasAskedFor(t *testing.T) {
+	s := clustertest.Synthetic(5000, 30000, 7)
+	if len(s.Nodes) != 5000 || len(s.ControlPlane()) != 3 {
+		t.Errorf("it has %d nodes, %d of them control plane nodes", len(s.Nodes), len(s.ControlPlane()))
+	}
+	onNodes, ofWorkloads := podsOn(s.Nodes), 0
+	for i := range s.Workloads {
+		ofWorkloads += int(s.Workloads[i].Pods)
+	}
+	if ofWorkloads != 30000 || onNodes != ofWorkloads {
+		t.Errorf("its workloads have %d pods, its nodes %d", ofWorkloads, onNodes)
+	}
+	names := map[string]bool{}
+	for i := range s.Nodes {
+		names[s.Nodes[i].Name] = true
+	}
+	if len(names) != len(s.Nodes) {
+		t.Errorf("%d nodes have %d names", len(s.Nodes), len(names))
+	}
+	if exhausted := exhausted(s.Budgets); len(s.Budgets) < 100 || exhausted == 0 {
+		t.Errorf("of %d budgets %d allow nothing", len(s.Budgets), exhausted)
+	}
+	if !reflect.DeepEqual(s, clustertest.Synthetic(5000, 30000, 7)) {
+		t.Error("the same seed made another cluster")
+	}
+	if reflect.DeepEqual(s.Workloads, clustertest.Synthetic(5000, 30000, 8).Workloads) {
+		t.Error("another seed made the same workloads")
+	}
+}
+
+func TestSyntheticOfFewNodes(t *testing.T) {
+	for _, nodes := range []int{3, 4} {
+		if s := clustertest.Synthetic(nodes, 100, 1); podsOn(s.Nodes) != 100 {
+			t.Errorf("%d nodes have %d pods", nodes, podsOn(s.Nodes))
+		}
+	}
+}
+
+func podsOn(nodes []cluster.Node) int {
+	total := 0
+	for i := range nodes {
+		for _, set := range nodes[i].Pods {
+			total += int(set.Count)
+		}
+	}
+	return total
+}
+
+func exhausted(budgets []cluster.Budget) int {
+	found := 0
+	for _, b := range budgets {
+		if b.Allowed == 0 {
+			found++
+		}
+	}
+	return found
+}

@@ -1,0 +1,116 @@
+package clustertest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// Now is when every Snapshot of this package was taken.
+var Now = time.Date(2026, time.March, 2, 10, 0, 0, 0, time.UTC)
+
+// What the made-up nodes have besides Kubernetes.
+const (
+	etcdVersion = "3.6.6"
+	dnsVersion  = "v1.13.1"
+	endpoint    = "10.0.0.100:6443" // of the API, held by kube-vip on cp-1
+)
+
+// HA is a healthy kubeadm cluster at one version, of which everything was read: control plane nodes cp-1, cp-2, … with stacked etcd, and workers
+// worker-1, worker-2, …, in the zones a, b and c in turn. kube-proxy and CoreDNS run; there is no agent, Release or other workload.
+func HA(version string, controlPlanes, workers int, changes ...Change) *cluster.Snapshot {
+	s := &cluster.Snapshot{
+		TakenAt: Now, UID: "cluster-uid", Version: version, Installed: true,
+		Kubeadm: kubeadm(version), Endpoint: cluster.Endpoint{Address: endpoint, Holder: "cp-1", Via: cluster.ViaKubeVIP},
+	}
+	for i := range controlPlanes {
+		name := fmt.Sprintf("cp-%d", i+1)
+		n := node(name, version, i, fmt.Sprintf("10.0.0.%d", i+1))
+		asControlPlane(&n, version)
+		s.Nodes = append(s.Nodes, n)
+		s.APIServers = append(s.APIServers, cluster.APIServer{
+			Node: name, Address: n.Addresses[0] + ":6443", Via: cluster.ViaAddress, Version: version,
+			Ready: cluster.Yes, DeprecatedKnown: cluster.Yes,
+		})
+	}
+	for i := range workers {
+		s.Nodes = append(s.Nodes, node(fmt.Sprintf("worker-%d", i+1), version, i, fmt.Sprintf("10.%d.%d.%d", 1+i/62500, i/250%250, 1+i%250)))
+	}
+	systemPods(s)
+	for _, change := range changes {
+		change(s)
+	}
+	return s
+}
+
+// Single is a healthy cluster of one node, which is control plane and worker.
+func Single(version string, changes ...Change) *cluster.Snapshot {
+	alone := func(s *cluster.Snapshot) {
+		s.Nodes[0].Taints = nil
+		s.Endpoint = cluster.Endpoint{Address: s.APIServers[0].Address, Holder: "cp-1", Via: cluster.ViaNodeAddress}
+		s.Kubeadm.Endpoint = ""
+	}
+	return HA(version, 1, 0, append([]Change{alone}, changes...)...)
+}
+
+func kubeadm(version string) *cluster.Kubeadm {
+	return &cluster.Kubeadm{
+		APIVersion: "kubeadm.k8s.io/v1beta4", KubernetesVersion: version, ClusterName: "kubernetes", Endpoint: endpoint,
+		ImageRepository: "registry.k8s.io",
+		Kubelet:         &cluster.KubeletConfig{Fields: []string{"cgroupDriver", "clusterDNS[]", "clusterDomain", "staticPodPath"}},
+		HasProxy:        true, ProxyMode: "iptables",
+		HasDNS: true, DNSVersion: dnsVersion, CorefilePlugins: []string{"cache", "errors", "forward", "health", "kubernetes", "loop", "ready", "reload"},
+	}
+}
+
+func node(name, version string, i int, address string) cluster.Node {
+	zone := string(rune('a' + i%3))
+	return cluster.Node{
+		Name: name, UID: name + "-uid", Zone: zone,
+		Labels: map[string]string{
+			"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", "topology.kubernetes.io/zone": zone,
+		},
+		Addresses: []string{address}, CreatedAt: Now.AddDate(0, -6, 0),
+		Kubelet: version, KubeProxy: version, Runtime: "containerd://2.1.5",
+		OS: "linux", OSImage: "Debian GNU/Linux 12 (bookworm)", Arch: "amd64", Kernel: "6.1.0-40-amd64",
+		Ready: cluster.Yes, ReadySince: Now.AddDate(0, 0, -30),
+		Allocatable: cluster.Resources{MilliCPU: 4000, Memory: 16 << 30, Pods: 110},
+	}
+}
+
+func asControlPlane(n *cluster.Node, version string) {
+	n.ControlPlane = true
+	n.Labels["node-role.kubernetes.io/control-plane"] = ""
+	n.Taints = []cluster.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: "NoSchedule"}}
+	n.Static = map[string]cluster.StaticPod{"etcd": {
+		Image: "registry.k8s.io/etcd:" + etcdVersion + "-0", Version: etcdVersion, Ready: true, Flags: map[string]string{"name": n.Name},
+	}}
+	for _, component := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+		n.Static[component] = cluster.StaticPod{
+			Image: "registry.k8s.io/" + component + ":" + version, Version: version, Ready: true, Flags: map[string]string{},
+		}
+	}
+	n.Static["kube-apiserver"].Flags["advertise-address"] = n.Addresses[0]
+}
+
+// systemPods are the pods that every kubeadm cluster has. CoreDNS runs on the first two nodes that take it.
+func systemPods(s *cluster.Snapshot) {
+	everywhere, dns, static := map[string]int32{}, map[string]int32{}, map[string]int32{}
+	for _, n := range append(s.Workers(), s.ControlPlane()...) {
+		everywhere[n.Name] = 1
+		if len(dns) < 2 {
+			dns[n.Name] = 1
+		}
+		if n.ControlPlane {
+			static[n.Name] = 1
+		}
+	}
+	Pods(cluster.Workload{Namespace: "kube-system", Kind: "DaemonSet", Name: "kube-proxy"}, everywhere)(s)
+	Pods(cluster.Workload{
+		Namespace: "kube-system", Kind: "Deployment", Name: "coredns", Request: cluster.Resources{MilliCPU: 100, Memory: 70 << 20},
+	}, dns)(s)
+	for _, component := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+		Pods(cluster.Workload{Namespace: "kube-system", Kind: "Node", Name: component}, static)(s)
+	}
+}

@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Node is one machine of the cluster.
+type Node struct {
+	Name         string            `json:"name"`
+	UID          string            `json:"uid,omitempty"`
+	ControlPlane bool              `json:"controlPlane,omitempty"`
+	Zone         string            `json:"zone,omitempty"`
+	Labels       map[string]string `json:"labels,omitempty"`
+	Taints       []Taint           `json:"taints,omitempty"`
+	Addresses    []string          `json:"addresses,omitempty"` // internal ones
+	CreatedAt    time.Time         `json:"createdAt,omitzero"`
+
+	Kubelet   string `json:"kubelet"`             // version, v1.35.4
+	KubeProxy string `json:"kubeProxy,omitempty"` // version of the pod on this node, if there is one
+	Runtime   string `json:"runtime,omitempty"`   // containerd://1.6.20
+	OS        string `json:"os,omitempty"`        // linux, windows
+	OSImage   string `json:"osImage,omitempty"`
+	Arch      string `json:"arch,omitempty"`
+	Kernel    string `json:"kernel,omitempty"`
+
+	Ready      Answer    `json:"ready,omitempty"`
+	ReadySince time.Time `json:"readySince,omitzero"` // when Ready last changed
+	Pressure   []string  `json:"pressure,omitempty"`  // MemoryPressure, DiskPressure, PIDPressure, NetworkUnavailable that are True
+
+	// Unschedulable is the cordon; CordonedBy the UID of the operation of ours that did it, empty if it was somebody else.
+	Unschedulable bool   `json:"unschedulable,omitempty"`
+	CordonedBy    string `json:"cordonedBy,omitempty"`
+
+	Allocatable Resources `json:"allocatable,omitzero"`
+	Pods        []PodSet  `json:"pods,omitempty"`
+
+	// Static are the control plane's pods on this node, by component: kube-apiserver, kube-controller-manager, kube-scheduler, etcd.
+	Static map[string]StaticPod `json:"static,omitempty"`
+
+	// Report is what the node's agent told, nil without one. Upgrade is the work on the node, nil if there never was any.
+	Report  *refitv1alpha1.NodeReportStatus `json:"report,omitempty"`
+	Asked   int64                           `json:"asked,omitempty"` // NodeReport.spec.request
+	Upgrade *Upgrade                        `json:"upgrade,omitempty"`
+}
+
+// Upgrade is a NodeUpgrade as far as decisions need it.
+type Upgrade struct {
+	Spec   refitv1alpha1.NodeUpgradeSpec   `json:"spec"`
+	Status refitv1alpha1.NodeUpgradeStatus `json:"status"`
+}
+
+// Taint is a node's taint.
+type Taint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect"`
+}
+
+// Resources are amounts of what pods ask for.
+type Resources struct {
+	MilliCPU int64 `json:"milliCPU,omitempty"`
+	Memory   int64 `json:"memory,omitempty"` // bytes
+	Pods     int64 `json:"pods,omitempty"`
+}
+
+// StaticPod is a control plane pod as its mirror shows it: what really runs, hand edits included.
+type StaticPod struct {
+	Image   string `json:"image"`
+	Version string `json:"version,omitempty"` // from the image's tag, v1.35.4 or 3.6.6
+	Ready   bool   `json:"ready,omitempty"`
+	// Flags are its flags without the dashes. Values are kept only for flags that decisions read (see engine/observe): a value may be a secret.
+	Flags map[string]string `json:"flags,omitempty"`
+}
+
+// IsReady says whether the node is known to be ready.
+func (n *Node) IsReady() bool { return n.Ready == Yes }

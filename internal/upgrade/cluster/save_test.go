@@ -1,0 +1,63 @@
+package cluster_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+)
+
+func TestSavedSnapshotComesBackWhole(t *testing.T) {
+	for name, saved := range map[string]*cluster.Snapshot{
+		"with agents, releases and an operation": clustertest.HA("v1.35.4", 3, 2,
+			clustertest.Agents(), clustertest.Released("v1.36.3"), clustertest.Unread(cluster.PartHelm, cluster.GapForbidden)),
+		"of many nodes": clustertest.Synthetic(200, 3000, 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var file bytes.Buffer
+			if err := cluster.Encode(&file, saved); err != nil {
+				t.Fatal(err)
+			}
+			first := file.String()
+			read, err := cluster.Decode(&file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var again bytes.Buffer
+			if err := cluster.Encode(&again, read); err != nil {
+				t.Fatal(err)
+			}
+			if again.String() != first {
+				t.Error("what was read and saved again differs from what was saved")
+			}
+			if len(read.Nodes) != len(saved.Nodes) || len(read.Workloads) != len(saved.Workloads) || len(read.Gaps) != len(saved.Gaps) {
+				t.Errorf("%d nodes, %d workloads and %d gaps were read", len(read.Nodes), len(read.Workloads), len(read.Gaps))
+			}
+		})
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for name, test := range map[string]struct{ file, want string }{
+		"nothing":                      {"", "no saved Snapshot"},
+		"something else":               {`{"apiVersion":"v1","kind":"List"}`, `it says that it is a "List" of "v1"`},
+		"a format that is no number":   {`{"apiVersion":"snapshot.refit.dev/vnext","kind":"Snapshot"}`, "is no format"},
+		"a newer format":               {`{"apiVersion":"snapshot.refit.dev/v2","kind":"Snapshot","nodes":"elsewhere"}`, "its format is 2, this one reads up to 1"},
+		"a field of another type":      {`{"apiVersion":"snapshot.refit.dev/v1","kind":"Snapshot","nodes":"elsewhere"}`, "cannot unmarshal"},
+		"a node that is there twice":   {`{"apiVersion":"snapshot.refit.dev/v1","kind":"Snapshot","nodes":[{"name":"a"},{"name":"a"}]}`, `"a" is empty or there twice`},
+		"pods of a workload not there": {`{"apiVersion":"snapshot.refit.dev/v1","kind":"Snapshot","nodes":[{"name":"a","pods":[{"w":0,"n":1}]}]}`, "workload 0, which is not there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := cluster.Decode(strings.NewReader(test.file))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want one with %q", err, test.want)
+			}
+			if newer := errors.Is(err, cluster.ErrNewerFormat); newer != strings.Contains(name, "newer") {
+				t.Errorf("it is an ErrNewerFormat: %t", newer)
+			}
+		})
+	}
+}

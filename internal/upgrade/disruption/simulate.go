@@ -1,0 +1,242 @@
+package disruption
+
+import (
+	"time"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// replacement is a guess of how long a pod needs to be ready elsewhere. Images are on few nodes, so it is not a small one.
+const replacement = 30 * time.Second
+
+// Simulation is what draining each node would mean. It refers to the Snapshot by index and must not outlive it.
+type Simulation struct {
+	Nodes []NodeDrain // as Snapshot.Nodes
+	// Apart are the budgets that keep nodes from being drained together.
+	Apart []Apart
+
+	snapshot *cluster.Snapshot
+	byName   map[string]int
+	room     room
+}
+
+// NodeDrain is what draining one node would mean.
+type NodeDrain struct {
+	Node  string
+	Moves int32 // pods that have to go
+	// Blockers are the pods that cannot go at this moment; Costs what is lost or interrupted although they can.
+	Blockers []Blocker
+	Costs    []Cost
+	// Waits are the budgets that let the node's pods go a few at a time.
+	Waits []Wait
+	// Estimate is how long the drain takes at most if nothing but its Waits holds it up: pods seldom use their whole grace period.
+	Estimate time.Duration
+
+	uses []use // of budgets, by the pods that need their leave
+}
+
+// Blocked says whether something keeps the node from being emptied at this moment, and for ever if nobody acts.
+func (n *NodeDrain) Blocked() (now, forever bool) {
+	for _, b := range n.Blockers {
+		now, forever = true, forever || b.Forever
+	}
+	return now, forever
+}
+
+// use is how many pods of a node need the leave of a budget.
+type use struct {
+	budget int
+	pods   int32
+	grace  time.Duration
+}
+
+// BlockerKind is why pods cannot go.
+type BlockerKind string
+
+// The kinds of blockers.
+const (
+	BudgetNeverAllows BlockerKind = "BudgetNeverAllows"
+	BudgetExhausted   BlockerKind = "BudgetExhausted"
+	BudgetFailed      BlockerKind = "BudgetFailed"
+	BudgetUnobserved  BlockerKind = "BudgetUnobserved"
+	BudgetsOverlap    BlockerKind = "BudgetsOverlap"
+	// BudgetWaitsForNode: the budget lets some of the pods go and waits until these run again, which they can on this node only.
+	BudgetWaitsForNode BlockerKind = "BudgetWaitsForNode"
+)
+
+// Blocker is pods of one workload that cannot go.
+type Blocker struct {
+	Kind     BlockerKind
+	Workload int   // index into Snapshot.Workloads
+	Budget   int   // index into Snapshot.Budgets, the first of them if they overlap
+	Pods     int32 // on this node
+	Forever  bool  // until somebody acts
+}
+
+// CostKind is what a drain costs although it succeeds.
+type CostKind string
+
+// The kinds of costs.
+const (
+	Lost         CostKind = "Lost"         // nobody makes the pods anew
+	LosesData    CostKind = "LosesData"    // what is in an emptyDir is gone
+	StaysDown    CostKind = "StaysDown"    // the pods can run on this node only, and wait for it
+	HasFinalizer CostKind = "HasFinalizer" // the pods end when somebody else removes a finalizer
+	AsksToStay   CostKind = "AsksToStay"   // an annotation says that the pods are not safe to evict
+)
+
+// Cost is what a drain costs the pods of one workload.
+type Cost struct {
+	Kind     CostKind
+	Workload int
+	Pods     int32
+}
+
+// Wait is a budget that lets a node's pods go a few at a time.
+type Wait struct {
+	Budget  int
+	Pods    int32 // on this node
+	Allowed int32 // at once
+	Rounds  int32
+	Time    time.Duration // at most
+}
+
+// Simulate foresees the drain of every node.
+func Simulate(s *cluster.Snapshot) *Simulation {
+	sim := &Simulation{Nodes: make([]NodeDrain, len(s.Nodes)), snapshot: s, byName: make(map[string]int, len(s.Nodes)), room: measure(s)}
+	budgets := budgetsOf(s)
+	for i := range s.Nodes {
+		sim.byName[s.Nodes[i].Name] = i
+		sim.Nodes[i] = drain(s, &s.Nodes[i], budgets)
+	}
+	sim.Apart = apart(s, sim.Nodes)
+	return sim
+}
+
+// Node returns what draining this node would mean, or nil if there is no such node.
+func (sim *Simulation) Node(name string) *NodeDrain {
+	i, ok := sim.byName[name]
+	if !ok {
+		return nil
+	}
+	return &sim.Nodes[i]
+}
+
+func drain(s *cluster.Snapshot, node *cluster.Node, budgets [][]int) NodeDrain {
+	out := NodeDrain{Node: node.Name}
+	var longest int64
+	for _, set := range node.Pods {
+		if set.Workload < 0 || set.Workload >= len(s.Workloads) || set.Count <= 0 {
+			continue // a Snapshot from a file may say anything
+		}
+		w := &s.Workloads[set.Workload]
+		if !w.Moves() {
+			continue
+		}
+		out.Moves += set.Count
+		longest = max(longest, w.GraceSeconds)
+		out.ask(s, set, budgets[set.Workload])
+		out.cost(w, set)
+	}
+	out.deadlocks(s, node, budgets)
+	out.Estimate = seconds(longest)
+	for _, u := range out.uses {
+		wait := Wait{Budget: u.budget, Pods: u.pods, Allowed: allowed(&s.Budgets[u.budget])}
+		if wait.Allowed <= 0 || wait.Allowed >= wait.Pods {
+			continue
+		}
+		wait.Rounds = (wait.Pods + wait.Allowed - 1) / wait.Allowed
+		wait.Time = time.Duration(wait.Rounds) * (u.grace + replacement)
+		out.Waits = append(out.Waits, wait)
+		out.Estimate = max(out.Estimate, wait.Time)
+	}
+	return out
+}
+
+// ask asks the budgets of some pods whether these may go.
+func (n *NodeDrain) ask(s *cluster.Snapshot, set cluster.PodSet, budgets []int) {
+	if len(budgets) == 0 {
+		return
+	}
+	if len(budgets) > 1 {
+		n.Blockers = append(n.Blockers, Blocker{Kind: BudgetsOverlap, Workload: set.Workload, Budget: budgets[0], Pods: set.Count, Forever: true})
+	}
+	grace := seconds(s.Workloads[set.Workload].GraceSeconds)
+	for _, i := range budgets {
+		b := &s.Budgets[i]
+		guarded := set.Count
+		if freesUnready(b) {
+			guarded -= min(max(set.Unready, 0), set.Count)
+		}
+		if guarded == 0 {
+			continue
+		}
+		n.use(i, guarded, grace)
+		if len(budgets) > 1 {
+			continue // the API does not even look at what they allow
+		}
+		if kind, holds := blockerOf[Judge(b)]; holds {
+			forever := kind == BudgetNeverAllows || kind == BudgetFailed
+			n.Blockers = append(n.Blockers, Blocker{Kind: kind, Workload: set.Workload, Budget: i, Pods: guarded, Forever: forever})
+		}
+	}
+}
+
+// deadlocks finds pods that are bound to the node and of which their budget lets only some go at once.
+func (n *NodeDrain) deadlocks(s *cluster.Snapshot, node *cluster.Node, budgets [][]int) {
+	if len(n.uses) == 0 {
+		return
+	}
+	for _, set := range node.Pods {
+		if set.Workload < 0 || set.Workload >= len(s.Workloads) || len(budgets[set.Workload]) != 1 {
+			continue
+		}
+		w, budget := &s.Workloads[set.Workload], budgets[set.Workload][0]
+		if !w.Moves() || (!w.NodeBound && !w.LocalVolume) {
+			continue
+		}
+		may := allowed(&s.Budgets[budget])
+		for _, u := range n.uses {
+			if u.budget == budget && may > 0 && may < u.pods {
+				n.Blockers = append(n.Blockers, Blocker{Kind: BudgetWaitsForNode, Workload: set.Workload, Budget: budget, Pods: u.pods, Forever: w.NodeBound})
+			}
+		}
+	}
+}
+
+var blockerOf = map[Verdict]BlockerKind{
+	NeverAllows: BudgetNeverAllows,
+	Exhausted:   BudgetExhausted,
+	Failed:      BudgetFailed,
+	Unobserved:  BudgetUnobserved,
+}
+
+func (n *NodeDrain) use(budget int, pods int32, grace time.Duration) {
+	for i := range n.uses {
+		if n.uses[i].budget == budget {
+			n.uses[i].pods += pods
+			n.uses[i].grace = max(n.uses[i].grace, grace)
+			return
+		}
+	}
+	n.uses = append(n.uses, use{budget: budget, pods: pods, grace: grace})
+}
+
+// jobTracking is on every pod of a Job, and the Job's controller removes it by itself.
+const jobTracking = "batch.kubernetes.io/job-tracking"
+
+func (n *NodeDrain) cost(w *cluster.Workload, set cluster.PodSet) {
+	add := func(kind CostKind, applies bool) {
+		if applies {
+			n.Costs = append(n.Costs, Cost{Kind: kind, Workload: set.Workload, Pods: set.Count})
+		}
+	}
+	add(Lost, w.Unmanaged())
+	add(LosesData, w.LocalData)
+	add(StaysDown, w.LocalVolume || w.NodeBound)
+	add(HasFinalizer, len(w.Finalizers) > 1 || (len(w.Finalizers) == 1 && w.Finalizers[0] != jobTracking))
+	add(AsksToStay, w.SafeToEvict == cluster.No)
+}
+
+// seconds bounds what a Snapshot from a file may say, so that sums do not overflow.
+func seconds(n int64) time.Duration { return time.Duration(min(max(n, 0), 7*24*3600)) * time.Second }

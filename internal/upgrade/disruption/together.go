@@ -1,0 +1,131 @@
+package disruption
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// Apart is a budget whose pods stand on several nodes, and that does not allow to drain all of these at once: the drains would wait for
+// each other, every node half empty.
+type Apart struct {
+	Budget  int      // index into Snapshot.Budgets
+	Allowed int32    // pods that may go at once
+	Pods    int32    // that would have to, on all of the nodes
+	Nodes   []string // in the Snapshot's order
+}
+
+func apart(s *cluster.Snapshot, nodes []NodeDrain) []Apart {
+	byBudget := make([]Apart, len(s.Budgets))
+	for i := range nodes {
+		for _, u := range nodes[i].uses {
+			a := &byBudget[u.budget]
+			a.Pods += u.pods
+			a.Nodes = append(a.Nodes, nodes[i].Node)
+		}
+	}
+	var out []Apart
+	for i, a := range byBudget {
+		a.Budget, a.Allowed = i, allowed(&s.Budgets[i])
+		if len(a.Nodes) > 1 && a.Pods > a.Allowed {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// Conflict is why a node must not be drained while another one is.
+type Conflict struct {
+	Node, With string
+	Budget     string // namespace/name
+	Allowed    int32  // disruptions that it allows
+	Pods       int32  // that would have to go together
+}
+
+// String says it in a sentence.
+func (c Conflict) String() string {
+	return fmt.Sprintf("%s and %s both have pods of PodDisruptionBudget %s, which allows %d of the %d to go at once",
+		c.Node, c.With, c.Budget, c.Allowed, c.Pods)
+}
+
+// MayDrainTogether says whether two nodes may be drained at the same time, and if not, why.
+func (sim *Simulation) MayDrainTogether(a, b string) (Conflict, bool) {
+	if a == b {
+		return Conflict{}, true
+	}
+	return sim.Together(a).MayAdd(b)
+}
+
+// Together begins a set of nodes that are drained at the same time. Those that are given are in it, whether they conflict or not.
+func (sim *Simulation) Together(nodes ...string) *Set {
+	set := &Set{sim: sim, pods: make([]int32, len(sim.snapshot.Budgets))}
+	for _, node := range nodes {
+		set.Add(node)
+	}
+	return set
+}
+
+// Set is nodes that are drained at the same time.
+type Set struct {
+	sim   *Simulation
+	nodes []int
+	pods  []int32 // by budget
+}
+
+// MayAdd says whether a node may be drained beside those of the set, and if not, why. It looks only at the budgets of the node's own pods.
+func (s *Set) MayAdd(node string) (Conflict, bool) {
+	i, ok := s.sim.byName[node]
+	if !ok || slices.Contains(s.nodes, i) {
+		return Conflict{}, true
+	}
+	for _, u := range s.sim.Nodes[i].uses {
+		// Pods that only this node has may go in rounds, that is for its own drain to wait out.
+		if s.pods[u.budget] == 0 {
+			continue
+		}
+		b := &s.sim.snapshot.Budgets[u.budget]
+		if together := s.pods[u.budget] + u.pods; together > allowed(b) {
+			return Conflict{Node: node, With: s.holder(u.budget), Budget: b.Key(), Allowed: allowed(b), Pods: together}, false
+		}
+	}
+	return Conflict{}, true
+}
+
+// Add puts a node into the set.
+func (s *Set) Add(node string) {
+	i, ok := s.sim.byName[node]
+	if !ok || slices.Contains(s.nodes, i) {
+		return
+	}
+	s.nodes = append(s.nodes, i)
+	for _, u := range s.sim.Nodes[i].uses {
+		s.pods[u.budget] += u.pods
+	}
+}
+
+// Remove takes a node out of the set.
+func (s *Set) Remove(node string) {
+	i, ok := s.sim.byName[node]
+	if !ok {
+		return
+	}
+	at := slices.Index(s.nodes, i)
+	if at < 0 {
+		return
+	}
+	s.nodes = slices.Delete(s.nodes, at, at+1)
+	for _, u := range s.sim.Nodes[i].uses {
+		s.pods[u.budget] -= u.pods
+	}
+}
+
+// holder is the first node of the set with pods of a budget.
+func (s *Set) holder(budget int) string {
+	for _, i := range s.nodes {
+		if slices.ContainsFunc(s.sim.Nodes[i].uses, func(u use) bool { return u.budget == budget }) {
+			return s.sim.Nodes[i].Node
+		}
+	}
+	return ""
+}

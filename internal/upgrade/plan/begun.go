@@ -1,0 +1,251 @@
+package plan
+
+import (
+	"fmt"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// bringOn brings on a node that has been claimed: cordon, drain, change, uncordon, free. While the operation is held, a host that is being changed comes to
+// its end, and a node that was only being emptied is given back as it is.
+func (d *deciding) bringOn(name string, held *hold) {
+	n := d.nodes[name]
+	if n == nil {
+		// Gone is not done: the slot is free, and the checks of the control plane count the members that are left.
+		d.do = append(d.do, Action{Kind: Free, Node: name, Reason: "the node has left the cluster"})
+		return
+	}
+	hop := d.hopOf(n)
+	order := d.order(n)
+	switch {
+	case order != nil && order.Spec.Permit == refitv1alpha1.PermitApply && !d.spentBeforeChange(n):
+		d.followChange(n, hop)
+	case order != nil && order.Spec.Permit == refitv1alpha1.PermitRollback:
+		d.followRollback(n)
+	case held != nil, d.skipped(n), d.failed(n):
+		d.giveBack(n, "nothing was changed on it")
+	default:
+		d.prepare(n, hop)
+	}
+}
+
+// spentBeforeChange says that the order to change was for a hop that the node has left behind, so a new one is due.
+func (d *deciding) spentBeforeChange(n *cluster.Node) bool {
+	order := d.order(n)
+	return d.phase(n) == refitv1alpha1.NodeRolledBack && order.Spec.Attempt < d.op.Spec.Retry
+}
+
+// hopOf is the hop that a claimed node is at work for: that of its order, else the one whose turn it is.
+func (d *deciding) hopOf(n *cluster.Node) int {
+	if order := d.order(n); order != nil {
+		if hop, ok := d.orderedHop(order); ok {
+			return hop
+		}
+	}
+	turn := d.turn()
+	if workers := d.workersHop(turn); !n.ControlPlane && workers >= 0 {
+		return workers
+	}
+	return turn
+}
+
+// followChange follows a node whose agent was ordered to change it.
+func (d *deciding) followChange(n *cluster.Node, hop int) {
+	version := d.plan.Hops[hop].Kubernetes
+	switch d.phase(n) {
+	case refitv1alpha1.NodeSucceeded:
+		d.settle(n, hop)
+	case refitv1alpha1.NodeRolledBack:
+		if !n.IsReady() {
+			d.wait(d.notReady(n, "it was put back"))
+			return
+		}
+		d.giveBack(n, "it was put back")
+	case refitv1alpha1.NodeFailed:
+		switch {
+		case d.op.Spec.Retry > d.order(n).Spec.Attempt && !d.op.Spec.Aborted:
+			d.command(Apply, n, hop, "a person asked to try again")
+		case d.op.Spec.Aborted:
+			d.command(PutBack, n, hop, "the operation was aborted")
+		default:
+			d.wait(d.failedWait(n))
+		}
+	default:
+		d.busy++
+		d.wait(d.atWork(n, fmt.Sprintf("Upgrading %s to %s%s", n.Name, version, stepOf(n))))
+	}
+}
+
+func (d *deciding) followRollback(n *cluster.Node) {
+	switch d.phase(n) {
+	case refitv1alpha1.NodeRolledBack, refitv1alpha1.NodeSucceeded:
+		d.giveBack(n, "it was put back")
+	case refitv1alpha1.NodeFailed:
+		if order := d.order(n); d.op.Spec.Retry > order.Spec.Attempt {
+			d.command(PutBack, n, d.hopOf(n), "a person asked to try again")
+			return
+		}
+		// The node stays cordoned, and the operation says so instead of ending as if all were well.
+		d.wait(d.failedWait(n))
+	default:
+		d.busy++
+		d.wait(d.atWork(n, fmt.Sprintf("Putting %s back%s", n.Name, stepOf(n))))
+	}
+}
+
+// settle closes the work on a node that its agent has proven: the node itself must say so, and after a control plane node the rest of the control plane.
+func (d *deciding) settle(n *cluster.Node, hop int) {
+	version := d.plan.Hops[hop].Kubernetes
+	switch {
+	case !d.at(n, hop):
+		d.busy++
+		d.wait(d.atWork(n, fmt.Sprintf("Waiting for %s to report %s", n.Name, version)))
+		return
+	case !n.IsReady():
+		d.wait(d.notReady(n, "at "+version))
+		return
+	}
+	if n.CordonedBy == d.op.UID {
+		d.act(Uncordon, n, "it is at %s and ready", version)
+		return
+	}
+	if n.ControlPlane {
+		if w := d.firstClosed(settleGates, n, hop); w != nil {
+			d.wait(*w)
+			return
+		}
+	}
+	d.act(Free, n, "it is at %s and ready", version)
+}
+
+// giveBack lifts our cordon and frees the slot.
+func (d *deciding) giveBack(n *cluster.Node, why string) {
+	if n.CordonedBy == d.op.UID {
+		d.act(Uncordon, n, "%s", why)
+		return
+	}
+	d.act(Free, n, "%s", why)
+}
+
+// prepare brings a claimed node to the point where its agent may change it.
+func (d *deciding) prepare(n *cluster.Node, hop int) {
+	if !d.prefetched(n, hop) {
+		d.fetch(n, hop)
+		return
+	}
+	if n.CordonedBy != d.op.UID {
+		if w := d.firstClosed(beginGates, n, hop); w != nil {
+			d.wait(*w)
+			return
+		}
+	}
+	if needsDrain(d.s, d.spec, n, d.plan.Hops[hop].Kubernetes) && !d.emptied(n) {
+		return
+	}
+	if w := d.firstClosed(applyGates, n, hop); w != nil {
+		d.wait(*w)
+		return
+	}
+	if d.leads(n) && !d.moveLeader(n) {
+		return
+	}
+	d.command(Apply, n, hop, "everything it needs is here and every gate is open")
+}
+
+// emptied brings on the emptying of a node, and says whether it is empty and cordoned.
+func (d *deciding) emptied(n *cluster.Node) bool {
+	if !n.Unschedulable && !d.open["Cordoned"] {
+		d.act(Cordon, n, "it is about to be emptied")
+		return false
+	}
+	status := d.drain(n)
+	moves := int32(0)
+	if drain := d.drains.Node(n.Name); drain != nil {
+		moves = drain.Moves
+	}
+	if status != nil && status.Phase == refitv1alpha1.DrainDrained && moves == 0 || d.open["Drained"] {
+		return true
+	}
+	if status != nil && status.StartedAt != nil && d.now.Sub(status.StartedAt.Time) >= drainPolicy(d.spec, n).Timeout.Duration {
+		d.overdue(n, status)
+		return false
+	}
+	d.busy++
+	d.act(Drain, n, "%d pods have to move", moves)
+	w := d.atWork(n, fmt.Sprintf("Draining %s%s", n.Name, blockersOf(status)))
+	w.Reason = refitv1alpha1.ReasonDrainBlocked
+	if status == nil || len(status.Blockers) == 0 {
+		w.Reason = refitv1alpha1.ReasonProgressing
+	}
+	d.wait(w)
+	return false
+}
+
+// overdue does what the pool's policy says of a node that could not be emptied in time.
+func (d *deciding) overdue(n *cluster.Node, status *refitv1alpha1.DrainStatus) {
+	policy := drainPolicy(d.spec, n)
+	late := fmt.Sprintf("it could not be emptied within %s%s", duration(policy.Timeout.Duration), blockersOf(status))
+	switch policy.OnBlocked {
+	case refitv1alpha1.OnBlockedSkip:
+		d.act(Skip, n, "%s; the pool says Skip", late)
+	case refitv1alpha1.OnBlockedFail:
+		d.act(GiveUp, n, "%s; the pool says Fail", late)
+	case refitv1alpha1.OnBlockedDelete:
+		d.act(Drain, n, "%s; the pool says Delete", late).Delete = true
+		d.busy++
+	case refitv1alpha1.OnBlockedWait:
+		d.act(Drain, n, "%s; the pool says Wait", late)
+		d.wait(Wait{
+			Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Since: status.StartedAt.Time, Person: true,
+			Message: fmt.Sprintf("Draining %s takes longer than %s%s", n.Name, duration(policy.Timeout.Duration), blockersOf(status)),
+			Remedy:  "make room for the pods that are named, or set the pool's drain.onBlocked to Skip, Fail or Delete",
+		})
+	}
+}
+
+// fetch orders the node's agent to fetch what the hop needs, or waits for it.
+func (d *deciding) fetch(n *cluster.Node, hop int) {
+	if w := d.firstClosed(orderGates, n, hop); w != nil {
+		d.wait(*w)
+		return
+	}
+	if !d.ordered(n, hop) {
+		d.command(Prefetch, n, hop, "so that nothing has to be fetched while it is disrupted")
+		return
+	}
+	if d.phase(n) == refitv1alpha1.NodeFailed {
+		if d.op.Spec.Retry > d.order(n).Spec.Attempt {
+			d.command(Prefetch, n, hop, "a person asked to try again")
+			return
+		}
+		d.wait(d.failedWait(n))
+		return
+	}
+	d.busy++
+	d.wait(d.atWork(n, fmt.Sprintf("Fetching %s on %s", d.plan.Hops[hop].Kubernetes, n.Name)))
+}
+
+// leads says whether the node's etcd member leads others.
+func (d *deciding) leads(n *cluster.Node) bool {
+	return n.ControlPlane && n.Report != nil && n.Report.Etcd != nil && n.Report.Etcd.Leader && len(d.s.EtcdMembers()) > 1 && !d.open["LeadershipElsewhere"]
+}
+
+// moveLeader moves etcd's leadership off the node, to a member that has been upgraded already if there is one: it will not have to move again.
+// It says whether there is nobody to move it to.
+func (d *deciding) moveLeader(n *cluster.Node) bool {
+	var to *cluster.Node
+	for _, other := range d.s.EtcdMembers() {
+		if other == n || other.Report == nil || other.Report.Etcd == nil || !other.Report.Etcd.Healthy || other.Report.Etcd.Learner {
+			continue
+		}
+		if to == nil || kubeletVersion(to).Before(kubeletVersion(other)) {
+			to = other
+		}
+	}
+	if to == nil {
+		return true
+	}
+	d.act(MoveLeader, n, "%s leads etcd and is next", n.Name).To = to.Name
+	return false
+}

@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Decision is what Next decided.
+type Decision struct {
+	State State `json:"state"`
+	// Do is what can be done now. Actions on different nodes are independent of each other.
+	Do []Action `json:"do,omitempty"`
+	// Waiting is what is being waited for, the most important first. It is never empty unless there is something to do or the operation has ended.
+	Waiting []Wait `json:"waiting,omitempty"`
+	// Doing is all that in one sentence.
+	Doing string `json:"doing"`
+	// Progress counts the nodes that the plan touches.
+	Progress refitv1alpha1.NodeCounts `json:"progress"`
+	// Failures are the nodes that failed, by name.
+	Failures []refitv1alpha1.Failure `json:"failures,omitempty"`
+}
+
+// State is what an operation is, in one word.
+type State string
+
+// The states.
+const (
+	Running          State = "Running"          // something is done or under way
+	AwaitingApproval State = "AwaitingApproval" // of the plan, or of a plan that changed
+	Queued           State = "Queued"           // behind an older operation
+	Paused           State = "Paused"           // by a person
+	Stalled          State = "Stalled"          // it cannot go on without a person
+	Aborting         State = "Aborting"         // nodes are being brought to a safe state
+	Succeeded        State = "Succeeded"
+	Aborted          State = "Aborted"
+)
+
+// Ended says whether nothing will ever be done any more.
+func (s State) Ended() bool { return s == Succeeded || s == Aborted }
+
+// ActionKind is what to do.
+type ActionKind string
+
+// What can be done. Each is carried out behind a fence, which the comment names; a decision on an old Snapshot fails there.
+const (
+	Ask        ActionKind = "Ask"        // the node's agent for fresh facts: raise NodeReport.spec.request
+	Prefetch   ActionKind = "Prefetch"   // order the agent to fetch: NodeUpgrade, epoch, sequence and resourceVersion
+	Claim      ActionKind = "Claim"      // a slot: add the node to ClusterUpgrade.status.active, resourceVersion and epoch
+	MoveLeader ActionKind = "MoveLeader" // of etcd, off the node
+	Cordon     ActionKind = "Cordon"     // the node, marked as ours: resourceVersion of the Node
+	Drain      ActionKind = "Drain"      // or go on draining; the eviction API holds the budgets
+	Apply      ActionKind = "Apply"      // order the agent to change the node: NodeUpgrade, epoch, sequence and resourceVersion
+	PutBack    ActionKind = "PutBack"    // order the agent to roll the node back: as Apply
+	Hold       ActionKind = "Hold"       // order the agent to do nothing: as Apply
+	Skip       ActionKind = "Skip"       // write down that the node could not be emptied and is left for later
+	GiveUp     ActionKind = "GiveUp"     // write down that the node could not be emptied and that the operation stops for it
+	Uncordon   ActionKind = "Uncordon"   // the node, if the cordon is ours: resourceVersion of the Node
+	Free       ActionKind = "Free"       // the slot: remove the node from status.active, resourceVersion and epoch
+	Finish     ActionKind = "Finish"     // the operation: write Succeeded or Aborted
+)
+
+// Action is one thing to do.
+type Action struct {
+	Kind    ActionKind                `json:"kind"`
+	Node    string                    `json:"node,omitempty"`
+	To      string                    `json:"to,omitempty"` // MoveLeader: the node that shall lead
+	Release *refitv1alpha1.ReleaseRef `json:"release,omitempty"`
+	Role    refitv1alpha1.Role        `json:"role,omitempty"`
+	Attempt int64                     `json:"attempt,omitempty"`
+	// Delete says that the drain may delete what a budget holds: the pool's policy after its timeout.
+	Delete bool   `json:"delete,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// Wait is something that is being waited for.
+type Wait struct {
+	Reason  string    `json:"reason"` // a reason constant of api/v1alpha1
+	Node    string    `json:"node,omitempty"`
+	Message string    `json:"message"`
+	Since   time.Time `json:"since,omitzero"`
+	Until   time.Time `json:"until,omitzero"` // when the wait is over by itself, if that is known
+	// Person says that only a person, or a change from outside, can end it.
+	Person bool   `json:"person,omitempty"`
+	More   int    `json:"more,omitempty"` // further nodes that wait for the same thing
+	Remedy string `json:"remedy,omitempty"`
+}

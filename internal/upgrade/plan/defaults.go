@@ -1,0 +1,61 @@
+package plan
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// DefaultPool is the name of the pool of every worker that no other pool matches.
+const DefaultPool = "default"
+
+// maxAtWork is the most nodes that are ever at work at once, whatever the pools allow: status.active has this bound.
+const maxAtWork = 256
+
+// Defaulted returns the policy with everything filled in that a person left out, as the API server does for a stored object, and the default pool
+// as its last pool. The input is not changed.
+func Defaulted(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgradeSpec {
+	spec = *spec.DeepCopy()
+	setDefault(&spec.Scope, refitv1alpha1.ScopeAll)
+	setDefault(&spec.Approval, refitv1alpha1.ApprovalRequired)
+	setDefault(&spec.Rollback, refitv1alpha1.RollbackAuto)
+
+	pools, rest := []refitv1alpha1.Pool{}, refitv1alpha1.Pool{Name: DefaultPool}
+	for _, pool := range spec.Pools {
+		if pool.Name == DefaultPool {
+			rest = pool
+			continue
+		}
+		pools = append(pools, pool)
+	}
+	pools = append(pools, rest)
+	spec.Pools = pools
+	for i := range spec.Pools {
+		defaultPool(&spec.Pools[i])
+	}
+	return spec
+}
+
+func defaultPool(pool *refitv1alpha1.Pool) {
+	if pool.MaxUnavailable == nil {
+		one := intstr.FromInt32(1)
+		pool.MaxUnavailable = &one
+	}
+	setDefault(&pool.Drain.When, refitv1alpha1.DrainMinorReleases)
+	setDefault(&pool.Drain.OnBlocked, refitv1alpha1.OnBlockedWait)
+	setDefault(&pool.Drain.Timeout, metav1.Duration{Duration: 15 * time.Minute})
+	if pool.Canary != nil {
+		setDefault(&pool.Canary.Nodes, 1)
+		setDefault(&pool.Canary.Soak, metav1.Duration{Duration: 10 * time.Minute})
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/disruption"
+)
+
+// What parts of an upgrade take where nothing was observed yet. They are meant to be right within a factor of two.
+const (
+	defaultPrefetch     = 2 * time.Minute
+	defaultControlPlane = 90 * time.Second
+	defaultWorker       = 45 * time.Second
+	defaultDrain        = 30 * time.Second
+	defaultVerify       = 30 * time.Second
+)
+
+// times are what parts of an upgrade took in this cluster, zero where nothing was observed.
+type times struct{ controlPlane, worker, drain time.Duration }
+
+// observedTimes reads them from the work that was done on the nodes before, whichever operation it was for.
+func observedTimes(s *cluster.Snapshot) times {
+	var controlPlane, worker, drain []time.Duration
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Upgrade == nil {
+			continue
+		}
+		status := &n.Upgrade.Status
+		if status.Phase == refitv1alpha1.NodeSucceeded && status.StartedAt != nil && status.FinishedAt != nil {
+			took := status.FinishedAt.Sub(status.StartedAt.Time)
+			if n.ControlPlane {
+				controlPlane = append(controlPlane, took)
+			} else {
+				worker = append(worker, took)
+			}
+		}
+		if d := status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.StartedAt != nil && d.FinishedAt != nil {
+			drain = append(drain, d.FinishedAt.Sub(d.StartedAt.Time))
+		}
+	}
+	return times{controlPlane: median(controlPlane), worker: median(worker), drain: median(drain)}
+}
+
+func median(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return max(time.Second, all[len(all)/2])
+}
+
+func (t times) prefetch() Estimate { return Estimate{Expected: defaultPrefetch} }
+func (t times) verify() Estimate   { return Estimate{Expected: defaultVerify} }
+
+// node is what one node takes.
+func (t times) node(n *cluster.Node, drained bool, drain *disruption.NodeDrain) Estimate {
+	took, observed := t.worker, defaultWorker
+	if n.ControlPlane {
+		took, observed = t.controlPlane, defaultControlPlane
+	}
+	out := Estimate{Expected: took, Observed: took > 0}
+	if took == 0 {
+		out.Expected = observed
+	}
+	if !drained || drain == nil || drain.Moves == 0 {
+		return out
+	}
+	if t.drain > 0 {
+		out.Expected += t.drain
+		return out
+	}
+	out.Expected += defaultDrain
+	for _, wait := range drain.Waits { // a budget that lets pods go in rounds
+		out.Expected += time.Duration(wait.Rounds-1) * defaultDrain
+	}
+	return out
+}
+
+// poolEstimate is what a pool takes with its window always full, zone by zone, after its canary has soaked.
+func poolEstimate(pool *Pool, steps []NodeStep) Estimate {
+	var out Estimate
+	window := min(pool.MaxUnavailable, maxAtWork)
+	for from := 0; from < len(steps); {
+		to := from
+		var zone Estimate
+		for ; to < len(steps) && steps[to].Zone == steps[from].Zone; to++ {
+			zone = zone.plus(steps[to].Estimate)
+		}
+		rounds := (to - from + window - 1) / window
+		zone.Expected = zone.Expected / time.Duration(to-from) * time.Duration(rounds)
+		out = out.plus(zone)
+		from = to
+	}
+	if pool.Canary != nil && len(steps) > int(pool.Canary.Nodes) {
+		out.Expected += pool.Canary.Soak.Duration
+	}
+	return out
+}
+
+func (e Estimate) plus(f Estimate) Estimate {
+	return Estimate{Expected: e.Expected + f.Expected, Observed: e.Observed || f.Observed}
+}
+
+func (e Estimate) longer(f Estimate) Estimate {
+	return Estimate{Expected: max(e.Expected, f.Expected), Observed: e.Observed || f.Observed}
+}
+
+// duration says a time as people do.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()+0.5))
+	}
+	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}

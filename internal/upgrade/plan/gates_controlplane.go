@@ -1,0 +1,204 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+func releaseMissing(d *deciding, _ *cluster.Node, hop int) *Wait {
+	if d.plan.Hops[hop].Release != nil {
+		return nil
+	}
+	version := d.plan.Hops[hop].Kubernetes
+	return &Wait{
+		Reason: refitv1alpha1.ReasonReleaseMissing, Person: true, Message: fmt.Sprintf("There is no Release of %s in the cluster", version),
+		Remedy: "make one: refit release create --kubernetes " + version,
+	}
+}
+
+func identityUnknown(d *deciding, n *cluster.Node, _ int) *Wait {
+	if n.Report != nil && n.Report.MachineID != "" && (n.Report.NodeUID == "" || string(n.Report.NodeUID) == n.UID) {
+		return nil
+	}
+	return &Wait{
+		Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: n.CreatedAt, Person: d.now.Sub(n.CreatedAt) > patience,
+		Message: fmt.Sprintf("The agent on %s has not reported which machine it is on", n.Name),
+		Remedy:  "see whether refit-agent runs on the node: systemctl status refit-agent",
+	}
+}
+
+func othersAtWork(d *deciding, n *cluster.Node, _ int) *Wait {
+	for _, name := range d.op.Active {
+		if name != n.Name {
+			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: name, Message: fmt.Sprintf("%s waits until %s is done", n.Name, name)}
+		}
+	}
+	return nil
+}
+
+func controlPlaneNotReady(d *deciding, _ *cluster.Node, _ int) *Wait {
+	for _, n := range d.s.ControlPlane() {
+		if !n.IsReady() {
+			w := d.notReady(n, "a control plane node")
+			w.Reason = refitv1alpha1.ReasonControlPlaneUnhealthy
+			return &w
+		}
+	}
+	return nil
+}
+
+// factsStale asks the agents of the control plane for facts that are new enough to decide on.
+func factsStale(d *deciding, _ *cluster.Node, _ int) *Wait { return d.askSince(d.now.Add(-freshness)) }
+
+// factsFromBefore asks the agents of the control plane for facts from after the node was changed.
+func factsFromBefore(d *deciding, n *cluster.Node, _ int) *Wait {
+	since := d.now.Add(-freshness)
+	if order := d.order(n); order != nil && order.Status.FinishedAt != nil && order.Status.FinishedAt.After(since) {
+		since = order.Status.FinishedAt.Time
+	}
+	return d.askSince(since)
+}
+
+func (d *deciding) askSince(since time.Time) *Wait {
+	var first *Wait
+	for _, n := range d.s.ControlPlane() {
+		if n.Report != nil && n.Report.Answered >= n.Asked && n.Report.ObservedAt != nil && !n.Report.ObservedAt.Time.Before(since) {
+			continue
+		}
+		asked := n.Report != nil && n.Asked > n.Report.Answered
+		if !asked && n.Report != nil && !slices.ContainsFunc(d.do, func(a Action) bool { return a.Kind == Ask && a.Node == n.Name }) {
+			d.act(Ask, n, "the control plane is looked at before and after each of its nodes")
+		}
+		if first == nil {
+			first = &Wait{
+				Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Message: fmt.Sprintf("Waiting for fresh facts from the agent on %s", n.Name),
+				Remedy: "see whether refit-agent runs on the node and its clock is right: systemctl status refit-agent; timedatectl",
+			}
+			first.Person = n.Report == nil
+			if n.Report != nil && n.Report.ObservedAt != nil {
+				first.Since = n.Report.ObservedAt.Time
+				first.Person = d.now.Sub(first.Since) > patience+freshness
+			}
+		}
+	}
+	return first
+}
+
+func etcdUnhealthy(d *deciding, _ *cluster.Node, _ int) *Wait {
+	if d.s.ExternalEtcd() == cluster.Yes {
+		return nil
+	}
+	members := d.s.EtcdMembers()
+	closed := func(node, format string, args ...any) *Wait {
+		return &Wait{
+			Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: node, Person: true, Message: fmt.Sprintf(format, args...),
+			Remedy: "mend etcd first; Refit goes on by itself when every member is well",
+		}
+	}
+	if len(members) == 0 {
+		return closed("", "No etcd member could be found")
+	}
+	for _, n := range members {
+		if n.Report == nil || n.Report.Etcd == nil {
+			return closed(n.Name, "The agent on %s tells nothing of its etcd member", n.Name)
+		}
+		switch facts := n.Report.Etcd; {
+		case !facts.Healthy:
+			return closed(n.Name, "The etcd member on %s does not answer", n.Name)
+		case facts.Learner:
+			return closed(n.Name, "The etcd member on %s is a learner", n.Name)
+		case len(facts.Alarms) > 0:
+			return closed(n.Name, "The etcd member on %s raises the alarm %s", n.Name, strings.Join(facts.Alarms, ", "))
+		case len(facts.Members) != len(members):
+			return closed(n.Name, "The etcd member on %s knows of %d members, and %d nodes have one", n.Name, len(facts.Members), len(members))
+		}
+	}
+	return nil
+}
+
+// etcdLosesQuorum lets one member of three or more go, the only member of one, and one of two if a person said yes to the outage.
+func etcdLosesQuorum(d *deciding, n *cluster.Node, _ int) *Wait {
+	if d.s.ExternalEtcd() == cluster.Yes {
+		return nil
+	}
+	members, others := d.s.EtcdMembers(), 0
+	for _, m := range members {
+		if m != n && m.Report != nil && m.Report.Etcd != nil && m.Report.Etcd.Healthy && !m.Report.Etcd.Learner {
+			others++
+		}
+	}
+	if len(members) <= 1 || others > len(members)/2 || (len(members) == 2 && others == 1 && waivedAnywhere(d.spec, checkTwoMembers)) {
+		return nil
+	}
+	return &Wait{
+		Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: n.Name, Person: true,
+		Message: fmt.Sprintf("Without %s, %d of %d etcd members would be left, and %d are needed", n.Name, others, len(members), len(members)/2+1),
+		Remedy:  "bring every member back, or add one",
+	}
+}
+
+func apiServerNotReady(d *deciding, _ *cluster.Node, _ int) *Wait {
+	for _, n := range d.s.ControlPlane() {
+		ready := cluster.Unknown
+		if server := d.s.APIServer(n.Name); server != nil {
+			ready = server.Ready
+		}
+		if n.Report != nil && n.Report.APIServer != nil && ready == cluster.Unknown {
+			ready = cluster.No
+			if n.Report.APIServer.Ready {
+				ready = cluster.Yes
+			}
+		}
+		if ready != cluster.Yes {
+			return &Wait{
+				Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: n.Name, Person: true,
+				Message: fmt.Sprintf("The API server on %s is not ready at its own address", n.Name),
+				Remedy:  "see why: kubectl get --raw /readyz?verbose, and the logs of its pod; Refit goes on by itself when it is ready",
+			}
+		}
+	}
+	return nil
+}
+
+func apiServersApart(d *deciding, _ *cluster.Node, hop int) *Wait {
+	want, err := skew.Parse(d.plan.Hops[hop].Kubernetes)
+	for _, n := range d.s.ControlPlane() {
+		if v := apiServerVersion(d.s, n); err != nil || v.IsZero() || !skew.APIServersFit(v, want) {
+			return &Wait{
+				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, Person: true,
+				Message: fmt.Sprintf("The API server on %s is at %s: beside one at %s that is more than one minor version apart", n.Name, orUnknown(v), want),
+				Remedy:  "bring the control plane to one version first",
+			}
+		}
+	}
+	return nil
+}
+
+// kubeletTooOld looks at every node of the cluster, also at those that the plan leaves out.
+func kubeletTooOld(d *deciding, _ *cluster.Node, hop int) *Wait {
+	want, _ := skew.Parse(d.plan.Hops[hop].Kubernetes)
+	for i := range d.s.Nodes {
+		n := &d.s.Nodes[i]
+		if v := kubeletVersion(n); v.IsZero() || v.MinorsBehind(want) > skew.KubeletMinorsBehind {
+			return &Wait{
+				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, Person: true,
+				Message: fmt.Sprintf("The kubelet on %s is at %s: too old for an API server at %s", n.Name, orUnknown(v), want),
+				Remedy:  fmt.Sprintf("upgrade or remove %s first", n.Name),
+			}
+		}
+	}
+	return nil
+}
+
+func orUnknown(v skew.Version) string {
+	if v.IsZero() {
+		return "an unknown version"
+	}
+	return v.String()
+}

@@ -1,0 +1,184 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/disruption"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+func workerNotReady(d *deciding, _ *window, n *cluster.Node, _ int) *Wait {
+	if n.IsReady() {
+		return nil
+	}
+	w := d.notReady(n, "still to be upgraded")
+	return &w
+}
+
+func workerTooNew(d *deciding, _ *window, n *cluster.Node, hop int) *Wait {
+	return kubeletTooNew(d, n, hop)
+}
+
+// kubeletTooNew compares with every API server, since the kubelet may be led to any of them.
+func kubeletTooNew(d *deciding, n *cluster.Node, hop int) *Wait {
+	want, _ := skew.Parse(d.plan.Hops[hop].Kubernetes)
+	for _, server := range d.s.ControlPlane() {
+		if v := apiServerVersion(d.s, server); v.IsZero() || v.MinorsBehind(want) > 0 {
+			return &Wait{
+				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, Person: true,
+				Message: fmt.Sprintf("The API server on %s is at %s: a kubelet at %s would be newer", server.Name, orUnknown(v), want),
+				Remedy:  "upgrade the control plane first",
+			}
+		}
+	}
+	return nil
+}
+
+func anotherZonesTurn(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
+	turn := &w.zones[d.pools[n.Name]]
+	if !turn.set {
+		*turn = zoneTurn{set: true, zone: n.Zone}
+	}
+	if turn.zone == n.Zone {
+		return nil
+	}
+	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: fmt.Sprintf("Zone %s waits until zone %s is done", n.Zone, turn.zone)}
+}
+
+func canaryNotProven(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
+	pool := d.pools[n.Name]
+	policy, c := d.spec.Pools[pool].Canary, &w.proven[pool]
+	if policy == nil || c.proven || c.begun < int(policy.Nodes) {
+		return nil
+	}
+	if c.wait != nil {
+		return c.wait
+	}
+	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: fmt.Sprintf("Pool %s waits for its canary", d.spec.Pools[pool].Name)}
+}
+
+// canary looks how a pool's canary stands: as many nodes as the policy says were upgraded by this operation and have been healthy for the soak.
+func (d *deciding) canary(pool, hop int) canary {
+	policy := d.spec.Pools[pool].Canary
+	if policy == nil {
+		return canary{proven: true}
+	}
+	var out canary
+	var finished []time.Time
+	for _, n := range d.workers {
+		if d.pools[n.Name] != pool {
+			continue
+		}
+		order := d.order(n)
+		switch {
+		case d.active[n.Name]:
+			out.begun++
+		case order != nil && d.ordered(n, hop) && d.phase(n) == refitv1alpha1.NodeSucceeded && d.settled(n, hop) && order.Status.FinishedAt != nil:
+			out.begun++
+			finished = append(finished, order.Status.FinishedAt.Time)
+		}
+	}
+	if len(finished) < int(policy.Nodes) {
+		return out
+	}
+	slices.SortFunc(finished, time.Time.Compare)
+	since := finished[policy.Nodes-1]
+	until := since.Add(policy.Soak.Duration)
+	out.proven = !d.now.Before(until)
+	out.wait = &Wait{
+		Reason: refitv1alpha1.ReasonProgressing, Since: since, Until: until,
+		Message: fmt.Sprintf("The canary of pool %s must be healthy for %s", d.spec.Pools[pool].Name, duration(policy.Soak.Duration)),
+	}
+	return out
+}
+
+// noSlot counts every node of the pool that is unavailable, whoever made it so. A node that is unavailable already costs nothing more.
+func noSlot(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
+	pool := d.pools[n.Name]
+	limit := maxUnavailable(&d.spec.Pools[pool], w.sizes[pool])
+	if w.unavailable[pool] < limit || (d.unavailable(n) && w.unavailable[pool] <= limit) {
+		return nil
+	}
+	return d.slotWait(pool, limit)
+}
+
+// slotGone is the same question once more, just before the first disruption of a claimed node: only as many as the limit allows may be away with it.
+func slotGone(d *deciding, n *cluster.Node, _ int) *Wait {
+	if n.ControlPlane {
+		return nil
+	}
+	pool := d.pools[n.Name]
+	size, away := 0, 0
+	for i := range d.s.Nodes {
+		other := &d.s.Nodes[i]
+		if other.ControlPlane || d.pools[other.Name] != pool {
+			continue
+		}
+		size++
+		if d.unavailable(other) {
+			away++
+		}
+	}
+	limit := maxUnavailable(&d.spec.Pools[pool], size)
+	if away <= limit {
+		return nil
+	}
+	return d.slotWait(pool, limit)
+}
+
+// slotWait tells who uses the slots up: our own work ends by itself, somebody else's does not.
+func (d *deciding) slotWait(pool, limit int) *Wait {
+	name := d.spec.Pools[pool].Name
+	var away []*cluster.Node
+	for i := range d.s.Nodes {
+		n := &d.s.Nodes[i]
+		if !n.ControlPlane && d.pools[n.Name] == pool && d.unavailable(n) && !d.active[n.Name] && n.CordonedBy != d.op.UID {
+			away = append(away, n)
+		}
+	}
+	if len(away) == 0 {
+		return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("Pool %s: %d of %d slots are in use", name, limit, limit)}
+	}
+	w := &Wait{
+		Reason: refitv1alpha1.ReasonNodeUnavailable, Node: away[0].Name, Since: away[0].ReadySince,
+		Message: fmt.Sprintf("Pool %s: at most %d may be unavailable, and %s already: %s", name, limit, areUnavailable(len(away)), names(away)),
+		Remedy:  "bring them back (kubectl uncordon, or repair the node), or waive NodeCordonedByHand or NodeNotReady for the node by its name",
+	}
+	w.Person = slices.ContainsFunc(away, func(n *cluster.Node) bool { return n.IsReady() || d.now.Sub(n.ReadySince) > patience })
+	return w
+}
+
+func tooManyAtWork(_ *deciding, w *window, _ *cluster.Node, _ int) *Wait {
+	if w.atWork < maxAtWork {
+		return nil
+	}
+	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("%d nodes are at work, which is the most at once", maxAtWork)}
+}
+
+// budgetShared keeps nodes apart whose pods share a budget. A node whose budget is exhausted at this moment waits as long as others are on their way, since
+// these may be the reason; with nobody else at work it begins, and its drain tells what it waits for.
+func budgetShared(d *deciding, w *window, n *cluster.Node, hop int) *Wait {
+	if !needsDrain(d.s, d.spec, n, d.plan.Hops[hop].Kubernetes) {
+		return nil
+	}
+	if conflict, may := w.draining.MayAdd(n.Name); !may {
+		return &Wait{Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Message: conflict.String()}
+	}
+	drain := d.drains.Node(n.Name)
+	if drain == nil || w.atWork == 0 {
+		return nil
+	}
+	for _, b := range drain.Blockers {
+		if b.Kind == disruption.BudgetExhausted {
+			return &Wait{
+				Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name,
+				Message: fmt.Sprintf("%s waits: PodDisruptionBudget %s allows none of its pods to go just now", n.Name, d.s.Budgets[b.Budget].Key()),
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,332 @@
+package plan
+
+import (
+	"fmt"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/disruption"
+)
+
+// turn is the hop whose turn it is: the first that is not behind us.
+func (v *view) turn() int {
+	for i := range v.plan.Stages {
+		if !v.complete(&v.plan.Stages[i]) {
+			return v.plan.Stages[i].Hop
+		}
+	}
+	return len(v.plan.Hops) - 1
+}
+
+// complete says whether a stage has nothing left to do.
+func (v *view) complete(stage *Stage) bool {
+	switch stage.Name {
+	case refitv1alpha1.StagePrefetch:
+		return v.prefetchComplete(stage.Hop)
+	case refitv1alpha1.StageControlPlane:
+		return v.allSettled(v.controlPlane, stage.Hop)
+	case refitv1alpha1.StageWorkers:
+		return v.allSettled(v.workers, stage.Hop)
+	case refitv1alpha1.StageVerify:
+	}
+	return false
+}
+
+func (v *view) allSettled(nodes []*cluster.Node, hop int) bool {
+	for _, n := range nodes {
+		if !v.settled(n, hop) {
+			return false
+		}
+	}
+	return true
+}
+
+// prefetchComplete says whether every node has what the hop needs. Once a node of the hop was changed the stage lies behind us: a node that joins later
+// fetches before its own turn and holds nobody up.
+func (v *view) prefetchComplete(hop int) bool {
+	if v.open["EverythingEverywhere"] {
+		return true
+	}
+	workersHop := v.workersHop(hop)
+	if v.begun(hop) {
+		return true
+	}
+	for _, n := range v.controlPlane {
+		if !v.at(n, hop) && !v.prefetched(n, hop) {
+			return false
+		}
+	}
+	if !v.workersFetch(hop) {
+		return true
+	}
+	for _, n := range v.workers {
+		if workersHop >= 0 && !v.at(n, workersHop) && !v.prefetched(n, workersHop) {
+			return false
+		}
+	}
+	return true
+}
+
+// begun says whether a node was ordered to change in this hop, or to anything in a later one.
+func (v *view) begun(hop int) bool {
+	for _, nodes := range [][]*cluster.Node{v.controlPlane, v.workers} {
+		for _, n := range nodes {
+			order := v.order(n)
+			if order == nil {
+				continue
+			}
+			at, ok := v.orderedHop(order)
+			// Workers are told at the beginning to fetch what they need at the end: that begins nothing.
+			if ok && (at == hop && order.Spec.Permit == refitv1alpha1.PermitApply || at > hop && n.ControlPlane) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// orderedHop is the hop that an order is for.
+func (v *view) orderedHop(order *cluster.Upgrade) (int, bool) {
+	for hop := range v.plan.Hops {
+		if r := v.plan.Hops[hop].Release; r != nil && *r == order.Spec.Release {
+			return hop, true
+		}
+	}
+	return 0, false
+}
+
+// grant begins what is new: the first stage that is not complete says what.
+func (d *deciding) grant() {
+	for i := range d.plan.Stages {
+		stage := &d.plan.Stages[i]
+		if d.complete(stage) {
+			continue
+		}
+		switch stage.Name {
+		case refitv1alpha1.StagePrefetch:
+			d.grantPrefetch(stage.Hop)
+		case refitv1alpha1.StageControlPlane:
+			d.grantControlPlane(stage.Hop)
+		case refitv1alpha1.StageWorkers:
+			d.grantWorkers(stage.Hop)
+		case refitv1alpha1.StageVerify:
+			d.finish()
+		}
+		return
+	}
+}
+
+func (d *deciding) grantPrefetch(hop int) {
+	fetch := func(nodes []*cluster.Node, hop int) {
+		for _, n := range nodes {
+			if hop >= 0 && !d.at(n, hop) && !d.prefetched(n, hop) && !d.active[n.Name] {
+				d.fetch(n, hop)
+			}
+		}
+	}
+	fetch(d.controlPlane, hop)
+	if d.workersFetch(hop) {
+		fetch(d.workers, d.workersHop(hop))
+	}
+}
+
+// workersFetch says whether workers fetch before this hop: at the beginning, and again after each time that they went.
+func (v *view) workersFetch(hop int) bool { return hop == 0 || v.workersHop(hop-1) == hop-1 }
+
+// grantControlPlane begins with the next control plane node, one at a time.
+func (d *deciding) grantControlPlane(hop int) {
+	for _, n := range d.controlPlane {
+		if d.settled(n, hop) {
+			continue
+		}
+		if d.active[n.Name] {
+			return // it is being brought on
+		}
+		if d.at(n, hop) {
+			d.wait(d.unsettled(n, hop))
+			return
+		}
+		if !d.prefetched(n, hop) {
+			d.fetch(n, hop)
+			return
+		}
+		if w := d.firstClosed(controlPlaneGates, n, hop); w != nil {
+			d.wait(*w)
+			return
+		}
+		if d.leads(n) && !d.moveLeader(n) {
+			return
+		}
+		d.act(Claim, n, "%s", d.controlPlaneReason(n))
+		return
+	}
+}
+
+func (d *deciding) controlPlaneReason(n *cluster.Node) string {
+	switch {
+	case len(d.controlPlane) == 1:
+		return "it is the only control plane node"
+	case n.Name == d.s.Endpoint.Holder:
+		return "it holds the API endpoint's address and goes last"
+	}
+	return "it is the next control plane node; every etcd member and API server is well"
+}
+
+// grantWorkers opens each pool's window as far as it goes.
+func (d *deciding) grantWorkers(hop int) {
+	w := d.openWindow(hop)
+	for _, n := range d.workers {
+		if d.settled(n, hop) || d.active[n.Name] {
+			continue
+		}
+		switch {
+		case d.skipped(n):
+			w.skipped = append(w.skipped, n)
+		case d.at(n, hop):
+			w.holdBack(d.unsettled(n, hop))
+		case !d.prefetched(n, hop):
+			d.fetch(n, hop)
+		default:
+			if wait := d.firstClosedWorker(w, n, hop); wait != nil {
+				w.holdBack(*wait)
+				continue
+			}
+			w.claim(n)
+			d.act(Claim, n, "%s", w.reason(n))
+		}
+	}
+	for _, wait := range w.held {
+		d.wait(wait)
+	}
+	if len(w.skipped) > 0 && len(w.held) == 0 && len(d.do) == 0 && d.busy == 0 {
+		d.wait(skippedWait(w.skipped))
+	}
+}
+
+func skippedWait(nodes []*cluster.Node) Wait {
+	return Wait{
+		Reason: refitv1alpha1.ReasonNodesSkipped, Node: nodes[0].Name, Person: true,
+		Message: fmt.Sprintf("%s left for later because %s could not be emptied: %s", count(len(nodes), "node"), they(len(nodes)), names(nodes)),
+		Remedy:  "make room for their pods and say retry, or say abort to end here",
+	}
+}
+
+// finish ends the operation when everything holds that Verify promises.
+func (d *deciding) finish() {
+	last := len(d.plan.Hops) - 1
+	for _, n := range d.controlPlane {
+		if w := d.firstClosed(settleGates, n, last); w != nil {
+			d.wait(*w)
+			return
+		}
+	}
+	if len(d.active) > 0 || len(d.do) > 0 {
+		return // strays are being tidied up
+	}
+	d.do = append(d.do, Action{Kind: Finish, Reason: "every node of the plan is at its version and ready"})
+}
+
+// endAborted holds what was only fetched and ends the operation when no node is at work any more.
+func (d *deciding) endAborted() {
+	for _, nodes := range [][]*cluster.Node{d.controlPlane, d.workers} {
+		for _, n := range nodes {
+			order := d.order(n)
+			if order != nil && !d.active[n.Name] && order.Spec.Permit == refitv1alpha1.PermitPrefetch {
+				d.act(Hold, n, "the operation was aborted").Release = &order.Spec.Release
+				d.do[len(d.do)-1].Role, d.do[len(d.do)-1].Attempt = order.Spec.Role, order.Spec.Attempt
+			}
+		}
+	}
+	if len(d.op.Active) == 0 && len(d.do) == 0 {
+		d.do = append(d.do, Action{Kind: Finish, Reason: "the operation was aborted and no node is at work"})
+	}
+}
+
+// window is what may still be begun among the workers, while Next goes through them.
+type window struct {
+	view        *view
+	unavailable []int // by pool
+	sizes       []int // by pool, all of its nodes
+	atWork      int
+	draining    *disruption.Set
+	zones       []zoneTurn // by pool
+	proven      []canary   // by pool
+	held        []Wait
+	skipped     []*cluster.Node
+	claimed     map[string]bool
+}
+
+type zoneTurn struct {
+	set  bool
+	zone string
+}
+
+// canary is how a pool's canary stands.
+type canary struct {
+	begun  int // nodes at work or done
+	proven bool
+	wait   *Wait
+}
+
+func (d *deciding) openWindow(hop int) *window {
+	pools := len(d.spec.Pools)
+	w := &window{
+		view: d.view, unavailable: make([]int, pools), sizes: make([]int, pools), atWork: len(d.active),
+		zones: make([]zoneTurn, pools), proven: make([]canary, pools), claimed: map[string]bool{},
+	}
+	var draining []string
+	for i := range d.s.Nodes {
+		n := &d.s.Nodes[i]
+		if d.active[n.Name] && !d.changing(n) {
+			draining = append(draining, n.Name)
+		}
+		if n.ControlPlane {
+			continue
+		}
+		pool := d.pools[n.Name]
+		w.sizes[pool]++
+		if d.unavailable(n) {
+			w.unavailable[pool]++
+		}
+		if d.active[n.Name] {
+			w.zones[pool] = zoneTurn{set: true, zone: n.Zone}
+		}
+	}
+	w.draining = d.drains.Together(draining...)
+	for pool := range w.proven {
+		w.proven[pool] = d.canary(pool, hop)
+	}
+	return w
+}
+
+// claim counts a node that is about to be claimed.
+func (w *window) claim(n *cluster.Node) {
+	pool := w.view.pools[n.Name]
+	if !w.view.unavailable(n) {
+		w.unavailable[pool]++
+	}
+	w.atWork++
+	w.draining.Add(n.Name)
+	w.zones[pool] = zoneTurn{set: true, zone: n.Zone}
+	w.proven[pool].begun++
+	w.claimed[n.Name] = true
+}
+
+// holdBack remembers one reason of each kind: five thousand nodes that wait for a slot are one thing to say.
+func (w *window) holdBack(wait Wait) {
+	for _, held := range w.held {
+		if held.Reason == wait.Reason {
+			return
+		}
+	}
+	w.held = append(w.held, wait)
+}
+
+func (w *window) reason(n *cluster.Node) string {
+	pool := w.view.pools[n.Name]
+	policy := &w.view.spec.Pools[pool]
+	if c := w.proven[pool]; policy.Canary != nil && !c.proven {
+		return fmt.Sprintf("canary %d of %d of pool %s", c.begun, policy.Canary.Nodes, policy.Name)
+	}
+	return fmt.Sprintf("%d of %d slots of pool %s", w.unavailable[pool], maxUnavailable(policy, w.sizes[pool]), policy.Name)
+}

@@ -1,0 +1,257 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/disruption"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+// Make plans the upgrade that spec asks for. An operation's recorded path is followed, however far the cluster has come on it; otherwise the
+// path begins where the cluster is. An error is a target that cannot be reached at all, in words for the person who asked.
+func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, error) {
+	spec = Defaulted(spec)
+	path, err := PathOf(s, spec)
+	if err != nil {
+		return nil, err
+	}
+	m := &maker{snapshot: s, spec: &spec, path: path, drains: disruption.Simulate(s), times: observedTimes(s)}
+	m.sortNodes()
+
+	p := &Plan{From: path.From.String(), To: path.To.String(), spec: spec, LeftOut: m.leftOut}
+	if _, oldest, err := start(s); err == nil && !oldest.IsZero() {
+		p.WorkersFrom = oldest.String()
+	}
+	p.Hops = m.hops()
+	p.Pools = m.pools()
+	p.Stages = m.stages(p)
+	p.Notes = m.notes(p)
+	for _, stage := range p.Stages {
+		p.Estimate.Expected += stage.Estimate.Expected
+		p.Estimate.Observed = p.Estimate.Observed || stage.Estimate.Observed
+	}
+	p.Hash = hash(p, m.controlPlane)
+	return p, nil
+}
+
+// Summary is the plan as an operation's status keeps it.
+func (p *Plan) Summary() *refitv1alpha1.PlanSummary {
+	out := &refitv1alpha1.PlanSummary{Hash: p.Hash, From: p.From, WorkersFrom: p.WorkersFrom, To: p.To}
+	out.Estimate.Duration = p.Estimate.Expected
+	for _, hop := range p.Hops {
+		h := refitv1alpha1.Hop{Kubernetes: hop.Kubernetes}
+		if hop.Release != nil {
+			h.Release = *hop.Release
+		}
+		out.Hops = append(out.Hops, h)
+	}
+	for _, stage := range p.Stages {
+		nodes := int32(min(len(stage.Nodes), 1<<30))
+		out.Stages = append(out.Stages, refitv1alpha1.StageSummary{Name: stage.Name, Kubernetes: stage.Kubernetes, Nodes: nodes})
+	}
+	return out
+}
+
+// maker holds what the parts of a plan are made from.
+type maker struct {
+	snapshot *cluster.Snapshot
+	spec     *refitv1alpha1.ClusterUpgradeSpec
+	path     skew.Path
+	drains   *disruption.Simulation
+	times    times
+
+	controlPlane []*cluster.Node   // in the order in which they go
+	workers      [][]*cluster.Node // by pool, in the order in which they go
+	sizes        []int             // by pool: all of its nodes, since maxUnavailable is a share of all
+	leftOut      []LeftOut
+}
+
+func (m *maker) sortNodes() {
+	m.workers = make([][]*cluster.Node, len(m.spec.Pools))
+	m.sizes = make([]int, len(m.spec.Pools))
+	for i := range m.snapshot.Nodes {
+		n := &m.snapshot.Nodes[i]
+		if !n.ControlPlane {
+			m.sizes[poolOf(m.spec, n)]++
+		}
+		switch reason := leftOut(m.spec, n); {
+		case reason != "":
+			m.leftOut = append(m.leftOut, LeftOut{Node: n.Name, Reason: reason})
+		case n.ControlPlane:
+			m.controlPlane = append(m.controlPlane, n)
+		default:
+			pool := poolOf(m.spec, n)
+			m.workers[pool] = append(m.workers[pool], n)
+		}
+	}
+	sortControlPlane(m.controlPlane, m.snapshot.Endpoint.Holder)
+	for _, nodes := range m.workers {
+		sortWorkers(nodes)
+	}
+	slices.SortFunc(m.leftOut, func(a, b LeftOut) int { return byName(a.Node, b.Node) })
+}
+
+// sortControlPlane puts the holder of the endpoint's address last: its move away is an interruption that should come once, and late.
+func sortControlPlane(nodes []*cluster.Node, holder string) {
+	slices.SortFunc(nodes, func(a, b *cluster.Node) int {
+		return cmp.Or(compareBool(a.Name == holder, b.Name == holder), byName(a.Name, b.Name))
+	})
+}
+
+// sortWorkers goes zone by zone, so that a fault of the new version meets one zone only. Within a zone, nodes that are cordoned already go first:
+// they cost nothing.
+func sortWorkers(nodes []*cluster.Node) {
+	slices.SortFunc(nodes, func(a, b *cluster.Node) int {
+		return cmp.Or(byName(a.Zone, b.Zone), compareBool(!a.Unschedulable, !b.Unschedulable), byName(a.Name, b.Name))
+	})
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// hops resolves each version of the path to a Release.
+func (m *maker) hops() []Hop {
+	hops := make([]Hop, 0, len(m.path.Hops))
+	before, etcd := m.path.From, oldestEtcd(m.snapshot)
+	for i, version := range m.path.Hops {
+		last := i == len(m.path.Hops)-1
+		hop := Hop{Kubernetes: version.String()}
+		release := m.release(version, last)
+		switch {
+		case release != nil:
+			hop.Release = &refitv1alpha1.ReleaseRef{Name: release.Name, Digest: release.Digest}
+			hop.Kubernetes = release.Payload.Kubernetes
+			version, _ = skew.Parse(release.Payload.Kubernetes) // resolved releases parse
+		case !last && version.Patch == 0 && version != m.path.From:
+			hop.Kubernetes = "v" + version.MinorString() // no Release decides the patch yet
+		}
+		hop.Minor = !version.SameMinor(before)
+		hop.Etcd = m.etcdMove(etcd, version, release)
+		if hop.Etcd.To != "" {
+			etcd = hop.Etcd.To
+		}
+		hops = append(hops, hop)
+		before = version
+	}
+	return hops
+}
+
+// release is the one that a hop installs: the recorded one of an operation under way, the one that the spec names, or the newest of the hop's minor
+// version. The last hop takes exactly the version that was asked for.
+func (m *maker) release(version skew.Version, last bool) *cluster.Release {
+	if recorded := m.recorded(version); recorded != nil {
+		return recorded
+	}
+	var newest *cluster.Release
+	var newestVersion skew.Version
+	for i := range m.snapshot.Releases {
+		candidate := &m.snapshot.Releases[i]
+		v, err := skew.Parse(candidate.Payload.Kubernetes)
+		switch {
+		case err != nil || candidate.Error != "" || !v.SameMinor(version):
+			continue
+		case last && (v != version || (m.spec.Target.Release != "" && candidate.Name != m.spec.Target.Release)):
+			continue
+		case version == m.path.From && v.Before(version): // workers that catch up do not end below the control plane's patch for no reason
+			continue
+		}
+		if newest == nil || newestVersion.Before(v) || (newestVersion == v && newest.Name < candidate.Name) {
+			newest, newestVersion = candidate, v
+		}
+	}
+	return newest
+}
+
+// recorded is the Release that the operation's plan was made with: a newer one that has come since is not for this operation.
+func (m *maker) recorded(version skew.Version) *cluster.Release {
+	op := m.snapshot.Operation
+	if op == nil || op.Plan == nil {
+		return nil
+	}
+	for _, hop := range op.Plan.Hops {
+		v, err := skew.Parse(hop.Kubernetes)
+		if err != nil || !v.SameMinor(version) || hop.Release.Name == "" {
+			continue
+		}
+		for i := range m.snapshot.Releases {
+			r := &m.snapshot.Releases[i]
+			if r.Name == hop.Release.Name && r.Digest == hop.Release.Digest {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// pools resolves the policies.
+func (m *maker) pools() []Pool {
+	var out []Pool
+	for i := range m.spec.Pools {
+		policy := &m.spec.Pools[i]
+		if len(m.workers[i]) == 0 {
+			continue
+		}
+		pool := Pool{
+			Name: policy.Name, Nodes: len(m.workers[i]), MaxUnavailable: maxUnavailable(policy, m.sizes[i]),
+			Canary: policy.Canary, Drain: policy.Drain, Selector: policy.NodeSelector,
+		}
+		for _, n := range m.workers[i] { // sorted by zone
+			if n.Zone != "" && !slices.Contains(pool.Zones[max(0, len(pool.Zones)-1):], n.Zone) {
+				pool.Zones = append(pool.Zones, n.Zone)
+			}
+		}
+		out = append(out, pool)
+	}
+	return out
+}
+
+// oldestEtcd is the oldest version of an etcd member, empty with an external etcd or if it is unknown.
+func oldestEtcd(s *cluster.Snapshot) string {
+	if s.ExternalEtcd() != cluster.No {
+		return ""
+	}
+	oldest := ""
+	for _, n := range s.EtcdMembers() {
+		v := plainVersion(n.Static["etcd"].Version)
+		if n.Report != nil && n.Report.Etcd != nil && n.Report.Etcd.Version != "" {
+			v = plainVersion(n.Report.Etcd.Version)
+		}
+		if oldest == "" || (v != "" && skew.EtcdStays(oldest, v)) {
+			oldest = v
+		}
+	}
+	return oldest
+}
+
+// etcdMove is what a hop does with etcd. What a Release brings goes before what kubeadm of that version would bring.
+func (m *maker) etcdMove(from string, version skew.Version, release *cluster.Release) EtcdMove {
+	switch external := m.snapshot.ExternalEtcd(); {
+	case m.spec.Scope == refitv1alpha1.ScopeWorkers:
+		return EtcdMove{}
+	case external == cluster.Yes:
+		return EtcdMove{Reason: "etcd is external: Refit never touches it"}
+	case external == cluster.Unknown || from == "":
+		return EtcdMove{Reason: "its version is not known"}
+	}
+	to := etcdOf(version, release)
+	switch {
+	case to == "":
+		return EtcdMove{From: from, Reason: fmt.Sprintf("the Release of %s brings no etcd", version)}
+	case skew.EtcdStays(from, to):
+		return EtcdMove{From: from, Reason: fmt.Sprintf("it is newer than %s, and etcd is never lowered", to)}
+	case to == from:
+		return EtcdMove{From: from, Reason: "it is there already"}
+	}
+	return EtcdMove{From: from, To: to}
+}

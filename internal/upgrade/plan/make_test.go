@@ -1,0 +1,284 @@
+package plan
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// makeStory is a cluster and a wish; its golden file is the plan.
+type makeStory struct {
+	name    string // of the golden file
+	tells   string // the situation in a sentence
+	cluster *cluster.Snapshot
+	spec    refitv1alpha1.ClusterUpgradeSpec
+}
+
+func makeStories() []makeStory {
+	shop := cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "cart"}
+	return []makeStory{
+		{
+			"ha-minor", "A healthy cluster of three control plane nodes and two workers goes to the next minor version.",
+			clustertest.HA("v1.35.4", 3, 2, released("v1.36.3", "3.6.8")), to("v1.36.3"),
+		},
+		{
+			"single-node", "A cluster of one node: the node is not drained, and the API is away for a while.",
+			clustertest.Single("v1.35.4", released("v1.36.3", "3.6.8")), to("v1.36.3"),
+		},
+		{
+			"three-hops", "Three minor versions: the control plane goes in three hops, the workers once.",
+			clustertest.HA("v1.34.4", 3, 2, released("v1.35.4", "3.6.6"), released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0")), to("v1.37.1"),
+		},
+		{
+			"four-hops", "Four minor versions: the workers have to follow once on the way.",
+			clustertest.HA("v1.33.9", 3, 2, clustertest.Released("v1.34.4", "v1.35.4", "v1.36.3", "v1.37.1")), to("v1.37.1"),
+		},
+		{
+			"catch-up", "Workers that are three minor versions behind catch up before the control plane can move.",
+			clustertest.HA("v1.36.3", 3, 2, clustertest.Released("v1.36.3", "v1.37.1"), workersAt("v1.33.9")), to("v1.37.1"),
+		},
+		{
+			"patch", "A patch release: no node is drained.",
+			clustertest.HA("v1.36.1", 3, 2, released("v1.36.3", "3.6.8")), to("v1.36.3"),
+		},
+		{
+			"patch-drained", "A patch release in a pool that wants every release drained.",
+			clustertest.HA("v1.36.1", 3, 2, clustertest.Released("v1.36.3")),
+			with(to("v1.36.3"), refitv1alpha1.Pool{Name: DefaultPool, Drain: refitv1alpha1.Drain{When: refitv1alpha1.DrainAllReleases}}),
+		},
+		{
+			"no-release", "There is no Release in the cluster yet: the plan can be read, but its hash will change.",
+			clustertest.HA("v1.34.4", 3, 2), to("v1.36.3"),
+		},
+		{
+			"newest-patch", "On the way the newest Release of each minor version is used, at the end exactly what was asked for.",
+			clustertest.HA("v1.34.4", 3, 2, clustertest.Released("v1.35.4", "v1.35.11", "v1.35.9", "v1.36.3", "v1.36.5")), to("v1.36.3"),
+		},
+		{
+			"scope-control-plane", "The control plane goes now, the workers stay.",
+			clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3")), scoped(to("v1.36.3"), refitv1alpha1.ScopeControlPlane),
+		},
+		{
+			"scope-workers", "The workers follow a control plane that went before.",
+			clustertest.HA("v1.36.3", 3, 2, clustertest.Released("v1.36.3"), workersAt("v1.35.4")), scoped(to("v1.36.3"), refitv1alpha1.ScopeWorkers),
+		},
+		{
+			"node-selector", "The control plane and the workers with a label go now, the others next month.",
+			clustertest.HA("v1.35.4", 3, 3, clustertest.Released("v1.36.3"), labeled("worker-2", "wave", "now")), selecting(to("v1.36.3"), "wave", "now"),
+		},
+		{
+			"pools", "Pools with a canary, a percentage and zones.",
+			clustertest.HA("v1.35.4", 3, 12, clustertest.Released("v1.36.3"), labeled("worker-11", "pool", "gpu"), labeled("worker-12", "pool", "gpu")),
+			with(to("v1.36.3"),
+				refitv1alpha1.Pool{
+					Name: "gpu", NodeSelector: refitv1alpha1.Labels{"pool": "gpu"},
+					Drain: refitv1alpha1.Drain{Timeout: metav1.Duration{Duration: time.Hour}, OnBlocked: refitv1alpha1.OnBlockedSkip},
+				},
+				refitv1alpha1.Pool{Name: DefaultPool, MaxUnavailable: share("25%"), Canary: &refitv1alpha1.Canary{}}),
+		},
+		{
+			"cordoned", "A worker that somebody cordoned goes early in its zone, and stays cordoned.",
+			clustertest.HA("v1.35.4", 3, 6, clustertest.Released("v1.36.3"), clustertest.OnNode("worker-4", func(n *cluster.Node) { n.Unschedulable = true })),
+			to("v1.36.3"),
+		},
+		{
+			"not-ready-set-aside", "A worker that is not ready is set aside by a waiver.",
+			clustertest.HA("v1.35.4", 3, 3, clustertest.Released("v1.36.3"), clustertest.OnNode("worker-2", func(n *cluster.Node) { n.Ready = cluster.No })),
+			waiving(to("v1.36.3"), "NodeNotReady", "Node worker-2"),
+		},
+		{
+			"two-members", "Two control plane nodes: etcd is away twice.",
+			clustertest.HA("v1.35.4", 2, 1, clustertest.Released("v1.36.3")), waiving(to("v1.36.3"), "EtcdTwoMembers", ""),
+		},
+		{
+			"external-etcd", "etcd is somebody else's.",
+			clustertest.HA("v1.35.4", 3, 1, clustertest.Released("v1.36.3"), externalEtcd), to("v1.36.3"),
+		},
+		{
+			"etcd-newer", "What runs of etcd is newer than what the Release brings: it stays.",
+			clustertest.HA("v1.35.4", 3, 1, released("v1.36.3", "3.6.4")), to("v1.36.3"),
+		},
+		{
+			"shared-budget", "Nodes whose pods share a budget that allows one at a time are kept apart.",
+			clustertest.HA("v1.35.4", 3, 6, clustertest.Released("v1.36.3"),
+				clustertest.Pods(shop, map[string]int32{"worker-1": 2, "worker-2": 1, "worker-4": 1, "worker-5": 1}), clustertest.Budget("shop", "cart", 1, "cart")),
+			with(to("v1.36.3"), refitv1alpha1.Pool{Name: DefaultPool, MaxUnavailable: share("50%")}),
+		},
+		{
+			"observed-times", "What nodes took before is what they are expected to take again.",
+			clustertest.HA("v1.35.4", 3, 4, clustertest.Released("v1.36.3"), clustertest.OnEveryNode(tookBefore)), to("v1.36.3"),
+		},
+		{
+			"half-done-by-hand", "Somebody upgraded one control plane node by hand: the plan begins where the others are.",
+			clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), upgradedByHand("cp-2", "v1.36.3")), to("v1.36.3"),
+		},
+		{
+			"windows", "A Windows node is left out.",
+			clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), clustertest.OnNode("worker-2", func(n *cluster.Node) { n.OS = "windows" })),
+			to("v1.36.3"),
+		},
+	}
+}
+
+func TestPlansAsStories(t *testing.T) {
+	for _, story := range makeStories() {
+		t.Run(story.name, func(t *testing.T) {
+			p, err := Make(story.cluster, story.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Join("plans", story.name), story.tells+"\n\n"+tell(p))
+		})
+	}
+}
+
+func TestTargetsThatCannotBeReached(t *testing.T) {
+	tests := []struct {
+		situation string
+		cluster   *cluster.Snapshot
+		spec      refitv1alpha1.ClusterUpgradeSpec
+		want      string
+	}{
+		{"an older version", clustertest.HA("v1.36.3", 3, 2), to("v1.35.4"), "the control plane is at v1.36.3 already: Kubernetes cannot go back to v1.35.4"},
+		{"no version", clustertest.HA("v1.36.3", 3, 2), to("1.36"), `"1.36" is no version like v1.36.3`},
+		{"nothing", clustertest.HA("v1.36.3", 3, 2), to(""), "no target: name a version such as v1.36.3, or a Release"},
+		{
+			"a Release that is not there", clustertest.HA("v1.35.4", 3, 2),
+			refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Release: "spring"}},
+			"there is no Release spring in the cluster",
+		},
+		{
+			"workers beyond their control plane", clustertest.HA("v1.35.4", 3, 2), scoped(to("v1.36.3"), refitv1alpha1.ScopeWorkers),
+			"workers at v1.36.3 do not fit a control plane at v1.35.4: they may be at most 3 minor versions older and never newer",
+		},
+		{
+			"a cluster of which no version is known", &cluster.Snapshot{Nodes: []cluster.Node{{Name: "cp-1", ControlPlane: true}}}, to("v1.36.3"),
+			"the version of the control plane is not known: no API server told its version",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.situation, func(t *testing.T) {
+			p, err := Make(test.cluster, test.spec)
+			if err == nil || err.Error() != test.want {
+				t.Errorf("got plan %v and error %v, want %q", p, err, test.want)
+			}
+		})
+	}
+}
+
+// golden compares with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; look at it, then write it anew with -update\n%s", path, firstDifference(got, string(want)))
+	}
+}
+
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range g {
+		if i >= len(w) || g[i] != w[i] {
+			expected := "(nothing)"
+			if i < len(w) {
+				expected = w[i]
+			}
+			return "got:  " + g[i] + "\nwant: " + expected
+		}
+	}
+	return "the end is missing"
+}
+
+func to(version string) refitv1alpha1.ClusterUpgradeSpec {
+	return refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: version}}
+}
+
+func with(spec refitv1alpha1.ClusterUpgradeSpec, pools ...refitv1alpha1.Pool) refitv1alpha1.ClusterUpgradeSpec {
+	spec.Pools = pools
+	return spec
+}
+
+func scoped(spec refitv1alpha1.ClusterUpgradeSpec, scope refitv1alpha1.Scope) refitv1alpha1.ClusterUpgradeSpec {
+	spec.Scope = scope
+	return spec
+}
+
+func selecting(spec refitv1alpha1.ClusterUpgradeSpec, key, value string) refitv1alpha1.ClusterUpgradeSpec {
+	spec.NodeSelector = refitv1alpha1.Labels{key: value}
+	return spec
+}
+
+func waiving(spec refitv1alpha1.ClusterUpgradeSpec, check, object string) refitv1alpha1.ClusterUpgradeSpec {
+	spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: check, Object: object, Reason: "the test says so"})
+	return spec
+}
+
+func share(text string) *intstr.IntOrString {
+	out := intstr.Parse(text)
+	return &out
+}
+
+func released(version, etcd string) clustertest.Change {
+	return func(s *cluster.Snapshot) {
+		clustertest.Released(version)(s)
+		s.Releases[len(s.Releases)-1].Payload.Etcd = etcd
+	}
+}
+
+func workersAt(version string) clustertest.Change {
+	return clustertest.OnEveryNode(func(n *cluster.Node) {
+		if !n.ControlPlane {
+			n.Kubelet = version
+		}
+	})
+}
+
+func labeled(node, key, value string) clustertest.Change {
+	return clustertest.OnNode(node, func(n *cluster.Node) { n.Labels[key] = value })
+}
+
+func externalEtcd(s *cluster.Snapshot) {
+	s.Kubeadm.ExternalEtcd = true
+	clustertest.OnEveryNode(func(n *cluster.Node) { delete(n.Static, "etcd") })(s)
+}
+
+func upgradedByHand(node, version string) clustertest.Change {
+	return func(s *cluster.Snapshot) {
+		s.Node(node).Kubelet = version
+		s.APIServer(node).Version = version
+	}
+}
+
+func tookBefore(n *cluster.Node) {
+	started := metav1.NewTime(clustertest.Now.Add(-24 * time.Hour))
+	drained, finished := metav1.NewTime(started.Add(40*time.Second)), metav1.NewTime(started.Add(3*time.Minute))
+	n.Upgrade = &cluster.Upgrade{Status: refitv1alpha1.NodeUpgradeStatus{
+		Phase: refitv1alpha1.NodeSucceeded, StartedAt: &started, FinishedAt: &finished,
+		Drain: &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainDrained, StartedAt: &started, FinishedAt: &drained},
+	}}
+}

@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+func (v *view) failedWait(n *cluster.Node) Wait {
+	failure := v.failure(n)
+	message := fmt.Sprintf("%s failed", n.Name)
+	if failure.Step != "" {
+		message += " at " + failure.Step
+	}
+	if failure.Message != "" {
+		message += ": " + failure.Message
+	}
+	return Wait{Reason: refitv1alpha1.ReasonNodeFailed, Node: n.Name, Message: message, Person: true, Remedy: failure.Remedy}
+}
+
+// notReady waits for a node to become ready, and after a while for a person.
+func (v *view) notReady(n *cluster.Node, what string) Wait {
+	return Wait{
+		Reason: refitv1alpha1.ReasonNodeUnavailable, Node: n.Name, Since: n.ReadySince, Person: v.now.Sub(n.ReadySince) > patience,
+		Message: fmt.Sprintf("%s (%s) is not ready", n.Name, what),
+		Remedy:  fmt.Sprintf("see why: kubectl describe node %s; journalctl -u kubelet on the node", n.Name),
+	}
+}
+
+// unsettled waits for a node that runs its version and is not settled.
+func (v *view) unsettled(n *cluster.Node, hop int) Wait {
+	version := v.plan.Hops[hop].Kubernetes
+	switch {
+	case !n.IsReady():
+		return v.notReady(n, "at "+version)
+	case v.changing(n):
+		return v.atWork(n, fmt.Sprintf("Waiting for the agent on %s to end its work", n.Name))
+	}
+	return v.atWork(n, fmt.Sprintf("%s runs %s and is being closed", n.Name, version))
+}
+
+// atWork waits for a node that needs nobody.
+func (v *view) atWork(n *cluster.Node, message string) Wait {
+	w := Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: message}
+	if order := v.order(n); order != nil && order.Status.StartedAt != nil {
+		w.Since = order.Status.StartedAt.Time
+	}
+	return w
+}
+
+// stepOf is the step that an agent is at, for the end of a sentence.
+func stepOf(n *cluster.Node) string {
+	if n.Upgrade == nil || n.Upgrade.Status.Step == "" {
+		return ""
+	}
+	return ": " + n.Upgrade.Status.Step
+}
+
+func blockersOf(drain *refitv1alpha1.DrainStatus) string {
+	if drain == nil || len(drain.Blockers) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(": %s: %s", drain.Blockers[0].Pod, drain.Blockers[0].Reason)
+	if more := len(drain.Blockers) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+// sayActions says in a sentence what is being done, the most telling kind first.
+func sayActions(actions []Action) string {
+	for _, kind := range []ActionKind{Finish, Apply, PutBack, Drain, Cordon, Claim, MoveLeader, Skip, GiveUp, Uncordon, Free, Prefetch, Hold, Ask} {
+		var on []string
+		for _, a := range actions {
+			if a.Kind == kind {
+				on = append(on, a.Node)
+			}
+		}
+		if len(on) > 0 {
+			return fmt.Sprintf(sentences[kind], list(on))
+		}
+	}
+	return ""
+}
+
+var sentences = map[ActionKind]string{
+	Ask: "Asking %s for fresh facts", Prefetch: "Fetching on %s", Claim: "Beginning with %s", MoveLeader: "Moving etcd's leadership off %s",
+	Cordon: "Cordoning %s", Drain: "Draining %s", Apply: "Upgrading %s", PutBack: "Putting %s back", Hold: "Holding %s", Skip: "Leaving %s for later",
+	GiveUp: "Giving up on %s", Uncordon: "Uncordoning %s", Free: "Done with %s", Finish: "Finishing%s",
+}
+
+// list names a few and counts the rest.
+func list(names []string) string {
+	const few = 3
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}
+
+func names(nodes []*cluster.Node) string {
+	out := make([]string, 0, len(nodes))
+	for _, n := range nodes {
+		out = append(out, n.Name)
+	}
+	return list(out)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, what)
+}
+
+func they(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "they"
+}
+
+func areUnavailable(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", n)
+}

@@ -1,0 +1,210 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+// stages lists the parts of the plan in their order. It follows from the path and the scope alone, never from how far the cluster has come: a stage
+// does not vanish because its work is done.
+func (m *maker) stages(p *Plan) []Stage {
+	var out []Stage
+	last := len(p.Hops) - 1
+	for i, hop := range p.Hops {
+		out = append(out, m.prefetch(p, i))
+		if m.spec.Scope != refitv1alpha1.ScopeWorkers && !m.catchUp(i) {
+			out = append(out, m.controlPlaneStage(p, i))
+		}
+		if m.path.WorkersFollow[i] {
+			out = append(out, m.workersStage(p, i))
+		}
+		if i == last {
+			out = append(out, Stage{
+				Name: refitv1alpha1.StageVerify, Hop: i, Kubernetes: hop.Kubernetes, Estimate: m.times.verify(),
+				Reason: "every node at its version and ready, every API server ready, nothing left cordoned by Refit",
+			})
+		}
+	}
+	return out
+}
+
+// catchUp says whether a hop is there for workers only, which must catch up with the control plane before that can move.
+func (m *maker) catchUp(hop int) bool {
+	return hop == 0 && len(m.path.Hops) > 1 && m.path.Hops[0] == m.path.From
+}
+
+// prefetch covers the control plane nodes of the hop, and the workers when the version that they go to next is another than before: so that a file that
+// cannot be had is known before anything was disrupted, workers fetch at the beginning what they need at the end.
+func (m *maker) prefetch(p *Plan, hop int) Stage {
+	stage := Stage{
+		Name: refitv1alpha1.StagePrefetch, Hop: hop, Kubernetes: p.Hops[hop].Kubernetes, Estimate: m.times.prefetch(),
+		Reason: "files and images are fetched and checked on every node before anything is disrupted",
+	}
+	add := func(n *cluster.Node, step NodeStep, to string) {
+		if step.To = to; !isAt(m.snapshot, n, to) {
+			stage.Nodes = append(stage.Nodes, step)
+		}
+	}
+	if m.spec.Scope != refitv1alpha1.ScopeWorkers && !m.catchUp(hop) {
+		for _, n := range m.controlPlane {
+			add(n, NodeStep{Node: n.Name, From: m.from(p, n, hop)}, stage.Kubernetes)
+		}
+	}
+	next := slices.Index(m.path.WorkersFollow[hop:], true)
+	if next < 0 || (hop > 0 && !m.path.WorkersFollow[hop-1]) {
+		return stage
+	}
+	for i, nodes := range m.workers {
+		for _, n := range nodes {
+			add(n, NodeStep{Node: n.Name, Pool: m.spec.Pools[i].Name, Zone: n.Zone, From: m.from(p, n, hop)}, p.Hops[hop+next].Kubernetes)
+		}
+	}
+	return stage
+}
+
+// from is the version that a node has when a hop begins: what it has now, or what an earlier hop will have brought.
+func (m *maker) from(p *Plan, n *cluster.Node, hop int) string {
+	for i := hop - 1; i >= 0; i-- {
+		if (n.ControlPlane && !m.catchUp(i)) || (!n.ControlPlane && m.path.WorkersFollow[i]) {
+			if isAt(m.snapshot, n, p.Hops[i].Kubernetes) {
+				return n.Kubelet
+			}
+			return p.Hops[i].Kubernetes
+		}
+	}
+	return n.Kubelet
+}
+
+func (m *maker) controlPlaneStage(p *Plan, hop int) Stage {
+	stage := Stage{Name: refitv1alpha1.StageControlPlane, Hop: hop, Kubernetes: p.Hops[hop].Kubernetes}
+	stage.Reason = "one node at a time, each whole: etcd, API server, controller manager and scheduler, kubelet"
+	if len(m.controlPlane) == 1 {
+		stage.Reason = "etcd, API server, controller manager and scheduler, kubelet; the API is away while its only server is swapped"
+	}
+	holder := m.snapshot.Endpoint.Holder
+	for _, n := range m.controlPlane {
+		step := m.step(p, n, hop)
+		if n.Name == holder && len(m.controlPlane) > 1 && !step.There {
+			step.Reason = fmt.Sprintf("it holds the API endpoint's address %s, so it goes last", m.snapshot.Endpoint.Address)
+		}
+		stage.Nodes = append(stage.Nodes, step)
+		stage.Estimate = stage.Estimate.plus(step.Estimate)
+	}
+	return stage
+}
+
+func (m *maker) workersStage(p *Plan, hop int) Stage {
+	stage := Stage{Name: refitv1alpha1.StageWorkers, Hop: hop, Kubernetes: p.Hops[hop].Kubernetes, Reason: m.workersReason(p, hop)}
+	for i, nodes := range m.workers {
+		steps := m.poolSteps(p, i, hop)
+		for at := range p.Pools {
+			if pool := &p.Pools[at]; len(nodes) > 0 && pool.Name == m.spec.Pools[i].Name {
+				pool.Estimate = poolEstimate(pool, steps)
+				stage.Estimate = stage.Estimate.longer(pool.Estimate) // pools go side by side
+			}
+		}
+		stage.Nodes = append(stage.Nodes, steps...)
+	}
+	return stage
+}
+
+func (m *maker) poolSteps(p *Plan, pool, hop int) []NodeStep {
+	policy := &m.spec.Pools[pool]
+	steps := make([]NodeStep, 0, len(m.workers[pool]))
+	for i, n := range m.workers[pool] {
+		step := m.step(p, n, hop)
+		step.Pool, step.Zone = policy.Name, n.Zone
+		step.Canary = policy.Canary != nil && i < int(policy.Canary.Nodes)
+		if n.Unschedulable && n.CordonedBy == "" {
+			step.Reason = "somebody cordoned it already, so it goes early, and the cordon stays"
+		}
+		if step.There {
+			step.Canary, step.Reason = false, ""
+		}
+		if step.Canary {
+			step.Reason = fmt.Sprintf("canary: the others follow when it has been healthy for %s", duration(policy.Canary.Soak.Duration))
+		}
+		steps = append(steps, step)
+	}
+	m.keepApart(steps)
+	return steps
+}
+
+// keepApart notes which nodes share a budget that does not let them go together. Each node names the nearest of those before it, which is enough for a
+// reader; Next looks at the live budgets on the day.
+func (m *maker) keepApart(steps []NodeStep) {
+	at := make(map[string]int, len(steps))
+	for i := range steps {
+		at[steps[i].Node] = i
+	}
+	for _, apart := range m.drains.Apart {
+		budget := &m.snapshot.Budgets[apart.Budget]
+		var here []int
+		for _, name := range apart.Nodes {
+			if i, ok := at[name]; ok && steps[i].Drain {
+				here = append(here, i)
+			}
+		}
+		slices.Sort(here)
+		for i := 1; i < len(here); i++ {
+			earlier, later := &steps[here[i-1]], &steps[here[i]]
+			if len(later.Apart) < 3 {
+				later.Apart = append(later.Apart, Apart{
+					Node:   earlier.Node,
+					Reason: fmt.Sprintf("PodDisruptionBudget %s allows %d of their pods to go at once", budget.Key(), max(0, budget.Allowed)),
+				})
+			}
+		}
+	}
+}
+
+func (m *maker) step(p *Plan, n *cluster.Node, hop int) NodeStep {
+	to := p.Hops[hop].Kubernetes
+	step := NodeStep{Node: n.Name, From: m.from(p, n, hop), To: to}
+	if step.There = isAt(m.snapshot, n, to); step.There {
+		return step
+	}
+	step.Drain = needsDrain(m.snapshot, m.spec, n, to)
+	drain := m.drains.Node(n.Name)
+	if step.Drain && drain != nil {
+		step.Moves = int(drain.Moves)
+	}
+	step.Estimate = m.times.node(n, step.Drain, drain)
+	return step
+}
+
+// needsDrain says whether a node is emptied before it goes to a version: for another minor version, since the kubelet may not cross one under running
+// pods, or where the pool says so. With a single node there is nowhere to go.
+func needsDrain(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node, version string) bool {
+	if len(s.Nodes) == 1 {
+		return false
+	}
+	from := kubeletVersion(n)
+	to, err := skew.Parse(version)
+	if err != nil { // a hop without a Release has no patch yet, and is a minor version for itself
+		return true
+	}
+	return from.IsZero() || !from.SameMinor(to) || drainPolicy(spec, n).When == refitv1alpha1.DrainAllReleases
+}
+
+func (m *maker) workersReason(p *Plan, hop int) string {
+	skipped := 0
+	for i := hop - 1; i >= 0 && !m.path.WorkersFollow[i]; i-- {
+		skipped++
+	}
+	switch {
+	case m.spec.Scope == refitv1alpha1.ScopeWorkers:
+		return "the control plane is at " + p.From + " already"
+	case hop < len(p.Hops)-1:
+		return fmt.Sprintf("workers at %s would be more than %d minor versions older than the next version of the control plane",
+			p.WorkersFrom, skew.KubeletMinorsBehind)
+	case skipped > 0:
+		return fmt.Sprintf("once, after the last of %d hops: a kubelet may be up to %d minor versions older than its API server",
+			len(p.Hops), skew.KubeletMinorsBehind)
+	}
+	return "after the control plane, since a kubelet may never be newer than its API server"
+}

@@ -1,0 +1,194 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/disruption"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+// How long Refit waits for something that should come by itself before it says that a person is needed.
+const patience = 10 * time.Minute
+
+// freshness is how old an agent's facts may be when a control plane node's turn depends on them.
+const freshness = 2 * time.Minute
+
+// view is a Snapshot as Next looks at it. Everything in it is derived anew each time.
+type view struct {
+	plan   *Plan
+	spec   *refitv1alpha1.ClusterUpgradeSpec
+	s      *cluster.Snapshot
+	op     *cluster.Operation
+	now    time.Time
+	drains *disruption.Simulation
+
+	nodes        map[string]*cluster.Node
+	controlPlane []*cluster.Node // that the plan touches, in their order
+	workers      []*cluster.Node // that the plan touches, in their order
+	active       map[string]bool
+	pools        map[string]int  // of each worker, touched or not
+	open         map[string]bool // gates that are taken out, by tests only
+}
+
+func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
+	v := &view{
+		plan: p, spec: &p.spec, s: s, op: s.Operation, now: now, drains: disruption.Simulate(s),
+		nodes: make(map[string]*cluster.Node, len(s.Nodes)), active: make(map[string]bool, len(s.Operation.Active)), pools: make(map[string]int, len(s.Nodes)),
+	}
+	for _, name := range s.Operation.Active {
+		v.active[name] = true
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		v.nodes[n.Name] = n
+		if !n.ControlPlane {
+			v.pools[n.Name] = poolOf(v.spec, n)
+		}
+		switch {
+		case leftOut(v.spec, n) != "":
+		case n.ControlPlane:
+			v.controlPlane = append(v.controlPlane, n)
+		default:
+			v.workers = append(v.workers, n)
+		}
+	}
+	sortControlPlane(v.controlPlane, s.Endpoint.Holder)
+	sortWorkers(v.workers)
+	return v
+}
+
+// order is the work that this operation ordered on the node, nil if it ordered none. What was ordered for another operation, or for a node that has been
+// removed and has joined again under the same name, is none of ours.
+func (v *view) order(n *cluster.Node) *cluster.Upgrade {
+	if n.Upgrade == nil || string(n.Upgrade.Spec.Operation.UID) != v.op.UID || string(n.Upgrade.Spec.NodeUID) != n.UID {
+		return nil
+	}
+	return n.Upgrade
+}
+
+// phase is how far the node's agent is with its order, empty as long as it has not answered the newest one.
+func (v *view) phase(n *cluster.Node) refitv1alpha1.NodePhase {
+	order := v.order(n)
+	if order == nil || order.Status.ObservedSequence != order.Spec.Sequence {
+		return ""
+	}
+	return order.Status.Phase
+}
+
+// drain is how far the node is emptied for its newest order, nil if that has not begun.
+func (v *view) drain(n *cluster.Node) *refitv1alpha1.DrainStatus {
+	order := v.order(n)
+	if order == nil || order.Status.Drain == nil || order.Status.Drain.Sequence != order.Spec.Sequence {
+		return nil
+	}
+	return order.Status.Drain
+}
+
+// changing says whether the node's agent may be changing the host: it has an order to, and has not come to an end of it.
+func (v *view) changing(n *cluster.Node) bool {
+	order := v.order(n)
+	if order == nil || (order.Spec.Permit != refitv1alpha1.PermitApply && order.Spec.Permit != refitv1alpha1.PermitRollback) {
+		return false
+	}
+	phase := v.phase(n)
+	return phase != refitv1alpha1.NodeSucceeded && phase != refitv1alpha1.NodeRolledBack
+}
+
+// ended says whether the order on the node came to an end that only a person can reopen, by raising retry.
+func (v *view) failed(n *cluster.Node) bool {
+	order := v.order(n)
+	if order == nil || order.Spec.Attempt < v.op.Spec.Retry {
+		return false
+	}
+	phase, drain := v.phase(n), v.drain(n)
+	return phase == refitv1alpha1.NodeFailed || phase == refitv1alpha1.NodeRolledBack || (drain != nil && drain.Phase == refitv1alpha1.DrainFailed)
+}
+
+// skipped says whether the node was left for later.
+func (v *view) skipped(n *cluster.Node) bool {
+	order, drain := v.order(n), v.drain(n)
+	return drain != nil && drain.Phase == refitv1alpha1.DrainSkipped && order.Spec.Attempt >= v.op.Spec.Retry
+}
+
+// spent says whether the order on the node has come to its end and a new one is needed to go on.
+func (v *view) spent(n *cluster.Node) bool {
+	order, phase, drain := v.order(n), v.phase(n), v.drain(n)
+	switch {
+	case order == nil:
+		return true
+	case order.Spec.Permit == refitv1alpha1.PermitHold, order.Spec.Permit == refitv1alpha1.PermitRollback:
+		return phase != "" && phase != refitv1alpha1.NodeRollingBack
+	case phase == refitv1alpha1.NodeRolledBack:
+		return true
+	}
+	return drain != nil && (drain.Phase == refitv1alpha1.DrainSkipped || drain.Phase == refitv1alpha1.DrainFailed)
+}
+
+// ordered says whether the newest order on the node is for this hop's Release and still good.
+func (v *view) ordered(n *cluster.Node, hop int) bool {
+	order, release := v.order(n), v.plan.Hops[hop].Release
+	return order != nil && release != nil && order.Spec.Release == *release && !v.spent(n)
+}
+
+// prefetched says whether everything that the hop needs is on the node.
+func (v *view) prefetched(n *cluster.Node, hop int) bool {
+	if !v.ordered(n, hop) {
+		return false
+	}
+	phase := v.phase(n)
+	return phase == refitv1alpha1.NodePrefetched || v.order(n).Spec.Permit == refitv1alpha1.PermitApply
+}
+
+// at says whether the node runs the hop's version.
+func (v *view) at(n *cluster.Node, hop int) bool { return isAt(v.s, n, v.plan.Hops[hop].Kubernetes) }
+
+// isAt says whether a node runs a version or a later one: its kubelet, and on a control plane node its API server.
+func isAt(s *cluster.Snapshot, n *cluster.Node, version string) bool {
+	want, err := skew.Parse(version)
+	if err != nil || kubeletVersion(n).Before(want) {
+		return false
+	}
+	return !n.ControlPlane || !apiServerVersion(s, n).Before(want)
+}
+
+// settled says whether nothing is left to do on the node for this hop: it runs the version, it is ready, and nothing of ours is open on it.
+func (v *view) settled(n *cluster.Node, hop int) bool {
+	return v.at(n, hop) && n.IsReady() && !v.active[n.Name] && n.CordonedBy != v.op.UID && !v.changing(n) && !v.failed(n)
+}
+
+// unavailable says whether the node counts against maxUnavailable of its pool: we are at work on it, it is not ready, or somebody cordoned it. A waiver that
+// names the node sets the last two aside.
+func (v *view) unavailable(n *cluster.Node) bool {
+	object := nodeObject(n.Name)
+	switch {
+	case v.active[n.Name], n.CordonedBy == v.op.UID:
+		return true
+	case !n.IsReady():
+		return !waived(v.spec, checkNodeNotReady, object)
+	}
+	return n.Unschedulable && !waived(v.spec, checkNodeCordoned, object)
+}
+
+// hopOf is the hop that a worker goes to next, seen from a hop: the next one after which workers follow.
+func (v *view) workersHop(from int) int {
+	for hop := from; hop < len(v.plan.Hops); hop++ {
+		if slices.ContainsFunc(v.plan.Stages, func(s Stage) bool { return s.Name == refitv1alpha1.StageWorkers && s.Hop == hop }) {
+			return hop
+		}
+	}
+	return -1
+}
+
+// role is the node's role in a hop: the first control plane node of a hop carries kubeadm's cluster-wide phases.
+func (v *view) role(n *cluster.Node, hop int) refitv1alpha1.Role {
+	switch {
+	case !n.ControlPlane:
+		return refitv1alpha1.RoleWorker
+	case slices.ContainsFunc(v.controlPlane, func(other *cluster.Node) bool { return other != n && v.at(other, hop) }):
+		return refitv1alpha1.RoleControlPlane
+	}
+	return refitv1alpha1.RoleFirstControlPlane
+}
