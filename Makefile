@@ -5,20 +5,22 @@ MAKEFLAGS += --no-builtin-rules
 
 GO ?= go
 LINTER := bin/tools/golangci-lint
+CONTROLLER_GEN := bin/tools/controller-gen
 
 # The Kubernetes versions that the testbed builds.
 KUBERNETES ?= v1.35.4,v1.36.3
 
 # Which tests each end-to-end target runs, and for how long at most.
-E2E_PACKAGES ?= ./test/e2e/testbed/...
+E2E_PACKAGES ?= ./test/e2e/...
 E2E_CI_RUN ?= ^TestCI
 E2E_TESTBED_RUN ?= ^(TestVariants|TestSingle|TestManyNodes|TestSideBySide|TestCopy)
 E2E_FULL_RUN ?= ^TestVariants
 E2E_LEFTOVERS_RUN ?= ^TestLeftovers
 E2E_FAULTS_RUN ?= ^(TestFaults|TestDisk)
+E2E_CHECK_RUN ?= ^(TestDefects|TestCheckLeavesNothing)
 
 # What `make ci` runs, in this order.
-CI := verify-tidy lint test-bands test test-apiserver e2e-ci
+CI := verify-tidy verify-generate lint test-bands test test-apiserver e2e-ci
 
 ##@ Development
 
@@ -52,6 +54,24 @@ test-apiserver: ## Run the tests that need a real API server; REFIT_APISERVERS=v
 .PHONY: test-apiserver-all
 test-apiserver-all: export REFIT_APISERVERS := v1.34.4,v1.35.4,v1.36.3,v1.37.1
 test-apiserver-all: test-apiserver ## The same on every version that the testbed builds
+
+# $(1) is where the files go: the repository, or a copy to compare with. The API is one package; a second one needs a second call.
+define generate
+	$(CONTROLLER_GEN) object crd paths=./api/v1alpha1 output:object:dir=$(1)/api/v1alpha1 output:crd:dir=$(1)/config/crd
+	$(GO) run ./tools/apidocs -crds $(1)/config/crd -package api/v1alpha1 -to $(1)/docs/reference/api.md
+endef
+
+.PHONY: generate
+generate: $(CONTROLLER_GEN) ## Write deep copies, CRDs and the API reference anew, from api/
+	$(call generate,.)
+
+.PHONY: verify-generate
+verify-generate: $(CONTROLLER_GEN) ## Check that what is generated from api/ is up to date
+	rm -rf bin/_generated && mkdir -p bin/_generated/api/v1alpha1 bin/_generated/config/crd bin/_generated/docs/reference
+	$(call generate,bin/_generated)
+	diff -u api/v1alpha1/zz_generated.deepcopy.go bin/_generated/api/v1alpha1/zz_generated.deepcopy.go
+	diff -ru config/crd bin/_generated/config/crd
+	diff -u docs/reference/api.md bin/_generated/docs/reference/api.md
 
 .PHONY: kube-facts
 kube-facts: ## Write the facts about each Kubernetes release anew, from its source
@@ -121,6 +141,10 @@ e2e-testbed-leftovers: ## Check that the testbed leaves nothing behind on the ma
 e2e-testbed-faults: ## Break nodes and disks in every way and see the cluster come back
 	$(call e2e,$(E2E_FAULTS_RUN),60m)
 
+.PHONY: e2e-check
+e2e-check: ## Put defects into a cluster and see that `refit check` finds each of them, and nothing else
+	$(call e2e,$(E2E_CHECK_RUN),40m)
+
 ##@ CI
 
 .PHONY: ci
@@ -135,3 +159,6 @@ ci: ## Run everything that a change must pass
 # Built once, and again when go.tools.mod moves: with `go tool` each run would first look at a thousand packages.
 $(LINTER): go.tools.mod go.tools.sum
 	$(GO) build -modfile=go.tools.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+$(CONTROLLER_GEN): go.tools.mod go.tools.sum
+	$(GO) build -modfile=go.tools.mod -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen

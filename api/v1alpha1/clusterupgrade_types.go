@@ -73,18 +73,20 @@ type ClusterUpgradeSpec struct {
 	NodeSelector Labels `json:"nodeSelector,omitempty"`
 
 	// Approval says whether the plan waits for a person: with Required nothing is disrupted before approvedPlan names the plan's hash.
+	// To set None needs the verb `approve`, and so does a change of waivers or pools as long as it is None.
 	// +optional
 	// +kubebuilder:default=Required
 	Approval Approval `json:"approval,omitempty"`
 
 	// ApprovedPlan is the hash of the plan that was approved (status.plan.hash). To set it needs the right to the verb `approve` on
-	// clusterupgrades, so that approving can be another person's right than asking.
+	// clusterupgrades, so that approving can be another person's right than asking. Empty again, it withdraws the approval.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	// +kubebuilder:validation:Pattern=`^(sha256:[0-9a-f]{64})?$`
 	ApprovedPlan string `json:"approvedPlan,omitempty"`
 
-	// Paused grants nothing new: the nodes at work finish, then everything waits.
+	// Paused grants nothing new: a host that is being changed comes to its end, a node that was only being emptied is uncordoned and given back, then
+	// everything waits.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
@@ -111,7 +113,7 @@ type ClusterUpgradeSpec struct {
 	Rollback Rollback `json:"rollback,omitempty"`
 
 	// Pools give groups of workers a policy of their own. A node belongs to the first pool whose selector matches it; the rest belong to the pool
-	// `default`, which can be listed (last) to change its policy.
+	// `default`, wherever that is listed.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
@@ -124,8 +126,8 @@ type ClusterUpgradeSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.kubernetes) != has(self.release)",message="give exactly one of kubernetes and release"
 type Target struct {
-	// Kubernetes is the version to reach, such as v1.36.3. Each hop on the way uses the newest Release of its minor version that the cluster has;
-	// the last one is exactly this version.
+	// Kubernetes is the version to reach, such as v1.36.3; a pre-release is refused. Each hop on the way uses the newest Release of its minor version
+	// that the cluster has; the last one is exactly this version.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
@@ -204,7 +206,7 @@ type Pool struct {
 	NodeSelector Labels `json:"nodeSelector,omitempty"`
 
 	// MaxUnavailable is how many nodes of this pool may be unavailable at any moment, for whatever reason: a number, or a percentage of the pool,
-	// rounded down but at least 1.
+	// rounded down but at least 1. In the whole cluster, at most 256 nodes are at work at once.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:XIntOrString
@@ -299,12 +301,14 @@ type ClusterUpgradeStatus struct {
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 
-	// Epoch is raised by each new leader before it acts, so that a leader that lost its lease cannot claim anything any more.
+	// Epoch is raised by each new leader before it acts, so that a leader that lost its lease cannot claim anything any more. It counts on from the
+	// operations before this one, because the orders to a node never go back to a lower one. It cannot be lowered.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Epoch int64 `json:"epoch,omitempty"`
 
-	// Active names the nodes at work: those that were claimed and are not finished.
+	// Active names the nodes at work: those that were claimed and are not finished. Its length is the most nodes that can be at work at once,
+	// whatever the pools allow.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -323,7 +327,7 @@ type ClusterUpgradeStatus struct {
 	// +structType=atomic
 	Nodes NodeCounts `json:"nodes,omitzero"`
 
-	// Failures are the nodes that failed, at most 20 of them.
+	// Failures are the nodes that failed, at most 20 of them; nodes.failed counts them all. The log of a failure is in the node's NodeUpgrade.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20

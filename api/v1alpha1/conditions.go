@@ -64,6 +64,6 @@ const (
 
 // What Refit writes on a Node, so that everyone can see whose cordon it is.
 const (
-	// AnnotationCordonedBy holds the UID of the operation that cordoned the node. Only such a cordon is ever lifted.
+	// AnnotationCordonedBy is the UID of the operation that cordoned the node. Only such a cordon is ever lifted.
 	AnnotationCordonedBy = "refit.dev/cordoned-by"
 )

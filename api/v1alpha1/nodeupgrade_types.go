@@ -70,11 +70,12 @@ type NodeUpgradeSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[0-9a-f]{32}$`
 	MachineID string `json:"machineID,omitempty"`
-	// Sequence is raised with every change of the order. An agent refuses one that is lower than it has seen, also after etcd was restored from a backup.
+	// Sequence must be raised with every change of the order. An agent refuses one that is lower than it has seen, also after etcd was restored from a backup.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Sequence int64 `json:"sequence,omitempty"`
-	// Epoch is the operation's epoch when the order was given. It is never lowered: a leader that lost its lease cannot give orders.
+	// Epoch is the operation's epoch when the order was given. It cannot be lowered, not even by another operation: a leader that lost its lease
+	// cannot give orders.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Epoch int64 `json:"epoch,omitempty"`
@@ -225,7 +226,7 @@ type DrainStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Remaining int32 `json:"remaining,omitempty"`
-	// Blockers are what stands in the way, at most 10.
+	// Blockers are what stands in the way, at most 5 of them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5

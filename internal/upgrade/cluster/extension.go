@@ -18,7 +18,7 @@ type Webhook struct {
 	HasObjectSelector  bool `json:"hasObjectSelector,omitempty"`
 	HasMatchConditions bool `json:"hasMatchConditions,omitempty"`
 
-	URL     string   `json:"url,omitempty"` // of a webhook outside the cluster, without query
+	URL     string   `json:"url,omitempty"` // of a webhook outside the cluster, without path and query
 	Backend *Backend `json:"backend,omitempty"`
 	// CANotAfter is when the last of its CA bundle's certificates expires; CAError why it could not be read. Both empty: no bundle.
 	CANotAfter time.Time `json:"caNotAfter,omitzero"`

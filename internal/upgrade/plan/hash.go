@@ -11,13 +11,12 @@ import (
 )
 
 // approved is what a person approves, and all of it. It changes when what was approved changes, and not because a leader moved or a worker joined:
-// estimates, reasons, findings, times, the order of nodes and the list of workers are not in it.
+// estimates, reasons, findings, times, the order of nodes, the list of workers and what becomes of a node that fails are not in it.
 // The order of the fields and their names are a part of the hash's definition.
 type approved struct {
 	Format       int                    `json:"format"`
 	Scope        refitv1alpha1.Scope    `json:"scope"`
 	NodeSelector map[string]string      `json:"nodeSelector,omitempty"`
-	Rollback     refitv1alpha1.Rollback `json:"rollback"`
 	Hops         []approvedHop          `json:"hops"`
 	Stages       []approvedStage        `json:"stages"`
 	Pools        []refitv1alpha1.Pool   `json:"pools"`
@@ -38,7 +37,7 @@ type approvedStage struct {
 // hash is the plan's hash, of JSON that is canonical because structs keep their order and Go sorts a map's keys.
 func hash(p *Plan, controlPlane []*cluster.Node) string {
 	a := approved{
-		Format: 1, Scope: p.spec.Scope, NodeSelector: p.spec.NodeSelector, Rollback: p.spec.Rollback,
+		Format: 1, Scope: p.spec.Scope, NodeSelector: p.spec.NodeSelector,
 		Pools: p.spec.Pools, Waivers: slices.Clone(p.spec.Waivers), ControlPlane: []string{},
 	}
 	slices.SortFunc(a.Waivers, compareWaivers)

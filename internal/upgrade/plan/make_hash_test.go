@@ -46,7 +46,7 @@ func TestHash(t *testing.T) {
 			spec := to("v1.36.3")
 			spec.Rollback = refitv1alpha1.RollbackManual
 			return spec
-		}(), false},
+		}(), true},
 		{"the Release has other content", base(func(s *cluster.Snapshot) { s.Releases[0].Digest = "sha256:other" }), to("v1.36.3"), false},
 		{"a control plane node left", base(func(s *cluster.Snapshot) { s.Nodes = slices.Delete(s.Nodes, 2, 3) }), to("v1.36.3"), false},
 	}

@@ -1,6 +1,9 @@
 package clustertest
 
 import (
+	"encoding/hex"
+	"hash/fnv"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,7 +26,7 @@ func Agents() Change {
 			}
 			leads := n.Name == members[0]
 			n.Report.Etcd = &refitv1alpha1.EtcdFacts{
-				Name: n.Name, ID: n.Name + "-id", Version: etcdVersion, Healthy: true, Leader: leads, Members: members,
+				Name: n.Name, ID: MachineID(n.Name)[16:], Version: etcdVersion, Healthy: true, Leader: leads, Members: members,
 				DBSizeMiB: 100, QuotaMiB: 2048,
 			}
 			n.Report.APIServer = &refitv1alpha1.APIServerFacts{Version: n.Static["kube-apiserver"].Version, Ready: true}
@@ -36,12 +39,19 @@ func Agents() Change {
 	}
 }
 
+// MachineID is the machine-id of the node of this name.
+func MachineID(node string) string {
+	hash := fnv.New128a()
+	hash.Write([]byte(node))
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
 func report(n *cluster.Node) *refitv1alpha1.NodeReportStatus {
 	reachable, swap, runtimeConfig, inodes := true, false, true, int32(80)
 	observed := metav1.NewTime(Now)
 	return &refitv1alpha1.NodeReportStatus{
 		ObservedAt: &observed, AgentVersion: "v0.1.0", OrderFormat: refitv1alpha1.NodeUpgradeFormat,
-		NodeUID: types.UID(n.UID), MachineID: n.Name + "-machine", BootID: n.Name + "-boot", ReleaseKeys: []string{"SHA256:made-up"},
+		NodeUID: types.UID(n.UID), MachineID: MachineID(n.Name), BootID: n.Name + "-boot", ReleaseKeys: []string{"SHA256:made-up"},
 		OS: n.OSImage, Arch: n.Arch, Kernel: n.Kernel, PackageKind: refitv1alpha1.PackageDeb, CgroupVersion: 2, SwapOn: &swap, Hostname: n.Name,
 		Addresses: append([]string(nil), n.Addresses...), EndpointReachable: &reachable,
 		Versions: refitv1alpha1.HostVersions{

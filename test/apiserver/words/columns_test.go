@@ -1,0 +1,93 @@
+//go:build apiserver
+
+package words
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+
+	"github.com/refit-dev/refit/test/apiserver"
+)
+
+// A person who lists objects sees what they are doing.
+func TestColumns(t *testing.T) {
+	want := map[string]string{
+		"ClusterUpgrade": "Name=shown Target=v1.36.3 Phase=Running Done=7 Nodes=9 Doing=Draining w3",
+		"NodeUpgrade":    "Name=shown Permit=Apply Release=v1.36.3 Drain=Blocked Phase=Applying Step=kubelet-swap Error=no room",
+		"NodeReport":     "Name=shown Kubelet=v1.35.4 Containerd=2.1.4 Packages=Deb Etcd=3.6.5 Missing=3",
+		"Release":        "Name=shown Kubernetes=v1.36.3",
+	}
+	more := map[string]fields{
+		"ClusterUpgrade": {
+			"status.phase": "Running", "status.doing": "Draining w3", "status.doingSince": now, "status.nodes": object{"done": int64(7), "total": int64(9)},
+		},
+		"NodeUpgrade": {
+			"spec.permit": "Apply", "status.drain": object{"phase": "Blocked", "sequence": int64(5)}, "status.phase": "Applying", "status.step": "kubelet-swap",
+			"status.error": object{"class": "NeedsPerson", "reason": "DiskFull", "message": "no room", "remedy": "make some", "at": now},
+		},
+		"NodeReport": {
+			"status.versions": object{"kubelet": "v1.35.4", "containerd": "2.1.4"}, "status.packageKind": "Deb",
+			"status.etcd": object{"name": "n", "version": "3.6.5"}, "status.missingArtifacts": int64(3), "status.observedAt": now,
+		},
+	}
+	apiserver.EachVersion(t, func(t *testing.T, version string) {
+		s := serverOf(t, version)
+		for _, kind := range sorted(want) {
+			made(t, s, changed(t, smallest(kind, "shown"), more[kind]))
+			if got := row(t, s, kind); !strings.HasPrefix(got, want[kind]) {
+				t.Errorf("%s shows\n%s\nand not\n%s", kind, got, want[kind])
+			}
+		}
+	})
+}
+
+// row is what `kubectl get` shows of the only object of a kind, without -o wide.
+func row(t *testing.T, s *apiserver.Server, kind string) string {
+	t.Helper()
+	asker, err := discovery.NewDiscoveryClientForConfig(s.RESTConfig())
+	must(t, err)
+	raw, err := asker.RESTClient().Get().AbsPath("/apis/refit.dev/v1alpha1/"+strings.ToLower(kind)+"s").
+		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(t.Context())
+	must(t, err)
+	var table metav1.Table
+	must(t, json.Unmarshal(raw, &table))
+	if len(table.Rows) != 1 {
+		t.Fatalf("there are %d objects of kind %s", len(table.Rows), kind)
+	}
+	var cells []string
+	for i, column := range table.ColumnDefinitions {
+		if column.Priority == 0 {
+			cells = append(cells, fmt.Sprintf("%s=%v", column.Name, table.Rows[0].Cells[i]))
+		}
+	}
+	return strings.Join(cells, " ")
+}
+
+func TestShortNamesAndCategory(t *testing.T) {
+	want := map[string][]string{
+		"clusterupgrades": {"cu", "cup"}, "nodeupgrades": {"nu", "nup"}, "nodereports": {"nr", "nrep"}, "releases": {"rel"},
+	}
+	s := serverOf(t, apiserver.Versions(t)[0])
+	asker, err := discovery.NewDiscoveryClientForConfig(s.RESTConfig())
+	must(t, err)
+	found, err := asker.ServerResourcesForGroupVersion("refit.dev/v1alpha1")
+	must(t, err)
+	for _, resource := range found.APIResources {
+		if strings.Contains(resource.Name, "/") {
+			continue
+		}
+		if !reflect.DeepEqual(resource.ShortNames, want[resource.Name]) || !reflect.DeepEqual(resource.Categories, []string{"refit"}) || resource.Namespaced {
+			t.Errorf("%s: short names %v, categories %v, namespaced %v", resource.Name, resource.ShortNames, resource.Categories, resource.Namespaced)
+		}
+		delete(want, resource.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not served: %v", want)
+	}
+}

@@ -1,0 +1,306 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// fields are values by the paths of their fields; nil stands for no such field.
+type fields map[string]any
+
+// A tryout is one thing that somebody tries to write.
+type tryout struct {
+	kind, situation string
+	// was is what the stored object has beyond the smallest one; nil: there is none, it is created.
+	was fields
+	// now is what is tried: to create an object with it, to change its status, or to change the rest.
+	now fields
+	// refused is a part of the server's answer, or empty if it lets this pass.
+	refused string
+}
+
+func (t tryout) String() string { return t.kind + ": " + t.situation }
+
+const (
+	hashA = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	hashB = "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+	now   = "2026-01-02T03:04:05Z"
+)
+
+type (
+	object = map[string]any
+	list   = []any
+)
+
+// smallest are the objects with no more than they need.
+func smallest(kind, name string) object {
+	spec := map[string]object{
+		"ClusterUpgrade": {"target": object{"kubernetes": "v1.36.3"}},
+		"NodeUpgrade": {
+			"format": int64(1), "operation": object{"name": "to-v1.36.3", "uid": "u-1"}, "nodeUID": "n-1",
+			"machineID": "0123456789abcdef0123456789abcdef", "sequence": int64(5), "epoch": int64(3), "role": "Worker",
+			"release": object{"name": "v1.36.3", "digest": hashA}, "permit": "Hold",
+		},
+		"NodeReport": {},
+		"Release":    {"kubernetes": "v1.36.3", "envelope": "QUJD"},
+	}[kind]
+	return object{"apiVersion": "refit.dev/v1alpha1", "kind": kind, "metadata": object{"name": name}, "spec": spec}
+}
+
+func pool(name string, more ...any) object {
+	p := object{"name": name}
+	if name != "default" {
+		p["nodeSelector"] = object{"pool": name}
+	}
+	for i := 0; i < len(more); i += 2 {
+		p[more[i].(string)] = more[i+1]
+	}
+	return p
+}
+
+func pools(all ...object) fields {
+	var items list
+	for _, p := range all {
+		items = append(items, p)
+	}
+	return fields{"spec.pools": items}
+}
+
+func condition(more ...any) fields {
+	c := object{"type": "Ready", "status": "True", "reason": "Succeeded", "message": "", "lastTransitionTime": now}
+	for i := 0; i < len(more); i += 2 {
+		c[more[i].(string)] = more[i+1]
+	}
+	return fields{"status.conditions": list{c}}
+}
+
+const (
+	badVersion  = "should match '^v1"
+	badTarget   = "give exactly one of kubernetes and release"
+	noSelector  = "the pool default takes what is left and has no nodeSelector; every other pool needs one"
+	badShare    = "must be a number from 1 to 10000, or a percentage from 1% to 100%"
+	badDuration = "must be longer than nothing and at most 168h"
+	noDuration  = `should match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$'`
+	keyTooLong  = "a label's key may have at most 317 characters"
+	targetStays = "target cannot be changed: make another ClusterUpgrade"
+	scopeStays  = "scope cannot be changed: make another ClusterUpgrade"
+	nodesStay   = "nodeSelector cannot be changed: make another ClusterUpgrade"
+	abortStays  = "aborted cannot be taken back: make another ClusterUpgrade"
+	retryStays  = "retry cannot be lowered"
+	epochStays  = "status.epoch cannot be lowered: whoever wrote this is no longer the leader"
+	ended       = "this operation has ended and cannot begin again: make another ClusterUpgrade"
+	sequence    = "every change of an order must raise its sequence"
+	orderEpoch  = "epoch cannot be lowered: whoever wrote this is no longer the leader"
+	longName    = "a name may have at most 63 characters"
+)
+
+// tryouts has every rule of the CRDs: refused, and a neighbor that is let through. The bounds are for TestEveryBoundIsHeld.
+var tryouts = []tryout{
+	// Names
+	{"ClusterUpgrade", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
+	{"ClusterUpgrade", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
+	{"Release", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
+	{"Release", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
+	{"NodeUpgrade", "a name as long as a node's", nil, fields{"metadata.name": strings.Repeat("a", 253)}, ""},
+
+	// What to move to
+	{"ClusterUpgrade", "a version", nil, fields{}, ""},
+	{"ClusterUpgrade", "a Release", nil, fields{"spec.target": object{"release": "mine"}}, ""},
+	{"ClusterUpgrade", "both", nil, fields{"spec.target.release": "mine"}, badTarget},
+	{"ClusterUpgrade", "neither", nil, fields{"spec.target": object{}}, badTarget},
+	{"ClusterUpgrade", "no target", nil, fields{"spec.target": nil}, "spec.target: Required value"},
+	{"ClusterUpgrade", "a Release without a name", nil, fields{"spec.target": object{"release": ""}}, "spec.target.release"},
+	{"ClusterUpgrade", "the first patch", nil, fields{"spec.target.kubernetes": "v1.40.0"}, ""},
+	{"ClusterUpgrade", "a version without v", nil, fields{"spec.target.kubernetes": "1.36.3"}, badVersion},
+	{"ClusterUpgrade", "a minor version", nil, fields{"spec.target.kubernetes": "v1.36"}, badVersion},
+	{"ClusterUpgrade", "a pre-release", nil, fields{"spec.target.kubernetes": "v1.37.0-rc.1"}, badVersion},
+	{"ClusterUpgrade", "a version with metadata", nil, fields{"spec.target.kubernetes": "v1.36.3+a"}, badVersion},
+	{"ClusterUpgrade", "a leading zero", nil, fields{"spec.target.kubernetes": "v1.36.03"}, badVersion},
+	{"ClusterUpgrade", "another major version", nil, fields{"spec.target.kubernetes": "v2.0.0"}, badVersion},
+
+	// What cannot be changed
+	{"ClusterUpgrade", "another version later", fields{}, fields{"spec.target.kubernetes": "v1.36.4"}, targetStays},
+	{"ClusterUpgrade", "a Release instead", fields{}, fields{"spec.target": object{"release": "mine"}}, targetStays},
+	{"ClusterUpgrade", "another Release", fields{"spec.target": object{"release": "mine"}}, fields{"spec.target.release": "yours"}, targetStays},
+	{"ClusterUpgrade", "another scope", fields{"spec.scope": "Workers"}, fields{"spec.scope": "ControlPlane"}, scopeStays},
+	{"ClusterUpgrade", "no scope any more", fields{"spec.scope": "Workers"}, fields{"spec.scope": nil}, scopeStays},
+	{"ClusterUpgrade", "a scope where there was none", fields{}, fields{"spec.scope": "Workers"}, scopeStays},
+	{"ClusterUpgrade", "the default scope left out", fields{"spec.scope": "All"}, fields{"spec.scope": nil}, ""},
+	{"ClusterUpgrade", "another label", fields{"spec.nodeSelector": object{"zone": "a"}}, fields{"spec.nodeSelector": object{"zone": "b"}}, nodesStay},
+	{"ClusterUpgrade", "one more label", fields{"spec.nodeSelector": object{"zone": "a"}}, fields{"spec.nodeSelector": object{"zone": "a", "x": "y"}}, nodesStay},
+	{"ClusterUpgrade", "no labels any more", fields{"spec.nodeSelector": object{"zone": "a"}}, fields{"spec.nodeSelector": nil}, nodesStay},
+	{"ClusterUpgrade", "empty labels where there were some", fields{"spec.nodeSelector": object{"zone": "a"}}, fields{"spec.nodeSelector": object{}}, nodesStay},
+	{"ClusterUpgrade", "labels where there were none", fields{}, fields{"spec.nodeSelector": object{"zone": "a"}}, nodesStay},
+	{"ClusterUpgrade", "labels where they were empty", fields{"spec.nodeSelector": object{}}, fields{"spec.nodeSelector": object{"zone": "a"}}, nodesStay},
+	{"ClusterUpgrade", "empty labels left out", fields{"spec.nodeSelector": object{}}, fields{"spec.nodeSelector": nil}, ""},
+	{"ClusterUpgrade", "the same labels, another policy", fields{"spec.nodeSelector": object{"zone": "a"}}, fields{"spec.rollback": "Manual"}, ""},
+	{"Release", "another version", fields{}, fields{"spec.kubernetes": "v1.36.4"}, "a Release cannot be changed: make another one"},
+	{"Release", "another envelope", fields{}, fields{"spec.envelope": "QUJE"}, "a Release cannot be changed: make another one"},
+	{"Release", "a label", fields{}, fields{"metadata.labels": object{"a": "b"}}, ""},
+
+	// One way
+	{"ClusterUpgrade", "abort", fields{}, fields{"spec.aborted": true}, ""},
+	{"ClusterUpgrade", "abort no more", fields{"spec.aborted": true}, fields{"spec.aborted": false}, abortStays},
+	{"ClusterUpgrade", "abort left out", fields{"spec.aborted": true}, fields{"spec.aborted": nil}, abortStays},
+	{"ClusterUpgrade", "pause", fields{}, fields{"spec.paused": true}, ""},
+	{"ClusterUpgrade", "pause no more", fields{"spec.paused": true}, fields{"spec.paused": false}, ""},
+	{"ClusterUpgrade", "the first retry", fields{}, fields{"spec.retry": int64(1)}, ""},
+	{"ClusterUpgrade", "another retry", fields{"spec.retry": int64(1)}, fields{"spec.retry": int64(2)}, ""},
+	{"ClusterUpgrade", "a lower retry", fields{"spec.retry": int64(2)}, fields{"spec.retry": int64(1)}, retryStays},
+	{"ClusterUpgrade", "no retry any more", fields{"spec.retry": int64(2)}, fields{"spec.retry": nil}, retryStays},
+
+	// Approval
+	{"ClusterUpgrade", "a hash", nil, fields{"spec.approvedPlan": hashA}, ""},
+	{"ClusterUpgrade", "an approval that is withdrawn", fields{"spec.approvedPlan": hashA}, fields{"spec.approvedPlan": ""}, ""},
+	{"ClusterUpgrade", "no hash", nil, fields{"spec.approvedPlan": "yes"}, "spec.approvedPlan"},
+	{"ClusterUpgrade", "a hash in capitals", nil, fields{"spec.approvedPlan": strings.Replace(hashA, "a", "A", 1)}, "spec.approvedPlan"},
+
+	// Pools
+	{"ClusterUpgrade", "two pools and the rest", nil, pools(pool("gpu"), pool("db"), pool("default")), ""},
+	{"ClusterUpgrade", "two pools of one name", nil, pools(pool("gpu"), pool("gpu")), "two pools have the same name"},
+	{"ClusterUpgrade", "default with a selector", nil, pools(pool("default", "nodeSelector", object{"a": "b"})), noSelector},
+	{"ClusterUpgrade", "default with an empty selector", nil, pools(pool("default", "nodeSelector", object{})), ""},
+	{"ClusterUpgrade", "another without one", nil, pools(object{"name": "gpu"}), noSelector},
+	{"ClusterUpgrade", "another with an empty one", nil, pools(pool("gpu", "nodeSelector", object{})), noSelector},
+	{"ClusterUpgrade", "a pool without a name", nil, pools(object{"nodeSelector": object{"a": "b"}}), "name: Required value"},
+	{"ClusterUpgrade", "one node at a time", nil, pools(pool("gpu", "maxUnavailable", int64(1))), ""},
+	{"ClusterUpgrade", "no node at a time", nil, pools(pool("gpu", "maxUnavailable", int64(0))), badShare},
+	{"ClusterUpgrade", "fewer than none", nil, pools(pool("gpu", "maxUnavailable", int64(-1))), badShare},
+	{"ClusterUpgrade", "10000 at a time", nil, pools(pool("gpu", "maxUnavailable", int64(10000))), ""},
+	{"ClusterUpgrade", "10001 at a time", nil, pools(pool("gpu", "maxUnavailable", int64(10001))), badShare},
+	{"ClusterUpgrade", "more than Go can read", nil, pools(pool("gpu", "maxUnavailable", int64(1)<<40)), badShare},
+	{"ClusterUpgrade", "1%", nil, pools(pool("gpu", "maxUnavailable", "1%")), ""},
+	{"ClusterUpgrade", "25%", nil, pools(pool("gpu", "maxUnavailable", "25%")), ""},
+	{"ClusterUpgrade", "100%", nil, pools(pool("gpu", "maxUnavailable", "100%")), ""},
+	{"ClusterUpgrade", "0%", nil, pools(pool("gpu", "maxUnavailable", "0%")), badShare},
+	{"ClusterUpgrade", "101%", nil, pools(pool("gpu", "maxUnavailable", "101%")), badShare},
+	{"ClusterUpgrade", "a number as text", nil, pools(pool("gpu", "maxUnavailable", "3")), badShare},
+	{"ClusterUpgrade", "a fraction", nil, pools(pool("gpu", "maxUnavailable", 1.5)), "maxUnavailable"},
+	{"ClusterUpgrade", "a canary", nil, pools(pool("gpu", "canary", object{"nodes": int64(2), "soak": "1h30m"})), ""},
+	{"ClusterUpgrade", "a canary of none", nil, pools(pool("gpu", "canary", object{"nodes": int64(0)})), "canary.nodes"},
+	{"ClusterUpgrade", "a soak of a week", nil, pools(pool("gpu", "canary", object{"soak": "168h"})), ""},
+	{"ClusterUpgrade", "a soak of more", nil, pools(pool("gpu", "canary", object{"soak": "168h1s"})), badDuration},
+	{"ClusterUpgrade", "no soak", nil, pools(pool("gpu", "canary", object{"soak": "0s"})), badDuration},
+	{"ClusterUpgrade", "a soak below zero", nil, pools(pool("gpu", "canary", object{"soak": "-1s"})), noDuration},
+	{"ClusterUpgrade", "a soak that Go cannot read", nil, pools(pool("gpu", "canary", object{"soak": "2 days"})), noDuration},
+	{"ClusterUpgrade", "a drain of a second", nil, pools(pool("gpu", "drain", object{"timeout": "1s"})), ""},
+	{"ClusterUpgrade", "a drain of no time", nil, pools(pool("gpu", "drain", object{"timeout": "0m"})), badDuration},
+	{"ClusterUpgrade", "a drain that Go cannot read", nil, pools(pool("gpu", "drain", object{"timeout": "1w"})), noDuration},
+
+	// Labels
+	{"ClusterUpgrade", "the longest key", nil, fields{"spec.nodeSelector": labels(1, 317, 1)}, ""},
+	{"ClusterUpgrade", "a longer key", nil, fields{"spec.nodeSelector": labels(1, 318, 1)}, keyTooLong},
+	{"ClusterUpgrade", "a longer key of a pool", nil, pools(pool("gpu", "nodeSelector", labels(1, 318, 1))), keyTooLong},
+	{"ClusterUpgrade", "2048 characters of labels", nil, fields{"spec.nodeSelector": labels(16, 65, 63)}, ""},
+	{"ClusterUpgrade", "more of them", nil, fields{"spec.nodeSelector": labels(16, 66, 63)}, "all labels together may have at most 2048 characters"},
+	{"ClusterUpgrade", "4096 of pools", nil, pools(pool("a", "nodeSelector", labels(16, 65, 63)), pool("b", "nodeSelector", labels(16, 65, 63))), ""},
+	{
+		"ClusterUpgrade", "more of pools", nil, pools(pool("a", "nodeSelector", labels(16, 65, 63)), pool("b", "nodeSelector", labels(16, 66, 63))),
+		"the labels of all pools together may have at most 4096 characters",
+	},
+
+	// Waivers
+	{"ClusterUpgrade", "a waiver", nil, fields{"spec.waivers": list{object{"check": "pdb", "reason": "known"}}}, ""},
+	{"ClusterUpgrade", "a waiver without a reason", nil, fields{"spec.waivers": list{object{"check": "pdb"}}}, "reason: Required value"},
+	{"ClusterUpgrade", "a waiver with an empty reason", nil, fields{"spec.waivers": list{object{"check": "pdb", "reason": ""}}}, "spec.waivers[0].reason"},
+	{"ClusterUpgrade", "a waiver for everything", nil, fields{"spec.waivers": list{object{"reason": "in a hurry"}}}, "check: Required value"},
+	{"ClusterUpgrade", "20 waivers of 512 characters", nil, fields{"spec.waivers": waivers(20, 512)}, ""},
+	{"ClusterUpgrade", "21 of them", nil, fields{"spec.waivers": waivers(21, 512)}, "all waivers together may have at most 10240 characters"},
+
+	// The status of an operation
+	{"ClusterUpgrade", "a new leader", fields{"status.epoch": int64(3)}, fields{"status.epoch": int64(4)}, ""},
+	{"ClusterUpgrade", "the same leader", fields{"status.epoch": int64(3)}, fields{"status.active": list{"n1"}}, ""},
+	{"ClusterUpgrade", "an old leader", fields{"status.epoch": int64(3)}, fields{"status.epoch": int64(2)}, epochStays},
+	{"ClusterUpgrade", "no epoch any more", fields{"status.epoch": int64(3)}, fields{"status.epoch": nil}, epochStays},
+	{"ClusterUpgrade", "no status any more", fields{"status.epoch": int64(3)}, fields{"status": nil}, epochStays},
+	{"ClusterUpgrade", "an end", fields{"status.phase": "Running"}, fields{"status.phase": "Succeeded"}, ""},
+	{"ClusterUpgrade", "news after the end", fields{"status.phase": "Aborted"}, fields{"status.doing": "x"}, ""},
+	{"ClusterUpgrade", "a second life", fields{"status.phase": "Succeeded"}, fields{"status.phase": "Running"}, ended},
+	{"ClusterUpgrade", "another end", fields{"status.phase": "Aborted"}, fields{"status.phase": "Succeeded"}, ended},
+	{"ClusterUpgrade", "no phase after the end", fields{"status.phase": "Aborted"}, fields{"status.phase": nil}, ended},
+	{"ClusterUpgrade", "no status after the end", fields{"status.phase": "Aborted"}, fields{"status": nil}, ended},
+	{"ClusterUpgrade", "a condition", fields{}, condition(), ""},
+	{"ClusterUpgrade", "a long message", fields{}, condition("message", strings.Repeat("a", 768)), ""},
+	{"ClusterUpgrade", "a longer one", fields{}, condition("message", strings.Repeat("a", 769)), conditionOf(64, 768)},
+	{"ClusterUpgrade", "a long reason", fields{}, condition("reason", strings.Repeat("a", 65)), conditionOf(64, 768)},
+	{"ClusterUpgrade", "a long type", fields{}, condition("type", strings.Repeat("a", 65)), conditionOf(64, 768)},
+	{"ClusterUpgrade", "the longest words", fields{}, condition("type", strings.Repeat("a", 64), "reason", strings.Repeat("a", 64)), ""},
+	{"ClusterUpgrade", "a time that Go cannot read", fields{}, condition("lastTransitionTime", "2026-01-02t03:04:05z"), "status.conditions"},
+
+	// Orders
+	{"NodeUpgrade", "the next order", fields{}, fields{"spec.sequence": int64(6), "spec.permit": "Apply"}, ""},
+	{"NodeUpgrade", "the next order of the next leader", fields{}, fields{"spec.sequence": int64(6), "spec.epoch": int64(4)}, ""},
+	{"NodeUpgrade", "another order of the same number", fields{}, fields{"spec.permit": "Apply"}, sequence},
+	{"NodeUpgrade", "the same order of another leader", fields{}, fields{"spec.epoch": int64(4)}, sequence},
+	{"NodeUpgrade", "an order from the past", fields{}, fields{"spec.sequence": int64(4)}, sequence},
+	{"NodeUpgrade", "an order of an old leader", fields{}, fields{"spec.sequence": int64(6), "spec.epoch": int64(2)}, orderEpoch},
+	{
+		"NodeUpgrade", "an order of another operation with a lower epoch",
+		fields{},
+		fields{"spec.sequence": int64(6), "spec.epoch": int64(2), "spec.operation": object{"name": "b", "uid": "u-2"}},
+		orderEpoch,
+	},
+	{"NodeUpgrade", "a label", fields{}, fields{"metadata.labels": object{"a": "b"}}, ""},
+	{"NodeUpgrade", "a condition", fields{}, condition(), ""},
+	{"NodeUpgrade", "a long message", fields{}, condition("message", strings.Repeat("a", 128)), ""},
+	{"NodeUpgrade", "a longer one", fields{}, condition("message", strings.Repeat("a", 129)), conditionOf(32, 128)},
+	{"NodeUpgrade", "a long reason", fields{}, condition("reason", strings.Repeat("a", 33)), conditionOf(32, 128)},
+	{"NodeUpgrade", "a long type", fields{}, condition("type", strings.Repeat("a", 33)), conditionOf(32, 128)},
+	{"NodeUpgrade", "the longest words", fields{}, condition("type", strings.Repeat("a", 32), "reason", strings.Repeat("a", 32)), ""},
+	{"NodeUpgrade", "a time that Go cannot read", fields{}, condition("lastTransitionTime", "2026-01-02t03:04:05z"), "status.conditions"},
+
+	// Reports
+	{"NodeReport", "an empty one", nil, fields{}, ""},
+	{"NodeReport", "without a spec", nil, fields{"spec": nil}, ""},
+	{"NodeReport", "a lower sequence, after etcd was restored", fields{"status.acceptedSequence": int64(9)}, fields{"status.acceptedSequence": int64(3)}, ""},
+	{"NodeReport", "a feature gate", fields{}, fields{"status.kubelet": object{"featureGates": object{strings.Repeat("G", 64): true}}}, ""},
+	{
+		"NodeReport", "a longer one",
+		fields{},
+		fields{"status.kubelet": object{"featureGates": object{strings.Repeat("G", 65): true}}},
+		"a feature gate's name may have at most 64 characters",
+	},
+}
+
+func conditionOf(word, message int) string {
+	return fmt.Sprintf("a condition's type and reason may have at most %d characters, its message at most %d, and its time must be one", word, message)
+}
+
+// waivers are some waivers of so many characters each.
+func waivers(count, length int) list {
+	var all list
+	for range count {
+		all = append(all, object{"check": "pdb", "reason": strings.Repeat("a", length-3)})
+	}
+	return all
+}
+
+// A rule that no tryout breaks may as well not be there.
+func TestEveryRuleIsTriedOut(t *testing.T) {
+	tried := func(kind, message string) bool {
+		for _, try := range tryouts {
+			if try.kind == kind && try.refused == message {
+				return true
+			}
+		}
+		return false
+	}
+	rules := 0
+	for kind, d := range definitions(t) {
+		walk("", d.root(), func(path string, s *shape) {
+			for _, r := range s.Rules {
+				rules++
+				if r.Message == "" {
+					t.Errorf("%s %s: the rule %s has no message", kind, path, r.Rule)
+				}
+				if !tried(kind, r.Message) {
+					t.Errorf("%s %s: nobody tries to break the rule %q", kind, path, r.Message)
+				}
+			}
+		})
+	}
+	if rules < 15 {
+		t.Errorf("only %d rules were found", rules)
+	}
+}

@@ -1,0 +1,184 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A sampler makes objects that fill a schema: every field is there, every list
+// and text is as long as it may be, or as short.
+type sampler struct {
+	largest bool
+	kind    string
+}
+
+// byPattern are the texts that fit a pattern, at most n characters long. Index
+// tells the items of a list apart.
+var byPattern = map[string]func(n, index int) string{
+	"":                                              func(n, index int) string { return padded("a", n, index) },
+	timePattern:                                     func(int, int) string { return "2026-01-02T03:04:05Z" },
+	`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`:              func(int, int) string { return "167h10m10.123456789s" },
+	`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`:        func(n, _ int) string { return "v1.36." + strings.Repeat("3", max(1, n-6)) },
+	`^sha256:[0-9a-f]{64}$`:                         func(int, int) string { return "sha256:" + strings.Repeat("e", 64) },
+	`^(sha256:[0-9a-f]{64})?$`:                      func(int, int) string { return "sha256:" + strings.Repeat("e", 64) },
+	`^[0-9a-f]{32}$`:                                func(int, int) string { return strings.Repeat("e", 32) },
+	`^[0-9a-f]{1,16}$`:                              func(n, _ int) string { return strings.Repeat("e", n) },
+	`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`:              func(n, index int) string { return padded("n", n, index) },
+	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`:               func(n, index int) string { return padded("p", n, index) },
+	`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`:                 func(n, index int) string { return padded("s", n, index) },
+	`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`: func(n, index int) string { return padded("v", n, index) },
+	`^[A-Z][A-Za-z0-9]*$`:                           func(n, index int) string { return padded("R", n, index) },
+	`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`:      func(n, index int) string { return padded("R", n, index) },
+	conditionTypePattern:                            func(n, index int) string { return padded("T", n, index) },
+}
+
+const conditionTypePattern = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
+
+// padded is a text of n characters that ends with a number.
+func padded(letter string, n, index int) string {
+	number := fmt.Sprint(index)
+	return strings.Repeat(letter, max(1, n-len(number))) + number
+}
+
+// object is a whole object of the sampler's kind.
+func (s sampler) object(t *testing.T, name string) map[string]any {
+	t.Helper()
+	root := definitions(t)[s.kind].root()
+	object := map[string]any{"apiVersion": "refit.dev/v1alpha1", "kind": s.kind, "metadata": map[string]any{"name": name}}
+	for _, part := range []string{"spec", "status"} {
+		if field, ok := root.Properties[part]; ok {
+			object[part] = s.value(t, part, field, 0)
+		}
+	}
+	return object
+}
+
+func (s sampler) value(t *testing.T, path string, field *shape, index int) any {
+	t.Helper()
+	if value, ok := s.chosen(path, index); ok {
+		return value
+	}
+	switch {
+	case len(field.Enum) > 0:
+		longest := field.Enum[0]
+		for _, word := range field.Enum {
+			if s.largest && len(word) > len(longest) {
+				longest = word
+			}
+		}
+		return longest
+	case field.Type == "string":
+		return s.text(t, path, field, index)
+	case field.Type == "integer":
+		return s.number(field)
+	case field.Type == "boolean":
+		return true
+	case field.Type == "array":
+		return s.list(t, path, field)
+	case field.Type == "object":
+		object := map[string]any{}
+		for name, property := range field.Properties {
+			if value := s.value(t, path+"."+name, property, index); value != nil {
+				object[name] = value
+			}
+		}
+		return object
+	}
+	t.Fatalf("%s %s: there is no sample for it", s.kind, path)
+	return nil
+}
+
+func (s sampler) text(t *testing.T, path string, field *shape, index int) string {
+	t.Helper()
+	sample, ok := byPattern[field.Pattern]
+	if !ok {
+		t.Fatalf("%s %s: there is no sample for the pattern %s", s.kind, path, field.Pattern)
+	}
+	length := max(field.MinLength, 1)
+	if s.largest && field.MaxLength != nil {
+		length = *field.MaxLength
+	}
+	if field.Format == "date-time" {
+		return byPattern[timePattern](0, 0)
+	}
+	if field.Format == "byte" {
+		return strings.Repeat("QUJD", max(1, length/4))
+	}
+	return sample(length, index)
+}
+
+func (s sampler) number(field *shape) int64 {
+	const largest = 1 << 40 // as far as anything will ever count
+	switch {
+	case s.largest && field.Maximum != nil:
+		return *field.Maximum
+	case s.largest:
+		return largest
+	case field.Minimum != nil:
+		return max(1, *field.Minimum)
+	default:
+		return 1
+	}
+}
+
+func (s sampler) list(t *testing.T, path string, field *shape) []any {
+	t.Helper()
+	length := 1
+	if s.largest {
+		length = *field.MaxItems
+	}
+	items := make([]any, length)
+	for i := range items {
+		items[i] = s.value(t, path+"[]", field.Items, i)
+	}
+	return items
+}
+
+// chosen are the values that rules, and not bounds, decide on.
+func (s sampler) chosen(path string, index int) (any, bool) {
+	pick := func(small, large int) int {
+		if s.largest {
+			return large
+		}
+		return small
+	}
+	switch s.kind + " " + path {
+	case "ClusterUpgrade spec.target.kubernetes":
+		return nil, true // the name of a Release is longer
+	case "ClusterUpgrade spec.nodeSelector":
+		return labels(pick(1, 16), pick(1, 65), pick(1, 63)), true
+	case "ClusterUpgrade spec.pools[].nodeSelector":
+		// All together have at most 4096 characters.
+		return labels(1, pick(10, 65), pick(1, 63)), true
+	case "ClusterUpgrade spec.pools[].maxUnavailable":
+		return "100%", true
+	case "ClusterUpgrade spec.waivers[].check":
+		return padded("c", 63, index), true // all together have at most 10240 characters, 160 for each of 64
+	case "ClusterUpgrade spec.waivers[].object", "ClusterUpgrade spec.waivers[].reason":
+		return padded("o", pick(1, 48), index), true
+	case "ClusterUpgrade status.conditions[].type", "ClusterUpgrade status.conditions[].reason":
+		return padded("T", pick(1, 64), index), true
+	case "NodeUpgrade status.conditions[].type", "NodeUpgrade status.conditions[].reason":
+		return padded("T", pick(1, 32), index), true
+	case "ClusterUpgrade status.conditions[].message":
+		return padded("m", pick(1, 768), index), true
+	case "NodeUpgrade status.conditions[].message":
+		return padded("m", pick(1, 128), index), true
+	case "NodeReport status.kubelet.featureGates":
+		gates := map[string]any{}
+		for i := range pick(1, 32) {
+			gates[padded("G", pick(1, 64), i)] = false
+		}
+		return gates, true
+	}
+	return nil, false
+}
+
+func labels(count, key, value int) map[string]any {
+	all := map[string]any{}
+	for i := range count {
+		all[padded("k", key, i)] = padded("v", value, i)
+	}
+	return all
+}

@@ -1,0 +1,5 @@
+// Command apidocs writes docs/reference/api.md, from the CRDs and from the
+// constants of the API's package.
+//
+//	go run ./tools/apidocs -crds config/crd -package api/v1alpha1 -to docs/reference/api.md
+package main
