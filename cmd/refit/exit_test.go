@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
+)
+
+// Each wrong input has its exit code, and one sentence that says what to do.
+func TestWrongInput(t *testing.T) {
+	good := saved(t, shop())
+	const manifest = "apiVersion: refit.dev/v1alpha1\nkind: ClusterUpgrade\nmetadata: {name: x}\nspec: {target: {kubernetes: v1.36.3}%s}\n"
+	for name, c := range map[string]struct {
+		args []string
+		in   string
+		code int
+		says string
+	}{
+		"unknown command":             {[]string{"paln"}, "", 2, `there is no command "paln"; is it plan?`},
+		"unknown flag":                {[]string{"plan", "--too", "v1.36.3"}, "", 2, "--too"},
+		"version without its flag":    {[]string{"plan", "v1.36.3"}, "", 2, `"v1.36.3" is one argument too many`},
+		"no target":                   {[]string{"plan"}, "", 2, "--to v1.36.3"},
+		"no target, a snapshot":       {[]string{"plan", "--from", good}, "", 2, "the cluster is at v1.35.4 and has the Releases kubernetes-v1.36.3"},
+		"two targets":                 {[]string{"plan", "--to", "v1.36.3", "--release", "x"}, "", 2, "give one of them"},
+		"minor only":                  {[]string{"check", "--to", "1.36"}, "", 2, `"1.36" is no version like v1.36.3`},
+		"shell in a version":          {[]string{"check", "--to", "$(reboot)"}, "", 2, "is no version"},
+		"flag as a version":           {[]string{"check", "--to", "--help"}, "", 2, "is no version"},
+		"pre-release":                 {[]string{"check", "--to", "v1.36.3-rc.1"}, "", 2, "pre-release"},
+		"downgrade":                   {[]string{"check", "--from", good, "--to", "v1.34.9"}, "", 2, "the control plane is at v1.35.4 already"},
+		"release that is not there":   {[]string{"plan", "--from", good, "--release", "gone"}, "", 2, "no Release gone"},
+		"unknown scope":               {[]string{"plan", "--to", "v1.36.3", "--scope", "Everything"}, "", 2, "none of All, ControlPlane, Workers"},
+		"unknown output":              {[]string{"plan", "--to", "v1.36.3", "-o", "xml"}, "", 2, "none of text, json, yaml, manifest"},
+		"output wide":                 {[]string{"plan", "--to", "v1.36.3", "-o", "wide"}, "", 2, "--wide"},
+		"bad selector":                {[]string{"plan", "--to", "v1.36.3", "--node-selector", "a in (b)"}, "", 2, "no list of labels"},
+		"zero unavailable":            {[]string{"plan", "--to", "v1.36.3", "--max-unavailable", "0"}, "", 2, "at least 1"},
+		"too much unavailable":        {[]string{"plan", "--to", "v1.36.3", "--max-unavailable", "120%"}, "", 2, "1% to 100%"},
+		"waiver without reason":       {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows"}, "", 2, "gives no reason"},
+		"waiver with an empty reason": {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows/Node x= "}, "", 2, "gives no reason"},
+		"waiver of everything":        {[]string{"plan", "--to", "v1.36.3", "--waive", "*=yes"}, "", 2, "does not begin with the name of a check"},
+		"no time":                     {[]string{"plan", "--to", "v1.36.3", "--timeout", "0s"}, "", 2, "--timeout"},
+		"stdin twice":                 {[]string{"plan", "-f", "-", "--from", "-"}, "", 2, "cannot both"},
+		"shell of nobody":             {[]string{"completion", "tcsh"}, "", 2, "name one shell"},
+
+		"manifest that is not there":  {[]string{"plan", "-f", "/does/not/exist.yaml"}, "", 1, "no such file"},
+		"empty manifest":              {[]string{"plan", "-f", "-"}, "\n---\n", 2, "it is empty"},
+		"manifest of something else":  {[]string{"plan", "-f", "-"}, "apiVersion: v1\nkind: Pod\n", 2, `found kind "Pod"`},
+		"manifest that is no YAML":    {[]string{"plan", "-f", "-"}, "a: [", 2, "no YAML"},
+		"misspelled field":            {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", scop: All"), 2, `unknown field "spec.scop"`},
+		"two manifests":               {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, "") + "---\n" + fmt.Sprintf(manifest, ""), 2, "more than one object"},
+		"manifest with a wrong value": {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", pools: [{name: a, drain: {onBlocked: Kill}}]"), 2, "pools[0].drain.onBlocked"},
+		"manifest, pool twice":        {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", pools: [{name: a}, {name: a}]"), 2, "there twice"},
+		"manifest, waiver bare":       {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", waivers: [{check: A}]"), 2, "needs a check and a reason"},
+
+		"snapshot that is not there": {[]string{"plan", "--to", "v1.36.3", "--from", "/does/not/exist.json"}, "", 1, "no such file"},
+		"garbage":                    {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, "\x1b[2Jgarbage", 1, "no saved Snapshot"},
+		"another JSON":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"kind":"List"}`, 1, "no saved Snapshot"},
+		"newer format":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"apiVersion":"snapshot.refit.dev/v99","kind":"Snapshot"}`, 1, "newer Refit"},
+		"no nodes":                   {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, &cluster.Snapshot{})}, "", 1, "has no nodes"},
+
+		"no kubeconfig":             {[]string{"plan", "--to", "v1.36.3"}, "", 1, "--kubeconfig or KUBECONFIG"},
+		"kubeconfig not there":      {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", "/does/not/exist"}, "", 1, "no kubeconfig /does/not/exist"},
+		"kubeconfig that is none":   {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", file(t, "config", "{{{")}, "", 1, "kubeconfig cannot be read"},
+		"context that is not there": {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", kubeconfigFor(t, "https://127.0.0.1:1"), "--context", "staging"}, "", 1, `no context "staging"; it has prod`},
+		"nobody listens":            {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", kubeconfigFor(t, "http://127.0.0.1:1")}, "", 1, "connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLine(t)
+			l.in = strings.NewReader(c.in)
+			if code := l.run(t, c.args...); code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			said := l.err.String()
+			if !strings.Contains(said, c.says) {
+				t.Errorf("it says %q, want %q in it", said, c.says)
+			}
+			lines := strings.Count(said, "\n")
+			if (c.code == 2 && lines != 2) || (c.code != 2 && lines != 1) || !strings.HasPrefix(said, "refit: ") {
+				t.Errorf("it is not one sentence, and for wrong usage where to find help:\n%s", said)
+			}
+			if strings.ContainsAny(said, "\x1b") || strings.Contains(said, "goroutine") {
+				t.Errorf("it shows what nobody should see: %q", said)
+			}
+			if l.out.Len() > 0 {
+				t.Errorf("stdout is for answers, not %q", l.out.String())
+			}
+		})
+	}
+}
+
+func TestExitCodesOfAnswers(t *testing.T) {
+	from := saved(t, shop())
+	for name, c := range map[string]struct {
+		command  []string
+		findings []preflight.Finding
+		code     int
+	}{
+		"check, nothing found":   {[]string{"check", "--to", "v1.36.3"}, nil, 0},
+		"check, a warning":       {[]string{"check", "--to", "v1.36.3"}, []preflight.Finding{warns}, 0},
+		"check, blocked":         {[]string{"check", "--to", "v1.36.3"}, []preflight.Finding{blocks, warns}, 3},
+		"check, blocked, JSON":   {[]string{"check", "--to", "v1.36.3", "-o", "json"}, []preflight.Finding{blocks}, 3},
+		"plan, nothing found":    {[]string{"plan", "--to", "1.36.3"}, nil, 0},
+		"plan, blocked":          {[]string{"plan", "--to", "v1.36.3"}, []preflight.Finding{blocks}, 3},
+		"plan, blocked, YAML":    {[]string{"plan", "--to", "v1.36.3", "-o", "yaml"}, []preflight.Finding{blocks}, 3},
+		"plan, blocked, request": {[]string{"plan", "--to", "v1.36.3", "-o", "manifest"}, []preflight.Finding{blocks}, 3},
+		"plan of a release":      {[]string{"plan", "--release", "kubernetes-v1.36.3"}, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLine(t, c.findings...)
+			if code := l.run(t, append(c.command, "--from", from)...); code != c.code {
+				t.Errorf("exit code %d, want %d; it says %q", code, c.code, l.err)
+			}
+			if l.out.Len() == 0 || l.err.Len() > 0 {
+				t.Errorf("the answer is to be on stdout, and nothing on stderr: %q", l.err)
+			}
+		})
+	}
+}
+
+func TestServersThatDoNotHelp(t *testing.T) {
+	unauthorized := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer unauthorized.Close()
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer silent.Close()
+	for name, c := range map[string]struct {
+		server string
+		code   int
+		says   string
+	}{
+		"one that does not know us": {unauthorized.URL, 1, "does not accept your credentials"},
+		"one that says nothing":     {silent.URL, 4, "was not read within 50ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLine(t)
+			code := l.run(t, "snapshot", "--timeout", "50ms", "--kubeconfig", kubeconfigFor(t, c.server))
+			if code != c.code || !strings.Contains(l.err.String(), c.says) {
+				t.Errorf("exit code %d and %q, want %d and %q", code, l.err, c.code, c.says)
+			}
+		})
+	}
+}
+
+// A cluster that is read too slowly ends with what was being read, an interrupt at once.
+func TestReadingThatEndsEarly(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"gitVersion":"v1.35.4"}`) }))
+	defer server.Close()
+	for name, c := range map[string]struct {
+		timeout time.Duration
+		code    int
+		says    string
+	}{
+		"timed out":   {50 * time.Millisecond, 4, "last: pods"},
+		"interrupted": {time.Minute, 130, "interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			l := newLine(t)
+			l.observe = func(reading context.Context, _ *rest.Config, doing func(string)) (*cluster.Snapshot, error) {
+				doing("pods")
+				if c.timeout == time.Minute {
+					interrupt()
+				}
+				<-reading.Done()
+				return nil, reading.Err()
+			}
+			code := run(ctx, l.app, []string{"snapshot", "--timeout", c.timeout.String(), "--kubeconfig", kubeconfigFor(t, server.URL)})
+			if code != c.code || !strings.Contains(l.err.String(), c.says) {
+				t.Errorf("exit code %d and %q, want %d and %q", code, l.err, c.code, c.says)
+			}
+		})
+	}
+}
+
+// What is read from one cluster on one machine is planned from on another.
+func TestSnapshotThenPlan(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"gitVersion":"v1.35.4"}`) }))
+	defer server.Close()
+	reading := newLine(t)
+	reading.observe = func(context.Context, *rest.Config, func(string)) (*cluster.Snapshot, error) { return shop(), nil }
+	if code := reading.run(t, "snapshot", "-v", "--kubeconfig", kubeconfigFor(t, server.URL)); code != 0 {
+		t.Fatalf("exit code %d: %s", code, reading.err)
+	}
+	if !strings.Contains(reading.err.String(), "Reading prod, 0 s: asking http://") {
+		t.Errorf("asked to tell what it does, it says %q", reading.err)
+	}
+	planning := newLine(t)
+	planning.in = reading.out
+	if code := planning.run(t, "plan", "--to", "v1.36.3", "--from", "-"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, planning.err)
+	}
+	if !strings.Contains(planning.out.String(), "as saved in stdin on 2026-03-02 at 10:00 UTC") {
+		t.Errorf("the page does not say how old what it shows is:\n%s", planning.out)
+	}
+}
+
+func kubeconfigFor(t *testing.T, server string) string {
+	t.Helper()
+	return file(t, "config", fmt.Sprintf(`apiVersion: v1
+kind: Config
+current-context: prod
+contexts: [{name: prod, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: %q}}]
+users: [{name: u, user: {token: t}}]
+`, server))
+}

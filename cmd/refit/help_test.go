@@ -1,0 +1,103 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Help is documentation: every command says what it does, shows how, and explains its flags.
+func TestHelp(t *testing.T) {
+	root := newRootCommand(newLine(t).app)
+	for _, cmd := range append(root.Commands(), root) {
+		if cmd.Long == "" || cmd.Example == "" || cmd.Short == "" {
+			t.Errorf("%s: Short, Long or Example is missing", cmd.Name())
+		}
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			if flag.Usage == "" {
+				t.Errorf("%s: --%s is not explained", cmd.Name(), flag.Name)
+			}
+		})
+	}
+}
+
+func TestHelpFitsATerminal(t *testing.T) {
+	for _, command := range []string{"", "check", "plan", "snapshot", "version", "completion"} {
+		l := newLine(t)
+		if code := l.run(t, append(strings.Fields(command), "--help")...); code != 0 {
+			t.Errorf("%s: exit code %d: %s", command, code, l.err)
+		}
+		for line := range strings.SplitSeq(l.out.String(), "\n") {
+			if len([]rune(line)) > 100 && !strings.HasPrefix(line, "  refit ") { // an example is there to be copied
+				t.Errorf("%s: this line of its help is too long: %q", command, line)
+			}
+		}
+	}
+}
+
+// Examples are tried before they are printed.
+func TestExamplesParse(t *testing.T) {
+	root := newRootCommand(newLine(t).app)
+	for _, cmd := range root.Commands() {
+		for example := range strings.SplitSeq(cmd.Example, "\n") {
+			line := strings.TrimSpace(strings.NewReplacer("'", "", "=deleted by hand on the day", "=x", " shop/cart", "").Replace(example))
+			line, _, _ = strings.Cut(line, "|")
+			line, _, _ = strings.Cut(line, ">")
+			words := strings.Fields(line)
+			if len(words) < 2 || words[0] != "refit" {
+				continue
+			}
+			found, args, err := root.Find(words[1:])
+			if err != nil || found == root {
+				t.Errorf("%q: there is no such command: %v", example, err)
+				continue
+			}
+			if err := found.ParseFlags(args); err != nil {
+				t.Errorf("%q: %v", example, err)
+			}
+		}
+	}
+}
+
+func TestNameAsPlugin(t *testing.T) {
+	for program, want := range map[string]string{
+		"/usr/local/bin/refit":         "refit",
+		"/usr/local/bin/kubectl-refit": "kubectl refit",
+		`kubectl-refit.exe`:            "kubectl refit",
+		"./main.test":                  "refit",
+	} {
+		if got := nameOf(program); got != want {
+			t.Errorf("nameOf(%q) = %q, want %q", program, got, want)
+		}
+	}
+	l := newLine(t)
+	l.name = "kubectl refit"
+	if code := l.run(t, "plan", "--help"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, l.err)
+	}
+	for _, want := range []string{"kubectl refit plan --to VERSION", "  kubectl refit plan --to v1.36.3\n"} {
+		if !strings.Contains(l.out.String(), want) {
+			t.Errorf("the help lacks %q:\n%s", want, l.out)
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range newCompletionCommand(newLine(t).app).ValidArgs {
+		l := newLine(t)
+		if code := l.run(t, "completion", shell); code != 0 || l.out.Len() == 0 {
+			t.Errorf("%s: exit code %d, %d bytes: %s", shell, code, l.out.Len(), l.err)
+		}
+	}
+	l := newLine(t)
+	config := kubeconfigFor(t, "http://127.0.0.1:1")
+	for _, c := range []struct{ flag, want string }{{"--scope", "ControlPlane"}, {"--output", "yaml"}, {"--context", "prod"}} {
+		l.out.Reset()
+		l.run(t, cobra.ShellCompRequestCmd, "plan", "--kubeconfig", config, c.flag, "")
+		if !strings.Contains(l.out.String(), c.want) {
+			t.Errorf("%s is completed by %q, want %s in it", c.flag, l.out, c.want)
+		}
+	}
+}

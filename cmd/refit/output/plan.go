@@ -1,0 +1,110 @@
+package output
+
+// Plan is the way from what a cluster is to what was asked for.
+type Plan struct {
+	Hash        string `json:"hash"`
+	From        string `json:"from"`
+	WorkersFrom string `json:"workersFrom,omitempty"` // the oldest worker's version
+	To          string `json:"to"`
+
+	Hops     []Hop     `json:"hops"`
+	Stages   []Stage   `json:"stages"`
+	Pools    []Pool    `json:"pools,omitempty"`
+	LeftOut  []LeftOut `json:"leftOut,omitempty"`
+	Notes    []Note    `json:"notes,omitempty"`
+	Estimate Estimate  `json:"estimate"`
+}
+
+// Hop is one version of the control plane on the way.
+type Hop struct {
+	Kubernetes string    `json:"kubernetes"`
+	Minor      bool      `json:"minor"`             // another minor version than before
+	Release    *Release  `json:"release,omitempty"` // absent: the cluster has none for this hop yet
+	Etcd       *EtcdMove `json:"etcd,omitempty"`
+}
+
+// Release names what is installed.
+type Release struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+}
+
+// EtcdMove is what a hop does with etcd. Where it stays, the reason says why.
+type EtcdMove struct {
+	From   string `json:"from,omitempty"`
+	To     string `json:"to,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Stage is a part of the plan. Stages run one after the other.
+type Stage struct {
+	Name       string   `json:"name"` // Prefetch, ControlPlane, Workers, Verify
+	Hop        int      `json:"hop"`  // index into hops
+	Kubernetes string   `json:"kubernetes"`
+	Reason     string   `json:"reason,omitempty"`
+	Nodes      []Node   `json:"nodes,omitempty"` // in the order in which they are expected to go
+	Estimate   Estimate `json:"estimate"`
+}
+
+// Node is what a stage does with one node.
+type Node struct {
+	Name     string   `json:"name"`
+	Pool     string   `json:"pool,omitempty"`
+	Zone     string   `json:"zone,omitempty"`
+	From     string   `json:"from,omitempty"`
+	Drain    bool     `json:"drain,omitempty"`
+	Canary   bool     `json:"canary,omitempty"`
+	Moves    int      `json:"moves,omitempty"`  // pods that a drain moves
+	Reason   string   `json:"reason,omitempty"` // why it goes at this place
+	Apart    []Apart  `json:"apart,omitempty"`
+	Estimate Estimate `json:"estimate,omitzero"`
+}
+
+// Apart is a node that another one does not go together with.
+type Apart struct {
+	Node   string `json:"node"`
+	Reason string `json:"reason"`
+}
+
+// Pool is a policy for some of the workers.
+type Pool struct {
+	Name           string            `json:"name"`
+	Selector       map[string]string `json:"selector,omitempty"`
+	Nodes          int               `json:"nodes"`
+	MaxUnavailable int               `json:"maxUnavailable"`
+	Zones          []string          `json:"zones,omitempty"`
+	Canary         *Canary           `json:"canary,omitempty"`
+	Drain          Drain             `json:"drain"`
+	Estimate       Estimate          `json:"estimate"`
+}
+
+// Canary sends some nodes ahead.
+type Canary struct {
+	Nodes       int32 `json:"nodes"`
+	SoakSeconds int64 `json:"soakSeconds"`
+}
+
+// Drain is how nodes are emptied.
+type Drain struct {
+	When           string `json:"when"`
+	TimeoutSeconds int64  `json:"timeoutSeconds"`
+	OnBlocked      string `json:"onBlocked"`
+}
+
+// LeftOut is a node that the plan does not touch.
+type LeftOut struct {
+	Node   string `json:"node"`
+	Reason string `json:"reason"`
+}
+
+// Note is a decision about the whole, and its reason.
+type Note struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+}
+
+// Estimate is an expected time.
+type Estimate struct {
+	Seconds  int64 `json:"seconds"`
+	Observed bool  `json:"observed"` // it stands on times seen in this cluster, not on Refit's defaults
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/cmd/refit/text"
+)
+
+func newPlanCommand(a *app) *cobra.Command {
+	q := &question{}
+	cmd := &cobra.Command{
+		Use:   "plan --to VERSION",
+		Short: "Tell what an upgrade would do, in which order, why and for how long",
+		Long: `Plans an upgrade and changes nothing: the versions on the way, the stages, the order of the nodes,
+what is drained and what is not, how long it is expected to take, and the reason for each
+decision. What stands in the way is told as well; the plan is shown even so.
+
+The plan can be made from a saved Snapshot (--from), without a cluster. A policy for pools of
+workers, canaries and drains comes from a ClusterUpgrade manifest (-f); -o manifest prints the
+ClusterUpgrade that asks for this very plan.
+
+Exits with 0, and with 3 if a preflight finding blocks the plan from being carried out.`,
+		Example: a.example(
+			"plan --to v1.36.3",
+			"plan --to v1.36.3 --max-unavailable 10%",
+			"plan --to v1.36.3 --scope Workers --node-selector pool=batch",
+			"plan -f upgrade.yaml --from snapshot.json --wide",
+			"plan --to v1.36.3 -o manifest > upgrade.yaml",
+		),
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			report, upgrade, err := q.ask(cmd, a, true)
+			if err != nil {
+				return err
+			}
+			if q.output != formatManifest {
+				return q.answer(cmd, a, report, text.Plan)
+			}
+			if err := a.writeManifest(upgrade, report.Request.To); err != nil {
+				return err
+			}
+			if report.Blocked {
+				return errBlocked
+			}
+			return nil
+		},
+	}
+	q.addFlags(cmd, formatManifest)
+	return cmd
+}
+
+// manifest is a ClusterUpgrade as a person would write it: without a status, and without what the API server fills in.
+type manifest struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        manifestMeta                     `json:"metadata"`
+	Spec            refitv1alpha1.ClusterUpgradeSpec `json:"spec"`
+}
+
+type manifestMeta struct {
+	Name string `json:"name"`
+}
+
+// writeManifest writes the ClusterUpgrade that asks for what was planned.
+func (a *app) writeManifest(upgrade *refitv1alpha1.ClusterUpgrade, to string) error {
+	m := manifest{
+		TypeMeta: metav1.TypeMeta{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: upgradeKind},
+		Metadata: manifestMeta{Name: upgrade.Name},
+		Spec:     upgrade.Spec,
+	}
+	if m.Metadata.Name == "" {
+		m.Metadata.Name = "to-" + strings.ReplaceAll(to, ".", "-")
+	}
+	out, err := yaml.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	return a.write(out)
+}

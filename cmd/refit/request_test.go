@@ -1,0 +1,72 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+func TestWaivers(t *testing.T) {
+	for text, want := range map[string]refitv1alpha1.Waiver{
+		"BudgetNeverAllows/PodDisruptionBudget shop/cart=known, deleted at night": {
+			Check: "BudgetNeverAllows", Object: "PodDisruptionBudget shop/cart", Reason: "known, deleted at night",
+		},
+		"EtcdTwoMembers=we accept a=b": {Check: "EtcdTwoMembers", Reason: "we accept a=b"},
+	} {
+		got, err := parseWaiver(text)
+		if err != nil || got != want {
+			t.Errorf("parseWaiver(%q) = %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+}
+
+// Flags go before the manifest, and what they do not speak of stays.
+func TestFlagsOverAManifest(t *testing.T) {
+	l := newLine(t)
+	manifest := file(t, "upgrade.yaml", `
+apiVersion: refit.dev/v1alpha1
+kind: ClusterUpgrade
+metadata: {name: spring}
+spec:
+  target: {release: old}
+  scope: All
+  pools:
+  - {name: gpu, nodeSelector: {gpu: "true"}, maxUnavailable: 2}
+  - {name: default, maxUnavailable: 10%, canary: {nodes: 1, soak: 5m}}
+  waivers: [{check: A, reason: b}]
+`)
+	code := l.run(t, "plan", "--from", saved(t, shop()), "-f", manifest, "--to", "1.36.3", "--scope", "Workers",
+		"--node-selector", "zone=a", "--max-unavailable", "25%", "--waive", "B/Node x=why not", "-o", "manifest")
+	if code != 2 { // workers before their control plane
+		t.Fatalf("exit code %d: %s", code, l.err)
+	}
+	l = newLine(t)
+	if code := l.run(t, "plan", "--from", saved(t, shop()), "-f", manifest, "--to", "1.36.3", "--scope", "ControlPlane",
+		"--node-selector", "zone=a", "--max-unavailable", "25%", "--waive", "B/Node x=why not", "-o", "manifest"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, l.err)
+	}
+	golden(t, "manifest.golden.yaml", l.out.Bytes())
+
+	var again refitv1alpha1.ClusterUpgrade
+	if err := yaml.UnmarshalStrict(l.out.Bytes(), &again); err != nil {
+		t.Errorf("what was printed cannot be applied: %v", err)
+	}
+}
+
+// What is printed to be copied asks the same question again.
+func TestNextCommand(t *testing.T) {
+	l := newLine(t, blocks)
+	l.name = "kubectl refit"
+	from := saved(t, shop())
+	l.run(t, "check", "--from", from, "--to", "v1.36.3", "--waive", "A/Node x=it's fine", "--waive", "C=$(reboot)", "--wide", "-o", "text")
+	want := "    kubectl refit check --to v1.36.3 --waive 'A/Node x=it'\\''s fine' --waive 'C=$(reboot)' --from " + from + "\n"
+	if !strings.Contains(l.out.String(), want) {
+		t.Errorf("want %q in\n%s", want, l.out)
+	}
+	if !strings.Contains(l.out.String(), "--waive 'BudgetNeverAllows/PodDisruptionBudget shop/cart=REASON'") {
+		t.Errorf("it does not say how to set the finding aside:\n%s", l.out)
+	}
+}

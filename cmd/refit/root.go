@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// commands is everything that refit can do.
+var commands = []func(*app) *cobra.Command{
+	newCheckCommand,      // what stands in the way
+	newPlanCommand,       // what would happen
+	newSnapshotCommand,   // save what a cluster is, to think about it elsewhere
+	newVersionCommand,    // what this is
+	newCompletionCommand, // for shells
+}
+
+// run runs a command line and returns how the process ends.
+func run(ctx context.Context, a *app, args []string) int {
+	root := newRootCommand(a)
+	root.SetArgs(args)
+	command, err := root.ExecuteContextC(ctx)
+	return a.exit(ctx, err, command.CommandPath())
+}
+
+func newRootCommand(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "refit",
+		Short: "Upgrade self-managed Kubernetes clusters in place",
+		Long: `Refit upgrades Kubernetes clusters made with kubeadm in place: the machines stay, what runs on
+them changes.
+
+This version looks, checks and plans. It changes nothing.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 blocked by a preflight finding, 4 still in progress
+or timed out, 130 interrupted.
+
+It is also a plugin of kubectl: a copy or link of the program named kubectl-refit somewhere in the
+PATH makes it "kubectl refit".`,
+		Example:                    a.example("check --to v1.36.3", "plan --to v1.36.3"),
+		Annotations:                map[string]string{cobra.CommandDisplayNameAnnotation: a.name},
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		DisableAutoGenTag:          true,
+		Args:                       noArguments,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SuggestionsMinimumDistance: 2,
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 100 "))
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	for _, command := range commands {
+		root.AddCommand(command(a))
+	}
+	return root
+}
+
+// noArguments refuses what stands on the command line beside flags, such as a version without its --to.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasSubCommands() {
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			return usage("there is no command %q; is it %s?", args[0], strings.Join(near, " or "))
+		}
+		return usage("there is no command %q", args[0])
+	}
+	return usage("%q is one argument too many: everything is given by flags", args[0])
+}
+
+// example writes command lines for a command's help.
+func (a *app) example(lines ...string) string {
+	return "  " + a.name + " " + strings.Join(lines, "\n  "+a.name+" ")
+}

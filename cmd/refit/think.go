@@ -1,0 +1,28 @@
+package main
+
+import (
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
+)
+
+// think looks at a Snapshot for what was asked: what stands in the way and, if it is wanted, what would happen.
+func (a *app) think(s *seen, spec refitv1alpha1.ClusterUpgradeSpec, withPlan bool) (*output.Report, error) {
+	spec = plan.Defaulted(spec)
+	path, err := plan.PathOf(s.snapshot, spec)
+	if err != nil { // a target that cannot be reached from here is a wrong target
+		return nil, usageError{err}
+	}
+	facts := output.Facts{
+		Name: s.name, Saved: s.saved, Snapshot: s.snapshot,
+		From: path.From.String(), To: path.To.String(), Scope: spec.Scope,
+		Seen: a.preflight(preflight.Input{Snapshot: s.snapshot, Spec: spec, Path: path, Now: a.now()}),
+	}
+	if withPlan {
+		if facts.Plan, err = plan.Make(s.snapshot, spec); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	return output.New(facts), nil
+}

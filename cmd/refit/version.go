@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
+)
+
+// version and commit are set when a release is built: go build -ldflags "-X main.version=v1.2.3 -X main.commit=…".
+var version, commit string
+
+func newVersionCommand(a *app) *cobra.Command {
+	f := &format{}
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Tell which Refit this is, and which Kubernetes it knows",
+		Long: `Tells the version and commit of Refit, the version of Go that it was built with, and the minor
+versions of Kubernetes whose flags, feature gates and APIs it knows: clusters are checked and
+planned within those.`,
+		Example: a.example("version", "version -o json"),
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			v := versionOf()
+			if f.output != formatText {
+				return f.print(a, v)
+			}
+			return a.write([]byte(versionText(v)))
+		},
+	}
+	f.addFlags(cmd)
+	return cmd
+}
+
+func versionOf() output.Version {
+	v := output.Version{
+		APIVersion: output.APIVersion, Kind: output.KindVersion,
+		Version: version, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Kubernetes: kubefacts.Supported(),
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	if v.Version == "" {
+		v.Version = builtVersion(info)
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" && v.Commit == "" {
+			v.Commit = setting.Value
+		}
+	}
+	return v
+}
+
+// builtVersion is the version of a program that `go install module@version` made, and "development" for one made in a checkout.
+func builtVersion(info *debug.BuildInfo) string {
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	return "development"
+}
+
+func versionText(v output.Version) string {
+	out := fmt.Sprintf("Refit       %s\n", v.Version)
+	if v.Commit != "" {
+		out += fmt.Sprintf("Commit      %s\n", v.Commit)
+	}
+	out += fmt.Sprintf("Go          %s %s\n", v.Go, v.Platform)
+	return out + fmt.Sprintf("Kubernetes  %s\n", strings.Join(v.Kubernetes, ", "))
+}

@@ -1,0 +1,64 @@
+package observe
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+func TestLeaseOf(t *testing.T) {
+	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	spec := func(holder string, ago time.Duration) coordinationv1.LeaseSpec {
+		renewed, seconds := metav1.NewMicroTime(now.Add(-ago)), int32(15)
+		return coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &renewed, LeaseDurationSeconds: &seconds}
+	}
+	for name, test := range map[string]struct {
+		spec coordinationv1.LeaseSpec
+		want lease
+	}{
+		"renewed a moment ago":        {spec("a", time.Second), lease{"a", true}},
+		"a little late":               {spec("a", 20*time.Second), lease{"a", true}},
+		"renewed an hour ago":         {spec("a", time.Hour), lease{"a", false}},
+		"given back":                  {spec("", time.Second), lease{}},
+		"never renewed":               {coordinationv1.LeaseSpec{HolderIdentity: new("a")}, lease{"a", false}},
+		"the holder's clock is ahead": {spec("a", -time.Minute), lease{"a", true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := leaseOf(&test.spec, now); got != test.want {
+				t.Errorf("it is %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestActors(t *testing.T) {
+	g := newGathering(&Reader{}, "", &meter{})
+	g.leases["cluster-autoscaler"] = lease{"pod-1", true}
+	g.leases["descheduler"] = lease{} // given back
+	g.lookForSigns(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker-1", Annotations: map[string]string{"cluster.x-k8s.io/machine": "m"}}})
+	g.snapshot.Workloads = []cluster.Workload{
+		{Namespace: "kube-system", Kind: "DaemonSet", Name: "kured", Pods: 2},
+		{Namespace: "shop", Kind: "Job", Name: "karpenter", Pods: 1, Ready: 1}, // somebody's own
+		{Namespace: "argocd", Kind: "StatefulSet", Name: "argocd-application-controller", Pods: 1, Ready: 1},
+	}
+	g.snapshot.CRDs = []cluster.CRD{{Name: "plans.upgrade.cattle.io"}, {Name: "applications.argoproj.io"}}
+	if err := g.readActors(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []cluster.Actor{
+		{Kind: "ClusterAutoscaler", Object: "Lease kube-system/cluster-autoscaler", Active: cluster.Yes, Detail: "held by pod-1"},
+		{Kind: "ClusterAPI", Object: "Node worker-1", Active: cluster.Yes, Detail: "annotation cluster.x-k8s.io/machine"},
+		{Kind: "SystemUpgradeController", Object: "CustomResourceDefinition plans.upgrade.cattle.io", Detail: "nobody was seen to act on it"},
+		{Kind: "Kured", Object: "DaemonSet kube-system/kured", Active: cluster.No},
+		{Kind: "ArgoCD", Object: "StatefulSet argocd/argocd-application-controller", Active: cluster.Yes},
+	}
+	if !slices.Equal(g.snapshot.Actors, want) {
+		t.Errorf("they are %+v", g.snapshot.Actors)
+	}
+}

@@ -1,0 +1,85 @@
+package observe
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+func TestAddressOf(t *testing.T) {
+	flags := func(flags map[string]string) map[string]cluster.StaticPod {
+		return map[string]cluster.StaticPod{apiServerComponent: {Flags: flags}}
+	}
+	for name, test := range map[string]struct {
+		node       cluster.Node
+		advertised string
+		want       string
+	}{
+		"kubeadm wrote it down":  {cluster.Node{Addresses: []string{"10.0.0.1"}}, "10.1.0.1:6444", "10.1.0.1:6444"},
+		"its flags say it":       {cluster.Node{Addresses: []string{"10.0.0.1"}, Static: flags(map[string]string{"advertise-address": "10.1.0.1", "secure-port": "6444"})}, "", "10.1.0.1:6444"},
+		"the node's own address": {cluster.Node{Addresses: []string{"10.0.0.1"}}, "", "10.0.0.1:6443"},
+		"an IPv6 address":        {cluster.Node{Addresses: []string{"fd00::1"}}, "", "[fd00::1]:6443"},
+		"no address":             {cluster.Node{}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := addressOf(&test.node, test.advertised); got != test.want {
+				t.Errorf("it is at %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestWaysTo(t *testing.T) {
+	server := cluster.APIServer{Node: "cp-1", Address: "10.0.0.1:6444"}
+	for name, test := range map[string]struct {
+		direct *http.Client
+		alone  bool
+		want   []string
+	}{
+		"one of several":               {http.DefaultClient, false, []string{"address https://10.0.0.1:6444", "pod proxy https://api.example.com/prefix/api/v1/namespaces/kube-system/pods/https:kube-apiserver-cp-1:6444/proxy"}},
+		"the only one":                 {http.DefaultClient, true, []string{"address https://10.0.0.1:6444", "endpoint https://api.example.com/prefix", "pod proxy https://api.example.com/prefix/api/v1/namespaces/kube-system/pods/https:kube-apiserver-cp-1:6444/proxy"}},
+		"without the cluster's own CA": {nil, false, []string{"pod proxy https://api.example.com/prefix/api/v1/namespaces/kube-system/pods/https:kube-apiserver-cp-1:6444/proxy"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGathering(&Reader{host: &url.URL{Scheme: "https", Host: "api.example.com", Path: "/prefix/"}, direct: test.direct}, "", &meter{})
+			var got []string
+			for _, w := range g.waysTo(server, test.alone) {
+				got = append(got, w.via+" "+w.base)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("the ways are %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestCredentialsGoOnlyToWhoHasACertificateOfTheCluster(t *testing.T) {
+	for name, test := range map[string]struct {
+		tls    rest.TLSClientConfig
+		direct bool
+	}{
+		"the cluster's CA is known":        {rest.TLSClientConfig{CAData: certificate(t, time.Now())}, true},
+		"whoever has a public certificate": {rest.TLSClientConfig{}, false},
+		"nobody is checked":                {rest.TLSClientConfig{Insecure: true}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, err := newDirect(&rest.Config{Host: "https://api.example.com", BearerToken: "sesame", TLSClientConfig: test.tls})
+			if err != nil || (client != nil) != test.direct {
+				t.Errorf("servers are asked directly: %t (%v)", client != nil, err)
+			}
+		})
+	}
+}
+
+func TestFailingChecks(t *testing.T) {
+	const said = "[+]ping ok\n[-]etcd failed: reason withheld\n[+]log ok\n[-]informer-sync failed: reason withheld\nreadyz check failed\n"
+	if got := failingChecks(said); !slices.Equal(got, []string{"etcd", "informer-sync"}) {
+		t.Errorf("the failing checks are %q", got)
+	}
+}

@@ -1,0 +1,30 @@
+package observe
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestFlagsOf(t *testing.T) {
+	for name, test := range map[string]struct {
+		command []string
+		want    map[string]string
+	}{
+		"a value that decisions read":           {[]string{"kube-apiserver", "--feature-gates=A=true,B=false"}, map[string]string{"feature-gates": "A=true,B=false"}},
+		"a value that may be secret":            {[]string{"kube-apiserver", "--token-auth-file=/sesame"}, map[string]string{"token-auth-file": ""}},
+		"a value in a word of its own":          {[]string{"kube-apiserver", "--advertise-address", "10.0.0.1", "--v=2"}, map[string]string{"advertise-address": "10.0.0.1", "v": ""}},
+		"a secret in a word of its own":         {[]string{"kube-apiserver", "--oidc-client-id", "sesame"}, map[string]string{"oidc-client-id": ""}},
+		"a secret that begins with a dash":      {[]string{"kube-apiserver", "--oidc-client-id", "-sesame"}, map[string]string{"oidc-client-id": ""}},
+		"a flag without a value at the end":     {[]string{"kube-scheduler", "--leader-elect"}, map[string]string{"leader-elect": ""}},
+		"a flag without a value before another": {[]string{"kube-scheduler", "--leader-elect", "--v=2"}, map[string]string{"leader-elect": "", "v": ""}},
+		"a list that is given twice":            {[]string{"--feature-gates=A=true", "--feature-gates=B=true"}, map[string]string{"feature-gates": "A=true,B=true"}},
+		"a value that is given twice":           {[]string{"--secure-port=6443", "--secure-port=6444"}, map[string]string{"secure-port": "6444"}},
+		"words that are no flags":               {[]string{"sh", "-c", "exec kube-apiserver", "--"}, map[string]string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := flagsOf(test.command); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("the flags of %q are %v, want %v", test.command, got, test.want)
+			}
+		})
+	}
+}

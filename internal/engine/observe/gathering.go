@@ -1,0 +1,122 @@
+package observe
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// sideBySide is how many readers run at once: enough to use a slow line, few enough that their pages together stay small.
+const sideBySide = 4
+
+// gathering is one Snapshot in the making. Each field says who fills it.
+type gathering struct {
+	*Reader
+	meter     *meter
+	operation string
+	snapshot  *cluster.Snapshot
+
+	nodes      map[string]*cluster.Node // by name; readNodes
+	nodeSigns  map[string]nodeSign      // by kind of actor; readNodes
+	namespaces map[string]labels.Set    // labels of the system namespaces that could be read; readNamespaces
+	selectors  map[string][]selector    // of budgets, by namespace; readBudgets
+	local      map[string]bool          // claims (namespace/name) that are bound to one node; readVolumes
+	refit      error                    // why Refit's objects cannot be read; readRefit
+	servers    map[string]serverPod     // of API servers, by node; readPods
+	services   map[string]bool          // namespace/name, nil if they could not be read; readServices
+	leases     map[string]lease         // of kube-system, by name; readLeases
+
+	mu       sync.Mutex
+	backends map[string]*cluster.Backend // that something stands on, by namespace/name; use backend
+	telling  sync.Mutex                  // held while Progress is called
+}
+
+func newGathering(r *Reader, operation string, m *meter) *gathering {
+	return &gathering{
+		Reader: r, meter: m, operation: operation, snapshot: &cluster.Snapshot{Nodes: []cluster.Node{}},
+		nodes: map[string]*cluster.Node{}, nodeSigns: map[string]nodeSign{}, namespaces: map[string]labels.Set{},
+		selectors: map[string][]selector{}, local: map[string]bool{}, servers: map[string]serverPod{}, leases: map[string]lease{},
+		backends: map[string]*cluster.Backend{},
+	}
+}
+
+// gather runs all readers, stage by stage.
+func (g *gathering) gather(ctx context.Context) error {
+	if err := g.readVersion(ctx); err != nil {
+		return err
+	}
+	for _, stage := range stages {
+		var group errgroup.Group // without a context of its own: a request that is cut off midway makes client-go complain on stderr
+		group.SetLimit(sideBySide)
+		for _, r := range stage {
+			group.Go(func() error { return g.run(ctx, r) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(g.snapshot.Gaps, func(a, b cluster.Gap) int {
+		return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
+	})
+	return nil
+}
+
+// run runs one reader. What it cannot read is a Gap, unless nothing can be said without it.
+func (g *gathering) run(ctx context.Context, r reader) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	g.tell(r.says)
+	err := r.read(g, ctx)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil: // it says nothing about the cluster
+		return fmt.Errorf("reading %s: %w", r.says, errors.Join(context.Cause(ctx), err))
+	case r.part == cluster.PartNodes:
+		return fmt.Errorf("a cluster cannot be looked at without its nodes: %w", err)
+	default:
+		g.gap(gapOf(r.part, "", err))
+		return nil
+	}
+}
+
+// gap remembers what could not be read.
+func (g *gathering) gap(gap cluster.Gap) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.snapshot.Gaps = append(g.snapshot.Gaps, gap)
+}
+
+// missed remembers that one object of a part could not be read.
+func (g *gathering) missed(part cluster.Part, object string, err error) {
+	g.gap(gapOf(part, object, err))
+}
+
+// backend is the entry of a Service, made when it is first asked for; readBackends fills it.
+func (g *gathering) backend(namespace, service string) *cluster.Backend {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	key := namespace + "/" + service
+	if g.backends[key] == nil {
+		g.backends[key] = &cluster.Backend{Namespace: namespace, Service: service}
+	}
+	return g.backends[key]
+}
+
+func (g *gathering) tell(what string) {
+	if g.options.Progress == nil {
+		return
+	}
+	g.telling.Lock()
+	defer g.telling.Unlock()
+	g.options.Progress(what)
+}

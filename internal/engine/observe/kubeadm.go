@@ -1,0 +1,185 @@
+package observe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// Where kubeadm keeps what it was told.
+const (
+	kubeadmConfig = "kubeadm-config"
+	kubeletConfig = "kubelet-config"
+	proxyConfig   = "kube-proxy"
+	dnsConfig     = "coredns"
+)
+
+// readKubeadm reads what kubeadm wrote into the cluster. Without its main ConfigMap there is nothing to say; the others may miss one by one.
+func (g *gathering) readKubeadm(ctx context.Context) error {
+	text, err := g.configMap(ctx, kubeadmConfig, "ClusterConfiguration")
+	if err != nil {
+		return err
+	}
+	found, err := parseClusterConfiguration(text)
+	if err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name string
+		read func(context.Context, *cluster.Kubeadm) error
+	}{
+		{kubeletConfig, g.readKubeletConfig},
+		{proxyConfig, g.readProxyConfig},
+		{dnsConfig, g.readDNS},
+	} {
+		if err := part.read(ctx, found); err != nil {
+			g.missed(cluster.PartKubeadm, "ConfigMap "+kubeSystem+"/"+part.name, err)
+		}
+	}
+	g.snapshot.Kubeadm = found
+	return nil
+}
+
+// configMap is one entry of a ConfigMap of kube-system.
+func (g *gathering) configMap(ctx context.Context, name, key string) (string, error) {
+	found, err := g.client.CoreV1().ConfigMaps(kubeSystem).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return "", asked(getIn("configmap", kubeSystem, name), err)
+	}
+	text, ok := found.Data[key]
+	if !ok {
+		return "", fmt.Errorf("the ConfigMap %s/%s has no entry %s", kubeSystem, name, key)
+	}
+	return text, nil
+}
+
+// clusterConfiguration is kubeadm's, in any version from v1beta3 on, as far as it is read.
+type clusterConfiguration struct {
+	APIVersion           string          `json:"apiVersion"`
+	KubernetesVersion    string          `json:"kubernetesVersion"`
+	ClusterName          string          `json:"clusterName"`
+	ControlPlaneEndpoint string          `json:"controlPlaneEndpoint"`
+	ImageRepository      string          `json:"imageRepository"`
+	FeatureGates         map[string]bool `json:"featureGates"`
+	APIServer            componentArgs   `json:"apiServer"`
+	ControllerManager    componentArgs   `json:"controllerManager"`
+	Scheduler            componentArgs   `json:"scheduler"`
+	Etcd                 struct {
+		Local    *componentArgs  `json:"local"`
+		External json.RawMessage `json:"external"`
+	} `json:"etcd"`
+}
+
+type componentArgs struct {
+	ExtraArgs extraArgs `json:"extraArgs"`
+}
+
+// extraArgs are a map up to v1beta3, and from v1beta4 on a list, in which a name may come twice.
+type extraArgs map[string]string
+
+func (a *extraArgs) UnmarshalJSON(raw []byte) error {
+	*a = extraArgs{}
+	var byName map[string]string
+	if json.Unmarshal(raw, &byName) == nil {
+		for name, value := range byName {
+			keep(*a, name, value)
+		}
+		return nil
+	}
+	var list []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return fmt.Errorf("extraArgs are neither a map nor a list of names and values")
+	}
+	for _, arg := range list {
+		keep(*a, arg.Name, arg.Value)
+	}
+	return nil
+}
+
+func parseClusterConfiguration(text string) (*cluster.Kubeadm, error) {
+	var c clusterConfiguration
+	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
+		return nil, fmt.Errorf("reading kubeadm's ClusterConfiguration: %w", err)
+	}
+	out := &cluster.Kubeadm{
+		APIVersion: c.APIVersion, KubernetesVersion: c.KubernetesVersion, ClusterName: c.ClusterName, Endpoint: c.ControlPlaneEndpoint,
+		ImageRepository: c.ImageRepository, FeatureGates: c.FeatureGates, ExternalEtcd: len(c.Etcd.External) > 0 && string(c.Etcd.External) != "null",
+		ExtraArgs: map[string]map[string]string{},
+	}
+	args := map[string]extraArgs{
+		apiServerComponent: c.APIServer.ExtraArgs, "kube-controller-manager": c.ControllerManager.ExtraArgs, "kube-scheduler": c.Scheduler.ExtraArgs,
+	}
+	if c.Etcd.Local != nil {
+		args[etcdComponent] = c.Etcd.Local.ExtraArgs
+	}
+	for component, given := range args {
+		if len(given) > 0 {
+			out.ExtraArgs[component] = given
+		}
+	}
+	return out, nil
+}
+
+func (g *gathering) readKubeletConfig(ctx context.Context, into *cluster.Kubeadm) error {
+	text, err := g.configMap(ctx, kubeletConfig, "kubelet")
+	if err != nil {
+		return err
+	}
+	into.Kubelet, err = parseKubeletConfiguration(text)
+	return err
+}
+
+// readProxyConfig reads kube-proxy's configuration. Where it is not there, kubeadm was told to leave kube-proxy out, and upgrades nothing.
+func (g *gathering) readProxyConfig(ctx context.Context, into *cluster.Kubeadm) error {
+	text, err := g.configMap(ctx, proxyConfig, "config.conf")
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	into.HasProxy = true
+	var config struct {
+		Mode         string          `json:"mode"`
+		FeatureGates map[string]bool `json:"featureGates"`
+	}
+	if err := yaml.Unmarshal([]byte(text), &config); err != nil {
+		return fmt.Errorf("reading kube-proxy's configuration: %w", err)
+	}
+	into.ProxyMode, into.ProxyGates = config.Mode, config.FeatureGates
+	if into.ProxyMode == "" {
+		into.ProxyMode = "iptables" // kube-proxy's default on Linux
+	}
+	return nil
+}
+
+// readDNS reads CoreDNS's plugins and version. Where its ConfigMap is not there, kubeadm leaves DNS alone.
+func (g *gathering) readDNS(ctx context.Context, into *cluster.Kubeadm) error {
+	text, err := g.configMap(ctx, dnsConfig, "Corefile")
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	into.HasDNS, into.CorefilePlugins = true, pluginsIn(text)
+	deployment, err := g.client.AppsV1().Deployments(kubeSystem).Get(ctx, dnsConfig, metav1.GetOptions{})
+	if err != nil {
+		return asked(getIn("deployments.apps", kubeSystem, dnsConfig), err)
+	}
+	for _, c := range deployment.Spec.Template.Spec.Containers {
+		if c.Name == dnsConfig {
+			into.DNSVersion = versionOf(c.Image)
+		}
+	}
+	return nil
+}

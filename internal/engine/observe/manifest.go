@@ -1,0 +1,51 @@
+package observe
+
+import (
+	"iter"
+	"strings"
+)
+
+// documents are the YAML documents of a manifest.
+func documents(manifest string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		begin, place := 0, 0
+		for line := range strings.Lines(manifest) {
+			if isSeparator(line) {
+				if !yield(manifest[begin:place]) {
+					return
+				}
+				begin = place + len(line)
+			}
+			place += len(line)
+		}
+		yield(manifest[begin:])
+	}
+}
+
+// isSeparator says whether a line ends a document. One that goes on after the dashes does not: "-----BEGIN CERTIFICATE-----".
+func isSeparator(line string) bool {
+	rest, dashes := strings.CutPrefix(line, "---")
+	return dashes && (rest == "" || strings.ContainsRune(" \t\r\n", rune(rest[0])))
+}
+
+// headOf is what is left of a document without all but apiVersion, kind and metadata: the lines from each of these keys to the next key at
+// the left edge.
+func headOf(document string) string {
+	var head strings.Builder
+	wanted := false
+	for line := range strings.Lines(document) {
+		if isKey(line) {
+			name, _, _ := strings.Cut(line, ":")
+			wanted = name == "apiVersion" || name == "kind" || name == "metadata"
+		}
+		if wanted {
+			head.WriteString(line)
+		}
+	}
+	return head.String()
+}
+
+// isKey says whether a line begins at the left edge with something other than a list's item or a comment.
+func isKey(line string) bool {
+	return strings.TrimSpace(line) != "" && !strings.ContainsRune(" \t-#", rune(line[0]))
+}

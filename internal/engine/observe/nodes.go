@@ -1,0 +1,88 @@
+package observe
+
+import (
+	"cmp"
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// nodesPerPage is smaller than other pages: a Node lists up to fifty images.
+const nodesPerPage = 500
+
+const (
+	labelControlPlane = "node-role.kubernetes.io/control-plane"
+	labelMaster       = "node-role.kubernetes.io/master" // what kubeadm called it before 1.24; some keep the label
+)
+
+func (g *gathering) readNodes(ctx context.Context) error {
+	err := pages(ctx, list("nodes"), metav1.ListOptions{Limit: nodesPerPage}, g.client.CoreV1().Nodes().List, func(page *corev1.NodeList) error {
+		for i := range page.Items {
+			g.snapshot.Nodes = append(g.snapshot.Nodes, nodeOf(&page.Items[i]))
+			g.lookForSigns(&page.Items[i])
+		}
+		return nil
+	})
+	for i := range g.snapshot.Nodes { // not before: until now the nodes moved in memory
+		g.nodes[g.snapshot.Nodes[i].Name] = &g.snapshot.Nodes[i]
+	}
+	return err
+}
+
+// nodeOf keeps what decisions need, which leaves out annotations, images and volumes.
+func nodeOf(n *corev1.Node) cluster.Node {
+	info := n.Status.NodeInfo
+	_, controlPlane := n.Labels[labelControlPlane]
+	_, master := n.Labels[labelMaster]
+	out := cluster.Node{
+		Name: n.Name, UID: string(n.UID), ControlPlane: controlPlane || master,
+		Zone:   cmp.Or(n.Labels[corev1.LabelTopologyZone], n.Labels[corev1.LabelFailureDomainBetaZone]),
+		Labels: n.Labels, CreatedAt: n.CreationTimestamp.UTC(),
+		Kubelet: info.KubeletVersion, Runtime: info.ContainerRuntimeVersion, OS: info.OperatingSystem, OSImage: info.OSImage,
+		Arch: info.Architecture, Kernel: info.KernelVersion,
+		Unschedulable: n.Spec.Unschedulable, CordonedBy: n.Annotations[refitv1alpha1.AnnotationCordonedBy],
+		Allocatable: resourcesOf(n.Status.Allocatable),
+	}
+	for _, t := range n.Spec.Taints {
+		out.Taints = append(out.Taints, cluster.Taint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
+	}
+	for _, a := range n.Status.Addresses {
+		if a.Type == corev1.NodeInternalIP {
+			out.Addresses = append(out.Addresses, a.Address)
+		}
+	}
+	for _, c := range n.Status.Conditions {
+		switch {
+		case c.Type == corev1.NodeReady:
+			// A node that nobody has heard of (Unknown) is known not to be ready.
+			out.Ready, out.ReadySince = answer(c.Status == corev1.ConditionTrue), c.LastTransitionTime.UTC()
+		case c.Status == corev1.ConditionTrue && isPressure(c.Type):
+			out.Pressure = append(out.Pressure, string(c.Type))
+		}
+	}
+	return out
+}
+
+func isPressure(kind corev1.NodeConditionType) bool {
+	switch kind {
+	case corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable:
+		return true
+	default: // others are somebody else's, such as those of node-problem-detector
+		return false
+	}
+}
+
+func resourcesOf(list corev1.ResourceList) cluster.Resources {
+	return cluster.Resources{MilliCPU: list.Cpu().MilliValue(), Memory: list.Memory().Value(), Pods: list.Pods().Value()}
+}
+
+func answer(yes bool) cluster.Answer {
+	if yes {
+		return cluster.Yes
+	}
+	return cluster.No
+}

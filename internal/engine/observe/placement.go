@@ -1,0 +1,46 @@
+package observe
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// boundToNode says whether a pod can run on one node only.
+func boundToNode(spec *corev1.PodSpec) bool {
+	if _, selected := spec.NodeSelector[corev1.LabelHostname]; selected {
+		return true
+	}
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+		return false
+	}
+	return namesOneNode(spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+}
+
+// namesOneNode says whether a selector fits one node at most. Its terms are alternatives, so each must name that node.
+func namesOneNode(s *corev1.NodeSelector) bool {
+	if s == nil {
+		return false
+	}
+	var all []string
+	for _, term := range s.NodeSelectorTerms {
+		names := namesIn(term)
+		if len(names) == 0 {
+			return false
+		}
+		for _, name := range names {
+			all = include(all, name)
+		}
+	}
+	return len(all) == 1
+}
+
+// namesIn are the nodes that a term allows by name; none means that it allows others too.
+func namesIn(term corev1.NodeSelectorTerm) []string {
+	for _, r := range slices.Concat(term.MatchExpressions, term.MatchFields) {
+		if (r.Key == corev1.LabelHostname || r.Key == "metadata.name") && r.Operator == corev1.NodeSelectorOpIn {
+			return r.Values
+		}
+	}
+	return nil
+}

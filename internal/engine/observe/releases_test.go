@@ -1,0 +1,38 @@
+package observe
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+func TestReleaseOf(t *testing.T) {
+	envelope := func(kind, payload, signatures string) string {
+		return fmt.Sprintf(`{"payloadType":%q,"payload":%q,"signatures":%s}`, kind, base64.StdEncoding.EncodeToString([]byte(payload)), signatures)
+	}
+	const payload, signed = `{"kubernetes":"v1.36.3","etcd":"3.6.8","artifacts":[{}]}`, `[{"keyid":"k","sig":"c2ln"}]`
+	for name, test := range map[string]struct{ envelope, err string }{
+		"a good one":           {envelope(refitv1alpha1.ReleasePayloadType, payload, signed), ""},
+		"no envelope":          {"sesame", "its envelope cannot be read"},
+		"something else in it": {envelope("text/plain", payload, signed), `holds "text/plain", not a Release`},
+		"not signed":           {envelope(refitv1alpha1.ReleasePayloadType, payload, "[]"), "is not signed"},
+		"no payload":           {envelope(refitv1alpha1.ReleasePayloadType, "sesame", signed), "its signed payload cannot be read"},
+		"another version":      {envelope(refitv1alpha1.ReleasePayloadType, `{"kubernetes":"v1.36.2"}`, signed), `what was signed says "v1.36.2"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &refitv1alpha1.Release{Spec: refitv1alpha1.ReleaseSpec{Kubernetes: "v1.36.3", Envelope: []byte(test.envelope)}}
+			got := releaseOf(r)
+			if (got.Error == "") != (test.err == "") || !strings.Contains(got.Error, test.err) {
+				t.Errorf("the error is %q, want %q", got.Error, test.err)
+			}
+			// What `printf '%s' PAYLOAD | sha256sum` says.
+			const digest = "sha256:de8dfa6d46791ab635be168f2513d0b615389cd3a3c97622f3c3e8e78748eba2"
+			if test.err == "" && (got.Digest != digest || got.Payload.Etcd != "3.6.8") {
+				t.Errorf("it is %+v", got)
+			}
+		})
+	}
+}

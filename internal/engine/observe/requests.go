@@ -1,0 +1,49 @@
+package observe
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// requestOf is what the scheduler sets aside for a pod: all containers at once, or more if an init container needs it on the way there.
+// An init container that keeps running (a sidecar) counts from its turn on, also while later ones start.
+func requestOf(spec *corev1.PodSpec) cluster.Resources {
+	var running, starting cluster.Resources
+	for i := range spec.InitContainers {
+		c := &spec.InitContainers[i]
+		asks := cpuAndMemory(c.Resources.Requests)
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			running = sum(running, asks)
+			starting = largest(starting, running)
+			continue
+		}
+		starting = largest(starting, sum(running, asks))
+	}
+	for i := range spec.Containers {
+		running = sum(running, cpuAndMemory(spec.Containers[i].Resources.Requests))
+	}
+	total := largest(running, starting)
+	if spec.Resources != nil { // what is asked for the pod as a whole replaces what its containers ask for
+		whole := spec.Resources.Requests
+		if _, set := whole[corev1.ResourceCPU]; set {
+			total.MilliCPU = whole.Cpu().MilliValue()
+		}
+		if _, set := whole[corev1.ResourceMemory]; set {
+			total.Memory = whole.Memory().Value()
+		}
+	}
+	return sum(total, cpuAndMemory(spec.Overhead))
+}
+
+func cpuAndMemory(list corev1.ResourceList) cluster.Resources {
+	return cluster.Resources{MilliCPU: list.Cpu().MilliValue(), Memory: list.Memory().Value()}
+}
+
+func sum(a, b cluster.Resources) cluster.Resources {
+	return cluster.Resources{MilliCPU: a.MilliCPU + b.MilliCPU, Memory: a.Memory + b.Memory}
+}
+
+func largest(a, b cluster.Resources) cluster.Resources {
+	return cluster.Resources{MilliCPU: max(a.MilliCPU, b.MilliCPU), Memory: max(a.Memory, b.Memory)}
+}

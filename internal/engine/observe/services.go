@@ -1,0 +1,34 @@
+package observe
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+const servicesPerPage = 1000
+
+// readServices finds the Services that use what a release may remove, and remembers which there are at all.
+func (g *gathering) readServices(ctx context.Context) error {
+	found := map[string]bool{}
+	err := pages(ctx, listAll("services"), metav1.ListOptions{Limit: servicesPerPage}, g.client.CoreV1().Services(metav1.NamespaceAll).List,
+		func(page *corev1.ServiceList) error {
+			for i := range page.Items {
+				s := &page.Items[i]
+				found[s.Namespace+"/"+s.Name] = true
+				if len(s.Spec.ExternalIPs) > 0 {
+					g.snapshot.Services = append(g.snapshot.Services, cluster.Service{
+						Namespace: s.Namespace, Name: s.Name, ExternalIPs: s.Spec.ExternalIPs,
+					})
+				}
+			}
+			return nil
+		})
+	if err == nil {
+		g.services = found
+	}
+	return err
+}

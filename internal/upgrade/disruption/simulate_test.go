@@ -1,0 +1,162 @@
+package disruption_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/disruption"
+)
+
+// shop is a cluster of three control plane nodes and two workers with one more workload, its pods, and what else is changed.
+func shop(w cluster.Workload, on map[string]int32, changes ...clustertest.Change) *cluster.Snapshot {
+	w.Namespace, w.Name = "shop", "cart"
+	if w.Kind == "" {
+		w.Kind = "Deployment"
+	}
+	return clustertest.HA("v1.35.4", 3, 2, append([]clustertest.Change{clustertest.Pods(w, on)}, changes...)...)
+}
+
+func budget(allowed int32, f ...func(*cluster.Budget)) clustertest.Change {
+	return func(s *cluster.Snapshot) {
+		clustertest.Budget("shop", "cart", allowed, "cart")(s)
+		for _, g := range f {
+			g(&s.Budgets[len(s.Budgets)-1])
+		}
+	}
+}
+
+func unready(n int32) clustertest.Change {
+	return clustertest.OnNode("worker-1", func(n1 *cluster.Node) { n1.Pods[len(n1.Pods)-1].Unready = n })
+}
+
+var both = map[string]int32{"worker-1": 1, "worker-2": 1}
+
+func TestJudge(t *testing.T) {
+	healthy := cluster.Budget{Expected: 3, Healthy: 3, Desired: 2, Allowed: 1, Observed: true}
+	for _, c := range []struct {
+		name   string
+		change func(*cluster.Budget)
+		want   disruption.Verdict
+	}{
+		{"one may go", func(*cluster.Budget) {}, disruption.Allows},
+		{"as many are asked for as there are", func(b *cluster.Budget) { b.Desired, b.Allowed = 3, 0 }, disruption.NeverAllows},
+		{"more are asked for than there are", func(b *cluster.Budget) { b.Desired, b.Allowed = 5, 0 }, disruption.NeverAllows},
+		{"as many are asked for as there are, and a rollout adds one for a moment", func(b *cluster.Budget) { b.Healthy, b.Desired = 4, 3 }, disruption.NeverAllows},
+		{"one is not healthy", func(b *cluster.Budget) { b.Healthy, b.Allowed = 2, 0 }, disruption.Exhausted},
+		{"it matches nothing", func(b *cluster.Budget) { *b = cluster.Budget{Observed: true} }, disruption.Exhausted},
+		{"its pods cannot be counted", func(b *cluster.Budget) { b.Failure = "no controller" }, disruption.Failed},
+		{"its status is old", func(b *cluster.Budget) { b.Observed = false }, disruption.Unobserved},
+	} {
+		b := healthy
+		c.change(&b)
+		if got := disruption.Judge(&b); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestDrain(t *testing.T) {
+	const cart = 6 // after what every cluster has
+	type drain = disruption.NodeDrain
+	for _, c := range []struct {
+		name string
+		s    *cluster.Snapshot
+		want drain
+	}{
+		{"system pods only", clustertest.HA("v1.35.4", 3, 2), drain{Moves: 1}},
+		{"no budget", shop(cluster.Workload{GraceSeconds: 30}, map[string]int32{"worker-1": 3}), drain{Moves: 4, Estimate: 30 * time.Second}},
+		{"a DaemonSet stays", shop(cluster.Workload{Kind: "DaemonSet"}, both, budget(0)), drain{Moves: 1}},
+		{"a static pod stays", shop(cluster.Workload{Kind: "Node"}, both), drain{Moves: 1}},
+		{"a budget that never allows", shop(cluster.Workload{}, both, budget(0)), drain{
+			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetNeverAllows, Workload: cart, Pods: 1, Forever: true}},
+		}},
+		{"a budget that never allows, and a pod that is not ready may always go", shop(cluster.Workload{}, both, unready(1),
+			budget(0, func(b *cluster.Budget) { b.Healthy, b.AlwaysAllowUnhealthy = 1, true })), drain{Moves: 2}},
+		{"too few healthy pods: one that is not ready stays", shop(cluster.Workload{}, both, unready(1),
+			budget(1, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.Desired = 0, 0, 1 })), drain{
+			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetExhausted, Workload: cart, Pods: 1}},
+		}},
+		{"enough healthy pods: one that is not ready may go", shop(cluster.Workload{}, both, unready(1),
+			budget(1, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.Desired = 1, 0, 1 })), drain{Moves: 2}},
+		{"a budget whose pods cannot be counted", shop(cluster.Workload{}, both, budget(1, func(b *cluster.Budget) { b.Failure = "no controller" })), drain{
+			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetFailed, Workload: cart, Pods: 1, Forever: true}},
+		}},
+		{"a budget with an old status", shop(cluster.Workload{}, both, budget(1, func(b *cluster.Budget) { b.Observed = false })), drain{
+			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetUnobserved, Workload: cart, Pods: 1}},
+		}},
+		{"two budgets", shop(cluster.Workload{}, both, budget(1), clustertest.Budget("shop", "all", 1, "cart")), drain{
+			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetsOverlap, Workload: cart, Pods: 1, Forever: true}},
+		}},
+		{"a budget lets them go one by one", shop(cluster.Workload{GraceSeconds: 30}, map[string]int32{"worker-1": 3, "worker-2": 2}, budget(1)), drain{
+			Moves: 4, Estimate: 3 * time.Minute,
+			Waits: []disruption.Wait{{Pods: 3, Allowed: 1, Rounds: 3, Time: 3 * time.Minute}},
+		}},
+		{"a budget lets them go two by two", shop(cluster.Workload{GraceSeconds: 30}, map[string]int32{"worker-1": 3, "worker-2": 2}, budget(2)), drain{
+			Moves: 4, Estimate: 2 * time.Minute,
+			Waits: []disruption.Wait{{Pods: 3, Allowed: 2, Rounds: 2, Time: 2 * time.Minute}},
+		}},
+		{
+			"a budget lets them go at once", shop(cluster.Workload{GraceSeconds: 30}, map[string]int32{"worker-1": 3, "worker-2": 2}, budget(3)),
+			drain{Moves: 4, Estimate: 30 * time.Second},
+		},
+		{"bound to the node, and a budget lets one of two go", shop(cluster.Workload{NodeBound: true}, map[string]int32{"worker-1": 2, "worker-2": 1}, budget(1)), drain{
+			Moves: 3, Estimate: time.Minute, Waits: []disruption.Wait{{Pods: 2, Allowed: 1, Rounds: 2, Time: time.Minute}},
+			Blockers: []disruption.Blocker{{Kind: disruption.BudgetWaitsForNode, Workload: cart, Pods: 2, Forever: true}},
+			Costs:    []disruption.Cost{{Kind: disruption.StaysDown, Workload: cart, Pods: 2}},
+		}},
+		{"everything that a drain costs", shop(cluster.Workload{
+			Kind: "Pod", LocalData: true, LocalVolume: true, Finalizers: []string{"shop.example/cleanup"}, SafeToEvict: cluster.No,
+		}, both), drain{Moves: 2, Costs: []disruption.Cost{
+			{Kind: disruption.Lost, Workload: cart, Pods: 1},
+			{Kind: disruption.LosesData, Workload: cart, Pods: 1},
+			{Kind: disruption.StaysDown, Workload: cart, Pods: 1},
+			{Kind: disruption.HasFinalizer, Workload: cart, Pods: 1},
+			{Kind: disruption.AsksToStay, Workload: cart, Pods: 1},
+		}}},
+		{"the finalizer of Jobs", shop(cluster.Workload{Kind: "Job", Finalizers: []string{"batch.kubernetes.io/job-tracking"}}, both), drain{Moves: 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := disruption.Simulate(c.s).Node("worker-1")
+			if got.Node != "worker-1" {
+				t.Errorf("it is about %s", got.Node)
+			}
+			if seen, want := tell(got), tell(&c.want); seen != want {
+				t.Errorf("got  %s\nwant %s", seen, want)
+			}
+		})
+	}
+}
+
+// tell is a drain without what is only for the package itself.
+func tell(d *disruption.NodeDrain) string {
+	return fmt.Sprintf("moves %d, estimate %s, blockers %+v, costs %+v, waits %+v", d.Moves, d.Estimate, d.Blockers, d.Costs, d.Waits)
+}
+
+func TestBlocked(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		s            *cluster.Snapshot
+		now, forever bool
+	}{
+		{"free", shop(cluster.Workload{}, both, budget(1)), false, false},
+		{"exhausted", shop(cluster.Workload{}, both, budget(1, func(b *cluster.Budget) { b.Healthy, b.Allowed = 1, 0 })), true, false},
+		{"never", shop(cluster.Workload{}, both, budget(0)), true, true},
+	} {
+		if now, forever := disruption.Simulate(c.s).Node("worker-1").Blocked(); now != c.now || forever != c.forever {
+			t.Errorf("%s: got %t, %t", c.name, now, forever)
+		}
+	}
+}
+
+func TestUnknownNode(t *testing.T) {
+	sim := disruption.Simulate(clustertest.HA("v1.35.4", 3, 2))
+	if sim.Node("gone") != nil {
+		t.Error("there is no such node")
+	}
+	if _, may := sim.MayDrainTogether("gone", "worker-1"); !may {
+		t.Error("a node that is not there is in nobody's way")
+	}
+}

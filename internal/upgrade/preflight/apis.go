@@ -1,0 +1,136 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// removedAPIInUse joins what the API servers counted: one finding for each resource that a hop removes.
+func removedAPIInUse(v *view) []Finding {
+	type use struct {
+		request cluster.DeprecatedRequest
+		servers []string
+	}
+	var uses []use
+	for i := range v.s.APIServers {
+		server := &v.s.APIServers[i]
+		for _, request := range server.Deprecated {
+			at := slices.IndexFunc(uses, func(u use) bool { return u.request == request })
+			if at < 0 {
+				at = len(uses)
+				uses = append(uses, use{request: request})
+			}
+			uses[at].servers = append(uses[at].servers, server.Node)
+		}
+	}
+	var found []Finding
+	for _, u := range uses {
+		at, removes := v.removedBy(u.request.RemovedRelease)
+		if !removes {
+			continue
+		}
+		gvr := schema.GroupVersionResource{Group: u.request.Group, Version: u.request.Version, Resource: u.request.Resource}
+		instead := ""
+		if at.facts != nil {
+			if api, known := at.facts.Resource(gvr); known && api.Replacement != "" {
+				instead = " They have to use " + api.Replacement + "."
+			}
+		}
+		found = append(found, Finding{
+			Object: "API " + resourceName(gvr, u.request.Subresource),
+			Message: fmt.Sprintf("somebody asked for %s since the API servers on %s started, and %s does not serve it any more",
+				resourceName(gvr, u.request.Subresource), some(u.servers), at),
+			Remedy: "Find out who, in the audit log (k8s.io/deprecated) or among old controllers and scripts." + instead + " The count is " +
+				"forgotten only when an API server restarts: then waive RemovedAPIInUse.",
+		})
+	}
+	return found
+}
+
+// removedBy returns the hop that removes what a release such as 1.37 removes.
+func (v *view) removedBy(release string) (hop, bool) {
+	major, minor, ok := strings.Cut(release, ".")
+	if !ok || major != "1" {
+		return hop{}, false
+	}
+	removed, err := strconv.Atoi(minor)
+	if err != nil || removed <= v.Path.From.Minor {
+		return hop{}, false
+	}
+	for _, h := range v.hops {
+		if h.version.Minor >= removed {
+			return h, true
+		}
+	}
+	return hop{}, false
+}
+
+func resourceName(gvr schema.GroupVersionResource, subresource string) string {
+	name := gvr.GroupVersion().String() + " " + gvr.Resource
+	if subresource != "" {
+		name += "/" + subresource
+	}
+	return name
+}
+
+func deprecatedRequestsUnknown(v *view) []Finding {
+	if !v.movesControlPlane() || v.Path.To.SameMinor(v.Path.From) {
+		return nil
+	}
+	remedy := "Let Refit read /metrics of the API servers (nonResourceURL /metrics, verb get), or search the audit log for k8s.io/deprecated."
+	if gap, is := v.s.Gap(cluster.PartDeprecated); is {
+		return []Finding{{
+			Unknown: true,
+			Message: "whether somebody uses an API that the upgrade removes is not known: " + gap.Message,
+			Remedy:  remedy,
+		}}
+	}
+	var silent []string
+	for i := range v.s.APIServers {
+		if server := &v.s.APIServers[i]; server.DeprecatedKnown != cluster.Yes {
+			silent = append(silent, server.Node)
+		}
+	}
+	if len(silent) == 0 {
+		return nil
+	}
+	return []Finding{{
+		Unknown: true,
+		Remedy:  remedy,
+		Message: fmt.Sprintf("whether somebody uses an API that the upgrade removes is not known of the API servers on %s", some(silent)),
+	}}
+}
+
+// apiServiceUnavailable weighs less for metrics: a cluster without them lives on.
+func apiServiceUnavailable(v *view) []Finding {
+	var found []Finding
+	for i := range v.s.APIs {
+		api := &v.s.APIs[i]
+		if api.Available == cluster.Yes {
+			continue
+		}
+		f := Finding{
+			Object:  "APIService " + api.Name,
+			Message: fmt.Sprintf("the API %s is not available", api.Name),
+			Remedy:  fmt.Sprintf("Bring its server back, or remove it if nobody needs it: kubectl describe apiservice %s", api.Name),
+		}
+		if api.Message != "" {
+			f.Message += ": " + api.Message
+		}
+		if strings.HasSuffix(api.Name, "metrics.k8s.io") || api.Available == cluster.Unknown {
+			f.Severity = Warn
+		}
+		if api.Available == cluster.Unknown {
+			f.Unknown = true
+			f.Message = fmt.Sprintf("whether the API %s is available is not known", api.Name)
+		}
+		found = append(found, f)
+	}
+	return found
+}

@@ -1,0 +1,943 @@
+package preflight
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+)
+
+// situation is a cluster in which one check is asked: a healthy one of three control plane nodes and two workers with agents, at v1.35.4 on its way
+// to v1.36.3, with these changes. What exactly is found is in testdata/findings.txt.
+type situation struct {
+	check, name string
+	want        Severity // of the gravest finding, empty if there is none
+	change      clustertest.Change
+	from, to    string                                  // if they differ
+	spec        func(*refitv1alpha1.ClusterUpgradeSpec) // if it differs
+	single      bool                                    // a cluster of one node
+	bare        bool                                    // without agents
+	unknown     bool                                    // the gravest finding is Unknown
+	deferred    bool                                    // the gravest finding is deferred
+}
+
+var none Severity
+
+type (
+	change   = clustertest.Change
+	snapshot = cluster.Snapshot
+)
+
+func onNode(name string, f func(*cluster.Node)) change { return clustertest.OnNode(name, f) }
+
+func onWorker(f func(*cluster.Node)) change { return onNode("worker-1", f) }
+
+func onReport(name string, f func(*refitv1alpha1.NodeReportStatus)) change {
+	return onNode(name, func(n *cluster.Node) { f(n.Report) })
+}
+
+func all(changes ...change) change {
+	return func(s *snapshot) {
+		for _, c := range changes {
+			c(s)
+		}
+	}
+}
+
+func pods(kind, name string, on map[string]int32, f ...func(*cluster.Workload)) change {
+	w := cluster.Workload{Namespace: "shop", Kind: kind, Name: name, GraceSeconds: 30, Request: cluster.Resources{MilliCPU: 100, Memory: 128 << 20}}
+	for _, g := range f {
+		g(&w)
+	}
+	return clustertest.Pods(w, on)
+}
+
+var onBoth = map[string]int32{"worker-1": 1, "worker-2": 1}
+
+// cart is a Deployment with a pod on each worker and a budget that allows so many to go.
+func cart(allowed int32, f ...func(*cluster.Budget)) change {
+	return all(pods("Deployment", "cart", onBoth), clustertest.Budget("shop", "cart", allowed, "cart"), func(s *snapshot) {
+		for _, g := range f {
+			g(&s.Budgets[0])
+		}
+	})
+}
+
+func staticPod(name, component string, f func(*cluster.StaticPod)) change {
+	return onNode(name, func(n *cluster.Node) {
+		pod := n.Static[component]
+		f(&pod)
+		n.Static[component] = pod
+	})
+}
+
+func atVersion(name, component, version string) change {
+	return staticPod(name, component, func(p *cluster.StaticPod) { p.Version = version })
+}
+
+func extraArgs(component, flag, value string) change {
+	return func(s *snapshot) { s.Kubeadm.ExtraArgs = map[string]map[string]string{component: {flag: value}} }
+}
+
+func podFlag(component, flag, value string) change {
+	return staticPod("cp-1", component, func(p *cluster.StaticPod) { p.Flags[flag] = value })
+}
+
+func webhook(f func(*cluster.Webhook)) change {
+	return func(s *snapshot) {
+		w := cluster.Webhook{
+			Configuration: "policy", Name: "validate.policy.example", FailClosed: true, Equivalent: true, Resources: []string{"/pods"},
+			Backend:    &cluster.Backend{Namespace: "policy", Service: "policy", Found: cluster.Yes, Ready: 2, Nodes: []string{"worker-1", "worker-2"}},
+			CANotAfter: clustertest.Now.AddDate(1, 0, 0),
+		}
+		f(&w)
+		s.Webhooks = append(s.Webhooks, w)
+	}
+}
+
+func crd(f func(*cluster.CRD)) change {
+	return func(s *snapshot) {
+		c := cluster.CRD{
+			Name: "carts.shop.example", Group: "shop.example", Kind: "Cart", Versions: []string{"v1", "v1beta1"}, Served: []string{"v1", "v1beta1"},
+			Storage: "v1", StoredVersions: []string{"v1beta1", "v1"}, Established: cluster.Yes,
+		}
+		f(&c)
+		s.CRDs = append(s.CRDs, c)
+	}
+}
+
+func actor(kind, object string, active cluster.Answer) change {
+	return func(s *snapshot) {
+		s.Actors = append(s.Actors, cluster.Actor{Kind: kind, Object: object, Active: active})
+	}
+}
+
+func helm(status string, objects ...cluster.Object) change {
+	return func(s *snapshot) {
+		s.Helm = append(s.Helm, cluster.Helm{Namespace: "shop", Name: "cart", Revision: 7, Status: status, Objects: objects})
+	}
+}
+
+func policy(p refitv1alpha1.OnBlocked) func(*refitv1alpha1.ClusterUpgradeSpec) {
+	return func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+		spec.Pools = []refitv1alpha1.Pool{{Name: "default", Drain: refitv1alpha1.Drain{OnBlocked: p}}}
+	}
+}
+
+// twoAtOnce lets two workers be unavailable.
+func twoAtOnce(spec *refitv1alpha1.ClusterUpgradeSpec) {
+	two := intstr.FromInt32(2)
+	spec.Pools = []refitv1alpha1.Pool{{Name: "default", MaxUnavailable: &two}}
+}
+
+func scope(s refitv1alpha1.Scope) func(*refitv1alpha1.ClusterUpgradeSpec) {
+	return func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Scope = s }
+}
+
+func waiver(check, object string) func(*refitv1alpha1.ClusterUpgradeSpec) {
+	return func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+		spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: check, Object: object, Reason: "the test says so"})
+	}
+}
+
+func unread(part cluster.Part, why cluster.GapKind) change { return clustertest.Unread(part, why) }
+
+func situations() []situation {
+	return slices.Concat(versionSituations(), controlPlaneSituations(), etcdSituations(), componentSituations(), kubeadmSituations(), nodeSituations(),
+		agentSituations(), hostSituations(), drainSituations(), workloadSituations(), extensionSituations(), removalSituations(), otherSituations())
+}
+
+func versionSituations() []situation {
+	kubelet := func(name, version string) change { return onNode(name, func(n *cluster.Node) { n.Kubelet = version }) }
+	proxy := func(version string) change { return onWorker(func(n *cluster.Node) { n.KubeProxy = version }) }
+	return []situation{
+		{check: "VersionPathUnsupported", name: "one minor version up"},
+		{check: "VersionPathUnsupported", name: "back", to: "v1.35.1", want: Block},
+		{check: "VersionPathUnsupported", name: "to a version that Refit does not know", to: "v1.39.0", want: Block},
+		{check: "VersionPathUnsupported", name: "from a version before the floor", from: "v1.30.2", want: Block},
+		{check: "VersionPathUnsupported", name: "from a version of which no facts are needed", from: "v1.33.9", to: "v1.34.4"},
+		{check: "VersionPathUnsupported", name: "nobody told the control plane's version", want: Block, unknown: true, change: all(
+			func(s *snapshot) { s.Version, s.APIServers = "", nil },
+			clustertest.OnEveryNode(func(n *cluster.Node) { n.Static, n.Report = nil, nil }))},
+		{check: "VersionPathUnsupported", name: "workers to an older version than the control plane's", to: "v1.35.3", spec: scope(refitv1alpha1.ScopeWorkers)},
+
+		{check: "AlreadyAtTarget", name: "something to do"},
+		{check: "AlreadyAtTarget", name: "everything is there", from: "v1.36.3", want: Info},
+		{check: "AlreadyAtTarget", name: "only the scheduler of one node is behind", from: "v1.36.3", change: atVersion("cp-2", "kube-scheduler", "v1.36.2")},
+
+		{check: "PatchBehind", name: "at the newest patch"},
+		{check: "PatchBehind", name: "at an older patch", from: "v1.35.1", want: Info},
+		{check: "PatchBehind", name: "to the newest patch", from: "v1.35.1", to: "v1.35.4"},
+
+		{check: "KubeletTooOld", name: "three minor versions behind the target", change: kubelet("worker-1", "v1.33.1")},
+		{check: "KubeletTooOld", name: "four minor versions behind the target, and workers catch up first", change: kubelet("worker-1", "v1.32.9")},
+		{check: "KubeletTooOld", name: "four minor versions behind the target, on the control plane", change: kubelet("cp-1", "v1.32.9"), want: Block},
+		{check: "KubeletTooOld", name: "left out, and too old at the end", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1", spec: scope(refitv1alpha1.ScopeControlPlane), want: Block},
+		{check: "KubeletTooOld", name: "workers follow in between", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1"},
+		{check: "KubeletTooOld", name: "a version that is none", change: kubelet("worker-1", "custom"), want: Block, unknown: true},
+
+		{check: "KubeletNewerThanAPIServer", name: "a newer patch", change: kubelet("worker-1", "v1.35.9")},
+		{check: "KubeletNewerThanAPIServer", name: "at the target already", change: kubelet("worker-1", "v1.36.3"), want: Warn},
+		{check: "KubeletNewerThanAPIServer", name: "beyond the target", change: kubelet("worker-1", "v1.37.1"), want: Block},
+
+		{check: "ControllerSkew", name: "one minor version behind the next", change: atVersion("cp-1", "kube-scheduler", "v1.35.1")},
+		{check: "ControllerSkew", name: "two minor versions behind the next", change: atVersion("cp-1", "kube-scheduler", "v1.34.4"), want: Block},
+		{check: "ControllerSkew", name: "newer than every API server", change: atVersion("cp-1", "kube-controller-manager", "v1.36.3"), want: Block},
+		{
+			check: "ControllerSkew", name: "an image by its digest", want: Warn, unknown: true,
+			change: staticPod("cp-1", "kube-scheduler", func(p *cluster.StaticPod) { p.Version, p.Image = "", "registry.k8s.io/kube-scheduler@sha256:1" }),
+		},
+
+		{check: "ProxySkew", name: "three minor versions behind the next", change: proxy("v1.33.0")},
+		{check: "ProxySkew", name: "four minor versions behind the next", change: proxy("v1.32.0"), want: Block},
+		{check: "ProxySkew", name: "newer than the API servers", change: proxy("v1.36.0"), want: Warn},
+		{check: "ProxySkew", name: "no kube-proxy", change: proxy("")},
+
+		{check: "APIServersMixed", name: "all the same"},
+		{check: "APIServersMixed", name: "an upgrade was not finished", change: func(s *snapshot) { s.APIServers[0].Version = "v1.36.3" }, want: Warn},
+		{check: "APIServersMixed", name: "two minor versions apart", change: func(s *snapshot) { s.APIServers[0].Version = "v1.34.4" }, from: "v1.36.3", to: "v1.37.1", want: Block},
+		{check: "APIServersMixed", name: "one is beyond the target", change: func(s *snapshot) { s.APIServers[0].Version = "v1.36.5" }, want: Block},
+	}
+}
+
+func controlPlaneSituations() []situation {
+	notReady := func(s *snapshot) { s.Nodes[0].Ready = cluster.No }
+	return []situation{
+		{check: "ControlPlaneNodeNotReady", name: "all ready"},
+		{check: "ControlPlaneNodeNotReady", name: "one is not", change: notReady, want: Block},
+		{check: "ControlPlaneNodeNotReady", name: "one has not been heard of", change: func(s *snapshot) { s.Nodes[0].Ready = cluster.Unknown }, want: Block, unknown: true},
+		{check: "ControlPlaneNodeNotReady", name: "only workers move", change: notReady, to: "v1.35.4", spec: scope(refitv1alpha1.ScopeWorkers)},
+
+		{check: "APIServerNotReady", name: "all ready"},
+		{check: "APIServerNotReady", name: "one says what is wrong", want: Block, change: func(s *snapshot) {
+			s.APIServers[1].Ready, s.APIServers[1].Failing = cluster.No, []string{"etcd", "poststarthook/rbac/bootstrap-roles"}
+		}},
+		{check: "APIServerNotReady", name: "its agent says no", want: Block, change: onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { r.APIServer.Ready = false })},
+		{check: "APIServerNotReady", name: "nobody could ask, and its pod is not ready", bare: true, want: Block, change: all(
+			func(s *snapshot) { s.APIServers[1].Ready = cluster.Unknown },
+			staticPod("cp-2", "kube-apiserver", func(p *cluster.StaticPod) { p.Ready = false }))},
+
+		{check: "APIServerUnknown", name: "its agent could ask", change: func(s *snapshot) { s.APIServers[0].Ready = cluster.Unknown }},
+		{check: "APIServerUnknown", name: "nobody could ask, and its pod is ready", bare: true, want: Warn, unknown: true, change: func(s *snapshot) {
+			s.APIServers[0].Ready, s.APIServers[0].Error = cluster.Unknown, "dial tcp 10.0.0.1:6443: i/o timeout"
+		}},
+		{check: "APIServerUnknown", name: "nobody could ask, and there is no pod", bare: true, want: Block, unknown: true, change: all(
+			func(s *snapshot) { s.APIServers = s.APIServers[1:] },
+			onNode("cp-1", func(n *cluster.Node) { delete(n.Static, "kube-apiserver") }))},
+
+		{check: "ControlPlanePodNotReady", name: "all ready"},
+		{
+			check: "ControlPlanePodNotReady", name: "one of three is not", want: Warn,
+			change: staticPod("cp-1", "kube-scheduler", func(p *cluster.StaticPod) { p.Ready = false }),
+		},
+		{
+			check: "ControlPlanePodNotReady", name: "none is", single: true, want: Block,
+			change: staticPod("cp-1", "kube-controller-manager", func(p *cluster.StaticPod) { p.Ready = false }),
+		},
+
+		{check: "StaticPodMissing", name: "all there"},
+		{check: "StaticPodMissing", name: "no scheduler", want: Block, change: onNode("cp-3", func(n *cluster.Node) { delete(n.Static, "kube-scheduler") })},
+		{
+			check: "StaticPodMissing", name: "the agent misses a manifest", want: Block,
+			change: onReport("cp-3", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.MissingManifests = []string{"etcd"} }),
+		},
+
+		{check: "SingleControlPlane", name: "three of them"},
+		{check: "SingleControlPlane", name: "one", single: true, want: Info},
+		{check: "SingleControlPlane", name: "one, at the target", single: true, from: "v1.36.3"},
+	}
+}
+
+func etcdSituations() []situation {
+	etcd := func(f func(*refitv1alpha1.EtcdFacts)) change {
+		return onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { f(r.Etcd) })
+	}
+	stacked := func(version string) change {
+		return func(s *snapshot) {
+			for i := range 3 {
+				pod := s.Nodes[i].Static["etcd"]
+				pod.Version, pod.Image = version, "registry.k8s.io/etcd:"+version+"-0"
+				s.Nodes[i].Static["etcd"] = pod
+			}
+		}
+	}
+	external := func(s *snapshot) {
+		s.Kubeadm.ExternalEtcd = true
+		for i := range 3 {
+			delete(s.Nodes[i].Static, "etcd")
+			s.Nodes[i].Report.Etcd = nil
+		}
+	}
+	two := func(s *snapshot) {
+		s.Nodes = slices.Delete(s.Nodes, 2, 3)
+		for i := range 2 {
+			s.Nodes[i].Report.Etcd.Members = []string{"cp-1", "cp-2"}
+		}
+	}
+	return []situation{
+		{check: "EtcdMemberUnhealthy", name: "all healthy"},
+		{check: "EtcdMemberUnhealthy", name: "one does not answer", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Healthy = false }), want: Block},
+		{check: "EtcdMemberUnhealthy", name: "its agent cannot reach it", change: onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { r.Etcd = nil }), want: Block},
+		{
+			check: "EtcdMemberUnhealthy", name: "no agent, and its pod is not ready", bare: true, want: Block,
+			change: staticPod("cp-2", "etcd", func(p *cluster.StaticPod) { p.Ready = false }),
+		},
+		{check: "EtcdMemberUnhealthy", name: "no agent, and its pod is ready", bare: true},
+		{check: "EtcdMemberUnhealthy", name: "external etcd", change: external},
+
+		{check: "EtcdTwoMembers", name: "three"},
+		{check: "EtcdTwoMembers", name: "two", change: two, want: Block},
+		{check: "EtcdTwoMembers", name: "one", single: true},
+
+		{check: "EtcdLearner", name: "all vote"},
+		{check: "EtcdLearner", name: "one does not", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Learner = true }), want: Block},
+
+		{check: "EtcdAlarm", name: "quiet"},
+		{check: "EtcdAlarm", name: "no space", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Alarms = []string{"NOSPACE"} }), want: Block},
+
+		{check: "EtcdNearQuota", name: "at 79 percent", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.DBSizeMiB = 1630 })},
+		{check: "EtcdNearQuota", name: "at 80 percent", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.DBSizeMiB = 1639 }), want: Block},
+
+		{check: "EtcdTooOld", name: "3.6 to 3.6"},
+		{check: "EtcdTooOld", name: "3.5.26 to 3.6", bare: true, change: stacked("3.5.26"), from: "v1.33.9", to: "v1.34.4"},
+		{check: "EtcdTooOld", name: "3.5.21 to 3.6, known from the image", bare: true, change: stacked("3.5.21"), from: "v1.33.9", to: "v1.34.4", want: Block},
+		{check: "EtcdTooOld", name: "newer than what the hop brings", bare: true, change: stacked("3.6.11")},
+		{check: "EtcdTooOld", name: "each hop brings one minor version", bare: true, change: stacked("3.5.26"), from: "v1.33.9", to: "v1.37.1"},
+		{check: "EtcdTooOld", name: "two minor versions in one hop", bare: true, change: stacked("3.5.26"), from: "v1.36.3", to: "v1.37.1", want: Block},
+		{
+			check: "EtcdTooOld", name: "an image by its digest, and no agent", bare: true, want: Block, unknown: true, deferred: true,
+			change: staticPod("cp-2", "etcd", func(p *cluster.StaticPod) { p.Version, p.Image = "", "registry.k8s.io/etcd@sha256:1" }),
+		},
+
+		{check: "EtcdMembershipDiffers", name: "each knows the three"},
+		{
+			check: "EtcdMembershipDiffers", name: "one knows a fourth", want: Block,
+			change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Members = []string{"cp-1", "cp-2", "cp-3", "cp-old"} }),
+		},
+
+		{check: "EtcdUnknown", name: "on the control plane"},
+		{check: "EtcdUnknown", name: "not on one of the nodes", bare: true, want: Block, unknown: true, change: onNode("cp-3", func(n *cluster.Node) { delete(n.Static, "etcd") })},
+		{check: "EtcdUnknown", name: "no word from anybody", bare: true, want: Block, unknown: true, change: func(s *snapshot) { s.Kubeadm, s.Nodes = nil, s.Nodes[3:] }},
+
+		{check: "EtcdExternal", name: "stacked"},
+		{check: "EtcdExternal", name: "external", change: external, want: Info},
+	}
+}
+
+func componentSituations() []situation {
+	gates := func(component, list string) change { return extraArgs(component, "feature-gates", list) }
+	return []situation{
+		{check: "RemovedComponentFlag", name: "a flag that stays", change: extraArgs("kube-apiserver", "profiling", "")},
+		{check: "RemovedComponentFlag", name: "a flag that the last of two hops drops", change: extraArgs("kube-controller-manager", "concurrent-service-syncs", ""), to: "v1.37.1", want: Block},
+		{check: "RemovedComponentFlag", name: "a flag that a later version drops", change: extraArgs("kube-controller-manager", "concurrent-service-syncs", "")},
+		{check: "RemovedComponentFlag", name: "by hand, in one pod only", change: podFlag("kube-controller-manager", "concurrent-service-syncs", ""), to: "v1.37.1", want: Warn},
+		{check: "RemovedComponentFlag", name: "a flag that nobody knows", change: extraArgs("kube-apiserver", "vendor-flag", ""), want: Warn, unknown: true},
+		{check: "RemovedComponentFlag", name: "only workers move", change: extraArgs("kube-apiserver", "vendor-flag", ""), to: "v1.35.4", spec: scope(refitv1alpha1.ScopeWorkers)},
+
+		{check: "RemovedFeatureGate", name: "a gate that stays", change: gates("kube-apiserver", "KubeletPSI=true")},
+		{check: "RemovedFeatureGate", name: "a gate that the hop drops", change: gates("kube-apiserver", "ServiceTrafficDistribution=true"), want: Block},
+		{check: "RemovedFeatureGate", name: "a gate that the hop locks to another value", change: gates("kube-apiserver", "ImageVolume=false"), want: Block},
+		{check: "RemovedFeatureGate", name: "by hand, in one pod only", change: podFlag("kube-scheduler", "feature-gates", "TopologyAwareHints=true"), want: Warn},
+		{check: "RemovedFeatureGate", name: "in the configuration and in its pod", change: all(gates("kube-scheduler", "TopologyAwareHints=true"), podFlag("kube-scheduler", "feature-gates", "TopologyAwareHints=true")), want: Block},
+		{check: "RemovedFeatureGate", name: "of all kubelets", change: func(s *snapshot) { s.Kubeadm.Kubelet.FeatureGates = map[string]bool{"MemoryManager": true} }, want: Block},
+		{check: "RemovedFeatureGate", name: "of kube-proxy", change: func(s *snapshot) { s.Kubeadm.ProxyGates = map[string]bool{"TopologyAwareHints": true} }, want: Block},
+		{
+			check: "RemovedFeatureGate", name: "of one kubelet", want: Block,
+			change: onReport("worker-2", func(r *refitv1alpha1.NodeReportStatus) {
+				r.Kubelet.FeatureGates = map[string]bool{"MemoryManager": true}
+			}),
+		},
+
+		{check: "FeatureGateIncomplete", name: "with what it needs", change: gates("kube-apiserver", "ImageVolumeWithDigest=true")},
+		{
+			check: "FeatureGateIncomplete", name: "without what it needs from this hop on", want: Block,
+			change: gates("kube-apiserver", "NodeDeclaredFeatures=false"),
+		},
+
+		{check: "RemovedAdmissionPlugin", name: "a plugin that stays", change: extraArgs("kube-apiserver", "enable-admission-plugins", "NodeRestriction")},
+		{
+			check: "RemovedAdmissionPlugin", name: "a plugin that the hop drops", from: "v1.36.3", to: "v1.37.1", want: Block,
+			change: extraArgs("kube-apiserver", "enable-admission-plugins", "NodeRestriction,PodGroupWorkloadExists"),
+		},
+		{
+			check: "RemovedAdmissionPlugin", name: "a plugin that nobody knows", want: Warn, unknown: true,
+			change: extraArgs("kube-apiserver", "disable-admission-plugins", "VendorPlugin"),
+		},
+
+		{check: "RemovedRuntimeConfig", name: "all beta APIs", change: extraArgs("kube-apiserver", "runtime-config", "api/beta=true")},
+		{check: "RemovedRuntimeConfig", name: "a version that the hop forgot", change: extraArgs("kube-apiserver", "runtime-config", "scheduling.k8s.io/v1alpha1=true"), want: Block},
+
+		{check: "RemovedController", name: "all but one that stays", change: extraArgs("kube-controller-manager", "controllers", "*,-ttl-controller")},
+		{
+			check: "RemovedController", name: "all but one that the hop drops", to: "v1.37.1", want: Block,
+			change: extraArgs("kube-controller-manager", "controllers", "*,-service-lb-controller"),
+		},
+
+		{check: "RemovedKubeletFlag", name: "flags that stay"},
+		{
+			check: "RemovedKubeletFlag", name: "a flag that the last of two hops drops", to: "v1.37.1", want: Block,
+			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.Flags = append(r.Kubelet.Flags, "containerd") }),
+		},
+		{
+			check: "RemovedKubeletFlag", name: "a flag that kubeadm takes out on the way", from: "v1.34.4", to: "v1.35.4", want: Warn,
+			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.Flags = []string{"pod-infra-container-image"} }),
+		},
+		{
+			check: "RemovedKubeletFlag", name: "a flag that kubeadm would take out where the worker does not stop", from: "v1.34.4", to: "v1.36.3", want: Block,
+			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.Flags = []string{"pod-infra-container-image"} }),
+		},
+		{
+			check: "RemovedKubeletFlag", name: "the agent does not tell", want: Warn, unknown: true,
+			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet = nil }),
+		},
+
+		{check: "RemovedKubeletField", name: "fields that stay"},
+		{check: "RemovedKubeletField", name: "fields that no version knows", change: func(s *snapshot) { s.Kubeadm.Kubelet.Fields = []string{"vendorField"} }},
+		{
+			check: "RemovedKubeletField", name: "a field that the hop does not know, from a version without facts", from: "v1.33.9", to: "v1.34.4", want: Warn,
+			change: func(s *snapshot) { s.Kubeadm.Kubelet.Fields = []string{"dynamicConfigDir"} },
+		},
+		{
+			check: "RemovedKubeletField", name: "of one kubelet", from: "v1.33.9", to: "v1.34.4", want: Warn,
+			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.ConfigFields = []string{"dynamicConfigDir"} }),
+		},
+	}
+}
+
+func kubeadmSituations() []situation {
+	gate := func(name string) change {
+		return func(s *snapshot) { s.Kubeadm.FeatureGates = map[string]bool{name: true} }
+	}
+	return []situation{
+		{check: "KubeadmConfigMissing", name: "it is there"},
+		{check: "KubeadmConfigMissing", name: "it is not there", change: all(func(s *snapshot) { s.Kubeadm = nil }, unread(cluster.PartKubeadm, cluster.GapAbsent)), want: Block},
+
+		{check: "KubeadmConfigTooOld", name: "v1beta4"},
+		{check: "KubeadmConfigTooOld", name: "v1beta3 to 1.37", change: func(s *snapshot) { s.Kubeadm.APIVersion = "kubeadm.k8s.io/v1beta3" }, from: "v1.36.3", to: "v1.37.1", want: Block},
+		{check: "KubeadmConfigTooOld", name: "v1beta3 over 1.36 to 1.37", change: func(s *snapshot) { s.Kubeadm.APIVersion = "kubeadm.k8s.io/v1beta3" }, to: "v1.37.1"},
+
+		{check: "KubeadmVersionDiffers", name: "the same"},
+		{check: "KubeadmVersionDiffers", name: "another", change: func(s *snapshot) { s.Kubeadm.KubernetesVersion = "v1.34.2" }, want: Warn},
+
+		{check: "KubeadmGateInvalid", name: "a gate that stays", change: gate("NodeLocalCRISocket")},
+		{check: "KubeadmGateInvalid", name: "a gate that the hop drops", change: gate("ControlPlaneKubeletLocalMode"), want: Block},
+		{check: "KubeadmGateInvalid", name: "RootlessControlPlane", change: gate("RootlessControlPlane"), want: Block},
+		{check: "KubeadmGateInvalid", name: "RootlessControlPlane, off", change: func(s *snapshot) { s.Kubeadm.FeatureGates = map[string]bool{"RootlessControlPlane": false} }},
+
+		{check: "CorefilePluginUnknown", name: "what kubeadm writes"},
+		{check: "CorefilePluginUnknown", name: "another plugin", change: func(s *snapshot) { s.Kubeadm.CorefilePlugins = append(s.Kubeadm.CorefilePlugins, "dnstap") }, want: Block},
+		{check: "CorefilePluginUnknown", name: "another plugin, and CoreDNS stays", change: func(s *snapshot) {
+			s.Kubeadm.CorefilePlugins, s.Kubeadm.DNSVersion = append(s.Kubeadm.CorefilePlugins, "dnstap"), "v1.14.2"
+		}},
+		{check: "CorefilePluginUnknown", name: "another plugin, and CoreDNS is somebody else's", change: func(s *snapshot) {
+			s.Kubeadm.CorefilePlugins, s.Kubeadm.HasDNS = append(s.Kubeadm.CorefilePlugins, "dnstap"), false
+		}},
+
+		{check: "IPVSMode", name: "iptables"},
+		{check: "IPVSMode", name: "ipvs", change: func(s *snapshot) { s.Kubeadm.ProxyMode = "ipvs" }, want: Warn},
+	}
+}
+
+func nodeSituations() []situation {
+	notReady := onWorker(func(n *cluster.Node) { n.Ready = cluster.No })
+	cordoned := onWorker(func(n *cluster.Node) { n.Unschedulable = true })
+	both := func(fs ...func(*refitv1alpha1.ClusterUpgradeSpec)) func(*refitv1alpha1.ClusterUpgradeSpec) {
+		return func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+			for _, f := range fs {
+				f(spec)
+			}
+		}
+	}
+	return []situation{
+		{check: "NodeNotReady", name: "all ready"},
+		{check: "NodeNotReady", name: "one, and one may be unavailable", change: notReady, want: Block},
+		{check: "NodeNotReady", name: "one, and two may be unavailable", change: notReady, spec: twoAtOnce, want: Warn},
+		{check: "NodeNotReady", name: "one that has not been heard of", change: onWorker(func(n *cluster.Node) { n.Ready = cluster.Unknown }), want: Block, unknown: true},
+		{check: "NodeNotReady", name: "one that a waiver sets aside", change: notReady, spec: waiver("NodeNotReady", "Node worker-1"), want: Warn},
+		{check: "NodeNotReady", name: "one that is left out", change: notReady, spec: scope(refitv1alpha1.ScopeControlPlane)},
+
+		{check: "NodeCordonedByHand", name: "none"},
+		{check: "NodeCordonedByHand", name: "by Refit", change: onWorker(func(n *cluster.Node) { n.Unschedulable, n.CordonedBy = true, "uid" })},
+		{check: "NodeCordonedByHand", name: "one, and one may be unavailable", change: cordoned, want: Block},
+		{check: "NodeCordonedByHand", name: "one, and two may be unavailable", change: cordoned, spec: twoAtOnce, want: Warn},
+		{
+			check: "NodeCordonedByHand", name: "one beside one that is not ready, and two may be unavailable", want: Block, spec: twoAtOnce,
+			change: all(cordoned, onNode("worker-2", func(n *cluster.Node) { n.Ready = cluster.No })),
+		},
+		{check: "NodeCordonedByHand", name: "one that a waiver sets aside", change: cordoned, spec: both(waiver("NodeCordonedByHand", "Node worker-1")), want: Warn},
+		{check: "NodeCordonedByHand", name: "a control plane node", change: onNode("cp-1", func(n *cluster.Node) { n.Unschedulable = true }), want: Warn},
+
+		{check: "NodeUnderPressure", name: "none"},
+		{check: "NodeUnderPressure", name: "memory", change: onWorker(func(n *cluster.Node) { n.Pressure = []string{"MemoryPressure"} }), want: Warn},
+		{check: "NodeUnderPressure", name: "disk", change: onWorker(func(n *cluster.Node) { n.Pressure = []string{"DiskPressure"} }), want: Block},
+
+		{check: "WindowsNode", name: "Linux only"},
+		{check: "WindowsNode", name: "one", change: onWorker(func(n *cluster.Node) { n.OS = "windows" }), want: Warn},
+	}
+}
+
+func agentSituations() []situation {
+	report := func(f func(*refitv1alpha1.NodeReportStatus)) change { return onReport("worker-1", f) }
+	return []situation{
+		{check: "AgentMissing", name: "everywhere"},
+		{check: "AgentMissing", name: "nowhere", bare: true, want: Block, unknown: true, deferred: true},
+		{check: "AgentMissing", name: "not on one node", change: onWorker(func(n *cluster.Node) { n.Report = nil }), want: Block, unknown: true, deferred: true},
+		{check: "AgentMissing", name: "not on a node that is left out", change: onWorker(func(n *cluster.Node) { n.Report = nil }), spec: scope(refitv1alpha1.ScopeControlPlane)},
+
+		{check: "AgentTooOld", name: "as new as the controller"},
+		{check: "AgentTooOld", name: "older", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.OrderFormat = 0 }), want: Block},
+
+		{check: "AgentSilent", name: "it answered"},
+		{check: "AgentSilent", name: "it did not", change: onWorker(func(n *cluster.Node) { n.Asked = 3 }), want: Block, unknown: true, deferred: true},
+
+		{check: "ReportOfAnotherMachine", name: "the same"},
+		{check: "ReportOfAnotherMachine", name: "joined anew under its name", change: onWorker(func(n *cluster.Node) { n.UID = "new" }), want: Block, unknown: true},
+
+		{check: "ReleaseKeyMissing", name: "pinned"},
+		{check: "ReleaseKeyMissing", name: "none", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.ReleaseKeys = nil }), want: Block},
+	}
+}
+
+func hostSituations() []situation {
+	report := func(f func(*refitv1alpha1.NodeReportStatus)) change { return onReport("worker-1", f) }
+	certificate := func(name string, left time.Duration, externalCA bool) change {
+		return report(func(r *refitv1alpha1.NodeReportStatus) {
+			r.Certificates = []refitv1alpha1.CertificateFacts{{Name: name, NotAfter: metav1.NewTime(clustertest.Now.Add(left)), ExternalCA: externalCA}}
+		})
+	}
+	inodes := func(percent int32) change {
+		return report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeInodesPercent = &percent })
+	}
+	clock := func(ms int64) change {
+		return report(func(r *refitv1alpha1.NodeReportStatus) { r.ClockOffsetMilliseconds = &ms })
+	}
+	yes, no := true, false
+	const day = 24 * time.Hour
+	return []situation{
+		{check: "RpmHost", name: "deb"},
+		{check: "RpmHost", name: "rpm", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = refitv1alpha1.PackageRpm }), want: Block},
+		{check: "RpmHost", name: "not known", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" }), want: Block, unknown: true},
+
+		{check: "ReadOnlyHost", name: "can be written"},
+		{check: "ReadOnlyHost", name: "cannot be written", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.ReadOnlyPaths = []string{"/usr/bin"} }), want: Block},
+
+		{check: "DiskTooSmall", name: "room enough"},
+		{check: "DiskTooSmall", name: "too little", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeMiB = 2047 }), want: Block},
+		{
+			check: "DiskTooSmall", name: "little, and nobody knows the need", want: Warn,
+			change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeMiB, r.Disks[0].NeededMiB = 900, 0 }),
+		},
+
+		{check: "InodesLow", name: "10 percent", change: inodes(10)},
+		{check: "InodesLow", name: "9 percent", change: inodes(9), want: Warn},
+		{check: "InodesLow", name: "4 percent", change: inodes(4), want: Block},
+		{check: "InodesLow", name: "not told", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeInodesPercent = nil })},
+
+		{check: "CgroupV1", name: "v2"},
+		{check: "CgroupV1", name: "v1", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 1 }), want: Block},
+		{check: "CgroupV1", name: "v1, on the way to 1.34", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 1 }), from: "v1.33.9", to: "v1.34.4"},
+		{
+			check: "CgroupV1", name: "v1, and the cluster's kubelets do not mind", want: Warn,
+			change: all(report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 1 }), func(s *snapshot) { s.Kubeadm.Kubelet.FailCgroupV1 = &no }),
+		},
+		{
+			check: "CgroupV1", name: "v1, and only this kubelet does not mind until kubeadm writes its configuration anew", want: Block,
+			change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion, r.Kubelet.FailCgroupV1 = 1, &no }),
+		},
+		{check: "CgroupV1", name: "not known", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 0 }), want: Block, unknown: true},
+
+		{check: "CRIRuntimeConfigMissing", name: "containerd 2"},
+		{
+			check: "CRIRuntimeConfigMissing", name: "the runtime says no", want: Warn,
+			change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CRI.RuntimeConfig = &no }),
+		},
+		{
+			check: "CRIRuntimeConfigMissing", name: "containerd 1, without an agent", bare: true, want: Warn,
+			change: onWorker(func(n *cluster.Node) { n.Runtime = "containerd://1.6.20" }),
+		},
+		{
+			check: "CRIRuntimeConfigMissing", name: "containerd 1, to 1.38", bare: true, to: "v1.38.0", want: Block,
+			change: onWorker(func(n *cluster.Node) { n.Runtime = "containerd://1.6.20" }),
+		},
+		{
+			check: "CRIRuntimeConfigMissing", name: "containerd 1, and the Release brings 2", bare: true,
+			change: all(onWorker(func(n *cluster.Node) { n.Runtime = "containerd://1.6.20" }), func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" }),
+		},
+		{check: "CRIRuntimeConfigMissing", name: "another runtime, without an agent", bare: true, change: onWorker(func(n *cluster.Node) { n.Runtime = "cri-o://1.30.0" })},
+
+		{check: "CertificateExpired", name: "valid"},
+		{check: "CertificateExpired", name: "expired", change: certificate("apiserver", -3*day, false), want: Block},
+		{check: "CertificateExpired", name: "expired, and its CA is elsewhere", change: certificate("apiserver", -3*day, true), want: Block},
+
+		{check: "CertificateExpiresSoon", name: "in 31 days", change: certificate("apiserver", 31*day, false)},
+		{check: "CertificateExpiresSoon", name: "in 29 days", change: certificate("apiserver", 29*day, false), want: Warn},
+		{check: "CertificateExpiresSoon", name: "a CA", change: certificate("etcd-ca", 29*day, false), want: Warn},
+		{check: "CertificateExpiresSoon", name: "the kubelet's own", change: certificate("kubelet-client-current", 5*time.Hour, false), want: Warn},
+
+		{check: "ClockSkewed", name: "4 seconds", change: clock(4000)},
+		{check: "ClockSkewed", name: "5 seconds behind", change: clock(-5000), want: Warn},
+		{check: "ClockSkewed", name: "2 minutes ahead", change: clock(120_000), want: Block},
+
+		{check: "EndpointUnreachable", name: "reached"},
+		{check: "EndpointUnreachable", name: "not reached", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.EndpointReachable = &no }), want: Block},
+		{check: "EndpointUnreachable", name: "not known", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.EndpointReachable = nil }), want: Warn, unknown: true},
+
+		{check: "ManifestUnparsable", name: "all are pods"},
+		{
+			check: "ManifestUnparsable", name: "a backup beside them", want: Block,
+			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.UnparsableManifests = []string{"etcd.yaml.orig"} }),
+		},
+
+		{check: "ManifestHandEdited", name: "as kubeadm writes them"},
+		{
+			check: "ManifestHandEdited", name: "edited", want: Warn,
+			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) {
+				r.Drift.Differences = []string{"kube-apiserver: --profiling=false"}
+			}),
+		},
+		{
+			check: "ManifestHandEdited", name: "nothing to compare with", want: Info, unknown: true,
+			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.Known = false }),
+		},
+
+		{check: "StaticPodReferencesAPI", name: "to 1.36", change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.APIReferences = []string{"kube-vip"} })},
+		{
+			check: "StaticPodReferencesAPI", name: "to 1.37", to: "v1.37.1", want: Block,
+			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.APIReferences = []string{"kube-vip"} }),
+		},
+
+		{check: "KubeletReplaced", name: "the same"},
+		{check: "KubeletReplaced", name: "another on disk", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Versions.KubeletOnDisk = "v1.36.1" }), want: Warn},
+
+		{check: "PackagesHeld", name: "Kubernetes is held, as it should be", change: all(
+			report(func(r *refitv1alpha1.NodeReportStatus) { r.HeldPackages = []string{"kubeadm", "kubelet"} }),
+			func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" })},
+		{check: "PackagesHeld", name: "containerd is held, and the Release brings it", want: Warn, change: all(
+			report(func(r *refitv1alpha1.NodeReportStatus) { r.HeldPackages = []string{"containerd.io"} }),
+			func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" })},
+
+		{check: "HostnameDiffers", name: "with its domain", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Hostname = "Worker-1.example.com" })},
+		{check: "HostnameDiffers", name: "another", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Hostname = "rack-7" }), want: Info},
+
+		{check: "SwapOn", name: "off"},
+		{check: "SwapOn", name: "on", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.SwapOn = &yes }), want: Info},
+	}
+}
+
+func drainSituations() []situation {
+	bound := func(f func(*cluster.Workload), allowed int32) change {
+		return all(pods("StatefulSet", "db", map[string]int32{"worker-1": 2, "worker-2": 1}, f), clustertest.Budget("shop", "db", allowed, "db"))
+	}
+	overlap := all(pods("Deployment", "cart", onBoth), clustertest.Budget("shop", "cart", 1, "cart"), clustertest.Budget("shop", "everything", 1, "cart"))
+	slow := func(grace int64) change {
+		return all(pods("Deployment", "cart", map[string]int32{"worker-1": 9}, func(w *cluster.Workload) { w.GraceSeconds = grace }), clustertest.Budget("shop", "cart", 1, "cart"))
+	}
+	return []situation{
+		{check: "BudgetNeverAllows", name: "one may go", change: cart(1)},
+		{check: "BudgetNeverAllows", name: "none may ever go", change: cart(0), want: Block},
+		{
+			check: "BudgetNeverAllows", name: "one replica and minAvailable 1", want: Block,
+			change: all(pods("Deployment", "cart", map[string]int32{"worker-1": 1}), clustertest.Budget("shop", "cart", 0, "cart")),
+		},
+		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to skip the node", change: cart(0), spec: policy(refitv1alpha1.OnBlockedSkip), want: Warn},
+		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to delete", change: cart(0), spec: policy(refitv1alpha1.OnBlockedDelete), want: Warn},
+		{check: "BudgetNeverAllows", name: "none may ever go, and a patch drains nothing", change: cart(0), from: "v1.36.1"},
+		{check: "BudgetNeverAllows", name: "none may ever go, and workers do not move", change: cart(0), spec: scope(refitv1alpha1.ScopeControlPlane)},
+		{
+			check: "BudgetNeverAllows", name: "none may ever go, on the only node", single: true,
+			change: all(pods("Deployment", "cart", map[string]int32{"cp-1": 1}), clustertest.Budget("shop", "cart", 0, "cart")),
+		},
+		{check: "BudgetNeverAllows", name: "of a DaemonSet", change: all(pods("DaemonSet", "cart", onBoth), clustertest.Budget("shop", "cart", 0, "cart"))},
+
+		{check: "BudgetFailed", name: "counted", change: cart(1)},
+		{check: "BudgetFailed", name: "cannot be counted", change: cart(1, func(b *cluster.Budget) { b.Failure, b.Allowed = "found no controller for pod cart-1", 0 }), want: Block},
+
+		{check: "BudgetsOverlap", name: "one budget", change: cart(1)},
+		{check: "BudgetsOverlap", name: "two budgets", change: overlap, want: Block},
+		{check: "BudgetsOverlap", name: "two budgets, and the policy is to skip the node", change: overlap, spec: policy(refitv1alpha1.OnBlockedSkip), want: Warn},
+
+		{check: "BudgetWaitsForNode", name: "pods that can go elsewhere", change: bound(func(*cluster.Workload) {}, 1)},
+		{check: "BudgetWaitsForNode", name: "two on a node that can run there only, one may go", change: bound(func(w *cluster.Workload) { w.NodeBound = true }, 1), want: Block},
+		{check: "BudgetWaitsForNode", name: "two on a node that can run there only, two may go", change: bound(func(w *cluster.Workload) { w.NodeBound = true }, 2)},
+		{check: "BudgetWaitsForNode", name: "two on a node with a local volume, one may go", change: bound(func(w *cluster.Workload) { w.LocalVolume = true }, 1), want: Warn},
+
+		{check: "BudgetExhausted", name: "healthy", change: cart(1)},
+		{check: "BudgetExhausted", name: "too few are healthy", change: cart(1, func(b *cluster.Budget) { b.Healthy, b.Allowed = 1, 0 }), want: Warn},
+		{check: "BudgetExhausted", name: "too few are healthy, and these are the unhealthy ones, which may always go", change: all(
+			cart(1, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.AlwaysAllowUnhealthy = 1, 0, true }),
+			clustertest.OnEveryNode(func(n *cluster.Node) {
+				for i := range n.Pods {
+					n.Pods[i].Unready = n.Pods[i].Count
+				}
+			}))},
+
+		{check: "BudgetUnobserved", name: "observed", change: cart(1)},
+		{check: "BudgetUnobserved", name: "not observed", change: cart(1, func(b *cluster.Budget) { b.Observed = false }), want: Warn, unknown: true},
+
+		{check: "BudgetMatchesNothing", name: "it matches", change: cart(1)},
+		{check: "BudgetMatchesNothing", name: "it does not", change: clustertest.Budget("shop", "old", 1), want: Info},
+
+		{check: "NodesShareBudget", name: "one node at a time", change: cart(1)},
+		{check: "NodesShareBudget", name: "two nodes at a time, and one pod may go", change: cart(1), spec: twoAtOnce, want: Info},
+		{check: "NodesShareBudget", name: "two nodes at a time, and both pods may go", change: cart(2), spec: twoAtOnce},
+
+		{check: "DrainExceedsTimeout", name: "nine rounds of a minute", change: slow(30)},
+		{check: "DrainExceedsTimeout", name: "nine rounds of two and a half minutes", change: slow(120), want: Warn},
+		{
+			check: "DrainExceedsTimeout", name: "one pod that takes an hour", want: Warn,
+			change: pods("StatefulSet", "db", map[string]int32{"worker-1": 1}, func(w *cluster.Workload) { w.GraceSeconds = 3600 }),
+		},
+	}
+}
+
+func workloadSituations() []situation {
+	one := map[string]int32{"worker-1": 1}
+	large := func(memory int64) change {
+		return pods("Deployment", "cache", map[string]int32{"worker-1": 2}, func(w *cluster.Workload) { w.Request.Memory = memory })
+	}
+	return []situation{
+		{check: "NoCapacity", name: "room enough", change: large(4 << 30)},
+		{check: "NoCapacity", name: "one of two pods finds no room", change: large(10 << 30), want: Warn},
+		{check: "NoCapacity", name: "both workers at once", change: large(4 << 30), spec: twoAtOnce, want: Warn},
+		{check: "NoCapacity", name: "nobody told what nodes have", change: all(large(10<<30), clustertest.OnEveryNode(func(n *cluster.Node) { n.Allocatable = cluster.Resources{} }))},
+
+		{check: "UnmanagedPod", name: "of a Deployment", change: pods("Deployment", "cart", one)},
+		{check: "UnmanagedPod", name: "of nobody", change: pods("Pod", "debug", one), want: Block},
+		{check: "UnmanagedPod", name: "of nobody, and a patch drains nothing", change: pods("Pod", "debug", one), from: "v1.36.1"},
+		{check: "UnmanagedPod", name: "of the kubelet", change: pods("Node", "static", one)},
+
+		{check: "LocalDataLost", name: "no emptyDir", change: pods("Deployment", "cart", one)},
+		{check: "LocalDataLost", name: "of a Deployment", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.LocalData = true }), want: Info},
+		{check: "LocalDataLost", name: "of a StatefulSet", change: pods("StatefulSet", "db", one, func(w *cluster.Workload) { w.LocalData = true }), want: Warn},
+
+		{check: "PodNodeBound", name: "free", change: pods("Deployment", "cart", one)},
+		{check: "PodNodeBound", name: "one pod, by its selector", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.NodeBound = true }), want: Warn},
+		{check: "PodNodeBound", name: "two pods, by their volumes", change: pods("StatefulSet", "db", onBoth, func(w *cluster.Workload) { w.LocalVolume = true }), want: Info},
+
+		{check: "PodStuckTerminating", name: "none", change: pods("Deployment", "cart", one)},
+		{check: "PodStuckTerminating", name: "one", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Terminating = 1 }), want: Warn},
+		{check: "PodStuckTerminating", name: "one, held by a finalizer", want: Warn, change: pods("Deployment", "cart", one, func(w *cluster.Workload) {
+			w.Terminating, w.Finalizers = 1, []string{"shop.example/cleanup"}
+		})},
+
+		{check: "PodHasFinalizer", name: "that of Jobs", change: pods("Job", "report", one, func(w *cluster.Workload) { w.Finalizers = []string{"batch.kubernetes.io/job-tracking"} })},
+		{check: "PodHasFinalizer", name: "another", want: Warn, change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Finalizers = []string{"shop.example/cleanup"} })},
+
+		{check: "PodNotSafeToEvict", name: "safe", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.SafeToEvict = cluster.Yes })},
+		{check: "PodNotSafeToEvict", name: "not safe", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.SafeToEvict = cluster.No }), want: Warn},
+
+		{check: "SingleReplica", name: "two", change: pods("Deployment", "cart", onBoth)},
+		{check: "SingleReplica", name: "one", change: pods("Deployment", "cart", one), want: Info},
+		{check: "SingleReplica", name: "a Job", change: pods("Job", "report", one)},
+
+		{check: "SystemPodsNotReady", name: "all ready"},
+		{check: "SystemPodsNotReady", name: "one is not", change: func(s *snapshot) { s.Workloads[1].Ready = 1 }, want: Warn},
+		{check: "SystemPodsNotReady", name: "of another namespace", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Ready = -1 })},
+	}
+}
+
+func extensionSituations() []situation {
+	oneReplica := func(resources ...string) change {
+		return webhook(func(w *cluster.Webhook) {
+			w.Backend.Ready, w.Backend.Nodes, w.Resources = 1, []string{"worker-1"}, resources
+		})
+	}
+	away := func(resource string) change {
+		return webhook(func(w *cluster.Webhook) { w.Backend.Ready, w.Backend.Nodes, w.Resources = 0, nil, []string{resource} })
+	}
+	api := func(name string, available cluster.Answer) change {
+		return func(s *snapshot) {
+			s.APIs = []cluster.APIGroup{{Name: name, Available: available, Message: "endpoints for service shop/api have no addresses"}}
+		}
+	}
+	return []situation{
+		{check: "WebhookUnreachable", name: "answered for", change: webhook(func(*cluster.Webhook) {})},
+		{check: "WebhookUnreachable", name: "no pod is ready, asked about pods", change: away("/pods"), want: Block},
+		{check: "WebhookUnreachable", name: "no pod is ready, asked about everything", change: away("*/*"), want: Block},
+		{check: "WebhookUnreachable", name: "no pod is ready, asked about its own kind", change: away("shop.example/carts"), want: Warn},
+		{check: "WebhookUnreachable", name: "no pod is ready, and it fails open", change: all(away("/pods"), func(s *snapshot) { s.Webhooks[0].FailClosed = false })},
+		{check: "WebhookUnreachable", name: "its Service is gone", change: webhook(func(w *cluster.Webhook) { w.Backend.Found = cluster.No }), want: Block},
+		{check: "WebhookUnreachable", name: "not known", change: webhook(func(w *cluster.Webhook) { w.Backend.Found = cluster.Unknown }), want: Block, unknown: true},
+		{check: "WebhookUnreachable", name: "outside the cluster", change: webhook(func(w *cluster.Webhook) { w.Backend, w.URL = nil, "https://policy.example/validate" }), want: Warn, unknown: true},
+
+		{check: "WebhookHasOneReplica", name: "two on two nodes", change: webhook(func(*cluster.Webhook) {})},
+		{check: "WebhookHasOneReplica", name: "one, asked about pods", change: oneReplica("/pods"), want: Block},
+		{
+			check: "WebhookHasOneReplica", name: "two on one node, asked about pods", want: Warn,
+			change: webhook(func(w *cluster.Webhook) { w.Backend.Nodes = []string{"worker-1"} }),
+		},
+		{check: "WebhookHasOneReplica", name: "one, asked about config maps", change: oneReplica("/configmaps"), want: Warn},
+		{check: "WebhookHasOneReplica", name: "one, asked about its own kind", change: oneReplica("cert-manager.io/certificates"), want: Info},
+		{check: "WebhookHasOneReplica", name: "one that fails open", change: all(oneReplica("/pods"), func(s *snapshot) { s.Webhooks[0].FailClosed = false })},
+		{check: "WebhookHasOneReplica", name: "one on a node that is not drained", change: oneReplica("/pods"), from: "v1.36.1"},
+
+		{check: "WebhookCAExpired", name: "valid", change: webhook(func(*cluster.Webhook) {})},
+		{check: "WebhookCAExpired", name: "no bundle", change: webhook(func(w *cluster.Webhook) { w.CANotAfter = time.Time{} })},
+		{check: "WebhookCAExpired", name: "expired, and it fails closed", change: webhook(func(w *cluster.Webhook) { w.CANotAfter = clustertest.Now.Add(-time.Hour) }), want: Block},
+		{
+			check: "WebhookCAExpired", name: "expired, and it fails open", want: Warn,
+			change: webhook(func(w *cluster.Webhook) { w.CANotAfter, w.FailClosed = clustertest.Now.Add(-72*time.Hour), false }),
+		},
+		{check: "WebhookCAExpired", name: "soon", change: webhook(func(w *cluster.Webhook) { w.CANotAfter = clustertest.Now.Add(72 * time.Hour) }), want: Warn},
+		{check: "WebhookCAExpired", name: "unreadable", change: webhook(func(w *cluster.Webhook) { w.CAError = "no PEM" }), want: Warn, unknown: true},
+
+		{check: "WebhookReachesSystem", name: "it leaves the system out", change: webhook(func(*cluster.Webhook) {})},
+		{check: "WebhookReachesSystem", name: "it does not", change: webhook(func(w *cluster.Webhook) { w.Mutating, w.Reaches = true, []string{"kube-system"} }), want: Warn},
+		{
+			check: "WebhookReachesSystem", name: "it does not, but for a condition", want: Info,
+			change: webhook(func(w *cluster.Webhook) { w.Reaches, w.HasMatchConditions = []string{"kube-system"}, true }),
+		},
+		{check: "WebhookReachesSystem", name: "about its own kind", change: webhook(func(w *cluster.Webhook) {
+			w.Reaches, w.Resources = []string{"kube-system"}, []string{"shop.example/carts"}
+		})},
+
+		{check: "WebhookMatchesExactly", name: "equivalent", change: webhook(func(*cluster.Webhook) {})},
+		{check: "WebhookMatchesExactly", name: "exact", change: webhook(func(w *cluster.Webhook) { w.Equivalent = false }), want: Info},
+
+		{check: "APIServiceUnavailable", name: "available", change: api("v1.shop.example", cluster.Yes)},
+		{check: "APIServiceUnavailable", name: "not available", change: api("v1.shop.example", cluster.No), want: Block},
+		{check: "APIServiceUnavailable", name: "metrics", change: api("v1beta1.metrics.k8s.io", cluster.No), want: Warn},
+		{check: "APIServiceUnavailable", name: "not known", change: api("v1.shop.example", cluster.Unknown), want: Warn, unknown: true},
+
+		{check: "CRDStoredVersionDropped", name: "stored in two versions that are served", change: crd(func(*cluster.CRD) {})},
+		{check: "CRDStoredVersionDropped", name: "stored in a version that is gone", change: crd(func(c *cluster.CRD) { c.Versions, c.Served = []string{"v1"}, []string{"v1"} }), want: Block},
+		{check: "CRDStoredVersionDropped", name: "stored in a version that is not served", change: crd(func(c *cluster.CRD) { c.Served = []string{"v1"} }), want: Info},
+
+		{check: "CRDConversionUnreachable", name: "answered for", change: crd(func(c *cluster.CRD) {
+			c.Conversion = &cluster.Backend{Namespace: "shop", Service: "convert", Found: cluster.Yes, Ready: 1}
+		})},
+		{check: "CRDConversionUnreachable", name: "not answered for", want: Warn, change: crd(func(c *cluster.CRD) {
+			c.Conversion = &cluster.Backend{Namespace: "shop", Service: "convert", Found: cluster.Yes}
+		})},
+		{check: "CRDConversionUnreachable", name: "not known", want: Warn, unknown: true, change: crd(func(c *cluster.CRD) {
+			c.Conversion = &cluster.Backend{Namespace: "shop", Service: "convert"}
+		})},
+		{check: "CRDConversionUnreachable", name: "not answered for, and there is one version only", change: crd(func(c *cluster.CRD) {
+			c.Versions, c.Conversion = []string{"v1"}, &cluster.Backend{Namespace: "shop", Service: "convert", Found: cluster.Yes}
+		})},
+
+		{check: "CRDNotEstablished", name: "established", change: crd(func(*cluster.CRD) {})},
+		{check: "CRDNotEstablished", name: "not established", change: crd(func(c *cluster.CRD) { c.Established, c.Message = cluster.No, "the name is taken" }), want: Warn},
+		{check: "CRDNotEstablished", name: "not known", change: crd(func(c *cluster.CRD) { c.Established = cluster.Unknown }), want: Warn, unknown: true},
+	}
+}
+
+func removalSituations() []situation {
+	requested := func(removed string) change {
+		return func(s *snapshot) {
+			for i := range 2 {
+				s.APIServers[i].Deprecated = []cluster.DeprecatedRequest{{
+					Group: "networking.k8s.io", Version: "v1beta1", Resource: "servicecidrs", RemovedRelease: removed,
+				}}
+			}
+		}
+	}
+	wrote := func(version, kind string) change {
+		return helm("deployed", cluster.Object{APIVersion: version, Kind: kind, Name: "extra"}, cluster.Object{APIVersion: version, Kind: kind, Name: "more"})
+	}
+	volume := func(kind string) change {
+		return func(s *snapshot) { s.Volumes = []cluster.Volume{{Name: "pv-1", Kind: kind}} }
+	}
+	git := pods("Deployment", "docs", onBoth, func(w *cluster.Workload) { w.VolumeKinds = []string{"gitRepo"} })
+	return []situation{
+		{check: "RemovedAPIInUse", name: "removed after the target", change: requested("1.37")},
+		{check: "RemovedAPIInUse", name: "removed by the second hop", change: requested("1.37"), to: "v1.37.1", want: Block},
+		{check: "RemovedAPIInUse", name: "removed by a patch, which nothing is", change: requested("1.37"), to: "v1.35.9"},
+
+		{check: "DeprecatedRequestsUnknown", name: "all API servers told"},
+		{check: "DeprecatedRequestsUnknown", name: "one did not", change: func(s *snapshot) { s.APIServers[2].DeprecatedKnown = cluster.Unknown }, want: Warn, unknown: true},
+		{check: "DeprecatedRequestsUnknown", name: "none could be asked", change: unread(cluster.PartDeprecated, cluster.GapForbidden), want: Warn, unknown: true},
+		{check: "DeprecatedRequestsUnknown", name: "a patch removes nothing", change: unread(cluster.PartDeprecated, cluster.GapForbidden), to: "v1.35.9"},
+
+		{check: "RemovedAPIInHelmRelease", name: "an API that stays", change: wrote("networking.k8s.io/v1", "Ingress"), to: "v1.37.1"},
+		{check: "RemovedAPIInHelmRelease", name: "an API that the second hop removes", change: wrote("networking.k8s.io/v1beta1", "ServiceCIDR"), to: "v1.37.1", want: Block},
+		{check: "RemovedAPIInHelmRelease", name: "an API that is gone already", change: wrote("extensions/v1beta1", "Ingress"), to: "v1.37.1"},
+		{check: "RemovedAPIInHelmRelease", name: "a custom resource", change: wrote("shop.example/v1", "Cart"), to: "v1.37.1"},
+		{check: "RemovedAPIInHelmRelease", name: "from a version without facts", change: wrote("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy"), from: "v1.33.9", to: "v1.34.4", want: Block},
+
+		{check: "HelmReleasePending", name: "deployed", change: helm("deployed")},
+		{check: "HelmReleasePending", name: "pending", change: helm("pending-upgrade"), want: Warn},
+
+		{check: "GitRepoVolume", name: "to 1.36", change: git, want: Block},
+		{check: "GitRepoVolume", name: "to 1.35", change: git, from: "v1.34.4", to: "v1.35.4"},
+		{check: "GitRepoVolume", name: "beyond 1.36 already", change: git, from: "v1.36.3", to: "v1.37.1"},
+
+		{check: "InTreeVolume", name: "one that a CSI driver took over", change: volume("awsElasticBlockStore")},
+		{check: "InTreeVolume", name: "one that nobody can mount", change: volume("rbd"), want: Warn},
+		{check: "InTreeVolume", name: "Portworx", change: volume("portworxVolume"), want: Warn},
+		{check: "InTreeVolume", name: "Portworx, on the way to 1.35", change: volume("portworxVolume"), from: "v1.34.4", to: "v1.35.4"},
+
+		{check: "ExternalIPsUsed", name: "used", want: Warn, change: func(s *snapshot) {
+			s.Services = []cluster.Service{{Namespace: "shop", Name: "web", ExternalIPs: []string{"203.0.113.7"}}}
+		}},
+		{check: "ExternalIPsUsed", name: "not used", change: func(s *snapshot) { s.Services = []cluster.Service{{Namespace: "shop", Name: "web"}} }},
+	}
+}
+
+func otherSituations() []situation {
+	const autoscaler = "Deployment kube-system/cluster-autoscaler"
+	return []situation{
+		{check: "OtherUpgrader", name: "at work", change: actor("SystemUpgradeController", "Plan system-upgrade/server", cluster.Yes), want: Block},
+		{check: "OtherUpgrader", name: "idle", change: actor("Kured", "DaemonSet kube-system/kured", cluster.No), want: Info},
+		{check: "OtherUpgrader", name: "not known", change: actor("Kured", "DaemonSet kube-system/kured", cluster.Unknown), want: Warn, unknown: true},
+		{check: "OtherUpgrader", name: "an autoscaler is none", change: actor("ClusterAutoscaler", autoscaler, cluster.Yes)},
+
+		{check: "ClusterAPIManaged", name: "none"},
+		{check: "ClusterAPIManaged", name: "at rest", change: actor("ClusterAPI", "Node worker-1", cluster.No), want: Warn},
+		{check: "ClusterAPIManaged", name: "at work", change: actor("ClusterAPI", "Cluster default/prod", cluster.Yes), want: Block},
+
+		{check: "ClusterAutoscalerActive", name: "at work", change: actor("ClusterAutoscaler", autoscaler, cluster.Yes), want: Warn},
+		{check: "ClusterAutoscalerActive", name: "scaled to zero", change: actor("ClusterAutoscaler", autoscaler, cluster.No)},
+		{check: "ClusterAutoscalerActive", name: "not known", change: actor("Karpenter", "CustomResourceDefinition nodepools.karpenter.sh", cluster.Unknown), want: Warn, unknown: true},
+
+		{check: "GitOpsActive", name: "Flux", change: actor("Flux", "Deployment flux-system/kustomize-controller", cluster.Yes), want: Info},
+		{check: "GitOpsActive", name: "none"},
+
+		{check: "OlderOperation", name: "none"},
+		{check: "OlderOperation", name: "one", change: func(s *snapshot) { s.Others = []string{"to-1-35"} }, want: Info},
+
+		{check: "ReleaseMissing", name: "there is one"},
+		{check: "ReleaseMissing", name: "there is none", change: func(s *snapshot) { s.Releases = nil }, want: Block},
+		{
+			check: "ReleaseMissing", name: "there is none, and Refit is not installed", want: Block, deferred: true,
+			change: func(s *snapshot) { s.Releases, s.Installed = nil, false },
+		},
+		{
+			check: "ReleaseMissing", name: "of the first of two hops", to: "v1.37.1", want: Block,
+			change: func(s *snapshot) {
+				s.Releases = slices.DeleteFunc(s.Releases, func(r cluster.Release) bool { return r.Payload.Kubernetes < "v1.37" })
+			},
+		},
+		{
+			check: "ReleaseMissing", name: "by its name", want: Block,
+			spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Target = refitv1alpha1.Target{Release: "gone"} },
+		},
+
+		{check: "ReleaseUnreadable", name: "readable"},
+		{check: "ReleaseUnreadable", name: "signed by nobody", change: func(s *snapshot) { s.Releases[0].Error = "no signature is valid" }, want: Warn},
+
+		{check: "PartUnreadable", name: "everything was read"},
+		{check: "PartUnreadable", name: "nodes are forbidden", change: all(func(s *snapshot) { s.Nodes = nil }, unread(cluster.PartNodes, cluster.GapForbidden)), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "Helm releases are forbidden", change: unread(cluster.PartHelm, cluster.GapForbidden), want: Warn, unknown: true},
+		{check: "PartUnreadable", name: "API servers are out of reach", change: unread(cluster.PartAPIServers, cluster.GapUnreachable), want: Warn, unknown: true},
+		{check: "PartUnreadable", name: "API servers answered with an error", change: unread(cluster.PartAPIServers, cluster.GapFailed), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "reports are forbidden", bare: true, change: unread(cluster.PartReports, cluster.GapForbidden), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "reports are absent", bare: true, change: unread(cluster.PartReports, cluster.GapAbsent)},
+		{check: "PartUnreadable", name: "one Helm release is damaged", want: Warn, unknown: true, change: func(s *snapshot) {
+			s.Gaps = append(s.Gaps, cluster.Gap{Part: cluster.PartHelm, Object: "shop/cart", Kind: cluster.GapFailed, Message: "gzip: invalid header"})
+		}},
+
+		{check: "WaiverRefused", name: "of a check that can be waived", change: cart(0), spec: waiver("BudgetNeverAllows", "")},
+		{check: "WaiverRefused", name: "of a check that cannot", change: func(s *snapshot) { s.Releases = nil }, spec: waiver("ReleaseMissing", ""), want: Warn},
+
+		{check: "WaiverUnused", name: "used", change: cart(0), spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/cart")},
+		{check: "WaiverUnused", name: "nothing to set aside", spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/cart"), want: Info},
+		{check: "WaiverUnused", name: "another object", change: cart(0), spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/other"), want: Info},
+		{check: "WaiverUnused", name: "no such check", spec: waiver("BudgetNeverAlows", ""), want: Warn},
+	}
+}
