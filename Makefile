@@ -10,6 +10,10 @@ CONTROLLER_GEN := bin/tools/controller-gen
 # The Kubernetes versions that the testbed builds.
 KUBERNETES ?= v1.35.4,v1.36.3
 
+# What bin/refit says of itself.
+VERSION ?= $(shell git describe --tags --dirty 2>/dev/null || echo development)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+
 # Which tests each end-to-end target runs, and for how long at most.
 E2E_PACKAGES ?= ./test/e2e/...
 E2E_CI_RUN ?= ^TestCI
@@ -33,6 +37,11 @@ help: ## Show this help
 .PHONY: build
 build: ## Compile everything
 	$(GO) build ./...
+
+.PHONY: refit
+refit: ## Build bin/refit, and bin/kubectl-refit as a link to it
+	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/refit ./cmd/refit
+	ln -sf refit bin/kubectl-refit
 
 .PHONY: test
 test: ## Run the unit tests with the race detector
@@ -72,6 +81,11 @@ verify-generate: $(CONTROLLER_GEN) ## Check that what is generated from api/ is 
 	diff -u api/v1alpha1/zz_generated.deepcopy.go bin/_generated/api/v1alpha1/zz_generated.deepcopy.go
 	diff -ru config/crd bin/_generated/config/crd
 	diff -u docs/reference/api.md bin/_generated/docs/reference/api.md
+
+.PHONY: test-scale
+test-scale: export REFIT_SCALE := 1
+test-scale: ## Read and plan 5,000 nodes and 30,000 pods on a real API server, and print what it costs
+	$(GO) test -tags apiserver -count=1 -v -timeout 30m ./test/apiserver/scale/
 
 .PHONY: kube-facts
 kube-facts: ## Write the facts about each Kubernetes release anew, from its source

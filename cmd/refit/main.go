@@ -3,12 +3,18 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"k8s.io/klog/v2"
 )
 
 func main() {
+	// The Kubernetes libraries log to stderr whatever they stumble over. What matters of it comes back as an error, and is told in our words.
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends us at once, should ending after the first one hang.
 	context.AfterFunc(ctx, stop)

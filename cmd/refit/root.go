@@ -10,6 +10,7 @@ import (
 // commands is everything that refit can do.
 var commands = []func(*app) *cobra.Command{
 	newCheckCommand,      // what stands in the way
+	newChecksCommand,     // what is looked for
 	newPlanCommand,       // what would happen
 	newSnapshotCommand,   // save what a cluster is, to think about it elsewhere
 	newVersionCommand,    // what this is

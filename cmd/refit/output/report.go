@@ -10,6 +10,7 @@ const (
 	KindCheck   = "Check"
 	KindPlan    = "Plan"
 	KindVersion = "Version"
+	KindChecks  = "Checks"
 )
 
 // Report is the answer of `refit check` and, with a plan in it, of `refit plan`.

@@ -1,7 +1,6 @@
 package text_test
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -32,15 +31,32 @@ func to(version string) refitv1alpha1.ClusterUpgradeSpec {
 	return refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: version}}
 }
 
+// reports are those made so far: the plan of a large cluster is work.
+var reports = map[string]*output.Report{}
+
+// report is the answer of `refit plan`, or without the plan that of `refit check`. It is shared: nobody may change it.
 func (s *situation) report(t *testing.T, withPlan bool) *output.Report {
 	t.Helper()
+	if reports[s.name] == nil {
+		reports[s.name] = s.make(t)
+	}
+	if withPlan {
+		return reports[s.name]
+	}
+	check := *reports[s.name]
+	check.Kind, check.Plan = output.KindCheck, nil
+	return &check
+}
+
+func (s *situation) make(t *testing.T) *output.Report {
+	t.Helper()
 	snapshot := s.snapshot()
-	path, err := plan.PathOf(snapshot, s.spec)
+	made, err := plan.Make(snapshot, s.spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	facts := output.Facts{
-		Name: "prod", Snapshot: snapshot, From: path.From.String(), To: path.To.String(), Scope: plan.Defaulted(s.spec).Scope,
+		Name: "prod", Snapshot: snapshot, From: made.From, To: made.To, Scope: plan.Defaulted(s.spec).Scope, Plan: made,
 		Seen: preflight.Report{Findings: s.findings, Summary: preflight.Summary{Checks: 60}},
 	}
 	for i := range s.findings {
@@ -55,11 +71,6 @@ func (s *situation) report(t *testing.T, withPlan bool) *output.Report {
 			sum.Warns += 1 + f.More
 		default:
 			sum.Infos += 1 + f.More
-		}
-	}
-	if withPlan {
-		if facts.Plan, err = plan.Make(snapshot, s.spec); err != nil {
-			t.Fatal(err)
 		}
 	}
 	return output.New(facts)
@@ -125,11 +136,11 @@ func behind() *cluster.Snapshot {
 	})))
 }
 
-var large = sync.OnceValue(func() *cluster.Snapshot {
+func large() *cluster.Snapshot {
 	s := clustertest.Synthetic(5000, 100000, 1)
 	clustertest.Released("v1.36.3")(s)
 	return read(s)
-})
+}
 
 func withAgents(of func() *cluster.Snapshot) func() *cluster.Snapshot {
 	return func() *cluster.Snapshot {

@@ -96,7 +96,7 @@ func TestColorsOnlyAddColors(t *testing.T) {
 // Whoever may name a pod, a label or a webhook must not be able to write on an operator's terminal.
 func TestNothingFromTheClusterReachesTheTerminal(t *testing.T) {
 	const evil = "a\x1b[2J\x1b]0;owned\x07b\rc\u009b31md\u202egpj\x00\nBlock  Forged"
-	report := find(t, "blocked").report(t, true)
+	report := find(t, "blocked").make(t)
 	poison(report, evil)
 	for _, wide := range []bool{false, true} {
 		for _, out := range []string{

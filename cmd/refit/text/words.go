@@ -30,7 +30,7 @@ func duration(e output.Estimate) string { return span(time.Duration(e.Seconds) *
 // span says a time in one unit, or two where one would be too coarse.
 func span(d time.Duration) string {
 	switch {
-	case d < 118*time.Second && d.Round(5*time.Second) != time.Minute: // so that three nodes of 90 s do not seem to take 6 min
+	case d < 98*time.Second && d.Round(5*time.Second) != time.Minute: // so that three nodes of 90 s do not seem to take 6 min
 		return fmt.Sprintf("%d s", max(5, int(d.Round(5*time.Second).Seconds())))
 	case d < 90*time.Minute:
 		return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))

@@ -11,7 +11,7 @@ func TestTimesAsPeopleSayThem(t *testing.T) {
 		32 * time.Second:                   "30 s",
 		59 * time.Second:                   "1 min",
 		90 * time.Second:                   "90 s",
-		118 * time.Second:                  "2 min",
+		105 * time.Second:                  "2 min",
 		2*time.Minute + 20*time.Second:     "2 min",
 		9*time.Minute + 20*time.Second:     "9 min",
 		89 * time.Minute:                   "89 min",

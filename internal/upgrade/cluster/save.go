@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,11 +53,8 @@ func Decode(r io.Reader) (*Snapshot, error) {
 }
 
 func checkFormat(raw []byte) error {
-	var named struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}
-	if err := json.Unmarshal(raw, &named); err != nil {
+	named, err := readName(raw)
+	if err != nil {
 		return fmt.Errorf("this is no saved Snapshot: %w", err)
 	}
 	number, ours := strings.CutPrefix(named.APIVersion, savedGroup+"/v")
@@ -71,6 +69,36 @@ func checkFormat(raw []byte) error {
 		return fmt.Errorf("%w: its format is %d, this one reads up to %d", ErrNewerFormat, format, Format)
 	}
 	return nil
+}
+
+type savedName struct{ APIVersion, Kind string }
+
+// readName reads how a file names itself. Encode writes that first, so that a large file is read once and not twice.
+func readName(raw []byte) (savedName, error) {
+	var name savedName
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if start, err := decoder.Token(); err != nil {
+		return name, err
+	} else if start != json.Delim('{') {
+		return name, errors.New("it is no object")
+	}
+	for decoder.More() && (name.APIVersion == "" || name.Kind == "") {
+		key, err := decoder.Token()
+		if err != nil {
+			return name, err
+		}
+		var to any = new(json.RawMessage)
+		switch key {
+		case "apiVersion":
+			to = &name.APIVersion
+		case "kind":
+			to = &name.Kind
+		}
+		if err := decoder.Decode(to); err != nil {
+			return name, err
+		}
+	}
+	return name, nil
 }
 
 // checkReferences finds what would make thinking code read past the end of a list, or take one node for another.

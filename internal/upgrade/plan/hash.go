@@ -17,6 +17,7 @@ type approved struct {
 	Format       int                    `json:"format"`
 	Scope        refitv1alpha1.Scope    `json:"scope"`
 	NodeSelector map[string]string      `json:"nodeSelector,omitempty"`
+	From         string                 `json:"from"`
 	Hops         []approvedHop          `json:"hops"`
 	Stages       []approvedStage        `json:"stages"`
 	Pools        []refitv1alpha1.Pool   `json:"pools"`
@@ -37,7 +38,7 @@ type approvedStage struct {
 // hash is the plan's hash, of JSON that is canonical because structs keep their order and Go sorts a map's keys.
 func hash(p *Plan, controlPlane []*cluster.Node) string {
 	a := approved{
-		Format: 1, Scope: p.spec.Scope, NodeSelector: p.spec.NodeSelector,
+		Format: 1, Scope: p.spec.Scope, NodeSelector: p.spec.NodeSelector, From: p.From,
 		Pools: p.spec.Pools, Waivers: slices.Clone(p.spec.Waivers), ControlPlane: []string{},
 	}
 	slices.SortFunc(a.Waivers, compareWaivers)

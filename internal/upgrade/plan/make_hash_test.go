@@ -37,6 +37,7 @@ func TestHash(t *testing.T) {
 		{"a newer Release came while the operation is on its way", base(recorded(was), clustertest.Released("v1.35.9")), to("v1.36.3"), true},
 
 		{"a newer Release came before the operation", base(clustertest.Released("v1.35.9")), to("v1.36.3"), false},
+		{"another version to start from", clustertest.HA("v1.34.1", 3, 2, clustertest.Agents(), clustertest.Released("v1.35.4", "v1.36.3")), to("v1.36.3"), false},
 		{"another target", base(), to("v1.35.4"), false},
 		{"another scope", base(), scoped(to("v1.36.3"), refitv1alpha1.ScopeControlPlane), false},
 		{"a selector", base(), selecting(to("v1.36.3"), "wave", "now"), false},

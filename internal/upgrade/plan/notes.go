@@ -39,7 +39,7 @@ func (m *maker) notes(p *Plan) []Note {
 	case len(m.snapshot.Nodes) == 1:
 		add("The node is not drained", "it is the only one, so there is nowhere to go; its pods restart with their containers at most")
 	case !m.anyDrain(p):
-		add("No node is drained", "this is a patch release: the kubelet restarts and leaves its pods running")
+		add("No node is drained", "a patch release restarts the kubelet and leaves its pods running")
 	}
 	if missing := m.missingReleases(p); len(missing) > 0 {
 		add("The plan's hash will change", "there is no Release of %s in the cluster yet", strings.Join(missing, ", "))

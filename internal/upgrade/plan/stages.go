@@ -81,7 +81,7 @@ func (m *maker) from(p *Plan, n *cluster.Node, hop int) string {
 
 func (m *maker) controlPlaneStage(p *Plan, hop int) Stage {
 	stage := Stage{Name: refitv1alpha1.StageControlPlane, Hop: hop, Kubernetes: p.Hops[hop].Kubernetes}
-	stage.Reason = "one node at a time, each whole: etcd, API server, controller manager and scheduler, kubelet"
+	stage.Reason = "each node whole before the next: etcd, API server, controller manager and scheduler, kubelet"
 	if len(m.controlPlane) == 1 {
 		stage.Reason = "etcd, API server, controller manager and scheduler, kubelet; the API is away while its only server is swapped"
 	}
