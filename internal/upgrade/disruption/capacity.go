@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -62,12 +63,13 @@ func measure(s *cluster.Snapshot) room {
 // place finds room for the pods of one node.
 func (sim *Simulation) place(from int, gone map[int]bool, free []cluster.Resources, short *Shortage) {
 	s := sim.snapshot
-	var to []int
+	to := &hosts{free: free}
 	for i := range s.Nodes {
 		if !gone[i] && sim.room.open[i] && tolerated(s.Nodes[i].Taints, s.Nodes[from].Taints) {
-			to = append(to, i)
+			to.nodes = append(to.nodes, i)
 		}
 	}
+	heap.Init(to)
 	var sets []cluster.PodSet
 	for _, set := range s.Nodes[from].Pods {
 		if set.Workload >= 0 && set.Workload < len(s.Workloads) && s.Workloads[set.Workload].Moves() {
@@ -89,31 +91,65 @@ func (sim *Simulation) place(from int, gone map[int]bool, free []cluster.Resourc
 			continue
 		}
 		for left := set.Count; left > 0; left-- {
-			best := roomiest(to, free, w.Request)
-			if best < 0 {
-				if short.Pods == 0 {
-					short.Workload = set.Workload
-				}
-				short.Pods += left
-				short.Missing.MilliCPU += w.Request.MilliCPU * int64(left)
-				short.Missing.Memory += w.Request.Memory * int64(left)
-				short.Missing.Pods += int64(left)
-				break
+			if to.place(w.Request) {
+				continue
 			}
-			free[best].MilliCPU -= w.Request.MilliCPU
-			free[best].Memory -= w.Request.Memory
-			free[best].Pods--
+			if short.Pods == 0 {
+				short.Workload = set.Workload
+			}
+			short.Pods += left
+			short.Missing.MilliCPU += w.Request.MilliCPU * int64(left)
+			short.Missing.Memory += w.Request.Memory * int64(left)
+			short.Missing.Pods += int64(left)
+			break
 		}
 	}
 }
 
-// roomiest is the node with the most free memory of those on which a pod fits, -1 if it fits on none.
-func roomiest(nodes []int, free []cluster.Resources, ask cluster.Resources) int {
+// hosts are the nodes that may take pods, a heap with the most free memory first.
+type hosts struct {
+	nodes []int
+	free  []cluster.Resources // by node
+}
+
+func (h *hosts) Len() int           { return len(h.nodes) }
+func (h *hosts) Less(i, j int) bool { return h.free[h.nodes[i]].Memory > h.free[h.nodes[j]].Memory }
+func (h *hosts) Swap(i, j int)      { h.nodes[i], h.nodes[j] = h.nodes[j], h.nodes[i] }
+
+// Push and Pop make it a heap.Interface; nodes are neither added nor removed.
+func (h *hosts) Push(any) {}
+
+// Pop does nothing, see Push.
+func (h *hosts) Pop() any { return nil }
+
+// place puts a pod onto the node with the most free memory of those on which it fits, and says whether there is one.
+func (h *hosts) place(ask cluster.Resources) bool {
+	at := h.roomiest(ask)
+	if at < 0 {
+		return false
+	}
+	free := &h.free[h.nodes[at]]
+	free.MilliCPU -= ask.MilliCPU
+	free.Memory -= ask.Memory
+	free.Pods--
+	heap.Fix(h, at)
+	return true
+}
+
+// roomiest looks at the first node, which nearly always does, and at the others only if it lacks something else than memory.
+func (h *hosts) roomiest(ask cluster.Resources) int {
 	best := -1
-	for _, i := range nodes {
-		fits := free[i].MilliCPU >= ask.MilliCPU && free[i].Memory >= ask.Memory && free[i].Pods > 0
-		if fits && (best < 0 || free[i].Memory > free[best].Memory) {
-			best = i
+	for at, i := range h.nodes {
+		free := &h.free[i]
+		switch {
+		case at == 0 && free.Memory < ask.Memory:
+			return -1
+		case free.MilliCPU < ask.MilliCPU || free.Memory < ask.Memory || free.Pods <= 0:
+			continue
+		case at == 0:
+			return 0
+		case best < 0 || free.Memory > h.free[h.nodes[best]].Memory:
+			best = at
 		}
 	}
 	return best

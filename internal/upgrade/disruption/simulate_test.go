@@ -28,8 +28,10 @@ func budget(allowed int32, f ...func(*cluster.Budget)) clustertest.Change {
 	}
 }
 
-func unready(n int32) clustertest.Change {
-	return clustertest.OnNode("worker-1", func(n1 *cluster.Node) { n1.Pods[len(n1.Pods)-1].Unready = n })
+// unready makes the pod on worker-1 one that is not ready.
+func unready(s *cluster.Snapshot) {
+	n := s.Node("worker-1")
+	n.Pods[len(n.Pods)-1].Unready = 1
 }
 
 var both = map[string]int32{"worker-1": 1, "worker-2": 1}
@@ -73,14 +75,21 @@ func TestDrain(t *testing.T) {
 		{"a budget that never allows", shop(cluster.Workload{}, both, budget(0)), drain{
 			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetNeverAllows, Workload: cart, Pods: 1, Forever: true}},
 		}},
-		{"a budget that never allows, and a pod that is not ready may always go", shop(cluster.Workload{}, both, unready(1),
+		{"a budget that never allows, and a pod that is not ready may always go", shop(cluster.Workload{}, both, unready,
 			budget(0, func(b *cluster.Budget) { b.Healthy, b.AlwaysAllowUnhealthy = 1, true })), drain{Moves: 2}},
-		{"too few healthy pods: one that is not ready stays", shop(cluster.Workload{}, both, unready(1),
+		{"too few healthy pods: one that is not ready stays", shop(cluster.Workload{}, both, unready,
 			budget(1, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.Desired = 0, 0, 1 })), drain{
 			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetExhausted, Workload: cart, Pods: 1}},
 		}},
-		{"enough healthy pods: one that is not ready may go", shop(cluster.Workload{}, both, unready(1),
+		{"enough healthy pods: one that is not ready may go", shop(cluster.Workload{}, both, unready,
 			budget(1, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.Desired = 1, 0, 1 })), drain{Moves: 2}},
+		{
+			"nothing is asked for and nothing is healthy: the API lets nothing go",
+			shop(cluster.Workload{}, both, unready, budget(2, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.Desired = 0, 0, 0 })),
+			drain{
+				Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetExhausted, Workload: cart, Pods: 1}},
+			},
+		},
 		{"a budget whose pods cannot be counted", shop(cluster.Workload{}, both, budget(1, func(b *cluster.Budget) { b.Failure = "no controller" })), drain{
 			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetFailed, Workload: cart, Pods: 1, Forever: true}},
 		}},

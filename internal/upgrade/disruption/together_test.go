@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -38,7 +39,7 @@ func TestMayDrainTogether(t *testing.T) {
 			"worker-2 and worker-1 both have pods of PodDisruptionBudget shop/cart, which allows 0 of the 2 to go at once",
 		},
 		{"only one has pods of it", shop(cluster.Workload{}, map[string]int32{"worker-1": 3}, budget(1)), ""},
-		{"pods that are not ready need no leave", shop(cluster.Workload{}, both, unready(1), budget(1, func(b *cluster.Budget) { b.AlwaysAllowUnhealthy = true })), ""},
+		{"pods that are not ready need no leave", shop(cluster.Workload{}, both, unready, budget(1, func(b *cluster.Budget) { b.AlwaysAllowUnhealthy = true })), ""},
 		{"a DaemonSet stays", shop(cluster.Workload{Kind: "DaemonSet"}, both, budget(0)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -124,10 +125,8 @@ func remove(names []string, name string) []string {
 
 // fits counts by name what Set counts by index.
 func fits(s *cluster.Snapshot, chosen []string, name string) bool {
-	for _, n := range chosen {
-		if n == name {
-			return true
-		}
+	if slices.Contains(chosen, name) {
+		return true
 	}
 	for i := range s.Budgets {
 		b := &s.Budgets[i]

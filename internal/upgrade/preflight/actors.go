@@ -22,6 +22,11 @@ func actorDetail(a *cluster.Actor) string {
 	return ": " + a.Detail
 }
 
+// atWork says whether an actor was seen to work on a node, by what is on the node. That its controller runs says only that it could.
+func atWork(a *cluster.Actor) bool {
+	return a.Active == cluster.Yes && strings.HasPrefix(a.Object, "Node ")
+}
+
 func otherUpgrader(v *view) []Finding {
 	var found []Finding
 	for i := range v.s.Actors {
@@ -29,19 +34,21 @@ func otherUpgrader(v *view) []Finding {
 		if scalers[a.Kind] || gitOps[a.Kind] || a.Kind == clusterAPI {
 			continue
 		}
-		f := Finding{Object: a.Object}
-		switch a.Active {
-		case cluster.Yes:
-			f.Message = fmt.Sprintf("%s (%s) is at work on nodes%s: two cannot drain and upgrade the same nodes", a.Kind, a.Object, actorDetail(a))
-			f.Remedy = "Wait until it has finished, or stop it: scale it to zero or delete its plans."
-		case cluster.No:
+		f := Finding{Severity: Warn, Object: a.Object, Remedy: "Keep it from starting while the upgrade runs: " + scaleToZero(a.Object)}
+		switch {
+		case atWork(a):
+			f.Severity = Block
+			f.Message = fmt.Sprintf("%s is at work on nodes (%s)%s: two cannot drain and upgrade the same nodes", a.Kind, a.Object, actorDetail(a))
+			f.Remedy = "Wait until it has finished, or stop it."
+		case a.Active == cluster.Yes:
+			f.Message = fmt.Sprintf("%s runs in the cluster (%s)%s: it may drain, restart or upgrade nodes by itself at any time",
+				a.Kind, a.Object, actorDetail(a))
+		case a.Active == cluster.No:
 			f.Severity = Info
-			f.Message = fmt.Sprintf("%s (%s) is in the cluster and idle%s", a.Kind, a.Object, actorDetail(a))
-			f.Remedy = "Keep it from starting while the upgrade runs."
+			f.Message = fmt.Sprintf("%s is in the cluster and does not run (%s)%s", a.Kind, a.Object, actorDetail(a))
 		default:
-			f.Severity, f.Unknown = Warn, true
-			f.Message = fmt.Sprintf("%s (%s) is in the cluster, and whether it is at work is not known%s", a.Kind, a.Object, actorDetail(a))
-			f.Remedy = "Look yourself, and keep it from starting while the upgrade runs."
+			f.Severity, f.Unknown = Info, true
+			f.Message = fmt.Sprintf("%s is or was in the cluster, and whether it runs is not known (%s)%s", a.Kind, a.Object, actorDetail(a))
 		}
 		found = append(found, f)
 	}
@@ -55,13 +62,21 @@ func clusterAutoscalerActive(v *view) []Finding {
 		if !scalers[a.Kind] || a.Active == cluster.No {
 			continue
 		}
-		found = append(found, Finding{
+		f := Finding{
 			Unknown: a.Active == cluster.Unknown,
 			Object:  a.Object,
 			Message: fmt.Sprintf("%s (%s) may add or remove nodes during the upgrade%s: a node that is being emptied looks unneeded to it",
 				a.Kind, a.Object, actorDetail(a)),
-			Remedy: fmt.Sprintf("Hold it for the time of the upgrade: %s", scaleToZero(a.Object)),
-		})
+			Remedy: "Hold it for the time of the upgrade: " + scaleToZero(a.Object),
+		}
+		if f.Unknown { // a definition that may have been left behind
+			f.Severity = Info
+		}
+		if a.Kind == "Descheduler" {
+			f.Message = fmt.Sprintf("%s (%s) evicts pods by itself during the upgrade%s, and uses up what their budgets allow",
+				a.Kind, a.Object, actorDetail(a))
+		}
+		found = append(found, f)
 	}
 	return found
 }
@@ -71,11 +86,12 @@ func scaleToZero(object string) string {
 	kind, name, _ := strings.Cut(object, " ")
 	namespace, name, qualified := strings.Cut(name, "/")
 	if kind != "Deployment" || !qualified {
-		return "scale its Deployment to zero, or keep it from removing nodes."
+		return "scale its Deployment to zero, or suspend what it works on."
 	}
 	return fmt.Sprintf("kubectl -n %s scale deployment %s --replicas=0", namespace, name)
 }
 
+// clusterAPIManaged: the annotation that gives it away is on the nodes for ever, so it says nothing about what happens at this moment.
 func clusterAPIManaged(v *view) []Finding {
 	var found []Finding
 	for i := range v.s.Actors {
@@ -83,20 +99,12 @@ func clusterAPIManaged(v *view) []Finding {
 		if a.Kind != clusterAPI {
 			continue
 		}
-		f := Finding{
-			Severity: Warn,
-			Unknown:  a.Active == cluster.Unknown,
-			Object:   a.Object,
-			Message: fmt.Sprintf("Cluster API made nodes of this cluster (%s)%s: when it sees versions that it did not ask for, it may "+
-				"replace the machines",
-				a.Object, actorDetail(a)),
+		found = append(found, Finding{
+			Object: a.Object,
+			Message: fmt.Sprintf("Cluster API made nodes of this cluster (%s)%s: it knows nothing of this upgrade, "+
+				"and makes or replaces machines at the old version", a.Object, actorDetail(a)),
 			Remedy: "Pause it for the time of the upgrade (spec.paused of the Cluster), and set the new versions there before it goes on.",
-		}
-		if a.Active == cluster.Yes {
-			f.Severity = Block
-			f.Message = fmt.Sprintf("Cluster API is changing machines of this cluster (%s)%s", a.Object, actorDetail(a))
-		}
-		found = append(found, f)
+		})
 	}
 	return found
 }

@@ -185,7 +185,7 @@ var checks = []Check{
 
 	// Others who change nodes.
 	{"OtherUpgrader", Block, 0, theActors, otherUpgrader, "something else upgrades or drains nodes"},
-	{"ClusterAPIManaged", Block, 0, theActors, clusterAPIManaged, "Cluster API may replace the nodes"},
+	{"ClusterAPIManaged", Warn, 0, theActors, clusterAPIManaged, "Cluster API may replace the nodes"},
 	{"ClusterAutoscalerActive", Warn, 0, theActors, clusterAutoscalerActive, "an autoscaler may remove nodes that are being upgraded"},
 	{"GitOpsActive", Info, 0, theActors, gitOpsActive, "a GitOps tool may put back what the upgrade changes"},
 	{"OlderOperation", Info, 0, nil, olderOperation, "an older upgrade is not finished"},

@@ -56,8 +56,9 @@ func removedKubeletField(v *view) []Finding {
 	var found []Finding
 	look := func(fields []string, hops []hop, s setting) {
 		for _, field := range fields {
-			at, gone := v.firstRefusing(hops, func(f *kubefacts.Facts) bool { return !f.KubeletConfig.Has(field) })
-			if !gone || v.notEvenNow(func(f *kubefacts.Facts) bool { return !f.KubeletConfig.Has(field) }) {
+			refuses := func(f *kubefacts.Facts) bool { return !knows(f.KubeletConfig, field) }
+			at, gone := v.firstRefusing(hops, refuses)
+			if !gone || v.notEvenNow(refuses) {
 				continue
 			}
 			found = append(found, Finding{
@@ -76,6 +77,19 @@ func removedKubeletField(v *view) []Finding {
 		}
 	}
 	return found
+}
+
+// knows says whether a field is known, or an entry of a map that is: evictionHard.memory.available.
+func knows(fields kubefacts.Fields, path string) bool {
+	if fields.Has(path) {
+		return true
+	}
+	for i, c := range path {
+		if c == '.' && fields.Has(path[:i]+".*") {
+			return true
+		}
+	}
+	return false
 }
 
 // failsOnCgroupV1 is the first version whose kubelet refuses cgroup v1 unless it is told not to.

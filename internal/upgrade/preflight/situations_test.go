@@ -177,6 +177,16 @@ func versionSituations() []situation {
 		{check: "KubeletTooOld", name: "three minor versions behind the target", change: kubelet("worker-1", "v1.33.1")},
 		{check: "KubeletTooOld", name: "four minor versions behind the target, and workers catch up first", change: kubelet("worker-1", "v1.32.9")},
 		{check: "KubeletTooOld", name: "four minor versions behind the target, on the control plane", change: kubelet("cp-1", "v1.32.9"), want: Block},
+		{
+			check: "KubeletTooOld", name: "workers catch up first, and a control plane node does not", want: Block,
+			change: all(kubelet("worker-1", "v1.32.9"), kubelet("cp-1", "v1.32.9")),
+		},
+		{
+			check: "KubeletTooOld", name: "workers follow in between, but for one that is left out", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1", want: Block,
+			spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+				spec.NodeSelector = refitv1alpha1.Labels{"kubernetes.io/hostname": "worker-2"}
+			},
+		},
 		{check: "KubeletTooOld", name: "left out, and too old at the end", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1", spec: scope(refitv1alpha1.ScopeControlPlane), want: Block},
 		{check: "KubeletTooOld", name: "workers follow in between", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1"},
 		{check: "KubeletTooOld", name: "a version that is none", change: kubelet("worker-1", "custom"), want: Block, unknown: true},
@@ -307,6 +317,14 @@ func etcdSituations() []situation {
 		{check: "EtcdTooOld", name: "3.5.26 to 3.6", bare: true, change: stacked("3.5.26"), from: "v1.33.9", to: "v1.34.4"},
 		{check: "EtcdTooOld", name: "3.5.21 to 3.6, known from the image", bare: true, change: stacked("3.5.21"), from: "v1.33.9", to: "v1.34.4", want: Block},
 		{check: "EtcdTooOld", name: "newer than what the hop brings", bare: true, change: stacked("3.6.11")},
+		{
+			check: "EtcdTooOld", name: "newer than what the first hop brings, and the second goes on from there", bare: true, to: "v1.37.1",
+			change: all(stacked("3.7.0"), func(s *snapshot) { s.Releases[0].Payload.Etcd = "3.8.0" }),
+		},
+		{
+			check: "EtcdTooOld", name: "the newest Release of the first hop brings another", bare: true, to: "v1.37.1", want: Block,
+			change: all(clustertest.Released("v1.36.9"), func(s *snapshot) { s.Releases[len(s.Releases)-1].Payload.Etcd = "3.9.0" }),
+		},
 		{check: "EtcdTooOld", name: "each hop brings one minor version", bare: true, change: stacked("3.5.26"), from: "v1.33.9", to: "v1.37.1"},
 		{check: "EtcdTooOld", name: "two minor versions in one hop", bare: true, change: stacked("3.5.26"), from: "v1.36.3", to: "v1.37.1", want: Block},
 		{
@@ -397,6 +415,12 @@ func componentSituations() []situation {
 		},
 
 		{check: "RemovedKubeletField", name: "fields that stay"},
+		{
+			check: "RemovedKubeletField", name: "entries of maps", from: "v1.33.9", to: "v1.34.4",
+			change: func(s *snapshot) {
+				s.Kubeadm.Kubelet.Fields = []string{"evictionHard.memory.available", "featureGates.MemoryManager", "registerWithTaints[].key"}
+			},
+		},
 		{check: "RemovedKubeletField", name: "fields that no version knows", change: func(s *snapshot) { s.Kubeadm.Kubelet.Fields = []string{"vendorField"} }},
 		{
 			check: "RemovedKubeletField", name: "a field that the hop does not know, from a version without facts", from: "v1.33.9", to: "v1.34.4", want: Warn,
@@ -460,6 +484,11 @@ func nodeSituations() []situation {
 		{check: "NodeNotReady", name: "one that has not been heard of", change: onWorker(func(n *cluster.Node) { n.Ready = cluster.Unknown }), want: Block, unknown: true},
 		{check: "NodeNotReady", name: "one that a waiver sets aside", change: notReady, spec: waiver("NodeNotReady", "Node worker-1"), want: Warn},
 		{check: "NodeNotReady", name: "one that is left out", change: notReady, spec: scope(refitv1alpha1.ScopeControlPlane)},
+		{
+			check: "NodeNotReady", name: "one beside a cordoned one that a waiver sets aside, and two may be unavailable", want: Warn,
+			change: all(notReady, onNode("worker-2", func(n *cluster.Node) { n.Unschedulable = true })),
+			spec:   both(twoAtOnce, waiver("NodeCordonedByHand", "Node worker-2")),
+		},
 
 		{check: "NodeCordonedByHand", name: "none"},
 		{check: "NodeCordonedByHand", name: "by Refit", change: onWorker(func(n *cluster.Node) { n.Unschedulable, n.CordonedBy = true, "uid" })},
@@ -647,6 +676,21 @@ func drainSituations() []situation {
 		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to skip the node", change: cart(0), spec: policy(refitv1alpha1.OnBlockedSkip), want: Warn},
 		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to delete", change: cart(0), spec: policy(refitv1alpha1.OnBlockedDelete), want: Warn},
 		{check: "BudgetNeverAllows", name: "none may ever go, and a patch drains nothing", change: cart(0), from: "v1.36.1"},
+		{
+			check: "BudgetNeverAllows", name: "none may ever go, and this pool drains for a patch too", change: cart(0), from: "v1.36.1", want: Block,
+			spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+				spec.Pools = []refitv1alpha1.Pool{{Name: "default", Drain: refitv1alpha1.Drain{When: refitv1alpha1.DrainAllReleases}}}
+			},
+		},
+		{
+			check: "BudgetNeverAllows", name: "none may ever go, on a node of a pool with a policy of its own", change: cart(0), want: Warn,
+			spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+				spec.Pools = []refitv1alpha1.Pool{{
+					Name: "all", NodeSelector: refitv1alpha1.Labels{"kubernetes.io/os": "linux"}, Drain: refitv1alpha1.Drain{OnBlocked: refitv1alpha1.OnBlockedSkip},
+				}}
+			},
+		},
+		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to fail", change: cart(0), spec: policy(refitv1alpha1.OnBlockedFail), want: Block},
 		{check: "BudgetNeverAllows", name: "none may ever go, and workers do not move", change: cart(0), spec: scope(refitv1alpha1.ScopeControlPlane)},
 		{
 			check: "BudgetNeverAllows", name: "none may ever go, on the only node", single: true,
@@ -846,6 +890,7 @@ func removalSituations() []situation {
 	git := pods("Deployment", "docs", onBoth, func(w *cluster.Workload) { w.VolumeKinds = []string{"gitRepo"} })
 	return []situation{
 		{check: "RemovedAPIInUse", name: "removed after the target", change: requested("1.37")},
+		{check: "RemovedAPIInUse", name: "removed already", change: requested("1.35"), to: "v1.37.1"},
 		{check: "RemovedAPIInUse", name: "removed by the second hop", change: requested("1.37"), to: "v1.37.1", want: Block},
 		{check: "RemovedAPIInUse", name: "removed by a patch, which nothing is", change: requested("1.37"), to: "v1.35.9"},
 
@@ -882,18 +927,19 @@ func removalSituations() []situation {
 func otherSituations() []situation {
 	const autoscaler = "Deployment kube-system/cluster-autoscaler"
 	return []situation{
-		{check: "OtherUpgrader", name: "at work", change: actor("SystemUpgradeController", "Plan system-upgrade/server", cluster.Yes), want: Block},
-		{check: "OtherUpgrader", name: "idle", change: actor("Kured", "DaemonSet kube-system/kured", cluster.No), want: Info},
-		{check: "OtherUpgrader", name: "not known", change: actor("Kured", "DaemonSet kube-system/kured", cluster.Unknown), want: Warn, unknown: true},
+		{check: "OtherUpgrader", name: "at work on a node", change: actor("Kured", "Node worker-1", cluster.Yes), want: Block},
+		{check: "OtherUpgrader", name: "running", change: actor("SystemUpgradeController", "Deployment system-upgrade/system-upgrade-controller", cluster.Yes), want: Warn},
+		{check: "OtherUpgrader", name: "not running", change: actor("Kured", "DaemonSet kube-system/kured", cluster.No), want: Info},
+		{check: "OtherUpgrader", name: "not known", change: actor("SystemUpgradeController", "CustomResourceDefinition plans.upgrade.cattle.io", cluster.Unknown), want: Info, unknown: true},
 		{check: "OtherUpgrader", name: "an autoscaler is none", change: actor("ClusterAutoscaler", autoscaler, cluster.Yes)},
 
 		{check: "ClusterAPIManaged", name: "none"},
-		{check: "ClusterAPIManaged", name: "at rest", change: actor("ClusterAPI", "Node worker-1", cluster.No), want: Warn},
-		{check: "ClusterAPIManaged", name: "at work", change: actor("ClusterAPI", "Cluster default/prod", cluster.Yes), want: Block},
+		{check: "ClusterAPIManaged", name: "it made the nodes", change: actor("ClusterAPI", "Node worker-1", cluster.Yes), want: Warn},
 
+		{check: "ClusterAutoscalerActive", name: "a descheduler", change: actor("Descheduler", "Lease kube-system/descheduler", cluster.Yes), want: Warn},
 		{check: "ClusterAutoscalerActive", name: "at work", change: actor("ClusterAutoscaler", autoscaler, cluster.Yes), want: Warn},
 		{check: "ClusterAutoscalerActive", name: "scaled to zero", change: actor("ClusterAutoscaler", autoscaler, cluster.No)},
-		{check: "ClusterAutoscalerActive", name: "not known", change: actor("Karpenter", "CustomResourceDefinition nodepools.karpenter.sh", cluster.Unknown), want: Warn, unknown: true},
+		{check: "ClusterAutoscalerActive", name: "not known", change: actor("Karpenter", "CustomResourceDefinition nodepools.karpenter.sh", cluster.Unknown), want: Info, unknown: true},
 
 		{check: "GitOpsActive", name: "Flux", change: actor("Flux", "Deployment flux-system/kustomize-controller", cluster.Yes), want: Info},
 		{check: "GitOpsActive", name: "none"},
@@ -903,6 +949,7 @@ func otherSituations() []situation {
 
 		{check: "ReleaseMissing", name: "there is one"},
 		{check: "ReleaseMissing", name: "there is none", change: func(s *snapshot) { s.Releases = nil }, want: Block},
+		{check: "ReleaseMissing", name: "there is another patch", to: "v1.36.9", want: Block, change: func(s *snapshot) { s.Releases = s.Releases[1:] }},
 		{
 			check: "ReleaseMissing", name: "there is none, and Refit is not installed", want: Block, deferred: true,
 			change: func(s *snapshot) { s.Releases, s.Installed = nil, false },
