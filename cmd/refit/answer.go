@@ -78,7 +78,11 @@ func (q *question) offer(cmd *cobra.Command, a *app) error {
 // answer prints a report and says by its error how the process ends.
 func (q *question) answer(cmd *cobra.Command, a *app, report *output.Report, page func(*output.Report, text.Page, text.Next) string) error {
 	if q.output != formatText {
-		if err := q.print(a, report); err != nil {
+		document := report
+		if !q.wide {
+			document = report.Folded()
+		}
+		if err := q.print(a, document); err != nil {
 			return err
 		}
 	} else if err := a.write([]byte(page(report, a.page(q.wide), nextOf(cmd, a)))); err != nil {

@@ -19,6 +19,8 @@ A finding blocks, warns or informs. One that blocks can be mended, or set aside 
 reason that is kept; there is no way to set all of them aside. Some answers need Refit's agent on
 the nodes; without it they are listed as not known yet, and do not block here.
 
+` + "`" + a.name + ` checks` + "`" + ` lists everything that is looked for.
+
 Exits with 0 if nothing blocks, whatever warns, and with 3 if something does.`,
 		Example: a.example(
 			"check --to v1.36.3",

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
@@ -41,7 +42,7 @@ func TestWrongInput(t *testing.T) {
 		"unknown output":              {[]string{"plan", "--to", "v1.36.3", "-o", "xml"}, "", 2, "none of text, json, yaml, manifest"},
 		"output wide":                 {[]string{"plan", "--to", "v1.36.3", "-o", "wide"}, "", 2, "--wide"},
 		"bad selector":                {[]string{"plan", "--to", "v1.36.3", "--node-selector", "a in (b)"}, "", 2, "no list of labels"},
-		"zero unavailable":            {[]string{"plan", "--to", "v1.36.3", "--max-unavailable", "0"}, "", 2, "at least 1"},
+		"zero unavailable":            {[]string{"plan", "--to", "v1.36.3", "--max-unavailable", "0"}, "", 2, "from 1 to 10000"},
 		"too much unavailable":        {[]string{"plan", "--to", "v1.36.3", "--max-unavailable", "120%"}, "", 2, "1% to 100%"},
 		"waiver without reason":       {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows"}, "", 2, "gives no reason"},
 		"waiver with an empty reason": {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows/Node x= "}, "", 2, "gives no reason"},
@@ -56,14 +57,16 @@ func TestWrongInput(t *testing.T) {
 		"manifest that is no YAML":    {[]string{"plan", "-f", "-"}, "a: [", 2, "no YAML"},
 		"misspelled field":            {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", scop: All"), 2, `unknown field "spec.scop"`},
 		"two manifests":               {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, "") + "---\n" + fmt.Sprintf(manifest, ""), 2, "more than one object"},
-		"manifest with a wrong value": {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", pools: [{name: a, drain: {onBlocked: Kill}}]"), 2, "pools[0].drain.onBlocked"},
-		"manifest, pool twice":        {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", pools: [{name: a}, {name: a}]"), 2, "there twice"},
+		"manifest with a wrong value": {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", pools: [{name: default, drain: {onBlocked: Kill}}]"), 2, "pools[0].drain.onBlocked"},
+		"manifest, pool twice":        {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", pools: [{name: default}, {name: default}]"), 2, "there twice"},
+		"manifest, no canary at all":  {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", pools: [{name: default, canary: {nodes: 0}}]"), 2, "pools[0].canary.nodes"},
 		"manifest, waiver bare":       {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", waivers: [{check: A}]"), 2, "needs a check and a reason"},
 
 		"snapshot that is not there": {[]string{"plan", "--to", "v1.36.3", "--from", "/does/not/exist.json"}, "", 1, "no such file"},
 		"garbage":                    {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, "\x1b[2Jgarbage", 1, "no saved Snapshot"},
 		"another JSON":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"kind":"List"}`, 1, "no saved Snapshot"},
 		"newer format":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"apiVersion":"snapshot.refit.dev/v99","kind":"Snapshot"}`, 1, "newer Refit"},
+		"no version is known":        {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, shop(nobodyTellsVersions))}, "", 1, "the version of the control plane is not known"},
 		"no nodes":                   {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, &cluster.Snapshot{})}, "", 1, "has no nodes"},
 
 		"no kubeconfig":             {[]string{"plan", "--to", "v1.36.3"}, "", 1, "--kubeconfig or KUBECONFIG"},
@@ -93,6 +96,27 @@ func TestWrongInput(t *testing.T) {
 				t.Errorf("stdout is for answers, not %q", l.out.String())
 			}
 		})
+	}
+}
+
+// nobodyTellsVersions is a cluster whose API servers could not be asked.
+func nobodyTellsVersions(s *cluster.Snapshot) {
+	s.Version, s.APIServers = "", nil
+	for i := range s.Nodes {
+		s.Nodes[i].Static = nil
+	}
+}
+
+// A worker that joined a moment ago has not told its version yet. That is for a check to say, and no reason to say nothing.
+func TestWorkerWithoutAVersion(t *testing.T) {
+	from := saved(t, shop(clustertest.OnNode("worker-2", func(n *cluster.Node) { n.Kubelet = "" })))
+	for _, command := range []string{"check", "plan"} {
+		l := newLine(t)
+		l.preflight = preflight.Run
+		code := l.run(t, command, "--to", "v1.36.3", "--from", from)
+		if code != exitBlocked || !strings.Contains(l.out.String(), "KubeletTooOld") {
+			t.Errorf("%s: exit code %d: %s%s", command, code, l.err, l.out)
+		}
 	}
 }
 

@@ -23,8 +23,16 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+func TestHelpOfCheckNamesTheListOfChecks(t *testing.T) {
+	l := newLine(t)
+	l.name = "kubectl refit"
+	if code := l.run(t, "check", "--help"); code != 0 || !strings.Contains(l.out.String(), "`kubectl refit checks` lists") {
+		t.Errorf("exit code %d:\n%s", code, l.out)
+	}
+}
+
 func TestHelpFitsATerminal(t *testing.T) {
-	for _, command := range []string{"", "check", "plan", "snapshot", "version", "completion"} {
+	for _, command := range []string{"", "check", "checks", "plan", "snapshot", "version", "completion"} {
 		l := newLine(t)
 		if code := l.run(t, append(strings.Fields(command), "--help")...); code != 0 {
 			t.Errorf("%s: exit code %d: %s", command, code, l.err)

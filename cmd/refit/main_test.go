@@ -41,7 +41,7 @@ func newLine(t *testing.T, findings ...preflight.Finding) *line {
 			return nil, io.ErrUnexpectedEOF
 		},
 		preflight: func(preflight.Input) preflight.Report {
-			report := preflight.Report{Findings: findings, Summary: preflight.Summary{Checks: 1}}
+			report := preflight.Report{Findings: findings, Summary: preflight.Summary{Checks: 1, Unanswered: 2}}
 			for i := range findings {
 				if findings[i].Blocks() {
 					report.Summary.Blocks++

@@ -57,6 +57,9 @@ func readManifest(a *app, name string) (*refitv1alpha1.ClusterUpgrade, error) {
 	if _, _, err := decode.Decode(document, nil, upgrade); err != nil {
 		return nil, usage("%s: %s", name, strings.TrimPrefix(err.Error(), "strict decoding error: "))
 	}
+	if err := refuseNothing(document); err != nil {
+		return nil, usage("%s: %w", name, err)
+	}
 	return upgrade, nil
 }
 

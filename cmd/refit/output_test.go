@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -39,6 +40,45 @@ func TestDocuments(t *testing.T) {
 			}
 			golden(t, name, l.out.Bytes())
 		})
+	}
+}
+
+// A document holds every finding, but for a check that finds the same on thousands of nodes; with --wide it holds those too.
+func TestDocumentsHoldEveryFinding(t *testing.T) {
+	var findings []preflight.Finding
+	for i := range 2500 {
+		findings = append(findings, preflight.Finding{Check: "SwapOn", Severity: preflight.Info, Object: fmt.Sprintf("Node worker-%d", i), Message: "it uses swap"})
+	}
+	findings = append(findings, warns)
+	from := saved(t, shop())
+	for _, c := range []struct {
+		flags     []string
+		told      int
+		more      int
+		lastOfAll string
+	}{
+		{nil, 1001, 1500, "Node worker-999"},
+		{[]string{"--wide"}, 2501, 0, "Node worker-2499"},
+	} {
+		l := newLine(t, findings...)
+		if code := l.run(t, append([]string{"check", "--to", "v1.36.3", "--from", from, "-o", "json"}, c.flags...)...); code != 0 {
+			t.Fatalf("exit code %d: %s", code, l.err)
+		}
+		var document struct {
+			Findings []struct {
+				Object, Message string
+				More            int
+			}
+		}
+		if err := json.Unmarshal(l.out.Bytes(), &document); err != nil {
+			t.Fatal(err)
+		}
+		if len(document.Findings) != c.told {
+			t.Fatalf("%v: %d findings, want %d", c.flags, len(document.Findings), c.told)
+		}
+		if last := document.Findings[c.told-2]; last.More != c.more || last.Message != "it uses swap" || last.Object != c.lastOfAll {
+			t.Errorf("%v: the last of many is %+v", c.flags, last)
+		}
 	}
 }
 

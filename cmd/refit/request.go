@@ -117,6 +117,9 @@ func parseVersion(s string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if version.Major != 1 {
+		return "", fmt.Errorf("%q is of no Kubernetes that Refit knows: versions begin with v1", s)
+	}
 	if version.String() != "v"+strings.TrimPrefix(s, "v") {
 		return "", fmt.Errorf("%q is a pre-release or a build: Refit goes to releases such as %s", s, version)
 	}

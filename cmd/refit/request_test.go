@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
 func TestWaivers(t *testing.T) {
@@ -53,6 +54,36 @@ spec:
 	var again refitv1alpha1.ClusterUpgrade
 	if err := yaml.UnmarshalStrict(l.out.Bytes(), &again); err != nil {
 		t.Errorf("what was printed cannot be applied: %v", err)
+	}
+}
+
+// What cannot be waived is not offered to be, be it for its check or for itself.
+func TestNoWaiverIsOfferedForWhatCannotBeWaived(t *testing.T) {
+	missing := preflight.Finding{
+		Check: "ReleaseMissing", Severity: preflight.Block, Binding: true, Object: "Release for v1.36.3", Message: "there is none", Remedy: "make one",
+	}
+	unread := preflight.Finding{
+		Check: "PartUnreadable", Severity: preflight.Block, Binding: true, Unknown: true, Object: "pods", Message: "you may not list pods", Remedy: "ask",
+	}
+	from := saved(t, shop())
+	for name, c := range map[string]struct {
+		findings []preflight.Finding
+		offers   string
+	}{
+		"nothing can be waived":   {[]preflight.Finding{missing, unread}, ""},
+		"the last one can be":     {[]preflight.Finding{missing, unread, blocks}, "--waive 'BudgetNeverAllows/PodDisruptionBudget shop/cart=REASON'"},
+		"only a warning could be": {[]preflight.Finding{missing, warns}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLine(t, c.findings...)
+			l.run(t, "check", "--from", from, "--to", "v1.36.3")
+			if got := l.out.String(); strings.Contains(got, "--waive") != (c.offers != "") || !strings.Contains(got, c.offers) {
+				t.Errorf("want %q in\n%s", c.offers, got)
+			}
+			if !strings.Contains(l.out.String(), "(no waiver possible)") {
+				t.Errorf("it does not say that there is no waiver:\n%s", l.out)
+			}
+		})
 	}
 }
 

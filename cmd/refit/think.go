@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/cmd/refit/output"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
@@ -11,8 +13,8 @@ import (
 func (a *app) think(s *seen, spec refitv1alpha1.ClusterUpgradeSpec, withPlan bool) (*output.Report, error) {
 	spec = plan.Defaulted(spec)
 	path, err := plan.PathOf(s.snapshot, spec)
-	if err != nil { // a target that cannot be reached from here is a wrong target
-		return nil, usageError{err}
+	if err != nil {
+		return nil, whose(err)
 	}
 	facts := output.Facts{
 		Name: s.name, Saved: s.saved, Snapshot: s.snapshot,
@@ -21,8 +23,16 @@ func (a *app) think(s *seen, spec refitv1alpha1.ClusterUpgradeSpec, withPlan boo
 	}
 	if withPlan {
 		if facts.Plan, err = plan.Make(s.snapshot, spec); err != nil {
-			return nil, usageError{err}
+			return nil, whose(err)
 		}
 	}
 	return output.New(facts), nil
+}
+
+// whose tells a target that cannot be reached, which is the fault of who asked for it, from a cluster of which too little is known.
+func whose(err error) error {
+	if errors.Is(err, plan.ErrTarget) {
+		return usageError{err}
+	}
+	return err
 }

@@ -3,80 +3,102 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/intstr"
+	"unicode/utf8"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// The bounds of what people write, as the API has them (see api/v1alpha1): what was planned here must be let in there.
+const (
+	maxRelease      = 63
+	maxWaivers      = 64
+	maxCheck        = 63
+	maxObject       = 384
+	maxReason       = 512
+	maxAllWaivers   = 10240
+	maxPools        = 32
+	maxLabels       = 16
+	maxLabelKey     = 317
+	maxLabelValue   = 63
+	maxAllSelectors = 2048 // of spec.nodeSelector
+	maxAllOfPools   = 4096 // of the selectors of all pools
 )
 
 // errNoTarget is a request that does not say where to go.
 var errNoTarget = errors.New("no target: say where to go with --to, such as --to v1.36.3, or with --release NAME")
 
+var planHash = regexp.MustCompile(`^(sha256:[0-9a-f]{64})?$`)
+
 // validate refuses what the API server would refuse, for a spec that never went through one.
 func validate(spec *refitv1alpha1.ClusterUpgradeSpec) error {
-	switch t := spec.Target; {
+	if err := validateTarget(&spec.Target); err != nil {
+		return err
+	}
+	return first([]error{
+		oneOf("scope", spec.Scope, refitv1alpha1.ScopeAll, refitv1alpha1.ScopeControlPlane, refitv1alpha1.ScopeWorkers),
+		oneOf("approval", spec.Approval, refitv1alpha1.ApprovalRequired, refitv1alpha1.ApprovalNone),
+		oneOf("rollback", spec.Rollback, refitv1alpha1.RollbackAuto, refitv1alpha1.RollbackManual),
+		require(planHash.MatchString(spec.ApprovedPlan), "approvedPlan: %q is no hash of a plan", spec.ApprovedPlan),
+		require(spec.Retry >= 0, "retry: %d is less than nothing", spec.Retry),
+		validateLabels("nodeSelector", spec.NodeSelector),
+		require(lengthOf(spec.NodeSelector) <= maxAllSelectors, "nodeSelector: all labels together may have at most %d characters", maxAllSelectors),
+		validateWaivers(spec.Waivers),
+		validatePools(spec.Pools),
+	})
+}
+
+func validateTarget(t *refitv1alpha1.Target) error {
+	switch {
 	case t.Kubernetes == "" && t.Release == "":
 		return errNoTarget
 	case t.Kubernetes != "" && t.Release != "":
 		return errors.New("target: give kubernetes or release, not both")
-	case t.Kubernetes != "":
-		version, err := parseVersion(t.Kubernetes)
-		if err != nil {
-			return fmt.Errorf("target.kubernetes: %w", err)
-		}
-		spec.Target.Kubernetes = version
+	case t.Release != "":
+		return atMost("target.release", t.Release, maxRelease)
 	}
-	errs := []error{
-		oneOf("scope", spec.Scope, refitv1alpha1.ScopeAll, refitv1alpha1.ScopeControlPlane, refitv1alpha1.ScopeWorkers),
-		oneOf("approval", spec.Approval, refitv1alpha1.ApprovalRequired, refitv1alpha1.ApprovalNone),
-		oneOf("rollback", spec.Rollback, refitv1alpha1.RollbackAuto, refitv1alpha1.RollbackManual),
+	version, err := parseVersion(t.Kubernetes)
+	if err != nil {
+		return fmt.Errorf("target.kubernetes: %w", err)
 	}
-	for i, waiver := range spec.Waivers {
-		if waiver.Check == "" || strings.TrimSpace(waiver.Reason) == "" {
-			errs = append(errs, fmt.Errorf("waivers[%d]: a waiver needs a check and a reason", i))
-		}
-	}
-	names := map[string]bool{}
-	for i := range spec.Pools {
-		pool := &spec.Pools[i]
-		if pool.Name == "" || names[pool.Name] {
-			errs = append(errs, fmt.Errorf("pools[%d]: the name %q is empty or there twice", i, pool.Name))
-		}
-		names[pool.Name] = true
-		errs = append(errs, validatePool(fmt.Sprintf("pools[%d]", i), pool))
-	}
-	return first(errs)
-}
-
-func validatePool(path string, pool *refitv1alpha1.Pool) error {
-	errs := []error{
-		oneOf(path+".drain.when", pool.Drain.When, refitv1alpha1.DrainMinorReleases, refitv1alpha1.DrainAllReleases),
-		oneOf(path+".drain.onBlocked", pool.Drain.OnBlocked,
-			refitv1alpha1.OnBlockedWait, refitv1alpha1.OnBlockedSkip, refitv1alpha1.OnBlockedFail, refitv1alpha1.OnBlockedDelete),
-	}
-	if pool.MaxUnavailable != nil {
-		if err := validateShare(pool.MaxUnavailable); err != nil {
-			errs = append(errs, fmt.Errorf("%s.maxUnavailable: %w", path, err))
-		}
-	}
-	if pool.Drain.Timeout.Duration < 0 {
-		errs = append(errs, fmt.Errorf("%s.drain.timeout: %s is less than nothing", path, pool.Drain.Timeout.Duration))
-	}
-	if c := pool.Canary; c != nil && (c.Nodes < 0 || c.Soak.Duration < 0) {
-		errs = append(errs, fmt.Errorf("%s.canary: neither nodes nor soak can be less than nothing", path))
-	}
-	return first(errs)
-}
-
-// validateShare refuses what is neither a number of nodes nor a percentage of them.
-func validateShare(share *intstr.IntOrString) error {
-	n, err := intstr.GetScaledValueFromIntOrPercent(share, 100, false)
-	if err != nil || n < 1 || (share.Type == intstr.String && n > 100) {
-		return fmt.Errorf("%q is neither a number of nodes, at least 1, nor a percentage from 1%% to 100%%", share.String())
-	}
+	t.Kubernetes = version
 	return nil
+}
+
+func validateWaivers(waivers []refitv1alpha1.Waiver) error {
+	errs := []error{require(len(waivers) <= maxWaivers, "waivers: there may be at most %d, and these are %d", maxWaivers, len(waivers))}
+	all := 0
+	for i, w := range waivers {
+		path := fmt.Sprintf("waivers[%d]", i)
+		errs = append(errs,
+			require(w.Check != "" && strings.TrimSpace(w.Reason) != "", "%s: a waiver needs a check and a reason", path),
+			atMost(path+".check", w.Check, maxCheck), atMost(path+".object", w.Object, maxObject), atMost(path+".reason", w.Reason, maxReason))
+		all += utf8.RuneCountInString(w.Check + w.Object + w.Reason)
+	}
+	return first(append(errs, require(all <= maxAllWaivers, "waivers: all together may have at most %d characters, and these have %d", maxAllWaivers, all)))
+}
+
+var labelValue = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`)
+
+func validateLabels(path string, labels refitv1alpha1.Labels) error {
+	errs := []error{require(len(labels) <= maxLabels, "%s: there may be at most %d labels, and these are %d", path, maxLabels, len(labels))}
+	for key, value := range labels {
+		errs = append(errs,
+			require(utf8.RuneCountInString(key) <= maxLabelKey, "%s: a label's key may have at most %d characters", path, maxLabelKey),
+			require(labelValue.MatchString(value) && len(value) <= maxLabelValue, "%s: %q is no value of a label", path, value))
+	}
+	return first(errs)
+}
+
+// lengthOf is how many characters labels have together.
+func lengthOf(labels refitv1alpha1.Labels) int {
+	sum := 0
+	for key, value := range labels {
+		sum += utf8.RuneCountInString(key) + utf8.RuneCountInString(value)
+	}
+	return sum
 }
 
 // oneOf allows the values that are listed, and none at all.
@@ -89,6 +111,19 @@ func oneOf[T ~string](path string, value T, allowed ...T) error {
 		names = append(names, string(a))
 	}
 	return fmt.Errorf("%s: %q is none of %s", path, value, strings.Join(names, ", "))
+}
+
+func atMost(path, value string, most int) error {
+	n := utf8.RuneCountInString(value)
+	return require(n <= most, "%s: it has %d characters, and may have at most %d", path, n, most)
+}
+
+// require is an error unless something holds.
+func require(holds bool, format string, args ...any) error {
+	if holds {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
 }
 
 // first is the first error of several: one sentence is enough to go on.

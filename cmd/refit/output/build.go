@@ -31,14 +31,8 @@ func New(f Facts) *Report {
 		Counts:     countsOf(f.Seen.Summary),
 		Findings:   []Finding{}, // a script wants a list, not null
 	}
-	binding := map[string]bool{}
-	for _, check := range preflight.Checks() {
-		binding[check.ID] = check.Binding()
-	}
 	for i := range f.Seen.Findings {
-		finding := findingOf(&f.Seen.Findings[i])
-		finding.Binding = binding[finding.Check]
-		r.Findings = append(r.Findings, finding)
+		r.Findings = append(r.Findings, findingOf(&f.Seen.Findings[i]))
 	}
 	if f.Plan != nil {
 		r.Kind = KindPlan
@@ -67,14 +61,14 @@ func clusterOf(f Facts) Cluster {
 
 func countsOf(s preflight.Summary) Counts {
 	return Counts{
-		Checks: s.Checks, Block: s.Blocks, Deferred: s.Deferred, Warn: s.Warns, Info: s.Infos, Waived: s.Waived, Unknown: s.Unknown,
+		Checks: s.Checks, Unanswered: s.Unanswered, Block: s.Blocks, Deferred: s.Deferred, Warn: s.Warns, Info: s.Infos, Waived: s.Waived, Unknown: s.Unknown,
 	}
 }
 
 func findingOf(f *preflight.Finding) Finding {
 	out := Finding{
-		Check: f.Check, Severity: string(f.Severity), Blocks: f.Blocks(), Unknown: f.Unknown, Deferred: f.Deferred,
-		Object: f.Object, Message: f.Message, Remedy: f.Remedy, More: f.More,
+		Check: f.Check, Severity: string(f.Severity), Blocks: f.Blocks(), Binding: f.Binding, Unknown: f.Unknown, Deferred: f.Deferred,
+		Object: f.Object, Message: f.Message, Remedy: f.Remedy,
 	}
 	if f.Waived != nil {
 		out.Waived = &Waiver{Object: f.Waived.Object, Reason: f.Waived.Reason}

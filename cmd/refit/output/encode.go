@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"unicode"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/refit-dev/refit/internal/upgrade/plaintext"
 )
 
 // JSON returns the indented JSON of a document, with a newline at its end.
@@ -18,7 +19,7 @@ func JSON(document any) ([]byte, error) {
 	if err := encoder.Encode(document); err != nil {
 		return nil, fmt.Errorf("write JSON: %w", err)
 	}
-	return escape(buffer.Bytes()), nil
+	return plaintext.EscapeJSON(buffer.Bytes()), nil
 }
 
 // YAML returns the YAML of a document, with its fields sorted by name as kubectl does.
@@ -31,27 +32,8 @@ func YAML(document any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write YAML: %w", err)
 	}
-	if bytes.ContainsFunc(out, unseen) { // the encoder quotes control characters, but not those that turn text around
+	if bytes.ContainsFunc(out, plaintext.Unseen) { // the encoder quotes control characters, but not those that turn text around
 		return text, nil // JSON is YAML too
 	}
 	return out, nil
 }
-
-// escape writes what is unseen as \u escapes. encoding/json does so with control characters below U+0020 only. What is outside a string is ASCII.
-func escape(text []byte) []byte {
-	if !bytes.ContainsFunc(text, unseen) {
-		return text
-	}
-	var out bytes.Buffer
-	for _, r := range string(text) {
-		if unseen(r) {
-			fmt.Fprintf(&out, `\u%04x`, r)
-		} else {
-			out.WriteRune(r)
-		}
-	}
-	return out.Bytes()
-}
-
-// unseen says whether a terminal may obey a character instead of showing it, or turn the direction of text around. All such are below U+10000.
-func unseen(r rune) bool { return r != '\n' && r <= 0xffff && !unicode.IsPrint(r) }

@@ -67,13 +67,14 @@ type Request struct {
 
 // Counts counts what was found. Each finding counts once, but for unknown.
 type Counts struct {
-	Checks   int `json:"checks"`   // that were made
-	Block    int `json:"block"`    // that block
-	Deferred int `json:"deferred"` // that would block an upgrade, but wait for an agent on the host or for a Release
-	Warn     int `json:"warn"`
-	Info     int `json:"info"`
-	Waived   int `json:"waived"`
-	Unknown  int `json:"unknown"` // of all these: facts that could not be read
+	Checks     int `json:"checks"`     // that were made and have an answer
+	Unanswered int `json:"unanswered"` // checks that have none, or only for some of the nodes: a part could not be read, or an agent is missing
+	Block      int `json:"block"`      // that block
+	Deferred   int `json:"deferred"`   // that would block an upgrade, but wait for an agent on the host or for a Release
+	Warn       int `json:"warn"`
+	Info       int `json:"info"`
+	Waived     int `json:"waived"`
+	Unknown    int `json:"unknown"` // of all these: facts that could not be read
 }
 
 // Finding is one thing that a check saw.
@@ -88,7 +89,7 @@ type Finding struct {
 	Message  string  `json:"message"`
 	Remedy   string  `json:"remedy,omitempty"`
 	Waived   *Waiver `json:"waived,omitempty"`
-	More     int     `json:"more,omitempty"` // how many further findings of the same kind it stands for
+	More     int     `json:"more,omitempty"` // how many further findings of the same kind are left out after it (--wide leaves none out)
 }
 
 // Waiver is why a finding was set aside.

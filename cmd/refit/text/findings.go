@@ -60,9 +60,8 @@ func group(all []output.Finding, chosen func(*output.Finding) bool) [][]*output.
 // group writes the findings of one check. What they have in common is said once.
 func (w *writer) group(g []*output.Finding, wide bool) {
 	first := g[0]
-	remedies := distinct(g, func(f *output.Finding) string { return f.Remedy })
-	messages := distinct(g, func(f *output.Finding) string { return f.Message })
-	alike := len(messages) == 1 && first.Waived == nil
+	oneRemedy := same(g, func(f *output.Finding) string { return f.Remedy })
+	alike := first.Waived == nil && same(g, func(f *output.Finding) string { return f.Message })
 
 	head := []run{as(bold, first.Check+":")}
 	switch most := objectsShown; {
@@ -72,7 +71,7 @@ func (w *writer) group(g []*output.Finding, wide bool) {
 		}
 		head = append(head, as(plain, foldMore(g, most)))
 	case len(g) > 1:
-		head = append(head, as(plain, count(size(g), "finding")))
+		head = append(head, as(plain, count(len(g), "finding")))
 	default:
 		head = append(head, as(plain, nameOf(first)))
 	}
@@ -88,9 +87,9 @@ func (w *writer) group(g []*output.Finding, wide bool) {
 	if alike {
 		w.para(findingIndent, as(plain, first.Message))
 	} else {
-		w.objects(g, wide, len(remedies) > 1)
+		w.objects(g, wide, !oneRemedy)
 	}
-	if len(remedies) == 1 && first.Waived == nil {
+	if oneRemedy && first.Waived == nil {
 		w.remedy(findingIndent, first.Remedy)
 	}
 }
@@ -119,10 +118,10 @@ func (w *writer) objects(g []*output.Finding, wide, remedies bool) {
 	}
 	switch more := g[len(shown):]; {
 	case len(more) == 0:
-	case size(more) <= objectsShown:
+	case len(more) <= objectsShown:
 		w.para(findingIndent, as(plain, "and "+sentence(objectsOf(more))))
 	default:
-		w.para(findingIndent, as(dim, "and "+number(size(more))+" more like these"))
+		w.para(findingIndent, as(dim, "and "+number(len(more))+" more like these"))
 	}
 }
 
@@ -151,19 +150,10 @@ func nameOf(f *output.Finding) string {
 	return f.Object
 }
 
-// size counts the findings that a list stands for.
-func size(findings []*output.Finding) int {
-	n := len(findings)
-	for _, f := range findings {
-		n += f.More
-	}
-	return n
-}
-
 // foldMore names the objects of findings, the first few of many.
 func foldMore(findings []*output.Finding, most int) string {
 	all := objectsOf(findings)
-	if rest := size(findings) - most; len(all) > most && rest > 1 {
+	if rest := len(findings) - most; len(all) > most && rest > 1 {
 		return strings.Join(all[:most], ", ") + ", and " + number(rest) + " more"
 	}
 	return strings.Join(all, ", ")
@@ -177,13 +167,7 @@ func objectsOf(findings []*output.Finding) []string {
 	return out
 }
 
-// distinct lists the different values that findings have, in their order.
-func distinct(findings []*output.Finding, value func(*output.Finding) string) []string {
-	var out []string
-	for _, f := range findings {
-		if v := value(f); !slices.Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	return out
+// same says whether all findings have the same value.
+func same(findings []*output.Finding, value func(*output.Finding) string) bool {
+	return !slices.ContainsFunc(findings, func(f *output.Finding) bool { return value(f) != value(findings[0]) })
 }

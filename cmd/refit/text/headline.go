@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/cmd/refit/output"
 )
 
@@ -157,13 +158,13 @@ func atOnce(what string, n, most int) string {
 	return fmt.Sprintf("%s, %s at a time", what, number(min(n, most)))
 }
 
-// window is how many workers go at once in all pools together.
+// window is how many workers go at once in all pools together, of which there is a most whatever the pools allow.
 func window(pools []output.Pool) int {
 	sum := 0
 	for i := range pools {
 		sum += min(pools[i].MaxUnavailable, pools[i].Nodes)
 	}
-	return max(1, sum)
+	return min(max(1, sum), refitv1alpha1.MaxActive)
 }
 
 // podsOf counts those that move, each time that they do.

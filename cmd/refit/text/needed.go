@@ -35,7 +35,7 @@ func (w *writer) needed(r *output.Report, wide bool) {
 		if !wide {
 			message = clip(message, mostNeeded)
 		}
-		if n := size(g); n > 1 {
+		if n := len(g); n > 1 {
 			message += " (and " + number(n-1) + " more like it)"
 		}
 		w.para(2, as(plain, message))

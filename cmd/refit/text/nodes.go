@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/cmd/refit/output"
 )
 
@@ -34,7 +35,7 @@ func (t *table) nodes(stage *output.Stage, pools []output.Pool, wide bool) (fold
 		if len(nodes) == 0 {
 			continue
 		}
-		says := atOnce(count(len(nodes), "node"), len(nodes), pool.MaxUnavailable)
+		says := atOnce(count(len(nodes), "node"), len(nodes), min(pool.MaxUnavailable, refitv1alpha1.MaxActive))
 		if moves := movesOf(nodes); moves > 0 {
 			says += "; " + movesPods(moves)
 		}

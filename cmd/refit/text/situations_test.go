@@ -62,15 +62,15 @@ func (s *situation) make(t *testing.T) *output.Report {
 	for i := range s.findings {
 		switch f, sum := &s.findings[i], &facts.Seen.Summary; {
 		case f.Waived != nil:
-			sum.Waived += 1 + f.More
+			sum.Waived++
 		case f.Deferred:
-			sum.Deferred += 1 + f.More
+			sum.Deferred++
 		case f.Severity == preflight.Block:
-			sum.Blocks += 1 + f.More
+			sum.Blocks++
 		case f.Severity == preflight.Warn:
-			sum.Warns += 1 + f.More
+			sum.Warns++
 		default:
-			sum.Infos += 1 + f.More
+			sum.Infos++
 		}
 	}
 	return output.New(facts)

@@ -6,10 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/cmd/refit/output"
 	"github.com/refit-dev/refit/cmd/refit/text"
 )
@@ -70,6 +74,38 @@ func TestLargeClusterFitsAPage(t *testing.T) {
 	}
 	if lines := strings.Count(text.Plan(report, text.Page{Wide: true}, large.next("plan")), "\n"); lines < 5000 {
 		t.Errorf("with all of it asked for, the page has %d lines", lines)
+	}
+}
+
+// With --wide each finding is there, whatever their number, and without it the page says how many there are.
+func TestWideListsEveryFinding(t *testing.T) {
+	large := find(t, "large")
+	report := large.report(t, false)
+	wide := text.Check(report, text.Page{Wide: true}, large.next("check"))
+	for i := range report.Findings {
+		if f := &report.Findings[i]; !f.Deferred && !strings.Contains(wide, f.Object+"\n") {
+			t.Fatalf("%s is missing", f.Object)
+		}
+	}
+	if folded := text.Check(report, text.Page{}, large.next("check")); !strings.Contains(folded, "LocalVolume: 833 findings") || !strings.Contains(folded, "and 830 more like these") {
+		t.Errorf("it does not count what it leaves out:\n%s", folded)
+	}
+}
+
+// However much the pools allow, at most 256 nodes are at work at once.
+func TestNoMoreNodesAtATimeThanCanBeAtWork(t *testing.T) {
+	half := intstr.FromString("50%")
+	s := situation{name: "half", snapshot: large, spec: to("v1.36.3")}
+	s.spec.Pools = []refitv1alpha1.Pool{{Name: "storage", NodeSelector: refitv1alpha1.Labels{"pool": "storage"}, MaxUnavailable: &half}, {Name: "default", MaxUnavailable: &half}}
+	page := text.Plan(s.make(t), text.Page{}, s.next("plan"))
+	said := regexp.MustCompile(`([0-9,]+) at a time`).FindAllStringSubmatch(page, -1)
+	for _, match := range said {
+		if n, err := strconv.Atoi(strings.ReplaceAll(match[1], ",", "")); err != nil || n > refitv1alpha1.MaxActive {
+			t.Errorf("it says %q", match[0])
+		}
+	}
+	if !strings.Contains(page, "256 at a time") {
+		t.Errorf("it does not say how many go at a time:\n%s", page)
 	}
 }
 

@@ -52,7 +52,7 @@ func (g *gathering) lookForSigns(n *corev1.Node) {
 		if s.annotation == "" {
 			continue
 		}
-		if _, carries := n.Annotations[s.annotation]; carries {
+		if value, carries := n.Annotations[s.annotation]; carries && value != "false" { // some leave it there when they are done
 			seen := g.nodeSigns[s.kind]
 			if seen.nodes == 0 {
 				seen.node = n.Name
@@ -83,10 +83,10 @@ func (g *gathering) actor(s sign) (cluster.Actor, bool) {
 	if seen, found := g.nodeSigns[s.kind]; found {
 		return cluster.Actor{Kind: s.kind, Object: "Node " + seen.node, Active: cluster.Yes, Detail: "annotation " + s.annotation}, true
 	}
-	for i := range g.snapshot.Workloads {
+	for i, owner := range g.snapshot.Owners() {
 		w := &g.snapshot.Workloads[i]
 		if runsForLong(w.Kind) && slices.Contains(s.workloads, w.Name) {
-			return cluster.Actor{Kind: s.kind, Object: w.Kind + " " + w.Namespace + "/" + w.Name, Active: answer(w.Ready > 0)}, true
+			return cluster.Actor{Kind: s.kind, Object: w.Kind + " " + w.Namespace + "/" + w.Name, Active: answer(owner.Ready > 0)}, true
 		}
 	}
 	for i := range g.snapshot.CRDs {

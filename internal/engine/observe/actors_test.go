@@ -62,3 +62,25 @@ func TestActors(t *testing.T) {
 		t.Errorf("they are %+v", g.snapshot.Actors)
 	}
 }
+
+func TestAnnotationThatSaysFalseIsNoSign(t *testing.T) {
+	const annotation = "flatcar-linux-update.v1.flatcar-linux.net/reboot-in-progress"
+	for value, want := range map[string]int{"false": 0, "true": 1} {
+		g := newGathering(&Reader{}, "", &meter{})
+		g.lookForSigns(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker-1", Annotations: map[string]string{annotation: value}}})
+		if got := g.nodeSigns["FlatcarUpdateOperator"].nodes; got != want {
+			t.Errorf("with %s it is at work on %d nodes", value, got)
+		}
+	}
+}
+
+func TestActorWhoseFirstPodsAreNotReady(t *testing.T) {
+	g := newGathering(&Reader{}, "", &meter{})
+	g.snapshot.Workloads = []cluster.Workload{
+		{Namespace: "kube-system", Kind: "Deployment", Name: "karpenter", Pods: 1, Budgets: []string{"old"}},
+		{Namespace: "kube-system", Kind: "Deployment", Name: "karpenter", Pods: 1, Ready: 1},
+	}
+	if err := g.readActors(t.Context()); err != nil || len(g.snapshot.Actors) != 1 || g.snapshot.Actors[0].Active != cluster.Yes {
+		t.Errorf("they are %+v (%v)", g.snapshot.Actors, err)
+	}
+}

@@ -58,10 +58,10 @@ func (g *gathering) askServer(ctx context.Context, n *cluster.Node, alone bool) 
 		}
 		out.Via, out.Version = w.via, said
 		if out.Ready, out.Failing, err = askReady(ctx, w); err != nil {
-			g.missed(cluster.PartAPIServers, object, err)
+			g.gap(gapOf(cluster.PartAPIServers, object, err))
 		}
 		if out.Deprecated, err = askDeprecated(ctx, w); err != nil {
-			g.missed(cluster.PartDeprecated, object, err)
+			g.gap(gapOf(cluster.PartDeprecated, object, err))
 		} else {
 			out.DeprecatedKnown = cluster.Yes
 		}

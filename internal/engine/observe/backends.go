@@ -24,33 +24,47 @@ func (g *gathering) readBackends(ctx context.Context) error {
 	if len(g.backends) == 0 {
 		return nil
 	}
-	names := map[string]bool{}
+	byName := map[string][]*cluster.Backend{}
 	for _, b := range g.backends {
-		b.Found = g.hasService(b)
-		names[b.Service] = true
+		byName[b.Service] = append(byName[b.Service], b)
 	}
-	seen := map[*cluster.Backend]map[string]bool{}
-	endpoints := g.client.DiscoveryV1().EndpointSlices(metav1.NamespaceAll)
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(names)), namesPerQuestion) {
-		options := metav1.ListOptions{Limit: slicesPerPage, LabelSelector: discoveryv1.LabelServiceName + " in (" + strings.Join(some, ",") + ")"}
-		err := pages(ctx, listAll("endpointslices.discovery.k8s.io"), options, endpoints.List, func(page *discoveryv1.EndpointSliceList) error {
-			for i := range page.Items {
-				slice := &page.Items[i]
-				if b := g.backends[slice.Namespace+"/"+slice.Labels[discoveryv1.LabelServiceName]]; b != nil {
-					if seen[b] == nil {
-						seen[b] = map[string]bool{}
-					}
-					addEndpoints(b, slice, seen[b])
-				}
-			}
-			return nil
-		})
-		if err != nil {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(byName)), namesPerQuestion) {
+		if err := g.readSlices(ctx, some, byName); err != nil {
 			return err
 		}
 	}
-	for _, b := range g.backends {
-		slices.Sort(b.Nodes)
+	return nil
+}
+
+// readSlices reads the EndpointSlices of some Services. Only when all are read is it known who is behind them: until then no Service is said to be
+// there, since one without ready pods would seem to be down.
+func (g *gathering) readSlices(ctx context.Context, names []string, byName map[string][]*cluster.Backend) error {
+	found := map[*cluster.Backend]*endpoints{}
+	options := metav1.ListOptions{Limit: slicesPerPage, LabelSelector: discoveryv1.LabelServiceName + " in (" + strings.Join(names, ",") + ")"}
+	client := g.client.DiscoveryV1().EndpointSlices(metav1.NamespaceAll)
+	err := pages(ctx, listAll("endpointslices.discovery.k8s.io"), options, client.List, func(page *discoveryv1.EndpointSliceList) error {
+		for i := range page.Items {
+			slice := &page.Items[i]
+			if b := g.backends[slice.Namespace+"/"+slice.Labels[discoveryv1.LabelServiceName]]; b != nil {
+				if found[b] == nil {
+					found[b] = &endpoints{seen: map[string]bool{}}
+				}
+				found[b].add(slice)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		for _, b := range byName[name] {
+			b.Found = g.hasService(b)
+			if e := found[b]; e != nil {
+				slices.Sort(e.nodes)
+				b.Found, b.Ready, b.Nodes = cluster.Yes, e.ready, e.nodes
+			}
+		}
 	}
 	return nil
 }
@@ -62,9 +76,14 @@ func (g *gathering) hasService(b *cluster.Backend) cluster.Answer {
 	return answer(g.services[b.Namespace+"/"+b.Service])
 }
 
-// addEndpoints counts the ready endpoints of a slice. A Service with two IP families has each pod in two slices, so seen tells who was counted.
-func addEndpoints(b *cluster.Backend, slice *discoveryv1.EndpointSlice, seen map[string]bool) {
-	b.Found = cluster.Yes
+// endpoints are those of a Service that are ready.
+type endpoints struct {
+	ready int32
+	nodes []string
+	seen  map[string]bool // a Service with two IP families has each pod in two slices
+}
+
+func (c *endpoints) add(slice *discoveryv1.EndpointSlice) {
 	for _, e := range slice.Endpoints {
 		if e.Conditions.Ready != nil && !*e.Conditions.Ready { // not said means ready
 			continue
@@ -73,13 +92,13 @@ func addEndpoints(b *cluster.Backend, slice *discoveryv1.EndpointSlice, seen map
 		if e.TargetRef != nil {
 			who = string(e.TargetRef.UID) + "/" + e.TargetRef.Name
 		}
-		if seen[who] {
+		if c.seen[who] {
 			continue
 		}
-		seen[who] = true
-		b.Ready++
+		c.seen[who] = true
+		c.ready++
 		if e.NodeName != nil {
-			b.Nodes = include(b.Nodes, *e.NodeName)
+			c.nodes = include(c.nodes, *e.NodeName)
 		}
 	}
 }

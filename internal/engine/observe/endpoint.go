@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -21,23 +23,40 @@ const (
 // readEndpoint finds where clients reach the API and which node holds that address, if one does: a load balancer outside the cluster is nobody's.
 func (g *gathering) readEndpoint(ctx context.Context) error {
 	endpoint := &g.snapshot.Endpoint
-	endpoint.Address = g.host.Host
+	endpoint.Address = addressIn(g.host)
 	if g.snapshot.Kubeadm != nil && g.snapshot.Kubeadm.Endpoint != "" {
-		endpoint.Address = g.snapshot.Kubeadm.Endpoint
-	}
-	if _, _, err := net.SplitHostPort(endpoint.Address); err != nil {
-		endpoint.Address = net.JoinHostPort(endpoint.Address, defaultPort) // kubeadm leaves the default out
+		endpoint.Address = withPort(g.snapshot.Kubeadm.Endpoint, defaultPort) // kubeadm leaves the default out
 	}
 	host, _, _ := net.SplitHostPort(endpoint.Address)
 	addresses, err := lookUp(ctx, host)
 	if err == nil {
-		endpoint.Holder, endpoint.Via, err = holderOf(g.snapshot.Nodes, addresses)
+		endpoint.Holder, endpoint.Via, err = holderOf(g.snapshot.ControlPlane(), addresses)
 	}
 	if l := g.leases[kubeVIPLease]; endpoint.Via != cluster.ViaInterface && l.held && g.nodes[l.holder] != nil {
 		endpoint.Holder, endpoint.Via = l.holder, cluster.ViaKubeVIP
 		return nil
 	}
+	if err != nil && ctx.Err() == nil { // a name that only the cluster knows is out of reach
+		g.gap(gapOf(cluster.PartEndpoint, "", err))
+		return nil
+	}
 	return err
+}
+
+// addressIn is the host and port of a URL.
+func addressIn(u *url.URL) string {
+	if u.Scheme == "http" {
+		return withPort(u.Host, "80")
+	}
+	return withPort(u.Host, "443")
+}
+
+// withPort adds a port to an address that has none. An IPv6 address may be in brackets or not.
+func withPort(address, port string) string {
+	if _, _, err := net.SplitHostPort(address); err == nil {
+		return address
+	}
+	return net.JoinHostPort(strings.Trim(address, "[]"), port)
 }
 
 // lookUp finds the addresses of a host. A laptop may know others than the nodes do; that does no harm, since a holder is only one whose node has
@@ -60,13 +79,14 @@ func lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
 
 // holderOf finds the node that has the endpoint's address: on an interface, as its agent reports, else as its own. An endpoint with several
 // addresses, as a DNS name for all control plane nodes has, is held by nobody in particular, and so is a loopback address.
-func holderOf(nodes []cluster.Node, addresses []netip.Addr) (holder, via string, err error) {
+//
+// The nodes are those of the control plane: a worker must not be able to say that it holds the address, and so change in which order they go.
+func holderOf(controlPlane []*cluster.Node, addresses []netip.Addr) (holder, via string, err error) {
 	if len(addresses) != 1 || addresses[0].IsLoopback() {
 		return "", "", nil
 	}
 	var reporting, owning []*cluster.Node
-	for i := range nodes {
-		n := &nodes[i]
+	for _, n := range controlPlane {
 		if n.Report != nil && has(n.Report.Addresses, addresses[0]) {
 			reporting = append(reporting, n)
 		}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 
 func TestHolderOf(t *testing.T) {
 	node := func(name, own string, ready cluster.Answer, onInterfaces ...string) cluster.Node {
-		n := cluster.Node{Name: name, Addresses: []string{own}, Ready: ready}
+		n := cluster.Node{Name: name, ControlPlane: strings.HasPrefix(name, "cp-"), Addresses: []string{own}, Ready: ready}
 		if onInterfaces != nil {
 			n.Report = &refitv1alpha1.NodeReportStatus{Addresses: onInterfaces}
 		}
@@ -44,6 +45,16 @@ func TestHolderOf(t *testing.T) {
 			[]string{"10.0.0.100"},
 			"", "", "cp-1 and cp-2 both report the API endpoint's address 10.0.0.100",
 		},
+		"a worker says that it has it": {
+			[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes, "10.0.0.100"), node("worker-1", "10.0.0.100", cluster.Yes, "10.0.0.100")},
+			[]string{"10.0.0.100"},
+			"cp-1", cluster.ViaInterface, "",
+		},
+		"only a worker says that it has it": {
+			[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes), node("worker-1", "10.0.0.100", cluster.Yes, "10.0.0.100")},
+			[]string{"10.0.0.100"},
+			"", "", "",
+		},
 		"the address of the only control plane node": {
 			[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes)}, []string{"10.0.0.1"}, "cp-1", cluster.ViaNodeAddress, "",
 		},
@@ -57,7 +68,7 @@ func TestHolderOf(t *testing.T) {
 			for _, text := range test.addresses {
 				addresses = append(addresses, netip.MustParseAddr(text))
 			}
-			holder, via, err := holderOf(test.nodes, addresses)
+			holder, via, err := holderOf((&cluster.Snapshot{Nodes: test.nodes}).ControlPlane(), addresses)
 			if holder != test.holder || via != test.via {
 				t.Errorf("the holder is %q via %q, want %q via %q", holder, via, test.holder, test.via)
 			}
@@ -65,5 +76,40 @@ func TestHolderOf(t *testing.T) {
 				t.Errorf("the error is %v, want %q", err, test.err)
 			}
 		})
+	}
+}
+
+func TestEndpointAddress(t *testing.T) {
+	for name, test := range map[string]struct{ host, kubeadm, want string }{
+		"a kubeconfig with a port":                 {"https://10.0.0.1:6443", "", "10.0.0.1:6443"},
+		"a kubeconfig without a port":              {"https://10.0.0.1", "", "10.0.0.1:443"},
+		"a kubeconfig without a port, in the open": {"http://10.0.0.1", "", "10.0.0.1:80"},
+		"a kubeconfig with an IPv6 address":        {"https://[fd00::1]", "", "[fd00::1]:443"},
+		"and with its port":                        {"https://[fd00::1]:6443", "", "[fd00::1]:6443"},
+		"kubeadm's without a port":                 {"https://10.0.0.1", "10.0.0.100", "10.0.0.100:6443"},
+		"kubeadm's with an IPv6 address":           {"https://10.0.0.1", "[fd00::64]", "[fd00::64]:6443"},
+		"kubeadm's with a bare IPv6 address":       {"https://10.0.0.1", "fd00::64", "[fd00::64]:6443"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host, err := url.Parse(test.host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := newGathering(&Reader{host: host}, "", &meter{})
+			if test.kubeadm != "" {
+				g.snapshot.Kubeadm = &cluster.Kubeadm{Endpoint: test.kubeadm}
+			}
+			if err := g.readEndpoint(t.Context()); err != nil || g.snapshot.Endpoint.Address != test.want {
+				t.Errorf("it is at %q, want %q (%v)", g.snapshot.Endpoint.Address, test.want, err)
+			}
+		})
+	}
+}
+
+func TestEndpointNameThatOnlyTheClusterKnows(t *testing.T) {
+	g := newGathering(&Reader{host: &url.URL{Scheme: "https", Host: "api.invalid"}}, "", &meter{})
+	err := g.run(t.Context(), reader{cluster.PartEndpoint, "who holds the API endpoint", (*gathering).readEndpoint})
+	if gap, found := g.snapshot.Gap(cluster.PartEndpoint); err != nil || !found || gap.Kind != cluster.GapUnreachable {
+		t.Errorf("the gaps are %+v (%v)", g.snapshot.Gaps, err)
 	}
 }

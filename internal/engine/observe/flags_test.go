@@ -1,8 +1,11 @@
 package observe
 
 import (
+	"maps"
 	"reflect"
 	"testing"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 )
 
 func TestFlagsOf(t *testing.T) {
@@ -26,5 +29,23 @@ func TestFlagsOf(t *testing.T) {
 				t.Errorf("the flags of %q are %v, want %v", test.command, got, test.want)
 			}
 		})
+	}
+}
+
+// The made-up clusters of other tests are worth nothing if a real one looks different.
+func TestMadeUpClusterHasItsFlagsAsAReaderKeepsThem(t *testing.T) {
+	for _, n := range clustertest.HA("v1.35.4", 1, 0).ControlPlane() {
+		for component, pod := range n.Static {
+			kept := map[string]string{}
+			for name, value := range pod.Flags {
+				if keptValues[name] && value == "" {
+					t.Errorf("%s: the value of --%s is kept", component, name)
+				}
+				keep(kept, name, value)
+			}
+			if !maps.Equal(kept, pod.Flags) {
+				t.Errorf("%s: it has %v, a reader would keep %v", component, pod.Flags, kept)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package observe
 import (
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,48 +18,60 @@ const (
 
 	// finalizerJob is on every pod of a Job and goes by itself when the pod ends, so it holds nobody up.
 	finalizerJob = "batch.kubernetes.io/job-tracking"
+
+	// stuckAfter is how long a pod may outlive its time to end: the kubelet and the API need a moment to tell that it is gone.
+	stuckAfter = time.Minute
 )
 
 // fold adds pods to workloads and nodes, one at a time, and keeps nothing else of them.
 type fold struct {
 	g      *gathering
-	places map[owner]int // index into Snapshot.Workloads
+	places map[entry]int // index into Snapshot.Workloads
 	seen   int
 }
 
 // owner is whose pods are counted together.
 type owner struct{ namespace, kind, name string }
 
+// entry is pods of an owner that the same budgets cover. Those of one owner may differ: some databases label the pod that leads, and have one
+// budget for it and another for the rest.
+type entry struct {
+	owner
+	budgets string // their names
+}
+
 func (f *fold) add(p *corev1.Pod) {
 	f.seen++
 	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
 		return // it has ended: nobody has to move it, and no budget counts it
 	}
-	place := f.place(ownerOf(p))
+	place := f.place(ownerOf(p), f.matchBudgets(p))
 	w := &f.g.snapshot.Workloads[place]
-	ready := isReady(p)
 	w.Pods++
-	if ready {
+	if isReady(p) {
 		w.Ready++
 	}
-	if p.DeletionTimestamp != nil {
+	if p.DeletionTimestamp != nil { // when its time to end is over, and not when it was asked to
 		w.Terminating++
+		if f.g.meter.now().After(p.DeletionTimestamp.Add(stuckAfter)) {
+			w.Stuck++
+		}
 	}
-	f.matchBudgets(w, p)
 	f.describe(w, p)
 	if n := f.g.nodes[p.Spec.NodeName]; n != nil { // a pod that waits for a node, or whose node came after we looked, is on none
-		addTo(n, place, ready)
+		addTo(n, place, p)
 		f.g.noteSystemPod(n, p)
 	}
 }
 
-// place finds or makes the entry of an owner.
-func (f *fold) place(o owner) int {
-	place, known := f.places[o]
+// place finds or makes the entry of an owner's pods that some budgets cover.
+func (f *fold) place(o owner, budgets []string) int {
+	e := entry{o, strings.Join(budgets, ",")}
+	place, known := f.places[e]
 	if !known {
 		place = len(f.g.snapshot.Workloads)
-		f.places[o] = place
-		f.g.snapshot.Workloads = append(f.g.snapshot.Workloads, cluster.Workload{Namespace: o.namespace, Kind: o.kind, Name: o.name})
+		f.places[e] = place
+		f.g.snapshot.Workloads = append(f.g.snapshot.Workloads, cluster.Workload{Namespace: o.namespace, Kind: o.kind, Name: o.name, Budgets: budgets})
 	}
 	return place
 }
@@ -94,14 +107,17 @@ func isReady(p *corev1.Pod) bool {
 	})
 }
 
-func (f *fold) matchBudgets(w *cluster.Workload, p *corev1.Pod) {
+// matchBudgets finds the names of the budgets that cover a pod.
+func (f *fold) matchBudgets(p *corev1.Pod) []string {
+	var names []string
 	for _, s := range f.g.selectors[p.Namespace] {
 		if s.Matches(labels.Set(p.Labels)) {
 			b := &f.g.snapshot.Budgets[s.budget]
 			b.Matched++
-			w.Budgets = include(w.Budgets, b.Name)
+			names = append(names, b.Name)
 		}
 	}
+	return names
 }
 
 // describe notes what one pod adds to the picture of its workload: of amounts the largest, of properties any.
@@ -135,10 +151,10 @@ func (f *fold) describe(w *cluster.Workload, p *corev1.Pod) {
 }
 
 func (f *fold) describeVolume(w *cluster.Workload, namespace string, v *corev1.Volume) {
-	switch kind := volumeKind(&v.VolumeSource); {
+	switch kind := volumeKind(&v.VolumeSource); { // a hostPath binds nobody: most are sockets and the like, which every node has
 	case kind == "emptyDir":
 		w.LocalData = true
-	case kind == "hostPath", kind == "persistentVolumeClaim" && f.g.local[namespace+"/"+v.PersistentVolumeClaim.ClaimName]:
+	case kind == "persistentVolumeClaim" && f.g.local[namespace+"/"+v.PersistentVolumeClaim.ClaimName]:
 		w.LocalVolume = true
 	case kind != "" && !lasting[kind]:
 		w.VolumeKinds = include(w.VolumeKinds, kind)
@@ -146,20 +162,23 @@ func (f *fold) describeVolume(w *cluster.Workload, namespace string, v *corev1.V
 }
 
 // addTo counts a pod on its node. Pods of a workload come one after the other, mostly, so its entry is looked for from the end.
-func addTo(n *cluster.Node, place int, ready bool) {
+func addTo(n *cluster.Node, place int, p *corev1.Pod) {
 	for i := len(n.Pods) - 1; i >= 0; i-- {
 		if n.Pods[i].Workload == place {
-			countIn(&n.Pods[i], ready)
+			countIn(&n.Pods[i], p)
 			return
 		}
 	}
 	n.Pods = append(n.Pods, cluster.PodSet{Workload: place})
-	countIn(&n.Pods[len(n.Pods)-1], ready)
+	countIn(&n.Pods[len(n.Pods)-1], p)
 }
 
-func countIn(set *cluster.PodSet, ready bool) {
+func countIn(set *cluster.PodSet, p *corev1.Pod) {
 	set.Count++
-	if !ready {
+	switch {
+	case p.Status.Phase == corev1.PodPending || p.DeletionTimestamp != nil: // for these the eviction API asks no budget
+		set.Free++
+	case !isReady(p):
 		set.Unready++
 	}
 }

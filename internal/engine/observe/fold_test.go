@@ -22,7 +22,7 @@ func newFold(budgets ...policyv1.PodDisruptionBudget) *fold {
 	for i := range budgets {
 		g.addBudget(&budgets[i])
 	}
-	return &fold{g: g, places: map[owner]int{}}
+	return &fold{g: g, places: map[entry]int{}}
 }
 
 // aPod is a ready pod of the Deployment shop/web on worker-1.
@@ -95,19 +95,21 @@ func TestFoldCounts(t *testing.T) {
 		aPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }),
 		aPod(func(p *corev1.Pod) { p.Spec.NodeName = "made-a-moment-ago" }),
 		aPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Now()} }),
+		aPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Now().Add(-time.Hour)} }),
+		aPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Conditions = corev1.PodPending, nil }),
 		aPod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }),
 		aPod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }),
 		aPod(owned("StatefulSet", "db")),
 	} {
 		f.add(p)
 	}
-	if f.seen != 8 || len(f.g.snapshot.Workloads) != 2 {
+	if f.seen != 10 || len(f.g.snapshot.Workloads) != 2 {
 		t.Fatalf("%d pods were seen, of %+v", f.seen, f.g.snapshot.Workloads)
 	}
-	if web := f.g.snapshot.Workloads[0]; web.Pods != 5 || web.Ready != 4 || web.Terminating != 1 {
+	if web := f.g.snapshot.Workloads[0]; web.Pods != 7 || web.Ready != 5 || web.Terminating != 2 {
 		t.Errorf("web is %+v", web)
 	}
-	want := []cluster.PodSet{{Workload: 0, Count: 3, Unready: 1}, {Workload: 1, Count: 1}}
+	want := []cluster.PodSet{{Workload: 0, Count: 5, Free: 3, Unready: 1}, {Workload: 1, Count: 1}}
 	if got := f.g.nodes["worker-1"].Pods; !reflect.DeepEqual(got, want) {
 		t.Errorf("worker-1 has %+v", got)
 	}
@@ -146,6 +148,48 @@ func TestFoldMatchesBudgets(t *testing.T) {
 	}
 }
 
+func TestPodsOfOneOwnerWithDifferentBudgetsAreDifferentEntries(t *testing.T) {
+	budget := func(role string) policyv1.PodDisruptionBudget {
+		return policyv1.PodDisruptionBudget{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: role},
+			Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"role": role}}},
+		}
+	}
+	f := newFold(budget("primary"), budget("replica"))
+	for _, role := range []string{"primary", "replica", "replica"} {
+		f.add(aPod(owned("Cluster", "db"), func(p *corev1.Pod) { p.Labels = map[string]string{"role": role} }))
+	}
+	want := []cluster.Workload{
+		{Namespace: "shop", Kind: "Cluster", Name: "db", Pods: 1, Ready: 1, Budgets: []string{"primary"}},
+		{Namespace: "shop", Kind: "Cluster", Name: "db", Pods: 2, Ready: 2, Budgets: []string{"replica"}},
+	}
+	if got := f.g.snapshot.Workloads; !reflect.DeepEqual(got, want) {
+		t.Errorf("they are %+v", got)
+	}
+	if got := f.g.snapshot.Owners(); got[0] != got[1] || got[0].Pods != 3 || got[0].First != 0 {
+		t.Errorf("their owners are %+v and %+v", got[0], got[1])
+	}
+}
+
+func TestPodIsStuckOnlyAfterItsTimeToEnd(t *testing.T) {
+	for name, test := range map[string]struct {
+		ends time.Duration // from now
+		want int32
+	}{
+		"it has an hour left":         {time.Hour, 0},
+		"its time is over right now":  {0, 0},
+		"its time is over since long": {-time.Hour, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFold()
+			f.add(aPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Now().Add(test.ends)} }))
+			if w := f.g.snapshot.Workloads[0]; w.Stuck != test.want || w.Terminating != 1 {
+				t.Errorf("stuck: %d, terminating: %d", w.Stuck, w.Terminating)
+			}
+		})
+	}
+}
+
 func TestFoldDescribes(t *testing.T) {
 	priority, grace := int32(1000), int64(90)
 	toHost := func(key string, values ...string) func(*corev1.Pod) {
@@ -162,7 +206,7 @@ func TestFoldDescribes(t *testing.T) {
 	}{
 		"nothing special":                     {[]*corev1.Pod{aPod()}, cluster.Workload{}},
 		"an emptyDir":                         {[]*corev1.Pod{aPod(with(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}))}, cluster.Workload{LocalData: true}},
-		"a hostPath":                          {[]*corev1.Pod{aPod(with(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}))}, cluster.Workload{LocalVolume: true}},
+		"a hostPath, which any node has":      {[]*corev1.Pod{aPod(with(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}))}, cluster.Workload{}},
 		"a claim to a disk of one node":       {[]*corev1.Pod{aPod(with(claim("local")))}, cluster.Workload{LocalVolume: true}},
 		"a claim to a disk anywhere":          {[]*corev1.Pod{aPod(with(claim("remote")))}, cluster.Workload{}},
 		"a volume that a release removes":     {[]*corev1.Pod{aPod(with(corev1.VolumeSource{GitRepo: &corev1.GitRepoVolumeSource{}}))}, cluster.Workload{VolumeKinds: []string{"gitRepo"}}},

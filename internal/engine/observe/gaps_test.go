@@ -49,3 +49,21 @@ func TestGapOf(t *testing.T) {
 		})
 	}
 }
+
+func TestListThatIsLostOnTheWayHasFailed(t *testing.T) {
+	for name, lost := range map[string]error{
+		"dropped":  &url.Error{Op: "Get", URL: "https://api.example.com/api/v1/pods", Err: errors.New("connection reset by peer")},
+		"too slow": context.DeadlineExceeded,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGathering(&Reader{}, "", &meter{})
+			read := func(*gathering, context.Context) error { return asked(listAll("pods"), lost) }
+			if err := g.run(t.Context(), reader{cluster.PartPods, "pods", read}); err != nil {
+				t.Fatal(err)
+			}
+			if gap, _ := g.snapshot.Gap(cluster.PartPods); gap.Kind != cluster.GapFailed {
+				t.Errorf("the gap is %+v", gap)
+			}
+		})
+	}
+}

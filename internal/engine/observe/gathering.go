@@ -26,7 +26,8 @@ type gathering struct {
 
 	nodes      map[string]*cluster.Node // by name; readNodes
 	nodeSigns  map[string]nodeSign      // by kind of actor; readNodes
-	namespaces map[string]labels.Set    // labels of the system namespaces that could be read; readNamespaces
+	namespaces map[string]labels.Set    // labels of namespaces that could be read; readNamespaces, and then only readWebhooks
+	unread     map[string]bool          // namespaces that could not be; readWebhooks
 	selectors  map[string][]selector    // of budgets, by namespace; readBudgets
 	local      map[string]bool          // claims (namespace/name) that are bound to one node; readVolumes
 	refit      error                    // why Refit's objects cannot be read; readRefit
@@ -42,7 +43,7 @@ type gathering struct {
 func newGathering(r *Reader, operation string, m *meter) *gathering {
 	return &gathering{
 		Reader: r, meter: m, operation: operation, snapshot: &cluster.Snapshot{Nodes: []cluster.Node{}},
-		nodes: map[string]*cluster.Node{}, nodeSigns: map[string]nodeSign{}, namespaces: map[string]labels.Set{},
+		nodes: map[string]*cluster.Node{}, nodeSigns: map[string]nodeSign{}, namespaces: map[string]labels.Set{}, unread: map[string]bool{},
 		selectors: map[string][]selector{}, local: map[string]bool{}, servers: map[string]serverPod{}, leases: map[string]lease{},
 		backends: map[string]*cluster.Backend{},
 	}
@@ -84,7 +85,7 @@ func (g *gathering) run(ctx context.Context, r reader) error {
 	case r.part == cluster.PartNodes:
 		return fmt.Errorf("a cluster cannot be looked at without its nodes: %w", err)
 	default:
-		g.gap(gapOf(r.part, "", err))
+		g.missed(r.part, "", err)
 		return nil
 	}
 }
@@ -96,9 +97,14 @@ func (g *gathering) gap(gap cluster.Gap) {
 	g.snapshot.Gaps = append(g.snapshot.Gaps, gap)
 }
 
-// missed remembers that one object of a part could not be read.
+// missed remembers that a part, or one object of it, could not be read from the endpoint. The endpoint was within reach when the reading began,
+// so a request that was lost or took too long has failed. Only an address of its own may be out of reach: see askServer and readEndpoint.
 func (g *gathering) missed(part cluster.Part, object string, err error) {
-	g.gap(gapOf(part, object, err))
+	gap := gapOf(part, object, err)
+	if gap.Kind == cluster.GapUnreachable {
+		gap.Kind = cluster.GapFailed
+	}
+	g.gap(gap)
 }
 
 // backend is the entry of a Service, made when it is first asked for; readBackends fills it.

@@ -71,9 +71,16 @@ type clusterConfiguration struct {
 	ControllerManager    componentArgs   `json:"controllerManager"`
 	Scheduler            componentArgs   `json:"scheduler"`
 	Etcd                 struct {
-		Local    *componentArgs  `json:"local"`
+		Local *struct {
+			componentArgs
+
+			ImageTag string `json:"imageTag"`
+		} `json:"local"`
 		External json.RawMessage `json:"external"`
 	} `json:"etcd"`
+	DNS struct {
+		ImageTag string `json:"imageTag"`
+	} `json:"dns"`
 }
 
 type componentArgs struct {
@@ -113,13 +120,13 @@ func parseClusterConfiguration(text string) (*cluster.Kubeadm, error) {
 	out := &cluster.Kubeadm{
 		APIVersion: c.APIVersion, KubernetesVersion: c.KubernetesVersion, ClusterName: c.ClusterName, Endpoint: c.ControlPlaneEndpoint,
 		ImageRepository: c.ImageRepository, FeatureGates: c.FeatureGates, ExternalEtcd: len(c.Etcd.External) > 0 && string(c.Etcd.External) != "null",
-		ExtraArgs: map[string]map[string]string{},
+		DNSImageTag: c.DNS.ImageTag, ExtraArgs: map[string]map[string]string{},
 	}
 	args := map[string]extraArgs{
 		apiServerComponent: c.APIServer.ExtraArgs, "kube-controller-manager": c.ControllerManager.ExtraArgs, "kube-scheduler": c.Scheduler.ExtraArgs,
 	}
 	if c.Etcd.Local != nil {
-		args[etcdComponent] = c.Etcd.Local.ExtraArgs
+		args[etcdComponent], out.EtcdImageTag = c.Etcd.Local.ExtraArgs, c.Etcd.Local.ImageTag
 	}
 	for component, given := range args {
 		if len(given) > 0 {

@@ -43,6 +43,21 @@ func TestParseClusterConfiguration(t *testing.T) {
 	}
 }
 
+func TestImageTagsThatKubeadmKeepsTo(t *testing.T) {
+	for name, test := range map[string]struct{ text, etcd, dns string }{
+		"none":    {"etcd:\n  local: {dataDir: /var/lib/etcd}\ndns: {}\n", "", ""},
+		"both":    {"etcd:\n  local: {imageTag: 3.5.24-0}\ndns: {imageTag: v1.12.0}\n", "3.5.24-0", "v1.12.0"},
+		"no etcd": {"dns: {imageTag: v1.12.0}\n", "", "v1.12.0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := parseClusterConfiguration(test.text)
+			if err != nil || got.EtcdImageTag != test.etcd || got.DNSImageTag != test.dns {
+				t.Errorf("they are %+v (%v)", got, err)
+			}
+		})
+	}
+}
+
 func TestClusterConfigurationThatCannotBeRead(t *testing.T) {
 	for _, text := range []string{"apiServer: {extraArgs: sesame}", "{", "featureGates: [sesame]"} {
 		if got, err := parseClusterConfiguration(text); err == nil || strings.Contains(err.Error(), "sesame") {

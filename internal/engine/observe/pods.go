@@ -13,7 +13,7 @@ const podsPerPage = 1000
 
 // readPods folds the pods of the cluster, page by page.
 func (g *gathering) readPods(ctx context.Context) error {
-	f := &fold{g: g, places: map[owner]int{}}
+	f := &fold{g: g, places: map[entry]int{}}
 	err := pages(ctx, listAll("pods"), metav1.ListOptions{Limit: podsPerPage}, g.client.CoreV1().Pods(metav1.NamespaceAll).List,
 		func(page *corev1.PodList) error {
 			for i := range page.Items {

@@ -23,6 +23,9 @@ func (g *gathering) readUpgrades(ctx context.Context) error {
 		func(page *rawPage[refitv1alpha1.NodeUpgrade]) error {
 			for _, u := range page.Items {
 				if n := g.nodes[u.Name]; n != nil {
+					if u.Status.Error != nil {
+						u.Status.Error.LogTail = "" // nothing decides by it, and a log may hold anything
+					}
 					n.Upgrade = &cluster.Upgrade{Spec: u.Spec, Status: u.Status}
 				}
 			}

@@ -43,6 +43,8 @@ type Kubeadm struct {
 	Endpoint          string          `json:"endpoint,omitempty"` // controlPlaneEndpoint
 	ImageRepository   string          `json:"imageRepository,omitempty"`
 	ExternalEtcd      bool            `json:"externalEtcd,omitempty"`
+	EtcdImageTag      string          `json:"etcdImageTag,omitempty"` // of etcd.local: kubeadm keeps to it, whatever the release brings
+	DNSImageTag       string          `json:"dnsImageTag,omitempty"`  // of dns, likewise
 	FeatureGates      map[string]bool `json:"featureGates,omitempty"` // kubeadm's own
 	// ExtraArgs are the arguments by component (kube-apiserver, kube-controller-manager, kube-scheduler, etcd), by flag.
 	// Values are kept only for flags that decisions read: a value may be a secret.
@@ -53,7 +55,7 @@ type Kubeadm struct {
 	ProxyMode  string          `json:"proxyMode,omitempty"`
 	ProxyGates map[string]bool `json:"proxyGates,omitempty"`
 	HasProxy   bool            `json:"hasProxy,omitempty"`
-	// Corefile is CoreDNS's plugins by server block, without their arguments; HasDNS whether kubeadm's CoreDNS is there.
+	// HasDNS says whether kubeadm's CoreDNS is there, CorefilePlugins which plugins its Corefile uses, without their arguments.
 	HasDNS          bool     `json:"hasDNS,omitempty"`
 	DNSVersion      string   `json:"dnsVersion,omitempty"`
 	CorefilePlugins []string `json:"corefilePlugins,omitempty"`

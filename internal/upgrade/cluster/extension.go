@@ -10,10 +10,15 @@ type Webhook struct {
 	FailClosed    bool   `json:"failClosed,omitempty"` // failurePolicy Fail
 	Equivalent    bool   `json:"equivalent,omitempty"` // matchPolicy Equivalent
 	TimeoutSec    int32  `json:"timeoutSeconds,omitempty"`
-	// Resources are what it is asked about, as group/resource, "*" for all.
+	// Resources are what it is asked about when something is created or changed, as group/resource or group/resource/subresource, "*" for all.
 	Resources []string `json:"resources,omitempty"`
-	// Reaches are those of the namespaces kube-system and kube-node-lease that its selectors do not leave out.
-	Reaches []string `json:"reaches,omitempty"`
+	// OnlyNamespaced and OnlyCluster are those of Resources that it is asked about only in namespaces, and only outside of any (a rule's scope).
+	OnlyNamespaced []string `json:"onlyNamespaced,omitempty"`
+	OnlyCluster    []string `json:"onlyCluster,omitempty"`
+	// Reaches are those of the namespaces kube-system and kube-node-lease that its selectors do not leave out. ReachesItself says the same of the
+	// namespace of its own Backend: without its pods it may keep them from coming back.
+	Reaches       []string `json:"reaches,omitempty"`
+	ReachesItself bool     `json:"reachesItself,omitempty"`
 	// HasObjectSelector and HasMatchConditions: it may let system objects pass in a way that only the API server can judge.
 	HasObjectSelector  bool `json:"hasObjectSelector,omitempty"`
 	HasMatchConditions bool `json:"hasMatchConditions,omitempty"`

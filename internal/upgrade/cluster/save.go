@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/refit-dev/refit/internal/upgrade/plaintext"
 )
 
 // How a saved Snapshot names itself: group, "v" and the Format.
@@ -23,9 +25,13 @@ var ErrNewerFormat = errors.New("the Snapshot was saved by a newer Refit")
 func Encode(w io.Writer, s *Snapshot) error {
 	saved := *s
 	saved.APIVersion, saved.Kind = savedGroup+"/v"+strconv.Itoa(Format), savedKind
-	encoder := json.NewEncoder(w)
+	var document bytes.Buffer
+	encoder := json.NewEncoder(&document)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(&saved); err != nil {
+		return fmt.Errorf("saving a Snapshot: %w", err)
+	}
+	if _, err := w.Write(plaintext.EscapeJSON(document.Bytes())); err != nil { // people look at it, also in a terminal
 		return fmt.Errorf("saving a Snapshot: %w", err)
 	}
 	return nil

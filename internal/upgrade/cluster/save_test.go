@@ -40,6 +40,21 @@ func TestSavedSnapshotComesBackWhole(t *testing.T) {
 	}
 }
 
+func TestSavedSnapshotDoesNothingToATerminal(t *testing.T) {
+	const evil = "a\x1b[2J\u009b31m\u202eb"
+	var file bytes.Buffer
+	if err := cluster.Encode(&file, clustertest.HA("v1.35.4", 1, 0, clustertest.OnNode("cp-1", func(n *cluster.Node) { n.OSImage = evil }))); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(file.String(), "\x1b\u009b\u202e") {
+		t.Error("the file holds what a terminal obeys")
+	}
+	read, err := cluster.Decode(&file)
+	if err != nil || read.Nodes[0].OSImage != evil {
+		t.Errorf("read again it says %q (%v)", read.Nodes[0].OSImage, err)
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ file, want string }{
 		"nothing":                      {"", "no saved Snapshot"},

@@ -1,6 +1,7 @@
 package cluster
 
-// Workload is the pods of one owner, folded into one entry: two hundred replicas are one Workload and a number on each node.
+// Workload is the pods of one owner that the same budgets cover, folded into one entry: two hundred replicas are one Workload and a number on
+// each node. An owner whose pods are covered by different budgets has an entry for each set of them; see Snapshot.Owners.
 // A pod without an owner is a Workload of kind Pod.
 type Workload struct {
 	Namespace string `json:"namespace"`
@@ -10,7 +11,7 @@ type Workload struct {
 	Pods  int32 `json:"pods"`            // that have not ended
 	Ready int32 `json:"ready,omitempty"` // of those
 
-	// Budgets are the names of the PodDisruptionBudgets of its namespace that cover its pods. More than one: the API refuses to evict them.
+	// Budgets are the names of the PodDisruptionBudgets of its namespace that cover each of its pods. More than one: the API refuses to evict them.
 	Budgets []string `json:"budgets,omitempty"`
 
 	// Request is what one pod asks for, the largest of them.
@@ -20,10 +21,11 @@ type Workload struct {
 	GraceSeconds int64 `json:"graceSeconds,omitempty"`
 
 	LocalData   bool     `json:"localData,omitempty"`   // has an emptyDir that a move would lose
-	LocalVolume bool     `json:"localVolume,omitempty"` // is bound to one node by a local persistent volume or a hostPath
+	LocalVolume bool     `json:"localVolume,omitempty"` // is bound to one node by a persistent volume on its disk
 	NodeBound   bool     `json:"nodeBound,omitempty"`   // can run on this node only (hostname selector or affinity)
 	Finalizers  []string `json:"finalizers,omitempty"`
 	Terminating int32    `json:"terminating,omitempty"` // pods that were asked to end and have not
+	Stuck       int32    `json:"stuck,omitempty"`       // of those, whose time to end is over
 	VolumeKinds []string `json:"volumeKinds,omitempty"` // kinds of inline volumes that a release may remove: gitRepo and the like
 	SafeToEvict Answer   `json:"safeToEvict,omitempty"` // annotation of that name: No holds an autoscaler off
 }
@@ -38,8 +40,12 @@ func (w *Workload) Unmanaged() bool { return w.Kind == "Pod" }
 type PodSet struct {
 	Workload int   `json:"w"`           // index into Snapshot.Workloads
 	Count    int32 `json:"n"`           // pods on this node
-	Unready  int32 `json:"u,omitempty"` // of those
+	Free     int32 `json:"f,omitempty"` // of those, that may go whatever their budgets say: they never started, or were asked to end
+	Unready  int32 `json:"u,omitempty"` // of the others, that are not ready
 }
+
+// Guarded is how many of the pods need the leave of their budgets to go.
+func (p PodSet) Guarded() int32 { return max(0, p.Count-max(0, p.Free)) }
 
 // Budget is a PodDisruptionBudget.
 type Budget struct {

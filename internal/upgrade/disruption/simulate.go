@@ -155,18 +155,19 @@ func drain(s *cluster.Snapshot, node *cluster.Node, budgets [][]int) NodeDrain {
 
 // ask asks the budgets of some pods whether these may go.
 func (n *NodeDrain) ask(s *cluster.Snapshot, set cluster.PodSet, budgets []int) {
-	if len(budgets) == 0 {
+	pods := set.Guarded()
+	if len(budgets) == 0 || pods == 0 {
 		return
 	}
 	if len(budgets) > 1 {
-		n.Blockers = append(n.Blockers, Blocker{Kind: BudgetsOverlap, Workload: set.Workload, Budget: budgets[0], Pods: set.Count, Forever: true})
+		n.Blockers = append(n.Blockers, Blocker{Kind: BudgetsOverlap, Workload: set.Workload, Budget: budgets[0], Pods: pods, Forever: true})
 	}
 	grace := seconds(s.Workloads[set.Workload].GraceSeconds)
 	for _, i := range budgets {
 		b := &s.Budgets[i]
-		guarded := set.Count
+		guarded := pods
 		if freesUnready(b) {
-			guarded -= min(max(set.Unready, 0), set.Count)
+			guarded -= min(max(set.Unready, 0), pods)
 		}
 		if guarded == 0 {
 			continue
@@ -192,7 +193,7 @@ func (n *NodeDrain) deadlocks(s *cluster.Snapshot, node *cluster.Node, budgets [
 			continue
 		}
 		w, budget := &s.Workloads[set.Workload], budgets[set.Workload][0]
-		if !w.Moves() || (!w.NodeBound && !w.LocalVolume) {
+		if !w.Moves() || (!w.NodeBound && !w.LocalVolume) || set.Guarded() == 0 {
 			continue
 		}
 		may := allowed(&s.Budgets[budget])
@@ -222,9 +223,6 @@ func (n *NodeDrain) use(budget int, pods int32, grace time.Duration) {
 	n.uses = append(n.uses, use{budget: budget, pods: pods, grace: grace})
 }
 
-// jobTracking is on every pod of a Job, and the Job's controller removes it by itself.
-const jobTracking = "batch.kubernetes.io/job-tracking"
-
 func (n *NodeDrain) cost(w *cluster.Workload, set cluster.PodSet) {
 	add := func(kind CostKind, applies bool) {
 		if applies {
@@ -234,7 +232,7 @@ func (n *NodeDrain) cost(w *cluster.Workload, set cluster.PodSet) {
 	add(Lost, w.Unmanaged())
 	add(LosesData, w.LocalData)
 	add(StaysDown, w.LocalVolume || w.NodeBound)
-	add(HasFinalizer, len(w.Finalizers) > 1 || (len(w.Finalizers) == 1 && w.Finalizers[0] != jobTracking))
+	add(HasFinalizer, len(w.Finalizers) > 0)
 	add(AsksToStay, w.SafeToEvict == cluster.No)
 }
 

@@ -34,6 +34,12 @@ func unready(s *cluster.Snapshot) {
 	n.Pods[len(n.Pods)-1].Unready = 1
 }
 
+// free makes a pod on worker-1 one for which the eviction API asks no budget.
+func free(s *cluster.Snapshot) {
+	n := s.Node("worker-1")
+	n.Pods[len(n.Pods)-1].Free = 1
+}
+
 var both = map[string]int32{"worker-1": 1, "worker-2": 1}
 
 func TestJudge(t *testing.T) {
@@ -125,7 +131,15 @@ func TestDrain(t *testing.T) {
 			{Kind: disruption.HasFinalizer, Workload: cart, Pods: 1},
 			{Kind: disruption.AsksToStay, Workload: cart, Pods: 1},
 		}}},
-		{"the finalizer of Jobs", shop(cluster.Workload{Kind: "Job", Finalizers: []string{"batch.kubernetes.io/job-tracking"}}, both), drain{Moves: 2}},
+		{"a budget that never allows, and a pod that never started", shop(cluster.Workload{}, both, free, budget(0)), drain{Moves: 2}},
+		{"two budgets, and a pod that is ending", shop(cluster.Workload{}, both, free, budget(1), clustertest.Budget("shop", "all", 1, "cart")), drain{Moves: 2}},
+		{"two budgets, and one pod of two is ending", shop(cluster.Workload{}, map[string]int32{"worker-1": 2}, free,
+			budget(1), clustertest.Budget("shop", "all", 1, "cart")), drain{
+			Moves: 3, Blockers: []disruption.Blocker{{Kind: disruption.BudgetsOverlap, Workload: cart, Pods: 1, Forever: true}},
+		}},
+		{"bound to the node, one of two is ending, and a budget lets one go", shop(cluster.Workload{NodeBound: true}, map[string]int32{"worker-1": 2}, free, budget(1)), drain{
+			Moves: 3, Costs: []disruption.Cost{{Kind: disruption.StaysDown, Workload: cart, Pods: 2}},
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := disruption.Simulate(c.s).Node("worker-1")

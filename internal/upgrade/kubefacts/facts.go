@@ -89,8 +89,9 @@ type AdmissionPlugin struct {
 
 // Controller is a name for kube-controller-manager's --controllers.
 type Controller struct {
-	Name    string `json:"name"`
-	Default bool   `json:"default,omitempty"` // on without being asked for
+	Name    string   `json:"name"`
+	Default bool     `json:"default,omitempty"` // on without being asked for
+	Aliases []string `json:"aliases,omitempty"` // former names that are accepted too; kubeadm still writes some
 }
 
 // Kubeadm is what kubeadm of a release accepts and does.

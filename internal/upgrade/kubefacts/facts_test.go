@@ -182,3 +182,16 @@ func TestControllerThatIsGone(t *testing.T) {
 		t.Errorf("token-cleaner-controller is %+v", off)
 	}
 }
+
+func TestControllersAreKnownByTheirFormerNames(t *testing.T) {
+	for _, f := range every(t) {
+		for name, want := range map[string]string{"bootstrapsigner": "bootstrap-signer-controller", "tokencleaner": "token-cleaner-controller"} {
+			if got, known := f.Controller(name); !known || got.Name != want {
+				t.Errorf("%s: %s is %q, known: %t", f.Version, name, got.Name, known)
+			}
+		}
+		if _, known := f.Controller(""); known {
+			t.Errorf("%s: a controller without a name is known", f.Version)
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package kubefacts
 
+import "slices"
+
 // AdmissionPlugin finds an admission plugin of kube-apiserver.
 func (f *Facts) AdmissionPlugin(name string) (AdmissionPlugin, bool) {
 	for _, plugin := range f.AdmissionPlugins {
@@ -22,10 +24,11 @@ func RemovedAdmissionPlugins(from, to *Facts) []AdmissionPlugin {
 	return removed
 }
 
-// Controller finds a controller of kube-controller-manager.
+// Controller finds a controller of kube-controller-manager, by its name or by one
+// of its former names.
 func (f *Facts) Controller(name string) (Controller, bool) {
 	for _, controller := range f.Controllers {
-		if controller.Name == name {
+		if controller.Name == name || slices.Contains(controller.Aliases, name) {
 			return controller, true
 		}
 	}

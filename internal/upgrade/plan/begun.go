@@ -20,11 +20,13 @@ func (d *deciding) bringOn(name string, held *hold) {
 	order := d.order(n)
 	switch {
 	case order != nil && order.Spec.Permit == refitv1alpha1.PermitApply && !d.spentBeforeChange(n):
-		d.followChange(n, hop)
+		d.followChange(n, hop, held)
 	case order != nil && order.Spec.Permit == refitv1alpha1.PermitRollback:
 		d.followRollback(n)
-	case held != nil, d.skipped(n), d.failed(n):
-		d.giveBack(n, "nothing was changed on it")
+	case held != nil:
+		d.giveBack(n, fmt.Sprintf("the operation is held (%s), and nothing was changed on it", held.wait.Reason))
+	case d.skipped(n):
+		d.giveBack(n, "it is left for later, and nothing was changed on it")
 	default:
 		d.prepare(n, hop)
 	}
@@ -51,7 +53,7 @@ func (d *deciding) hopOf(n *cluster.Node) int {
 }
 
 // followChange follows a node whose agent was ordered to change it.
-func (d *deciding) followChange(n *cluster.Node, hop int) {
+func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 	version := d.plan.Hops[hop].Kubernetes
 	switch d.phase(n) {
 	case refitv1alpha1.NodeSucceeded:
@@ -64,14 +66,18 @@ func (d *deciding) followChange(n *cluster.Node, hop int) {
 		d.giveBack(n, "it was put back")
 	case refitv1alpha1.NodeFailed:
 		switch {
-		case d.op.Spec.Retry > d.order(n).Spec.Attempt && !d.op.Spec.Aborted:
-			d.command(Apply, n, hop, "a person asked to try again")
 		case d.op.Spec.Aborted:
 			d.command(PutBack, n, hop, "the operation was aborted")
+		case held == nil && d.op.Spec.Retry > d.order(n).Spec.Attempt:
+			d.prepare(n, hop) // what was true before the first attempt may have changed
 		default:
 			d.wait(d.failedWait(n))
 		}
 	default:
+		if d.lost(n) {
+			d.wait(d.notReady(n, "being upgraded to "+version))
+			return
+		}
 		d.busy++
 		d.wait(d.atWork(n, fmt.Sprintf("Upgrading %s to %s%s", n.Name, version, stepOf(n))))
 	}
@@ -89,6 +95,10 @@ func (d *deciding) followRollback(n *cluster.Node) {
 		// The node stays cordoned, and the operation says so instead of ending as if all were well.
 		d.wait(d.failedWait(n))
 	default:
+		if d.lost(n) {
+			d.wait(d.notReady(n, "being put back"))
+			return
+		}
 		d.busy++
 		d.wait(d.atWork(n, fmt.Sprintf("Putting %s back%s", n.Name, stepOf(n))))
 	}
@@ -98,12 +108,12 @@ func (d *deciding) followRollback(n *cluster.Node) {
 func (d *deciding) settle(n *cluster.Node, hop int) {
 	version := d.plan.Hops[hop].Kubernetes
 	switch {
+	case !n.IsReady():
+		d.wait(d.notReady(n, "at "+version))
+		return
 	case !d.at(n, hop):
 		d.busy++
 		d.wait(d.atWork(n, fmt.Sprintf("Waiting for %s to report %s", n.Name, version)))
-		return
-	case !n.IsReady():
-		d.wait(d.notReady(n, "at "+version))
 		return
 	}
 	if n.CordonedBy == d.op.UID {
@@ -119,26 +129,52 @@ func (d *deciding) settle(n *cluster.Node, hop int) {
 	d.act(Free, n, "it is at %s and ready", version)
 }
 
-// giveBack lifts our cordon and frees the slot.
+// giveBack lifts our cordon and frees the slot. Before that it takes back the order that a change could follow on: a decider with an old view may still
+// be about to write that change, and its drain would count from the time when this one began.
 func (d *deciding) giveBack(n *cluster.Node, why string) {
-	if n.CordonedBy == d.op.UID {
+	drain := d.drain(n)
+	marked := drain != nil && (drain.Phase == refitv1alpha1.DrainSkipped || drain.Phase == refitv1alpha1.DrainFailed)
+	switch {
+	case d.phase(n) == refitv1alpha1.NodePrefetched && !marked:
+		d.withhold(n, why)
+	case n.CordonedBy == d.op.UID:
 		d.act(Uncordon, n, "%s", why)
-		return
+	default:
+		d.act(Free, n, "%s", why)
 	}
-	d.act(Free, n, "%s", why)
+}
+
+// withhold orders the node's agent to do nothing with what it was ordered last.
+func (d *deciding) withhold(n *cluster.Node, why string) {
+	order, a := d.order(n), d.act(Hold, n, "%s", why)
+	a.Release, a.Role, a.Attempt = &order.Spec.Release, order.Spec.Role, order.Spec.Attempt
+}
+
+// lost says that the node of an agent with an order has not been ready for a long time, counted from when the agent began if it was not ready before.
+func (d *deciding) lost(n *cluster.Node) bool {
+	since := n.ReadySince
+	if order := d.order(n); d.phase(n) != "" && order.Status.StartedAt != nil && order.Status.StartedAt.After(since) {
+		since = order.Status.StartedAt.Time
+	}
+	return !n.IsReady() && d.now.Sub(since) > patience
 }
 
 // prepare brings a claimed node to the point where its agent may change it.
 func (d *deciding) prepare(n *cluster.Node, hop int) {
+	if first := d.op.Active[0]; n.ControlPlane && first != n.Name && !d.changing(n) {
+		d.giveBack(n, first+" was claimed before it, and a control plane node goes alone") // they would wait for each other for ever
+		return
+	}
+	if n.CordonedBy != d.op.UID && !d.changing(n) {
+		if w := d.firstClosed(beginGates, n, hop); w != nil {
+			d.wait(*w)
+			d.giveBack(n, "there is no slot for it any more") // two that wait for each other would wait for ever
+			return
+		}
+	}
 	if !d.prefetched(n, hop) {
 		d.fetch(n, hop)
 		return
-	}
-	if n.CordonedBy != d.op.UID {
-		if w := d.firstClosed(beginGates, n, hop); w != nil {
-			d.wait(*w)
-			return
-		}
 	}
 	if needsDrain(d.s, d.spec, n, d.plan.Hops[hop].Kubernetes) && !d.emptied(n) {
 		return
@@ -150,7 +186,11 @@ func (d *deciding) prepare(n *cluster.Node, hop int) {
 	if d.leads(n) && !d.moveLeader(n) {
 		return
 	}
-	d.command(Apply, n, hop, "everything it needs is here and every gate is open")
+	why := "everything it needs is here and every gate is open"
+	if d.changing(n) {
+		why = "a person asked to try again, and every gate is open"
+	}
+	d.command(Apply, n, hop, why)
 }
 
 // emptied brings on the emptying of a node, and says whether it is empty and cordoned.
@@ -172,7 +212,7 @@ func (d *deciding) emptied(n *cluster.Node) bool {
 		return false
 	}
 	d.busy++
-	d.act(Drain, n, "%d pods have to move", moves)
+	d.act(Drain, n, "%s", haveToMove(moves))
 	w := d.atWork(n, fmt.Sprintf("Draining %s%s", n.Name, blockersOf(status)))
 	w.Reason = refitv1alpha1.ReasonDrainBlocked
 	if status == nil || len(status.Blockers) == 0 {
@@ -186,7 +226,11 @@ func (d *deciding) emptied(n *cluster.Node) bool {
 func (d *deciding) overdue(n *cluster.Node, status *refitv1alpha1.DrainStatus) {
 	policy := drainPolicy(d.spec, n)
 	late := fmt.Sprintf("it could not be emptied within %s%s", duration(policy.Timeout.Duration), blockersOf(status))
-	switch policy.OnBlocked {
+	onBlocked, why := policy.OnBlocked, "the pool says Wait"
+	if d.changing(n) && onBlocked != refitv1alpha1.OnBlockedDelete {
+		onBlocked, why = refitv1alpha1.OnBlockedWait, "it is half changed and cannot be left for later"
+	}
+	switch onBlocked {
 	case refitv1alpha1.OnBlockedSkip:
 		d.act(Skip, n, "%s; the pool says Skip", late)
 	case refitv1alpha1.OnBlockedFail:
@@ -195,7 +239,7 @@ func (d *deciding) overdue(n *cluster.Node, status *refitv1alpha1.DrainStatus) {
 		d.act(Drain, n, "%s; the pool says Delete", late).Delete = true
 		d.busy++
 	case refitv1alpha1.OnBlockedWait:
-		d.act(Drain, n, "%s; the pool says Wait", late)
+		d.act(Drain, n, "%s; %s", late, why)
 		d.wait(Wait{
 			Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Since: status.StartedAt.Time, Person: true,
 			Message: fmt.Sprintf("Draining %s takes longer than %s%s", n.Name, duration(policy.Timeout.Duration), blockersOf(status)),
@@ -222,6 +266,10 @@ func (d *deciding) fetch(n *cluster.Node, hop int) {
 		d.wait(d.failedWait(n))
 		return
 	}
+	if !n.IsReady() {
+		d.wait(d.notReady(n, "it has to fetch "+d.plan.Hops[hop].Kubernetes))
+		return
+	}
 	d.busy++
 	d.wait(d.atWork(n, fmt.Sprintf("Fetching %s on %s", d.plan.Hops[hop].Kubernetes, n.Name)))
 }
@@ -239,7 +287,7 @@ func (d *deciding) moveLeader(n *cluster.Node) bool {
 		if other == n || other.Report == nil || other.Report.Etcd == nil || !other.Report.Etcd.Healthy || other.Report.Etcd.Learner {
 			continue
 		}
-		if to == nil || kubeletVersion(to).Before(kubeletVersion(other)) {
+		if to == nil || d.kubelet(to).Before(d.kubelet(other)) {
 			to = other
 		}
 	}
@@ -247,5 +295,6 @@ func (d *deciding) moveLeader(n *cluster.Node) bool {
 		return true
 	}
 	d.act(MoveLeader, n, "%s leads etcd and is next", n.Name).To = to.Name
+	d.ask(n, "to see that it leads no more")
 	return false
 }

@@ -36,7 +36,7 @@ const (
 	Aborted          State = "Aborted"
 )
 
-// Ended says whether nothing will ever be done any more.
+// Ended says whether nothing will ever be begun any more. A cordon of ours that turns up later is still lifted.
 func (s State) Ended() bool { return s == Succeeded || s == Aborted }
 
 // ActionKind is what to do.
@@ -49,7 +49,7 @@ const (
 	Claim      ActionKind = "Claim"      // a slot: add the node to ClusterUpgrade.status.active, resourceVersion and epoch
 	MoveLeader ActionKind = "MoveLeader" // of etcd, off the node
 	Cordon     ActionKind = "Cordon"     // the node, marked as ours: resourceVersion of the Node
-	Drain      ActionKind = "Drain"      // or go on draining; the eviction API holds the budgets
+	Drain      ActionKind = "Drain"      // or go on draining: write status.drain first (NodeUpgrade, resourceVersion), then evict, which holds the budgets
 	Apply      ActionKind = "Apply"      // order the agent to change the node: NodeUpgrade, epoch, sequence and resourceVersion
 	PutBack    ActionKind = "PutBack"    // order the agent to roll the node back: as Apply
 	Hold       ActionKind = "Hold"       // order the agent to do nothing: as Apply
@@ -68,6 +68,7 @@ type Action struct {
 	Release *refitv1alpha1.ReleaseRef `json:"release,omitempty"`
 	Role    refitv1alpha1.Role        `json:"role,omitempty"`
 	Attempt int64                     `json:"attempt,omitempty"`
+	Request int64                     `json:"request,omitempty"` // Ask: the number of the question, which is the time in seconds
 	// Delete says that the drain may delete what a budget holds: the pool's policy after its timeout.
 	Delete bool   `json:"delete,omitempty"`
 	Reason string `json:"reason"`

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
@@ -47,19 +48,19 @@ var controlPlaneGates = []gate{
 	{"KubeletsFit", kubeletTooOld},              // no kubelet is left behind by more than the skew policy allows
 }
 
-// applyGates hold the order to change a node: what was true at the claim may have changed while it was emptied.
+// applyGates hold the order to change a node: what was true at the claim may have changed while it was emptied. They have names of their own, since
+// each of them has to prove that it is needed.
 var applyGates = []gate{
-	{"ReleaseThere", releaseMissing},
-	{"IdentityKnown", identityUnknown},
-	{"NothingElseAtWork", onControlPlane(othersAtWork)},
-	{"ControlPlaneReady", onControlPlane(controlPlaneNotReady)},
-	{"FactsFresh", onControlPlane(factsStale)},
-	{"EtcdHealthy", onControlPlane(etcdUnhealthy)},
-	{"EtcdKeepsQuorum", onControlPlane(etcdLosesQuorum)},
-	{"APIServersReady", onControlPlane(apiServerNotReady)},
-	{"APIServersFit", onControlPlane(apiServersApart)},
-	{"KubeletsFit", onControlPlane(kubeletTooOld)},
-	{"KubeletNotNewer", onWorker(kubeletTooNew)}, // never newer than the oldest API server
+	{"IdentityStillKnown", identityUnknown},
+	{"StillNothingElseAtWork", onControlPlane(othersAtWork)},
+	{"ControlPlaneStillReady", onControlPlane(controlPlaneNotReady)},
+	{"FactsStillFresh", onControlPlane(factsStale)},
+	{"EtcdStillHealthy", onControlPlane(etcdUnhealthy)},
+	{"EtcdStillKeepsQuorum", onControlPlane(etcdLosesQuorum)},
+	{"APIServersStillReady", onControlPlane(apiServerNotReady)},
+	{"APIServersStillFit", onControlPlane(apiServersApart)},
+	{"KubeletsStillFit", onControlPlane(kubeletTooOld)},
+	{"KubeletStillNotNewer", onWorker(kubeletTooNew)},
 }
 
 // settleGates hold the end of the work on a control plane node: the next one must find a control plane that is whole.
@@ -76,13 +77,14 @@ var beginGates = []gate{
 
 // workerGates hold the claim of a worker. The order matters: ZoneTurn gives the turn to the first node that is able to go.
 var workerGates = []workerGate{
-	{"NodeReady", workerNotReady},     // a node that is not well is not upgraded
-	{"KubeletNotNewer", workerTooNew}, // never newer than the oldest API server
-	{"ZoneTurn", anotherZonesTurn},    // a pool is upgraded zone by zone
-	{"CanaryProven", canaryNotProven}, // the canary goes ahead and soaks
-	{"SlotFree", noSlot},              // maxUnavailable of the pool, whatever made nodes unavailable
-	{"WithinCeiling", tooManyAtWork},  // what an operation's status can hold
-	{"BudgetsApart", budgetShared},    // nodes that share an exhausted budget would hold each other half empty
+	{"ControlPlaneAtRest", controlPlaneAtWork}, // one control plane node at a time, and none beside it
+	{"NodeReady", workerNotReady},              // a node that is not well is not upgraded
+	{"KubeletNotNewer", workerTooNew},          // never newer than the oldest API server
+	{"ZoneTurn", anotherZonesTurn},             // a pool is upgraded zone by zone
+	{"CanaryProven", canaryNotProven},          // the canary goes ahead and soaks
+	{"SlotFree", noSlot},                       // maxUnavailable of the pool, whatever made nodes unavailable
+	{"WithinCeiling", tooManyAtWork},           // what an operation's status can hold
+	{"BudgetsApart", budgetShared},             // nodes that share an exhausted budget would hold each other half empty
 }
 
 type workerGate struct {
@@ -90,17 +92,23 @@ type workerGate struct {
 	closed func(d *deciding, w *window, n *cluster.Node, hop int) *Wait
 }
 
-// firstClosed returns what the first closed gate waits for.
+// firstClosed returns what the first closed gate waits for. While facts are being asked for anew the last ones still count: an operation that waits for a
+// person does not stop saying so every time it asks.
 func (d *deciding) firstClosed(gates []gate, n *cluster.Node, hop int) *Wait {
+	var asking *Wait
 	for _, g := range gates {
 		if d.open[g.name] {
 			continue
 		}
-		if w := g.closed(d, n, hop); w != nil {
+		switch w := g.closed(d, n, hop); {
+		case w == nil:
+		case w.Reason == refitv1alpha1.ReasonReportMissing && !w.Person && asking == nil && d.known(n):
+			asking = w
+		default:
 			return w
 		}
 	}
-	return nil
+	return asking
 }
 
 func (d *deciding) firstClosedWorker(window *window, n *cluster.Node, hop int) *Wait {

@@ -33,18 +33,27 @@ func identityUnknown(d *deciding, n *cluster.Node, _ int) *Wait {
 	}
 }
 
+// othersAtWork looks at the claims, and at what agents of the control plane were ordered to do: a claim that was lost does not stop an agent.
 func othersAtWork(d *deciding, n *cluster.Node, _ int) *Wait {
 	for _, name := range d.op.Active {
 		if name != n.Name {
 			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: name, Message: fmt.Sprintf("%s waits until %s is done", n.Name, name)}
 		}
 	}
+	for _, other := range d.controlPlane {
+		if other != n && d.changing(other) {
+			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: other.Name, Message: fmt.Sprintf("%s waits until %s is done", n.Name, other.Name)}
+		}
+	}
 	return nil
 }
 
-func controlPlaneNotReady(d *deciding, _ *cluster.Node, _ int) *Wait {
-	for _, n := range d.s.ControlPlane() {
-		if !n.IsReady() {
+// halfChanged says that a node is the one whose turn it is and that its last change failed: it need not be well to be tried again.
+func (d *deciding) halfChanged(n, turn *cluster.Node) bool { return n == turn && d.changing(n) }
+
+func controlPlaneNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
+	for _, n := range d.servers {
+		if !n.IsReady() && !d.halfChanged(n, turn) {
 			w := d.notReady(n, "a control plane node")
 			w.Reason = refitv1alpha1.ReasonControlPlaneUnhealthy
 			return &w
@@ -65,15 +74,33 @@ func factsFromBefore(d *deciding, n *cluster.Node, _ int) *Wait {
 	return d.askSince(since)
 }
 
+// known says whether the agents of the control plane have told anything since the last change of a control plane node ended.
+func (d *deciding) known(n *cluster.Node) bool {
+	var since time.Time
+	if order := d.order(n); order != nil && order.Status.FinishedAt != nil {
+		since = order.Status.FinishedAt.Time
+	}
+	return n.ControlPlane && !slices.ContainsFunc(d.servers, func(other *cluster.Node) bool {
+		return other.Report == nil || other.Report.ObservedAt == nil || other.Report.ObservedAt.Time.Before(since)
+	})
+}
+
+// ask asks a node's agent for facts, once in a decision. The request is the time, so that a decider without memory knows since when nobody has answered.
+func (d *deciding) ask(n *cluster.Node, why string) {
+	if !slices.ContainsFunc(d.do, func(a Action) bool { return a.Kind == Ask && a.Node == n.Name }) {
+		d.act(Ask, n, "%s", why).Request = max(n.Asked+1, d.now.Unix())
+	}
+}
+
 func (d *deciding) askSince(since time.Time) *Wait {
 	var first *Wait
-	for _, n := range d.s.ControlPlane() {
+	for _, n := range d.servers {
 		if n.Report != nil && n.Report.Answered >= n.Asked && n.Report.ObservedAt != nil && !n.Report.ObservedAt.Time.Before(since) {
 			continue
 		}
 		asked := n.Report != nil && n.Asked > n.Report.Answered
-		if !asked && n.Report != nil && !slices.ContainsFunc(d.do, func(a Action) bool { return a.Kind == Ask && a.Node == n.Name }) {
-			d.act(Ask, n, "the control plane is looked at before and after each of its nodes")
+		if !asked && n.Report != nil {
+			d.ask(n, "the control plane is looked at before and after each of its nodes")
 		}
 		if first == nil {
 			first = &Wait{
@@ -81,16 +108,16 @@ func (d *deciding) askSince(since time.Time) *Wait {
 				Remedy: "see whether refit-agent runs on the node and its clock is right: systemctl status refit-agent; timedatectl",
 			}
 			first.Person = n.Report == nil
-			if n.Report != nil && n.Report.ObservedAt != nil {
-				first.Since = n.Report.ObservedAt.Time
-				first.Person = d.now.Sub(first.Since) > patience+freshness
+			if asked {
+				first.Since = time.Unix(n.Asked, 0).UTC()
+				first.Person = d.now.Sub(first.Since) > patience
 			}
 		}
 	}
 	return first
 }
 
-func etcdUnhealthy(d *deciding, _ *cluster.Node, _ int) *Wait {
+func etcdUnhealthy(d *deciding, turn *cluster.Node, _ int) *Wait {
 	if d.s.ExternalEtcd() == cluster.Yes {
 		return nil
 	}
@@ -105,6 +132,9 @@ func etcdUnhealthy(d *deciding, _ *cluster.Node, _ int) *Wait {
 		return closed("", "No etcd member could be found")
 	}
 	for _, n := range members {
+		if d.halfChanged(n, turn) {
+			continue
+		}
 		if n.Report == nil || n.Report.Etcd == nil {
 			return closed(n.Name, "The agent on %s tells nothing of its etcd member", n.Name)
 		}
@@ -136,15 +166,22 @@ func etcdLosesQuorum(d *deciding, n *cluster.Node, _ int) *Wait {
 	if len(members) <= 1 || others > len(members)/2 || (len(members) == 2 && others == 1 && waivedAnywhere(d.spec, checkTwoMembers)) {
 		return nil
 	}
-	return &Wait{
+	w := &Wait{
 		Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: n.Name, Person: true,
 		Message: fmt.Sprintf("Without %s, %d of %d etcd members would be left, and %d are needed", n.Name, others, len(members), len(members)/2+1),
 		Remedy:  "bring every member back, or add one",
 	}
+	if len(members) == 2 {
+		w.Remedy = fmt.Sprintf("add a member, or waive %s by its name if etcd may be away for a while", checkTwoMembers)
+	}
+	return w
 }
 
-func apiServerNotReady(d *deciding, _ *cluster.Node, _ int) *Wait {
-	for _, n := range d.s.ControlPlane() {
+func apiServerNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
+	for _, n := range d.servers {
+		if d.halfChanged(n, turn) {
+			continue
+		}
 		ready := cluster.Unknown
 		if server := d.s.APIServer(n.Name); server != nil {
 			ready = server.Ready
@@ -167,9 +204,9 @@ func apiServerNotReady(d *deciding, _ *cluster.Node, _ int) *Wait {
 }
 
 func apiServersApart(d *deciding, _ *cluster.Node, hop int) *Wait {
-	want, err := skew.Parse(d.plan.Hops[hop].Kubernetes)
-	for _, n := range d.s.ControlPlane() {
-		if v := apiServerVersion(d.s, n); err != nil || v.IsZero() || !skew.APIServersFit(v, want) {
+	want := d.wanted[hop]
+	for _, n := range d.servers {
+		if v := d.server(n); want.IsZero() || v.IsZero() || !skew.APIServersFit(v, want) {
 			return &Wait{
 				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, Person: true,
 				Message: fmt.Sprintf("The API server on %s is at %s: beside one at %s that is more than one minor version apart", n.Name, orUnknown(v), want),
@@ -182,10 +219,10 @@ func apiServersApart(d *deciding, _ *cluster.Node, hop int) *Wait {
 
 // kubeletTooOld looks at every node of the cluster, also at those that the plan leaves out.
 func kubeletTooOld(d *deciding, _ *cluster.Node, hop int) *Wait {
-	want, _ := skew.Parse(d.plan.Hops[hop].Kubernetes)
+	want := d.wanted[hop]
 	for i := range d.s.Nodes {
 		n := &d.s.Nodes[i]
-		if v := kubeletVersion(n); v.IsZero() || v.MinorsBehind(want) > skew.KubeletMinorsBehind {
+		if v := d.kubelet(n); v.IsZero() || v.MinorsBehind(want) > skew.KubeletMinorsBehind {
 			return &Wait{
 				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, Person: true,
 				Message: fmt.Sprintf("The kubelet on %s is at %s: too old for an API server at %s", n.Name, orUnknown(v), want),

@@ -8,8 +8,18 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
-	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
+
+// controlPlaneAtWork holds workers while a control plane node is at work: a worker that joins late can open a stage again that lay behind.
+func controlPlaneAtWork(d *deciding, _ *window, n *cluster.Node, _ int) *Wait {
+	for _, other := range d.controlPlane {
+		if d.active[other.Name] || d.changing(other) {
+			message := fmt.Sprintf("%s waits until %s of the control plane is done", n.Name, other.Name)
+			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: message}
+		}
+	}
+	return nil
+}
 
 func workerNotReady(d *deciding, _ *window, n *cluster.Node, _ int) *Wait {
 	if n.IsReady() {
@@ -25,9 +35,9 @@ func workerTooNew(d *deciding, _ *window, n *cluster.Node, hop int) *Wait {
 
 // kubeletTooNew compares with every API server, since the kubelet may be led to any of them.
 func kubeletTooNew(d *deciding, n *cluster.Node, hop int) *Wait {
-	want, _ := skew.Parse(d.plan.Hops[hop].Kubernetes)
-	for _, server := range d.s.ControlPlane() {
-		if v := apiServerVersion(d.s, server); v.IsZero() || v.MinorsBehind(want) > 0 {
+	want := d.wanted[hop]
+	for _, server := range d.servers {
+		if v := d.server(server); v.IsZero() || v.MinorsBehind(want) > 0 {
 			return &Wait{
 				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, Person: true,
 				Message: fmt.Sprintf("The API server on %s is at %s: a kubelet at %s would be newer", server.Name, orUnknown(v), want),
@@ -77,9 +87,16 @@ func (d *deciding) canary(pool, hop int) canary {
 		switch {
 		case d.active[n.Name]:
 			out.begun++
-		case order != nil && d.ordered(n, hop) && d.phase(n) == refitv1alpha1.NodeSucceeded && d.settled(n, hop) && order.Status.FinishedAt != nil:
+		case d.ordered(n, hop) && d.phase(n) == refitv1alpha1.NodeSucceeded:
 			out.begun++
-			finished = append(finished, order.Status.FinishedAt.Time)
+			if !d.settled(n, hop) || order.Status.FinishedAt == nil {
+				continue // it has fallen ill since, which is what a canary is for
+			}
+			since := order.Status.FinishedAt.Time // healthy since then, without a break
+			if n.ReadySince.After(since) {
+				since = n.ReadySince
+			}
+			finished = append(finished, since)
 		}
 	}
 	if len(finished) < int(policy.Nodes) {
@@ -99,11 +116,11 @@ func (d *deciding) canary(pool, hop int) canary {
 // noSlot counts every node of the pool that is unavailable, whoever made it so. A node that is unavailable already costs nothing more.
 func noSlot(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
 	pool := d.pools[n.Name]
-	limit := maxUnavailable(&d.spec.Pools[pool], w.sizes[pool])
+	limit := maxUnavailable(&d.spec.Pools[pool], d.counts[pool].size)
 	if w.unavailable[pool] < limit || (d.unavailable(n) && w.unavailable[pool] <= limit) {
 		return nil
 	}
-	return d.slotWait(pool, limit)
+	return d.slotWait(pool, limit, w.claimed)
 }
 
 // slotGone is the same question once more, just before the first disruption of a claimed node: only as many as the limit allows may be away with it.
@@ -112,34 +129,17 @@ func slotGone(d *deciding, n *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	pool := d.pools[n.Name]
-	size, away := 0, 0
-	for i := range d.s.Nodes {
-		other := &d.s.Nodes[i]
-		if other.ControlPlane || d.pools[other.Name] != pool {
-			continue
-		}
-		size++
-		if d.unavailable(other) {
-			away++
-		}
-	}
-	limit := maxUnavailable(&d.spec.Pools[pool], size)
-	if away <= limit {
+	limit := maxUnavailable(&d.spec.Pools[pool], d.counts[pool].size)
+	if d.counts[pool].away <= limit {
 		return nil
 	}
-	return d.slotWait(pool, limit)
+	return d.slotWait(pool, limit, nil)
 }
 
 // slotWait tells who uses the slots up: our own work ends by itself, somebody else's does not.
-func (d *deciding) slotWait(pool, limit int) *Wait {
+func (d *deciding) slotWait(pool, limit int, claimed map[string]bool) *Wait {
 	name := d.spec.Pools[pool].Name
-	var away []*cluster.Node
-	for i := range d.s.Nodes {
-		n := &d.s.Nodes[i]
-		if !n.ControlPlane && d.pools[n.Name] == pool && d.unavailable(n) && !d.active[n.Name] && n.CordonedBy != d.op.UID {
-			away = append(away, n)
-		}
-	}
+	away := slices.DeleteFunc(slices.Clone(d.counts[pool].others), func(n *cluster.Node) bool { return claimed[n.Name] })
 	if len(away) == 0 {
 		return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("Pool %s: %d of %d slots are in use", name, limit, limit)}
 	}

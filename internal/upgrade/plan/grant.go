@@ -52,7 +52,7 @@ func (v *view) prefetchComplete(hop int) bool {
 		return true
 	}
 	for _, n := range v.controlPlane {
-		if !v.at(n, hop) && !v.prefetched(n, hop) {
+		if !v.at(n, hop) && !v.prefetched(n, hop) && !v.skipped(n) {
 			return false
 		}
 	}
@@ -60,7 +60,7 @@ func (v *view) prefetchComplete(hop int) bool {
 		return true
 	}
 	for _, n := range v.workers {
-		if workersHop >= 0 && !v.at(n, workersHop) && !v.prefetched(n, workersHop) {
+		if workersHop >= 0 && !v.at(n, workersHop) && !v.prefetched(n, workersHop) && !v.skipped(n) {
 			return false
 		}
 	}
@@ -119,7 +119,7 @@ func (d *deciding) grant() {
 func (d *deciding) grantPrefetch(hop int) {
 	fetch := func(nodes []*cluster.Node, hop int) {
 		for _, n := range nodes {
-			if hop >= 0 && !d.at(n, hop) && !d.prefetched(n, hop) && !d.active[n.Name] {
+			if hop >= 0 && !d.at(n, hop) && !d.prefetched(n, hop) && !d.skipped(n) && !d.active[n.Name] {
 				d.fetch(n, hop)
 			}
 		}
@@ -135,12 +135,17 @@ func (v *view) workersFetch(hop int) bool { return hop == 0 || v.workersHop(hop-
 
 // grantControlPlane begins with the next control plane node, one at a time.
 func (d *deciding) grantControlPlane(hop int) {
+	var skipped []*cluster.Node
 	for _, n := range d.controlPlane {
 		if d.settled(n, hop) {
 			continue
 		}
 		if d.active[n.Name] {
 			return // it is being brought on
+		}
+		if d.skipped(n) {
+			skipped = append(skipped, n)
+			continue
 		}
 		if d.at(n, hop) {
 			d.wait(d.unsettled(n, hop))
@@ -160,6 +165,9 @@ func (d *deciding) grantControlPlane(hop int) {
 		d.act(Claim, n, "%s", d.controlPlaneReason(n))
 		return
 	}
+	if len(skipped) > 0 {
+		d.wait(skippedWait(skipped))
+	}
 }
 
 func (d *deciding) controlPlaneReason(n *cluster.Node) string {
@@ -168,6 +176,9 @@ func (d *deciding) controlPlaneReason(n *cluster.Node) string {
 		return "it is the only control plane node"
 	case n.Name == d.s.Endpoint.Holder:
 		return "it holds the API endpoint's address and goes last"
+	}
+	if d.s.ExternalEtcd() == cluster.Yes {
+		return "it is the next control plane node; every API server is ready"
 	}
 	return "it is the next control plane node; every etcd member and API server is well"
 }
@@ -232,8 +243,7 @@ func (d *deciding) endAborted() {
 		for _, n := range nodes {
 			order := d.order(n)
 			if order != nil && !d.active[n.Name] && order.Spec.Permit == refitv1alpha1.PermitPrefetch {
-				d.act(Hold, n, "the operation was aborted").Release = &order.Spec.Release
-				d.do[len(d.do)-1].Role, d.do[len(d.do)-1].Attempt = order.Spec.Role, order.Spec.Attempt
+				d.withhold(n, "the operation was aborted")
 			}
 		}
 	}
@@ -246,7 +256,6 @@ func (d *deciding) endAborted() {
 type window struct {
 	view        *view
 	unavailable []int // by pool
-	sizes       []int // by pool, all of its nodes
 	atWork      int
 	draining    *disruption.Set
 	zones       []zoneTurn // by pool
@@ -271,29 +280,25 @@ type canary struct {
 func (d *deciding) openWindow(hop int) *window {
 	pools := len(d.spec.Pools)
 	w := &window{
-		view: d.view, unavailable: make([]int, pools), sizes: make([]int, pools), atWork: len(d.active),
+		view: d.view, unavailable: make([]int, pools), atWork: len(d.active),
 		zones: make([]zoneTurn, pools), proven: make([]canary, pools), claimed: map[string]bool{},
 	}
 	var draining []string
-	for i := range d.s.Nodes {
-		n := &d.s.Nodes[i]
-		if d.active[n.Name] && !d.changing(n) {
-			draining = append(draining, n.Name)
-		}
-		if n.ControlPlane {
+	for _, name := range d.op.Active {
+		n := d.nodes[name]
+		if n == nil {
 			continue
 		}
-		pool := d.pools[n.Name]
-		w.sizes[pool]++
-		if d.unavailable(n) {
-			w.unavailable[pool]++
+		if !d.changing(n) {
+			draining = append(draining, name)
 		}
-		if d.active[n.Name] {
-			w.zones[pool] = zoneTurn{set: true, zone: n.Zone}
+		if !n.ControlPlane {
+			w.zones[d.pools[name]] = zoneTurn{set: true, zone: n.Zone}
 		}
 	}
 	w.draining = d.drains.Together(draining...)
 	for pool := range w.proven {
+		w.unavailable[pool] = d.counts[pool].away
 		w.proven[pool] = d.canary(pool, hop)
 	}
 	return w
@@ -328,5 +333,5 @@ func (w *window) reason(n *cluster.Node) string {
 	if c := w.proven[pool]; policy.Canary != nil && !c.proven {
 		return fmt.Sprintf("canary %d of %d of pool %s", c.begun, policy.Canary.Nodes, policy.Name)
 	}
-	return fmt.Sprintf("%d of %d slots of pool %s", w.unavailable[pool], maxUnavailable(policy, w.sizes[pool]), policy.Name)
+	return fmt.Sprintf("%d of %d slots of pool %s", w.unavailable[pool], maxUnavailable(policy, w.view.counts[pool].size), policy.Name)
 }

@@ -234,7 +234,7 @@ func oldestEtcd(s *cluster.Snapshot) string {
 	return oldest
 }
 
-// etcdMove is what a hop does with etcd. What a Release brings goes before what kubeadm of that version would bring.
+// etcdMove is what a hop does with etcd.
 func (m *maker) etcdMove(from string, version skew.Version, release *cluster.Release) EtcdMove {
 	switch external := m.snapshot.ExternalEtcd(); {
 	case m.spec.Scope == refitv1alpha1.ScopeWorkers:
@@ -244,7 +244,7 @@ func (m *maker) etcdMove(from string, version skew.Version, release *cluster.Rel
 	case external == cluster.Unknown || from == "":
 		return EtcdMove{Reason: "its version is not known"}
 	}
-	to := etcdOf(version, release)
+	to := etcdOf(m.snapshot, version, release)
 	switch {
 	case to == "":
 		return EtcdMove{From: from, Reason: fmt.Sprintf("the Release of %s brings no etcd", version)}

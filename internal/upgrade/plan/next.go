@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -9,6 +10,8 @@ import (
 )
 
 // Next decides what to do now. The Snapshot must be fresh and hold the operation; it remembers nothing between two calls.
+// A decider that takes over must see nothing that is older than its own write of the epoch: a claim that its predecessor made on newer facts would look
+// like one that is done.
 //
 // First it brings on what has been begun, then it grants what is new: nothing new is begun while the operation is held, and nothing begun is left alone.
 func Next(p *Plan, s *cluster.Snapshot, now time.Time) Decision { return next(look(p, s, now)) }
@@ -17,9 +20,11 @@ func next(v *view) Decision {
 	d := &deciding{view: v}
 	switch {
 	case v.op.Ended && v.op.Spec.Aborted:
-		return Decision{State: Aborted, Doing: "Aborted", Progress: v.progress()}
+		d.tidy()
+		return Decision{State: Aborted, Do: d.do, Doing: "Aborted", Progress: v.progress()}
 	case v.op.Ended:
-		return Decision{State: Succeeded, Doing: fmt.Sprintf("Done: the cluster is at %s", v.plan.To), Progress: v.progress()}
+		d.tidy()
+		return Decision{State: Succeeded, Do: d.do, Doing: fmt.Sprintf("Done: the cluster is at %s", v.plan.To), Progress: v.progress()}
 	}
 	hold := d.hold()
 	d.tidy()
@@ -32,7 +37,8 @@ func next(v *view) Decision {
 	case v.op.Spec.Aborted:
 		d.endAborted()
 	default:
-		d.waiting = append([]Wait{hold.wait}, d.waiting...)
+		rest := slices.DeleteFunc(d.waiting, func(w Wait) bool { return w == hold.wait })
+		d.waiting = append([]Wait{hold.wait}, rest...)
 	}
 	return d.decision(hold)
 }
@@ -59,6 +65,9 @@ func (d *deciding) act(kind ActionKind, n *cluster.Node, format string, args ...
 // wait notes something that is being waited for. Of five thousand nodes that wait for the same thing, the first few are named.
 func (d *deciding) wait(w Wait) {
 	const few = 10
+	if slices.Contains(d.waiting, w) {
+		return
+	}
 	same := 0
 	for i := range d.waiting {
 		if d.waiting[i].Reason == w.Reason && d.waiting[i].Person == w.Person {
@@ -94,10 +103,11 @@ func (d *deciding) hold() *hold {
 	return nil
 }
 
-// tidy lifts cordons of ours that no claim stands behind any more, such as one that was written by a decider with an old view.
+// tidy lifts cordons of ours that no claim stands behind any more, such as one that was written by a decider with an old view. A host that is being
+// changed keeps its cordon, whatever became of its claim.
 func (d *deciding) tidy() {
 	for i := range d.s.Nodes {
-		if n := &d.s.Nodes[i]; n.CordonedBy == d.op.UID && !d.active[n.Name] {
+		if n := &d.s.Nodes[i]; n.CordonedBy == d.op.UID && !d.active[n.Name] && !d.changing(n) {
 			d.act(Uncordon, n, "the operation is not at work on it")
 		}
 	}
@@ -184,7 +194,7 @@ func (v *view) failures() []refitv1alpha1.Failure {
 func (v *view) failure(n *cluster.Node) refitv1alpha1.Failure {
 	out := refitv1alpha1.Failure{Node: n.Name, Class: refitv1alpha1.FailureNeedsPerson, Remedy: "mend the cause, then raise spec.retry (refit retry)"}
 	if drain := v.drain(n); drain != nil && drain.Phase == refitv1alpha1.DrainFailed {
-		out.Step, out.Message = "Drain", "the node could not be emptied in time"
+		out.Step, out.Message = "drain", "the node could not be emptied in time"
 		if len(drain.Blockers) > 0 {
 			out.Message += fmt.Sprintf(": %s: %s", drain.Blockers[0].Pod, drain.Blockers[0].Reason)
 		}

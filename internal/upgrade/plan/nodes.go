@@ -40,7 +40,7 @@ func leftOut(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) string {
 		return ""
 	case spec.Scope == refitv1alpha1.ScopeControlPlane:
 		return "the scope is ControlPlane"
-	case !labels.SelectorFromSet(labels.Set(spec.NodeSelector)).Matches(labels.Set(n.Labels)):
+	case !hasLabels(n, spec.NodeSelector):
 		return fmt.Sprintf("it lacks the labels %s", labels.Set(spec.NodeSelector))
 	case n.OS != "" && n.OS != "linux":
 		return fmt.Sprintf("it runs %s, and Refit upgrades Linux hosts only", n.OS)
@@ -50,11 +50,21 @@ func leftOut(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) string {
 	return ""
 }
 
+// hasLabels says whether a node has all of these labels.
+func hasLabels(n *cluster.Node, want refitv1alpha1.Labels) bool {
+	for key, value := range want {
+		if has, ok := n.Labels[key]; !ok || has != value {
+			return false
+		}
+	}
+	return true
+}
+
 // poolOf returns the index of the first pool whose selector matches; the last one is the default pool and matches every worker.
 func poolOf(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) int {
 	for i := range spec.Pools {
 		pool := &spec.Pools[i]
-		if pool.Name == DefaultPool || labels.SelectorFromSet(labels.Set(pool.NodeSelector)).Matches(labels.Set(n.Labels)) {
+		if pool.Name == DefaultPool || hasLabels(n, pool.NodeSelector) {
 			return i
 		}
 	}

@@ -94,8 +94,11 @@ func (m *maker) missingReleases(p *Plan) []string {
 	return out
 }
 
-// etcdOf is the etcd that a hop brings: what its Release says, else what that version's kubeadm wants.
-func etcdOf(version skew.Version, release *cluster.Release) string {
+// etcdOf is the etcd that a hop brings: the tag that kubeadm's configuration pins, else what its Release says, else what that version's kubeadm wants.
+func etcdOf(s *cluster.Snapshot, version skew.Version, release *cluster.Release) string {
+	if s.Kubeadm != nil && s.Kubeadm.EtcdImageTag != "" {
+		return plainVersion(s.Kubeadm.EtcdImageTag)
+	}
 	if release != nil {
 		return plainVersion(release.Payload.Etcd)
 	}

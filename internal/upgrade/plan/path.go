@@ -9,6 +9,15 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
+// ErrTarget is that what was asked for cannot be reached, whatever the cluster does: the person has to ask for something else. Other errors are about the
+// cluster.
+var ErrTarget = errors.New("the target cannot be reached")
+
+// targetError is an error that is ErrTarget and speaks for itself.
+type targetError struct{ error }
+
+func (targetError) Is(target error) bool { return target == ErrTarget }
+
 // PathOf finds the way of this cluster to what the spec asks for. An operation's recorded path is followed to its end: it does not become shorter
 // because a part of it lies behind.
 // An error is a target that cannot be reached at all, in words for the person who asked.
@@ -16,16 +25,20 @@ func PathOf(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (skew.Pa
 	spec = Defaulted(spec)
 	to, err := target(s, spec.Target)
 	if err != nil {
-		return skew.Path{}, err
+		return skew.Path{}, targetError{err}
 	}
 	from, oldest, err := start(s)
 	if err != nil {
 		return skew.Path{}, err
 	}
-	return skew.PathBetween(from, to, oldest, skew.Scope{
+	path, err := skew.PathBetween(from, to, oldest, skew.Scope{
 		ControlPlane: spec.Scope != refitv1alpha1.ScopeWorkers,
 		Workers:      spec.Scope != refitv1alpha1.ScopeControlPlane,
 	})
+	if err != nil {
+		return path, targetError{err}
+	}
+	return path, nil
 }
 
 // target is the version that the spec asks for.
@@ -65,9 +78,9 @@ func start(s *cluster.Snapshot) (from, oldest skew.Version, err error) {
 		return from, oldest, errors.New("the version of the control plane is not known: no API server told its version")
 	}
 	for _, n := range s.Workers() {
-		v, err := skew.Parse(n.Kubelet)
-		if err != nil {
-			return from, oldest, fmt.Errorf("node %s: %w", n.Name, err)
+		v := kubeletVersion(n)
+		if v.IsZero() { // it has joined a moment ago; a check and a gate ask for its version
+			continue
 		}
 		if oldest.IsZero() || v.Before(oldest) {
 			oldest = v
@@ -94,6 +107,10 @@ func controlPlaneVersion(s *cluster.Snapshot) skew.Version {
 
 // apiServerVersion is the version of a node's API server: what the server itself said, else what its agent or its pod's image says.
 func apiServerVersion(s *cluster.Snapshot, n *cluster.Node) skew.Version {
+	return serverVersion(s, n, func(text string) skew.Version { v, _ := skew.Parse(text); return v })
+}
+
+func serverVersion(s *cluster.Snapshot, n *cluster.Node, parse func(string) skew.Version) skew.Version {
 	said := []string{}
 	if server := s.APIServer(n.Name); server != nil {
 		said = append(said, server.Version)
@@ -103,7 +120,7 @@ func apiServerVersion(s *cluster.Snapshot, n *cluster.Node) skew.Version {
 	}
 	said = append(said, n.Static["kube-apiserver"].Version)
 	for _, text := range said {
-		if v, err := skew.Parse(text); err == nil {
+		if v := parse(text); !v.IsZero() {
 			return v
 		}
 	}

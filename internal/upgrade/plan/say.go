@@ -14,6 +14,9 @@ func (v *view) failedWait(n *cluster.Node) Wait {
 	if failure.Step != "" {
 		message += " at " + failure.Step
 	}
+	if v.phase(n) == refitv1alpha1.NodeRolledBack {
+		message += " and was put back"
+	}
 	if failure.Message != "" {
 		message += ": " + failure.Message
 	}
@@ -127,4 +130,14 @@ func areUnavailable(n int) string {
 		return "1 is"
 	}
 	return fmt.Sprintf("%d are", n)
+}
+
+func haveToMove(pods int32) string {
+	switch pods {
+	case 0:
+		return "to see that no pod has to move"
+	case 1:
+		return "1 pod has to move"
+	}
+	return fmt.Sprintf("%d pods have to move", pods)
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -28,15 +29,29 @@ type view struct {
 	nodes        map[string]*cluster.Node
 	controlPlane []*cluster.Node // that the plan touches, in their order
 	workers      []*cluster.Node // that the plan touches, in their order
+	servers      []*cluster.Node // all control plane nodes, by name
+	counts       []poolCount     // by pool
 	active       map[string]bool
 	pools        map[string]int  // of each worker, touched or not
 	open         map[string]bool // gates that are taken out, by tests only
+
+	versions map[string]skew.Version // texts that were parsed already: five thousand nodes have a handful of versions
+	serve    map[string]skew.Version // of the API servers, by node
+	wanted   []skew.Version          // by hop, zero where there is no Release yet
+}
+
+// poolCount is how many workers a pool has, and who of them is unavailable.
+type poolCount struct {
+	size, away int
+	others     []*cluster.Node // unavailable, and not because we are at work on them
 }
 
 func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
+	s = inOrder(s)
 	v := &view{
 		plan: p, spec: &p.spec, s: s, op: s.Operation, now: now, drains: disruption.Simulate(s),
 		nodes: make(map[string]*cluster.Node, len(s.Nodes)), active: make(map[string]bool, len(s.Operation.Active)), pools: make(map[string]int, len(s.Nodes)),
+		versions: map[string]skew.Version{}, serve: map[string]skew.Version{}, counts: make([]poolCount, len(p.spec.Pools)),
 	}
 	for _, name := range s.Operation.Active {
 		v.active[name] = true
@@ -46,6 +61,7 @@ func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 		v.nodes[n.Name] = n
 		if !n.ControlPlane {
 			v.pools[n.Name] = poolOf(v.spec, n)
+			v.count(n)
 		}
 		switch {
 		case leftOut(v.spec, n) != "":
@@ -57,7 +73,54 @@ func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 	}
 	sortControlPlane(v.controlPlane, s.Endpoint.Holder)
 	sortWorkers(v.workers)
+	v.servers = s.ControlPlane()
+	for _, n := range v.servers {
+		v.serve[n.Name] = serverVersion(s, n, v.parse)
+	}
+	for _, hop := range p.Hops {
+		v.wanted = append(v.wanted, v.parse(hop.Kubernetes))
+	}
 	return v
+}
+
+// inOrder returns the Snapshot with its nodes by name, so that the order in which they were listed never matters. They usually are.
+func inOrder(s *cluster.Snapshot) *cluster.Snapshot {
+	compare := func(a, b cluster.Node) int { return strings.Compare(a.Name, b.Name) }
+	if slices.IsSortedFunc(s.Nodes, compare) {
+		return s
+	}
+	sorted := *s
+	sorted.Nodes = slices.Clone(s.Nodes)
+	slices.SortFunc(sorted.Nodes, compare)
+	return &sorted
+}
+
+// parse reads a version, zero if it is none.
+func (v *view) parse(text string) skew.Version {
+	out, known := v.versions[text]
+	if !known {
+		out, _ = skew.Parse(text)
+		v.versions[text] = out
+	}
+	return out
+}
+
+func (v *view) kubelet(n *cluster.Node) skew.Version { return v.parse(n.Kubelet) }
+
+// server is the version of a control plane node's API server.
+func (v *view) server(n *cluster.Node) skew.Version { return v.serve[n.Name] }
+
+// count counts a worker in its pool.
+func (v *view) count(n *cluster.Node) {
+	c := &v.counts[v.pools[n.Name]]
+	c.size++
+	if !v.unavailable(n) {
+		return
+	}
+	c.away++
+	if !v.active[n.Name] && n.CordonedBy != v.op.UID {
+		c.others = append(c.others, n)
+	}
 }
 
 // order is the work that this operation ordered on the node, nil if it ordered none. What was ordered for another operation, or for a node that has been
@@ -143,7 +206,10 @@ func (v *view) prefetched(n *cluster.Node, hop int) bool {
 }
 
 // at says whether the node runs the hop's version.
-func (v *view) at(n *cluster.Node, hop int) bool { return isAt(v.s, n, v.plan.Hops[hop].Kubernetes) }
+func (v *view) at(n *cluster.Node, hop int) bool {
+	want := v.wanted[hop]
+	return !want.IsZero() && !v.kubelet(n).Before(want) && (!n.ControlPlane || !v.server(n).Before(want))
+}
 
 // isAt says whether a node runs a version or a later one: its kubelet, and on a control plane node its API server.
 func isAt(s *cluster.Snapshot, n *cluster.Node, version string) bool {
@@ -162,14 +228,13 @@ func (v *view) settled(n *cluster.Node, hop int) bool {
 // unavailable says whether the node counts against maxUnavailable of its pool: we are at work on it, it is not ready, or somebody cordoned it. A waiver that
 // names the node sets the last two aside.
 func (v *view) unavailable(n *cluster.Node) bool {
-	object := nodeObject(n.Name)
 	switch {
 	case v.active[n.Name], n.CordonedBy == v.op.UID:
 		return true
 	case !n.IsReady():
-		return !waived(v.spec, checkNodeNotReady, object)
+		return !waived(v.spec, checkNodeNotReady, nodeObject(n.Name))
 	}
-	return n.Unschedulable && !waived(v.spec, checkNodeCordoned, object)
+	return n.Unschedulable && !waived(v.spec, checkNodeCordoned, nodeObject(n.Name))
 }
 
 // hopOf is the hop that a worker goes to next, seen from a hop: the next one after which workers follow.

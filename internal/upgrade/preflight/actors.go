@@ -34,7 +34,7 @@ func otherUpgrader(v *view) []Finding {
 		if scalers[a.Kind] || gitOps[a.Kind] || a.Kind == clusterAPI {
 			continue
 		}
-		f := Finding{Severity: Warn, Object: a.Object, Remedy: "Keep it from starting while the upgrade runs: " + scaleToZero(a.Object)}
+		f := Finding{Severity: Warn, Object: a.Object, Remedy: "Keep it from starting while the upgrade runs: " + hold(a)}
 		switch {
 		case atWork(a):
 			f.Severity = Block
@@ -67,7 +67,7 @@ func clusterAutoscalerActive(v *view) []Finding {
 			Object:  a.Object,
 			Message: fmt.Sprintf("%s (%s) may add or remove nodes during the upgrade%s: a node that is being emptied looks unneeded to it",
 				a.Kind, a.Object, actorDetail(a)),
-			Remedy: "Hold it for the time of the upgrade: " + scaleToZero(a.Object),
+			Remedy: "Hold it for the time of the upgrade: " + hold(a),
 		}
 		if f.Unknown { // a definition that may have been left behind
 			f.Severity = Info
@@ -81,14 +81,19 @@ func clusterAutoscalerActive(v *view) []Finding {
 	return found
 }
 
-// scaleToZero is how to stop a Deployment that gave itself away.
-func scaleToZero(object string) string {
-	kind, name, _ := strings.Cut(object, " ")
+// hold is how to keep something from acting that gave itself away by its object.
+func hold(a *cluster.Actor) string {
+	kind, name, _ := strings.Cut(a.Object, " ")
 	namespace, name, qualified := strings.Cut(name, "/")
-	if kind != "Deployment" || !qualified {
-		return "scale its Deployment to zero, or suspend what it works on."
+	switch {
+	case !qualified:
+	case kind == "Deployment" || kind == "StatefulSet":
+		return fmt.Sprintf("kubectl -n %s scale %s %s --replicas=0", namespace, lower(kind), name)
+	case kind == "DaemonSet": // it has no replicas to take away, but it runs only on nodes that its selector matches
+		return fmt.Sprintf(`kubectl -n %s patch daemonset %s -p '{"spec":{"template":{"spec":{"nodeSelector":{"refit.dev/paused":"true"}}}}}'. `+
+			"No node has this label, so its pods end. Afterwards the same with null instead of \"true\".", namespace, name)
 	}
-	return fmt.Sprintf("kubectl -n %s scale deployment %s --replicas=0", namespace, name)
+	return "scale its Deployment to zero, or suspend what it works on."
 }
 
 // clusterAPIManaged: the annotation that gives it away is on the nodes for ever, so it says nothing about what happens at this moment.
@@ -132,6 +137,6 @@ func olderOperation(v *view) []Finding {
 	return []Finding{{
 		Object:  "ClusterUpgrade " + v.s.Others[0],
 		Message: fmt.Sprintf("another upgrade is not finished (%s): this one waits for it", some(v.s.Others)),
-		Remedy:  fmt.Sprintf("Let it finish, or end it: refit abort %s", v.s.Others[0]),
+		Remedy:  fmt.Sprintf("Let it finish, or end it: kubectl patch clusterupgrade %s --type=merge -p '{\"spec\":{\"aborted\":true}}'", v.s.Others[0]),
 	}}
 }

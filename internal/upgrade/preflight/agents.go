@@ -2,49 +2,76 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// agentMissing is the one line that stands for every check that has to wait for a host. It is asked by Run itself, which knows these checks.
-func agentMissing(v *view) []Finding {
-	if gap, is := v.s.Gap(cluster.PartReports); is && gap.Kind != cluster.GapAbsent {
-		return nil // PartUnreadable tells of it
-	}
-	var without []string
-	touched := 0
+// agentless are the nodes that the upgrade changes and of which no agent has told, and the checks that lack facts for it.
+func (v *view) agentless() (without, late []string) {
+	var silent []*node
 	for i := range v.nodes {
-		if n := &v.nodes[i]; n.touched {
-			touched++
-			if n.Report == nil {
-				without = append(without, n.Name)
-			}
+		if n := &v.nodes[i]; n.touched && n.Report == nil {
+			silent, without = append(silent, n), append(without, n.Name)
 		}
 	}
+	for _, check := range checks {
+		told := toldElsewhere[check.ID]
+		if check.NeedsHost() && slices.ContainsFunc(silent, func(n *node) bool { return told == nil || !told(v, n) }) {
+			late = append(late, check.ID)
+		}
+	}
+	return without, late
+}
+
+// toldElsewhere says of some checks when they have the answer about a node without its agent.
+var toldElsewhere = map[string]func(*view, *node) bool{
+	"APIServerNotReady": serverTold,
+	"APIServerUnknown":  serverTold,
+	"StaticPodMissing":  func(_ *view, n *node) bool { return !n.ControlPlane || len(n.Static) > 0 },
+
+	"EtcdMemberUnhealthy":   noMember,
+	"EtcdLearner":           noMember,
+	"EtcdAlarm":             noMember,
+	"EtcdNearQuota":         noMember,
+	"EtcdMembershipDiffers": noMember,
+
+	"CRIRuntimeConfigMissing": func(_ *view, n *node) bool { return containerdMajor(n.Runtime) > 0 },
+}
+
+func serverTold(v *view, n *node) bool {
+	if !n.ControlPlane {
+		return true
+	}
+	server := v.s.APIServer(n.Name)
+	return server != nil && server.Ready != cluster.Unknown
+}
+
+func noMember(v *view, n *node) bool { return !n.ControlPlane || v.s.ExternalEtcd() == cluster.Yes }
+
+// agentMissing is the one line that stands for every check that has to wait for a host. It is asked by Run itself, which knows these checks.
+func agentMissing(v *view, without, late []string) []Finding {
 	if len(without) == 0 {
 		return nil
+	}
+	touched := 0
+	for i := range v.nodes {
+		if v.nodes[i].touched {
+			touched++
+		}
 	}
 	return []Finding{{
 		Check:    idAgentMissing,
 		Severity: Block,
 		Unknown:  true,
 		Deferred: true,
+		Binding:  find(idAgentMissing).Binding(),
 		Message: fmt.Sprintf("there is no agent yet on %s of %s (%s), so these checks wait: %s",
-			thousands(len(without)), many(touched, "node"), some(without), strings.Join(hostChecks(), ", ")),
-		Remedy: "`refit install` puts agents on the nodes. An upgrade does not start before these checks are answered.",
+			thousands(len(without)), many(touched, "node"), some(without), strings.Join(late, ", ")),
+		Remedy: fmt.Sprintf("Refit's agent answers them; %s will place it. An upgrade does not start before that.", coming("refit install")),
 	}}
-}
-
-func hostChecks() []string {
-	var ids []string
-	for _, check := range checks {
-		if check.NeedsHost() {
-			ids = append(ids, check.ID)
-		}
-	}
-	return ids
 }
 
 func agentSilent(v *view) []Finding {
@@ -86,7 +113,7 @@ func agentTooOld(v *view) []Finding {
 		return Finding{
 			Message: fmt.Sprintf("the agent on %s (%s) understands orders up to format %d, and these have format %d",
 				n.Name, r.AgentVersion, r.OrderFormat, refitv1alpha1.NodeUpgradeFormat),
-			Remedy: "`refit install` brings the agents to the version of the controller.",
+			Remedy: coming("refit install") + " brings the agents to the version of the controller.",
 		}
 	})
 }
@@ -98,7 +125,7 @@ func releaseKeyMissing(v *view) []Finding {
 		}
 		return Finding{
 			Message: fmt.Sprintf("no key is pinned on %s, so its agent accepts no Release", n.Name),
-			Remedy:  "Pin the public key of those who sign Releases: refit install --release-key FILE",
+			Remedy:  "Pin the public key of those who sign Releases: " + coming("refit install --release-key FILE"),
 		}
 	})
 }

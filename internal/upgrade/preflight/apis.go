@@ -79,32 +79,49 @@ func resourceName(gvr schema.GroupVersionResource, subresource string) string {
 	return name
 }
 
+// deprecatedRequestsUnknown: each API server counts for itself, so what one of them did not tell is not known, whatever the others say.
 func deprecatedRequestsUnknown(v *view) []Finding {
 	if !v.movesControlPlane() || v.Path.To.SameMinor(v.Path.From) {
 		return nil
 	}
-	remedy := "Let Refit read /metrics of the API servers (nonResourceURL /metrics, verb get), or search the audit log for k8s.io/deprecated."
-	if gap, is := v.s.Gap(cluster.PartDeprecated); is {
-		return []Finding{{
-			Unknown: true,
-			Message: "whether somebody uses an API that the upgrade removes is not known: " + gap.Message,
-			Remedy:  remedy,
-		}}
+	why := map[string]cluster.Gap{}
+	for _, gap := range v.s.Gaps {
+		if gap.Part == cluster.PartDeprecated {
+			why[gap.Object] = gap
+		}
 	}
 	var silent []string
+	var reason cluster.Gap
+	proxied := false
 	for i := range v.s.APIServers {
-		if server := &v.s.APIServers[i]; server.DeprecatedKnown != cluster.Yes {
-			silent = append(silent, server.Node)
+		server := &v.s.APIServers[i]
+		if server.DeprecatedKnown == cluster.Yes {
+			continue
+		}
+		silent = append(silent, server.Node)
+		proxied = proxied || server.Via == cluster.ViaPodProxy
+		if gap, is := why["Node "+server.Node]; is && reason.Message == "" {
+			reason = gap
 		}
 	}
 	if len(silent) == 0 {
 		return nil
 	}
-	return []Finding{{
+	f := Finding{
 		Unknown: true,
-		Remedy:  remedy,
 		Message: fmt.Sprintf("whether somebody uses an API that the upgrade removes is not known of the API servers on %s", some(silent)),
-	}}
+	}
+	if reason.Message != "" {
+		f.Message += ": " + reason.Message
+	}
+	const orLog = ", or search the audit log for k8s.io/deprecated."
+	switch {
+	case proxied || reason.Kind == cluster.GapUnreachable: // a proxy does not carry on who asks, and /metrics is not for everybody
+		f.Remedy = "Run it where the servers' addresses can be reached, such as on a control plane node" + orLog
+	default:
+		f.Remedy = "Let Refit read /metrics of the API servers (nonResourceURL /metrics, verb get)" + orLog
+	}
+	return []Finding{f}
 }
 
 // apiServiceUnavailable weighs less for metrics: a cluster without them lives on.

@@ -32,19 +32,22 @@ func apiServersMixed(v *view) []Finding {
 	return []Finding{f}
 }
 
-// apiServerNotReady counts what anybody knows: the server's own answer, its agent's, and its pod's readiness probe.
+// apiServerNotReady counts the server's own answer. Without one it counts what others know: its agent, which may have asked a while ago, and its pod's
+// readiness probe.
 func apiServerNotReady(v *view) []Finding {
 	var found []Finding
 	for _, n := range v.controlPlane() {
 		server := v.s.APIServer(n.Name)
 		var message string
 		switch {
+		case server != nil && server.Ready == cluster.Yes:
+			continue
 		case server != nil && server.Ready == cluster.No && len(server.Failing) > 0:
 			message = fmt.Sprintf("the API server on %s is not ready: %s", n.Name, some(server.Failing))
 		case server != nil && server.Ready == cluster.No,
 			n.Report != nil && n.Report.APIServer != nil && !n.Report.APIServer.Ready:
 			message = fmt.Sprintf("the API server on %s is not ready", n.Name)
-		case (server == nil || server.Ready == cluster.Unknown) && v.staticNotReady(n, kubefacts.KubeAPIServer):
+		case v.staticNotReady(n, kubefacts.KubeAPIServer):
 			message = fmt.Sprintf("the API server's pod on %s is not ready", n.Name)
 		default:
 			continue

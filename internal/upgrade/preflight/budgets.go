@@ -3,6 +3,7 @@ package preflight
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -67,9 +68,14 @@ func (h *held) severity() Severity {
 
 func budgetObject(b *cluster.Budget) string { return "PodDisruptionBudget " + b.Key() }
 
-// allow is how to let so many pods of a budget go at once.
+// allow is how to let so many pods of a budget go at once. A number of minAvailable is made smaller and not replaced: maxUnavailable works only
+// for pods whose owner has a scale, and for others it would stop all evictions.
 func allow(b *cluster.Budget, pods int32) string {
-	return fmt.Sprintf(`kubectl -n %s patch pdb %s --type merge -p '{"spec":{"minAvailable":null,"maxUnavailable":%d}}'`, b.Namespace, b.Name, pods)
+	spec := fmt.Sprintf(`{"minAvailable":null,"maxUnavailable":%d}`, pods)
+	if _, err := strconv.ParseInt(b.MinAvailable, 10, 32); err == nil {
+		spec = fmt.Sprintf(`{"minAvailable":%d}`, max(0, b.Expected-pods))
+	}
+	return fmt.Sprintf(`kubectl -n %s patch pdb %s --type merge -p '{"spec":%s}'`, b.Namespace, b.Name, spec)
 }
 
 func budgetNeverAllows(v *view) []Finding {

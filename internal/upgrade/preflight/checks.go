@@ -55,6 +55,7 @@ var (
 	theWebhooks   = []cluster.Part{cluster.PartWebhooks}
 	theBackends   = []cluster.Part{cluster.PartWebhooks, cluster.PartBackends}
 	theCRDs       = []cluster.Part{cluster.PartCRDs}
+	theConverters = []cluster.Part{cluster.PartCRDs, cluster.PartBackends}
 	theKubeadm    = []cluster.Part{cluster.PartKubeadm}
 	theComponents = []cluster.Part{cluster.PartNodes, cluster.PartPods, cluster.PartKubeadm}
 	theHelm       = []cluster.Part{cluster.PartHelm}
@@ -94,6 +95,7 @@ var checks = []Check{
 	{"EtcdAlarm", Block, binding | safety | host, theNodes, etcdAlarm, "etcd raises an alarm"},
 	{"EtcdNearQuota", Block, safety | host, theNodes, etcdNearQuota, "etcd's database is nearly full"},
 	{"EtcdTooOld", Block, binding | safety, thePods, etcdTooOld, "etcd cannot safely go to the version that a hop brings"},
+	{"EtcdTagPinned", Block, safety, theComponents, etcdTagPinned, "kubeadm's configuration keeps etcd at a tag, whatever a hop brings"},
 	{"EtcdMembershipDiffers", Block, safety | host, thePods, etcdMembershipDiffers, "etcd has other members than the control plane has nodes"},
 	{"EtcdUnknown", Block, safety, thePods, etcdUnknown, "where etcd runs is not known"},
 	{"EtcdExternal", Info, 0, thePods, etcdExternal, "etcd is run by somebody else and not touched"},
@@ -171,7 +173,7 @@ var checks = []Check{
 	{"WebhookMatchesExactly", Info, 0, theWebhooks, webhookMatchesExactly, "a webhook may miss API versions that the upgrade brings"},
 	{"APIServiceUnavailable", Block, 0, theAPIs, apiServiceUnavailable, "an aggregated API does not answer"},
 	{"CRDStoredVersionDropped", Block, 0, theCRDs, crdStoredVersionDropped, "etcd may hold custom resources that cannot be read"},
-	{"CRDConversionUnreachable", Warn, 0, theCRDs, crdConversionUnreachable, "custom resources cannot be converted between their versions"},
+	{"CRDConversionUnreachable", Warn, 0, theConverters, crdConversionUnreachable, "custom resources cannot be converted between their versions"},
 	{"CRDNotEstablished", Warn, 0, theCRDs, crdNotEstablished, "a custom resource is not served"},
 
 	// What a hop removes.
@@ -195,6 +197,6 @@ var checks = []Check{
 	{"ReleaseUnreadable", Warn, 0, theReleases, releaseUnreadable, "a Release cannot be used"},
 	{idPartUnreadable, Block, 0, nil, byRun, "a part of the cluster could not be read, so checks have no answer"},
 	{idAgentMissing, Block, binding, nil, byRun, "checks wait for agents on the hosts"},
-	{idWaiverRefused, Warn, 0, nil, byRun, "a waiver names a check that cannot be waived"},
+	{idWaiverRefused, Warn, 0, nil, byRun, "a waiver names what cannot be waived"},
 	{idWaiverUnused, Info, 0, nil, byRun, "a waiver sets nothing aside"},
 }

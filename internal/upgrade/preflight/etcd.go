@@ -116,10 +116,7 @@ func etcdNearQuota(v *view) []Finding {
 func etcdTooOld(v *view) []Finding {
 	var found []Finding
 	for _, n := range v.members() {
-		now := n.Static["etcd"].Version
-		if n.Report != nil && n.Report.Etcd != nil && n.Report.Etcd.Version != "" {
-			now = n.Report.Etcd.Version
-		}
+		now := n.etcdVersion()
 		for _, h := range v.ahead {
 			next := h.etcd()
 			if next == "" || skew.EtcdStays(now, next) {
@@ -132,17 +129,23 @@ func etcdTooOld(v *view) []Finding {
 					Deferred: n.Report == nil,
 					Object:   etcdObject(n),
 					Message:  fmt.Sprintf("the version of etcd on %s cannot be read from its image %s", n.Name, n.Static["etcd"].Image),
-					Remedy:   "An agent on the node tells it: refit install. Or use an image with a version as its tag, such as registry.k8s.io/etcd:" + next,
+					Remedy: fmt.Sprintf("An agent on the node tells it: %s. Or use an image with a version as its tag, such as registry.k8s.io/etcd:%s",
+						coming("refit install"), next),
 				})
 				break
 			}
 			if reason != "" {
-				found = append(found, Finding{
+				f := Finding{
 					Object:  etcdObject(n),
 					Message: fmt.Sprintf("%s (on %s, for %s)", reason, n.Name, h),
 					Remedy: fmt.Sprintf("Upgrade etcd by itself first, one member after the other: the image registry.k8s.io/etcd:%s in "+
-						"/etc/kubernetes/manifests/etcd.yaml on %s. Write the same tag to etcd.local.imageTag: %s", v.etcdBetween(now), n.Name, editKubeadm),
-				})
+						"/etc/kubernetes/manifests/etcd.yaml on %s. Leave etcd.local.imageTag in kubeadm's configuration empty: with a tag there, kubeadm "+
+						"would keep etcd at it for good.", v.etcdBetween(now), n.Name),
+				}
+				if h.etcdTag != "" {
+					f.Remedy = "This is the tag in etcd.local.imageTag: take it out. " + editKubeadm
+				}
+				found = append(found, f)
 				break
 			}
 			now = next
@@ -159,17 +162,6 @@ func (v *view) etcdBetween(now string) string {
 		}
 	}
 	return "3.5.26-0"
-}
-
-// etcd is the version of etcd that a hop brings.
-func (h hop) etcd() string {
-	switch {
-	case h.release != nil && h.release.Payload.Etcd != "":
-		return h.release.Payload.Etcd
-	case h.facts != nil:
-		return h.facts.Etcd
-	}
-	return ""
 }
 
 // etcdMembershipDiffers compares the members that each member knows with the control plane nodes: one too many is a member that nobody upgrades.

@@ -22,6 +22,8 @@ type Finding struct {
 	// Deferred says that the answer needs something that is not there yet, such as an agent on the host. Such a finding does not block `refit check`
 	// and `refit plan`; an upgrade does not start before it is answered.
 	Deferred bool `json:"deferred,omitempty"`
+	// Binding says that no waiver sets the finding aside.
+	Binding bool `json:"binding,omitempty"`
 	// Object is what it is about: "PodDisruptionBudget shop/cart", "Node worker-3". Empty: the cluster.
 	Object  string `json:"object,omitempty"`
 	Message string `json:"message"`
@@ -29,8 +31,6 @@ type Finding struct {
 	Remedy string `json:"remedy"`
 	// Waived is the waiver that sets the finding aside.
 	Waived *refitv1alpha1.Waiver `json:"waived,omitempty"`
-	// More is how many further findings of the same kind this one stands for: a check that finds something on 5,000 nodes does not print 5,000 lines.
-	More int `json:"more,omitempty"`
 }
 
 // Blocks says whether the finding keeps an upgrade from being planned for execution: it is a Block, nobody waived it, and it does not only wait for an agent.

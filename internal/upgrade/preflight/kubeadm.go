@@ -15,18 +15,35 @@ const (
 	kubeadmConfig = "ConfigMap kube-system/kubeadm-config"
 	kubeletConfig = "ConfigMap kube-system/kubelet-config"
 	proxyConfig   = "ConfigMap kube-system/kube-proxy"
+	dnsConfig     = "ConfigMap kube-system/coredns"
 	editKubeadm   = "kubectl -n kube-system edit configmap kubeadm-config"
 	editKubelet   = "kubectl -n kube-system edit configmap kubelet-config"
 )
 
+// kubeadmConfigMissing: kubeadm also refuses to go on without the kubelets' configuration. Those of kube-proxy and CoreDNS may be absent, and it leaves
+// both alone then.
 func kubeadmConfigMissing(v *view) []Finding {
 	if v.s.Kubeadm != nil {
-		return nil
+		return kubeletConfigMissing(v)
 	}
 	return []Finding{{
 		Object:  kubeadmConfig,
 		Message: "there is no kubeadm configuration in the cluster: Refit upgrades clusters that kubeadm made",
 		Remedy:  "If kubeadm made this cluster, write its configuration back: kubeadm init phase upload-config all --config FILE",
+	}}
+}
+
+func kubeletConfigMissing(v *view) []Finding {
+	missing := func(gap cluster.Gap) bool {
+		return gap.Part == cluster.PartKubeadm && gap.Object == kubeletConfig && gap.Kind == cluster.GapAbsent
+	}
+	if !slices.ContainsFunc(v.s.Gaps, missing) {
+		return nil
+	}
+	return []Finding{{
+		Object:  kubeletConfig,
+		Message: "the cluster has no kubelet configuration for kubeadm to write to its nodes: kubeadm would fail",
+		Remedy:  "Write it back: kubeadm init phase upload-config kubelet --config FILE",
 	}}
 }
 
@@ -117,7 +134,7 @@ func corefilePluginUnknown(v *view) []Finding {
 	slices.Sort(foreign)
 	foreign = slices.Compact(foreign)
 	return []Finding{{
-		Object: "ConfigMap kube-system/coredns",
+		Object: dnsConfig,
 		Message: fmt.Sprintf("the Corefile uses %s, which kubeadm does not know how to bring from CoreDNS %s to %s (%s): its own checks refuse",
 			some(foreign), k.DNSVersion, v.ahead[at].coreDNS(), v.ahead[at]),
 		Remedy: "See in CoreDNS's release notes that the plugin still works, let the agents on control plane nodes ignore kubeadm's error " +
@@ -129,6 +146,8 @@ func bare(version string) string { return strings.TrimPrefix(version, "v") }
 
 func (h hop) coreDNS() string {
 	switch {
+	case h.dnsTag != "":
+		return h.dnsTag
 	case h.release != nil && h.release.Payload.CoreDNS != "":
 		return h.release.Payload.CoreDNS
 	case h.facts != nil:

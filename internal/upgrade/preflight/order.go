@@ -7,12 +7,6 @@ import (
 	"strings"
 )
 
-// How many similar findings are told one by one: fewer of those that ask for nothing.
-const (
-	unfolded     = 20
-	unfoldedInfo = 5
-)
-
 // order sorts findings: what blocks first, then by the order of the list, then by object.
 func order(findings []Finding) {
 	place := make(map[string]int, len(checks))
@@ -46,34 +40,6 @@ func weight(f *Finding) int {
 	}
 	return n
 }
-
-// fold replaces all but the first of many similar findings by one that counts them. It comes after waiving, so that a waiver can name any of them.
-func fold(findings []Finding) []Finding {
-	var out []Finding
-	for start := 0; start < len(findings); {
-		end := start + 1
-		for end < len(findings) && similar(&findings[start], &findings[end]) {
-			end++
-		}
-		alike := findings[start:end]
-		start = end
-		most := unfolded
-		if alike[0].Severity == Info {
-			most = unfoldedInfo
-		}
-		if len(alike) <= most {
-			out = append(out, alike...)
-			continue
-		}
-		out = append(out, alike[:most]...)
-		last := &out[len(out)-1]
-		last.More = len(alike) - most
-		last.Message = fmt.Sprintf("%s (and %s more like it)", last.Message, thousands(last.More))
-	}
-	return out
-}
-
-func similar(a, b *Finding) bool { return a.Check == b.Check && weight(a) == weight(b) }
 
 func thousands(n int) string {
 	text := fmt.Sprint(n)

@@ -51,7 +51,7 @@ func releaseMissing(v *view) []Finding {
 			Deferred: !v.s.Installed,
 			Object:   "Release for " + h.String(),
 			Message:  fmt.Sprintf("the cluster has no %s that brings Kubernetes %s", what, h),
-			Remedy:   fmt.Sprintf("Make one: refit release create --kubernetes %s", wanted),
+			Remedy:   "Make one: " + coming("refit release create --kubernetes "+wanted),
 		})
 	}
 	return found
@@ -64,7 +64,7 @@ func releaseUnreadable(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  "Release " + r.Name,
 				Message: fmt.Sprintf("the Release %s cannot be used: %s", r.Name, r.Error),
-				Remedy:  fmt.Sprintf("Remove it and make it anew: kubectl delete release.refit.dev %s; refit release create", r.Name),
+				Remedy:  fmt.Sprintf("Remove it and make it anew: kubectl delete release.refit.dev %s; then %s", r.Name, coming("refit release create")),
 			})
 		}
 	}

@@ -16,21 +16,23 @@ type Input struct {
 	Now      time.Time
 }
 
-// Report is what all checks saw: what blocks first, then by the order of the list, then by object.
+// Report is what all checks saw: what blocks first, then by the order of the list, then by object. It is complete, whatever its length: whoever prints it
+// folds what is alike.
 type Report struct {
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
 }
 
-// Summary counts findings as they were before similar ones were folded into one. Each finding counts once, but for Unknown.
+// Summary counts checks and their findings. Each finding counts once, but for Unknown.
 type Summary struct {
-	Checks   int `json:"checks"`             // that there are
-	Blocks   int `json:"blocks,omitempty"`   // that keep the upgrade from starting
-	Deferred int `json:"deferred,omitempty"` // that wait for an agent or a Release, and block until then
-	Warns    int `json:"warns,omitempty"`
-	Infos    int `json:"infos,omitempty"`
-	Waived   int `json:"waived,omitempty"`
-	Unknown  int `json:"unknown,omitempty"` // of all these
+	Checks     int `json:"checks"`               // that have an answer
+	Unanswered int `json:"unanswered,omitempty"` // checks that have none, or only for some of the nodes: a part could not be read, or an agent is missing
+	Blocks     int `json:"blocks,omitempty"`     // that keep the upgrade from starting
+	Deferred   int `json:"deferred,omitempty"`   // that wait for an agent or a Release, and block until then
+	Warns      int `json:"warns,omitempty"`
+	Infos      int `json:"infos,omitempty"`
+	Waived     int `json:"waived,omitempty"`
+	Unknown    int `json:"unknown,omitempty"` // of all these
 }
 
 // Blocked says whether a finding keeps the upgrade from being planned for execution.
@@ -41,29 +43,42 @@ func Run(in Input) Report {
 	v := newView(in)
 	var findings []Finding
 	waiting := map[cluster.Part][]string{}
+	unanswered := map[string]bool{}
 	for _, check := range checks {
-		if part, unread := v.unread(check.Needs); unread {
-			waiting[part] = append(waiting[part], check.ID)
+		if parts := v.unread(check.Needs); len(parts) > 0 {
+			for _, part := range parts {
+				waiting[part] = append(waiting[part], check.ID)
+			}
+			unanswered[check.ID] = true
 			continue
 		}
 		found := check.find(v)
 		for i := range found {
-			found[i].Check = check.ID
+			found[i].Check, found[i].Binding = check.ID, check.Binding()
 			if found[i].Severity == "" {
 				found[i].Severity = check.Severity
 			}
 		}
 		findings = append(findings, found...)
 	}
+	without, late := v.agentless()
+	for _, id := range late {
+		unanswered[id] = true
+	}
+	switch unread := len(v.unread([]cluster.Part{cluster.PartReports})) > 0; {
+	case !unread:
+		findings = append(findings, agentMissing(v, without, late)...)
+	case len(late) > 0: // then nobody knows whether there are agents, and PartUnreadable tells of it
+		waiting[cluster.PartReports] = late
+	}
 	findings = append(findings, partUnreadable(v, waiting)...)
-	findings = append(findings, agentMissing(v)...)
 	findings = waive(findings, in.Spec.Waivers)
 	order(findings)
-	return Report{Findings: fold(findings), Summary: summarize(findings)}
+	return Report{Findings: findings, Summary: summarize(findings, len(unanswered))}
 }
 
-func summarize(findings []Finding) Summary {
-	sum := Summary{Checks: len(checks)}
+func summarize(findings []Finding, unanswered int) Summary {
+	sum := Summary{Checks: len(checks) - unanswered, Unanswered: unanswered}
 	for i := range findings {
 		f := &findings[i]
 		if f.Unknown {

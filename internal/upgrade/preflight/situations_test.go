@@ -68,6 +68,30 @@ func cart(allowed int32, f ...func(*cluster.Budget)) change {
 	})
 }
 
+// split is an owner with two pods, one on each worker, of which each has a budget of its own.
+func split(kind string, f func(*cluster.Workload)) change {
+	budget := func(name string) change {
+		return func(s *snapshot) {
+			s.Budgets = append(s.Budgets, cluster.Budget{Namespace: "shop", Name: name, Expected: 1, Healthy: 1, Matched: 1, Allowed: 1, Observed: true})
+		}
+	}
+	entry := func(node, budget string) change {
+		return pods(kind, "db", map[string]int32{node: 1}, func(w *cluster.Workload) {
+			w.Budgets = []string{budget}
+			f(w)
+		})
+	}
+	return all(budget("primary"), budget("replicas"), entry("worker-1", "primary"), entry("worker-2", "replicas"))
+}
+
+func onEveryPodSet(f func(*cluster.PodSet)) change {
+	return clustertest.OnEveryNode(func(n *cluster.Node) {
+		for i := range n.Pods {
+			f(&n.Pods[i])
+		}
+	})
+}
+
 func staticPod(name, component string, f func(*cluster.StaticPod)) change {
 	return onNode(name, func(n *cluster.Node) {
 		pod := n.Static[component]
@@ -146,6 +170,13 @@ func waiver(check, object string) func(*refitv1alpha1.ClusterUpgradeSpec) {
 }
 
 func unread(part cluster.Part, why cluster.GapKind) change { return clustertest.Unread(part, why) }
+
+// missed is an object of kubeadm's configuration that could not be read.
+func missed(object string, why cluster.GapKind) change {
+	return func(s *snapshot) {
+		s.Gaps = append(s.Gaps, cluster.Gap{Part: cluster.PartKubeadm, Object: object, Kind: why, Message: "the test says so"})
+	}
+}
 
 func situations() []situation {
 	return slices.Concat(versionSituations(), controlPlaneSituations(), etcdSituations(), componentSituations(), kubeadmSituations(), nodeSituations(),
@@ -227,7 +258,13 @@ func controlPlaneSituations() []situation {
 		{check: "APIServerNotReady", name: "one says what is wrong", want: Block, change: func(s *snapshot) {
 			s.APIServers[1].Ready, s.APIServers[1].Failing = cluster.No, []string{"etcd", "poststarthook/rbac/bootstrap-roles"}
 		}},
-		{check: "APIServerNotReady", name: "its agent says no", want: Block, change: onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { r.APIServer.Ready = false })},
+		{check: "APIServerNotReady", name: "nobody could ask, and its agent said no", want: Block, change: all(
+			func(s *snapshot) { s.APIServers[1].Ready = cluster.Unknown },
+			onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { r.APIServer.Ready = false }))},
+		{
+			check: "APIServerNotReady", name: "its agent said no a while ago, and by now it says yes itself",
+			change: onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { r.APIServer.Ready = false }),
+		},
 		{check: "APIServerNotReady", name: "nobody could ask, and its pod is not ready", bare: true, want: Block, change: all(
 			func(s *snapshot) { s.APIServers[1].Ready = cluster.Unknown },
 			staticPod("cp-2", "kube-apiserver", func(p *cluster.StaticPod) { p.Ready = false }))},
@@ -275,6 +312,9 @@ func etcdSituations() []situation {
 				s.Nodes[i].Static["etcd"] = pod
 			}
 		}
+	}
+	pinned := func(tag string) change {
+		return func(s *snapshot) { s.Kubeadm.EtcdImageTag = tag }
 	}
 	external := func(s *snapshot) {
 		s.Kubeadm.ExternalEtcd = true
@@ -331,6 +371,17 @@ func etcdSituations() []situation {
 			check: "EtcdTooOld", name: "an image by its digest, and no agent", bare: true, want: Block, unknown: true, deferred: true,
 			change: staticPod("cp-2", "etcd", func(p *cluster.StaticPod) { p.Version, p.Image = "", "registry.k8s.io/etcd@sha256:1" }),
 		},
+
+		{check: "EtcdTooOld", name: "a pinned tag, and what the hop would bring is out of reach", bare: true, change: all(stacked("3.5.26"), pinned("3.6.6-0")), from: "v1.36.3", to: "v1.37.1"},
+		{check: "EtcdTooOld", name: "a pinned tag that is out of reach", bare: true, change: pinned("3.8.0-0"), want: Block},
+
+		{check: "EtcdTagPinned", name: "not pinned"},
+		{check: "EtcdTagPinned", name: "to what the hop brings", change: pinned("3.6.8-0")},
+		{check: "EtcdTagPinned", name: "to what runs, and the hop brings a newer one", change: pinned("3.6.6-0"), want: Warn},
+		{check: "EtcdTagPinned", name: "below what runs", change: pinned("3.5.26-0"), want: Warn},
+		{check: "EtcdTagPinned", name: "to a build of what the hop brings", change: pinned("3.6.8_ours")},
+		{check: "EtcdTagPinned", name: "to a tag that is no version", change: pinned("ours"), want: Block},
+		{check: "EtcdTagPinned", name: "etcd is somebody else's", change: all(external, pinned("3.5.26-0"))},
 
 		{check: "EtcdMembershipDiffers", name: "each knows the three"},
 		{
@@ -390,6 +441,12 @@ func componentSituations() []situation {
 		{check: "RemovedRuntimeConfig", name: "all beta APIs", change: extraArgs("kube-apiserver", "runtime-config", "api/beta=true")},
 		{check: "RemovedRuntimeConfig", name: "a version that the hop forgot", change: extraArgs("kube-apiserver", "runtime-config", "scheduling.k8s.io/v1alpha1=true"), want: Block},
 
+		{check: "RemovedController", name: "as kubeadm writes it"},
+		{check: "RemovedController", name: "a former name that stays", change: extraArgs("kube-controller-manager", "controllers", "*,-ttl")},
+		{
+			check: "RemovedController", name: "a former name of one that the hop drops", to: "v1.37.1", want: Block,
+			change: extraArgs("kube-controller-manager", "controllers", "*,-service"),
+		},
 		{check: "RemovedController", name: "all but one that stays", change: extraArgs("kube-controller-manager", "controllers", "*,-ttl-controller")},
 		{
 			check: "RemovedController", name: "all but one that the hop drops", to: "v1.37.1", want: Block,
@@ -441,6 +498,9 @@ func kubeadmSituations() []situation {
 		{check: "KubeadmConfigMissing", name: "it is there"},
 		{check: "KubeadmConfigMissing", name: "it is not there", change: all(func(s *snapshot) { s.Kubeadm = nil }, unread(cluster.PartKubeadm, cluster.GapAbsent)), want: Block},
 
+		{check: "KubeadmConfigMissing", name: "the kubelets' is not there", change: missed(kubeletConfig, cluster.GapAbsent), want: Block},
+		{check: "KubeadmConfigMissing", name: "kube-proxy's is not there, as without kube-proxy", change: missed(proxyConfig, cluster.GapAbsent)},
+
 		{check: "KubeadmConfigTooOld", name: "v1beta4"},
 		{check: "KubeadmConfigTooOld", name: "v1beta3 to 1.37", change: func(s *snapshot) { s.Kubeadm.APIVersion = "kubeadm.k8s.io/v1beta3" }, from: "v1.36.3", to: "v1.37.1", want: Block},
 		{check: "KubeadmConfigTooOld", name: "v1beta3 over 1.36 to 1.37", change: func(s *snapshot) { s.Kubeadm.APIVersion = "kubeadm.k8s.io/v1beta3" }, to: "v1.37.1"},
@@ -457,6 +517,9 @@ func kubeadmSituations() []situation {
 		{check: "CorefilePluginUnknown", name: "another plugin", change: func(s *snapshot) { s.Kubeadm.CorefilePlugins = append(s.Kubeadm.CorefilePlugins, "dnstap") }, want: Block},
 		{check: "CorefilePluginUnknown", name: "another plugin, and CoreDNS stays", change: func(s *snapshot) {
 			s.Kubeadm.CorefilePlugins, s.Kubeadm.DNSVersion = append(s.Kubeadm.CorefilePlugins, "dnstap"), "v1.14.2"
+		}},
+		{check: "CorefilePluginUnknown", name: "another plugin, and CoreDNS is pinned where it is", change: func(s *snapshot) {
+			s.Kubeadm.CorefilePlugins, s.Kubeadm.DNSImageTag = append(s.Kubeadm.CorefilePlugins, "dnstap"), "v1.13.1"
 		}},
 		{check: "CorefilePluginUnknown", name: "another plugin, and CoreDNS is somebody else's", change: func(s *snapshot) {
 			s.Kubeadm.CorefilePlugins, s.Kubeadm.HasDNS = append(s.Kubeadm.CorefilePlugins, "dnstap"), false
@@ -673,6 +736,18 @@ func drainSituations() []situation {
 			check: "BudgetNeverAllows", name: "one replica and minAvailable 1", want: Block,
 			change: all(pods("Deployment", "cart", map[string]int32{"worker-1": 1}), clustertest.Budget("shop", "cart", 0, "cart")),
 		},
+		{
+			check: "BudgetNeverAllows", name: "none may ever go, by a number of minAvailable", want: Block,
+			change: cart(0, func(b *cluster.Budget) { b.MinAvailable, b.MaxUnavailable = "2", "" }),
+		},
+		{
+			check: "BudgetNeverAllows", name: "none may ever go, by a percentage of minAvailable", want: Block,
+			change: cart(0, func(b *cluster.Budget) { b.MinAvailable, b.MaxUnavailable = "100%", "" }),
+		},
+		{
+			check: "BudgetNeverAllows", name: "none may ever go, and the pod never started",
+			change: all(cart(0), onEveryPodSet(func(set *cluster.PodSet) { set.Free = set.Count })),
+		},
 		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to skip the node", change: cart(0), spec: policy(refitv1alpha1.OnBlockedSkip), want: Warn},
 		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to delete", change: cart(0), spec: policy(refitv1alpha1.OnBlockedDelete), want: Warn},
 		{check: "BudgetNeverAllows", name: "none may ever go, and a patch drains nothing", change: cart(0), from: "v1.36.1"},
@@ -703,6 +778,11 @@ func drainSituations() []situation {
 
 		{check: "BudgetsOverlap", name: "one budget", change: cart(1)},
 		{check: "BudgetsOverlap", name: "two budgets", change: overlap, want: Block},
+		{check: "BudgetsOverlap", name: "two budgets, each of which covers another pod of the owner", change: split("StatefulSet", func(*cluster.Workload) {})},
+		{
+			check: "BudgetsOverlap", name: "two budgets, and the pods are ending",
+			change: all(overlap, onEveryPodSet(func(set *cluster.PodSet) { set.Free = set.Count })),
+		},
 		{check: "BudgetsOverlap", name: "two budgets, and the policy is to skip the node", change: overlap, spec: policy(refitv1alpha1.OnBlockedSkip), want: Warn},
 
 		{check: "BudgetWaitsForNode", name: "pods that can go elsewhere", change: bound(func(*cluster.Workload) {}, 1)},
@@ -761,26 +841,45 @@ func workloadSituations() []situation {
 
 		{check: "PodNodeBound", name: "free", change: pods("Deployment", "cart", one)},
 		{check: "PodNodeBound", name: "one pod, by its selector", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.NodeBound = true }), want: Warn},
+		{
+			check: "PodNodeBound", name: "two pods that different budgets cover", want: Info,
+			change: split("StatefulSet", func(w *cluster.Workload) { w.LocalVolume = true }),
+		},
 		{check: "PodNodeBound", name: "two pods, by their volumes", change: pods("StatefulSet", "db", onBoth, func(w *cluster.Workload) { w.LocalVolume = true }), want: Info},
 
 		{check: "PodStuckTerminating", name: "none", change: pods("Deployment", "cart", one)},
-		{check: "PodStuckTerminating", name: "one", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Terminating = 1 }), want: Warn},
+		{check: "PodStuckTerminating", name: "one that has time left", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Terminating = 1 })},
+		{check: "PodStuckTerminating", name: "one", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Terminating, w.Stuck = 1, 1 }), want: Warn},
+		{
+			check: "PodStuckTerminating", name: "two that different budgets cover", want: Warn,
+			change: split("StatefulSet", func(w *cluster.Workload) { w.Terminating, w.Stuck = 1, 1 }),
+		},
 		{check: "PodStuckTerminating", name: "one, held by a finalizer", want: Warn, change: pods("Deployment", "cart", one, func(w *cluster.Workload) {
-			w.Terminating, w.Finalizers = 1, []string{"shop.example/cleanup"}
+			w.Terminating, w.Stuck, w.Finalizers = 1, 1, []string{"shop.example/cleanup"}
 		})},
 
-		{check: "PodHasFinalizer", name: "that of Jobs", change: pods("Job", "report", one, func(w *cluster.Workload) { w.Finalizers = []string{"batch.kubernetes.io/job-tracking"} })},
+		{check: "PodHasFinalizer", name: "none", change: pods("Job", "report", one)},
 		{check: "PodHasFinalizer", name: "another", want: Warn, change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Finalizers = []string{"shop.example/cleanup"} })},
 
 		{check: "PodNotSafeToEvict", name: "safe", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.SafeToEvict = cluster.Yes })},
 		{check: "PodNotSafeToEvict", name: "not safe", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.SafeToEvict = cluster.No }), want: Warn},
 
 		{check: "SingleReplica", name: "two", change: pods("Deployment", "cart", onBoth)},
+		{check: "SingleReplica", name: "two that different budgets cover", change: split("StatefulSet", func(*cluster.Workload) {})},
 		{check: "SingleReplica", name: "one", change: pods("Deployment", "cart", one), want: Info},
 		{check: "SingleReplica", name: "a Job", change: pods("Job", "report", one)},
 
 		{check: "SystemPodsNotReady", name: "all ready"},
 		{check: "SystemPodsNotReady", name: "one is not", change: func(s *snapshot) { s.Workloads[1].Ready = 1 }, want: Warn},
+		{
+			check: "SystemPodsNotReady", name: "one is not, and a budget covers it alone", want: Warn,
+			change: split("Deployment", func(w *cluster.Workload) {
+				w.Namespace = "kube-system"
+				if w.Budgets[0] == "replicas" {
+					w.Ready = -1
+				}
+			}),
+		},
 		{check: "SystemPodsNotReady", name: "of another namespace", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Ready = -1 })},
 	}
 }
@@ -788,7 +887,7 @@ func workloadSituations() []situation {
 func extensionSituations() []situation {
 	oneReplica := func(resources ...string) change {
 		return webhook(func(w *cluster.Webhook) {
-			w.Backend.Ready, w.Backend.Nodes, w.Resources = 1, []string{"worker-1"}, resources
+			w.Backend.Ready, w.Backend.Nodes, w.Resources, w.ReachesItself = 1, []string{"worker-1"}, resources, true
 		})
 	}
 	away := func(resource string) change {
@@ -806,6 +905,15 @@ func extensionSituations() []situation {
 		{check: "WebhookUnreachable", name: "no pod is ready, asked about its own kind", change: away("shop.example/carts"), want: Warn},
 		{check: "WebhookUnreachable", name: "no pod is ready, and it fails open", change: all(away("/pods"), func(s *snapshot) { s.Webhooks[0].FailClosed = false })},
 		{check: "WebhookUnreachable", name: "its Service is gone", change: webhook(func(w *cluster.Webhook) { w.Backend.Found = cluster.No }), want: Block},
+		{check: "WebhookUnreachable", name: "its Service is gone, and that of another entry is not", want: Block, change: all(
+			webhook(func(w *cluster.Webhook) { w.Backend.Found = cluster.No }),
+			webhook(func(w *cluster.Webhook) { w.Name = "mutate.policy.example" }),
+		)},
+		{check: "WebhookUnreachable", name: "no pod is ready, asked about a subresource", change: away("/pods/exec"), want: Warn},
+		{check: "WebhookUnreachable", name: "no pod is ready, asked about all subresources too", change: away("/pods/*"), want: Block},
+		{check: "WebhookUnreachable", name: "no pod is ready, asked about nodes in namespaces, of which there are none", want: Warn, change: all(
+			away("/nodes"), func(s *snapshot) { s.Webhooks[0].OnlyNamespaced = []string{"/nodes"} },
+		)},
 		{check: "WebhookUnreachable", name: "not known", change: webhook(func(w *cluster.Webhook) { w.Backend.Found = cluster.Unknown }), want: Block, unknown: true},
 		{check: "WebhookUnreachable", name: "outside the cluster", change: webhook(func(w *cluster.Webhook) { w.Backend, w.URL = nil, "https://policy.example/validate" }), want: Warn, unknown: true},
 
@@ -815,6 +923,20 @@ func extensionSituations() []situation {
 			check: "WebhookHasOneReplica", name: "two on one node, asked about pods", want: Warn,
 			change: webhook(func(w *cluster.Webhook) { w.Backend.Nodes = []string{"worker-1"} }),
 		},
+		{
+			check: "WebhookHasOneReplica", name: "one, asked about pods but for its own namespace", want: Warn,
+			change: all(oneReplica("/pods"), func(s *snapshot) { s.Webhooks[0].ReachesItself = false }),
+		},
+		{
+			check: "WebhookHasOneReplica", name: "one, asked about pods with a label", want: Warn,
+			change: all(oneReplica("/pods"), func(s *snapshot) { s.Webhooks[0].HasObjectSelector = true }),
+		},
+		{
+			check: "WebhookHasOneReplica", name: "one, asked about pods on a condition", want: Warn,
+			change: all(oneReplica("/pods"), func(s *snapshot) { s.Webhooks[0].HasMatchConditions = true }),
+		},
+		{check: "WebhookHasOneReplica", name: "one, asked about commands in pods", change: oneReplica("/pods/exec"), want: Info},
+		{check: "WebhookHasOneReplica", name: "one, asked only when something is deleted", change: oneReplica()},
 		{check: "WebhookHasOneReplica", name: "one, asked about config maps", change: oneReplica("/configmaps"), want: Warn},
 		{check: "WebhookHasOneReplica", name: "one, asked about its own kind", change: oneReplica("cert-manager.io/certificates"), want: Info},
 		{check: "WebhookHasOneReplica", name: "one that fails open", change: all(oneReplica("/pods"), func(s *snapshot) { s.Webhooks[0].FailClosed = false })},
@@ -835,6 +957,20 @@ func extensionSituations() []situation {
 		{
 			check: "WebhookReachesSystem", name: "it does not, but for a condition", want: Info,
 			change: webhook(func(w *cluster.Webhook) { w.Reaches, w.HasMatchConditions = []string{"kube-system"}, true }),
+		},
+		{
+			check: "WebhookReachesSystem", name: "it leaves the system out, and is asked about nodes", want: Warn,
+			change: webhook(func(w *cluster.Webhook) { w.Resources = []string{"/nodes", "certificates.k8s.io/*"} }),
+		},
+		{
+			check: "WebhookReachesSystem", name: "it leaves the system out, and is asked about everything in namespaces",
+			change: webhook(func(w *cluster.Webhook) { w.Resources, w.OnlyNamespaced = []string{"*/*"}, []string{"*/*"} }),
+		},
+		{
+			check: "WebhookReachesSystem", name: "it does not, and is asked about everything outside namespaces", want: Warn,
+			change: webhook(func(w *cluster.Webhook) {
+				w.Resources, w.OnlyCluster, w.Reaches = []string{"*/*"}, []string{"*/*"}, []string{"kube-system"}
+			}),
 		},
 		{check: "WebhookReachesSystem", name: "about its own kind", change: webhook(func(w *cluster.Webhook) {
 			w.Reaches, w.Resources = []string{"kube-system"}, []string{"shop.example/carts"}
@@ -881,6 +1017,17 @@ func removalSituations() []situation {
 			}
 		}
 	}
+	uncounted := func(via string, why cluster.GapKind) change {
+		return func(s *snapshot) {
+			for i := range s.APIServers {
+				server := &s.APIServers[i]
+				server.Via, server.DeprecatedKnown = via, cluster.Unknown
+				s.Gaps = append(s.Gaps, cluster.Gap{
+					Part: cluster.PartDeprecated, Object: "Node " + server.Node, Kind: why, Message: "the reason for " + server.Node,
+				})
+			}
+		}
+	}
 	wrote := func(version, kind string) change {
 		return helm("deployed", cluster.Object{APIVersion: version, Kind: kind, Name: "extra"}, cluster.Object{APIVersion: version, Kind: kind, Name: "more"})
 	}
@@ -896,8 +1043,10 @@ func removalSituations() []situation {
 
 		{check: "DeprecatedRequestsUnknown", name: "all API servers told"},
 		{check: "DeprecatedRequestsUnknown", name: "one did not", change: func(s *snapshot) { s.APIServers[2].DeprecatedKnown = cluster.Unknown }, want: Warn, unknown: true},
-		{check: "DeprecatedRequestsUnknown", name: "none could be asked", change: unread(cluster.PartDeprecated, cluster.GapForbidden), want: Warn, unknown: true},
-		{check: "DeprecatedRequestsUnknown", name: "a patch removes nothing", change: unread(cluster.PartDeprecated, cluster.GapForbidden), to: "v1.35.9"},
+		{check: "DeprecatedRequestsUnknown", name: "nobody may read metrics", change: uncounted(cluster.ViaAddress, cluster.GapForbidden), want: Warn, unknown: true},
+		{check: "DeprecatedRequestsUnknown", name: "asked through another server, which carries no credentials on", change: uncounted(cluster.ViaPodProxy, cluster.GapForbidden), want: Warn, unknown: true},
+		{check: "DeprecatedRequestsUnknown", name: "none could be reached", change: uncounted("", cluster.GapUnreachable), want: Warn, unknown: true},
+		{check: "DeprecatedRequestsUnknown", name: "a patch removes nothing", change: uncounted(cluster.ViaAddress, cluster.GapForbidden), to: "v1.35.9"},
 
 		{check: "RemovedAPIInHelmRelease", name: "an API that stays", change: wrote("networking.k8s.io/v1", "Ingress"), to: "v1.37.1"},
 		{check: "RemovedAPIInHelmRelease", name: "an API that the second hop removes", change: wrote("networking.k8s.io/v1beta1", "ServiceCIDR"), to: "v1.37.1", want: Block},
@@ -929,6 +1078,8 @@ func otherSituations() []situation {
 	return []situation{
 		{check: "OtherUpgrader", name: "at work on a node", change: actor("Kured", "Node worker-1", cluster.Yes), want: Block},
 		{check: "OtherUpgrader", name: "running", change: actor("SystemUpgradeController", "Deployment system-upgrade/system-upgrade-controller", cluster.Yes), want: Warn},
+		{check: "OtherUpgrader", name: "running on every node", change: actor("Kured", "DaemonSet kube-system/kured", cluster.Yes), want: Warn},
+		{check: "OtherUpgrader", name: "running as a StatefulSet", change: actor("ClusterVersionOperator", "StatefulSet ops/cluster-version-operator", cluster.Yes), want: Warn},
 		{check: "OtherUpgrader", name: "not running", change: actor("Kured", "DaemonSet kube-system/kured", cluster.No), want: Info},
 		{check: "OtherUpgrader", name: "not known", change: actor("SystemUpgradeController", "CustomResourceDefinition plans.upgrade.cattle.io", cluster.Unknown), want: Info, unknown: true},
 		{check: "OtherUpgrader", name: "an autoscaler is none", change: actor("ClusterAutoscaler", autoscaler, cluster.Yes)},
@@ -979,6 +1130,22 @@ func otherSituations() []situation {
 			s.Gaps = append(s.Gaps, cluster.Gap{Part: cluster.PartHelm, Object: "shop/cart", Kind: cluster.GapFailed, Message: "gzip: invalid header"})
 		}},
 
+		{check: "PartUnreadable", name: "the kubelets' configuration is forbidden", change: missed(kubeletConfig, cluster.GapForbidden), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "kube-proxy's configuration is forbidden", change: missed(proxyConfig, cluster.GapForbidden), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "kube-proxy's configuration is damaged", change: missed(proxyConfig, cluster.GapFailed), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "kube-proxy's configuration is out of reach", change: missed(proxyConfig, cluster.GapUnreachable), want: Warn, unknown: true},
+		{check: "PartUnreadable", name: "there is no kube-proxy", change: missed(proxyConfig, cluster.GapAbsent)},
+		{check: "PartUnreadable", name: "CoreDNS's configuration is forbidden", change: missed(dnsConfig, cluster.GapForbidden), want: Warn, unknown: true},
+		{check: "PartUnreadable", name: "something else of kubeadm's is forbidden", change: missed("ConfigMap kube-system/other", cluster.GapForbidden), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "webhook backends are forbidden", change: unread(cluster.PartBackends, cluster.GapForbidden), want: Block, unknown: true},
+		{
+			check: "PartUnreadable", name: "nodes are out of reach and pods are forbidden", want: Block, unknown: true,
+			change: all(unread(cluster.PartNodes, cluster.GapUnreachable), unread(cluster.PartPods, cluster.GapForbidden)),
+		},
+
+		{check: "WaiverRefused", name: "of a part that checks depend on which cannot be waived", change: unread(cluster.PartPods, cluster.GapForbidden), spec: waiver("PartUnreadable", "pods"), want: Warn},
+		{check: "WaiverRefused", name: "of a part that no such check depends on", change: unread(cluster.PartHelm, cluster.GapForbidden), spec: waiver("PartUnreadable", "Helm releases")},
+		{check: "WaiverRefused", name: "of whatever cannot be read", change: unread(cluster.PartHelm, cluster.GapForbidden), spec: waiver("PartUnreadable", ""), want: Warn},
 		{check: "WaiverRefused", name: "of a check that can be waived", change: cart(0), spec: waiver("BudgetNeverAllows", "")},
 		{check: "WaiverRefused", name: "of a check that cannot", change: func(s *snapshot) { s.Releases = nil }, spec: waiver("ReleaseMissing", ""), want: Warn},
 

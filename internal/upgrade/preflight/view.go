@@ -36,6 +36,8 @@ type hop struct {
 	workers bool             // the workers follow to this version
 	last    bool
 	catchUp bool // it is the control plane's present version, to which only workers go
+	// etcdTag and dnsTag are image tags that kubeadm's configuration keeps to, whatever the release brings.
+	etcdTag, dnsTag string
 }
 
 // String is the version as people know it: of an intermediate hop only the minor version is certain.
@@ -88,6 +90,7 @@ func newView(in Input) *view {
 		h.workers = i < len(in.Path.WorkersFollow) && in.Path.WorkersFollow[i]
 		h.facts, _ = kubefacts.For(version.MinorString())
 		h.release = v.releaseFor(h)
+		v.pin(&h)
 		v.hops = append(v.hops, h)
 		if !h.catchUp {
 			v.ahead = append(v.ahead, h)
@@ -230,12 +233,13 @@ func (v *view) controlPlane() []*node {
 	return out
 }
 
-// unread returns the first of these parts that could not be read. A part that is absent has nothing to read.
-func (v *view) unread(parts []cluster.Part) (cluster.Part, bool) {
+// unread returns those of these parts that could not be read. A part that is absent has nothing to read.
+func (v *view) unread(parts []cluster.Part) []cluster.Part {
+	var out []cluster.Part
 	for _, part := range parts {
 		if gap, is := v.s.Gap(part); is && gap.Kind != cluster.GapAbsent {
-			return part, true
+			out = append(out, part)
 		}
 	}
-	return "", false
+	return out
 }

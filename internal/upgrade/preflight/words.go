@@ -28,6 +28,12 @@ func many[N ~int | ~int32 | ~int64](n N, one string) string {
 	return thousands(int(n)) + " " + one + "s"
 }
 
+// notYet stands behind commands of Refit that do not exist yet. When they do, it becomes empty.
+const notYet = " (not in this version)"
+
+// coming is a command of Refit that a remedy speaks of and that this version does not have.
+func coming(command string) string { return "`" + command + "`" + notYet }
+
 func lower(s string) string { return strings.ToLower(s) }
 
 // sorted returns the names in a set, in order.

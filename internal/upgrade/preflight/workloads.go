@@ -11,9 +11,10 @@ import (
 func workloadName(w *cluster.Workload) string   { return w.Namespace + "/" + w.Name }
 func workloadObject(w *cluster.Workload) string { return w.Kind + " " + workloadName(w) }
 
-// costs collects what draining costs workloads, one entry for each.
+// costs collects what draining costs workloads, one entry for each owner: under the first of its entries that it costs something.
 func (v *view) costs(kind disruption.CostKind) ([]int, map[int]*held) {
-	found := map[int]*held{}
+	found, first := map[int]*held{}, map[int]int{}
+	owners := v.s.Owners()
 	var keys []int
 	for i := range v.nodes {
 		n := &v.nodes[i]
@@ -24,13 +25,18 @@ func (v *view) costs(kind disruption.CostKind) ([]int, map[int]*held) {
 			if c.Kind != kind {
 				continue
 			}
-			h := found[c.Workload]
-			if h == nil {
-				h = &held{workload: c.Workload}
-				found[c.Workload] = h
-				keys = append(keys, c.Workload)
+			owner := owners[c.Workload].First
+			at, known := first[owner]
+			if !known {
+				at = c.Workload
+				first[owner] = at
+				found[at] = &held{workload: at}
+				keys = append(keys, at)
 			}
-			h.nodes = append(h.nodes, n.Name)
+			h := found[at]
+			if last := len(h.nodes) - 1; last < 0 || h.nodes[last] != n.Name {
+				h.nodes = append(h.nodes, n.Name)
+			}
 			h.pods += c.Pods
 		}
 	}
@@ -76,6 +82,7 @@ func localDataLost(v *view) []Finding {
 func podNodeBound(v *view) []Finding {
 	var found []Finding
 	keys, costs := v.costs(disruption.StaysDown)
+	owners := v.s.Owners()
 	for _, i := range keys {
 		w := &v.s.Workloads[i]
 		why := "a volume on its disk"
@@ -89,7 +96,7 @@ func podNodeBound(v *view) []Finding {
 				workloadName(w), why, many(costs[i].pods, "pod"), some(costs[i].nodes)),
 			Remedy: "Run replicas on several nodes, or tell its users about the gap.",
 		}
-		if w.Pods == 1 {
+		if owners[i].Pods == 1 {
 			f.Severity = Warn
 		}
 		found = append(found, f)
@@ -129,15 +136,15 @@ func podNotSafeToEvict(v *view) []Finding {
 
 func podStuckTerminating(v *view) []Finding {
 	var found []Finding
-	for i := range v.s.Workloads {
+	for i, owner := range v.s.Owners() {
 		w := &v.s.Workloads[i]
-		if w.Terminating == 0 {
+		if owner.Stuck == 0 || owner.First != i {
 			continue
 		}
 		f := Finding{
 			Object:  workloadObject(w),
-			Message: fmt.Sprintf("pods of %s were asked to end and have not (%d)", workloadName(w), w.Terminating),
-			Remedy: fmt.Sprintf("If they stay so, find out what holds them: kubectl -n %s get pods; kubectl -n %s describe pod NAME. A drain "+
+			Message: fmt.Sprintf("pods of %s were asked to end and have not, although their time for it is over (%d)", workloadName(w), owner.Stuck),
+			Remedy: fmt.Sprintf("Find out what holds them: kubectl -n %s get pods; kubectl -n %s describe pod NAME. A drain "+
 				"waits for them.",
 				w.Namespace, w.Namespace),
 		}
@@ -152,6 +159,7 @@ func podStuckTerminating(v *view) []Finding {
 // singleReplica tells which workloads have a gap when their node is drained. That is normal for many, so it is no more than told.
 func singleReplica(v *view) []Finding {
 	var names []string
+	owners := v.s.Owners()
 	for i := range v.nodes {
 		n := &v.nodes[i]
 		if !n.drained {
@@ -162,7 +170,7 @@ func singleReplica(v *view) []Finding {
 				continue
 			}
 			w := &v.s.Workloads[set.Workload]
-			if w.Pods == 1 && (w.Kind == "Deployment" || w.Kind == "StatefulSet" || w.Kind == "ReplicaSet") {
+			if owners[set.Workload].Pods == 1 && (w.Kind == "Deployment" || w.Kind == "StatefulSet" || w.Kind == "ReplicaSet") {
 				names = append(names, workloadName(w))
 			}
 		}
@@ -179,12 +187,12 @@ func singleReplica(v *view) []Finding {
 
 func systemPodsNotReady(v *view) []Finding {
 	var found []Finding
-	for i := range v.s.Workloads {
+	for i, owner := range v.s.Owners() {
 		w := &v.s.Workloads[i]
-		if w.Namespace == "kube-system" && w.Kind != "Node" && w.Kind != "Job" && w.Ready < w.Pods-w.Terminating {
+		if owner.First == i && w.Namespace == "kube-system" && w.Kind != "Node" && w.Kind != "Job" && owner.Ready < owner.Pods-owner.Terminating {
 			found = append(found, Finding{
 				Object:  workloadObject(w),
-				Message: fmt.Sprintf("%d of %d pods of %s are ready", w.Ready, w.Pods, workloadName(w)),
+				Message: fmt.Sprintf("%d of %d pods of %s are ready", owner.Ready, owner.Pods, workloadName(w)),
 				Remedy:  fmt.Sprintf("Find out why: kubectl -n kube-system get pods; kubectl -n kube-system describe %s %s", lower(w.Kind), w.Name),
 			})
 		}
@@ -199,8 +207,10 @@ func gitRepoVolume(v *view) []Finding {
 		return nil
 	}
 	var found []Finding
+	told, owners := map[int]bool{}, v.s.Owners()
 	for i := range v.s.Workloads {
-		if w := &v.s.Workloads[i]; slices.Contains(w.VolumeKinds, "gitRepo") {
+		if w := &v.s.Workloads[i]; slices.Contains(w.VolumeKinds, "gitRepo") && !told[owners[i].First] {
+			told[owners[i].First] = true
 			found = append(found, Finding{
 				Object: workloadObject(w),
 				Message: fmt.Sprintf("%s has a gitRepo volume, which %s does not mount any more: its pods would not start again",

@@ -96,7 +96,7 @@ func checkExtensions(t *testing.T, got *cluster.Snapshot) {
 	want := []cluster.Webhook{
 		{
 			Configuration: "guard", Name: "pods.guard.example.com", FailClosed: true, Equivalent: true, TimeoutSec: 7,
-			Resources: []string{"shop.example.com/carts"}, Reaches: []string{"kube-node-lease"}, Backend: guard,
+			Resources: []string{"shop.example.com/carts"}, Reaches: []string{"kube-node-lease"}, ReachesItself: true, Backend: guard,
 		},
 		{
 			Configuration: "outside", Mutating: true, Name: "carts.outside.example.com", Equivalent: true, TimeoutSec: 10, HasObjectSelector: true,
@@ -181,7 +181,7 @@ func checkKubeadm(t *testing.T, got *cluster.Snapshot) {
 	no := false
 	want := &cluster.Kubeadm{
 		APIVersion: "kubeadm.k8s.io/v1beta4", KubernetesVersion: "v1.35.4", ClusterName: "shop", Endpoint: "203.0.113.7:6443",
-		ImageRepository: "registry.k8s.io", FeatureGates: map[string]bool{"NodeLocalCRISocket": true},
+		ImageRepository: "registry.k8s.io", EtcdImageTag: "3.6.6-0", DNSImageTag: "v1.13.1", FeatureGates: map[string]bool{"NodeLocalCRISocket": true},
 		ExtraArgs: map[string]map[string]string{"kube-apiserver": {"feature-gates": "InPlacePodVerticalScaling=true", "oidc-client-id": ""}},
 		Kubelet: &cluster.KubeletConfig{
 			Fields: []string{
@@ -203,6 +203,9 @@ func checkRefit(t *testing.T, got *cluster.Snapshot) {
 	worker := got.Node("worker-1")
 	if worker.Asked != 4 || worker.Report == nil || worker.Report.Answered != 4 || worker.Report.Hostname != "worker-1" {
 		t.Errorf("worker-1 reports %+v to the request %d", worker.Report, worker.Asked)
+	}
+	if u := worker.Upgrade; u == nil || u.Spec.Permit != "Apply" || u.Status.Error == nil || u.Status.Error.Reason != "DiskFull" || u.Status.Error.LogTail != "" {
+		t.Errorf("the work on worker-1 is %+v", u)
 	}
 	if len(got.Releases) != 2 {
 		t.Fatalf("the Releases are %+v", got.Releases)

@@ -209,7 +209,7 @@ func helmSecret(t *testing.T, name string, revision int, status, manifest string
 	}
 }
 
-// refitObjects makes Refit's own objects: a report of worker-1, a good and a bad Release, and two operations.
+// refitObjects makes Refit's own objects: a report of worker-1 and failed work on it, a good and a bad Release, and two operations.
 func refitObjects(t *testing.T, s *apiserver.Server) {
 	t.Helper()
 	add := func(kind, name string, spec, status map[string]any) {
@@ -229,6 +229,13 @@ func refitObjects(t *testing.T, s *apiserver.Server) {
 		}
 	}
 	add("NodeReport", "worker-1", map[string]any{"request": int64(4)}, map[string]any{"answered": int64(4), "hostname": "worker-1"})
+	add("NodeUpgrade", "worker-1", map[string]any{
+		"format": int64(1), "sequence": int64(1), "epoch": int64(1), "permit": "Apply", "role": "Worker",
+		"nodeUID": "uid", "machineID": strings.Repeat("0", 32),
+		"operation": map[string]any{"name": "mine", "uid": "uid"}, "release": map[string]any{"name": "good", "digest": "sha256:" + strings.Repeat("0", 64)},
+	}, map[string]any{"error": map[string]any{
+		"at": "2026-03-02T10:00:00Z", "class": "NeedsPerson", "reason": "DiskFull", "message": "no room", "remedy": "make room", "logTail": secret + "-log",
+	}})
 	add("Release", "good", map[string]any{"kubernetes": "v1.36.3", "envelope": envelopeOf(t, "v1.36.3")}, nil)
 	add("Release", "lying", map[string]any{"kubernetes": "v1.36.3", "envelope": envelopeOf(t, "v1.36.2")}, nil)
 	add("ClusterUpgrade", "mine", map[string]any{"target": map[string]any{"kubernetes": "v1.36.3"}}, nil)

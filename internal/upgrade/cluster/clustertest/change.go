@@ -29,7 +29,7 @@ func OnEveryNode(change func(*cluster.Node)) Change {
 // Pods adds a workload, with this many ready pods on each of these nodes.
 func Pods(w cluster.Workload, onNodes map[string]int32) Change {
 	return func(s *cluster.Snapshot) {
-		place, left := len(s.Workloads), maps.Clone(onNodes)
+		w, place, left := w, len(s.Workloads), maps.Clone(onNodes) // copies, since a change may be applied to several clusters
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
 			if count := left[n.Name]; count > 0 {

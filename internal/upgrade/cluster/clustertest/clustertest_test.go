@@ -46,6 +46,16 @@ func TestSyntheticOfFewNodes(t *testing.T) {
 	}
 }
 
+func TestChangeMayBeAppliedTwice(t *testing.T) {
+	cart := clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "cart"}, map[string]int32{"worker-1": 2})
+	for range 2 {
+		s := clustertest.HA("v1.35.4", 1, 1, cart)
+		if w := s.Workloads[len(s.Workloads)-1]; w.Pods != 2 || w.Ready != 2 {
+			t.Errorf("it has %d pods, %d of them ready", w.Pods, w.Ready)
+		}
+	}
+}
+
 func podsOn(nodes []cluster.Node) int {
 	total := 0
 	for i := range nodes {

@@ -84,14 +84,13 @@ func asControlPlane(n *cluster.Node, version string) {
 	n.Labels["node-role.kubernetes.io/control-plane"] = ""
 	n.Taints = []cluster.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: "NoSchedule"}}
 	n.Static = map[string]cluster.StaticPod{"etcd": {
-		Image: "registry.k8s.io/etcd:" + etcdVersion + "-0", Version: etcdVersion, Ready: true, Flags: map[string]string{"name": n.Name},
+		Image: "registry.k8s.io/etcd:" + etcdVersion + "-0", Version: etcdVersion, Ready: true, Flags: kubeadmFlags("etcd", n.Name, n.Addresses[0]),
 	}}
 	for _, component := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
 		n.Static[component] = cluster.StaticPod{
-			Image: "registry.k8s.io/" + component + ":" + version, Version: version, Ready: true, Flags: map[string]string{},
+			Image: "registry.k8s.io/" + component + ":" + version, Version: version, Ready: true, Flags: kubeadmFlags(component, n.Name, n.Addresses[0]),
 		}
 	}
-	n.Static["kube-apiserver"].Flags["advertise-address"] = n.Addresses[0]
 }
 
 // systemPods are the pods that every kubeadm cluster has. CoreDNS runs on the first two nodes that take it.

@@ -14,8 +14,9 @@ type controllerManager struct {
 }
 
 type controller struct {
-	Name    string `json:"name"`
-	Default bool   `json:"default,omitempty"`
+	Name    string   `json:"name"`
+	Default bool     `json:"default,omitempty"`
+	Aliases []string `json:"aliases,omitempty"`
 }
 
 func main() {
@@ -30,9 +31,14 @@ func main() {
 
 func controllers() []controller {
 	off := app.ControllersDisabledByDefault()
+	aliases := map[string][]string{}
+	for alias, name := range app.ControllerAliases() {
+		aliases[name] = append(aliases[name], alias)
+	}
 	var all []controller
 	for _, name := range slices.Sorted(slices.Values(app.KnownControllers())) {
-		all = append(all, controller{Name: name, Default: !slices.Contains(off, name)})
+		slices.Sort(aliases[name])
+		all = append(all, controller{Name: name, Default: !slices.Contains(off, name), Aliases: aliases[name]})
 	}
 	return all
 }

@@ -1,0 +1,200 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// workload is a Deployment, with a budget if it has one.
+type workload struct {
+	name    string
+	budget  bool
+	most    int32 // pods that its budget lets be away
+	anyNode bool  // also on the control plane
+	pods    []*pod
+}
+
+// pod is one replica. It has no machine while nothing takes it.
+type pod struct {
+	on      *machine
+	readyAt time.Time
+	lostAt  time.Time // since when its machine is not ready
+}
+
+const namespace = "shop"
+
+func (p *pod) ready(now time.Time) bool { return p.on != nil && p.on.ready && !now.Before(p.readyAt) }
+
+func (l *workload) healthy(now time.Time) int32 {
+	var n int32
+	for _, p := range l.pods {
+		if p.ready(now) {
+			n++
+		}
+	}
+	return n
+}
+
+func (l *workload) desired() int32 { return max(0, int32(len(l.pods))-l.most) }
+
+// allowed is how many disruptions the budget allows, as its controller computes it.
+func (l *workload) allowed(now time.Time) int32 { return max(0, l.healthy(now)-l.desired()) }
+
+// evict asks the eviction API to move a pod. It follows the budget exactly: a pod that is not ready may go while enough others are healthy.
+func (l *workload) evict(p *pod, now time.Time) error {
+	if l.budget && l.allowed(now) <= 0 && (p.ready(now) || l.healthy(now) < l.desired() || l.desired() == 0) {
+		return fmt.Errorf("PodDisruptionBudget %s/%s allows %d more disruptions", namespace, l.name, l.allowed(now))
+	}
+	p.on = nil
+	return nil
+}
+
+// lose takes all pods off a machine that is gone.
+func (l *workload) lose(m *machine) {
+	for _, p := range l.pods {
+		if p.on == m {
+			p.on = nil
+		}
+	}
+}
+
+// runPods is the scheduler, the kubelets and the controller that gives up pods of dead nodes.
+func (w *world) runPods() {
+	const giveUp = 5 * time.Minute
+	for _, load := range w.workloads {
+		for _, p := range load.pods {
+			if p.on != nil && p.on.ready {
+				p.lostAt = time.Time{}
+			}
+			if p.on != nil && !p.on.ready {
+				if p.lostAt.IsZero() {
+					p.lostAt = w.now
+				}
+				if w.now.Sub(p.lostAt) >= giveUp {
+					p.on, p.lostAt = nil, time.Time{}
+				}
+			}
+			if p.on == nil {
+				w.schedule(load, p)
+			}
+		}
+	}
+}
+
+// schedule puts a pod where the fewest of its kind are.
+func (w *world) schedule(load *workload, p *pod) {
+	var best *machine
+	fewest := 0
+	for _, m := range w.machines {
+		if !m.ready || m.cordoned || (m.controlPlane && !load.anyNode && len(w.machines) > 1) {
+			continue
+		}
+		here := 0
+		for _, other := range load.pods {
+			if other.on == m {
+				here++
+			}
+		}
+		if best == nil || here < fewest {
+			best, fewest = m, here
+		}
+	}
+	if best != nil {
+		p.on, p.readyAt, p.lostAt = best, w.now.Add(w.takes(2, 4)), time.Time{}
+	}
+}
+
+// seePods adds pods and budgets to a Snapshot.
+func (w *world) seePods(s *cluster.Snapshot) {
+	for i, load := range w.workloads {
+		seen := cluster.Workload{Namespace: namespace, Kind: "Deployment", Name: load.name, Pods: int32(len(load.pods)), Ready: load.healthy(w.now)}
+		if load.budget {
+			seen.Budgets = []string{load.name}
+			s.Budgets = append(s.Budgets, cluster.Budget{
+				Namespace: namespace, Name: load.name, MaxUnavailable: strconv.Itoa(int(load.most)), Observed: true,
+				Expected: seen.Pods, Matched: seen.Pods, Healthy: seen.Ready, Desired: load.desired(), Allowed: load.allowed(w.now),
+			})
+		}
+		s.Workloads = append(s.Workloads, seen)
+		for j, m := range w.machines {
+			set := cluster.PodSet{Workload: i}
+			for _, p := range load.pods {
+				if p.on == m {
+					set.Count++
+					if !p.ready(w.now) {
+						set.Unready++
+					}
+				}
+			}
+			if set.Count > 0 {
+				s.Nodes[j].Pods = append(s.Nodes[j].Pods, set)
+			}
+		}
+	}
+}
+
+// podsOn counts the pods that a drain of a machine has to move.
+func (w *world) podsOn(m *machine) int {
+	n := 0
+	for _, load := range w.workloads {
+		for _, p := range load.pods {
+			if p.on == m {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// empty is the drain engine's turn on a machine: it evicts what it may, and writes down what it saw.
+func (w *world) empty(m *machine, remove bool) {
+	order := m.upgrade.Spec
+	status := refitv1alpha1.DrainStatus{Sequence: order.Sequence, Phase: refitv1alpha1.DrainDraining, StartedAt: stamp(w.now)}
+	if old := m.upgrade.Status.Drain; old != nil && old.Sequence == order.Sequence {
+		status.StartedAt = old.StartedAt
+	}
+	moved := 0
+	for _, load := range w.workloads {
+		for i, p := range load.pods {
+			if p.on != m {
+				continue
+			}
+			err := load.evict(p, w.now)
+			if err != nil && remove {
+				w.checkDelete(m)
+				p.on, err = nil, nil
+			}
+			if err == nil {
+				moved++
+				continue
+			}
+			status.Remaining++
+			if len(status.Blockers) < refitv1alpha1.MaxBlockers {
+				status.Blockers = append(status.Blockers, refitv1alpha1.Blocker{Pod: fmt.Sprintf("%s/%s-%d", namespace, load.name, i+1), Reason: err.Error()})
+			}
+		}
+	}
+	switch {
+	case status.Remaining == 0:
+		status.Phase, status.FinishedAt = refitv1alpha1.DrainDrained, stamp(w.now)
+	case moved == 0:
+		status.Phase = refitv1alpha1.DrainBlocked
+	}
+	if m.since.drained.Before(m.since.claimed) {
+		m.since.drained = w.now
+	}
+	m.write(func(u *cluster.Upgrade) { u.Status.Drain = &status })
+}
+
+// scale changes how many pods a workload has.
+func (l *workload) scale(to int) {
+	for len(l.pods) < to {
+		l.pods = append(l.pods, &pod{})
+	}
+	l.pods = slices.Clone(l.pods[:to])
+}

@@ -1,0 +1,166 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+// scene is a cluster and what a person asks of it.
+type scene struct {
+	controlPlanes, workers int
+	version, workersAt     string // workersAt is empty: as the control plane
+	zones                  int
+	pools                  []string // values of the label pool, given to workers in turn
+	external               bool
+	loads                  []load
+	releases               []string
+	spec                   refitv1alpha1.ClusterUpgradeSpec
+}
+
+// load is a Deployment. With most < 0 it has no budget.
+type load struct {
+	name    string
+	pods    int
+	most    int32
+	anyNode bool
+}
+
+const operationUID = "upgrade-uid"
+
+// build makes the scene's world, with everything in its place and at rest.
+func build(sc scene, dice *rand.Rand) *world {
+	w := &world{
+		dice: dice, now: dawn, external: sc.external, vip: "cp-1", plans: map[int]*Plan{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
+		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: Defaulted(sc.spec)}, version: 1},
+	}
+	for _, version := range sc.releases {
+		w.releases = append(w.releases, releaseOf(version))
+	}
+	workersAt := sc.workersAt
+	if workersAt == "" {
+		workersAt = sc.version
+	}
+	for i := range sc.controlPlanes {
+		w.join(fmt.Sprintf("cp-%d", i+1), true, sc.version, map[string]string{})
+	}
+	for i := range sc.workers {
+		labels := map[string]string{"zone": string(rune('a' + i%max(1, sc.zones)))}
+		if len(sc.pools) > 0 {
+			labels["pool"] = sc.pools[i%len(sc.pools)]
+		}
+		w.join(fmt.Sprintf("worker-%d", i+1), false, workersAt, labels)
+	}
+	for _, l := range sc.loads {
+		made := &workload{name: l.name, budget: l.most >= 0, most: l.most, anyNode: l.anyNode}
+		made.scale(l.pods)
+		w.workloads = append(w.workloads, made)
+	}
+	w.elect()
+	w.now = w.now.Add(-time.Minute)
+	for range 6 { // pods start before the story does
+		w.runPods()
+		w.now = w.now.Add(tick)
+	}
+	for _, m := range w.machines {
+		m.created, m.readySince = dawn.AddDate(0, -6, 0), dawn.AddDate(0, 0, -30)
+		m.tell(w)
+	}
+	return w
+}
+
+func releaseOf(version string) cluster.Release {
+	digest := sha256.Sum256([]byte(version))
+	return cluster.Release{
+		Name: "kubernetes-" + version, Digest: fmt.Sprintf("sha256:%x", digest), Payload: refitv1alpha1.ReleasePayload{Kubernetes: version, Etcd: etcdWith[version[:5]]},
+	}
+}
+
+// etcdWith is the etcd that a minor version brings.
+var etcdWith = map[string]string{"v1.36": "3.6.8", "v1.37": "3.6.9"}
+
+// roads are the ways that random clusters go: where the control plane is, where workers are, and which Releases there are on the way.
+var roads = []struct {
+	weight              int
+	from, workersAt, to string
+	releases            []string
+}{
+	{6, "v1.35.4", "", "v1.36.3", []string{"v1.36.3"}},
+	{3, "v1.36.1", "", "v1.36.3", []string{"v1.36.3", "v1.36.2"}},
+	{2, "v1.35.4", "v1.33.2", "v1.36.3", []string{"v1.36.3"}},
+	{2, "v1.35.4", "", "v1.37.1", []string{"v1.36.3", "v1.37.1"}},
+	{1, "v1.33.2", "", "v1.37.1", []string{"v1.34.4", "v1.35.4", "v1.36.3", "v1.37.1"}},
+	{1, "v1.36.1", "v1.33.2", "v1.37.1", []string{"v1.36.3", "v1.37.1"}},
+}
+
+// randomScene draws a small cluster, a way to go and a policy.
+func randomScene(dice *rand.Rand) scene {
+	roll := dice.IntN(15)
+	road := roads[0]
+	for _, r := range roads {
+		if road = r; roll < r.weight {
+			break
+		}
+		roll -= r.weight
+	}
+	sc := scene{
+		controlPlanes: []int{1, 1, 1, 2, 3, 3, 3, 3, 3, 5}[dice.IntN(10)], workers: dice.IntN(6), zones: 1 + dice.IntN(2),
+		version: road.from, workersAt: road.workersAt, external: dice.IntN(10) == 0, releases: road.releases,
+		spec: refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: road.to}, Approval: refitv1alpha1.ApprovalNone},
+	}
+	spec := &sc.spec
+	if dice.IntN(4) == 0 {
+		spec.Approval = refitv1alpha1.ApprovalRequired
+	}
+	if dice.IntN(4) == 0 {
+		spec.Rollback = refitv1alpha1.RollbackManual
+	}
+	switch dice.IntN(12) {
+	case 0:
+		spec.Scope = refitv1alpha1.ScopeControlPlane
+	case 1:
+		spec.Scope = refitv1alpha1.ScopeWorkers
+		spec.Target.Kubernetes, sc.version, sc.workersAt = "v1.36.3", "v1.36.3", "v1.35.4"
+		sc.releases = []string{"v1.36.3"}
+	}
+	if sc.controlPlanes == 2 && dice.IntN(2) == 0 {
+		spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: checkTwoMembers, Reason: "the outage is announced"})
+	}
+	if len(sc.releases) > 1 && dice.IntN(5) == 0 { // the last one is made later
+		sc.releases = sc.releases[:len(sc.releases)-1]
+	}
+	spec.Pools = []refitv1alpha1.Pool{randomPool(dice, DefaultPool)}
+	if dice.IntN(3) == 0 {
+		sc.pools = []string{"batch", ""}
+		batch := randomPool(dice, "batch")
+		batch.NodeSelector = refitv1alpha1.Labels{"pool": "batch"}
+		spec.Pools = append(spec.Pools, batch)
+	}
+	for i := range 1 + dice.IntN(2) {
+		sc.loads = append(sc.loads, load{name: []string{"cart", "search"}[i], pods: 1 + dice.IntN(4), most: int32(dice.IntN(4) - 1), anyNode: dice.IntN(3) == 0})
+	}
+	return sc
+}
+
+func randomPool(dice *rand.Rand, name string) refitv1alpha1.Pool {
+	most := []intstr.IntOrString{intstr.FromInt32(1), intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromString("50%")}[dice.IntN(4)]
+	pool := refitv1alpha1.Pool{Name: name, MaxUnavailable: &most, Drain: refitv1alpha1.Drain{
+		Timeout:   metav1.Duration{Duration: time.Duration(1+dice.IntN(4)) * time.Minute},
+		OnBlocked: []refitv1alpha1.OnBlocked{refitv1alpha1.OnBlockedWait, refitv1alpha1.OnBlockedSkip, refitv1alpha1.OnBlockedFail, refitv1alpha1.OnBlockedDelete}[dice.IntN(4)],
+	}}
+	if dice.IntN(6) == 0 {
+		pool.Drain.When = refitv1alpha1.DrainAllReleases
+	}
+	if dice.IntN(4) == 0 {
+		pool.Canary = &refitv1alpha1.Canary{Nodes: int32(1 + dice.IntN(2)), Soak: metav1.Duration{Duration: time.Duration(1+dice.IntN(3)) * time.Minute}}
+	}
+	return pool
+}

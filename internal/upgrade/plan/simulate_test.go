@@ -1,0 +1,214 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// TestSimulatedUpgrades upgrades random clusters under random events, and requires that no invariant ever breaks and that every operation ends.
+//
+// REFIT_SIMULATIONS says how many (CI: 100000). REFIT_SEED runs one of them again and tells its story.
+func TestSimulatedUpgrades(t *testing.T) {
+	if text := os.Getenv("REFIT_SEED"); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("REFIT_SEED: %v", err)
+		}
+		run := simulate(seed, nil, newTale())
+		t.Log(run.story())
+		if run.problem() != "" {
+			t.Error(run.problem())
+		}
+		return
+	}
+	runs := 2000
+	if text := os.Getenv("REFIT_SIMULATIONS"); text != "" {
+		var err error
+		if runs, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("REFIT_SIMULATIONS: %v", err)
+		}
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(3000)) // many small worlds, each soon forgotten
+	total := simulateMany(t, runs)
+	for _, line := range total.figures() {
+		fmt.Fprintln(os.Stdout, line)
+	}
+}
+
+// total sums up many simulations.
+type total struct {
+	decisions, effects, refused, events, changes, succeeded, aborted atomic.Int64
+}
+
+func (s *total) add(r *run) {
+	s.decisions.Add(int64(r.world.tally.decisions))
+	s.effects.Add(int64(r.world.tally.effects))
+	s.refused.Add(int64(r.world.tally.refused))
+	s.events.Add(int64(r.world.tally.events))
+	s.changes.Add(int64(r.world.tally.changes))
+	if r.world.op.end == Aborted {
+		s.aborted.Add(1)
+	} else {
+		s.succeeded.Add(1)
+	}
+}
+
+func (s *total) figures() []string {
+	return []string{
+		fmt.Sprintf("figure simulations %d runs", s.succeeded.Load()+s.aborted.Load()),
+		fmt.Sprintf("figure simulations_succeeded %d runs", s.succeeded.Load()),
+		fmt.Sprintf("figure simulations_aborted %d runs", s.aborted.Load()),
+		fmt.Sprintf("figure simulated_decisions %d decisions", s.decisions.Load()),
+		fmt.Sprintf("figure simulated_effects %d effects", s.effects.Load()),
+		fmt.Sprintf("figure simulated_refusals %d effects", s.refused.Load()),
+		fmt.Sprintf("figure simulated_changes %d hosts", s.changes.Load()),
+		fmt.Sprintf("figure simulated_events %d events", s.events.Load()),
+	}
+}
+
+func simulateMany(t *testing.T, runs int) *total {
+	t.Helper()
+	var sum total
+	var next, failures atomic.Int64
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for {
+				seed := next.Add(1)
+				if int(seed) > runs || failures.Load() >= 3 {
+					return
+				}
+				r := simulate(uint64(seed), nil, nil)
+				sum.add(r)
+				if r.problem() != "" && failures.Add(1) <= 3 {
+					again := simulate(uint64(seed), nil, newTale())
+					t.Errorf("seed %d (REFIT_SEED=%d tells it again):\n%s\n%s", seed, seed, again.story(), r.problem())
+				}
+			}
+		})
+	}
+	group.Wait()
+	return &sum
+}
+
+// run is one simulation.
+type run struct {
+	seed  uint64
+	scene scene
+	world *world
+	ended bool
+	last  Decision
+}
+
+// How long a simulation may take: events come in the first part, and after them a person mends what the operation asks for.
+const (
+	eventfulSteps = 120
+	mostSteps     = 1500
+)
+
+// simulate upgrades one random cluster. The same seed is the same story.
+func simulate(seed uint64, open map[string]bool, t *tale) *run {
+	dice := rand.New(rand.NewPCG(seed, 0x4ef17))
+	r := &run{seed: seed, scene: randomScene(dice)}
+	w := build(r.scene, dice)
+	w.open, w.tale, r.world = open, t, w
+	c := &council{leader: w.takeOver("the leader")}
+	w.remember(w.see())
+	troubles := dice.IntN(10) // of sixty: how often something happens
+	for step := 0; step < mostSteps && len(w.breaks) == 0; step++ {
+		eventful := step < eventfulSteps
+		if !eventful && (c.lag > 0 || len(c.deposed) > 0) {
+			c.lag, c.deposed = 0, nil
+		}
+		if eventful && dice.IntN(60) < troubles {
+			w.tally.events++
+			if dice.IntN(4) == 0 {
+				c.trouble(w, dice)
+			} else {
+				events[dice.IntN(len(events))].happen(w)
+			}
+		}
+		if !eventful && w.older != "" {
+			olderEnds(w)
+		}
+		w.live()
+		if !w.reachable() {
+			if !eventful {
+				w.rescue()
+			}
+			w.now = w.now.Add(tick)
+			continue
+		}
+		w.remember(w.see())
+		r.last = c.sit(w)
+		if r.over(w, c) {
+			break
+		}
+		if !eventful || dice.IntN(8) == 0 {
+			w.respond(&r.last)
+		}
+		w.pass(&r.last)
+	}
+	return r
+}
+
+// over says whether the operation has ended and nothing of it is left.
+func (r *run) over(w *world, c *council) bool {
+	if !w.op.Ended || len(c.deposed) > 0 || c.lag > 0 {
+		return false
+	}
+	for _, m := range w.machines {
+		if m.cordonedBy != "" {
+			return false
+		}
+	}
+	r.ended = r.last.State.Ended() && len(r.last.Do) == 0
+	return r.ended
+}
+
+// pass lets time pass: a tick, and more while nobody has anything to do.
+func (w *world) pass(d *Decision) {
+	next := w.now.Add(6 * tick)
+	if len(d.Do) > 0 || d.Doing == "" {
+		next = w.now.Add(tick)
+	}
+	for _, m := range w.machines {
+		due := next
+		switch {
+		case m.agent.busy:
+			due = m.agent.next
+		case m.report != nil && m.asked > m.report.Answered, m.upgrade != nil && m.upgrade.Spec.Sequence > m.agent.accepted:
+			due = w.now
+		}
+		if m.up && due.Before(next) {
+			next = due
+		}
+	}
+	w.now = w.now.Add(max(tick, next.Sub(w.now)))
+}
+
+// problem says what is wrong with a run, in an empty string if nothing is.
+func (r *run) problem() string {
+	switch {
+	case len(r.world.breaks) > 0:
+		return "broken: " + strings.Join(r.world.breaks, "\n")
+	case !r.ended:
+		return fmt.Sprintf("I8: the operation does not end: %s: %s %v", r.last.State, r.last.Doing, r.last.Waiting)
+	}
+	return ""
+}
+
+func (r *run) story() string {
+	if r.world.tale == nil {
+		return ""
+	}
+	return fmt.Sprintf("%+v\n%s", r.scene, r.world.tale)
+}

@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// minor is a highly available cluster that goes one minor version up.
+func minor(changes ...func(*scene)) scene {
+	sc := scene{
+		controlPlanes: 3, workers: 2, version: "v1.35.4", releases: []string{"v1.36.3"},
+		spec: refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: "v1.36.3"}, Approval: refitv1alpha1.ApprovalNone},
+	}
+	for _, change := range changes {
+		change(&sc)
+	}
+	return sc
+}
+
+func shape(controlPlanes, workers int) func(*scene) {
+	return func(sc *scene) { sc.controlPlanes, sc.workers = controlPlanes, workers }
+}
+
+func road(from, to string, releases ...string) func(*scene) {
+	return func(sc *scene) { sc.version, sc.spec.Target.Kubernetes, sc.releases = from, to, releases }
+}
+
+func pods(loads ...load) func(*scene) { return func(sc *scene) { sc.loads = loads } }
+
+func zones(n int) func(*scene) { return func(sc *scene) { sc.zones = n } }
+
+func spec(change func(*refitv1alpha1.ClusterUpgradeSpec)) func(*scene) {
+	return func(sc *scene) { change(&sc.spec) }
+}
+
+// pool changes the default pool.
+func pool(change func(*refitv1alpha1.Pool)) func(*scene) {
+	return func(sc *scene) {
+		if len(sc.spec.Pools) == 0 {
+			sc.spec.Pools = []refitv1alpha1.Pool{{Name: DefaultPool}}
+		}
+		change(&sc.spec.Pools[0])
+	}
+}
+
+func atOnce(n int32) func(*scene) {
+	most := intstr.FromInt32(n)
+	return pool(func(p *refitv1alpha1.Pool) { p.MaxUnavailable = &most })
+}
+
+func drains(timeout time.Duration, onBlocked refitv1alpha1.OnBlocked) func(*scene) {
+	return pool(func(p *refitv1alpha1.Pool) {
+		p.Drain.Timeout, p.Drain.OnBlocked = metav1.Duration{Duration: timeout}, onBlocked
+	})
+}
+
+func canaries(n int32, soak time.Duration) func(*scene) {
+	return pool(func(p *refitv1alpha1.Pool) {
+		p.Canary = &refitv1alpha1.Canary{Nodes: n, Soak: metav1.Duration{Duration: soak}}
+	})
+}
+
+func manual(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Rollback = refitv1alpha1.RollbackManual }
+
+func approval(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Approval = refitv1alpha1.ApprovalRequired }
+
+func workersOnly(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Scope = refitv1alpha1.ScopeWorkers }
+
+func controlPlane(spec *refitv1alpha1.ClusterUpgradeSpec) {
+	spec.Scope = refitv1alpha1.ScopeControlPlane
+}
+
+// stories are all of them.
+var stories = slices.Concat(calmStories, peopleStories, podStories, failureStories, membershipStories, controlPlaneStories, deciderStories)
