@@ -24,7 +24,7 @@ E2E_FAULTS_RUN ?= ^(TestFaults|TestDisk)
 E2E_CHECK_RUN ?= ^(TestDefects|TestCheckLeavesNothing)
 
 # What `make ci` runs, in this order.
-CI := verify-tidy verify-generate lint test-bands test test-apiserver e2e-ci
+CI := verify-tidy verify-generate lint test-bands test test-simulations test-apiserver e2e-ci
 
 ##@ Development
 
@@ -54,6 +54,12 @@ lint: $(LINTER) ## Run the linters, which hold the bands of docs/architecture.md
 .PHONY: test-bands
 test-bands: $(LINTER) ## Prove that the linter refuses what the bands forbid
 	REFIT_LINTER=$(abspath $(LINTER)) $(GO) test -tags bands -count=1 ./test/bands/
+
+# Without the race detector, which a single decider gives nothing to find.
+.PHONY: test-simulations
+test-simulations: export REFIT_SIMULATIONS ?= 100000
+test-simulations: ## Simulate 100,000 upgrades with faults and hold the planner to its invariants; REFIT_SEED=n replays one
+	$(GO) test -count=1 -v -timeout 30m -run '^TestSimulatedUpgrades$$' ./internal/upgrade/plan/
 
 # The first run of a version builds it, which takes minutes. One package at a time, so that figures are of a machine at rest.
 .PHONY: test-apiserver

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -103,10 +103,10 @@ func (r *request) apply(spec *refitv1alpha1.ClusterUpgradeSpec) error {
 
 // defaultPool is the pool of the workers that no other pool matches, made if there is none.
 func defaultPool(spec *refitv1alpha1.ClusterUpgradeSpec) *refitv1alpha1.Pool {
-	at := slices.IndexFunc(spec.Pools, func(p refitv1alpha1.Pool) bool { return p.Name == plan.DefaultPool })
+	at := slices.IndexFunc(spec.Pools, func(p refitv1alpha1.Pool) bool { return p.Name == policy.DefaultPool })
 	if at < 0 {
 		at = len(spec.Pools)
-		spec.Pools = append(spec.Pools, refitv1alpha1.Pool{Name: plan.DefaultPool})
+		spec.Pools = append(spec.Pools, refitv1alpha1.Pool{Name: policy.DefaultPool})
 	}
 	return &spec.Pools[at]
 }

@@ -6,12 +6,13 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/cmd/refit/output"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
 // think looks at a Snapshot for what was asked: what stands in the way and, if it is wanted, what would happen.
 func (a *app) think(s *seen, spec refitv1alpha1.ClusterUpgradeSpec, withPlan bool) (*output.Report, error) {
-	spec = plan.Defaulted(spec)
+	spec = policy.Defaulted(spec)
 	path, err := plan.PathOf(s.snapshot, spec)
 	if err != nil {
 		return nil, whose(err)

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // More bounds of what people write, as the API has them.
@@ -47,7 +47,7 @@ func validatePool(path string, pool *refitv1alpha1.Pool) error {
 	errs := []error{
 		require(poolName.MatchString(pool.Name), "%s.name: %q is not made of small letters, digits and hyphens", path, pool.Name),
 		atMost(path+".name", pool.Name, maxPoolName),
-		require((pool.Name == plan.DefaultPool) != (len(pool.NodeSelector) > 0),
+		require((pool.Name == policy.DefaultPool) != (len(pool.NodeSelector) > 0),
 			"%s: the pool default takes what is left and has no nodeSelector; every other pool needs one", path),
 		validateLabels(path+".nodeSelector", pool.NodeSelector),
 		oneOf(path+".drain.when", pool.Drain.When, refitv1alpha1.DrainMinorReleases, refitv1alpha1.DrainAllReleases),

@@ -13,6 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
@@ -56,7 +57,7 @@ func (s *situation) make(t *testing.T) *output.Report {
 		t.Fatal(err)
 	}
 	facts := output.Facts{
-		Name: "prod", Snapshot: snapshot, From: made.From, To: made.To, Scope: plan.Defaulted(s.spec).Scope, Plan: made,
+		Name: "prod", Snapshot: snapshot, From: made.From, To: made.To, Scope: policy.Defaulted(s.spec).Scope, Plan: made,
 		Seen: preflight.Report{Findings: s.findings, Summary: preflight.Summary{Checks: 60}},
 	}
 	for i := range s.findings {

@@ -5,6 +5,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // bringOn brings on a node that has been claimed: cordon, drain, change, uncordon, free. While the operation is held, a host that is being changed comes to
@@ -207,7 +208,7 @@ func (d *deciding) emptied(n *cluster.Node) bool {
 	if status != nil && status.Phase == refitv1alpha1.DrainDrained && moves == 0 || d.open["Drained"] {
 		return true
 	}
-	if status != nil && status.StartedAt != nil && d.now.Sub(status.StartedAt.Time) >= drainPolicy(d.spec, n).Timeout.Duration {
+	if status != nil && status.StartedAt != nil && d.now.Sub(status.StartedAt.Time) >= policy.DrainOf(d.spec, n).Timeout.Duration {
 		d.overdue(n, status)
 		return false
 	}
@@ -224,9 +225,9 @@ func (d *deciding) emptied(n *cluster.Node) bool {
 
 // overdue does what the pool's policy says of a node that could not be emptied in time.
 func (d *deciding) overdue(n *cluster.Node, status *refitv1alpha1.DrainStatus) {
-	policy := drainPolicy(d.spec, n)
-	late := fmt.Sprintf("it could not be emptied within %s%s", duration(policy.Timeout.Duration), blockersOf(status))
-	onBlocked, why := policy.OnBlocked, "the pool says Wait"
+	rules := policy.DrainOf(d.spec, n)
+	late := fmt.Sprintf("it could not be emptied within %s%s", duration(rules.Timeout.Duration), blockersOf(status))
+	onBlocked, why := rules.OnBlocked, "the pool says Wait"
 	if d.changing(n) && onBlocked != refitv1alpha1.OnBlockedDelete {
 		onBlocked, why = refitv1alpha1.OnBlockedWait, "it is half changed and cannot be left for later"
 	}
@@ -242,7 +243,7 @@ func (d *deciding) overdue(n *cluster.Node, status *refitv1alpha1.DrainStatus) {
 		d.act(Drain, n, "%s; %s", late, why)
 		d.wait(Wait{
 			Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Since: status.StartedAt.Time, Person: true,
-			Message: fmt.Sprintf("Draining %s takes longer than %s%s", n.Name, duration(policy.Timeout.Duration), blockersOf(status)),
+			Message: fmt.Sprintf("Draining %s takes longer than %s%s", n.Name, duration(rules.Timeout.Duration), blockersOf(status)),
 			Remedy:  "make room for the pods that are named, or set the pool's drain.onBlocked to Skip, Fail or Delete",
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // BenchmarkNext decides in large clusters in the middle of their workers: some are done, many are at work, and the window is open.
@@ -40,12 +41,12 @@ func BenchmarkMake(b *testing.B) {
 func large(b *testing.B, nodes, pods int) (*cluster.Snapshot, *Plan) {
 	b.Helper()
 	most := intstr.FromString("10%")
-	spec := Defaulted(refitv1alpha1.ClusterUpgradeSpec{
+	spec := policy.Defaulted(refitv1alpha1.ClusterUpgradeSpec{
 		Target: refitv1alpha1.Target{Kubernetes: "v1.36.3"}, Approval: refitv1alpha1.ApprovalNone,
 		Pools: []refitv1alpha1.Pool{
 			{Name: "batch", NodeSelector: refitv1alpha1.Labels{"pool": "batch"}, MaxUnavailable: &most, Canary: &refitv1alpha1.Canary{Nodes: 3}},
 			{Name: "storage", NodeSelector: refitv1alpha1.Labels{"pool": "storage"}},
-			{Name: DefaultPool, MaxUnavailable: &most},
+			{Name: policy.DefaultPool, MaxUnavailable: &most},
 		},
 	})
 	s := clustertest.Synthetic(nodes, pods, 1)

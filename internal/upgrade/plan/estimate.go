@@ -84,7 +84,7 @@ func (t times) node(n *cluster.Node, drained bool, drain *disruption.NodeDrain) 
 // poolEstimate is what a pool takes with its window always full, zone by zone, after its canary has soaked.
 func poolEstimate(pool *Pool, steps []NodeStep) Estimate {
 	var out Estimate
-	window := min(pool.MaxUnavailable, maxAtWork)
+	window := min(pool.MaxUnavailable, refitv1alpha1.MaxActive)
 	for from := 0; from < len(steps); {
 		to := from
 		var zone Estimate

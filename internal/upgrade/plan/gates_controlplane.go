@@ -8,6 +8,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -163,7 +164,7 @@ func etcdLosesQuorum(d *deciding, n *cluster.Node, _ int) *Wait {
 			others++
 		}
 	}
-	if len(members) <= 1 || others > len(members)/2 || (len(members) == 2 && others == 1 && waivedAnywhere(d.spec, checkTwoMembers)) {
+	if len(members) <= 1 || others > len(members)/2 || (len(members) == 2 && others == 1 && policy.WaivedAnywhere(d.spec, policy.CheckTwoMembers)) {
 		return nil
 	}
 	w := &Wait{
@@ -172,7 +173,7 @@ func etcdLosesQuorum(d *deciding, n *cluster.Node, _ int) *Wait {
 		Remedy:  "bring every member back, or add one",
 	}
 	if len(members) == 2 {
-		w.Remedy = fmt.Sprintf("add a member, or waive %s by its name if etcd may be away for a while", checkTwoMembers)
+		w.Remedy = fmt.Sprintf("add a member, or waive %s by its name if etcd may be away for a while", policy.CheckTwoMembers)
 	}
 	return w
 }

@@ -8,6 +8,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // controlPlaneAtWork holds workers while a control plane node is at work: a worker that joins late can open a stage again that lay behind.
@@ -61,8 +62,8 @@ func anotherZonesTurn(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
 
 func canaryNotProven(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
 	pool := d.pools[n.Name]
-	policy, c := d.spec.Pools[pool].Canary, &w.proven[pool]
-	if policy == nil || c.proven || c.begun < int(policy.Nodes) {
+	rules, c := d.spec.Pools[pool].Canary, &w.proven[pool]
+	if rules == nil || c.proven || c.begun < int(rules.Nodes) {
 		return nil
 	}
 	if c.wait != nil {
@@ -73,8 +74,8 @@ func canaryNotProven(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
 
 // canary looks how a pool's canary stands: as many nodes as the policy says were upgraded by this operation and have been healthy for the soak.
 func (d *deciding) canary(pool, hop int) canary {
-	policy := d.spec.Pools[pool].Canary
-	if policy == nil {
+	rules := d.spec.Pools[pool].Canary
+	if rules == nil {
 		return canary{proven: true}
 	}
 	var out canary
@@ -99,16 +100,16 @@ func (d *deciding) canary(pool, hop int) canary {
 			finished = append(finished, since)
 		}
 	}
-	if len(finished) < int(policy.Nodes) {
+	if len(finished) < int(rules.Nodes) {
 		return out
 	}
 	slices.SortFunc(finished, time.Time.Compare)
-	since := finished[policy.Nodes-1]
-	until := since.Add(policy.Soak.Duration)
+	since := finished[rules.Nodes-1]
+	until := since.Add(rules.Soak.Duration)
 	out.proven = !d.now.Before(until)
 	out.wait = &Wait{
 		Reason: refitv1alpha1.ReasonProgressing, Since: since, Until: until,
-		Message: fmt.Sprintf("The canary of pool %s must be healthy for %s", d.spec.Pools[pool].Name, duration(policy.Soak.Duration)),
+		Message: fmt.Sprintf("The canary of pool %s must be healthy for %s", d.spec.Pools[pool].Name, duration(rules.Soak.Duration)),
 	}
 	return out
 }
@@ -116,7 +117,7 @@ func (d *deciding) canary(pool, hop int) canary {
 // noSlot counts every node of the pool that is unavailable, whoever made it so. A node that is unavailable already costs nothing more.
 func noSlot(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
 	pool := d.pools[n.Name]
-	limit := maxUnavailable(&d.spec.Pools[pool], d.counts[pool].size)
+	limit := policy.MaxUnavailable(&d.spec.Pools[pool], d.counts[pool].size)
 	if w.unavailable[pool] < limit || (d.unavailable(n) && w.unavailable[pool] <= limit) {
 		return nil
 	}
@@ -129,7 +130,7 @@ func slotGone(d *deciding, n *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	pool := d.pools[n.Name]
-	limit := maxUnavailable(&d.spec.Pools[pool], d.counts[pool].size)
+	limit := policy.MaxUnavailable(&d.spec.Pools[pool], d.counts[pool].size)
 	if d.counts[pool].away <= limit {
 		return nil
 	}
@@ -153,10 +154,10 @@ func (d *deciding) slotWait(pool, limit int, claimed map[string]bool) *Wait {
 }
 
 func tooManyAtWork(_ *deciding, w *window, _ *cluster.Node, _ int) *Wait {
-	if w.atWork < maxAtWork {
+	if w.atWork < refitv1alpha1.MaxActive {
 		return nil
 	}
-	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("%d nodes are at work, which is the most at once", maxAtWork)}
+	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("%d nodes are at work, which is the most at once", refitv1alpha1.MaxActive)}
 }
 
 // budgetShared keeps nodes apart whose pods share a budget. A node whose budget is exhausted at this moment waits as long as others are on their way, since

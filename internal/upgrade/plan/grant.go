@@ -6,6 +6,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // turn is the hop whose turn it is: the first that is not behind us.
@@ -329,9 +330,9 @@ func (w *window) holdBack(wait Wait) {
 
 func (w *window) reason(n *cluster.Node) string {
 	pool := w.view.pools[n.Name]
-	policy := &w.view.spec.Pools[pool]
-	if c := w.proven[pool]; policy.Canary != nil && !c.proven {
-		return fmt.Sprintf("canary %d of %d of pool %s", c.begun, policy.Canary.Nodes, policy.Name)
+	rules := &w.view.spec.Pools[pool]
+	if c := w.proven[pool]; rules.Canary != nil && !c.proven {
+		return fmt.Sprintf("canary %d of %d of pool %s", c.begun, rules.Canary.Nodes, rules.Name)
 	}
-	return fmt.Sprintf("%d of %d slots of pool %s", w.unavailable[pool], maxUnavailable(policy, w.view.counts[pool].size), policy.Name)
+	return fmt.Sprintf("%d of %d slots of pool %s", w.unavailable[pool], policy.MaxUnavailable(rules, w.view.counts[pool].size), rules.Name)
 }

@@ -7,6 +7,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -87,13 +88,13 @@ func (w *world) checkControlPlaneAlone() {
 
 // checkWindow compares with the pool as the decider saw it: its size may have changed since.
 func (w *world) checkWindow(who *decider, claimed []*machine) {
-	spec := Defaulted(w.op.Spec)
+	spec := policy.Defaulted(w.op.Spec)
 	for i := range spec.Pools {
 		var size, ours, anyone int
 		var zones []string
 		for j := range who.view.snapshot.Nodes {
 			n := &who.view.snapshot.Nodes[j]
-			if n.ControlPlane || poolOf(&spec, n) != i {
+			if n.ControlPlane || policy.PoolOf(&spec, n) != i {
 				continue
 			}
 			size++
@@ -104,15 +105,17 @@ func (w *world) checkWindow(who *decider, claimed []*machine) {
 				if !slices.Contains(zones, n.Zone) {
 					zones = append(zones, n.Zone)
 				}
-			case !n.IsReady() && !waived(&spec, checkNodeNotReady, nodeObject(n.Name)),
-				n.Unschedulable && !waived(&spec, checkNodeCordoned, nodeObject(n.Name)):
+			case !n.IsReady() && !policy.Waived(&spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name)),
+				n.Unschedulable && !policy.Waived(&spec, policy.CheckNodeCordoned, policy.NodeObject(n.Name)):
 				anyone++
 			}
 		}
-		if !slices.ContainsFunc(claimed, func(m *machine) bool { return !m.controlPlane && poolOf(&spec, &cluster.Node{Labels: m.labels}) == i }) {
+		if !slices.ContainsFunc(claimed, func(m *machine) bool {
+			return !m.controlPlane && policy.PoolOf(&spec, &cluster.Node{Labels: m.labels}) == i
+		}) {
 			continue
 		}
-		limit := maxUnavailable(&spec.Pools[i], size)
+		limit := policy.MaxUnavailable(&spec.Pools[i], size)
 		w.require(ours <= limit, "I2: %d nodes of pool %s are at work, and %d may be unavailable", ours, spec.Pools[i].Name, limit)
 		w.require(!who.fresh || anyone <= limit, "I2: %d nodes of pool %s are unavailable or at work, and %d may be", anyone, spec.Pools[i].Name, limit)
 		w.require(!who.fresh || len(zones) == 1, "pool %s is at work in the zones %v at once", spec.Pools[i].Name, zones)
@@ -133,7 +136,7 @@ func (w *world) checkControlPlaneWell(next *machine) {
 			well++
 		}
 	}
-	if w.external || len(w.members) == 1 || (len(w.members) == 2 && well == 1 && waivedAnywhere(&w.op.Spec, checkTwoMembers)) {
+	if w.external || len(w.members) == 1 || (len(w.members) == 2 && well == 1 && policy.WaivedAnywhere(&w.op.Spec, policy.CheckTwoMembers)) {
 		return
 	}
 	w.require(well > len(w.members)/2, "I1: with %s away, %d of %d etcd members are left", next.name, well, len(w.members))
@@ -180,10 +183,10 @@ func (w *world) failed(m *machine) bool {
 
 // checkCanary: no more nodes than the canary's are at the new version or on their way before these have been healthy for the soak.
 func (w *world) checkCanary(next *machine) {
-	spec := Defaulted(w.op.Spec)
-	at := func(m *machine) int { return poolOf(&spec, &cluster.Node{Labels: m.labels}) }
-	policy := spec.Pools[at(next)].Canary
-	if policy == nil {
+	spec := policy.Defaulted(w.op.Spec)
+	at := func(m *machine) int { return policy.PoolOf(&spec, &cluster.Node{Labels: m.labels}) }
+	rules := spec.Pools[at(next)].Canary
+	if rules == nil {
 		return
 	}
 	proven, begun := 0, 0
@@ -195,11 +198,11 @@ func (w *world) checkCanary(next *machine) {
 		if slices.Contains(w.op.Active, m.name) || done {
 			begun++
 		}
-		if done && m.ready && w.now.Sub(m.upgrade.Status.FinishedAt.Time) >= policy.Soak.Duration {
+		if done && m.ready && w.now.Sub(m.upgrade.Status.FinishedAt.Time) >= rules.Soak.Duration {
 			proven++
 		}
 	}
-	w.require(proven >= int(policy.Nodes) || begun <= int(policy.Nodes), "%s is claimed, and the canary is not proven: %d begun, %d proven", next.name, begun, proven)
+	w.require(proven >= int(rules.Nodes) || begun <= int(rules.Nodes), "%s is claimed, and the canary is not proven: %d begun, %d proven", next.name, begun, proven)
 }
 
 // checkOrder: a host is changed only when it is claimed, fetched and empty (I4), and never two of the control plane (I1).
@@ -262,12 +265,12 @@ func (w *world) checkFetched(m *machine, a *Action, before *cluster.Upgrade) {
 	if w.tally.changes++; w.tally.changes > 1 {
 		return
 	}
-	spec := Defaulted(w.op.Spec)
+	spec := policy.Defaulted(w.op.Spec)
 	want := w.parse(w.payload(a.Release.Name).Kubernetes)
 	for i := range w.past[len(w.past)-1].snapshot.Nodes {
 		n := &w.past[len(w.past)-1].snapshot.Nodes[i]
 		there := len(w.machine(n.Name).agent.fetched) > 0 || n.CreatedAt.After(dawn)
-		w.require(there || leftOut(&spec, n) != "" || !kubeletVersion(n).Before(want), "%s is changed before %s has fetched", m.name, n.Name)
+		w.require(there || policy.LeftOut(&spec, n) != "" || !kubeletVersion(n).Before(want), "%s is changed before %s has fetched", m.name, n.Name)
 	}
 }
 
@@ -335,14 +338,14 @@ func (w *world) checkUncordon(m *machine) {
 
 // checkDelete: a budget is set aside only where the policy says so, and only after the time that it says (I4).
 func (w *world) checkDelete(m *machine) {
-	spec := Defaulted(w.op.Spec)
-	policy := drainPolicy(&spec, &cluster.Node{ControlPlane: m.controlPlane, Labels: m.labels})
-	w.require(policy.OnBlocked == refitv1alpha1.OnBlockedDelete, "I4: pods on %s are deleted, and the policy says %s", m.name, policy.OnBlocked)
+	spec := policy.Defaulted(w.op.Spec)
+	rules := policy.DrainOf(&spec, &cluster.Node{ControlPlane: m.controlPlane, Labels: m.labels})
+	w.require(rules.OnBlocked == refitv1alpha1.OnBlockedDelete, "I4: pods on %s are deleted, and the policy says %s", m.name, rules.OnBlocked)
 	drained := time.Duration(0)
 	if !m.since.drained.Before(m.since.claimed) {
 		drained = w.now.Sub(m.since.drained)
 	}
-	w.require(drained >= policy.Timeout.Duration, "I4: pods on %s are deleted after %s, and the policy says %s", m.name, drained, policy.Timeout.Duration)
+	w.require(drained >= rules.Timeout.Duration, "I4: pods on %s are deleted after %s, and the policy says %s", m.name, drained, rules.Timeout.Duration)
 }
 
 // checkEnd: what the end promises.
@@ -351,13 +354,13 @@ func (w *world) checkEnd(who *decider) {
 	if !who.fresh {
 		return
 	}
-	spec := Defaulted(w.op.Spec)
+	spec := policy.Defaulted(w.op.Spec)
 	target := who.view.plan(w).To
 	want := w.parse(target)
 	for i := range who.view.snapshot.Nodes {
 		n := &who.view.snapshot.Nodes[i]
 		w.require(n.CordonedBy == "", "the operation ends with %s cordoned", n.Name)
-		if w.op.end == Succeeded && leftOut(&spec, n) == "" {
+		if w.op.end == Succeeded && policy.LeftOut(&spec, n) == "" {
 			w.require(n.IsReady() && !kubeletVersion(n).Before(want), "the operation succeeds with %s at %s", n.Name, n.Kubelet)
 		}
 	}

@@ -8,13 +8,14 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
 // Make plans the upgrade that spec asks for. An operation's recorded path is followed, however far the cluster has come on it; otherwise the
 // path begins where the cluster is. An error is a target that cannot be reached at all, in words for the person who asked.
 func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, error) {
-	spec = Defaulted(spec)
+	spec = policy.Defaulted(spec)
 	path, err := PathOf(s, spec)
 	if err != nil {
 		return nil, err
@@ -76,15 +77,15 @@ func (m *maker) sortNodes() {
 	for i := range m.snapshot.Nodes {
 		n := &m.snapshot.Nodes[i]
 		if !n.ControlPlane {
-			m.sizes[poolOf(m.spec, n)]++
+			m.sizes[policy.PoolOf(m.spec, n)]++
 		}
-		switch reason := leftOut(m.spec, n); {
+		switch reason := policy.LeftOut(m.spec, n); {
 		case reason != "":
 			m.leftOut = append(m.leftOut, LeftOut{Node: n.Name, Reason: reason})
 		case n.ControlPlane:
 			m.controlPlane = append(m.controlPlane, n)
 		default:
-			pool := poolOf(m.spec, n)
+			pool := policy.PoolOf(m.spec, n)
 			m.workers[pool] = append(m.workers[pool], n)
 		}
 	}
@@ -127,7 +128,7 @@ func (m *maker) hops() []Hop {
 	for i, version := range m.path.Hops {
 		last := i == len(m.path.Hops)-1
 		hop := Hop{Kubernetes: version.String()}
-		release := m.release(version, last)
+		release := policy.ReleaseFor(m.snapshot, m.spec, version, m.path.From, last)
 		switch {
 		case release != nil:
 			hop.Release = &refitv1alpha1.ReleaseRef{Name: release.Name, Digest: release.Digest}
@@ -147,64 +148,17 @@ func (m *maker) hops() []Hop {
 	return hops
 }
 
-// release is the one that a hop installs: the recorded one of an operation under way, the one that the spec names, or the newest of the hop's minor
-// version. The last hop takes exactly the version that was asked for.
-func (m *maker) release(version skew.Version, last bool) *cluster.Release {
-	if recorded := m.recorded(version); recorded != nil {
-		return recorded
-	}
-	var newest *cluster.Release
-	var newestVersion skew.Version
-	for i := range m.snapshot.Releases {
-		candidate := &m.snapshot.Releases[i]
-		v, err := skew.Parse(candidate.Payload.Kubernetes)
-		switch {
-		case err != nil || candidate.Error != "" || !v.SameMinor(version):
-			continue
-		case last && (v != version || (m.spec.Target.Release != "" && candidate.Name != m.spec.Target.Release)):
-			continue
-		case version == m.path.From && v.Before(version): // workers that catch up do not end below the control plane's patch for no reason
-			continue
-		}
-		if newest == nil || newestVersion.Before(v) || (newestVersion == v && newest.Name < candidate.Name) {
-			newest, newestVersion = candidate, v
-		}
-	}
-	return newest
-}
-
-// recorded is the Release that the operation's plan was made with: a newer one that has come since is not for this operation.
-func (m *maker) recorded(version skew.Version) *cluster.Release {
-	op := m.snapshot.Operation
-	if op == nil || op.Plan == nil {
-		return nil
-	}
-	for _, hop := range op.Plan.Hops {
-		v, err := skew.Parse(hop.Kubernetes)
-		if err != nil || !v.SameMinor(version) || hop.Release.Name == "" {
-			continue
-		}
-		for i := range m.snapshot.Releases {
-			r := &m.snapshot.Releases[i]
-			if r.Name == hop.Release.Name && r.Digest == hop.Release.Digest {
-				return r
-			}
-		}
-	}
-	return nil
-}
-
 // pools resolves the policies.
 func (m *maker) pools() []Pool {
 	var out []Pool
 	for i := range m.spec.Pools {
-		policy := &m.spec.Pools[i]
+		rules := &m.spec.Pools[i]
 		if len(m.workers[i]) == 0 {
 			continue
 		}
 		pool := Pool{
-			Name: policy.Name, Nodes: len(m.workers[i]), MaxUnavailable: maxUnavailable(policy, m.sizes[i]),
-			Canary: policy.Canary, Drain: policy.Drain, Selector: policy.NodeSelector,
+			Name: rules.Name, Nodes: len(m.workers[i]), MaxUnavailable: policy.MaxUnavailable(rules, m.sizes[i]),
+			Canary: rules.Canary, Drain: rules.Drain, Selector: rules.NodeSelector,
 		}
 		for _, n := range m.workers[i] { // sorted by zone
 			if n.Zone != "" && !slices.Contains(pool.Zones[max(0, len(pool.Zones)-1):], n.Zone) {

@@ -7,6 +7,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 func TestHash(t *testing.T) {
@@ -29,7 +30,7 @@ func TestHash(t *testing.T) {
 		{"another node holds the endpoint's address", base(func(s *cluster.Snapshot) { s.Endpoint.Holder = "cp-3" }), to("v1.36.3"), true},
 		{"a worker left", base(func(s *cluster.Snapshot) { s.Nodes = s.Nodes[:4] }), to("v1.36.3"), true},
 		{"times were observed", base(clustertest.OnEveryNode(tookBefore)), to("v1.36.3"), true},
-		{"the defaults are written out", base(), Defaulted(to("v1.36.3")), true},
+		{"the defaults are written out", base(), policy.Defaulted(to("v1.36.3")), true},
 		{
 			"the operation is on its way", base(recorded(was), upgradedByHand("cp-1", "v1.35.4"), upgradedByHand("cp-2", "v1.35.4"), upgradedByHand("cp-3", "v1.35.4")),
 			to("v1.36.3"), true,
@@ -41,7 +42,7 @@ func TestHash(t *testing.T) {
 		{"another target", base(), to("v1.35.4"), false},
 		{"another scope", base(), scoped(to("v1.36.3"), refitv1alpha1.ScopeControlPlane), false},
 		{"a selector", base(), selecting(to("v1.36.3"), "wave", "now"), false},
-		{"a pool's policy", base(), with(to("v1.36.3"), refitv1alpha1.Pool{Name: DefaultPool, MaxUnavailable: share("2")}), false},
+		{"a pool's policy", base(), with(to("v1.36.3"), refitv1alpha1.Pool{Name: policy.DefaultPool, MaxUnavailable: share("2")}), false},
 		{"a waiver", base(), waiving(to("v1.36.3"), "NodeNotReady", "Node worker-1"), false},
 		{"rollback by hand", base(), func() refitv1alpha1.ClusterUpgradeSpec {
 			spec := to("v1.36.3")

@@ -14,6 +14,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -56,7 +57,7 @@ func makeStories() []makeStory {
 		{
 			"patch-drained", "A patch release in a pool that wants every release drained.",
 			clustertest.HA("v1.36.1", 3, 2, clustertest.Released("v1.36.3")),
-			with(to("v1.36.3"), refitv1alpha1.Pool{Name: DefaultPool, Drain: refitv1alpha1.Drain{When: refitv1alpha1.DrainAllReleases}}),
+			with(to("v1.36.3"), refitv1alpha1.Pool{Name: policy.DefaultPool, Drain: refitv1alpha1.Drain{When: refitv1alpha1.DrainAllReleases}}),
 		},
 		{
 			"no-release", "There is no Release in the cluster yet: the plan can be read, but its hash will change.",
@@ -86,7 +87,7 @@ func makeStories() []makeStory {
 					Name: "gpu", NodeSelector: refitv1alpha1.Labels{"pool": "gpu"},
 					Drain: refitv1alpha1.Drain{Timeout: metav1.Duration{Duration: time.Hour}, OnBlocked: refitv1alpha1.OnBlockedSkip},
 				},
-				refitv1alpha1.Pool{Name: DefaultPool, MaxUnavailable: share("25%"), Canary: &refitv1alpha1.Canary{}}),
+				refitv1alpha1.Pool{Name: policy.DefaultPool, MaxUnavailable: share("25%"), Canary: &refitv1alpha1.Canary{}}),
 		},
 		{
 			"cordoned", "A worker that somebody cordoned goes early in its zone, and stays cordoned.",
@@ -114,7 +115,7 @@ func makeStories() []makeStory {
 			"shared-budget", "Nodes whose pods share a budget that allows one at a time are kept apart.",
 			clustertest.HA("v1.35.4", 3, 6, clustertest.Released("v1.36.3"),
 				clustertest.Pods(shop, map[string]int32{"worker-1": 2, "worker-2": 1, "worker-4": 1, "worker-5": 1}), clustertest.Budget("shop", "cart", 1, "cart")),
-			with(to("v1.36.3"), refitv1alpha1.Pool{Name: DefaultPool, MaxUnavailable: share("50%")}),
+			with(to("v1.36.3"), refitv1alpha1.Pool{Name: policy.DefaultPool, MaxUnavailable: share("50%")}),
 		},
 		{
 			"observed-times", "What nodes took before is what they are expected to take again.",

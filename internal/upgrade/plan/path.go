@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -22,7 +23,7 @@ func (targetError) Is(target error) bool { return target == ErrTarget }
 // because a part of it lies behind.
 // An error is a target that cannot be reached at all, in words for the person who asked.
 func PathOf(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (skew.Path, error) {
-	spec = Defaulted(spec)
+	spec = policy.Defaulted(spec)
 	to, err := target(s, spec.Target)
 	if err != nil {
 		return skew.Path{}, targetError{err}
@@ -94,7 +95,7 @@ func start(s *cluster.Snapshot) (from, oldest skew.Version, err error) {
 func controlPlaneVersion(s *cluster.Snapshot) skew.Version {
 	var oldest skew.Version
 	for _, n := range s.ControlPlane() {
-		v := apiServerVersion(s, n)
+		v := s.APIServerVersion(n)
 		if !v.IsZero() && (oldest.IsZero() || v.Before(oldest)) {
 			oldest = v
 		}
@@ -103,28 +104,6 @@ func controlPlaneVersion(s *cluster.Snapshot) skew.Version {
 		oldest, _ = skew.Parse(s.Version) // zero if that is unknown too
 	}
 	return oldest
-}
-
-// apiServerVersion is the version of a node's API server: what the server itself said, else what its agent or its pod's image says.
-func apiServerVersion(s *cluster.Snapshot, n *cluster.Node) skew.Version {
-	return serverVersion(s, n, func(text string) skew.Version { v, _ := skew.Parse(text); return v })
-}
-
-func serverVersion(s *cluster.Snapshot, n *cluster.Node, parse func(string) skew.Version) skew.Version {
-	said := []string{}
-	if server := s.APIServer(n.Name); server != nil {
-		said = append(said, server.Version)
-	}
-	if n.Report != nil && n.Report.APIServer != nil {
-		said = append(said, n.Report.APIServer.Version)
-	}
-	said = append(said, n.Static["kube-apiserver"].Version)
-	for _, text := range said {
-		if v := parse(text); !v.IsZero() {
-			return v
-		}
-	}
-	return skew.Version{}
 }
 
 // kubeletVersion is zero when the node does not tell it.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -155,7 +156,7 @@ func (w *world) mendControlPlane(m *machine) {
 			return
 		}
 	}
-	if m != nil && len(w.members) == 2 && !waivedAnywhere(&w.op.Spec, checkTwoMembers) {
+	if m != nil && len(w.members) == 2 && !policy.WaivedAnywhere(&w.op.Spec, policy.CheckTwoMembers) {
 		w.abort() // a third member would be another plan, and is another person's work
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -40,7 +41,7 @@ const operationUID = "upgrade-uid"
 func build(sc scene, dice *rand.Rand) *world {
 	w := &world{
 		dice: dice, now: dawn, external: sc.external, vip: "cp-1", plans: map[int]*Plan{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
-		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: Defaulted(sc.spec)}, version: 1},
+		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: policy.Defaulted(sc.spec)}, version: 1},
 	}
 	for _, version := range sc.releases {
 		w.releases = append(w.releases, releaseOf(version))
@@ -132,12 +133,12 @@ func randomScene(dice *rand.Rand) scene {
 		sc.releases = []string{"v1.36.3"}
 	}
 	if sc.controlPlanes == 2 && dice.IntN(2) == 0 {
-		spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: checkTwoMembers, Reason: "the outage is announced"})
+		spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: policy.CheckTwoMembers, Reason: "the outage is announced"})
 	}
 	if len(sc.releases) > 1 && dice.IntN(5) == 0 { // the last one is made later
 		sc.releases = sc.releases[:len(sc.releases)-1]
 	}
-	spec.Pools = []refitv1alpha1.Pool{randomPool(dice, DefaultPool)}
+	spec.Pools = []refitv1alpha1.Pool{randomPool(dice, policy.DefaultPool)}
 	if dice.IntN(3) == 0 {
 		sc.pools = []string{"batch", ""}
 		batch := randomPool(dice, "batch")

@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -113,12 +114,12 @@ func (m *maker) workersStage(p *Plan, hop int) Stage {
 }
 
 func (m *maker) poolSteps(p *Plan, pool, hop int) []NodeStep {
-	policy := &m.spec.Pools[pool]
+	rules := &m.spec.Pools[pool]
 	steps := make([]NodeStep, 0, len(m.workers[pool]))
 	for i, n := range m.workers[pool] {
 		step := m.step(p, n, hop)
-		step.Pool, step.Zone = policy.Name, n.Zone
-		step.Canary = policy.Canary != nil && i < int(policy.Canary.Nodes)
+		step.Pool, step.Zone = rules.Name, n.Zone
+		step.Canary = rules.Canary != nil && i < int(rules.Canary.Nodes)
 		if n.Unschedulable && n.CordonedBy == "" {
 			step.Reason = "somebody cordoned it already, so it goes early, and the cordon stays"
 		}
@@ -126,7 +127,7 @@ func (m *maker) poolSteps(p *Plan, pool, hop int) []NodeStep {
 			step.Canary, step.Reason = false, ""
 		}
 		if step.Canary {
-			step.Reason = fmt.Sprintf("canary: the others follow when it has been healthy for %s", duration(policy.Canary.Soak.Duration))
+			step.Reason = fmt.Sprintf("canary: the others follow when it has been healthy for %s", duration(rules.Canary.Soak.Duration))
 		}
 		steps = append(steps, step)
 	}
@@ -188,7 +189,7 @@ func needsDrain(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, n *
 	if err != nil { // a hop without a Release has no patch yet, and is a minor version for itself
 		return true
 	}
-	return from.IsZero() || !from.SameMinor(to) || drainPolicy(spec, n).When == refitv1alpha1.DrainAllReleases
+	return from.IsZero() || !from.SameMinor(to) || policy.DrainOf(spec, n).When == refitv1alpha1.DrainAllReleases
 }
 
 func (m *maker) workersReason(p *Plan, hop int) string {

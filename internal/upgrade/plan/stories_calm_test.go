@@ -4,6 +4,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // calmStories are those in which nothing goes wrong.
@@ -47,7 +48,7 @@ var calmStories = []story{
 	{
 		name: "two-members", tells: "Two etcd members: both are needed for a quorum, so etcd is away while one is changed. A person has said yes to that.",
 		scene: minor(shape(2, 0), spec(func(s *refitv1alpha1.ClusterUpgradeSpec) {
-			s.Waivers = []refitv1alpha1.Waiver{{Check: checkTwoMembers, Reason: "the outage is announced"}}
+			s.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckTwoMembers, Reason: "the outage is announced"}}
 		})), ends: Succeeded,
 	},
 	{

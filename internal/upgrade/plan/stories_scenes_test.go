@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // minor is a highly available cluster that goes one minor version up.
@@ -42,7 +43,7 @@ func spec(change func(*refitv1alpha1.ClusterUpgradeSpec)) func(*scene) {
 func pool(change func(*refitv1alpha1.Pool)) func(*scene) {
 	return func(sc *scene) {
 		if len(sc.spec.Pools) == 0 {
-			sc.spec.Pools = []refitv1alpha1.Pool{{Name: DefaultPool}}
+			sc.spec.Pools = []refitv1alpha1.Pool{{Name: policy.DefaultPool}}
 		}
 		change(&sc.spec.Pools[0])
 	}

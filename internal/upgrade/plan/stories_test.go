@@ -9,6 +9,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // story is a whole upgrade: a cluster, a policy, what happens on the way, and what Refit did and why. Its golden file is meant for operators.
@@ -115,7 +116,7 @@ func (sc *scene) describe() string {
 		}
 		out = append(out, text)
 	}
-	spec := Defaulted(sc.spec)
+	spec := policy.Defaulted(sc.spec)
 	add("Asked:    %s, scope %s, approval %s, rollback %s", spec.Target.Kubernetes, spec.Scope, spec.Approval, spec.Rollback)
 	for i := range spec.Pools {
 		p := &spec.Pools[i]

@@ -8,6 +8,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -60,11 +61,11 @@ func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 		n := &s.Nodes[i]
 		v.nodes[n.Name] = n
 		if !n.ControlPlane {
-			v.pools[n.Name] = poolOf(v.spec, n)
+			v.pools[n.Name] = policy.PoolOf(v.spec, n)
 			v.count(n)
 		}
 		switch {
-		case leftOut(v.spec, n) != "":
+		case policy.LeftOut(v.spec, n) != "":
 		case n.ControlPlane:
 			v.controlPlane = append(v.controlPlane, n)
 		default:
@@ -75,7 +76,7 @@ func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 	sortWorkers(v.workers)
 	v.servers = s.ControlPlane()
 	for _, n := range v.servers {
-		v.serve[n.Name] = serverVersion(s, n, v.parse)
+		v.serve[n.Name] = s.APIServerVersion(n)
 	}
 	for _, hop := range p.Hops {
 		v.wanted = append(v.wanted, v.parse(hop.Kubernetes))
@@ -217,7 +218,7 @@ func isAt(s *cluster.Snapshot, n *cluster.Node, version string) bool {
 	if err != nil || kubeletVersion(n).Before(want) {
 		return false
 	}
-	return !n.ControlPlane || !apiServerVersion(s, n).Before(want)
+	return !n.ControlPlane || !s.APIServerVersion(n).Before(want)
 }
 
 // settled says whether nothing is left to do on the node for this hop: it runs the version, it is ready, and nothing of ours is open on it.
@@ -232,9 +233,9 @@ func (v *view) unavailable(n *cluster.Node) bool {
 	case v.active[n.Name], n.CordonedBy == v.op.UID:
 		return true
 	case !n.IsReady():
-		return !waived(v.spec, checkNodeNotReady, nodeObject(n.Name))
+		return !policy.Waived(v.spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name))
 	}
-	return n.Unschedulable && !waived(v.spec, checkNodeCordoned, nodeObject(n.Name))
+	return n.Unschedulable && !policy.Waived(v.spec, policy.CheckNodeCordoned, policy.NodeObject(n.Name))
 }
 
 // hopOf is the hop that a worker goes to next, seen from a hop: the next one after which workers follow.

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
-
-// mostAtWork is the most nodes that an upgrade has at work at once.
-const mostAtWork = 256
 
 // noCapacity takes away the nodes of each pool that are the hardest to do without, as many as the policy allows, and looks whether their pods fit elsewhere.
 func noCapacity(v *view) []Finding {
@@ -48,7 +46,7 @@ func (v *view) shortage(nodes []*node, atOnce int, object string) []Finding {
 		return cmp.Or(cmp.Compare(y.Memory, x.Memory), cmp.Compare(y.MilliCPU, x.MilliCPU), cmp.Compare(y.Pods, x.Pods))
 	})
 	var away []string
-	for _, n := range nodes[:min(len(nodes), atOnce, mostAtWork)] {
+	for _, n := range nodes[:min(len(nodes), atOnce, refitv1alpha1.MaxActive)] {
 		away = append(away, n.Name)
 	}
 	short, fits := v.sim.Fits(away...)

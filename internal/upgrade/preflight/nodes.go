@@ -16,7 +16,7 @@ func nodeNotReady(v *view) []Finding {
 	for i := range v.nodes {
 		n := &v.nodes[i]
 		aside := !n.IsReady() && v.setAside("NodeNotReady", n.Name)
-		if n.pool < 0 || n.IsReady() || (n.leftOut && !aside) {
+		if n.pool < 0 || n.IsReady() || (n.leftOut && !aside && !v.pools[n.pool].usedUp()) {
 			continue
 		}
 		p := &v.pools[n.pool]
@@ -29,7 +29,7 @@ func nodeNotReady(v *view) []Finding {
 				"leaves it out.",
 				n.Name),
 		}
-		if !aside && p.unavailable >= p.maxUnavailable {
+		if !aside && p.usedUp() {
 			f.Severity = Block
 			f.Message += usedUp(p)
 		}
@@ -42,7 +42,7 @@ func nodeCordonedByHand(v *view) []Finding {
 	var found []Finding
 	for i := range v.nodes {
 		n := &v.nodes[i]
-		if !n.cordonedByHand() || n.leftOut {
+		if !n.cordonedByHand() || (n.leftOut && (n.pool < 0 || !v.pools[n.pool].usedUp())) {
 			continue
 		}
 		f := Finding{
@@ -53,7 +53,7 @@ func nodeCordonedByHand(v *view) []Finding {
 				n.Name),
 		}
 		if n.pool >= 0 && n.IsReady() && !v.setAside("NodeCordonedByHand", n.Name) {
-			if p := &v.pools[n.pool]; p.unavailable >= p.maxUnavailable {
+			if p := &v.pools[n.pool]; p.usedUp() {
 				f.Severity = Block
 				f.Message += usedUp(p)
 			}

@@ -1,37 +1,6 @@
 package preflight
 
-import (
-	"fmt"
-
-	"github.com/refit-dev/refit/internal/upgrade/cluster"
-	"github.com/refit-dev/refit/internal/upgrade/skew"
-)
-
-// releaseFor finds what a hop installs, as the plan does: the last one exactly what was asked for, the others the newest of their minor version.
-func (v *view) releaseFor(h hop) *cluster.Release {
-	var best *cluster.Release
-	var newest skew.Version
-	for i := range v.s.Releases {
-		r := &v.s.Releases[i]
-		version, err := skew.Parse(r.Payload.Kubernetes)
-		if err != nil || r.Error != "" || !version.SameMinor(h.version) {
-			continue
-		}
-		switch {
-		case h.last && v.Spec.Target.Release != "":
-			if r.Name == v.Spec.Target.Release {
-				return r
-			}
-		case h.last && version == h.version:
-			return r
-		case h.last || (h.catchUp && version.Before(h.version)): // nobody ends below the control plane's patch for no reason
-			continue
-		case best == nil || newest.Before(version) || (newest == version && best.Name < r.Name):
-			best, newest = r, version
-		}
-	}
-	return best
-}
+import "fmt"
 
 func releaseMissing(v *view) []Finding {
 	var found []Finding

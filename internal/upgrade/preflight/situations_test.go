@@ -147,7 +147,7 @@ func helm(status string, objects ...cluster.Object) change {
 	}
 }
 
-func policy(p refitv1alpha1.OnBlocked) func(*refitv1alpha1.ClusterUpgradeSpec) {
+func whenBlocked(p refitv1alpha1.OnBlocked) func(*refitv1alpha1.ClusterUpgradeSpec) {
 	return func(spec *refitv1alpha1.ClusterUpgradeSpec) {
 		spec.Pools = []refitv1alpha1.Pool{{Name: "default", Drain: refitv1alpha1.Drain{OnBlocked: p}}}
 	}
@@ -748,8 +748,8 @@ func drainSituations() []situation {
 			check: "BudgetNeverAllows", name: "none may ever go, and the pod never started",
 			change: all(cart(0), onEveryPodSet(func(set *cluster.PodSet) { set.Free = set.Count })),
 		},
-		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to skip the node", change: cart(0), spec: policy(refitv1alpha1.OnBlockedSkip), want: Warn},
-		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to delete", change: cart(0), spec: policy(refitv1alpha1.OnBlockedDelete), want: Warn},
+		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to skip the node", change: cart(0), spec: whenBlocked(refitv1alpha1.OnBlockedSkip), want: Warn},
+		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to delete", change: cart(0), spec: whenBlocked(refitv1alpha1.OnBlockedDelete), want: Warn},
 		{check: "BudgetNeverAllows", name: "none may ever go, and a patch drains nothing", change: cart(0), from: "v1.36.1"},
 		{
 			check: "BudgetNeverAllows", name: "none may ever go, and this pool drains for a patch too", change: cart(0), from: "v1.36.1", want: Block,
@@ -765,7 +765,7 @@ func drainSituations() []situation {
 				}}
 			},
 		},
-		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to fail", change: cart(0), spec: policy(refitv1alpha1.OnBlockedFail), want: Block},
+		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to fail", change: cart(0), spec: whenBlocked(refitv1alpha1.OnBlockedFail), want: Block},
 		{check: "BudgetNeverAllows", name: "none may ever go, and workers do not move", change: cart(0), spec: scope(refitv1alpha1.ScopeControlPlane)},
 		{
 			check: "BudgetNeverAllows", name: "none may ever go, on the only node", single: true,
@@ -783,7 +783,7 @@ func drainSituations() []situation {
 			check: "BudgetsOverlap", name: "two budgets, and the pods are ending",
 			change: all(overlap, onEveryPodSet(func(set *cluster.PodSet) { set.Free = set.Count })),
 		},
-		{check: "BudgetsOverlap", name: "two budgets, and the policy is to skip the node", change: overlap, spec: policy(refitv1alpha1.OnBlockedSkip), want: Warn},
+		{check: "BudgetsOverlap", name: "two budgets, and the policy is to skip the node", change: overlap, spec: whenBlocked(refitv1alpha1.OnBlockedSkip), want: Warn},
 
 		{check: "BudgetWaitsForNode", name: "pods that can go elsewhere", change: bound(func(*cluster.Workload) {}, 1)},
 		{check: "BudgetWaitsForNode", name: "two on a node that can run there only, one may go", change: bound(func(w *cluster.Workload) { w.NodeBound = true }, 1), want: Block},

@@ -1,12 +1,11 @@
 package preflight
 
 import (
-	"k8s.io/apimachinery/pkg/labels"
-
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -69,12 +68,13 @@ type node struct {
 	moves   *disruption.NodeDrain
 }
 
-func (n *node) object() string { return "Node " + n.Name }
+func (n *node) object() string { return policy.NodeObject(n.Name) }
 
 // pool is nodes that share a policy.
 type pool struct {
 	refitv1alpha1.Pool
-	size           int // nodes that are not left out
+	size           int // all of its nodes
+	touched        int // of those
 	maxUnavailable int
 	unavailable    int // not ready or cordoned by hand, and not set aside by a waiver
 }
@@ -89,7 +89,7 @@ func newView(in Input) *view {
 		h := hop{version: version, last: i == len(in.Path.Hops)-1, catchUp: version == in.Path.From}
 		h.workers = i < len(in.Path.WorkersFollow) && in.Path.WorkersFollow[i]
 		h.facts, _ = kubefacts.For(version.MinorString())
-		h.release = v.releaseFor(h)
+		h.release = policy.ReleaseFor(v.s, &v.Spec, version, in.Path.From, h.last)
 		v.pin(&h)
 		v.hops = append(v.hops, h)
 		if !h.catchUp {
@@ -97,7 +97,10 @@ func newView(in Input) *view {
 		}
 	}
 	v.apiServerVersions()
-	v.pools = poolsOf(in.Spec)
+	v.Spec = policy.Defaulted(in.Spec)
+	for _, p := range v.Spec.Pools {
+		v.pools = append(v.pools, pool{Pool: p})
+	}
 	v.nodes = make([]node, len(v.s.Nodes))
 	for i := range v.s.Nodes {
 		v.nodes[i] = v.node(&v.s.Nodes[i])
@@ -111,24 +114,16 @@ func newView(in Input) *view {
 func (v *view) node(seen *cluster.Node) node {
 	n := node{Node: seen, pool: -1}
 	n.kubelet, _ = skew.Parse(seen.Kubelet)
-	n.leftOut = v.leavesOut(seen)
+	n.leftOut = policy.LeftOut(&v.Spec, seen) != ""
 	for _, h := range v.hops {
 		if !n.leftOut && h.takes(seen) && n.kubelet.Before(h.version) {
 			n.hops = append(n.hops, h)
 		}
 	}
 	n.touched = !n.leftOut && (len(n.hops) > 0 || (seen.ControlPlane && v.behind(seen)))
-	last := len(v.pools) - 1
-	n.drain = v.pools[last].Drain
+	n.drain = *policy.DrainOf(&v.Spec, seen)
 	if !seen.ControlPlane {
-		n.pool = last
-		for i := range v.pools[:last] {
-			if labels.SelectorFromSet(labels.Set(v.pools[i].NodeSelector)).Matches(labels.Set(seen.Labels)) {
-				n.pool = i
-				break
-			}
-		}
-		n.drain = v.pools[n.pool].Drain
+		n.pool = policy.PoolOf(&v.Spec, seen)
 	}
 	// On a single node there is nowhere to drain to.
 	n.drained = n.touched && len(v.s.Nodes) > 1 && (n.drain.When == refitv1alpha1.DrainAllReleases || n.otherMinor())
@@ -155,57 +150,23 @@ func (v *view) behind(n *cluster.Node) bool {
 	return false
 }
 
-func (v *view) leavesOut(n *cluster.Node) bool {
-	if n.ControlPlane {
-		return v.Spec.Scope == refitv1alpha1.ScopeWorkers
-	}
-	return v.Spec.Scope == refitv1alpha1.ScopeControlPlane ||
-		!labels.SelectorFromSet(labels.Set(v.Spec.NodeSelector)).Matches(labels.Set(n.Labels)) ||
-		(n.OS != "" && n.OS != "linux") ||
-		(!n.IsReady() && v.setAside("NodeNotReady", n.Name))
-}
-
 // setAside says whether a waiver names this check and this node.
 func (v *view) setAside(check, node string) bool {
-	for _, w := range v.Spec.Waivers {
-		if w.Check == check && w.Object == "Node "+node {
-			return true
-		}
-	}
-	return false
+	return policy.Waived(&v.Spec, check, policy.NodeObject(node))
 }
 
 func (v *view) apiServerVersions() {
-	see := func(text string) {
-		version, err := skew.Parse(text)
-		if err != nil {
-			return
-		}
-		if v.oldest.IsZero() || version.Before(v.oldest) {
+	for _, n := range v.s.ControlPlane() {
+		version := v.s.APIServerVersion(n)
+		if !version.IsZero() && (v.oldest.IsZero() || version.Before(v.oldest)) {
 			v.oldest = version
 		}
 		v.newest = skew.Max(v.newest, version)
 	}
-	for i := range v.s.Nodes {
-		n := &v.s.Nodes[i]
-		if n.ControlPlane {
-			see(v.apiServerVersion(n))
-		}
-	}
 	if v.oldest.IsZero() {
-		see(v.s.Version)
+		v.oldest, _ = skew.Parse(v.s.Version) // zero if that is unknown too
+		v.newest = v.oldest
 	}
-}
-
-// apiServerVersion is what the server itself said, else what its agent or its pod's image says.
-func (v *view) apiServerVersion(n *cluster.Node) string {
-	if server := v.s.APIServer(n.Name); server != nil && server.Version != "" {
-		return server.Version
-	}
-	if n.Report != nil && n.Report.APIServer != nil && n.Report.APIServer.Version != "" {
-		return n.Report.APIServer.Version
-	}
-	return n.Static[kubefacts.KubeAPIServer].Version
 }
 
 // movesControlPlane says whether the upgrade changes the control plane at all.

@@ -13,11 +13,33 @@ type Version struct{ Major, Minor, Patch int }
 
 // Parse reads v1.36.3 or 1.36.3. A pre-release or a build is read as the release that it belongs to: v1.36.3-rc.1+x is v1.36.3.
 func Parse(s string) (Version, error) {
+	if v, ok := parsePlain(s); ok {
+		return v, nil
+	}
 	v, err := version.ParseSemantic(s)
 	if err != nil || strings.TrimSpace(s) != s {
 		return Version{}, fmt.Errorf("%q is no version like v1.36.3", s)
 	}
 	return Version{Major: int(v.Major()), Minor: int(v.Minor()), Patch: int(v.Patch())}, nil
+}
+
+// parsePlain reads what nearly all versions look like, since thousands of nodes are asked for theirs again and again.
+func parsePlain(s string) (v Version, ok bool) {
+	parts := []*int{&v.Major, &v.Minor, &v.Patch}
+	rest, more := strings.TrimPrefix(s, "v"), true
+	for _, part := range parts {
+		var text string
+		if text, rest, more = strings.Cut(rest, "."); text == "" || len(text) > 6 || (text[0] == '0' && text != "0") {
+			return Version{}, false
+		}
+		for _, c := range []byte(text) {
+			if c < '0' || c > '9' {
+				return Version{}, false
+			}
+			*part = *part*10 + int(c-'0')
+		}
+	}
+	return v, !more
 }
 
 // String returns v1.36.3, and nothing for the zero value.

@@ -1,4 +1,4 @@
-package plan
+package policy
 
 import (
 	"time"
@@ -11,9 +11,6 @@ import (
 
 // DefaultPool is the name of the pool of every worker that no other pool matches.
 const DefaultPool = "default"
-
-// maxAtWork is the most nodes that are ever at work at once, whatever the pools allow: status.active has this bound.
-const maxAtWork = refitv1alpha1.MaxActive
 
 // Defaulted returns the policy with everything filled in that a person left out, as the API server does for a stored object, and the default pool
 // as its last pool. The input is not changed.

@@ -1,0 +1,129 @@
+package policy
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+func TestTheDefaultPoolIsTheLastOneAndNothingIsLeftOpen(t *testing.T) {
+	spec := refitv1alpha1.ClusterUpgradeSpec{Pools: []refitv1alpha1.Pool{
+		{Name: DefaultPool, Canary: &refitv1alpha1.Canary{}},
+		{Name: "gpu", NodeSelector: refitv1alpha1.Labels{"pool": "gpu"}},
+	}}
+	got := Defaulted(spec)
+	if len(got.Pools) != 2 || got.Pools[0].Name != "gpu" || got.Pools[1].Name != DefaultPool {
+		t.Fatalf("pools: %v", got.Pools)
+	}
+	if spec.Pools[0].MaxUnavailable != nil {
+		t.Error("the input was changed")
+	}
+	if got.Scope != refitv1alpha1.ScopeAll || got.Approval != refitv1alpha1.ApprovalRequired || got.Rollback != refitv1alpha1.RollbackAuto {
+		t.Errorf("got %v, %v, %v", got.Scope, got.Approval, got.Rollback)
+	}
+	want := refitv1alpha1.Drain{
+		When: refitv1alpha1.DrainMinorReleases, Timeout: metav1.Duration{Duration: 15 * time.Minute}, OnBlocked: refitv1alpha1.OnBlockedWait,
+	}
+	for _, pool := range got.Pools {
+		if pool.Drain != want || pool.MaxUnavailable.IntValue() != 1 {
+			t.Errorf("pool %s: %v, %v", pool.Name, pool.Drain, pool.MaxUnavailable)
+		}
+	}
+	if c := got.Pools[1].Canary; c.Nodes != 1 || c.Soak.Duration != 10*time.Minute {
+		t.Errorf("canary: %v", c)
+	}
+}
+
+func TestMaxUnavailable(t *testing.T) {
+	for text, want := range map[string]int{"1": 1, "3": 3, "0": 1, "25%": 2, "5%": 1, "100%": 10, "nonsense": 1} {
+		value := intstr.Parse(text)
+		if got := MaxUnavailable(&refitv1alpha1.Pool{MaxUnavailable: &value}, 10); got != want {
+			t.Errorf("%s of 10 nodes: %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestLeftOut(t *testing.T) {
+	worker := func(change func(*cluster.Node)) *cluster.Node {
+		n := &cluster.Node{Name: "worker-1", OS: "linux", Ready: cluster.Yes, Labels: map[string]string{"wave": "now"}}
+		change(n)
+		return n
+	}
+	nothing := func(*cluster.Node) {}
+	down := func(n *cluster.Node) { n.Ready = cluster.No }
+	waiver := []refitv1alpha1.Waiver{{Check: CheckNodeNotReady, Object: "Node worker-1", Reason: "it is being repaired"}}
+	tests := []struct {
+		situation string
+		spec      refitv1alpha1.ClusterUpgradeSpec
+		node      *cluster.Node
+		want      string
+	}{
+		{"a worker", refitv1alpha1.ClusterUpgradeSpec{}, worker(nothing), ""},
+		{"only the control plane goes", refitv1alpha1.ClusterUpgradeSpec{Scope: refitv1alpha1.ScopeControlPlane}, worker(nothing), "the scope is ControlPlane"},
+		{
+			"only workers go",
+			refitv1alpha1.ClusterUpgradeSpec{Scope: refitv1alpha1.ScopeWorkers},
+			worker(func(n *cluster.Node) { n.ControlPlane = true }),
+			"the scope is Workers",
+		},
+		{"it has the labels", refitv1alpha1.ClusterUpgradeSpec{NodeSelector: refitv1alpha1.Labels{"wave": "now"}}, worker(nothing), ""},
+		{"it lacks a label", refitv1alpha1.ClusterUpgradeSpec{NodeSelector: refitv1alpha1.Labels{"wave": "later"}}, worker(nothing), "it lacks the labels wave=later"},
+		{
+			"a selector does not leave out the control plane",
+			refitv1alpha1.ClusterUpgradeSpec{NodeSelector: refitv1alpha1.Labels{"wave": "later"}},
+			worker(func(n *cluster.Node) { n.ControlPlane = true }), "",
+		},
+		{"Windows", refitv1alpha1.ClusterUpgradeSpec{}, worker(func(n *cluster.Node) { n.OS = "windows" }), "it runs windows, and Refit upgrades Linux hosts only"},
+		{"it is not ready", refitv1alpha1.ClusterUpgradeSpec{}, worker(down), ""},
+		{"it is not ready and set aside", refitv1alpha1.ClusterUpgradeSpec{Waivers: waiver}, worker(down), "it is not ready, and a waiver sets it aside"},
+		{"it is set aside and ready again", refitv1alpha1.ClusterUpgradeSpec{Waivers: waiver}, worker(nothing), ""},
+		{
+			"a waiver of the whole check sets no node aside",
+			refitv1alpha1.ClusterUpgradeSpec{Waivers: []refitv1alpha1.Waiver{{Check: CheckNodeNotReady, Reason: "whatever"}}},
+			worker(down), "",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.situation, func(t *testing.T) {
+			if got := LeftOut(&test.spec, test.node); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestReleaseFor(t *testing.T) {
+	s := clustertest.HA("v1.34.4", 3, 1, clustertest.Released("v1.35.4", "v1.35.11", "v1.36.3", "v1.36.5", "v1.34.1"))
+	s.Releases = append(s.Releases, cluster.Release{Name: "broken", Error: "its signature is wrong", Payload: refitv1alpha1.ReleasePayload{Kubernetes: "v1.35.12"}})
+	from := skew.Version{Major: 1, Minor: 34, Patch: 4}
+	tests := []struct {
+		situation string
+		version   skew.Version
+		last      bool
+		want      string
+	}{
+		{"on the way the newest of the minor version that can be used", skew.Version{Major: 1, Minor: 35}, false, "kubernetes-v1.35.11"},
+		{"at the end what was asked for", skew.Version{Major: 1, Minor: 36, Patch: 3}, true, "kubernetes-v1.36.3"},
+		{"at the end nothing else", skew.Version{Major: 1, Minor: 36, Patch: 4}, true, ""},
+		{"workers that catch up do not end below the control plane", from, false, ""},
+		{"a minor version without a Release", skew.Version{Major: 1, Minor: 37}, false, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.situation, func(t *testing.T) {
+			got := ""
+			if r := ReleaseFor(s, &refitv1alpha1.ClusterUpgradeSpec{}, test.version, from, test.last); r != nil {
+				got = r.Name
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package policy
+
+import (
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+// ReleaseFor is the Release that a hop to a version installs, nil if the cluster has none: the recorded one of an operation under way, the one that the spec
+// names, or the newest of the hop's minor version. The last hop takes exactly the version that was asked for; workers that catch up with a control plane at
+// from do not end below its patch.
+func ReleaseFor(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, version, from skew.Version, last bool) *cluster.Release {
+	if r := recorded(s, version); r != nil {
+		return r
+	}
+	var newest *cluster.Release
+	var newestVersion skew.Version
+	for i := range s.Releases {
+		candidate := &s.Releases[i]
+		v, err := skew.Parse(candidate.Payload.Kubernetes)
+		switch {
+		case err != nil || candidate.Error != "" || !v.SameMinor(version):
+			continue
+		case last && (v != version || (spec.Target.Release != "" && candidate.Name != spec.Target.Release)):
+			continue
+		case version == from && v.Before(version):
+			continue
+		}
+		if newest == nil || newestVersion.Before(v) || (newestVersion == v && newest.Name < candidate.Name) {
+			newest, newestVersion = candidate, v
+		}
+	}
+	return newest
+}
+
+// recorded is the Release that the operation's plan was made with: a newer one that has come since is not for this operation.
+func recorded(s *cluster.Snapshot, version skew.Version) *cluster.Release {
+	if s.Operation == nil || s.Operation.Plan == nil {
+		return nil
+	}
+	for _, hop := range s.Operation.Plan.Hops {
+		v, err := skew.Parse(hop.Kubernetes)
+		if err != nil || !v.SameMinor(version) || hop.Release.Name == "" {
+			continue
+		}
+		for i := range s.Releases {
+			if r := &s.Releases[i]; r.Name == hop.Release.Name && r.Digest == hop.Release.Digest {
+				return r
+			}
+		}
+	}
+	return nil
+}
