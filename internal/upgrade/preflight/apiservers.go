@@ -61,9 +61,11 @@ func apiServerNotReady(v *view) []Finding {
 	return found
 }
 
+// staticNotReady says that a static pod is known not to be ready. With no word from its node Kubernetes calls every pod on it not ready, which says nothing of
+// the pod: that the node is silent is a finding of its own.
 func (v *view) staticNotReady(n *node, component string) bool {
 	pod, has := n.Static[component]
-	return has && !pod.Ready
+	return has && !pod.Ready && n.IsReady()
 }
 
 // apiServerUnknown is a server that nobody could ask. Its pod's readiness probe asks the same question, and softens the verdict.

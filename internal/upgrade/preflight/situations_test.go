@@ -338,6 +338,10 @@ func etcdSituations() []situation {
 			change: staticPod("cp-2", "etcd", func(p *cluster.StaticPod) { p.Ready = false }),
 		},
 		{check: "EtcdMemberUnhealthy", name: "no agent, and its pod is ready", bare: true},
+		{
+			check: "EtcdMemberUnhealthy", name: "no agent, and no word from its node, so its pod is called not ready", bare: true,
+			change: all(staticPod("cp-2", "etcd", func(p *cluster.StaticPod) { p.Ready = false }), onNode("cp-2", func(n *cluster.Node) { n.Ready = cluster.No })),
+		},
 		{check: "EtcdMemberUnhealthy", name: "external etcd", change: external},
 
 		{check: "EtcdTwoMembers", name: "three"},
