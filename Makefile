@@ -16,7 +16,7 @@ COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 
 # Which tests each end-to-end target runs, and for how long at most.
 E2E_PACKAGES ?= ./test/e2e/...
-E2E_CI_RUN ?= ^TestCI
+E2E_CI_RUN ?= ^(TestCI|TestCheckLeavesNothing)$$
 E2E_TESTBED_RUN ?= ^(TestVariants|TestSingle|TestManyNodes|TestSideBySide|TestCopy)
 E2E_FULL_RUN ?= ^TestVariants
 E2E_LEFTOVERS_RUN ?= ^TestLeftovers

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
 func helmObject(h *cluster.Helm) string {
@@ -42,23 +44,43 @@ func removedAPIInHelmRelease(v *view) []Finding {
 				continue
 			}
 			told[kind] = true
-			at, instead, removed := v.removedKind(kind)
-			if !removed {
-				continue
+			wrote := fmt.Sprintf("%s/%s wrote %s %s as %s", h.Namespace, h.Name, object.Kind, object.Name, object.APIVersion)
+			if at, instead, removed := v.removedKind(kind); removed {
+				found = append(found, Finding{
+					Object: helmObject(h), Remedy: rewriteRelease(instead),
+					Message: fmt.Sprintf("%s, which %s does not serve any more: Helm could not upgrade it then", wrote, at),
+				})
+			} else if api, gone := v.goneAlready(kind); gone {
+				found = append(found, Finding{
+					Severity: Warn, Object: helmObject(h),
+					Remedy:  "Rewrite the stored release with the Helm plugin mapkubeapis; a newer chart alone does not help.",
+					Message: fmt.Sprintf("%s, which Kubernetes removed in %s: Helm cannot upgrade it, now as little as afterwards", wrote, api.Removed),
+				})
 			}
-			remedy := "Upgrade the chart to a version that writes an API that stays, or rewrite the stored release with the Helm plugin mapkubeapis."
-			if instead != "" {
-				remedy = fmt.Sprintf("Upgrade the chart to a version that writes %s, or rewrite the stored release with the Helm plugin mapkubeapis.", instead)
-			}
-			found = append(found, Finding{
-				Object: helmObject(h),
-				Remedy: remedy,
-				Message: fmt.Sprintf("%s/%s wrote %s %s as %s, which %s does not serve any more: Helm could not upgrade it then",
-					h.Namespace, h.Name, object.Kind, object.Name, object.APIVersion, at),
-			})
 		}
 	}
 	return found
+}
+
+// rewriteRelease is how to get an API out of a release before it is removed.
+func rewriteRelease(instead string) string {
+	if instead == "" {
+		instead = "an API that stays"
+	}
+	return fmt.Sprintf("Upgrade the chart to a version that writes %s, or rewrite the stored release with the Helm plugin mapkubeapis.", instead)
+}
+
+// goneAlready says whether the cluster's present version has removed a kind of Kubernetes' own.
+func (v *view) goneAlready(kind schema.GroupVersionKind) (kubefacts.API, bool) {
+	if v.from == nil {
+		return kubefacts.API{}, false
+	}
+	api, known := v.from.API(kind)
+	if !known || api.Served || api.Removed == "" {
+		return api, false
+	}
+	removed, err := skew.Parse(api.Removed + ".0")
+	return api, err == nil && removed.MinorsBehind(v.Path.From) >= 0
 }
 
 // removedKind returns the hop that does not serve a kind which is served now, and what to use instead.

@@ -1054,7 +1054,7 @@ func removalSituations() []situation {
 
 		{check: "RemovedAPIInHelmRelease", name: "an API that stays", change: wrote("networking.k8s.io/v1", "Ingress"), to: "v1.37.1"},
 		{check: "RemovedAPIInHelmRelease", name: "an API that the second hop removes", change: wrote("networking.k8s.io/v1beta1", "ServiceCIDR"), to: "v1.37.1", want: Block},
-		{check: "RemovedAPIInHelmRelease", name: "an API that is gone already", change: wrote("extensions/v1beta1", "Ingress"), to: "v1.37.1"},
+		{check: "RemovedAPIInHelmRelease", name: "an API that is gone already", change: wrote("extensions/v1beta1", "Ingress"), to: "v1.37.1", want: Warn},
 		{check: "RemovedAPIInHelmRelease", name: "a custom resource", change: wrote("shop.example/v1", "Cart"), to: "v1.37.1"},
 		{check: "RemovedAPIInHelmRelease", name: "from a version without facts", change: wrote("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy"), from: "v1.33.9", to: "v1.34.4", want: Block},
 
