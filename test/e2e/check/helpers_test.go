@@ -1,0 +1,52 @@
+//go:build e2e
+
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed/figure"
+)
+
+// Versions that the tests check for.
+const (
+	older  = "v1.35.4"
+	newer  = "v1.36.3"
+	newest = "v1.37.1"
+)
+
+const (
+	// patience is how long a defect may take to show, or to be gone: a node that is silent counts as not ready after 50 s.
+	patience = 3 * time.Minute
+	// pause is between two looks.
+	pause = 300 * time.Millisecond
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func show(t *testing.T, name string, value float64, unit string) {
+	t.Helper()
+	must(t, figure.Print(name, value, unit))
+}
+
+// until looks again and again until nothing is missing any more.
+func until(ctx context.Context, what string, look func(context.Context) error) error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
+		err := look(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil || time.Now().After(deadline) {
+			return fmt.Errorf("waited for %s in vain: %w", what, errors.Join(err, ctx.Err()))
+		}
+	}
+}
