@@ -76,7 +76,7 @@ func (m *maker) sortNodes() {
 	m.sizes = make([]int, len(m.spec.Pools))
 	for i := range m.snapshot.Nodes {
 		n := &m.snapshot.Nodes[i]
-		if !n.ControlPlane {
+		if policy.Pooled(n) {
 			m.sizes[policy.PoolOf(m.spec, n)]++
 		}
 		switch reason := policy.LeftOut(m.spec, n); {

@@ -113,6 +113,9 @@ func (v *view) server(n *cluster.Node) skew.Version { return v.serve[n.Name] }
 
 // count counts a worker in its pool.
 func (v *view) count(n *cluster.Node) {
+	if !policy.Pooled(n) {
+		return
+	}
 	c := &v.counts[v.pools[n.Name]]
 	c.size++
 	if !v.unavailable(n) {

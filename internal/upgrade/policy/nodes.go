@@ -42,7 +42,7 @@ func LeftOut(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) string {
 		return "the scope is ControlPlane"
 	case !HasLabels(n, spec.NodeSelector):
 		return fmt.Sprintf("it lacks the labels %s", labels.Set(spec.NodeSelector))
-	case n.OS != "" && n.OS != "linux":
+	case !isLinux(n):
 		return fmt.Sprintf("it runs %s, and Refit upgrades Linux hosts only", n.OS)
 	case !n.IsReady() && Waived(spec, CheckNodeNotReady, NodeObject(n.Name)):
 		return "it is not ready, and a waiver sets it aside"
@@ -59,6 +59,11 @@ func HasLabels(n *cluster.Node, want refitv1alpha1.Labels) bool {
 	}
 	return true
 }
+
+// Pooled says whether a node counts in its pool: workers do, also those that a spec leaves out, but not hosts that Refit can never upgrade.
+func Pooled(n *cluster.Node) bool { return !n.ControlPlane && isLinux(n) }
+
+func isLinux(n *cluster.Node) bool { return n.OS == "" || n.OS == "linux" }
 
 // PoolOf returns the index of the first pool whose selector matches; the last one is the default pool and matches every worker.
 func PoolOf(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) int {

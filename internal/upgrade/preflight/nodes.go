@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 func (n *node) cordonedByHand() bool { return n.Unschedulable && n.CordonedBy == "" }
@@ -16,7 +17,7 @@ func nodeNotReady(v *view) []Finding {
 	for i := range v.nodes {
 		n := &v.nodes[i]
 		aside := !n.IsReady() && v.setAside("NodeNotReady", n.Name)
-		if n.pool < 0 || n.IsReady() || (n.leftOut && !aside && !v.pools[n.pool].usedUp()) {
+		if !policy.Pooled(n.Node) || n.IsReady() || (n.leftOut && !aside && !v.pools[n.pool].usedUp()) {
 			continue
 		}
 		p := &v.pools[n.pool]
@@ -42,7 +43,7 @@ func nodeCordonedByHand(v *view) []Finding {
 	var found []Finding
 	for i := range v.nodes {
 		n := &v.nodes[i]
-		if !n.cordonedByHand() || (n.leftOut && (n.pool < 0 || !v.pools[n.pool].usedUp())) {
+		if !n.cordonedByHand() || (n.leftOut && (!policy.Pooled(n.Node) || !v.pools[n.pool].usedUp())) {
 			continue
 		}
 		f := Finding{

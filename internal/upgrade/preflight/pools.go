@@ -9,7 +9,7 @@ import (
 func (v *view) fillPools() {
 	for i := range v.nodes {
 		n := &v.nodes[i]
-		if n.pool < 0 {
+		if !policy.Pooled(n.Node) {
 			continue
 		}
 		p := &v.pools[n.pool]

@@ -552,6 +552,12 @@ func nodeSituations() []situation {
 		{check: "NodeNotReady", name: "one that a waiver sets aside", change: notReady, spec: waiver("NodeNotReady", "Node worker-1"), want: Warn},
 		{check: "NodeNotReady", name: "one that is left out", change: notReady, spec: scope(refitv1alpha1.ScopeControlPlane)},
 		{
+			check: "NodeNotReady", name: "one that a selector leaves out, and it uses up its pool", want: Block,
+			change: all(notReady, onNode("worker-2", func(n *cluster.Node) { n.Labels["wave"] = "now" })),
+			spec:   func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.NodeSelector = refitv1alpha1.Labels{"wave": "now"} },
+		},
+		{check: "NodeNotReady", name: "one with Windows, which is in no pool", change: all(notReady, onWorker(func(n *cluster.Node) { n.OS = "windows" }))},
+		{
 			check: "NodeNotReady", name: "one beside a cordoned one that a waiver sets aside, and two may be unavailable", want: Warn,
 			change: all(notReady, onNode("worker-2", func(n *cluster.Node) { n.Unschedulable = true })),
 			spec:   both(twoAtOnce, waiver("NodeCordonedByHand", "Node worker-2")),
