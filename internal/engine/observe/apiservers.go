@@ -7,7 +7,9 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,20 +35,38 @@ func (g *gathering) readAPIServers(ctx context.Context) error {
 	if len(controlPlane) == 0 {
 		return errors.New("no node has the label " + labelControlPlane + ", so nobody knows where the API servers are; label the control plane nodes")
 	}
-	g.snapshot.APIServers = make([]cluster.APIServer, len(controlPlane))
+	servers, refused := make([]cluster.APIServer, len(controlPlane)), make([]bool, len(controlPlane))
 	var group errgroup.Group
 	group.SetLimit(sideBySide)
 	for i, n := range controlPlane {
 		group.Go(func() error {
-			g.snapshot.APIServers[i] = g.askServer(ctx, n, len(controlPlane) == 1)
+			servers[i], refused[i] = g.askServer(ctx, n, len(controlPlane) == 1)
 			return nil
 		})
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	judgeRefusals(servers, refused)
+	g.snapshot.APIServers = servers
+	return nil
 }
 
-// askServer asks one API server, in the first way that leads to it.
-func (g *gathering) askServer(ctx context.Context, n *cluster.Node, alone bool) cluster.APIServer {
+// judgeRefusals calls a server not ready whose host refused the connection, where another one answered at its own address: then the way is open, and nobody
+// listens. Kubernetes itself learns of it a minute later, when the node's word is overdue.
+func judgeRefusals(servers []cluster.APIServer, refused []bool) {
+	if !slices.ContainsFunc(servers, func(s cluster.APIServer) bool { return s.Via == cluster.ViaAddress }) {
+		return
+	}
+	for i := range servers {
+		if refused[i] {
+			servers[i].Ready = cluster.No
+		}
+	}
+}
+
+// askServer asks one API server, in the first way that leads to it. It also says whether none did and its host refused the connection.
+func (g *gathering) askServer(ctx context.Context, n *cluster.Node, alone bool) (server cluster.APIServer, refused bool) {
 	out := cluster.APIServer{Node: n.Name, Address: addressOf(n, g.servers[n.Name].advertised)}
 	object := "Node " + n.Name
 	failed := []error{}
@@ -65,7 +85,7 @@ func (g *gathering) askServer(ctx context.Context, n *cluster.Node, alone bool) 
 		} else {
 			out.DeprecatedKnown = cluster.Yes
 		}
-		return out
+		return out, false
 	}
 	if len(failed) == 0 {
 		failed = append(failed, errNoWay)
@@ -79,7 +99,7 @@ func (g *gathering) askServer(ctx context.Context, n *cluster.Node, alone bool) 
 	g.gap(gap)
 	gap.Part = cluster.PartDeprecated
 	g.gap(gap)
-	return out
+	return out, errors.Is(failed[0], syscall.ECONNREFUSED)
 }
 
 // waysTo are the ways to an API server, the best first.

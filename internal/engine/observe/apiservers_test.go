@@ -83,3 +83,25 @@ func TestFailingChecks(t *testing.T) {
 		t.Errorf("the failing checks are %q", got)
 	}
 }
+
+func TestAServerThatRefusesConnections(t *testing.T) {
+	tests := []struct {
+		situation string
+		other     string // how another server answered
+		refused   bool
+		want      cluster.Answer
+	}{
+		{"another answers at its own address", cluster.ViaAddress, true, cluster.No},
+		{"another answers at its own address, and this one is silent", cluster.ViaAddress, false, cluster.Unknown},
+		{"no address can be reached from here", cluster.ViaPodProxy, true, cluster.Unknown},
+	}
+	for _, test := range tests {
+		t.Run(test.situation, func(t *testing.T) {
+			servers := []cluster.APIServer{{Node: "cp-1", Via: test.other, Ready: cluster.Yes}, {Node: "cp-2"}}
+			judgeRefusals(servers, []bool{false, test.refused})
+			if got := servers[1].Ready; got != test.want || servers[0].Ready != cluster.Yes {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
