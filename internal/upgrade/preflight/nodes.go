@@ -90,7 +90,10 @@ func ago(d time.Duration) string {
 	case d >= 2*time.Hour:
 		return fmt.Sprintf("%d hours", int(d.Hours()))
 	}
-	return fmt.Sprintf("%d minutes", int(d.Minutes()))
+	if d < time.Minute {
+		return "less than a minute"
+	}
+	return many(int(d.Minutes()), "minute")
 }
 
 func nodeUnderPressure(v *view) []Finding {
