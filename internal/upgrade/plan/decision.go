@@ -8,17 +8,17 @@ import (
 
 // Decision is what Next decided.
 type Decision struct {
-	State State `json:"state"`
+	State State
 	// Do is what can be done now. Actions on different nodes are independent of each other.
-	Do []Action `json:"do,omitempty"`
+	Do []Action
 	// Waiting is what is being waited for, the most important first. It is never empty unless there is something to do or the operation has ended.
-	Waiting []Wait `json:"waiting,omitempty"`
+	Waiting []Wait
 	// Doing is all that in one sentence.
-	Doing string `json:"doing"`
+	Doing string
 	// Progress counts the nodes that the plan touches.
-	Progress refitv1alpha1.NodeCounts `json:"progress"`
+	Progress refitv1alpha1.NodeCounts
 	// Failures are the nodes that failed, by name.
-	Failures []refitv1alpha1.Failure `json:"failures,omitempty"`
+	Failures []refitv1alpha1.Failure
 }
 
 // State is what an operation is, in one word.
@@ -62,27 +62,27 @@ const (
 
 // Action is one thing to do.
 type Action struct {
-	Kind    ActionKind                `json:"kind"`
-	Node    string                    `json:"node,omitempty"`
-	To      string                    `json:"to,omitempty"` // MoveLeader: the node that shall lead
-	Release *refitv1alpha1.ReleaseRef `json:"release,omitempty"`
-	Role    refitv1alpha1.Role        `json:"role,omitempty"`
-	Attempt int64                     `json:"attempt,omitempty"`
-	Request int64                     `json:"request,omitempty"` // Ask: the number of the question, which is the time in seconds
+	Kind    ActionKind
+	Node    string
+	To      string // MoveLeader: the node that shall lead
+	Release *refitv1alpha1.ReleaseRef
+	Role    refitv1alpha1.Role
+	Attempt int64
+	Request int64 // Ask: the number of the question, which is the time in seconds
 	// Delete says that the drain may delete what a budget holds: the pool's policy after its timeout.
-	Delete bool   `json:"delete,omitempty"`
-	Reason string `json:"reason"`
+	Delete bool
+	Reason string
 }
 
 // Wait is something that is being waited for.
 type Wait struct {
-	Reason  string    `json:"reason"` // a reason constant of api/v1alpha1
-	Node    string    `json:"node,omitempty"`
-	Message string    `json:"message"`
-	Since   time.Time `json:"since,omitzero"`
-	Until   time.Time `json:"until,omitzero"` // when the wait is over by itself, if that is known
+	Reason  string // a reason constant of api/v1alpha1
+	Node    string
+	Message string
+	Since   time.Time
+	Until   time.Time // when the wait is over by itself, if that is known
 	// Person says that only a person, or a change from outside, can end it.
-	Person bool   `json:"person,omitempty"`
-	More   int    `json:"more,omitempty"` // further nodes that wait for the same thing
-	Remedy string `json:"remedy,omitempty"`
+	Person bool
+	More   int // further nodes that wait for the same thing
+	Remedy string
 }

@@ -36,20 +36,7 @@ var deciderStories = []story{
 	{
 		name: "stray-cordon", tells: "A leader is stopped just before it would cordon worker-1. Meanwhile a person pauses and worker-1 is given back. The old leader's cordon is lifted again.",
 		scene: minor(shape(1, 2)), ends: Succeeded,
-		script: []turn{
-			{claimed("worker-1"), func(t *telling) {
-				t.tell("! the leader is stopped, and another one takes over")
-				old := *t.leader
-				old.name, old.view, old.fresh = "the old leader", t.see(), false
-				t.old, t.leader = &old, t.takeOver("Refit")
-				t.edit(pause, "a person pauses")
-			}},
-			{later(2, is(Paused)), func(t *telling) {
-				t.tell("! the old leader wakes up")
-				t.decide(t.old)
-			}},
-			{later(10, is(Paused)), asks(resume, "a person resumes")},
-		},
+		script: deposedOverAPause(),
 	},
 	{
 		name: "claims-wiped", tells: "Somebody empties status.active while cp-3 is being changed, and the endpoint's address has moved to it. cp-1 would be next, and waits: a claim that is lost does not stop an agent.",
@@ -65,19 +52,25 @@ var deciderStories = []story{
 	{
 		name: "deposed-leader-after-pause", tells: "A leader is stopped just before it would order the change of worker-1. Meanwhile a person pauses and worker-1 is given back: the order is refused.",
 		scene: minor(shape(1, 2), road("v1.36.1", "v1.36.3", "v1.36.3")), ends: Succeeded,
-		script: []turn{
-			{claimed("worker-1"), func(t *telling) {
-				t.tell("! the leader is stopped, and another one takes over")
-				old := *t.leader
-				old.name, old.view, old.fresh = "the old leader", t.see(), false
-				t.old, t.leader = &old, t.takeOver("Refit")
-				t.edit(pause, "a person pauses")
-			}},
-			{later(2, is(Paused)), func(t *telling) {
-				t.tell("! the old leader wakes up")
-				t.decide(t.old)
-			}},
-			{later(10, is(Paused)), asks(resume, "a person resumes")},
-		},
+		script: deposedOverAPause(),
 	},
+}
+
+// deposedOverAPause stops a leader with worker-1 claimed, and wakes it up while the operation is paused under another one. Turns count for themselves,
+// so each story has its own.
+func deposedOverAPause() []turn {
+	return []turn{
+		{claimed("worker-1"), func(t *telling) {
+			t.tell("! the leader is stopped, and another one takes over")
+			old := *t.leader
+			old.name, old.view, old.fresh = "the old leader", t.see(), false
+			t.old, t.leader = &old, t.takeOver("Refit")
+			t.edit(pause, "a person pauses")
+		}},
+		{later(2, is(Paused)), func(t *telling) {
+			t.tell("! the old leader wakes up")
+			t.decide(t.old)
+		}},
+		{later(10, is(Paused)), asks(resume, "a person resumes")},
+	}
 }

@@ -17,10 +17,8 @@ func (v *view) members() []*node {
 		return nil
 	}
 	var out []*node
-	for _, n := range v.controlPlane() {
-		if _, has := n.Static["etcd"]; has || (n.Report != nil && n.Report.Etcd != nil) {
-			out = append(out, n)
-		}
+	for _, n := range v.s.EtcdMembers() {
+		out = append(out, v.byName[n.Name])
 	}
 	return out
 }
