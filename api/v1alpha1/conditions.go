@@ -62,6 +62,14 @@ const (
 	ReasonOlderOperation = "OlderOperation"
 )
 
+// The condition types of a NodeUpgrade. Both are the agent's.
+const (
+	// ConditionAccepted is False when the agent refuses the order; the reason says why.
+	ConditionAccepted = "Accepted"
+	// ConditionWaiting is True while a step waits for something outside the host; the message says for what.
+	ConditionWaiting = "Waiting"
+)
+
 // What Refit writes on a Node, so that everyone can see whose cordon it is.
 const (
 	// AnnotationCordonedBy is the UID of the operation that cordoned the node. Only such a cordon is ever lifted.

@@ -44,20 +44,3 @@ type ReleaseSpec struct {
 	// +kubebuilder:validation:MaxLength=262144
 	Envelope []byte `json:"envelope,omitempty"`
 }
-
-// ReleasePayloadType is the DSSE payload type of a Release.
-const ReleasePayloadType = "application/vnd.refit.release.v1+json"
-
-// ReleasePayload is what is signed: the content of a Release's envelope.
-//
-// +kubebuilder:object:generate=false
-type ReleasePayload struct {
-	// Kubernetes, Etcd, Containerd, Runc, CNIPlugins, CoreDNS and Pause are the versions that the Release brings; empty: it leaves that part alone.
-	Kubernetes string `json:"kubernetes"`
-	Etcd       string `json:"etcd,omitempty"`
-	Containerd string `json:"containerd,omitempty"`
-	Runc       string `json:"runc,omitempty"`
-	CNIPlugins string `json:"cniPlugins,omitempty"`
-	CoreDNS    string `json:"coreDNS,omitempty"`
-	Pause      string `json:"pause,omitempty"`
-}

@@ -13,6 +13,7 @@ var commands = []func(*app) *cobra.Command{
 	newChecksCommand,     // what is looked for
 	newPlanCommand,       // what would happen
 	newSnapshotCommand,   // save what a cluster is, to think about it elsewhere
+	newReleaseCommand,    // what to upgrade to
 	newVersionCommand,    // what this is
 	newCompletionCommand, // for shells
 }
@@ -32,7 +33,7 @@ func newRootCommand(a *app) *cobra.Command {
 		Long: `Refit upgrades Kubernetes clusters made with kubeadm in place: the machines stay, what runs on
 them changes.
 
-This version looks, checks and plans. It changes nothing.
+This version looks, checks, plans, and makes Releases. It changes nothing in a cluster.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 blocked by a preflight finding, 4 still in progress
 or timed out, 130 interrupted.

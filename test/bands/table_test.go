@@ -163,6 +163,7 @@ var table = []band{
 			"./test/apiserver/words", "./test/e2e/testbed",
 		},
 	},
+	onServer("agent"),
 	onServer("observe"),
 	onServer("scale"),
 	onServer("words"),

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// version is set when a release is built.
+var version = "development"
+
+// app is what all commands share.
+type app struct {
+	out, err io.Writer
+	settings string
+}
+
+func command(out, err io.Writer) *cobra.Command {
+	a := &app{out: out, err: err}
+	root := &cobra.Command{
+		Use:   "refit-agent",
+		Short: "Upgrades this host in place, step by step, and puts it back when that fails",
+		Long: `refit-agent runs as a systemd service on every host of a cluster. It carries out orders (NodeUpgrade objects) from a journal on its own disk,
+so that it goes on exactly where a crash, a reboot or a power cut left it, with or without an API server.`,
+		SilenceUsage: true, SilenceErrors: true, Version: version,
+		Args: cobra.NoArgs,
+	}
+	root.SetOut(out)
+	root.SetErr(err)
+	root.PersistentFlags().StringVar(&a.settings, "settings", settings.File, "the host's settings")
+	root.AddCommand(a.run(), a.install(), a.status(), a.steps(), a.undo(), a.forget())
+	root.CompletionOptions.DisableDefaultCmd = true
+	return root
+}
+
+func (a *app) load() (settings.Settings, error) { return settings.Load(a.settings) }
+
+// logger writes JSON, which the system's journal keeps.
+func (a *app) logger() *slog.Logger { return slog.New(slog.NewJSONHandler(a.err, nil)) }
+
+// describe is an error with its remedy.
+func describe(err error) string {
+	if f, ok := errors.AsType[*node.Failure](err); ok {
+		return f.Error() + "\n  what to do: " + f.Remedy
+	}
+	return err.Error()
+}

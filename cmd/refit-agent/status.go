@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/internal/agent"
+)
+
+func (a *app) status() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "Say how far the work on this host is, from its journal",
+		Args:  cobra.NoArgs,
+	}
+	c.RunE = func(*cobra.Command, []string) error {
+		s, err := a.load()
+		if err != nil {
+			return err
+		}
+		status, err := agent.Status(s)
+		if err != nil {
+			return err
+		}
+		a.printStatus(status)
+		return nil
+	}
+	return c
+}
+
+func (a *app) printStatus(s agent.LocalStatus) {
+	fmt.Fprintf(a.out, "Machine:   %s\n", s.Memory.MachineID)
+	fmt.Fprintf(a.out, "Orders:    sequence %d and epoch %d are the highest that were accepted\n", s.Memory.Sequence, s.Memory.Epoch)
+	if s.State == nil {
+		fmt.Fprintln(a.out, "Work:      none yet")
+		return
+	}
+	w := s.State.Work
+	told := s.State.Status()
+	fmt.Fprintf(a.out, "Work:      %s (%s to %s, %s), operation %s\nPhase:     %s\n", w.Release.Name, w.From, w.To, w.Role, w.Operation.Name, told.Phase)
+	if e := told.Error; e != nil {
+		fmt.Fprintf(a.out, "Failed at: %s (%s, %s)\n  %s\n  what to do: %s\n", e.Step, e.Class, e.Reason, e.Message, e.Remedy)
+	}
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nSTEP\tSTATE\tBEGAN\tTOOK")
+	for _, step := range told.Steps {
+		began, took := "-", "-"
+		if step.StartedAt != nil {
+			began = step.StartedAt.Format(time.TimeOnly)
+			if step.FinishedAt != nil {
+				took = step.FinishedAt.Sub(step.StartedAt.Time).String()
+			}
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", step.Name, step.State, began, took)
+	}
+	_ = table.Flush() // a.out is the terminal
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/cmd/refit/text"
+)
+
+func newReleaseShowCommand(a *app) *cobra.Command {
+	f := &format{}
+	cmd := &cobra.Command{
+		Use:   "show FILE",
+		Short: "Show what is in a Release",
+		Long: `Shows what is in a Release: a file that "release create" or "release sign" wrote, or an object from
+a cluster. Whether its signature is good is not asked: "release verify" tells that.`,
+		Example: a.example("release show v1.36.3.yaml", "release show v1.36.3.json -o yaml"),
+		Args:    oneFile("a Release"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			file, err := a.readRelease(args[0])
+			if err != nil {
+				return err
+			}
+			release, signed, err := file.open()
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			trust := output.TrustUnsigned
+			if signed {
+				trust = output.TrustUnverified
+			}
+			document := output.NewReleaseContent(file.name, trust, release)
+			return a.answerRelease(f, &document)
+		},
+	}
+	f.addFlags(cmd)
+	return cmd
+}
+
+func (a *app) answerRelease(f *format, document *output.ReleaseContent) error {
+	if f.output != formatText {
+		return f.print(a, document)
+	}
+	return a.write([]byte(text.Release(document)))
+}

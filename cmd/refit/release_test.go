@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// newPayload is a Release's content of one file, which is in a folder.
+func newPayload(t *testing.T) (path, folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "kubeadm"), []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const digest = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	content, err := json.Marshal(refitv1alpha1.ReleasePayload{
+		Kubernetes: "v1.36.3", Pause: "3.10.2",
+		Files: []refitv1alpha1.ReleaseFile{{
+			Part: refitv1alpha1.PartKubeadm, Name: "kubeadm", Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: "amd64", Version: "v1.36.3",
+			Blob: refitv1alpha1.Blob{Digest: digest, Size: 3, Path: "kubeadm"},
+		}},
+		Images: []refitv1alpha1.ReleaseImage{{Name: "registry.k8s.io/pause:3.10.2", OS: "linux", Arch: "amd64", Config: digest}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file(t, "payload.json", string(content)), folder
+}
+
+func newKey(t *testing.T) (private, public string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "keys")
+	l := newLine(t)
+	if code := l.run(t, "release", "key", "new", "--out", dir); code != 0 {
+		t.Fatal(l.err)
+	}
+	return filepath.Join(dir, "refit-release.key"), filepath.Join(dir, "refit-release.pem")
+}
+
+// signedRelease is a Release object in a file.
+func signedRelease(t *testing.T, payload, private string) string {
+	t.Helper()
+	l := newLine(t)
+	if code := l.run(t, "release", "sign", payload, "--key", private); code != 0 {
+		t.Fatal(l.err)
+	}
+	return file(t, "release.yaml", l.out.String())
+}
+
+func TestReleaseFromKeyToVerified(t *testing.T) {
+	private, public := newKey(t)
+	if info, err := os.Stat(private); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the private key: %v %v", info.Mode(), err)
+	}
+	payload, folder := newPayload(t)
+	release := signedRelease(t, payload, private)
+	raw, err := os.ReadFile(release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object refitv1alpha1.Release
+	if err := yaml.UnmarshalStrict(raw, &object); err != nil {
+		t.Fatal(err)
+	}
+	if object.Name != "kubernetes-v1.36.3" || object.Spec.Kubernetes != "v1.36.3" || object.Kind != "Release" {
+		t.Errorf("%+v", object)
+	}
+	l := newLine(t)
+	if code := l.run(t, "release", "verify", release, "--key", filepath.Dir(public), "--from", folder); code != 0 {
+		t.Fatal(l.err)
+	}
+	for _, want := range []string{"Release kubernetes-v1.36.3 of Kubernetes v1.36.3", "which you trust", "1 file compared, each as it was signed", "to be pulled"} {
+		if !strings.Contains(l.out.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, l.out)
+		}
+	}
+	shown := newLine(t)
+	if code := shown.run(t, "release", "show", release); code != 0 || !strings.Contains(shown.out.String(), "which was not verified") {
+		t.Errorf("%s%s", shown.err, shown.out)
+	}
+	unsigned := newLine(t)
+	if code := unsigned.run(t, "release", "show", payload, "-o", "json"); code != 0 || !strings.Contains(unsigned.out.String(), `"trust": "Unsigned"`) {
+		t.Errorf("%s%s", unsigned.err, unsigned.out)
+	}
+}
+
+func TestReleasesThatAreNotVerified(t *testing.T) {
+	private, public := newKey(t)
+	_, other := newKey(t)
+	payload, folder := newPayload(t)
+	release := signedRelease(t, payload, private)
+	raw, err := os.ReadFile(release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bad, "kubeadm"), []byte("abx"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := file(t, "open.key", "x")
+	if err := os.Chmod(open, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"another key":             {[]string{"verify", release, "--key", other}, 1, "not signed by a key that is known here"},
+		"no key":                  {[]string{"verify", release}, 2, "--key"},
+		"private key":             {[]string{"verify", release, "--key", private}, 1, "it is a private key"},
+		"not signed":              {[]string{"verify", payload, "--key", public}, 1, "not signed yet"},
+		"another version outside": {[]string{"verify", file(t, "r.yaml", strings.Replace(string(raw), "kubernetes: v1.36.3", "kubernetes: v1.36.4", 1)), "--key", public}, 1, "what was signed says"},
+		"two files":               {[]string{"verify", release, release, "--key", public}, 2, "one file"},
+		"two objects":             {[]string{"show", file(t, "r.yaml", string(raw)+"---\n"+string(raw))}, 2, "more than one object"},
+		"no Release":              {[]string{"show", file(t, "r.yaml", "kind: Pod")}, 2, "no Release"},
+		"empty":                   {[]string{"show", file(t, "r.yaml", "")}, 2, "it is empty"},
+		"misspelled field":        {[]string{"show", file(t, "r.yaml", string(raw)+"  more: 1\n")}, 2, "unknown field"},
+		"not there":               {[]string{"show", "/does/not/exist"}, 1, "no such file"},
+		"unknown source":          {[]string{"verify", release, "--key", public, "--from", "ftp://x/y"}, 2, "no source"},
+		"sign with a public key":  {[]string{"sign", payload, "--key", file(t, "x.pem", "")}, 1, "it is the .key file that signs"},
+		"sign with an open key":   {[]string{"sign", payload, "--key", open}, 1, "others can read the key"},
+		"sign without a key":      {[]string{"sign", payload}, 2, "--key"},
+		"sign something else":     {[]string{"sign", file(t, "p.json", `{"kubernetes":"v1.36.3","script":"x"}`), "--key", private}, 1, "unknown field"},
+		"sign, a bad name":        {[]string{"sign", payload, "--key", private, "--name", "A_b"}, 2, "--name"},
+		"key, nowhere":            {[]string{"key", "new"}, 2, "--out"},
+		"key, there already":      {[]string{"key", "new", "--out", private}, 1, "there already"},
+		"key as .pem":             {[]string{"key", "new", "--out", filepath.Join(bad, "x.pem")}, 2, ".pem is for the public key"},
+		"create without version":  {[]string{"create", "--from", folder}, 2, "--kubernetes"},
+		"create from nothing":     {[]string{"create", "--kubernetes", "v1.36.3"}, 2, "--from"},
+		"create a bad version":    {[]string{"create", "--kubernetes", "latest", "--from", folder}, 2, "no version like"},
+		"create without a part":   {[]string{"create", "--kubernetes", "v1.36.3", "--from", folder, "--without", "x"}, 2, "cannot be left out"},
+		"create from too little":  {[]string{"create", "--kubernetes", "1.36.3", "--from", folder}, 1, "no kubeadm and no kubelet of v1.36.3"},
+		"unknown command":         {[]string{"shwo"}, 2, "is it show?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLine(t)
+			if code := l.run(t, append([]string{"release"}, c.args...)...); code != c.code || !strings.Contains(l.err.String(), c.says) {
+				t.Errorf("exit code %d and %q, want %d and %q", code, l.err, c.code, c.says)
+			}
+			if l.out.Len() > 0 {
+				t.Errorf("stdout is for answers, not %q", l.out.String())
+			}
+		})
+	}
+	l := newLine(t)
+	if code := l.run(t, "release", "verify", release, "--key", public, "--from", bad); code != 1 || !strings.Contains(l.err.String(), "1 of 1 files") ||
+		!strings.Contains(l.out.String(), "Not as signed") {
+		t.Errorf("exit code %d: %s%s", code, l.err, l.out)
+	}
+}
+
+// A key that is there is never overwritten, and no half of a new one is written beside the other half of an old one.
+func TestKeysAreNotOverwritten(t *testing.T) {
+	for name, half := range map[string]int{"both are there": -1, "the public one is gone": 1, "the private one is gone": 0} {
+		t.Run(name, func(t *testing.T) {
+			private, public := newKey(t)
+			files := []string{private, public}
+			if half >= 0 {
+				if err := os.Remove(files[half]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := contents(files)
+			l := newLine(t)
+			if code := l.run(t, "release", "key", "new", "--out", private); code != 1 || !strings.Contains(l.err.String(), "there already") {
+				t.Errorf("exit code %d: %s", code, l.err)
+			}
+			if after := contents(files); before != after {
+				t.Errorf("the files have changed")
+			}
+		})
+	}
+}
+
+func contents(paths []string) string {
+	var out bytes.Buffer
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		fmt.Fprintf(&out, "%s %v\n", raw, err != nil)
+	}
+	return out.String()
+}
+
+// What upstream publishes becomes a Release that is signed and verified.
+func TestReleaseFromUpstreamSigned(t *testing.T) {
+	config := []byte(`{"os":"linux","architecture":"amd64"}`)
+	sum := fmt.Sprintf("%x", sha256.Sum256(config))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.Contains(r.URL.Path, "/manifests/"):
+			fmt.Fprintf(w, `{"config":{"digest":"sha256:%s"}}`, sum)
+		case strings.HasSuffix(r.URL.Path, ".sha256"):
+			fmt.Fprint(w, sum)
+		default:
+			w.Header().Set("Content-Length", fmt.Sprint(len(config)))
+			_, _ = w.Write(config)
+		}
+	}))
+	defer server.Close()
+	made := newLine(t)
+	if code := made.run(t, "release", "create", "--kubernetes", "v1.36.3", "--online", "--downloads", server.URL, "--image-repository", server.URL); code != 0 {
+		t.Fatal(made.err)
+	}
+	if !strings.Contains(made.err.String(), "Kubernetes v1.36.3: 3 files, 7 images") {
+		t.Errorf("%s", made.err)
+	}
+	private, public := newKey(t)
+	release := signedRelease(t, file(t, "p.json", made.out.String()), private)
+	l := newLine(t)
+	if code := l.run(t, "release", "verify", release, "--key", public, "-o", "yaml"); code != 0 || !strings.Contains(l.out.String(), "trust: Verified") {
+		t.Errorf("%s%s", l.err, l.out)
+	}
+}
+
+// Help is documentation here too: every command says what it does, shows how, fits a terminal, and its examples are tried.
+func TestHelpOfReleaseCommands(t *testing.T) {
+	root := newRootCommand(newLine(t).app)
+	release, _, err := root.Find([]string{"release"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, _, err := root.Find([]string{"release", "key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cmd := range append(append(release.Commands(), release), key.Commands()...) {
+		if cmd.Long == "" || cmd.Example == "" || cmd.Short == "" {
+			t.Errorf("%s: Short, Long or Example is missing", cmd.Name())
+		}
+		l := newLine(t)
+		if code := l.run(t, append(strings.Fields(cmd.CommandPath())[1:], "--help")...); code != 0 {
+			t.Errorf("%s: exit code %d: %s", cmd.Name(), code, l.err)
+		}
+		for line := range strings.SplitSeq(l.out.String(), "\n") {
+			if len([]rune(line)) > 100 && !strings.HasPrefix(line, "  refit ") {
+				t.Errorf("%s: this line of its help is too long: %q", cmd.Name(), line)
+			}
+		}
+		for example := range strings.SplitSeq(cmd.Example, "\n") {
+			line, _, _ := strings.Cut(example, "|")
+			line, _, _ = strings.Cut(line, ">")
+			found, args, err := root.Find(strings.Fields(line)[1:])
+			if err != nil || found == root {
+				t.Errorf("%q: there is no such command: %v", example, err)
+			} else if err := found.ParseFlags(args); err != nil {
+				t.Errorf("%q: %v", example, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/refit-dev/refit/internal/agent/cluster"
+	"github.com/refit-dev/refit/internal/agent/report"
+	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/agent/steps"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// Config is what an agent is started with.
+type Config struct {
+	Settings   settings.Settings
+	KeysDir    string
+	Kubeconfig string
+	Version    string
+	Log        *slog.Logger
+}
+
+// Agent is the loop on a host. One goroutine does the work; others hear orders and tell the cluster.
+type Agent struct {
+	Config
+	id      host.Identity
+	keys    []artifact.PublicKey
+	store   *artifact.Store
+	systemd *host.Systemd
+	client  *cluster.Client
+	teller  *teller
+	reports *reporter
+
+	memory node.Memory
+	// work is the one that is open, or the last one; nil if there was none.
+	work  *runner
+	known known
+	// orders has the newest NodeUpgrade that nobody has looked at.
+	orders *latest
+}
+
+// Run works until the context ends. A work that was cut off is taken up at once, whether there is an API or not.
+func Run(ctx context.Context, config Config) error {
+	if err := host.MkdirAll(config.Settings.StateDir, 0o700); err != nil {
+		return err
+	}
+	lock, err := host.Lock(config.Settings.LockFile())
+	if err != nil {
+		return fmt.Errorf("another agent works on this host: %w", err)
+	}
+	defer lock.Close()
+	a, err := start(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer a.systemd.Close()
+
+	var running sync.WaitGroup
+	defer running.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	running.Go(func() { a.teller.run(ctx) })
+	running.Go(func() { a.reports.run(ctx) })
+	running.Go(func() { a.listen(ctx) })
+	return a.toil(ctx)
+}
+
+func start(ctx context.Context, config Config) (*Agent, error) {
+	a := &Agent{Config: config, orders: newLatest(), known: known{cache: report.NewCache()}}
+	var err error
+	if a.id, err = host.Identify(); err != nil {
+		return nil, err
+	}
+	if a.memory, err = loadMemory(config.Settings.MemoryFile(), a.id.MachineID); err != nil {
+		return nil, err
+	}
+	if a.keys, err = artifact.LoadKeys(config.KeysDir); err != nil {
+		return nil, err
+	}
+	if a.store, err = artifact.OpenStore(config.Settings.StoreDir()); err != nil {
+		return nil, err
+	}
+	if a.systemd, err = host.ConnectSystemd(ctx); err != nil {
+		return nil, err
+	}
+	if a.client, err = connect(ctx, config); err != nil {
+		return nil, err
+	}
+	a.teller = newTeller(a.client, config.Log, a.id.BootID, config.Version)
+	a.reports = newReporter(a)
+	if err := a.resume(); err != nil {
+		return nil, err
+	}
+	a.know()
+	return a, nil
+}
+
+// connect waits for the kubelet's credentials: on a host that is joining they are not there yet. A host at work has them, since the kubelet had them.
+func connect(ctx context.Context, config Config) (*cluster.Client, error) {
+	for told := false; ; told = true {
+		client, err := cluster.Connect(config.Kubeconfig, config.Version)
+		if err == nil {
+			return client, nil
+		}
+		if !told {
+			config.Log.Info("waiting for the kubelet's credentials", "kubeconfig", config.Kubeconfig, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(5 * time.Second):
+		}
+	}
+}
+
+// resume opens the journal of the work that the host remembers.
+func (a *Agent) resume() error {
+	dir := a.memory.Open
+	if dir == "" {
+		dir = a.memory.Last
+	}
+	if dir == "" {
+		return nil
+	}
+	var err error
+	if a.work, err = a.open(dir); err != nil {
+		return err
+	}
+	state := node.Read(a.work.journal.Records())
+	if a.memory.Open != "" && state.Ended != "" {
+		return a.ended(state) // it was written down, and what follows it was cut off
+	}
+	a.teller.tell(state)
+	return nil
+}
+
+// toil does one thing after the other: a newer order between two steps, else the next step, else it waits.
+func (a *Agent) toil(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if order := a.orders.take(); order != nil {
+			a.consider(ctx, order)
+		}
+		more, err := a.step(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			if failure, ok := errors.AsType[*node.Failure](err); ok && failure.Reason == "JournalBroken" {
+				// Without a journal nothing may be done. The host is left as it is, and says so.
+				a.teller.broken(failure)
+				a.Log.Error("the journal is broken; nothing more is done until the agent is started again", "error", err)
+				<-ctx.Done()
+				return err
+			}
+			return err
+		case more:
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-a.orders.wake:
+		}
+	}
+	return nil
+}
+
+// step does the next thing of the open work.
+func (a *Agent) step(ctx context.Context) (bool, error) {
+	if a.work == nil || a.memory.Open == "" {
+		return false, nil
+	}
+	more, err := a.work.move(a.interruptible(ctx))
+	if errors.Is(err, errNewOrder) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if state := node.Read(a.work.journal.Records()); state.Ended != "" {
+		return true, a.ended(state)
+	}
+	return more, nil
+}
+
+// ended is what follows the end of a work. It can be repeated.
+func (a *Agent) ended(state *node.State) error {
+	a.memory.Last, a.memory.Open = a.memory.Open, ""
+	if state.Ended == "Succeeded" {
+		a.memory.Highest = state.Work.To
+		if a.memory.Files == nil {
+			a.memory.Files = map[string]string{}
+		}
+		maps.Copy(a.memory.Files, a.work.host.Installed())
+		if err := steps.KeepManifests(a.Settings.StateDir); err != nil {
+			a.Log.Warn("the manifests could not be copied", "error", err)
+		}
+	}
+	if err := host.ReleaseReserve(a.Settings.ReserveFile()); err != nil {
+		a.Log.Warn("the reserve could not be given up", "error", err)
+	}
+	if err := storeMemory(a.Settings.MemoryFile(), a.memory); err != nil {
+		return err
+	}
+	a.Log.Info("the work has ended", "outcome", state.Ended, "operation", state.Work.Operation.Name, "from", state.Work.From, "to", state.Work.To)
+	a.teller.tell(state)
+	a.know()
+	a.reports.again()
+	return nil
+}

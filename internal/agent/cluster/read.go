@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// The names of the resources in addresses.
+const (
+	nodes        = "nodes"
+	nodeUpgrades = "nodeupgrades"
+	nodeReports  = "nodereports"
+	releases     = "releases"
+)
+
+// Release reads a Release.
+func (c *Client) Release(ctx context.Context, name string) (*refitv1alpha1.Release, error) {
+	found := &refitv1alpha1.Release{}
+	return found, c.get(ctx, func(u *connection) rest.Interface { return u.refit }, releases, name, found)
+}
+
+// Node reads the Node that this host is.
+func (c *Client) Node(ctx context.Context) (*corev1.Node, error) {
+	found := &corev1.Node{}
+	return found, c.get(ctx, func(u *connection) rest.Interface { return u.core }, nodes, c.nodeName, found)
+}
+
+func (c *Client) get(ctx context.Context, of func(*connection) rest.Interface, resource, name string, into runtime.Object) error {
+	use, err := c.current()
+	if err != nil {
+		return err
+	}
+	if err := c.after(use, of(use).Get().Resource(resource).Name(name).Do(ctx).Into(into)); err != nil {
+		return fmt.Errorf("reading %s %s: %w", resource, name, err)
+	}
+	return nil
+}
+
+// KubeadmConfig is the data of the ConfigMap in which kubeadm keeps the cluster's configuration. kubeadm lets nodes read it.
+func (c *Client) KubeadmConfig(ctx context.Context) (map[string]string, error) {
+	use, err := c.current()
+	if err != nil {
+		return nil, err
+	}
+	found := &corev1.ConfigMap{}
+	request := use.core.Get().Namespace("kube-system").Resource("configmaps").Name("kubeadm-config")
+	if err := c.after(use, request.Do(ctx).Into(found)); err != nil {
+		return nil, fmt.Errorf("reading kubeadm's configuration: %w", err)
+	}
+	return found.Data, nil
+}
+
+// maxAnswer bounds what is read of an answer.
+const maxAnswer = 1 << 20
+
+// Ask gets a path from an API server at an address of its own, such as https://10.0.0.1:6443, with the node's identity. Any answer is no error, whatever
+// its code.
+func (c *Client) Ask(ctx context.Context, server, path string) (code int, body []byte, err error) {
+	use, err := c.current()
+	if err != nil {
+		return 0, nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+path, http.NoBody)
+	if err != nil {
+		return 0, nil, fmt.Errorf("asking %s: %w", server, err)
+	}
+	answer, err := use.http.Do(request)
+	if err != nil {
+		return 0, nil, fmt.Errorf("asking %s: %w", server, err)
+	}
+	defer answer.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return 0, nil, fmt.Errorf("asking %s: %w", server, err)
+	}
+	return answer.StatusCode, body, nil
+}

@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// latest holds the newest order; older ones that nobody took are nobody's business.
+type latest struct {
+	mu     sync.Mutex
+	order  *refitv1alpha1.NodeUpgrade
+	wake   chan struct{}
+	cancel context.CancelCauseFunc // of the step that a newer order may interrupt
+}
+
+func newLatest() *latest { return &latest{wake: make(chan struct{}, 1)} }
+
+func (l *latest) put(order *refitv1alpha1.NodeUpgrade) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	newer := l.order == nil || order.Spec.Sequence > l.order.Spec.Sequence
+	l.order = order
+	if newer && l.cancel != nil {
+		l.cancel(errNewOrder)
+	}
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *latest) take() *refitv1alpha1.NodeUpgrade {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	order := l.order
+	l.order = nil
+	return order
+}
+
+// errNewOrder ends a step that changes nothing, so that nobody waits an hour for a download that is no longer wanted.
+var errNewOrder = errors.New("there is a newer order")
+
+// interruptible is a context that a newer order ends, if the step at hand may be left as it is.
+func (a *Agent) interruptible(ctx context.Context) context.Context {
+	move := node.Next(a.work.journal.Records())
+	a.orders.mu.Lock()
+	defer a.orders.mu.Unlock()
+	a.orders.cancel = nil
+	if move.Kind != node.Do || !move.Step.Prefetch {
+		return ctx
+	}
+	ctx, a.orders.cancel = context.WithCancelCause(ctx)
+	return ctx
+}

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// verified reads a Release from the cluster, believes only what is signed by a key that is pinned here, and keeps the envelope: what follows may happen
+// without an API.
+func (a *Agent) verified(ctx context.Context, ref refitv1alpha1.ReleaseRef) (artifact.Release, error) {
+	refuse := func(format string, args ...any) (artifact.Release, error) {
+		return artifact.Release{}, &node.Refusal{Reason: node.RefusedRelease, Message: fmt.Sprintf("Release %s: ", ref.Name) + fmt.Sprintf(format, args...)}
+	}
+	object, err := a.client.Release(ctx, ref.Name)
+	if err != nil {
+		return artifact.Release{}, err
+	}
+	release, err := artifact.Verify(object.Spec.Envelope, a.keys)
+	switch {
+	case err != nil:
+		return refuse("%v", err)
+	case release.Digest != ref.Digest:
+		return refuse("its digest is %s, the order says %s", release.Digest, ref.Digest)
+	case release.Payload.Kubernetes != object.Spec.Kubernetes:
+		return refuse("it says %s outside and %s in what is signed", object.Spec.Kubernetes, release.Payload.Kubernetes)
+	}
+	if err := host.MkdirAll(a.Settings.ReleasesDir(), 0o700); err != nil {
+		return release, err
+	}
+	return release, host.WriteFile(a.envelopeFile(ref.Digest), object.Spec.Envelope, 0o600)
+}
+
+func (a *Agent) envelopeFile(digest string) string {
+	return filepath.Join(a.Settings.ReleasesDir(), strings.TrimPrefix(digest, "sha256:")+".json")
+}
+
+func (a *Agent) envelope(digest string) ([]byte, error) { return os.ReadFile(a.envelopeFile(digest)) }
+
+// forgetWorks removes all works but one, and files that no Release that is kept names.
+func (a *Agent) forgetWorks(keep string) error {
+	entries, err := os.ReadDir(a.Settings.WorkDir())
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != keep {
+			if err := os.RemoveAll(filepath.Join(a.Settings.WorkDir(), e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/etcd"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+)
+
+// clock tells how far this host's clock is ahead.
+func clock(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
+	if s.API == nil {
+		return nil, nil //nolint:nilnil // there is nothing to say
+	}
+	server, here, err := s.API.ServerTime(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ahead := here.Sub(server).Milliseconds()
+	return func(to *refitv1alpha1.NodeReportStatus) { to.ClockOffsetMilliseconds = &ahead }, nil
+}
+
+// endpoint asks the address that the whole cluster uses: on a control plane node the kubelet may have its own API server's instead.
+func endpoint(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
+	if s.API == nil {
+		return nil, nil //nolint:nilnil // there is nothing to say
+	}
+	address, err := s.API.Server()
+	if err != nil {
+		return nil, err
+	}
+	if config, err := clientcmd.LoadFromFile(s.path(adminConf)); err == nil {
+		if named, has := config.Contexts[config.CurrentContext]; has && config.Clusters[named.Cluster] != nil {
+			address = config.Clusters[named.Cluster].Server
+		}
+	}
+	_, _, err = s.API.Ask(ctx, address, "/readyz")
+	answers := err == nil
+	return func(to *refitv1alpha1.NodeReportStatus) { to.EndpointReachable = &answers }, nil
+}
+
+func certs(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
+	found, err := kubeadm.ReadCertificates(s.path(pkiDir), s.path(kubernetesDir))
+	return func(to *refitv1alpha1.NodeReportStatus) { to.Certificates = found }, err
+}
+
+// etcdFacts asks this host's member. Where one should be and cannot be asked, the fact is absent.
+func etcdFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
+	text, err := os.ReadFile(s.path(manifestsDir + "/etcd.yaml"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil //nolint:nilnil // no member runs here
+	}
+	if err != nil {
+		return nil, err
+	}
+	config, err := etcd.ConfigFromManifest(text)
+	if err != nil {
+		return nil, err
+	}
+	client, err := etcd.Dial(config)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	facts, err := client.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(to *refitv1alpha1.NodeReportStatus) { to.Etcd = facts }, nil
+}
+
+// apiServerFacts asks this host's API server at its own address.
+func apiServerFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
+	text, err := os.ReadFile(s.path(manifestsDir + "/kube-apiserver.yaml"))
+	if errors.Is(err, os.ErrNotExist) || s.API == nil {
+		return nil, nil //nolint:nilnil // none runs here
+	}
+	if err != nil {
+		return nil, err
+	}
+	address, port, err := kubeadm.LocalEndpoint(text)
+	if err != nil {
+		return nil, err
+	}
+	server := "https://" + net.JoinHostPort(address, strconv.Itoa(port))
+	facts := &refitv1alpha1.APIServerFacts{}
+	code, _, err := s.API.Ask(ctx, server, "/readyz")
+	facts.Ready = err == nil && code == http.StatusOK
+	var version struct{ GitVersion string }
+	if code, body, err := s.API.Ask(ctx, server, "/version"); err == nil && code == http.StatusOK && json.Unmarshal(body, &version) == nil {
+		facts.Version = version.GitVersion
+	}
+	return func(to *refitv1alpha1.NodeReportStatus) { to.APIServer = facts }, nil
+}

@@ -1,0 +1,112 @@
+package report
+
+import (
+	"maps"
+	"slices"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// The bounds of a NodeReport: one that exceeds any of them is refused as a whole.
+const (
+	maxAgentVersion = 40
+	maxKeys         = 8
+	maxKey          = 80
+	maxHeld         = 16
+	maxWord         = 64
+	maxPaths        = 8
+	maxPath         = 128
+	maxAddresses    = 32
+	maxAddress      = 45
+	maxFlags        = 64
+	maxGates        = 32
+	maxFields       = 96
+	maxDisks        = 8
+	maxCertificates = 24
+	maxDifferences  = 10
+	maxDifference   = 160
+	maxManifests    = 8
+	maxImages       = 16
+	maxImage        = 255
+	maxOS           = 128
+	maxKernel       = 96
+	maxName         = 253
+)
+
+// bound cuts every list and text to what the API takes, and names the lists that it cut.
+func bound(s *refitv1alpha1.NodeReportStatus) {
+	c := &cutter{}
+	s.ReleaseKeys = c.texts("releaseKeys", s.ReleaseKeys, maxKeys, maxKey)
+	s.OS, s.Kernel, s.Hostname = clip(s.OS, maxOS), clip(s.Kernel, maxKernel), clip(s.Hostname, maxName)
+	s.HeldPackages = c.texts("heldPackages", s.HeldPackages, maxHeld, maxWord)
+	s.ReadOnlyPaths = c.texts("readOnlyPaths", s.ReadOnlyPaths, maxPaths, maxPath)
+	s.Addresses = c.texts("addresses", s.Addresses, maxAddresses, maxAddress)
+	s.MissingImages = c.texts("missingImages", s.MissingImages, maxImages, maxImage)
+	s.Disks = cut(c, "disks", s.Disks, maxDisks)
+	s.Certificates = cut(c, "certificates", s.Certificates, maxCertificates)
+	for i := range s.Disks {
+		s.Disks[i].Path = clip(s.Disks[i].Path, maxPath)
+	}
+	for i := range s.Certificates {
+		s.Certificates[i].Name = clip(s.Certificates[i].Name, maxWord)
+	}
+	v := &s.Versions
+	for _, text := range []*string{&v.Kubelet, &v.KubeletOnDisk, &v.Kubeadm, &v.Containerd, &v.Runc, &v.CNIPlugins} {
+		*text = clip(*text, maxWord)
+	}
+	if k := s.Kubelet; k != nil {
+		k.Flags = c.texts("kubelet.flags", k.Flags, maxFlags, maxWord)
+		k.ConfigFields = c.texts("kubelet.configFields", k.ConfigFields, maxFields, maxWord)
+		k.FeatureGates = c.gates("kubelet.featureGates", k.FeatureGates)
+	}
+	if d := s.Drift; d != nil {
+		d.Differences = c.texts("drift.differences", d.Differences, maxDifferences, maxDifference)
+		d.MissingManifests = c.texts("drift.missingManifests", d.MissingManifests, maxManifests, maxWord)
+		d.UnparsableManifests = c.texts("drift.unparsableManifests", d.UnparsableManifests, maxManifests, maxWord)
+		d.APIReferences = c.texts("drift.apiReferences", d.APIReferences, maxManifests, maxPath)
+	}
+	if s.CRI != nil {
+		s.CRI.Runtime = clip(s.CRI.Runtime, maxWord)
+	}
+	if s.APIServer != nil {
+		s.APIServer.Version = clip(s.APIServer.Version, maxWord)
+	}
+	s.Truncated = c.names
+}
+
+// cutter remembers what was cut.
+type cutter struct{ names []string }
+
+func cut[T any](c *cutter, name string, list []T, most int) []T {
+	if len(list) <= most {
+		return list
+	}
+	c.names = append(c.names, name)
+	return list[:most]
+}
+
+// texts cuts the list and each of its texts. A text that is cut says something else than before, so the list then counts as incomplete, too.
+func (c *cutter) texts(name string, list []string, most, length int) []string {
+	list = slices.Clone(cut(c, name, list, most))
+	for i, text := range list {
+		if list[i] = clip(text, length); list[i] != text && !slices.Contains(c.names, name) {
+			c.names = append(c.names, name)
+		}
+	}
+	return list
+}
+
+func (c *cutter) gates(name string, gates map[string]bool) map[string]bool {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(gates)), func(gate string) bool { return len([]rune(gate)) > maxWord })
+	if len(names) == len(gates) && len(names) <= maxGates {
+		return gates
+	}
+	c.names = append(c.names, name)
+	kept := map[string]bool{}
+	for _, gate := range names[:min(len(names), maxGates)] {
+		kept[gate] = gates[gate]
+	}
+	return kept
+}
+
+func clip(text string, most int) string { return refitv1alpha1.Clip(text, most) }

@@ -1,0 +1,142 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/host"
+)
+
+// need is a directory that the upgrade writes to, and how much.
+type need struct {
+	path  string
+	bytes int64
+}
+
+// Where a Release's bytes go, besides the store: a package is unpacked, and the one before is kept; an image is unpacked beside its layers.
+const (
+	unpackedPackage = 4
+	unpackedImage   = 3
+	ownFiles        = 64 << 20 // journal, saved configuration
+)
+
+// disks tells the room on each file system once, under the first of its directories, with all that is needed there.
+func disks(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
+	var facts []refitv1alpha1.DiskFacts
+	var readOnly []string
+	var problems []error
+	at := map[uint64]int{}
+	for _, n := range s.needs(ctx) {
+		dir := s.existing(n.path)
+		device, err := deviceOf(dir)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		free, err := host.Free(dir)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		if free.ReadOnly {
+			readOnly = append(readOnly, n.path)
+		}
+		i, known := at[device]
+		if !known {
+			i, at[device] = len(facts), len(facts)
+			inodes := int32(free.InodesPercent)
+			facts = append(facts, refitv1alpha1.DiskFacts{Path: n.path, FreeMiB: rounded(int64(free.Bytes >> 20)), FreeInodesPercent: &inodes})
+		}
+		facts[i].NeededMiB += (n.bytes + 1<<20 - 1) >> 20
+	}
+	return func(to *refitv1alpha1.NodeReportStatus) { to.Disks, to.ReadOnlyPaths = facts, slices.Compact(readOnly) }, errors.Join(problems...)
+}
+
+// rounded is coarse where there is much.
+func rounded(mib int64) int64 {
+	const coarse, fine, much = 256, 16, 4096
+	if mib >= much {
+		return mib / coarse * coarse
+	}
+	return mib / fine * fine
+}
+
+func (s *Sources) needs(ctx context.Context) []need {
+	programs := "/usr/bin"
+	if program, err := s.kubeletProgram(ctx); err == nil {
+		programs = filepath.Dir(program)
+	}
+	store, installed, images := s.releaseBytes(ctx)
+	all := []need{
+		{s.Settings.StateDir, store}, {programs, installed}, {containerdDir, images}, {kubernetesDir, 0}, {kubeletDir, 0},
+	}
+	if s.Release != nil {
+		all[0].bytes += ownFiles
+	}
+	if s.controlPlane() && s.exists(etcdDir) {
+		all = append(all, need{etcdDir, 0})
+	}
+	return slices.DeleteFunc(all, func(n need) bool { return n.path == "" })
+}
+
+// releaseBytes is how much of the Release still has to come into the store, what its files take when installed, and what missing images take.
+func (s *Sources) releaseBytes(ctx context.Context) (store, installed, images int64) {
+	if s.Release == nil {
+		return 0, 0, 0
+	}
+	kind, err := s.packageKind(ctx)
+	if err != nil {
+		kind = refitv1alpha1.PackageBinary
+	}
+	for _, f := range s.releaseFiles(kind) {
+		if !s.Release.Store.Has(f.Blob) {
+			store += f.Size
+		}
+		if kind == refitv1alpha1.PackageBinary {
+			installed += f.Size
+		} else {
+			installed += f.Size * unpackedPackage
+		}
+	}
+	missing, err := s.missingImages(ctx)
+	if err != nil {
+		return store, installed, 0
+	}
+	for _, image := range missing {
+		if image.Archive == nil {
+			continue
+		}
+		if !s.Release.Store.Has(*image.Archive) {
+			store += image.Archive.Size
+		}
+		images += image.Archive.Size * unpackedImage
+	}
+	return store, installed, images
+}
+
+// existing is a directory, or the nearest one above it that is there: what is not there yet will be made.
+func (s *Sources) existing(dir string) string {
+	for path := s.path(dir); ; path = filepath.Dir(path) {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
+			return path
+		}
+	}
+}
+
+func deviceOf(path string) (uint64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	return stat.Dev, nil
+}

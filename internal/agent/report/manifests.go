@@ -1,0 +1,241 @@
+package report
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+)
+
+// largestManifest is more than any static pod has.
+const largestManifest = 1 << 20
+
+func drift(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
+	facts := &refitv1alpha1.DriftFacts{}
+	onDisk, err := s.readManifests(facts)
+	if err != nil {
+		return nil, err
+	}
+	if s.controlPlane() {
+		facts.MissingManifests = s.missingManifests(ctx, onDisk)
+		facts.Differences, facts.Known, err = s.differences(ctx, onDisk)
+	} else {
+		facts.Known = true // kubeadm renders nothing for a worker
+	}
+	return func(to *refitv1alpha1.NodeReportStatus) { to.Drift = facts }, err
+}
+
+// readManifests reads every file that the kubelet reads, and returns those of kubeadm by component.
+func (s *Sources) readManifests(facts *refitv1alpha1.DriftFacts) (map[string][]byte, error) {
+	entries, err := os.ReadDir(s.path(manifestsDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	found := map[string][]byte{}
+	for _, entry := range entries {
+		name := entry.Name()
+		if strings.HasPrefix(name, ".") || entry.IsDir() {
+			continue
+		}
+		text, err := readSmall(filepath.Join(s.path(manifestsDir), name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var read kubeadm.Manifest
+		if err == nil {
+			read, err = kubeadm.Parse(text)
+		}
+		if err != nil || read.Pod == nil {
+			facts.UnparsableManifests = append(facts.UnparsableManifests, name)
+			continue
+		}
+		if what := references(read.Pod); what != "" {
+			facts.APIReferences = append(facts.APIReferences, read.Pod.Name+": "+what)
+		}
+		if component := strings.TrimSuffix(name, ".yaml"); slices.Contains(kubeadm.Components(), component) {
+			found[component] = text
+		}
+	}
+	return found, nil
+}
+
+func readSmall(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > largestManifest {
+		return nil, fmt.Errorf("%s is no manifest", path)
+	}
+	return os.ReadFile(path)
+}
+
+// references says what of the API a static pod refers to; it may refer to nothing.
+func references(pod *corev1.Pod) string {
+	if pod.Spec.ServiceAccountName != "" {
+		return "ServiceAccount " + pod.Spec.ServiceAccountName
+	}
+	for _, v := range pod.Spec.Volumes {
+		switch {
+		case v.Secret != nil:
+			return "Secret " + v.Secret.SecretName
+		case v.ConfigMap != nil:
+			return "ConfigMap " + v.ConfigMap.Name
+		case v.Projected != nil:
+			return "projected volume " + v.Name
+		case v.PersistentVolumeClaim != nil:
+			return "PersistentVolumeClaim " + v.PersistentVolumeClaim.ClaimName
+		}
+	}
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		for _, from := range c.EnvFrom {
+			if from.SecretRef != nil || from.ConfigMapRef != nil {
+				return "environment of " + c.Name
+			}
+		}
+		for _, env := range c.Env {
+			if env.ValueFrom != nil && (env.ValueFrom.SecretKeyRef != nil || env.ValueFrom.ConfigMapKeyRef != nil) {
+				return "environment variable " + env.Name
+			}
+		}
+	}
+	if len(pod.Spec.ImagePullSecrets) > 0 {
+		return "Secret " + pod.Spec.ImagePullSecrets[0].Name
+	}
+	return ""
+}
+
+// missingManifests are the components that a control plane node has and this one does not. etcd is missing where its data is on this host.
+func (s *Sources) missingManifests(ctx context.Context, onDisk map[string][]byte) []string {
+	var missing []string
+	for _, component := range kubeadm.Components() {
+		if _, has := onDisk[component]; has || (component == kubeadm.Etcd && !s.etcdHere(ctx)) {
+			continue
+		}
+		missing = append(missing, component)
+	}
+	return missing
+}
+
+func (s *Sources) etcdHere(ctx context.Context) bool {
+	if config, err := s.clusterConfig(ctx); err == nil && config.ExternalEtcd {
+		return false
+	}
+	return s.exists(etcdDir + "/member")
+}
+
+func (s *Sources) clusterConfig(ctx context.Context) (*kubeadm.ClusterConfig, error) {
+	if s.API == nil {
+		return nil, errors.New("the API cannot be asked")
+	}
+	data, err := s.API.KubeadmConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return kubeadm.ReadClusterConfig(data)
+}
+
+// differences compares with what the host's own kubeadm renders, if that is of the minor version that the control plane has. Another would render
+// other defaults. What cannot be compared is not known.
+func (s *Sources) differences(ctx context.Context, onDisk map[string][]byte) (differences []string, known bool, err error) {
+	apiServer, has := onDisk[kubeadm.APIServer]
+	if !has {
+		return nil, false, nil
+	}
+	read, err := kubeadm.Parse(apiServer)
+	if err != nil {
+		return nil, false, nil //nolint:nilerr // it is among those that cannot be read
+	}
+	program, err := host.LookPath("kubeadm")
+	if err != nil {
+		return nil, false, nil //nolint:nilerr // then there is nothing to compare with
+	}
+	version, err := s.version(ctx, program, "version", "-o", "short")
+	if err != nil || minorOf(version) != minorOf(read.Version()) {
+		return nil, false, err
+	}
+	if s.API == nil {
+		return nil, false, nil
+	}
+	data, err := s.API.KubeadmConfig(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	key := driftKey(onDisk, data, version, s.Settings.Kubeadm.Patches)
+	if differences, known := s.Cache.knownDrift(key); known {
+		return differences, true, nil
+	}
+	rendered, err := s.render(ctx, program, data, read, apiServer)
+	if err != nil {
+		return nil, false, err
+	}
+	differences = kubeadm.Drift(onDisk, rendered)
+	s.Cache.keepDrift(key, differences)
+	return differences, true, nil
+}
+
+func (s *Sources) render(ctx context.Context, program string, data map[string]string, read kubeadm.Manifest, apiServer []byte) (kubeadm.Rendered, error) {
+	config, err := kubeadm.ReadClusterConfig(data)
+	if err != nil {
+		return nil, err
+	}
+	address, port, err := kubeadm.LocalEndpoint(apiServer)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "refit-report-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	k := kubeadm.Kubeadm{
+		Path: program, Admin: s.path(adminConf), Dir: dir,
+		Patches: s.Settings.Kubeadm.Patches, IgnorePreflight: s.Settings.Kubeadm.IgnorePreflightErrors,
+	}
+	return k.Render(ctx, kubeadm.RenderInput{
+		Config: config, To: read.Version(), NodeName: s.NodeName, AdvertiseAddress: address, BindPort: port, CRISocket: s.criSocket(),
+	})
+}
+
+// driftKey changes with whatever the comparison depends on, but for the content of the patches directory, which counts by its names and times.
+func driftKey(onDisk map[string][]byte, data map[string]string, version, patches string) string {
+	sum := sha256.New()
+	for _, component := range slices.Sorted(maps.Keys(onDisk)) {
+		fmt.Fprintf(sum, "%s %d\n%s", component, len(onDisk[component]), onDisk[component])
+	}
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(data[name]), data[name])
+	}
+	fmt.Fprintln(sum, version, patches)
+	if patches != "" {
+		entries, _ := os.ReadDir(patches)
+		for _, entry := range entries {
+			if info, err := entry.Info(); err == nil {
+				fmt.Fprintln(sum, info.Name(), info.Size(), info.ModTime().UnixNano())
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// minorOf is 1.36 of v1.36.3.
+func minorOf(version string) string {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 {
+		return version
+	}
+	return parts[0] + "." + parts[1]
+}

@@ -1,0 +1,92 @@
+package report
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/cri"
+)
+
+// releaseFiles are the Release's files for a host like this one.
+func (s *Sources) releaseFiles(kind refitv1alpha1.PackageKind) []refitv1alpha1.ReleaseFile {
+	return slices.DeleteFunc(slices.Clone(s.Release.Release.Payload.Files), func(f refitv1alpha1.ReleaseFile) bool {
+		return f.OS != runtime.GOOS || f.Arch != runtime.GOARCH || f.Kind != kind
+	})
+}
+
+func artifacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
+	if s.Release == nil {
+		return nil, nil //nolint:nilnil // there is nothing to say
+	}
+	kind, err := s.packageKind(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var missing int32
+	for _, f := range s.releaseFiles(kind) {
+		if !s.Release.Store.Has(f.Blob) {
+			missing++
+		}
+	}
+	ref := s.Release.Ref
+	return func(to *refitv1alpha1.NodeReportStatus) { to.Release, to.MissingArtifacts = &ref, &missing }, nil
+}
+
+func runtimeFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
+	client, err := cri.Dial(s.criSocket())
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	version, err := client.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	facts := &refitv1alpha1.CRIFacts{Runtime: version.Runtime + " " + plain(version.Version)}
+	if has, err := client.RuntimeConfig(ctx); err == nil {
+		facts.RuntimeConfig = &has
+	}
+	missing, err := s.missingImages(ctx)
+	var names []string
+	for _, image := range missing {
+		names = append(names, image.Name)
+	}
+	return func(to *refitv1alpha1.NodeReportStatus) {
+		to.CRI, to.MissingImages = facts, names
+		if version.Runtime == "containerd" {
+			to.Versions.Containerd = plain(version.Version)
+		}
+	}, err
+}
+
+// missingImages are the Release's images that the runtime does not have, or has under the name with another content.
+func (s *Sources) missingImages(ctx context.Context) ([]refitv1alpha1.ReleaseImage, error) {
+	if s.Release == nil {
+		return nil, nil
+	}
+	client, err := cri.Dial(s.criSocket())
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	var missing []refitv1alpha1.ReleaseImage
+	for _, image := range s.Release.Release.ImagesFor(runtime.GOOS, runtime.GOARCH, s.controlPlane()) {
+		has, err := client.Image(ctx, image.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !has.Present || has.ID != image.Config {
+			missing = append(missing, image)
+		}
+	}
+	return missing, nil
+}
+
+func (s *Sources) criSocket() string {
+	if s.Settings.CRISocket != "" {
+		return s.Settings.CRISocket
+	}
+	return cri.DefaultSocket
+}

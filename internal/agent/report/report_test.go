@@ -1,0 +1,344 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent/cluster"
+	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+var _ API = (*cluster.Client)(nil)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rooted are sources on a host that has these files.
+func rooted(t *testing.T, files map[string]string) *Sources {
+	t.Helper()
+	s := &Sources{root: t.TempDir(), Settings: settings.Settings{StateDir: "/var/lib/refit", CRISocket: "/run/absent.sock"}}
+	for name, text := range files {
+		must(t, os.MkdirAll(filepath.Dir(s.path(name)), 0o755))
+		must(t, os.WriteFile(s.path(name), []byte(text), 0o600))
+	}
+	return s
+}
+
+// Wherever it runs, a report comes: what cannot be read is absent.
+func TestTheReportOfThisMachine(t *testing.T) {
+	s := Sources{
+		AgentVersion: "v0.1.0", NodeName: "n1", Settings: settings.Default(), Keys: []string{"SHA256:x"}, Answered: 7, Cache: NewCache(),
+		Memory: node.Memory{Sequence: 5, NodeUID: "u-1"},
+	}
+	if kubeconfig := os.Getenv("REFIT_REPORT_KUBECONFIG"); kubeconfig != "" { // on a node of the testbed
+		client, err := cluster.Connect(kubeconfig, "test")
+		must(t, err)
+		s.API, s.NodeName = client, client.NodeName()
+	}
+	began := time.Now()
+	got := Gather(t.Context(), s)
+	first := time.Since(began)
+	if got.AgentVersion != "v0.1.0" || got.OrderFormat != 1 || got.AcceptedSequence != 5 || got.NodeUID != "u-1" || got.Answered != 7 || got.ObservedAt == nil ||
+		got.Arch == "" || got.Kernel == "" || got.CgroupVersion == 0 || got.SwapOn == nil || len(got.Disks) == 0 || !slices.Equal(got.ReleaseKeys, s.Keys) {
+		t.Errorf("got %+v", got)
+	}
+	began = time.Now()
+	again := Gather(t.Context(), s)
+	text, err := json.MarshalIndent(got, "", " ")
+	must(t, err)
+	t.Logf("%s\n%d bytes in %s, again in %s", text, len(text), first, time.Since(began))
+	if Changed(got, again) {
+		other, _ := json.Marshal(again)
+		t.Errorf("without a change it became %s", other)
+	}
+}
+
+func TestWhatIsTooLongIsCutAndNamed(t *testing.T) {
+	long := strings.Repeat("ä", 300)
+	many := func() []string {
+		var list []string
+		for i := range 200 {
+			list = append(list, strconv.Itoa(i)+long)
+		}
+		return list
+	}
+	gates := map[string]bool{long: true}
+	for i := range 100 {
+		gates["gate"+strconv.Itoa(i)] = true
+	}
+	s := refitv1alpha1.NodeReportStatus{
+		ReleaseKeys: many(), HeldPackages: many(), ReadOnlyPaths: many(), Addresses: many(), MissingImages: many(), OS: long, Kernel: long, Hostname: long,
+		Disks: make([]refitv1alpha1.DiskFacts, 20), Certificates: make([]refitv1alpha1.CertificateFacts, 50),
+		Versions:  refitv1alpha1.HostVersions{Kubelet: long, KubeletOnDisk: long, Kubeadm: long, Containerd: long, Runc: long, CNIPlugins: long},
+		Kubelet:   &refitv1alpha1.KubeletFacts{Flags: many(), ConfigFields: many(), FeatureGates: gates},
+		Drift:     &refitv1alpha1.DriftFacts{Differences: many(), MissingManifests: many(), UnparsableManifests: many(), APIReferences: many()},
+		CRI:       &refitv1alpha1.CRIFacts{Runtime: long},
+		APIServer: &refitv1alpha1.APIServerFacts{Version: long},
+	}
+	bound(&s)
+	want := []string{
+		"releaseKeys", "heldPackages", "readOnlyPaths", "addresses", "missingImages", "disks", "certificates", "kubelet.flags", "kubelet.configFields",
+		"kubelet.featureGates", "drift.differences", "drift.missingManifests", "drift.unparsableManifests", "drift.apiReferences",
+	}
+	if !slices.Equal(s.Truncated, want) || len(s.Truncated) > 16 {
+		t.Errorf("it says that it cut %q", s.Truncated)
+	}
+	if len(s.Addresses) != 32 || len(s.Kubelet.FeatureGates) != 32 || len([]rune(s.Versions.Kubelet)) != 64 || len(s.Drift.Differences) != 10 ||
+		len([]rune(s.Drift.Differences[0])) != 160 || len([]rune(s.Kubelet.Flags[0])) != 64 || s.Kubelet.FeatureGates[long] {
+		t.Errorf("got %+v", s)
+	}
+	small := refitv1alpha1.NodeReportStatus{Addresses: []string{"10.0.0.1"}}
+	if bound(&small); small.Truncated != nil {
+		t.Errorf("of a small report it cut %q", small.Truncated)
+	}
+}
+
+func TestOnlyDiscreteFactsChangeAReport(t *testing.T) {
+	base := func() refitv1alpha1.NodeReportStatus {
+		now, off, inodes := metav1.Now(), int64(5), int32(50)
+		return refitv1alpha1.NodeReportStatus{
+			Answered: 1, ObservedAt: &now, ClockOffsetMilliseconds: &off, Kernel: "6.8",
+			Disks:        []refitv1alpha1.DiskFacts{{Path: "/var", FreeMiB: 1000, FreeInodesPercent: &inodes}},
+			Certificates: []refitv1alpha1.CertificateFacts{{Name: "apiserver", NotAfter: metav1.NewTime(time.Unix(1e9, 0))}},
+			Etcd:         &refitv1alpha1.EtcdFacts{Name: "cp-1", DBSizeMiB: 10, QuotaMiB: 2048, Healthy: true},
+		}
+	}
+	for situation, tt := range map[string]struct {
+		change func(*refitv1alpha1.NodeReportStatus)
+		is     bool
+	}{
+		"nothing":          {func(*refitv1alpha1.NodeReportStatus) {}, false},
+		"another question": {func(s *refitv1alpha1.NodeReportStatus) { s.Answered++ }, false},
+		"later":            {func(s *refitv1alpha1.NodeReportStatus) { s.ObservedAt = nil }, false},
+		"the clock":        {func(s *refitv1alpha1.NodeReportStatus) { *s.ClockOffsetMilliseconds = 9 }, false},
+		"less room":        {func(s *refitv1alpha1.NodeReportStatus) { s.Disks[0].FreeMiB = 1; *s.Disks[0].FreeInodesPercent = 1 }, false},
+		"a larger etcd":    {func(s *refitv1alpha1.NodeReportStatus) { s.Etcd.DBSizeMiB = 11 }, false},
+		"an empty list":    {func(s *refitv1alpha1.NodeReportStatus) { s.Addresses = []string{} }, false},
+		"another kernel":   {func(s *refitv1alpha1.NodeReportStatus) { s.Kernel = "6.9" }, true},
+		"an order":         {func(s *refitv1alpha1.NodeReportStatus) { s.AcceptedSequence = 4 }, true},
+		"a certificate": {func(s *refitv1alpha1.NodeReportStatus) {
+			s.Certificates[0].NotAfter = metav1.NewTime(time.Unix(2e9, 0))
+		}, true},
+		"an unwell etcd": {func(s *refitv1alpha1.NodeReportStatus) { s.Etcd.Healthy = false }, true},
+		"more is needed": {func(s *refitv1alpha1.NodeReportStatus) { s.Disks[0].NeededMiB = 5 }, true},
+		"a lost disk":    {func(s *refitv1alpha1.NodeReportStatus) { s.Disks = nil }, true},
+	} {
+		a, b := base(), base()
+		b.ObservedAt = a.ObservedAt
+		tt.change(&b)
+		if is := Changed(a, b); is != tt.is {
+			t.Errorf("%s: %t", situation, is)
+		}
+	}
+	a, b := base(), base()
+	Changed(a, b)
+	if a.Disks[0].FreeMiB != 1000 || a.Etcd.DBSizeMiB != 10 {
+		t.Error("comparing changed a report")
+	}
+}
+
+func TestTheKubeletOfAHost(t *testing.T) {
+	s := rooted(t, map[string]string{
+		"/var/lib/kubelet/kubeadm-flags.env": `KUBELET_KUBEADM_ARGS="--pod-infra-container-image=registry.k8s.io/pause:3.10 --node-ip 10.0.0.1"`,
+		"/etc/default/kubelet":               `KUBELET_EXTRA_ARGS=--feature-gates=A=false,B=true`,
+		"/var/lib/kubelet/config.yaml": `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+failCgroupV1: false
+featureGates: {A: true, C: true}
+evictionHard: {memory.available: 100Mi}
+tlsCipherSuites: [x, y]
+registerWithTaints: [{key: a, effect: b}]
+emptyMap: {}
+`,
+		"/etc/kubelet.d/10.conf": "failCgroupV1: true\nmaxPods: 5\n",
+		"/etc/kubelet.d/note":    "{",
+	})
+	unit := host.Unit{
+		Exists:           true,
+		ExecStart:        []string{"/usr/bin/kubelet", "--config=/var/lib/kubelet/config.yaml", "--config-dir=/etc/kubelet.d", "$KUBELET_KUBEADM_ARGS", "$KUBELET_EXTRA_ARGS"},
+		EnvironmentFiles: []string{"/var/lib/kubelet/kubeadm-flags.env", "/etc/default/kubelet", "/etc/absent"},
+	}
+	facts, err := s.kubeletFacts(unit)
+	must(t, err)
+	if want := []string{"config", "config-dir", "feature-gates", "node-ip", "pod-infra-container-image"}; !slices.Equal(facts.Flags, want) {
+		t.Errorf("its flags are %q", facts.Flags)
+	}
+	if want := map[string]bool{"A": false, "B": true, "C": true}; !maps.Equal(facts.FeatureGates, want) {
+		t.Errorf("its gates are %v", facts.FeatureGates)
+	}
+	want := []string{
+		"emptyMap", "evictionHard.memory.available", "failCgroupV1", "featureGates.A", "featureGates.C", "maxPods", "registerWithTaints[].effect",
+		"registerWithTaints[].key", "tlsCipherSuites[]",
+	}
+	if !slices.Equal(facts.ConfigFields, want) || facts.FailCgroupV1 == nil || !*facts.FailCgroupV1 {
+		t.Errorf("its fields are %q, failCgroupV1 %v", facts.ConfigFields, facts.FailCgroupV1)
+	}
+	must(t, os.WriteFile(s.path("/var/lib/kubelet/config.yaml"), []byte("secret: [sesame"), 0o600))
+	if _, err := s.kubeletFacts(unit); err == nil || strings.Contains(err.Error(), "sesame") {
+		t.Errorf("a configuration that cannot be read: %v", err)
+	}
+}
+
+const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: NAME, namespace: kube-system}\nspec:\n  containers: [{name: NAME, image: 'registry.k8s.io/NAME:v1.35.4', command: [NAME]}]\n"
+
+func podOf(name, more string) string { return strings.ReplaceAll(pod, "NAME", name) + more }
+
+func TestTheManifestsOfAHost(t *testing.T) {
+	s := rooted(t, map[string]string{
+		"/etc/kubernetes/manifests/kube-apiserver.yaml": podOf("kube-apiserver", ""),
+		"/etc/kubernetes/manifests/kube-scheduler.yaml": podOf("kube-scheduler", ""),
+		"/etc/kubernetes/manifests/.hidden.yaml":        "{",
+		"/etc/kubernetes/manifests/sub/x.yaml":          "{",
+		"/etc/kubernetes/manifests/broken.yaml":         "{",
+		"/etc/kubernetes/manifests/vip.yaml":            podOf("vip", "  serviceAccountName: vip\n"),
+		"/etc/kubernetes/manifests/env.yaml":            strings.Replace(podOf("env", ""), "command: [env]", "envFrom: [{secretRef: {name: s}}]", 1),
+		"/etc/kubernetes/manifests/vol.yaml":            podOf("vol", "  volumes: [{name: v, configMap: {name: c}}]\n"),
+		"/var/lib/etcd/member/x":                        "",
+	})
+	write, err := drift(t.Context(), s)
+	must(t, err)
+	var got refitv1alpha1.NodeReportStatus
+	write(&got)
+	want := &refitv1alpha1.DriftFacts{
+		MissingManifests: []string{"etcd", "kube-controller-manager"}, UnparsableManifests: []string{"broken.yaml"},
+		APIReferences: []string{"env: environment of env", "vip: ServiceAccount vip", "vol: ConfigMap c"},
+	}
+	if !reflect.DeepEqual(got.Drift, want) {
+		t.Errorf("got %+v", got.Drift)
+	}
+	t.Run("of a worker", func(t *testing.T) {
+		write, err := drift(t.Context(), rooted(t, nil))
+		must(t, err)
+		write(&got)
+		if !reflect.DeepEqual(got.Drift, &refitv1alpha1.DriftFacts{Known: true}) {
+			t.Errorf("got %+v", got.Drift)
+		}
+	})
+	t.Run("with etcd elsewhere", func(t *testing.T) {
+		s.API = fakeAPI{config: map[string]string{"ClusterConfiguration": "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.35.4\netcd: {external: {endpoints: ['https://e:2379']}}\n"}}
+		if missing := s.missingManifests(t.Context(), map[string][]byte{}); slices.Contains(missing, "etcd") || len(missing) != 3 {
+			t.Errorf("missing are %q", missing)
+		}
+	})
+}
+
+// fakeAPI answers as it is told.
+type fakeAPI struct {
+	config map[string]string
+	codes  map[string]int
+	asked  *[]string
+	ahead  time.Duration
+}
+
+func (f fakeAPI) ServerTime(context.Context) (server, host time.Time, err error) {
+	return time.Unix(1e9, 0), time.Unix(1e9, 0).Add(f.ahead), nil
+}
+
+func (f fakeAPI) Ask(_ context.Context, server, path string) (int, []byte, error) {
+	*f.asked = append(*f.asked, server+path)
+	if code := f.codes[path]; code != 0 {
+		return code, []byte(`{"gitVersion":"v1.35.4"}`), nil
+	}
+	return 0, nil, errors.New("nobody answers")
+}
+
+func (f fakeAPI) KubeadmConfig(context.Context) (map[string]string, error) {
+	if f.config == nil {
+		return nil, errors.New("nobody answers")
+	}
+	return f.config, nil
+}
+
+func (fakeAPI) Server() (string, error) { return "https://local:6443", nil }
+
+func TestTheAPISeenFromAHost(t *testing.T) {
+	annotated := strings.Replace(podOf("kube-apiserver", ""), "metadata: {",
+		"metadata: {annotations: {kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint: '10.0.0.1:6444'}, ", 1)
+	s := rooted(t, map[string]string{
+		"/etc/kubernetes/manifests/kube-apiserver.yaml": annotated,
+		"/etc/kubernetes/admin.conf":                    "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters: [{name: c, cluster: {server: 'https://vip:6443'}}]\ncontexts: [{name: x, context: {cluster: c}}]\n",
+	})
+	var asked []string
+	var got refitv1alpha1.NodeReportStatus
+	gather := func(api fakeAPI) {
+		t.Helper()
+		asked, got = nil, refitv1alpha1.NodeReportStatus{}
+		api.asked = &asked
+		s.API = api
+		for _, read := range []func(context.Context, *Sources) (func(*refitv1alpha1.NodeReportStatus), error){clock, endpoint, apiServerFacts} {
+			write, err := read(t.Context(), s)
+			must(t, err)
+			write(&got)
+		}
+	}
+	gather(fakeAPI{codes: map[string]int{"/readyz": 200, "/version": 200}, ahead: -1500 * time.Millisecond})
+	if want := []string{"https://vip:6443/readyz", "https://10.0.0.1:6444/readyz", "https://10.0.0.1:6444/version"}; !slices.Equal(asked, want) {
+		t.Errorf("it asked %q", asked)
+	}
+	if !*got.EndpointReachable || *got.ClockOffsetMilliseconds != -1500 || !got.APIServer.Ready || got.APIServer.Version != "v1.35.4" {
+		t.Errorf("got %+v", got)
+	}
+	gather(fakeAPI{codes: map[string]int{"/readyz": 500}})
+	if !*got.EndpointReachable || got.APIServer.Ready || got.APIServer.Version != "" {
+		t.Errorf("of a server that is not ready: %+v", got)
+	}
+	gather(fakeAPI{})
+	if *got.EndpointReachable || got.APIServer.Ready {
+		t.Errorf("of a server that is away: %+v", got)
+	}
+}
+
+func TestAProgramIsAskedAgainOnlyWhenItIsAnother(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "program")
+	must(t, os.WriteFile(file, []byte("1"), 0o700))
+	cache, asked := NewCache(), 0
+	ask := func() (string, error) { asked++; return strconv.Itoa(asked), nil }
+	for _, want := range []string{"1", "1"} {
+		if got, err := cache.version(file, ask); err != nil || got != want {
+			t.Errorf("got %q (%v)", got, err)
+		}
+	}
+	must(t, os.WriteFile(file, []byte("22"), 0o700))
+	if got, _ := cache.version(file, ask); got != "2" {
+		t.Errorf("of another program: %q", got)
+	}
+	failing := func() (string, error) { return "", errors.New("no") }
+	must(t, os.WriteFile(file, []byte("333"), 0o700))
+	if _, err := cache.version(file, failing); err == nil {
+		t.Error("a failure was forgotten")
+	}
+	if got, _ := cache.version(file, ask); got != "3" {
+		t.Errorf("after a failure: %q", got)
+	}
+	var none *Cache
+	if got, _ := none.version(file, ask); got != "4" {
+		t.Errorf("without a cache: %q", got)
+	}
+}
+
+func TestRoomIsRounded(t *testing.T) {
+	for mib, want := range map[int64]int64{0: 0, 15: 0, 100: 96, 4095: 4080, 4097: 4096, 5000: 4864} {
+		if got := rounded(mib); got != want {
+			t.Errorf("%d MiB become %d", mib, got)
+		}
+	}
+}

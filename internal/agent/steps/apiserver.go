@@ -1,0 +1,141 @@
+package steps
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/refit-dev/refit/internal/engine/cri"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+func swapAPIServer(ctx context.Context, h *Host) error {
+	if err := h.swapManifest(kubeadm.APIServer); err != nil {
+		return err
+	}
+	return h.proveAPIServer(ctx, h.Work.To)
+}
+
+// takeAPIServerAway lets the kubelet stop this host's API server and waits until it has. An API server whose etcd is gone answers nothing and refuses
+// nothing: clients hang on it, and the kubelet, which tells it of every static pod before it starts one, starts the new etcd only after 34 s.
+func takeAPIServerAway(ctx context.Context, h *Host) error {
+	wasEtcd, willEtcd, err := h.manifestDigests(kubeadm.Etcd)
+	if err != nil || wasEtcd == willEtcd {
+		return err
+	}
+	was, will, err := h.manifestDigests(kubeadm.APIServer)
+	if err != nil {
+		return err
+	}
+	if now, err := host.Digest(manifest(kubeadm.APIServer)); err == nil && now == will && was != will {
+		return nil // it was swapped by an earlier try
+	}
+	err = h.Effect("take-away", func() error { return host.TakeAway(manifest(kubeadm.APIServer), was) })
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.APIServer.Duration())
+	defer cancel()
+	lacking, err := until(ctx, 200*time.Millisecond, func(ctx context.Context) (string, error) {
+		return h.stillRuns(ctx, kubeadm.APIServer), nil
+	})
+	if err != nil {
+		return node.NeedsPerson("APIServerStays", err, "see why the kubelet does not stop it (journalctl -u kubelet), then refit retry",
+			"kube-apiserver was taken away and does not end: %s", lacking)
+	}
+	return nil
+}
+
+// stillRuns says what is lacking until no container of a component runs.
+func (h *Host) stillRuns(ctx context.Context, component string) (lacking string) {
+	err := h.withCRI(func(client *cri.Client) error {
+		containers, err := client.Containers(ctx, "kube-system", component)
+		for _, c := range containers {
+			if c.State == cri.StateRunning {
+				lacking = "its container still runs"
+			}
+		}
+		return err
+	})
+	return cmp.Or(says(err), lacking)
+}
+
+func unswapAPIServer(_ context.Context, h *Host) error { return h.unswapManifest(kubeadm.APIServer) }
+
+// proveAPIServer asks this host's own API server, not the cluster's endpoint: another one would answer there.
+func (h *Host) proveAPIServer(ctx context.Context, want string) error {
+	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.APIServer.Duration())
+	defer cancel()
+	stop := h.watchCrashes(ctx, kubeadm.APIServer, cancel)
+	lacking, err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
+		got, err := AskAPIServer(ctx)
+		switch {
+		case says(err) != "":
+			return says(err), nil
+		case got.Version != want:
+			return "it is at " + got.Version, nil
+		case !got.Ready:
+			return "it is not ready", nil
+		}
+		return "", nil
+	})
+	crash := stop()
+	switch {
+	case err == nil:
+		return nil
+	case crash != nil:
+		return crash
+	}
+	failure := node.NeedsPerson("APIServerUnwell", err, "read its log, mend the cause, then refit retry",
+		"kube-apiserver is not ready at %s on its own port: %s", want, lacking)
+	failure.LogTail = h.logOf(kubeadm.APIServer)
+	return failure
+}
+
+// APIServer is what an API server says of itself.
+type APIServer struct {
+	Version string
+	Ready   bool
+}
+
+// AskAPIServer asks this host's API server on its own address.
+func AskAPIServer(ctx context.Context) (APIServer, error) {
+	text, err := os.ReadFile(manifest(kubeadm.APIServer))
+	if err != nil {
+		return APIServer{}, err
+	}
+	address, port, err := kubeadm.LocalEndpoint(text)
+	if err != nil {
+		return APIServer{}, err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", adminConf)
+	if err != nil {
+		return APIServer{}, err
+	}
+	config.Host = "https://" + net.JoinHostPort(address, strconv.Itoa(port))
+	config.Timeout = 5 * time.Second
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return APIServer{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, config.Timeout)
+	defer cancel()
+	var v version.Info
+	if err := getJSON(ctx, client, "/version", &v); err != nil {
+		return APIServer{}, fmt.Errorf("it does not answer: %w", err)
+	}
+	out := APIServer{Version: v.GitVersion}
+	ready, err := client.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	out.Ready = err == nil && string(ready) == "ok"
+	return out, nil
+}

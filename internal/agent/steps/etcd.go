@@ -1,0 +1,202 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/refit-dev/refit/internal/engine/etcd"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// swapEtcd is done alone: every other member is seen healthy, and a lock in etcd itself keeps the agents of other hosts from doing the same meanwhile.
+func swapEtcd(ctx context.Context, h *Host) error {
+	client, proof, err := h.etcd(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	lock, err := h.lockEtcd(ctx, client)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := h.othersHealthy(ctx, client); err != nil {
+		return err
+	}
+	if err := h.giveUpLead(ctx, client); err != nil {
+		return err
+	}
+	if err := h.swapManifest(kubeadm.Etcd); err != nil {
+		return err
+	}
+	return h.proveEtcd(ctx, client, proof)
+}
+
+// etcdProven asks whether this host's member is at the target and well. A member that runs is no proof that it was swapped, so the manifest is looked at, too.
+func etcdProven(ctx context.Context, h *Host) (bool, error) {
+	_, will, err := h.manifestDigests(kubeadm.Etcd)
+	if err != nil {
+		return false, nil // nothing was rendered yet, so nothing was swapped
+	}
+	if now, err := host.Digest(manifest(kubeadm.Etcd)); err != nil || now != will {
+		return false, err
+	}
+	client, proof, err := h.etcd(ctx)
+	if err != nil {
+		return false, nil // it cannot be asked, so it is not proven
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return client.Prove(ctx, proof) == nil, nil
+}
+
+func unswapEtcd(ctx context.Context, h *Host) error {
+	if !exists(h.rendered(kubeadm.Etcd)) {
+		return nil
+	}
+	was, _, err := h.manifestDigests(kubeadm.Etcd)
+	if err != nil {
+		return err
+	}
+	if now, err := host.Digest(manifest(kubeadm.Etcd)); err == nil && now == was {
+		return nil
+	}
+	saved, err := h.saved()
+	if err != nil {
+		return err
+	}
+	old, err := saved.Read(manifest(kubeadm.Etcd))
+	if err != nil {
+		return err
+	}
+	if err := h.mayGoBack(ctx, old); err != nil {
+		return err
+	}
+	return h.unswapManifest(kubeadm.Etcd)
+}
+
+// mayGoBack refuses an etcd that is older than what the cluster agreed on: it would not start. A member that cannot be asked goes back: it failed its proof,
+// and the cluster raises its version only when every member is new and well.
+func (h *Host) mayGoBack(ctx context.Context, old []byte) error {
+	was, err := kubeadm.Parse(old)
+	if err != nil {
+		return err
+	}
+	client, _, err := h.etcd(ctx)
+	if err != nil {
+		return nil // it cannot be asked
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	local, err := client.Local(ctx)
+	if err != nil || etcd.MayLower(local, was.Version()) {
+		return nil // it cannot be asked
+	}
+	return node.NeedsPerson("EtcdForwardOnly", nil, "leave etcd as it is and mend what keeps it unwell, then refit retry",
+		"etcd cannot go back to %s: the cluster is at %s", was.Version(), local.ClusterVersion)
+}
+
+// etcd is a client of all members, and what is to be proven of the one on this host.
+func (h *Host) etcd(ctx context.Context) (*etcd.Client, etcd.Proof, error) {
+	text, err := os.ReadFile(manifest(kubeadm.Etcd))
+	if err != nil {
+		return nil, etcd.Proof{}, err
+	}
+	config, err := etcd.ConfigFromManifest(text)
+	if err != nil {
+		return nil, etcd.Proof{}, err
+	}
+	rendered, err := os.ReadFile(h.rendered(kubeadm.Etcd))
+	if err != nil {
+		return nil, etcd.Proof{}, err
+	}
+	target, err := kubeadm.Parse(rendered)
+	if err != nil {
+		return nil, etcd.Proof{}, err
+	}
+	client, err := etcd.Dial(config)
+	if err != nil {
+		return nil, etcd.Proof{}, err
+	}
+	proof := etcd.Proof{Version: target.Version()}
+	// How many members there were is remembered: a member that was lost on the way must be noticed.
+	if err := h.readJSON("etcd-members.json", &proof.Members); err != nil {
+		members, err := client.Members(ctx)
+		if err != nil {
+			away := node.Transient("EtcdAway", err, "see that etcd has a quorum, then refit retry", "etcd does not answer")
+			return nil, proof, errors.Join(away, client.Close())
+		}
+		proof.Members = len(members)
+		if err := h.writeJSON("etcd-members.json", proof.Members); err != nil {
+			return nil, proof, errors.Join(err, client.Close())
+		}
+	}
+	return client, proof, nil
+}
+
+// lockEtcd waits for the agents of other hosts, and says so.
+func (h *Host) lockEtcd(ctx context.Context, client *etcd.Client) (*etcd.Lock, error) {
+	for {
+		lock, err := client.Lock(ctx, h.Work.NodeName)
+		var held *etcd.HeldError
+		if !errors.As(err, &held) {
+			h.Say("")
+			return lock, err
+		}
+		h.Say("waiting for " + held.By + ", which is upgrading its etcd")
+		if err := held.Wait(ctx); err != nil {
+			return nil, node.Transient("EtcdLocked", err, "see what the agent of "+held.By+" is doing, then refit retry", "%s holds the lock of etcd", held.By)
+		}
+	}
+}
+
+func (h *Host) othersHealthy(ctx context.Context, client *etcd.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	var last error
+	_, err := until(ctx, 2*time.Second, func(ctx context.Context) (string, error) {
+		if last = client.OthersHealthy(ctx); last == nil {
+			h.Say("")
+			return "", nil
+		}
+		h.Say(fmt.Sprintf("waiting for the other members of etcd: %v", last))
+		return last.Error(), nil
+	})
+	if err != nil && last != nil {
+		return last
+	}
+	return err
+}
+
+// giveUpLead lets another member lead before this one goes: losing a leader by surprise costs an election. It is a courtesy, not a condition.
+func (h *Host) giveUpLead(ctx context.Context, client *etcd.Client) error {
+	now, err := host.Digest(manifest(kubeadm.Etcd))
+	if err != nil {
+		return err
+	}
+	if _, will, err := h.manifestDigests(kubeadm.Etcd); err != nil || now == will {
+		return err
+	}
+	if err := client.MoveLeader(ctx, 0); err != nil {
+		h.Log.Warn("the lead of etcd could not be given to another member", "error", err)
+	}
+	return nil
+}
+
+func (h *Host) proveEtcd(ctx context.Context, client *etcd.Client, proof etcd.Proof) error {
+	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.Etcd.Duration())
+	defer cancel()
+	stop := h.watchCrashes(ctx, kubeadm.Etcd, cancel)
+	err := client.Prove(ctx, proof)
+	if crash := stop(); err != nil && crash != nil {
+		return crash
+	}
+	return err
+}

@@ -1,0 +1,89 @@
+package steps
+
+import (
+	"context"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/host"
+)
+
+// fetch brings every file that this host needs into the store and looks at what it is.
+func fetch(ctx context.Context, h *Host) error {
+	files, err := h.files()
+	if err != nil {
+		return err
+	}
+	sources, err := h.sources()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		h.Say("fetching " + f.Name)
+		if err := h.Store.Fetch(ctx, f.Blob, sources); err != nil {
+			return err
+		}
+		if err := artifact.CheckProgram(ctx, h.Store.Path(f.Digest), f); err != nil {
+			return err
+		}
+	}
+	images, err := h.images()
+	if err != nil {
+		return err
+	}
+	for _, image := range images {
+		if image.Archive == nil {
+			continue
+		}
+		h.Say("fetching " + image.Name)
+		if err := h.Store.Fetch(ctx, *image.Archive, sources); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetched asks the store by size and name; what is executed or installed is read again before its use.
+func fetched(_ context.Context, h *Host) (bool, error) {
+	blobs, err := h.blobs()
+	return err == nil && len(h.Store.Missing(blobs)) == 0, err
+}
+
+// blobs are all files that this host needs in its store.
+func (h *Host) blobs() ([]refitv1alpha1.Blob, error) {
+	files, err := h.files()
+	if err != nil {
+		return nil, err
+	}
+	var out []refitv1alpha1.Blob
+	for _, f := range files {
+		out = append(out, f.Blob)
+	}
+	images, err := h.images()
+	for _, image := range images {
+		if image.Archive != nil {
+			out = append(out, *image.Archive)
+		}
+	}
+	return out, err
+}
+
+func (h *Host) images() ([]refitv1alpha1.ReleaseImage, error) {
+	id, err := host.Identify()
+	if err != nil {
+		return nil, err
+	}
+	return h.Release.ImagesFor("linux", id.Arch, h.controlPlane()), nil
+}
+
+func (h *Host) sources() ([]artifact.Source, error) {
+	var out []artifact.Source
+	for _, text := range h.Settings.Sources {
+		source, err := artifact.ParseSource(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, source)
+	}
+	return out, nil
+}

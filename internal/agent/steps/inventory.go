@@ -1,0 +1,149 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// inventory is what of the host will be replaced, and what was there. It is written down once, before anything changes.
+type inventory struct {
+	Files    []file `json:"files,omitempty"`
+	Packages []pkg  `json:"packages,omitempty"`
+	// Held are the packages that were held before.
+	Held []string `json:"held,omitempty"`
+}
+
+// file is a program that is swapped in place.
+type file struct {
+	Part refitv1alpha1.Part `json:"part"`
+	Name string             `json:"name"`
+	Path string             `json:"path"`
+	Was  string             `json:"was"` // digest; empty: it was not there
+	Will string             `json:"will"`
+}
+
+// pkg is a package that is installed.
+type pkg struct {
+	Part refitv1alpha1.Part `json:"part"`
+	Name string             `json:"name"`
+	Was  string             `json:"was"` // version; empty: it was not there
+	Will string             `json:"will"`
+	Blob string             `json:"blob"` // digest of the package file
+}
+
+const inventoryFile = "inventory.json"
+
+func (h *Host) inventory() (inventory, error) {
+	var inv inventory
+	err := h.readJSON(inventoryFile, &inv)
+	return inv, err
+}
+
+func (inv inventory) filesOf(parts ...refitv1alpha1.Part) []file {
+	var out []file
+	for _, f := range inv.Files {
+		for _, p := range parts {
+			if f.Part == p {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+func (inv inventory) packagesOf(parts ...refitv1alpha1.Part) []pkg {
+	var out []pkg
+	for _, each := range inv.Packages {
+		for _, p := range parts {
+			if each.Part == p {
+				out = append(out, each)
+			}
+		}
+	}
+	return out
+}
+
+// takeInventory looks at the host before the first change.
+func (h *Host) takeInventory(ctx context.Context) (inventory, error) {
+	var inv inventory
+	files, err := h.files()
+	if err != nil {
+		return inv, err
+	}
+	for _, f := range files {
+		if driver := h.driver(f.Part); driver != nil {
+			installed, err := driver.Installed(ctx, f.Name)
+			if err != nil {
+				return inv, err
+			}
+			inv.Packages = append(inv.Packages, pkg{Part: f.Part, Name: f.Name, Was: installed[f.Name], Will: f.Version, Blob: f.Digest})
+			continue
+		}
+		path, err := Place(ctx, h.Systemd, f.Part, f.Name)
+		if err != nil {
+			return inv, err
+		}
+		was, err := host.Digest(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return inv, err
+		}
+		inv.Files = append(inv.Files, file{Part: f.Part, Name: f.Name, Path: path, Was: was, Will: f.Digest})
+	}
+	if len(inv.Packages) > 0 {
+		inv.Held, err = h.driver(inv.Packages[0].Part).Held(ctx)
+	}
+	return inv, err
+}
+
+// files are those of the Release that this host takes.
+func (h *Host) files() ([]refitv1alpha1.ReleaseFile, error) {
+	var out []refitv1alpha1.ReleaseFile
+	id, err := host.Identify()
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range h.Work.Parts {
+		files, err := h.Release.For("linux", id.Arch, h.Work.Kinds[part], []refitv1alpha1.Part{part})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, files...)
+	}
+	return out, nil
+}
+
+// Place is where a program lies, or belongs: where its service starts it, where it is found, or beside its part's main program.
+func Place(ctx context.Context, systemd *host.Systemd, part refitv1alpha1.Part, name string) (string, error) {
+	if part == refitv1alpha1.PartCNI {
+		return filepath.Join("/opt/cni/bin", name), nil
+	}
+	units := map[string]string{"kubelet": kubeletUnit, "containerd": containerdUnit}
+	if unit := units[name]; unit != "" {
+		u, err := systemd.Unit(ctx, unit)
+		if err != nil {
+			return "", err
+		}
+		if len(u.ExecStart) > 0 && filepath.IsAbs(u.ExecStart[0]) {
+			return filepath.EvalSymlinks(u.ExecStart[0])
+		}
+	}
+	if found, err := host.LookPath(name); err == nil {
+		return filepath.EvalSymlinks(found)
+	}
+	main := map[refitv1alpha1.Part]string{
+		refitv1alpha1.PartKubeadm: "kubelet", refitv1alpha1.PartKubectl: "kubelet",
+		refitv1alpha1.PartContainerd: "containerd", refitv1alpha1.PartRunc: "containerd",
+	}[part]
+	if main == "" || main == name {
+		return "", node.NeedsPerson("ProgramNotFound", nil, "see that "+name+" is installed and its service runs, then refit retry",
+			"%s is not on this host", name)
+	}
+	beside, err := Place(ctx, systemd, part, main)
+	return filepath.Join(filepath.Dir(beside), name), err
+}

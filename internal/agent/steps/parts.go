@@ -1,0 +1,87 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/packages"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// install brings the new files of some parts into place, by swap or by package.
+func (h *Host) install(ctx context.Context, parts ...refitv1alpha1.Part) error {
+	inv, err := h.inventory()
+	if err != nil {
+		return err
+	}
+	for _, f := range inv.filesOf(parts...) {
+		if err := h.Effect("swap-"+f.Name, func() error { return host.Swap(f.Path, f.Was, f.Will) }); err != nil {
+			return err
+		}
+	}
+	var debs []string
+	for _, p := range inv.packagesOf(parts...) {
+		path, err := h.stored(ctx, p.Blob)
+		if err != nil {
+			return err
+		}
+		debs = append(debs, path)
+	}
+	return h.installPackages(ctx, inv, parts, debs, packages.Options{})
+}
+
+// reinstall puts the old files of some parts back.
+func (h *Host) reinstall(ctx context.Context, parts ...refitv1alpha1.Part) error {
+	inv, err := h.inventory()
+	if err != nil {
+		return err
+	}
+	for _, f := range inv.filesOf(parts...) {
+		if err := h.Effect("unswap-"+f.Name, func() error { return host.Unswap(f.Path, f.Was) }); err != nil {
+			return err
+		}
+	}
+	var names []string
+	for _, p := range inv.packagesOf(parts...) {
+		if p.Was != "" { // a package that was not there stays: removing it could take others with it
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	debs, err := packages.Prepared(h.path("back"), names...)
+	if err != nil {
+		return err
+	}
+	return h.installPackages(ctx, inv, parts, debs, packages.Options{Downgrade: true})
+}
+
+func (h *Host) installPackages(ctx context.Context, inv inventory, parts []refitv1alpha1.Part, files []string, opts packages.Options) error {
+	if len(files) == 0 {
+		return nil
+	}
+	driver := h.driver(inv.packagesOf(parts...)[0].Part)
+	for _, p := range inv.packagesOf(parts...) {
+		if slices.Contains(inv.Held, p.Name) {
+			opts.Hold = append(opts.Hold, p.Name)
+		}
+	}
+	return h.Effect("packages", func() error {
+		// What a killed installation tore is installed again with its file.
+		err := driver.Mend(ctx)
+		if torn, ok := errors.AsType[*node.Failure](err); err != nil && (!ok || torn.Reason != packages.Torn) {
+			return err
+		}
+		return driver.Install(ctx, files, opts)
+	})
+}
+
+func swapRunc(ctx context.Context, h *Host) error { return h.install(ctx, refitv1alpha1.PartRunc) }
+
+func unswapRunc(ctx context.Context, h *Host) error { return h.reinstall(ctx, refitv1alpha1.PartRunc) }
+func swapCNI(ctx context.Context, h *Host) error    { return h.install(ctx, refitv1alpha1.PartCNI) }
+func unswapCNI(ctx context.Context, h *Host) error  { return h.reinstall(ctx, refitv1alpha1.PartCNI) }

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent/steps"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/packages"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// alwaysParts are installed whatever is there: they are the Release.
+var alwaysParts = []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl}
+
+// sometimesParts are installed where the Release brings them and the host has something else.
+var sometimesParts = []refitv1alpha1.Part{refitv1alpha1.PartContainerd, refitv1alpha1.PartRunc, refitv1alpha1.PartCNI}
+
+// mainProgram tells how a part got onto the host: by who owns this file.
+var mainProgram = map[refitv1alpha1.Part]string{
+	refitv1alpha1.PartKubeadm: "kubeadm", refitv1alpha1.PartKubelet: "kubelet", refitv1alpha1.PartKubectl: "kubectl",
+	refitv1alpha1.PartContainerd: "containerd", refitv1alpha1.PartRunc: "runc", refitv1alpha1.PartCNI: "loopback",
+}
+
+// survey looks at the host and says what an order means for it.
+func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, release artifact.Release, here node.Here) (*node.Work, error) {
+	running, err := steps.RunningKubelet(ctx, a.systemd)
+	if err != nil {
+		return nil, err
+	}
+	if refusal := node.Upward(a.memory, running, release.Payload.Kubernetes); refusal != nil {
+		return nil, refusal
+	}
+	spec := &order.Spec
+	w := &node.Work{
+		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt,
+		NodeName: here.NodeName, NodeUID: here.NodeUID, MachineID: here.MachineID,
+		Role: spec.Role, From: running, To: release.Payload.Kubernetes,
+		Kinds: map[refitv1alpha1.Part]refitv1alpha1.PackageKind{},
+		Aside: a.Settings.AsideAPIServer,
+		Etcd:  spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(),
+	}
+	if steps.HasControlPlane() != (spec.Role != refitv1alpha1.RoleWorker) {
+		return nil, &node.Refusal{Reason: node.RefusedMachine, Message: "the order's role " + string(spec.Role) + " does not fit what runs on this host"}
+	}
+	for _, part := range slices.Concat(alwaysParts, sometimesParts) {
+		if err := a.surveyPart(ctx, w, release, part); err != nil {
+			return nil, err
+		}
+	}
+	w.Packages = w.Kinds[refitv1alpha1.PartKubelet]
+	return w, nil
+}
+
+func (a *Agent) surveyPart(ctx context.Context, w *node.Work, release artifact.Release, part refitv1alpha1.Part) error {
+	always := slices.Contains(alwaysParts, part)
+	if !always && !brings(release, part) {
+		return nil
+	}
+	path, err := steps.Place(ctx, a.systemd, part, mainProgram[part])
+	if err != nil {
+		return err
+	}
+	kind, err := packages.Detect(ctx, path)
+	if err != nil {
+		return err
+	}
+	files, err := release.For("linux", a.id.Arch, kind, []refitv1alpha1.Part{part})
+	if err != nil {
+		return err
+	}
+	differs := always
+	for _, f := range files {
+		if differs {
+			break
+		}
+		if differs, err = a.differs(ctx, f); err != nil {
+			return err
+		}
+	}
+	if differs {
+		w.Kinds[part] = kind
+		w.Parts = append(w.Parts, part)
+	}
+	return nil
+}
+
+func brings(release artifact.Release, part refitv1alpha1.Part) bool {
+	return slices.ContainsFunc(release.Payload.Files, func(f refitv1alpha1.ReleaseFile) bool { return f.Part == part })
+}
+
+func (a *Agent) differs(ctx context.Context, f refitv1alpha1.ReleaseFile) (bool, error) {
+	if f.Kind == refitv1alpha1.PackageDeb {
+		installed, err := packages.Deb().Installed(ctx, f.Name)
+		return installed[f.Name] != f.Version, err
+	}
+	path, err := steps.Place(ctx, a.systemd, f.Part, f.Name)
+	if err != nil {
+		return false, err
+	}
+	digest, err := host.Digest(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return digest != f.Digest, err
+}

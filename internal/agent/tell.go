@@ -1,0 +1,177 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"reflect"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// calm is the least time between two writes that tell of progress only.
+const calm = 2 * time.Second
+
+// teller keeps the status of the NodeUpgrade what it should be. It writes when something changed, the newest state only, and goes on trying while the API is
+// away.
+type teller struct {
+	client *cluster.Client
+	log    *slog.Logger
+	boot   string
+	agent  string
+
+	mu      sync.Mutex
+	status  refitv1alpha1.NodeUpgradeStatus
+	known   bool // there is something to tell
+	refusal *metav1.Condition
+	waiting string
+	since   time.Time
+	// stale says that the cluster has something else than what was told last, as after a restore from a backup.
+	stale bool
+	wake  chan struct{}
+}
+
+func newTeller(client *cluster.Client, log *slog.Logger, boot, version string) *teller {
+	return &teller{client: client, log: log, boot: boot, agent: version, wake: make(chan struct{}, 1)}
+}
+
+func (t *teller) change(f func()) {
+	t.mu.Lock()
+	f()
+	t.known = true
+	t.mu.Unlock()
+	t.again()
+}
+
+func (t *teller) again() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tell is what the journal says.
+func (t *teller) tell(state *node.State) { t.change(func() { t.status = state.Status() }) }
+
+// idle is a status without any work.
+func (t *teller) idle(sequence int64, phase refitv1alpha1.NodePhase) {
+	t.change(func() { t.status = refitv1alpha1.NodeUpgradeStatus{ObservedSequence: sequence, Phase: phase} })
+}
+
+// seen compares what the cluster has with what was told.
+func (t *teller) seen(u *refitv1alpha1.NodeUpgrade) {
+	t.mu.Lock()
+	t.stale = t.known && (u.Status.ObservedSequence != t.status.ObservedSequence || u.Status.Phase != t.status.Phase || u.Status.AgentVersion != t.agent)
+	stale := t.stale
+	t.mu.Unlock()
+	if stale {
+		t.again()
+	}
+}
+
+// say is what a step waits for.
+func (t *teller) say(what string) {
+	t.mu.Lock()
+	changed := t.waiting != what
+	if changed && (t.waiting == "") != (what == "") {
+		t.since = time.Now()
+	}
+	t.waiting = what
+	t.mu.Unlock()
+	if changed {
+		t.again()
+	}
+}
+
+func (t *teller) refuse(refusal *node.Refusal) {
+	t.change(func() {
+		message := refitv1alpha1.Clip(refusal.Message, refitv1alpha1.MaxNodeConditionMessage)
+		if t.refusal != nil && t.refusal.Reason == refusal.Reason && t.refusal.Message == message {
+			return
+		}
+		t.refusal = &metav1.Condition{
+			Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: refusal.Reason, Message: message,
+			ObservedGeneration: 0, LastTransitionTime: metav1.NewTime(time.Now().UTC().Truncate(time.Second)),
+		}
+	})
+}
+
+func (t *teller) accepted() { t.change(func() { t.refusal = nil }) }
+
+// broken is a failure that no journal holds, because the journal itself failed.
+func (t *teller) broken(f *node.Failure) {
+	t.change(func() {
+		t.status.Phase = refitv1alpha1.NodeFailed
+		t.status.Error = &refitv1alpha1.NodeError{
+			Class: f.Class, Reason: f.Reason, Message: f.Text(), Remedy: refitv1alpha1.Clip(f.Remedy, refitv1alpha1.MaxMessage),
+			At: metav1.NewTime(time.Now().UTC().Truncate(time.Second)),
+		}
+	})
+}
+
+// compose is the whole status.
+func (t *teller) compose() (status refitv1alpha1.NodeUpgradeStatus, known, stale bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	stale, t.stale = t.stale, false
+	out := t.status
+	out.BootID, out.AgentVersion = t.boot, t.agent
+	if t.refusal != nil {
+		out.Conditions = append(out.Conditions, *t.refusal)
+	}
+	if t.waiting != "" {
+		out.Conditions = append(out.Conditions, metav1.Condition{
+			Type: refitv1alpha1.ConditionWaiting, Status: metav1.ConditionTrue, Reason: "StepWaits",
+			Message:            refitv1alpha1.Clip(t.waiting, refitv1alpha1.MaxNodeConditionMessage),
+			LastTransitionTime: metav1.NewTime(t.since.UTC().Truncate(time.Second)),
+		})
+	}
+	return out, t.known, stale
+}
+
+// run writes until the context ends.
+func (t *teller) run(ctx context.Context) {
+	var last refitv1alpha1.NodeUpgradeStatus
+	for wait := time.Second; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.wake:
+		}
+		status, known, stale := t.compose()
+		if !known || (!stale && reflect.DeepEqual(status, last)) {
+			continue
+		}
+		err := t.client.ApplyUpgradeStatus(ctx, t.client.NodeName(), status)
+		switch {
+		case err == nil:
+			last, wait = status, time.Second
+			pause(ctx, calm)
+		case apierrors.IsNotFound(err):
+			t.log.Info("there is no NodeUpgrade to tell of the work", "phase", status.Phase)
+		case apierrors.IsInvalid(err):
+			t.log.Error("the status was refused", "error", err)
+			pause(ctx, 10*time.Second)
+			t.again()
+		default:
+			t.log.Info("the status cannot be written now", "error", err)
+			pause(ctx, wait)
+			wait = min(2*wait, 15*time.Second)
+			t.again()
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,171 @@
+package create
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+// component is an image that kubeadm wants.
+type component struct {
+	name         string
+	controlPlane bool
+}
+
+var components = []component{
+	{"kube-apiserver", true},
+	{"kube-controller-manager", true},
+	{"kube-scheduler", true},
+	{"etcd", true},
+	{"kube-proxy", false},
+	{"coredns", false}, // it runs wherever it is scheduled
+	{"pause", false},
+}
+
+// chooseTags finds out which images kubeadm of the version wants: by asking it, else from what is known of its release.
+func (m *making) chooseTags(ctx context.Context) error {
+	m.tags = map[string]string{}
+	for _, name := range kubernetesImages() {
+		m.tags[name] = m.Kubernetes
+	}
+	given := map[string]string{"etcd": m.Etcd, "coredns": m.CoreDNS, "pause": m.Pause}
+	if given["etcd"] == "" || given["coredns"] == "" || given["pause"] == "" {
+		maps.Copy(m.tags, m.tagsOfKubeadm(ctx))
+		if m.tags["etcd"] == "" {
+			if err := m.tagsOfFacts(); err != nil {
+				return err
+			}
+		}
+	}
+	for name, tag := range given {
+		if tag != "" {
+			m.tags[name] = tag
+		}
+	}
+	for name, claim := range map[string]*string{"etcd": &m.payload.Etcd, "coredns": &m.payload.CoreDNS, "pause": &m.payload.Pause} {
+		if !m.without(name) {
+			*claim = m.tags[name]
+		}
+	}
+	return nil
+}
+
+func kubernetesImages() []string {
+	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"}
+}
+
+// tagsOfKubeadm asks a kubeadm that was taken and that runs here. Nothing is fetched for that.
+func (m *making) tagsOfKubeadm(ctx context.Context) map[string]string {
+	for _, f := range m.programs {
+		if f.file.Name != "kubeadm" || f.file.Digest == "" || f.file.Kind != refitv1alpha1.PackageBinary ||
+			f.file.OS != runtime.GOOS || f.file.Arch != runtime.GOARCH {
+			continue
+		}
+		tags, err := imagesList(ctx, f.full, m.Kubernetes)
+		if err != nil {
+			m.warn("%s does not say which images it wants: %v", f.path, err)
+		}
+		return tags
+	}
+	return nil
+}
+
+func imagesList(ctx context.Context, kubeadm, version string) (map[string]string, error) {
+	program, remove, err := runnable(kubeadm)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "config", "images", "list", "--kubernetes-version", version)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=/usr/bin:/bin", "LANG=C", "HOME=/nonexistent"}, "/", time.Second
+	said, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for line := range strings.Lines(string(said)) {
+		if name, tag := artifact.SplitImage(strings.TrimSpace(line)); tag != "" {
+			out[name] = tag
+		}
+	}
+	return out, nil
+}
+
+// tagsOfFacts takes what is known of the minor's release. Patches bring new versions of these now and then.
+func (m *making) tagsOfFacts() error {
+	version, err := skew.Parse(m.Kubernetes)
+	if err != nil {
+		return err
+	}
+	facts, known := kubefacts.For(version.MinorString())
+	if !known {
+		return fmt.Errorf("which etcd, CoreDNS and pause belong to %s is not known: give --etcd, --coredns and --pause, or a kubeadm that can be asked",
+			m.Kubernetes)
+	}
+	if facts.Version != m.Kubernetes {
+		m.warn("etcd %s, CoreDNS %s and pause %s are those of %s: if kubeadm %s wants others, give them with --etcd, --coredns and --pause",
+			facts.Etcd, facts.CoreDNS, facts.Pause, facts.Version, m.Kubernetes)
+	}
+	m.tags["etcd"], m.tags["coredns"], m.tags["pause"] = facts.Etcd, facts.CoreDNS, facts.Pause
+	return nil
+}
+
+// takeImages takes the images of the folders that kubeadm wants.
+func (m *making) takeImages(context.Context) error {
+	blobs := map[string]refitv1alpha1.Blob{} // an archive can hold several images
+	taken := map[string]*found{}
+	for _, f := range m.images {
+		c, why := m.wantImage(f.image)
+		if why != "" {
+			m.skip(f.path, why)
+			continue
+		}
+		key := f.image.Arch + " " + f.image.Name
+		if other := taken[key]; other != nil {
+			if other.image.Config != f.image.Config {
+				return fmt.Errorf("the image %s is there twice and differs: %s and %s", f.image.Name, other.full, f.full)
+			}
+			continue
+		}
+		taken[key] = f
+		if _, read := blobs[f.full]; !read {
+			m.doing("reading %s", f.path)
+			blob, err := f.blob()
+			if err != nil {
+				return err
+			}
+			blobs[f.full] = blob
+		}
+		blob := blobs[f.full]
+		f.image.Archive, f.image.ControlPlane = &blob, c.controlPlane
+		m.payload.Images = append(m.payload.Images, f.image)
+	}
+	return nil
+}
+
+func (m *making) wantImage(image refitv1alpha1.ReleaseImage) (c component, why string) {
+	name, tag := artifact.SplitImage(image.Name)
+	for _, c := range components {
+		switch {
+		case c.name != name:
+			continue
+		case m.without(name):
+			return c, leftOut
+		case tag != m.tags[name]:
+			return c, otherVersion
+		}
+		return c, ""
+	}
+	return c, otherImage
+}

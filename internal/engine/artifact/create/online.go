@@ -1,0 +1,130 @@
+package create
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Upstream's addresses.
+const (
+	Downloads     = "https://dl.k8s.io/release"
+	RuncDownloads = "https://github.com/opencontainers/runc/releases/download"
+	Repository    = "registry.k8s.io"
+)
+
+var hexPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// online adds what is not in the folders from what upstream publishes: addresses, sizes and digests. The files themselves stay where they are.
+func (m *making) online(ctx context.Context) error {
+	if m.Online == nil {
+		return nil
+	}
+	if len(m.Online.Archs) == 0 {
+		return fmt.Errorf("upstream has files for several platforms: say for which")
+	}
+	for _, arch := range m.Online.Archs {
+		for _, step := range []func(context.Context, string) error{m.onlinePrograms, m.onlineRunc, m.onlineImages} {
+			if err := step(ctx, arch); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *making) onlinePrograms(ctx context.Context, arch string) error {
+	base := strings.TrimSuffix(cmp.Or(m.Online.Downloads, Downloads), "/")
+	for _, part := range []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl} {
+		name := string(part)
+		if m.hasProgram(name, arch) || m.without(name) {
+			continue
+		}
+		address := fmt.Sprintf("%s/%s/bin/linux/%s/%s", base, m.Kubernetes, arch, name)
+		sum, err := m.download(ctx, address+".sha256")
+		if err != nil {
+			return err
+		}
+		if err := m.publish(ctx, part, name, arch, m.Kubernetes, address, strings.TrimSpace(string(sum))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *making) onlineRunc(ctx context.Context, arch string) error {
+	if m.payload.Runc == "" || m.hasProgram("runc", arch) {
+		return nil
+	}
+	base := fmt.Sprintf("%s/v%s/", strings.TrimSuffix(cmp.Or(m.Online.RuncDownloads, RuncDownloads), "/"), m.payload.Runc)
+	sums, err := m.download(ctx, base+"runc.sha256sum")
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(bytes.NewReader(sums))
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 2 && strings.TrimPrefix(fields[1], "*") == "runc."+arch {
+			return m.publish(ctx, refitv1alpha1.PartRunc, "runc", arch, m.payload.Runc, base+"runc."+arch, fields[0])
+		}
+	}
+	return fmt.Errorf("runc %s is not published for %s", m.payload.Runc, arch)
+}
+
+// publish adds a program that upstream has.
+func (m *making) publish(ctx context.Context, part refitv1alpha1.Part, name, arch, version, address, sum string) error {
+	if !hexPattern.MatchString(sum) {
+		return fmt.Errorf("what is published as the checksum of %s is none", address)
+	}
+	size, err := m.sizeOf(ctx, address)
+	if err != nil {
+		return err
+	}
+	m.payload.Files = append(m.payload.Files, refitv1alpha1.ReleaseFile{
+		Part: part, Name: name, Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: arch, Version: version,
+		// The path is where a mirror that copies upstream's folder has it.
+		Blob: refitv1alpha1.Blob{Digest: "sha256:" + sum, Size: size, Path: pathOf(address), URLs: []string{address}},
+	})
+	return nil
+}
+
+func pathOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(u.Path, "/")
+}
+
+func (m *making) hasProgram(name, arch string) bool {
+	return slices.ContainsFunc(m.payload.Files, func(f refitv1alpha1.ReleaseFile) bool {
+		return f.Name == name && f.Arch == arch && f.Kind == refitv1alpha1.PackageBinary
+	})
+}
+
+func (m *making) onlineImages(ctx context.Context, arch string) error {
+	r := newRegistry(cmp.Or(m.Online.Repository, Repository))
+	for _, c := range components {
+		if m.without(c.name) || m.hasImage(c.name, arch) {
+			continue
+		}
+		image := r.nameOf(c.name, m.tags[c.name])
+		m.doing("asking for %s", image)
+		digest, err := r.configOf(ctx, image, arch)
+		if err != nil {
+			return fmt.Errorf("%s for %s: %w", image, arch, err)
+		}
+		m.payload.Images = append(m.payload.Images, refitv1alpha1.ReleaseImage{
+			Name: image, OS: "linux", Arch: arch, ControlPlane: c.controlPlane, Config: digest,
+		})
+	}
+	return nil
+}

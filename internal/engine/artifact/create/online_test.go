@@ -1,0 +1,204 @@
+package create
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// upstream is a server like those of upstream: checksums beside programs, and a registry that wants a token, as anybody gets one.
+type upstream struct {
+	*httptest.Server
+	t     *testing.T
+	files map[string][]byte
+	lies  map[string]bool // documents that the registry gives something else for
+}
+
+func newUpstream(t *testing.T) *upstream {
+	t.Helper()
+	u := &upstream{t: t, files: map[string][]byte{}, lies: map[string]bool{}}
+	for _, name := range []string{"kubeadm", "kubelet", "kubectl"} {
+		u.program("/release/v1.36.3/bin/linux/"+arch+"/"+name, name)
+	}
+	u.files["/runc/v1.4.0/runc."+arch] = []byte("runc")
+	u.files["/runc/v1.4.0/runc.sha256sum"] = fmt.Appendf(nil, "%064d *runc.amd64\n%s *runc.%s\n", 0, strings.TrimPrefix(digestOf([]byte("runc")), "sha256:"), arch)
+	for _, image := range []string{
+		"kube-apiserver:v1.36.3", "kube-controller-manager:v1.36.3", "kube-scheduler:v1.36.3", "kube-proxy:v1.36.3", "etcd:3.6.8-0", "coredns:v1.14.2", "pause:3.10.2",
+	} {
+		u.image(image)
+	}
+	u.Server = httptest.NewServer(http.HandlerFunc(u.serve))
+	t.Cleanup(u.Close)
+	return u
+}
+
+func (u *upstream) program(path, content string) {
+	u.files[path] = []byte(content)
+	u.files[path+".sha256"] = []byte(strings.TrimPrefix(digestOf([]byte(content)), "sha256:") + "\n")
+}
+
+func (u *upstream) image(image string) {
+	u.t.Helper()
+	type d = map[string]any
+	name, tag, _ := strings.Cut(image, ":")
+	base := "/v2/mirror/" + name
+	config := configText(image)
+	manifest := jsonOf(u.t, d{"config": d{"digest": digestOf(config)}})
+	u.files[base+"/blobs/"+digestOf(config)] = config
+	u.files[base+"/manifests/"+digestOf(manifest)] = manifest
+	u.files[base+"/manifests/"+tag] = jsonOf(u.t, d{"manifests": []d{
+		{"digest": digestOf([]byte("x")), "platform": d{"os": "linux", "architecture": "s390x"}},
+		{"digest": digestOf(manifest), "platform": d{"os": "linux", "architecture": arch}},
+	}})
+	if name == "pause" { // an image of one platform needs no index
+		u.files[base+"/manifests/"+tag] = manifest
+	}
+}
+
+func (u *upstream) serve(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/token" {
+		fmt.Fprintf(w, `{"token":"for %s"}`, r.URL.Query().Get("scope"))
+		return
+	}
+	if rest, is := strings.CutPrefix(r.URL.Path, "/v2/"); is {
+		repository := rest[:strings.LastIndex(rest[:strings.LastIndex(rest, "/")], "/")]
+		if r.Header.Get("Authorization") != "Bearer for repository:"+repository+":pull" {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="`+u.URL+`/token",service="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+	}
+	content, ok := u.files[r.URL.Path]
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	if u.lies[r.URL.Path] {
+		content = append([]byte(" "), content...)
+	}
+	w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+	_, _ = w.Write(content)
+}
+
+func (u *upstream) options() Options {
+	return Options{Kubernetes: "v1.36.3", Online: &Online{
+		Downloads: u.URL + "/release", RuncDownloads: u.URL + "/runc", Repository: u.URL + "/mirror", Archs: []string{arch},
+	}}
+}
+
+func TestReleaseFromUpstream(t *testing.T) {
+	u := newUpstream(t)
+	o := u.options()
+	o.Runc = "1.4.0"
+	result, err := Payload(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := result.Payload
+	if len(p.Files) != 4 || len(p.Images) != 7 || p.Runc != "1.4.0" || p.Etcd != "3.6.8-0" || len(result.Warnings) != 0 {
+		t.Errorf("%+v %v", p, result.Warnings)
+	}
+	for _, file := range p.Files {
+		if file.Digest != digestOf([]byte(file.Name)) || file.Size != int64(len(file.Name)) || len(file.URLs) != 1 || !strings.HasPrefix(file.URLs[0], u.URL) {
+			t.Errorf("%+v", file)
+		}
+	}
+	for _, image := range p.Images {
+		_, short, _ := strings.Cut(image.Name, "/mirror/")
+		if image.Config != digestOf(configText(short)) || image.Archive != nil {
+			t.Errorf("%+v", image)
+		}
+	}
+}
+
+// What the folders have is not taken from upstream.
+func TestReleaseFromBoth(t *testing.T) {
+	u := newUpstream(t)
+	o := u.options()
+	o.Folders = []string{folder(t)}
+	for path := range u.files {
+		if !strings.Contains(path, "kube-proxy") {
+			delete(u.files, path)
+		}
+	}
+	remove(t, o.Folders[0]+"/images/kube-proxy.tar")
+	result, err := Payload(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Payload.Files) != 3 || len(result.Payload.Images) != 7 {
+		t.Errorf("%+v", result.Payload)
+	}
+}
+
+func TestUpstreamThatCannotBeUsed(t *testing.T) {
+	for name, c := range map[string]struct {
+		arrange func(u *upstream, o *Options)
+		says    string
+	}{
+		"version that is not there":  {func(_ *upstream, o *Options) { o.Kubernetes = "v1.36.9" }, "answers 404"},
+		"no platform":                {func(_ *upstream, o *Options) { o.Online.Archs = nil }, "say for which"},
+		"platform that is not there": {func(_ *upstream, o *Options) { o.Online.Archs = []string{"arm64"} }, "answers 404"},
+		"minor that nobody knows":    {func(_ *upstream, o *Options) { o.Kubernetes = "v1.99.0" }, "--etcd, --coredns and --pause"},
+		"a web page as a checksum": {func(u *upstream, _ *Options) {
+			u.files["/release/v1.36.3/bin/linux/"+arch+"/kubelet.sha256"] = []byte("<html>")
+		}, "is none"},
+		"program gone":        {func(u *upstream, _ *Options) { delete(u.files, "/release/v1.36.3/bin/linux/"+arch+"/kubelet") }, "answers 404"},
+		"image not there":     {func(u *upstream, _ *Options) { delete(u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "answers 404"},
+		"runc not there":      {func(_ *upstream, o *Options) { o.Runc = "1.9.9" }, "answers 404"},
+		"containerd":          {func(_ *upstream, o *Options) { o.Containerd = "2.4.2" }, "no containerd 2.4.2 in the folders"},
+		"nobody listens":      {func(_ *upstream, o *Options) { o.Online.Downloads = "http://127.0.0.1:1" }, "cannot be reached"},
+		"manifest is another": {func(u *upstream, _ *Options) { u.lie("/v2/mirror/etcd/manifests/sha256:") }, "gives something else"},
+		"config is another":   {func(u *upstream, _ *Options) { u.lie("/v2/mirror/pause/blobs/") }, "gives something else"},
+		"image for another platform": {func(u *upstream, _ *Options) {
+			config := []byte(`{"os":"linux","architecture":"amd64"}`)
+			u.files["/v2/mirror/pause/blobs/"+digestOf(config)] = config
+			u.files["/v2/mirror/pause/manifests/3.10.2"] = []byte(`{"config":{"digest":"` + digestOf(config) + `"}}`)
+		}, "made for linux/amd64"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newUpstream(t)
+			o := u.options()
+			c.arrange(u, &o)
+			if _, err := Payload(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %q in it", err, c.says)
+			}
+		})
+	}
+}
+
+func (u *upstream) lie(prefix string) {
+	for path := range u.files {
+		if strings.HasPrefix(path, prefix) {
+			u.lies[path] = true
+		}
+	}
+}
+
+// A patch that is not the one whose facts are known may want other images: that is told.
+func TestPatchThatIsNotKnownExactly(t *testing.T) {
+	u := newUpstream(t)
+	o := u.options()
+	o.Kubernetes = "v1.36.4"
+	for path, content := range u.files {
+		u.files[strings.ReplaceAll(path, "v1.36.3", "v1.36.4")] = content
+	}
+	result, err := Payload(t.Context(), o)
+	if err != nil || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "those of v1.36.3") {
+		t.Errorf("%v %q", err, result.Warnings)
+	}
+}
+
+func TestImagesOfUpstream(t *testing.T) {
+	for repository, want := range map[string]string{
+		"registry.k8s.io":           "registry.k8s.io/coredns/coredns:v1",
+		"registry.example:5000/k8s": "registry.example:5000/k8s/coredns:v1",
+		"http://localhost:5000":     "localhost:5000/coredns:v1",
+	} {
+		if got := newRegistry(repository).nameOf("coredns", "v1"); got != want {
+			t.Errorf("%s: %s, want %s", repository, got, want)
+		}
+	}
+}

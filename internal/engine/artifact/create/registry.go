@@ -1,0 +1,171 @@
+package create
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// registry is a part of an image registry, asked by the OCI distribution API.
+type registry struct {
+	scheme, host, path string
+	token              map[string]string // by repository
+}
+
+// manifestTypes are the documents that can be read.
+var manifestTypes = strings.Join([]string{
+	"application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json",
+	"application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json",
+}, ", ")
+
+var challengePart = regexp.MustCompile(`(realm|service|scope)="([^"]*)"`)
+
+func newRegistry(repository string) *registry {
+	r := &registry{scheme: "https", token: map[string]string{}}
+	if plain, is := strings.CutPrefix(repository, "http://"); is {
+		r.scheme, repository = "http", plain
+	}
+	r.host, r.path, _ = strings.Cut(strings.Trim(strings.TrimPrefix(repository, "https://"), "/"), "/")
+	return r
+}
+
+// nameOf is an image's full name. kubeadm looks for CoreDNS in a folder of its own at upstream, and nowhere else.
+func (r *registry) nameOf(name, tag string) string {
+	if r.host == Repository && r.path == "" && name == "coredns" {
+		name = "coredns/coredns"
+	}
+	parts := []string{r.host}
+	if r.path != "" {
+		parts = append(parts, r.path)
+	}
+	return strings.Join(append(parts, name), "/") + ":" + tag
+}
+
+// configOf is the digest of an image's configuration for a platform. Documents that are named by their digest are checked against it.
+func (r *registry) configOf(ctx context.Context, image, arch string) (string, error) {
+	name := strings.TrimPrefix(image, r.host+"/")
+	repository, tag := name[:strings.LastIndex(name, ":")], name[strings.LastIndex(name, ":")+1:]
+	raw, err := r.get(ctx, repository, "manifests", tag)
+	if err != nil {
+		return "", err
+	}
+	top, err := parse(raw)
+	if err != nil {
+		return "", err
+	}
+	if top.Config != nil {
+		return r.single(ctx, repository, top.Config.Digest, arch)
+	}
+	for _, d := range top.Manifests {
+		if d.Platform == nil || d.Platform.OS != "linux" || d.Platform.Architecture != arch {
+			continue
+		}
+		raw, err := r.getByDigest(ctx, repository, "manifests", d.Digest)
+		if err != nil {
+			return "", err
+		}
+		next, err := parse(raw)
+		if err != nil {
+			return "", err
+		}
+		if next.Config == nil {
+			return "", errors.New("its manifest names no configuration")
+		}
+		return r.single(ctx, repository, next.Config.Digest, arch)
+	}
+	return "", fmt.Errorf("it is not published for linux/%s", arch)
+}
+
+// single looks into a configuration: what an index says of its platform may be wrong.
+func (r *registry) single(ctx context.Context, repository, digest, arch string) (string, error) {
+	raw, err := r.getByDigest(ctx, repository, "blobs", digest)
+	if err != nil {
+		return "", err
+	}
+	var c config
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return "", fmt.Errorf("its configuration cannot be read: %w", err)
+	}
+	if c.OS != "linux" || c.Architecture != arch {
+		return "", fmt.Errorf("it is made for %s/%s", c.OS, c.Architecture)
+	}
+	return digest, nil
+}
+
+func parse(raw []byte) (document, error) {
+	var out document
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, fmt.Errorf("its manifest cannot be read: %w", err)
+	}
+	return out, nil
+}
+
+func (r *registry) getByDigest(ctx context.Context, repository, kind, digest string) ([]byte, error) {
+	raw, err := r.get(ctx, repository, kind, digest)
+	if err == nil && digestOf(raw) != digest {
+		err = fmt.Errorf("the registry gives something else for %s", digest)
+	}
+	return raw, err
+}
+
+func (r *registry) get(ctx context.Context, repository, kind, reference string) ([]byte, error) {
+	address := fmt.Sprintf("%s://%s/v2/%s/%s/%s", r.scheme, r.host, repository, kind, reference)
+	headers := http.Header{"Accept": {manifestTypes}}
+	if token := r.token[repository]; token != "" {
+		headers.Set("Authorization", "Bearer "+token)
+	}
+	response, err := ask(ctx, http.MethodGet, address, headers)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusUnauthorized && r.token[repository] == "" {
+		if err := r.login(ctx, repository, response.Header.Get("WWW-Authenticate")); err != nil {
+			return nil, err
+		}
+		return r.get(ctx, repository, kind, reference)
+	}
+	return readAll(response, address)
+}
+
+// login gets the token that registries give to everybody.
+func (r *registry) login(ctx context.Context, repository, challenge string) error {
+	said := map[string]string{}
+	for _, match := range challengePart.FindAllStringSubmatch(challenge, -1) {
+		said[match[1]] = match[2]
+	}
+	realm, err := url.Parse(said["realm"])
+	if !strings.HasPrefix(challenge, "Bearer ") || err != nil || (realm.Scheme != "https" && realm.Scheme != r.scheme) {
+		return errors.New("the registry wants to know who asks: images that are not public have to be given as archives in a folder")
+	}
+	query := realm.Query()
+	query.Set("service", said["service"])
+	query.Set("scope", "repository:"+repository+":pull")
+	realm.RawQuery = query.Encode()
+	response, err := ask(ctx, http.MethodGet, realm.String(), nil)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	raw, err := readAll(response, realm.Host)
+	if err != nil {
+		return err
+	}
+	var got struct {
+		Token  string `json:"token"`
+		Access string `json:"access_token"`
+	}
+	if json.Unmarshal(raw, &got) != nil || got.Token+got.Access == "" {
+		return errors.New("the registry gives no token")
+	}
+	r.token[repository] = got.Token
+	if got.Token == "" {
+		r.token[repository] = got.Access
+	}
+	return nil
+}

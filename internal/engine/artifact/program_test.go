@@ -1,0 +1,203 @@
+package artifact
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// header is the smallest ELF file of a platform: a program without anything in it.
+func header(t *testing.T, change func(h *elf.Header64)) string {
+	t.Helper()
+	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: 1, Ehsize: 64, Phentsize: 56, Shentsize: 64}
+	copy(h.Ident[:], elf.ELFMAG)
+	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), 1
+	if change != nil {
+		change(&h)
+	}
+	var out bytes.Buffer
+	if err := binary.Write(&out, binary.LittleEndian, h); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "program")
+	write(t, path, out.String(), 0o755)
+	return path
+}
+
+// program builds a program that says what it is told to.
+func program(t *testing.T, says string) string {
+	t.Helper()
+	compiler, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("there is no gcc here, which makes the programs of this test")
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "p.c"), "#include <stdio.h>\nint main(void) { puts(\""+says+"\"); return 0; }\n", 0o644)
+	out, err := exec.Command(compiler, "-o", filepath.Join(dir, "p"), filepath.Join(dir, "p.c")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return filepath.Join(dir, "p")
+}
+
+func binaryFile(name, version string) refitv1alpha1.ReleaseFile {
+	part, _ := PartOfProgram(name)
+	return refitv1alpha1.ReleaseFile{Part: part, Name: name, Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: runtime.GOARCH, Version: version}
+}
+
+// F26: the digest is right, and the file is the wrong one. What is for another platform is never run.
+func TestProgramsForOtherPlatforms(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the test takes this machine for amd64")
+	}
+	for name, path := range map[string]string{
+		"arm64":       header(t, func(h *elf.Header64) { h.Machine = uint16(elf.EM_AARCH64) }),
+		"FreeBSD":     header(t, func(h *elf.Header64) { h.Ident[elf.EI_OSABI] = byte(elf.ELFOSABI_FREEBSD) }),
+		"no machine":  header(t, func(h *elf.Header64) { h.Machine = 0 }),
+		"a library":   header(t, func(h *elf.Header64) { h.Type = uint16(elf.ET_REL) }),
+		"a core dump": header(t, func(h *elf.Header64) { h.Type = uint16(elf.ET_CORE) }),
+		"a shell script": func() string {
+			path := filepath.Join(t.TempDir(), "x")
+			write(t, path, "#!/bin/sh\necho Kubernetes v1.36.3\n", 0o755)
+			return path
+		}(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := CheckProgram(t.Context(), path, binaryFile("kubelet", "v1.36.3")); reasonOf(err) != "WrongPlatform" {
+				t.Errorf("%v (%s)", err, reasonOf(err))
+			}
+		})
+	}
+	file := binaryFile("kubelet", "v1.36.3")
+	file.Arch = "arm64"
+	if err := CheckProgram(t.Context(), header(t, func(h *elf.Header64) { h.Machine = uint16(elf.EM_AARCH64) }), file); reasonOf(err) != "WrongPlatform" {
+		t.Errorf("a file that is what the Release says, but not for this host: %v", err)
+	}
+	if err := CheckProgram(t.Context(), header(t, nil), binaryFile("kubelet", "v1.36.3")); reasonOf(err) != "ProgramCannotRun" {
+		t.Errorf("a program with nothing in it: %v", err)
+	}
+}
+
+func TestProgramsThatSayTheirVersion(t *testing.T) {
+	for name, c := range map[string]struct{ program, says, version, reason string }{
+		"kubelet":               {"kubelet", "Kubernetes v1.36.3", "v1.36.3", ""},
+		"kubelet of before":     {"kubelet", "Kubernetes v1.36.2", "v1.36.3", "WrongVersion"},
+		"kubelet, pre-release":  {"kubelet", "Kubernetes v1.36.3-rc.0", "v1.36.3", "WrongVersion"},
+		"something else":        {"kubelet", "hello", "v1.36.3", "WrongVersion"},
+		"kubeadm":               {"kubeadm", "v1.36.3", "v1.36.3", ""},
+		"containerd":            {"containerd", "containerd github.com/containerd/containerd/v2 v2.4.2 abc", "v2.4.2", ""},
+		"containerd of Debian":  {"containerd", "containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1", "1.6.20~ds1", ""},
+		"runc":                  {"runc", `runc version 1.1.5+ds1\ncommit: x`, "1.1.5+ds1", ""},
+		"kubectl":               {"kubectl", `{\n  \"clientVersion\": {\n \"gitVersion\": \"v1.36.3\",\n`, "v1.36.3", ""},
+		"plugin":                {"bridge", "CNI bridge plugin v1.9.1", "v1.9.1", ""},
+		"plugin of before":      {"bridge", "CNI bridge plugin v1.8.0", "v1.9.1", "WrongVersion"},
+		"plugin without words":  {"bridge", "CNI bridge plugin version unknown", "v1.9.1", ""},
+		"plugin of former form": {"bridge", "CNI bridge plugin version v1.9.1", "v1.9.1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := CheckProgram(t.Context(), program(t, c.says), binaryFile(c.program, c.version))
+			if reasonOf(err) != c.reason || (err == nil) != (c.reason == "") {
+				t.Errorf("%v (%s), want %q", err, reasonOf(err), c.reason)
+			}
+		})
+	}
+}
+
+// What a program sees is fixed: nothing of this process's environment.
+func TestProgramSeesNothingOfOurs(t *testing.T) {
+	t.Setenv("CNI_COMMAND", "ADD")
+	t.Setenv("SECRET", "hunter2")
+	env, err := exec.LookPath("env")
+	if err != nil {
+		t.Skip("there is no env here")
+	}
+	said, err := run(t.Context(), env)
+	if err != nil || strings.Contains(string(said), "hunter2") || strings.Contains(string(said), "CNI_COMMAND") {
+		t.Errorf("%s %v", said, err)
+	}
+}
+
+func TestProgramThatFloods(t *testing.T) {
+	path, err := exec.LookPath("seq")
+	if err != nil {
+		t.Skip("there is no seq here")
+	}
+	if said, err := run(t.Context(), path, "1", "1000000"); err != nil || len(said) != mostSaid {
+		t.Errorf("%d bytes, %v", len(said), err)
+	}
+}
+
+// The testbed's own programs, where they were built.
+func TestRealPrograms(t *testing.T) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Skip(err)
+	}
+	cache := filepath.Join(home, ".cache/refit-testbed")
+	found := 0
+	for pattern, version := range map[string]string{
+		"kubernetes/v1.36.3-*/bin/kubeadm": "v1.36.3", "kubernetes/v1.36.3-*/bin/kubelet": "v1.36.3", "kubernetes/v1.36.3-*/bin/kubectl": "v1.36.3",
+		"containerd/v2.4.2-*/bin/containerd": "v2.4.2", "containerd/v2.4.2-*/bin/ctr": "v2.4.2", "containerd/v2.4.2-*/bin/containerd-shim-runc-v2": "v2.4.2",
+		"cni-plugins/v1.9.1-*/bin/host-local": "v1.9.1",
+	} {
+		paths, _ := filepath.Glob(filepath.Join(cache, pattern))
+		for _, path := range paths {
+			found++
+			if err := CheckProgram(t.Context(), path, binaryFile(filepath.Base(path), version)); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			if err := CheckProgram(t.Context(), path, binaryFile(filepath.Base(path), "v0.0.1")); reasonOf(err) != "WrongVersion" {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+	if found == 0 {
+		t.Skip("the testbed has built nothing here")
+	}
+}
+
+func TestPackages(t *testing.T) {
+	builder, err := exec.LookPath("dpkg-deb")
+	if err != nil {
+		t.Skip("there is no dpkg-deb here")
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "p/DEBIAN/control"), "Package: kubelet\nVersion: 1.36.3-1.1\nArchitecture: amd64\nMaintainer: x <x@example.com>\nDescription: x\n", 0o644)
+	deb := filepath.Join(dir, "kubelet.deb")
+	if out, err := exec.Command(builder, "--root-owner-group", "--build", filepath.Join(dir, "p"), deb).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	garbage := filepath.Join(dir, "garbage.deb")
+	write(t, garbage, "!<arch>\nhello", 0o644)
+	good := refitv1alpha1.ReleaseFile{
+		Part: refitv1alpha1.PartKubelet, Name: "kubelet", Kind: refitv1alpha1.PackageDeb, OS: "linux", Arch: "amd64", Version: "1.36.3-1.1",
+	}
+	for name, c := range map[string]struct {
+		path   string
+		change func(f *refitv1alpha1.ReleaseFile)
+		reason string
+	}{
+		"the right one":   {deb, func(*refitv1alpha1.ReleaseFile) {}, ""},
+		"another name":    {deb, func(f *refitv1alpha1.ReleaseFile) { f.Name = "kubeadm" }, "WrongPackage"},
+		"another version": {deb, func(f *refitv1alpha1.ReleaseFile) { f.Version = "1.36.3-1.2" }, "WrongVersion"},
+		"another machine": {deb, func(f *refitv1alpha1.ReleaseFile) { f.Arch = "arm64" }, "WrongPlatform"},
+		"garbage":         {garbage, func(*refitv1alpha1.ReleaseFile) {}, "WrongPackage"},
+		"rpm":             {deb, func(f *refitv1alpha1.ReleaseFile) { f.Kind = refitv1alpha1.PackageRpm }, "KindUnknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := good
+			c.change(&f)
+			if err := CheckProgram(t.Context(), c.path, f); reasonOf(err) != c.reason || (err == nil) != (c.reason == "") {
+				t.Errorf("%v (%s), want %q", err, reasonOf(err), c.reason)
+			}
+		})
+	}
+}

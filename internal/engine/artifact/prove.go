@@ -1,0 +1,55 @@
+package artifact
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Prove reads a file where the sources have it, and says in which place it is as the Release says. Nothing is kept.
+func Prove(ctx context.Context, b refitv1alpha1.Blob, sources []Source) (string, error) {
+	if err := validateBlob(b, map[string]int64{}); err != nil {
+		return "", err
+	}
+	var words []string
+	for _, source := range sources {
+		for _, at := range source.places(b) {
+			err := prove(ctx, b, at)
+			if err == nil {
+				return at.String(), nil
+			}
+			if ctx.Err() != nil {
+				return "", ctx.Err()
+			}
+			if !errors.Is(err, errElsewhere) {
+				words = append(words, fmt.Sprintf("%s: %v", at, err))
+			}
+		}
+	}
+	if len(words) == 0 {
+		return "", errElsewhere
+	}
+	return "", errors.New(strings.Join(words, "; "))
+}
+
+func prove(ctx context.Context, b refitv1alpha1.Blob, at place) error {
+	body, _, err := at.open(ctx, b, 0)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.LimitReader(&interruptible{ctx, body}, b.Size+1))
+	switch {
+	case err != nil:
+		return err
+	case n != b.Size || sumOf(sum) != b.Digest:
+		return errBad
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package artifact
+
+import (
+	"slices"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// Release is a Release whose signature was found good.
+type Release struct {
+	Payload refitv1alpha1.ReleasePayload
+	// Digest is the digest of the payload's bytes, by which a plan names a Release.
+	Digest string
+	// KeyID is the key that signed it.
+	KeyID string
+}
+
+// For lists the files that a host takes for some parts. A part that the Release does not have for such a host is an error.
+func (r Release) For(os, arch string, kind refitv1alpha1.PackageKind, parts []refitv1alpha1.Part) ([]refitv1alpha1.ReleaseFile, error) {
+	var out []refitv1alpha1.ReleaseFile
+	var missing []string
+	for _, part := range parts {
+		before := len(out)
+		for _, file := range r.Payload.Files {
+			if file.Part == part && file.OS == os && file.Arch == arch && file.Kind == kind {
+				out = append(out, file)
+			}
+		}
+		if len(out) == before {
+			missing = append(missing, string(part))
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return nil, node.NeedsPerson("NotInRelease", nil, "make a Release that has it (refit release create), sign it, and plan again",
+			"the Release of Kubernetes %s has no %s for %s/%s hosts of kind %s", r.Payload.Kubernetes, strings.Join(missing, ", "), os, arch, kind)
+	}
+	return out, nil
+}
+
+// ImagesFor lists the images that a host must have.
+func (r Release) ImagesFor(os, arch string, controlPlane bool) []refitv1alpha1.ReleaseImage {
+	var out []refitv1alpha1.ReleaseImage
+	for _, image := range r.Payload.Images {
+		if image.OS == os && image.Arch == arch && (controlPlane || !image.ControlPlane) {
+			out = append(out, image)
+		}
+	}
+	return out
+}

@@ -1,0 +1,227 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// within is a context that ends soon.
+func within(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// failure requires an error that a person can act on, with these words in it.
+func failure(t *testing.T, err error, class refitv1alpha1.FailureClass, reason string, words ...string) {
+	t.Helper()
+	var f *node.Failure
+	if !errors.As(err, &f) {
+		t.Fatalf("the error is no failure: %v", err)
+	}
+	if f.Class != class || f.Reason != reason || f.Remedy == "" {
+		t.Errorf("the failure is %s %s with the remedy %q: %v", f.Class, f.Reason, f.Remedy, err)
+	}
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%q is not in %q", word, err)
+		}
+	}
+}
+
+func TestThreeWellMembers(t *testing.T) {
+	t.Parallel()
+	s := start(t, "3.6.8", 3, "--strict-reconfig-check=false") // so that members can be added at once
+	leader := s.leader()
+	c := s.on(leader)
+	local, err := c.Local(t.Context())
+	must(t, err)
+	name := s.members[leader].name
+	if local.Name != name || !local.Leader || local.Learner || local.Version != "3.6.8" || local.ClusterVersion != "3.6.0" || local.LeaderID != local.ID ||
+		local.RaftIndex == 0 || local.RaftTerm == 0 || local.DBSize == 0 || local.Quota == 0 {
+		t.Errorf("the local member is %+v", local)
+	}
+	members, err := c.Members(t.Context())
+	must(t, err)
+	if len(members) != 3 || slices.ContainsFunc(members, func(m Member) bool { return len(m.ClientURLs) != 1 }) {
+		t.Errorf("the members are %+v", members)
+	}
+	must(t, c.OthersHealthy(t.Context()))
+	must(t, c.Prove(within(t, 10*time.Second), Proof{Version: "v3.6.8", Members: 3}))
+	if left, err := c.local.Get(t.Context(), proofKey); err != nil || len(left.Kvs) != 0 {
+		t.Errorf("the proof leaves %v behind (%v)", left, err)
+	}
+	facts, err := c.Facts(t.Context())
+	must(t, err)
+	if facts.Name != name || facts.ID != local.HexID() || !facts.Healthy || !facts.Leader || facts.Version != "3.6.8" || facts.QuotaMiB == 0 ||
+		!slices.Equal(facts.Members, []string{"m1", "m2", "m3"}) || facts.Alarms != nil {
+		t.Errorf("the facts are %+v", facts)
+	}
+
+	t.Run("its leader moves", func(t *testing.T) {
+		must(t, c.MoveLeader(t.Context(), 0))
+		if now, err := c.Local(t.Context()); err != nil || now.Leader {
+			t.Errorf("it still leads: %+v (%v)", now, err)
+		}
+		before := s.leader()
+		must(t, c.MoveLeader(t.Context(), 0))
+		if s.leader() != before {
+			t.Error("one that does not lead moved the leader")
+		}
+	})
+	t.Run("another version or number of members is not proven", func(t *testing.T) {
+		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.7.0", Members: 3}), refitv1alpha1.FailureNeedsPerson, "EtcdNotProven", "its version is 3.6.8, not 3.7.0")
+		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 2}), refitv1alpha1.FailureNeedsPerson, "EtcdNotProven", "it knows 3 members, not 2")
+	})
+	t.Run("a learner is named", func(t *testing.T) {
+		joined := s.reserve("m4")
+		added, err := c.local.MemberAddAsLearner(t.Context(), []string{joined.peer})
+		must(t, err)
+		err = c.OthersHealthy(t.Context())
+		failure(t, err, refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", "learner")
+		joined.join = s.initial() + ",m4=" + joined.peer
+		s.members = append(s.members, joined)
+		s.run(joined, binary(t, "3.6.8"))
+		learner := s.on(3)
+		eventually(t, "the learner answers", func() bool {
+			local, err := learner.Local(within(t, time.Second))
+			return err == nil && local.Learner
+		})
+		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", "m4", "learner")
+		failure(t, learner.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 4}), refitv1alpha1.FailureNeedsPerson, "EtcdNotProven", "learner")
+		if facts, err := learner.Facts(t.Context()); err != nil || !facts.Learner || facts.Healthy || facts.Name == "" {
+			t.Errorf("its facts are %+v (%v)", facts, err)
+		}
+		_, err = c.local.MemberRemove(t.Context(), added.Member.ID)
+		must(t, err)
+		s.kill(3)
+		s.members = s.members[:3]
+		must(t, c.OthersHealthy(t.Context()))
+	})
+	t.Run("one that was added and never started is named", func(t *testing.T) {
+		added, err := c.local.MemberAdd(t.Context(), []string{"https://127.0.0.1:1"})
+		must(t, err)
+		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", "never started", Member{ID: added.Member.ID}.HexID())
+		_, err = c.local.MemberRemove(t.Context(), added.Member.ID)
+		must(t, err)
+	})
+}
+
+func TestMembersThatAreAway(t *testing.T) {
+	t.Parallel()
+	s := start(t, "3.6.8", 3)
+	leader := s.leader()
+	c, name := s.on(leader), s.members[leader].name
+	t.Run("one is named", func(t *testing.T) {
+		away := (leader + 1) % 3
+		s.kill(away)
+		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", s.members[away].name)
+	})
+	t.Run("without a quorum nothing moves", func(t *testing.T) {
+		s.kill((leader + 2) % 3)
+		c.patience = time.Second / 2
+		if local, err := c.Local(t.Context()); err != nil || local.Name != name {
+			t.Errorf("it does not say who it is: %+v (%v)", local, err)
+		}
+		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 3}), refitv1alpha1.FailureNeedsPerson, "EtcdNotProven")
+		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdNoQuorum")
+		_, err := c.Lock(within(t, time.Second), "a")
+		failure(t, err, refitv1alpha1.FailureTransient, "EtcdNoQuorum")
+		facts, err := c.Facts(t.Context())
+		if err != nil || facts.Healthy || facts.Leader || len(facts.Members) != 3 {
+			t.Errorf("the facts are %+v (%v)", facts, err)
+		}
+	})
+}
+
+func TestAFullDatabaseIsAnAlarm(t *testing.T) {
+	t.Parallel()
+	s := start(t, "3.6.6", 1, "--quota-backend-bytes=1048576")
+	c := s.on(0)
+	must(t, c.OthersHealthy(t.Context()))
+	big := strings.Repeat("x", 256<<10)
+	eventually(t, "it is full", func() bool {
+		_, err := c.local.Put(within(t, 5*time.Second), "big", big)
+		return err != nil
+	})
+	failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdAlarm", "NOSPACE of m1")
+	failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.6", Members: 1}), refitv1alpha1.FailureNeedsPerson, "EtcdNotProven", "NOSPACE")
+	facts, err := c.Facts(t.Context())
+	if err != nil || !slices.Equal(facts.Alarms, []string{"NOSPACE of m1"}) {
+		t.Errorf("the facts are %+v (%v)", facts, err)
+	}
+}
+
+func TestAMemberThatIsUpgradedProvesItselfAndCannotGoBackOverAMinor(t *testing.T) {
+	t.Parallel()
+	s := start(t, "3.6.6", 1)
+	c := s.on(0)
+	local, err := c.Local(t.Context())
+	must(t, err)
+	if !MayLower(local, "3.6.5-0") || MayLower(local, "3.5.26-0") {
+		t.Errorf("of %+v", local)
+	}
+	proven := make(chan error, 1)
+	s.kill(0)
+	ctx := within(t, 20*time.Second)
+	go func() { proven <- c.Prove(ctx, Proof{Version: "3.7.0", Members: 1}) }() // it begins while the member is away
+	time.Sleep(300 * time.Millisecond)
+	s.restart(0, "3.7.0")
+	began := time.Now()
+	must(t, <-proven)
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("the proof took %s after the start", took)
+	}
+	eventually(t, "the cluster's version is raised", func() bool {
+		local, err := c.Local(t.Context())
+		return err == nil && local.ClusterVersion == "3.7.0" && !MayLower(local, "3.6.8-0") && MayLower(local, "3.7.0")
+	})
+}
+
+func TestAClientWithARenewedCertificate(t *testing.T) {
+	t.Parallel()
+	s := start(t, "3.6.8", 1)
+	c := s.on(0)
+	for _, suffix := range []string{".crt", ".key"} { // half of a renewal: the two do not fit together
+		text, err := os.ReadFile(filepath.Join(s.dir, "server"+suffix))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(s.dir, "client"+suffix), text, 0o600))
+		if _, err := c.Local(t.Context()); err != nil { // each call shakes hands anew
+			t.Errorf("after %s was renewed: %v", suffix, err)
+		}
+	}
+	if shown, err := c.tls.GetClientCertificate(nil); err != nil || shown.Leaf.Subject.CommonName != "server" {
+		t.Errorf("it shows %+v (%v)", shown.Leaf.Subject, err)
+	}
+}
+
+func TestMayLower(t *testing.T) {
+	for _, tt := range []struct {
+		cluster, to string
+		may         bool
+	}{
+		{"3.6.0", "3.6.6", true},
+		{"3.6.0", "v3.6.6-0", true},
+		{"3.6.0", "3.7.0", true},
+		{"3.7.0", "3.6.8-0", false},
+		{"3.6.0", "4.6.0", false},
+		{"", "3.6.8", false},
+		{"3.6.0", "", false},
+		{"3.6.0", "latest", false},
+		{"3.6.0", "3.x.0", false},
+	} {
+		if may := MayLower(Member{ClusterVersion: tt.cluster}, tt.to); may != tt.may {
+			t.Errorf("to %q while the cluster is at %q: %t", tt.to, tt.cluster, may)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package etcd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Member is one member of etcd. What only the member itself can say is empty if it was not asked.
+type Member struct {
+	Name       string
+	ID         uint64
+	Learner    bool
+	ClientURLs []string
+
+	Version string
+	// ClusterVersion is the version that all members have in common, such as 3.6.0; empty if it could not be read.
+	ClusterVersion string
+	Leader         bool
+	LeaderID       uint64 // 0: no leader is known
+	DBSize, Quota  int64
+	RaftIndex      uint64
+	AppliedIndex   uint64
+	RaftTerm       uint64
+	Errors         []string
+}
+
+// HexID is the member's id as etcd's tools print it.
+func (m Member) HexID() string { return strconv.FormatUint(m.ID, 16) }
+
+func (m Member) called() string {
+	if m.Name == "" {
+		return m.HexID() // it was added, and never started
+	}
+	return m.Name
+}
+
+// Local is the member on this host, as it sees itself. It answers without a quorum, too. A learner does not tell its name.
+func (c *Client) Local(ctx context.Context) (Member, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	member, err := status(ctx, c.local)
+	if err != nil {
+		return Member{}, err
+	}
+	if known, err := list(ctx, c.local, clientv3.WithSerializable()); err == nil { // a learner does not tell
+		for _, m := range known {
+			if m.ID == member.ID {
+				member.Name, member.ClientURLs = m.Name, m.ClientURLs
+			}
+		}
+	}
+	member.ClusterVersion = c.clusterVersion(ctx)
+	return member, nil
+}
+
+// Members are all members that the cluster has by the word of its quorum.
+func (c *Client) Members(ctx context.Context) ([]Member, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	return list(ctx, c.local)
+}
+
+func status(ctx context.Context, client *clientv3.Client) (Member, error) {
+	found, err := client.Status(ctx, client.Endpoints()[0])
+	if err != nil {
+		return Member{}, fmt.Errorf("asking etcd for its status: %w", err)
+	}
+	id := found.Header.GetMemberId()
+	return Member{
+		ID: id, Learner: found.IsLearner,
+		Version: found.Version, Leader: found.Leader == id && id != 0, LeaderID: found.Leader,
+		DBSize: found.DbSize, Quota: found.DbSizeQuota,
+		RaftIndex: found.RaftIndex, AppliedIndex: found.RaftAppliedIndex, RaftTerm: found.RaftTerm, Errors: found.Errors,
+	}, nil
+}
+
+func list(ctx context.Context, client *clientv3.Client, how ...clientv3.OpOption) ([]Member, error) {
+	found, err := client.MemberList(ctx, how...)
+	if err != nil {
+		return nil, fmt.Errorf("asking etcd for its members: %w", err)
+	}
+	var members []Member
+	for _, m := range found.Members {
+		members = append(members, Member{Name: m.Name, ID: m.ID, Learner: m.IsLearner, ClientURLs: m.ClientURLs})
+	}
+	return members, nil
+}
+
+// clusterVersion is told over HTTP only.
+func (c *Client) clusterVersion(ctx context.Context) string {
+	where := c.config.HTTP
+	if where == "" {
+		where = c.config.Endpoints[0]
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where+"/version", http.NoBody)
+	if err != nil {
+		return ""
+	}
+	transport := &http.Transport{TLSClientConfig: c.tls, DisableKeepAlives: true}
+	answer, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return ""
+	}
+	defer answer.Body.Close()
+	var versions struct {
+		Cluster string `json:"etcdcluster"`
+	}
+	if answer.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(answer.Body, 4096)).Decode(&versions) != nil {
+		return ""
+	}
+	if versions.Cluster == "not_decided" {
+		return ""
+	}
+	return versions.Cluster
+}

@@ -1,0 +1,38 @@
+package host
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Digest is the digest of a file's content, "sha256:…". os.ErrNotExist passes through.
+func Digest(path string) (string, error) { return digest(path, 0) }
+
+func digest(path string, flags int) (string, error) {
+	// O_NONBLOCK: a fifo in the place of a file must not hold the agent up.
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|flags, 0)
+	if err != nil {
+		return "", told(err, "reading", path)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", told(err, "reading", path)
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("reading %s: it is no regular file but %s", path, info.Mode())
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", told(err, "reading", path)
+	}
+	return digestOf(sum), nil
+}
+
+func digestOf(sum hash.Hash) string { return "sha256:" + hex.EncodeToString(sum.Sum(nil)) }

@@ -1,0 +1,56 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Entry is what one path was: absent, a symlink, a directory, or a file.
+type Entry struct {
+	Path   string      `json:"path"`
+	Absent bool        `json:"absent,omitempty"`
+	Link   string      `json:"link,omitempty"` // where a symlink leads
+	Dir    bool        `json:"dir,omitempty"`
+	Mode   fs.FileMode `json:"mode,omitempty"`
+	UID    int         `json:"uid"`
+	GID    int         `json:"gid"`
+	Digest string      `json:"digest,omitempty"` // of a file's content
+}
+
+// errSpecial is a socket, a pipe or a device: nobody's configuration, left alone.
+var errSpecial = errors.New("neither file, directory nor symlink")
+
+// look is what a path is now. Symlinks are seen, never followed.
+func look(path string) (Entry, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return Entry{Path: path, Absent: true}, nil
+	}
+	if err != nil {
+		return Entry{}, told(err, "looking at", path)
+	}
+	entry := Entry{Path: path, Mode: info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		entry.UID, entry.GID = int(stat.Uid), int(stat.Gid)
+	}
+	switch {
+	case info.Mode().IsRegular():
+		entry.Digest, err = digest(path, unix.O_NOFOLLOW)
+	case info.IsDir():
+		entry.Dir = true
+	case info.Mode()&fs.ModeSymlink != 0:
+		entry.Mode = 0
+		entry.Link, err = os.Readlink(path)
+	default:
+		return Entry{}, fmt.Errorf("%s: %w", path, errSpecial)
+	}
+	if err != nil {
+		return Entry{}, told(err, "looking at", path)
+	}
+	return entry, nil
+}

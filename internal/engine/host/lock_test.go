@@ -1,0 +1,41 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// F32: a second agent refuses.
+func TestSecondAgentDoesNotGetTheLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := Lock(path)
+	must(t, err)
+	_, err = Lock(path)
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "process "+strconv.Itoa(os.Getpid())) {
+		t.Fatalf("got %v", err)
+	}
+	must(t, first.Close())
+	second, err := Lock(path)
+	must(t, err)
+	must(t, second.Close())
+}
+
+func TestProgramThatTheAgentStartedDoesNotKeepTheLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := Lock(path)
+	must(t, err)
+	// It outlives Run: in a group of its own, it holds on to whatever it inherited.
+	out, err := Run(t.Context(), nil, "sh", "-c", "setsid sleep 5 >/dev/null 2>&1 & ls -l /proc/$!/fd")
+	must(t, err)
+	if strings.Contains(out.Stdout, path) {
+		t.Errorf("inherited: %s", out.Stdout)
+	}
+	must(t, first.Close())
+	second, err := Lock(path)
+	must(t, err)
+	must(t, second.Close())
+}

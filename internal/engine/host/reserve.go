@@ -1,0 +1,93 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Reserve holds room on the disk in a file, to be let go of when the way back needs it.
+func Reserve(path string, bytes int64) error {
+	if err := absolute(path); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return told(err, "reserving disk in", path)
+	}
+	defer file.Close()
+	if err := allocate(file, bytes); err != nil {
+		// Part of a reserve is none, and takes room from others.
+		_ = os.Remove(path)
+		return told(err, "reserving disk in", path)
+	}
+	return told(syncDir(filepath.Dir(path)), "reserving disk in", path)
+}
+
+func allocate(file *os.File, bytes int64) error {
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &stat); err != nil {
+		return err
+	}
+	if stat.Size >= bytes && stat.Blocks*512 >= bytes {
+		return nil
+	}
+	for {
+		err := unix.Fallocate(int(file.Fd()), 0, 0, bytes)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+			err = writeZeros(file, bytes)
+		}
+		if err != nil {
+			return err
+		}
+		return syncFile(file)
+	}
+}
+
+func writeZeros(file *os.File, bytes int64) error {
+	zeros := make([]byte, 1<<20)
+	for at := int64(0); at < bytes; at += int64(len(zeros)) {
+		if _, err := file.WriteAt(zeros[:min(int64(len(zeros)), bytes-at)], at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReleaseReserve lets go of the room. A reserve that is not there is fine.
+func ReleaseReserve(path string) error { return Remove(path) }
+
+// FreeSpace is what a file system has left.
+type FreeSpace struct {
+	Bytes         uint64
+	InodesPercent int // of all inodes that are free; 100 where there is no such limit
+	ReadOnly      bool
+}
+
+// Free is what the file system of a path has left; of one that is not there yet, of the directory in which it would be made.
+func Free(path string) (FreeSpace, error) {
+	if err := absolute(path); err != nil {
+		return FreeSpace{}, err
+	}
+	var stat unix.Statfs_t
+	err := unix.Statfs(path, &stat)
+	for at := path; err != nil && at != "/" && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINTR)); {
+		if errors.Is(err, unix.ENOENT) {
+			at = filepath.Dir(at)
+		}
+		err = unix.Statfs(at, &stat)
+	}
+	if err != nil {
+		return FreeSpace{}, told(err, "asking for the room at", path)
+	}
+	free := FreeSpace{Bytes: stat.Bavail * uint64(stat.Bsize), InodesPercent: 100, ReadOnly: stat.Flags&unix.ST_RDONLY != 0}
+	if stat.Files > 0 {
+		free.InodesPercent = int(stat.Ffree * 100 / stat.Files)
+	}
+	return free, nil
+}

@@ -1,0 +1,61 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+func TestReserveHoldsRoomAndLetsGoOfIt(t *testing.T) {
+	d := newDisk(t)
+	free := func() uint64 {
+		f, err := Free(filepath.Join(d.dir, "not", "there", "yet"))
+		must(t, err)
+		return f.Bytes
+	}
+	before, path := free(), filepath.Join(d.dir, "reserve")
+	must(t, Reserve(path, 4<<20))
+	if held := before - free(); held < 4<<20 {
+		t.Errorf("%d bytes are held", held)
+	}
+	must(t, Reserve(path, 5<<20)) // A larger one is wanted now.
+	if held := before - free(); held < 5<<20 {
+		t.Errorf("%d bytes are held", held)
+	}
+	must(t, ReleaseReserve(path))
+	if after := free(); after < before-(64<<10) {
+		t.Errorf("%d bytes are free, %d were", after, before)
+	}
+	wantFailure(t, Reserve(path, 64<<20), refitv1alpha1.FailureNeedsPerson, "DiskFull")
+	wantText(t, path, "absent")
+}
+
+func TestFileThatOnlyLooksLargeIsNoReserve(t *testing.T) {
+	d := newDisk(t)
+	path := filepath.Join(d.dir, "reserve")
+	put(t, path, "", 0o600)
+	must(t, os.Truncate(path, 4<<20))
+	before, err := Free(d.dir)
+	must(t, err)
+	must(t, Reserve(path, 4<<20))
+	after, err := Free(d.dir)
+	must(t, err)
+	if before.Bytes-after.Bytes < 4<<20 {
+		t.Error("the hole was taken for a reserve")
+	}
+}
+
+func TestFreeSpaceTellsAReadOnlyFileSystem(t *testing.T) {
+	d := newDisk(t)
+	free, err := Free(d.dir)
+	if err != nil || free.ReadOnly || free.Bytes < 1<<20 || free.InodesPercent < 50 || free.InodesPercent > 100 {
+		t.Errorf("%+v %v", free, err)
+	}
+	run(t, "mount", "-o", "remount,ro", d.dir)
+	if free, err := Free(d.dir); err != nil || !free.ReadOnly {
+		t.Errorf("%+v %v", free, err)
+	}
+	wantFailure(t, WriteFile(filepath.Join(d.dir, "x"), nil, 0o600), refitv1alpha1.FailureHostBroken, "DiskBroken")
+}

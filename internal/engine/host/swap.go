@@ -1,0 +1,255 @@
+package host
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// SwapState is what is found where a file is to be replaced.
+type SwapState string
+
+// The states. A file that was and will be the same is New: nothing is left to do.
+const (
+	Old    SwapState = "Old"
+	New    SwapState = "New"
+	Other  SwapState = "Other" // neither: somebody else changed it
+	Absent SwapState = "Absent"
+)
+
+// SwapStateOf looks which file is there, by the digests of the previous one and the new one.
+func SwapStateOf(to, was, will string) (SwapState, error) {
+	have, err := Digest(to)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return Absent, nil
+	case err != nil:
+		return "", err
+	case have == will:
+		return New, nil
+	case have == was:
+		return Old, nil
+	default:
+		return Other, nil
+	}
+}
+
+// Stage copies a file next to the one that it will replace, so that the swap itself needs no room. It is a copy, never a link to the source: the two have
+// different modes and owners, and what damages one must not damage the other.
+func Stage(from, to string, mode fs.FileMode) error {
+	if err := errors.Join(absolute(from), absolute(to)); err != nil {
+		return err
+	}
+	want, err := Digest(from)
+	if err != nil {
+		return err
+	}
+	staged := beside(to, newSuffix)
+	if have, err := digest(staged, unix.O_NOFOLLOW); err == nil && have == want {
+		if info, err := os.Lstat(staged); err == nil && info.Mode() == mode {
+			return told(syncDir(filepath.Dir(to)), "staging", to)
+		}
+	}
+	temp := beside(to, newSuffix+tmpSuffix)
+	err = fill(temp, mode, self, func(file *os.File) error { return copyFrom(from, want, file) })
+	if err == nil {
+		err = replace(temp, staged)
+	}
+	return told(err, "staging", to)
+}
+
+// copyFrom copies a file and sees that it is still the one that was meant.
+func copyFrom(from, want string, to io.Writer) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(to, io.TeeReader(source, sum)); err != nil {
+		return err
+	}
+	if have := digestOf(sum); have != want {
+		return fmt.Errorf("%s changed while it was copied: %s, then %s", from, want, have)
+	}
+	return nil
+}
+
+// Swap puts the staged file in the place of the previous one, which is kept until Settle. was and will are their digests; was is empty when nothing was there.
+// What is neither was changed by somebody else, and is left alone.
+func Swap(to, was, will string) error {
+	if err := absolute(to); err != nil {
+		return err
+	}
+	state, err := SwapStateOf(to, was, will)
+	if err != nil {
+		return err
+	}
+	switch {
+	case state == New:
+		// A kill may have come between the rename and its way to the disk.
+		if err := syncDir(filepath.Dir(to)); err != nil {
+			return told(err, "replacing", to)
+		}
+		return keepPrevious(to, was, will)
+	case state == Old, state == Absent && was == "":
+	case state == Absent && takenAway(to, was):
+	default:
+		return changedByOthers(to, was, state)
+	}
+	staged, err := digest(beside(to, newSuffix), unix.O_NOFOLLOW)
+	if err != nil {
+		return fmt.Errorf("replacing %s by what was staged: %w", to, err)
+	}
+	if staged != will {
+		return node.Transient("StagedDamaged", nil, "say refit retry, which stages it again", "what was staged for %s is %s, not %s", to, staged, will)
+	}
+	if state == Old {
+		if err := keepPrevious(to, was, was); err != nil {
+			return err
+		}
+	}
+	return told(replaceKeeping(beside(to, newSuffix), to), "replacing", to)
+}
+
+// TakeAway removes a file that Swap will replace later, and keeps it as Swap does. Unswap brings it back.
+func TakeAway(to, was string) error {
+	if err := absolute(to); err != nil {
+		return err
+	}
+	state, err := SwapStateOf(to, was, "")
+	switch {
+	case err != nil:
+		return err
+	case state == Absent && takenAway(to, was):
+		return told(syncDir(filepath.Dir(to)), "taking away", to)
+	case state != Old:
+		return changedByOthers(to, was, state)
+	}
+	if err := keepPrevious(to, was, was); err != nil {
+		return err
+	}
+	return told(Remove(to), "taking away", to)
+}
+
+// takenAway says whether it was this agent that took a file away: it kept it.
+func takenAway(to, was string) bool {
+	kept, err := Digest(beside(to, oldSuffix))
+	return err == nil && kept == was && was != ""
+}
+
+// replaceKeeping is replace, but what was staged stays when the rename fails.
+func replaceKeeping(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+// keepPrevious sees to it that the previous file has a second name. It is a link, which needs no room and cannot be half done.
+func keepPrevious(to, was, have string) error {
+	if was == "" {
+		return nil
+	}
+	old := beside(to, oldSuffix)
+	kept, err := Digest(old)
+	switch {
+	case err == nil && kept == was:
+		return told(syncDir(filepath.Dir(to)), "keeping", to)
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return err
+	case have != was:
+		return node.NeedsPerson("PreviousLost", nil, "copy the file with the digest "+was+" to "+old+", then say refit retry",
+			"%s is new already, but the previous file is not kept, so there would be no way back", to)
+	}
+	return told(linkOver(to, old, beside(to, oldSuffix+tmpSuffix)), "keeping", to)
+}
+
+var link = os.Link
+
+// linkOver gives a file a second name, durably and at once, whatever had that name before.
+func linkOver(from, to, temp string) error {
+	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := link(from, temp); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, to); err != nil {
+		_ = os.Remove(temp)
+		return err
+	}
+	// Of two names of the same file rename removes neither.
+	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+func changedByOthers(to, was string, state SwapState) error {
+	found, before := "it is neither the previous file nor the new one", was
+	if state == Absent {
+		found = "it is gone"
+	}
+	if was == "" {
+		before = "nothing"
+	}
+	return node.NeedsPerson("ChangedByOthers", nil,
+		"find out who changed it; put back what was there ("+before+"), then say refit retry", "somebody else changed %s: %s", to, found)
+}
+
+// Unswap puts the previous file back; was is its digest, or empty when nothing was there. It needs no room on the disk.
+func Unswap(to, was string) error {
+	if err := absolute(to); err != nil {
+		return err
+	}
+	if was == "" {
+		return Remove(to)
+	}
+	have, err := Digest(to)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err == nil && have == was {
+		return told(syncDir(filepath.Dir(to)), "putting back", to)
+	}
+	old := beside(to, oldSuffix)
+	kept, err := Digest(old)
+	if errors.Is(err, os.ErrNotExist) || (err == nil && kept != was) {
+		return node.HostBroken("PreviousLost", err, "put the file with the digest "+was+" back by hand", "the previous %s is not kept as %s", to, old)
+	}
+	if err != nil {
+		return err
+	}
+	err = linkOver(old, to, beside(to, oldSuffix+tmpSuffix))
+	if errors.Is(err, unix.ENOSPC) {
+		// The directory itself has no room for one more name. A rename needs none; the second name is lost, and no longer needed.
+		err = replaceKeeping(old, to)
+	}
+	return told(err, "putting back", to)
+}
+
+// Settle lets go of the previous file, and of what was staged.
+func Settle(to string) error {
+	if err := absolute(to); err != nil {
+		return err
+	}
+	for _, suffix := range []string{newSuffix, oldSuffix, newSuffix + tmpSuffix, oldSuffix + tmpSuffix, tmpSuffix} {
+		if err := os.Remove(beside(to, suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return told(err, "settling", to)
+		}
+	}
+	err := syncDir(filepath.Dir(to))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return told(err, "settling", to)
+}

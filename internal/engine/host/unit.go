@@ -1,0 +1,100 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/dbus"
+)
+
+// Unit is what systemd says about a unit.
+type Unit struct {
+	Exists   bool
+	Load     string // loaded, masked, not-found, bad-setting, …
+	Active   string // active, activating, failed, inactive, …
+	Sub      string // running, auto-restart, dead, …
+	Result   string // of the last run: success, exit-code, oom-kill, …
+	Restarts int    // by systemd itself, since somebody last started it
+	MainPID  int
+	// ExecStatus is the exit status, or signal, of the last main process that ended.
+	ExecStatus int
+	// ExecStart is the command as the unit and its drop-ins say it, variables not replaced. Of several commands, the first.
+	ExecStart        []string
+	FragmentPath     string
+	DropIns          []string
+	EnvironmentFiles []string // without the dash of those that may be absent
+	Environment      []string // may hold secrets
+	ActiveSince      time.Time
+
+	job int
+}
+
+// Unit asks systemd about a unit. One that does not exist is no error.
+func (s *Systemd) Unit(ctx context.Context, unit string) (Unit, error) {
+	var all map[string]any
+	err := s.with(ctx, func(conn *dbus.Conn) (err error) {
+		all, err = conn.GetAllPropertiesContext(ctx, unit)
+		return err
+	})
+	if err != nil {
+		return Unit{}, fmt.Errorf("asking systemd about %s: %w", unit, err)
+	}
+	return unitOf(all), nil
+}
+
+func unitOf(all map[string]any) Unit {
+	u := Unit{
+		Load:   property[string](all, "LoadState"),
+		Active: property[string](all, "ActiveState"),
+		Sub:    property[string](all, "SubState"),
+		Result: property[string](all, "Result"),
+
+		Restarts:   int(property[uint32](all, "NRestarts")),
+		MainPID:    int(property[uint32](all, "MainPID")),
+		ExecStatus: int(property[int32](all, "ExecMainStatus")),
+
+		FragmentPath: property[string](all, "FragmentPath"),
+		DropIns:      property[[]string](all, "DropInPaths"),
+		Environment:  property[[]string](all, "Environment"),
+	}
+	u.Exists = u.Load != "" && u.Load != "not-found"
+	if since := property[uint64](all, "ActiveEnterTimestamp"); since > 0 {
+		u.ActiveSince = time.UnixMicro(int64(since))
+	}
+	for _, file := range property[[][]any](all, "EnvironmentFiles") { // (path, may be absent)
+		if len(file) > 0 {
+			if path, ok := file[0].(string); ok {
+				u.EnvironmentFiles = append(u.EnvironmentFiles, path)
+			}
+		}
+	}
+	if commands := property[[][]any](all, "ExecStart"); len(commands) > 0 && len(commands[0]) > 1 { // (path, arguments, …)
+		u.ExecStart, _ = commands[0][1].([]string)
+	}
+	if job := property[[]any](all, "Job"); len(job) > 0 { // (number, path)
+		id, _ := job[0].(uint32)
+		u.job = int(id)
+	}
+	return u
+}
+
+// property is one of what systemd says; a kind of unit that has no such property says nothing.
+func property[T any](all map[string]any, name string) T {
+	value, _ := all[name].(T)
+	return value
+}
+
+// verdict is how a job must have ended, seen from the unit.
+func (u Unit) verdict(verb string) string {
+	switch {
+	case u.Active == "failed":
+		return "failed"
+	case verb == "stop" && u.Active != "inactive":
+		return "failed"
+	case verb != "stop" && u.Active != "active" && (u.Active != "inactive" || u.Result != "success"):
+		return "failed"
+	default:
+		return "done"
+	}
+}

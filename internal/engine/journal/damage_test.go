@@ -1,0 +1,182 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// openText opens a text as a journal.
+func openText(t *testing.T, path string, text []byte) (*Journal, error) {
+	t.Helper()
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Open(path, machine)
+}
+
+// memory is a directory for tests that write a lot.
+func memory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "journal") //nolint:usetesting // t.TempDir is on a disk
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// withoutSync is for tests that open thousands of journals.
+func withoutSync(t *testing.T) {
+	t.Helper()
+	before := syncFile
+	t.Cleanup(func() { syncFile = before })
+	syncFile = func(*os.File) error { return nil }
+}
+
+func TestJournalCutAtAnyByte(t *testing.T) {
+	withoutSync(t)
+	records, text := sample(t)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	first := len(lines[0]) + len(lines[1]) // These were there before the file had its name.
+	path := filepath.Join(memory(t), "journal")
+	for size := range text {
+		j, err := openText(t, path, text[:size])
+		if size < first {
+			wantFailure(t, err, refitv1alpha1.FailureHostBroken, "JournalDamaged")
+			continue
+		}
+		if err != nil {
+			t.Fatalf("cut at %d: %v", size, err)
+		}
+		whole := bytes.Count(text[:size], []byte("\n")) - 1
+		if !same(t, j.Records(), records[:whole]) {
+			t.Fatalf("cut at %d: %d records, want %d", size, len(j.Records()), whole)
+		}
+		// It goes on from there as if nothing had been.
+		appendAll(t, j, begun("after"))
+		again := reopen(t, j)
+		if got := again.Records(); len(got) != whole+1 || got[whole].Step != "after" {
+			t.Fatalf("cut at %d, then appended: %+v", size, got)
+		}
+		_ = again.Close()
+	}
+}
+
+func TestAnyByteFlipped(t *testing.T) {
+	withoutSync(t)
+	records, text := sample(t)
+	last := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
+	path := filepath.Join(memory(t), "journal")
+	for at := range text {
+		for _, to := range []byte{text[at] ^ 0x01, text[at] ^ 0x20, text[at] ^ 0x80, 0, ' ', '\n'} {
+			if to == text[at] {
+				continue
+			}
+			bad := bytes.Clone(text)
+			bad[at] = to
+			j, err := openText(t, path, bad)
+			if at < last {
+				// Finished records are behind it: nothing of that may be guessed at, nor the file be touched.
+				wantFailure(t, err, refitv1alpha1.FailureHostBroken, "JournalDamaged")
+				if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, bad) {
+					t.Fatalf("byte %d: the damaged journal was changed (%v)", at, err)
+				}
+				continue
+			}
+			if err == nil {
+				if !same(t, j.Records(), records[:len(records)-1]) {
+					t.Fatalf("byte %d as %q: %+v", at, to, j.Records())
+				}
+				_ = j.Close()
+			}
+		}
+	}
+}
+
+func TestWhatAPowerCutLeavesOfTheLastLine(t *testing.T) {
+	records, text := sample(t)
+	last := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
+	holed := bytes.Clone(text)
+	copy(holed[last+20:], make([]byte, 10))
+	for name, tail := range map[string][]byte{
+		"a hole in it, and its end":         holed[last:],
+		"zeros in its place":                make([]byte, 200),
+		"zeros behind its beginning":        append(bytes.Clone(text[last:last+30]), make([]byte, 4096)...),
+		"everything but the newline":        text[last : len(text)-1],
+		"its newline alone":                 []byte("\n"),
+		"a line of which zeros follow":      append(bytes.Clone(holed[last:]), 0, 0, 0),
+		"a text that looks like a checksum": []byte("00000000 {"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "journal")
+			j, err := openText(t, path, append(bytes.Clone(text[:last]), tail...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !same(t, j.Records(), records[:len(records)-1]) {
+				t.Errorf("%+v", j.Records())
+			}
+			if info, err := os.Stat(path); err != nil || info.Size() != int64(last) {
+				t.Errorf("the torn end is still there: %d bytes, want %d (%v)", info.Size(), last, err)
+			}
+			_ = j.Close()
+		})
+	}
+}
+
+func TestDamageThatLooksTorn(t *testing.T) {
+	_, text := sample(t)
+	last := bytes.LastIndexByte(text[:len(text)-1], '\n')
+	joined := bytes.Clone(text)
+	joined[last] = 0
+	for name, bad := range map[string][]byte{
+		"a newline that went bad joins two lines": joined,
+		"two bad lines":                  append(bytes.Clone(text), "bad\nbad\n"...),
+		"more than one record can have":  append(bytes.Clone(text), make([]byte, MaxRecord+100)...),
+		"a whole line that is no record": append(bytes.Clone(text), sum([]byte(`{"at":5}`))...),
+		"only a head":                    text[:bytes.IndexByte(text, '\n')+1],
+		"nothing":                        {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := openText(t, filepath.Join(t.TempDir(), "journal"), bad)
+			wantFailure(t, err, refitv1alpha1.FailureHostBroken, "JournalDamaged")
+		})
+	}
+}
+
+func FuzzWhateverStandsBehindTheRecordsNeverChangesThem(f *testing.F) {
+	head, err := headLine(machine)
+	if err != nil {
+		f.Fatal(err)
+	}
+	first, want, err := recordLine(opened())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte("00000000 {}\n"))
+	f.Add(first)
+	f.Add(append(bytes.Clone(first), 0, '\n', 0))
+	f.Fuzz(func(t *testing.T, tail []byte) {
+		text := append(append(bytes.Clone(head), first...), tail...)
+		records, good, err := parse("journal", machine, text)
+		if err != nil {
+			if _, ok := errors.AsType[*node.Failure](err); !ok {
+				t.Fatalf("not told for a person: %v", err)
+			}
+			return
+		}
+		if !same(t, records[:1], []node.Record{want}) || good < int64(len(head)+len(first)) || good > int64(len(text)) {
+			t.Fatalf("%d good bytes, %+v", good, records)
+		}
+		again, size, err := parse("journal", machine, text[:good])
+		if err != nil || size != good || len(again) != len(records) {
+			t.Fatalf("what was called good is not: %v", err)
+		}
+	})
+}

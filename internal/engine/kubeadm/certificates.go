@@ -1,0 +1,164 @@
+package kubeadm
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// certificate is one that kubeadm made, by the name that kubeadm prints.
+type certificate struct {
+	name  string
+	file  string // below the directory of certificates without .crt, or, with .conf, below /etc/kubernetes
+	ca    string // the file of its CA
+	owner string // the component whose upgrade renews it; empty: the last one's
+}
+
+// certificates are all that kubeadm renews. The sets are the same in kubeadm v1.34 to v1.37.
+var certificates = []certificate{
+	{"etcd-server", "etcd/server", "etcd/ca", Etcd},
+	{"etcd-peer", "etcd/peer", "etcd/ca", Etcd},
+	{"etcd-healthcheck-client", "etcd/healthcheck-client", "etcd/ca", Etcd},
+	{"apiserver", "apiserver", "ca", APIServer},
+	{"apiserver-kubelet-client", "apiserver-kubelet-client", "ca", APIServer},
+	{"front-proxy-client", "front-proxy-client", "front-proxy-ca", APIServer},
+	{"apiserver-etcd-client", "apiserver-etcd-client", "etcd/ca", APIServer},
+	{"controller-manager.conf", "controller-manager.conf", "ca", ControllerManager},
+	{"scheduler.conf", "scheduler.conf", "ca", Scheduler},
+	{"admin.conf", "admin.conf", "ca", ""},
+	{"super-admin.conf", "super-admin.conf", "ca", ""},
+}
+
+// authorities are the CAs, which kubeadm never renews.
+var authorities = []certificate{
+	{"ca", "ca", "ca", ""},
+	{"etcd-ca", "etcd/ca", "etcd/ca", ""},
+	{"front-proxy-ca", "front-proxy-ca", "front-proxy-ca", ""},
+}
+
+// UpgradeCertificates lists the certificates that kubeadm's upgrade renews. With an external etcd none of etcd's are kubeadm's.
+func UpgradeCertificates(externalEtcd bool) []string { return certificatesOf(externalEtcd, "", all) }
+
+// ComponentCertificates lists those that are renewed just before a component is swapped; of no component (""), those that come last.
+func ComponentCertificates(component string, externalEtcd bool) []string {
+	return certificatesOf(externalEtcd, component, func(owner, component string) bool { return owner == component })
+}
+
+func all(string, string) bool { return true }
+
+func certificatesOf(externalEtcd bool, component string, belongs func(owner, component string) bool) []string {
+	var names []string
+	for _, c := range certificates {
+		if belongs(c.owner, component) && (!externalEtcd || c.ca != "etcd/ca") {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// path is where a certificate lies.
+func (c certificate) path(pki, kubernetesDir string) string {
+	if strings.HasSuffix(c.file, ".conf") {
+		return filepath.Join(kubernetesDir, c.file)
+	}
+	return filepath.Join(pki, c.file+".crt")
+}
+
+// check checks that a certificate can be read and that its key fits it: kubeadm writes the two one after the other.
+func (c certificate) check(path string) error {
+	if strings.HasSuffix(path, ".conf") {
+		_, err := readKubeconfig(path)
+		return err
+	}
+	_, err := tls.LoadX509KeyPair(path, strings.TrimSuffix(path, ".crt")+".key")
+	return err
+}
+
+// readKubeconfig reads the client certificate of the current context.
+func readKubeconfig(path string) (*x509.Certificate, error) {
+	config, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		return nil, err
+	}
+	context, there := config.Contexts[config.CurrentContext]
+	if !there {
+		return nil, fmt.Errorf("%s has no current context", path)
+	}
+	user, there := config.AuthInfos[context.AuthInfo]
+	if !there {
+		return nil, fmt.Errorf("%s has no user %q", path, context.AuthInfo)
+	}
+	if user.ClientCertificate != "" {
+		return readPEM(user.ClientCertificate)
+	}
+	if len(user.ClientCertificateData) == 0 {
+		return nil, fmt.Errorf("%s: %w", path, errNoCertificate)
+	}
+	pair, err := tls.X509KeyPair(user.ClientCertificateData, user.ClientKeyData)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return x509.ParseCertificate(pair.Certificate[0])
+}
+
+// errNoCertificate: a kubeconfig can have a token or a plugin instead, which is not ours to renew.
+var errNoCertificate = errors.New("it holds no client certificate")
+
+// readPEM reads the first certificate of a file, which need not have a key.
+func readPEM(path string) (*x509.Certificate, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			return x509.ParseCertificate(block.Bytes)
+		}
+	}
+	return nil, fmt.Errorf("%s holds no certificate", path)
+}
+
+// ReadCertificates reads the certificates of a host: what kubeadm made, and the kubelet's own. What cannot be read is in the error; the others are
+// told all the same.
+func ReadCertificates(pki, kubernetesDir string) ([]refitv1alpha1.CertificateFacts, error) {
+	var facts []refitv1alpha1.CertificateFacts
+	var failed []error
+	add := func(name string, externalCA bool, found *x509.Certificate, err error) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoCertificate):
+		case err != nil:
+			failed = append(failed, fmt.Errorf("reading the certificate %s: %w", name, err))
+		default:
+			facts = append(facts, refitv1alpha1.CertificateFacts{
+				Name: name, NotAfter: metav1.NewTime(found.NotAfter.UTC().Truncate(time.Second)), ExternalCA: externalCA,
+			})
+		}
+	}
+	for _, c := range authorities {
+		found, err := readPEM(c.path(pki, kubernetesDir))
+		add(c.name, external(filepath.Join(pki, c.ca)), found, err)
+	}
+	for _, c := range certificates {
+		path := c.path(pki, kubernetesDir)
+		found, err := readPEM(path)
+		if strings.HasSuffix(path, ".conf") {
+			found, err = readKubeconfig(path)
+		}
+		add(c.name, external(filepath.Join(pki, c.ca)), found, err)
+	}
+	found, err := readKubeconfig(filepath.Join(kubernetesDir, "kubelet.conf"))
+	add("kubelet-client-current", false, found, err)
+	return facts, errors.Join(failed...)
+}

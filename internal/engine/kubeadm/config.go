@@ -1,0 +1,112 @@
+package kubeadm
+
+import (
+	"maps"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+const (
+	defaultPKI = "/etc/kubernetes/pki"
+	editConfig = "kubectl -n kube-system edit configmap kubeadm-config"
+)
+
+// ClusterConfig is kubeadm's ClusterConfiguration as the cluster keeps it. Fields that this code does not know are kept.
+type ClusterConfig struct {
+	APIVersion           string
+	KubernetesVersion    string
+	ClusterName          string
+	ImageRepository      string
+	CertificatesDir      string
+	ControlPlaneEndpoint string
+	ExternalEtcd         bool
+	EtcdImageTag         string // pinned by the owner, or empty
+	EtcdDataDir          string
+	RootlessControlPlane bool
+	DNSDisabled          bool
+	ProxyDisabled        bool
+
+	document map[string]any
+}
+
+// ReadClusterConfig reads the data of the ConfigMap kube-system/kubeadm-config.
+func ReadClusterConfig(data map[string]string) (*ClusterConfig, error) {
+	text, there := data["ClusterConfiguration"]
+	if !there {
+		return nil, node.NeedsPerson("KubeadmConfigMissing", nil,
+			"write it back: kubeadm init phase upload-config kubeadm --config FILE"+thenRetry, "the ConfigMap kubeadm-config has no ClusterConfiguration")
+	}
+	var c ClusterConfig
+	if err := yaml.Unmarshal([]byte(text), &c.document); err != nil {
+		return nil, node.NeedsPerson("KubeadmConfigBroken", err, "mend it: "+editConfig+thenRetry,
+			"the ClusterConfiguration in the ConfigMap kubeadm-config cannot be read")
+	}
+	c.APIVersion = c.text("apiVersion")
+	if c.text("kind") != "ClusterConfiguration" || !strings.HasPrefix(c.APIVersion, "kubeadm.k8s.io/") {
+		return nil, node.NeedsPerson("KubeadmConfigBroken", nil, "mend it: "+editConfig+thenRetry, "the ConfigMap kubeadm-config holds no ClusterConfiguration")
+	}
+	c.KubernetesVersion = c.text("kubernetesVersion")
+	c.ClusterName = c.text("clusterName")
+	c.ImageRepository = c.text("imageRepository")
+	c.CertificatesDir = c.text("certificatesDir")
+	if c.CertificatesDir == "" {
+		c.CertificatesDir = defaultPKI
+	}
+	c.ControlPlaneEndpoint = c.text("controlPlaneEndpoint")
+	_, c.ExternalEtcd = c.at("etcd", "external").(map[string]any)
+	c.EtcdImageTag = c.text("etcd", "local", "imageTag")
+	c.EtcdDataDir = c.text("etcd", "local", "dataDir")
+	c.RootlessControlPlane = c.yes("featureGates", "RootlessControlPlane")
+	c.DNSDisabled = c.yes("dns", "disabled")
+	c.ProxyDisabled = c.yes("proxy", "disabled")
+	return &c, nil
+}
+
+// at is the value at a path, nil where there is none.
+func (c *ClusterConfig) at(path ...string) any {
+	var value any = c.document
+	for _, name := range path {
+		below, ok := value.(map[string]any)
+		if !ok {
+			return nil
+		}
+		value = below[name]
+	}
+	return value
+}
+
+func (c *ClusterConfig) text(path ...string) string {
+	text, _ := c.at(path...).(string)
+	return text
+}
+
+func (c *ClusterConfig) yes(path ...string) bool {
+	yes, _ := c.at(path...).(bool)
+	return yes
+}
+
+// documentFor makes the document that a kubeadm of a version renders from. Feature gates that it does not know are left out: `kubeadm upgrade`, which
+// renders from the same document, does not look at them, `kubeadm init` refuses them.
+func (c *ClusterConfig) documentFor(version string) map[string]any {
+	document := maps.Clone(c.document)
+	document["kubernetesVersion"] = version
+	facts, known := kubefacts.For(version)
+	gates, there := document["featureGates"].(map[string]any)
+	if !known || !there {
+		return document
+	}
+	gates = maps.Clone(gates)
+	maps.DeleteFunc(gates, func(name string, _ any) bool {
+		_, accepted := facts.Kubeadm.Gate(name)
+		return !accepted
+	})
+	document["featureGates"] = gates
+	if len(gates) == 0 {
+		delete(document, "featureGates")
+	}
+	return document
+}

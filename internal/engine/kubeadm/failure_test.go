@@ -1,0 +1,67 @@
+package kubeadm
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+func TestWhatIsMadeOfKubeadmsWords(t *testing.T) {
+	const frame = "error: error execution phase upload-config/kubeadm: "
+	for _, c := range []struct {
+		name, said string
+		class      refitv1alpha1.FailureClass
+		reason     string
+	}{
+		{
+			"the API server is away", frame + `failed to get config map: Get "https://10.0.0.1:6443/api": dial tcp 10.0.0.1:6443: connect: connection refused`,
+			refitv1alpha1.FailureTransient, "APIUnavailable",
+		},
+		{"the API server is slow", frame + "net/http: request canceled (Client.Timeout exceeded while awaiting headers)", refitv1alpha1.FailureTransient, "APIUnavailable"},
+		{"etcd has no leader", frame + "etcdserver: leader changed", refitv1alpha1.FailureTransient, "APIUnavailable"},
+		{
+			"the API server has not read its rules yet", frame + `configmaps is forbidden: User "kubernetes-admin" cannot get resource: RBAC: clusterrole.rbac.authorization.k8s.io "cluster-admin" not found`,
+			refitv1alpha1.FailureTransient, "APIUnavailable",
+		},
+		{
+			"somebody else wrote", frame + `Operation cannot be fulfilled on configmaps "kubeadm-config": the object has been modified`,
+			refitv1alpha1.FailureTransient, "Conflict",
+		},
+		{"the kubeconfig may not", frame + `configmaps "kubeadm-config" is forbidden: User "x" cannot get resource`, refitv1alpha1.FailureNeedsPerson, "KubeadmDenied"},
+		{
+			"a check of kubeadm's", "\t[ERROR CoreDNSUnsupportedPlugins]: there are unsupported plugins\nerror: preflight checks failed",
+			refitv1alpha1.FailureNeedsPerson, "PreflightRefused",
+		},
+		{
+			"a check that could not ask", "\t[ERROR ControlPlaneNodesReady]: could not list nodes: connect: connection refused\nerror: preflight checks failed",
+			refitv1alpha1.FailureTransient, "APIUnavailable",
+		},
+		{"anything else", frame + "something new", refitv1alpha1.FailureNeedsPerson, "KubeadmFailed"},
+		{
+			"an old warning about a connection is not the cause", "W1 connection refused, retrying\n" + frame + "invalid configuration",
+			refitv1alpha1.FailureNeedsPerson, "KubeadmFailed",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			exit := exec.CommandContext(t.Context(), "false").Run()
+			expect(t, classify(t.Context(), "kubeadm", "x", c.said, exit), c.class, c.reason)
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	expect(t, classify(ctx, "kubeadm", "x", "", ctx.Err()), refitv1alpha1.FailureTransient, "KubeadmCutOff")
+}
+
+func TestTheWholeErrorIsTold(t *testing.T) {
+	said := "noise\nerror: error execution phase preflight: the version argument is invalid due to these fatal errors:\n\n\t- too high\n\t- too new\n" +
+		"To see the stack trace of this error execute with --v=5 or higher\n"
+	if got := lastWords(said); got != "the version argument is invalid due to these fatal errors: - too high - too new" {
+		t.Errorf("got %q", got)
+	}
+	if got := lastWords(strings.Repeat("x", 3)); got != "xxx" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,79 @@
+package kubeadm
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestFilesOfAPhaseThatWasCutOffAreThereAgain(t *testing.T) {
+	files := withFiles(t, PhaseKubeletConfig)
+	config, instance := files[0], files[1]
+	write(t, config, "whole")
+	path, _ := pretend(t, "printf half > "+config+"; printf half > "+instance+"; sleep 60")
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	k := Kubeadm{Path: path, Dir: t.TempDir()}
+	if _, err := k.RunPhase(ctx, Node, PhaseKubeletConfig, "v1.36.3", nil); err == nil {
+		t.Fatal("it was not cut off")
+	}
+	if got := read(t, config); got != "whole" {
+		t.Errorf("config.yaml: got %q", got)
+	}
+	if _, err := os.Stat(instance); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a file that was not there is there, torn, and kubeadm would leave it alone")
+	}
+}
+
+func TestFilesAreThereAgainBeforeAPhaseIsRunAgainAfterACrash(t *testing.T) {
+	files := withFiles(t, PhaseKubeconfig)
+	write(t, files[0], "whole")
+	k := Kubeadm{Dir: t.TempDir()}
+	// What a kill of the agent leaves: the files are kept, and kubeadm wrote half of one.
+	if err := keep(filepath.Join(k.Dir, "guard-"+PhaseKubeconfig), files); err != nil {
+		t.Fatal(err)
+	}
+	write(t, files[0], "half")
+	var calls string
+	k.Path, calls = pretend(t, "cat "+files[0]+"; printf new > "+files[0])
+	said, err := k.RunPhase(t.Context(), Node, PhaseKubeconfig, "v1.36.3", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said != "whole" || read(t, files[0]) != "new" {
+		t.Errorf("kubeadm found %q and left %q (%s)", said, read(t, files[0]), read(t, calls))
+	}
+	if _, err := os.Stat(filepath.Join(k.Dir, "guard-"+PhaseKubeconfig)); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("what was kept is still there: it would undo what a person mends")
+	}
+}
+
+func TestAHalfKeptCopyIsNotPutBack(t *testing.T) {
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "file")
+	write(t, file, "whole")
+	write(t, filepath.Join(dir, "guard", "0"), "torn copy")
+	if err := guard(filepath.Join(dir, "guard"), []string{file}, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, file); got != "whole" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestWhatAPhaseWroteBeforeItFailedStays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "before")
+	failed := exec.CommandContext(t.Context(), "false").Run()
+	err := guard(filepath.Join(t.TempDir(), "guard"), []string{file}, func() error {
+		write(t, file, "after")
+		return failed
+	})
+	if !errors.Is(err, failed) || read(t, file) != "after" {
+		t.Errorf("got %v, %q", err, read(t, file))
+	}
+}

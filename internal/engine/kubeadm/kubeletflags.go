@@ -1,0 +1,162 @@
+package kubeadm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// KubeletFinding is something that the target's kubelet makes of what it would be started with.
+type KubeletFinding struct {
+	*node.Failure
+	// Fatal says that it would not start. Otherwise it would ignore what it was asked for.
+	Fatal bool
+}
+
+const lookAtKubelet = "look at its flags (systemctl cat kubelet, /var/lib/kubelet/kubeadm-flags.env, /etc/default/kubelet) and /var/lib/kubelet/config.yaml"
+
+// CheckKubelet says why a kubelet would not start with these arguments and this configuration: the flags by asking the program itself, which ends
+// after it has read them; the gates and fields, which it would only look at later, by kube-facts.
+func CheckKubelet(ctx context.Context, binary string, args []string, config []byte, to *kubefacts.Facts) []KubeletFinding {
+	found := askKubelet(ctx, binary, args)
+	var document map[string]any
+	if err := yaml.Unmarshal(config, &document); err != nil {
+		return append(found, fatal("KubeletConfigBroken", err, "the kubelet's configuration cannot be read"))
+	}
+	if to == nil {
+		return found
+	}
+	gates, err := kubeletGates(args, document)
+	if err != nil {
+		found = append(found, fatal("KubeletGateBroken", err, "the kubelet's feature gates cannot be read"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(gates)) {
+		if name == "AllAlpha" || name == "AllBeta" {
+			continue
+		}
+		switch to.SetGate(kubefacts.Kubelet, name, gates[name]) {
+		case kubefacts.GateUnknown:
+			found = append(found, fatal("KubeletGateUnknown", nil, "the kubelet of %s does not know the feature gate %s", to.Version, name))
+		case kubefacts.GateLocked:
+			found = append(found, fatal("KubeletGateLocked", nil, "the kubelet of %s accepts no %s=%t: the feature gate is locked",
+				to.Version, name, gates[name]))
+		case kubefacts.GateAccepted:
+		}
+	}
+	for _, broken := range to.BrokenGates(kubefacts.Kubelet, gates) {
+		found = append(found, fatal("KubeletGateBroken", nil, "the feature gate %s of the kubelet of %s needs %s, which is off", broken.Gate.Name, to.Version,
+			strings.Join(broken.Disabled, ", ")))
+	}
+	for _, field := range to.KubeletConfig.Unknown(document) {
+		finding := fatal("KubeletFieldUnknown", nil, "the kubelet of %s ignores the field %s of its configuration", to.Version, field)
+		finding.Fatal = false
+		found = append(found, finding)
+	}
+	return found
+}
+
+func fatal(reason string, err error, format string, args ...any) KubeletFinding {
+	return KubeletFinding{Failure: node.NeedsPerson(reason, err, lookAtKubelet+thenRetry, format, args...), Fatal: true}
+}
+
+// complaint is the line in which the kubelet says what is wrong with its flags. Its log's prefix varies.
+var complaint = regexp.MustCompile(`(?m)(?:unknown (?:shorthand )?flag|unknown command|invalid argument|flag needs an argument|bad flag syntax` +
+	`|failed to parse kubelet flag).*$`)
+
+// askKubelet starts the kubelet with its arguments and --version: it parses all flags, says its version and ends.
+func askKubelet(ctx context.Context, binary string, args []string) []KubeletFinding {
+	out, err := runProgram(ctx, nil, binary, append(slices.Clone(args), "--version")...)
+	if err == nil {
+		return nil
+	}
+	var exit *exec.ExitError
+	var finding KubeletFinding
+	switch {
+	case ctx.Err() != nil || !errors.As(err, &exit):
+		finding = KubeletFinding{Failure: node.HostBroken("KubeletBroken", err, "see why "+binary+" cannot be run on this host"+thenRetry,
+			"the new kubelet cannot be asked for its flags"), Fatal: true}
+	case complaint.MatchString(out.Combined):
+		finding = fatal("KubeletFlagRefused", nil, "the new kubelet refuses its flags: %s", refitv1alpha1.Clip(complaint.FindString(out.Combined), 160))
+	default:
+		finding = fatal("KubeletFlagRefused", err, "the new kubelet does not start with its flags")
+	}
+	finding.LogTail = refitv1alpha1.ClipFront(out.Combined, refitv1alpha1.MaxLogTail)
+	return []KubeletFinding{finding}
+}
+
+// kubeletGates are the gates that are set. A flag wins over the configuration, gate by gate.
+func kubeletGates(args []string, document map[string]any) (map[string]bool, error) {
+	gates := map[string]bool{}
+	given, _ := document["featureGates"].(map[string]any)
+	for name, value := range given {
+		on, ok := value.(bool)
+		if !ok {
+			return gates, fmt.Errorf("the value of %s is neither true nor false", name)
+		}
+		gates[name] = on
+	}
+	for i, arg := range args {
+		value, joined := strings.CutPrefix(arg, "--feature-gates=")
+		if arg == "--feature-gates" && i+1 < len(args) {
+			value, joined = args[i+1], true
+		}
+		if !joined {
+			continue
+		}
+		for gate := range strings.SplitSeq(value, ",") {
+			name, text, _ := strings.Cut(strings.TrimSpace(gate), "=")
+			if name == "" {
+				continue
+			}
+			on, err := strconv.ParseBool(strings.TrimSpace(text))
+			if err != nil {
+				return gates, fmt.Errorf("the value of %s is neither true nor false", name)
+			}
+			gates[strings.TrimSpace(name)] = on
+		}
+	}
+	return gates, nil
+}
+
+// writtenByKubeadm are flags that kubeadm itself wrote into kubeadm-flags.env and that later kubelets refuse. kubeadm v1.35 takes the first out and
+// no other version does, so a worker that goes from v1.34 to v1.36 would keep it. What a person asked for is never taken out in silence.
+var writtenByKubeadm = []string{"pod-infra-container-image", "container-runtime", "network-plugin"}
+
+// StripRemovedFlags takes the flags of kubeadm's own that the target's kubelet refuses out of kubeadm-flags.env, and names them.
+func StripRemovedFlags(env []byte, to *kubefacts.Facts) ([]byte, []string) {
+	text := string(env)
+	found := parseEnvironment(text)
+	at := slices.IndexFunc(found, func(a assignment) bool { return a.name == "KUBELET_KUBEADM_ARGS" })
+	if at < 0 || to == nil {
+		return env, nil
+	}
+	var kept, removed []string
+	words := strings.Fields(found[at].value)
+	for i := 0; i < len(words); i++ {
+		name, _, joined := strings.Cut(strings.TrimLeft(words[i], "-"), "=")
+		if !strings.HasPrefix(words[i], "--") || !slices.Contains(writtenByKubeadm, name) || to.HasFlag(kubefacts.Kubelet, name) {
+			kept = append(kept, words[i])
+			continue
+		}
+		removed = append(removed, name)
+		if !joined && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
+			i++
+		}
+	}
+	if len(removed) == 0 {
+		return env, nil
+	}
+	return []byte(text[:found[at].from] + strconv.Quote(strings.Join(kept, " ")) + text[found[at].to:]), removed
+}

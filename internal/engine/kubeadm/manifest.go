@@ -1,0 +1,120 @@
+package kubeadm
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const endpointAnnotation = "kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint"
+
+// Manifest is what a static pod manifest says.
+type Manifest struct {
+	Component   string
+	Image       string
+	Command     []string            // with the arguments
+	Flags       map[string][]string // by name without dashes; a flag can be given several times
+	Env         map[string]string   // a value that is taken from elsewhere is told as where it is from
+	Mounts      []Mount
+	Resources   corev1.ResourceRequirements
+	Annotations map[string]string
+	Pod         *corev1.Pod
+}
+
+// Mount is a path of the host within the container.
+type Mount struct {
+	HostPath string
+	Path     string
+	ReadOnly bool
+}
+
+// Parse reads a static pod manifest.
+func Parse(data []byte) (Manifest, error) {
+	var pod corev1.Pod
+	if err := yaml.Unmarshal(data, &pod); err != nil {
+		return Manifest{}, fmt.Errorf("reading a static pod manifest: %w", err)
+	}
+	if pod.Kind != "Pod" || len(pod.Spec.Containers) == 0 {
+		return Manifest{}, errors.New("reading a static pod manifest: it is no pod with a container")
+	}
+	m := Manifest{Component: pod.Labels["component"], Annotations: pod.Annotations, Env: map[string]string{}, Flags: map[string][]string{}, Pod: &pod}
+	container := pod.Spec.Containers[0]
+	for _, c := range pod.Spec.Containers {
+		if c.Name == m.Component {
+			container = c
+		}
+	}
+	if m.Component == "" {
+		m.Component = container.Name
+	}
+	m.Image, m.Resources = container.Image, container.Resources
+	m.Command = append(append(m.Command, container.Command...), container.Args...)
+	for i, word := range m.Command {
+		if i > 0 && strings.HasPrefix(word, "-") {
+			name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+			m.Flags[name] = append(m.Flags[name], value)
+		}
+	}
+	for _, env := range container.Env {
+		m.Env[env.Name] = env.Value
+		if env.ValueFrom != nil {
+			m.Env[env.Name] = env.ValueFrom.String()
+		}
+	}
+	m.Mounts = mounts(pod.Spec.Volumes, container.VolumeMounts)
+	return m, nil
+}
+
+func mounts(volumes []corev1.Volume, within []corev1.VolumeMount) []Mount {
+	paths := map[string]string{}
+	for _, volume := range volumes {
+		paths[volume.Name] = volume.Name
+		if volume.HostPath != nil {
+			paths[volume.Name] = volume.HostPath.Path
+		}
+	}
+	var found []Mount
+	for _, mount := range within {
+		found = append(found, Mount{HostPath: paths[mount.Name], Path: mount.MountPath, ReadOnly: mount.ReadOnly})
+	}
+	return found
+}
+
+// Version is the version in the image's tag: v1.36.3; 3.6.8 of etcd:3.6.8-0. It is empty where the image has no tag.
+func (m Manifest) Version() string {
+	_, tag := splitImage(m.Image)
+	if m.Component == Etcd {
+		tag, _, _ = strings.Cut(tag, "-")
+	}
+	return tag
+}
+
+// splitImage cuts an image's name into name and tag. A digest is no part of either.
+func splitImage(image string) (name, tag string) {
+	image, _, _ = strings.Cut(image, "@")
+	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
+		return image[:at], image[at+1:]
+	}
+	return image, ""
+}
+
+// LocalEndpoint is the address and port of the API server whose manifest this is, as kubeadm noted it there.
+func LocalEndpoint(manifest []byte) (address string, port int, err error) {
+	m, err := Parse(manifest)
+	if err != nil {
+		return "", 0, err
+	}
+	address, text, err := net.SplitHostPort(m.Annotations[endpointAnnotation])
+	if err != nil {
+		return "", 0, fmt.Errorf("reading the annotation %s of the API server's manifest: %w", endpointAnnotation, err)
+	}
+	if port, err = strconv.Atoi(text); err != nil {
+		return "", 0, fmt.Errorf("reading the annotation %s of the API server's manifest: %w", endpointAnnotation, err)
+	}
+	return address, port, nil
+}

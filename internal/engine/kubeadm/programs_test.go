@@ -1,0 +1,67 @@
+package kubeadm
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// versions are the minors whose real programs the tests ask, if they have been built here (make testbed builds them).
+var versions = []string{"v1.34", "v1.35", "v1.36", "v1.37"}
+
+// program finds a real program of a minor of Kubernetes.
+func program(t *testing.T, name, minor string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skipf("there is no cache of built programs: %v", err)
+	}
+	found, err := filepath.Glob(filepath.Join(cache, "refit-testbed", "kubernetes", minor+".*", "bin", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Skipf("%s of %s has not been built here: bin/testbed build --kubernetes %s.X", name, minor, minor)
+	}
+	slices.Sort(found)
+	return found[len(found)-1]
+}
+
+// versionOf is the version in such a program's path.
+func versionOf(path string) string {
+	version, _, _ := strings.Cut(filepath.Base(filepath.Dir(filepath.Dir(path))), "-")
+	return version
+}
+
+// pretend makes a program that does what a script says, and appends its arguments to a file.
+func pretend(t *testing.T, script string) (path, calls string) {
+	t.Helper()
+	dir := t.TempDir()
+	path, calls = filepath.Join(dir, "kubeadm"), filepath.Join(dir, "calls")
+	text := "#!/bin/sh\necho \"$@\" >> " + calls + "\n" + script + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path, calls
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,169 @@
+package kubeadm
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// The components that run as static pods.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+)
+
+// Components lists the components that run as static pods, in the order in which they are swapped.
+func Components() []string { return []string{Etcd, APIServer, ControllerManager, Scheduler} }
+
+// RenderInput is what a rendering depends on besides the program and its patches.
+type RenderInput struct {
+	Config           *ClusterConfig
+	To               string // the version to render for; kubeadm can render its own minor and the one before
+	NodeName         string
+	AdvertiseAddress string // see LocalEndpoint
+	BindPort         int
+	CRISocket        string // unix:///run/containerd/containerd.sock
+}
+
+// Rendered are static pod manifests by component. etcd is among them only where it is stacked.
+type Rendered map[string][]byte
+
+// Render renders the static pod manifests of a version with this host's patches. It changes nothing outside of Dir and asks nobody.
+//
+// `kubeadm upgrade` renders with the same functions as `kubeadm init`, from the same configuration; only its dry run does not give the files. So
+// etcd's flag --initial-cluster names only this member, also on nodes that joined: a member that has data does not look at it.
+func (k Kubeadm) Render(ctx context.Context, in RenderInput) (Rendered, error) {
+	if in.Config.RootlessControlPlane {
+		return nil, node.NeedsPerson("RootlessControlPlane", nil, "turn it off and let kubeadm write the manifests anew: "+editConfig+thenRetry,
+			"kubeadm's feature gate RootlessControlPlane is on: a dry run renders without its settings")
+	}
+	dir, err := k.scratch("render")
+	if err != nil {
+		return nil, err
+	}
+	pki, standIn := in.Config.CertificatesDir, ""
+	if external(filepath.Join(pki, "ca")) {
+		if standIn, err = standInPKI(pki, filepath.Join(dir, "pki")); err != nil {
+			return nil, err
+		}
+	}
+	config, err := k.writeInitConfig(filepath.Join(dir, "init.yaml"), in, standIn)
+	if err != nil {
+		return nil, err
+	}
+	runs, components := [][]string{{"control-plane", "all"}}, Components()[1:]
+	if !in.Config.ExternalEtcd {
+		runs, components = append(runs, []string{"etcd", "local"}), Components()
+	}
+	for _, names := range runs {
+		args := append([]string{"init", "phase"}, names...)
+		out, err := k.run(ctx, []string{"KUBEADM_INIT_DRYRUN_DIR=" + dir}, append(args, "--config", config, "--dry-run")...)
+		if err != nil {
+			return nil, k.failed(ctx, "init phase "+names[0]+" (rendering only)", out, err)
+		}
+	}
+	rendered := Rendered{}
+	for _, component := range components {
+		text, err := os.ReadFile(filepath.Join(dir, component+".yaml"))
+		if err != nil {
+			return nil, node.NeedsPerson("NotRendered", err, "report this as a fault of Refit", "kubeadm did not render %s", component)
+		}
+		if standIn != "" {
+			text = withExternalCA(text, standIn, pki)
+		}
+		if err := checkRendered(component, text); err != nil {
+			return nil, err
+		}
+		rendered[component] = text
+	}
+	return rendered, nil
+}
+
+// checkRendered: a patch can make a manifest that is none.
+func checkRendered(component string, text []byte) error {
+	manifest, err := Parse(text)
+	if err == nil && manifest.Component != component {
+		err = fmt.Errorf("it is about %q", manifest.Component)
+	}
+	if err != nil {
+		return node.NeedsPerson("NotRendered", err, "see the kubeadm patches on this host"+thenRetry,
+			"what kubeadm rendered for %s is no manifest of it", component)
+	}
+	return nil
+}
+
+// WriteConfig writes the configuration that RenewCertificates takes, and returns its path.
+func (k Kubeadm) WriteConfig(in RenderInput) (string, error) {
+	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
+		return "", err
+	}
+	return k.writeInitConfig(filepath.Join(k.Dir, "kubeadm.yaml"), in, "")
+}
+
+func (k Kubeadm) writeInitConfig(path string, in RenderInput, pki string) (string, error) {
+	cluster := in.Config.documentFor(in.To)
+	if pki != "" {
+		cluster["certificatesDir"] = pki
+	}
+	registration := map[string]any{"name": in.NodeName}
+	if in.CRISocket != "" {
+		registration["criSocket"] = in.CRISocket
+	}
+	host := map[string]any{
+		"apiVersion":       in.Config.APIVersion,
+		"kind":             "InitConfiguration",
+		"localAPIEndpoint": map[string]any{"advertiseAddress": in.AdvertiseAddress, "bindPort": in.BindPort},
+		"nodeRegistration": registration,
+	}
+	if k.Patches != "" {
+		host["patches"] = map[string]any{"directory": k.Patches}
+	}
+	first, err := yaml.Marshal(cluster)
+	if err != nil {
+		return "", err
+	}
+	second, err := yaml.Marshal(host)
+	if err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, bytes.Join([][]byte{first, second}, []byte("---\n")), 0o600)
+}
+
+// external says that a CA's certificate is here and its key is not.
+func external(ca string) bool {
+	_, err := os.Stat(ca + ".crt")
+	_, keyErr := os.Stat(ca + ".key")
+	return err == nil && os.IsNotExist(keyErr)
+}
+
+// standInPKI makes a directory whose CA seems to have its key. With an external CA `kubeadm init` wants files that only the first node of a cluster
+// has (super-admin.conf), and renders nothing on all others; `kubeadm upgrade` does not. No key is copied: rendering reads none.
+func standInPKI(pki, dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	certificate, err := os.ReadFile(filepath.Join(pki, "ca.crt"))
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ca.crt"), certificate, 0o600); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "ca.key"), nil, 0o600)
+}
+
+// withExternalCA puts the real directory back, and takes out what the controller manager would sign with, as kubeadm does with an external CA.
+func withExternalCA(text []byte, standIn, pki string) []byte {
+	for flag, file := range map[string]string{"--cluster-signing-cert-file=": "/ca.crt", "--cluster-signing-key-file=": "/ca.key"} {
+		text = bytes.ReplaceAll(text, []byte(flag+standIn+file), []byte(flag))
+	}
+	return bytes.ReplaceAll(text, []byte(standIn), []byte(pki))
+}

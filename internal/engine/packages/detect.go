@@ -1,0 +1,30 @@
+package packages
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Detect tells how the kubelet got onto this host: by the package manager that owns the file, or as a plain binary.
+func Detect(ctx context.Context, kubeletPath string) (refitv1alpha1.PackageKind, error) {
+	if _, err := exec.LookPath("dpkg-query"); err == nil {
+		owner, err := Deb().Owner(ctx, kubeletPath)
+		if err != nil {
+			return "", err
+		}
+		if owner != "" {
+			return refitv1alpha1.PackageDeb, nil
+		}
+	}
+	_, err := output(exec.CommandContext(ctx, "rpm", "--query", "--file", "--", kubeletPath))
+	switch {
+	case err == nil:
+		return refitv1alpha1.PackageRpm, nil
+	case exitCode(err) > 0, errors.Is(err, exec.ErrNotFound):
+		return refitv1alpha1.PackageBinary, nil
+	}
+	return "", wrap(err, "asking rpm who owns %s", kubeletPath)
+}

@@ -1,0 +1,80 @@
+package packages
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+func TestOwnerByEveryNameOfAPath(t *testing.T) {
+	h := newHost(t)
+	h.install(h.pack("kubelet", "1", part{"/usr/bin/odd[1]*", "x"}))
+	for path, want := range map[string]string{
+		"/usr/bin/kubelet":                        "kubelet",
+		"/lib/systemd/system/kubelet.service":     "kubelet",
+		"/usr/lib/systemd/system/kubelet.service": "kubelet",
+		"/usr/bin/odd[1]*":                        "kubelet",
+		"/usr/bin/kube*":                          "",
+		"/usr/local/bin/kubelet":                  "",
+		"kubelet":                                 "",
+	} {
+		got, err := h.Owner(t.Context(), path)
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", path, got, err, want)
+		}
+	}
+}
+
+func TestBinaryWhenNoPackageOwnsIt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kubelet")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Detect(t.Context(), path); got != refitv1alpha1.PackageBinary || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestDebWhenDpkgOwnsIt(t *testing.T) {
+	if _, err := exec.LookPath("dpkg-query"); err != nil {
+		t.Skip("dpkg is not on this machine")
+	}
+	if got, err := Detect(t.Context(), "/usr/bin/dpkg"); got != refitv1alpha1.PackageDeb || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestRpmSaysThatItIsNotThereYet(t *testing.T) {
+	_, err := Rpm().Installed(t.Context(), "kubelet")
+	if got := reason(t, err); got != "RpmNotSupported" {
+		t.Errorf("reason %s", got)
+	}
+}
+
+func TestVerifySeesPrograms(t *testing.T) {
+	h := newHost(t)
+	h.install(h.pack("kubelet", "1", part{"/usr/share/doc/kubelet/readme", "x"}))
+	h.no(os.RemoveAll(filepath.Join(h.root, "usr/share/doc")))
+	h.write(filepath.Join(h.root, "etc/kubelet.conf"), "mine\n")
+	h.at(map[string]string{"kubelet": "1"})
+	h.write(filepath.Join(h.root, "usr/bin/kubelet"), "changed")
+	h.no(os.Remove(filepath.Join(h.root, "lib/systemd/system/kubelet.service")))
+	problems, err := h.Verify(t.Context(), []string{"kubelet", "kubeadm"})
+	h.no(err)
+	want := []string{"kubeadm is not installed", "/lib/systemd/system/kubelet.service is missing", "/usr/bin/kubelet was changed"}
+	slices.Sort(problems[1:])
+	if !slices.Equal(problems, want) {
+		t.Errorf("problems: %q", problems)
+	}
+}
+
+func TestNameThatIsAnOption(t *testing.T) {
+	h := newHost(t)
+	if _, err := h.Installed(t.Context(), "--root=/"); reason(t, err) != "BadPackageName" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,79 @@
+package packages
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestUnpackedPackageIsConfigured(t *testing.T) {
+	h := newHost(t)
+	h.no(h.dpkg(t.Context(), "", "--unpack", h.pack("kubelet", "1")))
+	if got, _ := h.Installed(t.Context(), "kubelet"); len(got) > 0 {
+		t.Errorf("an unpacked package counts as installed: %v", got)
+	}
+	if problems, _ := h.Verify(t.Context(), []string{"kubelet"}); len(problems) == 0 {
+		t.Error("an unpacked package has no problem")
+	}
+	h.no(h.Mend(t.Context()))
+	h.at(map[string]string{"kubelet": "1"})
+}
+
+func TestTornPackageNeedsItsFile(t *testing.T) {
+	h := newHost(t)
+	file := h.pack("kubelet", "1")
+	h.install(file)
+	status := h.read("/var/lib/dpkg/status")
+	h.write(filepath.Join(h.admin, "status"), strings.Replace(status, "install ok installed", "install reinstreq half-installed", 1))
+	if got := reason(t, h.Mend(t.Context())); got != "PackagesTorn" {
+		t.Errorf("reason %s", got)
+	}
+	h.install(file)
+	h.no(h.Mend(t.Context()))
+	h.at(map[string]string{"kubelet": "1"})
+}
+
+// dpkg is killed at random moments, and the host goes on or back.
+func TestKilledAtAnyMoment(t *testing.T) {
+	h := newHost(t)
+	slow := part{"postinst", "#!/bin/sh\nsleep 0.02\n"}
+	big := part{"/usr/share/kubelet/data", strings.Repeat("0123456789abcdef", 1<<18)}
+	old, next := h.pack("kubelet", "1", slow, big), h.pack("kubelet", "2", slow, big)
+	h.install(old)
+	dir := filepath.Join(t.TempDir(), "back")
+	h.no(h.Prepare(t.Context(), dir, []string{"kubelet"}))
+	back, err := Prepared(dir, "kubelet")
+	h.no(err)
+	kills, torn := 3, 0
+	if n, err := strconv.Atoi(os.Getenv("REFIT_TEST_KILLS")); err == nil {
+		kills = n
+	}
+	for i := range kills {
+		args := append(append(slices.Clone(h.flags), careful...), "--install", next)
+		cmd := exec.CommandContext(t.Context(), "dpkg", args...)
+		cmd.Env = environment()
+		h.no(cmd.Start())
+		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if h.Mend(t.Context()) != nil {
+			torn++
+		}
+		if i%2 == 0 {
+			h.install(next)
+			h.at(map[string]string{"kubelet": "2"})
+		}
+		h.no(h.Install(t.Context(), back, Options{Downgrade: true}))
+		h.at(map[string]string{"kubelet": "1"})
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	t.Logf("%d of %d kills left what Mend alone could not finish", torn, kills)
+}

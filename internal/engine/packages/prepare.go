@@ -1,0 +1,222 @@
+package packages
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// listName is the file that says which package files are the way back. It is written last, and makes Prepare harmless when it is repeated after Install.
+const listName = "prepared.json"
+
+// prepared is one package of the way back. A package that was not installed has no file.
+type prepared struct {
+	Version string `json:"version,omitempty"`
+	File    string `json:"file,omitempty"`
+}
+
+// Prepared are the files of these packages that Prepare left in dir: what Install is given on the way back.
+func Prepared(dir string, names ...string) ([]string, error) {
+	list, err := readList(dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, name := range names {
+		p, known := list[name]
+		if !known {
+			return nil, node.HostBroken("NoWayBack", nil, "install the former version by hand, or go forward: say refit retry",
+				"no former version of package %s was kept", name)
+		}
+		if p.File != "" {
+			files = append(files, filepath.Join(dir, p.File))
+		}
+	}
+	return files, nil
+}
+
+// Prepare looks for the original file first, since it has more than an installed package: the unchanged configuration files.
+func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making a directory for the way back: %w", err)
+	}
+	list, err := readList(dir)
+	if err != nil {
+		return err
+	}
+	found, err := d.states(ctx, names...)
+	if err != nil {
+		return err
+	}
+	repository, cancel := context.WithTimeout(ctx, d.fetchWait) // For all of them: a host without a network must not wait for each.
+	defer cancel()
+	for _, name := range names {
+		if p, done := list[name]; done && present(dir, p) {
+			continue
+		}
+		s := found[name]
+		if s.torn() && s.status != "" {
+			return node.HostBroken(Torn, nil, "see dpkg --audit on the host, mend it, then say refit retry",
+				"package %s is not wholly installed: %s", name, s.status)
+		}
+		p := prepared{}
+		if s.whole() {
+			p = prepared{Version: s.version, File: fileName(name, s)}
+			if err := d.keep(ctx, repository, filepath.Join(dir, p.File), name, s); err != nil {
+				return err
+			}
+		}
+		list[name] = p
+	}
+	return writeList(dir, list)
+}
+
+func present(dir string, p prepared) bool {
+	if p.File == "" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(dir, p.File))
+	return err == nil
+}
+
+// fileName is the name that apt gives such a file.
+func fileName(name string, s state) string {
+	return fmt.Sprintf("%s_%s_%s.deb", name, strings.ReplaceAll(s.version, ":", "%3a"), s.arch)
+}
+
+// keep brings one package file to a path. Where somebody changed an installed file, the original is not what runs here, so what is there is packed.
+func (d deb) keep(ctx, repository context.Context, path, name string, s state) error {
+	if d.named(ctx, path, name, s) {
+		return syncPath(path) // The kill may have come before the directory was synced.
+	}
+	work, err := os.MkdirTemp(filepath.Dir(path), ".prepare-")
+	if err != nil {
+		return fmt.Errorf("making a directory for the way back: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	changed, err := d.changed(ctx, []string{name})
+	if err != nil {
+		return err
+	}
+	ready := ""
+	if len(changed) == 0 {
+		ready = d.original(ctx, repository, work, name, s)
+	}
+	if ready == "" {
+		if ready, err = d.repack(ctx, work, name); err != nil {
+			return wrap(err, "packing the installed %s", name)
+		}
+		if !d.named(ctx, ready, name, s) {
+			return node.HostBroken("RepackFailed", nil,
+				"copy the package file of the installed version into /var/cache/apt/archives on the host, then say refit retry",
+				"the installed package %s could not be packed", name)
+		}
+	}
+	if err := syncFile(ready); err != nil {
+		return err
+	}
+	if err := os.Rename(ready, path); err != nil {
+		return fmt.Errorf("keeping %s: %w", path, err)
+	}
+	return syncPath(path)
+}
+
+// original finds the file that the package was installed from: in apt's cache, else in a repository. Empty when there is none.
+func (d deb) original(ctx, repository context.Context, work, name string, s state) string {
+	cached := filepath.Join(d.archives, fileName(name, s))
+	if d.is(ctx, cached, name, s) {
+		copied := filepath.Join(work, fileName(name, s))
+		if copyFile(cached, copied) == nil && d.is(ctx, copied, name, s) {
+			return copied
+		}
+	}
+	if !d.fetch || repository.Err() != nil {
+		return ""
+	}
+	cmd := exec.CommandContext(repository, "apt-get", "download", "--quiet",
+		"-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=5", "-o", "Acquire::https::Timeout=5", "-o", "Acquire::ftp::Timeout=5",
+		"-o", "APT::Sandbox::User=root", "-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=",
+		"--", name+":"+s.arch+"="+s.version)
+	if s.arch == "all" {
+		cmd.Args[len(cmd.Args)-1] = name + "=" + s.version
+	}
+	cmd.Dir = work
+	if _, err := output(cmd); err != nil {
+		return ""
+	}
+	found, _ := filepath.Glob(filepath.Join(work, "*.deb"))
+	for _, file := range found {
+		if d.is(ctx, file, name, s) {
+			return file
+		}
+	}
+	return ""
+}
+
+// named says that a file is a package of exactly this name, version and architecture.
+func (deb) named(ctx context.Context, path, name string, s state) bool {
+	a, err := readArchive(ctx, path)
+	return err == nil && a.name == name && a.version == s.version && a.arch == s.arch
+}
+
+// is says that it also has those files that are installed: a version can be built twice.
+func (d deb) is(ctx context.Context, path, name string, s state) bool {
+	if !d.named(ctx, path, name, s) {
+		return false
+	}
+	theirs, err := output(exec.CommandContext(ctx, "dpkg-deb", "--info", path, "md5sums"))
+	if err != nil {
+		return exitCode(err) > 0 // It has none, so there is nothing to compare.
+	}
+	ours, err := d.query(ctx, "--control-show", name, "md5sums")
+	return err != nil || slices.Equal(sums(theirs), sums(ours))
+}
+
+func sums(text string) []string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+func readList(dir string) (map[string]prepared, error) {
+	list := map[string]prepared{}
+	text, err := os.ReadFile(filepath.Join(dir, listName)) // The agent's own directory.
+	if errors.Is(err, os.ErrNotExist) {
+		return list, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what was prepared for the way back: %w", err)
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("reading what was prepared for the way back: %w", err)
+	}
+	return list, nil
+}
+
+func writeList(dir string, list map[string]prepared) error {
+	text, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing what was prepared for the way back: %w", err)
+	}
+	path := filepath.Join(dir, listName)
+	temporary := filepath.Join(dir, fmt.Sprintf(".%s-%d", listName, time.Now().UnixNano()))
+	if err := os.WriteFile(temporary, text, 0o600); err != nil {
+		return fmt.Errorf("writing what was prepared for the way back: %w", err)
+	}
+	if err := syncFile(temporary); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return fmt.Errorf("writing what was prepared for the way back: %w", err)
+	}
+	return syncPath(path)
+}

@@ -1,0 +1,67 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Failure is why something on a host did not work, told for a person. Engines return it where they know more than the
+// words of a system call.
+type Failure struct {
+	Class   refitv1alpha1.FailureClass `json:"class"`
+	Reason  string                     `json:"reason"` // one CamelCase word
+	Message string                     `json:"message"`
+	Remedy  string                     `json:"remedy"`
+	LogTail string                     `json:"logTail,omitempty"`
+	Err     error                      `json:"-"`
+}
+
+func (f *Failure) Error() string {
+	if f.Err != nil {
+		return fmt.Sprintf("%s: %v", f.Message, f.Err)
+	}
+	return f.Message
+}
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Transient is a failure that goes away by itself; NeedsPerson one that somebody has to mend, then say retry; HostBroken one of the host itself.
+func Transient(reason string, err error, remedy, format string, args ...any) *Failure {
+	return fail(refitv1alpha1.FailureTransient, reason, err, remedy, format, args)
+}
+
+// NeedsPerson is a failure that somebody has to mend.
+func NeedsPerson(reason string, err error, remedy, format string, args ...any) *Failure {
+	return fail(refitv1alpha1.FailureNeedsPerson, reason, err, remedy, format, args)
+}
+
+// HostBroken is a failure of the host itself.
+func HostBroken(reason string, err error, remedy, format string, args ...any) *Failure {
+	return fail(refitv1alpha1.FailureHostBroken, reason, err, remedy, format, args)
+}
+
+func fail(class refitv1alpha1.FailureClass, reason string, err error, remedy, format string, args []any) *Failure {
+	return &Failure{Class: class, Reason: reason, Message: fmt.Sprintf(format, args...), Remedy: remedy, Err: err}
+}
+
+// FailureOf finds the Failure in an error, or makes one that says what is known: the error's text.
+func FailureOf(err error) *Failure {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
+	return NeedsPerson("StepFailed", err, "see the agent's log on the host (journalctl -u refit-agent), mend the cause, then say refit retry", "it failed")
+}
+
+// Text is the whole failure in one line, bounded for a status.
+func (f *Failure) Text() string { return refitv1alpha1.Clip(f.Error(), refitv1alpha1.MaxMessage) }
+
+// Settled is the failure as a journal keeps it: the words of its error are in the message, since an error itself cannot be written down.
+func (f *Failure) Settled() *Failure {
+	out := *f
+	out.Message, out.Err = f.Text(), nil
+	out.Remedy = refitv1alpha1.Clip(f.Remedy, refitv1alpha1.MaxMessage)
+	out.LogTail = refitv1alpha1.ClipFront(f.LogTail, refitv1alpha1.MaxLogTail)
+	return &out
+}

@@ -1,0 +1,23 @@
+package node
+
+import "k8s.io/apimachinery/pkg/types"
+
+// Memory is what a host remembers from one order to the next, on its own disk: a cluster that was restored from a backup forgets, the host does not.
+type Memory struct {
+	Format    int       `json:"format"`
+	MachineID string    `json:"machineID"`
+	NodeUID   types.UID `json:"nodeUID,omitempty"`
+	// Sequence and Epoch are the highest that were accepted.
+	Sequence int64 `json:"sequence"`
+	Epoch    int64 `json:"epoch"`
+	// Highest is the highest version of Kubernetes that the host has been proven at.
+	Highest string `json:"highest,omitempty"`
+	// Open is the directory of the work that has not ended; Last of the one that ended last.
+	Open string `json:"open,omitempty"`
+	Last string `json:"last,omitempty"`
+	// Files are the digests of what Refit installed, by path, which tell a change by others.
+	Files map[string]string `json:"files,omitempty"`
+}
+
+// MemoryFormat is the format that this version writes. A newer one is refused.
+const MemoryFormat = 1

@@ -1,0 +1,105 @@
+package node
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Status is what an agent tells of its work: everything in it comes from the journal, so it is the same after a crash.
+func (s *State) Status() refitv1alpha1.NodeUpgradeStatus {
+	out := refitv1alpha1.NodeUpgradeStatus{
+		ObservedSequence: s.Order.Sequence,
+		Phase:            s.phase(),
+		Step:             s.current,
+		StartedAt:        stamp(s.StartedAt),
+	}
+	for _, step := range s.Steps {
+		if at := s.steps[step.Name]; at.begun {
+			out.Steps = append(out.Steps, refitv1alpha1.StepStatus{
+				Name: step.Name, State: at.state(s.PutBack), StartedAt: stamp(at.beganAt), FinishedAt: stamp(at.endedAt),
+			})
+		}
+	}
+	out.Error = s.nodeError()
+	switch out.Phase {
+	case refitv1alpha1.NodeSucceeded, refitv1alpha1.NodeRolledBack:
+		out.FinishedAt = stamp(s.EndedAt)
+	case refitv1alpha1.NodeFailed:
+		out.FinishedAt = stamp(s.FailedAt)
+	case refitv1alpha1.NodeIdle, refitv1alpha1.NodePrefetching, refitv1alpha1.NodePrefetched, refitv1alpha1.NodeApplying, refitv1alpha1.NodeRollingBack:
+	}
+	return out
+}
+
+func (s *State) phase() refitv1alpha1.NodePhase {
+	switch {
+	case s.Work == nil:
+		return refitv1alpha1.NodeIdle
+	case s.Ended != "":
+		return s.Ended
+	case s.Failure != nil:
+		if s.Next().Kind == Return {
+			return refitv1alpha1.NodeRollingBack
+		}
+		return refitv1alpha1.NodeFailed
+	case s.PutBack || s.Order.Permit == refitv1alpha1.PermitRollback:
+		return refitv1alpha1.NodeRollingBack
+	case s.applying():
+		return refitv1alpha1.NodeApplying
+	case s.prefetched():
+		return refitv1alpha1.NodePrefetched
+	case s.Order.Permit == refitv1alpha1.PermitHold:
+		return refitv1alpha1.NodeIdle
+	}
+	return refitv1alpha1.NodePrefetching
+}
+
+// applying says whether the host is being changed, beyond what a prefetch does.
+func (s *State) applying() bool {
+	return s.Order.Permit == refitv1alpha1.PermitApply || (s.Changed() && s.Next().Kind != Rest)
+}
+
+func (s *State) prefetched() bool {
+	return s.Order.Permit == refitv1alpha1.PermitPrefetch &&
+		!slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Prefetch && !s.steps[step.Name].done })
+}
+
+// nodeError is the failure that a person should know of: the last one, or the one for which the host went back.
+func (s *State) nodeError() *refitv1alpha1.NodeError {
+	f, step, at := s.Failure, s.FailedStep, s.FailedAt
+	if f == nil {
+		f, step, at = s.whyPutBack, s.stepPutBack, s.putBackAt
+	}
+	if f == nil {
+		return nil
+	}
+	return &refitv1alpha1.NodeError{
+		Class: f.Class, Reason: f.Reason, Step: step, Message: f.Text(), At: *stamp(at),
+		Remedy:  refitv1alpha1.Clip(f.Remedy, refitv1alpha1.MaxMessage),
+		LogTail: refitv1alpha1.ClipFront(f.LogTail, refitv1alpha1.MaxLogTail),
+	}
+}
+
+func (s *stepState) state(putBack bool) refitv1alpha1.StepState {
+	switch {
+	case s.undone && !s.kept:
+		return refitv1alpha1.StepUndone
+	case s.done:
+		return refitv1alpha1.StepDone
+	case s.failed || putBack:
+		return refitv1alpha1.StepFailed
+	}
+	return refitv1alpha1.StepRunning
+}
+
+func stamp(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	out := metav1.NewTime(t.UTC().Truncate(time.Second))
+	return &out
+}
