@@ -9,6 +9,9 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/cluster"
 	"github.com/refit-dev/refit/internal/agent/report"
 	"github.com/refit-dev/refit/internal/agent/settings"
@@ -34,7 +37,7 @@ type Agent struct {
 	keys    []artifact.PublicKey
 	store   *artifact.Store
 	systemd *host.Systemd
-	client  *cluster.Client
+	client  api
 	teller  *teller
 	reports *reporter
 
@@ -99,7 +102,34 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 		return nil, err
 	}
 	a.know()
+	a.keepManifests(ctx)
 	return a, nil
+}
+
+// api is the cluster as its node sees it: *cluster.Client.
+type api interface {
+	report.API
+	NodeName() string
+	Node(ctx context.Context) (*corev1.Node, error)
+	Release(ctx context.Context, name string) (*refitv1alpha1.Release, error)
+	Watch(ctx context.Context, events chan<- cluster.Event)
+	ApplyUpgradeStatus(ctx context.Context, name string, status refitv1alpha1.NodeUpgradeStatus) error
+	EnsureReport(ctx context.Context, of *corev1.Node) error
+	ApplyReportStatus(ctx context.Context, status refitv1alpha1.NodeReportStatus) error
+}
+
+// keepManifests copies the static pod manifests of a control plane that is well, so that one that gets lost can be brought back.
+func (a *Agent) keepManifests(ctx context.Context) {
+	if !steps.HasControlPlane() || a.memory.Open != "" {
+		return
+	}
+	server, err := steps.AskAPIServer(ctx)
+	if err == nil && server.Ready {
+		err = steps.KeepManifests(a.Settings.StateDir)
+	}
+	if err != nil {
+		a.Log.Warn("the manifests could not be copied", "error", err)
+	}
 }
 
 // connect waits for the kubelet's credentials: on a host that is joining they are not there yet. A host at work has them, since the kubelet had them.
@@ -190,7 +220,7 @@ func (a *Agent) step(ctx context.Context) (bool, error) {
 // ended is what follows the end of a work. It can be repeated.
 func (a *Agent) ended(state *node.State) error {
 	a.memory.Last, a.memory.Open = a.memory.Open, ""
-	if state.Ended == "Succeeded" {
+	if state.Ended == refitv1alpha1.NodeSucceeded {
 		a.memory.Highest = state.Work.To
 		if a.memory.Files == nil {
 			a.memory.Files = map[string]string{}

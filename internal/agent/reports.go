@@ -7,7 +7,6 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/agent/cluster"
 	"github.com/refit-dev/refit/internal/agent/report"
 )
 
@@ -16,7 +15,7 @@ const lookEvery = 30 * time.Minute
 
 // reporter writes the NodeReport: at the start, when it is asked, after a work, and when a discrete fact changed.
 type reporter struct {
-	client *cluster.Client
+	client api
 	log    *slog.Logger
 	gather func(context.Context) refitv1alpha1.NodeReportStatus
 

@@ -7,12 +7,10 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/agent/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -22,7 +20,7 @@ const calm = 2 * time.Second
 // teller keeps the status of the NodeUpgrade what it should be. It writes when something changed, the newest state only, and goes on trying while the API is
 // away.
 type teller struct {
-	client *cluster.Client
+	client api
 	log    *slog.Logger
 	boot   string
 	agent  string
@@ -38,7 +36,7 @@ type teller struct {
 	wake  chan struct{}
 }
 
-func newTeller(client *cluster.Client, log *slog.Logger, boot, version string) *teller {
+func newTeller(client api, log *slog.Logger, boot, version string) *teller {
 	return &teller{client: client, log: log, boot: boot, agent: version, wake: make(chan struct{}, 1)}
 }
 

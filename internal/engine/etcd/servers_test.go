@@ -20,6 +20,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestMain lets all tests run at once: they wait most of the time.
@@ -60,7 +62,6 @@ type servers struct {
 
 type server struct {
 	name, client, peer string
-	held               []net.Listener
 	process            *exec.Cmd
 	log                *lines
 	join               string // initial-cluster of one that joins later
@@ -96,28 +97,29 @@ func start(t *testing.T, version string, members int, flags ...string) *servers 
 	return s
 }
 
-// reserve takes ports that nobody else gets before the member has them.
+// reserve takes ports for the whole test: a socket that is bound and never listens keeps everybody else away, but lets in who shares ports too.
 func (s *servers) reserve(name string) *server {
 	s.t.Helper()
 	m := &server{name: name, log: &lines{}}
 	for _, at := range []*string{&m.client, &m.peer} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		must(s.t, err)
-		m.held = append(m.held, listener)
-		*at = "https://" + listener.Addr().String()
+		s.t.Cleanup(func() { _ = unix.Close(socket) })
+		must(s.t, unix.SetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1))
+		must(s.t, unix.Bind(socket, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+		name, err := unix.Getsockname(socket)
+		must(s.t, err)
+		*at = fmt.Sprintf("https://127.0.0.1:%d", name.(*unix.SockaddrInet4).Port)
 	}
 	return m
 }
 
 func (s *servers) run(m *server, program string) {
 	s.t.Helper()
-	for _, listener := range m.held {
-		listener.Close()
-	}
-	m.held = nil
 	file := func(name string) string { return filepath.Join(s.dir, name) }
 	args := []string{
-		"--name=" + m.name, "--logger=zap", "--log-level=warn", "--data-dir=" + file(m.name), "--unsafe-no-fsync", "--heartbeat-interval=50", "--election-timeout=500",
+		"--name=" + m.name, "--socket-reuse-port", "--logger=zap", "--log-level=warn",
+		"--data-dir=" + file(m.name), "--unsafe-no-fsync", "--heartbeat-interval=50", "--election-timeout=500",
 		"--listen-client-urls=" + m.client, "--advertise-client-urls=" + m.client,
 		"--listen-peer-urls=" + m.peer, "--initial-advertise-peer-urls=" + m.peer,
 		"--client-cert-auth", "--trusted-ca-file=" + file("ca.crt"), "--cert-file=" + file("server.crt"), "--key-file=" + file("server.key"),

@@ -1,0 +1,214 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent/cluster"
+	"github.com/refit-dev/refit/internal/agent/report"
+	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+const (
+	nodeName  = "worker-1"
+	nodeUID   = "0b6e8f6a-1111-4222-8333-444444444444"
+	machineID = "0123456789abcdef0123456789abcdef"
+)
+
+// apiStub answers what an order is judged by. The rest of the API is not asked there.
+type apiStub struct {
+	api
+	release refitv1alpha1.Release
+}
+
+func (s *apiStub) NodeName() string { return nodeName }
+
+func (s *apiStub) Node(context.Context) (*corev1.Node, error) {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, UID: nodeUID}}, nil
+}
+
+func (s *apiStub) Release(context.Context, string) (*refitv1alpha1.Release, error) {
+	return &s.release, nil
+}
+
+func newTestAgent(t *testing.T, client api, keys ...artifact.PublicKey) *Agent {
+	t.Helper()
+	s := settings.Default()
+	s.StateDir = t.TempDir()
+	log := slog.New(slog.DiscardHandler)
+	a := &Agent{
+		Config: Config{Settings: s, Log: log, Version: "test"}, client: client, keys: keys, orders: newLatest(),
+		id:     host.Identity{MachineID: machineID, BootID: "boot", Arch: "amd64"},
+		memory: node.Memory{Format: 1, MachineID: machineID, Sequence: 7, Epoch: 3},
+		known:  known{cache: report.NewCache()},
+	}
+	a.teller = newTeller(client, log, "boot", "test")
+	a.reports = newReporter(a)
+	return a
+}
+
+func goodOrder(digest string) *refitv1alpha1.NodeUpgrade {
+	return &refitv1alpha1.NodeUpgrade{
+		ObjectMeta: metav1.ObjectMeta{Name: nodeName},
+		Spec: refitv1alpha1.NodeUpgradeSpec{
+			Format: 1, Operation: refitv1alpha1.Operation{Name: "op", UID: "op-uid"}, NodeUID: nodeUID, MachineID: machineID, Sequence: 8, Epoch: 3,
+			Role: refitv1alpha1.RoleWorker, Release: refitv1alpha1.ReleaseRef{Name: "r", Digest: digest}, Permit: refitv1alpha1.PermitApply,
+		},
+	}
+}
+
+func digestOf(payload []byte) string {
+	sum := sha256.Sum256(payload)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// payload is a whole Release, which an agent with its key would take.
+func payload(kubernetes string) []byte {
+	blob := fmt.Sprintf(`"digest":"sha256:%064d","size":1,"path":"p"`, 1)
+	file := func(part string) string {
+		return fmt.Sprintf(`{"part":%q,"name":%q,"kind":"Binary","os":"linux","arch":"amd64","version":%q,%s}`, part, part, kubernetes, blob)
+	}
+	return fmt.Appendf(nil, `{"kubernetes":%q,"files":[%s,%s,%s]}`, kubernetes, file("kubeadm"), file("kubelet"), file("kubectl"))
+}
+
+// Whatever stands in a NodeUpgrade or a Release, nothing is begun on a host unless a pinned key signed it and the order is for this host and new.
+func TestFuzzedOrdersAndReleasesBeginNothing(t *testing.T) {
+	runs, seed := 3_000, uint64(time.Now().UnixNano())
+	if text := os.Getenv("REFIT_FUZZ"); text != "" {
+		runs, _ = strconv.Atoi(text)
+	}
+	if text := os.Getenv("REFIT_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+	}
+	t.Logf("%d runs, seed %d", runs, seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	pinned, foreign := artifact.NewKey(), artifact.NewKey()
+	stub := &apiStub{}
+	a := newTestAgent(t, stub, artifact.PublicOf(pinned))
+	before := a.memory
+	refused := map[string]int{}
+	for range runs {
+		body := payload("v1.36.3")
+		signed, err := artifact.Sign(body, foreign)
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := goodOrder(digestOf(body))
+		stub.release = refitv1alpha1.Release{Spec: refitv1alpha1.ReleaseSpec{Kubernetes: "v1.36.3", Envelope: signed}}
+		if r.IntN(2) == 0 { // a good signature, and one bit of the envelope turned
+			if signed, err = artifact.Sign(body, pinned); err != nil {
+				t.Fatal(err)
+			}
+			signed[r.IntN(len(signed))] ^= 1 << r.IntN(8)
+			stub.release.Spec.Envelope = signed
+			if _, err := artifact.Verify(signed, a.keys); err == nil {
+				continue // the bit was one that says nothing, such as a space
+			}
+		}
+		mutate(r, &order.Spec)
+		err = a.accept(t.Context(), order)
+		refusal, ok := errors.AsType[*node.Refusal](err)
+		if err != nil && !ok {
+			t.Fatalf("seed %d: %+v: %v", seed, order.Spec, err)
+		}
+		if ok {
+			refused[refusal.Reason]++
+		}
+		if a.work != nil || a.memory.Open != "" {
+			t.Fatalf("seed %d: work was begun for %+v", seed, order.Spec)
+		}
+		a.memory = before
+	}
+	t.Logf("refused: %v", refused)
+	if entries, err := os.ReadDir(a.Settings.WorkDir()); err == nil && len(entries) > 0 {
+		t.Errorf("%d works lie on the disk", len(entries))
+	}
+	for _, reason := range []string{node.RefusedRelease, node.RefusedMachine, node.RefusedSequence, node.RefusedEpoch, node.RefusedFormat} {
+		if refused[reason] == 0 {
+			t.Errorf("no order was refused for %s: the test does not reach that", reason)
+		}
+	}
+}
+
+func mutate(r *rand.Rand, s *refitv1alpha1.NodeUpgradeSpec) {
+	for range r.IntN(3) {
+		switch r.IntN(9) {
+		case 0:
+			s.Format = int32(r.IntN(5)) - 1
+		case 1:
+			s.NodeUID = types.UID(noise(r))
+		case 2:
+			s.MachineID = noise(r)
+		case 3:
+			s.Sequence = r.Int64N(20) - 5
+		case 4:
+			s.Epoch = r.Int64N(10) - 3
+		case 5:
+			s.Role = refitv1alpha1.Role(noise(r))
+		case 6:
+			s.Release = refitv1alpha1.ReleaseRef{Name: noise(r), Digest: "sha256:" + noise(r)}
+		case 7:
+			s.Permit = []refitv1alpha1.Permit{refitv1alpha1.PermitApply, refitv1alpha1.PermitPrefetch, refitv1alpha1.Permit(noise(r))}[r.IntN(3)]
+		case 8:
+			s.Operation.UID = types.UID(noise(r))
+		}
+	}
+}
+
+// noise is text that somebody might hope to have executed.
+func noise(r *rand.Rand) string {
+	return []string{"", "$(reboot)", "../../etc/shadow", "--help", "a\x00b", "`id`", "; rm -rf /", "%s%n", "\n", "sha256:zz"}[r.IntN(10)]
+}
+
+func TestReleasesThatAreRefused(t *testing.T) {
+	pinned := artifact.NewKey()
+	body := payload("v1.36.3")
+	signed, err := artifact.Sign(body, pinned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged, err := artifact.Sign(body, artifact.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, situation := range []struct {
+		name     string
+		envelope []byte
+		version  string
+		digest   string
+	}{
+		{"signed by a key that is not pinned", forged, "v1.36.3", digestOf(body)},
+		{"another one than the order names", signed, "v1.36.3", digestOf(payload("v1.36.2"))},
+		{"says another version outside than inside", signed, "v1.35.4", digestOf(body)},
+		{"no envelope", nil, "v1.36.3", digestOf(body)},
+	} {
+		t.Run(situation.name, func(t *testing.T) {
+			stub := &apiStub{release: refitv1alpha1.Release{Spec: refitv1alpha1.ReleaseSpec{Kubernetes: situation.version, Envelope: situation.envelope}}}
+			a := newTestAgent(t, stub, artifact.PublicOf(pinned))
+			err := a.accept(t.Context(), goodOrder(situation.digest))
+			refusal, ok := errors.AsType[*node.Refusal](err)
+			if !ok || refusal.Reason != node.RefusedRelease {
+				t.Errorf("the answer is %v", err)
+			}
+		})
+	}
+}
+
+var _ api = (*cluster.Client)(nil)

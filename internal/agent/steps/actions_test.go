@@ -1,0 +1,31 @@
+package steps
+
+import (
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+func TestEveryStepHasAnActionAndEveryActionAStep(t *testing.T) {
+	whole := node.Work{
+		Role: refitv1alpha1.RoleFirstControlPlane, Etcd: true, Aside: true,
+		Parts: []refitv1alpha1.Part{refitv1alpha1.PartContainerd, refitv1alpha1.PartRunc, refitv1alpha1.PartCNI},
+	}
+	listed := map[string]bool{node.ProveOld: true}
+	for _, step := range node.Steps(whole) {
+		listed[step.Name] = true
+		action, ok := Actions[step.Name]
+		switch {
+		case !ok || action.Do == nil:
+			t.Errorf("nothing carries %s out", step.Name)
+		case (step.Undo != node.UndoNothing) != (action.Undo != nil):
+			t.Errorf("%s is to be undone by %q, and there is an undo: %v", step.Name, step.Undo, action.Undo != nil)
+		}
+	}
+	for name := range Actions {
+		if !listed[name] {
+			t.Errorf("%s is no step of any host", name)
+		}
+	}
+}
