@@ -22,6 +22,8 @@ E2E_FULL_RUN ?= ^TestVariants
 E2E_LEFTOVERS_RUN ?= ^TestLeftovers
 E2E_FAULTS_RUN ?= ^(TestFaults|TestDisk)
 E2E_CHECK_RUN ?= ^(TestDefects|TestCheckLeavesNothing)
+E2E_AGENT_RUN ?= ^TestAgentCI
+E2E_AGENT_FULL_RUN ?= ^TestAgent
 
 # What `make ci` runs, in this order.
 CI := verify-tidy verify-generate lint test-bands test test-simulations test-apiserver e2e-ci
@@ -164,6 +166,15 @@ e2e-testbed-faults: ## Break nodes and disks in every way and see the cluster co
 .PHONY: e2e-check
 e2e-check: ## Put defects into a cluster and see that `refit check` finds each of them, and nothing else
 	$(call e2e,$(E2E_CHECK_RUN),40m)
+
+.PHONY: e2e-agent
+e2e-agent: ## Upgrade a control plane node and a worker while their agents are killed at every point
+	$(call e2e,$(E2E_AGENT_RUN),30m)
+
+# The crash matrix alone takes hours. It goes on where it was: REFIT_AGENT_RESULTS names the file with its results (bin/agent-crashes.jsonl).
+.PHONY: e2e-agent-full
+e2e-agent-full: ## All upgrades, crashes, power cuts, faults, times and the idle cost of agents; E2E_AGENT_FULL_RUN chooses among them
+	$(call e2e,$(E2E_AGENT_FULL_RUN),12h)
 
 ##@ CI
 

@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -13,61 +12,25 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/refit-dev/refit/internal/engine/cri"
-	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 func swapAPIServer(ctx context.Context, h *Host) error {
-	if err := h.swapManifest(kubeadm.APIServer); err != nil {
+	if err := h.swapPods(ctx, kubeadm.APIServer); err != nil {
 		return err
 	}
 	return h.proveAPIServer(ctx, h.Work.To)
 }
 
-// takeAPIServerAway lets the kubelet stop this host's API server and waits until it has. An API server whose etcd is gone answers nothing and refuses
-// nothing: clients hang on it, and the kubelet, which tells it of every static pod before it starts one, starts the new etcd only after 34 s.
+// takeAPIServerAway ends this host's API server before its etcd goes. An API server whose etcd is gone answers nothing and refuses nothing: clients hang
+// on it, and so does the kubelet, which tells it of every static pod before it starts one, and would start the new etcd only after 34 s.
 func takeAPIServerAway(ctx context.Context, h *Host) error {
-	wasEtcd, willEtcd, err := h.manifestDigests(kubeadm.Etcd)
-	if err != nil || wasEtcd == willEtcd {
+	was, will, err := h.manifestDigests(kubeadm.Etcd)
+	if err != nil || was == will {
 		return err
 	}
-	was, will, err := h.manifestDigests(kubeadm.APIServer)
-	if err != nil {
-		return err
-	}
-	if now, err := host.Digest(manifest(kubeadm.APIServer)); err == nil && now == will && was != will {
-		return nil // it was swapped by an earlier try
-	}
-	err = h.Effect("take-away", func() error { return host.TakeAway(manifest(kubeadm.APIServer), was) })
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.APIServer.Duration())
-	defer cancel()
-	lacking, err := until(ctx, 200*time.Millisecond, func(ctx context.Context) (string, error) {
-		return h.stillRuns(ctx, kubeadm.APIServer), nil
-	})
-	if err != nil {
-		return node.NeedsPerson("APIServerStays", err, "see why the kubelet does not stop it (journalctl -u kubelet), then refit retry",
-			"kube-apiserver was taken away and does not end: %s", lacking)
-	}
-	return nil
-}
-
-// stillRuns says what is lacking until no container of a component runs.
-func (h *Host) stillRuns(ctx context.Context, component string) (lacking string) {
-	err := h.withCRI(func(client *cri.Client) error {
-		containers, err := client.Containers(ctx, "kube-system", component)
-		for _, c := range containers {
-			if c.State == cri.StateRunning {
-				lacking = "its container still runs"
-			}
-		}
-		return err
-	})
-	return cmp.Or(says(err), lacking)
+	return h.takePodsAway(ctx, kubeadm.APIServer)
 }
 
 func unswapAPIServer(_ context.Context, h *Host) error { return h.unswapManifest(kubeadm.APIServer) }

@@ -20,10 +20,8 @@ var controllers = []string{kubeadm.ControllerManager, kubeadm.Scheduler}
 var healthPorts = map[string]string{kubeadm.ControllerManager: "10257", kubeadm.Scheduler: "10259"}
 
 func swapControllers(ctx context.Context, h *Host) error {
-	for _, component := range controllers {
-		if err := h.swapManifest(component); err != nil {
-			return err
-		}
+	if err := h.swapPods(ctx, controllers...); err != nil {
+		return err
 	}
 	return h.proveControllers(ctx)
 }

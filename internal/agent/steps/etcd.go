@@ -20,18 +20,30 @@ func swapEtcd(ctx context.Context, h *Host) error {
 		return err
 	}
 	defer client.Close()
-	lock, err := h.lockEtcd(ctx, client)
+	was, will, err := h.manifestDigests(kubeadm.Etcd)
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
-	if err := h.othersHealthy(ctx, client); err != nil {
+	state, err := host.SwapStateOf(manifest(kubeadm.Etcd), was, will)
+	if err != nil {
 		return err
 	}
-	if err := h.giveUpLead(ctx, client); err != nil {
-		return err
+	// A member that was taken away before this agent was cut off has to come back, whoever holds the lock by now: they wait for it to be healthy.
+	if state == host.Old {
+		lock, err := h.lockEtcd(ctx, client)
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
+		if err := h.othersHealthy(ctx, client); err != nil {
+			return err
+		}
+		if err := client.MoveLeader(ctx, 0); err != nil {
+			// Losing a leader by surprise costs an election, no more.
+			h.Log.Warn("the lead of etcd could not be given to another member", "error", err)
+		}
 	}
-	if err := h.swapManifest(kubeadm.Etcd); err != nil {
+	if err := h.swapPods(ctx, kubeadm.Etcd); err != nil {
 		return err
 	}
 	return h.proveEtcd(ctx, client, proof)
@@ -39,11 +51,11 @@ func swapEtcd(ctx context.Context, h *Host) error {
 
 // etcdProven asks whether this host's member is at the target and well. A member that runs is no proof that it was swapped, so the manifest is looked at, too.
 func etcdProven(ctx context.Context, h *Host) (bool, error) {
-	_, will, err := h.manifestDigests(kubeadm.Etcd)
+	was, will, err := h.manifestDigests(kubeadm.Etcd)
 	if err != nil {
 		return false, nil // nothing was rendered yet, so nothing was swapped
 	}
-	if now, err := host.Digest(manifest(kubeadm.Etcd)); err != nil || now != will {
+	if state, err := host.SwapStateOf(manifest(kubeadm.Etcd), was, will); err != nil || state != host.New {
 		return false, err
 	}
 	client, proof, err := h.etcd(ctx)
@@ -105,7 +117,11 @@ func (h *Host) mayGoBack(ctx context.Context, old []byte) error {
 
 // etcd is a client of all members, and what is to be proven of the one on this host.
 func (h *Host) etcd(ctx context.Context) (*etcd.Client, etcd.Proof, error) {
-	text, err := os.ReadFile(manifest(kubeadm.Etcd))
+	saved, err := h.saved() // the one in use may be away just now
+	if err != nil {
+		return nil, etcd.Proof{}, err
+	}
+	text, err := saved.Read(manifest(kubeadm.Etcd))
 	if err != nil {
 		return nil, etcd.Proof{}, err
 	}
@@ -173,21 +189,6 @@ func (h *Host) othersHealthy(ctx context.Context, client *etcd.Client) error {
 		return last
 	}
 	return err
-}
-
-// giveUpLead lets another member lead before this one goes: losing a leader by surprise costs an election. It is a courtesy, not a condition.
-func (h *Host) giveUpLead(ctx context.Context, client *etcd.Client) error {
-	now, err := host.Digest(manifest(kubeadm.Etcd))
-	if err != nil {
-		return err
-	}
-	if _, will, err := h.manifestDigests(kubeadm.Etcd); err != nil || now == will {
-		return err
-	}
-	if err := client.MoveLeader(ctx, 0); err != nil {
-		h.Log.Warn("the lead of etcd could not be given to another member", "error", err)
-	}
-	return nil
 }
 
 func (h *Host) proveEtcd(ctx context.Context, client *etcd.Client, proof etcd.Proof) error {

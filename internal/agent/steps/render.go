@@ -129,15 +129,6 @@ func (h *Host) clusterConfig() (*kubeadm.ClusterConfig, error) {
 	return kubeadm.ReadClusterConfig(data)
 }
 
-// swapManifest lets the kubelet see a component's new manifest.
-func (h *Host) swapManifest(component string) error {
-	was, will, err := h.manifestDigests(component)
-	if err != nil {
-		return err
-	}
-	return h.Effect("swap-"+component, func() error { return host.Swap(manifest(component), was, will) })
-}
-
 // unswapManifest lets it see the old one again.
 func (h *Host) unswapManifest(component string) error {
 	was, _, err := h.manifestDigests(component)

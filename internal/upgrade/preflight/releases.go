@@ -20,7 +20,7 @@ func releaseMissing(v *view) []Finding {
 			Deferred: !v.s.Installed,
 			Object:   "Release for " + h.String(),
 			Message:  fmt.Sprintf("the cluster has no %s that brings Kubernetes %s", what, h),
-			Remedy:   "Make one: " + coming("refit release create --kubernetes "+wanted),
+			Remedy:   "Make one, sign it and apply it: " + command("refit release create --kubernetes "+wanted+" --from DIRECTORY"),
 		})
 	}
 	return found
@@ -33,7 +33,7 @@ func releaseUnreadable(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  "Release " + r.Name,
 				Message: fmt.Sprintf("the Release %s cannot be used: %s", r.Name, r.Error),
-				Remedy:  fmt.Sprintf("Remove it and make it anew: kubectl delete release.refit.dev %s; then %s", r.Name, coming("refit release create")),
+				Remedy:  fmt.Sprintf("Remove it and make it anew: kubectl delete release.refit.dev %s; then %s", r.Name, command("refit release create")),
 			})
 		}
 	}
