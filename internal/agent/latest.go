@@ -15,6 +15,7 @@ type latest struct {
 	order  *refitv1alpha1.NodeUpgrade
 	wake   chan struct{}
 	cancel context.CancelCauseFunc // of the step that a newer order may interrupt
+	taken  int64                   // the sequence of the order that was taken last
 }
 
 func newLatest() *latest { return &latest{wake: make(chan struct{}, 1)} }
@@ -22,9 +23,9 @@ func newLatest() *latest { return &latest{wake: make(chan struct{}, 1)} }
 func (l *latest) put(order *refitv1alpha1.NodeUpgrade) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	newer := l.order == nil || order.Spec.Sequence > l.order.Spec.Sequence
 	l.order = order
-	if newer && l.cancel != nil {
+	// Every change of the object comes by here, also those of its status.
+	if order.Spec.Sequence > l.taken && l.cancel != nil {
 		l.cancel(errNewOrder)
 	}
 	select {
@@ -38,6 +39,9 @@ func (l *latest) take() *refitv1alpha1.NodeUpgrade {
 	defer l.mu.Unlock()
 	order := l.order
 	l.order = nil
+	if order != nil {
+		l.taken = order.Spec.Sequence
+	}
 	return order
 }
 

@@ -124,8 +124,8 @@ func (r *runner) take(ctx context.Context, move node.Move) error {
 
 // failed writes a failure down, unless the agent itself is being stopped: then the step stays open and is taken up again.
 func (r *runner) failed(ctx context.Context, step string, err error) error {
-	if errors.Is(context.Cause(ctx), context.Canceled) {
-		return context.Canceled
+	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) || errors.Is(cause, errNewOrder) {
+		return cause
 	}
 	failure := node.FailureOf(err).Settled()
 	r.log.Error("step failed", "step", step, "class", failure.Class, "reason", failure.Reason, "message", failure.Message, "remedy", failure.Remedy)
