@@ -26,7 +26,7 @@ E2E_AGENT_RUN ?= ^TestAgentCI
 E2E_AGENT_FULL_RUN ?= ^TestAgent
 
 # What `make ci` runs, in this order.
-CI := verify-tidy verify-generate lint test-bands test test-simulations test-apiserver e2e-ci
+CI := verify-tidy verify-generate lint test-bands test test-simulations test-apiserver e2e-ci e2e-agent
 
 ##@ Development
 
@@ -44,6 +44,11 @@ build: ## Compile everything
 refit: ## Build bin/refit, and bin/kubectl-refit as a link to it
 	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/refit ./cmd/refit
 	ln -sf refit bin/kubectl-refit
+
+# Without C, so that it runs on any host of its platform.
+.PHONY: refit-agent
+refit-agent: ## Build bin/refit-agent
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/refit-agent ./cmd/refit-agent
 
 .PHONY: test
 test: ## Run the unit tests with the race detector

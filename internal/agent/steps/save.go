@@ -3,11 +3,9 @@ package steps
 import (
 	"context"
 	"path/filepath"
-	"slices"
 
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
-	"github.com/refit-dev/refit/internal/engine/packages"
 )
 
 // addonsFile says which add-ons were there: one that the owner removed is not brought back.
@@ -66,20 +64,18 @@ func (h *Host) prepareWayBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	byDriver := map[packages.Driver][]string{}
+	var names []string
 	for _, p := range inv.Packages {
 		if p.Was != "" {
-			driver := h.driver(p.Part)
-			byDriver[driver] = append(byDriver[driver], p.Name)
+			names = append(names, p.Name)
 		}
 	}
-	for driver, names := range byDriver {
-		slices.Sort(names)
-		if err := h.Effect("way-back", func() error { return driver.Prepare(ctx, h.path("back"), names) }); err != nil {
-			return err
-		}
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
+	// A host has one package manager.
+	driver := h.driver(inv.Packages[0].Part)
+	return h.Effect("way-back", func() error { return driver.Prepare(ctx, h.path("back"), names) })
 }
 
 func (h *Host) saved() (*host.Saved, error) { return host.LoadSaved(h.path("saved")) }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
-	"github.com/refit-dev/refit/internal/engine/packages"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -56,10 +55,13 @@ func (h *Host) well(ctx context.Context, version string) error {
 
 // verifyPackages holds the package manager's own view against what should be there.
 func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg) string) error {
-	byDriver := map[packages.Driver][]string{}
+	if len(inv.Packages) == 0 {
+		return nil
+	}
+	driver := h.driver(inv.Packages[0].Part)
+	var names []string
 	for _, p := range inv.Packages {
-		driver := h.driver(p.Part)
-		byDriver[driver] = append(byDriver[driver], p.Name)
+		names = append(names, p.Name)
 		installed, err := driver.Installed(ctx, p.Name)
 		if err != nil {
 			return err
@@ -69,15 +71,13 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 				"%s is at %q, not at %s", p.Name, installed[p.Name], version)
 		}
 	}
-	for driver, names := range byDriver {
-		problems, err := driver.Verify(ctx, names)
-		if err != nil {
-			return err
-		}
-		if len(problems) > 0 {
-			return node.NeedsPerson("PackagesDamaged", nil, "reinstall the packages that dpkg --verify names, then refit retry",
-				"%s", strings.Join(problems, "; "))
-		}
+	problems, err := driver.Verify(ctx, names)
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return node.NeedsPerson("PackagesDamaged", nil, "reinstall the packages that dpkg --verify names, then refit retry",
+			"%s", strings.Join(problems, "; "))
 	}
 	return nil
 }
