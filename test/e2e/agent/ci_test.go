@@ -1,0 +1,48 @@
+//go:build e2e
+
+package agent
+
+import (
+	"testing"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// TestAgentCI is what every change must pass: a control plane node and a worker upgrade themselves, and their agents are killed before and after every effect on
+// the host, at each of these points once.
+func TestAgentCI(t *testing.T) {
+	begun := time.Now()
+	b := newBed(t, cluster.Spec{Name: "aci", Workers: 1, Kubernetes: older})
+	r := b.release(t, newer)
+	t.Logf("cluster, agents and release after %.0f s", time.Since(begun).Seconds())
+	for _, n := range b.Nodes() {
+		b.upgradeWithKills(t, n, r)
+	}
+	b.isAt(t, r)
+	show(t, "agent_ci", time.Since(begun).Seconds(), "s")
+}
+
+// upgradeWithKills takes a node to a release while its agent is killed at every point.
+func (b *bed) upgradeWithKills(t *testing.T, n *cluster.Node, r *release) {
+	t.Helper()
+	must(t, crashAt(t.Context(), n, crashEach, ""))
+	begun := time.Now()
+	b.order(t, n, permit(refitv1alpha1.PermitPrefetch), to(r))
+	b.mustPhase(t, n, fetching, refitv1alpha1.NodePrefetched)
+	b.order(t, n, permit(refitv1alpha1.PermitApply))
+	b.mustPhase(t, n, 2*changing, refitv1alpha1.NodeSucceeded)
+	points, err := pointsOf(t.Context(), n)
+	must(t, err)
+	lives, err := agentLives(t.Context(), n)
+	must(t, err)
+	t.Logf("%s was killed at %d points: %v", n.Name(), len(points), points)
+	if lives < len(points) {
+		t.Errorf("the agent of %s reached %d points, but was started %d times only: it did not die at each", n.Name(), len(points), lives)
+	}
+	name := "agent_kills_" + n.Role()
+	show(t, figureName(name), float64(len(points)), "points")
+	show(t, figureName(name+"_took"), time.Since(begun).Seconds(), "s")
+	must(t, noCrashes(t.Context(), n))
+}

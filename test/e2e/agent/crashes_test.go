@@ -1,0 +1,196 @@
+//go:build e2e
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// The faults of the matrix.
+const (
+	faultKill = "kill" // SIGKILL to the agent
+	faultCut  = "cut"  // the node's power is cut; what was not synced is lost
+)
+
+// cutsVariable is how many power cuts there are of each role.
+const cutsVariable = "REFIT_AGENT_CUTS"
+
+// TestAgentCrashes starts from a saved disk again and again, and kills the agent at another point each time, then cuts the power at some of them. Every run must
+// end as the one that nobody disturbed. It takes hours, and goes on where it was when it is started again.
+func TestAgentCrashes(t *testing.T) {
+	t.Run("control-plane", func(t *testing.T) {
+		b := newBed(t, cluster.Spec{Name: "acrcp", Kubernetes: older, Disk: diskSize})
+		newMatrix(t, b, b.first(cluster.RoleControlPlane), "control-plane").run(t)
+	})
+	t.Run("worker", func(t *testing.T) {
+		b := newBed(t, cluster.Spec{Name: "acrw", Workers: 1, Kubernetes: older, Disk: diskSize})
+		cp := b.first(cluster.RoleControlPlane)
+		b.prefetch(t, b.release(t, newer), cp)
+		b.apply(t, cp)
+		newMatrix(t, b, b.first(cluster.RoleWorker), "worker").run(t)
+	})
+}
+
+// matrix is one role's runs.
+type matrix struct {
+	b       *bed
+	n       *cluster.Node
+	role    string
+	release *release
+	armed   saved
+	results *results
+	// clean is what the undisturbed run left, points are those that it passed.
+	clean  state
+	points []string
+}
+
+// newMatrix saves the node with all files fetched, and lets one run go through undisturbed.
+func newMatrix(t *testing.T, b *bed, n *cluster.Node, role string) *matrix {
+	t.Helper()
+	m := &matrix{b: b, n: n, role: role, release: b.release(t, newer), results: openResults(t, b.crashing)}
+	must(t, b.Smoke(t.Context()))
+	b.prefetch(t, m.release, n)
+	m.armed = b.save(t, n, "fetched")
+
+	begun := time.Now()
+	must(t, m.start(t, crashLog, ""))
+	must(t, m.end(t.Context()))
+	var err error
+	m.points, err = pointsOf(t.Context(), n)
+	must(t, err)
+	m.clean, err = stateOf(t.Context(), n)
+	must(t, err)
+	t.Logf("an undisturbed run passes %d points and takes %.0f s from the disk", len(m.points), time.Since(begun).Seconds())
+	must(t, b.Smoke(t.Context()))
+	return m
+}
+
+// run makes all runs that are not in the results yet.
+func (m *matrix) run(t *testing.T) {
+	t.Helper()
+	chosen := spread(m.points, count(t, cutsVariable, 10))
+	for _, point := range m.points {
+		m.try(t, point, faultKill, m.killed)
+	}
+	for _, point := range chosen {
+		m.try(t, point, faultCut, m.cut)
+	}
+	m.results.tell(t, m.role, faultKill, m.points)
+	m.results.tell(t, m.role, faultCut, chosen)
+}
+
+// spread chooses points at even distances.
+func spread(points []string, most int) []string {
+	most = min(most, len(points))
+	var chosen []string
+	for i := range most {
+		chosen = append(chosen, points[(2*i+1)*len(points)/(2*most)])
+	}
+	return slices.Compact(chosen)
+}
+
+// try makes one run, unless it went well before.
+func (m *matrix) try(t *testing.T, point, fault string, disturb func(*testing.T, string) error) {
+	t.Helper()
+	if m.results.has(m.role, point, fault) {
+		return
+	}
+	t.Run(fault+" at "+point, func(t *testing.T) {
+		begun, outcome := time.Now(), well
+		err := disturb(t, point)
+		if err == nil {
+			err = m.end(t.Context())
+		}
+		if err == nil {
+			err = m.sameAsClean(t.Context())
+		}
+		if err != nil {
+			outcome = err.Error()
+			t.Error(err)
+			m.b.tellIfFailed(t)
+		}
+		m.results.add(t, result{Role: m.role, Point: point, Fault: fault, Outcome: outcome, Seconds: time.Since(begun).Seconds()})
+	})
+}
+
+// start boots the node from the saved disk, with the order to change itself.
+func (m *matrix) start(t *testing.T, mode, point string) error {
+	t.Helper()
+	m.armed.putBack(t)
+	if err := setPoints(t.Context(), m.n, mode, point); err != nil {
+		return err
+	}
+	if err := m.n.Start(t.Context()); err != nil {
+		return err
+	}
+	_, err := m.b.tryOrder(t.Context(), m.n, permit(refitv1alpha1.PermitApply))
+	return err
+}
+
+// killed is a run in which the agent dies at a point.
+func (m *matrix) killed(t *testing.T, point string) error {
+	t.Helper()
+	return m.start(t, crashOnly, point)
+}
+
+// cut is a run in which the power is cut while the agent stands at a point.
+func (m *matrix) cut(t *testing.T, point string) error {
+	t.Helper()
+	if err := m.start(t, crashStop, point); err != nil {
+		return err
+	}
+	if err := waitStanding(t.Context(), m.n, changing); err != nil {
+		return err
+	}
+	if err := m.n.Kill(t.Context()); err != nil {
+		return err
+	}
+	if err := setPoints(t.Context(), m.n, crashLog, ""); err != nil {
+		return err
+	}
+	return m.n.Start(t.Context())
+}
+
+// end waits until the node is at the release.
+func (m *matrix) end(ctx context.Context) error {
+	if _, err := m.b.waitPhase(ctx, m.n, changing, refitv1alpha1.NodeSucceeded); err != nil {
+		return err
+	}
+	if err := m.b.WaitReady(ctx, recovery); err != nil {
+		return err
+	}
+	return until(ctx, "all to be at the release", patience, func(ctx context.Context) error { return m.b.atRelease(ctx, m.n, m.release) })
+}
+
+// sameAsClean holds the end of a run against that of the undisturbed one, and sees that it was disturbed indeed.
+func (m *matrix) sameAsClean(ctx context.Context) error {
+	is, err := stateOf(ctx, m.n)
+	if err != nil {
+		return err
+	}
+	if err := is.differences(m.clean); err != nil {
+		return fmt.Errorf("the host is not as after an undisturbed run: %w", err)
+	}
+	lives, err := agentLives(ctx, m.n)
+	if err == nil && lives < 2 {
+		err = errors.New("the agent was never started again: nothing was disturbed")
+	}
+	return err
+}
+
+// agentLives is how often the agent was started since its disk was saved, as far as its journal tells.
+func agentLives(ctx context.Context, n *cluster.Node) (int, error) {
+	out, err := n.Exec(ctx, "journalctl", "--unit="+agentUnit, "--output=cat", "--no-pager", "--quiet", "--grep=^Started ", "--since=-20min")
+	if err != nil {
+		return 0, err
+	}
+	return len(slices.Collect(lines(string(out)))), nil
+}

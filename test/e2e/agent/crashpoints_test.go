@@ -1,0 +1,74 @@
+//go:build e2e
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// What the crash points of an agent that was built with them can do.
+const (
+	crashLog  = "log"  // write the name of every point that is reached
+	crashEach = "each" // die at every point, once
+	crashOnly = "only" // die at one point, once
+	crashStop = "stop" // stand still at one point
+)
+
+const (
+	pointsFile = "/etc/refit/crashpoints.yaml"
+	pointsLog  = agentState + "/crashpoints.log"
+	// standing is there while an agent stands still at its point: not on the disk, which may be full or read-only by then.
+	standing = "/run/refit-crashpoints.stopped"
+)
+
+// setPoints says what the crash points do. The node may be off.
+func setPoints(ctx context.Context, n *cluster.Node, mode, match string) error {
+	return writeOn(ctx, n, pointsFile, fmt.Sprintf("{mode: %s, match: %q, log: %s, stopped: %s}\n", mode, match, pointsLog, standing))
+}
+
+// crashAt says what the crash points do, from now on. What was reached before is forgotten.
+func crashAt(ctx context.Context, n *cluster.Node, mode, match string) error {
+	if _, err := n.Exec(ctx, "rm", "-f", pointsLog, standing); err != nil {
+		return err
+	}
+	return setPoints(ctx, n, mode, match)
+}
+
+// noCrashes lets the agent alone.
+func noCrashes(ctx context.Context, n *cluster.Node) error {
+	_, err := n.Exec(ctx, "rm", "-f", pointsFile, pointsLog, standing)
+	return err
+}
+
+// waitStanding waits until the agent stands still at its point.
+func waitStanding(ctx context.Context, n *cluster.Node, deadline time.Duration) error {
+	return until(ctx, "the agent of "+n.Name()+" to stand still", deadline, func(ctx context.Context) error {
+		_, err := n.Exec(ctx, "test", "-e", standing)
+		return err
+	})
+}
+
+// goOn lets an agent that stands still go on.
+func goOn(ctx context.Context, n *cluster.Node) error {
+	_, err := n.Exec(ctx, "rm", standing)
+	return err
+}
+
+// pointsOf lists the points that a node's agent has reached, in their order.
+func pointsOf(ctx context.Context, n *cluster.Node) ([]string, error) {
+	text, err := readOn(ctx, n, pointsLog)
+	if err != nil {
+		return nil, err
+	}
+	points := strings.Fields(text)
+	if len(points) == 0 {
+		return nil, errors.New(pointsLog + " of " + n.Name() + " names no point")
+	}
+	return points, nil
+}

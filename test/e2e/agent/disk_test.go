@@ -1,0 +1,50 @@
+//go:build e2e
+
+package agent
+
+import (
+	"maps"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// saved is a node as it was at some moment, from which many runs start.
+type saved struct {
+	b     *bed
+	n     *cluster.Node
+	label string
+	// orders are those that lay in the cluster at that moment, if the cluster's memory is on this node.
+	orders map[string]*refitv1alpha1.NodeUpgradeSpec
+}
+
+// save keeps a node's disk. The node is off afterwards.
+func (b *bed) save(t *testing.T, n *cluster.Node, label string) saved {
+	t.Helper()
+	must(t, n.Poweroff(t.Context()))
+	must(t, n.SaveDisk(t.Context(), label))
+	s := saved{b: b, n: n, label: label}
+	if n.Role() == cluster.RoleControlPlane {
+		s.orders = maps.Clone(b.orders)
+	}
+	return s
+}
+
+// putBack makes the node what it was. It is off afterwards.
+func (s saved) putBack(t *testing.T) {
+	t.Helper()
+	must(t, s.n.Kill(t.Context()))
+	must(t, s.n.RestoreDisk(t.Context(), s.label))
+	if s.orders != nil {
+		s.b.orders = maps.Clone(s.orders)
+	}
+}
+
+// again makes the node what it was, boots it and waits until the cluster is well.
+func (s saved) again(t *testing.T) {
+	t.Helper()
+	s.putBack(t)
+	must(t, s.n.Start(t.Context()))
+	must(t, s.b.WaitRecovered(t.Context(), recovery))
+}

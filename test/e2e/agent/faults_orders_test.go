@@ -1,0 +1,174 @@
+//go:build e2e
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// newerFormat is an order that this agent does not know how to read.
+func newerFormat(f fault) {
+	t, s := f.t, f.s
+	s.again(t)
+	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply), func(o *refitv1alpha1.NodeUpgradeSpec) { o.Format++ })
+	s.b.refused(t, s.n, "FormatUnknown")
+	s.untouched(t)
+	s.b.order(t, s.n, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Format-- })
+	s.succeeds(t)
+}
+
+// etcdRestored takes a backup when the node has an order to change itself, lets it be changed and told to hold, and restores the backup: the cluster forgets, and
+// gives the old order again. The host does not forget.
+func etcdRestored(f fault) {
+	t, s := f.t, f.s
+	s.fetched(t)
+	cp := s.b.first(cluster.RoleControlPlane)
+	parts, err := s.b.Release(t.Context(), newer)
+	must(t, err)
+	for _, program := range []string{"etcdctl", "etcdutl"} {
+		must(t, cp.CopyTo(t.Context(), filepath.Join(parts.EtcdBin, program), "/root/"+program))
+	}
+	s.b.accepted(t, s.n, permit(refitv1alpha1.PermitHold))
+	must(t, backup(t.Context(), cp))
+	s.b.apply(t, s.n)
+	s.succeeds(t)
+	accepted := s.b.orders[s.n.Name()].Sequence
+	is, err := stateOf(t.Context(), s.n)
+	must(t, err)
+
+	must(t, restoreBackup(t.Context(), cp))
+	must(t, s.b.WaitRecovered(t.Context(), recovery))
+	s.b.refused(t, s.n, "OrderFromThePast")
+	now, err := stateOf(t.Context(), s.n)
+	must(t, err)
+	must(t, now.differences(is))
+	must(t, s.b.waitReport(t.Context(), s.n, patience, func(r *refitv1alpha1.NodeReport) bool { return r.Status.AcceptedSequence == accepted }))
+
+	// Whoever reads the report can give orders again.
+	s.b.orders[s.n.Name()].Sequence = accepted
+	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply))
+	s.succeeds(t)
+}
+
+// upgradeOf reads the object of a node.
+func (b *bed) upgradeOf(ctx context.Context, n *cluster.Node) (*refitv1alpha1.NodeUpgrade, error) {
+	found, err := b.objects.Resource(upgradesResource).Get(ctx, n.Name(), metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var u refitv1alpha1.NodeUpgrade
+	_, err = showTo(found, func(seen *refitv1alpha1.NodeUpgrade) bool { u = *seen; return true })
+	return &u, err
+}
+
+const backupFile = "/var/backup.db"
+
+func backup(ctx context.Context, cp *cluster.Node) error {
+	pki := "/etc/kubernetes/pki/etcd/"
+	_, err := cp.Exec(ctx, "/root/etcdctl", "--endpoints=https://127.0.0.1:2379", "--cacert="+pki+"ca.crt",
+		"--cert="+pki+"server.crt", "--key="+pki+"server.key", "snapshot", "save", backupFile)
+	return err
+}
+
+// restoreBackup does what kubeadm's documentation tells a person: API server and etcd stopped, the data replaced, both started.
+func restoreBackup(ctx context.Context, cp *cluster.Node) error {
+	move := func(from, to string) error {
+		for _, component := range []string{"kube-apiserver", "etcd"} {
+			if _, err := cp.Exec(ctx, "mv", from+component+".yaml", to+component+".yaml"); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := move("/etc/kubernetes/manifests/", "/root/"); err != nil {
+		return err
+	}
+	for _, component := range []string{"kube-apiserver", "etcd"} {
+		err := until(ctx, component+" to end", patience, func(ctx context.Context) error {
+			if _, err := cp.Exec(ctx, "pgrep", "--exact", component); err == nil {
+				return errors.New("it still runs")
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	peer := fmt.Sprintf("https://%s:2380", cp.Address())
+	for _, argv := range [][]string{
+		{"rm", "-rf", "/var/lib/etcd/member"},
+		{
+			"/root/etcdutl", "snapshot", "restore", backupFile, "--data-dir=/var/lib/etcd/restored", "--name=" + cp.Name(),
+			"--initial-cluster=" + cp.Name() + "=" + peer, "--initial-advertise-peer-urls=" + peer, "--bump-revision=1000000", "--mark-compacted",
+		},
+		{"mv", "/var/lib/etcd/restored/member", "/var/lib/etcd/member"},
+	} {
+		if _, err := cp.Exec(ctx, argv...); err != nil {
+			return err
+		}
+	}
+	return move("/root/", "/etc/kubernetes/manifests/")
+}
+
+// replacedInChange replaces the kubelet's program under the agent, as an administrator or a package manager does.
+func replacedInChange(f fault) {
+	t, s := f.t, f.s
+	s.fetched(t)
+	s.standAt(t, "swap-kubelet/swap-kubelet:before")
+	foreign := replaceKubelet(t, s)
+	must(t, goOn(t.Context(), s.n))
+	s.failsWith(t, changing, "ChangedByOthers")
+	s.keepsForeign(t, foreign)
+	must(t, s.b.nodeAt(t.Context(), s.n, s.b.Spec().Kubernetes)) // the kubelet that runs was not taken away
+}
+
+// replacedAfterChange replaces it when Refit has done its work, and wants the next one.
+func replacedAfterChange(f fault) {
+	t, s := f.t, f.s
+	s.fetched(t)
+	s.b.apply(t, s.n)
+	s.succeeds(t)
+	foreign := replaceKubelet(t, s)
+	// The same files, and another release: its work begins anew.
+	p := s.r.payload
+	p.Files = append(p.Files[:0:0], p.Files...)
+	r := s.b.signed(t, fmt.Sprintf("again-%d", time.Now().Unix()), without(p, refitv1alpha1.PartCNI, refitv1alpha1.PartContainerd), s.b.key)
+	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply), to(r))
+	s.failsWith(t, changing, "ChangedByOthers")
+	s.keepsForeign(t, foreign)
+}
+
+// replaceKubelet puts another program in its place and returns its digest.
+func replaceKubelet(t *testing.T, s *scene) string {
+	t.Helper()
+	for _, argv := range [][]string{
+		{"cp", "/usr/local/bin/kubelet", "/root/kubelet"},
+		{"dd", "if=/dev/zero", "of=/root/kubelet", "bs=1", "count=1", "oflag=append", "conv=notrunc"},
+		{"mv", "/root/kubelet", "/usr/local/bin/kubelet"},
+	} {
+		_, err := s.n.Exec(t.Context(), argv...)
+		must(t, err)
+	}
+	is, err := stateOf(t.Context(), s.n)
+	must(t, err)
+	return is["/usr/local/bin/kubelet"]
+}
+
+func (s *scene) keepsForeign(t *testing.T, digest string) {
+	t.Helper()
+	is, err := stateOf(t.Context(), s.n)
+	must(t, err)
+	if is["/usr/local/bin/kubelet"] != digest {
+		t.Error("what somebody else put there was overwritten")
+	}
+}

@@ -1,0 +1,64 @@
+//go:build e2e
+
+package agent
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// TestAgentPair gives two control plane nodes their orders at once, as no controller should: the second waits for the first and says so. The agent of the second is
+// killed at each point besides, which is how the list of further control plane nodes is held against kills.
+func TestAgentPair(t *testing.T) {
+	b := newBed(t, cluster.Spec{Name: "apair", ControlPlanes: 3, Kubernetes: older})
+	r := b.release(t, newer)
+	b.prefetch(t, r, b.Nodes()...)
+	nodes := b.Nodes()
+	b.apply(t, nodes[0])
+
+	must(t, crashAt(t.Context(), nodes[1], crashStop, "swap-etcd/swap-etcd:before"))
+	must(t, crashAt(t.Context(), nodes[2], crashEach, ""))
+	b.order(t, nodes[1], permit(refitv1alpha1.PermitApply))
+	must(t, waitStanding(t.Context(), nodes[1], changing))
+	before, err := stateOf(t.Context(), nodes[2])
+	must(t, err)
+	b.order(t, nodes[2], permit(refitv1alpha1.PermitApply))
+	b.waitsFor(t, nodes[2], nodes[1].Name())
+	time.Sleep(20 * time.Second) // in which it may not lose patience
+	now, err := stateOf(t.Context(), nodes[2])
+	must(t, err)
+	for _, component := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+		if file := "/etc/kubernetes/manifests/" + component + ".yaml"; now[file] != before[file] {
+			t.Errorf("%s of %s was swapped while %s holds the lock", file, nodes[2].Name(), nodes[1].Name())
+		}
+	}
+	must(t, goOn(t.Context(), nodes[1]))
+	b.mustPhase(t, nodes[1], changing, refitv1alpha1.NodeSucceeded)
+	b.mustPhase(t, nodes[2], 2*changing, refitv1alpha1.NodeSucceeded)
+	points, err := pointsOf(t.Context(), nodes[2])
+	must(t, err)
+	show(t, "agent_kills_further_control_plane", float64(len(points)), "points")
+	b.isAt(t, r)
+}
+
+// waitsFor waits until the agent of a node says that it waits for another one.
+func (b *bed) waitsFor(t *testing.T, n *cluster.Node, other string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	err := follow(ctx, b, upgradesResource, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
+		for _, c := range u.Status.Conditions {
+			if c.Type == refitv1alpha1.ConditionWaiting && mentions(c.Message, other) == nil {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		t.Fatalf("%s does not say that it waits for %s: %v", n.Name(), other, err)
+	}
+}

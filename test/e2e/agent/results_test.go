@@ -1,0 +1,120 @@
+//go:build e2e
+
+package agent
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	// resultsVariable names the file from which a long run is resumed.
+	resultsVariable = "REFIT_AGENT_RESULTS"
+	resultsDefault  = "../../../bin/agent-crashes.jsonl"
+	// anyAgentVariable lets results of agents count that were built from another source.
+	anyAgentVariable = "REFIT_AGENT_RESULTS_OF_ANY"
+)
+
+// result is one run with one fault.
+type result struct {
+	Role    string    `json:"role"`
+	Point   string    `json:"point"`
+	Fault   string    `json:"fault"` // kill or cut
+	Outcome string    `json:"outcome"`
+	Seconds float64   `json:"seconds"`
+	Agent   string    `json:"agent"`
+	At      time.Time `json:"at"`
+}
+
+const well = "well"
+
+// results are those of a file, to which new ones are added.
+type results struct {
+	file, agent string
+	all         []result
+}
+
+// openResults reads what earlier runs of the same agent left.
+func openResults(t *testing.T, agent string) *results {
+	t.Helper()
+	program, err := os.ReadFile(agent)
+	must(t, err)
+	sum := sha256.Sum256(program)
+	r := &results{file: cmp.Or(os.Getenv(resultsVariable), resultsDefault), agent: hex.EncodeToString(sum[:6])}
+	f, err := os.Open(r.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r
+	}
+	must(t, err)
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var one result
+		// The last line of a run that was killed may be half.
+		if json.Unmarshal(lines.Bytes(), &one) == nil && (one.Agent == r.agent || os.Getenv(anyAgentVariable) != "") {
+			r.all = append(r.all, one)
+		}
+	}
+	must(t, lines.Err())
+	return r
+}
+
+// has tells whether a run went well before.
+func (r *results) has(role, point, fault string) bool {
+	for _, one := range r.all {
+		if one.Role == role && one.Point == point && one.Fault == fault && one.Outcome == well {
+			return true
+		}
+	}
+	return false
+}
+
+// add notes a run.
+func (r *results) add(t *testing.T, one result) {
+	t.Helper()
+	one.Agent, one.At = r.agent, time.Now().UTC().Truncate(time.Second)
+	one.Outcome, _, _ = strings.Cut(one.Outcome, "\n")
+	r.all = append(r.all, one)
+	text, err := json.Marshal(one)
+	must(t, err)
+	f, err := os.OpenFile(r.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	must(t, err)
+	_, err = f.Write(append(text, '\n'))
+	must(t, errors.Join(err, f.Close()))
+}
+
+// tell prints the list of points and the figures of one role and fault.
+func (r *results) tell(t *testing.T, role, fault string, points []string) {
+	t.Helper()
+	bad := 0
+	var list strings.Builder
+	for _, point := range points {
+		outcome := "not run"
+		for _, one := range r.all {
+			if one.Role == role && one.Point == point && one.Fault == fault {
+				outcome = one.Outcome
+				if outcome == well {
+					break
+				}
+			}
+		}
+		if outcome != well {
+			bad++
+		}
+		list.WriteString("\n  " + point + ": " + outcome)
+	}
+	t.Logf("%s, %s at %d points:%s", role, fault, len(points), list.String())
+	name := "agent_" + fault + "_" + strings.ReplaceAll(role, "-", "_")
+	show(t, name+"_points", float64(len(points)), "points")
+	show(t, name+"_failures", float64(bad), "failures")
+}

@@ -1,0 +1,206 @@
+//go:build e2e
+
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// scene is a node with a disk of its own that faults happen to, and how it is before each of them.
+type scene struct {
+	b *bed
+	n *cluster.Node
+	r *release
+	// start is the node at the older version: a control plane node that nobody gave an order yet, or a worker that has fetched everything.
+	start saved
+	// was is what was on the host then.
+	was state
+}
+
+// scenes are made when the first fault needs them, and live as long as the test that they are made for.
+type scenes struct {
+	t                         *testing.T
+	controlPlane, worker, hop *scene
+}
+
+// onControlPlane is a cluster of one node.
+func (s *scenes) onControlPlane() *scene {
+	if s.controlPlane == nil {
+		s.controlPlane = single(s.t, "afcp", older, newer)
+	}
+	return s.controlPlane
+}
+
+// onHop is a cluster of one node whose next version brings another minor of etcd.
+func (s *scenes) onHop() *scene {
+	if s.hop == nil {
+		s.hop = single(s.t, "afhop", newer, newest)
+	}
+	return s.hop
+}
+
+func single(t *testing.T, name, from, to string) *scene {
+	t.Helper()
+	b := newBed(t, cluster.Spec{Name: name, Kubernetes: from, Disk: diskSize})
+	must(t, b.Smoke(t.Context()))
+	sc := &scene{b: b, n: b.first(cluster.RoleControlPlane), r: b.release(t, to)}
+	sc.keep(t)
+	return sc
+}
+
+// onWorker is a cluster of two nodes whose control plane is new already.
+func (s *scenes) onWorker() *scene {
+	if s.worker == nil {
+		b := newBed(s.t, cluster.Spec{Name: "afw", Workers: 1, Kubernetes: older, Disk: diskSize})
+		must(s.t, b.Smoke(s.t.Context()))
+		s.worker = &scene{b: b, n: b.first(cluster.RoleWorker), r: b.release(s.t, newer)}
+		b.prefetch(s.t, s.worker.r, b.Nodes()...)
+		b.apply(s.t, b.first(cluster.RoleControlPlane))
+		must(s.t, b.WaitReady(s.t.Context(), recovery))
+		s.worker.keep(s.t)
+	}
+	return s.worker
+}
+
+func (s *scene) keep(t *testing.T) {
+	t.Helper()
+	var err error
+	s.was, err = stateOf(t.Context(), s.n)
+	must(t, err)
+	s.start = s.b.save(t, s.n, "start")
+}
+
+// again makes the node what it was, with an agent that does nothing, mended servers, and no crash points.
+func (s *scene) again(t *testing.T) {
+	t.Helper()
+	s.b.mend()
+	s.start.again(t)
+	t.Cleanup(func() { s.b.tellIfFailed(t) })
+}
+
+// fetched is again, with all files of the release fetched.
+func (s *scene) fetched(t *testing.T) {
+	t.Helper()
+	s.again(t)
+	if s.n.Role() == cluster.RoleControlPlane {
+		s.b.prefetch(t, s.r, s.n)
+	}
+}
+
+// standAt lets the node change itself until its agent stands at a point.
+func (s *scene) standAt(t *testing.T, point string) {
+	t.Helper()
+	must(t, crashAt(t.Context(), s.n, crashStop, point))
+	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply))
+	must(t, waitStanding(t.Context(), s.n, changing))
+}
+
+// succeeds waits until the node is at the release.
+func (s *scene) succeeds(t *testing.T) {
+	t.Helper()
+	s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeSucceeded)
+	must(t, s.b.WaitReady(t.Context(), recovery))
+	must(t, until(t.Context(), "all to be at the release", patience, func(ctx context.Context) error { return s.b.atRelease(ctx, s.n, s.r) }))
+}
+
+// retried raises the attempt, as a person does who has mended the cause.
+func (s *scene) retried(t *testing.T) {
+	t.Helper()
+	s.b.order(t, s.n, retry, permit(refitv1alpha1.PermitApply))
+	s.succeeds(t)
+}
+
+// untouched sees that the host is what it was, and well.
+func (s *scene) untouched(t *testing.T) {
+	t.Helper()
+	is, err := stateOf(t.Context(), s.n)
+	must(t, err)
+	if err := is.differences(s.was); err != nil {
+		t.Errorf("the host is not what it was: %v", err)
+	}
+	must(t, s.b.nodeAt(t.Context(), s.n, s.b.Spec().Kubernetes))
+}
+
+// putBack waits until the node is back at the older version by itself, and sees that it is well. Parts with forward-only state may be new.
+func (s *scene) putBack(t *testing.T, kept ...string) refitv1alpha1.NodeUpgradeStatus {
+	t.Helper()
+	status := s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeRolledBack)
+	must(t, s.b.WaitReady(t.Context(), recovery))
+	is, err := stateOf(t.Context(), s.n)
+	must(t, err)
+	for _, file := range kept {
+		delete(is, file)
+	}
+	want := state{}
+	for file, digest := range s.was {
+		if _, ok := is[file]; ok || !slices.Contains(kept, file) {
+			want[file] = digest
+		}
+	}
+	if err := is.differences(want); err != nil {
+		t.Errorf("the host is not what it was: %v", err)
+	}
+	must(t, until(t.Context(), "the node to be the older one", patience, func(ctx context.Context) error {
+		return s.b.nodeAt(ctx, s.n, s.b.Spec().Kubernetes)
+	}))
+	return status
+}
+
+// took is how long a way back took, from the moment at which the step began that failed, by the host's own clock.
+func took(status refitv1alpha1.NodeUpgradeStatus, step string) (time.Duration, error) {
+	for _, one := range status.Steps {
+		if one.Name == step && one.StartedAt != nil && status.FinishedAt != nil {
+			return status.FinishedAt.Sub(one.StartedAt.Time), nil
+		}
+	}
+	return 0, fmt.Errorf("the status does not say when %s began and all ended", step)
+}
+
+// failsWith waits until the agent gives up for a reason.
+func (s *scene) failsWith(t *testing.T, deadline time.Duration, reasons ...string) refitv1alpha1.NodeError {
+	t.Helper()
+	status := s.b.mustPhase(t, s.n, deadline, refitv1alpha1.NodeFailed)
+	if status.Error == nil {
+		t.Fatal("the node failed without a word")
+	}
+	if !slices.Contains(reasons, status.Error.Reason) {
+		t.Errorf("the node failed with %s (%s), want one of %v", status.Error.Reason, status.Error.Message, reasons)
+	}
+	if status.Error.Remedy == "" {
+		t.Error("the failure has no remedy")
+	}
+	return *status.Error
+}
+
+// refused waits until the agent says that it does not accept the node's order.
+func (b *bed) refused(t *testing.T, n *cluster.Node, reason string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var last refitv1alpha1.NodeUpgradeStatus
+	err := follow(ctx, b, upgradesResource, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
+		last = u.Status
+		for _, c := range u.Status.Conditions {
+			if c.Type == refitv1alpha1.ConditionAccepted && c.Status == "False" && c.Reason == reason {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		t.Fatalf("the order was not refused with %s: %s, %v: %v", reason, tell(last), last.Conditions, err)
+	}
+}
+
+// mend makes all servers answer as they should.
+func (b *bed) mend() {
+	b.server.breaks(nil)
+	b.second.breaks(nil)
+}

@@ -1,0 +1,134 @@
+//go:build e2e
+
+package agent
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed"
+	"github.com/refit-dev/refit/test/testbed/bare"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+	"github.com/refit-dev/refit/test/testbed/progress"
+	"github.com/refit-dev/refit/test/testbed/sample"
+)
+
+// share is the part of kubeadm's own time that the agent may take.
+const share = 0.40
+
+// TestAgentTime upgrades the same cluster twice, made anew in between: by kubeadm as its documentation says, and by agents. Both are measured from the moment at which
+// all files and images are there until every kubelet is Ready at the new version, without drains and without containerd.
+func TestAgentTime(t *testing.T) {
+	for _, c := range []struct {
+		name, suffix  string
+		controlPlanes int
+	}{
+		{"one control plane node", "1", 1},
+		{"three control plane nodes", "3", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var byHand, byAgent float64
+			t.Run("kubeadm", func(t *testing.T) { byHand = timeOfKubeadm(t, c.controlPlanes, c.suffix) })
+			t.Run("agents", func(t *testing.T) { byAgent = timeOfAgents(t, c.controlPlanes, c.suffix) })
+			if byHand == 0 || byAgent == 0 {
+				t.Fatal("one of them was not measured")
+			}
+			show(t, "agent_share_of_kubeadm_"+c.suffix, byAgent/byHand, "ratio")
+			if byAgent/byHand > share {
+				t.Errorf("agents took %.1f s, kubeadm %.1f s: %.2f of it, want at most %.2f", byAgent, byHand, byAgent/byHand, share)
+			}
+		})
+	}
+}
+
+// timeOfKubeadm is what kubeadm's documentation costs, without the parts that are about draining.
+func timeOfKubeadm(t *testing.T, controlPlanes int, suffix string) float64 {
+	t.Helper()
+	c := testbed.Up(t, cluster.Spec{Name: "atimeb", ControlPlanes: controlPlanes, Kubernetes: older})
+	must(t, c.Smoke(t.Context()))
+	report, err := bare.Upgrade(t.Context(), c, newer, true, progress.New(os.Stdout))
+	must(t, report.WriteTable(os.Stdout))
+	must(t, err)
+	var sum float64
+	for _, n := range report.Nodes {
+		for _, part := range n.Parts {
+			if part.Name != "drain" && part.Name != "uncordon" {
+				sum += part.Seconds
+			}
+		}
+	}
+	show(t, "bare_time_"+suffix, sum, "s")
+	showGaps(t, "bare_time", suffix, *report.Availability)
+	return sum
+}
+
+// timeOfAgents is the time from each node's order until its kubelet is Ready at the new version and its agent has said that all is well.
+func timeOfAgents(t *testing.T, controlPlanes int, suffix string) float64 {
+	t.Helper()
+	b := newTimed(t, controlPlanes)
+	r := b.release(t, newer)
+	b.prefetch(t, r, b.Nodes()...)
+	sampler, err := bare.StartSampler(t.Context(), b.Cluster)
+	must(t, err)
+	t.Cleanup(func() { sampler.Stop() })
+	var sum, ready float64
+	for _, n := range b.Nodes() {
+		must(t, sampler.Exclude(n.Name()))
+		begun := time.Now()
+		b.order(t, n, permit(refitv1alpha1.PermitApply))
+		must(t, until(t.Context(), n.Name()+" to be Ready at the new version", changing, func(ctx context.Context) error {
+			ctx, cancel := soon(ctx)
+			defer cancel()
+			return b.nodeAt(ctx, n, newer)
+		}))
+		ready += time.Since(begun).Seconds()
+		status := b.mustPhase(t, n, changing, refitv1alpha1.NodeSucceeded)
+		sum += time.Since(begun).Seconds()
+		tellSteps(t, n, status)
+		must(t, sampler.Include(n.Name()))
+	}
+	must(t, b.WaitWorkload(t.Context()))
+	gaps := sampler.Stop()
+	must(t, gaps.WriteTable(os.Stdout))
+	show(t, "agent_time_"+suffix, sum, "s")
+	show(t, "agent_time_ready_"+suffix, ready, "s")
+	showGaps(t, "agent_time", suffix, gaps)
+	worst(t, gaps)
+	b.isAt(t, r)
+	return sum
+}
+
+// newTimed is a bed whose agents are as users get them.
+func newTimed(t *testing.T, controlPlanes int) *bed {
+	t.Helper()
+	p := build(t)
+	b := newBareBed(t, p, cluster.Spec{Name: "atimea", ControlPlanes: controlPlanes, Kubernetes: older})
+	b.installAgents(t, p.agent)
+	must(t, b.Smoke(t.Context()))
+	return b
+}
+
+// tellSteps logs what each step took, to the second.
+func tellSteps(t *testing.T, n *cluster.Node, status refitv1alpha1.NodeUpgradeStatus) {
+	t.Helper()
+	for _, step := range status.Steps {
+		if step.StartedAt != nil && step.FinishedAt != nil {
+			t.Logf("%s: %-20s %3.0f s", n.Name(), step.Name, step.FinishedAt.Sub(step.StartedAt.Time).Seconds())
+		}
+	}
+}
+
+// worst logs each gap of the API, for whoever wants to make them smaller.
+func worst(t *testing.T, report sample.Report) {
+	t.Helper()
+	for _, kind := range []sample.Kind{sample.KindAPINew, sample.KindAPIReused} {
+		if totals, ok := report.Kind(kind); ok {
+			for _, gap := range totals.Gaps {
+				t.Logf("%s was away from %.1f s to %.1f s", kind, gap.FromSeconds, gap.ToSeconds)
+			}
+		}
+	}
+}
