@@ -257,5 +257,6 @@ type Operation struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=36
+	// +kubebuilder:validation:Pattern=`^[0-9a-zA-Z-]{1,36}$`
 	UID types.UID `json:"uid,omitempty"`
 }

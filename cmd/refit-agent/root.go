@@ -29,6 +29,7 @@ func command(out, err io.Writer) *cobra.Command {
 so that it goes on exactly where a crash, a reboot or a power cut left it, with or without an API server.`,
 		SilenceUsage: true, SilenceErrors: true, Version: version,
 		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetOut(out)
 	root.SetErr(err)
@@ -41,7 +42,11 @@ so that it goes on exactly where a crash, a reboot or a power cut left it, with 
 func (a *app) load() (settings.Settings, error) { return settings.Load(a.settings) }
 
 // logger writes JSON, which the system's journal keeps.
-func (a *app) logger() *slog.Logger { return slog.New(slog.NewJSONHandler(a.err, nil)) }
+func (a *app) logger() *slog.Logger {
+	log := slog.New(slog.NewJSONHandler(a.err, nil))
+	slog.SetDefault(log)
+	return log
+}
 
 // describe is an error with its remedy.
 func describe(err error) string {

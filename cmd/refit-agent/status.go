@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -43,6 +44,9 @@ func (a *app) printStatus(s agent.LocalStatus) {
 	fmt.Fprintf(a.out, "Work:      %s (%s to %s, %s), operation %s\nPhase:     %s\n", w.Release.Name, w.From, w.To, w.Role, w.Operation.Name, told.Phase)
 	if e := told.Error; e != nil {
 		fmt.Fprintf(a.out, "Failed at: %s (%s, %s)\n  %s\n  what to do: %s\n", e.Step, e.Class, e.Reason, e.Message, e.Remedy)
+		for line := range strings.Lines(e.LogTail) {
+			fmt.Fprint(a.out, "  | "+strings.TrimRight(line, "\n")+"\n")
+		}
 	}
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nSTEP\tSTATE\tBEGAN\tTOOK")

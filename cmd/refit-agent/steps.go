@@ -39,6 +39,7 @@ func (a *app) steps() *cobra.Command {
 		if _, known := kubefacts.For(*to); !known {
 			return fmt.Errorf("--to %q: this agent knows Kubernetes %s", *to, strings.Join(kubefacts.Supported(), ", "))
 		}
+		w.Aside = true
 		w.Etcd = w.Role != refitv1alpha1.RoleWorker && !*external
 		if *containerd {
 			w.Parts = append(w.Parts, refitv1alpha1.PartContainerd)

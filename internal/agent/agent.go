@@ -69,6 +69,7 @@ func Run(ctx context.Context, config Config) error {
 	defer running.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	a.keepManifests(ctx)
 	running.Go(func() { a.teller.run(ctx) })
 	running.Go(func() { a.reports.run(ctx) })
 	running.Go(func() { a.listen(ctx) })
@@ -81,11 +82,12 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 	if a.id, err = host.Identify(); err != nil {
 		return nil, err
 	}
+	a.teller = newTeller(config.Log, a.id.BootID, config.Version)
 	if a.memory, err = loadMemory(config.Settings.MemoryFile(), a.id.MachineID); err != nil {
 		return nil, err
 	}
-	if a.keys, err = artifact.LoadKeys(config.KeysDir); err != nil {
-		return nil, err
+	if a.keys, err = artifact.LoadKeys(config.KeysDir); err != nil && a.memory.Open == "" {
+		return nil, err // what was begun is finished without them: it was verified when it was accepted
 	}
 	if a.store, err = artifact.OpenStore(config.Settings.StoreDir()); err != nil {
 		return nil, err
@@ -93,16 +95,15 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 	if a.systemd, err = host.ConnectSystemd(ctx); err != nil {
 		return nil, err
 	}
-	if a.client, err = connect(ctx, config); err != nil {
-		return nil, err
-	}
-	a.teller = newTeller(a.client, config.Log, a.id.BootID, config.Version)
-	a.reports = newReporter(a)
 	if err := a.resume(); err != nil {
 		return nil, err
 	}
+	if a.client, err = a.connect(ctx); err != nil {
+		return nil, err
+	}
+	a.teller.client = a.client
+	a.reports = newReporter(a)
 	a.know()
-	a.keepManifests(ctx)
 	return a, nil
 }
 
@@ -132,15 +133,19 @@ func (a *Agent) keepManifests(ctx context.Context) {
 	}
 }
 
-// connect waits for the kubelet's credentials: on a host that is joining they are not there yet. A host at work has them, since the kubelet had them.
-func connect(ctx context.Context, config Config) (*cluster.Client, error) {
+// connect waits for the kubelet's credentials: on a host that is joining they are not there yet. A host at work does not wait: the file may be what the
+// work has to mend.
+func (a *Agent) connect(ctx context.Context) (api, error) {
+	if a.memory.Open != "" {
+		return cluster.New(a.Kubeconfig, a.Version, a.work.host.Work.NodeName), nil
+	}
 	for told := false; ; told = true {
-		client, err := cluster.Connect(config.Kubeconfig, config.Version)
+		client, err := cluster.Connect(a.Kubeconfig, a.Version)
 		if err == nil {
 			return client, nil
 		}
 		if !told {
-			config.Log.Info("waiting for the kubelet's credentials", "kubeconfig", config.Kubeconfig, "error", err)
+			a.Log.Info("waiting for the kubelet's credentials", "kubeconfig", a.Kubeconfig, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -150,24 +155,43 @@ func connect(ctx context.Context, config Config) (*cluster.Client, error) {
 	}
 }
 
-// resume opens the journal of the work that the host remembers.
+// resume opens the journal of the work that the host remembers. What was begun must be opened; what has ended need not.
 func (a *Agent) resume() error {
 	dir := a.memory.Open
 	if dir == "" {
 		dir = a.memory.Last
 	}
 	if dir == "" {
+		a.teller.answer(a.memory.Answer)
 		return nil
 	}
-	var err error
-	if a.work, err = a.open(dir); err != nil {
+	work, err := a.open(dir)
+	if err != nil && a.memory.Open == "" {
+		a.Log.Warn("the last work, which has ended, cannot be read", "work", dir, "error", err)
+		a.teller.answer(a.memory.Answer)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
+	if ca, err := clusterCA(); err == nil && work.host.Work.CA != "" && ca != work.host.Work.CA {
+		a.Log.Warn("this host was joined to another cluster since; the work of the former one is left", "work", dir)
+		a.memory.Open, a.memory.Last = "", ""
+		return storeMemory(a.Settings.MemoryFile(), a.memory)
+	}
+	a.work = work
 	state := node.Read(a.work.journal.Records())
 	if a.memory.Open != "" && state.Ended != "" {
 		return a.ended(state) // it was written down, and what follows it was cut off
 	}
+	if a.memory.Open == "" && state.Ended == "" {
+		a.memory.Open = dir // the journal decides: it was reopened, and the memory of it was cut off
+		if err := storeMemory(a.Settings.MemoryFile(), a.memory); err != nil {
+			return err
+		}
+	}
 	a.teller.tell(state)
+	a.teller.answer(a.memory.Answer)
 	return nil
 }
 
@@ -219,26 +243,35 @@ func (a *Agent) step(ctx context.Context) (bool, error) {
 
 // ended is what follows the end of a work. It can be repeated.
 func (a *Agent) ended(state *node.State) error {
-	a.memory.Last, a.memory.Open = a.memory.Open, ""
-	if state.Ended == refitv1alpha1.NodeSucceeded {
-		a.memory.Highest = state.Work.To
-		if a.memory.Files == nil {
-			a.memory.Files = map[string]string{}
-		}
-		maps.Copy(a.memory.Files, a.work.host.Installed())
+	next := a.memory
+	next.Last, next.Open = next.Open, ""
+	next.Files = maps.Clone(next.Files)
+	if next.Files == nil {
+		next.Files = map[string]string{}
+	}
+	switch {
+	case state.Ended == refitv1alpha1.NodeSucceeded:
+		next.Highest = state.Work.To
+		maps.Copy(next.Files, a.work.host.Installed())
 		if err := steps.KeepManifests(a.Settings.StateDir); err != nil {
 			a.Log.Warn("the manifests could not be copied", "error", err)
 		}
+	case next.Highest == state.Work.To: // it was there, and was put back
+		next.Highest = state.Work.From
+		maps.Copy(next.Files, a.work.host.PutBack())
 	}
 	if err := host.ReleaseReserve(a.Settings.ReserveFile()); err != nil {
 		a.Log.Warn("the reserve could not be given up", "error", err)
 	}
-	if err := storeMemory(a.Settings.MemoryFile(), a.memory); err != nil {
+	if err := storeMemory(a.Settings.MemoryFile(), next); err != nil {
 		return err
 	}
+	a.memory = next
 	a.Log.Info("the work has ended", "outcome", state.Ended, "operation", state.Work.Operation.Name, "from", state.Work.From, "to", state.Work.To)
 	a.teller.tell(state)
-	a.know()
-	a.reports.again()
+	if a.reports != nil { // at the start there are none yet, and the first is about to be made
+		a.know()
+		a.reports.again()
+	}
 	return nil
 }

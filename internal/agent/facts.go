@@ -24,7 +24,11 @@ func (a *Agent) know() {
 	defer a.known.mu.Unlock()
 	a.known.memory, a.known.wanted = a.memory, nil
 	if a.work != nil {
-		a.known.wanted = &report.Wanted{Ref: a.work.host.Work.Release, Release: a.work.host.Release, Store: a.store}
+		blobs, err := a.work.host.Blobs()
+		if err != nil {
+			a.Log.Warn("what this host needs of the Release cannot be told", "error", err)
+		}
+		a.known.wanted = &report.Wanted{Ref: a.work.host.Work.Release, Release: a.work.host.Release, Store: a.store, Blobs: blobs}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -16,6 +17,8 @@ type latest struct {
 	wake   chan struct{}
 	cancel context.CancelCauseFunc // of the step that a newer order may interrupt
 	taken  int64                   // the sequence of the order that was taken last
+	wait   time.Duration           // until an order that could not be judged is looked at again
+	timer  *time.Timer
 }
 
 func newLatest() *latest { return &latest{wake: make(chan struct{}, 1)} }
@@ -43,6 +46,23 @@ func (l *latest) take() *refitv1alpha1.NodeUpgrade {
 		l.taken = order.Spec.Sequence
 	}
 	return order
+}
+
+// again puts an order back after a while, unless a newer one has come.
+func (l *latest) again(order *refitv1alpha1.NodeUpgrade, after time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.timer = time.AfterFunc(after, func() {
+		l.mu.Lock()
+		newer := l.order != nil || order.Spec.Sequence < l.taken
+		l.mu.Unlock()
+		if !newer {
+			l.put(order)
+		}
+	})
 }
 
 // errNewOrder ends a step that changes nothing, so that nobody waits an hour for a download that is no longer wanted.

@@ -60,11 +60,14 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 		return LocalStatus{Memory: a.memory, State: state}, nil
 	}
 	order := state.Order
-	order.Permit = refitv1alpha1.PermitRollback
+	order.Permit, order.ByHand = refitv1alpha1.PermitRollback, true
 	if err := a.work.write(node.Record{Kind: node.Ordered, Order: &order}); err != nil {
 		return LocalStatus{}, err
 	}
 	a.memory.Open = filepath.Base(a.work.host.Dir)
+	if err := storeMemory(a.Settings.MemoryFile(), a.memory); err != nil {
+		return LocalStatus{}, err
+	}
 	for {
 		more, err := a.step(ctx)
 		if err != nil {
@@ -74,7 +77,11 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 			break
 		}
 	}
-	return LocalStatus{Memory: a.memory, State: node.Read(a.work.journal.Records())}, ctx.Err()
+	state = node.Read(a.work.journal.Records())
+	if state.Failure != nil {
+		return LocalStatus{}, state.Failure
+	}
+	return LocalStatus{Memory: a.memory, State: state}, ctx.Err()
 }
 
 // Forget accepts programs that somebody else replaced.

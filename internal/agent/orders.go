@@ -2,11 +2,16 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/steps"
@@ -22,23 +27,15 @@ func (a *Agent) consider(ctx context.Context, order *refitv1alpha1.NodeUpgrade) 
 	refusal, refused := errors.AsType[*node.Refusal](err)
 	switch {
 	case err == nil:
-		return
+		a.orders.wait = 0
 	case refused:
 		a.Log.Warn("order refused", "sequence", order.Spec.Sequence, "reason", refusal.Reason, "message", refusal.Message)
 		a.teller.refuse(refusal)
+		a.reports.again() // what was accepted last is in it
 	case ctx.Err() == nil:
-		a.Log.Warn("the order cannot be judged now and is looked at again", "sequence", order.Spec.Sequence, "error", err)
-		time.AfterFunc(5*time.Second, func() { a.orders.again(order) })
-	}
-}
-
-// again puts an order back, unless a newer one has come.
-func (l *latest) again(order *refitv1alpha1.NodeUpgrade) {
-	l.mu.Lock()
-	newer := l.order != nil
-	l.mu.Unlock()
-	if !newer {
-		l.put(order)
+		a.orders.wait = min(max(2*a.orders.wait, 5*time.Second), 5*time.Minute)
+		a.Log.Warn("the order cannot be judged now and is looked at again", "sequence", order.Spec.Sequence, "in", a.orders.wait.String(), "error", err)
+		a.orders.again(order, a.orders.wait)
 	}
 }
 
@@ -59,70 +56,102 @@ func (a *Agent) accept(ctx context.Context, order *refitv1alpha1.NodeUpgrade) er
 		return nil
 	}
 	work, err := a.workFor(ctx, order, here)
+	if failure := final(err); failure != nil {
+		return a.turnDown(order, failure)
+	}
 	if err != nil {
 		return err
 	}
 	return a.take(order, work)
 }
 
+// final is the failure of an order that is for this host and new, but cannot be begun. One that may pass by itself is none.
+func final(err error) *node.Failure {
+	if refusal, ok := errors.AsType[*node.Refusal](err); ok {
+		return node.NeedsPerson(refusal.Reason, nil, "mend what the message says, then say refit retry", "%s", refusal.Message)
+	}
+	if failure, ok := errors.AsType[*node.Failure](err); ok && failure.Class != refitv1alpha1.FailureTransient {
+		return failure
+	}
+	if apierrors.IsNotFound(err) {
+		return node.NeedsPerson("ReleaseMissing", err, "bring the Release into the cluster, then say refit retry", "there is no such Release")
+	}
+	return nil
+}
+
+// turnDown accepts an order and says that it failed before anything was begun.
+func (a *Agent) turnDown(order *refitv1alpha1.NodeUpgrade, failure *node.Failure) error {
+	a.Log.Warn("order failed", "sequence", order.Spec.Sequence, "reason", failure.Reason, "message", failure.Error())
+	return a.remember(&order.Spec, a.memory.Open, &node.Answer{
+		Sequence: order.Spec.Sequence, Phase: refitv1alpha1.NodeFailed, Failure: failure.Settled(), At: time.Now().UTC(),
+	})
+}
+
 // take writes the order into the journal first and into the memory then: a kill in between takes it again, and does not lose it.
 func (a *Agent) take(order *refitv1alpha1.NodeUpgrade, work *runner) error {
 	spec := &order.Spec
 	a.Log.Info("order accepted", "operation", spec.Operation.Name, "sequence", spec.Sequence, "permit", spec.Permit, "release", spec.Release.Name)
-	if work != nil {
-		a.work = work
-		err := work.write(node.Record{Kind: node.Ordered, Order: &node.Order{
-			Sequence: spec.Sequence, Epoch: spec.Epoch, Attempt: spec.Attempt, Permit: spec.Permit, Rollback: spec.Rollback,
-		}})
-		if err != nil {
-			return err
+	if work == nil {
+		answer := &node.Answer{Sequence: spec.Sequence, Phase: refitv1alpha1.NodeIdle, At: time.Now().UTC()}
+		if spec.Permit == refitv1alpha1.PermitRollback {
+			answer.Phase = refitv1alpha1.NodeRolledBack // nothing was changed, so nothing goes back
 		}
-		a.memory.Open = filepath.Base(work.host.Dir)
-		if node.Read(work.journal.Records()).Ended != "" {
-			a.memory.Open = ""
-		}
+		return a.remember(spec, "", answer)
 	}
-	a.memory.Sequence, a.memory.Epoch, a.memory.NodeUID = spec.Sequence, spec.Epoch, spec.NodeUID
-	if err := storeMemory(a.Settings.MemoryFile(), a.memory); err != nil {
+	a.work = work
+	err := work.write(node.Record{Kind: node.Ordered, Order: &node.Order{
+		Operation: spec.Operation.UID, Sequence: spec.Sequence, Epoch: spec.Epoch, Attempt: spec.Attempt, Permit: spec.Permit, Rollback: spec.Rollback,
+	}})
+	if err != nil {
 		return err
 	}
+	open := filepath.Base(work.host.Dir)
+	if node.Read(work.journal.Records()).Ended != "" {
+		open = ""
+	}
+	return a.remember(spec, open, nil)
+}
+
+// remember keeps the order as the highest, on the disk first.
+func (a *Agent) remember(spec *refitv1alpha1.NodeUpgradeSpec, open string, answer *node.Answer) error {
+	next := a.memory
+	next.Sequence, next.Epoch, next.NodeUID, next.Open, next.Answer = spec.Sequence, spec.Epoch, spec.NodeUID, open, answer
+	if err := storeMemory(a.Settings.MemoryFile(), next); err != nil {
+		return err
+	}
+	a.memory = next
 	a.know()
 	a.teller.accepted()
-	if work == nil {
-		phase := refitv1alpha1.NodeIdle
-		if spec.Permit == refitv1alpha1.PermitRollback {
-			phase = refitv1alpha1.NodeRolledBack // nothing was changed, so nothing goes back
-		}
-		a.teller.idle(spec.Sequence, phase)
-	}
+	a.teller.answer(answer)
+	a.reports.again()
 	return nil
 }
 
 // workFor finds the work that an order belongs to, or opens it. An order that asks for nothing needs none.
 func (a *Agent) workFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, here node.Here) (*runner, error) {
 	spec := &order.Spec
-	if w := a.work; w != nil {
+	forward := spec.Permit == refitv1alpha1.PermitApply || spec.Permit == refitv1alpha1.PermitPrefetch
+	if w := a.work; w != nil && w.host.Work.NodeUID == here.NodeUID {
 		state := node.Read(w.journal.Records())
 		same := state.Work.Operation.UID == spec.Operation.UID && state.Work.Release.Digest == spec.Release.Digest
-		open := state.Ended == ""
+		open, touched := state.Ended == "", state.Changed()
 		switch {
-		case open && (same || spec.Permit == refitv1alpha1.PermitHold || spec.Permit == refitv1alpha1.PermitRollback):
+		case open && !forward:
 			return w, nil
-		case open && state.Changed() && state.Work.Release.Digest == spec.Release.Digest:
-			return w, nil // another operation goes on with what one began
-		case open && state.Changed():
+		case open && touched && (same || state.Work.Release.Digest == spec.Release.Digest):
+			return w, nil // also where another operation goes on with what one began
+		case open && touched:
 			message := fmt.Sprintf("the change to %s that operation %s began is unfinished: put it back or finish it first",
 				state.Work.Release.Name, state.Work.Operation.Name)
 			return nil, &node.Refusal{Reason: node.RefusedBusy, Message: message}
 		case !open && same && (state.Ended == refitv1alpha1.NodeSucceeded || spec.Attempt <= state.Order.Attempt):
-			return w, nil // it is done, and told again
+			return w, nil // it is done, and told again, or taken back
 		}
 	}
-	switch spec.Permit {
-	case refitv1alpha1.PermitHold, refitv1alpha1.PermitRollback:
+	if !forward {
 		return nil, nil
-	case refitv1alpha1.PermitPrefetch, refitv1alpha1.PermitApply:
 	}
+	// Nothing was changed yet. What the host is may have changed since it was looked at last, also by the person who says retry.
 	return a.begin(ctx, order, here)
 }
 
@@ -136,10 +165,16 @@ func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, her
 	if err != nil {
 		return nil, err
 	}
-	if err := a.tidy(work); err != nil {
+	dir, err := workName(work)
+	if err != nil {
 		return nil, err
 	}
-	dir := fmt.Sprintf("%s-%s-%d", work.Operation.UID, work.Release.Digest[len("sha256:"):][:12], work.Attempt)
+	if a.work != nil && filepath.Base(a.work.host.Dir) == dir {
+		return a.work, nil // everything is as it was
+	}
+	if err := a.tidy(work, release); err != nil {
+		return nil, err
+	}
 	if err := host.MkdirAll(filepath.Join(a.Settings.WorkDir(), dir), 0o700); err != nil {
 		return nil, err
 	}
@@ -158,6 +193,16 @@ func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, her
 	return a.open(dir)
 }
 
+// workName tells one work from another: whatever differs makes another one.
+func workName(w *node.Work) (string, error) {
+	text, err := json.Marshal(w)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return "work-" + hex.EncodeToString(sum[:8]), nil
+}
+
 func (a *Agent) journalFile(dir string) string {
 	return filepath.Join(a.Settings.WorkDir(), dir, "journal")
 }
@@ -173,9 +218,14 @@ func (a *Agent) open(dir string) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	release, err := artifact.Verify(envelope, a.keys)
+	// It was verified when the work was accepted. Keys may have changed since; what was begun must be finished or undone all the same.
+	release, err := artifact.Unverified(envelope)
 	if err != nil {
 		return nil, err
+	}
+	if release.Digest != state.Work.Release.Digest {
+		return nil, node.HostBroken("ReleaseDamaged", nil, "put the Release's envelope back to "+a.envelopeFile(state.Work.Release.Digest),
+			"the Release that was kept is not the one that was accepted")
 	}
 	return &runner{
 		journal: j, boot: a.id.BootID, log: a.Log, told: a.teller.tell,
@@ -187,7 +237,7 @@ func (a *Agent) open(dir string) (*runner, error) {
 }
 
 // tidy removes what was kept of the work before, once another one begins: nobody can want it back any more.
-func (a *Agent) tidy(next *node.Work) error {
+func (a *Agent) tidy(next *node.Work, release artifact.Release) error {
 	if a.work == nil {
 		return nil
 	}
@@ -198,8 +248,10 @@ func (a *Agent) tidy(next *node.Work) error {
 	if err := steps.Clean(a.work.host); err != nil {
 		return err
 	}
+	last := filepath.Base(a.work.host.Dir)
+	a.work = nil
 	if state.Work.Operation.UID != next.Operation.UID {
-		return a.forgetWorks(filepath.Base(a.work.host.Dir))
+		return a.forget(last, release)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func newTestAgent(t *testing.T, client api, keys ...artifact.PublicKey) *Agent {
 		memory: node.Memory{Format: 1, MachineID: machineID, Sequence: 7, Epoch: 3},
 		known:  known{cache: report.NewCache()},
 	}
-	a.teller = newTeller(client, log, "boot", "test")
+	a.teller = newTeller(log, "boot", "test")
 	a.reports = newReporter(a)
 	return a
 }
@@ -128,8 +128,11 @@ func TestFuzzedOrdersAndReleasesBeginNothing(t *testing.T) {
 		if err != nil && !ok {
 			t.Fatalf("seed %d: %+v: %v", seed, order.Spec, err)
 		}
-		if ok {
+		switch {
+		case ok:
 			refused[refusal.Reason]++
+		case a.memory.Answer != nil && a.memory.Answer.Failure != nil:
+			refused[a.memory.Answer.Failure.Reason]++
 		}
 		if a.work != nil || a.memory.Open != "" {
 			t.Fatalf("seed %d: work was begun for %+v", seed, order.Spec)
@@ -202,10 +205,15 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		t.Run(situation.name, func(t *testing.T) {
 			stub := &apiStub{release: refitv1alpha1.Release{Spec: refitv1alpha1.ReleaseSpec{Kubernetes: situation.version, Envelope: situation.envelope}}}
 			a := newTestAgent(t, stub, artifact.PublicOf(pinned))
-			err := a.accept(t.Context(), goodOrder(situation.digest))
-			refusal, ok := errors.AsType[*node.Refusal](err)
-			if !ok || refusal.Reason != node.RefusedRelease {
-				t.Errorf("the answer is %v", err)
+			if err := a.accept(t.Context(), goodOrder(situation.digest)); err != nil {
+				t.Fatal(err)
+			}
+			answer := a.memory.Answer
+			if a.work != nil || answer == nil || answer.Phase != refitv1alpha1.NodeFailed || answer.Failure.Reason != node.RefusedRelease {
+				t.Errorf("the answer is %+v", answer)
+			}
+			if status, _, _ := a.teller.compose(); status.ObservedSequence != 8 || status.Phase != refitv1alpha1.NodeFailed || status.Error == nil {
+				t.Errorf("the cluster is told %+v", status)
 			}
 		})
 	}

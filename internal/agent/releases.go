@@ -44,18 +44,27 @@ func (a *Agent) envelopeFile(digest string) string {
 
 func (a *Agent) envelope(digest string) ([]byte, error) { return os.ReadFile(a.envelopeFile(digest)) }
 
-// forgetWorks removes all works but one, and files that no Release that is kept names.
-func (a *Agent) forgetWorks(keep string) error {
+// forget removes the works of former operations but the last one, and files that the Release at hand does not name.
+func (a *Agent) forget(last string, release artifact.Release) error {
 	entries, err := os.ReadDir(a.Settings.WorkDir())
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() != keep {
+		if e.Name() != last {
 			if err := os.RemoveAll(filepath.Join(a.Settings.WorkDir(), e.Name())); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	keep := map[string]bool{}
+	for _, f := range release.Payload.Files {
+		keep[f.Digest] = true
+	}
+	for _, image := range release.Payload.Images {
+		if image.Archive != nil {
+			keep[image.Archive.Digest] = true
+		}
+	}
+	return a.store.Keep(keep)
 }

@@ -22,6 +22,7 @@ type reporter struct {
 	mu      sync.Mutex
 	request int64
 	force   bool
+	heard   bool // the object was seen, or seen not to be there
 	wake    chan struct{}
 }
 
@@ -32,10 +33,13 @@ func newReporter(a *Agent) *reporter {
 // asked hears the controller's question.
 func (r *reporter) asked(object *refitv1alpha1.NodeReport) {
 	r.mu.Lock()
-	newer := object.Spec.Request > r.request && object.Status.Answered < object.Spec.Request
 	r.request = max(r.request, object.Spec.Request)
+	// Also what was answered already: a report that was begun before the question was known says that it answers none.
+	unanswered := object.Status.Answered < r.request
+	first := !r.heard
+	r.heard = true
 	r.mu.Unlock()
-	if newer {
+	if unanswered || first {
 		r.again()
 	}
 }
@@ -55,6 +59,13 @@ func (r *reporter) run(ctx context.Context) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	var last refitv1alpha1.NodeReportStatus
+	// The first report waits a moment for the question that it may answer.
+	select {
+	case <-ctx.Done():
+		return
+	case <-r.wake:
+	case <-time.After(5 * time.Second):
+	}
 	for wait := time.Second; ; {
 		r.mu.Lock()
 		force, request := r.force, r.request

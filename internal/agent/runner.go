@@ -56,16 +56,20 @@ func (r *runner) do(ctx context.Context, move node.Move) error {
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
 	ctx, cancel := context.WithTimeout(ctx, move.Step.Limit)
 	defer cancel()
-	if move.Open {
+	if move.Open && !move.Again {
 		r.log.Info("a step was cut off; looking how far it came", "step", name)
 	}
-	done, err := r.probe(ctx, action)
+	done := false
+	err := r.insist(ctx, name, func() (err error) {
+		done, err = r.probe(ctx, action)
+		return err
+	})
 	if err != nil {
 		return r.failed(ctx, name, err)
 	}
 	if !done {
-		if !move.Open {
-			if err := r.write(node.Record{Kind: node.Begun, Step: name}); err != nil {
+		if !move.Open || move.Again {
+			if err := r.begin(ctx, name); err != nil {
 				return err
 			}
 		}
@@ -86,6 +90,15 @@ func (r *runner) do(ctx context.Context, move node.Move) error {
 	return nil
 }
 
+// begin writes down that a step begins. A journal that has no room for that, but for the way back, makes the step fail and not the agent.
+func (r *runner) begin(ctx context.Context, name string) error {
+	err := r.write(node.Record{Kind: node.Begun, Step: name})
+	if err != nil && !r.journal.Broken() {
+		return r.failed(ctx, name, err)
+	}
+	return err
+}
+
 func (r *runner) probe(ctx context.Context, action steps.Action) (bool, error) {
 	if action.Probe == nil {
 		return false, nil
@@ -93,9 +106,12 @@ func (r *runner) probe(ctx context.Context, action steps.Action) (bool, error) {
 	return action.Probe(ctx, r.host)
 }
 
+// undoLimit is how long the undoing of one step may take.
+const undoLimit = 5 * time.Minute
+
 func (r *runner) take(ctx context.Context, move node.Move) error {
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
 	if !move.Open {
 		if err := r.write(node.Record{Kind: node.UndoBegun, Step: name}); err != nil {
@@ -110,7 +126,12 @@ func (r *runner) take(ctx context.Context, move node.Move) error {
 	r.log.Info("undoing a step", "step", name, "open", move.Open)
 	r.host.Effect = effectOf("undo-" + name)
 	if action.Undo != nil {
-		if err := r.insist(ctx, name, func() error { return action.Undo(ctx, r.host) }); err != nil {
+		err := r.insist(ctx, name, func() error { return action.Undo(ctx, r.host) })
+		if errors.Is(err, node.ErrStays) {
+			r.log.Info("what a step brought stays", "step", name)
+			return r.write(node.Record{Kind: node.Kept, Step: name})
+		}
+		if err != nil {
 			return r.failed(ctx, name, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/packages"
 	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
 // alwaysParts are installed whatever is there: they are the Release.
@@ -35,14 +36,24 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 	if refusal := node.Upward(a.memory, running, release.Payload.Kubernetes); refusal != nil {
 		return nil, refusal
 	}
+	if server, err := steps.APIServerVersion(); err == nil {
+		if refusal := node.Upward(node.Memory{}, server, release.Payload.Kubernetes); refusal != nil {
+			return nil, refusal
+		}
+	}
+	ca, err := clusterCA()
+	if err != nil {
+		return nil, err
+	}
 	spec := &order.Spec
 	w := &node.Work{
 		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt,
 		NodeName: here.NodeName, NodeUID: here.NodeUID, MachineID: here.MachineID,
 		Role: spec.Role, From: running, To: release.Payload.Kubernetes,
 		Kinds: map[refitv1alpha1.Part]refitv1alpha1.PackageKind{},
+		CA:    ca,
 		Aside: a.Settings.AsideAPIServer,
-		Etcd:  spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(),
+		Etcd:  spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(a.Settings.StateDir),
 	}
 	if steps.HasControlPlane() != (spec.Role != refitv1alpha1.RoleWorker) {
 		return nil, &node.Refusal{Reason: node.RefusedMachine, Message: "the order's role " + string(spec.Role) + " does not fit what runs on this host"}
@@ -82,6 +93,9 @@ func (a *Agent) surveyPart(ctx context.Context, w *node.Work, release artifact.R
 			return err
 		}
 	}
+	if differs && !always && kind == refitv1alpha1.PackageBinary {
+		differs = rises(ctx, path, mainProgram[part], files[0].Version)
+	}
 	if differs {
 		w.Kinds[part] = kind
 		w.Parts = append(w.Parts, part)
@@ -108,3 +122,17 @@ func (a *Agent) differs(ctx context.Context, f refitv1alpha1.ReleaseFile) (bool,
 	}
 	return digest != f.Digest, err
 }
+
+// rises says whether a program is older than what the Release brings. One that is newer is left alone: what it wrote may be more than an older one can read.
+func rises(ctx context.Context, path, name, to string) bool {
+	has, err := artifact.ProgramVersion(ctx, path, name)
+	now, errNow := skew.Parse(artifact.UpstreamVersion(has))
+	next, errNext := skew.Parse(artifact.UpstreamVersion(to))
+	if err != nil || errNow != nil || errNext != nil {
+		return true // a program that tells no version is replaced by one that was signed
+	}
+	return !next.Before(now)
+}
+
+// clusterCA tells one cluster from another.
+func clusterCA() (string, error) { return host.Digest("/etc/kubernetes/pki/ca.crt") }

@@ -36,8 +36,8 @@ type teller struct {
 	wake  chan struct{}
 }
 
-func newTeller(client api, log *slog.Logger, boot, version string) *teller {
-	return &teller{client: client, log: log, boot: boot, agent: version, wake: make(chan struct{}, 1)}
+func newTeller(log *slog.Logger, boot, version string) *teller {
+	return &teller{log: log, boot: boot, agent: version, wake: make(chan struct{}, 1)}
 }
 
 func (t *teller) change(f func()) {
@@ -58,9 +58,19 @@ func (t *teller) again() {
 // tell is what the journal says.
 func (t *teller) tell(state *node.State) { t.change(func() { t.status = state.Status() }) }
 
-// idle is a status without any work.
-func (t *teller) idle(sequence int64, phase refitv1alpha1.NodePhase) {
-	t.change(func() { t.status = refitv1alpha1.NodeUpgradeStatus{ObservedSequence: sequence, Phase: phase} })
+// answer is a status without any work.
+func (t *teller) answer(a *node.Answer) {
+	if a == nil {
+		return
+	}
+	t.change(func() {
+		t.status = refitv1alpha1.NodeUpgradeStatus{ObservedSequence: a.Sequence, Phase: a.Phase}
+		if f := a.Failure; f != nil {
+			at := metav1.NewTime(a.At.UTC().Truncate(time.Second))
+			t.status.FinishedAt = &at
+			t.status.Error = &refitv1alpha1.NodeError{Class: f.Class, Reason: f.Reason, Message: f.Text(), Remedy: f.Remedy, LogTail: f.LogTail, At: at}
+		}
+	})
 }
 
 // seen compares what the cluster has with what was told.

@@ -52,6 +52,8 @@ func (c *Client) apply(ctx context.Context, resource, part string, object applie
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
 	force := true // what we say of this host is so, whoever said something else before
 	request := use.refit.Patch(types.ApplyPatchType).Resource(resource).Name(object.Metadata.Name).
 		VersionedParams(&metav1.PatchOptions{FieldManager: fieldManager, Force: &force}, metav1.ParameterCodec).Body(body)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,6 +26,8 @@ const Kubeconfig = "/etc/kubernetes/kubelet.conf"
 const (
 	nodeUser     = "system:node:"
 	fieldManager = "refit-agent"
+	// askTimeout bounds each request that is no watch: one that hangs on the way is told by nothing else in time.
+	askTimeout = 10 * time.Second
 )
 
 // Client asks the API as this node. Its methods may be called from several goroutines.
@@ -32,6 +35,7 @@ type Client struct {
 	kubeconfig string
 	userAgent  string
 	nodeName   string
+	patience   time.Duration // with each request
 
 	mu   sync.Mutex
 	last *connection // nil: make a new one
@@ -48,7 +52,7 @@ type connection struct {
 
 // Connect reads the kubeconfig, and learns from its certificate which node this is. It asks nothing of the API yet, so it also works while that is away.
 func Connect(kubeconfig, version string) (*Client, error) {
-	c := &Client{kubeconfig: kubeconfig, userAgent: "refit-agent/" + version}
+	c := New(kubeconfig, version, "")
 	config, err := c.load()
 	if err != nil {
 		return nil, err
@@ -57,6 +61,12 @@ func Connect(kubeconfig, version string) (*Client, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// New is Connect for who knows already which node this is. It reads no file, so work that was begun can be resumed while the kubeconfig is torn or
+// absent: each use reads it anew, and refuses one that is another node's.
+func New(kubeconfig, version, nodeName string) *Client {
+	return &Client{kubeconfig: kubeconfig, userAgent: "refit-agent/" + version, nodeName: nodeName, patience: askTimeout}
 }
 
 // NodeName is the node that the client speaks for.

@@ -39,6 +39,8 @@ func (c *Client) get(ctx context.Context, of func(*connection) rest.Interface, r
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
 	if err := c.after(use, of(use).Get().Resource(resource).Name(name).Do(ctx).Into(into)); err != nil {
 		return fmt.Errorf("reading %s %s: %w", resource, name, err)
 	}
@@ -51,6 +53,8 @@ func (c *Client) KubeadmConfig(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
 	found := &corev1.ConfigMap{}
 	request := use.core.Get().Namespace("kube-system").Resource("configmaps").Name("kubeadm-config")
 	if err := c.after(use, request.Do(ctx).Into(found)); err != nil {

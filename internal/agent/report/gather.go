@@ -56,6 +56,8 @@ type Wanted struct {
 	Ref     refitv1alpha1.ReleaseRef
 	Release artifact.Release
 	Store   *artifact.Store
+	// Blobs are what this host needs of it, archives of images too; nil: not known, and all files for a host like this one count.
+	Blobs []refitv1alpha1.Blob
 }
 
 // reader learns some facts and returns how to write them down.

@@ -20,17 +20,17 @@ func artifacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportS
 	if s.Release == nil {
 		return nil, nil //nolint:nilnil // there is nothing to say
 	}
-	kind, err := s.packageKind(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var missing int32
-	for _, f := range s.releaseFiles(kind) {
-		if !s.Release.Store.Has(f.Blob) {
-			missing++
+	blobs := s.Release.Blobs
+	if blobs == nil {
+		kind, err := s.packageKind(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range s.releaseFiles(kind) {
+			blobs = append(blobs, f.Blob)
 		}
 	}
-	ref := s.Release.Ref
+	ref, missing := s.Release.Ref, int32(len(s.Release.Store.Missing(blobs)))
 	return func(to *refitv1alpha1.NodeReportStatus) { to.Release, to.MissingArtifacts = &ref, &missing }, nil
 }
 

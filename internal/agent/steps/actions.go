@@ -16,7 +16,7 @@ type Action struct {
 
 // Actions has every step of package node; a test holds the two together.
 var Actions = map[string]Action{
-	node.StepFetch:  {Do: fetch, Probe: fetched},
+	node.StepFetch:  {Do: fetch},
 	node.StepImages: {Do: importImages, Probe: imagesPresent},
 
 	node.StepCheck:     {Do: checkHost},
@@ -27,7 +27,6 @@ var Actions = map[string]Action{
 	node.StepRender:    {Do: render},
 
 	node.StepCertificates: {Do: renewCertificates, Undo: restoreCertificates},
-	node.StepAside:        {Do: takeAPIServerAway, Undo: unswapAPIServer},
 	node.StepEtcd:         {Do: swapEtcd, Probe: etcdProven, Undo: unswapEtcd},
 	node.StepAPIServer:    {Do: swapAPIServer, Undo: unswapAPIServer},
 	node.StepControllers:  {Do: swapControllers, Undo: unswapControllers},

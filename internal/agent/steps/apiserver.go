@@ -23,20 +23,11 @@ func swapAPIServer(ctx context.Context, h *Host) error {
 	return h.proveAPIServer(ctx, h.Work.To)
 }
 
-// takeAPIServerAway ends this host's API server before its etcd goes. An API server whose etcd is gone answers nothing and refuses nothing: clients hang
-// on it, and so does the kubelet, which tells it of every static pod before it starts one, and would start the new etcd only after 34 s.
-func takeAPIServerAway(ctx context.Context, h *Host) error {
-	was, will, err := h.manifestDigests(kubeadm.Etcd)
-	if err != nil || was == will {
-		return err
-	}
-	return h.takePodsAway(ctx, kubeadm.APIServer)
-}
-
 func unswapAPIServer(_ context.Context, h *Host) error { return h.unswapManifest(kubeadm.APIServer) }
 
 // proveAPIServer asks this host's own API server, not the cluster's endpoint: another one would answer there.
 func (h *Host) proveAPIServer(ctx context.Context, want string) error {
+	h.awaitKubelet(ctx)
 	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.APIServer.Duration())
 	defer cancel()
 	stop := h.watchCrashes(ctx, kubeadm.APIServer, cancel)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/cri"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -75,7 +76,7 @@ func (h *Host) proveContainerd(ctx context.Context, want string) error {
 			if err != nil {
 				return err
 			}
-			if want != "" && strings.TrimPrefix(got.Version, "v") != strings.TrimPrefix(want, "v") {
+			if want != "" && artifact.UpstreamVersion(got.Version) != artifact.UpstreamVersion(want) {
 				lacking = "it is at " + got.Version
 				return nil
 			}

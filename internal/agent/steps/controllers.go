@@ -1,10 +1,12 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,15 +29,18 @@ func swapControllers(ctx context.Context, h *Host) error {
 }
 
 func unswapControllers(_ context.Context, h *Host) error {
-	var err error
+	var all error
 	for _, component := range controllers {
-		err = errors.Join(err, h.unswapManifest(component))
+		if err := h.unswapManifest(component); !errors.Is(err, node.ErrStays) {
+			all = errors.Join(all, err)
+		}
 	}
-	return err
+	return all
 }
 
 // proveControllers asks each for its health, and the container runtime whether what answers is what the manifest names.
 func (h *Host) proveControllers(ctx context.Context) error {
+	h.awaitKubelet(ctx)
 	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.Controllers.Duration())
 	defer cancel()
 	for _, component := range controllers {
@@ -70,32 +75,15 @@ func (h *Host) proveController(ctx context.Context, component string) error {
 
 // runs says what is lacking until a container of the manifest's image runs.
 func (h *Host) runs(ctx context.Context, component string) (lacking string) {
-	text, err := os.ReadFile(manifest(component))
-	if err != nil {
-		return err.Error()
-	}
-	want, err := kubeadm.Parse(text)
-	if err != nil {
-		return err.Error()
-	}
 	lacking = "no container of it runs"
-	err = h.withCRI(func(client *cri.Client) error {
-		image, err := client.Image(ctx, want.Image)
-		if err != nil {
-			return err
-		}
-		containers, err := client.Containers(ctx, "kube-system", component)
-		for _, c := range containers {
-			if c.State == cri.StateRunning && (c.Image == image.ID || c.Image == want.Image) {
-				lacking = ""
-			}
+	err := h.withCRI(func(client *cri.Client) error {
+		containers, err := h.containersOf(ctx, client, component)
+		if slices.ContainsFunc(containers, func(c cri.Container) bool { return c.State == cri.StateRunning }) {
+			lacking = ""
 		}
 		return err
 	})
-	if err != nil {
-		return err.Error()
-	}
-	return lacking
+	return cmp.Or(says(err), lacking)
 }
 
 func (h *Host) answers(ctx context.Context, component string) string {
@@ -114,5 +102,5 @@ func (h *Host) answers(ctx context.Context, component string) string {
 	if set := m.Flags["bind-address"]; len(set) > 0 && set[len(set)-1] != "0.0.0.0" && !strings.HasPrefix(set[len(set)-1], "::") {
 		address = set[len(set)-1]
 	}
-	return healthy(ctx, fmt.Sprintf("https://%s:%s/healthz", address, port))
+	return healthy(ctx, "https://"+net.JoinHostPort(address, port)+"/healthz")
 }

@@ -2,9 +2,13 @@ package steps
 
 import (
 	"context"
+	"os"
+	"slices"
 	"time"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/cri"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -37,25 +41,47 @@ func (h *Host) watchCrashes(ctx context.Context, component string, giveUp func()
 func (h *Host) crashed(ctx context.Context, component string, since time.Time) *node.Failure {
 	var failure *node.Failure
 	_ = h.withCRI(func(client *cri.Client) error {
-		containers, err := client.Containers(ctx, "kube-system", component)
+		containers, err := h.containersOf(ctx, client, component)
 		if err != nil {
 			return err
 		}
-		deaths := 0
-		for _, c := range containers {
+		var deaths int
+		var last *cri.Container
+		for i := range containers {
 			// Attempt counts within one pod, whose older containers the kubelet removes meanwhile.
-			if c.State == cri.StateExited && c.ExitCode != 0 && c.Started.After(since) {
+			if c := &containers[i]; c.State == cri.StateExited && c.ExitCode != 0 && c.Started.After(since) {
 				deaths = max(deaths+1, int(c.Attempt)+1)
+				if last == nil {
+					last = c
+				}
 			}
 		}
 		if deaths >= enoughCrashes {
 			failure = node.NeedsPerson("ContainerCrashes", nil, "read the log, mend the cause (flags, configuration), then refit retry",
-				"%s of %s ends again and again (exit code %d)", component, h.Work.To, containers[0].ExitCode)
-			failure.LogTail = client.LogTail(ctx, containers[0], 4096)
+				"%s ends again and again (exit code %d)", component, last.ExitCode)
+			failure.LogTail = client.LogTail(ctx, *last, refitv1alpha1.MaxLogTail)
 		}
 		return nil
 	})
 	return failure
+}
+
+// containersOf are those of the static pod that the manifest on the disk names: one of another version, before or after it, says nothing about this one.
+func (h *Host) containersOf(ctx context.Context, client *cri.Client, component string) ([]cri.Container, error) {
+	text, err := os.ReadFile(manifest(component))
+	if err != nil {
+		return nil, err
+	}
+	want, err := kubeadm.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	image, err := client.Image(ctx, want.Image)
+	if err != nil {
+		return nil, err
+	}
+	containers, err := client.ContainersOfPod(ctx, "kube-system", component+"-"+h.Work.NodeName, component)
+	return slices.DeleteFunc(containers, func(c cri.Container) bool { return c.Image != image.ID && c.Image != want.Image }), err
 }
 
 // logOf is the end of a component's log, for a failure that has no better words.
@@ -63,9 +89,9 @@ func (h *Host) logOf(component string) (tail string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	_ = h.withCRI(func(client *cri.Client) error {
-		containers, err := client.Containers(ctx, "kube-system", component)
+		containers, err := h.containersOf(ctx, client, component)
 		if err == nil && len(containers) > 0 {
-			tail = client.LogTail(ctx, containers[0], 4096)
+			tail = client.LogTail(ctx, containers[0], refitv1alpha1.MaxLogTail)
 		}
 		return err
 	})

@@ -2,6 +2,8 @@ package steps
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -11,9 +13,13 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
 // swapEtcd is done alone: every other member is seen healthy, and a lock in etcd itself keeps the agents of other hosts from doing the same meanwhile.
+//
+// This host's API server goes first. One whose etcd is gone answers nothing and refuses nothing: clients hang on it, and so does the kubelet, which tells it of
+// every static pod before it starts one, and would start the new etcd only after 34 s.
 func swapEtcd(ctx context.Context, h *Host) error {
 	client, proof, err := h.etcd(ctx)
 	if err != nil {
@@ -30,23 +36,43 @@ func swapEtcd(ctx context.Context, h *Host) error {
 	}
 	// A member that was taken away before this agent was cut off has to come back, whoever holds the lock by now: they wait for it to be healthy.
 	if state == host.Old {
-		lock, err := h.lockEtcd(ctx, client)
+		lock, err := h.secureQuorum(ctx, client)
 		if err != nil {
-			return err
+			return node.Staying(err) // nothing was touched
 		}
 		defer lock.Close()
-		if err := h.othersHealthy(ctx, client); err != nil {
+	}
+	if state != host.New && h.Work.Aside {
+		if err := h.takePodsAway(ctx, kubeadm.APIServer); err != nil {
 			return err
-		}
-		if err := client.MoveLeader(ctx, 0); err != nil {
-			// Losing a leader by surprise costs an election, no more.
-			h.Log.Warn("the lead of etcd could not be given to another member", "error", err)
 		}
 	}
 	if err := h.swapPods(ctx, kubeadm.Etcd); err != nil {
 		return err
 	}
 	return h.proveEtcd(ctx, client, proof)
+}
+
+// secureQuorum waits until this member may go: the lock is held, every other member is healthy, and another one leads.
+func (h *Host) secureQuorum(ctx context.Context, client *etcd.Client) (*etcd.Lock, error) {
+	lock, err := h.lockEtcd(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	err = h.othersHealthy(ctx, client)
+	select {
+	case <-lock.Lost():
+		err = node.Transient("EtcdLocked", err, "see that etcd has a quorum, then refit retry", "the lock of etcd was lost while the other members were asked")
+	default:
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	if err := client.MoveLeader(ctx, 0); err != nil {
+		// Losing a leader by surprise costs an election, no more.
+		h.Log.Warn("the lead of etcd could not be given to another member", "error", err)
+	}
+	return lock, nil
 }
 
 // etcdProven asks whether this host's member is at the target and well. A member that runs is no proof that it was swapped, so the manifest is looked at, too.
@@ -72,6 +98,10 @@ func unswapEtcd(ctx context.Context, h *Host) error {
 	if !exists(h.rendered(kubeadm.Etcd)) {
 		return nil
 	}
+	// The API server was taken away with it, and comes back whatever becomes of etcd.
+	if err := h.unswapManifest(kubeadm.APIServer); err != nil && !errors.Is(err, node.ErrStays) {
+		return err
+	}
 	was, _, err := h.manifestDigests(kubeadm.Etcd)
 	if err != nil {
 		return err
@@ -87,32 +117,42 @@ func unswapEtcd(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	if err := h.mayGoBack(ctx, old); err != nil {
-		return err
+	if !h.mayGoBack(ctx, old) {
+		if err := h.swapPods(ctx, kubeadm.Etcd); err != nil { // it may have been taken away and not brought yet
+			return err
+		}
+		return node.ErrStays
 	}
 	return h.unswapManifest(kubeadm.Etcd)
 }
 
-// mayGoBack refuses an etcd that is older than what the cluster agreed on: it would not start. A member that cannot be asked goes back: it failed its proof,
-// and the cluster raises its version only when every member is new and well.
-func (h *Host) mayGoBack(ctx context.Context, old []byte) error {
+// seenFile holds what the new etcd said while it was being proven.
+const seenFile = "etcd-seen.json"
+
+// mayGoBack says whether the old etcd may run on the data again. One that is older than what the cluster agreed on would not start, and the cluster agrees on a
+// new minor within seconds once every member has it.
+func (h *Host) mayGoBack(ctx context.Context, old []byte) bool {
 	was, err := kubeadm.Parse(old)
 	if err != nil {
-		return err
+		return false
 	}
-	client, _, err := h.etcd(ctx)
+	client, proof, err := h.etcd(ctx)
 	if err != nil {
-		return nil // it cannot be asked
+		return false
 	}
 	defer client.Close()
+	before, errBefore := skew.Parse(was.Version())
+	after, errAfter := skew.Parse(proof.Version)
+	if errBefore == nil && errAfter == nil && before.SameMinor(after) {
+		return true
+	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	local, err := client.Local(ctx)
-	if err != nil || etcd.MayLower(local, was.Version()) {
-		return nil // it cannot be asked
+	if local, err := client.Local(ctx); err == nil {
+		return etcd.MayLower(local, was.Version())
 	}
-	return node.NeedsPerson("EtcdForwardOnly", nil, "leave etcd as it is and mend what keeps it unwell, then refit retry",
-		"etcd cannot go back to %s: the cluster is at %s", was.Version(), local.ClusterVersion)
+	// It cannot be asked. If it never answered at its new version, it never raised anything.
+	return !exists(h.path(seenFile))
 }
 
 // etcd is a client of all members, and what is to be proven of the one on this host.
@@ -142,8 +182,8 @@ func (h *Host) etcd(ctx context.Context) (*etcd.Client, etcd.Proof, error) {
 		return nil, etcd.Proof{}, err
 	}
 	proof := etcd.Proof{Version: target.Version()}
-	// How many members there were is remembered: a member that was lost on the way must be noticed.
-	if err := h.readJSON("etcd-members.json", &proof.Members); err != nil {
+	// How many members there were before the swap is remembered: a member that was lost on the way must be noticed.
+	if now, err := host.Digest(manifest(kubeadm.Etcd)); h.readJSON("etcd-members.json", &proof.Members) != nil || (err == nil && now == digestOf(text)) {
 		members, err := client.Members(ctx)
 		if err != nil {
 			away := node.Transient("EtcdAway", err, "see that etcd has a quorum, then refit retry", "etcd does not answer")
@@ -192,12 +232,33 @@ func (h *Host) othersHealthy(ctx context.Context, client *etcd.Client) error {
 }
 
 func (h *Host) proveEtcd(ctx context.Context, client *etcd.Client, proof etcd.Proof) error {
+	h.awaitKubelet(ctx)
 	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.Etcd.Duration())
 	defer cancel()
+	go h.noteVersion(ctx, client, proof.Version)
 	stop := h.watchCrashes(ctx, kubeadm.Etcd, cancel)
 	err := client.Prove(ctx, proof)
 	if crash := stop(); err != nil && crash != nil {
 		return crash
 	}
 	return err
+}
+
+// noteVersion writes down that the new etcd has answered: from then on the cluster may have agreed on its version.
+func (h *Host) noteVersion(ctx context.Context, client *etcd.Client, version string) {
+	_, _ = until(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
+		local, err := client.Local(ctx)
+		if err != nil || local.Version != version {
+			return "it has not answered", nil //nolint:nilerr // that is the answer
+		}
+		if err := h.writeJSON(seenFile, local.ClusterVersion); err != nil {
+			h.Log.Warn("what etcd said could not be written down", "error", err)
+		}
+		return "", nil
+	})
+}
+
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -43,14 +43,8 @@ func fetch(ctx context.Context, h *Host) error {
 	return nil
 }
 
-// fetched asks the store by size and name; what is executed or installed is read again before its use.
-func fetched(_ context.Context, h *Host) (bool, error) {
-	blobs, err := h.blobs()
-	return err == nil && len(h.Store.Missing(blobs)) == 0, err
-}
-
-// blobs are all files that this host needs in its store.
-func (h *Host) blobs() ([]refitv1alpha1.Blob, error) {
+// Blobs are all files that this host needs in its store.
+func (h *Host) Blobs() ([]refitv1alpha1.Blob, error) {
 	files, err := h.files()
 	if err != nil {
 		return nil, err

@@ -15,8 +15,9 @@ import (
 type inventory struct {
 	Files    []file `json:"files,omitempty"`
 	Packages []pkg  `json:"packages,omitempty"`
-	// Held are the packages that were held before.
-	Held []string `json:"held,omitempty"`
+	// Held are the packages that were held before, and Problems what was wrong with them already.
+	Held     []string `json:"held,omitempty"`
+	Problems []string `json:"problems,omitempty"`
 }
 
 // file is a program that is swapped in place.
@@ -43,6 +44,17 @@ func (h *Host) inventory() (inventory, error) {
 	var inv inventory
 	err := h.readJSON(inventoryFile, &inv)
 	return inv, err
+}
+
+// installed are the packages that were there before.
+func (inv inventory) installed() []string {
+	var names []string
+	for _, p := range inv.Packages {
+		if p.Was != "" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 func (inv inventory) filesOf(parts ...refitv1alpha1.Part) []file {
@@ -96,7 +108,10 @@ func (h *Host) takeInventory(ctx context.Context) (inventory, error) {
 		inv.Files = append(inv.Files, file{Part: f.Part, Name: f.Name, Path: path, Was: was, Will: f.Digest})
 	}
 	if len(inv.Packages) > 0 {
-		inv.Held, err = h.driver(inv.Packages[0].Part).Held(ctx)
+		driver := h.driver(inv.Packages[0].Part)
+		if inv.Held, err = driver.Held(ctx); err == nil {
+			inv.Problems, err = driver.Verify(ctx, inv.installed())
+		}
 	}
 	return inv, err
 }

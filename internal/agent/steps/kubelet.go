@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/cri"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -110,7 +113,7 @@ func (h *Host) proveKubelet(ctx context.Context, want string) error {
 		return h.kubeletLacks(ctx, want, unit.MainPID), nil
 	})
 	if err == nil {
-		return nil
+		return h.proveNode(ctx, want)
 	}
 	failure := node.NeedsPerson("KubeletUnwell", err, "read its log (journalctl -u kubelet), mend its flags or configuration, then refit retry",
 		"the kubelet of %s did not become healthy: %s", want, lacking)
@@ -125,7 +128,24 @@ func (h *Host) kubeletLacks(ctx context.Context, want string, pid int) string {
 	if lacking := healthy(ctx, kubeletHealthz()); lacking != "" {
 		return lacking
 	}
-	return h.nodeLacks(ctx, want)
+	return says(h.withCRI(func(client *cri.Client) error { return client.Ready(ctx) }))
+}
+
+// proveNode asks the API about a kubelet that is well by its own word. What the API does not know in time is no reason to put the host back, unless it
+// says that the node is not ready.
+func (h *Host) proveNode(ctx context.Context, want string) error {
+	var unready bool
+	lacking, err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (lacking string, _ error) {
+		lacking, unready = h.nodeLacks(ctx, want)
+		return lacking, nil
+	})
+	if err == nil {
+		return nil
+	}
+	failure := node.NeedsPerson("NodeNotReported", err, "see what keeps the kubelet from telling the API (journalctl -u kubelet), then refit retry",
+		"the kubelet is healthy, but the Node is not: %s", lacking)
+	failure.Stay = !unready
+	return failure
 }
 
 // runningVersion asks the very file that runs, which need not be the one on the disk.
@@ -157,32 +177,32 @@ func kubeletHealthz() string {
 	if config.HealthzBindAddress != "" && config.HealthzBindAddress != "0.0.0.0" && config.HealthzBindAddress != "::" {
 		address = config.HealthzBindAddress
 	}
-	return fmt.Sprintf("http://%s:%d/healthz", address, port)
+	return "http://" + net.JoinHostPort(address, strconv.Itoa(int(port))) + "/healthz"
 }
 
 // nodeLacks asks the API whether the Node is Ready at the version. An API that cannot be asked is no reason to put a host back.
-func (h *Host) nodeLacks(ctx context.Context, want string) string {
+func (h *Host) nodeLacks(ctx context.Context, want string) (lacking string, unready bool) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeletConf)
 	if err != nil {
-		return err.Error()
+		return err.Error(), false
 	}
 	config.Timeout = 5 * time.Second
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return err.Error()
+		return err.Error(), false
 	}
 	got, err := client.CoreV1().Nodes().Get(ctx, h.Work.NodeName, metav1.GetOptions{})
 	if err != nil {
 		h.Log.Info("the API cannot be asked about the node, so the kubelet's own word stands", "error", err)
-		return ""
+		return "", false
 	}
 	if got.Status.NodeInfo.KubeletVersion != want {
-		return "the Node is still reported at " + got.Status.NodeInfo.KubeletVersion
+		return "the Node is still reported at " + got.Status.NodeInfo.KubeletVersion, false
 	}
 	for _, c := range got.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
-			return "the Node is not Ready: " + c.Message
+			return "the Node is not Ready: " + c.Message, c.Status == corev1.ConditionFalse
 		}
 	}
-	return ""
+	return "", false
 }

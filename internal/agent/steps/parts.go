@@ -3,7 +3,10 @@ package steps
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"slices"
+	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/host"
@@ -24,7 +27,7 @@ func (h *Host) install(ctx context.Context, parts ...refitv1alpha1.Part) error {
 	}
 	var debs []string
 	for _, p := range inv.packagesOf(parts...) {
-		path, err := h.stored(ctx, p.Blob)
+		path, err := h.packageFile(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -58,6 +61,25 @@ func (h *Host) reinstall(ctx context.Context, parts ...refitv1alpha1.Part) error
 		return err
 	}
 	return h.installPackages(ctx, inv, parts, debs, packages.Options{Downgrade: true})
+}
+
+// packageFile is a package from the store under a name that package managers accept.
+func (h *Host) packageFile(ctx context.Context, p pkg) (string, error) {
+	from, err := h.stored(ctx, p.Blob)
+	if err != nil {
+		return "", err
+	}
+	path := h.path("packages", p.Name+"_"+strings.ReplaceAll(p.Will, ":", "%3a")+".deb")
+	if now, err := host.Digest(path); err == nil && now == p.Blob {
+		return path, nil
+	}
+	if err := host.MkdirAll(h.path("packages"), 0o700); err != nil {
+		return "", err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return path, os.Link(from, path)
 }
 
 func (h *Host) installPackages(ctx context.Context, inv inventory, parts []refitv1alpha1.Part, files []string, opts packages.Options) error {

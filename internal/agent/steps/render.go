@@ -129,11 +129,19 @@ func (h *Host) clusterConfig() (*kubeadm.ClusterConfig, error) {
 	return kubeadm.ReadClusterConfig(data)
 }
 
-// unswapManifest lets it see the old one again.
+// unswapManifest lets the kubelet see the old one again. What somebody else wrote there is left alone.
 func (h *Host) unswapManifest(component string) error {
-	was, _, err := h.manifestDigests(component)
+	was, will, err := h.manifestDigests(component)
 	if err != nil {
 		return err
+	}
+	state, err := host.SwapStateOf(manifest(component), was, will)
+	if err != nil {
+		return err
+	}
+	if state == host.Other {
+		h.Log.Warn("somebody else changed a manifest; it stays", "manifest", manifest(component))
+		return node.ErrStays
 	}
 	return h.Effect("unswap-"+component, func() error { return host.Unswap(manifest(component), was) })
 }

@@ -64,12 +64,7 @@ func (h *Host) prepareWayBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, p := range inv.Packages {
-		if p.Was != "" {
-			names = append(names, p.Name)
-		}
-	}
+	names := inv.installed()
 	if len(names) == 0 {
 		return nil
 	}

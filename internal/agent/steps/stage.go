@@ -7,6 +7,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/packages"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -28,17 +29,23 @@ func stage(ctx context.Context, h *Host) error {
 			return err
 		}
 	}
+	var files []string
 	for _, p := range inv.Packages {
-		if _, err := h.stored(ctx, p.Blob); err != nil {
+		file, err := h.packageFile(ctx, p)
+		if err != nil {
 			return err
 		}
+		files = append(files, file)
 	}
-	return nil
+	if len(files) == 0 {
+		return nil
+	}
+	return h.driver(inv.Packages[0].Part).Check(ctx, files, packages.Options{})
 }
 
 // stored is where a file lies in the store, after its digest was read once more.
 func (h *Host) stored(ctx context.Context, digest string) (string, error) {
-	blobs, err := h.blobs()
+	blobs, err := h.Blobs()
 	if err != nil {
 		return "", err
 	}

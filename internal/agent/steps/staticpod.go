@@ -39,6 +39,10 @@ func (h *Host) swapPods(ctx context.Context, components ...string) error {
 
 // takePodsAway ends static pods whose manifests will change.
 func (h *Host) takePodsAway(ctx context.Context, components ...string) error {
+	h.awaitKubelet(ctx)
+	if err := checkImages(ctx, h); err != nil { // once more: nothing is taken away for an image that is gone
+		return err
+	}
 	var away []string
 	for _, component := range components {
 		was, will, err := h.manifestDigests(component)
@@ -90,7 +94,7 @@ func (h *Host) waitEnded(ctx context.Context, component string) error {
 // stillRuns says what is lacking until no container of a component runs, and kills it if it shall not linger.
 func (h *Host) stillRuns(ctx context.Context, component string, kill bool) (lacking string) {
 	err := h.withCRI(func(client *cri.Client) error {
-		containers, err := client.Containers(ctx, "kube-system", component)
+		containers, err := client.ContainersOfPod(ctx, "kube-system", component+"-"+h.Work.NodeName, component)
 		for _, c := range containers {
 			if c.State != cri.StateRunning {
 				continue
@@ -106,4 +110,28 @@ func (h *Host) stillRuns(ctx context.Context, component string, kill bool) (lack
 		return err
 	})
 	return cmp.Or(says(err), lacking)
+}
+
+// awaitKubelet waits until the kubelet runs and the container runtime answers, as after a reboot, before anybody's patience is measured. If they do not come,
+// what follows says so.
+func (h *Host) awaitKubelet(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	_, _ = until(ctx, time.Second, func(ctx context.Context) (string, error) {
+		unit, err := h.Systemd.Unit(ctx, kubeletUnit)
+		if err != nil || unit.Sub != "running" {
+			h.Say("waiting for the kubelet to run")
+			return "the kubelet does not run", nil //nolint:nilerr // that is the answer
+		}
+		err = h.withCRI(func(client *cri.Client) error {
+			_, err := client.Version(ctx)
+			return err
+		})
+		if err != nil {
+			h.Say("waiting for the container runtime")
+			return says(err), nil
+		}
+		h.Say("")
+		return "", nil
+	})
 }

@@ -3,8 +3,10 @@ package steps
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -25,32 +27,59 @@ func verify(ctx context.Context, h *Host) error {
 	if err := h.verifyPackages(ctx, inv, func(p pkg) string { return p.Will }); err != nil {
 		return err
 	}
-	return h.well(ctx, h.Work.To)
+	return h.well(ctx, h.Work.To, h.Work.To)
 }
 
-// proveOld ends the way back: the host is well at the version that it came from.
+// proveOld ends the way back: the host is well as it was. What is not well yet is looked at again, as long as the step may take.
 func proveOld(ctx context.Context, h *Host) error {
-	if inv, err := h.inventory(); err == nil {
-		kubernetes := inv
-		kubernetes.Packages = inv.packagesOf(kubeletParts...)
-		if err := h.verifyPackages(ctx, kubernetes, func(p pkg) string { return p.Was }); err != nil {
+	inv, err := h.inventory()
+	if err != nil {
+		return err
+	}
+	kubernetes := inv
+	kubernetes.Packages = inv.packagesOf(kubeletParts...)
+	if err := h.verifyPackages(ctx, kubernetes, func(p pkg) string { return p.Was }); err != nil {
+		return err
+	}
+	server := ""
+	if h.controlPlane() {
+		// An API server that was taken away for an etcd that stays is nobody else's to bring back.
+		if err := h.unswapManifest(kubeadm.APIServer); err != nil && !errors.Is(err, node.ErrStays) {
 			return err
 		}
+		saved, err := h.saved()
+		if err != nil {
+			return err
+		}
+		text, err := saved.Read(manifest(kubeadm.APIServer))
+		if err != nil {
+			return err
+		}
+		old, err := kubeadm.Parse(text)
+		if err != nil {
+			return err
+		}
+		server = old.Version()
 	}
-	return h.well(ctx, h.Work.From)
+	if err := h.well(ctx, server, h.Work.From); err != nil {
+		again := *node.FailureOf(err)
+		again.Class = refitv1alpha1.FailureTransient
+		return &again
+	}
+	return nil
 }
 
 // well asks every part of the host.
-func (h *Host) well(ctx context.Context, version string) error {
+func (h *Host) well(ctx context.Context, server, kubelet string) error {
 	if h.controlPlane() {
-		if err := h.proveAPIServer(ctx, version); err != nil {
+		if err := h.proveAPIServer(ctx, server); err != nil {
 			return err
 		}
 		if err := h.proveControllers(ctx); err != nil {
 			return err
 		}
 	}
-	return h.proveKubelet(ctx, version)
+	return h.proveKubelet(ctx, kubelet)
 }
 
 // verifyPackages holds the package manager's own view against what should be there.
@@ -75,6 +104,7 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 	if err != nil {
 		return err
 	}
+	problems = slices.DeleteFunc(problems, func(p string) bool { return slices.Contains(inv.Problems, p) })
 	if len(problems) > 0 {
 		return node.NeedsPerson("PackagesDamaged", nil, "reinstall the packages that dpkg --verify names, then refit retry",
 			"%s", strings.Join(problems, "; "))
@@ -96,6 +126,19 @@ func Clean(h *Host) error {
 		err = errors.Join(err, host.Settle(manifest(component)))
 	}
 	return errors.Join(err, host.ReleaseReserve(h.Settings.ReserveFile()))
+}
+
+// PutBack are the digests of what was there before.
+func (h *Host) PutBack() map[string]string {
+	out := map[string]string{}
+	inv, err := h.inventory()
+	if err != nil {
+		return out
+	}
+	for _, f := range inv.Files {
+		out[f.Path] = f.Was
+	}
+	return out
 }
 
 // Installed are the digests of what Refit put on the host, to tell later changes by others.

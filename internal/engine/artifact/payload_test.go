@@ -129,7 +129,7 @@ func TestPayloadsThatAreRefused(t *testing.T) {
 
 func TestVersionThatAPackageWasMadeFrom(t *testing.T) {
 	for in, want := range map[string]string{
-		"v1.36.3": "1.36.3", "1.36.3-1.1": "1.36.3", "1.6.20~ds1-1+deb12u3": "1.6.20", "2:1.1.5+ds1-1": "1.1.5", "2.4.2": "2.4.2",
+		"v1.36.3": "1.36.3", "1.36.3-1.1": "1.36.3", "1.6.20~ds1-1+deb12u3": "1.6.20", "2:1.1.5+ds1-1": "1.1.5", "2.4.2": "2.4.2", "1.7.28~ds1": "1.7.28", "v1.7.28": "1.7.28",
 	} {
 		if got := UpstreamVersion(in); got != want {
 			t.Errorf("%s was made from %s, want %s", in, got, want)

@@ -57,6 +57,13 @@ func (c *Client) Containers(ctx context.Context, namespace, container string) ([
 	})
 }
 
+// ContainersOfPod are those with this name in one pod, newest first, whatever their state: a cluster's own pod may have a container of the same name.
+func (c *Client) ContainersOfPod(ctx context.Context, namespace, pod, container string) ([]Container, error) {
+	return c.list(ctx, &runtimeapi.ContainerFilter{
+		LabelSelector: map[string]string{labelNamespace: namespace, labelPodName: pod, labelContainer: container},
+	})
+}
+
 // Running are all running containers, newest first.
 func (c *Client) Running(ctx context.Context) ([]Container, error) {
 	return c.list(ctx, &runtimeapi.ContainerFilter{State: &runtimeapi.ContainerStateValue{State: runtimeapi.ContainerState_CONTAINER_RUNNING}})

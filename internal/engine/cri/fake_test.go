@@ -2,6 +2,7 @@ package cri
 
 import (
 	"context"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -134,6 +135,20 @@ func TestContainersNewestFirstWithoutThoseThatWentAway(t *testing.T) {
 	}
 	if o := got[1]; o.ID != "old" || o.State != StateExited || o.Image != "sha256:1" || o.ExitCode != 2 || o.Finished.IsZero() {
 		t.Errorf("the older one: %+v", o)
+	}
+}
+
+func TestContainersOfOnePodAreAskedForByItsName(t *testing.T) {
+	r := &runtimeService{
+		containers: []*runtimeapi.Container{{Id: "one", PodSandboxId: "pod"}},
+		statuses:   map[string]*runtimeapi.ContainerStatus{"one": {Id: "one", CreatedAt: 1e9}},
+	}
+	got, err := serve(t, r).ContainersOfPod(t.Context(), "kube-system", "etcd-a", "etcd")
+	if err != nil || len(got) != 1 || got[0].ID != "one" {
+		t.Fatalf("%v, %v", got, err)
+	}
+	if want := map[string]string{labelNamespace: "kube-system", labelPodName: "etcd-a", labelContainer: "etcd"}; !maps.Equal(r.filter.GetLabelSelector(), want) {
+		t.Errorf("asked for %v", r.filter)
 	}
 }
 

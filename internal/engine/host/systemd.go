@@ -92,12 +92,20 @@ func (s *Systemd) Reload(ctx context.Context) error {
 
 // Restart restarts a unit, or starts it, and waits until systemd is done with it.
 func (s *Systemd) Restart(ctx context.Context, unit string) error {
+	s.resetFailed(ctx, unit)
 	return s.job(ctx, "restart", unit, (*dbus.Conn).RestartUnitContext)
 }
 
 // Start starts a unit and waits until systemd is done with it.
 func (s *Systemd) Start(ctx context.Context, unit string) error {
+	s.resetFailed(ctx, unit)
 	return s.job(ctx, "start", unit, (*dbus.Conn).StartUnitContext)
+}
+
+// resetFailed forgets how often a unit was started in vain: one that hit its start limit must be startable on the way back. A unit that is not loaded
+// has nothing to forget, and whatever else is wrong the start itself tells.
+func (s *Systemd) resetFailed(ctx context.Context, unit string) {
+	_ = s.with(ctx, func(conn *dbus.Conn) error { return conn.ResetFailedUnitContext(ctx, unit) })
 }
 
 // Stop stops a unit and waits until systemd is done with it.

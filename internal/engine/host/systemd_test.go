@@ -97,6 +97,25 @@ func TestServiceThatCannotStartIsToldWithItsLog(t *testing.T) {
 	}
 }
 
+func TestServiceThatHitItsStartLimitCanBeStartedAgain(t *testing.T) {
+	s := systemd(t)
+	for verb, start := range map[string]func(context.Context, string) error{"start": s.Start, "restart": s.Restart} {
+		mended := filepath.Join(t.TempDir(), "mended")
+		name := unit(t, s, "limit-"+verb, "[Unit]\nStartLimitIntervalSec=1000\nStartLimitBurst=2\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/ls "+mended+"\n")
+		for range 3 { // by somebody else, as often as it is allowed and once more
+			_, _ = Run(t.Context(), nil, "systemctl", "start", name)
+		}
+		if u := ask(t, s, name); u.Active != "failed" {
+			t.Errorf("%s: %+v", verb, u)
+		}
+		put(t, mended, "", 0o644)
+		must(t, start(t.Context(), name))
+		if u := ask(t, s, name); u.Active != "active" {
+			t.Errorf("%s: %+v", verb, u)
+		}
+	}
+}
+
 func TestServiceThatDoesNotExist(t *testing.T) {
 	s := systemd(t)
 	if u := ask(t, s, "refit-test-none.service"); u.Exists {

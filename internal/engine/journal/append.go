@@ -57,6 +57,7 @@ func forward(kind node.Kind) bool {
 }
 
 func (j *Journal) stop(err error) error {
+	j.failed = true
 	j.broken = fmt.Errorf("%w after an error: %w", ErrClosed, err)
 	return told(err, j.path, "writing to the journal")
 }

@@ -37,10 +37,14 @@ type Journal struct {
 	held    int64 // up to where the disk is ours, as far as known
 	records []node.Record
 	broken  error
+	failed  bool // a write did
 }
 
 // Records are all records, as they are on the disk.
 func (j *Journal) Records() []node.Record { return slices.Clone(j.records) }
+
+// Broken says that a write failed. Until it is opened again the journal refuses everything, whereas a record that was refused beforehand leaves it usable.
+func (j *Journal) Broken() bool { return j.failed }
 
 // Close lets go of the file. Everything is on the disk already.
 func (j *Journal) Close() error {

@@ -207,11 +207,18 @@ func TestFailedWriteStopsTheJournalUntilItIsOpenedAgain(t *testing.T) {
 		t.Fatal("a write that failed was not noticed")
 	}
 	j.file = writable
+	if !j.Broken() {
+		t.Error("it is not said to be broken")
+	}
 	if err := j.Append(begun("x")); !errors.Is(err, ErrClosed) || !errors.Is(err, unix.EBADF) {
 		t.Errorf("it goes on: %v", err)
 	}
 	readOnly.Close()
-	appendAll(t, reopen(t, j), begun("x"))
+	again := reopen(t, j)
+	if again.Broken() || !j.Broken() {
+		t.Errorf("opened again: %t, the one before: %t", again.Broken(), j.Broken())
+	}
+	appendAll(t, again, begun("x"))
 }
 
 func TestFailedSyncStopsTheJournal(t *testing.T) {
@@ -236,6 +243,9 @@ func TestClosedJournalTakesNothing(t *testing.T) {
 	}
 	if err := j.Append(begun("x")); !errors.Is(err, ErrClosed) {
 		t.Errorf("got %v", err)
+	}
+	if j.Broken() {
+		t.Error("a journal that was closed is said to be broken")
 	}
 }
 
@@ -262,6 +272,9 @@ func TestRecordThatIsTooLargeChangesNothing(t *testing.T) {
 	j := create(t, filepath.Join(t.TempDir(), "journal"))
 	if err := j.Append(begun(strings.Repeat("s", MaxRecord))); err == nil {
 		t.Fatal("it was taken")
+	}
+	if j.Broken() {
+		t.Error("the journal is said to be broken")
 	}
 	appendAll(t, j, begun("x"))
 	if got := reopen(t, j).Records(); len(got) != 2 {

@@ -43,7 +43,10 @@ func guard(dir string, files []string, run func() error) error {
 	}
 	err := run()
 	if cutOff(err) {
-		return errors.Join(err, putBack(dir), os.RemoveAll(dir))
+		if backErr := putBack(dir); backErr != nil {
+			return errors.Join(err, backErr) // What is kept stays, for the next try.
+		}
+		return errors.Join(err, forget(dir))
 	}
 	for _, file := range files {
 		if syncErr := syncPath(file); syncErr != nil && !errors.Is(syncErr, fs.ErrNotExist) {
@@ -64,7 +67,7 @@ func cutOff(err error) bool {
 
 // keep copies files. The index is written last: without it there is nothing to put back.
 func keep(dir string, files []string) error {
-	if err := os.RemoveAll(dir); err != nil {
+	if err := forget(dir); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -133,10 +136,16 @@ func putBack(dir string) error {
 	return nil
 }
 
-// forget removes what was kept; the index first, so that half of it is never taken for all.
+// forget removes what was kept, if anything is; the index first, so that half of it is never taken for all.
 func forget(dir string) error {
-	if err := os.Remove(filepath.Join(dir, guardIndex)); err != nil {
+	if err := os.Remove(filepath.Join(dir, guardIndex)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return errors.Join(syncPath(dir), os.RemoveAll(dir))
+	if err := syncPath(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return removeAll(dir)
 }
+
+// removeAll is a variable for tests, which look at what is there when it is called: it removes in any order.
+var removeAll = os.RemoveAll

@@ -77,3 +77,54 @@ func TestWhatAPhaseWroteBeforeItFailedStays(t *testing.T) {
 		t.Errorf("got %v, %q", err, read(t, file))
 	}
 }
+
+func TestCopiesNeverGoBeforeTheirIndex(t *testing.T) {
+	dir, file := filepath.Join(t.TempDir(), "guard"), filepath.Join(t.TempDir(), "file")
+	write(t, file, "before")
+	removed := 0
+	t.Cleanup(func() { removeAll = os.RemoveAll })
+	removeAll = func(dir string) error {
+		removed++
+		if _, err := os.Stat(filepath.Join(dir, guardIndex)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the index is still there when copies go, the %d. time", removed)
+		}
+		return os.RemoveAll(dir)
+	}
+	if err := keep(dir, []string{file}); err != nil {
+		t.Fatal(err)
+	}
+	for situation, ends := range map[string]error{"it was cut off": context.Canceled, "it went well": nil} {
+		removed = 0
+		if err := keep(dir, []string{file}); err != nil { // what a kill left
+			t.Fatal(err)
+		}
+		if err := guard(dir, []string{file}, func() error { return ends }); !errors.Is(err, ends) {
+			t.Fatal(err)
+		}
+		if removed != 3 {
+			t.Errorf("%s: it was seen to remove %d times", situation, removed)
+		}
+	}
+}
+
+func TestCopiesStayUntilTheyArePutBack(t *testing.T) {
+	dir, file := filepath.Join(t.TempDir(), "guard"), filepath.Join(t.TempDir(), "file")
+	write(t, file, "whole")
+	inTheWay := filepath.Join(file, "x")
+	err := guard(dir, []string{file}, func() error {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		write(t, inTheWay, "") // a file cannot replace such a directory
+		return context.Canceled
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := guard(dir, []string{file}, func() error { return nil }); err != nil || read(t, file) != "whole" {
+		t.Errorf("got %v", err)
+	}
+}

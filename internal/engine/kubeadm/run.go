@@ -1,15 +1,16 @@
 package kubeadm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os/exec"
-	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 const (
@@ -65,11 +66,5 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return string(redact(bytes.ToValidUTF8(t.text, []byte("?"))))
+	return node.Redact(strings.ToValidUTF8(string(t.text), "?"))
 }
-
-// secrets are what kubeadm could say that nobody else may read: keys, bootstrap tokens, certificate keys, bearer tokens.
-var secrets = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)` +
-	`|\b[a-z0-9]{6}\.[a-z0-9]{16}\b|\b[0-9a-f]{64}\b|\beyJ[\w-]+\.[\w-]+\.[\w-]+|(?i:bearer )\S+|(?:client-key-data|token): \S+`)
-
-func redact(text []byte) []byte { return secrets.ReplaceAll(text, []byte("[redacted]")) }

@@ -49,6 +49,9 @@ func TestDebWhenDpkgOwnsIt(t *testing.T) {
 }
 
 func TestRpmSaysThatItIsNotThereYet(t *testing.T) {
+	if got := reason(t, Rpm().Check(t.Context(), nil, Options{})); got != "RpmNotSupported" {
+		t.Errorf("reason %s", got)
+	}
 	_, err := Rpm().Installed(t.Context(), "kubelet")
 	if got := reason(t, err); got != "RpmNotSupported" {
 		t.Errorf("reason %s", got)

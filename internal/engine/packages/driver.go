@@ -17,6 +17,8 @@ type Driver interface {
 	Held(ctx context.Context) ([]string, error)
 	// Prepare makes the way back before the way forward: a package file of exactly the installed version in dir, for each of names that is installed.
 	Prepare(ctx context.Context, dir string, names []string) error
+	// Check refuses what Install would refuse before it begins, and changes nothing.
+	Check(ctx context.Context, files []string, opts Options) error
 	// Install brings the packages in these files to be installed, at exactly their versions. It starts and stops no service.
 	Install(ctx context.Context, files []string, opts Options) error
 	// Mend finishes what a killed installation left, as far as that is possible without the files.

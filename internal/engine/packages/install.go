@@ -19,26 +19,16 @@ type archive struct{ path, name, version, arch string }
 // Install is done when each package is whole, at its file's version, and held as it was. dpkg drops a hold when it installs, so a kill between the two
 // is mended by the next call. Units that changed are not known to systemd yet: the caller reloads it and restarts what it must.
 func (d deb) Install(ctx context.Context, files []string, opts Options) error {
-	if err := checkNames(opts.Hold); err != nil {
-		return err
-	}
-	archives, err := readArchives(ctx, files)
-	if err != nil {
-		return err
-	}
-	release, err := d.lock(ctx)
+	archives, release, err := d.begin(ctx, files, opts)
 	if err != nil {
 		return err
 	}
 	defer release()
-	before, err := d.states(ctx, namesOf(archives)...)
+	missing, err := d.admitted(ctx, archives, opts)
 	if err != nil {
 		return err
 	}
-	if missing := missing(archives, before); len(missing) > 0 {
-		if err := d.admit(ctx, missing, before, opts); err != nil {
-			return err
-		}
+	if len(missing) > 0 {
 		args := append(append([]string{}, careful...), "--install")
 		for _, a := range missing {
 			args = append(args, a.path)
@@ -51,6 +41,42 @@ func (d deb) Install(ctx context.Context, files []string, opts Options) error {
 		}
 	}
 	return d.finish(ctx, archives, opts)
+}
+
+// Check also waits for another package manager: what it would see meanwhile is neither before nor after.
+func (d deb) Check(ctx context.Context, files []string, opts Options) error {
+	archives, release, err := d.begin(ctx, files, opts)
+	if err != nil {
+		return err
+	}
+	defer release()
+	_, err = d.admitted(ctx, archives, opts)
+	return err
+}
+
+// begin reads the files and takes the lock.
+func (d deb) begin(ctx context.Context, files []string, opts Options) (archives []archive, release func(), err error) {
+	if err := checkNames(opts.Hold); err != nil {
+		return nil, nil, err
+	}
+	if archives, err = readArchives(ctx, files); err != nil {
+		return nil, nil, err
+	}
+	release, err = d.lock(ctx)
+	return archives, release, err
+}
+
+// admitted are those that are to be installed, and may be.
+func (d deb) admitted(ctx context.Context, archives []archive, opts Options) ([]archive, error) {
+	before, err := d.states(ctx, namesOf(archives)...)
+	if err != nil {
+		return nil, err
+	}
+	left := missing(archives, before)
+	if len(left) == 0 {
+		return nil, nil
+	}
+	return left, d.admit(ctx, left, before, opts)
 }
 
 // missing are those that are not there wholly, at this version.

@@ -23,6 +23,7 @@ func (rpm) Owner(context.Context, string) (string, error)                   { re
 func (rpm) Installed(context.Context, ...string) (map[string]string, error) { return nil, notYet() }
 func (rpm) Held(context.Context) ([]string, error)                          { return nil, notYet() }
 func (rpm) Prepare(context.Context, string, []string) error                 { return notYet() }
+func (rpm) Check(context.Context, []string, Options) error                  { return notYet() }
 func (rpm) Install(context.Context, []string, Options) error                { return notYet() }
 func (rpm) Mend(context.Context) error                                      { return notYet() }
 func (rpm) Verify(context.Context, []string) (problems []string, err error) { return nil, notYet() }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"regexp"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -35,6 +36,9 @@ const (
 	RefusedVersion  = "VersionLower"
 )
 
+// uid is what the UID of an object looks like.
+var uid = regexp.MustCompile(`^[0-9a-zA-Z-]{1,36}$`)
+
 // Accept says whether an order is for this host and newer than all that it has accepted. An order that was accepted before is none of these and is simply
 // known: it returns false and no refusal.
 func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, memory Memory, here Here) (bool, *Refusal) {
@@ -42,6 +46,8 @@ func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, memory Memory, he
 		return false, &Refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
 	}
 	switch {
+	case !uid.MatchString(string(order.Operation.UID)):
+		return refuse(RefusedFormat, "%q is no UID of an operation", order.Operation.UID)
 	case order.Format < 1 || order.Format > refitv1alpha1.NodeUpgradeFormat:
 		return refuse(RefusedFormat, "the order has format %d, this agent knows 1 to %d: upgrade the agent", order.Format, refitv1alpha1.NodeUpgradeFormat)
 	case name != here.NodeName:
@@ -50,7 +56,8 @@ func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, memory Memory, he
 		return refuse(RefusedMachine, "the order is for the machine %s, this is %s", order.MachineID, here.MachineID)
 	case here.NodeUID == "" || order.NodeUID != here.NodeUID:
 		return refuse(RefusedMachine, "the order is for the Node with UID %s, this one has %q", order.NodeUID, here.NodeUID)
-	case order.Epoch < memory.Epoch:
+	// A node that joined another cluster is led by others, whose epochs have nothing to do with those of before.
+	case order.Epoch < memory.Epoch && (memory.NodeUID == "" || memory.NodeUID == order.NodeUID):
 		return refuse(RefusedEpoch, "the order is of epoch %d, and epoch %d was seen: whoever wrote it no longer leads", order.Epoch, memory.Epoch)
 	case order.Sequence < memory.Sequence:
 		return refuse(RefusedSequence, "the order has sequence %d, and %d was accepted before: it is from the past", order.Sequence, memory.Sequence)

@@ -13,7 +13,7 @@ const machine = "0123456789abcdef0123456789abcdef"
 func TestAccept(t *testing.T) {
 	memory := Memory{MachineID: machine, Sequence: 7, Epoch: 3}
 	here := Here{NodeName: "worker-1", NodeUID: "uid-1", MachineID: machine}
-	good := refitv1alpha1.NodeUpgradeSpec{Format: 1, NodeUID: "uid-1", MachineID: machine, Sequence: 8, Epoch: 3}
+	good := refitv1alpha1.NodeUpgradeSpec{Format: 1, Operation: refitv1alpha1.Operation{Name: "op", UID: "op-1"}, NodeUID: "uid-1", MachineID: machine, Sequence: 8, Epoch: 3}
 	for _, situation := range []struct {
 		name   string
 		object string
@@ -35,6 +35,7 @@ func TestAccept(t *testing.T) {
 		},
 		{name: "an object of another node", object: "worker-2", reason: RefusedMachine},
 		{name: "an order of a format to come", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Format = 2 }, reason: RefusedFormat},
+		{name: "an operation whose UID is a path", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Operation.UID = "../../etc/x" }, reason: RefusedFormat},
 		{name: "an order without a format", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Format = 0 }, reason: RefusedFormat},
 	} {
 		t.Run(situation.name, func(t *testing.T) {

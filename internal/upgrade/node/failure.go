@@ -15,7 +15,9 @@ type Failure struct {
 	Message string                     `json:"message"`
 	Remedy  string                     `json:"remedy"`
 	LogTail string                     `json:"logTail,omitempty"`
-	Err     error                      `json:"-"`
+	// Stay says that the host is not put back for it: the step changed nothing, or what it changed is well.
+	Stay bool  `json:"stay,omitempty"`
+	Err  error `json:"-"`
 }
 
 func (f *Failure) Error() string {
@@ -54,14 +56,30 @@ func FailureOf(err error) *Failure {
 	return NeedsPerson("StepFailed", err, "see the agent's log on the host (journalctl -u refit-agent), mend the cause, then say refit retry", "it failed")
 }
 
-// Text is the whole failure in one line, bounded for a status.
-func (f *Failure) Text() string { return refitv1alpha1.Clip(f.Error(), refitv1alpha1.MaxMessage) }
+// Text is the whole failure in one line, without secrets and bounded for a status.
+func (f *Failure) Text() string {
+	return refitv1alpha1.Clip(Redact(f.Error()), refitv1alpha1.MaxMessage)
+}
 
-// Settled is the failure as a journal keeps it: the words of its error are in the message, since an error itself cannot be written down.
+// Settled is the failure as a journal keeps it, without secrets, since others read it. The words of its error are in the message: an error itself
+// cannot be written down.
 func (f *Failure) Settled() *Failure {
 	out := *f
 	out.Message, out.Err = f.Text(), nil
-	out.Remedy = refitv1alpha1.Clip(f.Remedy, refitv1alpha1.MaxMessage)
-	out.LogTail = refitv1alpha1.ClipFront(f.LogTail, refitv1alpha1.MaxLogTail)
+	out.Remedy = refitv1alpha1.Clip(Redact(f.Remedy), refitv1alpha1.MaxMessage)
+	out.LogTail = refitv1alpha1.ClipFront(Redact(f.LogTail), refitv1alpha1.MaxLogTail)
 	return &out
 }
+
+// Staying marks a failure as one for which the host is not put back.
+func Staying(err error) error {
+	if err == nil {
+		return nil
+	}
+	f := *FailureOf(err)
+	f.Stay = true
+	return &f
+}
+
+// ErrStays says that what a step brought cannot or need not be undone, and stays although the host goes back.
+var ErrStays = errors.New("it stays")

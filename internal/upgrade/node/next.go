@@ -12,6 +12,8 @@ type Move struct {
 	Step Step
 	// Open says that the step was begun before and not ended: the agent died in it. It is probed first.
 	Open bool
+	// Again says that the step failed before, and is tried once more.
+	Again bool
 	// Outcome is that of an End.
 	Outcome refitv1alpha1.NodePhase
 	// Why is the failure that a Return answers.
@@ -54,34 +56,35 @@ func (s *State) Next() Move {
 
 func (s *State) forward() Move {
 	for _, step := range s.Steps {
-		if s.steps[step.Name].done {
+		at := s.steps[step.Name]
+		if at.done {
 			continue
 		}
-		open := s.steps[step.Name].begun
 		allowed := s.Order.Permit == refitv1alpha1.PermitApply || (step.Prefetch && s.Order.Permit == refitv1alpha1.PermitPrefetch)
-		// A step that has begun is brought to its end, whatever the permit is by now.
-		if !allowed && !open {
+		// A step that has begun is brought to its end, whatever the permit is by now, and so is a host from which something was taken away.
+		if !allowed && !at.begun && !s.disrupted() {
 			return Move{Kind: Rest}
 		}
-		return Move{Kind: Do, Step: step, Open: open}
+		return Move{Kind: Do, Step: step, Open: at.begun, Again: at.failed}
 	}
 	return Move{Kind: End, Outcome: refitv1alpha1.NodeSucceeded}
 }
 
-// goesBackAlone says whether a failure puts the host back: when something that runs was taken away, and the kubelet, the last of them, is not proven yet.
-// What fails behind it is done again once its cause is mended.
-func (s *State) goesBackAlone() bool {
-	if s.steps[StepKubelet].done {
-		return false
-	}
+// disrupted says whether something that runs was, or is about to be, taken away.
+func (s *State) disrupted() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Disrupts && s.steps[step.Name].begun })
 }
 
-// back undoes the steps from the last to the first, then proves the host, then puts back what lies in the API.
+// goesBackAlone says whether a failure puts the host back: one of a step that takes something away, while the kubelet, the last of them, is not proven. What
+// fails elsewhere is done again once its cause is mended: what runs is well.
+func (s *State) goesBackAlone() bool {
+	at := slices.IndexFunc(s.Steps, func(step Step) bool { return step.Name == s.FailedStep })
+	return at >= 0 && s.Steps[at].Disrupts && !s.Failure.Stay && !s.steps[StepKubelet].done
+}
+
+// back undoes the steps from the last to the first, then proves the host, then puts back what lies in the API. One that cannot be undone does not keep the
+// others from it; then a person must look.
 func (s *State) back() Move {
-	if s.Failure != nil {
-		return Move{Kind: Rest} // the way back failed: a person must look
-	}
 	for _, step := range slices.Backward(s.Steps) {
 		if step.Undo != UndoCluster {
 			if m, ok := s.take(step); ok {
@@ -89,8 +92,13 @@ func (s *State) back() Move {
 			}
 		}
 	}
-	if m, ok := s.take(Step{Name: ProveOld, Undo: UndoRestore}); ok {
-		return m
+	if s.Failure != nil {
+		return Move{Kind: Rest}
+	}
+	if s.Changed() {
+		if m, ok := s.take(Step{Name: ProveOld, Undo: UndoRestore}); ok {
+			return m
+		}
 	}
 	for _, step := range slices.Backward(s.Steps) {
 		if step.Undo == UndoCluster {
@@ -99,13 +107,16 @@ func (s *State) back() Move {
 			}
 		}
 	}
+	if s.Failure != nil {
+		return Move{Kind: Rest}
+	}
 	return Move{Kind: End, Outcome: refitv1alpha1.NodeRolledBack}
 }
 
 func (s *State) take(step Step) (Move, bool) {
 	at := s.steps[step.Name]
 	switch {
-	case at.undone || step.Undo == UndoNothing:
+	case at.undone || at.undoFailed || step.Undo == UndoNothing:
 		return Move{}, false
 	case step.Name == ProveOld:
 		return Move{Kind: Take, Step: step, Open: at.undoBegun}, true

@@ -89,7 +89,7 @@ var (
 	broken   = NeedsPerson("Broken", nil, "mend it", "it broke")
 
 	controlPlaneWork = Work{
-		Role: refitv1alpha1.RoleFirstControlPlane, Etcd: true, Aside: true, From: "v1.35.4", To: "v1.36.3", Parts: []refitv1alpha1.Part{refitv1alpha1.PartContainerd},
+		Role: refitv1alpha1.RoleFirstControlPlane, Etcd: true, From: "v1.35.4", To: "v1.36.3", Parts: []refitv1alpha1.Part{refitv1alpha1.PartContainerd},
 	}
 	workerWork = Work{Role: refitv1alpha1.RoleWorker, From: "v1.35.4", To: "v1.36.3"}
 )
@@ -98,7 +98,7 @@ func attempt(o Order, n int64) Order { o.Sequence, o.Attempt = o.Sequence+n, n; 
 
 func TestAControlPlaneNodeIsCarriedThroughEveryStepInOrder(t *testing.T) {
 	d := newDesk(controlPlaneWork, apply).run()
-	want := `fetch, import-images, check-host, reserve-disk, save-state, stage-files, kubeadm-preflight, render-manifests, renew-certificates, aside-apiserver, swap-etcd, ` +
+	want := `fetch, import-images, check-host, reserve-disk, save-state, stage-files, kubeadm-preflight, render-manifests, renew-certificates, swap-etcd, ` +
 		`swap-apiserver, swap-controllers, upload-config, kubeconfig, kubelet-config, bootstrap-token, swap-containerd, swap-kubelet, addon, post-upgrade, ` +
 		`verify-node, Succeeded`
 	if got := strings.Join(d.did, ", "); got != want {
@@ -164,6 +164,42 @@ func TestStories(t *testing.T) {
 			}
 			return d.order(attempt(apply, 1))
 		}, "undo verify-old, RolledBack", refitv1alpha1.NodeRolledBack},
+		{"one part that cannot be undone does not keep the others from it", func() *desk {
+			d := newDesk(workerWork, apply)
+			d.fails[StepKubelet], d.fails["undo "+StepKubelet] = broken, broken
+			d.run()
+			d.did = slices.DeleteFunc(d.did, func(s string) bool { return !strings.HasPrefix(s, "undo") })
+			return d
+		}, "undo swap-kubelet, undo kubelet-config", refitv1alpha1.NodeFailed},
+		{"a Hold does not leave a host from which something was taken away", func() *desk {
+			d := newDesk(workerWork, apply)
+			for Next(d.records).Step.Name != StepPostUpgrade {
+				d.turn()
+			}
+			d.did = nil
+			return d.order(Order{Sequence: 2, Permit: refitv1alpha1.PermitHold})
+		}, "post-upgrade, verify-node, Succeeded", refitv1alpha1.NodeSucceeded},
+		{"a failure that says so does not put the host back", func() *desk {
+			d := newDesk(workerWork, apply)
+			d.fails[StepKubelet] = FailureOf(Staying(broken))
+			d.run()
+			d.did = d.did[len(d.did)-1:]
+			return d
+		}, "swap-kubelet", refitv1alpha1.NodeFailed},
+		{"a phase of kubeadm that fails does not put a well host back", func() *desk {
+			d := newDesk(controlPlaneWork, apply)
+			d.fails[StepUploadConfig] = broken
+			d.run()
+			d.did = d.did[len(d.did)-1:]
+			return d
+		}, "upload-config", refitv1alpha1.NodeFailed},
+		{"an order to put back a host that was only checked proves nothing", func() *desk {
+			back := apply
+			back.Sequence, back.Permit = 2, refitv1alpha1.PermitRollback
+			d := newDesk(workerWork, prefetch).run()
+			d.did = nil
+			return d.order(back)
+		}, "put back, RolledBack", refitv1alpha1.NodeRolledBack},
 		{"a Hold before the change rests", func() *desk {
 			hold := Order{Sequence: 2, Permit: refitv1alpha1.PermitHold}
 			d := newDesk(workerWork, prefetch).run()
@@ -188,7 +224,7 @@ func TestEtcdAndContainerdStayWhenALaterPartFails(t *testing.T) {
 	d.fails[StepKubelet] = broken
 	d.run()
 	want := "put back, undo swap-kubelet, keep swap-containerd, undo kubelet-config, undo kubeconfig, undo swap-controllers, undo swap-apiserver, " +
-		"keep swap-etcd, undo aside-apiserver, " +
+		"keep swap-etcd, " +
 		"undo renew-certificates, undo verify-old, undo upload-config, RolledBack"
 	if got := strings.Join(d.did[slices.Index(d.did, "put back"):], ", "); got != want {
 		t.Errorf("did\n%s\nwant\n%s", got, want)
@@ -199,7 +235,7 @@ func TestEtcdThatFailsItsOwnProofGoesBack(t *testing.T) {
 	d := newDesk(controlPlaneWork, apply)
 	d.fails[StepEtcd] = broken
 	d.run()
-	want := "put back, undo swap-etcd, undo aside-apiserver, undo renew-certificates, undo verify-old, RolledBack"
+	want := "put back, undo swap-etcd, undo renew-certificates, undo verify-old, RolledBack"
 	if got := strings.Join(d.did[slices.Index(d.did, "put back"):], ", "); got != want {
 		t.Errorf("did\n%s\nwant\n%s", got, want)
 	}

@@ -25,6 +25,8 @@ type Work struct {
 	Etcd bool `json:"etcd,omitempty"`
 	// Aside says that the API server is taken away before etcd is swapped.
 	Aside bool `json:"aside,omitempty"`
+	// CA is the digest of the cluster's CA certificate: a host that was joined to another cluster must not take up the work of the former one.
+	CA string `json:"ca,omitempty"`
 	// Parts are the parts that the Release brings and that differ from what is here.
 	Parts []refitv1alpha1.Part `json:"parts,omitempty"`
 	// Kinds says how each of those parts got onto the host: Kubernetes may be there as packages and containerd as files, or the other way round.
@@ -64,6 +66,10 @@ type Record struct {
 
 // Order is what of an order matters while it is carried out.
 type Order struct {
+	Operation types.UID `json:"operation,omitempty"`
+	// ByHand says that a person on the host gave it.
+	ByHand bool `json:"byHand,omitempty"`
+
 	Sequence int64                  `json:"sequence"`
 	Epoch    int64                  `json:"epoch"`
 	Attempt  int64                  `json:"attempt"`

@@ -30,8 +30,8 @@ type State struct {
 }
 
 type stepState struct {
-	begun, done, failed, undoBegun, undone, kept bool
-	beganAt, endedAt                             time.Time
+	begun, done, failed, undoBegun, undoFailed, undone, kept bool
+	beganAt, endedAt                                         time.Time
 }
 
 // Read tells from its records where a journal is.
@@ -55,16 +55,13 @@ func (s *State) add(r *Record) {
 		s.Work = r.Work
 		s.Steps = Steps(*r.Work)
 	case Ordered:
-		// A retry sets the failure aside. So does an order to put the host back.
-		if r.Order.Attempt > s.Order.Attempt || (r.Order.Permit == refitv1alpha1.PermitRollback && s.Order.Permit != refitv1alpha1.PermitRollback) {
-			s.Failure, s.FailedStep = nil, ""
-		}
+		s.reopen(r.Order)
 		if r.Order.Permit == refitv1alpha1.PermitRollback && s.Ended == refitv1alpha1.NodeSucceeded {
 			s.Ended = "" // what was saved is still there: the work is taken back as a whole
 		}
 		s.Order = *r.Order
 	case PutBack:
-		s.PutBack, s.putBackAt = true, r.At
+		s.PutBack, s.putBackAt, s.StartedAt = true, r.At, r.At
 		s.whyPutBack, s.stepPutBack = s.Failure, s.FailedStep
 		s.Failure, s.FailedStep = nil, ""
 		s.current = ""
@@ -72,6 +69,21 @@ func (s *State) add(r *Record) {
 		s.Ended, s.EndedAt, s.current = r.Outcome, r.At, ""
 	case Begun, Done, Failed, UndoBegun, Undone, Kept:
 		s.addStep(r)
+	}
+}
+
+// reopen sets a failure aside: by a retry, by another operation that goes on, by an order to put the host back, or by a person on the host.
+func (s *State) reopen(next *Order) {
+	other := next.Operation != s.Order.Operation || next.Permit != s.Order.Permit
+	if other || next.Attempt > s.Order.Attempt {
+		s.StartedAt = time.Time{} // it is told of each order anew
+	}
+	back := next.Permit == refitv1alpha1.PermitRollback && s.Order.Permit != refitv1alpha1.PermitRollback
+	if next.ByHand || back || next.Operation != s.Order.Operation || next.Attempt > s.Order.Attempt {
+		s.Failure, s.FailedStep = nil, ""
+		for _, at := range s.steps {
+			at.undoFailed = false
+		}
 	}
 }
 
@@ -84,8 +96,8 @@ func (s *State) addStep(r *Record) {
 	s.current = r.Step
 	switch r.Kind {
 	case Begun:
-		if !at.begun {
-			at.beganAt = r.At
+		if !at.begun || at.failed {
+			at.beganAt, at.endedAt = r.At, time.Time{}
 		}
 		at.begun, at.failed = true, false
 		if s.StartedAt.IsZero() && !prefetches(r.Step) {
@@ -95,16 +107,19 @@ func (s *State) addStep(r *Record) {
 		at.begun, at.done, at.endedAt = true, true, r.At
 		s.current = ""
 	case Failed:
-		at.failed, at.endedAt = true, r.At
-		s.Failure, s.FailedStep, s.FailedAt = r.Failure, r.Step, r.At
+		at.failed, at.undoFailed, at.endedAt = !s.PutBack, s.PutBack, r.At
 		s.current = ""
+		if s.PutBack && s.Failure != nil {
+			return // the first thing that could not be undone is the one to tell
+		}
+		s.Failure, s.FailedStep, s.FailedAt = r.Failure, r.Step, r.At
 	case UndoBegun:
 		at.undoBegun = true
 	case Undone:
-		at.undone, at.endedAt = true, r.At
+		at.undone, at.kept = true, false
 		s.current = ""
 	case Kept:
-		at.undone, at.kept, at.endedAt = true, true, r.At
+		at.undone, at.kept = true, true
 		s.current = ""
 	case Opened, Ordered, PutBack, Ended: // not about a step
 	}
@@ -122,9 +137,9 @@ func prefetches(name string) bool {
 // IsDone says whether a step is done.
 func (s *State) IsDone(step string) bool { return s.steps[step] != nil && s.steps[step].done }
 
-// Changed says whether anything but a prefetch has begun, so that the host may not be what it was.
+// Changed says whether anything has begun that would have to be undone, so that the host may not be what it was.
 func (s *State) Changed() bool {
-	return slices.ContainsFunc(s.Steps, func(step Step) bool { return !step.Prefetch && s.steps[step.Name].begun })
+	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Undo != UndoNothing && s.steps[step.Name].begun })
 }
 
 // IsBegun says whether a step has begun.

@@ -42,7 +42,7 @@ func (s *State) phase() refitv1alpha1.NodePhase {
 	case s.Ended != "":
 		return s.Ended
 	case s.Failure != nil:
-		if s.Next().Kind == Return {
+		if kind := s.Next().Kind; kind == Return || kind == Take || kind == Keep {
 			return refitv1alpha1.NodeRollingBack
 		}
 		return refitv1alpha1.NodeFailed
@@ -60,7 +60,7 @@ func (s *State) phase() refitv1alpha1.NodePhase {
 
 // applying says whether the host is being changed, beyond what a prefetch does.
 func (s *State) applying() bool {
-	return s.Order.Permit == refitv1alpha1.PermitApply || (s.Changed() && s.Next().Kind != Rest)
+	return s.Order.Permit == refitv1alpha1.PermitApply || s.Changed()
 }
 
 func (s *State) prefetched() bool {

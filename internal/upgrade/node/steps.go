@@ -76,12 +76,8 @@ var all = []Step{
 		What: "renew the certificates that an upgrade renews",
 	},
 	{
-		Name: StepAside, Disrupts: true, Limit: 3 * time.Minute, Undo: UndoRestore, when: func(w Work) bool { return w.Etcd && w.Aside },
-		What: "if etcd changes: take this host's kube-apiserver away first, so that nothing waits for one whose etcd is gone",
-	},
-	{
 		Name: StepEtcd, Disrupts: true, Limit: 10 * time.Minute, Undo: UndoUnwell, when: func(w Work) bool { return w.Etcd },
-		What: "under a lock, with every other member healthy: swap etcd alone and prove it",
+		What: "under a lock, with every other member healthy: take the API server away, swap etcd alone and prove it",
 	},
 	{
 		Name: StepAPIServer, Disrupts: true, Limit: 4 * time.Minute, Undo: UndoRestore, when: controlPlane,
@@ -112,7 +108,7 @@ var all = []Step{
 		What: "see that its configuration fits, swap containerd, restart and prove it",
 	},
 	{
-		Name: StepRunc, Limit: 5 * time.Minute, Undo: UndoUnwell, when: changes(refitv1alpha1.PartRunc),
+		Name: StepRunc, Limit: 5 * time.Minute, Undo: UndoRestore, when: changes(refitv1alpha1.PartRunc),
 		What: "swap runc",
 	},
 	{
@@ -148,7 +144,6 @@ const (
 	StepPreflight      = "kubeadm-preflight"
 	StepRender         = "render-manifests"
 	StepCertificates   = "renew-certificates"
-	StepAside          = "aside-apiserver"
 	StepEtcd           = "swap-etcd"
 	StepAPIServer      = "swap-apiserver"
 	StepControllers    = "swap-controllers"

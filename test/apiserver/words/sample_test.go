@@ -23,6 +23,7 @@ var byPattern = map[string]func(n, index int) string{
 	`^sha256:[0-9a-f]{64}$`:                         func(int, int) string { return "sha256:" + strings.Repeat("e", 64) },
 	`^(sha256:[0-9a-f]{64})?$`:                      func(int, int) string { return "sha256:" + strings.Repeat("e", 64) },
 	`^[0-9a-f]{32}$`:                                func(int, int) string { return strings.Repeat("e", 32) },
+	`^[0-9a-zA-Z-]{1,36}$`:                          func(n, index int) string { return padded("u", n, index) },
 	`^[0-9a-f]{1,16}$`:                              func(n, _ int) string { return strings.Repeat("e", n) },
 	`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`:              func(n, index int) string { return padded("n", n, index) },
 	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`:               func(n, index int) string { return padded("p", n, index) },

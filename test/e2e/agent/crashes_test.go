@@ -128,11 +128,18 @@ func (m *matrix) start(t *testing.T, mode, point string) error {
 	if err := setPoints(t.Context(), m.n, mode, point); err != nil {
 		return err
 	}
-	if err := m.n.Start(t.Context()); err != nil {
+	order := func() error {
+		_, err := m.b.tryOrder(t.Context(), m.n, permit(refitv1alpha1.PermitApply))
 		return err
 	}
-	_, err := m.b.tryOrder(t.Context(), m.n, permit(refitv1alpha1.PermitApply))
-	return err
+	start := func() error { return m.n.Start(t.Context()) }
+	if m.n.Role() == cluster.RoleWorker { // the cluster is there, and may remember the order of the run before
+		start, order = order, start
+	}
+	if err := start(); err != nil {
+		return err
+	}
+	return order()
 }
 
 // killed is a run in which the agent dies at a point.

@@ -41,10 +41,14 @@ func (s saved) putBack(t *testing.T) {
 	}
 }
 
-// again makes the node what it was, boots it and waits until the cluster is well.
+// again makes the node what it was, boots it and waits until the cluster is well. Where the cluster remembers a later order, the node gets one that asks for
+// no more than it has done.
 func (s saved) again(t *testing.T) {
 	t.Helper()
 	s.putBack(t)
+	if s.orders == nil {
+		s.b.order(t, s.n, permit(refitv1alpha1.PermitPrefetch))
+	}
 	must(t, s.n.Start(t.Context()))
 	must(t, s.b.WaitRecovered(t.Context(), recovery))
 }

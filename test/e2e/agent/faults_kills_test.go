@@ -22,7 +22,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// killedInRenames kills each life of the agent at one of its renames, a later one each time, by strace from this machine.
+// killedInRenames kills each life of the agent at one of its renames, by strace from this machine: mostly at the second of a thread, so that it gets on, and at
+// times at the first.
 func killedInRenames(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -36,8 +37,12 @@ func killedInRenames(f fault) {
 		ended <- err
 	}()
 	kills := 0
-	for when := 1; when <= 30 && ctx.Err() == nil; when++ {
-		if killAtRename(ctx, s.n, when) == nil {
+	for life := range 60 {
+		when := 2
+		if life%4 == 0 {
+			when = 1
+		}
+		if ctx.Err() == nil && killAtRename(ctx, s.n, when) == nil {
 			kills++
 		}
 	}

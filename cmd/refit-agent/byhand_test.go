@@ -1,0 +1,180 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+func TestUndoSaysWhatItWouldDoBeforeItIsToldTo(t *testing.T) {
+	h := newHost(t)
+	h.work(t, workName, prepared()...)
+	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
+	before := files(t, h.dir)
+	out, err := h.run(t, "undo")
+	if err != nil || !strings.Contains(out, "Nothing was done. Say refit-agent undo --yes") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if after := files(t, h.dir); before != after {
+		t.Errorf("it left\n%s\nof\n%s", after, before)
+	}
+}
+
+// Two agents on one host would undo what the other does.
+func TestNothingIsDoneByHandWhileTheServiceWorks(t *testing.T) {
+	for _, args := range [][]string{{"undo", "--yes"}, {"forget"}} {
+		t.Run(args[0], func(t *testing.T) {
+			h := newHost(t)
+			h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Files: map[string]string{"/usr/bin/kubelet": "sha256:aa"}})
+			lock, err := host.Lock(filepath.Join(h.dir, "lock"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lock.Close()
+			out, err := h.run(t, args...)
+			if err == nil || !strings.Contains(err.Error(), "systemctl stop refit-agent") || out != "" {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if len(h.memory(t).Files) != 1 {
+				t.Error("the memory has changed")
+			}
+		})
+	}
+}
+
+// What somebody else installed is accepted; what keeps orders from the past away stays.
+func TestForgetAcceptsProgramsAndForgetsNothingElse(t *testing.T) {
+	h := newHost(t)
+	h.remembers(t, node.Memory{
+		Format: node.MemoryFormat, MachineID: h.machine, NodeUID: "uid", Sequence: 12, Epoch: 2, Highest: "v1.36.3", Last: workName,
+		Files: map[string]string{"/usr/bin/kubelet": "sha256:aa", "/usr/bin/kubeadm": "sha256:bb"},
+	})
+	out, err := h.run(t, "forget")
+	if err != nil || !strings.Contains(out, "2 programs are accepted as they are") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	got := h.memory(t)
+	if len(got.Files) != 0 || got.Sequence != 12 || got.Epoch != 2 || got.Highest != "v1.36.3" || got.Last != workName || got.NodeUID != "uid" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSettingsThatInstallWrites(t *testing.T) {
+	const before = "sources: [/srv/old]\nreserveMiB: 128\n"
+	for name, c := range map[string]struct {
+		before string // empty: there is no file
+		give   installOptions
+		want   func(*settings.Settings)
+	}{
+		"none there":          {"", installOptions{sources: []string{"/srv/refit"}}, func(s *settings.Settings) { s.Sources = []string{"/srv/refit"} }},
+		"none there or given": {"", installOptions{}, func(*settings.Settings) {}},
+		"others stay": {before, installOptions{patches: "/etc/kubernetes/patches", ignore: []string{"Swap"}}, func(s *settings.Settings) {
+			s.Sources, s.ReserveMiB = []string{"/srv/old"}, 128
+			s.Kubeadm.Patches, s.Kubeadm.IgnorePreflightErrors = "/etc/kubernetes/patches", []string{"Swap"}
+		}},
+		"sources are replaced": {before, installOptions{sources: []string{"https://mirror.example/refit", "oci:/srv/layout"}}, func(s *settings.Settings) {
+			s.Sources, s.ReserveMiB = []string{"https://mirror.example/refit", "oci:/srv/layout"}, 128
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &app{settings: filepath.Join(t.TempDir(), "agent.yaml")}
+			if c.before != "" {
+				fakeHost{}.write(t, a.settings, c.before)
+			}
+			if err := a.writeSettings(c.give); err != nil {
+				t.Fatal(err)
+			}
+			got, err := a.load()
+			want := settings.Default()
+			c.want(&want)
+			if err != nil || describeSettings(got) != describeSettings(want) {
+				t.Errorf("%v\n%+v, want\n%+v", err, got, want)
+			}
+		})
+	}
+}
+
+// A file that is right stays byte for byte as its owner wrote it, with the comments in it.
+func TestInstallWithoutSettingsLeavesTheFileAlone(t *testing.T) {
+	a := &app{settings: filepath.Join(t.TempDir(), "agent.yaml")}
+	const text = "# of the platform team\nreserveMiB: 128\n"
+	fakeHost{}.write(t, a.settings, text)
+	if err := a.writeSettings(installOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(a.settings); err != nil || string(got) != text {
+		t.Errorf("%v %q", err, got)
+	}
+}
+
+func TestSettingsThatInstallRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		before string
+		give   installOptions
+		says   string
+	}{
+		"source of an unknown kind": {"", installOptions{sources: []string{"ftp://mirror.example/refit"}}, "is no source"},
+		"source without its root":   {"", installOptions{sources: []string{"srv/refit"}}, "is no source"},
+		"a file that is wrong":      {"stateDirectory: /x\n", installOptions{sources: []string{"/srv/refit"}}, "cannot be used"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &app{settings: filepath.Join(t.TempDir(), "agent.yaml")}
+			if c.before != "" {
+				fakeHost{}.write(t, a.settings, c.before)
+			}
+			if err := a.writeSettings(c.give); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %q in it", err, c.says)
+			}
+			if got, _ := os.ReadFile(a.settings); string(got) != c.before {
+				t.Errorf("the file is now %q", got)
+			}
+		})
+	}
+}
+
+// The unit, the installer and the settings name the same places.
+func TestTheUnitFitsTheProgram(t *testing.T) {
+	lines := strings.Split(string(unit), "\n")
+	for _, line := range []string{
+		"ExecStart=" + program + " run",
+		"StateDirectory=" + strings.TrimPrefix(settings.Default().StateDir, "/var/lib/"),
+		"Restart=always", "StartLimitIntervalSec=0", // however often it dies, it comes back
+		"NoNewPrivileges=yes", "UMask=0077", "StateDirectoryMode=0700",
+	} {
+		if !slices.Contains(lines, line) {
+			t.Errorf("the unit has no line %q", line)
+		}
+	}
+	if filepath.Base(unitFile) != unitName {
+		t.Errorf("%s is not called %s", unitFile, unitName)
+	}
+}
+
+// files is everything in a directory, in one text.
+func files(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		fmt.Fprintf(&out, "%s %x\n", path, sha256.Sum256(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func describeSettings(s settings.Settings) string { return fmt.Sprintf("%+v", s) }

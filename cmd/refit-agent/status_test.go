@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// workName is a directory of a work as the agent names it.
+const workName = "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90-aaaaaaaaaaaa-0"
+
+func apply(sequence int64) node.Record {
+	return node.Record{Kind: node.Ordered, Order: &node.Order{
+		Sequence: sequence, Epoch: 2, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto,
+	}}
+}
+
+func step(name string, kinds ...node.Kind) (out []node.Record) {
+	for _, kind := range kinds {
+		out = append(out, node.Record{Kind: kind, Step: name})
+	}
+	return out
+}
+
+func join(parts ...[]node.Record) (out []node.Record) {
+	for _, p := range parts {
+		out = append(out, p...)
+	}
+	return out
+}
+
+// crashing is an API server that does not come up.
+var crashing = &node.Failure{
+	Class: refitv1alpha1.FailureNeedsPerson, Reason: "ContainerCrashes", Message: "kube-apiserver of v1.36.3 ends again and again (exit code 1)",
+	Remedy: "read the log, mend the cause (flags, configuration), then refit retry",
+}
+
+// prepared are the records up to the first disruptive step.
+func prepared() []node.Record {
+	out := []node.Record{apply(12)}
+	for _, name := range []string{node.StepFetch, node.StepImages, node.StepCheck, node.StepReserve, node.StepSave, node.StepStage} {
+		out = append(out, step(name, node.Begun, node.Done)...)
+	}
+	return out
+}
+
+func TestStatusOfAHost(t *testing.T) {
+	failed := []node.Record{{Kind: node.Failed, Step: node.StepAPIServer, Failure: crashing}}
+	swapping := join(prepared(), step(node.StepEtcd, node.Begun, node.Done), step(node.StepAPIServer, node.Begun))
+	for name, c := range map[string]struct {
+		records []node.Record
+		ended   bool
+	}{
+		"at-work": {records: swapping},
+		"failed-before-any-change": {records: join([]node.Record{apply(12)}, step(node.StepFetch, node.Begun), []node.Record{{
+			Kind: node.Failed, Step: node.StepFetch, Failure: node.NeedsPerson("ArtifactNotFound", nil,
+				"copy the Release's files to one of the sources, then say retry", "no source has kubelet (/srv/refit: it is not there)"),
+		}})},
+		"goes-back": {records: join(swapping, failed)},
+		"went-back": {records: join(swapping, failed, []node.Record{{Kind: node.PutBack, Failure: crashing}},
+			step(node.StepAPIServer, node.UndoBegun, node.Undone), step(node.StepEtcd, node.Kept), step(node.ProveOld, node.UndoBegun, node.Undone),
+			[]node.Record{{Kind: node.Ended, Outcome: refitv1alpha1.NodeRolledBack}}), ended: true},
+		"succeeded": {records: join(prepared(), step(node.StepKubelet, node.Begun, node.Done), step(node.StepVerify, node.Begun, node.Done),
+			[]node.Record{{Kind: node.Ended, Outcome: refitv1alpha1.NodeSucceeded}}), ended: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t)
+			h.work(t, workName, c.records...)
+			memory := node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName}
+			if c.ended {
+				memory.Last, memory.Open = memory.Open, ""
+			}
+			h.remembers(t, memory)
+			out, err := h.run(t, "status")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "status-"+name, out)
+		})
+	}
+}
+
+func TestStatusOfAHostThatNeverHadAnOrder(t *testing.T) {
+	out, err := newHost(t).run(t, "status")
+	if err != nil || !strings.Contains(out, "Work:      none yet") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A torn last record is what a power cut leaves. The status is told from what lies before it, and the journal is left as it is for the agent.
+func TestStatusOfAJournalWithATornTail(t *testing.T) {
+	h := newHost(t)
+	h.work(t, workName, prepared()...)
+	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
+	path := filepath.Join(h.dir, "work", workName, "journal")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = text[:len(text)-7]
+	h.write(t, path, string(text))
+	out, err := h.run(t, "status")
+	if err != nil || !strings.Contains(out, "Phase:     Applying") || !strings.Contains(out, node.StepStage) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, text) {
+		t.Errorf("reading the status changed the journal: %v", err)
+	}
+}
+
+func TestHostsWhoseStatusCannotBeTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		memory   string // MACHINE is this one's ID
+		settings string
+		says     string
+	}{
+		"memory of another machine": {memory: `{"format": 1, "machineID": "00000000000000000000000000000000"}`, says: "if this disk was cloned"},
+		"memory of a newer agent":   {memory: `{"format": 99, "machineID": "MACHINE"}`, says: "install the agent that wrote it"},
+		"memory that is no JSON":    {memory: "{", says: "the agent's memory cannot be read"},
+		"journal gone":              {memory: `{"format": 1, "machineID": "MACHINE", "open": "gone"}`, says: "no such file"},
+		"misspelled setting":        {settings: "reserve: 64", says: "what to do: mend "},
+		"setting out of bounds":     {settings: "reserveMiB: 0", says: "it may be 1 to 4096"},
+		"no full path":              {settings: "stateDir: refit", says: "is no absolute path"},
+		"no patience":               {settings: "patience: {etcdSeconds: 1}", says: "at least 5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t)
+			if c.memory != "" {
+				h.write(t, filepath.Join(h.dir, "memory.json"), strings.ReplaceAll(c.memory, "MACHINE", h.machine))
+			}
+			if c.settings != "" {
+				h.write(t, h.settings, c.settings)
+			}
+			out, err := h.run(t, "status")
+			if err == nil || !strings.Contains(describe(err), c.says) || out != "" {
+				t.Errorf("%v, want %q in it; stdout %q", err, c.says, out)
+			}
+		})
+	}
+}
