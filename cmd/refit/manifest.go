@@ -38,7 +38,7 @@ func readManifest(a *app, name string) (*refitv1alpha1.ClusterUpgrade, error) {
 	if name == stdio {
 		name = "stdin"
 	}
-	document, err := onlyDocument(raw)
+	document, err := onlyDocument(raw, upgradeKind)
 	if err != nil {
 		return nil, usage("%s: %w", name, err)
 	}
@@ -64,7 +64,7 @@ func readManifest(a *app, name string) (*refitv1alpha1.ClusterUpgrade, error) {
 }
 
 // onlyDocument is the one YAML document of a file that is not empty. Of two, taking the first would be a guess.
-func onlyDocument(raw []byte) ([]byte, error) {
+func onlyDocument(raw []byte, kind string) ([]byte, error) {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(raw)))
 	var only []byte
 	for {
@@ -79,7 +79,7 @@ func onlyDocument(raw []byte) ([]byte, error) {
 		case len(bytes.TrimSpace(document)) == 0:
 			continue
 		case only != nil:
-			return nil, fmt.Errorf("it holds more than one object: give it one %s", upgradeKind)
+			return nil, fmt.Errorf("it holds more than one object: give it one %s", kind)
 		}
 		only = document
 	}

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -33,7 +30,7 @@ func (a *app) readRelease(name string) (*releaseFile, error) {
 	if name == stdio {
 		name = "stdin"
 	}
-	document, err := singleDocument(raw)
+	document, err := onlyDocument(raw, "Release")
 	if err != nil {
 		return nil, usage("%s: %w", name, err)
 	}
@@ -66,28 +63,6 @@ func readReleaseObject(name string, document []byte) (*releaseFile, error) {
 		return nil, usage("%s: %s", name, strings.TrimPrefix(err.Error(), "strict decoding error: "))
 	}
 	return &releaseFile{name: release.Name, kubernetes: release.Spec.Kubernetes, envelope: release.Spec.Envelope}, nil
-}
-
-// singleDocument is the one document of a file.
-func singleDocument(raw []byte) ([]byte, error) {
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(raw)))
-	var only []byte
-	for {
-		document, err := reader.Read()
-		switch {
-		case errors.Is(err, io.EOF) && only == nil:
-			return nil, errors.New("it is empty")
-		case errors.Is(err, io.EOF):
-			return only, nil
-		case err != nil:
-			return nil, err
-		case len(bytes.TrimSpace(document)) == 0:
-			continue
-		case only != nil:
-			return nil, errors.New("it holds more than one object: give it one Release")
-		}
-		only = document
-	}
 }
 
 // open reads what the Release says, whoever signed it.

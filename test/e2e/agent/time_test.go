@@ -5,6 +5,7 @@ package agent
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,7 +69,11 @@ func timeOfKubeadm(t *testing.T, controlPlanes int, suffix string) float64 {
 // timeOfAgents is the time from each node's order until its kubelet is Ready at the new version and its agent has said that all is well.
 func timeOfAgents(t *testing.T, controlPlanes int, suffix string) float64 {
 	t.Helper()
-	b := newTimed(t, controlPlanes)
+	return timeOf(t, newTimed(t, controlPlanes), "agent_time", suffix)
+}
+
+func timeOf(t *testing.T, b *bed, name, suffix string) float64 {
+	t.Helper()
 	r := b.release(t, newer)
 	b.prefetch(t, r, b.Nodes()...)
 	sampler, err := bare.StartSampler(t.Context(), b.Cluster)
@@ -93,12 +98,28 @@ func timeOfAgents(t *testing.T, controlPlanes int, suffix string) float64 {
 	must(t, b.WaitWorkload(t.Context()))
 	gaps := sampler.Stop()
 	must(t, gaps.WriteTable(os.Stdout))
-	show(t, "agent_time_"+suffix, sum, "s")
-	show(t, "agent_time_ready_"+suffix, ready, "s")
-	showGaps(t, "agent_time", suffix, gaps)
+	show(t, name+"_"+suffix, sum, "s")
+	show(t, name+"_ready_"+suffix, ready, "s")
+	showGaps(t, name, suffix, gaps)
 	worst(t, gaps)
 	b.isAt(t, r)
 	return sum
+}
+
+// TestAgentAside upgrades three control plane nodes whose API servers stay while their etcd is swapped, to compare the time without an API with that of TestAgentTime.
+func TestAgentAside(t *testing.T) {
+	b := newTimed(t, 3)
+	for _, n := range b.Nodes() {
+		text, err := readOn(t.Context(), n, "/etc/refit/agent.yaml")
+		must(t, err)
+		if !strings.Contains(text, "asideAPIServer: true") {
+			t.Fatalf("the settings of %s do not say what becomes of the API server:\n%s", n.Name(), text)
+		}
+		must(t, writeOn(t.Context(), n, "/etc/refit/agent.yaml", strings.Replace(text, "asideAPIServer: true", "asideAPIServer: false", 1)))
+		_, err = n.Exec(t.Context(), "systemctl", "restart", "refit-agent")
+		must(t, err)
+	}
+	timeOf(t, b, "agent_in_place", "3")
 }
 
 // newTimed is a bed whose agents are as users get them.
