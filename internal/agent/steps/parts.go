@@ -43,6 +43,14 @@ func (h *Host) reinstall(ctx context.Context, parts ...refitv1alpha1.Part) error
 		return err
 	}
 	for _, f := range inv.filesOf(parts...) {
+		state, err := host.SwapStateOf(f.Path, f.Was, f.Will)
+		if err != nil {
+			return err
+		}
+		if state == host.Other {
+			h.Log.Warn("somebody else replaced a program; it stays", "program", f.Path)
+			continue
+		}
 		if err := h.Effect("unswap-"+f.Name, func() error { return host.Unswap(f.Path, f.Was) }); err != nil {
 			return err
 		}
