@@ -25,8 +25,10 @@ var (
 	notYet = regexp.MustCompile(`RBAC: .*not found|RBAC: \[.*not found`)
 	// changed is a write that came between.
 	changed = regexp.MustCompile(`the object has been modified`)
-	denied  = regexp.MustCompile(`(?i)\bforbidden\b|\bunauthorized\b`)
-	refused = regexp.MustCompile(`(?m)^\s*\[ERROR (\w+)\]: (.*)$`)
+	// kubeadm names the directory of its backups by the second, and fails when it is run twice in one.
+	sameSecond = regexp.MustCompile(`could not create timestamp directory: .*file exists`)
+	denied     = regexp.MustCompile(`(?i)\bforbidden\b|\bunauthorized\b`)
+	refused    = regexp.MustCompile(`(?m)^\s*\[ERROR (\w+)\]: (.*)$`)
 )
 
 // failed makes of a run that failed what a person is told.
@@ -45,6 +47,8 @@ func classify(ctx context.Context, path, what, said string, err error) *node.Fai
 		return node.HostBroken("KubeadmBroken", err, "see why "+path+" cannot be run on this host"+thenRetry, "kubeadm cannot be run")
 	case refused.MatchString(said):
 		return preflightRefused(said, err)
+	case sameSecond.MatchString(said):
+		return node.Transient("SameSecond", err, "it is tried again", "kubeadm %s was run twice within a second: %s", what, lastWords(said))
 	case changed.MatchString(said):
 		return node.Transient("Conflict", err, "it is tried again", "kubeadm %s met another writer: %s", what, lastWords(said))
 	case notYet.MatchString(said), away.MatchString(lastError(said)):

@@ -39,6 +39,10 @@ func TestWhatIsMadeOfKubeadmsWords(t *testing.T) {
 			"a check that could not ask", "\t[ERROR ControlPlaneNodesReady]: could not list nodes: connect: connection refused\nerror: preflight checks failed",
 			refitv1alpha1.FailureTransient, "APIUnavailable",
 		},
+		{
+			"it is run twice within a second", frame + "could not create timestamp directory: mkdir /etc/kubernetes/tmp/kubeadm-kubelet-config-2026-11-15-10-55-54: file exists",
+			refitv1alpha1.FailureTransient, "SameSecond",
+		},
 		{"anything else", frame + "something new", refitv1alpha1.FailureNeedsPerson, "KubeadmFailed"},
 		{
 			"an old warning about a connection is not the cause", "W1 connection refused, retrying\n" + frame + "invalid configuration",

@@ -97,11 +97,13 @@ func hostPID(n *cluster.Node, pid int) (int, error) {
 	return 0, fmt.Errorf("process %d of %s is not to be seen from here", pid, n.Name())
 }
 
-// rebootsInAStep takes the power between the swap of the API server's manifest and its proof.
+// rebootsInAStep resets the machine between the swap of the API server's manifest and its proof. What was written is on the disk: power cuts are another fault.
 func rebootsInAStep(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
 	s.standAt(t, "swap-apiserver/swap-kube-apiserver:after")
+	_, err := s.n.Exec(t.Context(), "sync")
+	must(t, err)
 	must(t, s.n.Kill(t.Context()))
 	must(t, s.n.Start(t.Context()))
 	status := s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeSucceeded)
