@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// checkpoints are what the kubelet remembers of its pods from one start to the next. It writes them without syncing, and panics at one that a power cut
-// has torn.
+// checkpoints are what the kubelet remembers of its pods from one start to the next. It panics at one that it cannot read. One was seen full of zeros after a
+// power cut of a testbed disk; those are mounted with discard, which may be what destroyed it, so this says nothing about how the kubelet writes.
 var checkpoints = []string{"allocated_pods_state", "actuated_pods_state", "cpu_manager_state", "memory_manager_state", "dra_manager_state"}
 
 // setTornCheckpointsAside takes away what the kubelet cannot read and would not start with. It asks for that itself, and writes them anew.

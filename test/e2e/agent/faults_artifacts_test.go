@@ -44,7 +44,7 @@ func everySourceFlips(f fault) {
 	s.b.server.breaks(flips)
 	s.b.second.breaks(flips)
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply), to(s.r))
-	s.tells(t, "digest", "Digest")
+	s.tells(t, "ArtifactWrong")
 	s.untouched(t)
 	s.b.mend()
 	s.b.order(t, s.n, retry)
@@ -60,7 +60,7 @@ func otherMachine(f fault) {
 		return program
 	})
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply), to(r))
-	failure := s.failsWith(t, fetching, "WrongPlatform", "ProgramUnfit", "PlatformWrong", "WrongProgram")
+	failure := s.failsWith(t, fetching, "WrongPlatform")
 	t.Logf("%s: %s", failure.Reason, failure.Message)
 	s.untouched(t)
 }
@@ -77,7 +77,7 @@ func otherVersion(f fault) {
 		return program
 	})
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply), to(r))
-	failure := s.failsWith(t, fetching, "WrongVersion", "ProgramUnfit", "VersionWrong", "WrongProgram")
+	failure := s.failsWith(t, fetching, "WrongVersion")
 	t.Logf("%s: %s", failure.Reason, failure.Message)
 	s.untouched(t)
 }
