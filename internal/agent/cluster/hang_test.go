@@ -81,6 +81,7 @@ func TestAServerThatHangsIsNotWaitedFor(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // a server sees that the client went away only then
 		<-r.Context().Done()
+		panic(http.ErrAbortHandler) // to return would be an answer, which a client that is just giving up may still hear
 	}))
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "kubelet.conf")

@@ -31,8 +31,11 @@ func CreateDisk(ctx context.Context, file string, size int64) error {
 
 // MountDisk mounts the disk at dir through a loop device, which goes with the
 // mount. After a power cut this replays the disk's journal, as a booting machine does.
+//
+// Not with discard: the holes are punched when a transaction commits, past the journal, and a
+// cut at that moment loses data that was fsynced long before (8 of 30 cuts; none without).
 func MountDisk(ctx context.Context, file, dir string) error {
-	return Run(ctx, "mount", "-t", "ext4", "-o", "loop,discard", file, dir)
+	return Run(ctx, "mount", "-t", "ext4", "-o", "loop", file, dir)
 }
 
 // CopyDisk copies a disk that is not mounted, holes kept.
