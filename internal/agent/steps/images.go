@@ -3,12 +3,16 @@ package steps
 import (
 	"context"
 	"errors"
+	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/cri"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
+
+// imageShows is how long an image may take to be seen after it was imported.
+const imageShows = 15 * time.Second
 
 // importImages brings every image into the container runtime, and sees it there under its name with the content that was signed.
 func importImages(ctx context.Context, h *Host) error {
@@ -46,7 +50,7 @@ func (h *Host) bring(ctx context.Context, client *cri.Client, ctr string, image 
 	} else if _, err := client.Pull(ctx, image.Name); err != nil {
 		return err
 	}
-	have, err := client.Image(ctx, image.Name)
+	have, err := seen(ctx, client, image.Name)
 	switch {
 	case err != nil:
 		return err
@@ -58,6 +62,23 @@ func (h *Host) bring(ctx context.Context, client *cri.Client, ctr string, image 
 			"%s is %s here, the Release says %s", image.Name, have.ID, image.Config)
 	}
 	return nil
+}
+
+// seen asks for an image that was just brought. containerd tells its CRI part of an import by an event, which is late on a busy host.
+func seen(ctx context.Context, client *cri.Client, name string) (have cri.Image, err error) {
+	ctx, cancel := context.WithTimeout(ctx, imageShows)
+	defer cancel()
+	_, err = until(ctx, 100*time.Millisecond, func(ctx context.Context) (string, error) {
+		var err error
+		if have, err = client.Image(ctx, name); err == nil && !have.Present {
+			return "it is not there yet", nil
+		}
+		return "", err
+	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
+		err = nil
+	}
+	return have, err
 }
 
 func imagesPresent(ctx context.Context, h *Host) (bool, error) {

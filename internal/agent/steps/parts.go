@@ -43,15 +43,7 @@ func (h *Host) reinstall(ctx context.Context, parts ...refitv1alpha1.Part) error
 		return err
 	}
 	for _, f := range inv.filesOf(parts...) {
-		state, err := host.SwapStateOf(f.Path, f.Was, f.Will)
-		if err != nil {
-			return err
-		}
-		if state == host.Other {
-			h.Log.Warn("somebody else replaced a program; it stays", "program", f.Path)
-			continue
-		}
-		if err := h.Effect("unswap-"+f.Name, func() error { return host.Unswap(f.Path, f.Was) }); err != nil {
+		if err := h.unswap(f.Name, f.Path, f.Was, f.Will); err != nil && !errors.Is(err, node.ErrStays) {
 			return err
 		}
 	}
@@ -69,6 +61,15 @@ func (h *Host) reinstall(ctx context.Context, parts ...refitv1alpha1.Part) error
 		return err
 	}
 	return h.installPackages(ctx, inv, parts, debs, packages.Options{Downgrade: true})
+}
+
+// unswap puts a file back. What somebody else wrote there is left alone.
+func (h *Host) unswap(name, path, was, will string) error {
+	err := h.Effect("unswap-"+name, func() error { return host.Unswap(path, was, will) })
+	if errors.Is(err, node.ErrStays) {
+		h.Log.Warn("somebody else changed a file; it stays", "file", path)
+	}
+	return err
 }
 
 // packageFile is a package from the store under a name that package managers accept.

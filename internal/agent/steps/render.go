@@ -135,15 +135,7 @@ func (h *Host) unswapManifest(component string) error {
 	if err != nil {
 		return err
 	}
-	state, err := host.SwapStateOf(manifest(component), was, will)
-	if err != nil {
-		return err
-	}
-	if state == host.Other {
-		h.Log.Warn("somebody else changed a manifest; it stays", "manifest", manifest(component))
-		return node.ErrStays
-	}
-	return h.Effect("unswap-"+component, func() error { return host.Unswap(manifest(component), was) })
+	return h.unswap(component, manifest(component), was, will)
 }
 
 func (h *Host) manifestDigests(component string) (was, will string, err error) {

@@ -121,9 +121,6 @@ func (h *Host) awaitKubelet(ctx context.Context) {
 		unit, err := h.Systemd.Unit(ctx, kubeletUnit)
 		if err != nil || unit.Sub != "running" {
 			h.Say("waiting for the kubelet to run")
-			if unit.Sub == "auto-restart" { // it has ended, and is not writing
-				h.mendCheckpoints()
-			}
 			return "the kubelet does not run", nil
 		}
 		err = h.withCRI(func(client *cri.Client) error {
@@ -137,11 +134,4 @@ func (h *Host) awaitKubelet(ctx context.Context) {
 		h.Say("")
 		return "", nil
 	})
-}
-
-func (h *Host) mendCheckpoints() {
-	torn, err := setTornCheckpointsAside(kubeletDir)
-	if err != nil || len(torn) > 0 {
-		h.Log.Warn("the kubelet cannot read what it remembered, as after a power cut; it was set aside", "files", torn, "error", err)
-	}
 }

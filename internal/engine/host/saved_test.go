@@ -341,7 +341,7 @@ func TestWayBackOnAFullDisk(t *testing.T) {
 	fillUp(t, d.dir)
 	s := load(t, saved)
 
-	must(t, Unswap(to, sha(oldText))) // Needs no room at all.
+	must(t, Unswap(to, sha(oldText), sha(newText))) // Needs no room at all.
 	wantState(t, to, Old)
 	wantFailure(t, s.Restore(manifest), refitv1alpha1.FailureNeedsPerson, "DiskFull")
 	wantText(t, manifest, "new")
@@ -361,7 +361,7 @@ func TestPreviousFileGoesBackWithoutRoomForALink(t *testing.T) {
 	must(t, Stage(from, to, 0o755))
 	must(t, Swap(to, sha(oldText), sha(newText)))
 	replaced(t, &link, func(string, string) error { return &os.LinkError{Op: "link", Err: unix.ENOSPC} })
-	must(t, Unswap(to, sha(oldText)))
+	must(t, Unswap(to, sha(oldText), sha(newText)))
 	wantState(t, to, Old)
-	must(t, Unswap(to, sha(oldText)))
+	must(t, Unswap(to, sha(oldText), sha(newText)))
 }

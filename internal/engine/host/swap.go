@@ -206,19 +206,20 @@ func changedByOthers(to, was string, state SwapState) error {
 		"find out who changed it; put back what was there ("+before+"), then say refit retry", "somebody else changed %s: %s", to, found)
 }
 
-// Unswap puts the previous file back; was is its digest, or empty when nothing was there. It needs no room on the disk.
-func Unswap(to, was string) error {
+// Unswap puts the previous file back; was and will are as in Swap. It needs no room on the disk. What is neither stays, which node.ErrStays says.
+func Unswap(to, was, will string) error {
 	if err := absolute(to); err != nil {
 		return err
 	}
-	if was == "" {
-		return Remove(to)
-	}
-	have, err := Digest(to)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	state, err := SwapStateOf(to, was, will)
+	switch {
+	case err != nil:
 		return err
-	}
-	if err == nil && have == was {
+	case state == Other:
+		return fmt.Errorf("somebody else changed %s: %w", to, node.ErrStays)
+	case was == "":
+		return Remove(to)
+	case state == Old || was == will:
 		return told(syncDir(filepath.Dir(to)), "putting back", to)
 	}
 	old := beside(to, oldSuffix)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 const (
@@ -53,7 +54,7 @@ func TestSwapThereAndBack(t *testing.T) {
 		t.Errorf("the source has mode %v now, %v", info.Mode(), err)
 	}
 	for range 2 {
-		must(t, Unswap(to, sha(oldText)))
+		must(t, Unswap(to, sha(oldText), sha(newText)))
 		wantState(t, to, Old)
 		wantText(t, beside(to, oldSuffix), oldText)
 	}
@@ -77,7 +78,7 @@ func TestSwapWhereNothingWas(t *testing.T) {
 	must(t, Swap(to, "", sha(newText)))
 	wantState(t, to, New)
 	for range 2 {
-		must(t, Unswap(to, ""))
+		must(t, Unswap(to, "", sha(newText)))
 		wantState(t, to, Absent)
 	}
 }
@@ -90,7 +91,7 @@ func TestSwapOfASymlinkPutsTheSymlinkBack(t *testing.T) {
 	must(t, Swap(to, sha(oldText), sha(newText)))
 	wantText(t, to+"-1.35", oldText)
 	wantState(t, to, New)
-	must(t, Unswap(to, sha(oldText)))
+	must(t, Unswap(to, sha(oldText), sha(newText)))
 	if link, err := os.Readlink(to); err != nil || link != "kubelet-1.35" {
 		t.Errorf("%q, %v", link, err)
 	}
@@ -153,11 +154,23 @@ func TestPreviousFileThatIsLost(t *testing.T) {
 	must(t, Stage(from, to, 0o755))
 	must(t, Swap(to, sha(oldText), sha(newText)))
 	put(t, beside(to, oldSuffix), "rot", 0o755)
-	wantFailure(t, Unswap(to, sha(oldText)), refitv1alpha1.FailureHostBroken, "PreviousLost")
+	wantFailure(t, Unswap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureHostBroken, "PreviousLost")
 	must(t, os.Remove(beside(to, oldSuffix)))
-	wantFailure(t, Unswap(to, sha(oldText)), refitv1alpha1.FailureHostBroken, "PreviousLost")
+	wantFailure(t, Unswap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureHostBroken, "PreviousLost")
 	wantFailure(t, Swap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureNeedsPerson, "PreviousLost")
 	wantText(t, to, newText)
+}
+
+func TestWhatSomebodyElsePutInThePlaceStaysOnTheWayBack(t *testing.T) {
+	for _, was := range []string{sha(oldText), ""} {
+		_, to := swapIn(t, t.TempDir())
+		put(t, beside(to, oldSuffix), oldText, 0o755)
+		put(t, to, "of somebody else", 0o755)
+		if err := Unswap(to, was, sha(newText)); !errors.Is(err, node.ErrStays) {
+			t.Errorf("was %q: %v", was, err)
+		}
+		wantText(t, to, "of somebody else")
+	}
 }
 
 func TestSourceThatChangesWhileItIsCopied(t *testing.T) {
@@ -178,7 +191,7 @@ func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 		want string
 	}{
 		"forward": {func(from, to string) error { return errors.Join(Stage(from, to, 0o755), Swap(to, was, will)) }, newText},
-		"back":    {func(_, to string) error { return Unswap(to, was) }, oldText},
+		"back":    {func(_, to string) error { return Unswap(to, was, will) }, oldText},
 	} {
 		cuts := 0
 		for point := 0; ; point++ {
@@ -244,7 +257,7 @@ func TestAgentKilledAtAnySystemCallOfASwap(t *testing.T) {
 		from, to := filepath.Join(dir, "store", "blob"), filepath.Join(dir, "bin", "kubelet")
 		must(t, Stage(from, to, 0o755))
 		must(t, Swap(to, sha(oldText), sha(newText)))
-		must(t, Unswap(to, sha(oldText)))
+		must(t, Unswap(to, sha(oldText), sha(newText)))
 		must(t, Settle(to))
 		return
 	}
@@ -278,7 +291,7 @@ func TestAgentKilledAtAnySystemCallOfASwap(t *testing.T) {
 		must(t, Stage(from, to, 0o755))
 		must(t, Swap(to, sha(oldText), sha(newText)))
 		wantState(t, to, New)
-		must(t, Unswap(to, sha(oldText)))
+		must(t, Unswap(to, sha(oldText), sha(newText)))
 		wantState(t, to, Old)
 		must(t, Settle(to))
 		if got := names(t, filepath.Dir(to)); !slices.Equal(got, []string{"kubelet"}) {

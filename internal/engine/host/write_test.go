@@ -57,7 +57,7 @@ func TestPathsThatAreNotAbsoluteAreRefused(t *testing.T) {
 	for _, path := range []string{"", "file", "./file", "/a/../b", "/a/", "//a"} {
 		for what, err := range map[string]error{
 			"WriteFile": WriteFile(path, nil, 0o600), "MkdirAll": MkdirAll(path, 0o700), "Remove": Remove(path), "Swap": Swap(path, "", sha("")),
-			"Unswap": Unswap(path, ""), "Settle": Settle(path), "Save": Save(path, nil), "Reserve": Reserve(path, 1),
+			"Unswap": Unswap(path, "", ""), "Settle": Settle(path), "Save": Save(path, nil), "Reserve": Reserve(path, 1),
 			"Save of": Save(filepath.Join(t.TempDir(), "saved"), []string{path}),
 		} {
 			if err == nil {
