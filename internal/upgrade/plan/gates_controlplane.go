@@ -19,7 +19,7 @@ func releaseMissing(d *deciding, _ *cluster.Node, hop int) *Wait {
 	version := d.plan.Hops[hop].Kubernetes
 	return &Wait{
 		Reason: refitv1alpha1.ReasonReleaseMissing, Person: true, Message: fmt.Sprintf("There is no Release of %s in the cluster", version),
-		Remedy: "make one: refit release create --kubernetes " + version,
+		Remedy: "make one of your files and sign it: refit release create --kubernetes " + version + " --from DIRECTORY, then refit release sign",
 	}
 }
 

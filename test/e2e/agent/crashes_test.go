@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -20,18 +21,23 @@ const (
 	faultCut  = "cut"  // the node's power is cut; what was not synced is lost
 )
 
-// cutsVariable is how many power cuts there are of each role.
-const cutsVariable = "REFIT_AGENT_CUTS"
+const (
+	// cutsVariable is how many power cuts there are of each role.
+	cutsVariable = "REFIT_AGENT_CUTS"
+	// partVariable is which part of how many this run is ("2/3"), for machines that can run several side by side.
+	partVariable = "REFIT_AGENT_PART"
+)
 
 // TestAgentCrashes starts from a saved disk again and again, and kills the agent at another point each time, then cuts the power at some of them. Every run must
 // end as the one that nobody disturbed. It takes hours, and goes on where it was when it is started again.
 func TestAgentCrashes(t *testing.T) {
+	part, _ := part(t)
 	t.Run("control-plane", func(t *testing.T) {
-		b := newBed(t, cluster.Spec{Name: "acrcp", Kubernetes: older, Disk: diskSize})
+		b := newBed(t, cluster.Spec{Name: fmt.Sprint("acrcp", part), Kubernetes: older, Disk: diskSize})
 		newMatrix(t, b, b.first(cluster.RoleControlPlane), "control-plane").run(t)
 	})
 	t.Run("worker", func(t *testing.T) {
-		b := newBed(t, cluster.Spec{Name: "acrw", Workers: 1, Kubernetes: older, Disk: diskSize})
+		b := newBed(t, cluster.Spec{Name: fmt.Sprint("acrw", part), Workers: 1, Kubernetes: older, Disk: diskSize})
 		cp := b.first(cluster.RoleControlPlane)
 		b.prefetch(t, b.release(t, newer), cp)
 		b.apply(t, cp)
@@ -77,14 +83,37 @@ func newMatrix(t *testing.T, b *bed, n *cluster.Node, role string) *matrix {
 func (m *matrix) run(t *testing.T) {
 	t.Helper()
 	chosen := spread(m.points, count(t, cutsVariable, 10))
-	for _, point := range m.points {
-		m.try(t, point, faultKill, m.killed)
-	}
-	for _, point := range chosen {
+	for _, point := range mine(t, chosen) {
 		m.try(t, point, faultCut, m.cut)
+	}
+	for _, point := range mine(t, m.points) {
+		m.try(t, point, faultKill, m.killed)
 	}
 	m.results.tell(t, m.role, faultKill, m.points)
 	m.results.tell(t, m.role, faultCut, chosen)
+}
+
+// part is which of how many parts of the matrix this run is.
+func part(t *testing.T) (which, of int) {
+	t.Helper()
+	text := os.Getenv(partVariable)
+	if text == "" {
+		return 1, 1
+	}
+	if n, err := fmt.Sscanf(text, "%d/%d", &which, &of); n != 2 || err != nil || which < 1 || which > of {
+		t.Fatalf("%s is %q, and must be like 2/3", partVariable, text)
+	}
+	return which, of
+}
+
+// mine are the points of this part.
+func mine(t *testing.T, points []string) (own []string) {
+	t.Helper()
+	which, of := part(t)
+	for i := which - 1; i < len(points); i += of {
+		own = append(own, points[i])
+	}
+	return own
 }
 
 // spread chooses points at even distances.

@@ -159,6 +159,17 @@ func TestReleaseFromAFolder(t *testing.T) {
 	}
 }
 
+func TestFolderThatIsALink(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "srv")
+	if err := os.Symlink(folder(t), link); err != nil {
+		t.Fatal(err)
+	}
+	result, err := Payload(t.Context(), Options{Kubernetes: "v1.36.3", Folders: []string{link}})
+	if err != nil || len(result.Payload.Files) != 3 {
+		t.Errorf("%v, %v", result, err)
+	}
+}
+
 func TestFoldersThatMakeNoRelease(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(t *testing.T, dir string, o *Options)

@@ -36,7 +36,10 @@ const (
 // look walks through the folders.
 func (m *making) look(ctx context.Context) error {
 	for _, folder := range m.Folders {
-		full, err := filepath.Abs(folder)
+		full, err := filepath.EvalSymlinks(folder) // of links the walk follows none, not even the first
+		if err == nil {
+			full, err = filepath.Abs(full)
+		}
 		if err != nil {
 			return fmt.Errorf("look into a folder: %w", err)
 		}
