@@ -53,6 +53,11 @@ var table = []band{
 	},
 
 	// Hands
+	{
+		folder: "internal/engine", as: tests,
+		may:    []string{"./test/disk"},
+		mayNot: []string{"./test/disks", "./test/testbed", "./test/testbed/machine", "./tools/kubefacts"},
+	},
 	engine("artifact"),
 	engine("cri"),
 	engine("drain"),
@@ -204,7 +209,7 @@ func engine(name string) band {
 		},
 		mayNot: []string{
 			"./internal/engine", "./internal/engine/another", "./internal/engine/" + name + "too", "./internal/controller", "./internal/controller/nodeupgrade",
-			"./internal/agent", "./internal/server", "./internal/capi", "./cmd/refit", "./test/testbed",
+			"./internal/agent", "./internal/server", "./internal/capi", "./cmd/refit", "./test/testbed", "./test/disk",
 			"sigs.k8s.io/controller-runtime", "sigs.k8s.io/controller-runtime/pkg/manager", `fmt.Println("x")`,
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/host"
@@ -58,27 +59,16 @@ func (inv inventory) installed() []string {
 }
 
 func (inv inventory) filesOf(parts ...refitv1alpha1.Part) []file {
-	var out []file
-	for _, f := range inv.Files {
-		for _, p := range parts {
-			if f.Part == p {
-				out = append(out, f)
-			}
-		}
-	}
-	return out
+	return of(inv.Files, func(f file) bool { return slices.Contains(parts, f.Part) })
 }
 
 func (inv inventory) packagesOf(parts ...refitv1alpha1.Part) []pkg {
-	var out []pkg
-	for _, each := range inv.Packages {
-		for _, p := range parts {
-			if each.Part == p {
-				out = append(out, each)
-			}
-		}
-	}
-	return out
+	return of(inv.Packages, func(p pkg) bool { return slices.Contains(parts, p.Part) })
+}
+
+// of are those of a list that are meant.
+func of[T any](list []T, meant func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(each T) bool { return !meant(each) })
 }
 
 // takeInventory looks at the host before the first change.

@@ -121,7 +121,7 @@ func (h *Host) awaitKubelet(ctx context.Context) {
 		unit, err := h.Systemd.Unit(ctx, kubeletUnit)
 		if err != nil || unit.Sub != "running" {
 			h.Say("waiting for the kubelet to run")
-			return "the kubelet does not run", nil
+			return cmp.Or(says(err), "the kubelet does not run"), nil
 		}
 		err = h.withCRI(func(client *cri.Client) error {
 			_, err := client.Version(ctx)

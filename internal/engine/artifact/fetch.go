@@ -58,7 +58,7 @@ func (s *Store) Fetch(ctx context.Context, b refitv1alpha1.Blob, sources []Sourc
 			return fmt.Errorf("fetch %s: %w", nameOf(b), context.Cause(ctx))
 		}
 		if here, ok := errors.AsType[localError](err); ok {
-			return onHost(b, here.error)
+			return onHost(b, s.dir, here.error)
 		}
 		tried = append(tried, attempt{at.String(), err})
 	}
@@ -245,10 +245,9 @@ func nowhere(b refitv1alpha1.Blob, tried []attempt) error {
 }
 
 // onHost is the failure of a host that cannot keep a file.
-func onHost(b refitv1alpha1.Blob, err error) error {
+func onHost(b refitv1alpha1.Blob, into string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return node.NeedsPerson("NoSpace", err, "make room on the disk of the agent's directory, then say retry",
-			"there is no room for %s (%d MiB)", nameOf(b), b.Size>>20)
+		return node.DiskFull(err, fmt.Sprintf("fetching %s (%d MiB) into", nameOf(b), b.Size>>20), into)
 	}
 	return node.HostBroken("StoreBroken", err, "look at the disk of the agent's directory, then say retry", "%s cannot be kept on this host", nameOf(b))
 }

@@ -24,7 +24,7 @@ func TestFullDisk(t *testing.T) {
 	first, _ := serve(t, good(content))
 	second, asked := serve(t, good(content))
 	err = small.Fetch(t.Context(), blobOf(content, "x"), []Source{first, second})
-	if reasonOf(err) != "NoSpace" || asked.Load() != 0 {
+	if reasonOf(err) != "DiskFull" || asked.Load() != 0 {
 		t.Errorf("%v (%s); the second source was asked %d times", err, reasonOf(err), asked.Load())
 	}
 }

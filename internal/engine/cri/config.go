@@ -25,7 +25,11 @@ func MigrateConfig(ctx context.Context, newContainerd, path string) ([]byte, err
 	if err != nil {
 		return nil, fmt.Errorf("reading containerd's configuration: %w", err)
 	}
-	before := readSettings(string(old)).named()
+	before, err := readSettings(string(old))
+	if err != nil {
+		return nil, node.NeedsPerson("ConfigUnreadable", err, configRemedy, "%s is no TOML", path)
+	}
+	before = before.named()
 	if before.version() >= 3 {
 		_, err := load(ctx, newContainerd, path, old)
 		return old, err
@@ -38,7 +42,11 @@ func MigrateConfig(ctx context.Context, newContainerd, path string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	if lost := lostSettings(before, readSettings(loaded)); len(lost) > 0 {
+	after, err := readSettings(loaded)
+	if err != nil {
+		return nil, fmt.Errorf("reading what the new containerd makes of %s: %w", path, err)
+	}
+	if lost := lostSettings(before, after); len(lost) > 0 {
 		return nil, node.NeedsPerson("ConfigLost", nil, configRemedy, "the new containerd would lose settings of %s: %s", path, strings.Join(lost, "; "))
 	}
 	return migrated, nil

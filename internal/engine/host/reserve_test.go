@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/disk"
 )
 
 func TestReserveHoldsRoomAndLetsGoOfIt(t *testing.T) {
-	d := newDisk(t)
+	d := disk.New(t)
 	free := func() uint64 {
-		f, err := Free(filepath.Join(d.dir, "not", "there", "yet"))
+		f, err := Free(filepath.Join(d.Dir, "not", "there", "yet"))
 		must(t, err)
 		return f.Bytes
 	}
-	before, path := free(), filepath.Join(d.dir, "reserve")
+	before, path := free(), filepath.Join(d.Dir, "reserve")
 	must(t, Reserve(path, 4<<20))
 	if held := before - free(); held < 4<<20 {
 		t.Errorf("%d bytes are held", held)
@@ -33,14 +34,14 @@ func TestReserveHoldsRoomAndLetsGoOfIt(t *testing.T) {
 }
 
 func TestFileThatOnlyLooksLargeIsNoReserve(t *testing.T) {
-	d := newDisk(t)
-	path := filepath.Join(d.dir, "reserve")
+	d := disk.New(t)
+	path := filepath.Join(d.Dir, "reserve")
 	put(t, path, "", 0o600)
 	must(t, os.Truncate(path, 4<<20))
-	before, err := Free(d.dir)
+	before, err := Free(d.Dir)
 	must(t, err)
 	must(t, Reserve(path, 4<<20))
-	after, err := Free(d.dir)
+	after, err := Free(d.Dir)
 	must(t, err)
 	if before.Bytes-after.Bytes < 4<<20 {
 		t.Error("the hole was taken for a reserve")
@@ -48,14 +49,14 @@ func TestFileThatOnlyLooksLargeIsNoReserve(t *testing.T) {
 }
 
 func TestFreeSpaceTellsAReadOnlyFileSystem(t *testing.T) {
-	d := newDisk(t)
-	free, err := Free(d.dir)
+	d := disk.New(t)
+	free, err := Free(d.Dir)
 	if err != nil || free.ReadOnly || free.Bytes < 1<<20 || free.InodesPercent < 50 || free.InodesPercent > 100 {
 		t.Errorf("%+v %v", free, err)
 	}
-	run(t, "mount", "-o", "remount,ro", d.dir)
-	if free, err := Free(d.dir); err != nil || !free.ReadOnly {
+	d.ReadOnly(t)
+	if free, err := Free(d.Dir); err != nil || !free.ReadOnly {
 		t.Errorf("%+v %v", free, err)
 	}
-	wantFailure(t, WriteFile(filepath.Join(d.dir, "x"), nil, 0o600), refitv1alpha1.FailureHostBroken, "DiskBroken")
+	wantFailure(t, WriteFile(filepath.Join(d.Dir, "x"), nil, 0o600), refitv1alpha1.FailureHostBroken, "DiskBroken")
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/disk"
 )
 
 // etc is a host's configuration, and where it is saved.
@@ -262,13 +263,13 @@ func TestHugeFileIsNoConfiguration(t *testing.T) {
 }
 
 func TestPowerCutWhileConfigurationIsPutBack(t *testing.T) {
-	d := newDisk(t)
-	root, saved, paths := etc(t, d.dir)
+	d := disk.New(t)
+	root, saved, paths := etc(t, d.Dir)
 	manifest := filepath.Join(root, "manifests", "kube-apiserver.yaml")
-	d.flush(t)
+	d.Flush(t)
 	must(t, Save(saved, paths))
-	d.cutPower(t)
-	d.boot(t)
+	d.CutPower(t)
+	d.Boot(t)
 	s := load(t, saved)
 	realFile, realDir := syncFile, syncDir
 	t.Cleanup(func() { syncFile, syncDir = realFile, realDir })
@@ -277,12 +278,12 @@ func TestPowerCutWhileConfigurationIsPutBack(t *testing.T) {
 		put(t, filepath.Join(root, "absent.env"), "x", 0o600)
 		must(t, os.Remove(filepath.Join(root, "link.conf")))
 		must(t, os.Symlink("elsewhere", filepath.Join(root, "link.conf")))
-		d.flush(t)
+		d.Flush(t)
 		calls, cut := 0, false
 		strike := func() {
 			if calls == point {
 				cut = true
-				d.cutPower(t)
+				d.CutPower(t)
 			}
 			calls++
 		}
@@ -294,9 +295,9 @@ func TestPowerCutWhileConfigurationIsPutBack(t *testing.T) {
 			t.Fatalf("cut at %d: %v, but the error is %v", point, cut, err)
 		}
 		if !cut {
-			d.cutPower(t)
+			d.CutPower(t)
 		}
-		d.boot(t)
+		d.Boot(t)
 		if got := read(t, manifest); got != "api old" && got != "api new" {
 			t.Fatalf("cut at %d: %q", point, got)
 		}
@@ -310,35 +311,35 @@ func TestPowerCutWhileConfigurationIsPutBack(t *testing.T) {
 }
 
 func TestPowerCutAfterASymlinkWasPutBack(t *testing.T) {
-	d := newDisk(t)
-	root, saved, paths := etc(t, d.dir)
+	d := disk.New(t)
+	root, saved, paths := etc(t, d.Dir)
 	must(t, Save(saved, paths))
 	path := filepath.Join(root, "link.conf")
 	must(t, os.Remove(path))
 	must(t, os.Symlink("elsewhere", path))
-	d.flush(t)
+	d.Flush(t)
 	must(t, load(t, saved).Restore(path))
-	d.cutPower(t)
-	d.boot(t)
+	d.CutPower(t)
+	d.Boot(t)
 	wantText(t, path, "conf")
 }
 
 // F23: the way back on a full disk.
 func TestWayBackOnAFullDisk(t *testing.T) {
-	d := newDisk(t)
-	root, saved, paths := etc(t, d.dir)
-	manifest, reserve := filepath.Join(root, "manifests", "kube-apiserver.yaml"), filepath.Join(d.dir, "reserve")
+	d := disk.New(t)
+	root, saved, paths := etc(t, d.Dir)
+	manifest, reserve := filepath.Join(root, "manifests", "kube-apiserver.yaml"), filepath.Join(d.Dir, "reserve")
 	large := strings.Repeat("old ", 50_000)
 	put(t, manifest, large, 0o600)
 	must(t, Save(saved, paths))
-	from, to := swapIn(t, d.dir)
+	from, to := swapIn(t, d.Dir)
 	must(t, Stage(from, to, 0o755))
 	must(t, Swap(to, sha(oldText), sha(newText)))
 	for range 2 {
 		must(t, Reserve(reserve, 2<<20))
 	}
 	put(t, manifest, "new", 0o600)
-	fillUp(t, d.dir)
+	disk.FillUp(t, d.Dir)
 	s := load(t, saved)
 
 	must(t, Unswap(to, sha(oldText), sha(newText))) // Needs no room at all.

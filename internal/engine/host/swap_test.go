@@ -13,6 +13,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/test/disk"
 )
 
 const (
@@ -182,7 +183,7 @@ func TestSourceThatChangesWhileItIsCopied(t *testing.T) {
 
 // F18: the power is cut at each way to the disk, on the way forward and back. The file is the old one or the new one, and repeating ends well.
 func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
-	d := newDisk(t)
+	d := disk.New(t)
 	realFile, realDir := syncFile, syncDir
 	t.Cleanup(func() { syncFile, syncDir = realFile, realDir })
 	was, will := sha(oldText), sha(newText)
@@ -195,17 +196,17 @@ func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 	} {
 		cuts := 0
 		for point := 0; ; point++ {
-			must(t, os.RemoveAll(filepath.Join(d.dir, "bin")))
-			from, to := swapIn(t, d.dir)
+			must(t, os.RemoveAll(filepath.Join(d.Dir, "bin")))
+			from, to := swapIn(t, d.Dir)
 			if name == "back" {
 				must(t, errors.Join(Stage(from, to, 0o755), Swap(to, was, will)))
 			}
-			d.flush(t)
+			d.Flush(t)
 			calls, cut := 0, false
 			strike := func() {
 				if calls == point {
 					cut = true
-					d.cutPower(t)
+					d.CutPower(t)
 				}
 				calls++
 			}
@@ -217,9 +218,9 @@ func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 				t.Fatalf("%s, cut at %d: %v, but the error is %v", name, point, cut, err)
 			}
 			if !cut { // Past the last point: cut when all is done.
-				d.cutPower(t)
+				d.CutPower(t)
 			}
-			d.boot(t)
+			d.Boot(t)
 			if got := read(t, to); got != oldText && got != newText || !cut && got != way.want {
 				t.Fatalf("%s, cut at %d of %d: %q", name, point, calls, got)
 			}
@@ -239,14 +240,14 @@ func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 
 // Without the sync of the copy the same cut leaves an empty program, so the test above would notice.
 func TestPowerCutAfterASwapWithoutSyncLeavesAnEmptyProgram(t *testing.T) {
-	d := newDisk(t)
-	from, to := swapIn(t, d.dir)
-	d.flush(t)
+	d := disk.New(t)
+	from, to := swapIn(t, d.Dir)
+	d.Flush(t)
 	replaced(t, &syncFile, func(*os.File) error { return nil })
 	must(t, Stage(from, to, 0o755))
 	must(t, Swap(to, sha(oldText), sha(newText)))
-	d.cutPower(t)
-	d.boot(t)
+	d.CutPower(t)
+	d.Boot(t)
 	wantText(t, to, "")
 }
 

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/disk"
 )
 
 func TestFileIsWrittenWithItsModeWhateverTheUmask(t *testing.T) {
@@ -76,42 +77,42 @@ func TestRemovingWhatIsNotThere(t *testing.T) {
 }
 
 func TestPowerCutAfterAWrite(t *testing.T) {
-	d := newDisk(t)
-	path := filepath.Join(d.dir, "etc", "file")
+	d := disk.New(t)
+	path := filepath.Join(d.Dir, "etc", "file")
 	must(t, MkdirAll(filepath.Dir(path), 0o755))
-	d.cutPower(t)
-	d.boot(t)
+	d.CutPower(t)
+	d.Boot(t)
 	must(t, WriteFile(path, []byte("old"), 0o600))
-	d.cutPower(t)
-	d.boot(t)
+	d.CutPower(t)
+	d.Boot(t)
 	wantText(t, path, "old")
 	must(t, WriteFile(path, []byte("new"), 0o600))
-	d.cutPower(t)
-	d.boot(t)
+	d.CutPower(t)
+	d.Boot(t)
 	wantText(t, path, "new")
 	must(t, Remove(path))
-	d.cutPower(t)
-	d.boot(t)
+	d.CutPower(t)
+	d.Boot(t)
 	wantText(t, path, "absent")
 }
 
 // Takes each of the two syncs away, to show that the test above would notice.
 func TestPowerCutAfterAWriteWithoutSync(t *testing.T) {
-	d := newDisk(t)
-	path := filepath.Join(d.dir, "file")
+	d := disk.New(t)
+	path := filepath.Join(d.Dir, "file")
 	must(t, WriteFile(path, []byte("old"), 0o600))
 	t.Run("of the directory: the write was in vain", func(t *testing.T) {
 		replaced(t, &syncDir, func(string) error { return nil })
 		must(t, WriteFile(path, []byte("new"), 0o600))
-		d.cutPower(t)
-		d.boot(t)
+		d.CutPower(t)
+		d.Boot(t)
 		wantText(t, path, "old")
 	})
 	t.Run("of the file: it is empty", func(t *testing.T) {
 		replaced(t, &syncFile, func(*os.File) error { return nil })
 		must(t, WriteFile(path, []byte("new"), 0o600))
-		d.cutPower(t)
-		d.boot(t)
+		d.CutPower(t)
+		d.Boot(t)
 		wantText(t, path, "")
 	})
 }

@@ -45,7 +45,7 @@ func (j *Journal) room(kind node.Kind, length int64) error {
 	}
 	to := min(end+ahead, MaxSize)
 	if err := hold(j.file, end, to); err != nil {
-		return told(err, j.path, "holding disk for the journal")
+		return told(err, "holding disk for the journal", j.path)
 	}
 	j.held = to
 	return nil
@@ -59,5 +59,5 @@ func forward(kind node.Kind) bool {
 func (j *Journal) stop(err error) error {
 	j.failed = true
 	j.broken = fmt.Errorf("%w after an error: %w", ErrClosed, err)
-	return told(err, j.path, "writing to the journal")
+	return told(err, "writing to the journal", j.path)
 }

@@ -30,17 +30,17 @@ func Create(path, machineID string, first node.Record) (*Journal, error) {
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".refit-tmp")
 	// What a killed agent left under that name is no journal yet. Removed, not truncated: never write through a name that somebody else may have linked.
 	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, told(err, path, "making the journal")
+		return nil, told(err, "making the journal", path)
 	}
 	file, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, told(err, path, "making the journal")
+		return nil, told(err, "making the journal", path)
 	}
 	j := &Journal{file: file, path: path, size: int64(len(head) + len(line)), held: ahead, records: []node.Record{first}}
 	if err := j.begin(temp, append(head, line...)); err != nil {
 		file.Close()
 		_ = os.Remove(temp)
-		return nil, told(err, path, "making the journal")
+		return nil, told(err, "making the journal", path)
 	}
 	return j, nil
 }

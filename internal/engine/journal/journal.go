@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -102,7 +101,7 @@ func hold(file *os.File, from, to int64) error {
 }
 
 // told says what a failed call on the disk means for a person.
-func told(err error, path, doing string) error {
+func told(err error, doing, path string) error {
 	var known *node.Failure
 	switch {
 	case err == nil:
@@ -110,11 +109,9 @@ func told(err error, path, doing string) error {
 	case errors.As(err, &known):
 		return err
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return node.NeedsPerson("DiskFull", err, "make room on the file system of "+filepath.Dir(path)+", then say refit retry",
-			"no room for %s %s", doing, path)
+		return node.DiskFull(err, doing, path)
 	case errors.Is(err, unix.EROFS), errors.Is(err, unix.EIO), errors.Is(err, unix.EUCLEAN):
-		return node.HostBroken("DiskBroken", err, "check the disk and the file system of "+filepath.Dir(path)+" (dmesg, fsck)",
-			"the disk failed while %s %s", doing, path)
+		return node.DiskBroken(err, doing, path)
 	default:
 		return fmt.Errorf("%s %s: %w", doing, path, err)
 	}

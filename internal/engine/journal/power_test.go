@@ -11,11 +11,12 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/test/disk"
 )
 
 func TestPowerCutLosesNothingThatWasAppended(t *testing.T) {
-	d := newDisk(t)
-	path := filepath.Join(d.dir, "journal")
+	d := disk.New(t)
+	path := filepath.Join(d.Dir, "journal")
 	for i := range 4 {
 		var j *Journal
 		var err error
@@ -27,9 +28,9 @@ func TestPowerCutLosesNothingThatWasAppended(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.cutPower(t)
+		d.CutPower(t)
 		_ = j.Close()
-		d.boot(t)
+		d.Boot(t)
 		records, err := Read(path, machine)
 		if err != nil || len(records) != i+1 {
 			t.Fatalf("after cut %d: %d records, %v", i, len(records), err)
@@ -40,27 +41,27 @@ func TestPowerCutLosesNothingThatWasAppended(t *testing.T) {
 // The two that follow show that the test above would notice.
 
 func TestPowerCutWithoutSyncLosesTheRecord(t *testing.T) {
-	d := newDisk(t)
-	j := create(t, filepath.Join(d.dir, "journal"))
+	d := disk.New(t)
+	j := create(t, filepath.Join(d.Dir, "journal"))
 	withoutSync(t)
 	appendAll(t, j, begun("x"))
-	d.cutPower(t)
+	d.CutPower(t)
 	_ = j.Close()
-	d.boot(t)
+	d.Boot(t)
 	if records, err := Read(j.path, machine); err != nil || len(records) != 1 {
 		t.Errorf("%d records, %v: this disk keeps what was not synced, the tests prove nothing", len(records), err)
 	}
 }
 
 func TestPowerCutWithoutSyncOfTheDirectoryLosesTheJournal(t *testing.T) {
-	d := newDisk(t)
+	d := disk.New(t)
 	before := syncDir
 	t.Cleanup(func() { syncDir = before })
 	syncDir = func(string) error { return nil }
-	j := create(t, filepath.Join(d.dir, "journal"))
-	d.cutPower(t)
+	j := create(t, filepath.Join(d.Dir, "journal"))
+	d.CutPower(t)
 	_ = j.Close()
-	d.boot(t)
+	d.Boot(t)
 	if _, err := Read(j.path, machine); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v: this disk keeps names that were not synced, the tests prove nothing", err)
 	}
@@ -68,13 +69,13 @@ func TestPowerCutWithoutSyncOfTheDirectoryLosesTheJournal(t *testing.T) {
 
 // A power cut while a record is on its way: it is there or not, the ones before are.
 func TestPowerCutInTheMidstOfAnAppend(t *testing.T) {
-	d := newDisk(t)
-	j := create(t, filepath.Join(d.dir, "journal"))
+	d := disk.New(t)
+	j := create(t, filepath.Join(d.Dir, "journal"))
 	appendAll(t, j, begun("x"))
 	before := syncFile
 	t.Cleanup(func() { syncFile = before })
 	syncFile = func(file *os.File) error {
-		d.cutPower(t)
+		d.CutPower(t)
 		return before(file)
 	}
 	if err := j.Append(begun(strings.Repeat("y", 20<<10))); err == nil {
@@ -82,7 +83,7 @@ func TestPowerCutInTheMidstOfAnAppend(t *testing.T) {
 	}
 	_ = j.Close()
 	syncFile = before
-	d.boot(t)
+	d.Boot(t)
 	again, err := Open(j.path, machine)
 	if err != nil {
 		t.Fatal(err)
@@ -96,13 +97,13 @@ func TestPowerCutInTheMidstOfAnAppend(t *testing.T) {
 
 func TestFullDiskTakesTheWayBackButNoNewStep(t *testing.T) {
 	for name, dir := range map[string]func(t *testing.T) string{
-		"ext4":  func(t *testing.T) string { t.Helper(); return newDisk(t).dir },
+		"ext4":  func(t *testing.T) string { t.Helper(); return disk.New(t).Dir },
 		"tmpfs": tmpfs,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := dir(t)
 			j := create(t, filepath.Join(dir, "journal"))
-			fillUp(t, dir)
+			disk.FillUp(t, dir)
 			var err error
 			for range 100 {
 				if err = j.Append(begun(strings.Repeat("s", 20<<10))); err != nil {
@@ -127,8 +128,8 @@ func TestFullDiskTakesTheWayBackButNoNewStep(t *testing.T) {
 }
 
 func TestNoJournalBeginsOnAFullDisk(t *testing.T) {
-	dir := newDisk(t).dir
-	fillUp(t, dir)
+	dir := disk.New(t).Dir
+	disk.FillUp(t, dir)
 	_, err := Create(filepath.Join(dir, "journal"), machine, opened())
 	wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "DiskFull")
 	names, err := filepath.Glob(filepath.Join(dir, ".journal*"))

@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
@@ -46,6 +47,17 @@ func HostBroken(reason string, err error, remedy, format string, args ...any) *F
 
 func fail(class refitv1alpha1.FailureClass, reason string, err error, remedy, format string, args []any) *Failure {
 	return &Failure{Class: class, Reason: reason, Message: fmt.Sprintf(format, args...), Remedy: remedy, Err: err}
+}
+
+// DiskFull is the failure of a file system without room for what was being done to a path.
+func DiskFull(err error, doing, path string) *Failure {
+	return NeedsPerson("DiskFull", err, "make room on the file system of "+filepath.Dir(path)+", then say refit retry", "no room for %s %s", doing, path)
+}
+
+// DiskBroken is the failure of a disk, or of what lies on it.
+func DiskBroken(err error, doing, path string) *Failure {
+	return HostBroken("DiskBroken", err, "check the disk and the file system of "+filepath.Dir(path)+" (dmesg, fsck)",
+		"the disk failed while %s %s", doing, path)
 }
 
 // FailureOf finds the Failure in an error, or makes one that says what is known: the error's text.

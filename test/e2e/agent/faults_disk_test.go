@@ -37,7 +37,7 @@ func fullBeforeFetch(f fault) {
 	_, err := s.n.Exec(t.Context(), "fallocate", "--length", free(t, s.n, 150<<20), filler)
 	must(t, err)
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitPrefetch), to(s.r))
-	s.tells(t, "NoSpace", "DiskFull")
+	s.tells(t, "DiskFull")
 	must(t, makeRoom(t.Context(), s.n))
 	s.untouched(t)
 	s.b.order(t, s.n, retry)

@@ -107,12 +107,22 @@ func rebootsInAStep(f fault) {
 	must(t, s.n.Kill(t.Context()))
 	must(t, s.n.Start(t.Context()))
 	status := s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeSucceeded)
-	boot, err := readOn(t.Context(), s.n, "/proc/sys/kernel/random/boot_id")
+	boot, err := bootOfAgent(t.Context(), s.n)
 	must(t, err)
-	if status.BootID != strings.TrimSpace(boot) {
+	if status.BootID != boot {
 		t.Errorf("the status is of boot %s, the host is at boot %s", status.BootID, boot)
 	}
 	s.succeeds(t)
+}
+
+// bootOfAgent is the boot that the agent's process sees. Its unit mounts /proc anew, which is the machine's and not the one that a node sees otherwise.
+func bootOfAgent(ctx context.Context, n *cluster.Node) (string, error) {
+	pid, err := agentPID(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	text, err := readOn(ctx, n, fmt.Sprintf("/proc/%d/root/proc/sys/kernel/random/boot_id", pid))
+	return strings.TrimSpace(text), err
 }
 
 // bootsAlone lets a host boot in the middle of its change, without a kubelet and without a network: the agent must bring it to an end all the same, and tell when
