@@ -203,6 +203,12 @@ func (h *Host) kubeletArgs(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	unit, err := h.Systemd.Unit(ctx, kubeletUnit)
+	if err == nil && unit.Stale {
+		// The swap makes systemd read what somebody wrote there, so that is what has to be looked at.
+		if err = h.Systemd.Reload(ctx); err == nil {
+			unit, err = h.Systemd.Unit(ctx, kubeletUnit)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -73,8 +73,11 @@ func TestServiceIsRestartedAndSeen(t *testing.T) {
 	}
 	dropIn := second.FragmentPath + ".d/10.conf"
 	put(t, dropIn, "[Service]\nExecStart=\nExecStart=/bin/sleep 2000\n", 0o644)
+	if u := ask(t, s, name); !u.Stale {
+		t.Errorf("systemd has not read the drop-in, and nobody says so: %+v", u)
+	}
 	must(t, s.Reload(t.Context()))
-	if u := ask(t, s, name); !slices.Equal(u.ExecStart, []string{"/bin/sleep", "2000"}) || !slices.Equal(u.DropIns, []string{dropIn}) {
+	if u := ask(t, s, name); u.Stale || !slices.Equal(u.ExecStart, []string{"/bin/sleep", "2000"}) || !slices.Equal(u.DropIns, []string{dropIn}) {
 		t.Errorf("%+v", u)
 	}
 	must(t, s.Stop(t.Context(), name))

@@ -20,7 +20,9 @@ type Unit struct {
 	// ExecStatus is the exit status, or signal, of the last main process that ended.
 	ExecStatus int
 	// ExecStart is the command as the unit and its drop-ins say it, variables not replaced. Of several commands, the first.
-	ExecStart        []string
+	ExecStart []string
+	// Stale says that its files were changed since systemd read them.
+	Stale            bool
 	FragmentPath     string
 	DropIns          []string
 	EnvironmentFiles []string // without the dash of those that may be absent
@@ -54,6 +56,7 @@ func unitOf(all map[string]any) Unit {
 		MainPID:    int(property[uint32](all, "MainPID")),
 		ExecStatus: int(property[int32](all, "ExecMainStatus")),
 
+		Stale:        property[bool](all, "NeedDaemonReload"),
 		FragmentPath: property[string](all, "FragmentPath"),
 		DropIns:      property[[]string](all, "DropInPaths"),
 		Environment:  property[[]string](all, "Environment"),
