@@ -127,7 +127,10 @@ func replacedInChange(f fault) {
 	s.standAt(t, "swap-kubelet/swap-kubelet:before")
 	foreign := replaceKubelet(t, s)
 	must(t, goOn(t.Context(), s.n))
-	s.failsWith(t, changing, "ChangedByOthers")
+	status := s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeRolledBack) // what was changed before it goes back, and it stays
+	if status.Error == nil || status.Error.Reason != "ChangedByOthers" {
+		t.Errorf("it is not told that somebody else changed the program: %+v", status.Error)
+	}
 	s.keepsForeign(t, foreign)
 	must(t, s.b.nodeAt(t.Context(), s.n, s.b.Spec().Kubernetes)) // the kubelet that runs was not taken away
 }
