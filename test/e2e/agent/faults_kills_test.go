@@ -306,21 +306,26 @@ func singleEtcdAgain(f fault) {
 	}
 }
 
-// halfDone kills the agent when etcd is new and the API server old. It must go on, and leave the new etcd alone.
+// halfDone kills the agent when etcd is new and the API server old. It must go on, and leave the new etcd alone. That is looked at before the kubelet is swapped: a
+// new one starts all its pods again.
 func halfDone(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
 	s.standAt(t, "swap-etcd/done")
 	before, err := etcdContainer(t.Context(), s)
 	must(t, err)
+	must(t, setPoints(t.Context(), s.n, crashStop, "swap-kubelet/begun"))
 	_, err = s.n.Exec(t.Context(), "systemctl", "kill", "--signal=KILL", agentUnit)
 	must(t, err)
-	s.succeeds(t)
+	must(t, goOn(t.Context(), s.n)) // nobody stands there any more
+	must(t, waitStanding(t.Context(), s.n, changing))
 	after, err := etcdContainer(t.Context(), s)
 	must(t, err)
 	if before != after {
 		t.Errorf("etcd was started again: %s, then %s", before, after)
 	}
+	must(t, goOn(t.Context(), s.n))
+	s.succeeds(t)
 }
 
 // etcdContainer is the container that etcd runs in, as its cgroup tells: the API may be away.
