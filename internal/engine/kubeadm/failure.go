@@ -27,8 +27,10 @@ var (
 	changed = regexp.MustCompile(`the object has been modified`)
 	// kubeadm names the directory of its backups by the second, and fails when it is run twice in one.
 	sameSecond = regexp.MustCompile(`could not create timestamp directory: .*file exists`)
-	denied     = regexp.MustCompile(`(?i)\bforbidden\b|\bunauthorized\b`)
-	refused    = regexp.MustCompile(`(?m)^\s*\[ERROR (\w+)\]: (.*)$`)
+	// A kubelet that was just started shows its static pods anew, and for a moment not at all.
+	notShown = regexp.MustCompile(`cannot find kube-apiserver Pod`)
+	denied   = regexp.MustCompile(`(?i)\bforbidden\b|\bunauthorized\b`)
+	refused  = regexp.MustCompile(`(?m)^\s*\[ERROR (\w+)\]: (.*)$`)
 )
 
 // failed makes of a run that failed what a person is told.
@@ -49,6 +51,9 @@ func classify(ctx context.Context, path, what, said string, err error) *node.Fai
 		return preflightRefused(said, err)
 	case sameSecond.MatchString(said):
 		return node.Transient("SameSecond", err, "it is tried again", "kubeadm %s was run twice within a second: %s", what, lastWords(said))
+	case notShown.MatchString(lastError(said)):
+		return node.Transient("MirrorPodStale", err, "see the kubelet's log on this host: it shows this pod to the API", "kubeadm %s did not find the API server's pod: %s",
+			what, lastWords(said))
 	case changed.MatchString(said):
 		return node.Transient("Conflict", err, "it is tried again", "kubeadm %s met another writer: %s", what, lastWords(said))
 	case notYet.MatchString(said), away.MatchString(lastError(said)):

@@ -43,6 +43,10 @@ func TestWhatIsMadeOfKubeadmsWords(t *testing.T) {
 			"it is run twice within a second", frame + "could not create timestamp directory: mkdir /etc/kubernetes/tmp/kubeadm-kubelet-config-2026-11-15-10-55-54: file exists",
 			refitv1alpha1.FailureTransient, "SameSecond",
 		},
+		{
+			"the kubelet shows its pods anew", frame + "failed to determine whether all the control plane instances have been upgraded: cannot find kube-apiserver Pod by label selector: component=kube-apiserver",
+			refitv1alpha1.FailureTransient, "MirrorPodStale",
+		},
 		{"anything else", frame + "something new", refitv1alpha1.FailureNeedsPerson, "KubeadmFailed"},
 		{
 			"an old warning about a connection is not the cause", "W1 connection refused, retrying\n" + frame + "invalid configuration",

@@ -41,6 +41,7 @@ func TestAgentCrashes(t *testing.T) {
 		cp := b.first(cluster.RoleControlPlane)
 		b.prefetch(t, b.release(t, newer), cp)
 		b.apply(t, cp)
+		must(t, b.WaitReady(t.Context(), recovery))
 		newMatrix(t, b, b.first(cluster.RoleWorker), "worker").run(t)
 	})
 }
