@@ -39,7 +39,7 @@ func TestAgentCrashes(t *testing.T) {
 	t.Run("worker", func(t *testing.T) {
 		b := newBed(t, cluster.Spec{Name: fmt.Sprint("acrw", part), Workers: 1, Kubernetes: older, Disk: diskSize})
 		cp := b.first(cluster.RoleControlPlane)
-		b.prefetch(t, b.release(t, newer), cp)
+		b.prefetch(t, b.release(t, newer), b.Nodes()...) // the new kube-proxy comes to all nodes at once
 		b.apply(t, cp)
 		must(t, b.WaitReady(t.Context(), recovery))
 		newMatrix(t, b, b.first(cluster.RoleWorker), "worker").run(t)
