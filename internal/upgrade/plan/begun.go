@@ -184,9 +184,6 @@ func (d *deciding) prepare(n *cluster.Node, hop int) {
 		d.wait(*w)
 		return
 	}
-	if d.leads(n) && !d.moveLeader(n) {
-		return
-	}
 	why := "everything it needs is here and every gate is open"
 	if d.changing(n) {
 		why = "a person asked to try again, and every gate is open"
@@ -273,29 +270,4 @@ func (d *deciding) fetch(n *cluster.Node, hop int) {
 	}
 	d.busy++
 	d.wait(d.atWork(n, fmt.Sprintf("Fetching %s on %s", d.plan.Hops[hop].Kubernetes, n.Name)))
-}
-
-// leads says whether the node's etcd member leads others.
-func (d *deciding) leads(n *cluster.Node) bool {
-	return n.ControlPlane && n.Report != nil && n.Report.Etcd != nil && n.Report.Etcd.Leader && len(d.s.EtcdMembers()) > 1 && !d.open["LeadershipElsewhere"]
-}
-
-// moveLeader moves etcd's leadership off the node, to a member that has been upgraded already if there is one: it will not have to move again.
-// It says whether there is nobody to move it to.
-func (d *deciding) moveLeader(n *cluster.Node) bool {
-	var to *cluster.Node
-	for _, other := range d.s.EtcdMembers() {
-		if other == n || other.Report == nil || other.Report.Etcd == nil || !other.Report.Etcd.Healthy || other.Report.Etcd.Learner {
-			continue
-		}
-		if to == nil || d.kubelet(to).Before(d.kubelet(other)) {
-			to = other
-		}
-	}
-	if to == nil {
-		return true
-	}
-	d.act(MoveLeader, n, "%s leads etcd and is next", n.Name).To = to.Name
-	d.ask(n, "to see that it leads no more")
-	return false
 }

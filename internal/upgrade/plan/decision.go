@@ -44,27 +44,25 @@ type ActionKind string
 
 // What can be done. Each is carried out behind a fence, which the comment names; a decision on an old Snapshot fails there.
 const (
-	Ask        ActionKind = "Ask"        // the node's agent for fresh facts: raise NodeReport.spec.request
-	Prefetch   ActionKind = "Prefetch"   // order the agent to fetch: NodeUpgrade, epoch, sequence and resourceVersion
-	Claim      ActionKind = "Claim"      // a slot: add the node to ClusterUpgrade.status.active, resourceVersion and epoch
-	MoveLeader ActionKind = "MoveLeader" // of etcd, off the node
-	Cordon     ActionKind = "Cordon"     // the node, marked as ours: resourceVersion of the Node
-	Drain      ActionKind = "Drain"      // or go on draining: write status.drain first (NodeUpgrade, resourceVersion), then evict, which holds the budgets
-	Apply      ActionKind = "Apply"      // order the agent to change the node: NodeUpgrade, epoch, sequence and resourceVersion
-	PutBack    ActionKind = "PutBack"    // order the agent to roll the node back: as Apply
-	Hold       ActionKind = "Hold"       // order the agent to do nothing: as Apply
-	Skip       ActionKind = "Skip"       // write down that the node could not be emptied and is left for later
-	GiveUp     ActionKind = "GiveUp"     // write down that the node could not be emptied and that the operation stops for it
-	Uncordon   ActionKind = "Uncordon"   // the node, if the cordon is ours: resourceVersion of the Node
-	Free       ActionKind = "Free"       // the slot: remove the node from status.active, resourceVersion and epoch
-	Finish     ActionKind = "Finish"     // the operation: write Succeeded or Aborted
+	Ask      ActionKind = "Ask"      // the node's agent for fresh facts: raise NodeReport.spec.request
+	Prefetch ActionKind = "Prefetch" // order the agent to fetch: NodeUpgrade, epoch, sequence and resourceVersion
+	Claim    ActionKind = "Claim"    // a slot: add the node to ClusterUpgrade.status.active, resourceVersion and epoch
+	Cordon   ActionKind = "Cordon"   // the node, marked as ours: resourceVersion of the Node
+	Drain    ActionKind = "Drain"    // or go on draining: write status.drain first (NodeUpgrade, resourceVersion), then evict, which holds the budgets
+	Apply    ActionKind = "Apply"    // order the agent to change the node: NodeUpgrade, epoch, sequence and resourceVersion
+	PutBack  ActionKind = "PutBack"  // order the agent to roll the node back: as Apply
+	Hold     ActionKind = "Hold"     // order the agent to do nothing: as Apply
+	Skip     ActionKind = "Skip"     // write down that the node could not be emptied and is left for later
+	GiveUp   ActionKind = "GiveUp"   // write down that the node could not be emptied and that the operation stops for it
+	Uncordon ActionKind = "Uncordon" // the node, if the cordon is ours: resourceVersion of the Node
+	Free     ActionKind = "Free"     // the slot: remove the node from status.active, resourceVersion and epoch
+	Finish   ActionKind = "Finish"   // the operation: write Succeeded or Aborted
 )
 
 // Action is one thing to do.
 type Action struct {
 	Kind    ActionKind
 	Node    string
-	To      string // MoveLeader: the node that shall lead
 	Release *refitv1alpha1.ReleaseRef
 	Role    refitv1alpha1.Role
 	Attempt int64

@@ -270,7 +270,7 @@ func leadershipMoves(w *world) bool {
 		return false
 	}
 	w.tell("! %s leads etcd", m.name)
-	w.lead(m)
+	w.leader = m.name
 	return true
 }
 

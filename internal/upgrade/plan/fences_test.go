@@ -54,10 +54,6 @@ func (w *world) act(who *decider, a *Action) bool {
 	switch a.Kind {
 	case Ask:
 		m.asked = max(m.asked, a.Request)
-	case MoveLeader:
-		if to := w.machine(a.To); to != nil && to.member() && w.leader == m.name {
-			w.lead(to)
-		}
 	case Prefetch, Apply, PutBack, Hold:
 		return w.order(who, m, seen.upgrade, a)
 	case Drain:

@@ -160,9 +160,6 @@ func (d *deciding) grantControlPlane(hop int) {
 			d.wait(*w)
 			return
 		}
-		if d.leads(n) && !d.moveLeader(n) {
-			return
-		}
 		d.act(Claim, n, "%s", d.controlPlaneReason(n))
 		return
 	}

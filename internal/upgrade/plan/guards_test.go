@@ -22,7 +22,7 @@ func guards() []string {
 	for _, g := range workerGates {
 		out = append(out, g.name)
 	}
-	return append(out, "EverythingEverywhere", "LeadershipElsewhere", "Cordoned", "Drained")
+	return append(out, "EverythingEverywhere", "Cordoned", "Drained")
 }
 
 // caughtBy names, for each guard, the story that goes wrong without it.
@@ -66,7 +66,6 @@ var caughtBy = map[string]string{
 	"WithinCeiling":          "three-hundred-at-once",
 	"BudgetsApart":           "shared-budget",
 	"EverythingEverywhere":   "ha-minor",
-	"LeadershipElsewhere":    "address-and-leadership",
 	"Cordoned":               "uncordoned-by-hand",
 	"Drained":                "blocked-wait",
 }

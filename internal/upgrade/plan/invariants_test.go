@@ -233,7 +233,6 @@ func (w *world) checkOrder(who *decider, m *machine, a *Action, before *cluster.
 	w.require(w.older == "", "%s is changed although an older operation is unfinished", m.name)
 	if m.controlPlane {
 		w.checkControlPlaneWell(m)
-		w.require(w.leader != m.name || len(w.members) == 1 || w.now.Sub(m.since.leads) < grace || w.open["FactsFresh"], "%s leads etcd and is changed", m.name)
 		w.checkControlPlaneAlone()
 	}
 }

@@ -56,7 +56,7 @@ func (w *world) told(who *decider, a *Action, done bool) {
 }
 
 var verbs = map[ActionKind]string{
-	Ask: "ask", Prefetch: "fetch on", Claim: "claim", MoveLeader: "move etcd's leadership from", Cordon: "cordon", Drain: "drain", Apply: "upgrade",
+	Ask: "ask", Prefetch: "fetch on", Claim: "claim", Cordon: "cordon", Drain: "drain", Apply: "upgrade",
 	PutBack: "put back", Hold: "hold", Skip: "skip", GiveUp: "give up", Uncordon: "uncordon", Free: "free", Finish: "finish",
 }
 
@@ -74,9 +74,6 @@ func (t *tale) flush(at time.Time) {
 			rest = append(rest, a)
 		}
 		what := strings.TrimSpace(verbs[first.Kind] + " " + strings.Join(on, ", "))
-		if first.Kind == MoveLeader {
-			what += " to " + first.To
-		}
 		if first.Kind == Apply || first.Kind == Prefetch {
 			what += " (" + first.Release.Name + ")"
 		}

@@ -105,7 +105,7 @@ func (p *part) well() bool { return !p.away && !p.ill }
 
 // changes is when things became as they are, for invariants that allow facts to be a little old.
 type changes struct {
-	claimed, drained, leads time.Time
+	claimed, drained time.Time
 }
 
 func (w *world) parse(text string) skew.Version {
@@ -236,17 +236,11 @@ func (w *world) elect() {
 	}
 	for _, m := range w.machines {
 		if m.member() && w.quorum() {
-			w.lead(m)
+			w.leader = m.name
 			return
 		}
 	}
 	w.leader = ""
-}
-
-func (w *world) lead(m *machine) {
-	if w.leader != m.name {
-		w.leader, m.since.leads = m.name, w.now
-	}
 }
 
 // takes is how long something takes: in a story always the same.
