@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
 
 // EnsureBridge makes the bridge with the machine's address on it, or leaves it as it is.
@@ -41,7 +42,8 @@ func DeleteLink(name string) error {
 	if err != nil {
 		return fmt.Errorf("finding link %s: %w", name, err)
 	}
-	if err := netlink.LinkDel(link); err != nil {
+	// The kernel takes it away itself when the node's network goes, which may be now.
+	if err := netlink.LinkDel(link); err != nil && !errors.Is(err, unix.ENODEV) {
 		return fmt.Errorf("deleting link %s: %w", name, err)
 	}
 	return nil
