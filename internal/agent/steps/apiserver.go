@@ -68,7 +68,12 @@ func AskAPIServer(ctx context.Context) (APIServer, error) {
 	if err != nil {
 		return APIServer{}, err
 	}
-	address, port, err := kubeadm.LocalEndpoint(text)
+	return askAPIServer(ctx, text)
+}
+
+// askAPIServer asks the one that a manifest started.
+func askAPIServer(ctx context.Context, manifest []byte) (APIServer, error) {
+	address, port, err := kubeadm.LocalEndpoint(manifest)
 	if err != nil {
 		return APIServer{}, err
 	}

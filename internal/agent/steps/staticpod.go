@@ -15,9 +15,14 @@ import (
 // at again only 10 to 15 s later.
 const settled = 1500 * time.Millisecond
 
-// grace is how long a component may take to end before its container is killed. An API server that was told to end refuses new requests at once and answers
-// those that run; then it waits for watches, which do not end, until the kubelet kills it after 30 s in which nobody answers.
-var grace = map[string]time.Duration{kubeadm.APIServer: 5 * time.Second}
+// grace is how long a component may take to end before it is ended. An API server that was told to end refuses new requests at once and answers those that
+// run; then it waits for watches, which do not end, until the kubelet kills it after 30 s in which nobody answers.
+var grace = map[string]time.Duration{
+	kubeadm.APIServer: 5 * time.Second, kubeadm.Etcd: 20 * time.Second, kubeadm.ControllerManager: 20 * time.Second, kubeadm.Scheduler: 20 * time.Second,
+}
+
+// patienceOf is how long a container that lingers may take to end when it is told to. An API server was told before, mostly.
+var patienceOf = map[string]time.Duration{kubeadm.Etcd: 10 * time.Second, kubeadm.ControllerManager: 5 * time.Second, kubeadm.Scheduler: 5 * time.Second}
 
 // swapPods replaces static pods: old manifests away, old containers ended, new manifests in place. A manifest that was replaced in one go would be quicker
 // written and later started.
@@ -64,10 +69,13 @@ func (h *Host) takePodsAway(ctx context.Context, components ...string) error {
 	if len(away) == 0 {
 		return nil
 	}
-	for _, component := range away {
-		if err := h.waitEnded(ctx, component); err != nil {
-			return err
-		}
+	stuck, err := h.endPods(ctx, away)
+	if err != nil {
+		return err
+	}
+	if stuck {
+		h.Log.Warn("the kubelet does not let go of static pods and is started anew", "pods", away)
+		return h.restartKubelet(ctx)
 	}
 	select {
 	case <-ctx.Done():
@@ -76,23 +84,58 @@ func (h *Host) takePodsAway(ctx context.Context, components ...string) error {
 	return ctx.Err()
 }
 
-func (h *Host) waitEnded(ctx context.Context, component string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	begun := time.Now()
-	lacking, err := until(ctx, 200*time.Millisecond, func(ctx context.Context) (string, error) {
-		limit, hurried := grace[component]
-		return h.stillRuns(ctx, component, hurried && time.Since(begun) > limit), nil
-	})
-	if err != nil {
-		return node.NeedsPerson("PodStays", err, "see why the kubelet does not stop it (journalctl -u kubelet), then refit retry",
-			"%s was taken away and does not end: %s", component, lacking)
+// endPods waits until the kubelet has ended static pods whose manifests are gone, and says whether it did not.
+//
+// A kubelet that has not heard from the API since its start, as after a boot, ends no pod whose manifest is gone, and starts no other in its place. Where the API
+// goes with that pod it never would. One that is started after the pod has ended knows nothing of it.
+func (h *Host) endPods(ctx context.Context, components []string) (stuck bool, err error) {
+	for _, component := range components {
+		kept, err := h.waitEnded(ctx, component)
+		if err != nil {
+			return false, err
+		}
+		stuck = stuck || kept
 	}
-	return nil
+	return stuck, nil
 }
 
-// stillRuns says what is lacking until no container of a component runs, and kills it if it shall not linger.
-func (h *Host) stillRuns(ctx context.Context, component string, kill bool) (lacking string) {
+// waitEnded waits until no container of a component runs. One that lingers is ended; kept says that the kubelet had not told it to.
+func (h *Host) waitEnded(ctx context.Context, component string) (kept bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	begun, late := time.Now(), false
+	lacking, err := until(ctx, 200*time.Millisecond, func(ctx context.Context) (string, error) {
+		if !late && time.Since(begun) > grace[component] {
+			late, kept = true, h.toldNothing(ctx, component)
+		}
+		return h.stillRuns(ctx, component, late), nil
+	})
+	if err != nil {
+		return kept, node.NeedsPerson("PodStays", err, "see why its container does not end (journalctl -u kubelet -u containerd), then refit retry",
+			"%s was taken away and does not end: %s", component, lacking)
+	}
+	return kept, nil
+}
+
+// toldNothing says whether a component that lingers was not told to end. An API server that was is no longer ready; the others would have ended by then.
+func (h *Host) toldNothing(ctx context.Context, component string) bool {
+	if component != kubeadm.APIServer {
+		return true
+	}
+	saved, err := h.saved()
+	if err != nil {
+		return false
+	}
+	text, err := saved.Read(manifest(component)) // which is not in its place
+	if err != nil {
+		return false
+	}
+	server, err := askAPIServer(ctx, text)
+	return err == nil && server.Ready
+}
+
+// stillRuns says what is lacking until no container of a component runs, and ends it if it shall not linger.
+func (h *Host) stillRuns(ctx context.Context, component string, end bool) (lacking string) {
 	err := h.withCRI(func(client *cri.Client) error {
 		containers, err := client.ContainersOfPod(ctx, "kube-system", component+"-"+h.Work.NodeName, component)
 		for _, c := range containers {
@@ -100,9 +143,9 @@ func (h *Host) stillRuns(ctx context.Context, component string, kill bool) (lack
 				continue
 			}
 			lacking = "its container still runs"
-			if kill {
-				h.Log.Info("a container lingers and is killed", "container", component)
-				if err := client.StopContainer(ctx, c.ID, 0); err != nil {
+			if end {
+				h.Log.Info("a container lingers and is ended", "container", component)
+				if err := client.StopContainer(ctx, c.ID, patienceOf[component]); err != nil {
 					return err
 				}
 			}
