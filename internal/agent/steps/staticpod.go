@@ -86,8 +86,8 @@ func (h *Host) takePodsAway(ctx context.Context, components ...string) error {
 
 // endPods waits until the kubelet has ended static pods whose manifests are gone, and says whether it did not.
 //
-// A kubelet that has not heard from the API since its start, as after a boot, ends no pod whose manifest is gone, and starts no other in its place. Where the API
-// goes with that pod it never would. One that is started after the pod has ended knows nothing of it.
+// A kubelet that has not heard from the API since its start, as after a boot, ends no pod whose manifest is gone, and starts no other in its place. Where the
+// API goes with that pod it never would. One that is started after the pod has ended knows nothing of it.
 func (h *Host) endPods(ctx context.Context, components []string) (stuck bool, err error) {
 	for _, component := range components {
 		kept, err := h.waitEnded(ctx, component)

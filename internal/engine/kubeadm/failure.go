@@ -52,8 +52,8 @@ func classify(ctx context.Context, path, what, said string, err error) *node.Fai
 	case sameSecond.MatchString(said):
 		return node.Transient("SameSecond", err, "it is tried again", "kubeadm %s was run twice within a second: %s", what, lastWords(said))
 	case notShown.MatchString(lastError(said)):
-		return node.Transient("MirrorPodStale", err, "see the kubelet's log on this host: it shows this pod to the API", "kubeadm %s did not find the API server's pod: %s",
-			what, lastWords(said))
+		return node.Transient("MirrorPodStale", err, "see the kubelet's log on this host: it shows this pod to the API",
+			"kubeadm %s did not find the API server's pod: %s", what, lastWords(said))
 	case changed.MatchString(said):
 		return node.Transient("Conflict", err, "it is tried again", "kubeadm %s met another writer: %s", what, lastWords(said))
 	case notYet.MatchString(said), away.MatchString(lastError(said)):

@@ -187,7 +187,7 @@ func (m *matrix) cut(t *testing.T, point string) error {
 	if err := m.start(t, crashStop, point); err != nil {
 		return err
 	}
-	if err := waitStanding(t.Context(), m.n, changing); err != nil {
+	if err := waitStanding(t.Context(), m.n); err != nil {
 		return err
 	}
 	if err := m.n.Kill(t.Context()); err != nil {

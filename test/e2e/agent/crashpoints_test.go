@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
@@ -47,8 +46,8 @@ func noCrashes(ctx context.Context, n *cluster.Node) error {
 }
 
 // waitStanding waits until the agent stands still at its point.
-func waitStanding(ctx context.Context, n *cluster.Node, deadline time.Duration) error {
-	return until(ctx, "the agent of "+n.Name()+" to stand still", deadline, func(ctx context.Context) error {
+func waitStanding(ctx context.Context, n *cluster.Node) error {
+	return until(ctx, "the agent of "+n.Name()+" to stand still", changing, func(ctx context.Context) error {
 		_, err := n.Exec(ctx, "test", "-e", standing)
 		return err
 	})

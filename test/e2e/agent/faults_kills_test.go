@@ -318,7 +318,7 @@ func halfDone(f fault) {
 	_, err = s.n.Exec(t.Context(), "systemctl", "kill", "--signal=KILL", agentUnit)
 	must(t, err)
 	must(t, goOn(t.Context(), s.n)) // nobody stands there any more
-	must(t, waitStanding(t.Context(), s.n, changing))
+	must(t, waitStanding(t.Context(), s.n))
 	after, err := etcdContainer(t.Context(), s)
 	must(t, err)
 	if before != after {

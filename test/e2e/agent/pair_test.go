@@ -23,7 +23,7 @@ func TestAgentPair(t *testing.T) {
 	must(t, crashAt(t.Context(), nodes[1], crashStop, "swap-etcd/swap-etcd:before"))
 	must(t, crashAt(t.Context(), nodes[2], crashEach, ""))
 	b.order(t, nodes[1], permit(refitv1alpha1.PermitApply))
-	must(t, waitStanding(t.Context(), nodes[1], changing))
+	must(t, waitStanding(t.Context(), nodes[1]))
 	before, err := stateOf(t.Context(), nodes[2])
 	must(t, err)
 	b.order(t, nodes[2], permit(refitv1alpha1.PermitApply))

@@ -99,7 +99,7 @@ func (s *scene) standAt(t *testing.T, point string) {
 	t.Helper()
 	must(t, crashAt(t.Context(), s.n, crashStop, point))
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply))
-	must(t, waitStanding(t.Context(), s.n, changing))
+	must(t, waitStanding(t.Context(), s.n))
 }
 
 // succeeds waits until the node is at the release.
