@@ -221,6 +221,9 @@ type DrainStatus struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	// Delete says that pods that a budget holds are deleted: the pool's policy after its timeout.
+	// +optional
+	Delete bool `json:"delete,omitempty"`
 	// Remaining is how many pods still have to go.
 	// +optional
 	// +kubebuilder:validation:Minimum=0

@@ -171,6 +171,7 @@ var table = []band{
 		},
 	},
 	onServer("agent"),
+	onServer("drain"),
 	onServer("observe"),
 	onServer("scale"),
 	onServer("words"),

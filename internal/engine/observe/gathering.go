@@ -34,8 +34,9 @@ type gathering struct {
 	servers    map[string]serverPod     // of API servers, by node; readPods
 	services   map[string]bool          // namespace/name, nil if they could not be read; readServices
 	leases     map[string]lease         // of kube-system, by name; readLeases
+	versions   map[string]string        // resourceVersions by kind and name; note
 
-	mu       sync.Mutex
+	mu       sync.Mutex                  // of versions and of what is below
 	backends map[string]*cluster.Backend // that something stands on, by namespace/name; use backend
 	telling  sync.Mutex                  // held while Progress is called
 }
@@ -45,7 +46,7 @@ func newGathering(r *Reader, operation string, m *meter) *gathering {
 		Reader: r, meter: m, operation: operation, snapshot: &cluster.Snapshot{Nodes: []cluster.Node{}},
 		nodes: map[string]*cluster.Node{}, nodeSigns: map[string]nodeSign{}, namespaces: map[string]labels.Set{}, unread: map[string]bool{},
 		selectors: map[string][]selector{}, local: map[string]bool{}, servers: map[string]serverPod{}, leases: map[string]lease{},
-		backends: map[string]*cluster.Backend{},
+		versions: map[string]string{}, backends: map[string]*cluster.Backend{},
 	}
 }
 
@@ -105,6 +106,20 @@ func (g *gathering) missed(part cluster.Part, object string, err error) {
 		gap.Kind = cluster.GapFailed
 	}
 	g.gap(gap)
+}
+
+// The kinds whose resourceVersions are remembered.
+const (
+	kindNode    = "Node "
+	kindUpgrade = "NodeUpgrade "
+	kindReport  = "NodeReport "
+)
+
+// note remembers which version of an object was read.
+func (g *gathering) note(kind, name, version string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.versions[kind+name] = version
 }
 
 // backend is the entry of a Service, made when it is first asked for; readBackends fills it.

@@ -24,6 +24,7 @@ func (g *gathering) readNodes(ctx context.Context) error {
 		for i := range page.Items {
 			g.snapshot.Nodes = append(g.snapshot.Nodes, nodeOf(&page.Items[i]))
 			g.lookForSigns(&page.Items[i])
+			g.note(kindNode, page.Items[i].Name, page.Items[i].ResourceVersion)
 		}
 		return nil
 	})

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,28 +22,47 @@ func (g *gathering) readOperations(ctx context.Context) error {
 		return g.refit
 	}
 	const resource = "clusterupgrades"
-	var others []metav1.ObjectMeta
+	var others []refitv1alpha1.ClusterUpgrade
 	operations := rawLister[refitv1alpha1.ClusterUpgrade](g.raw, refitPath(resource), "")
 	err := pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: operationsPerPage}, operations,
 		func(page *rawPage[refitv1alpha1.ClusterUpgrade]) error {
 			for i := range page.Items {
-				switch u := &page.Items[i]; {
-				case u.Name == g.operation:
+				if u := &page.Items[i]; u.Name == g.operation {
 					g.snapshot.Operation = operationOf(u)
-				case !hasEnded(u):
-					others = append(others, metav1.ObjectMeta{Name: u.Name, CreationTimestamp: u.CreationTimestamp})
 				}
+				others = append(others, shortened(&page.Items[i]))
 			}
 			return nil
 		})
-	slices.SortStableFunc(others, func(a, b metav1.ObjectMeta) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
-	for _, o := range others {
-		g.snapshot.Others = append(g.snapshot.Others, o.Name)
-	}
+	g.snapshot.Others = unfinished(others, g.operation)
 	if err == nil && g.operation != "" && g.snapshot.Operation == nil {
 		return fmt.Errorf("there is no ClusterUpgrade %s; it was deleted, or never made", g.operation)
 	}
 	return err
+}
+
+// shortened is an operation as far as one needs it to know whether it has ended, so that its page is let go of.
+func shortened(u *refitv1alpha1.ClusterUpgrade) refitv1alpha1.ClusterUpgrade {
+	out := refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: u.Name, CreationTimestamp: u.CreationTimestamp}}
+	out.Status.Conditions = u.Status.Conditions
+	return out
+}
+
+// unfinished names the operations that have not ended and go before one: the oldest acts. Without one it names all.
+func unfinished(all []refitv1alpha1.ClusterUpgrade, one string) []string {
+	age := func(a, b refitv1alpha1.ClusterUpgrade) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(u refitv1alpha1.ClusterUpgrade) bool { return u.Name != one && hasEnded(&u) })
+	slices.SortFunc(all, age)
+	var names []string
+	for i := range all {
+		if all[i].Name == one {
+			break
+		}
+		names = append(names, all[i].Name)
+	}
+	return names
 }
 
 func operationOf(u *refitv1alpha1.ClusterUpgrade) *cluster.Operation {

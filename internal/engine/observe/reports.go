@@ -24,6 +24,7 @@ func (g *gathering) readReports(ctx context.Context) error {
 				if n := g.nodes[page.Items[i].Name]; n != nil { // else its node is gone, and it will follow
 					status := page.Items[i].Status // a copy, so that the page is let go of
 					n.Asked, n.Report = page.Items[i].Spec.Request, &status
+					g.note(kindReport, n.Name, page.Items[i].ResourceVersion)
 				}
 			}
 			return nil

@@ -21,14 +21,21 @@ func (g *gathering) readUpgrades(ctx context.Context) error {
 	upgrades := rawLister[refitv1alpha1.NodeUpgrade](g.raw, refitPath(resource), "")
 	return pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: upgradesPerPage}, upgrades,
 		func(page *rawPage[refitv1alpha1.NodeUpgrade]) error {
-			for _, u := range page.Items {
-				if n := g.nodes[u.Name]; n != nil {
-					if u.Status.Error != nil {
-						u.Status.Error.LogTail = "" // nothing decides by it, and a log may hold anything
-					}
-					n.Upgrade = &cluster.Upgrade{Spec: u.Spec, Status: u.Status}
+			for i := range page.Items {
+				if n := g.nodes[page.Items[i].Name]; n != nil {
+					n.Upgrade = upgradeOf(&page.Items[i])
+					g.note(kindUpgrade, n.Name, page.Items[i].ResourceVersion)
 				}
 			}
 			return nil
 		})
+}
+
+// upgradeOf keeps what decisions need, in a copy.
+func upgradeOf(u *refitv1alpha1.NodeUpgrade) *cluster.Upgrade {
+	out := &cluster.Upgrade{Spec: u.Spec, Status: *u.Status.DeepCopy()}
+	if out.Status.Error != nil {
+		out.Status.Error.LogTail = "" // nothing decides by it, and a log may hold anything
+	}
+	return out
 }

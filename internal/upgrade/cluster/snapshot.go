@@ -39,7 +39,8 @@ type Snapshot struct {
 	Releases   []Release   `json:"releases,omitempty"`
 	Actors     []Actor     `json:"actors,omitempty"` // others that change nodes: autoscalers, upgraders, Cluster API, GitOps
 
-	// Operation is the upgrade that this Snapshot is thought about for, and Others those that are unfinished beside it.
+	// Operation is the upgrade that this Snapshot is thought about for, and Others those that are unfinished and older, the oldest first. Without an Operation
+	// they are all that are unfinished.
 	Operation *Operation `json:"operation,omitempty"`
 	Others    []string   `json:"others,omitempty"`
 	// Installed says whether Refit's own objects are served by this cluster.

@@ -16,6 +16,7 @@ const (
 	CheckNodeNotReady = "NodeNotReady"       // the node is left out, and does not count as unavailable
 	CheckNodeCordoned = "NodeCordonedByHand" // the node does not count as unavailable
 	CheckTwoMembers   = "EtcdTwoMembers"     // etcd loses its quorum for the time of the swap, and a person said yes
+	CheckUnmanaged    = "UnmanagedPod"       // a pod that nobody makes anew may be ended for good
 )
 
 // Waived says whether a person set this check aside for this object by its name.
@@ -26,6 +27,11 @@ func Waived(spec *refitv1alpha1.ClusterUpgradeSpec, check, object string) bool {
 // WaivedAnywhere says whether a person set this check aside, for one object or for all.
 func WaivedAnywhere(spec *refitv1alpha1.ClusterUpgradeSpec, check string) bool {
 	return slices.ContainsFunc(spec.Waivers, func(w refitv1alpha1.Waiver) bool { return w.Check == check })
+}
+
+// MayLose says whether a person agreed that a pod that nobody makes anew is ended for good.
+func MayLose(spec *refitv1alpha1.ClusterUpgradeSpec, namespace, name string) bool {
+	return Waived(spec, CheckUnmanaged, "") || Waived(spec, CheckUnmanaged, "Pod "+namespace+"/"+name)
 }
 
 // NodeObject is how findings and waivers name a node.

@@ -238,6 +238,7 @@ func refitObjects(t *testing.T, s *apiserver.Server) {
 	}})
 	add("Release", "good", map[string]any{"kubernetes": "v1.36.3", "envelope": envelopeOf(t, "v1.36.3")}, nil)
 	add("Release", "lying", map[string]any{"kubernetes": "v1.36.3", "envelope": envelopeOf(t, "v1.36.2")}, nil)
+	add("ClusterUpgrade", "former", map[string]any{"target": map[string]any{"kubernetes": "v1.35.4"}}, nil)
 	add("ClusterUpgrade", "mine", map[string]any{"target": map[string]any{"kubernetes": "v1.36.3"}}, nil)
 	add("ClusterUpgrade", "other", map[string]any{"target": map[string]any{"kubernetes": "v1.36.3"}}, nil)
 	add("ClusterUpgrade", "over", map[string]any{"target": map[string]any{"kubernetes": "v1.35.4"}}, map[string]any{

@@ -15,7 +15,7 @@ import (
 
 // Programs under test, built from this source.
 type programs struct {
-	refit string
+	refit, controller string
 	// agent is as users get it, crashing has crash points.
 	agent, crashing string
 }
@@ -25,10 +25,12 @@ const builds = "../../../bin/e2e-agent"
 
 var built = sync.OnceValues(func() (programs, error) {
 	p := programs{
-		refit: filepath.Join(builds, "refit"), agent: filepath.Join(builds, "refit-agent"), crashing: filepath.Join(builds, "refit-agent-crashpoints"),
+		refit: filepath.Join(builds, "refit"), controller: filepath.Join(builds, "refit-controller"),
+		agent: filepath.Join(builds, "refit-agent"), crashing: filepath.Join(builds, "refit-agent-crashpoints"),
 	}
 	for _, b := range [][]string{
 		{"-o", p.refit, "../../../cmd/refit"},
+		{"-o", p.controller, "../../../cmd/refit-controller"},
 		{"-o", p.agent, "../../../cmd/refit-agent"},
 		{"-tags", "crashpoints", "-o", p.crashing, "../../../cmd/refit-agent"},
 	} {

@@ -1,0 +1,56 @@
+package clusterupgrade
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+)
+
+// cordon cordons a node and marks the cordon as ours, or lifts one that is ours. Somebody else's cordon stays: a node that was cordoned already is not marked,
+// and so never uncordoned.
+func (c *Controller) cordon(ctx context.Context, seen *sight, a *plan.Action) error {
+	n := seen.nodes[a.Node]
+	if n == nil {
+		return nil
+	}
+	now := &corev1.Node{}
+	if err := c.Live.Get(ctx, types.NamespacedName{Name: a.Node}, now); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	uid := string(seen.operation.UID)
+	mark := now.Annotations[refitv1alpha1.AnnotationCordonedBy]
+	if string(now.UID) != n.UID || now.Spec.Unschedulable != n.Unschedulable || mark != n.CordonedBy {
+		return nil
+	}
+	was := now.DeepCopy()
+	switch a.Kind {
+	case plan.Cordon:
+		if now.Spec.Unschedulable {
+			return nil
+		}
+		if now.Annotations == nil {
+			now.Annotations = map[string]string{}
+		}
+		now.Annotations[refitv1alpha1.AnnotationCordonedBy], now.Spec.Unschedulable = uid, true
+	default:
+		if mark != uid {
+			return nil
+		}
+		delete(now.Annotations, refitv1alpha1.AnnotationCordonedBy)
+		now.Spec.Unschedulable = false
+	}
+	if err := c.Live.Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), manager); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if a.Kind == plan.Cordon {
+		c.note(seen, now, "Cordoned", "%s", a.Reason)
+	} else {
+		c.note(seen, now, "Uncordoned", "%s", a.Reason)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package clusterupgrade
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+)
+
+// drain writes down that a node shall be emptied, from which moment its time counts. Whoever empties nodes sees that and evicts.
+func (c *Controller) drain(ctx context.Context, seen *sight, a *plan.Action) error {
+	return c.writeDrain(ctx, seen, a, func(now *refitv1alpha1.NodeUpgrade) bool {
+		d := now.Status.Drain
+		if d == nil || d.Sequence != now.Spec.Sequence {
+			now.Status.Drain = &refitv1alpha1.DrainStatus{
+				Sequence: now.Spec.Sequence, Phase: refitv1alpha1.DrainDraining, StartedAt: c.stamp(), Delete: a.Delete,
+			}
+			return true
+		}
+		again := d.Phase == refitv1alpha1.DrainDrained // pods came back since
+		if !again && d.Delete == a.Delete {
+			return false
+		}
+		d.Phase, d.Delete, d.FinishedAt = refitv1alpha1.DrainDraining, a.Delete, nil
+		return true
+	})
+}
+
+// mark writes down that a node could not be emptied, and what follows from that.
+func (c *Controller) mark(ctx context.Context, seen *sight, a *plan.Action) error {
+	return c.writeDrain(ctx, seen, a, func(now *refitv1alpha1.NodeUpgrade) bool {
+		d := now.Status.Drain
+		if d == nil || d.Sequence != now.Spec.Sequence {
+			return false
+		}
+		d.Phase, d.FinishedAt = refitv1alpha1.DrainSkipped, c.stamp()
+		if a.Kind == plan.GiveUp {
+			d.Phase = refitv1alpha1.DrainFailed
+		}
+		return true
+	})
+}
+
+func (c *Controller) writeDrain(ctx context.Context, seen *sight, a *plan.Action, change func(*refitv1alpha1.NodeUpgrade) bool) error {
+	n := seen.nodes[a.Node]
+	now := &refitv1alpha1.NodeUpgrade{}
+	if err := c.Live.Get(ctx, types.NamespacedName{Name: a.Node}, now); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if n == nil || !sameOrder(now, n.Upgrade) {
+		return nil
+	}
+	was := now.DeepCopy()
+	if !change(now) {
+		return nil
+	}
+	return c.Live.Status().Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), manager)
+}
+
+// stamp is now, as statuses write it.
+func (c *Controller) stamp() *metav1.Time {
+	t := metav1.NewTime(c.Now().UTC().Truncate(1e9))
+	return &t
+}

@@ -1,0 +1,57 @@
+package clusterupgrade
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// finalizer keeps an operation that is deleted until its nodes are safe and our cordons are lifted.
+const finalizer = "refit.dev/operation"
+
+// gone says that nothing of ours holds a deleted operation any more.
+func gone(operation *refitv1alpha1.ClusterUpgrade) bool {
+	return !operation.DeletionTimestamp.IsZero() && !controllerutil.ContainsFinalizer(operation, finalizer)
+}
+
+// hold puts the finalizer on an operation that has not ended. One that is deleted is brought to its end as if it had been aborted.
+func (c *Controller) hold(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
+	if !operation.DeletionTimestamp.IsZero() {
+		operation.Spec.Aborted = true // here only: what a person wrote stays
+		return nil
+	}
+	if ended(operation) || controllerutil.ContainsFinalizer(operation, finalizer) {
+		return nil
+	}
+	return c.patchFinalizers(ctx, operation, func(o *refitv1alpha1.ClusterUpgrade) { controllerutil.AddFinalizer(o, finalizer) })
+}
+
+// letGo takes the finalizer off an operation that has ended and left nothing behind.
+func (c *Controller) letGo(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
+	if !controllerutil.ContainsFinalizer(operation, finalizer) {
+		return nil
+	}
+	return client.IgnoreNotFound(c.patchFinalizers(ctx, operation, func(o *refitv1alpha1.ClusterUpgrade) { controllerutil.RemoveFinalizer(o, finalizer) }))
+}
+
+func (c *Controller) patchFinalizers(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade, change func(*refitv1alpha1.ClusterUpgrade)) error {
+	before := operation.DeepCopy()
+	after := operation.DeepCopy()
+	change(after)
+	if err := c.Live.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	operation.Finalizers, operation.ResourceVersion = after.Finalizers, after.ResourceVersion
+	return nil
+}
+
+// ended says whether an operation is over for good.
+func ended(operation *refitv1alpha1.ClusterUpgrade) bool {
+	ready := meta.FindStatusCondition(operation.Status.Conditions, refitv1alpha1.ConditionReady)
+	return ready != nil && (ready.Status == metav1.ConditionTrue || ready.Reason == refitv1alpha1.ReasonAborted)
+}

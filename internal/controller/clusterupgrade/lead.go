@@ -1,0 +1,112 @@
+package clusterupgrade
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// leads are the epochs that this process raised, by operation.
+type leads struct {
+	mu     sync.Mutex
+	epochs map[types.UID]int64
+}
+
+func (l *leads) epoch(uid types.UID) (int64, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	epoch, ok := l.epochs[uid]
+	return epoch, ok
+}
+
+func (l *leads) set(uid types.UID, epoch int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.epochs == nil {
+		l.epochs = map[types.UID]int64{}
+	}
+	l.epochs[uid] = epoch
+}
+
+// lead raises the operation's epoch the first time that this process acts on it, above every epoch that an order or an operation ever had: agents refuse a
+// lower one. Then it waits until what is watched is as new as that, so that nothing is decided on an order that the former leader had not written yet.
+func (c *Controller) lead(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
+	if ended(operation) {
+		return nil // what is left to do needs no claim and no order
+	}
+	if epoch, ok := c.led.epoch(operation.UID); ok {
+		if operation.Status.Epoch != epoch {
+			return fmt.Errorf("another controller leads the operation %s: its epoch is %d, and ours was %d", operation.Name, operation.Status.Epoch, epoch)
+		}
+		return nil
+	}
+	highest, orders, err := c.highestEpoch(ctx)
+	if err != nil {
+		return err
+	}
+	operation.Status.Epoch = max(highest, operation.Status.Epoch) + 1
+	if err := c.Live.Status().Update(ctx, operation); err != nil {
+		return err
+	}
+	if err := c.catchUp(ctx, orders); err != nil {
+		return err
+	}
+	c.led.set(operation.UID, operation.Status.Epoch)
+	return nil
+}
+
+// highestEpoch looks at every order and operation, and returns the orders' versions.
+func (c *Controller) highestEpoch(ctx context.Context) (highest int64, orders map[string]string, err error) {
+	orders = map[string]string{}
+	var operations refitv1alpha1.ClusterUpgradeList
+	if err := c.Live.List(ctx, &operations); err != nil {
+		return 0, nil, err
+	}
+	for i := range operations.Items {
+		highest = max(highest, operations.Items[i].Status.Epoch)
+	}
+	for page := (refitv1alpha1.NodeUpgradeList{}); ; {
+		if err := c.Live.List(ctx, &page, client.Limit(500), client.Continue(page.Continue)); err != nil {
+			return 0, nil, err
+		}
+		for i := range page.Items {
+			highest = max(highest, page.Items[i].Spec.Epoch)
+			orders[page.Items[i].Name] = page.Items[i].ResourceVersion
+		}
+		if page.Continue == "" {
+			return highest, orders, nil
+		}
+	}
+}
+
+// catchUp waits until the watch has told of every order that was read.
+func (c *Controller) catchUp(ctx context.Context, orders map[string]string) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		var watched refitv1alpha1.NodeUpgradeList
+		if err := c.Watched.List(ctx, &watched, client.UnsafeDisableDeepCopy); err != nil {
+			return false, err
+		}
+		left := len(orders)
+		for i := range watched.Items {
+			if version, ok := orders[watched.Items[i].Name]; ok && !before(watched.Items[i].ResourceVersion, version) {
+				left--
+			}
+		}
+		return left <= 0, nil
+	})
+}
+
+func before(version, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, than)
+	return err == nil && order < 0
+}

@@ -1,0 +1,142 @@
+package clusterupgrade
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
+)
+
+// sight is one look at a cluster, and what was decided on it.
+type sight struct {
+	operation *refitv1alpha1.ClusterUpgrade
+	snapshot  *cluster.Snapshot
+	nodes     map[string]*cluster.Node
+	now       time.Time
+
+	checks   *preflight.Report // nil once something was begun
+	plan     *plan.Plan        // nil if there is none
+	unmade   error             // why not
+	decision plan.Decision
+}
+
+// fresh is how old a reading may be on which something disruptive is decided. On a large cluster a reading takes longer than that; then three times as long.
+const fresh = 5 * time.Second
+
+// think decides. What disrupts is decided twice: the second time on a reading that is fresh.
+func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (*sight, error) {
+	if _, _, known := c.World.Age(); !known {
+		if err := c.World.Read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	seen, err := c.look(ctx, operation)
+	if err != nil || !seen.disrupts() || c.fresh() {
+		return seen, err
+	}
+	if err := c.World.Read(ctx); err != nil {
+		return nil, err
+	}
+	return c.look(ctx, operation)
+}
+
+func (c *Controller) fresh() bool {
+	age, took, known := c.World.Age()
+	return known && age <= max(fresh, 3*took)
+}
+
+func (c *Controller) look(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (*sight, error) {
+	snapshot, err := c.World.Look(ctx, operation)
+	if err != nil {
+		return nil, err
+	}
+	seen := &sight{operation: operation, snapshot: snapshot, nodes: make(map[string]*cluster.Node, len(snapshot.Nodes)), now: c.Now().UTC()}
+	for i := range snapshot.Nodes {
+		seen.nodes[snapshot.Nodes[i].Name] = &snapshot.Nodes[i]
+	}
+	seen.decide()
+	return seen, nil
+}
+
+// decide checks, plans and asks what to do.
+func (s *sight) decide() {
+	spec := policy.Defaulted(s.operation.Spec)
+	if s.plan, s.unmade = plan.Make(s.snapshot, spec); s.unmade != nil {
+		s.decision = stalled(refitv1alpha1.ReasonBlocked, "There is no way to the target: "+s.unmade.Error(),
+			"make another ClusterUpgrade with a target that can be reached")
+		if !errors.Is(s.unmade, plan.ErrTarget) {
+			s.decision.Waiting[0].Remedy = "see that the nodes and the API servers tell their versions"
+		}
+		return
+	}
+	if !s.begun() && !s.operation.Spec.Aborted {
+		s.check(spec)
+		if finding := s.blocking(); finding != nil {
+			s.decision = stalled(refitv1alpha1.ReasonBlocked, finding.Check+": "+finding.Message, finding.Remedy)
+			return
+		}
+	}
+	s.decision = plan.Next(s.plan, s.snapshot, s.now)
+}
+
+// begun says whether the operation has touched a node. From then on the gates of each step stand for the checks.
+func (s *sight) begun() bool {
+	if len(s.operation.Status.Active) > 0 {
+		return true
+	}
+	for i := range s.snapshot.Nodes {
+		u := s.snapshot.Nodes[i].Upgrade
+		if u != nil && u.Spec.Operation.UID == s.operation.UID && u.Spec.Permit != refitv1alpha1.PermitPrefetch && u.Spec.Permit != refitv1alpha1.PermitHold {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sight) check(spec refitv1alpha1.ClusterUpgradeSpec) {
+	path, err := plan.PathOf(s.snapshot, spec)
+	if err != nil {
+		return // Make has said so
+	}
+	report := preflight.Run(preflight.Input{Snapshot: s.snapshot, Spec: spec, Path: path, Now: s.now})
+	s.checks = &report
+}
+
+// blocking is the first finding that keeps the operation from going on, nil if there is none. What only an agent or a Release can answer blocks, too: there is
+// nothing more to wait for.
+func (s *sight) blocking() *preflight.Finding {
+	if s.checks == nil {
+		return nil
+	}
+	for i := range s.checks.Findings {
+		if f := &s.checks.Findings[i]; f.Severity == preflight.Block && f.Waived == nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// stalled is a decision to wait for a person.
+func stalled(reason, message, remedy string) plan.Decision {
+	return plan.Decision{
+		State: plan.Stalled, Doing: message,
+		Waiting: []plan.Wait{{Reason: reason, Person: true, Message: message, Remedy: remedy}},
+	}
+}
+
+// disruptive are the acts that take something from somebody, or let an agent do so.
+var disruptive = map[plan.ActionKind]bool{plan.Claim: true, plan.Cordon: true, plan.Drain: true, plan.Apply: true, plan.Free: true, plan.Finish: true}
+
+func (s *sight) disrupts() bool {
+	for i := range s.decision.Do {
+		if disruptive[s.decision.Do[i].Kind] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,151 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
+	"github.com/refit-dev/refit/internal/engine/drain"
+	"github.com/refit-dev/refit/internal/engine/observe"
+)
+
+// Namespace is where the controller lives, and its Lease, also while it runs outside the cluster: so only one of all of them leads.
+const Namespace = "refit-system"
+
+// lease is the name of the Lease with which controllers agree on who leads.
+const lease = "refit-controller"
+
+// Options are what the controllers are started with.
+type Options struct {
+	Config *rest.Config
+	Log    *slog.Logger
+	// Metrics and Health are addresses to listen at; "0" or empty: nowhere.
+	Metrics, Health string
+	// Identity names this process among those that want to lead. Empty: the host's name.
+	Identity string
+}
+
+// Run runs all controllers until the context ends. A controller that loses the lead, as while the only API server of a cluster is swapped, begins anew from
+// what is in the cluster: it remembers nothing else.
+func Run(ctx context.Context, o Options) error {
+	ctrl.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
+	for first := true; ; first = false {
+		manager, err := live(o)
+		if err != nil && first {
+			return err // later it means that the API is away
+		}
+		if err == nil {
+			err = manager.Start(ctx)
+		}
+		if ctx.Err() == nil {
+			o.Log.Warn("the controllers have ended and begin anew", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// live is one life of the controllers, from an empty memory.
+func live(o Options) (ctrl.Manager, error) {
+	manager, err := newManager(o)
+	if err != nil {
+		return nil, err
+	}
+	return manager, setUp(manager, o)
+}
+
+// pause is between two lives of the controllers.
+const pause = time.Second
+
+func newManager(o Options) (ctrl.Manager, error) {
+	again := true
+	release := true // so that the next one need not wait for the Lease to expire
+	return ctrl.NewManager(o.Config, ctrl.Options{
+		Scheme: scheme(), Logger: logr.FromSlogHandler(o.Log.Handler()),
+		Metrics: ctrlmetrics.Options{BindAddress: orNowhere(o.Metrics)}, HealthProbeBindAddress: orNowhere(o.Health),
+		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: Namespace, LeaderElectionReleaseOnCancel: release,
+		Controller: config.Controller{SkipNameValidation: &again}, // a life before this one had the same names
+		Cache: cache.Options{
+			// Five thousand pods that nobody wanted are a bug, not a slow start.
+			ReaderFailOnMissingInformer: true,
+			DefaultTransform:            observe.Trim,
+			SyncPeriod:                  new(time.Duration), // never: what is told again is read again
+		},
+	})
+}
+
+// watched is the list of everything that is kept in memory.
+var watched = []client.Object{
+	&corev1.Node{}, &refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.Release{},
+}
+
+// setUp is the list of everything that runs.
+func setUp(manager ctrl.Manager, o Options) error {
+	live, err := client.New(o.Config, client.Options{Scheme: scheme()})
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	reader, err := observe.New(o.Config, observe.Options{})
+	if err != nil {
+		return err
+	}
+	typed, err := kubernetes.NewForConfig(o.Config)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	drainer := drain.New(typed, o.Log)
+	for _, object := range watched {
+		if _, err := manager.GetCache().GetInformer(context.Background(), object); err != nil {
+			return fmt.Errorf("watching: %w", err)
+		}
+	}
+	operations := &clusterupgrade.Controller{
+		Watched: manager.GetCache(), Live: live, World: observe.NewWorld(reader, manager.GetCache()), Left: drainer.Left,
+		Events: manager.GetEventRecorder("refit"), Now: time.Now,
+	}
+	nodes := &nodeupgrade.Controller{Live: live, Drainer: drainer, Now: time.Now}
+	for _, c := range []interface{ SetUp(ctrl.Manager) error }{operations, nodes} {
+		if err := c.SetUp(manager); err != nil {
+			return err
+		}
+	}
+	if err := manager.AddHealthzCheck("alive", healthz.Ping); err != nil {
+		return err
+	}
+	return manager.AddReadyzCheck("alive", healthz.Ping)
+}
+
+func scheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(s))
+	utilruntime.Must(refitv1alpha1.AddToScheme(s))
+	return s
+}
+
+func orNowhere(address string) string {
+	if address == "" {
+		return "0"
+	}
+	return address
+}

@@ -1,0 +1,111 @@
+package drain
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// defaultGrace is how long a pod may take to end if it does not say so itself.
+const defaultGrace = 30 * time.Second
+
+// goes says whether a pod has to go before its node is changed. One of a DaemonSet would come back at once, a mirror pod is only the API's picture of a
+// static one, and one that has ended is nobody's work any more. But one that is being deleted counts until it is gone: its kubelet says that it has
+// ended before its volumes are released.
+func goes(p *corev1.Pod) bool {
+	if ended(p) && p.DeletionTimestamp == nil {
+		return false
+	}
+	if _, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return false
+	}
+	controller := metav1.GetControllerOf(p)
+	return controller == nil || controller.Kind != "DaemonSet"
+}
+
+func ended(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// nobodys says whether nobody makes a pod anew when it is gone.
+func nobodys(p *corev1.Pod) bool { return metav1.GetControllerOf(p) == nil }
+
+// sooner compares two pods: lower priority first, and among equals every owner's first pod before any owner's second, so that no owner loses all of its
+// pods while others keep theirs.
+func sooner(a, b *pod) int {
+	return cmp.Or(cmp.Compare(priority(a), priority(b)), cmp.Compare(a.turn, b.turn), compareKeys(a.key(), b.key()))
+}
+
+// inOrder is in which order pods are asked to go.
+func inOrder(pods map[key]*pod) []*pod {
+	ordered := make([]*pod, 0, len(pods))
+	for _, p := range pods {
+		ordered = append(ordered, p)
+	}
+	slices.SortFunc(ordered, func(a, b *pod) int { return compareKeys(a.key(), b.key()) })
+	turns := map[types.UID]int{}
+	for _, p := range ordered {
+		owner := p.UID
+		if controller := metav1.GetControllerOf(p); controller != nil {
+			owner = controller.UID
+		}
+		p.turn = turns[owner]
+		turns[owner]++
+	}
+	slices.SortFunc(ordered, sooner)
+	return ordered
+}
+
+func priority(p *pod) int32 {
+	if p.Spec.Priority == nil {
+		return 0
+	}
+	return *p.Spec.Priority
+}
+
+func compareKeys(a, b key) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+func isReady(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func grace(p *corev1.Pod) time.Duration {
+	if p.Spec.TerminationGracePeriodSeconds == nil {
+		return defaultGrace
+	}
+	return time.Duration(*p.Spec.TerminationGracePeriodSeconds) * time.Second
+}
+
+// slim keeps of a pod what this package reads: of a large node, the rest would be megabytes.
+func slim(p *corev1.Pod) *corev1.Pod {
+	kept := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, Labels: p.Labels, Finalizers: p.Finalizers,
+			DeletionTimestamp: p.DeletionTimestamp,
+		},
+		Spec: corev1.PodSpec{
+			NodeName: p.Spec.NodeName, Priority: p.Spec.Priority, TerminationGracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
+		},
+		Status: corev1.PodStatus{Phase: p.Status.Phase},
+	}
+	if controller := metav1.GetControllerOf(p); controller != nil {
+		kept.OwnerReferences = []metav1.OwnerReference{*controller}
+	}
+	if mirror, is := p.Annotations[corev1.MirrorPodAnnotationKey]; is {
+		kept.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: mirror}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			kept.Status.Conditions = []corev1.PodCondition{{Type: c.Type, Status: c.Status}}
+		}
+	}
+	return kept
+}
