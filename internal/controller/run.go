@@ -46,6 +46,8 @@ type Options struct {
 // Run runs all controllers until the context ends. A controller that loses the lead, as while the only API server of a cluster is swapped, begins anew from
 // what is in the cluster: it remembers nothing else.
 func Run(ctx context.Context, o Options) error {
+	o.Config = rest.CopyConfig(o.Config)
+	o.Config.QPS = -1 // the server's own fairness queues decide how fast it answers
 	ctrl.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
 	for first := true; ; first = false {
 		manager, err := live(o)

@@ -406,6 +406,19 @@ func (w *wire) requests() []string {
 	return slices.Clone(w.seen)
 }
 
+// settled are the requests until now, when none was made for a moment.
+func (w *wire) settled() []string {
+	before := w.requests()
+	for {
+		time.Sleep(time.Second)
+		after := w.requests()
+		if len(after) == len(before) {
+			return after
+		}
+		before = after
+	}
+}
+
 // count is how many requests begin so.
 func (w *wire) count(prefix string) int {
 	n := 0
