@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -66,6 +67,12 @@ type ClusterUpgradeStatus struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 64 && c.reason.size() <= 64 && c.message.size() <= 768 && c.lastTransitionTime > timestamp('2000-01-01T00:00:00Z'))",message="a condition's type and reason may have at most 64 characters, its message at most 768, and its time must be one"
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// HasEnded says whether the operation is over for good. The conditions are the truth; the phase is only derived from them.
+func (u *ClusterUpgrade) HasEnded() bool {
+	ready := meta.FindStatusCondition(u.Status.Conditions, ConditionReady)
+	return ready != nil && (ready.Status == metav1.ConditionTrue || ready.Reason == ReasonAborted)
 }
 
 // Phase is an operation's conditions in one word.

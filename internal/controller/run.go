@@ -39,8 +39,6 @@ type Options struct {
 	Log    *slog.Logger
 	// Metrics and Health are addresses to listen at; "0" or empty: nowhere.
 	Metrics, Health string
-	// Identity names this process among those that want to lead. Empty: the host's name.
-	Identity string
 }
 
 // Run runs all controllers until the context ends. A controller that loses the lead, as while the only API server of a cluster is swapped, begins anew from
@@ -82,12 +80,12 @@ const pause = time.Second
 
 func newManager(o Options) (ctrl.Manager, error) {
 	again := true
-	release := true // so that the next one need not wait for the Lease to expire
 	return ctrl.NewManager(o.Config, ctrl.Options{
 		Scheme: scheme(), Logger: logr.FromSlogHandler(o.Log.Handler()),
 		Metrics: ctrlmetrics.Options{BindAddress: orNowhere(o.Metrics)}, HealthProbeBindAddress: orNowhere(o.Health),
-		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: Namespace, LeaderElectionReleaseOnCancel: release,
-		Controller: config.Controller{SkipNameValidation: &again}, // a life before this one had the same names
+		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: Namespace,
+		LeaderElectionReleaseOnCancel: true,                                          // so that the next one need not wait for the Lease to expire
+		Controller:                    config.Controller{SkipNameValidation: &again}, // a life before this one had the same names
 		Cache: cache.Options{
 			// Five thousand pods that nobody wanted are a bug, not a slow start.
 			ReaderFailOnMissingInformer: true,

@@ -48,9 +48,9 @@ func (c *Controller) cordon(ctx context.Context, seen *sight, a *plan.Action) er
 		return client.IgnoreNotFound(err)
 	}
 	if a.Kind == plan.Cordon {
-		c.note(seen, now, "Cordoned", "%s", a.Reason)
+		c.note(seen, now, "Cordoned", a.Reason)
 	} else {
-		c.note(seen, now, "Uncordoned", "%s", a.Reason)
+		c.note(seen, now, "Uncordoned", a.Reason)
 	}
 	return nil
 }

@@ -3,8 +3,6 @@ package clusterupgrade
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -25,7 +23,7 @@ func (c *Controller) hold(ctx context.Context, operation *refitv1alpha1.ClusterU
 		operation.Spec.Aborted = true // here only: what a person wrote stays
 		return nil
 	}
-	if ended(operation) || controllerutil.ContainsFinalizer(operation, finalizer) {
+	if operation.HasEnded() || controllerutil.ContainsFinalizer(operation, finalizer) {
 		return nil
 	}
 	return c.patchFinalizers(ctx, operation, func(o *refitv1alpha1.ClusterUpgrade) { controllerutil.AddFinalizer(o, finalizer) })
@@ -48,10 +46,4 @@ func (c *Controller) patchFinalizers(ctx context.Context, operation *refitv1alph
 	}
 	operation.Finalizers, operation.ResourceVersion = after.Finalizers, after.ResourceVersion
 	return nil
-}
-
-// ended says whether an operation is over for good.
-func ended(operation *refitv1alpha1.ClusterUpgrade) bool {
-	ready := meta.FindStatusCondition(operation.Status.Conditions, refitv1alpha1.ConditionReady)
-	return ready != nil && (ready.Status == metav1.ConditionTrue || ready.Reason == refitv1alpha1.ReasonAborted)
 }

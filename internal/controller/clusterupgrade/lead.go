@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/observe"
 )
 
 // leads are the epochs that this process raised, by operation.
@@ -39,7 +39,7 @@ func (l *leads) set(uid types.UID, epoch int64) {
 // lead raises the operation's epoch the first time that this process acts on it, above every epoch that an order or an operation ever had: agents refuse a
 // lower one. Then it waits until what is watched is as new as that, so that nothing is decided on an order that the former leader had not written yet.
 func (c *Controller) lead(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
-	if ended(operation) {
+	if operation.HasEnded() {
 		return nil // what is left to do needs no claim and no order
 	}
 	if epoch, ok := c.led.epoch(operation.UID); ok {
@@ -98,15 +98,10 @@ func (c *Controller) catchUp(ctx context.Context, orders map[string]string) erro
 		}
 		left := len(orders)
 		for i := range watched.Items {
-			if version, ok := orders[watched.Items[i].Name]; ok && !before(watched.Items[i].ResourceVersion, version) {
+			if version, ok := orders[watched.Items[i].Name]; ok && !observe.Older(watched.Items[i].ResourceVersion, version) {
 				left--
 			}
 		}
 		return left <= 0, nil
 	})
-}
-
-func before(version, than string) bool {
-	order, err := resourceversion.CompareResourceVersion(version, than)
-	return err == nil && order < 0
 }

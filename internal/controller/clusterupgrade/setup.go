@@ -36,7 +36,7 @@ func (c *Controller) unfinished(ctx context.Context, _ client.Object) []reconcil
 	}
 	var out []reconcile.Request
 	for i := range all.Items {
-		if o := &all.Items[i]; !ended(o) || !o.DeletionTimestamp.IsZero() {
+		if o := &all.Items[i]; !o.HasEnded() || !o.DeletionTimestamp.IsZero() {
 			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: o.Name}})
 		}
 	}

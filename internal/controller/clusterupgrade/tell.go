@@ -2,7 +2,6 @@ package clusterupgrade
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -71,8 +70,8 @@ func (s *sight) summary(was *refitv1alpha1.PlanSummary) *refitv1alpha1.PlanSumma
 }
 
 // note is an Event about a node of an operation.
-func (c *Controller) note(seen *sight, about runtime.Object, reason, format string, args ...any) {
-	c.Events.Eventf(seen.operation, about, corev1.EventTypeNormal, reason, reason, "%s", fmt.Sprintf(format, args...))
+func (c *Controller) note(seen *sight, about runtime.Object, reason, message string) {
+	c.Events.Eventf(seen.operation, about, corev1.EventTypeNormal, reason, reason, "%s", message)
 }
 
 // noteChange tells the story in Events: a phase that was reached, and claims.

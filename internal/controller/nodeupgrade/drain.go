@@ -23,34 +23,47 @@ const manager = client.FieldOwner("refit-controller")
 const (
 	// calm is the least time between two writes that tell of progress only.
 	calm = time.Second
+	// anew is when a drain that lacked a right is tried again.
+	anew = 30 * time.Second
 	// maxBlockers is how many a status may hold.
 	maxBlockers = 5
 )
 
-// drain empties a node, and writes down how far it is until it is done or no longer wanted.
+// drain empties a node until it is empty or that is no longer wanted. A right that is missing is told of, and may be given meanwhile.
 func (c *Controller) drain(ctx context.Context, wanted job) {
-	log := ctrllog.FromContext(ctx).WithValues("node", wanted.node, "sequence", wanted.sequence)
-	news := &latest{wake: make(chan struct{}, 1)}
-	telling, stop := context.WithCancel(ctx)
-	var teller sync.WaitGroup
-	teller.Go(func() { c.tell(telling, wanted, news) })
-	err := c.Drainer.Drain(ctx, drain.Order{Node: wanted.node, Delete: wanted.delete, Lose: c.mayLose(ctx, wanted)}, news.put)
-	stop()
-	teller.Wait()
-	switch {
-	case ctx.Err() != nil:
-	case err != nil: // a right is missing; a person can give it and say retry
-		log.Error(err, "the node cannot be emptied")
+	for ctx.Err() == nil {
+		err := c.drainOnce(ctx, wanted)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			c.insist(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
+				at := metav1.NewTime(c.Now().UTC().Truncate(time.Second))
+				d.Phase, d.FinishedAt, d.Remaining, d.Blockers = refitv1alpha1.DrainDrained, &at, 0, nil
+			})
+			return
+		}
+		ctrllog.FromContext(ctx).Error(err, "the node cannot be emptied", "node", wanted.node, "sequence", wanted.sequence)
 		c.insist(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
 			d.Phase = refitv1alpha1.DrainBlocked
 			d.Blockers = []refitv1alpha1.Blocker{{Pod: "*", Reason: refitv1alpha1.Clip(err.Error(), 128)}}
 		})
-	default:
-		c.insist(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
-			at := metav1.NewTime(c.Now().UTC().Truncate(time.Second))
-			d.Phase, d.FinishedAt, d.Remaining, d.Blockers = refitv1alpha1.DrainDrained, &at, 0, nil
-		})
+		select {
+		case <-ctx.Done():
+		case <-time.After(anew):
+		}
 	}
+}
+
+// drainOnce empties a node, and writes down how far that is meanwhile.
+func (c *Controller) drainOnce(ctx context.Context, wanted job) error {
+	news := &latest{wake: make(chan struct{}, 1)}
+	telling, stop := context.WithCancel(ctx)
+	var teller sync.WaitGroup
+	teller.Go(func() { c.tell(telling, wanted, news) })
+	defer teller.Wait()
+	defer stop()
+	return c.Drainer.Drain(ctx, drain.Order{Node: wanted.node, Delete: wanted.delete, Lose: c.mayLose(ctx, wanted)}, news.put)
 }
 
 // mayLose are the pods that nobody makes anew and that a person waived by name.

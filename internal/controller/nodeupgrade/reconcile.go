@@ -14,15 +14,10 @@ import (
 	"github.com/refit-dev/refit/internal/engine/drain"
 )
 
-// Drainer empties a node: *drain.Drainer.
-type Drainer interface {
-	Drain(ctx context.Context, order drain.Order, told func(drain.Progress)) error
-}
-
 // Controller empties nodes.
 type Controller struct {
 	Live    client.Client
-	Drainer Drainer
+	Drainer *drain.Drainer
 	Now     func() time.Time
 
 	mu      sync.Mutex

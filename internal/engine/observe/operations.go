@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -53,7 +52,7 @@ func unfinished(all []refitv1alpha1.ClusterUpgrade, one string) []string {
 	age := func(a, b refitv1alpha1.ClusterUpgrade) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(u refitv1alpha1.ClusterUpgrade) bool { return u.Name != one && hasEnded(&u) })
+	all = slices.DeleteFunc(slices.Clone(all), func(u refitv1alpha1.ClusterUpgrade) bool { return u.Name != one && u.HasEnded() })
 	slices.SortFunc(all, age)
 	var names []string
 	for i := range all {
@@ -68,12 +67,6 @@ func unfinished(all []refitv1alpha1.ClusterUpgrade, one string) []string {
 func operationOf(u *refitv1alpha1.ClusterUpgrade) *cluster.Operation {
 	return &cluster.Operation{
 		Name: u.Name, UID: string(u.UID), Generation: u.Generation, Spec: u.Spec,
-		Epoch: u.Status.Epoch, Active: u.Status.Active, Plan: u.Status.Plan, Ended: hasEnded(u),
+		Epoch: u.Status.Epoch, Active: u.Status.Active, Plan: u.Status.Plan, Ended: u.HasEnded(),
 	}
-}
-
-// hasEnded says whether an operation is over for good. The conditions are the truth; the phase is only derived from them.
-func hasEnded(u *refitv1alpha1.ClusterUpgrade) bool {
-	ready := meta.FindStatusCondition(u.Status.Conditions, refitv1alpha1.ConditionReady)
-	return ready != nil && (ready.Status == metav1.ConditionTrue || ready.Reason == refitv1alpha1.ReasonAborted)
 }

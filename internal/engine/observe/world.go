@@ -122,7 +122,7 @@ func (w *World) lookAtNodes(ctx context.Context, s *cluster.Snapshot) error {
 	}
 	for i := range upgrades.Items {
 		u := &upgrades.Items[i]
-		if at, ok := seen[u.Name]; ok && !older(u.ResourceVersion, w.last.versions[kindUpgrade+u.Name]) {
+		if at, ok := seen[u.Name]; ok && !Older(u.ResourceVersion, w.last.versions[kindUpgrade+u.Name]) {
 			s.Nodes[at].Upgrade = upgradeOf(u)
 			if d := u.Status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.FinishedAt != nil && d.FinishedAt.After(w.lastAt) {
 				s.Nodes[at].Pods = staying(s, s.Nodes[at].Pods) // whoever emptied it has looked after the reading
@@ -131,7 +131,7 @@ func (w *World) lookAtNodes(ctx context.Context, s *cluster.Snapshot) error {
 	}
 	for i := range reports.Items {
 		r := &reports.Items[i]
-		if at, ok := seen[r.Name]; ok && !older(r.ResourceVersion, w.last.versions[kindReport+r.Name]) {
+		if at, ok := seen[r.Name]; ok && !Older(r.ResourceVersion, w.last.versions[kindReport+r.Name]) {
 			s.Nodes[at].Asked, s.Nodes[at].Report = r.Spec.Request, r.Status.DeepCopy()
 		}
 	}
@@ -148,7 +148,7 @@ func newer(watched cluster.Node, read *cluster.Node, watchedVersion, readVersion
 	if watched.UID != read.UID { // it joined anew under the same name
 		return watched
 	}
-	if older(watchedVersion, readVersion) {
+	if Older(watchedVersion, readVersion) {
 		return *read
 	}
 	watched.Pods, watched.Static, watched.KubeProxy = read.Pods, read.Static, read.KubeProxy
@@ -174,8 +174,8 @@ func (w *World) lookAtReleases(ctx context.Context, s *cluster.Snapshot) error {
 	return nil
 }
 
-// older compares two versions of an object. What cannot be compared is not older.
-func older(version, than string) bool {
+// Older compares two versions of an object. What cannot be compared is not older.
+func Older(version, than string) bool {
 	if version == "" || than == "" {
 		return false
 	}
