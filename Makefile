@@ -14,6 +14,9 @@ KUBERNETES ?= v1.35.4,v1.36.3
 VERSION ?= $(shell git describe --tags --dirty 2>/dev/null || echo development)
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 
+# What images are called; `refit install` looks for them there unless it is told otherwise.
+IMAGE_REPOSITORY ?= ghcr.io/refit-dev
+
 # Which tests each end-to-end target runs, and for how long at most.
 E2E_PACKAGES ?= ./test/e2e/...
 E2E_CI_RUN ?= ^(TestCI|TestCheckLeavesNothing)$$
@@ -49,6 +52,16 @@ refit: ## Build bin/refit, and bin/kubectl-refit as a link to it
 .PHONY: refit-agent
 refit-agent: ## Build bin/refit-agent
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/refit-agent ./cmd/refit-agent
+
+# The programs that there are, each as an archive for `ctr images import` and `docker load`; no Docker is needed.
+IMAGES := $(notdir $(wildcard cmd/refit-agent cmd/refit-controller))
+
+.PHONY: images
+images: ## Make container images of the agent and the controller, as bin/images/*.tar
+	for program in $(IMAGES); do \
+		CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/$$program ./cmd/$$program; \
+	done
+	$(GO) run ./tools/images -repository $(IMAGE_REPOSITORY) -tag $(VERSION) -to bin/images $(foreach program,$(IMAGES),$(program)=bin/$(program))
 
 .PHONY: test
 test: ## Run the unit tests with the race detector

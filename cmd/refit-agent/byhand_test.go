@@ -17,7 +17,7 @@ import (
 
 func TestUndoSaysWhatItWouldDoBeforeItIsToldTo(t *testing.T) {
 	h := newHost(t)
-	h.work(t, workName, prepared()...)
+	h.work(t, prepared()...)
 	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
 	before := files(t, h.dir)
 	out, err := h.run(t, "undo")
@@ -68,6 +68,24 @@ func TestForgetAcceptsProgramsAndForgetsNothingElse(t *testing.T) {
 	}
 }
 
+// writeSettings does what install does with the settings.
+func writeSettings(a *app, o installOptions) error {
+	b := &bundle{}
+	if o.givesSettings() {
+		b.over = o.over
+	}
+	var changed changes
+	if err := a.site().compareSettings(&changed, b); err != nil {
+		return err
+	}
+	for _, file := range changed {
+		if err := host.WriteFile(file.path, file.content, file.mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func TestSettingsThatInstallWrites(t *testing.T) {
 	const before = "sources: [/srv/old]\nreserveMiB: 128\n"
 	for name, c := range map[string]struct {
@@ -90,7 +108,7 @@ func TestSettingsThatInstallWrites(t *testing.T) {
 			if c.before != "" {
 				fakeHost{}.write(t, a.settings, c.before)
 			}
-			if err := a.writeSettings(c.give); err != nil {
+			if err := writeSettings(a, c.give); err != nil {
 				t.Fatal(err)
 			}
 			got, err := a.load()
@@ -108,7 +126,7 @@ func TestInstallWithoutSettingsLeavesTheFileAlone(t *testing.T) {
 	a := &app{settings: filepath.Join(t.TempDir(), "agent.yaml")}
 	const text = "# of the platform team\nreserveMiB: 128\n"
 	fakeHost{}.write(t, a.settings, text)
-	if err := a.writeSettings(installOptions{}); err != nil {
+	if err := writeSettings(a, installOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(a.settings); err != nil || string(got) != text {
@@ -131,7 +149,7 @@ func TestSettingsThatInstallRefuses(t *testing.T) {
 			if c.before != "" {
 				fakeHost{}.write(t, a.settings, c.before)
 			}
-			if err := a.writeSettings(c.give); err == nil || !strings.Contains(err.Error(), c.says) {
+			if err := writeSettings(a, c.give); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v, want %q in it", err, c.says)
 			}
 			if got, _ := os.ReadFile(a.settings); string(got) != c.before {
@@ -165,6 +183,11 @@ func files(t *testing.T, dir string) string {
 	var out strings.Builder
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
+			return err
+		}
+		if entry.Type() == fs.ModeSymlink {
+			to, err := os.Readlink(path)
+			fmt.Fprintf(&out, "%s %s\n", path, to)
 			return err
 		}
 		text, err := os.ReadFile(path)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -50,7 +51,7 @@ func TestHelpNamesTheCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"run", "install", "status", "steps", "undo", "forget"} {
+	for _, name := range []string{"run", "install", "uninstall", "status", "steps", "undo", "forget", "place", "remove", "pause"} {
 		if !strings.Contains(out, "\n  "+name+" ") {
 			t.Errorf("%s is not listed:\n%s", name, out)
 		}
@@ -83,6 +84,16 @@ func TestWrongInput(t *testing.T) {
 		// As root, install would otherwise install.
 		"argument to install": {[]string{"install", "now"}, "unknown command"},
 		"install by force":    {[]string{"install", "--force"}, "unknown flag: --force"},
+		// And so would these.
+		"argument to uninstall":       {[]string{"uninstall", "now"}, "unknown command"},
+		"uninstall by force":          {[]string{"uninstall", "--force"}, "unknown flag: --force"},
+		"place nowhere":               {[]string{"place", "--settings", os.DevNull}, "--host: say where"},
+		"place below here":            {[]string{"place", "--settings", os.DevNull, "--host", "host"}, "no absolute path"},
+		"place into what is no host":  {[]string{"place", "--settings", os.DevNull, "--host", t.TempDir()}, "runs systemd"},
+		"place without its settings":  {[]string{"place", "--settings", "/does/not/exist", "--host", "/"}, "no such file"},
+		"place, argument":             {[]string{"place", "/host"}, "unknown command"},
+		"remove from nowhere":         {[]string{"remove"}, "--host: say where"},
+		"remove from what is no host": {[]string{"remove", "--host", t.TempDir()}, "runs systemd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := run(t, c.args...)

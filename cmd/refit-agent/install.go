@@ -1,32 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/engine/artifact"
-	"github.com/refit-dev/refit/internal/engine/host"
-)
-
-//go:embed unit/refit-agent.service
-var unit []byte
-
-// Where the service lies.
-const (
-	program  = "/usr/local/bin/refit-agent"
-	unitFile = "/etc/systemd/system/refit-agent.service"
-	unitName = "refit-agent.service"
 )
 
 func (a *app) install() *cobra.Command {
@@ -55,70 +38,12 @@ type installOptions struct {
 	noStart               bool
 }
 
-func (a *app) doInstall(ctx context.Context, o installOptions) error {
-	if os.Geteuid() != 0 {
-		return errors.New("install needs root")
-	}
-	if err := a.pin(o.keys); err != nil {
-		return err
-	}
-	if err := a.writeSettings(o); err != nil {
-		return err
-	}
-	changed, err := placeProgram()
-	if err != nil {
-		return err
-	}
-	if err := host.WriteFile(unitFile, unit, 0o644); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.out, "%s and %s are in place\n", program, unitFile)
-	if o.noStart {
-		return nil
-	}
-	return a.startService(ctx, changed)
+func (o *installOptions) givesSettings() bool {
+	return len(o.sources) > 0 || o.patches != "" || len(o.ignore) > 0
 }
 
-// pin checks the keys and puts them where only root can change them.
-func (a *app) pin(keys []string) error {
-	if err := host.MkdirAll(settings.Keys, 0o700); err != nil {
-		return err
-	}
-	for _, path := range keys {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		key, err := artifact.ParsePublic(text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		name := strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(key.ID) + ".pem"
-		if err := host.WriteFile(filepath.Join(settings.Keys, name), text, 0o600); err != nil {
-			return err
-		}
-		fmt.Fprintf(a.out, "key %s is pinned\n", key.ID)
-	}
-	pinned, err := artifact.LoadKeys(settings.Keys)
-	if err == nil && len(pinned) == 0 {
-		err = errors.New("no key is pinned on this host, so no Release could be installed: give --key")
-	}
-	return err
-}
-
-func (a *app) writeSettings(o installOptions) error {
-	_, err := os.Stat(a.settings)
-	given := len(o.sources) > 0 || o.patches != "" || len(o.ignore) > 0
-	if err == nil && !given {
-		return nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	s, err := a.load()
-	if err != nil {
-		return err
-	}
+// over writes what was given over what is there.
+func (o *installOptions) over(s settings.Settings) (settings.Settings, error) {
 	if len(o.sources) > 0 {
 		s.Sources = o.sources
 	}
@@ -128,53 +53,59 @@ func (a *app) writeSettings(o installOptions) error {
 	if len(o.ignore) > 0 {
 		s.Kubeadm.IgnorePreflightErrors = o.ignore
 	}
-	for _, source := range s.Sources {
+	return s, nil
+}
+
+func (a *app) doInstall(ctx context.Context, o installOptions) error {
+	if err := needsRoot("install"); err != nil {
+		return err
+	}
+	s := a.site()
+	defer s.service.Close()
+	b, err := newBundle()
+	if err != nil {
+		return err
+	}
+	if err := b.addKeys(byHand, o.keys...); err != nil {
+		return err
+	}
+	if o.givesSettings() {
+		b.over = o.over
+	}
+	changes, err := s.compare(b)
+	if err != nil {
+		return err
+	}
+	if err := s.make(changes); err != nil {
+		return err
+	}
+	for _, key := range b.keys {
+		fmt.Fprintf(a.out, "key %s is pinned\n", key.id)
+	}
+	fmt.Fprintf(a.out, "%s and %s are in place\n", program, unitFile)
+	if o.noStart {
+		return nil
+	}
+	if err := s.start(ctx, len(changes) > 0); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out, "the service runs: journalctl -u refit-agent")
+	return nil
+}
+
+func needsRoot(command string) error {
+	if os.Geteuid() != 0 {
+		return errors.New(command + " needs root")
+	}
+	return nil
+}
+
+// checkSources refuses a source that the agent would not understand.
+func checkSources(sources []string) error {
+	for _, source := range sources {
 		if _, err := artifact.ParseSource(source); err != nil {
 			return err
 		}
 	}
-	text, err := yaml.Marshal(s)
-	if err != nil {
-		return err
-	}
-	return host.WriteFile(a.settings, text, 0o600)
-}
-
-// placeProgram copies what runs now, unless it runs from there.
-func placeProgram() (changed bool, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return false, err
-	}
-	text, err := os.ReadFile(self)
-	if err != nil {
-		return false, err
-	}
-	if there, err := os.ReadFile(program); err == nil && bytes.Equal(there, text) {
-		return false, nil
-	}
-	return true, host.WriteFile(program, text, 0o755)
-}
-
-func (a *app) startService(ctx context.Context, changed bool) error {
-	if _, err := host.Run(ctx, nil, "systemctl", "enable", "--quiet", unitName); err != nil {
-		return err
-	}
-	systemd, err := host.ConnectSystemd(ctx)
-	if err != nil {
-		return err
-	}
-	defer systemd.Close()
-	if err := systemd.Reload(ctx); err != nil {
-		return err
-	}
-	start := systemd.Start
-	if changed {
-		start = systemd.Restart
-	}
-	if err := start(ctx, unitName); err != nil {
-		return err
-	}
-	fmt.Fprintln(a.out, "the service runs: journalctl -u refit-agent")
 	return nil
 }

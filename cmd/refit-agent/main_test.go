@@ -93,7 +93,7 @@ func (h fakeHost) memory(t *testing.T) (memory node.Memory) {
 }
 
 // work writes the journal of a work on a control plane node, one second from record to record.
-func (h fakeHost) work(t *testing.T, name string, records ...node.Record) {
+func (h fakeHost) work(t *testing.T, records ...node.Record) {
 	t.Helper()
 	work := node.Work{
 		Operation: refitv1alpha1.Operation{Name: "autumn", UID: "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"},
@@ -102,7 +102,7 @@ func (h fakeHost) work(t *testing.T, name string, records ...node.Record) {
 		Role: refitv1alpha1.RoleFirstControlPlane, From: "v1.35.4", To: "v1.36.3", Etcd: true,
 	}
 	at := time.Date(2026, 10, 1, 8, 0, 0, 0, time.UTC)
-	path := filepath.Join(h.dir, "work", name, "journal")
+	path := filepath.Join(h.dir, "work", workName, "journal")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func TestStatusOfAHost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t)
-			h.work(t, workName, c.records...)
+			h.work(t, c.records...)
 			memory := node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName}
 			if c.ended {
 				memory.Last, memory.Open = memory.Open, ""
@@ -95,7 +95,7 @@ func TestStatusOfAHostThatNeverHadAnOrder(t *testing.T) {
 // A torn last record is what a power cut leaves. The status is told from what lies before it, and the journal is left as it is for the agent.
 func TestStatusOfAJournalWithATornTail(t *testing.T) {
 	h := newHost(t)
-	h.work(t, workName, prepared()...)
+	h.work(t, prepared()...)
 	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
 	path := filepath.Join(h.dir, "work", workName, "journal")
 	text, err := os.ReadFile(path)

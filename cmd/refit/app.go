@@ -25,13 +25,17 @@ type app struct {
 	observe func(ctx context.Context, config *rest.Config, doing func(what string)) (*cluster.Snapshot, error)
 	// preflight tells what stands in the way.
 	preflight func(preflight.Input) preflight.Report
+	// installer is a cluster that Refit is brought into, or taken out of.
+	installer func(config *rest.Config) (installer, error)
+	// changing says whether the command has begun to change something.
+	changing bool
 }
 
 func newApp(program string) *app {
 	return &app{
 		name: nameOf(program), in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		getenv: os.Getenv, now: time.Now, observe: observeCluster,
-		preflight: preflight.Run,
+		preflight: preflight.Run, installer: newInstaller,
 	}
 }
 

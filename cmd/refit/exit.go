@@ -41,6 +41,9 @@ func (a *app) exit(ctx context.Context, err error, command string) int {
 		return exitDone
 	case errors.Is(err, errBlocked):
 		return exitBlocked
+	case ctx.Err() != nil && a.changing:
+		fmt.Fprintf(a.err, "%s: interrupted; what was done stays, and the same command goes on\n", a.name)
+		return exitInterrupted
 	case ctx.Err() != nil: // only a signal ends this context
 		fmt.Fprintf(a.err, "%s: interrupted; nothing was changed\n", a.name)
 		return exitInterrupted

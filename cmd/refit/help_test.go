@@ -32,7 +32,7 @@ func TestHelpOfCheckNamesTheListOfChecks(t *testing.T) {
 }
 
 func TestHelpFitsATerminal(t *testing.T) {
-	for _, command := range []string{"", "check", "checks", "plan", "snapshot", "version", "completion"} {
+	for _, command := range []string{"", "check", "checks", "plan", "snapshot", "install", "uninstall", "version", "completion"} {
 		l := newLine(t)
 		if code := l.run(t, append(strings.Fields(command), "--help")...); code != 0 {
 			t.Errorf("%s: exit code %d: %s", command, code, l.err)

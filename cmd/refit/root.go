@@ -14,6 +14,8 @@ var commands = []func(*app) *cobra.Command{
 	newPlanCommand,       // what would happen
 	newSnapshotCommand,   // save what a cluster is, to think about it elsewhere
 	newReleaseCommand,    // what to upgrade to
+	newInstallCommand,    // Refit itself
+	newUninstallCommand,  // and away again
 	newVersionCommand,    // what this is
 	newCompletionCommand, // for shells
 }
@@ -33,7 +35,8 @@ func newRootCommand(a *app) *cobra.Command {
 		Long: `Refit upgrades Kubernetes clusters made with kubeadm in place: the machines stay, what runs on
 them changes.
 
-This version looks, checks, plans, and makes Releases. It changes nothing in a cluster.
+This version looks, checks, plans, makes Releases, and installs Refit itself. It cannot carry a plan
+out yet.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 blocked by a preflight finding, 4 still in progress
 or timed out, 130 interrupted.

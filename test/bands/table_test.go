@@ -60,6 +60,7 @@ var table = []band{
 	engine("helm"),
 	engine("host"),
 	onDisk("host"),
+	engine("install"),
 	engine("journal"),
 	onDisk("journal"),
 	engine("kubeadm"),
@@ -101,6 +102,7 @@ var table = []band{
 		mayNot: []string{"./internal/agent", "./internal/server", "./internal/controller/clusterupgrade", "./cmd/refit", "sigs.k8s.io/cluster-api/util"},
 	},
 	{folder: "web", may: []string{"embed"}, mayNot: []string{"./api/v1alpha1", "./internal/server", "github.com/spf13/cobra"}},
+	{folder: "config", may: []string{"embed"}, mayNot: []string{"./api/v1alpha1", "./internal/engine/install", "sigs.k8s.io/yaml"}},
 
 	// Wiring
 	{
@@ -172,6 +174,7 @@ var table = []band{
 	},
 	onServer("agent"),
 	onServer("drain"),
+	onServer("install"),
 	onServer("observe"),
 	onServer("scale"),
 	onServer("words"),

@@ -18,7 +18,7 @@ var noAgents = preflight.Finding{
 	Check: "AgentMissing", Severity: preflight.Block, Unknown: true, Deferred: true,
 	Message: "5 of 5 nodes have no agent yet (cp-1, cp-2, cp-3 and 2 more), so these checks wait: EtcdMemberUnhealthy, EtcdLearner, EtcdAlarm, " +
 		"EtcdNearQuota, RemovedKubeletFlag, RemovedKubeletField, DiskTooSmall, InodesLow, CgroupV1, CertificateExpired, ClockSkewed, SwapOn",
-	Remedy: "Refit's agent answers them; `refit install` (not in this version) will place it. An upgrade does not start before that.",
+	Remedy: "Refit's agent answers them; `refit install` places it. An upgrade does not start before that.",
 }
 
 func manyFindings() []preflight.Finding {

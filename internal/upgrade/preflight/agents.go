@@ -70,7 +70,7 @@ func agentMissing(v *view, without, late []string) []Finding {
 		Binding:  find(idAgentMissing).Binding(),
 		Message: fmt.Sprintf("there is no agent yet on %s of %s (%s), so these checks wait: %s",
 			thousands(len(without)), many(touched, "node"), some(without), strings.Join(late, ", ")),
-		Remedy: fmt.Sprintf("Refit's agent answers them; %s will place it. An upgrade does not start before that.", coming("refit install")),
+		Remedy: fmt.Sprintf("Refit's agent answers them; %s places it. An upgrade does not start before that.", command("refit install")),
 	}}
 }
 
@@ -113,7 +113,7 @@ func agentTooOld(v *view) []Finding {
 		return Finding{
 			Message: fmt.Sprintf("the agent on %s (%s) understands orders up to format %d, and these have format %d",
 				n.Name, r.AgentVersion, r.OrderFormat, refitv1alpha1.NodeUpgradeFormat),
-			Remedy: coming("refit install") + " brings the agents to the version of the controller.",
+			Remedy: command("refit install") + " brings the agents to the version of the controller.",
 		}
 	})
 }
@@ -125,7 +125,7 @@ func releaseKeyMissing(v *view) []Finding {
 		}
 		return Finding{
 			Message: fmt.Sprintf("no key is pinned on %s, so its agent accepts no Release", n.Name),
-			Remedy:  "Pin the public key of those who sign Releases: " + coming("refit install --release-key FILE"),
+			Remedy:  "Pin the public key of those who sign Releases: " + command("refit install --release-key FILE"),
 		}
 	})
 }

@@ -128,7 +128,7 @@ func etcdTooOld(v *view) []Finding {
 					Object:   etcdObject(n),
 					Message:  fmt.Sprintf("the version of etcd on %s cannot be read from its image %s", n.Name, n.Static["etcd"].Image),
 					Remedy: fmt.Sprintf("An agent on the node tells it: %s. Or use an image with a version as its tag, such as registry.k8s.io/etcd:%s",
-						coming("refit install"), next),
+						command("refit install"), next),
 				})
 				break
 			}

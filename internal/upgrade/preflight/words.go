@@ -28,14 +28,8 @@ func many[N ~int | ~int32 | ~int64](n N, one string) string {
 	return thousands(int(n)) + " " + one + "s"
 }
 
-// notYet stands behind commands of Refit that do not exist yet. When they do, it becomes empty.
-const notYet = " (not in this version)"
-
 // command is a command of Refit that a remedy speaks of.
 func command(line string) string { return "`" + line + "`" }
-
-// coming is one that this version does not have.
-func coming(line string) string { return command(line) + notYet }
 
 func lower(s string) string { return strings.ToLower(s) }
 

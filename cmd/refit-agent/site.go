@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/refit-dev/refit/internal/agent"
+	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/host"
+)
+
+// Where the service lies.
+const (
+	program  = "/usr/local/bin/refit-agent"
+	unitFile = "/etc/systemd/system/refit-agent.service"
+	unitName = "refit-agent.service"
+	// bootLink makes systemd start it at boot, as systemctl enable does. It is made here because systemctl does not find its way out of a container, while
+	// systemd itself answers on its socket.
+	bootLink = "/etc/systemd/system/multi-user.target.wants/refit-agent.service"
+)
+
+// site is a host that the agent comes to, or leaves.
+type site struct {
+	root     string // below which all is; empty but in tests: the host is our own root
+	settings string // the file
+	service  service
+	letGo    func(settings.Settings) error
+}
+
+func (a *app) site() *site {
+	return &site{settings: a.settings, service: &systemdService{}, letGo: agent.LetGo}
+}
+
+func (s *site) path(path string) string { return filepath.Join("/", s.root, path) }
+
+// load reads the host's settings.
+func (s *site) load() (settings.Settings, error) {
+	out, err := settings.Load(s.path(s.settings))
+	out.StateDir = s.path(out.StateDir)
+	return out, err
+}
+
+// change is a file that differs from what it should be; without content it should not be there.
+type change struct {
+	path    string
+	content []byte // of a link, where it leads
+	mode    fs.FileMode
+	dir     fs.FileMode // of its directory, if that has to be made
+}
+
+type changes []change
+
+// compare says what has to change on the host. A file that is right is left as it is, whoever wrote it.
+func (s *site) compare(b *bundle) (changes, error) {
+	var out changes
+	if err := s.compareKeys(&out, b); err != nil {
+		return nil, err
+	}
+	if err := s.compareSettings(&out, b); err != nil {
+		return nil, err
+	}
+	for _, file := range []change{{s.path(program), b.program, 0o755, 0o755}, {s.path(unitFile), b.unit, 0o644, 0o755}} {
+		if err := out.add(file); err != nil {
+			return nil, err
+		}
+	}
+	if to, err := os.Readlink(s.path(bootLink)); err != nil || to != unitFile {
+		out = append(out, change{s.path(bootLink), []byte(unitFile), fs.ModeSymlink, 0o755})
+	}
+	return out, nil
+}
+
+// add adds a file if it differs.
+func (c *changes) add(file change) error {
+	info, err := os.Lstat(file.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		*c = append(*c, file)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	same := info.Mode() == file.mode && info.Size() == int64(len(file.content))
+	if same {
+		there, err := os.ReadFile(file.path)
+		if err != nil {
+			return err
+		}
+		same = bytes.Equal(there, file.content)
+	}
+	if !same {
+		*c = append(*c, file)
+	}
+	return nil
+}
+
+var errNoKeys = errors.New("no key is pinned on this host, so no Release could be installed: give --key")
+
+func (s *site) compareKeys(out *changes, b *bundle) error {
+	dir := s.path(settings.Keys)
+	there, err := filepath.Glob(filepath.Join(dir, "*.pem"))
+	if err != nil {
+		return err
+	}
+	left := len(b.keys)
+	var unwanted changes
+	for _, path := range there {
+		wanted := slices.ContainsFunc(b.keys, func(k key) bool { return k.name == filepath.Base(path) })
+		switch {
+		case wanted:
+		case b.owns != "" && strings.HasPrefix(filepath.Base(path), b.owns):
+			unwanted = append(unwanted, change{path: path})
+		default:
+			left++
+		}
+	}
+	if left == 0 {
+		return errNoKeys
+	}
+	for _, k := range b.keys {
+		if err := out.add(change{filepath.Join(dir, k.name), k.text, 0o600, 0o700}); err != nil {
+			return err
+		}
+	}
+	*out = append(*out, unwanted...) // last, so that there is a key at every moment
+	return nil
+}
+
+// compareSettings leaves a file alone that means what it should, byte for byte: its owner may have written comments.
+func (s *site) compareSettings(out *changes, b *bundle) error {
+	path := s.path(s.settings)
+	_, err := os.Stat(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return err
+	}
+	if !missing && b.over == nil {
+		return nil
+	}
+	have, err := settings.Load(path)
+	if err != nil {
+		return err
+	}
+	want := have
+	if b.over != nil {
+		if want, err = b.over(have); err != nil {
+			return err
+		}
+	}
+	if err := checkSources(want.Sources); err != nil {
+		return err
+	}
+	if !missing && reflect.DeepEqual(have, want) {
+		return nil
+	}
+	text, err := yaml.Marshal(want)
+	if err != nil {
+		return err
+	}
+	*out = append(*out, change{path, text, 0o600, 0o700})
+	return nil
+}
+
+// make makes the changes, and sees that the agent will find its keys.
+func (s *site) make(all changes) error {
+	for _, file := range all {
+		if file.content == nil {
+			if err := host.Remove(file.path); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := host.MkdirAll(filepath.Dir(file.path), file.dir); err != nil {
+			return err
+		}
+		write := host.WriteFile
+		if file.mode == fs.ModeSymlink {
+			write = writeLink
+		}
+		if err := write(file.path, file.content, file.mode); err != nil {
+			return err
+		}
+	}
+	_, err := artifact.LoadKeys(s.path(settings.Keys))
+	return err
+}
+
+// writeLink makes or replaces a link, durably.
+func writeLink(path string, to []byte, _ fs.FileMode) error {
+	if err := host.Remove(path); err != nil {
+		return err
+	}
+	if err := os.Symlink(string(to), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// start starts the service, anew if something has changed.
+func (s *site) start(ctx context.Context, changed bool) error {
+	if changed {
+		return s.service.Restart(ctx)
+	}
+	return s.service.Start(ctx)
+}
+
+// String is what a person is told of the changes.
+func (c changes) String() string {
+	names := make([]string, 0, len(c))
+	for _, file := range c {
+		name := file.path
+		if file.content == nil {
+			name += " (removed)"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,344 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/refit-dev/refit/internal/engine/install"
+)
+
+// fakeCluster says what a test says, and writes down what it is asked.
+type fakeCluster struct {
+	existing install.Existing
+	changes  []install.Change
+	nodes    []install.NodeProgress
+	survey   install.Survey
+	err      error // of Apply, Follow or Remove
+	hang     bool  // until the context ends
+
+	asked   []string
+	objects []*unstructured.Unstructured
+	options install.Options
+}
+
+func (f *fakeCluster) say(format string, args ...any) {
+	f.asked = append(f.asked, fmt.Sprintf(format, args...))
+}
+
+func (f *fakeCluster) Existing(context.Context) (install.Existing, error) { return f.existing, nil }
+
+func (f *fakeCluster) Apply(_ context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, _ install.Told) ([]install.Change, error) {
+	f.say("apply %s, dry run %v", version, dryRun)
+	f.objects = objects
+	if f.err != nil && !errors.Is(f.err, install.ErrNotDone) {
+		return nil, f.err
+	}
+	return f.changes, nil
+}
+
+func (f *fakeCluster) Follow(ctx context.Context, _ []*unstructured.Unstructured, told install.Told) (install.Progress, error) {
+	f.say("follow")
+	for i, n := range f.nodes {
+		told.Node(n, i+1, len(f.nodes))
+	}
+	if f.hang {
+		<-ctx.Done()
+		return install.Progress{}, ctx.Err()
+	}
+	return install.Progress{Nodes: f.nodes}, f.err
+}
+
+func (f *fakeCluster) Survey(context.Context, install.Options) (install.Survey, error) {
+	return f.survey, nil
+}
+
+func (f *fakeCluster) Remove(_ context.Context, o install.Options, told install.Told) (install.Removal, error) {
+	f.say("remove")
+	f.options = o
+	told.Doing("removing the agents from the hosts")
+	for i, n := range f.nodes {
+		told.Node(n, i+1, len(f.nodes))
+	}
+	return install.Removal{Changes: f.survey.Objects, Uncordoned: f.survey.Cordoned, Nodes: f.nodes}, f.err
+}
+
+// withCluster is a line whose cluster is a fake one.
+func withCluster(t *testing.T, f *fakeCluster) (l *line, kubeconfig string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"gitVersion":"v1.35.4"}`) }))
+	t.Cleanup(server.Close)
+	l = newLine(t)
+	l.installer = func(*rest.Config) (installer, error) { return f, nil }
+	return l, kubeconfigFor(t, server.URL)
+}
+
+var (
+	namespace = install.Ref{APIVersion: "v1", Kind: "Namespace", Resource: "namespaces", Name: "refit-agent"}
+	agents    = install.Ref{APIVersion: "apps/v1", Kind: "DaemonSet", Resource: "daemonsets", Namespace: "refit-agent", Name: "refit-agent"}
+)
+
+func TestInstallTellsHowFarEachNodeIs(t *testing.T) {
+	_, public := newKey(t)
+	f := &fakeCluster{
+		changes: []install.Change{{Ref: namespace, Action: install.Created}, {Ref: agents, Action: install.Created}},
+		nodes:   []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1\x1b[2J", State: install.Failing, Why: "ImagePullBackOff: not found"}},
+	}
+	l, config := withCluster(t, f)
+	if code := l.run(t, "install", "--kubeconfig", config, "--release-key", public, "--source", "/srv/refit", "--standalone"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, l.err)
+	}
+	if strings.Join(f.asked, "; ") != "apply development, dry run false; follow" {
+		t.Errorf("%v", f.asked)
+	}
+	for _, want := range []string{"Applying ", "  cp-1: placed (1 of 2)\n", ": failing: ImagePullBackOff: not found\n"} {
+		if !strings.Contains(l.err.String(), want) {
+			t.Errorf("while it waits it does not say %q: %s", want, l.err)
+		}
+	}
+	if strings.Contains(l.err.String()+l.out.String(), "\x1b") {
+		t.Error("it shows what nobody should see")
+	}
+	for _, object := range f.objects {
+		if object.GetKind() == "Deployment" {
+			t.Error("a standalone install has no controller")
+		}
+		if object.GetKind() == "ConfigMap" {
+			data, _, _ := unstructured.NestedStringMap(object.Object, "data")
+			if data["agent.yaml"] != "sources:\n- /srv/refit\n" || len(data) != 2 {
+				t.Errorf("%v", data)
+			}
+		}
+	}
+}
+
+// What is not given stays as it is in the cluster.
+func TestInstallKeepsWhatIsNotGiven(t *testing.T) {
+	_, public := newKey(t)
+	_, other := newKey(t)
+	mine, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fakeCluster{existing: install.Existing{
+		Version: "v0.1.0", Repository: "registry.example/refit", Keys: map[string]string{"mine.pem": string(mine)}, Settings: "reserveMiB: 128\nsources: [/srv/old]\n",
+	}}
+	for name, c := range map[string]struct {
+		args                []string
+		key, image, setting string
+	}{
+		"nothing given":      {nil, "mine.pem", "registry.example/refit/refit-agent:development", "sources: [/srv/old]"},
+		"another key":        {[]string{"--release-key", public}, "-mine.pem", "registry.example/refit/refit-agent:development", "sources: [/srv/old]"},
+		"another source":     {[]string{"--source", "https://mirror.example/refit"}, "mine.pem", "", "reserveMiB: 128\nsources:\n- https://mirror.example/refit\n"},
+		"another repository": {[]string{"--image-repository", "other.example:5000/x"}, "mine.pem", "other.example:5000/x/refit-agent:development", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, config := withCluster(t, f)
+			if code := l.run(t, append([]string{"install", "--kubeconfig", config, "--dry-run"}, c.args...)...); code != 0 {
+				t.Fatalf("exit code %d: %s", code, l.err)
+			}
+			if f.asked[len(f.asked)-1] != "apply development, dry run true" {
+				t.Errorf("%v", f.asked)
+			}
+			for _, object := range f.objects {
+				switch object.GetKind() {
+				case "ConfigMap":
+					data, _, _ := unstructured.NestedStringMap(object.Object, "data")
+					_, has := data["mine.pem"]
+					if has != (c.key == "mine.pem") || len(data) != 2 || !strings.Contains(data["agent.yaml"], c.setting) {
+						t.Errorf("%v", data)
+					}
+				case "DaemonSet":
+					containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+					if image := containers[0].(map[string]any)["image"]; c.image != "" && image != c.image {
+						t.Errorf("%v", image)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestEndsOfInstallAndUninstall(t *testing.T) {
+	_, public := newKey(t)
+	late := fmt.Errorf("%w: 1 of 2 nodes (%w)", install.ErrNotDone, context.DeadlineExceeded)
+	busy := fmt.Errorf("the operation autumn %w", install.ErrBusy)
+	there := install.Survey{Version: "v0.1.0", Objects: []install.Change{{Ref: namespace, Action: install.Removed}}, Nodes: []string{"cp-1"}, Away: []string{"worker-1"}}
+	failing := []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Failing, Why: "this host is in the midst of a work"}}
+	away := []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Away}}
+	gone := []install.NodeProgress{{Node: "cp-1", State: install.Done}}
+	for name, c := range map[string]struct {
+		cluster   fakeCluster
+		args      []string
+		code      int
+		says, out string
+	}{
+		"installed":                {fakeCluster{}, []string{"install", "--release-key", public}, 0, "", "kubectl get nodereports -o wide"},
+		"not in time":              {fakeCluster{err: late, nodes: failing}, []string{"install", "--release-key", public}, 4, "not everything runs after 10m0s", "Late"},
+		"in an operation":          {fakeCluster{err: busy}, []string{"install", "--release-key", public}, 1, "the operation autumn is unfinished", ""},
+		"no time at all":           {fakeCluster{hang: true}, []string{"install", "--release-key", public, "--timeout", "50ms"}, 4, "give it more with --timeout", ""},
+		"nothing to remove":        {fakeCluster{}, []string{"uninstall", "--yes"}, 0, "", "Refit is not installed in prod"},
+		"asked before":             {fakeCluster{survey: there}, []string{"uninstall"}, 0, "", "refit uninstall --kubeconfig"},
+		"removed":                  {fakeCluster{survey: there, nodes: gone}, []string{"uninstall", "--yes"}, 0, "  cp-1: removed (1 of 1)", "removed from 1 of 1 node"},
+		"hosts out of reach":       {fakeCluster{survey: there, nodes: away}, []string{"uninstall", "--yes"}, 1, "1 of 2 hosts could not be reached", "refit-agent uninstall"},
+		"a host at work":           {fakeCluster{survey: there, nodes: failing, err: late}, []string{"uninstall", "--yes"}, 4, "worker-1: failing: this host is in the midst of a work", ""},
+		"removed in an operation":  {fakeCluster{survey: there, err: busy}, []string{"uninstall", "--yes"}, 1, "autumn is unfinished", ""},
+		"asked before, as JSON":    {fakeCluster{survey: there}, []string{"uninstall", "-o", "json"}, 0, "", `"done": false`},
+		"dry run, as YAML":         {fakeCluster{changes: there.Objects}, []string{"install", "--release-key", public, "--dry-run", "-o", "yaml"}, 0, "", "dryRun: true"},
+		"installed, as JSON":       {fakeCluster{nodes: gone}, []string{"install", "--release-key", public, "-o", "json"}, 0, "", `"state": "Done"`},
+		"not in time, as JSON too": {fakeCluster{err: late, nodes: failing}, []string{"install", "--release-key", public, "-o", "json"}, 4, "not everything", `"complete": false`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, config := withCluster(t, &c.cluster)
+			code := l.run(t, append(c.args, "--kubeconfig", config)...)
+			if code != c.code || !strings.Contains(l.err.String(), c.says) || !strings.Contains(l.out.String(), c.out) {
+				t.Errorf("exit code %d, want %d; stderr %q, want %q in it; stdout, want %q in it:\n%s", code, c.code, l.err, c.says, c.out, l.out)
+			}
+			if c.out == "" && l.out.Len() > 0 {
+				t.Errorf("stdout is for answers, not %q", l.out)
+			}
+		})
+	}
+}
+
+// What scripts read.
+func TestDocumentsOfInstallAndUninstall(t *testing.T) {
+	key := file(t, "release.pem", "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n")
+	f := &fakeCluster{
+		existing: install.Existing{Version: "v0.1.0"},
+		changes: []install.Change{
+			{Ref: namespace, Action: install.Unchanged},
+			{Ref: agents, Action: install.Changed, Fields: []string{"spec.template.spec.containers[0].image"}},
+			{Ref: install.Ref{APIVersion: "example.dev/v1", Resource: "things", Name: "former"}, Action: install.Removed},
+		},
+		nodes: []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Away, Why: "NodeStatusUnknown"}},
+		survey: install.Survey{
+			Version: "v0.1.0", Objects: []install.Change{{Ref: namespace, Action: install.Removed}}, Content: []install.Count{{Resource: "nodereports", Number: 2}},
+			Cordoned: []string{"worker-1"}, Nodes: []string{"cp-1"}, Away: []string{"worker-1"},
+		},
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+	}{
+		"install.golden.json":         {[]string{"install", "--release-key", key, "--standalone"}, 0},
+		"install-dry-run.golden.json": {[]string{"install", "--release-key", key, "--dry-run"}, 0},
+		"uninstall-asked.golden.json": {[]string{"uninstall"}, 0},
+		"uninstall.golden.json":       {[]string{"uninstall", "--yes"}, 1},
+	} {
+		l, config := withCluster(t, f)
+		if code := l.run(t, append(c.args, "--kubeconfig", config, "-o", "json")...); code != c.code {
+			t.Errorf("%s: exit code %d: %s", name, code, l.err)
+		}
+		golden(t, name, l.out.Bytes())
+	}
+}
+
+// Who interrupts it is not told that nothing was changed.
+func TestInterruptedInstall(t *testing.T) {
+	_, public := newKey(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	f := &fakeCluster{hang: true, nodes: []install.NodeProgress{{Node: "cp-1", State: install.Pulling}}}
+	l, config := withCluster(t, f)
+	l.installer = func(*rest.Config) (installer, error) { return interrupting{f, interrupt}, nil }
+	code := run(ctx, l.app, []string{"install", "--release-key", public, "--kubeconfig", config})
+	if code != exitInterrupted || !strings.Contains(l.err.String(), "what was done stays") || strings.Contains(l.err.String(), "nothing was changed") {
+		t.Errorf("exit code %d: %s", code, l.err)
+	}
+}
+
+type interrupting struct {
+	*fakeCluster
+	now context.CancelFunc
+}
+
+func (i interrupting) Follow(ctx context.Context, o []*unstructured.Unstructured, told install.Told) (install.Progress, error) {
+	i.now()
+	return i.fakeCluster.Follow(ctx, o, told)
+}
+
+func TestWrongInputOfInstall(t *testing.T) {
+	private, public := newKey(t)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no key":                     {[]string{"install"}, 2, "give its public key with --release-key"},
+		"no key to render":           {[]string{"install", "--render"}, 2, "give its public key with --release-key"},
+		"a private key":              {[]string{"install", "--release-key", private}, 1, "it is a private key"},
+		"a key that is not there":    {[]string{"install", "--release-key", "/does/not/exist"}, 1, "no such file"},
+		"an unknown source":          {[]string{"install", "--release-key", public, "--source", "ftp://x"}, 2, "is no source"},
+		"a source that nobody sees":  {[]string{"install", "--release-key", public, "--source", "/home/me/refit"}, 2, "does not see what is below /home"},
+		"a repository that is none":  {[]string{"install", "--release-key", public, "--image-repository", "https://x/"}, 2, "is no repository"},
+		"rendered and tried at once": {[]string{"install", "--release-key", public, "--render", "--dry-run"}, 2, "give one of them"},
+		"no time":                    {[]string{"install", "--release-key", public, "--timeout", "0s"}, 2, "no time to install in"},
+		"an argument":                {[]string{"install", "prod"}, 2, "one argument too many"},
+		"by force":                   {[]string{"install", "--force"}, 2, "unknown flag: --force"},
+		"uninstall by force":         {[]string{"uninstall", "--force"}, 2, "unknown flag: --force"},
+		"uninstall, no time":         {[]string{"uninstall", "--yes", "--timeout", "0s"}, 2, "no time to remove"},
+		"uninstall, unknown output":  {[]string{"uninstall", "-o", "xml"}, 2, "none of text, json, yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fakeCluster{}
+			l, config := withCluster(t, f)
+			if code := l.run(t, append(c.args, "--kubeconfig", config)...); code != c.code || !strings.Contains(l.err.String(), c.says) {
+				t.Errorf("exit code %d and %q, want %d and %q", code, l.err, c.code, c.says)
+			}
+			if l.out.Len() > 0 || len(f.asked) > 0 {
+				t.Errorf("it did %v and says %q", f.asked, l.out)
+			}
+		})
+	}
+}
+
+// What is rendered is what is installed, one document each, and needs no cluster.
+func TestRenderedManifestsCanBeApplied(t *testing.T) {
+	_, public := newKey(t)
+	l := newLine(t)
+	if code := l.run(t, "install", "--render", "--release-key", public, "--image-repository", "registry.example/refit"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, l.err)
+	}
+	kinds := map[string]int{}
+	for document := range strings.SplitSeq(strings.TrimPrefix(l.out.String(), "---\n"), "\n---\n") {
+		var object unstructured.Unstructured
+		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
+			t.Fatalf("%v\n%s", err, document)
+		}
+		if object.GetLabels()["app.kubernetes.io/managed-by"] != "refit-install" {
+			t.Errorf("%s %s has no mark", object.GetKind(), object.GetName())
+		}
+		kinds[object.GetKind()]++
+	}
+	if kinds["CustomResourceDefinition"] != 4 || kinds["DaemonSet"] != 1 || kinds["Deployment"] != 1 || kinds["Namespace"] != 2 {
+		t.Errorf("%v", kinds)
+	}
+	for _, image := range []string{"image: registry.example/refit/refit-agent:development\n", "image: registry.example/refit/refit-controller:development\n"} {
+		if !strings.Contains(l.out.String(), image) {
+			t.Errorf("there is no %q", image)
+		}
+	}
+}
+
+// A thousand nodes are not a thousand lines.
+func TestProgressOfManyNodes(t *testing.T) {
+	l := newLine(t)
+	tale := newTale(l.app, "placed")
+	for i := range 1000 {
+		tale.node(install.NodeProgress{Node: fmt.Sprint("n", i), State: install.Pulling}, i, 1000)
+		tale.node(install.NodeProgress{Node: fmt.Sprint("n", i), State: install.Done}, i+1, 1000)
+	}
+	tale.node(install.NodeProgress{Node: "n7", State: install.Failing, Why: "no"}, 999, 1000)
+	if lines := strings.Count(l.err.String(), "\n"); lines != 21 || !strings.Contains(l.err.String(), "1000 of 1000 placed") || !strings.Contains(l.err.String(), "n7: failing: no") {
+		t.Errorf("%d lines: %s", lines, l.err)
+	}
+}

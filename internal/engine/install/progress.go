@@ -1,0 +1,188 @@
+package install
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// State is how far a pod is with what it does on its node.
+type State string
+
+// The states.
+const (
+	Waiting State = "Waiting" // there is no pod of the newest kind yet
+	Pulling State = "Pulling" // it gets its image, or is about to start
+	Working State = "Working" // it works on the host
+	Done    State = "Done"
+	Failing State = "Failing" // it is tried again
+	Away    State = "Away"    // the node is not ready, so nothing can be said or done
+)
+
+// NodeProgress is how far one node is.
+type NodeProgress struct {
+	Node  string
+	State State
+	Why   string
+}
+
+// PodProgress is how far one pod of the controller is.
+type PodProgress struct {
+	Pod, Node string
+	State     State
+	Why       string
+}
+
+// Progress is how far all is.
+type Progress struct {
+	Nodes []NodeProgress // by name
+	// Controller is nil where none is installed.
+	Controller *ControllerProgress
+}
+
+// ControllerProgress is how far the controller is.
+type ControllerProgress struct {
+	Wanted, Available int
+	Pods              []PodProgress // by name
+}
+
+// done counts the nodes that are, among those that can be.
+func (p Progress) done() (done, of int) {
+	for _, n := range p.Nodes {
+		if n.State == Done {
+			done++
+		}
+		if n.State != Away {
+			of++
+		}
+	}
+	return done, of
+}
+
+// complete says whether there is nothing left to wait for.
+func (p Progress) complete() bool {
+	done, of := p.done()
+	return done == of && (p.Controller == nil || p.Controller.Available >= p.Controller.Wanted)
+}
+
+// nodesOf is how far nodes are, from the pods of one template.
+func nodesOf(nodes []*corev1.Node, pods []*corev1.Pod, template string) []NodeProgress {
+	byNode := map[string]*corev1.Pod{}
+	for _, pod := range pods {
+		if pod.Annotations[annotationTemplate] == template && pod.DeletionTimestamp == nil {
+			byNode[pod.Spec.NodeName] = pod
+		}
+	}
+	out := make([]NodeProgress, 0, len(nodes))
+	for _, node := range nodes {
+		p := NodeProgress{Node: node.Name, State: Waiting}
+		if pod := byNode[node.Name]; pod != nil {
+			p.State, p.Why = stateOf(pod)
+		}
+		if why, ready := readiness(node); !ready && p.State != Done {
+			p.State, p.Why = Away, why
+		}
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b NodeProgress) int { return cmp.Compare(a.Node, b.Node) })
+	return out
+}
+
+// controllerOf is how far the controller is. A Deployment whose newest kind nobody has looked at yet is at its beginning.
+func controllerOf(deployment *appsv1.Deployment, pods []*corev1.Pod, template string) *ControllerProgress {
+	out := &ControllerProgress{Wanted: 1}
+	if deployment == nil {
+		return out
+	}
+	if deployment.Spec.Replicas != nil {
+		out.Wanted = int(*deployment.Spec.Replicas)
+	}
+	if s := deployment.Status; s.ObservedGeneration >= deployment.Generation && deployment.Spec.Template.Annotations[annotationTemplate] == template {
+		out.Available = int(min(s.UpdatedReplicas, s.AvailableReplicas))
+	}
+	for _, pod := range pods {
+		if pod.Annotations[annotationTemplate] == template && pod.DeletionTimestamp == nil {
+			p := PodProgress{Pod: pod.Name, Node: pod.Spec.NodeName}
+			p.State, p.Why = stateOf(pod)
+			out.Pods = append(out.Pods, p)
+		}
+	}
+	slices.SortFunc(out.Pods, func(a, b PodProgress) int { return cmp.Compare(a.Pod, b.Pod) })
+	return out
+}
+
+func readiness(node *corev1.Node) (why string, ready bool) {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return brief(c.Reason, c.Message), c.Status == corev1.ConditionTrue
+		}
+	}
+	return "its kubelet has not told of it yet", false
+}
+
+// stateOf reads how far a pod is from its containers, in the order in which they run.
+func stateOf(pod *corev1.Pod) (State, string) {
+	if pod.Status.Phase == corev1.PodFailed {
+		return Failing, brief(pod.Status.Reason, pod.Status.Message)
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return Failing, brief(c.Reason, c.Message)
+		}
+	}
+	for _, c := range pod.Status.InitContainerStatuses {
+		if ended := c.State.Terminated; ended == nil || ended.ExitCode != 0 {
+			return containerState(c)
+		}
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if !c.Ready {
+			return containerState(c)
+		}
+	}
+	if len(pod.Status.ContainerStatuses) == 0 {
+		return Waiting, ""
+	}
+	return Done, ""
+}
+
+// starting are the reasons of a container that has not had its turn.
+var starting = []string{"", "PodInitializing", "ContainerCreating"}
+
+func containerState(c corev1.ContainerStatus) (State, string) {
+	switch s := c.State; {
+	case s.Running != nil:
+		return Working, ""
+	case s.Terminated != nil:
+		return Failing, brief(s.Terminated.Reason, s.Terminated.Message)
+	case s.Waiting == nil:
+		return Waiting, ""
+	case slices.Contains(starting, s.Waiting.Reason):
+		return Pulling, ""
+	case c.LastTerminationState.Terminated != nil: // what it said before it ended tells more than that it is tried again
+		return Failing, brief(s.Waiting.Reason, c.LastTerminationState.Terminated.Message)
+	default:
+		return Failing, brief(s.Waiting.Reason, s.Waiting.Message)
+	}
+}
+
+// longest is how much of a message fits a line of progress.
+const longest = 300
+
+// brief is a reason with its message in one line; of a long one the end, where a program says why it gave up.
+func brief(reason, message string) string {
+	message = strings.Join(strings.Fields(message), " ")
+	if runes := []rune(message); len(runes) > longest {
+		message = "…" + string(runes[len(runes)-longest:])
+	}
+	switch {
+	case message == "":
+		return reason
+	case reason == "":
+		return message
+	}
+	return reason + ": " + message
+}

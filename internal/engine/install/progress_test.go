@@ -1,0 +1,144 @@
+package install
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+func waits(reason, message string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}
+}
+
+func ended(code int32, message string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", Message: message}}}
+}
+
+var runs = corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, Ready: true}
+
+func pod(init, container corev1.ContainerStatus) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", Annotations: map[string]string{annotationTemplate: "new"}},
+		Spec:       corev1.PodSpec{NodeName: "n"},
+		Status:     corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{init}, ContainerStatuses: []corev1.ContainerStatus{container}},
+	}
+}
+
+func node(ready corev1.ConditionStatus) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
+		Type: corev1.NodeReady, Status: ready, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status.",
+	}}}}
+}
+
+// How far a node is, as its pod tells.
+func TestStatesOfANode(t *testing.T) {
+	atWork := "refit-agent: this host is in the midst of a work and its agent is left alone"
+	crashes := waits("CrashLoopBackOff", "back-off 10s")
+	crashes.LastTerminationState = ended(1, atWork).State
+	scheduled := pod(waits("", ""), waits("", ""))
+	scheduled.Status = corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "no room"}}}
+	evicted := pod(ended(0, ""), runs)
+	evicted.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "disk pressure"}
+	old := pod(ended(0, ""), runs)
+	old.Annotations[annotationTemplate] = "old"
+	leaving := pod(ended(0, ""), runs)
+	leaving.DeletionTimestamp = &metav1.Time{}
+	begins := waits("PodInitializing", "")
+	for name, c := range map[string]struct {
+		pod   *corev1.Pod
+		ready corev1.ConditionStatus
+		want  string
+	}{
+		"no pod yet":                    {nil, corev1.ConditionTrue, "Waiting"},
+		"a pod of a former kind":        {old, corev1.ConditionTrue, "Waiting"},
+		"a pod that leaves":             {leaving, corev1.ConditionTrue, "Waiting"},
+		"a pod that nobody started":     {&corev1.Pod{ObjectMeta: old.ObjectMeta, Spec: old.Spec}, corev1.ConditionTrue, "Waiting"},
+		"a pod that gets its image":     {pod(begins, begins), corev1.ConditionTrue, "Pulling"},
+		"a pod without an image":        {pod(waits("ImagePullBackOff", "not found"), begins), corev1.ConditionTrue, "Failing ImagePullBackOff: not found"},
+		"a pod at work":                 {pod(runs, begins), corev1.ConditionTrue, "Working"},
+		"a pod that failed":             {pod(ended(1, atWork), begins), corev1.ConditionTrue, "Failing Error: " + atWork},
+		"a pod that is tried again":     {pod(crashes, begins), corev1.ConditionTrue, "Failing CrashLoopBackOff: " + atWork},
+		"a pod that is about to pause":  {pod(ended(0, ""), begins), corev1.ConditionTrue, "Pulling"},
+		"a pod that pauses":             {pod(ended(0, ""), runs), corev1.ConditionTrue, "Done"},
+		"a pod without room":            {scheduled, corev1.ConditionTrue, "Failing Unschedulable: no room"},
+		"a pod that was evicted":        {evicted, corev1.ConditionTrue, "Failing Evicted: disk pressure"},
+		"a node that is away":           {nil, corev1.ConditionUnknown, "Away NodeStatusUnknown: Kubelet stopped posting node status."},
+		"a node that went away at work": {pod(runs, begins), corev1.ConditionUnknown, "Away NodeStatusUnknown: Kubelet stopped posting node status."},
+		"a node that went away after":   {pod(ended(0, ""), runs), corev1.ConditionUnknown, "Done"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var pods []*corev1.Pod
+			if c.pod != nil {
+				c.pod.Annotations = map[string]string{annotationTemplate: "new"}
+				if name == "a pod of a former kind" {
+					c.pod.Annotations[annotationTemplate] = "old"
+				}
+				pods = append(pods, c.pod)
+			}
+			got := nodesOf([]*corev1.Node{node(c.ready)}, pods, "new")
+			if len(got) != 1 || strings.TrimSpace(fmt.Sprint(got[0].State, " ", got[0].Why)) != c.want {
+				t.Errorf("%+v, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWhenNothingIsLeftToWaitFor(t *testing.T) {
+	nodes := func(states ...State) (out []NodeProgress) {
+		for _, s := range states {
+			out = append(out, NodeProgress{State: s})
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		p    Progress
+		want bool
+	}{
+		"no nodes":                   {Progress{}, true},
+		"all are done":               {Progress{Nodes: nodes(Done, Done)}, true},
+		"one is away":                {Progress{Nodes: nodes(Done, Away)}, true},
+		"one is late":                {Progress{Nodes: nodes(Done, Waiting)}, false},
+		"one fails":                  {Progress{Nodes: nodes(Failing)}, false},
+		"the controller is not here": {Progress{Nodes: nodes(Done), Controller: &ControllerProgress{Wanted: 2, Available: 1}}, false},
+		"the controller is":          {Progress{Nodes: nodes(Done), Controller: &ControllerProgress{Wanted: 2, Available: 2}}, true},
+	} {
+		if got := c.p.complete(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// A Deployment tells of its former kind until somebody has looked at the newest one.
+func TestAControllerIsAvailableOnceItsNewestKindIs(t *testing.T) {
+	deployment := func(seen int64, template string) *appsv1.Deployment {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](2)}}
+		d.Spec.Template.Annotations = map[string]string{annotationTemplate: template}
+		d.Status = appsv1.DeploymentStatus{ObservedGeneration: seen, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}
+		return d
+	}
+	rolling := deployment(2, "new")
+	rolling.Status.UpdatedReplicas = 1
+	for name, c := range map[string]struct {
+		d    *appsv1.Deployment
+		want int
+	}{
+		"none yet": {nil, 0}, "not looked at": {deployment(1, "new"), 0}, "of a former kind": {deployment(2, "old"), 0},
+		"on its way": {rolling, 1}, "there": {deployment(2, "new"), 2},
+	} {
+		if got := controllerOf(c.d, nil, "new"); got.Available != c.want || got.Wanted < 1 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestTheEndOfALongMessageIsTold(t *testing.T) {
+	got := brief("Error", strings.Repeat("x ", 400)+"\nrefit-agent: the disk is full")
+	if !strings.HasSuffix(got, "refit-agent: the disk is full") || !strings.HasPrefix(got, "Error: …") || len([]rune(got)) > longest+10 {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,180 @@
+package install
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// manifests are those that are installed.
+var manifests = os.DirFS("../../../config")
+
+func options() Options {
+	return Options{
+		Manifests: manifests, Version: "v0.1.0", Controller: "registry.example/refit/refit-controller:v0.1.0", Agent: "registry.example/refit/refit-agent:v0.1.0",
+		Keys: map[string]string{"one.pem": "-----BEGIN PUBLIC KEY-----\n…\n"}, Settings: "sources:\n- /srv/refit\n",
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read these as an administrator who is asked to let them in.
+func TestRenderedManifests(t *testing.T) {
+	standalone := options()
+	standalone.Standalone = true
+	for name, o := range map[string]Options{"install": options(), "standalone": standalone} {
+		t.Run(name, func(t *testing.T) {
+			objects, err := Render(o)
+			must(t, err)
+			golden(t, name, objects)
+		})
+	}
+	t.Run("remove", func(t *testing.T) {
+		object, err := remover(options())
+		must(t, err)
+		golden(t, "remove", []*unstructured.Unstructured{object})
+	})
+}
+
+// golden holds objects against those that were read and accepted. Of a definition, which is generated from api/, only the names are in it.
+func golden(t *testing.T, name string, objects []*unstructured.Unstructured) {
+	t.Helper()
+	var out strings.Builder
+	for _, object := range objects {
+		fields := object.DeepCopy().Object
+		if object.GetKind() == kindCRD {
+			delete(fields, "spec")
+		}
+		text, err := yaml.Marshal(fields)
+		must(t, err)
+		out.WriteString("---\n" + string(text))
+	}
+	path := filepath.Join("testdata", name+".golden.yaml")
+	if *update {
+		must(t, os.WriteFile(path, []byte(out.String()), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	must(t, err)
+	if out.String() != string(want) {
+		t.Errorf("%s (go test -update writes it anew; then read it):\n%s", path, out.String())
+	}
+}
+
+// What stands on something comes after it, and what runs comes last.
+func TestOrder(t *testing.T) {
+	objects, err := Render(options())
+	must(t, err)
+	var order []string
+	for _, object := range objects {
+		if kind := object.GetKind(); len(order) == 0 || order[len(order)-1] != kind {
+			order = append(order, kind)
+		}
+	}
+	want := []string{
+		"Namespace", "CustomResourceDefinition", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ServiceAccount", "ClusterRole", "ClusterRoleBinding",
+		"Role", "RoleBinding", "ConfigMap", "PodDisruptionBudget", "Deployment", "DaemonSet",
+	}
+	if !slices.Equal(order, want) {
+		t.Errorf("they come as %v, want %v", order, want)
+	}
+}
+
+// A change of whatever is on hosts makes their pods anew; nothing else does.
+func TestPodsAreMadeAnewWhenTheyMustBe(t *testing.T) {
+	hash := func(change func(*Options)) (agents, controller string) {
+		o := options()
+		change(&o)
+		objects, err := Render(o)
+		must(t, err)
+		for _, object := range objects {
+			switch object.GetKind() {
+			case kindDaemonSet:
+				agents = templateOf(object)
+			case kindDeployment:
+				controller = templateOf(object)
+			}
+		}
+		return agents, controller
+	}
+	agents, controller := hash(func(*Options) {})
+	for name, c := range map[string]struct {
+		change             func(*Options)
+		agents, controller bool
+	}{
+		"nothing":          {func(*Options) {}, false, false},
+		"another version":  {func(o *Options) { o.Version = "v0.2.0" }, false, false},
+		"an agent's image": {func(o *Options) { o.Agent += "-rc" }, true, false},
+		"the controller's": {func(o *Options) { o.Controller += "-rc" }, false, true},
+		"a key":            {func(o *Options) { o.Keys = map[string]string{"two.pem": "x"} }, true, false},
+		"settings":         {func(o *Options) { o.Settings = "" }, true, false},
+	} {
+		a, b := hash(c.change)
+		if (a != agents) != c.agents || (b != controller) != c.controller || a == "" || b == "" {
+			t.Errorf("%s: agents %v, controller %v", name, a != agents, b != controller)
+		}
+	}
+}
+
+func TestOptionsThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Options)
+		says   string
+	}{
+		"no key":                 {func(o *Options) { o.Keys = nil }, "no release key"},
+		"a key with a path":      {func(o *Options) { o.Keys = map[string]string{"../x.pem": ""} }, "no name of a key's file"},
+		"a key as settings":      {func(o *Options) { o.Keys = map[string]string{settingsKey: ""} }, "no name of a key's file"},
+		"no image":               {func(o *Options) { o.Agent = "" }, "no image's name"},
+		"an expression as image": {func(o *Options) { o.Agent = "x' || 'y" }, "no image's name"},
+		"another folder":         {func(o *Options) { o.Manifests = os.DirFS(".") }, "no manifests in crd"},
+		"a kind that nobody knows": {func(o *Options) {
+			o.Manifests = fstest.MapFS{"crd/x.yaml": {Data: []byte("apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\n")}}
+			for _, folder := range folders[1:] {
+				o.Manifests.(fstest.MapFS)[folder+"/x.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n")}
+			}
+		}, "of no kind that is installed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options()
+			c.change(&o)
+			if _, err := Render(o); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %q in it", err, c.says)
+			}
+		})
+	}
+	o := options()
+	o.Keys = nil
+	if _, err := Render(o); !errors.Is(err, ErrNoKeys) {
+		t.Error(err)
+	}
+}
+
+func TestSourcesAmongOtherSettings(t *testing.T) {
+	for _, c := range []struct{ before, want string }{
+		{"", "sources:\n- /srv/new\n"},
+		{"{}\n", "sources:\n- /srv/new\n"},
+		{"reserveMiB: 128\nsources: [/srv/old, /srv/older]\n", "reserveMiB: 128\nsources:\n- /srv/new\n"},
+	} {
+		got, err := WithSources(c.before, []string{"/srv/new"})
+		if err != nil || got != c.want {
+			t.Errorf("%q became %q, %v", c.before, got, err)
+		}
+	}
+	if _, err := WithSources("- a list", nil); err == nil {
+		t.Error("settings that are a list were taken")
+	}
+}

@@ -1,0 +1,105 @@
+package install
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// fillWorkload gives the containers their image, and the pods a hash of what they are made of, so that they are made anew when it changes.
+func fillWorkload(object *unstructured.Unstructured, image string, configuration map[string]any) error {
+	found, err := containers(object)
+	if err != nil {
+		return err
+	}
+	for _, container := range found {
+		container["image"] = image
+	}
+	template, _, err := unstructured.NestedMap(object.Object, "spec", "template")
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal([]any{template, configuration})
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	return unstructured.SetNestedField(object.Object, hex.EncodeToString(sum[:8]), "spec", "template", "metadata", "annotations", annotationTemplate)
+}
+
+// containers are those of a workload's pods, init containers first. To change one changes the workload.
+func containers(object *unstructured.Unstructured) ([]map[string]any, error) {
+	var out []map[string]any
+	for _, list := range []string{"initContainers", "containers"} {
+		value, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "template", "spec", list)
+		if err != nil {
+			return nil, err
+		}
+		all, ok := value.([]any)
+		if found && !ok {
+			return nil, fmt.Errorf("its %s are no list", list)
+		}
+		for _, each := range all {
+			container, ok := each.(map[string]any)
+			if !ok {
+				return nil, fmt.Errorf("its %s hold something else", list)
+			}
+			out = append(out, container)
+		}
+	}
+	return out, nil
+}
+
+// imageOf is the image of a workload's first container.
+func imageOf(object *unstructured.Unstructured) string {
+	found, err := containers(object)
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	image, _ := found[0]["image"].(string)
+	return image
+}
+
+// templateOf is the hash that the pods of a workload have.
+func templateOf(object *unstructured.Unstructured) string {
+	hash, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", annotationTemplate)
+	return hash
+}
+
+var errNoDaemonSet = errors.New("the manifests have no DaemonSet of agents")
+
+// remover is the DaemonSet that takes agents off the hosts: the one that places them, with another word and without a configuration.
+func remover(o Options) (*unstructured.Unstructured, error) {
+	found, err := readFolder(o.Manifests, "agent")
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range found {
+		if object.GetKind() != kindDaemonSet || object.GetName() != agentName {
+			continue
+		}
+		object.SetName(removeName)
+		inside, err := containers(object)
+		if err != nil || len(inside) == 0 {
+			return nil, errors.Join(errNoDaemonSet, err)
+		}
+		place := inside[0]
+		place["name"], place["args"] = "remove", []any{"remove", "--host", "/host"}
+		place["volumeMounts"] = []any{map[string]any{"name": "host", "mountPath": "/host"}}
+		volumes := []any{map[string]any{"name": "host", "hostPath": map[string]any{"path": "/", "type": "Directory"}}}
+		err = errors.Join(
+			unstructured.SetNestedSlice(object.Object, volumes, "spec", "template", "spec", "volumes"),
+			unstructured.SetNestedField(object.Object, removeName, "spec", "selector", "matchLabels", labelName),
+			unstructured.SetNestedField(object.Object, removeName, "spec", "template", "metadata", "labels", labelName),
+			unstructured.SetNestedField(object.Object, "100%", "spec", "updateStrategy", "rollingUpdate", "maxUnavailable"),
+			fillWorkload(object, o.Agent, nil),
+		)
+		mark(object)
+		return object, err
+	}
+	return nil, errNoDaemonSet
+}

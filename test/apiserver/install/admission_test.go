@@ -1,0 +1,234 @@
+//go:build apiserver
+
+package install
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/refit-dev/refit/test/apiserver"
+)
+
+// controllerUser is who the controller is, and its groups.
+const controllerUser = "system:serviceaccount:refit-system:refit-controller"
+
+var controllerGroups = []string{"system:serviceaccounts", "system:serviceaccounts:refit-system"}
+
+func (b *bed) as(t *testing.T, user string, groups ...string) kubernetes.Interface {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(b.As(t, user, groups...))
+	must(t, err)
+	return client
+}
+
+// try creates a pod, but for the last step.
+func try(t *testing.T, client kubernetes.Interface, pod *corev1.Pod) error {
+	t.Helper()
+	_, err := client.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	return err
+}
+
+func (b *bed) agents(t *testing.T) *appsv1.DaemonSet {
+	t.Helper()
+	set, err := b.client.AppsV1().DaemonSets("refit-agent").Get(t.Context(), "refit-agent", metav1.GetOptions{})
+	must(t, err)
+	return set
+}
+
+// enforced waits until a policy refuses what it should: the server takes a moment to take it up.
+func (b *bed) enforced(t *testing.T) {
+	t.Helper()
+	bad := podOf(b.agents(t), "n1")
+	bad.Spec.HostPID = true
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		err := try(t, b.client, bad)
+		if apierrors.IsForbidden(err) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the policy is not enforced: %v", err)
+		}
+	}
+}
+
+func TestWhatAdmissionLetsIn(t *testing.T) {
+	apiserver.EachVersion(t, func(t *testing.T, version string) {
+		b := newBed(t, version)
+		b.apply(t, options(), false)
+		b.enforced(t)
+		t.Run("in refit-system the strictest Pod Security holds, and the controller fits it", func(t *testing.T) { b.restricted(t) })
+		t.Run("in refit-agent only pods that place or remove agents are let in", func(t *testing.T) { b.guarded(t) })
+		t.Run("the controller gets no pod in, even with every right", func(t *testing.T) { b.keptOut(t) })
+		t.Run("labels of a pod of a former image may change, its image may not", func(t *testing.T) { b.updates(t) })
+	})
+}
+
+func (b *bed) restricted(t *testing.T) {
+	t.Helper()
+	deployment, err := b.client.AppsV1().Deployments("refit-system").Get(t.Context(), "refit-controller", metav1.GetOptions{})
+	must(t, err)
+	fits := &corev1.Pod{ObjectMeta: deployment.Spec.Template.ObjectMeta, Spec: deployment.Spec.Template.Spec}
+	fits.Name, fits.Namespace = "controller", "refit-system"
+	if err := try(t, b.client, fits); err != nil {
+		t.Errorf("the controller's pod: %v", err)
+	}
+	privileged := fits.DeepCopy()
+	privileged.Spec.Containers[0].SecurityContext.Privileged = new(true)
+	privileged.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil
+	agent := podOf(b.agents(t), "n1")
+	agent.Namespace = "refit-system"
+	for name, pod := range map[string]*corev1.Pod{"a privileged pod": privileged, "the pod that places agents": agent} {
+		if err := try(t, b.client, pod); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "PodSecurity") {
+			t.Errorf("%s in refit-system: %v", name, err)
+		}
+	}
+}
+
+func (b *bed) guarded(t *testing.T) {
+	t.Helper()
+	set := b.agents(t)
+	if err := try(t, b.client, podOf(set, "n1")); err != nil {
+		t.Errorf("the pod that places agents: %v", err)
+	}
+	const (
+		owner   = "only pods of the DaemonSets"
+		spaces  = "has namespaces of its own"
+		init    = "the one init container"
+		pause   = "the one container"
+		volumes = "as volumes, and no others"
+	)
+	for name, c := range map[string]struct {
+		change func(*corev1.Pod)
+		says   string // empty: it is let in
+	}{
+		"one that removes": {func(p *corev1.Pod) {
+			p.OwnerReferences[0].Name, p.Spec.InitContainers[0].Args = "refit-remove", []string{"remove", "--host", "/host"}
+		}, ""},
+		"of nobody":         {func(p *corev1.Pod) { p.OwnerReferences = nil }, owner},
+		"of another set":    {func(p *corev1.Pod) { p.OwnerReferences[0].Name = "mine" }, owner},
+		"of another kind":   {func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "ReplicaSet" }, owner},
+		"not controlled":    {func(p *corev1.Pod) { p.OwnerReferences[0].Controller = new(false) }, owner},
+		"host's processes":  {func(p *corev1.Pod) { p.Spec.HostPID = true }, spaces},
+		"host's network":    {func(p *corev1.Pod) { p.Spec.HostNetwork = true }, spaces},
+		"host's IPC":        {func(p *corev1.Pod) { p.Spec.HostIPC = true }, spaces},
+		"another image":     {func(p *corev1.Pod) { p.Spec.InitContainers[0].Image = "evil.example/refit-agent:v0.1.0" }, init},
+		"another command":   {func(p *corev1.Pod) { p.Spec.InitContainers[0].Command = []string{"sh"} }, init},
+		"other arguments":   {func(p *corev1.Pod) { p.Spec.InitContainers[0].Args[2] = "/host/x" }, init},
+		"more arguments":    {func(p *corev1.Pod) { p.Spec.InitContainers[0].Args = append(p.Spec.InitContainers[0].Args, "--force") }, init},
+		"an environment":    {func(p *corev1.Pod) { p.Spec.InitContainers[0].Env = []corev1.EnvVar{{Name: "A", Value: "b"}} }, init},
+		"no init container": {func(p *corev1.Pod) { p.Spec.InitContainers = nil }, init},
+		"two of them": {func(p *corev1.Pod) {
+			p.Spec.InitContainers = append(p.Spec.InitContainers, *named(&p.Spec.InitContainers[0]))
+		}, init},
+		"one that stays": {func(p *corev1.Pod) {
+			p.Spec.InitContainers[0].RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
+		}, init},
+		"another to pause":   {func(p *corev1.Pod) { p.Spec.Containers[0].Image = "evil.example/x" }, pause},
+		"it does not pause":  {func(p *corev1.Pod) { p.Spec.Containers[0].Args = []string{"place", "--host", "/"} }, pause},
+		"a second container": {func(p *corev1.Pod) { p.Spec.Containers = append(p.Spec.Containers, *named(&p.Spec.Containers[0])) }, pause},
+		"a mighty pause": {func(p *corev1.Pod) {
+			p.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
+		}, pause},
+		"a pause that may rise": {func(p *corev1.Pod) { p.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil }, pause},
+		"a pause as root":       {func(p *corev1.Pod) { p.Spec.Containers[0].SecurityContext.RunAsNonRoot = nil }, pause},
+		"a pause with the host": {func(p *corev1.Pod) {
+			p.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "host", MountPath: "/host"}}
+		}, pause},
+		"a pause with a capability": {func(p *corev1.Pod) {
+			p.Spec.Containers[0].SecurityContext.Capabilities.Add = []corev1.Capability{"SYS_ADMIN"}
+		}, pause},
+		"another path":         {func(p *corev1.Pod) { p.Spec.Volumes[0].HostPath.Path = "/etc" }, volumes},
+		"a secret":             {func(p *corev1.Pod) { p.Spec.Volumes = append(p.Spec.Volumes, secret) }, volumes},
+		"another ConfigMap":    {func(p *corev1.Pod) { p.Spec.Volumes[1].ConfigMap.Name = "mine" }, volumes},
+		"a token of the pod's": {func(p *corev1.Pod) { p.Spec.Volumes = append(p.Spec.Volumes, token) }, volumes},
+	} {
+		pod := podOf(set, "n1")
+		c.change(pod)
+		err := try(t, b.client, pod)
+		switch {
+		case c.says == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.says != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("%s: %v, want %q in it", name, err, c.says)
+		}
+	}
+}
+
+var (
+	secret = corev1.Volume{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "x"}}}
+	token  = corev1.Volume{Name: "token", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{
+		ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"},
+	}}}}}
+)
+
+func named(c *corev1.Container) *corev1.Container {
+	c = c.DeepCopy()
+	c.Name = "second"
+	return c
+}
+
+// keptOut gives the controller every right first: the policy is what holds when RBAC does not.
+func (b *bed) keptOut(t *testing.T) {
+	t.Helper()
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "test-everything"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "refit-system", Name: "refit-controller"}},
+	}
+	_, err := b.client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() {
+		//nolint:usetesting // the test's own context is over
+		must(t, b.client.RbacV1().ClusterRoleBindings().Delete(context.Background(), binding.Name, metav1.DeleteOptions{}))
+	})
+	controller := b.as(t, controllerUser, controllerGroups...)
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // until the binding is known
+		_, err := controller.CoreV1().Secrets("default").List(t.Context(), metav1.ListOptions{})
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	if err := try(t, controller, podOf(b.agents(t), "n1")); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "the controller may not make pods") {
+		t.Errorf("%v", err)
+	}
+}
+
+func (b *bed) updates(t *testing.T) {
+	t.Helper()
+	pods := b.client.CoreV1().Pods("refit-agent")
+	made, err := pods.Create(t.Context(), podOf(b.agents(t), "n1"), metav1.CreateOptions{})
+	must(t, err)
+	newer := options()
+	newer.Agent = "registry.example/refit-agent:v0.2.0"
+	b.apply(t, newer, false)
+	for deadline := time.Now().Add(patience); try(t, b.client, podOf(b.agents(t), "n1")) != nil; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the policy never took up the newer image")
+		}
+	}
+	made.Labels["note"] = "x"
+	made, err = pods.Update(t.Context(), made, metav1.UpdateOptions{})
+	must(t, err)
+	other := made.DeepCopy()
+	other.Spec.Containers[0].Image = "evil.example/x"
+	if _, err := pods.Update(t.Context(), other, metav1.UpdateOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("another image: %v", err)
+	}
+	debug := made.DeepCopy()
+	debug.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug", Image: "busybox"}}}
+	if _, err := pods.UpdateEphemeralContainers(t.Context(), made.Name, debug, metav1.UpdateOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("an ephemeral container: %v", err)
+	}
+}
