@@ -172,7 +172,7 @@ func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, her
 	if a.work != nil && filepath.Base(a.work.host.Dir) == dir {
 		return a.work, nil // everything is as it was
 	}
-	if err := a.tidy(work, release); err != nil {
+	if err := a.tidy(ctx, work, release); err != nil {
 		return nil, err
 	}
 	if err := host.MkdirAll(filepath.Join(a.Settings.WorkDir(), dir), 0o700); err != nil {
@@ -237,7 +237,7 @@ func (a *Agent) open(dir string) (*runner, error) {
 }
 
 // tidy removes what was kept of the work before, once another one begins: nobody can want it back any more.
-func (a *Agent) tidy(next *node.Work, release artifact.Release) error {
+func (a *Agent) tidy(ctx context.Context, next *node.Work, release artifact.Release) error {
 	if a.work == nil {
 		return nil
 	}
@@ -248,10 +248,13 @@ func (a *Agent) tidy(next *node.Work, release artifact.Release) error {
 	if err := steps.Clean(a.work.host); err != nil {
 		return err
 	}
-	last := filepath.Base(a.work.host.Dir)
+	last, was := filepath.Base(a.work.host.Dir), a.work.host.Release
 	a.work = nil
-	if state.Work.Operation.UID != next.Operation.UID {
-		return a.forget(last, release)
+	if state.Work.Operation.UID == next.Operation.UID {
+		return nil
 	}
-	return nil
+	if state.Ended == refitv1alpha1.NodeSucceeded { // otherwise the host may still be at the Release before
+		a.unpinAllBut(ctx, was, release)
+	}
+	return a.forget(last, release)
 }

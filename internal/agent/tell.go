@@ -161,7 +161,7 @@ func (t *teller) run(ctx context.Context) {
 		switch {
 		case err == nil:
 			last, wait = status, time.Second
-			pause(ctx, calm)
+			t.rest(ctx, status)
 		case apierrors.IsNotFound(err):
 			t.log.Info("there is no NodeUpgrade to tell of the work", "phase", status.Phase)
 		case apierrors.IsInvalid(err):
@@ -175,6 +175,29 @@ func (t *teller) run(ctx context.Context) {
 			t.again()
 		}
 	}
+}
+
+// rest lets a while pass after a write, so that progress is told of in few of them. Another phase is more than progress: others wait for it.
+func (t *teller) rest(ctx context.Context, told refitv1alpha1.NodeUpgradeStatus) {
+	over := time.NewTimer(calm)
+	defer over.Stop()
+	defer t.again() // for what was heard meanwhile
+	for !t.another(told) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-over.C:
+			return
+		case <-t.wake:
+		}
+	}
+}
+
+// another says whether the work is in another phase, or another order's, than was told.
+func (t *teller) another(told refitv1alpha1.NodeUpgradeStatus) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.status.Phase != told.Phase || t.status.ObservedSequence != told.ObservedSequence
 }
 
 func pause(ctx context.Context, d time.Duration) {

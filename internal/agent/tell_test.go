@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// written is an API that only takes statuses.
+type written struct {
+	api
+	begun    time.Time
+	statuses []refitv1alpha1.NodeUpgradeStatus
+	at       []time.Duration
+}
+
+func (w *written) NodeName() string { return "n1" }
+
+func (w *written) ApplyUpgradeStatus(_ context.Context, _ string, status refitv1alpha1.NodeUpgradeStatus) error {
+	w.statuses, w.at = append(w.statuses, status), append(w.at, time.Since(w.begun))
+	return nil
+}
+
+func TestProgressIsToldSeldomAndAnotherPhaseAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		got := &written{begun: time.Now()}
+		teller := newTeller(slog.New(slog.DiscardHandler), "boot", "dev")
+		teller.client = got
+		go teller.run(ctx)
+
+		phase := func(p refitv1alpha1.NodePhase) { teller.change(func() { teller.status.Phase = p }) }
+		phase(refitv1alpha1.NodeApplying)
+		for _, what := range []string{"one", "two", "three"} {
+			time.Sleep(calm / 4)
+			teller.say(what)
+		}
+		time.Sleep(calm) // only the newest of the three is told, when the rest is over
+		phase(refitv1alpha1.NodeSucceeded)
+		time.Sleep(calm / 4)
+		cancel()
+		synctest.Wait()
+
+		if len(got.statuses) != 3 {
+			t.Fatalf("%d writes at %v, want 3: the phase, the newest progress, the last phase", len(got.statuses), got.at)
+		}
+		if progress := got.statuses[1].Conditions[0].Message; progress != "three" || got.at[1] != calm {
+			t.Errorf("%q was told after %v, want three after %v", progress, got.at[1], calm)
+		}
+		if end := calm/4*3 + calm; got.statuses[2].Phase != refitv1alpha1.NodeSucceeded || got.at[2] != end {
+			t.Errorf("%s was told after %v, want %s after %v", got.statuses[2].Phase, got.at[2], refitv1alpha1.NodeSucceeded, end)
+		}
+	})
+}
