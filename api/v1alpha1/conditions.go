@@ -52,6 +52,10 @@ const (
 	ReasonNodeUnavailable = "NodeUnavailable"
 	// ReasonControlPlaneUnhealthy: etcd or an API server is not well enough to go on.
 	ReasonControlPlaneUnhealthy = "ControlPlaneUnhealthy"
+	// ReasonTrialRunning: a Pod tries a control plane node that was changed.
+	ReasonTrialRunning = "TrialRunning"
+	// ReasonTrialFailed: a Pod on a control plane node that was changed does not run, or does not reach the API by its name.
+	ReasonTrialFailed = "TrialFailed"
 	// ReasonSkew: a node is too old for the next version of the control plane.
 	ReasonSkew = "Skew"
 	// ReasonReportMissing: a node's agent does not answer.

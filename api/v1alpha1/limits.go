@@ -15,12 +15,12 @@ const (
 	// MaxConditionMessage and MaxNodeConditionMessage are the lengths of a condition's message in a ClusterUpgrade and a NodeUpgrade.
 	MaxConditionMessage     = 768
 	MaxNodeConditionMessage = 128
-	// MaxMessage is the length of a failure's message, and of its remedy.
+	// MaxMessage is the length of a failure's message, and of its remedy; also of a trial's message.
 	MaxMessage = 256
 	// MaxLogTail is the length of the end of a log.
 	MaxLogTail = 4096
 	// MaxSteps is how many steps a NodeUpgrade lists.
-	MaxSteps = 36
+	MaxSteps = 32
 	// MaxBlockers is how many blockers a drain lists, and MaxBlockerReason is the length of why.
 	MaxBlockers      = 5
 	MaxBlockerReason = 128

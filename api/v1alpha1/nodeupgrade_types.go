@@ -7,7 +7,7 @@ import (
 
 // NodeUpgrade is the work on one node, and is named like the node. It is used again by each operation, so two operations on one node cannot exist.
 //
-// The controller writes the spec and status.drain, the node's agent the rest of the status.
+// The controller writes the spec, status.drain and status.trial, the node's agent the rest of the status.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -28,7 +28,7 @@ type NodeUpgrade struct {
 	// Spec is the order. The controller's.
 	// +required
 	Spec NodeUpgradeSpec `json:"spec"`
-	// Status is how far the work is. The agent's, but for drain.
+	// Status is how far the work is. The agent's, but for drain and trial.
 	// +optional
 	Status NodeUpgradeStatus `json:"status,omitzero"`
 }
@@ -134,6 +134,11 @@ type NodeUpgradeStatus struct {
 	// +structType=atomic
 	Drain *DrainStatus `json:"drain,omitempty"`
 
+	// Trial is whether a Pod runs well on the node since it was changed; control plane nodes only. The controller's.
+	// +optional
+	// +structType=atomic
+	Trial *TrialStatus `json:"trial,omitempty"`
+
 	// Phase is how far the agent is with the order.
 	// +optional
 	Phase NodePhase `json:"phase,omitempty"`
@@ -147,7 +152,7 @@ type NodeUpgradeStatus struct {
 	// Steps are the steps that ended or are at work, in their order.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=36
+	// +kubebuilder:validation:MaxItems=32
 	Steps []StepStatus `json:"steps,omitempty"`
 
 	// StartedAt is when the agent began to change the node under this order.
@@ -262,6 +267,42 @@ type Blocker struct {
 	// +kubebuilder:validation:MaxLength=128
 	Reason string `json:"reason,omitempty"`
 }
+
+// TrialStatus is whether a Pod on the node finds the API by its name and reaches it.
+type TrialStatus struct {
+	// Sequence is the order after which the node is tried.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	Sequence int64 `json:"sequence,omitempty"`
+	// Phase is how far it is.
+	// +required
+	Phase TrialPhase `json:"phase,omitempty"`
+	// Message is why it failed, or why nothing was tried.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Message string `json:"message,omitempty"`
+	// StartedAt is when it was asked for.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+	// FinishedAt is when the phase became Passed or Failed.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+}
+
+// TrialPhase is how far a trial is.
+// +kubebuilder:validation:Enum=Running;Passed;Failed
+type TrialPhase string
+
+// The phases of a trial.
+const (
+	TrialRunning TrialPhase = "Running"
+	TrialPassed  TrialPhase = "Passed"
+	TrialFailed  TrialPhase = "Failed" // see message; it is tried again by itself
+)
 
 // StepStatus is one step of the work on a host.
 type StepStatus struct {

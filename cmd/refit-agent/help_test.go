@@ -51,7 +51,7 @@ func TestHelpNamesTheCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"run", "install", "uninstall", "status", "steps", "undo", "forget", "place", "remove", "pause"} {
+	for _, name := range []string{"run", "install", "uninstall", "status", "steps", "undo", "forget", "place", "remove", "pause", "try"} {
 		if !strings.Contains(out, "\n  "+name+" ") {
 			t.Errorf("%s is not listed:\n%s", name, out)
 		}

@@ -34,7 +34,7 @@ so that it goes on exactly where a crash, a reboot or a power cut left it, with 
 	root.SetOut(out)
 	root.SetErr(err)
 	root.PersistentFlags().StringVar(&a.settings, "settings", settings.File, "the host's settings")
-	root.AddCommand(a.run(), a.install(), a.uninstall(), a.status(), a.steps(), a.undo(), a.forget(), a.place(), a.remove(), a.pause())
+	root.AddCommand(a.run(), a.install(), a.uninstall(), a.status(), a.steps(), a.undo(), a.forget(), a.place(), a.remove(), a.pause(), a.try())
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }

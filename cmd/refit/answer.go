@@ -31,25 +31,36 @@ func (q *question) addFlags(cmd *cobra.Command, formats ...string) {
 
 // ask reads what the flags name and thinks about it. The request is looked at first: nobody should wait for a cluster to learn of a typo.
 func (q *question) ask(cmd *cobra.Command, a *app, withPlan bool) (*output.Report, *refitv1alpha1.ClusterUpgrade, error) {
-	if err := q.check(); err != nil {
+	upgrade, err := q.wanted(cmd, a)
+	if err != nil {
 		return nil, nil, err
 	}
+	report, err := q.think(cmd, a, upgrade, withPlan)
+	return report, upgrade, err
+}
+
+// wanted is the upgrade that the flags ask for.
+func (q *question) wanted(cmd *cobra.Command, a *app) (*refitv1alpha1.ClusterUpgrade, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
 	if q.from == stdio && q.file == stdio {
-		return nil, nil, usage("--from and --file cannot both be read from stdin")
+		return nil, usage("--from and --file cannot both be read from stdin")
 	}
 	upgrade, err := q.upgrade(a)
 	if errors.Is(err, errNoTarget) {
-		return nil, nil, q.offer(cmd, a)
+		return nil, q.offer(cmd, a)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
+	return upgrade, err
+}
+
+// think reads the cluster and thinks about the upgrade.
+func (q *question) think(cmd *cobra.Command, a *app, upgrade *refitv1alpha1.ClusterUpgrade, withPlan bool) (*output.Report, error) {
 	seen, err := q.read(cmd.Context(), a)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	report, err := a.think(seen, upgrade.Spec, withPlan)
-	return report, upgrade, err
+	return a.think(seen, upgrade.Spec, withPlan)
 }
 
 // offer tells who gave no target what the cluster has, as far as that is quickly seen. The choice is not ours.

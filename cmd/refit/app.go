@@ -8,8 +8,10 @@ import (
 
 	"golang.org/x/term"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/controller"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
@@ -27,6 +29,10 @@ type app struct {
 	preflight func(preflight.Input) preflight.Report
 	// installer is a cluster that Refit is brought into, or taken out of.
 	installer func(config *rest.Config) (installer, error)
+	// objects are those of a cluster.
+	objects func(config *rest.Config) (client.WithWatch, error)
+	// controllers carries operations out, in this process.
+	controllers func(context.Context, controller.Options) error
 	// changing says whether the command has begun to change something.
 	changing bool
 }
@@ -35,7 +41,7 @@ func newApp(program string) *app {
 	return &app{
 		name: nameOf(program), in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		getenv: os.Getenv, now: time.Now, observe: observeCluster,
-		preflight: preflight.Run, installer: newInstaller,
+		preflight: preflight.Run, installer: newInstaller, objects: newClient, controllers: controller.Run,
 	}
 }
 
@@ -46,12 +52,21 @@ func (a *app) terminal(w io.Writer) (columns int, is bool) {
 	if !ok || a.getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
 		return 0, false
 	}
-	columns, _, err := term.GetSize(int(file.Fd()))
-	if err != nil || columns <= 0 { // a serial console does not know its size
-		return text.DefaultWidth, true
-	}
+	columns, _ = sizeOf(file)
 	return columns, true
 }
+
+// sizeOf is how large a terminal is. A serial console does not know.
+func sizeOf(terminal *os.File) (columns, rows int) {
+	columns, rows, err := term.GetSize(int(terminal.Fd()))
+	if err != nil || columns <= 0 || rows <= 0 {
+		return text.DefaultWidth, defaultRows
+	}
+	return columns, rows
+}
+
+// defaultRows are those of a terminal that does not know its size.
+const defaultRows = 24
 
 // colors says whether a writer gets colors: a terminal does, unless its owner wants none (no-color.org).
 func (a *app) colors(w io.Writer) bool {

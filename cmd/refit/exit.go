@@ -34,6 +34,11 @@ type timeoutError struct{ error }
 
 func (e timeoutError) Unwrap() error { return e.error }
 
+// A leftError is that a person left something that goes on, and what they should know of it.
+type leftError struct{ error }
+
+func (e leftError) Unwrap() error { return e.error }
+
 // exit is the one place where an error becomes an exit code. It says on stderr what a person has to know and has not been told yet.
 func (a *app) exit(ctx context.Context, err error, command string) int {
 	switch {
@@ -41,6 +46,9 @@ func (a *app) exit(ctx context.Context, err error, command string) int {
 		return exitDone
 	case errors.Is(err, errBlocked):
 		return exitBlocked
+	case isLeft(err):
+		a.complain(err)
+		return exitInterrupted
 	case ctx.Err() != nil && a.changing:
 		fmt.Fprintf(a.err, "%s: interrupted; what was done stays, and the same command goes on\n", a.name)
 		return exitInterrupted
@@ -57,6 +65,11 @@ func (a *app) exit(ctx context.Context, err error, command string) int {
 		return exitNotYet
 	}
 	return exitFailed
+}
+
+func isLeft(err error) bool {
+	_, ok := errors.AsType[leftError](err)
+	return ok
 }
 
 // complain writes an error in one line. Part of it may come from a server, so it is cleaned like everything else.

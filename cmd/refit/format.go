@@ -30,6 +30,13 @@ func (f *format) addFlags(cmd *cobra.Command, more ...string) {
 	mustComplete(cmd, "output", cobra.FixedCompletions(f.allowed, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// addLineFlags is for what goes on for a while: JSON is a document for each change, in a line.
+func (f *format) addLineFlags(cmd *cobra.Command) {
+	f.allowed = []string{formatText, formatJSON}
+	cmd.Flags().StringVarP(&f.output, "output", "o", formatText, "the `FORM` of the answer: text, or json with a line for each change")
+	mustComplete(cmd, "output", cobra.FixedCompletions(f.allowed, cobra.ShellCompDirectiveNoFileComp))
+}
+
 func (f *format) check() error {
 	switch {
 	case slices.Contains(f.allowed, f.output):

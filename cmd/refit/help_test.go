@@ -32,7 +32,11 @@ func TestHelpOfCheckNamesTheListOfChecks(t *testing.T) {
 }
 
 func TestHelpFitsATerminal(t *testing.T) {
-	for _, command := range []string{"", "check", "checks", "plan", "snapshot", "install", "uninstall", "version", "completion"} {
+	names := []string{""}
+	for _, cmd := range newRootCommand(newLine(t).app).Commands() {
+		names = append(names, cmd.Name())
+	}
+	for _, command := range names {
 		l := newLine(t)
 		if code := l.run(t, append(strings.Fields(command), "--help")...); code != 0 {
 			t.Errorf("%s: exit code %d: %s", command, code, l.err)

@@ -1,4 +1,4 @@
-// Command refit checks, plans and will carry out upgrades of Kubernetes clusters.
+// Command refit checks, plans and carries out upgrades of Kubernetes clusters.
 package main
 
 import (
@@ -8,13 +8,16 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 func main() {
 	// The Kubernetes libraries log to stderr whatever they stumble over. What matters of it comes back as an error, and is told in our words.
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
+	log.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends us at once, should ending after the first one hang.
 	context.AfterFunc(ctx, stop)

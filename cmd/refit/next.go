@@ -9,23 +9,26 @@ import (
 	"github.com/refit-dev/refit/cmd/refit/text"
 )
 
-// nextOf is what to type after reading an answer. Only commands that this build has are spoken of.
+// nextOf is what to type after reading an answer.
 func nextOf(cmd *cobra.Command, a *app) text.Next {
-	next := text.Next{Again: a.line(cmd, cmd.Name()), Plan: a.line(cmd, "plan")}
-	for _, other := range cmd.Root().Commands() {
-		if other.Name() == "upgrade" {
-			next.Upgrade = a.line(cmd, "upgrade")
-		}
-	}
-	return next
+	return text.Next{Again: a.line(cmd, cmd.Name()), Plan: a.line(cmd, "plan"), Upgrade: a.line(cmd, "upgrade")}
 }
 
-// line is a command line with the flags that a command was given, so that what is printed can be copied and is about the same cluster. How the
-// answer is printed is left out.
+// line is a command line with those flags that a command was given and the other one has, so that what is printed can be copied and is about the same
+// cluster. How the answer is printed is left out.
 func (a *app) line(cmd *cobra.Command, command string) string {
 	words := []string{a.name, command}
+	other, _, err := cmd.Root().Find([]string{command})
+	if err != nil {
+		panic(err) // we print a command that we do not have
+	}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if !flag.Changed || flag.Name == "output" || flag.Name == "wide" || flag.Name == "verbose" || flag.Name == "timeout" {
+		if !flag.Changed || other.Flags().Lookup(flag.Name) == nil ||
+			flag.Name == "output" || flag.Name == "wide" || flag.Name == "verbose" || flag.Name == "timeout" {
+			return
+		}
+		if flag.Value.Type() == "bool" {
+			words = append(words, "--"+flag.Name)
 			return
 		}
 		values := []string{flag.Value.String()}

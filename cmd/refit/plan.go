@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,7 +41,7 @@ Exits with 0, and with 3 if a preflight finding blocks the plan from being carri
 			if q.output != formatManifest {
 				return q.answer(cmd, a, report, text.Plan)
 			}
-			if err := a.writeManifest(upgrade, report.Request.To); err != nil {
+			if err := a.writeManifest(upgrade); err != nil {
 				return err
 			}
 			if report.Blocked {
@@ -67,14 +66,14 @@ type manifestMeta struct {
 }
 
 // writeManifest writes the ClusterUpgrade that asks for what was planned.
-func (a *app) writeManifest(upgrade *refitv1alpha1.ClusterUpgrade, to string) error {
+func (a *app) writeManifest(upgrade *refitv1alpha1.ClusterUpgrade) error {
 	m := manifest{
 		TypeMeta: metav1.TypeMeta{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: upgradeKind},
 		Metadata: manifestMeta{Name: upgrade.Name},
 		Spec:     upgrade.Spec,
 	}
 	if m.Metadata.Name == "" {
-		m.Metadata.Name = "to-" + strings.ReplaceAll(to, ".", "-")
+		m.Metadata.Name = defaultName(upgrade.Spec.Target)
 	}
 	out, err := yaml.Marshal(m)
 	if err != nil {

@@ -12,6 +12,16 @@ var commands = []func(*app) *cobra.Command{
 	newCheckCommand,      // what stands in the way
 	newChecksCommand,     // what is looked for
 	newPlanCommand,       // what would happen
+	newUpgradeCommand,    // make it happen
+	newStatusCommand,     // how far it is
+	newWatchCommand,      // and as it goes on
+	newPauseCommand,      // begin nothing more
+	newResumeCommand,     // go on
+	newRetryCommand,      // after a cause was mended
+	newAbortCommand,      // end it for good
+	newExplainCommand,    // why a node waits or failed
+	newHistoryCommand,    // what was done before
+	newApproveCommand,    // let a plan be carried out
 	newSnapshotCommand,   // save what a cluster is, to think about it elsewhere
 	newReleaseCommand,    // what to upgrade to
 	newInstallCommand,    // Refit itself
@@ -35,15 +45,16 @@ func newRootCommand(a *app) *cobra.Command {
 		Long: `Refit upgrades Kubernetes clusters made with kubeadm in place: the machines stay, what runs on
 them changes.
 
-This version looks, checks, plans, makes Releases, and installs Refit itself. It cannot carry a plan
-out yet.
+The command install brings Refit into a cluster and its agent onto the hosts. The command upgrade
+shows a plan, asks, and follows the upgrade to its end; it can be paused, resumed, retried and
+aborted. All of it is objects of the cluster, so kubectl shows and steers it, too.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 blocked by a preflight finding, 4 still in progress
-or timed out, 130 interrupted.
+Exit codes: 0 done, 1 failed or aborted, 2 wrong usage, 3 blocked by a preflight finding, 4 not done
+when the time was over, 130 interrupted.
 
 It is also a plugin of kubectl: a copy or link of the program named kubectl-refit somewhere in the
 PATH makes it "kubectl refit".`,
-		Example:                    a.example("check --to v1.36.3", "plan --to v1.36.3"),
+		Example:                    a.example("check --to v1.36.3", "plan --to v1.36.3", "upgrade --to v1.36.3", "status"),
 		Annotations:                map[string]string{cobra.CommandDisplayNameAnnotation: a.name},
 		SilenceErrors:              true,
 		SilenceUsage:               true,

@@ -29,9 +29,12 @@ type source struct {
 // stdio is the name of a file that stands for standard input or output.
 const stdio = "-"
 
+// readWithin is how long reading a cluster may take, unless somebody says otherwise.
+const readWithin = 5 * time.Minute
+
 func (s *source) addFlags(cmd *cobra.Command) {
 	s.kubeconfig.addFlags(cmd)
-	cmd.Flags().DurationVar(&s.timeout, "timeout", 5*time.Minute, "how long reading the cluster may take")
+	cmd.Flags().DurationVar(&s.timeout, "timeout", readWithin, "how long reading the cluster may take")
 	cmd.Flags().BoolVarP(&s.verbose, "verbose", "v", false, "tell on stderr what is being read, even where it is no terminal")
 }
 

@@ -17,21 +17,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/metrics"
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
+	"github.com/refit-dev/refit/internal/controller/orphan"
 	"github.com/refit-dev/refit/internal/engine/drain"
 	"github.com/refit-dev/refit/internal/engine/observe"
+	"github.com/refit-dev/refit/internal/engine/trial"
 )
 
 // Namespace is where the controller lives, and its Lease, also while it runs outside the cluster: so only one of all of them leads.
 const Namespace = "refit-system"
 
-// lease is the name of the Lease with which controllers agree on who leads.
-const lease = "refit-controller"
+// Name is that of the Deployment, and of the Lease with which controllers agree on who leads.
+const Name = "refit-controller"
 
 // Options are what the controllers are started with.
 type Options struct {
@@ -39,6 +42,8 @@ type Options struct {
 	Log    *slog.Logger
 	// Metrics and Health are addresses to listen at; "0" or empty: nowhere.
 	Metrics, Health string
+	// Leading is called each time that these controllers get the lead; may be nil.
+	Leading func()
 }
 
 // Run runs all controllers until the context ends. A controller that loses the lead, as while the only API server of a cluster is swapped, begins anew from
@@ -47,6 +52,9 @@ func Run(ctx context.Context, o Options) error {
 	o.Config = rest.CopyConfig(o.Config)
 	o.Config.QPS = -1 // the server's own fairness queues decide how fast it answers
 	ctrl.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
+	if err := serveHealth(ctx, o.Health); err != nil {
+		return err
+	}
 	for first := true; ; first = false {
 		manager, err := live(o)
 		if err != nil && first {
@@ -82,8 +90,8 @@ func newManager(o Options) (ctrl.Manager, error) {
 	again := true
 	return ctrl.NewManager(o.Config, ctrl.Options{
 		Scheme: scheme(), Logger: logr.FromSlogHandler(o.Log.Handler()),
-		Metrics: ctrlmetrics.Options{BindAddress: orNowhere(o.Metrics)}, HealthProbeBindAddress: orNowhere(o.Health),
-		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: Namespace,
+		Metrics: ctrlmetrics.Options{BindAddress: orNowhere(o.Metrics)}, HealthProbeBindAddress: nowhere,
+		LeaderElection: true, LeaderElectionID: Name, LeaderElectionNamespace: Namespace,
 		LeaderElectionReleaseOnCancel: true,                                          // so that the next one need not wait for the Lease to expire
 		Controller:                    config.Controller{SkipNameValidation: &again}, // a life before this one had the same names
 		Cache: cache.Options{
@@ -124,16 +132,31 @@ func setUp(manager ctrl.Manager, o Options) error {
 		Watched: manager.GetCache(), Live: live, World: observe.NewWorld(reader, manager.GetCache()), Left: drainer.Left,
 		Events: manager.GetEventRecorder("refit"), Now: time.Now,
 	}
-	nodes := &nodeupgrade.Controller{Live: live, Drainer: drainer, Now: time.Now}
-	for _, c := range []interface{ SetUp(ctrl.Manager) error }{operations, nodes} {
+	nodes := &nodeupgrade.Controller{
+		Live: live, Drainer: drainer, Trials: trial.New(typed), Events: manager.GetEventRecorder("refit"), Now: time.Now,
+		Refused: metrics.EvictionsRefused,
+	}
+	orphans := &orphan.Controller{Watched: manager.GetCache(), Live: live, Events: manager.GetEventRecorder("refit")}
+	for _, c := range []interface{ SetUp(ctrl.Manager) error }{operations, nodes, orphans} {
 		if err := c.SetUp(manager); err != nil {
 			return err
 		}
 	}
-	if err := manager.AddHealthzCheck("alive", healthz.Ping); err != nil {
+	if err := metrics.Tell(manager.GetCache()); err != nil {
 		return err
 	}
-	return manager.AddReadyzCheck("alive", healthz.Ping)
+	if o.Leading == nil {
+		return nil
+	}
+	return manager.Add(leading(o.Leading))
+}
+
+// leading is run as the controllers are: by the one that leads.
+func leading(tell func()) ctrlmanager.RunnableFunc {
+	return func(context.Context) error {
+		tell()
+		return nil
+	}
 }
 
 func scheme() *runtime.Scheme {
@@ -143,9 +166,12 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
+// nowhere is no address to listen at, as the manager calls it.
+const nowhere = "0"
+
 func orNowhere(address string) string {
 	if address == "" {
-		return "0"
+		return nowhere
 	}
 	return address
 }

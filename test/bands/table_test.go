@@ -67,12 +67,15 @@ var table = []band{
 	engine("observe"),
 	engine("packages"),
 	engine("store"),
+	engine("trial"),
 
 	// Loops
 	loop("backup"),
 	loop("clusterupgrade"),
 	loop("component"),
+	loop("metrics"),
 	loop("nodeupgrade"),
+	loop("orphan"),
 	loop("schedule"),
 	{
 		folder: "internal/controller", as: rootOnly,
@@ -173,10 +176,15 @@ var table = []band{
 		},
 	},
 	onServer("agent"),
+	onServer("agents"),
+	onServer("cli"),
+	onServer("controller"),
 	onServer("drain"),
 	onServer("install"),
 	onServer("observe"),
 	onServer("scale"),
+	onServer("thousands"),
+	onServer("trial"),
 	onServer("words"),
 	{folder: "test/apiserver/another", may: []string{"./test/apiserver"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan"}},
 
@@ -251,7 +259,7 @@ func onServer(name string) band {
 		folder: "test/apiserver/" + name,
 		may: []string{
 			"testing", "os/exec", "k8s.io/client-go/kubernetes", "./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe",
-			"./test/apiserver", "./test/testbed/figure",
+			"./test/apiserver", "./test/apiserver/agents", "./test/testbed/figure",
 		},
 		mayNot: []string{
 			"./cmd/refit", "./test/testbed", "./test/testbed/cluster", "./test/testbed/builder", "./test/apiserver/another", "./test/e2e/testbed",

@@ -11,11 +11,16 @@ import (
 )
 
 // JSON returns the indented JSON of a document, with a newline at its end.
-func JSON(document any) ([]byte, error) {
+func JSON(document any) ([]byte, error) { return encode(document, "  ") }
+
+// Line returns the JSON of a document in one line, with a newline at its end.
+func Line(document any) ([]byte, error) { return encode(document, "") }
+
+func encode(document any, indent string) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(false) // people read it too, and "->" and "<none>" are common in messages
-	encoder.SetIndent("", "  ")
+	encoder.SetIndent("", indent)
 	if err := encoder.Encode(document); err != nil {
 		return nil, fmt.Errorf("write JSON: %w", err)
 	}

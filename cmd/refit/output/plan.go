@@ -1,5 +1,7 @@
 package output
 
+import refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+
 // Plan is the way from what a cluster is to what was asked for.
 type Plan struct {
 	Hash        string `json:"hash"`
@@ -13,6 +15,18 @@ type Plan struct {
 	LeftOut  []LeftOut `json:"leftOut,omitempty"`
 	Notes    []Note    `json:"notes,omitempty"`
 	Estimate Estimate  `json:"estimate"`
+}
+
+// Done says whether every part that the plan would change is where it should go.
+func (p *Plan) Done() bool {
+	for _, stage := range p.Stages {
+		for _, node := range stage.Nodes {
+			if node.From != p.To || (stage.Name == string(refitv1alpha1.StageControlPlane) && p.From != p.To) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Hop is one version of the control plane on the way.

@@ -1,4 +1,4 @@
-// Package text writes the answers of `refit check` and `refit plan` for people.
+// Package text writes the answers of commands for people.
 //
 // A page is read from its top: what it is about and the verdict, what stands in the way, what will happen and in which order, why, what is
 // not known yet, and what to type next. It has as many lines as a person reads: a cluster of five thousand nodes gets the page of a small one,

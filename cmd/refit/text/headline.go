@@ -16,7 +16,7 @@ func (w *writer) headline(r *output.Report) {
 	p := r.Plan
 	w.para(0, as(bold, fmt.Sprintf("Plan for %s: Kubernetes %s", subject(r), route(p))))
 	w.para(0, as(dim, seen(r)))
-	if done(p) {
+	if p.Done() {
 		return
 	}
 	w.blank()
@@ -34,18 +34,6 @@ func (w *writer) headline(r *output.Report) {
 	if etcd := etcdRoute(p); etcd != "" {
 		fact("etcd", as(plain, etcd))
 	}
-}
-
-// done says whether every part that the plan would change is where it should go.
-func done(p *output.Plan) bool {
-	for _, stage := range p.Stages {
-		for _, node := range stage.Nodes {
-			if node.From != p.To || (stage.Name == stageControlPlane && p.From != p.To) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // budgets says how pods are protected while they move.

@@ -6,15 +6,18 @@ import (
 	"github.com/refit-dev/refit/cmd/refit/output"
 )
 
-// Next is what a person may type after reading. A command that this build does not have is empty, and is not spoken of.
+// Next is what a person may type after reading.
 type Next struct {
 	Again   string // the same command once more
 	Plan    string // the plan for the same target
-	Upgrade string // carries the plan out
+	Upgrade string // carries the plan out; empty: that is what is about to happen
 }
 
 // next ends a page with what to type.
 func (w *writer) next(r *output.Report, next Next) {
+	if next.Upgrade == "" && !r.Blocked {
+		return
+	}
 	w.section("Next")
 	switch {
 	case r.Blocked:
@@ -27,11 +30,9 @@ func (w *writer) next(r *output.Report, next Next) {
 	case r.Kind == output.KindCheck:
 		w.para(2, as(plain, "See what would happen, in which order and for how long:"))
 		w.command(next.Plan)
-	case next.Upgrade != "":
+	default:
 		w.para(2, as(plain, "Nothing has been changed. To carry this plan out:"))
 		w.command(next.Upgrade)
-	default:
-		w.para(2, as(plain, "Nothing has been changed. This version of Refit checks and plans; it cannot carry a plan out yet."))
 	}
 }
 

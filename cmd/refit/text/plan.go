@@ -11,7 +11,7 @@ func Plan(r *output.Report, page Page, next Next) string {
 	w := newWriter(page)
 	w.headline(r)
 	w.findings("What stands in the way", r.Findings, isBlocking, page.Wide)
-	if done(r.Plan) {
+	if r.Plan.Done() {
 		w.section("Nothing to do")
 		w.para(2, as(plain, fmt.Sprintf("Everything that the plan speaks of is at %s already.", r.Plan.To)))
 		return w.String()

@@ -25,7 +25,6 @@ type situation struct {
 	spec       refitv1alpha1.ClusterUpgradeSpec
 	findings   []preflight.Finding
 	everyWidth bool
-	upgrades   bool // this build can carry a plan out
 }
 
 func to(version string) refitv1alpha1.ClusterUpgradeSpec {
@@ -79,11 +78,7 @@ func (s *situation) make(t *testing.T) *output.Report {
 
 func (s *situation) next(command string) text.Next {
 	line := " --to " + s.spec.Target.Kubernetes
-	next := text.Next{Again: "refit " + command + line, Plan: "refit plan" + line}
-	if s.upgrades {
-		next.Upgrade = "refit upgrade" + line
-	}
-	return next
+	return text.Next{Again: "refit " + command + line, Plan: "refit plan" + line, Upgrade: "refit upgrade" + line}
 }
 
 func find(t *testing.T, name string) *situation {
@@ -101,7 +96,7 @@ func situations() []situation {
 	return []situation{
 		{name: "ha", everyWidth: true, snapshot: shop, spec: to("v1.36.3"), findings: []preflight.Finding{oneBackend, noAgents}},
 		{name: "blocked", everyWidth: true, snapshot: shop, spec: to("v1.36.3"), findings: manyFindings()},
-		{name: "installed", snapshot: withAgents(shop), spec: to("v1.36.3"), upgrades: true},
+		{name: "installed", snapshot: withAgents(shop), spec: to("v1.36.3")},
 		{name: "hops", snapshot: ha("v1.34.2", "v1.35.7", "v1.36.3", "v1.37.0"), spec: to("v1.37.0")},
 		{name: "no-releases", snapshot: ha("v1.34.2"), spec: to("v1.36.3")},
 		{name: "single", snapshot: func() *cluster.Snapshot { return read(clustertest.Single("v1.35.4", clustertest.Released("v1.36.3"))) }, spec: to("v1.36.3")},

@@ -25,6 +25,7 @@ var acts = map[plan.ActionKind]func(*Controller, context.Context, *sight, *plan.
 	plan.Cordon:   (*Controller).cordon,
 	plan.Uncordon: (*Controller).cordon,
 	plan.Drain:    (*Controller).drain,
+	plan.Try:      (*Controller).try,
 	plan.Skip:     (*Controller).mark,
 	plan.GiveUp:   (*Controller).mark,
 }

@@ -18,17 +18,23 @@ var phases = map[plan.State]refitv1alpha1.Phase{
 	plan.Succeeded: refitv1alpha1.PhaseSucceeded, plan.Aborted: refitv1alpha1.PhaseAborted,
 }
 
-// setConditions writes the conditions, which are the truth, and the phase, which follows from them.
-func (s *sight) setConditions(now time.Time) {
-	state := s.decision.State
+// state is where the operation is once this decision is written down: the write that finishes it is its end.
+func (s *sight) state() plan.State {
 	for i := range s.decision.Do {
-		if s.decision.Do[i].Kind == plan.Finish { // this write is the end
-			state = plan.Succeeded
-			if s.operation.Spec.Aborted {
-				state = plan.Aborted
-			}
+		switch {
+		case s.decision.Do[i].Kind != plan.Finish:
+		case s.operation.Spec.Aborted:
+			return plan.Aborted
+		default:
+			return plan.Succeeded
 		}
 	}
+	return s.decision.State
+}
+
+// setConditions writes the conditions, which are the truth, and the phase, which follows from them.
+func (s *sight) setConditions(now time.Time) {
+	state := s.state()
 	s.operation.Status.Phase = phases[state]
 	reason, message := s.why(state)
 	set := func(kind string, is bool, reason, message string) {

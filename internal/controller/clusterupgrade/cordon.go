@@ -47,10 +47,6 @@ func (c *Controller) cordon(ctx context.Context, seen *sight, a *plan.Action) er
 	if err := c.Live.Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), manager); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if a.Kind == plan.Cordon {
-		c.note(seen, now, "Cordoned", a.Reason)
-	} else {
-		c.note(seen, now, "Uncordoned", a.Reason)
-	}
+	c.noteAct(seen, a)
 	return nil
 }

@@ -8,12 +8,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
 // drain writes down that a node shall be emptied, from which moment its time counts. Whoever empties nodes sees that and evicts.
 func (c *Controller) drain(ctx context.Context, seen *sight, a *plan.Action) error {
-	return c.writeDrain(ctx, seen, a, func(now *refitv1alpha1.NodeUpgrade) bool {
+	if draining(seen.nodes[a.Node], a) {
+		return nil // as every look decides anew until the node is empty
+	}
+	return c.writeStatus(ctx, seen, a, func(now *refitv1alpha1.NodeUpgrade) bool {
 		d := now.Status.Drain
 		if d == nil || d.Sequence != now.Spec.Sequence {
 			now.Status.Drain = &refitv1alpha1.DrainStatus{
@@ -30,9 +34,18 @@ func (c *Controller) drain(ctx context.Context, seen *sight, a *plan.Action) err
 	})
 }
 
+// draining says whether a node was seen to be emptied already, in the way that was decided.
+func draining(n *cluster.Node, a *plan.Action) bool {
+	if n == nil || n.Upgrade == nil {
+		return false
+	}
+	d := n.Upgrade.Status.Drain
+	return d != nil && d.Sequence == n.Upgrade.Spec.Sequence && d.Delete == a.Delete && d.Phase != refitv1alpha1.DrainDrained
+}
+
 // mark writes down that a node could not be emptied, and what follows from that.
 func (c *Controller) mark(ctx context.Context, seen *sight, a *plan.Action) error {
-	return c.writeDrain(ctx, seen, a, func(now *refitv1alpha1.NodeUpgrade) bool {
+	return c.writeStatus(ctx, seen, a, func(now *refitv1alpha1.NodeUpgrade) bool {
 		d := now.Status.Drain
 		if d == nil || d.Sequence != now.Spec.Sequence {
 			return false
@@ -45,7 +58,8 @@ func (c *Controller) mark(ctx context.Context, seen *sight, a *plan.Action) erro
 	})
 }
 
-func (c *Controller) writeDrain(ctx context.Context, seen *sight, a *plan.Action, change func(*refitv1alpha1.NodeUpgrade) bool) error {
+// writeStatus changes the controller's part of the status of a node's work, if that is still as it was seen.
+func (c *Controller) writeStatus(ctx context.Context, seen *sight, a *plan.Action, change func(*refitv1alpha1.NodeUpgrade) bool) error {
 	n := seen.nodes[a.Node]
 	now := &refitv1alpha1.NodeUpgrade{}
 	if err := c.Live.Get(ctx, types.NamespacedName{Name: a.Node}, now); err != nil {
@@ -58,7 +72,11 @@ func (c *Controller) writeDrain(ctx context.Context, seen *sight, a *plan.Action
 	if !change(now) {
 		return nil
 	}
-	return c.Live.Status().Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), manager)
+	if err := c.Live.Status().Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), manager); err != nil {
+		return err
+	}
+	c.noteAct(seen, a)
+	return nil
 }
 
 // stamp is now, as statuses write it.

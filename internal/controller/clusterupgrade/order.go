@@ -52,7 +52,11 @@ func (c *Controller) order(ctx context.Context, seen *sight, a *plan.Action) err
 	}
 	now.OwnerReferences = []metav1.OwnerReference{ownedBy(n)} // the node may have joined anew
 	now.Spec = orderOf(seen, n, a, now.Spec.Sequence)
-	return c.Live.Update(ctx, now, manager)
+	if err := c.Live.Update(ctx, now, manager); err != nil {
+		return err
+	}
+	c.noteAct(seen, a)
+	return nil
 }
 
 // orderOf is the whole order, numbered above every one that was written or that the agent ever accepted.

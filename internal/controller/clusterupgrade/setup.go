@@ -4,11 +4,15 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -20,12 +24,34 @@ func (c *Controller) SetUp(manager ctrl.Manager) error {
 	wakes := handler.EnqueueRequestsFromMapFunc(c.unfinished)
 	return ctrl.NewControllerManagedBy(manager).
 		For(&refitv1alpha1.ClusterUpgrade{}).
-		Watches(&corev1.Node{}, wakes).
+		Watches(&refitv1alpha1.ClusterUpgrade{}, wakes, builder.WithPredicates(ends())). // the next one's turn has come
+		Watches(&corev1.Node{}, wakes, builder.WithPredicates(predicate.Funcs{UpdateFunc: tellsMore})).
 		Watches(&refitv1alpha1.NodeUpgrade{}, wakes).
 		Watches(&refitv1alpha1.NodeReport{}, wakes).
 		Watches(&refitv1alpha1.Release{}, wakes).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}). // one decides at a time
 		Complete(c)
+}
+
+// ends hears of operations that end.
+func ends() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, is := e.ObjectOld.(*refitv1alpha1.ClusterUpgrade)
+			now, also := e.ObjectNew.(*refitv1alpha1.ClusterUpgrade)
+			return is && also && now.HasEnded() && !was.HasEnded()
+		},
+	}
+}
+
+// tellsMore says whether a Node changed in something that is looked at: five thousand kubelets say every few minutes that nothing has. See observe.Trim.
+func tellsMore(e event.UpdateEvent) bool {
+	was, is := e.ObjectOld.(*corev1.Node)
+	now, also := e.ObjectNew.(*corev1.Node)
+	return !is || !also || was.UID != now.UID || !equality.Semantic.DeepEqual(was.Labels, now.Labels) ||
+		!equality.Semantic.DeepEqual(was.Annotations, now.Annotations) || !equality.Semantic.DeepEqual(was.Spec, now.Spec) ||
+		!equality.Semantic.DeepEqual(was.Status, now.Status)
 }
 
 // unfinished are the operations that may have something to do.

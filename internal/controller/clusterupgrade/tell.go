@@ -5,17 +5,18 @@ import (
 	"reflect"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
 // tell writes the operation's status, if it is another one than before: claims, the plan, how far it is, and what is being done or waited for. The update names
-// the version that was read, so that it fails where another leader has written meanwhile.
+// the version that was read, so that it fails where another leader has written meanwhile. The status of an operation that has ended is history: what becomes of
+// its nodes later is no longer its doing.
 func (c *Controller) tell(ctx context.Context, seen *sight) error {
 	operation := seen.operation
+	if operation.HasEnded() {
+		return nil
+	}
 	was := operation.Status.DeepCopy()
 	status := &operation.Status
 	status.ObservedGeneration = operation.Generation
@@ -24,7 +25,7 @@ func (c *Controller) tell(ctx context.Context, seen *sight) error {
 	if seen.plan != nil {
 		status.Plan = seen.summary(status.Plan)
 	}
-	status.Doing = refitv1alpha1.Clip(seen.decision.Doing, maxDoing)
+	status.Doing = refitv1alpha1.Clip(seen.doing(), maxDoing)
 	if status.Doing != was.Doing {
 		status.DoingSince = c.stamp()
 	}
@@ -32,11 +33,26 @@ func (c *Controller) tell(ctx context.Context, seen *sight) error {
 	if reflect.DeepEqual(*was, *status) {
 		return nil
 	}
+	told := story(was, status, seen)
 	if err := c.Live.Status().Update(ctx, operation); err != nil {
 		return err
 	}
-	c.noteChange(seen, was)
+	for _, e := range told {
+		c.note(seen, e)
+	}
 	return nil
+}
+
+// doing is the sentence for people. The write that ends an operation is its last: it says how it ended, not what is being done.
+func (s *sight) doing() string {
+	switch s.state() {
+	case plan.Succeeded:
+		return "Done: the cluster is at " + s.plan.To
+	case plan.Aborted:
+		return "Aborted"
+	case plan.Running, plan.AwaitingApproval, plan.Queued, plan.Paused, plan.Stalled, plan.Aborting:
+	}
+	return s.decision.Doing
 }
 
 // maxDoing is how long the sentence may be.
@@ -57,36 +73,18 @@ func activeAfter(active []string, do []plan.Action) []string {
 	return active
 }
 
-// summary is the plan in numbers. What was estimated when the plan was made stays; so does the hash of a plan that is followed: a changed one is seen by it.
+// summary is the plan in numbers. What was estimated when the plan was made stays. So does the hash of a plan that is followed and that nobody approved: a
+// changed one is seen by it. Where one was approved, the hash is that of the plan to approve now.
 func (s *sight) summary(was *refitv1alpha1.PlanSummary) *refitv1alpha1.PlanSummary {
 	now := s.plan.Summary()
 	if was != nil && s.begun() {
-		now.Hash, now.Estimate, now.From, now.WorkersFrom = was.Hash, was.Estimate, was.From, was.WorkersFrom
-		if s.operation.Spec.ApprovedPlan == s.plan.Hash {
-			now.Hash = s.plan.Hash
+		now.Estimate, now.From, now.WorkersFrom = was.Estimate, was.From, was.WorkersFrom
+		if was.Hash == s.plan.Hash {
+			now.Stages = was.Stages // an outline counts no nodes
+		}
+		if s.operation.Spec.ApprovedPlan == "" {
+			now.Hash = was.Hash
 		}
 	}
 	return now
-}
-
-// note is an Event about a node of an operation.
-func (c *Controller) note(seen *sight, about runtime.Object, reason, message string) {
-	c.Events.Eventf(seen.operation, about, corev1.EventTypeNormal, reason, reason, "%s", message)
-}
-
-// noteChange tells the story in Events: a phase that was reached, and claims.
-func (c *Controller) noteChange(seen *sight, was *refitv1alpha1.ClusterUpgradeStatus) {
-	status := &seen.operation.Status
-	if status.Phase != was.Phase {
-		kind := corev1.EventTypeNormal
-		if status.Phase == refitv1alpha1.PhaseStalled {
-			kind = corev1.EventTypeWarning
-		}
-		c.Events.Eventf(seen.operation, nil, kind, string(status.Phase), string(status.Phase), "%s", status.Doing)
-	}
-	for i := range seen.decision.Do {
-		if a := &seen.decision.Do[i]; a.Kind == plan.Claim || a.Kind == plan.Free {
-			c.Events.Eventf(seen.operation, nil, corev1.EventTypeNormal, string(a.Kind), string(a.Kind), "%s: %s", a.Node, a.Reason)
-		}
-	}
 }

@@ -25,10 +25,7 @@ type sight struct {
 	decision plan.Decision
 }
 
-// fresh is how old a reading may be on which something disruptive is decided. On a large cluster a reading takes longer than that; then three times as long.
-const fresh = 5 * time.Second
-
-// think decides. What disrupts is decided twice: the second time on a reading that is fresh.
+// think decides. What disrupts is decided on a reading that is fresh, and so is what an outdated one may have held up.
 func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (*sight, error) {
 	if _, _, known := c.World.Age(); !known {
 		if err := c.World.Read(ctx); err != nil {
@@ -36,18 +33,46 @@ func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.Cluster
 		}
 	}
 	seen, err := c.look(ctx, operation)
-	if err != nil || !seen.disrupts() || c.fresh() {
-		return seen, err
-	}
-	if err := c.World.Read(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return c.look(ctx, operation)
+	age, took, _ := c.World.Age()
+	switch judge(seen.disrupts(), c.World.Outdated(), age, took) {
+	case renew:
+		c.World.ReadBeside(ctx)
+	case readFirst:
+		if err := c.World.Read(ctx); err != nil {
+			return nil, err
+		}
+		return c.look(ctx, operation)
+	case good:
+	}
+	return seen, nil
 }
 
-func (c *Controller) fresh() bool {
-	age, took, known := c.World.Age()
-	return known && age <= max(fresh, 3*took)
+// fresh is how old a reading may be on which something disruptive is decided. On a large cluster a reading takes longer than that; then three times as long.
+const fresh = 5 * time.Second
+
+// verdict is whether a decision may stand on the reading that it was made on.
+type verdict int
+
+const (
+	good      verdict = iota
+	renew             // and a new one shall be made meanwhile: to wait for it would hold thousands of nodes up for seconds, again and again
+	readFirst         // no: it should have been renewed by now, or nobody wanted it for long
+)
+
+func judge(disrupts, outdated bool, age, took time.Duration) verdict {
+	limit := max(fresh, 3*took)
+	switch {
+	case outdated:
+		return readFirst
+	case !disrupts || age <= limit:
+		return good
+	case age <= limit+2*took:
+		return renew
+	}
+	return readFirst
 }
 
 func (c *Controller) look(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (*sight, error) {
@@ -66,7 +91,7 @@ func (c *Controller) look(ctx context.Context, operation *refitv1alpha1.ClusterU
 // decide checks, plans and asks what to do.
 func (s *sight) decide() {
 	spec := policy.Defaulted(s.operation.Spec)
-	if s.plan, s.unmade = plan.Make(s.snapshot, spec); s.unmade != nil {
+	if s.plan, s.unmade = s.makePlan(spec); s.unmade != nil {
 		s.decision = stalled(refitv1alpha1.ReasonBlocked, "There is no way to the target: "+s.unmade.Error(),
 			"make another ClusterUpgrade with a target that can be reached")
 		if !errors.Is(s.unmade, plan.ErrTarget) {
@@ -84,11 +109,23 @@ func (s *sight) decide() {
 	s.decision = plan.Next(s.plan, s.snapshot, s.now)
 }
 
+// makePlan plans. Once something was begun, an outline will do, as long as it is of the plan that the status tells of.
+func (s *sight) makePlan(spec refitv1alpha1.ClusterUpgradeSpec) (*plan.Plan, error) {
+	if told := s.operation.Status.Plan; told != nil && s.begun() {
+		if outline, err := plan.Outline(s.snapshot, spec); err != nil || outline.Hash == told.Hash {
+			return outline, err
+		}
+	}
+	return plan.Make(s.snapshot, spec)
+}
+
 // begun says whether the operation has touched a node. From then on the gates of each step stand for the checks.
 func (s *sight) begun() bool {
-	if len(s.operation.Status.Active) > 0 {
-		return true
-	}
+	return len(s.operation.Status.Active) > 0 || s.changed()
+}
+
+// changed says whether a node was ever ordered to change.
+func (s *sight) changed() bool {
 	for i := range s.snapshot.Nodes {
 		u := s.snapshot.Nodes[i].Upgrade
 		if u != nil && u.Spec.Operation.UID == s.operation.UID && u.Spec.Permit != refitv1alpha1.PermitPrefetch && u.Spec.Permit != refitv1alpha1.PermitHold {

@@ -1,3 +1,3 @@
-// Package nodeupgrade empties the nodes whose NodeUpgrade says that they shall be drained, and writes down how far that is. It decides nothing: the operation's
-// controller begins a drain and ends it, by the order's sequence and the drain's phase.
+// Package nodeupgrade does what a NodeUpgrade's status says shall be done with its node, and writes down how far that is: it empties nodes (drain.go), and lets
+// Pods try them (trial.go). It decides nothing: the operation's controller begins both, and each belongs to one order by its sequence.
 package nodeupgrade

@@ -14,16 +14,32 @@ func Trim(object any) (any, error) {
 	}
 	switch o := object.(type) {
 	case *corev1.Node:
-		cordoned := o.Annotations[refitv1alpha1.AnnotationCordonedBy]
-		o.Annotations = nil
-		if cordoned != "" {
-			o.Annotations = map[string]string{refitv1alpha1.AnnotationCordonedBy: cordoned}
-		}
-		o.Status.Images, o.Status.VolumesAttached, o.Status.VolumesInUse, o.Status.Config = nil, nil, nil, nil
+		trimNode(o)
 	case *refitv1alpha1.NodeUpgrade:
 		if o.Status.Error != nil {
 			o.Status.Error.LogTail = ""
 		}
 	}
 	return object, nil
+}
+
+// trimNode leaves what nodeOf looks at. When a kubelet was heard of last is not among it: nearly all that five thousand kubelets tell is that.
+func trimNode(n *corev1.Node) {
+	cordoned := n.Annotations[refitv1alpha1.AnnotationCordonedBy]
+	n.Annotations = nil
+	if cordoned != "" {
+		n.Annotations = map[string]string{refitv1alpha1.AnnotationCordonedBy: cordoned}
+	}
+	n.Spec = corev1.NodeSpec{Taints: n.Spec.Taints, Unschedulable: n.Spec.Unschedulable}
+	info := n.Status.NodeInfo
+	n.Status = corev1.NodeStatus{
+		Addresses: n.Status.Addresses, Allocatable: n.Status.Allocatable, Conditions: n.Status.Conditions,
+		NodeInfo: corev1.NodeSystemInfo{
+			KubeletVersion: info.KubeletVersion, ContainerRuntimeVersion: info.ContainerRuntimeVersion, OperatingSystem: info.OperatingSystem,
+			OSImage: info.OSImage, Architecture: info.Architecture, KernelVersion: info.KernelVersion,
+		},
+	}
+	for i, c := range n.Status.Conditions {
+		n.Status.Conditions[i] = corev1.NodeCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}
+	}
 }

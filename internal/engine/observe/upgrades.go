@@ -31,11 +31,13 @@ func (g *gathering) readUpgrades(ctx context.Context) error {
 		})
 }
 
-// upgradeOf keeps what decisions need, in a copy.
+// upgradeOf keeps what decisions need. It shares lists with the object, which nobody changes: not a cache, and not who thinks.
 func upgradeOf(u *refitv1alpha1.NodeUpgrade) *cluster.Upgrade {
-	out := &cluster.Upgrade{Spec: u.Spec, Status: *u.Status.DeepCopy()}
-	if out.Status.Error != nil {
-		out.Status.Error.LogTail = "" // nothing decides by it, and a log may hold anything
+	out := &cluster.Upgrade{Spec: u.Spec, Status: u.Status}
+	if e := u.Status.Error; e != nil && e.LogTail != "" {
+		short := *e
+		short.LogTail = "" // nothing decides by it, and a log may hold anything
+		out.Status.Error = &short
 	}
 	return out
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,10 +25,12 @@ type World struct {
 	watched client.Reader
 
 	reading sync.Mutex // held while the cluster is read
+	beside  atomic.Bool
 	mu      sync.Mutex
 	last    *gathering
 	lastAt  time.Time     // when the newest reading began
 	took    time.Duration // and how long it took
+	changed bool          // a control plane node was, since, or a node has left
 	opened  map[string]openedRelease
 }
 
@@ -56,9 +60,40 @@ func (w *World) Read(ctx context.Context) error {
 	g.snapshot.Cost.Took = time.Since(begun)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.last, w.lastAt, w.took = g, begun, time.Since(begun)
+	w.last, w.lastAt, w.took, w.changed = g, begun, time.Since(begun), false
 	return nil
 }
+
+// old is how old a reading may become although nothing is decided on it: what only a reading tells, such as that an API server has become ready, would never
+// be heard of. On a large cluster, where a reading takes long, it is longer.
+const old = 30 * time.Second
+
+// moment is how long a node may be in a reading and not in a watch before the cluster is read anew.
+const moment = 2 * time.Second
+
+// Outdated says whether what the last look showed should be read anew: a control plane node was changed since, and its API server with it; a node seems to have
+// left; or the reading is old.
+func (w *World) Outdated() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed || time.Since(w.lastAt) > max(old, 20*w.took)
+}
+
+// ReadBeside reads the whole cluster beside whoever asks, unless that is under way already. If it fails, the reading that there is grows older.
+func (w *World) ReadBeside(ctx context.Context) {
+	if !w.beside.CompareAndSwap(false, true) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), besidePatience)
+	go func() {
+		defer cancel()
+		defer w.beside.Store(false)
+		_ = w.Read(ctx)
+	}()
+}
+
+// besidePatience is when a reading beside others is given up.
+const besidePatience = 2 * time.Minute
 
 // Age is how old the newest reading is, and how long it took. It is false before the first one.
 func (w *World) Age() (age, took time.Duration, known bool) {
@@ -103,39 +138,89 @@ func (w *World) lookAtNodes(ctx context.Context, s *cluster.Snapshot) error {
 			return err
 		}
 	}
-	seen := make(map[string]int, len(nodes.Items))
 	s.Nodes = make([]cluster.Node, 0, len(nodes.Items))
-	for i := range nodes.Items {
-		n := nodeOf(&nodes.Items[i])
+	for _, node := range byName(nodes.Items) {
+		n := nodeOf(node)
 		if read := w.last.nodes[n.Name]; read != nil {
-			n = newer(n, read, nodes.Items[i].ResourceVersion, w.last.versions[kindNode+n.Name])
+			n = newer(n, read, node.ResourceVersion, w.last.versions[kindNode+n.Name])
 		}
-		seen[n.Name] = len(s.Nodes)
 		s.Nodes = append(s.Nodes, n)
 	}
-	for i := range w.last.snapshot.Nodes {
-		// One that only the reading shows has left since, or joined and the watch has not told yet. To believe in it for a moment does no harm.
-		if n := &w.last.snapshot.Nodes[i]; !known(seen, n.Name) {
-			seen[n.Name] = len(s.Nodes)
-			s.Nodes = append(s.Nodes, *n)
-		}
+	s.Nodes = withUnheard(s.Nodes, w.last.snapshot.Nodes)
+	// One that has left would stay as long as the reading does.
+	w.changed = w.changed || len(s.Nodes) > len(nodes.Items) && time.Since(w.lastAt) > max(moment, 3*w.took)
+	seen := make(map[string]*cluster.Node, len(s.Nodes))
+	for i := range s.Nodes {
+		seen[s.Nodes[i].Name] = &s.Nodes[i]
 	}
 	for i := range upgrades.Items {
-		u := &upgrades.Items[i]
-		if at, ok := seen[u.Name]; ok && !Older(u.ResourceVersion, w.last.versions[kindUpgrade+u.Name]) {
-			s.Nodes[at].Upgrade = upgradeOf(u)
-			if d := u.Status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.FinishedAt != nil && d.FinishedAt.After(w.lastAt) {
-				s.Nodes[at].Pods = staying(s, s.Nodes[at].Pods) // whoever emptied it has looked after the reading
-			}
+		if n := seen[upgrades.Items[i].Name]; n != nil {
+			w.lookAtUpgrade(s, n, &upgrades.Items[i])
 		}
 	}
 	for i := range reports.Items {
-		r := &reports.Items[i]
-		if at, ok := seen[r.Name]; ok && !Older(r.ResourceVersion, w.last.versions[kindReport+r.Name]) {
-			s.Nodes[at].Asked, s.Nodes[at].Report = r.Spec.Request, r.Status.DeepCopy()
+		if n := seen[reports.Items[i].Name]; n != nil {
+			w.lookAtReport(n, &reports.Items[i])
 		}
 	}
 	return nil
+}
+
+// lookAtUpgrade gives a node the work that is watched, unless an older one than was read. What was read is let go of then: two of each of five thousand would
+// be many.
+func (w *World) lookAtUpgrade(s *cluster.Snapshot, n *cluster.Node, u *refitv1alpha1.NodeUpgrade) {
+	version := w.last.versions[kindUpgrade+u.Name]
+	if Older(u.ResourceVersion, version) {
+		return
+	}
+	n.Upgrade = upgradeOf(u)
+	if read := w.last.nodes[u.Name]; read != nil {
+		read.Upgrade = nil
+	}
+	w.changed = w.changed || n.ControlPlane && u.Status.FinishedAt != nil && u.ResourceVersion != version
+	if d := u.Status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.FinishedAt != nil && d.FinishedAt.After(w.lastAt) {
+		n.Pods = staying(s, n.Pods) // whoever emptied it has looked after the reading
+	}
+}
+
+// lookAtReport gives a node the report that is watched, in the same way.
+func (w *World) lookAtReport(n *cluster.Node, r *refitv1alpha1.NodeReport) {
+	if Older(r.ResourceVersion, w.last.versions[kindReport+r.Name]) {
+		return
+	}
+	n.Asked, n.Report = r.Spec.Request, &r.Status // which nobody changes, see upgradeOf
+	if read := w.last.nodes[r.Name]; read != nil {
+		read.Report = nil
+	}
+}
+
+// byName sorts nodes, which a cache hands out in no order. Who thinks wants them by name, and would sort much larger values.
+func byName(nodes []corev1.Node) []*corev1.Node {
+	out := make([]*corev1.Node, len(nodes))
+	for i := range nodes {
+		out[i] = &nodes[i]
+	}
+	slices.SortFunc(out, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// withUnheard adds nodes that only the reading shows: each has left since, or joined and the watch has not told yet. To believe in it for a moment does no
+// harm.
+func withUnheard(watched, read []cluster.Node) []cluster.Node {
+	heard := make(map[string]bool, len(watched))
+	for i := range watched {
+		heard[watched[i].Name] = true
+	}
+	all := watched
+	for i := range read {
+		if !heard[read[i].Name] {
+			all = append(all, read[i])
+		}
+	}
+	if len(all) > len(watched) {
+		slices.SortFunc(all, func(a, b cluster.Node) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return all
 }
 
 // staying are the pods that no drain moves.
@@ -181,9 +266,4 @@ func Older(version, than string) bool {
 	}
 	order, err := resourceversion.CompareResourceVersion(version, than)
 	return err == nil && order < 0
-}
-
-func known(seen map[string]int, name string) bool {
-	_, ok := seen[name]
-	return ok
 }

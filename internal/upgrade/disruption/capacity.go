@@ -25,7 +25,7 @@ type Shortage struct {
 // Fits places the pods of the nodes that are away on the others, largest first, each where the most memory is free. It knows requests and taints only:
 // a pod may go where the taints are no others than on the node that it comes from.
 func (sim *Simulation) Fits(away ...string) (Shortage, bool) {
-	free := slices.Clone(sim.room.free)
+	left := measure(sim.snapshot)
 	gone := map[int]bool{}
 	for _, name := range away {
 		if i, ok := sim.byName[name]; ok {
@@ -33,9 +33,9 @@ func (sim *Simulation) Fits(away ...string) (Shortage, bool) {
 		}
 	}
 	var short Shortage
-	for i := range sim.Nodes {
+	for i := range sim.snapshot.Nodes {
 		if gone[i] {
-			sim.place(i, gone, free, &short)
+			place(sim.snapshot, i, gone, left, &short)
 		}
 	}
 	return short, short.Pods == 0
@@ -61,11 +61,10 @@ func measure(s *cluster.Snapshot) room {
 }
 
 // place finds room for the pods of one node.
-func (sim *Simulation) place(from int, gone map[int]bool, free []cluster.Resources, short *Shortage) {
-	s := sim.snapshot
-	to := &hosts{free: free}
+func place(s *cluster.Snapshot, from int, gone map[int]bool, left room, short *Shortage) {
+	to := &hosts{free: left.free}
 	for i := range s.Nodes {
-		if !gone[i] && sim.room.open[i] && tolerated(s.Nodes[i].Taints, s.Nodes[from].Taints) {
+		if !gone[i] && left.open[i] && tolerated(s.Nodes[i].Taints, s.Nodes[from].Taints) {
 			to.nodes = append(to.nodes, i)
 		}
 	}

@@ -9,15 +9,13 @@ import (
 // replacement is a guess of how long a pod needs to be ready elsewhere. Images are on few nodes, so it is not a small one.
 const replacement = 30 * time.Second
 
-// Simulation is what draining each node would mean. It refers to the Snapshot by index and must not outlive it.
+// Simulation is what draining each node would mean. It refers to the Snapshot by index and must not outlive it. A node is foreseen when somebody first asks
+// about it: of five thousand nodes, a decision asks about the few whose turn may be now. So one goroutine may use it at a time.
 type Simulation struct {
-	Nodes []NodeDrain // as Snapshot.Nodes
-	// Apart are the budgets that keep nodes from being drained together.
-	Apart []Apart
-
 	snapshot *cluster.Snapshot
 	byName   map[string]int
-	room     room
+	budgets  [][]int      // by workload
+	drains   []*NodeDrain // as Snapshot.Nodes, nil where nobody has asked
 }
 
 // NodeDrain is what draining one node would mean.
@@ -101,15 +99,12 @@ type Wait struct {
 	Time    time.Duration // at most
 }
 
-// Simulate foresees the drain of every node.
+// Simulate foresees the drain of any node of a Snapshot.
 func Simulate(s *cluster.Snapshot) *Simulation {
-	sim := &Simulation{Nodes: make([]NodeDrain, len(s.Nodes)), snapshot: s, byName: make(map[string]int, len(s.Nodes)), room: measure(s)}
-	budgets := budgetsOf(s)
+	sim := &Simulation{snapshot: s, byName: make(map[string]int, len(s.Nodes)), budgets: budgetsOf(s), drains: make([]*NodeDrain, len(s.Nodes))}
 	for i := range s.Nodes {
 		sim.byName[s.Nodes[i].Name] = i
-		sim.Nodes[i] = drain(s, &s.Nodes[i], budgets)
 	}
-	sim.Apart = apart(s, sim.Nodes)
 	return sim
 }
 
@@ -119,11 +114,19 @@ func (sim *Simulation) Node(name string) *NodeDrain {
 	if !ok {
 		return nil
 	}
-	return &sim.Nodes[i]
+	return sim.at(i)
 }
 
-func drain(s *cluster.Snapshot, node *cluster.Node, budgets [][]int) NodeDrain {
-	out := NodeDrain{Node: node.Name}
+// at returns what draining a node would mean, by its index.
+func (sim *Simulation) at(i int) *NodeDrain {
+	if sim.drains[i] == nil {
+		sim.drains[i] = drain(sim.snapshot, &sim.snapshot.Nodes[i], sim.budgets)
+	}
+	return sim.drains[i]
+}
+
+func drain(s *cluster.Snapshot, node *cluster.Node, budgets [][]int) *NodeDrain {
+	out := &NodeDrain{Node: node.Name}
 	var longest int64
 	for _, set := range node.Pods {
 		if set.Workload < 0 || set.Workload >= len(s.Workloads) || set.Count <= 0 {

@@ -3,8 +3,6 @@ package disruption
 import (
 	"fmt"
 	"slices"
-
-	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
 // Apart is a budget whose pods stand on several nodes, and that does not allow to drain all of these at once: the drains would wait for
@@ -16,13 +14,15 @@ type Apart struct {
 	Nodes   []string // in the Snapshot's order
 }
 
-func apart(s *cluster.Snapshot, nodes []NodeDrain) []Apart {
+// Apart are the budgets that keep nodes from being drained together.
+func (sim *Simulation) Apart() []Apart {
+	s := sim.snapshot
 	byBudget := make([]Apart, len(s.Budgets))
-	for i := range nodes {
-		for _, u := range nodes[i].uses {
+	for i := range s.Nodes {
+		for _, u := range sim.at(i).uses {
 			a := &byBudget[u.budget]
 			a.Pods += u.pods
-			a.Nodes = append(a.Nodes, nodes[i].Node)
+			a.Nodes = append(a.Nodes, s.Nodes[i].Name)
 		}
 	}
 	var out []Apart
@@ -79,7 +79,7 @@ func (s *Set) MayAdd(node string) (Conflict, bool) {
 	if !ok || slices.Contains(s.nodes, i) {
 		return Conflict{}, true
 	}
-	for _, u := range s.sim.Nodes[i].uses {
+	for _, u := range s.sim.at(i).uses {
 		// Pods that only this node has may go in rounds, that is for its own drain to wait out.
 		if s.pods[u.budget] == 0 {
 			continue
@@ -99,7 +99,7 @@ func (s *Set) Add(node string) {
 		return
 	}
 	s.nodes = append(s.nodes, i)
-	for _, u := range s.sim.Nodes[i].uses {
+	for _, u := range s.sim.at(i).uses {
 		s.pods[u.budget] += u.pods
 	}
 }
@@ -115,7 +115,7 @@ func (s *Set) Remove(node string) {
 		return
 	}
 	s.nodes = slices.Delete(s.nodes, at, at+1)
-	for _, u := range s.sim.Nodes[i].uses {
+	for _, u := range s.sim.at(i).uses {
 		s.pods[u.budget] -= u.pods
 	}
 }
@@ -123,8 +123,8 @@ func (s *Set) Remove(node string) {
 // holder is the first node of the set with pods of a budget.
 func (s *Set) holder(budget int) string {
 	for _, i := range s.nodes {
-		if slices.ContainsFunc(s.sim.Nodes[i].uses, func(u use) bool { return u.budget == budget }) {
-			return s.sim.Nodes[i].Node
+		if slices.ContainsFunc(s.sim.at(i).uses, func(u use) bool { return u.budget == budget }) {
+			return s.sim.at(i).Node
 		}
 	}
 	return ""

@@ -117,15 +117,16 @@ func (d *deciding) settle(n *cluster.Node, hop int) {
 		d.wait(d.atWork(n, fmt.Sprintf("Waiting for %s to report %s", n.Name, version)))
 		return
 	}
-	if n.CordonedBy == d.op.UID {
-		d.act(Uncordon, n, "it is at %s and ready", version)
-		return
-	}
-	if n.ControlPlane {
+	ours := n.CordonedBy == d.op.UID
+	if n.ControlPlane && (!ours || !d.op.Spec.Aborted) { // an aborted operation leaves no cordon, whatever else is not well
 		if w := d.firstClosed(settleGates, n, hop); w != nil {
 			d.wait(*w)
 			return
 		}
+	}
+	if ours {
+		d.act(Uncordon, n, "it is at %s and ready", version)
+		return
 	}
 	d.act(Free, n, "it is at %s and ready", version)
 }

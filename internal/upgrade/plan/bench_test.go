@@ -37,6 +37,16 @@ func BenchmarkMake(b *testing.B) {
 	}
 }
 
+// BenchmarkOutline plans for the same cluster what is decided by.
+func BenchmarkOutline(b *testing.B) {
+	s, _ := large(b, 5000, 150_000)
+	for b.Loop() {
+		if _, err := Outline(s, s.Operation.Spec); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // large is a synthetic cluster whose control plane is upgraded, whose workers have fetched, and of which two hundred are at work.
 func large(b *testing.B, nodes, pods int) (*cluster.Snapshot, *Plan) {
 	b.Helper()

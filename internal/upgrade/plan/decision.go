@@ -54,6 +54,7 @@ const (
 	Hold     ActionKind = "Hold"     // order the agent to do nothing: as Apply
 	Skip     ActionKind = "Skip"     // write down that the node could not be emptied and is left for later
 	GiveUp   ActionKind = "GiveUp"   // write down that the node could not be emptied and that the operation stops for it
+	Try      ActionKind = "Try"      // the node with a Pod: write status.trial (NodeUpgrade, resourceVersion), which lets it begin
 	Uncordon ActionKind = "Uncordon" // the node, if the cordon is ours: resourceVersion of the Node
 	Free     ActionKind = "Free"     // the slot: remove the node from status.active, resourceVersion and epoch
 	Finish   ActionKind = "Finish"   // the operation: write Succeeded or Aborted

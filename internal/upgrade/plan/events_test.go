@@ -30,6 +30,7 @@ var events = []event{
 	{"an agent falls asleep", agentSleeps},
 	{"an etcd member is ill", memberIll},
 	{"an API server is ill", serverIll},
+	{"pods on a node reach nothing", podsCut},
 	{"etcd's leadership moves", leadershipMoves},
 	{"the endpoint's address moves", addressMoves},
 	{"a person pauses", pauses},

@@ -58,6 +58,8 @@ func (w *world) act(who *decider, a *Action) bool {
 		return w.order(who, m, seen.upgrade, a)
 	case Drain:
 		return w.drainBehindFence(who, m, a)
+	case Try:
+		return w.beginTrial(m, seen.upgrade)
 	case Skip, GiveUp:
 		return w.mark(m, seen.upgrade, a.Kind)
 	case Cordon, Uncordon:

@@ -63,11 +63,12 @@ var applyGates = []gate{
 	{"KubeletStillNotNewer", onWorker(kubeletTooNew)},
 }
 
-// settleGates hold the end of the work on a control plane node: the next one must find a control plane that is whole.
+// settleGates hold the end of the work on a control plane node: it gets no pods before it is well, and the next one must find a control plane that is whole.
 var settleGates = []gate{
 	{"FactsFreshAfter", factsFromBefore}, // gathered after the change, not before it
 	{"EtcdHealthyAfter", etcdUnhealthy},
 	{"APIServersReadyAfter", apiServerNotReady},
+	{"TrialPassed", trialNotPassed}, // a Pod on it finds the API by its name and reaches it
 }
 
 // beginGates hold the first disruption of a node that was claimed a moment ago.

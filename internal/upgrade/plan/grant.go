@@ -275,16 +275,23 @@ type canary struct {
 	wait   *Wait
 }
 
+// openWindow counts who is at work. A slot that is freed by this very decision is free: both are in one write.
 func (d *deciding) openWindow(hop int) *window {
-	pools := len(d.spec.Pools)
+	pools, freed := len(d.spec.Pools), d.freed()
 	w := &window{
-		view: d.view, unavailable: make([]int, pools), atWork: len(d.active),
+		view: d.view, unavailable: make([]int, pools), atWork: len(d.active) - len(freed),
 		zones: make([]zoneTurn, pools), proven: make([]canary, pools), claimed: map[string]bool{},
 	}
 	var draining []string
 	for _, name := range d.op.Active {
 		n := d.nodes[name]
 		if n == nil {
+			continue
+		}
+		if freed[name] {
+			if !n.ControlPlane && !d.away(n) {
+				w.unavailable[d.pools[name]]--
+			}
 			continue
 		}
 		if !d.changing(n) {
@@ -296,10 +303,21 @@ func (d *deciding) openWindow(hop int) *window {
 	}
 	w.draining = d.drains.Together(draining...)
 	for pool := range w.proven {
-		w.unavailable[pool] = d.counts[pool].away
+		w.unavailable[pool] += d.counts[pool].away
 		w.proven[pool] = d.canary(pool, hop)
 	}
 	return w
+}
+
+// freed are the nodes whose slots are freed by what was decided so far.
+func (d *deciding) freed() map[string]bool {
+	out := map[string]bool{}
+	for i := range d.do {
+		if d.do[i].Kind == Free {
+			out[d.do[i].Node] = true
+		}
+	}
+	return out
 }
 
 // claim counts a node that is about to be claimed.

@@ -56,6 +56,7 @@ var caughtBy = map[string]string{
 	"FactsFreshAfter":        "old-news-after",
 	"EtcdHealthyAfter":       "member-down-after",
 	"APIServersReadyAfter":   "server-not-ready-after",
+	"TrialPassed":            "pods-cut",
 	"SlotStillFree":          "slot-lost",
 	"ControlPlaneAtRest":     "worker-joins-late",
 	"NodeReady":              "worker-not-ready",

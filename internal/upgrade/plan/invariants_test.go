@@ -166,6 +166,17 @@ func (w *world) checkDone(who *decider, name string) {
 	for _, other := range w.machines {
 		w.require(!other.controlPlane || other.up && other.apiServer.well(), "I1: %s is done, and the API server on %s is not ready", name, other.name)
 	}
+	w.checkTried(m)
+}
+
+// checkTried: a control plane node gets no pods, and is not done, while pods on it have been cut off since before its change ended (I1).
+func (w *world) checkTried(m *machine) {
+	u := m.upgrade
+	if !m.controlPlane || m.trial.cut.IsZero() || w.op.Spec.Aborted || u == nil || string(u.Spec.NodeUID) != m.uid ||
+		u.Spec.Permit != refitv1alpha1.PermitApply || u.Status.ObservedSequence != u.Spec.Sequence || u.Status.Phase != refitv1alpha1.NodeSucceeded {
+		return
+	}
+	w.require(m.trial.cut.After(u.Status.FinishedAt.Time), "I1: %s is given pods, and they have reached nothing since %s", m.name, clock(m.trial.cut))
 }
 
 // changed says whether the host is in the middle of a change that failed.
@@ -333,6 +344,7 @@ func (w *world) checkDrain(m *machine) {
 
 func (w *world) checkUncordon(m *machine) {
 	w.require(!m.cordoned || (!m.byHand && m.cordonedBy == w.op.UID), "the cordon of %s is lifted, and it was not ours", m.name)
+	w.checkTried(m)
 }
 
 // checkDelete: a budget is set aside only where the policy says so, and only after the time that it says (I4).

@@ -15,28 +15,50 @@ import (
 // Make plans the upgrade that spec asks for. An operation's recorded path is followed, however far the cluster has come on it; otherwise the
 // path begins where the cluster is. An error is a target that cannot be reached at all, in words for the person who asked.
 func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, error) {
-	spec = policy.Defaulted(spec)
-	path, err := PathOf(s, spec)
+	p, m, err := outline(s, spec)
 	if err != nil {
 		return nil, err
 	}
-	m := &maker{snapshot: s, spec: &spec, path: path, drains: disruption.Simulate(s), times: observedTimes(s)}
+	m.drains, m.times = disruption.Simulate(s), observedTimes(s)
 	m.sortNodes()
+	p.LeftOut = m.leftOut
+	p.Pools = m.pools()
+	for i := range p.Stages {
+		m.fill(p, &p.Stages[i])
+		p.Estimate.Expected += p.Stages[i].Estimate.Expected
+		p.Estimate.Observed = p.Estimate.Observed || p.Stages[i].Estimate.Observed
+	}
+	p.Notes = m.notes(p)
+	return p, nil
+}
 
-	p := &Plan{From: path.From.String(), To: path.To.String(), spec: spec, LeftOut: m.leftOut}
+// Outline is the same plan without what it tells a reader: nodes, pools, notes and times. It is what gets approved and what Next decides by, and costs
+// little where there are thousands of nodes.
+func Outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, error) {
+	p, _, err := outline(s, spec)
+	return p, err
+}
+
+func outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, *maker, error) {
+	spec = policy.Defaulted(spec)
+	path, err := PathOf(s, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := &maker{snapshot: s, spec: &spec, path: path}
+	p := &Plan{From: path.From.String(), To: path.To.String(), spec: spec}
 	if _, oldest, err := start(s); err == nil && !oldest.IsZero() {
 		p.WorkersFrom = oldest.String()
 	}
 	p.Hops = m.hops()
-	p.Pools = m.pools()
 	p.Stages = m.stages(p)
-	p.Notes = m.notes(p)
-	for _, stage := range p.Stages {
-		p.Estimate.Expected += stage.Estimate.Expected
-		p.Estimate.Observed = p.Estimate.Observed || stage.Estimate.Observed
-	}
-	p.Hash = hash(p, m.controlPlane)
-	return p, nil
+	p.Hash = hash(p, touchedServers(s, &spec))
+	return p, m, nil
+}
+
+// touchedServers are the control plane nodes that a plan touches.
+func touchedServers(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec) []*cluster.Node {
+	return slices.DeleteFunc(s.ControlPlane(), func(n *cluster.Node) bool { return policy.LeftOut(spec, n) != "" })
 }
 
 // Summary is the plan as an operation's status keeps it.

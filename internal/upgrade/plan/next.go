@@ -146,7 +146,9 @@ func (d *deciding) needsPerson() bool {
 
 func (d *deciding) doing(out Decision) string {
 	if out.State == Running || out.State == Aborting {
-		if sentence := sayActions(d.do); sentence != "" {
+		// A drain is asked for again and again; what it waits for tells more.
+		news := slices.DeleteFunc(slices.Clone(d.do), func(a Action) bool { return a.Kind == Drain })
+		if sentence := sayActions(news); sentence != "" {
 			return sentence
 		}
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
@@ -50,7 +51,7 @@ func (w *world) mend(d *Decision, wait *Wait) {
 		w.bringBack(m)
 	case refitv1alpha1.ReasonControlPlaneUnhealthy:
 		w.mendControlPlane(m)
-	case refitv1alpha1.ReasonReportMissing:
+	case refitv1alpha1.ReasonReportMissing, refitv1alpha1.ReasonTrialFailed:
 		w.mendHost(m)
 	case refitv1alpha1.ReasonReleaseMissing:
 		w.release(w.versionOf(wait))
@@ -122,7 +123,7 @@ func (w *world) mendHost(m *machine) {
 	w.tell("* a person mends the host of %s", m.name)
 	m.agent.fails, m.agent.asleep, m.agent.absent = false, false, false
 	w.setUp(m, true)
-	m.kubelet.ill, m.apiServer.ill = false, false
+	m.kubelet.ill, m.apiServer.ill, m.trial.cut = false, false, time.Time{}
 	w.setMember(m, true)
 }
 

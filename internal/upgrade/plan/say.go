@@ -74,7 +74,7 @@ func blockersOf(drain *refitv1alpha1.DrainStatus) string {
 
 // sayActions says in a sentence what is being done, the most telling kind first.
 func sayActions(actions []Action) string {
-	for _, kind := range []ActionKind{Finish, Apply, PutBack, Drain, Cordon, Claim, Skip, GiveUp, Uncordon, Free, Prefetch, Hold, Ask} {
+	for _, kind := range []ActionKind{Finish, Apply, PutBack, Drain, Cordon, Claim, Skip, GiveUp, Try, Uncordon, Free, Prefetch, Hold, Ask} {
 		var on []string
 		for _, a := range actions {
 			if a.Kind == kind {
@@ -91,7 +91,7 @@ func sayActions(actions []Action) string {
 var sentences = map[ActionKind]string{
 	Ask: "Asking %s for fresh facts", Prefetch: "Fetching on %s", Claim: "Beginning with %s",
 	Cordon: "Cordoning %s", Drain: "Draining %s", Apply: "Upgrading %s", PutBack: "Putting %s back", Hold: "Holding %s", Skip: "Leaving %s for later",
-	GiveUp: "Giving up on %s", Uncordon: "Uncordoning %s", Free: "Done with %s", Finish: "Finishing%s",
+	GiveUp: "Giving up on %s", Try: "Trying %s with a Pod", Uncordon: "Uncordoning %s", Free: "Done with %s", Finish: "Finishing%s",
 }
 
 // list names a few and counts the rest.

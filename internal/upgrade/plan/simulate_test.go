@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestSimulatedUpgrades upgrades random clusters under random events, and requires that no invariant ever breaks and that every operation ends.
@@ -187,6 +188,8 @@ func (w *world) pass(d *Decision) {
 			due = m.agent.next
 		case m.report != nil && m.asked > m.report.Answered, m.upgrade != nil && m.upgrade.Spec.Sequence > m.agent.accepted:
 			due = w.now
+		case m.trial.ends != (time.Time{}):
+			due = m.trial.ends
 		}
 		if m.up && due.Before(next) {
 			next = due

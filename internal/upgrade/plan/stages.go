@@ -16,21 +16,31 @@ func (m *maker) stages(p *Plan) []Stage {
 	var out []Stage
 	last := len(p.Hops) - 1
 	for i, hop := range p.Hops {
-		out = append(out, m.prefetch(p, i))
-		if m.spec.Scope != refitv1alpha1.ScopeWorkers && !m.catchUp(i) {
-			out = append(out, m.controlPlaneStage(p, i))
+		add := func(name refitv1alpha1.StageName, when bool) {
+			if when {
+				out = append(out, Stage{Name: name, Hop: i, Kubernetes: hop.Kubernetes})
+			}
 		}
-		if m.path.WorkersFollow[i] {
-			out = append(out, m.workersStage(p, i))
-		}
-		if i == last {
-			out = append(out, Stage{
-				Name: refitv1alpha1.StageVerify, Hop: i, Kubernetes: hop.Kubernetes, Estimate: m.times.verify(),
-				Reason: "every node at its version and ready, every API server ready, nothing left cordoned by Refit",
-			})
-		}
+		add(refitv1alpha1.StagePrefetch, true)
+		add(refitv1alpha1.StageControlPlane, m.spec.Scope != refitv1alpha1.ScopeWorkers && !m.catchUp(i))
+		add(refitv1alpha1.StageWorkers, m.path.WorkersFollow[i])
+		add(refitv1alpha1.StageVerify, i == last)
 	}
 	return out
+}
+
+// fill adds what a stage does with each node, why, and how long that may take.
+func (m *maker) fill(p *Plan, stage *Stage) {
+	switch stage.Name {
+	case refitv1alpha1.StagePrefetch:
+		m.fillPrefetch(p, stage)
+	case refitv1alpha1.StageControlPlane:
+		m.fillControlPlane(p, stage)
+	case refitv1alpha1.StageWorkers:
+		m.fillWorkers(p, stage)
+	case refitv1alpha1.StageVerify:
+		stage.Reason, stage.Estimate = "every node at its version and ready, every API server ready, nothing left cordoned by Refit", m.times.verify()
+	}
 }
 
 // catchUp says whether a hop is there for workers only, which must catch up with the control plane before that can move.
@@ -38,13 +48,11 @@ func (m *maker) catchUp(hop int) bool {
 	return hop == 0 && len(m.path.Hops) > 1 && m.path.Hops[0] == m.path.From
 }
 
-// prefetch covers the control plane nodes of the hop, and the workers when the version that they go to next is another than before: so that a file that
+// fillPrefetch covers the control plane nodes of the hop, and the workers when the version that they go to next is another than before: so that a file that
 // cannot be had is known before anything was disrupted, workers fetch at the beginning what they need at the end.
-func (m *maker) prefetch(p *Plan, hop int) Stage {
-	stage := Stage{
-		Name: refitv1alpha1.StagePrefetch, Hop: hop, Kubernetes: p.Hops[hop].Kubernetes, Estimate: m.times.prefetch(),
-		Reason: "files and images are fetched and checked on every node before anything is disrupted",
-	}
+func (m *maker) fillPrefetch(p *Plan, stage *Stage) {
+	hop := stage.Hop
+	stage.Reason, stage.Estimate = "files and images are fetched and checked on every node before anything is disrupted", m.times.prefetch()
 	add := func(n *cluster.Node, step NodeStep, to string) {
 		if step.To = to; !isAt(m.snapshot, n, to) {
 			stage.Nodes = append(stage.Nodes, step)
@@ -57,14 +65,13 @@ func (m *maker) prefetch(p *Plan, hop int) Stage {
 	}
 	next := slices.Index(m.path.WorkersFollow[hop:], true)
 	if next < 0 || (hop > 0 && !m.path.WorkersFollow[hop-1]) {
-		return stage
+		return
 	}
 	for i, nodes := range m.workers {
 		for _, n := range nodes {
 			add(n, NodeStep{Node: n.Name, Pool: m.spec.Pools[i].Name, Zone: n.Zone, From: m.from(p, n, hop)}, p.Hops[hop+next].Kubernetes)
 		}
 	}
-	return stage
 }
 
 // from is the version that a node has when a hop begins: what it has now, or what an earlier hop will have brought.
@@ -80,28 +87,26 @@ func (m *maker) from(p *Plan, n *cluster.Node, hop int) string {
 	return n.Kubelet
 }
 
-func (m *maker) controlPlaneStage(p *Plan, hop int) Stage {
-	stage := Stage{Name: refitv1alpha1.StageControlPlane, Hop: hop, Kubernetes: p.Hops[hop].Kubernetes}
+func (m *maker) fillControlPlane(p *Plan, stage *Stage) {
 	stage.Reason = "each node whole before the next: etcd, API server, controller manager and scheduler, kubelet"
 	if len(m.controlPlane) == 1 {
 		stage.Reason = "etcd, API server, controller manager and scheduler, kubelet; the API is away while its only server is swapped"
 	}
 	holder := m.snapshot.Endpoint.Holder
 	for _, n := range m.controlPlane {
-		step := m.step(p, n, hop)
+		step := m.step(p, n, stage.Hop)
 		if n.Name == holder && len(m.controlPlane) > 1 && !step.There {
 			step.Reason = fmt.Sprintf("it holds the API endpoint's address %s, so it goes last", m.snapshot.Endpoint.Address)
 		}
 		stage.Nodes = append(stage.Nodes, step)
 		stage.Estimate = stage.Estimate.plus(step.Estimate)
 	}
-	return stage
 }
 
-func (m *maker) workersStage(p *Plan, hop int) Stage {
-	stage := Stage{Name: refitv1alpha1.StageWorkers, Hop: hop, Kubernetes: p.Hops[hop].Kubernetes, Reason: m.workersReason(p, hop)}
+func (m *maker) fillWorkers(p *Plan, stage *Stage) {
+	stage.Reason = m.workersReason(p, stage.Hop)
 	for i, nodes := range m.workers {
-		steps := m.poolSteps(p, i, hop)
+		steps := m.poolSteps(p, i, stage.Hop)
 		for at := range p.Pools {
 			if pool := &p.Pools[at]; len(nodes) > 0 && pool.Name == m.spec.Pools[i].Name {
 				pool.Estimate = poolEstimate(pool, steps)
@@ -110,7 +115,6 @@ func (m *maker) workersStage(p *Plan, hop int) Stage {
 		}
 		stage.Nodes = append(stage.Nodes, steps...)
 	}
-	return stage
 }
 
 func (m *maker) poolSteps(p *Plan, pool, hop int) []NodeStep {
@@ -142,7 +146,7 @@ func (m *maker) keepApart(steps []NodeStep) {
 	for i := range steps {
 		at[steps[i].Node] = i
 	}
-	for _, apart := range m.drains.Apart {
+	for _, apart := range m.drains.Apart() {
 		budget := &m.snapshot.Budgets[apart.Budget]
 		var here []int
 		for _, name := range apart.Nodes {
@@ -151,13 +155,11 @@ func (m *maker) keepApart(steps []NodeStep) {
 			}
 		}
 		slices.Sort(here)
+		reason := fmt.Sprintf("PodDisruptionBudget %s allows %d of their pods to go at once", budget.Key(), max(0, budget.Allowed))
 		for i := 1; i < len(here); i++ {
 			earlier, later := &steps[here[i-1]], &steps[here[i]]
 			if len(later.Apart) < 3 {
-				later.Apart = append(later.Apart, Apart{
-					Node:   earlier.Node,
-					Reason: fmt.Sprintf("PodDisruptionBudget %s allows %d of their pods to go at once", budget.Key(), max(0, budget.Allowed)),
-				})
+				later.Apart = append(later.Apart, Apart{Node: earlier.Node, Reason: reason})
 			}
 		}
 	}

@@ -115,6 +115,29 @@ var controlPlaneStories = []story{
 		script: []turn{{func(t *telling) bool { return t.machine("cp-2").kubelet.away }, server("cp-3", false)}, {at(12), server("cp-3", true)}},
 	},
 	{
+		name: "pods-cut", tells: "Pods on cp-2 reach nothing since it was changed. It stays cordoned and no other node goes, until a Pod of ours finds the API from there.",
+		scene: minor(shape(3, 0)), ends: Succeeded,
+		script: []turn{{func(t *telling) bool { return t.machine("cp-2").kubelet.away }, cut("cp-2")}, {at(12), connected("cp-2")}},
+	},
+	{
+		name: "pods-cut-single-node", tells: "The same on the only node of a cluster, where nothing is cordoned.",
+		scene: minor(shape(1, 0)), ends: Succeeded,
+		script: []turn{{applying("cp-1"), cut("cp-1")}, {at(12), connected("cp-1")}},
+	},
+	{
+		name: "pods-cut-abort", tells: "Pods on cp-2 reach nothing, and a person ends the operation. Our cordon is lifted all the same.",
+		scene: minor(shape(3, 0)), ends: Aborted,
+		script: []turn{{func(t *telling) bool { return t.machine("cp-2").kubelet.away }, cut("cp-2")}, {at(12), func(t *telling) { t.abort() }}},
+	},
+	{
+		name: "trial-does-not-end", tells: "Nobody carries the trial of cp-2 out. After a while a person is told.",
+		scene: minor(shape(3, 0)), ends: Succeeded,
+		script: []turn{
+			{applying("cp-2"), func(t *telling) { t.machine("cp-2").trial.hangs = true }},
+			{at(12), func(t *telling) { t.machine("cp-2").trial.hangs = false }},
+		},
+	},
+	{
 		name: "two-members-not-waived", tells: "Two etcd members, and nobody has said yes to the outage. Nothing goes; a person ends it.",
 		scene: minor(shape(2, 0)), ends: Aborted,
 		script: []turn{{at(15), func(t *telling) { t.abort() }}},

@@ -57,7 +57,7 @@ func (w *world) told(who *decider, a *Action, done bool) {
 
 var verbs = map[ActionKind]string{
 	Ask: "ask", Prefetch: "fetch on", Claim: "claim", Cordon: "cordon", Drain: "drain", Apply: "upgrade",
-	PutBack: "put back", Hold: "hold", Skip: "skip", GiveUp: "give up", Uncordon: "uncordon", Free: "free", Finish: "finish",
+	PutBack: "put back", Hold: "hold", Skip: "skip", GiveUp: "give up", Try: "try", Uncordon: "uncordon", Free: "free", Finish: "finish",
 }
 
 // flush tells the acts of one decision; those of one kind for one reason in one line.
@@ -88,7 +88,8 @@ func (t *tale) decided(at time.Time, d *Decision) {
 	var waiting []string
 	for i := range d.Waiting {
 		wait := &d.Waiting[i]
-		if !wait.Person && (wait.Reason == refitv1alpha1.ReasonProgressing && wait.Until.IsZero() || wait.Reason == refitv1alpha1.ReasonReportMissing) {
+		if !wait.Person && (wait.Reason == refitv1alpha1.ReasonProgressing && wait.Until.IsZero() || wait.Reason == refitv1alpha1.ReasonReportMissing ||
+			wait.Reason == refitv1alpha1.ReasonTrialRunning) {
 			continue // that is said by what is being done
 		}
 		text := "waits: " + wait.Message

@@ -154,6 +154,15 @@ func (v *view) drain(n *cluster.Node) *refitv1alpha1.DrainStatus {
 	return order.Status.Drain
 }
 
+// trial is how a Pod fares on the node since its newest order was carried out, nil if that was not asked for yet.
+func (v *view) trial(n *cluster.Node) *refitv1alpha1.TrialStatus {
+	order := v.order(n)
+	if order == nil || order.Status.Trial == nil || order.Status.Trial.Sequence != order.Spec.Sequence {
+		return nil
+	}
+	return order.Status.Trial
+}
+
 // changing says whether the node's agent may be changing the host: it has an order to, and has not come to an end of it.
 func (v *view) changing(n *cluster.Node) bool {
 	order := v.order(n)
@@ -229,11 +238,13 @@ func (v *view) settled(n *cluster.Node, hop int) bool {
 	return v.at(n, hop) && n.IsReady() && !v.active[n.Name] && n.CordonedBy != v.op.UID && !v.changing(n) && !v.failed(n)
 }
 
-// unavailable says whether the node counts against maxUnavailable of its pool: we are at work on it, it is not ready, or somebody cordoned it. A waiver that
-// names the node sets the last two aside.
-func (v *view) unavailable(n *cluster.Node) bool {
+// unavailable says whether the node counts against maxUnavailable of its pool: we are at work on it, or it is away anyway.
+func (v *view) unavailable(n *cluster.Node) bool { return v.active[n.Name] || v.away(n) }
+
+// away says whether a node takes no pods: we cordoned it, it is not ready, or somebody else cordoned it. A waiver that names the node sets the last two aside.
+func (v *view) away(n *cluster.Node) bool {
 	switch {
-	case v.active[n.Name], n.CordonedBy == v.op.UID:
+	case n.CordonedBy == v.op.UID:
 		return true
 	case !n.IsReady():
 		return !policy.Waived(v.spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name))

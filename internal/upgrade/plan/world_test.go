@@ -12,7 +12,7 @@ import (
 )
 
 // world is a simulated cluster: what is true in it, which is not what anybody saw of it. Time passes in ticks. Nothing in it is changed but through
-// its agents (agent_test.go), its pods (pods_test.go), what happens to it (events_test.go), a person (person_test.go) and the fences that stand
+// its agents (agent_test.go), its pods (pods_test.go), trials (trial_test.go), what happens to it (events_test.go), a person (person_test.go) and the fences that stand
 // between a decision and the cluster (fences_test.go).
 type world struct {
 	dice *rand.Rand // nil: everything takes its usual time, as in a story
@@ -90,6 +90,7 @@ type machine struct {
 	asked          int64
 
 	agent agent
+	trial trial
 	since changes
 }
 
@@ -190,6 +191,7 @@ func (w *world) live() {
 	for _, m := range w.machines {
 		m.settleReadiness(w)
 		m.notice(w)
+		m.try(w)
 	}
 	w.runPods()
 }

@@ -202,7 +202,7 @@ func nodesShareBudget(v *view) []Finding {
 		return nil
 	}
 	var found []Finding
-	for _, apart := range v.sim.Apart {
+	for _, apart := range v.sim.Apart() {
 		var nodes []string
 		for _, name := range apart.Nodes {
 			if n := v.byName[name]; n != nil && n.drained && !n.ControlPlane {

@@ -104,7 +104,7 @@ func newView(in Input) *view {
 	v.nodes = make([]node, len(v.s.Nodes))
 	for i := range v.s.Nodes {
 		v.nodes[i] = v.node(&v.s.Nodes[i])
-		v.nodes[i].moves = &v.sim.Nodes[i]
+		v.nodes[i].moves = v.sim.Node(v.s.Nodes[i].Name)
 		v.byName[v.nodes[i].Name] = &v.nodes[i]
 	}
 	v.fillPools()

@@ -66,6 +66,7 @@ func TestWhatAdmissionLetsIn(t *testing.T) {
 		b.apply(t, options(), false)
 		b.enforced(t)
 		t.Run("in refit-system the strictest Pod Security holds, and the controller fits it", func(t *testing.T) { b.restricted(t) })
+		t.Run("in refit-trial it holds for the controller, too", func(t *testing.T) { b.tries(t) })
 		t.Run("in refit-agent only pods that place or remove agents are let in", func(t *testing.T) { b.guarded(t) })
 		t.Run("the controller gets no pod in, even with every right", func(t *testing.T) { b.keptOut(t) })
 		t.Run("labels of a pod of a former image may change, its image may not", func(t *testing.T) { b.updates(t) })
@@ -89,6 +90,25 @@ func (b *bed) restricted(t *testing.T) {
 	for name, pod := range map[string]*corev1.Pod{"a privileged pod": privileged, "the pod that places agents": agent} {
 		if err := try(t, b.client, pod); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "PodSecurity") {
 			t.Errorf("%s in refit-system: %v", name, err)
+		}
+	}
+}
+
+// tries: what the controller makes in refit-trial is as harmless as the strictest Pod Security wants it. The Pod that it does make is in test/apiserver/trial.
+func (b *bed) tries(t *testing.T) {
+	t.Helper()
+	controller := b.as(t, controllerUser, controllerGroups...)
+	agent := podOf(b.agents(t), "n1")
+	agent.Namespace = "refit-trial"
+	plain := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "refit-trial", Name: "n1"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "try", Image: "x"}}},
+	}
+	for deadline := time.Now().Add(patience); !b.may(t, "create core/pods refit-trial/") && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond) // the server takes a moment to know of a binding
+	}
+	for name, pod := range map[string]*corev1.Pod{"the pod that places agents": agent, "a pod that may be root": plain} {
+		if err := try(t, controller, pod); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "PodSecurity") {
+			t.Errorf("%s in refit-trial: %v", name, err)
 		}
 	}
 }

@@ -48,7 +48,8 @@ func TestWhatTheControllerMayDo(t *testing.T) {
 			"list coordination.k8s.io/leases kube-system/", "create coordination.k8s.io/leases refit-system/", "update coordination.k8s.io/leases refit-system/refit",
 			"update refit.dev/clusterupgrades/status /op", "update refit.dev/clusterupgrades/finalizers /op", "create refit.dev/nodeupgrades",
 			"patch refit.dev/nodeupgrades/status /n1", "patch refit.dev/nodereports /n1", "get refit.dev/releases /r", "create core/events default/",
-			"get /metrics", "get /readyz", "get /version",
+			"create core/pods refit-trial/", "watch core/pods refit-trial/", "delete core/pods refit-trial/n1", "list core/events refit-trial/",
+			"get apps/daemonsets refit-agent/refit-agent", "get /metrics", "get /readyz", "get /version",
 		}
 		for deadline := time.Now().Add(patience); !b.may(t, may[0]) && time.Now().Before(deadline); {
 			time.Sleep(50 * time.Millisecond) // the server takes a moment to know of a binding
@@ -59,7 +60,9 @@ func TestWhatTheControllerMayDo(t *testing.T) {
 			}
 		}
 		for _, what := range []string{
-			// Nothing that runs.
+			// Nothing that runs, but for Pods in refit-trial, and those as they are.
+			"update core/pods refit-trial/n1", "patch core/pods refit-trial/n1", "create core/pods/exec refit-trial/n1", "update core/pods/ephemeralcontainers refit-trial/n1",
+			"patch core/namespaces /refit-trial", "list core/events refit-system/", "list apps/daemonsets refit-agent/",
 			"create core/pods refit-system/", "create core/pods refit-agent/", "create core/pods default/", "create core/pods kube-system/", "create core/pods",
 			"update core/pods shop/cart-1", "patch core/pods shop/cart-1", "create core/pods/exec shop/cart-1", "update core/pods/ephemeralcontainers shop/cart-1",
 			"get core/pods/proxy kube-system/kube-apiserver-n1", "create core/pods/binding shop/cart-1", "deletecollection core/pods shop/",

@@ -24,6 +24,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 	"github.com/refit-dev/refit/test/apiserver"
+	"github.com/refit-dev/refit/test/apiserver/agents"
 )
 
 const (
@@ -42,8 +43,8 @@ func must(tb testing.TB, err error) {
 func load(t *testing.T, s *apiserver.Server, wanted *cluster.Snapshot) {
 	t.Helper()
 	s.Install(t, "../../../config/crd")
-	s.Load(t, workers, objects(wanted))
-	s.Load(t, workers, contents(wanted))
+	s.Load(t, workers, agents.Objects(wanted))
+	s.Load(t, workers, agents.Contents(wanted))
 	s.Load(t, workers, slices.Values(helmSecrets(t)))
 	loadBudgets(t, s, wanted)
 	loadReports(t, s, wanted)
@@ -65,7 +66,7 @@ func loadBudgets(t *testing.T, s *apiserver.Server, wanted *cluster.Snapshot) {
 	client, err := kubernetes.NewForConfig(s.RESTConfig())
 	must(t, err)
 	sideBySide(t, len(wanted.Budgets), func(i int) error {
-		b := budgetOf(&wanted.Budgets[i])
+		b := agents.Budget(&wanted.Budgets[i])
 		budgets := client.PolicyV1().PodDisruptionBudgets(b.Namespace)
 		made, err := budgets.Create(t.Context(), b, metav1.CreateOptions{})
 		if err != nil {

@@ -40,6 +40,7 @@ const (
 	notThis      = "it may write its NodeReport and the status of its NodeUpgrade, not "
 	notSpec      = "a node may not change the spec"
 	notDrain     = "a node may not change status.drain"
+	notTrial     = "a node may not change status.trial"
 	notMetadata  = "a node may not change labels, annotations or finalizers"
 	notOwnedByIt = "what a node writes may be owned by the Node of its name only"
 )
@@ -51,7 +52,9 @@ func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
 		role(t, s, "test-everything", []string{"*"}, "*")
 		bind(t, s, "group system:nodes", "test-everything")
 		for _, name := range []string{"n1", "n2"} {
-			made(t, s, changed(t, smallest("NodeUpgrade", name), fields{"status.drain": object{"phase": "Draining", "sequence": int64(5)}}))
+			made(t, s, changed(t, smallest("NodeUpgrade", name), fields{
+				"status.drain": object{"phase": "Draining", "sequence": int64(5)}, "status.trial": object{"phase": "Running", "sequence": int64(5)},
+			}))
 			made(t, s, smallest("NodeReport", name))
 		}
 		made(t, s, smallest("NodeUpgrade", "system"))
@@ -86,6 +89,8 @@ func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
 		refusedFor(t, "the question", patch(n1("NodeReport"), "n1", `{"spec":{"request":7}}`), notSpec)
 		refusedFor(t, "its drain", patch(n1("NodeUpgrade"), "n1", `{"status":{"drain":{"phase":"Drained"}}}`, "status"), notDrain)
 		refusedFor(t, "its drain forgotten", patch(n1("NodeUpgrade"), "n1", `{"status":{"drain":null}}`, "status"), notDrain)
+		refusedFor(t, "its trial", patch(n1("NodeUpgrade"), "n1", `{"status":{"trial":{"phase":"Passed"}}}`, "status"), notTrial)
+		refusedFor(t, "its trial forgotten", patch(n1("NodeUpgrade"), "n1", `{"status":{"trial":null}}`, "status"), notTrial)
 		refusedFor(t, "its status forgotten", patch(n1("NodeUpgrade"), "n1", `{"status":null}`, "status"), notDrain)
 
 		refusedFor(t, "its order deleted", remove("NodeUpgrade", "n1"), notThis+"DELETE nodeupgrades")
@@ -128,6 +133,7 @@ func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
 		// Others are not held back by what holds for nodes.
 		admin := objects(t, s.RESTConfig(), "NodeUpgrade")
 		letThrough(t, "the controller's order", patch(admin, "n1", permit))
+		letThrough(t, "the controller's trial", patch(admin, "n1", `{"status":{"trial":{"phase":"Passed"}}}`, "status"))
 		letThrough(t, "the controller's drain", patch(admin, "n1", `{"status":{"drain":{"phase":"Drained"}}}`, "status"))
 	})
 }

@@ -200,6 +200,7 @@ func TestTheConstantsAreTheBounds(t *testing.T) {
 		{"NodeUpgrade", "status.error.remedy", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.error.logTail", maxLength, refitv1alpha1.MaxLogTail},
 		{"NodeUpgrade", "status.steps", maxItems, refitv1alpha1.MaxSteps},
+		{"NodeUpgrade", "status.trial.message", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.drain.blockers", maxItems, refitv1alpha1.MaxBlockers},
 		{"NodeUpgrade", "status.drain.blockers[].reason", maxLength, refitv1alpha1.MaxBlockerReason},
 	} {

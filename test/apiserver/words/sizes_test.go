@@ -91,8 +91,9 @@ func storedSize(t *testing.T, s *apiserver.Server, content map[string]any) int {
 	case "NodeReport":
 		write("refit-agent", status)
 	case "NodeUpgrade":
-		write("refit-controller", map[string]any{"drain": status["drain"]})
+		write("refit-controller", map[string]any{"drain": status["drain"], "trial": status["trial"]})
 		delete(status, "drain")
+		delete(status, "trial")
 		write("refit-agent", status)
 	}
 	asker, err := discovery.NewDiscoveryClientForConfig(s.RESTConfig())

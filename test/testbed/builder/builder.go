@@ -63,6 +63,7 @@ type Release struct {
 	EtcdBin       string   // directory with etcd, etcdctl and etcdutl
 	CNIBin        string   // directory with the CNI plugins
 	ContainerdBin string   // directory with containerd of this testbed, its shim and ctr
+	Debs          []string // packages of Kubernetes, the CNI plugins and containerd
 	Images        []string // archives of the container images
 }
 
@@ -78,10 +79,14 @@ func (b *Builder) Release(ctx context.Context, kubernetes string) (Release, erro
 	if err := b.publish(ctx, parts); err != nil {
 		return Release{}, err
 	}
+	debs, err := debsOf(b.cache, []recipe{parts.cniDeb, parts.containerdDeb, parts.kubernetesDebs})
+	if err != nil {
+		return Release{}, err
+	}
 	return Release{
 		Release: parts.release,
 		Bin:     b.bin(parts.kubernetes), EtcdBin: b.bin(parts.etcd), CNIBin: b.bin(parts.cni), ContainerdBin: b.bin(parts.containerd),
-		Images: parts.images.archives(b.cache.entry(parts.images)),
+		Debs: debs, Images: parts.images.archives(b.cache.entry(parts.images)),
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -66,6 +67,33 @@ func newBuildCommand(opts *options) *cobra.Command {
 	flags.StringSliceVar(&nodes.installs, "node-install", nil, "also build node images with Kubernetes installed this way: binaries, deb")
 	flags.StringSliceVar(&nodes.containerds, "node-containerd", []string{builder.ContainerdBuilt},
 		"containerd of those node images: debian, "+builder.ContainerdBuilt)
+	return cmd
+}
+
+func newCollectCommand(opts *options) *cobra.Command {
+	var kubernetes, to string
+	cmd := &cobra.Command{
+		Use:     "collect --kubernetes VERSION --to DIRECTORY",
+		Short:   "Lay the programs, packages and images of a Kubernetes version into a folder, as a mirror has them",
+		Example: "  testbed collect --kubernetes v1.36.3 --to mirror",
+		Args:    asUsage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := versions.Lookup(kubernetes); err != nil {
+				return usageError{err}
+			}
+			if to == "" {
+				return usageError{errors.New("--to is missing: name a folder")}
+			}
+			release, err := builder.New(opts.cache, opts.report).Release(cmd.Context(), kubernetes)
+			if err != nil {
+				return err
+			}
+			return release.Collect(to)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&kubernetes, "kubernetes", "", "the version, such as v1.36.3")
+	flags.StringVar(&to, "to", "", "the folder, which is made")
 	return cmd
 }
 

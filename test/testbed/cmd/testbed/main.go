@@ -31,6 +31,7 @@ type options struct {
 // subcommands is everything testbed can do.
 var subcommands = []func(*options) *cobra.Command{
 	newBuildCommand,       // make binaries, images and packages
+	newCollectCommand,     // and gather those of one version
 	newUpCommand,          // make a cluster
 	newDownCommand,        // remove it
 	newPruneCommand,       // remove what killed runs left

@@ -1,6 +1,4 @@
-//go:build apiserver
-
-package scale
+package agents
 
 import (
 	"fmt"
@@ -21,8 +19,8 @@ import (
 
 const templateHash = "5d8f7c9b6"
 
-// objects are a made-up cluster as the API would hold it: nodes and pods about as large as real ones.
-func objects(s *cluster.Snapshot) iter.Seq[runtime.Object] {
+// Objects are a made-up cluster as the API would hold it: nodes and pods about as large as real ones.
+func Objects(s *cluster.Snapshot) iter.Seq[runtime.Object] {
 	return func(yield func(runtime.Object) bool) {
 		namespaces := map[string]bool{"kube-system": true} // which is there
 		for i := range s.Workloads {
@@ -41,8 +39,8 @@ func objects(s *cluster.Snapshot) iter.Seq[runtime.Object] {
 	}
 }
 
-// contents are what is in the namespaces, which must be there before.
-func contents(s *cluster.Snapshot) iter.Seq[runtime.Object] {
+// Contents are what is in the namespaces, which must be there before.
+func Contents(s *cluster.Snapshot) iter.Seq[runtime.Object] {
 	return func(yield func(runtime.Object) bool) {
 		made := make([]int, len(s.Workloads))
 		for i := range s.Nodes {
@@ -77,6 +75,9 @@ func nodeOf(n *cluster.Node) *corev1.Node {
 				"memory": *resource.NewQuantity(n.Allocatable.Memory, resource.BinarySI), "pods": *resource.NewQuantity(n.Allocatable.Pods, resource.DecimalSI),
 			},
 		},
+	}
+	for _, t := range n.Taints {
+		out.Spec.Taints = append(out.Spec.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
 	}
 	out.Status.Capacity = out.Status.Allocatable.DeepCopy()
 	for _, kind := range []corev1.NodeConditionType{
@@ -209,13 +210,16 @@ func diskOf(p *corev1.Pod) *corev1.PersistentVolume {
 			ClaimRef:               &corev1.ObjectReference{Namespace: p.Namespace, Name: "data-" + p.Name},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/mnt/disk"}},
 			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{p.Spec.NodeName}}},
+				MatchExpressions: []corev1.NodeSelectorRequirement{
+					{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{p.Spec.NodeName}},
+				},
 			}}}},
 		},
 	}
 }
 
-func budgetOf(b *cluster.Budget) *policyv1.PodDisruptionBudget {
+// Budget is a budget, with what the disruption controller found.
+func Budget(b *cluster.Budget) *policyv1.PodDisruptionBudget {
 	most := intstr.Parse(b.MaxUnavailable)
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: b.Name},

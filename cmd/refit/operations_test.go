@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/controller"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
+)
+
+// site is a cluster that can be upgraded, with a client that keeps its objects in memory, and a line that speaks to it.
+type site struct {
+	*line
+	client.WithWatch
+	kubeconfig string
+}
+
+// newSite is a healthy cluster with controllers, whose checks find what the test says.
+func newSite(t *testing.T, findings ...preflight.Finding) *site {
+	t.Helper()
+	l, kubeconfig := withCluster(t, nil)
+	s := &site{line: l, kubeconfig: kubeconfig}
+	scheme, err := kinds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.WithWatch = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}).
+		WithIndex(&refitv1alpha1.ClusterUpgrade{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} }).
+		WithObjects(&appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Namespace: controller.Namespace, Name: controller.Name}, Status: appsv1.DeploymentStatus{AvailableReplicas: 1},
+		}).Build()
+	s.WithWatch = interceptor.NewClient(s.WithWatch, interceptor.Funcs{Watch: replay})
+	s.objects = func(*rest.Config) (client.WithWatch, error) { return s.WithWatch, nil }
+	s.preflight = newLine(t, findings...).preflight
+	s.observe = func(context.Context, *rest.Config, func(string)) (*cluster.Snapshot, error) { return shop(), nil }
+	return s
+}
+
+// replay tells a watch that begins where a list was read what is there by then, since the client in memory forgets what happened between the two.
+func replay(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
+	inner, err := c.Watch(ctx, list, options...)
+	if err != nil || (&client.ListOptions{}).ApplyOptions(options).Raw == nil {
+		return inner, err
+	}
+	now, ok := list.DeepCopyObject().(client.ObjectList)
+	if !ok {
+		return nil, errors.New("a list is no list")
+	}
+	if err := c.List(ctx, now); err != nil {
+		return nil, err
+	}
+	items, err := meta.ExtractList(now)
+	if err != nil {
+		return nil, err
+	}
+	out := make(chan watch.Event, len(items))
+	for _, item := range items {
+		out <- watch.Event{Type: watch.Modified, Object: item}
+	}
+	proxy := watch.NewProxyWatcher(out)
+	go func() {
+		defer close(out)
+		defer inner.Stop()
+		for {
+			select {
+			case event := <-inner.ResultChan():
+				select {
+				case out <- event:
+				case <-proxy.StopChan():
+					return
+				}
+			case <-proxy.StopChan():
+				return
+			}
+		}
+	}()
+	return proxy, nil
+}
+
+// refit runs a command to its end. One that follows what never ends is interrupted.
+func (s *site) refit(t *testing.T, args ...string) int {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	return run(ctx, s.app, append(args, "--kubeconfig", s.kubeconfig))
+}
+
+// operation makes an operation.
+func (s *site) operation(t *testing.T, name string, change ...func(*refitv1alpha1.ClusterUpgrade)) {
+	t.Helper()
+	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(clustertest.Now)}}
+	u.Spec.Target.Kubernetes = "v1.36.3"
+	for _, c := range change {
+		c(u)
+	}
+	if err := s.Create(t.Context(), u.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *site) get(t *testing.T, name string) *refitv1alpha1.ClusterUpgrade {
+	t.Helper()
+	u := &refitv1alpha1.ClusterUpgrade{}
+	if err := s.Get(t.Context(), client.ObjectKey{Name: name}, u); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// all names all operations.
+func (s *site) all(t *testing.T) []string {
+	t.Helper()
+	var list refitv1alpha1.ClusterUpgradeList
+	if err := s.List(t.Context(), &list); err != nil {
+		t.Fatal(err)
+	}
+	return namesOf(list.Items)
+}
+
+func ended(u *refitv1alpha1.ClusterUpgrade) {
+	u.Status.Phase = refitv1alpha1.PhaseSucceeded
+	meta.SetStatusCondition(&u.Status.Conditions, metav1.Condition{
+		Type: refitv1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: refitv1alpha1.ReasonSucceeded, LastTransitionTime: metav1.NewTime(clustertest.Now),
+	})
+}
+
+// succeeds ends every operation that comes, as controllers do at last.
+func (s *site) succeeds(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	stream, err := s.Watch(ctx, &refitv1alpha1.ClusterUpgradeList{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range stream.ResultChan() {
+			if u, ok := event.Object.(*refitv1alpha1.ClusterUpgrade); ok && !u.HasEnded() {
+				ended(u)
+				if err := s.Status().Update(ctx, u); err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		stream.Stop()
+		<-done
+	})
+}
+
+// held is a Lease of controllers somewhere.
+func held(by string, renewed time.Time) *coordinationv1.Lease {
+	at := metav1.NewMicroTime(renewed)
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: controller.Namespace, Name: controller.Name}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &by, RenewTime: &at},
+	}
+}

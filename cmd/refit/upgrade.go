@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/cmd/refit/text"
+)
+
+// upgrading is what `refit upgrade` is given.
+type upgrading struct {
+	question
+	following
+	yes, standalone bool
+	name, log       string
+}
+
+func newUpgradeCommand(a *app) *cobra.Command {
+	u := &upgrading{}
+	cmd := &cobra.Command{
+		Use:   "upgrade --to VERSION",
+		Short: "Upgrade a cluster: check, plan, ask, and follow it to its end",
+		Long: `Upgrades a cluster. It looks at it, shows the plan, asks for a yes, begins an operation with that
+very plan approved, and follows it to its end: on a terminal in a view that is drawn anew, elsewhere
+in a line for each change. If the same upgrade is under way already, that one is followed.
+
+The controllers in the cluster carry it out; to leave the command (Ctrl-C) leaves the upgrade
+running. With --standalone this command does their work itself: to leave it begins nothing more, a
+host that is being changed finishes by itself, and the same command goes on later.
+
+Where there is no terminal to ask on, --yes is needed. With -o json a line with the plan comes
+first, then one for each change. Who may not approve plans can begin an upgrade that waits for
+somebody else to approve it.
+
+Exits with 0 if the upgrade succeeded or there was nothing to do, with 1 if it was aborted or could
+not be begun, with 3 if a preflight finding blocks (then nothing was begun), with 4 if --timeout is
+over first, with 130 if you left. A stalled upgrade is told of and followed further: somebody may
+mend it.`,
+		Example: a.example(
+			"upgrade --to v1.36.3",
+			"upgrade --to v1.36.3 --yes --timeout 2h -o json",
+			"upgrade -f upgrade.yaml",
+			"upgrade --to v1.36.3 --standalone",
+		),
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return u.run(cmd, a) },
+	}
+	u.request.addFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&u.name, "name", "", "what to call the operation (default to-v1-36-3 and such)")
+	flags.BoolVar(&u.yes, "yes", false, "do not ask")
+	flags.BoolVar(&u.standalone, "standalone", false, "carry it out in this process, without controllers in the cluster")
+	flags.StringVar(&u.log, "log", "", "with --standalone: a `FILE` for what the controllers log (default: nowhere)")
+	u.following.addFlags(cmd)
+	u.kubeconfig.addFlags(cmd)
+	u.addLineFlags(cmd)
+	flags.BoolVar(&u.wide, "wide", false, "list every node and every finding of the plan instead of folding long lists")
+	flags.SortFlags = false
+	u.source.timeout = readWithin
+	return cmd
+}
+
+func (u *upgrading) run(cmd *cobra.Command, a *app) error {
+	wanted, err := u.wanted(cmd, a)
+	if err != nil {
+		return err
+	}
+	if err := u.checkMore(); err != nil {
+		return err
+	}
+	o, err := a.operations(cmd.Context(), &u.kubeconfig)
+	if err != nil {
+		return err
+	}
+	all, err := o.all(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if same := underWay(all, wanted); same != nil {
+		fmt.Fprintf(a.err, "%s asks for the same and is under way since %s: it is followed.\n",
+			same.Name, same.CreationTimestamp.UTC().Format("2006-01-02 15:04 UTC"))
+		return u.goOn(cmd, o, func() (*refitv1alpha1.ClusterUpgrade, error) { return same, nil })
+	}
+	hash, err := u.propose(cmd, o, wanted, all)
+	if err != nil || hash == "" {
+		return err
+	}
+	return u.goOn(cmd, o, func() (*refitv1alpha1.ClusterUpgrade, error) { return u.begin(cmd.Context(), o, wanted, hash) })
+}
+
+func (u *upgrading) checkMore() error {
+	if u.log != "" && !u.standalone {
+		return usage("--log is for --standalone: the controllers in the cluster have logs of their own")
+	}
+	return u.check()
+}
+
+// propose shows the plan and gets a yes to it. It returns the plan's hash, empty if there is nothing to do.
+func (u *upgrading) propose(cmd *cobra.Command, o *operations, wanted *refitv1alpha1.ClusterUpgrade, all []refitv1alpha1.ClusterUpgrade) (string, error) {
+	a := o.app
+	if !u.yes {
+		if err := a.mayAsk(); err != nil {
+			return "", err // before anybody waits for a plan
+		}
+	}
+	if !u.standalone {
+		if err := o.expectControllers(cmd.Context()); err != nil {
+			return "", err
+		}
+	}
+	report, err := u.think(cmd, a, wanted, true)
+	if err != nil {
+		return "", err
+	}
+	report.Strictly()
+	if err := u.show(cmd, a, report); err != nil || report.Plan.Done() {
+		return "", err
+	}
+	if report.Blocked {
+		return "", errBlocked
+	}
+	if approved := wanted.Spec.ApprovedPlan; approved != "" && approved != report.Plan.Hash {
+		return "", usage("the manifest approves the plan %s, and this one is %s: read it, then leave approvedPlan out", approved, report.Plan.Hash)
+	}
+	if older := unfinished(all); len(older) > 0 {
+		fmt.Fprintf(a.err, "Older and unfinished, so these go first, and this upgrade waits: %s\n", text.Clean(strings.Join(older, ", ")))
+	}
+	if u.yes {
+		return report.Plan.Hash, nil
+	}
+	return report.Plan.Hash, a.confirm(cmd.Context(), fmt.Sprintf("Upgrade %s to %s by this plan?", o.cluster, report.Plan.To))
+}
+
+// show prints the plan.
+func (u *upgrading) show(cmd *cobra.Command, a *app, report *output.Report) error {
+	if u.output == formatJSON {
+		line, err := output.Line(report.Folded())
+		if err != nil {
+			return err
+		}
+		return a.write(line)
+	}
+	next := nextOf(cmd, a)
+	next.Upgrade = "" // it is about to happen
+	return a.write([]byte(text.Plan(report, a.page(u.wide), next) + "\n"))
+}
+
+// goOn follows an operation that is there or is about to be, and carries it out where nobody else does.
+func (u *upgrading) goOn(cmd *cobra.Command, o *operations, operation func() (*refitv1alpha1.ClusterUpgrade, error)) error {
+	a := o.app
+	stop := func() {}
+	if u.standalone {
+		var err error
+		if stop, err = o.standalone(cmd.Context(), u.log); err != nil {
+			return err
+		}
+	}
+	defer stop()
+	found, err := operation()
+	if err != nil {
+		return err
+	}
+	follower := &follower{operations: o, name: found.Name, teller: newTeller(a, u.output), released: u.standalone}
+	return u.follow(cmd.Context(), follower, func(last *output.Operation) string {
+		if !u.standalone {
+			return a.goesOn(cmd, found.Name)
+		}
+		stop()
+		return text.LeftAlone(last) + " To go on: " + a.line(cmd, "upgrade")
+	})
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/controller"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
+)
+
+// From the command to its end: the plan is shown, an operation is made with that very plan approved, and followed.
+func TestUpgrade(t *testing.T) {
+	s := newSite(t)
+	s.succeeds(t)
+	if code := s.refit(t, "upgrade", "--to", "v1.36.3", "--yes"); code != 0 {
+		t.Fatalf("exit code %d: %s\n%s", code, s.err, s.out)
+	}
+	made := s.get(t, "to-v1-36-3")
+	if !strings.Contains(s.out.String(), made.Spec.ApprovedPlan) || !planHash.MatchString(made.Spec.ApprovedPlan) || made.Spec.ApprovedPlan == "" {
+		t.Errorf("it approved %q, and shows\n%s", made.Spec.ApprovedPlan, s.out)
+	}
+	if made.Spec.Approval == refitv1alpha1.ApprovalNone {
+		t.Error("a plan that changes would be carried out unseen")
+	}
+	for _, want := range []string{"Plan for prod: Kubernetes v1.35.4 → v1.36.3", "Operation to-v1-36-3: upgrade of prod to v1.36.3", "Done"} {
+		if !strings.Contains(s.out.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, s.out)
+		}
+	}
+	if strings.Contains(s.out.String(), "Next") {
+		t.Errorf("it tells what to type, and does it itself:\n%s", s.out)
+	}
+}
+
+func TestUpgradeThatBeginsNothing(t *testing.T) {
+	waits := preflight.Finding{Check: "AgentMissing", Severity: preflight.Block, Deferred: true, Message: "there is no agent yet"}
+	for name, c := range map[string]struct {
+		args    []string
+		finding *preflight.Finding
+		change  func(*site)
+		code    int
+		says    string
+	}{
+		"blocked":                  {[]string{"--to", "v1.36.3", "--yes"}, &blocks, nil, 3, "1 finding stands in the way"},
+		"waits for an agent":       {[]string{"--to", "v1.36.3", "--yes"}, &waits, nil, 3, "there is no agent yet"},
+		"nobody to ask":            {[]string{"--to", "v1.36.3"}, nil, nil, 2, "say --yes if you mean it"},
+		"nothing to do":            {[]string{"--to", "v1.35.4", "--yes"}, nil, nil, 0, "Nothing to do"},
+		"no controllers":           {[]string{"--to", "v1.36.3", "--yes"}, nil, func(s *site) { s.without(t) }, 1, "there are no controllers in prod. `refit install` brings them"},
+		"log without standalone":   {[]string{"--to", "v1.36.3", "--log", "x"}, nil, nil, 2, "--log is for --standalone"},
+		"standalone beside them":   {[]string{"--to", "v1.36.3", "--yes", "--standalone"}, nil, nil, 1, "leave --standalone out"},
+		"another plan is approved": {[]string{"-f", "-", "--yes"}, nil, func(s *site) { s.in = strings.NewReader(approvesAnother) }, 2, "leave approvedPlan out"},
+		"time that is none":        {[]string{"--to", "v1.36.3", "--timeout", "-1s"}, nil, nil, 2, "--timeout"},
+		"a name that is in use":    {[]string{"--to", "v1.36.3", "--yes", "--name", "old"}, nil, func(s *site) { s.operation(t, "old", ended) }, 2, "choose another --name"},
+		"standalone, controllers die": {[]string{"--to", "v1.36.3", "--yes", "--standalone"}, nil, func(s *site) {
+			s.without(t)
+			s.controllers = func(context.Context, controller.Options) error { return errors.New("no rights") }
+		}, 1, "the controllers cannot run: no rights"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var findings []preflight.Finding
+			if c.finding != nil {
+				findings = append(findings, *c.finding)
+			}
+			s := newSite(t, findings...)
+			if c.change != nil {
+				c.change(s)
+			}
+			before := s.all(t)
+			if code := s.refit(t, append([]string{"upgrade"}, c.args...)...); code != c.code || !strings.Contains(s.out.String()+s.err.String(), c.says) {
+				t.Errorf("exit code %d, want %d and %q:\n%s\n%s", code, c.code, c.says, s.err, s.out)
+			}
+			if after := s.all(t); !slices.Equal(before, after) {
+				t.Errorf("it began %v", after)
+			}
+		})
+	}
+}
+
+const approvesAnother = `apiVersion: refit.dev/v1alpha1
+kind: ClusterUpgrade
+metadata: {name: x}
+spec: {target: {kubernetes: v1.36.3}, approvedPlan: "sha256:0000000000000000000000000000000000000000000000000000000000000000"}
+`
+
+// without takes the controllers away.
+func (s *site) without(t *testing.T) {
+	t.Helper()
+	if err := s.DeleteAllOf(t.Context(), &appsv1.Deployment{}, client.InNamespace(controller.Namespace)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Controllers that hold the Lease count, wherever they run; a Lease that nobody renewed for long is nobody's.
+func TestWhoCarriesUpgradesOut(t *testing.T) {
+	s := newSite(t)
+	s.without(t)
+	o := &operations{WithWatch: s.WithWatch, app: s.app, cluster: "prod"}
+	look := func(want string) {
+		t.Helper()
+		c, err := o.controllers(t.Context())
+		if err != nil || c.leader != want || (c.missing("prod", "refit") == nil) != (want != "") {
+			t.Errorf("%+v, %v, want %q", c, err, want)
+		}
+	}
+	look("")
+	lease := held("laptop_1234", s.now().Add(-heldFor/2))
+	if err := s.Create(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	look("laptop")
+	if err := s.Delete(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(t.Context(), held("laptop_1234", s.now().Add(-2*heldFor))); err != nil {
+		t.Fatal(err)
+	}
+	look("")
+}
+
+// A second one that differs waits behind the first, and gets a name of its own.
+func TestUpgradesBesideOthers(t *testing.T) {
+	s := newSite(t)
+	s.operation(t, "to-v1-36-3", ended)
+	s.operation(t, "workers", func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Scope = refitv1alpha1.ScopeWorkers })
+	s.operation(t, "given-up", func(u *refitv1alpha1.ClusterUpgrade) { u.Spec.Aborted = true })
+	s.succeeds(t)
+	if code := s.refit(t, "upgrade", "--to", "v1.36.3", "--yes"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, s.err)
+	}
+	if all := s.all(t); !slices.Contains(all, "to-v1-36-3-2") || len(all) != 4 {
+		t.Errorf("%v", all)
+	}
+	if !strings.Contains(s.err.String(), "these go first, and this upgrade waits: given-up, workers\n") {
+		t.Errorf("it does not say that it waits: %s", s.err)
+	}
+}
+
+// However many begin the same upgrade at the same moment, it is one.
+func TestUpgradeIsBegunOnce(t *testing.T) {
+	s := newSite(t)
+	wanted := &refitv1alpha1.ClusterUpgrade{}
+	wanted.Spec.Target.Kubernetes = "v1.36.3"
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			o := &operations{WithWatch: s.WithWatch, app: s.app, cluster: "prod"}
+			if _, err := (&upgrading{}).begin(t.Context(), o, wanted, "sha256:"+strings.Repeat("0", 64)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := s.all(t); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// Who may ask but not approve begins an upgrade that waits for somebody who may.
+func TestUpgradeByWhoMayNotApprove(t *testing.T) {
+	s := newSite(t)
+	s.succeeds(t)
+	s.WithWatch = interceptor.NewClient(s.WithWatch, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if u, ok := object.(*refitv1alpha1.ClusterUpgrade); ok && u.Spec.ApprovedPlan != "" {
+				return apierrors.NewForbidden(refitv1alpha1.GroupVersion.WithResource("clusterupgrades").GroupResource(), u.Name, errors.New("may not approve"))
+			}
+			return c.Create(ctx, object, options...)
+		},
+	})
+	if code := s.refit(t, "upgrade", "--to", "v1.36.3", "--yes"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, s.err)
+	}
+	if got := s.get(t, "to-v1-36-3").Spec.ApprovedPlan; got != "" || !strings.Contains(s.err.String(), "waits for `refit approve to-v1-36-3 --plan sha256:") {
+		t.Errorf("approved %q: %s", got, s.err)
+	}
+}
+
+// On a terminal a person is asked, and only yes is yes.
+func TestUpgradeAsks(t *testing.T) {
+	for said, want := range map[string]struct {
+		code  int
+		begun int
+	}{"yes\n": {0, 1}, "no\n": {1, 0}, "\n": {1, 0}} {
+		t.Run(strings.TrimSpace(said), func(t *testing.T) {
+			s := newSite(t)
+			s.succeeds(t)
+			keys, in := terminal(t)
+			s.in = in
+			if _, err := keys.WriteString(said); err != nil {
+				t.Fatal(err)
+			}
+			if code := s.refit(t, "upgrade", "--to", "v1.36.3"); code != want.code || len(s.all(t)) != want.begun {
+				t.Errorf("exit code %d and operations %v: %s", code, s.all(t), s.err)
+			}
+			if !strings.Contains(s.err.String(), "Upgrade prod to v1.36.3 by this plan? Type yes to go on:") {
+				t.Errorf("it asks %q", s.err)
+			}
+		})
+	}
+}
+
+// The whole of standalone: the lead is got before anything is begun, and the controllers end when they have let go of the operation that ended.
+func TestStandaloneCarriesOut(t *testing.T) {
+	s := newSite(t)
+	s.without(t)
+	var story []string
+	s.controllers = func(ctx context.Context, o controller.Options) error {
+		stream, err := s.Watch(ctx, &refitv1alpha1.ClusterUpgradeList{})
+		if err != nil {
+			return err
+		}
+		defer stream.Stop()
+		story = append(story, fmt.Sprintf("led with %d operations", len(s.all(t))))
+		o.Leading()
+		for {
+			select {
+			case <-ctx.Done():
+				story = append(story, "ended")
+				return nil
+			case event := <-stream.ResultChan():
+				u, ok := event.Object.(*refitv1alpha1.ClusterUpgrade)
+				if !ok {
+					return errors.New("the watch ended")
+				}
+				story = append(story, s.carryOn(ctx, t, u)...)
+			}
+		}
+	}
+	if code := s.refit(t, "upgrade", "--to", "v1.36.3", "--yes", "--standalone", "--log", file(t, "log", "")); code != 0 {
+		t.Fatalf("exit code %d: %s", code, s.err)
+	}
+	if got := strings.Join(story, ", "); got != "led with 0 operations, held, succeeded, let go, ended" {
+		t.Error(got)
+	}
+}
+
+// carryOn does what controllers do with an operation, a step at a time: hold it, bring it to its end, let go of it.
+func (s *site) carryOn(ctx context.Context, t *testing.T, u *refitv1alpha1.ClusterUpgrade) (did []string) {
+	t.Helper()
+	var err error
+	switch held := len(u.Finalizers) > 0; {
+	case !u.HasEnded() && !held:
+		u.Finalizers = []string{"refit.dev/operation"}
+		did, err = []string{"held"}, s.Update(t.Context(), u)
+	case !u.HasEnded():
+		ended(u)
+		did, err = []string{"succeeded"}, s.Status().Update(t.Context(), u)
+	case held:
+		select {
+		case <-ctx.Done():
+			return []string{"cut off"}
+		case <-time.After(5 * settleFor): // long enough for a follower to look
+		}
+		u.Finalizers = nil
+		did, err = []string{"let go"}, s.Update(t.Context(), u)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	return did
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/cmd/refit/text"
+)
+
+func newApproveCommand(a *app) *cobra.Command {
+	var hash string
+	return a.newVerb(verb{
+		name:  "approve",
+		short: "Approve the plan of an upgrade that waits for it",
+		long: `Approves the plan of an upgrade, by its hash, and tells it in short; the command plan shows it
+whole. With --plan only that very plan is approved: who read a plan and passes its hash on can be
+sure that it is still the same. It needs the right to approve (the verb approve on clusterupgrades).`,
+		decide: func(u *refitv1alpha1.ClusterUpgrade, o *output.Operation) (decision, error) {
+			if u.Spec.ApprovedPlan == "" && o.Reason == refitv1alpha1.ReasonPlanChanged { // then the status keeps the hash that it began with
+				return decision{}, fmt.Errorf("%s began without approval, and its plan changed since. If that is right, set spec.approvedPlan. %s",
+					u.Name, o.Doing)
+			}
+			if hash != "" && !planHash.MatchString(hash) {
+				return decision{}, usage("--plan: %q is no hash of a plan, which is sha256: and 64 digits", hash)
+			}
+			return approve(u, hash, a.name)
+		},
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&hash, "plan", "", "approve only the plan with this `HASH`")
+		},
+	})
+}
+
+// approve decides whether a plan can be approved.
+func approve(u *refitv1alpha1.ClusterUpgrade, hash, program string) (decision, error) {
+	plan := u.Status.Plan
+	switch {
+	case u.Spec.Aborted:
+		return decision{}, fmt.Errorf("the operation %s is being aborted: there is nothing to approve", u.Name)
+	case plan == nil:
+		return decision{}, fmt.Errorf("the operation %s has no plan yet: `%s status %s` tells what it waits for", u.Name, program, u.Name)
+	case hash != "" && hash != plan.Hash:
+		return decision{}, fmt.Errorf("the plan of %s is %s, not the one that you name: read it again, `%s plan` shows it", u.Name, plan.Hash, program)
+	case u.Spec.ApprovedPlan == plan.Hash:
+		return decision{says: fmt.Sprintf("The plan of %s is approved already.", u.Name), plan: plan.Hash}, nil
+	}
+	return decision{
+		change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.ApprovedPlan = plan.Hash },
+		says:   fmt.Sprintf("Approved: %s. %s goes on; `%s watch` shows how far it is.", text.PlanInShort(plan), u.Name, program),
+		plan:   plan.Hash,
+	}, nil
+}

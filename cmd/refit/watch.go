@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/cmd/refit/output"
+)
+
+// following is for how long an operation is followed.
+type following struct{ timeout time.Duration }
+
+func (f *following) addFlags(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "how long to follow it at most (default: until it ends)")
+}
+
+func (f *following) check() error {
+	if f.timeout < 0 {
+		return usage("--timeout: %s is no time to follow something for", f.timeout)
+	}
+	return nil
+}
+
+func newWatchCommand(a *app) *cobra.Command {
+	var k kubeconfig
+	var form format
+	f := &following{}
+	cmd := &cobra.Command{
+		Use:   "watch [NAME]",
+		Short: "Follow an upgrade until it ends",
+		Long: `Follows an upgrade until it ends: on a terminal in a view that is drawn anew, elsewhere in a line
+for each change. It outlives an API that goes away while a control plane node changes. To leave it
+(Ctrl-C) changes nothing: the upgrade goes on.
+
+Without a name it is the operation that acts: the oldest that has not ended; if all have, the last.
+
+Exits with 0 if the upgrade succeeded, with 1 if it was aborted, with 4 if --timeout is over first.
+A stalled upgrade is told of and followed further: somebody may mend it.`,
+		Example:           a.example("watch", "watch to-v1-36-3 -o json", "watch --timeout 30m"),
+		Args:              operationArgument,
+		ValidArgsFunction: a.completeOperations(&k),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := first([]error{form.check(), f.check()}); err != nil {
+				return err
+			}
+			o, err := a.operations(cmd.Context(), &k)
+			if err != nil {
+				return err
+			}
+			u, err := o.choose(cmd.Context(), firstOf(args), orNewest)
+			if err != nil {
+				return err
+			}
+			follower := &follower{operations: o, name: u.Name, teller: newTeller(a, form.output)}
+			return f.follow(cmd.Context(), follower, func(*output.Operation) string { return a.goesOn(cmd, u.Name) })
+		},
+	}
+	f.addFlags(cmd)
+	k.addFlags(cmd)
+	form.addLineFlags(cmd)
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+// goesOn is what becomes of an operation that controllers in the cluster carry out, when nobody follows it any more.
+func (a *app) goesOn(cmd *cobra.Command, name string) string {
+	return fmt.Sprintf("%s goes on without you. To watch it again: %s %s", name, a.line(cmd, "watch"), name)
+}
+
+// follow follows an operation to its end, and says by its error how the process ends. Whoever leaves before is told what becomes of it and how to come back.
+func (f *following) follow(ctx context.Context, follower *follower, left func(last *output.Operation) string) error {
+	limited := ctx
+	if f.timeout > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, f.timeout)
+		defer cancel()
+	}
+	last, err := follower.follow(limited)
+	switch {
+	case ctx.Err() != nil:
+		return leftError{errors.New(left(last))}
+	case limited.Err() != nil:
+		return timeoutError{fmt.Errorf("%s has not ended after %s. %s", follower.name, f.timeout, left(last))}
+	case err != nil:
+		return err
+	case last.Phase == string(refitv1alpha1.PhaseAborted):
+		return fmt.Errorf("%s was aborted, with %d of %d nodes at %s", follower.name, last.Nodes.Done, last.Nodes.Total, last.To)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package clusterupgrade
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+)
+
+// The reasons of Events that are no phase of an operation. docs/metrics.md tells of them.
+const (
+	eventPlanned     = "Planned"
+	eventApproved    = "Approved"
+	eventResumed     = "Resumed"
+	eventPrefetching = "Prefetching"
+	eventPrefetched  = "Prefetched"
+	eventClaimed     = "Claimed"
+	eventCordoned    = "Cordoned"
+	eventDraining    = "Draining"
+	eventLeft        = "LeftForLater"
+	eventUpgrading   = "Upgrading"
+	eventPuttingBack = "PuttingBack"
+	eventUncordoned  = "Uncordoned"
+	eventDone        = "Done"
+	eventGivenBack   = "GivenBack"
+	eventNodeFailed  = "NodeFailed"
+)
+
+// sentence is one of the story that Events tell.
+type sentence struct {
+	node    string // that it is about, besides the operation; empty: the operation alone
+	warning bool
+	reason  string
+	note    string
+}
+
+// story is what a write of the operation's status tells: each sentence is a change between two statuses, so it is told once, whoever leads.
+func story(was, now *refitv1alpha1.ClusterUpgradeStatus, s *sight) []sentence {
+	var out []sentence
+	add := func(node, reason, format string, args ...any) {
+		out = append(out, sentence{node: node, reason: reason, note: fmt.Sprintf(format, args...)})
+	}
+	if became(was, now, refitv1alpha1.ConditionPlanned) {
+		add("", eventPlanned, "%s to %s, estimated %s: %s", now.Plan.From, now.Plan.To, now.Plan.Estimate.Duration, now.Plan.Hash)
+	}
+	if became(was, now, refitv1alpha1.ConditionApproved) && s.operation.Spec.ApprovedPlan != "" {
+		add("", eventApproved, "%s", s.operation.Spec.ApprovedPlan)
+	}
+	if was.Phase == refitv1alpha1.PhasePaused && now.Phase != refitv1alpha1.PhasePaused && !s.operation.Spec.Aborted {
+		add("", eventResumed, "%s", now.Doing)
+	}
+	fetches, claims := s.counts(plan.Prefetch), s.counts(plan.Claim)
+	if fetches > 0 && !s.ordered() {
+		add("", eventPrefetching, "%s on %s", now.Plan.To, nodes(fetches))
+	}
+	if claims > 0 && len(was.Active) == 0 && !s.changed() {
+		add("", eventPrefetched, "every node has what it needs")
+	}
+	for i := range s.decision.Do {
+		if reason := s.inStatus(&s.decision.Do[i]); reason != "" {
+			add(s.decision.Do[i].Node, reason, "%s", s.decision.Do[i].Reason)
+		}
+	}
+	for _, f := range now.Failures {
+		if !failedBefore(was.Failures, f.Node) {
+			out = append(out, sentence{node: f.Node, warning: true, reason: eventNodeFailed, note: sayFailure(f)})
+		}
+	}
+	if was.Phase != now.Phase && now.Phase != refitv1alpha1.PhaseRunning {
+		note := now.Doing
+		if ready := meta.FindStatusCondition(now.Conditions, refitv1alpha1.ConditionReady); ready != nil {
+			note = ready.Message
+		}
+		out = append(out, sentence{warning: now.Phase == refitv1alpha1.PhaseStalled, reason: string(now.Phase), note: note})
+	}
+	return out
+}
+
+// inStatus is the reason of the Event about an act that a write of the status is, empty if it is none.
+func (s *sight) inStatus(a *plan.Action) string {
+	n := s.nodes[a.Node]
+	switch {
+	case a.Kind == plan.Claim:
+		return eventClaimed
+	case a.Kind != plan.Free:
+		return ""
+	case n != nil && n.Upgrade != nil && n.Upgrade.Status.Phase == refitv1alpha1.NodeSucceeded:
+		return eventDone
+	}
+	return eventGivenBack
+}
+
+func nodes(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}
+
+// became says whether a condition is True that was not.
+func became(was, now *refitv1alpha1.ClusterUpgradeStatus, condition string) bool {
+	return meta.IsStatusConditionTrue(now.Conditions, condition) && !meta.IsStatusConditionTrue(was.Conditions, condition)
+}
+
+func failedBefore(failures []refitv1alpha1.Failure, node string) bool {
+	for i := range failures {
+		if failures[i].Node == node {
+			return true
+		}
+	}
+	return false
+}
+
+func sayFailure(f refitv1alpha1.Failure) string {
+	note := f.Message
+	if f.Step != "" {
+		note = f.Step + ": " + note
+	}
+	if f.Remedy != "" {
+		note += ". Remedy: " + f.Remedy
+	}
+	return note
+}
+
+// counts is how many actions of a kind were decided on.
+func (s *sight) counts(kind plan.ActionKind) int {
+	n := 0
+	for i := range s.decision.Do {
+		if s.decision.Do[i].Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// ordered says whether an agent has an order of the operation.
+func (s *sight) ordered() bool {
+	for i := range s.snapshot.Nodes {
+		if u := s.snapshot.Nodes[i].Upgrade; u != nil && u.Spec.Operation.UID == s.operation.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// eventOf are the acts that are told of on the node, once they are done.
+var eventOf = map[plan.ActionKind]string{
+	plan.Cordon: eventCordoned, plan.Drain: eventDraining, plan.Skip: eventLeft, plan.Apply: eventUpgrading, plan.PutBack: eventPuttingBack,
+	plan.Uncordon: eventUncordoned,
+}
+
+// noteAct tells of an act that was done.
+func (c *Controller) noteAct(s *sight, a *plan.Action) {
+	if reason := eventOf[a.Kind]; reason != "" {
+		c.note(s, sentence{node: a.Node, reason: reason, note: a.Reason})
+	}
+}
+
+// note tells of an event: on the operation, and on the node that it is about.
+func (c *Controller) note(s *sight, e sentence) {
+	kind := corev1.EventTypeNormal
+	if e.warning {
+		kind = corev1.EventTypeWarning
+	}
+	note := refitv1alpha1.Clip(e.note, maxNote)
+	n := s.nodes[e.node]
+	switch {
+	case e.node == "":
+		c.Events.Eventf(s.operation, nil, kind, e.reason, e.reason, "%s", note)
+	case n == nil: // it has left the cluster
+		c.Events.Eventf(s.operation, nil, kind, e.reason, e.reason, "%s: %s", e.node, note)
+	default:
+		about := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: types.UID(n.UID)}}
+		if onBoth[e.reason] {
+			c.Events.Eventf(s.operation, about, kind, e.reason, e.reason, "%s: %s", e.node, note)
+		}
+		c.Events.Eventf(about, s.operation, kind, e.reason, e.reason, "%s", note)
+	}
+}
+
+// maxNote is how long an Event's note may be, less a node's name.
+const maxNote = 768
+
+// onBoth are what is told of a node on the operation, too. The rest is on the node only: five thousand nodes would drown the operation's own story.
+var onBoth = map[string]bool{eventClaimed: true, eventDone: true, eventGivenBack: true, eventNodeFailed: true, eventLeft: true, eventPuttingBack: true}

@@ -1,0 +1,126 @@
+package clusterupgrade
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+)
+
+// status is one of an operation.
+func status(phase refitv1alpha1.Phase, changes ...func(*refitv1alpha1.ClusterUpgradeStatus)) *refitv1alpha1.ClusterUpgradeStatus {
+	out := &refitv1alpha1.ClusterUpgradeStatus{
+		Phase: phase, Doing: "Waiting", Nodes: refitv1alpha1.NodeCounts{Total: 3},
+		Plan: &refitv1alpha1.PlanSummary{Hash: "sha256:1", From: "v1.35.4", To: "v1.36.3"},
+	}
+	for _, change := range changes {
+		change(out)
+	}
+	return out
+}
+
+func is(condition string) func(*refitv1alpha1.ClusterUpgradeStatus) {
+	return func(s *refitv1alpha1.ClusterUpgradeStatus) {
+		s.Conditions = append(s.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue})
+	}
+}
+
+func failing(nodes ...string) func(*refitv1alpha1.ClusterUpgradeStatus) {
+	return func(s *refitv1alpha1.ClusterUpgradeStatus) {
+		for _, node := range nodes {
+			s.Failures = append(s.Failures, refitv1alpha1.Failure{Node: node, Step: "swap-kubelet", Message: "it does not start", Remedy: "mend it"})
+		}
+	}
+}
+
+func working(nodes ...string) func(*refitv1alpha1.ClusterUpgradeStatus) {
+	return func(s *refitv1alpha1.ClusterUpgradeStatus) { s.Active = nodes }
+}
+
+func TestStory(t *testing.T) {
+	claim := plan.Action{Kind: plan.Claim, Node: "n1", Reason: "1 of 1 slots"}
+	fetch := plan.Action{Kind: plan.Prefetch, Node: "n1"}
+	order := func(permit refitv1alpha1.Permit) *cluster.Upgrade {
+		return &cluster.Upgrade{Spec: refitv1alpha1.NodeUpgradeSpec{Operation: refitv1alpha1.Operation{UID: "op"}, Permit: permit}}
+	}
+	free, done := plan.Action{Kind: plan.Free, Node: "n1", Reason: "it is so"}, order(refitv1alpha1.PermitApply)
+	done.Status.Phase = refitv1alpha1.NodeSucceeded
+	running := refitv1alpha1.PhaseRunning
+	for situation, tt := range map[string]struct {
+		was, now *refitv1alpha1.ClusterUpgradeStatus
+		do       []plan.Action
+		order    *cluster.Upgrade
+		approved string
+		want     []string
+	}{
+		"nothing changed": {status(running), status(running), nil, nil, "", nil},
+		"a plan was made": {
+			status(""), status(running, is(refitv1alpha1.ConditionPlanned)), nil, nil, "", []string{"Planned v1.35.4 to v1.36.3, estimated 0s: sha256:1"},
+		},
+		"the plan was approved": {
+			status(refitv1alpha1.PhaseAwaitingApproval), status(running, is(refitv1alpha1.ConditionApproved)), nil, nil, "sha256:1",
+			[]string{"Approved sha256:1"},
+		},
+		"nobody had to approve it": {status(""), status(running, is(refitv1alpha1.ConditionApproved)), nil, nil, "", nil},
+		"the first nodes fetch":    {status(""), status(running), []plan.Action{fetch, fetch}, nil, "", []string{"Prefetching v1.36.3 on 2 nodes"}},
+		"more nodes fetch":         {status(running), status(running), []plan.Action{fetch}, order(refitv1alpha1.PermitPrefetch), "", nil},
+		"the first claim": {
+			status(running), status(running),
+			[]plan.Action{claim},
+			order(refitv1alpha1.PermitPrefetch), "",
+			[]string{"Prefetched every node has what it needs", "n1 Claimed 1 of 1 slots"},
+		},
+		"a claim beside another": {
+			status(running, working("n2")), status(running), []plan.Action{claim}, order(refitv1alpha1.PermitPrefetch), "", []string{"n1 Claimed 1 of 1 slots"},
+		},
+		"a claim after another": {
+			status(running), status(running), []plan.Action{claim}, order(refitv1alpha1.PermitApply), "", []string{"n1 Claimed 1 of 1 slots"},
+		},
+		"a node is done":       {status(running), status(running), []plan.Action{free}, done, "", []string{"n1 Done it is so"}},
+		"a node is given back": {status(running), status(running), []plan.Action{free}, order(refitv1alpha1.PermitHold), "", []string{"n1 GivenBack it is so"}},
+		"a node has left":      {status(running), status(running), []plan.Action{free}, nil, "", []string{"n1 GivenBack it is so"}},
+		"a node fails": {
+			status(running), status(running, failing("n1")), nil, nil, "", []string{"! n1 NodeFailed swap-kubelet: it does not start. Remedy: mend it"},
+		},
+		"another node fails, too": {
+			status(running, failing("n1")), status(running, failing("n1", "n2")), nil, nil, "",
+			[]string{"! n2 NodeFailed swap-kubelet: it does not start. Remedy: mend it"},
+		},
+		"it stalls":                  {status(running), status(refitv1alpha1.PhaseStalled), nil, nil, "", []string{"! Stalled Waiting"}},
+		"it is still stalled":        {status(refitv1alpha1.PhaseStalled), status(refitv1alpha1.PhaseStalled), nil, nil, "", nil},
+		"it goes on":                 {status(refitv1alpha1.PhaseStalled), status(running), nil, nil, "", nil},
+		"a person pauses it":         {status(running), status(refitv1alpha1.PhasePaused), nil, nil, "", []string{"Paused Waiting"}},
+		"a person resumes it":        {status(refitv1alpha1.PhasePaused), status(running), nil, nil, "", []string{"Resumed Waiting"}},
+		"a person aborts it, paused": {status(refitv1alpha1.PhasePaused), status(refitv1alpha1.PhaseAborting), nil, nil, "", []string{"Aborting Waiting"}},
+		"it waits for an older one":  {status(""), status(refitv1alpha1.PhaseWaiting), nil, nil, "", []string{"Waiting Waiting"}},
+		"it has reached its target":  {status(running), status(refitv1alpha1.PhaseSucceeded), nil, nil, "", []string{"Succeeded Waiting"}},
+		"an order of another operation": {
+			status(""), status(running), []plan.Action{fetch}, &cluster.Upgrade{}, "", []string{"Prefetching v1.36.3 on 1 node"},
+		},
+	} {
+		operation := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{UID: "op"}}
+		operation.Spec.ApprovedPlan, operation.Spec.Aborted = tt.approved, tt.now.Phase == refitv1alpha1.PhaseAborting
+		snapshot := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n1", Upgrade: tt.order}}}
+		nodes := map[string]*cluster.Node{"n1": &snapshot.Nodes[0]}
+		s := &sight{operation: operation, snapshot: snapshot, nodes: nodes, decision: plan.Decision{Do: tt.do}}
+		var got []string
+		for _, e := range story(tt.was, tt.now, s) {
+			said := fmt.Sprint(e.reason, " ", e.note)
+			if e.node != "" {
+				said = e.node + " " + said
+			}
+			if e.warning {
+				said = "! " + said
+			}
+			got = append(got, said)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s:\n told   %q\n wanted %q", situation, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package plan_test
+
+import (
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+)
+
+func TestOrphan(t *testing.T) {
+	exists := func(uid string) bool { return uid == "here" }
+	order := func(permit refitv1alpha1.Permit, observed int64, phase refitv1alpha1.NodePhase) *cluster.Upgrade {
+		return &cluster.Upgrade{
+			Spec: refitv1alpha1.NodeUpgradeSpec{
+				Operation: refitv1alpha1.Operation{UID: "gone"}, NodeUID: "n1-uid", Sequence: 7, Permit: permit, Release: refitv1alpha1.ReleaseRef{Name: "r"},
+			},
+			Status: refitv1alpha1.NodeUpgradeStatus{ObservedSequence: observed, Phase: phase},
+		}
+	}
+	another := order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)
+	another.Spec.Operation.UID = "here"
+	former := order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)
+	former.Spec.NodeUID = "n1-before"
+	for situation, tt := range map[string]struct {
+		node cluster.Node
+		want plan.ActionKind
+	}{
+		"no cordon":                           {cluster.Node{}, ""},
+		"somebody else's cordon":              {cluster.Node{Unschedulable: true}, ""},
+		"an operation that is there":          {cluster.Node{CordonedBy: "here"}, ""},
+		"one that is not":                     {cluster.Node{CordonedBy: "gone"}, plan.Uncordon},
+		"only fetched":                        {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitPrefetch, 7, refitv1alpha1.NodePrefetched)}, plan.Uncordon},
+		"ordered to change":                   {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitApply, 6, refitv1alpha1.NodePrefetched)}, plan.Hold},
+		"being changed":                       {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)}, plan.Hold},
+		"being put back":                      {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitRollback, 7, refitv1alpha1.NodeRollingBack)}, plan.Hold},
+		"held, and the agent has not said so": {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 6, refitv1alpha1.NodeApplying)}, ""},
+		"held in the middle of a change":      {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeApplying)}, ""},
+		"held, on its way back":               {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeRollingBack)}, ""},
+		"held and changed":                    {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeSucceeded)}, plan.Uncordon},
+		"held and failed":                     {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeFailed)}, plan.Uncordon},
+		"at work for another operation":       {cluster.Node{CordonedBy: "gone", Upgrade: another}, plan.Uncordon},
+		"an order for the node before it":     {cluster.Node{CordonedBy: "gone", Upgrade: former}, plan.Uncordon},
+	} {
+		tt.node.Name, tt.node.UID = "n1", "n1-uid"
+		got := plan.Orphan(&tt.node, exists)
+		kind := plan.ActionKind("")
+		if got != nil {
+			kind = got.Kind
+		}
+		if kind != tt.want {
+			t.Errorf("%s: %q", situation, kind)
+		}
+	}
+}

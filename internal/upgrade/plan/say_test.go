@@ -1,0 +1,22 @@
+package plan
+
+import "testing"
+
+func TestDoingTellsWhatHoldsADrainUp(t *testing.T) {
+	drain := Action{Kind: Drain, Node: "worker-3"}
+	held := Wait{Node: "worker-3", Message: "Draining worker-3: shop/cart-1: PodDisruptionBudget shop/cart allows 0 more disruptions"}
+	for situation, tc := range map[string]struct {
+		do   []Action
+		want string
+	}{
+		"nothing else is done":       {[]Action{drain}, held.Message},
+		"another node is begun with": {[]Action{drain, {Kind: Claim, Node: "worker-4"}}, "Beginning with worker-4"},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			d := &deciding{do: tc.do, waiting: []Wait{held}}
+			if got := d.doing(Decision{State: Running}); got != tc.want {
+				t.Errorf("it says %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

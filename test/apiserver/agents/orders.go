@@ -1,0 +1,149 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// sawOrder hears of an order.
+func (a *Agents) sawOrder(object any, gone bool) {
+	order, is := object.(*refitv1alpha1.NodeUpgrade)
+	if !is || gone {
+		return
+	}
+	h := a.host(order.Name)
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.order = order
+	if !h.working && h.hasNew() {
+		h.working = true
+		a.begin(h.work)
+	}
+}
+
+// work carries out orders until there is nothing to do.
+func (h *host) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		h.accept(ctx)
+		if h.move(ctx) {
+			continue
+		}
+		h.mu.Lock()
+		idle := !h.hasNew()
+		h.working = !idle
+		h.mu.Unlock()
+		if idle {
+			return
+		}
+	}
+}
+
+// hasNew says whether there is an order that is for this host and new.
+func (h *host) hasNew() bool {
+	if h.order == nil {
+		return false
+	}
+	here := node.Here{NodeName: h.name, NodeUID: h.uid, MachineID: h.memory.MachineID}
+	accepted, _ := node.Accept(h.order.Name, &h.order.Spec, h.memory, here)
+	return accepted
+}
+
+// accept takes up the newest order, if it is for this host and new.
+func (h *host) accept(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.hasNew() {
+		return
+	}
+	spec := &h.order.Spec
+	h.memory.Sequence, h.memory.Epoch, h.memory.NodeUID = spec.Sequence, spec.Epoch, spec.NodeUID
+	defer h.report()
+	if !h.belongs(spec) {
+		if spec.Permit != refitv1alpha1.PermitApply && spec.Permit != refitv1alpha1.PermitPrefetch {
+			h.journal = nil
+			phase := refitv1alpha1.NodeIdle
+			if spec.Permit == refitv1alpha1.PermitRollback {
+				phase = refitv1alpha1.NodeRolledBack // nothing was changed, so nothing goes back
+			}
+			h.tell(refitv1alpha1.NodeUpgradeStatus{ObservedSequence: spec.Sequence, Phase: phase})
+			return
+		}
+		h.journal = []node.Record{{Kind: node.Opened, At: time.Now().UTC(), Work: h.workOf(ctx, spec)}}
+	}
+	h.record(node.Record{Kind: node.Ordered, Order: &node.Order{
+		Operation: spec.Operation.UID, Sequence: spec.Sequence, Epoch: spec.Epoch, Attempt: spec.Attempt, Permit: spec.Permit, Rollback: spec.Rollback,
+	}})
+}
+
+// belongs says whether an order is about the work that the journal holds.
+func (h *host) belongs(spec *refitv1alpha1.NodeUpgradeSpec) bool {
+	if len(h.journal) == 0 {
+		return false
+	}
+	state := node.Read(h.journal)
+	same := state.Work.Operation.UID == spec.Operation.UID && state.Work.Release.Digest == spec.Release.Digest
+	forward := spec.Permit == refitv1alpha1.PermitApply || spec.Permit == refitv1alpha1.PermitPrefetch
+	if state.Ended != "" {
+		return same && (state.Ended == refitv1alpha1.NodeSucceeded || spec.Attempt <= state.Order.Attempt)
+	}
+	return !forward || state.Work.Release.Digest == spec.Release.Digest && (same || state.Changed())
+}
+
+// workOf is the work that an order begins.
+func (h *host) workOf(ctx context.Context, spec *refitv1alpha1.NodeUpgradeSpec) *node.Work {
+	return &node.Work{
+		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt, NodeName: h.name, NodeUID: h.uid, MachineID: h.memory.MachineID,
+		Role: spec.Role, Packages: refitv1alpha1.PackageDeb,
+		From: h.versions[node.StepKubelet], To: h.agents.brings(ctx, spec.Release.Name), Etcd: h.controlPlane,
+	}
+}
+
+// record writes a record into the journal, and tells what follows from it.
+func (h *host) record(r node.Record) {
+	r.At = time.Now().UTC()
+	before := node.Read(h.journal).Status()
+	h.journal = append(h.journal, r)
+	now := node.Read(h.journal).Status()
+	if now.Phase != before.Phase || now.ObservedSequence != before.ObservedSequence || time.Since(h.toldAt) >= calm {
+		h.tell(now)
+	}
+}
+
+// calm is the least time between two writes of an agent that tell of progress only.
+const calm = 2 * time.Second
+
+// tell writes the status as a real agent does.
+func (h *host) tell(status refitv1alpha1.NodeUpgradeStatus) {
+	h.toldAt = time.Now()
+	status.AgentVersion, status.BootID = agentVersion, h.name+"-boot"
+	h.status.put(h.agents, func(ctx context.Context) error {
+		err := h.agents.apply(ctx, &refitv1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: h.name}}, "NodeUpgrade", status)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// apply says something as an agent: nothing but the status, by server-side apply.
+func (a *Agents) apply(ctx context.Context, object client.Object, kind string, status any) error {
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": refitv1alpha1.GroupVersion.String(), "kind": kind, "metadata": map[string]any{"name": object.GetName()}, "status": status,
+	})
+	if err != nil {
+		return err
+	}
+	return a.client.Status().Patch(ctx, object, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner("refit-agent"), client.ForceOwnership)
+}

@@ -1,0 +1,55 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+)
+
+// key signs Releases, and is pinned on every host.
+var key = artifact.NewKey()
+
+// Release is a Release of a version of Kubernetes that the hosts accept. It brings nothing: the hosts are made up.
+func Release(version string) (*refitv1alpha1.Release, error) {
+	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: version})
+	if err != nil {
+		return nil, fmt.Errorf("writing a Release: %w", err)
+	}
+	envelope, err := artifact.Sign(payload, key)
+	if err != nil {
+		return nil, err
+	}
+	return &refitv1alpha1.Release{
+		ObjectMeta: metav1.ObjectMeta{Name: "kubernetes-" + version}, Spec: refitv1alpha1.ReleaseSpec{Kubernetes: version, Envelope: envelope},
+	}, nil
+}
+
+// brings is the version that a Release brings, if the key on the hosts has signed it. It is read once: a Release never changes.
+func (a *Agents) brings(ctx context.Context, name string) string {
+	a.mu.Lock()
+	known := a.releases[name]
+	a.mu.Unlock()
+	if known != "" {
+		return known
+	}
+	var version string
+	a.write(ctx, func(ctx context.Context) error {
+		release := &refitv1alpha1.Release{}
+		if err := a.client.Get(ctx, types.NamespacedName{Name: name}, release); err != nil {
+			return err
+		}
+		opened, err := artifact.Verify(release.Spec.Envelope, []artifact.PublicKey{artifact.PublicOf(key)})
+		version = opened.Payload.Kubernetes
+		return err
+	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.releases[name] = version
+	return version
+}

@@ -1,0 +1,94 @@
+package agents
+
+import (
+	"context"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// move does the next thing that the journal asks for, and says whether there was one.
+func (h *host) move(ctx context.Context) bool {
+	h.mu.Lock()
+	if len(h.journal) == 0 {
+		h.mu.Unlock()
+		return false
+	}
+	state := node.Read(h.journal)
+	move := state.Next()
+	h.mu.Unlock()
+	switch move.Kind {
+	case node.Do:
+		h.note(node.Record{Kind: node.Begun, Step: move.Step.Name})
+		if err := h.do(ctx, move.Step, state.Work); ctx.Err() != nil {
+			return false
+		} else if err != nil {
+			h.note(node.Record{Kind: node.Failed, Step: move.Step.Name, Failure: node.FailureOf(err).Settled()})
+			return true
+		}
+		h.note(node.Record{Kind: node.Done, Step: move.Step.Name})
+	case node.Take:
+		h.note(node.Record{Kind: node.UndoBegun, Step: move.Step.Name})
+		h.bring(move.Step.Name, state.Work.From)
+		h.note(node.Record{Kind: node.Undone, Step: move.Step.Name})
+	case node.Keep:
+		h.note(node.Record{Kind: node.Kept, Step: move.Step.Name})
+	case node.Return:
+		h.note(node.Record{Kind: node.PutBack, Failure: move.Why})
+	case node.End:
+		h.note(node.Record{Kind: node.Ended, Outcome: move.Outcome})
+		h.report()
+	case node.Rest:
+		return false
+	}
+	return true
+}
+
+// note writes a record, unless the host was joined anew meanwhile: then its journal is gone.
+func (h *host) note(r node.Record) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.journal) > 0 {
+		h.record(r)
+	}
+}
+
+// do carries out a step. A part that is being swapped is away meanwhile. A host that was reinstalled in the middle of it has nothing of it.
+func (h *host) do(ctx context.Context, step node.Step, work *node.Work) error {
+	if step.Name == node.StepEtcd || step.Name == node.StepAPIServer {
+		h.server.set(h.version(node.StepAPIServer), true)
+	}
+	if meet := h.agents.options.Meet; meet != nil {
+		if err := meet(ctx, h.name, step.Name); err != nil {
+			return err
+		}
+	}
+	takes := h.agents.options.Step
+	if step.Prefetch {
+		takes = h.agents.options.Fetch
+	}
+	pause(ctx, takes)
+	h.mu.Lock()
+	same := h.uid == work.NodeUID
+	h.mu.Unlock()
+	if same {
+		h.bring(step.Name, work.To)
+	}
+	return nil
+}
+
+// bring makes the part that a step is about have a version.
+func (h *host) bring(step, version string) {
+	h.mu.Lock()
+	if _, is := h.versions[step]; is && step != node.StepEtcd { // of which the Releases here bring no other
+		h.versions[step] = version
+	}
+	h.mu.Unlock()
+	switch step {
+	case node.StepEtcd, node.StepAPIServer:
+		h.server.set(h.version(node.StepAPIServer), false)
+	}
+	switch step {
+	case node.StepAPIServer, node.StepControllers, node.StepKubelet:
+		h.sync()
+	}
+}

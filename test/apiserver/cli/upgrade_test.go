@@ -1,0 +1,110 @@
+//go:build apiserver
+
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// lead makes a Lease that somebody holds.
+func (b *bed) lead(t *testing.T) {
+	t.Helper()
+	if err := b.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "refit-system"}}); !apierrors.IsAlreadyExists(err) {
+		must(t, err)
+	}
+	holder, now, seconds := "refit-controller-abc_1234", metav1.NowMicro(), int32(15)
+	must(t, b.Create(t.Context(), &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "refit-system", Name: "refit-controller"},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &now, AcquireTime: &now, LeaseDurationSeconds: &seconds},
+	}))
+	t.Cleanup(func() {
+		must(t, b.Delete(context.WithoutCancel(t.Context()), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "refit-system", Name: "refit-controller"}}))
+	})
+}
+
+func (b *bed) nothingWasBegun(t *testing.T) {
+	t.Helper()
+	var all refitv1alpha1.ClusterUpgradeList
+	must(t, b.List(t.Context(), &all))
+	if len(all.Items) > 0 {
+		t.Errorf("there are %d operations", len(all.Items))
+	}
+}
+
+func TestUpgradeThatCannotBegin(t *testing.T) {
+	b := newBed(t)
+	b.node(t, "cp-1", func(n *corev1.Node) { n.Labels["node-role.kubernetes.io/control-plane"] = "" })
+	b.refit(t, "upgrade", "--to", "v1.37.1").want(t, 2, "say --yes if you mean it")
+	b.refit(t, "upgrade", "--yes", "--to", "v1.37.1").want(t, 1, "there are no controllers", "refit install", "--standalone")
+	b.lead(t)
+	b.refit(t, "upgrade", "--yes", "--to", "v1.30.0").want(t, 2, "already")
+	b.nothingWasBegun(t)
+}
+
+// What blocks an upgrade here waits for agents: a plan may be shown without them, an upgrade does not begin.
+func TestUpgradeThatIsBlocked(t *testing.T) {
+	b := newBed(t)
+	b.lead(t)
+	b.node(t, "cp-1", func(n *corev1.Node) {
+		n.Labels["node-role.kubernetes.io/control-plane"], n.Status.NodeInfo.KubeletVersion = "", "v1.36.3"
+	})
+	b.refit(t, "upgrade", "--yes", "--to", "v1.37.1").want(t, 3, "findings stand in the way", "there is no agent yet on 1 of 1 node")
+	b.nothingWasBegun(t)
+}
+
+// Said twice, it is one upgrade. Whatever else was said of it, nothing new is begun.
+func TestUpgradeThatIsUnderWay(t *testing.T) {
+	b := newBed(t)
+	u := b.operation(t, "by-hand")
+	r := b.start(t, "upgrade", "--to", "v1.36.3", "--max-unavailable", "7")
+	r.until(t, "Operation by-hand: upgrade of test from v1.35.4 to v1.36.3")
+	b.status(t, "by-hand", ended(refitv1alpha1.PhaseSucceeded))
+	r.wait(t).want(t, 0, "by-hand asks for the same and is under way since "+u.CreationTimestamp.UTC().Format("2006-01-02"), "Done")
+	if got := b.get(t, "by-hand"); got.Generation != u.Generation {
+		t.Error("its spec was changed")
+	}
+}
+
+// The controllers run in the command. To leave it ends them, gives the lead back, and says how to go on.
+func TestStandaloneIsLeft(t *testing.T) {
+	b := newBed(t)
+	b.node(t, "cp-1", func(n *corev1.Node) { n.Labels["node-role.kubernetes.io/control-plane"] = "" })
+	b.operation(t, "op")
+	if err := b.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "refit-system"}}); !apierrors.IsAlreadyExists(err) {
+		must(t, err)
+	}
+	log := filepath.Join(t.TempDir(), "log")
+	r := b.start(t, "upgrade", "--to", "v1.36.3", "--standalone", "--log", log)
+	r.until(t, "Operation op")
+	for end := time.Now().Add(patience); b.get(t, "op").Status.Epoch == 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("nobody took the operation on:\n%s", r.said())
+		}
+	}
+	must(t, r.Process.Signal(os.Interrupt))
+	r.wait(t).want(t, 130, "op stands still: nothing more is begun.", "To go on: refit upgrade --to v1.36.3 --standalone")
+	lease := &coordinationv1.Lease{}
+	must(t, b.Get(t.Context(), client.ObjectKey{Namespace: "refit-system", Name: "refit-controller"}, lease))
+	if lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" {
+		t.Errorf("%s still holds the Lease", *lease.Spec.HolderIdentity)
+	}
+	if said, err := os.ReadFile(log); err != nil || len(said) == 0 {
+		t.Errorf("the controllers logged nothing: %v", err)
+	}
+	must(t, b.Delete(t.Context(), lease))
+	u := b.get(t, "op")
+	u.Finalizers = nil // nobody lets go of it any more
+	must(t, b.Update(t.Context(), u))
+}

@@ -1,0 +1,137 @@
+//go:build apiserver
+
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/apiserver"
+)
+
+func draining(left int32) refitv1alpha1.NodeUpgradeStatus {
+	now := metav1.NewTime(time.Now().Truncate(time.Second))
+	return refitv1alpha1.NodeUpgradeStatus{Phase: refitv1alpha1.NodePrefetched, Drain: &refitv1alpha1.DrainStatus{
+		Sequence: 1, Phase: refitv1alpha1.DrainDraining, StartedAt: &now, Remaining: left,
+		Blockers: []refitv1alpha1.Blocker{{Pod: "shop/cart", Reason: "PodDisruptionBudget shop/cart allows 0 more disruptions"}},
+	}}
+}
+
+func TestStatus(t *testing.T) {
+	b := newBed(t)
+	b.order(t, "worker-1", b.operation(t, "op"), refitv1alpha1.PermitPrefetch, draining(2))
+	b.refit(t, "status").want(t, 0,
+		"from v1.35.4 to v1.36.3: running", "Operation op", "1 of 1", "0 of 2", "worker-1", "draining, 2 pods left; shop/cart: PodDisruptionBudget")
+	type operation struct {
+		Kind, Phase string
+		Active      []struct{ Node, Does string }
+		Stages      []struct{ Name, State string }
+	}
+	got := decode[operation](t, b.refit(t, "status", "-o", "json").out)
+	if got.Kind != "Operation" || got.Phase != "Running" || len(got.Active) != 1 || got.Active[0].Does != "Drain" || got.Stages[2].State != "AtWork" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// From the first line to the last, and the exit code says how it ended.
+func TestWatch(t *testing.T) {
+	for phase, code := range map[refitv1alpha1.Phase]int{refitv1alpha1.PhaseSucceeded: 0, refitv1alpha1.PhaseAborted: 1} {
+		t.Run(string(phase), func(t *testing.T) {
+			b := newBed(t)
+			u := b.operation(t, "op")
+			r := b.start(t, "watch")
+			r.until(t, "worker-1: being prepared")
+			b.order(t, "worker-1", u, refitv1alpha1.PermitPrefetch, draining(2))
+			r.until(t, "worker-1: draining, 2 pods left; shop/cart: PodDisruptionBudget shop/cart allows 0 more disruptions")
+			b.status(t, "op", failed)
+			r.until(t, "FAILED worker-1 at swap-kubelet: it does not start")
+			r.until(t, "STALLED, it needs you")
+			b.status(t, "op", ended(phase))
+			r.wait(t).want(t, code)
+		})
+	}
+}
+
+// Without Refit, what to do is told. Then, with it, an API server that is swapped under a watch: it is told, and the watch goes on.
+func TestWatchOutlivesTheAPI(t *testing.T) {
+	b := newBed(t)
+	b.Server = apiserver.Start(t, apiserver.Options{})
+	var err error
+	b.Client, err = client.New(b.RESTConfig(), client.Options{Scheme: b.Scheme()})
+	must(t, err)
+	b.kubeconfig = b.Kubeconfig(t, b.RESTConfig())
+	b.refit(t, "upgrade", "--yes", "--to", "v1.36.3").want(t, 1, "there is no Refit in test: `refit install` brings it")
+	b.refit(t, "status").want(t, 1, "there is no Refit in test")
+	b.Install(t, config+"crd")
+	b.operation(t, "op", func(u *refitv1alpha1.ClusterUpgrade) {
+		u.Status.Nodes.Done, u.Status.Active, u.Status.Doing = 0, []string{"cp-1"}, "Upgrading cp-1 to v1.36.3: swap-apiserver"
+	})
+	r := b.start(t, "watch", "-o", "json")
+	r.until(t, `"cp-1"`)
+	b.Stop(t)
+	r.until(t, `"awaySince"`)
+	b.Restart(t)
+	b.status(t, "op", ended(refitv1alpha1.PhaseSucceeded))
+	a := r.wait(t)
+	a.want(t, 0, `"phase":"Succeeded"`)
+	lines := strings.Split(strings.TrimSpace(a.out), "\n")
+	for _, line := range lines {
+		decode[map[string]any](t, line)
+	}
+	if last := decode[map[string]any](t, lines[len(lines)-1]); last["awaySince"] != nil || last["ended"] != true {
+		t.Errorf("the last line is %v", last)
+	}
+}
+
+// Whoever leaves is told that the upgrade goes on, and how to come back.
+func TestWatchIsLeft(t *testing.T) {
+	b := newBed(t)
+	b.operation(t, "op")
+	r := b.start(t, "watch", "op")
+	r.until(t, "worker-1")
+	must(t, r.Process.Signal(os.Interrupt))
+	r.wait(t).want(t, 130, "op goes on without you. To watch it again: refit watch --kubeconfig "+b.kubeconfig+" op")
+	b.refit(t, "watch", "--timeout", "1s").want(t, 4, "op has not ended after 1s", "goes on without you")
+	if u := b.get(t, "op"); u.Spec.Paused || u.Spec.Aborted {
+		t.Error("leaving changed something")
+	}
+}
+
+func TestWatchOfAnOperationThatIsDeleted(t *testing.T) {
+	b := newBed(t)
+	u := b.operation(t, "op")
+	r := b.start(t, "watch")
+	r.until(t, "worker-1")
+	must(t, b.Delete(t.Context(), u))
+	r.wait(t).want(t, 1, "the operation op was deleted")
+}
+
+func TestExplain(t *testing.T) {
+	b := newBed(t)
+	b.node(t, "worker-1", func(n *corev1.Node) {
+		n.Spec.Unschedulable, n.Annotations = true, map[string]string{refitv1alpha1.AnnotationCordonedBy: "u"}
+	})
+	b.node(t, "worker-2")
+	b.refit(t, "explain", "worker-1").want(t, 0, "No upgrade was ever asked for")
+	b.refit(t, "explain", "gone").want(t, 1, "there is no node gone")
+	b.refit(t, "explain").want(t, 2, "name one node")
+	u := b.operation(t, "op", failed)
+	at := metav1.NewTime(time.Now().Truncate(time.Second))
+	b.order(t, "worker-1", u, refitv1alpha1.PermitApply, refitv1alpha1.NodeUpgradeStatus{
+		Phase: refitv1alpha1.NodeFailed, Steps: []refitv1alpha1.StepStatus{{Name: "swap-kubelet", State: refitv1alpha1.StepFailed, StartedAt: &at, FinishedAt: &at}},
+		Error: &refitv1alpha1.NodeError{
+			Class: refitv1alpha1.FailureNeedsPerson, Reason: "Unhealthy", Step: "swap-kubelet", Message: "it does not start", Remedy: "mend it", At: at,
+			LogTail: "unknown flag: --x\nexit 1",
+		},
+	})
+	b.refit(t, "explain", "worker-1").want(t, 0,
+		"worker-1: FAILED", "It failed at swap-kubelet: it does not start.", "cordoned by Refit", "unknown flag: --x exit 1", "mend it. Then: `refit retry`")
+	b.refit(t, "explain", "worker-2").want(t, 0, "worker-2: waiting", "It has no agent")
+}

@@ -1,0 +1,41 @@
+package builder
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Collect lays the programs, packages and images of the release into a folder, as somebody has them who fills a mirror. On the file system of the cache they
+// get another name, elsewhere they are copied.
+func (r Release) Collect(dir string) error {
+	from := slices.Clone(r.Debs)
+	for _, folder := range []string{r.ContainerdBin, r.CNIBin} {
+		found, err := filepath.Glob(filepath.Join(folder, "*"))
+		if err != nil {
+			return err
+		}
+		from = append(from, found...)
+	}
+	for _, program := range []string{"kubeadm", "kubelet", "kubectl"} {
+		from = append(from, filepath.Join(r.Bin, program))
+	}
+	for _, image := range r.Images {
+		if !strings.HasPrefix(filepath.Base(image), "busybox") { // the testbed's own
+			from = append(from, image)
+		}
+	}
+	for _, file := range from {
+		err := linkFile(file, filepath.Join(dir, filepath.Base(file)))
+		if errors.Is(err, unix.EXDEV) {
+			err = copyPrograms(filepath.Dir(file), dir, filepath.Base(file))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
