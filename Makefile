@@ -27,9 +27,11 @@ E2E_FAULTS_RUN ?= ^(TestFaults|TestDisk)
 E2E_CHECK_RUN ?= ^(TestDefects|TestCheckLeavesNothing)
 E2E_AGENT_RUN ?= ^TestAgentCI
 E2E_AGENT_FULL_RUN ?= ^TestAgent
+E2E_UPGRADE_RUN ?= ^TestUpgradeCI
+E2E_UPGRADE_FULL_RUN ?= ^TestUpgrade
 
 # What `make ci` runs, in this order.
-CI := verify-tidy verify-generate lint test-bands test test-simulations test-apiserver e2e-ci e2e-agent
+CI := verify-tidy verify-generate lint test-bands test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade
 
 ##@ Development
 
@@ -113,6 +115,11 @@ test-scale: export REFIT_SCALE := 1
 test-scale: ## Read and plan 5,000 nodes and 30,000 pods on a real API server, and print what it costs
 	$(GO) test -tags apiserver -count=1 -v -timeout 30m ./test/apiserver/scale/
 
+.PHONY: e2e-upgrade-5000
+e2e-upgrade-5000: export REFIT_NODES := 5000
+e2e-upgrade-5000: ## Upgrade 5,000 made-up nodes with the real controller on a real API server, and print what it costs
+	$(GO) test -tags apiserver -count=1 -v -timeout 2h -run '^TestThousands$$' ./test/apiserver/thousands/
+
 .PHONY: kube-facts
 kube-facts: ## Write the facts about each Kubernetes release anew, from its source
 	$(GO) run ./tools/kubefacts
@@ -193,6 +200,14 @@ e2e-agent: ## Upgrade a control plane node and a worker while their agents are k
 .PHONY: e2e-agent-full
 e2e-agent-full: ## All upgrades, crashes, power cuts, faults, times and the idle cost of agents; E2E_AGENT_FULL_RUN chooses among them
 	$(call e2e,$(E2E_AGENT_FULL_RUN),12h)
+
+.PHONY: e2e-upgrade
+e2e-upgrade: ## Install Refit, upgrade a small cluster while the controllers are killed, and uninstall it
+	$(call e2e,$(E2E_UPGRADE_RUN),30m)
+
+.PHONY: e2e-upgrade-full
+e2e-upgrade-full: ## Upgrade clusters of every kind, kill and freeze the controllers, faults, people, times; E2E_UPGRADE_FULL_RUN chooses among them
+	$(call e2e,$(E2E_UPGRADE_FULL_RUN),6h)
 
 ##@ CI
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -15,17 +16,17 @@ import (
 func TestAgentCI(t *testing.T) {
 	begun := time.Now()
 	b := newBed(t, cluster.Spec{Name: "aci", Workers: 1, Kubernetes: older})
-	r := b.release(t, newer)
+	r := b.Bring(t, newer)
 	t.Logf("cluster, agents and release after %.0f s", time.Since(begun).Seconds())
 	for _, n := range b.Nodes() {
 		b.upgradeWithKills(t, n, r)
 	}
-	b.isAt(t, r)
+	b.IsAt(t, r)
 	show(t, "agent_ci", time.Since(begun).Seconds(), "s")
 }
 
 // upgradeWithKills takes a node to a release while its agent is killed at every point.
-func (b *bed) upgradeWithKills(t *testing.T, n *cluster.Node, r *release) {
+func (b *agents) upgradeWithKills(t *testing.T, n *cluster.Node, r *bed.Release) {
 	t.Helper()
 	must(t, crashAt(t.Context(), n, crashEach, ""))
 	begun := time.Now()

@@ -16,15 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
-
-var operationsResource = refitv1alpha1.GroupVersion.WithResource("clusterupgrades")
 
 // TestAgentControllers lets the controllers upgrade a cluster of two nodes, whose only API server goes away in between, by one ClusterUpgrade.
 func TestAgentControllers(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "actl", Workers: 1, Kubernetes: older})
-	r := b.release(t, newer)
+	r := b.Bring(t, newer)
 	b.runControllers(t)
 	begun := time.Now()
 	b.ask(t, refitv1alpha1.ClusterUpgradeSpec{
@@ -34,7 +33,7 @@ func TestAgentControllers(t *testing.T) {
 	said := ""
 	ctx, cancel := context.WithTimeout(t.Context(), 3*changing)
 	defer cancel()
-	must(t, follow(ctx, b, operationsResource, operationName, func(u *refitv1alpha1.ClusterUpgrade) bool {
+	must(t, bed.Follow(ctx, b.Bed, bed.Operations, operationName, func(u *refitv1alpha1.ClusterUpgrade) bool {
 		if now := string(u.Status.Phase) + ": " + u.Status.Doing; now != said {
 			said = now
 			t.Logf("%6.1f s  %s", time.Since(begun).Seconds(), said)
@@ -42,9 +41,9 @@ func TestAgentControllers(t *testing.T) {
 		return u.Status.Phase == refitv1alpha1.PhaseSucceeded
 	}))
 	show(t, "agent_controllers_1_1", time.Since(begun).Seconds(), "s")
-	b.isAt(t, r)
+	b.IsAt(t, r)
 	for _, n := range b.Nodes() {
-		found, err := b.client.CoreV1().Nodes().Get(t.Context(), n.Name(), metav1.GetOptions{})
+		found, err := b.Client.CoreV1().Nodes().Get(t.Context(), n.Name(), metav1.GetOptions{})
 		must(t, err)
 		if _, marked := found.Annotations[refitv1alpha1.AnnotationCordonedBy]; marked || found.Spec.Unschedulable {
 			t.Errorf("%s was left cordoned", n.Name())
@@ -55,25 +54,25 @@ func TestAgentControllers(t *testing.T) {
 const operationName = "controllers"
 
 // ask makes a ClusterUpgrade.
-func (b *bed) ask(t *testing.T, spec refitv1alpha1.ClusterUpgradeSpec) {
+func (b *agents) ask(t *testing.T, spec refitv1alpha1.ClusterUpgradeSpec) {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&refitv1alpha1.ClusterUpgrade{
 		TypeMeta:   metav1.TypeMeta{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: "ClusterUpgrade"},
 		ObjectMeta: metav1.ObjectMeta{Name: operationName}, Spec: spec,
 	})
 	must(t, err)
-	_, err = b.objects.Resource(operationsResource).Create(t.Context(), &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
+	_, err = b.Objects.Resource(bed.Operations).Create(t.Context(), &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
 	must(t, err)
 }
 
 // runControllers runs them on this machine until the test ends.
-func (b *bed) runControllers(t *testing.T) {
+func (b *agents) runControllers(t *testing.T) {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "refit-system"}} // where their Lease is
-	_, err := b.client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{})
+	_, err := b.Client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{})
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	cmd := exec.CommandContext(ctx, b.controller, "--metrics-address=0", "--health-address=0")
+	cmd := exec.CommandContext(ctx, b.Controller, "--metrics-address=0", "--health-address=0")
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+b.KubeconfigFile())
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

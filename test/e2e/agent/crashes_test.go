@@ -12,6 +12,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -34,35 +35,35 @@ func TestAgentCrashes(t *testing.T) {
 	part, _ := part(t)
 	t.Run("control-plane", func(t *testing.T) {
 		b := newBed(t, cluster.Spec{Name: fmt.Sprint("acrcp", part), Kubernetes: older, Disk: diskSize})
-		newMatrix(t, b, b.first(cluster.RoleControlPlane), "control-plane").run(t)
+		newMatrix(t, b, b.First(cluster.RoleControlPlane), "control-plane").run(t)
 	})
 	t.Run("worker", func(t *testing.T) {
 		b := newBed(t, cluster.Spec{Name: fmt.Sprint("acrw", part), Workers: 1, Kubernetes: older, Disk: diskSize})
-		cp := b.first(cluster.RoleControlPlane)
-		b.prefetch(t, b.release(t, newer), b.Nodes()...) // the new kube-proxy comes to all nodes at once
+		cp := b.First(cluster.RoleControlPlane)
+		b.prefetch(t, b.Bring(t, newer), b.Nodes()...) // the new kube-proxy comes to all nodes at once
 		b.apply(t, cp)
 		must(t, b.WaitReady(t.Context(), recovery))
-		newMatrix(t, b, b.first(cluster.RoleWorker), "worker").run(t)
+		newMatrix(t, b, b.First(cluster.RoleWorker), "worker").run(t)
 	})
 }
 
 // matrix is one role's runs.
 type matrix struct {
-	b       *bed
+	b       *agents
 	n       *cluster.Node
 	role    string
-	release *release
+	release *bed.Release
 	armed   saved
 	results *results
 	// clean is what the undisturbed run left, points are those that it passed.
-	clean  state
+	clean  bed.State
 	points []string
 }
 
 // newMatrix saves the node with all files fetched, and lets one run go through undisturbed.
-func newMatrix(t *testing.T, b *bed, n *cluster.Node, role string) *matrix {
+func newMatrix(t *testing.T, b *agents, n *cluster.Node, role string) *matrix {
 	t.Helper()
-	m := &matrix{b: b, n: n, role: role, release: b.release(t, newer), results: openResults(t, b.crashing)}
+	m := &matrix{b: b, n: n, role: role, release: b.Bring(t, newer), results: openResults(t, bed.BuildCrashing(t))}
 	must(t, b.Smoke(t.Context()))
 	b.prefetch(t, m.release, n)
 	m.armed = b.save(t, n, "fetched")
@@ -73,7 +74,7 @@ func newMatrix(t *testing.T, b *bed, n *cluster.Node, role string) *matrix {
 	var err error
 	m.points, err = pointsOf(t.Context(), n)
 	must(t, err)
-	m.clean, err = stateOf(t.Context(), n)
+	m.clean, err = bed.StateOf(t.Context(), n)
 	must(t, err)
 	t.Logf("an undisturbed run passes %d points and takes %.0f s from the disk", len(m.points), time.Since(begun).Seconds())
 	must(t, b.Smoke(t.Context()))
@@ -83,7 +84,7 @@ func newMatrix(t *testing.T, b *bed, n *cluster.Node, role string) *matrix {
 // run makes all runs that are not in the results yet.
 func (m *matrix) run(t *testing.T) {
 	t.Helper()
-	chosen := spread(m.points, count(t, cutsVariable, 10))
+	chosen := spread(m.points, bed.Count(t, cutsVariable, 10))
 	for _, point := range mine(t, chosen) {
 		m.try(t, point, faultCut, m.cut)
 	}
@@ -148,7 +149,7 @@ func (m *matrix) try(t *testing.T, point, fault string, disturb func(*testing.T,
 		if err != nil {
 			outcome = err.Error()
 			t.Error(err)
-			m.b.tellIfFailed(t)
+			m.b.TellIfFailed(t, "nodeupgrades")
 		}
 		m.results.add(t, result{Role: m.role, Point: point, Fault: fault, Outcome: outcome, Seconds: time.Since(begun).Seconds()})
 	})
@@ -207,16 +208,16 @@ func (m *matrix) end(ctx context.Context) error {
 	if err := m.b.WaitReady(ctx, recovery); err != nil {
 		return err
 	}
-	return until(ctx, "all to be at the release", patience, func(ctx context.Context) error { return m.b.atRelease(ctx, m.n, m.release) })
+	return until(ctx, "all to be at the release", patience, func(ctx context.Context) error { return m.b.AtRelease(ctx, m.n, m.release) })
 }
 
 // sameAsClean holds the end of a run against that of the undisturbed one, and sees that it was disturbed indeed.
 func (m *matrix) sameAsClean(ctx context.Context) error {
-	is, err := stateOf(ctx, m.n)
+	is, err := bed.StateOf(ctx, m.n)
 	if err != nil {
 		return err
 	}
-	if err := is.differences(m.clean); err != nil {
+	if err := is.Differences(m.clean); err != nil {
 		return fmt.Errorf("the host is not as after an undisturbed run: %w", err)
 	}
 	lives, err := agentLives(ctx, m.n)

@@ -12,7 +12,7 @@ import (
 
 // saved is a node as it was at some moment, from which many runs start.
 type saved struct {
-	b     *bed
+	b     *agents
 	n     *cluster.Node
 	label string
 	// orders are those that lay in the cluster at that moment, if the cluster's memory is on this node.
@@ -20,7 +20,7 @@ type saved struct {
 }
 
 // save keeps a node's disk. The node is off afterwards.
-func (b *bed) save(t *testing.T, n *cluster.Node, label string) saved {
+func (b *agents) save(t *testing.T, n *cluster.Node, label string) saved {
 	t.Helper()
 	must(t, n.Poweroff(t.Context()))
 	must(t, n.SaveDisk(t.Context(), label))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -20,7 +21,7 @@ import (
 func oneSourceFlips(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
-	s.b.server.breaks(flips)
+	s.b.Server.Breaks(flips)
 	s.b.prefetch(t, s.r, s.n)
 	s.b.mend()
 	s.b.apply(t, s.n)
@@ -30,7 +31,7 @@ func oneSourceFlips(f fault) {
 func oneSourceCuts(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
-	s.b.server.breaks(cuts)
+	s.b.Server.Breaks(cuts)
 	s.b.prefetch(t, s.r, s.n)
 	s.b.mend()
 	s.b.apply(t, s.n)
@@ -41,8 +42,8 @@ func oneSourceCuts(f fault) {
 func everySourceFlips(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
-	s.b.server.breaks(flips)
-	s.b.second.breaks(flips)
+	s.b.Server.Breaks(flips)
+	s.b.Second.Breaks(flips)
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply), to(s.r))
 	s.tells(t, "ArtifactWrong")
 	s.untouched(t)
@@ -83,9 +84,9 @@ func otherVersion(f fault) {
 }
 
 // releaseWith is the scene's release with one program changed, signed by the key that the hosts trust.
-func (s *scene) releaseWith(t *testing.T, name, program string, change func([]byte) []byte) *release {
+func (s *scene) releaseWith(t *testing.T, name, program string, change func([]byte) []byte) *bed.Release {
 	t.Helper()
-	p := s.r.payload
+	p := s.r.Payload
 	p.Files = slices.Clone(p.Files)
 	i := slices.IndexFunc(p.Files, func(f refitv1alpha1.ReleaseFile) bool {
 		return f.Name == program && f.Kind == refitv1alpha1.PackageBinary
@@ -93,15 +94,15 @@ func (s *scene) releaseWith(t *testing.T, name, program string, change func([]by
 	if i < 0 {
 		t.Fatalf("the release has no %s", program)
 	}
-	text, err := os.ReadFile(filepath.Join(s.b.dir, p.Kubernetes, p.Files[i].Path))
+	text, err := os.ReadFile(filepath.Join(s.b.Dir, p.Kubernetes, p.Files[i].Path))
 	must(t, err)
 	text = change(text)
-	file := filepath.Join(s.b.dir, program+"-"+name)
+	file := filepath.Join(s.b.Dir, program+"-"+name)
 	must(t, os.WriteFile(file, text, 0o755))
-	p.Files[i].Blob = refitv1alpha1.Blob{Digest: digestOf(text), Size: int64(len(text))}
-	s.b.server.add(p.Files[i].Digest, file)
-	r := s.b.signed(t, "kubernetes-"+p.Kubernetes+"-"+name, p, s.b.key)
-	r.parts = s.r.parts
+	p.Files[i].Blob = refitv1alpha1.Blob{Digest: bed.DigestOf(text), Size: int64(len(text))}
+	s.b.Server.Add(p.Files[i].Digest, file)
+	r := s.b.signed(t, "kubernetes-"+p.Kubernetes+"-"+name, p, s.b.Key)
+	r.Parts = s.r.Parts
 	return r
 }
 
@@ -109,10 +110,10 @@ func (s *scene) releaseWith(t *testing.T, name, program string, change func([]by
 func imageGone(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
-	s.b.server.breaks(away)
-	s.b.second.breaks(away)
+	s.b.Server.Breaks(away)
+	s.b.Second.Breaks(away)
 	for _, image := range []string{"kube-apiserver", "kube-scheduler"} {
-		_, err := s.n.Exec(t.Context(), "ctr", "--namespace=k8s.io", "images", "rm", "--sync", "registry.k8s.io/"+image+":"+s.r.parts.Kubernetes)
+		_, err := s.n.Exec(t.Context(), "ctr", "--namespace=k8s.io", "images", "rm", "--sync", "registry.k8s.io/"+image+":"+s.r.Parts.Kubernetes)
 		must(t, err)
 	}
 	s.b.apply(t, s.n)
@@ -142,13 +143,13 @@ func imagesCollected(f fault) {
 	}))
 	names, err := imagesOf(t.Context(), s.n)
 	must(t, err)
-	for _, image := range s.r.payload.Images {
+	for _, image := range s.r.Payload.Images {
 		if !slices.Contains(names, image.Name) {
 			t.Errorf("%s was collected", image.Name)
 		}
 	}
-	s.b.server.breaks(away)
-	s.b.second.breaks(away)
+	s.b.Server.Breaks(away)
+	s.b.Second.Breaks(away)
 	s.b.apply(t, s.n)
 	s.succeeds(t)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -61,7 +62,7 @@ func (s *scene) tells(t *testing.T, words ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var last refitv1alpha1.NodeUpgradeStatus
-	err := follow(ctx, s.b, upgradesResource, s.n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
+	err := bed.Follow(ctx, s.b.Bed, bed.NodeUpgrades, s.n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
 		last = u.Status
 		text := ""
 		if last.Error != nil {

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -169,13 +170,13 @@ func powerLostInSwap(f fault) {
 // oldOrNew sees that a program is one of two.
 func (s *scene) oldOrNew(t *testing.T, program string) {
 	t.Helper()
-	is, err := stateOf(t.Context(), s.n)
+	is, err := bed.StateOf(t.Context(), s.n)
 	must(t, err)
 	path := "/usr/local/bin/" + program
 	if is[path] == s.was[path] {
 		return
 	}
-	for _, f := range s.r.payload.Files {
+	for _, f := range s.r.Payload.Files {
 		if f.Name == program && f.Digest == "sha256:"+is[path] {
 			return
 		}
@@ -195,7 +196,7 @@ func manifestGone(f fault) {
 	must(t, until(t.Context(), "the API server to be gone", patience, func(ctx context.Context) error {
 		ctx, cancel := soon(ctx)
 		defer cancel()
-		if _, err := s.b.client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx); err == nil {
+		if _, err := s.b.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx); err == nil {
 			return errors.New("it still answers")
 		}
 		return nil
@@ -288,7 +289,7 @@ func noWriteLost(f fault) {
 func singleEtcdAgain(f fault) {
 	t, s := f.t, f.s
 	var slowest time.Duration
-	rounds := count(t, "REFIT_AGENT_ETCD_ROUNDS", 3)
+	rounds := bed.Count(t, "REFIT_AGENT_ETCD_ROUNDS", 3)
 	for range rounds {
 		s.fetched(t)
 		s.b.order(t, s.n, permit(refitv1alpha1.PermitApply))
@@ -385,11 +386,11 @@ func secondAgent(f fault) {
 }
 
 // writeUntil makes ConfigMaps, one after the other, and returns those that were acknowledged.
-func writeUntil(ctx context.Context, b *bed, prefix string) (acknowledged []string) {
+func writeUntil(ctx context.Context, b *agents, prefix string) (acknowledged []string) {
 	for i := 0; ctx.Err() == nil; i++ {
 		name := fmt.Sprintf("%s-%d", prefix, i)
 		asking, stop := soon(ctx)
-		_, err := b.client.CoreV1().ConfigMaps(metav1.NamespaceDefault).Create(asking, configMap(name), metav1.CreateOptions{})
+		_, err := b.Client.CoreV1().ConfigMaps(metav1.NamespaceDefault).Create(asking, configMap(name), metav1.CreateOptions{})
 		stop()
 		if err == nil {
 			acknowledged = append(acknowledged, name)
@@ -399,8 +400,8 @@ func writeUntil(ctx context.Context, b *bed, prefix string) (acknowledged []stri
 	return acknowledged
 }
 
-func allThere(ctx context.Context, b *bed, names []string) error {
-	list, err := b.client.CoreV1().ConfigMaps(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{})
+func allThere(ctx context.Context, b *agents, names []string) error {
+	list, err := b.Client.CoreV1().ConfigMaps(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}

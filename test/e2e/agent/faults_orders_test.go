@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -32,7 +31,7 @@ func newerFormat(f fault) {
 func etcdRestored(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
-	cp := s.b.first(cluster.RoleControlPlane)
+	cp := s.b.First(cluster.RoleControlPlane)
 	parts, err := s.b.Release(t.Context(), newer)
 	must(t, err)
 	for _, program := range []string{"etcdctl", "etcdutl"} {
@@ -43,15 +42,15 @@ func etcdRestored(f fault) {
 	s.b.apply(t, s.n)
 	s.succeeds(t)
 	accepted := s.b.orders[s.n.Name()].Sequence
-	is, err := stateOf(t.Context(), s.n)
+	is, err := bed.StateOf(t.Context(), s.n)
 	must(t, err)
 
 	must(t, restoreBackup(t.Context(), cp))
 	must(t, s.b.WaitRecovered(t.Context(), recovery))
 	s.b.refused(t, s.n, "OrderFromThePast")
-	now, err := stateOf(t.Context(), s.n)
+	now, err := bed.StateOf(t.Context(), s.n)
 	must(t, err)
-	must(t, now.differences(is))
+	must(t, now.Differences(is))
 	must(t, s.b.waitReport(t.Context(), s.n, patience, func(r *refitv1alpha1.NodeReport) bool { return r.Status.AcceptedSequence == accepted }))
 
 	// Whoever reads the report can give orders again.
@@ -61,14 +60,8 @@ func etcdRestored(f fault) {
 }
 
 // upgradeOf reads the object of a node.
-func (b *bed) upgradeOf(ctx context.Context, n *cluster.Node) (*refitv1alpha1.NodeUpgrade, error) {
-	found, err := b.objects.Resource(upgradesResource).Get(ctx, n.Name(), metav1.GetOptions{})
-	if err != nil {
-		return nil, err
-	}
-	var u refitv1alpha1.NodeUpgrade
-	_, err = showTo(found, func(seen *refitv1alpha1.NodeUpgrade) bool { u = *seen; return true })
-	return &u, err
+func (b *agents) upgradeOf(ctx context.Context, n *cluster.Node) (*refitv1alpha1.NodeUpgrade, error) {
+	return bed.Get[refitv1alpha1.NodeUpgrade](ctx, b.Bed, bed.NodeUpgrades, n.Name())
 }
 
 const backupFile = "/var/backup.db"
@@ -132,7 +125,7 @@ func replacedInChange(f fault) {
 		t.Errorf("it is not told that somebody else changed the program: %+v", status.Error)
 	}
 	s.keepsForeign(t, foreign)
-	must(t, s.b.nodeAt(t.Context(), s.n, s.b.Spec().Kubernetes)) // the kubelet that runs was not taken away
+	must(t, s.b.NodeAt(t.Context(), s.n, s.b.Spec().Kubernetes)) // the kubelet that runs was not taken away
 }
 
 // replacedAfterChange replaces it when Refit has done its work, and wants the next one.
@@ -143,9 +136,9 @@ func replacedAfterChange(f fault) {
 	s.succeeds(t)
 	foreign := replaceKubelet(t, s)
 	// The same files, and another release: its work begins anew.
-	p := s.r.payload
+	p := s.r.Payload
 	p.Files = append(p.Files[:0:0], p.Files...)
-	r := s.b.signed(t, fmt.Sprintf("again-%d", time.Now().Unix()), without(p, refitv1alpha1.PartCNI, refitv1alpha1.PartContainerd), s.b.key)
+	r := s.b.signed(t, fmt.Sprintf("again-%d", time.Now().Unix()), without(p, refitv1alpha1.PartCNI, refitv1alpha1.PartContainerd), s.b.Key)
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply), to(r))
 	s.failsWith(t, changing, "ChangedByOthers")
 	s.keepsForeign(t, foreign)
@@ -162,14 +155,14 @@ func replaceKubelet(t *testing.T, s *scene) string {
 		_, err := s.n.Exec(t.Context(), argv...)
 		must(t, err)
 	}
-	is, err := stateOf(t.Context(), s.n)
+	is, err := bed.StateOf(t.Context(), s.n)
 	must(t, err)
 	return is["/usr/local/bin/kubelet"]
 }
 
 func (s *scene) keepsForeign(t *testing.T, digest string) {
 	t.Helper()
-	is, err := stateOf(t.Context(), s.n)
+	is, err := bed.StateOf(t.Context(), s.n)
 	must(t, err)
 	if is["/usr/local/bin/kubelet"] != digest {
 		t.Error("what somebody else put there was overwritten")

@@ -82,7 +82,7 @@ func apiServerCannotStartOnNewEtcd(f fault) {
 	s.failsInAPIServer(t, "agent_apiserver_way_back_new_etcd")
 	text, err := readOn(t.Context(), s.n, "/etc/kubernetes/manifests/etcd.yaml")
 	must(t, err)
-	must(t, mentions(text, s.r.parts.EtcdImageTag))
+	must(t, mentions(text, s.r.Parts.EtcdImageTag))
 }
 
 func (s *scene) failsInAPIServer(t *testing.T, name string) {
@@ -121,9 +121,9 @@ func (s *scene) whileWriting(t *testing.T, do func()) []string {
 const extraArgument = "  extraArgs:\n  - name: %s\n    value: \"1\"\n"
 
 // apiServerArgument puts an argument for the API server into kubeadm's configuration, or takes those out again.
-func (b *bed) apiServerArgument(ctx context.Context, name string) error {
+func (b *agents) apiServerArgument(ctx context.Context, name string) error {
 	return until(ctx, "kubeadm's configuration to be written", patience, func(ctx context.Context) error {
-		maps := b.client.CoreV1().ConfigMaps(metav1.NamespaceSystem)
+		maps := b.Client.CoreV1().ConfigMaps(metav1.NamespaceSystem)
 		found, err := maps.Get(ctx, "kubeadm-config", metav1.GetOptions{})
 		if err != nil {
 			return err

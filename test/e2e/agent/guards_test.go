@@ -94,7 +94,7 @@ func powerCutAfterStaging(f fault) error {
 	s.standAt(t, "stage-files/done")
 	must(t, s.n.Kill(t.Context()))
 	must(t, s.n.Start(t.Context()))
-	return s.endsWell(t.Context(), refitv1alpha1.NodeSucceeded, s.r.parts.Kubernetes)
+	return s.endsWell(t.Context(), refitv1alpha1.NodeSucceeded, s.r.Parts.Kubernetes)
 }
 
 // killedBeforeSwap kills the agent when it has written down that it begins to swap the kubelet, and has not.
@@ -102,7 +102,7 @@ func killedBeforeSwap(f fault) error {
 	t, s := f.t, f.s
 	must(t, crashAt(t.Context(), s.n, crashOnly, "swap-kubelet/begun"))
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply))
-	return s.endsWell(t.Context(), refitv1alpha1.NodeSucceeded, s.r.parts.Kubernetes)
+	return s.endsWell(t.Context(), refitv1alpha1.NodeSucceeded, s.r.Parts.Kubernetes)
 }
 
 // apiServerFails needs the way back.
@@ -122,7 +122,7 @@ func (s *scene) endsWell(ctx context.Context, phase refitv1alpha1.NodePhase, ver
 	if err := s.b.WaitReady(ctx, recovery); err != nil {
 		return err
 	}
-	if err := s.b.nodeAt(ctx, s.n, version); err != nil {
+	if err := s.b.NodeAt(ctx, s.n, version); err != nil {
 		return fmt.Errorf("the agent is content, but %w", err)
 	}
 	return nil

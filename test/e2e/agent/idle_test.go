@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -39,14 +40,14 @@ rules:
 
 // TestAgentIdle asks what agents cost that have nothing to do: memory, requests, and a program on the disk.
 func TestAgentIdle(t *testing.T) {
-	p := build(t)
-	info, err := os.Stat(p.agent)
+	p := bed.Build(t)
+	info, err := os.Stat(p.Agent)
 	must(t, err)
 	show(t, "agent_program", float64(info.Size())/(1<<20), "MiB")
 
-	b := newBareBed(t, p, cluster.Spec{Name: "aidle", Workers: 1, Kubernetes: older})
+	b := newBareBed(t, cluster.Spec{Name: "aidle", Workers: 1, Kubernetes: older})
 	must(t, b.audit(t.Context()))
-	b.installAgents(t, p.agent)
+	b.installAgents(t, p.Agent)
 	lasts := setting(t, idleVariable, 10*time.Minute)
 	must(t, b.WaitReady(t.Context(), recovery))
 	time.Sleep(20 * time.Second) // reports are written, and what was started is at rest
@@ -91,8 +92,8 @@ func rssAnon(ctx context.Context, n *cluster.Node) (float64, error) {
 }
 
 // audit lets the API server write an audit log.
-func (b *bed) audit(ctx context.Context) error {
-	cp := b.first(cluster.RoleControlPlane)
+func (b *agents) audit(ctx context.Context) error {
+	cp := b.First(cluster.RoleControlPlane)
 	if err := writeOn(ctx, cp, auditPolicy, policy); err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (b *bed) audit(ctx context.Context) error {
 	return until(ctx, "the API server to write an audit log", patience, func(ctx context.Context) error {
 		ctx, cancel := soon(ctx)
 		defer cancel()
-		if _, err := b.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{}); err != nil {
+		if _, err := b.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{}); err != nil {
 			return err
 		}
 		_, err := cp.Exec(ctx, "test", "-s", auditLog)
@@ -152,8 +153,8 @@ type event struct {
 }
 
 // events are the requests of agents in the audit log.
-func (b *bed) events(ctx context.Context) ([]event, error) {
-	text, err := readOn(ctx, b.first(cluster.RoleControlPlane), auditLog)
+func (b *agents) events(ctx context.Context) ([]event, error) {
+	text, err := readOn(ctx, b.First(cluster.RoleControlPlane), auditLog)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (b *bed) events(ctx context.Context) ([]event, error) {
 }
 
 // requestsSince counts watches, and lists what else agents asked for. A watch that its server ended is begun again, which is no other request.
-func (b *bed) requestsSince(ctx context.Context, since time.Time) (watches int, others []string, err error) {
+func (b *agents) requestsSince(ctx context.Context, since time.Time) (watches int, others []string, err error) {
 	all, err := b.events(ctx)
 	if err != nil {
 		return 0, nil, err
@@ -195,7 +196,7 @@ func (b *bed) requestsSince(ctx context.Context, since time.Time) (watches int, 
 }
 
 // watchesOpen sees that every agent has exactly two watches: begun, and not ended.
-func (b *bed) watchesOpen(ctx context.Context) error {
+func (b *agents) watchesOpen(ctx context.Context) error {
 	all, err := b.events(ctx)
 	if err != nil {
 		return err

@@ -5,20 +5,19 @@ package agent
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
 // Where an agent's things are on its host.
 const (
-	agentUnit    = "refit-agent"
-	agentProgram = "/usr/local/bin/refit-agent"
+	agentUnit    = bed.AgentUnit
+	agentProgram = bed.AgentProgram
 	agentState   = "/var/lib/refit"
 	settingsFile = "/etc/refit/agent.yaml"
 )
@@ -27,10 +26,10 @@ const (
 const quick = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nRestartSec=100ms\n"
 
 // installAgents places the agent on every node, and waits until each has told what its host is.
-func (b *bed) installAgents(t *testing.T, program string) {
+func (b *agents) installAgents(t *testing.T, program string) {
 	t.Helper()
 	begun := time.Now()
-	onNodes(t, b.Nodes(), func(ctx context.Context, n *cluster.Node) error { return b.installAgent(ctx, n, program) })
+	bed.OnNodes(t, b.Nodes(), func(ctx context.Context, n *cluster.Node) error { return b.installAgent(ctx, n, program) })
 	for _, n := range b.Nodes() {
 		must(t, b.waitReport(t.Context(), n, patience, func(r *refitv1alpha1.NodeReport) bool { return r.Status.MachineID != "" }))
 	}
@@ -38,8 +37,8 @@ func (b *bed) installAgents(t *testing.T, program string) {
 }
 
 // installAgent does what a person does on one host.
-func (b *bed) installAgent(ctx context.Context, n *cluster.Node, program string) error {
-	for to, from := range map[string]string{"/root/refit-agent": program, "/root/release.pem": b.key.public} {
+func (b *agents) installAgent(ctx context.Context, n *cluster.Node, program string) error {
+	for to, from := range map[string]string{"/root/refit-agent": program, "/root/release.pem": b.Key.Public} {
 		if err := n.CopyTo(ctx, from, to); err != nil {
 			return err
 		}
@@ -48,7 +47,7 @@ func (b *bed) installAgent(ctx context.Context, n *cluster.Node, program string)
 		return err
 	}
 	argv := []string{"/root/refit-agent", "install", "--key", "/root/release.pem", "--ignore-preflight-error", cluster.IgnoredPreflight}
-	for _, source := range b.sources {
+	for _, source := range b.Sources {
 		argv = append(argv, "--source", source)
 	}
 	if b.patches != "" {
@@ -59,26 +58,6 @@ func (b *bed) installAgent(ctx context.Context, n *cluster.Node, program string)
 	}
 	_, err := n.Exec(ctx, "systemctl", "is-active", agentUnit)
 	return err
-}
-
-// writeOn writes a text file on a node, also on one that is off.
-func writeOn(ctx context.Context, n *cluster.Node, path, text string) error {
-	dir, err := os.MkdirTemp("", "refit-e2e-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), []byte(text), 0o644); err != nil {
-		return err
-	}
-	// A directory's content is copied into a directory, which is made.
-	return n.CopyTo(ctx, dir, filepath.Dir(path))
-}
-
-// readOn reads a file of a node.
-func readOn(ctx context.Context, n *cluster.Node, path string) (string, error) {
-	out, err := n.Exec(ctx, "cat", "--", path)
-	return string(out), err
 }
 
 // agentPID is the process of the agent as its node sees it, and zero while there is none.

@@ -3,36 +3,9 @@
 package agent
 
 import (
-	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"runtime"
-	"syscall"
 	"testing"
+
+	"github.com/refit-dev/refit/test/e2e/bed"
 )
 
-// apartVariable says that the tests run apart already.
-const apartVariable = "REFIT_E2E_APART"
-
-// TestMain runs the tests in a mount namespace of their own, in which whatever is unmounted is unmounted for all: on a machine whose root is not shared, each node
-// holds the disks of all nodes that were started before it, and none of them could be saved or put back.
-func TestMain(m *testing.M) {
-	if os.Getenv(apartVariable) != "" || os.Getuid() != 0 {
-		os.Exit(m.Run())
-	}
-	cmd := exec.Command("unshare", append([]string{"--mount", "--propagation=shared", "--", os.Args[0]}, os.Args[1:]...)...)
-	cmd.Env = append(os.Environ(), apartVariable+"=1")
-	// If this process is killed, the tests end, too; the kernel looks at the thread that started them.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	runtime.LockOSThread()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	err := cmd.Run()
-	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-		os.Exit(ended.ExitCode())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "running the tests apart:", err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { bed.Apart(m) }

@@ -17,13 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
-)
-
-var (
-	upgradesResource = refitv1alpha1.GroupVersion.WithResource("nodeupgrades")
-	reportsResource  = refitv1alpha1.GroupVersion.WithResource("nodereports")
-	releasesResource = refitv1alpha1.GroupVersion.WithResource("releases")
 )
 
 // change is what an order says otherwise than the one before it.
@@ -33,8 +28,8 @@ func permit(p refitv1alpha1.Permit) change {
 	return func(s *refitv1alpha1.NodeUpgradeSpec) { s.Permit = p }
 }
 
-func to(r *release) change {
-	return func(s *refitv1alpha1.NodeUpgradeSpec) { s.Release = r.ref }
+func to(r *bed.Release) change {
+	return func(s *refitv1alpha1.NodeUpgradeSpec) { s.Release = r.Ref }
 }
 
 func as(role refitv1alpha1.Role) change {
@@ -44,14 +39,14 @@ func as(role refitv1alpha1.Role) change {
 func retry(s *refitv1alpha1.NodeUpgradeSpec) { s.Attempt++ }
 
 // order writes a node's order: the last one with these changes, and the next sequence. The API may be away for a while.
-func (b *bed) order(t *testing.T, n *cluster.Node, changes ...change) int64 {
+func (b *agents) order(t *testing.T, n *cluster.Node, changes ...change) int64 {
 	t.Helper()
 	sequence, err := b.tryOrder(t.Context(), n, changes...)
 	must(t, err)
 	return sequence
 }
 
-func (b *bed) tryOrder(ctx context.Context, n *cluster.Node, changes ...change) (int64, error) {
+func (b *agents) tryOrder(ctx context.Context, n *cluster.Node, changes ...change) (int64, error) {
 	spec := b.orders[n.Name()]
 	if spec == nil {
 		var err error
@@ -72,8 +67,8 @@ func (b *bed) tryOrder(ctx context.Context, n *cluster.Node, changes ...change) 
 }
 
 // firstOrder says all that stays the same. Who is meant comes from the API, as a controller would take it.
-func (b *bed) firstOrder(ctx context.Context, n *cluster.Node) (*refitv1alpha1.NodeUpgradeSpec, error) {
-	node, err := b.client.CoreV1().Nodes().Get(ctx, n.Name(), metav1.GetOptions{})
+func (b *agents) firstOrder(ctx context.Context, n *cluster.Node) (*refitv1alpha1.NodeUpgradeSpec, error) {
+	node, err := b.Client.CoreV1().Nodes().Get(ctx, n.Name(), metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -84,18 +79,18 @@ func (b *bed) firstOrder(ctx context.Context, n *cluster.Node) (*refitv1alpha1.N
 }
 
 // role is a node's role when the nodes go in their order.
-func (b *bed) role(n *cluster.Node) refitv1alpha1.Role {
+func (b *agents) role(n *cluster.Node) refitv1alpha1.Role {
 	switch {
 	case n.Role() == cluster.RoleWorker:
 		return refitv1alpha1.RoleWorker
-	case n.Name() == b.first(cluster.RoleControlPlane).Name():
+	case n.Name() == b.First(cluster.RoleControlPlane).Name():
 		return refitv1alpha1.RoleFirstControlPlane
 	}
 	return refitv1alpha1.RoleControlPlane
 }
 
 // writeOrder creates or replaces the order. What the API server refuses for good is not tried again.
-func (b *bed) writeOrder(ctx context.Context, name string, spec refitv1alpha1.NodeUpgradeSpec) error {
+func (b *agents) writeOrder(ctx context.Context, name string, spec refitv1alpha1.NodeUpgradeSpec) error {
 	var refused error
 	err := until(ctx, "an order to be accepted", patience, func(ctx context.Context) error {
 		ctx, cancel := soon(ctx)
@@ -109,8 +104,8 @@ func (b *bed) writeOrder(ctx context.Context, name string, spec refitv1alpha1.No
 	return errors.Join(err, refused)
 }
 
-func (b *bed) tryWriteOrder(ctx context.Context, name string, spec refitv1alpha1.NodeUpgradeSpec) error {
-	upgrades := b.objects.Resource(upgradesResource)
+func (b *agents) tryWriteOrder(ctx context.Context, name string, spec refitv1alpha1.NodeUpgradeSpec) error {
+	upgrades := b.Objects.Resource(bed.NodeUpgrades)
 	wanted := refitv1alpha1.NodeUpgrade{
 		TypeMeta:   metav1.TypeMeta{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: "NodeUpgrade"},
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec,
@@ -140,13 +135,13 @@ func (b *bed) tryWriteOrder(ctx context.Context, name string, spec refitv1alpha1
 var final = []refitv1alpha1.NodePhase{refitv1alpha1.NodeSucceeded, refitv1alpha1.NodeFailed, refitv1alpha1.NodeRolledBack}
 
 // waitPhase waits until the agent's answer to the node's last order is in one of these phases. It ends early when the agent has ended otherwise.
-func (b *bed) waitPhase(ctx context.Context, n *cluster.Node, deadline time.Duration, wanted ...refitv1alpha1.NodePhase) (refitv1alpha1.NodeUpgradeStatus, error) {
+func (b *agents) waitPhase(ctx context.Context, n *cluster.Node, deadline time.Duration, wanted ...refitv1alpha1.NodePhase) (refitv1alpha1.NodeUpgradeStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	sequence := b.orders[n.Name()].Sequence
 	var last refitv1alpha1.NodeUpgradeStatus
 	var refusal error
-	err := follow(ctx, b, upgradesResource, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
+	err := bed.Follow(ctx, b.Bed, bed.NodeUpgrades, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
 		last = u.Status
 		if last.ObservedSequence != sequence {
 			refusal = b.refusal(n, last)
@@ -167,7 +162,7 @@ func (b *bed) waitPhase(ctx context.Context, n *cluster.Node, deadline time.Dura
 }
 
 // refusal is why the agent does not accept the node's last order, if it said so since that was written.
-func (b *bed) refusal(n *cluster.Node, s refitv1alpha1.NodeUpgradeStatus) error {
+func (b *agents) refusal(n *cluster.Node, s refitv1alpha1.NodeUpgradeStatus) error {
 	for _, c := range s.Conditions {
 		if c.Type == refitv1alpha1.ConditionAccepted && c.Status == metav1.ConditionFalse && !c.LastTransitionTime.Time.Before(b.ordered[n.Name()]) {
 			return fmt.Errorf("the order was refused with %s: %s", c.Reason, c.Message)
@@ -177,7 +172,7 @@ func (b *bed) refusal(n *cluster.Node, s refitv1alpha1.NodeUpgradeStatus) error 
 }
 
 // mustPhase is waitPhase that ends the test.
-func (b *bed) mustPhase(t *testing.T, n *cluster.Node, deadline time.Duration, wanted ...refitv1alpha1.NodePhase) refitv1alpha1.NodeUpgradeStatus {
+func (b *agents) mustPhase(t *testing.T, n *cluster.Node, deadline time.Duration, wanted ...refitv1alpha1.NodePhase) refitv1alpha1.NodeUpgradeStatus {
 	t.Helper()
 	status, err := b.waitPhase(t.Context(), n, deadline, wanted...)
 	must(t, err)
@@ -185,10 +180,10 @@ func (b *bed) mustPhase(t *testing.T, n *cluster.Node, deadline time.Duration, w
 }
 
 // waitReport waits until the report of a node is as wanted.
-func (b *bed) waitReport(ctx context.Context, n *cluster.Node, deadline time.Duration, wanted func(*refitv1alpha1.NodeReport) bool) error {
+func (b *agents) waitReport(ctx context.Context, n *cluster.Node, deadline time.Duration, wanted func(*refitv1alpha1.NodeReport) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
-	if err := follow(ctx, b, reportsResource, n.Name(), wanted); err != nil {
+	if err := bed.Follow(ctx, b.Bed, bed.NodeReports, n.Name(), wanted); err != nil {
 		return fmt.Errorf("the report of %s is not as wanted after %s: %w", n.Name(), deadline, err)
 	}
 	return nil

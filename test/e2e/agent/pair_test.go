@@ -8,6 +8,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -15,7 +16,7 @@ import (
 // killed at each point besides, which is how the list of further control plane nodes is held against kills.
 func TestAgentPair(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "apair", ControlPlanes: 3, Kubernetes: older})
-	r := b.release(t, newer)
+	r := b.Bring(t, newer)
 	b.prefetch(t, r, b.Nodes()...)
 	nodes := b.Nodes()
 	b.apply(t, nodes[0])
@@ -24,12 +25,12 @@ func TestAgentPair(t *testing.T) {
 	must(t, crashAt(t.Context(), nodes[2], crashEach, ""))
 	b.order(t, nodes[1], permit(refitv1alpha1.PermitApply))
 	must(t, waitStanding(t.Context(), nodes[1]))
-	before, err := stateOf(t.Context(), nodes[2])
+	before, err := bed.StateOf(t.Context(), nodes[2])
 	must(t, err)
 	b.order(t, nodes[2], permit(refitv1alpha1.PermitApply))
 	b.waitsFor(t, nodes[2], nodes[1].Name())
 	time.Sleep(20 * time.Second) // in which it may not lose patience
-	now, err := stateOf(t.Context(), nodes[2])
+	now, err := bed.StateOf(t.Context(), nodes[2])
 	must(t, err)
 	for _, component := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
 		if file := "/etc/kubernetes/manifests/" + component + ".yaml"; now[file] != before[file] {
@@ -42,15 +43,15 @@ func TestAgentPair(t *testing.T) {
 	points, err := pointsOf(t.Context(), nodes[2])
 	must(t, err)
 	show(t, "agent_kills_further_control_plane", float64(len(points)), "points")
-	b.isAt(t, r)
+	b.IsAt(t, r)
 }
 
 // waitsFor waits until the agent of a node says that it waits for another one.
-func (b *bed) waitsFor(t *testing.T, n *cluster.Node, other string) {
+func (b *agents) waitsFor(t *testing.T, n *cluster.Node, other string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	err := follow(ctx, b, upgradesResource, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
+	err := bed.Follow(ctx, b.Bed, bed.NodeUpgrades, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
 		for _, c := range u.Status.Conditions {
 			if c.Type == refitv1alpha1.ConditionWaiting && mentions(c.Message, other) == nil {
 				return true

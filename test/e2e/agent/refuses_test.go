@@ -12,18 +12,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
 // TestAgentRefuses gives a node orders that it must not carry out, each otherwise in order: the host stays as it is, and the agent says why.
 func TestAgentRefuses(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "arefuse", Workers: 1, Kubernetes: newer})
-	n := b.first(cluster.RoleWorker)
-	r, low := b.release(t, newest), b.release(t, older)
-	was, err := stateOf(t.Context(), n)
+	n := b.First(cluster.RoleWorker)
+	r, low := b.Bring(t, newest), b.Bring(t, older)
+	was, err := bed.StateOf(t.Context(), n)
 	must(t, err)
-	other := newKey(t, b.programs)
-	forged := b.signed(t, "forged", r.payload, other)
+	other := bed.NewKey(t, b.Programs)
+	forged := b.signed(t, "forged", r.Payload, other)
 	changed := b.changedByte(t, r)
 
 	// An order that is accepted, so that there is a past.
@@ -36,7 +37,7 @@ func TestAgentRefuses(t *testing.T) {
 		{"a release that another key signed", "ReleaseRefused", false, to(forged)},
 		{"a release with one byte changed", "ReleaseRefused", false, to(changed)},
 		{"a release whose digest is not the ordered one", "ReleaseRefused", false, func(o *refitv1alpha1.NodeUpgradeSpec) {
-			o.Release = refitv1alpha1.ReleaseRef{Name: r.ref.Name, Digest: low.ref.Digest}
+			o.Release = refitv1alpha1.ReleaseRef{Name: r.Ref.Name, Digest: low.Ref.Digest}
 		}},
 		{"a lower version", "VersionLower", false, to(low)},
 		{"another machine", "OtherMachine", false, func(o *refitv1alpha1.NodeUpgradeSpec) { o.MachineID = "00000000000000000000000000000001" }},
@@ -49,15 +50,15 @@ func TestAgentRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			good := *b.orders[n.Name()]
 			if c.anew {
-				must(t, b.objects.Resource(upgradesResource).Delete(t.Context(), n.Name(), metav1.DeleteOptions{}))
+				must(t, b.Objects.Resource(bed.NodeUpgrades).Delete(t.Context(), n.Name(), metav1.DeleteOptions{}))
 			}
 			bad := b.order(t, n, permit(refitv1alpha1.PermitApply), to(r), c.change)
 			b.refused(t, n, c.reason)
-			is, err := stateOf(t.Context(), n)
+			is, err := bed.StateOf(t.Context(), n)
 			must(t, err)
-			must(t, is.differences(was))
+			must(t, is.Differences(was))
 			if c.anew {
-				must(t, b.objects.Resource(upgradesResource).Delete(t.Context(), n.Name(), metav1.DeleteOptions{}))
+				must(t, b.Objects.Resource(bed.NodeUpgrades).Delete(t.Context(), n.Name(), metav1.DeleteOptions{}))
 			}
 			good.Sequence = max(good.Sequence, bad)
 			b.orders[n.Name()] = &good
@@ -73,7 +74,7 @@ func TestAgentRefuses(t *testing.T) {
 }
 
 // accepted gives an order and waits until it is accepted.
-func (b *bed) accepted(t *testing.T, n *cluster.Node, changes ...change) {
+func (b *agents) accepted(t *testing.T, n *cluster.Node, changes ...change) {
 	t.Helper()
 	sequence := b.order(t, n, changes...)
 	must(t, until(t.Context(), "an order to be accepted", patience, func(ctx context.Context) error {
@@ -86,13 +87,10 @@ func (b *bed) accepted(t *testing.T, n *cluster.Node, changes ...change) {
 }
 
 // changedByte is a release whose signed payload was changed afterwards.
-func (b *bed) changedByte(t *testing.T, r *release) *release {
+func (b *agents) changedByte(t *testing.T, r *bed.Release) *bed.Release {
 	t.Helper()
-	signed := b.signed(t, "whole", r.payload, b.key)
-	found, err := b.objects.Resource(releasesResource).Get(t.Context(), signed.ref.Name, metav1.GetOptions{})
-	must(t, err)
-	var whole refitv1alpha1.Release
-	_, err = showTo(found, func(seen *refitv1alpha1.Release) bool { whole = *seen; return true })
+	signed := b.signed(t, "whole", r.Payload, b.Key)
+	whole, err := bed.Get[refitv1alpha1.Release](t.Context(), b.Bed, bed.Releases, signed.Ref.Name)
 	must(t, err)
 	envelope := bytes.Clone(whole.Spec.Envelope)
 	at := bytes.Index(envelope, []byte(`"payload":"`)) + 200
@@ -101,6 +99,6 @@ func (b *bed) changedByte(t *testing.T, r *release) *release {
 	} else {
 		envelope[at] = 'A'
 	}
-	must(t, b.writeRelease(t.Context(), "changed", r.payload.Kubernetes, envelope))
-	return &release{ref: refitv1alpha1.ReleaseRef{Name: "changed", Digest: signed.ref.Digest}, payload: r.payload, parts: r.parts}
+	must(t, b.writeRelease(t.Context(), "changed", r.Payload.Kubernetes, envelope))
+	return &bed.Release{Ref: refitv1alpha1.ReleaseRef{Name: "changed", Digest: signed.Ref.Digest}, Payload: r.Payload, Parts: r.Parts}
 }

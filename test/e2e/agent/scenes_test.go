@@ -10,18 +10,19 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
 // scene is a node with a disk of its own that faults happen to, and how it is before each of them.
 type scene struct {
-	b *bed
+	b *agents
 	n *cluster.Node
-	r *release
+	r *bed.Release
 	// start is the node at the older version: a control plane node that nobody gave an order yet, or a worker that has fetched everything.
 	start saved
 	// was is what was on the host then.
-	was state
+	was bed.State
 }
 
 // scenes are made when the first fault needs them, and live as long as the test that they are made for.
@@ -50,7 +51,7 @@ func single(t *testing.T, name, from, to string) *scene {
 	t.Helper()
 	b := newBed(t, cluster.Spec{Name: name, Kubernetes: from, Disk: diskSize})
 	must(t, b.Smoke(t.Context()))
-	sc := &scene{b: b, n: b.first(cluster.RoleControlPlane), r: b.release(t, to)}
+	sc := &scene{b: b, n: b.First(cluster.RoleControlPlane), r: b.Bring(t, to)}
 	sc.keep(t)
 	return sc
 }
@@ -60,9 +61,9 @@ func (s *scenes) onWorker() *scene {
 	if s.worker == nil {
 		b := newBed(s.t, cluster.Spec{Name: "afw", Workers: 1, Kubernetes: older, Disk: diskSize})
 		must(s.t, b.Smoke(s.t.Context()))
-		s.worker = &scene{b: b, n: b.first(cluster.RoleWorker), r: b.release(s.t, newer)}
+		s.worker = &scene{b: b, n: b.First(cluster.RoleWorker), r: b.Bring(s.t, newer)}
 		b.prefetch(s.t, s.worker.r, b.Nodes()...)
-		b.apply(s.t, b.first(cluster.RoleControlPlane))
+		b.apply(s.t, b.First(cluster.RoleControlPlane))
 		must(s.t, b.WaitReady(s.t.Context(), recovery))
 		s.worker.keep(s.t)
 	}
@@ -72,7 +73,7 @@ func (s *scenes) onWorker() *scene {
 func (s *scene) keep(t *testing.T) {
 	t.Helper()
 	var err error
-	s.was, err = stateOf(t.Context(), s.n)
+	s.was, err = bed.StateOf(t.Context(), s.n)
 	must(t, err)
 	s.start = s.b.save(t, s.n, "start")
 }
@@ -82,7 +83,7 @@ func (s *scene) again(t *testing.T) {
 	t.Helper()
 	s.b.mend()
 	s.start.again(t)
-	t.Cleanup(func() { s.b.tellIfFailed(t) })
+	t.Cleanup(func() { s.b.TellIfFailed(t, "nodeupgrades") })
 }
 
 // fetched is again, with all files of the release fetched.
@@ -107,7 +108,7 @@ func (s *scene) succeeds(t *testing.T) {
 	t.Helper()
 	s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeSucceeded)
 	must(t, s.b.WaitReady(t.Context(), recovery))
-	must(t, until(t.Context(), "all to be at the release", patience, func(ctx context.Context) error { return s.b.atRelease(ctx, s.n, s.r) }))
+	must(t, until(t.Context(), "all to be at the release", patience, func(ctx context.Context) error { return s.b.AtRelease(ctx, s.n, s.r) }))
 }
 
 // retried raises the attempt, as a person does who has mended the cause.
@@ -120,12 +121,12 @@ func (s *scene) retried(t *testing.T) {
 // untouched sees that the host is what it was, and well.
 func (s *scene) untouched(t *testing.T) {
 	t.Helper()
-	is, err := stateOf(t.Context(), s.n)
+	is, err := bed.StateOf(t.Context(), s.n)
 	must(t, err)
-	if err := is.differences(s.was); err != nil {
+	if err := is.Differences(s.was); err != nil {
 		t.Errorf("the host is not what it was: %v", err)
 	}
-	must(t, s.b.nodeAt(t.Context(), s.n, s.b.Spec().Kubernetes))
+	must(t, s.b.NodeAt(t.Context(), s.n, s.b.Spec().Kubernetes))
 }
 
 // putBack waits until the node is back at the older version by itself, and sees that it is well. Parts with forward-only state may be new.
@@ -133,22 +134,22 @@ func (s *scene) putBack(t *testing.T, kept ...string) refitv1alpha1.NodeUpgradeS
 	t.Helper()
 	status := s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeRolledBack)
 	must(t, s.b.WaitReady(t.Context(), recovery))
-	is, err := stateOf(t.Context(), s.n)
+	is, err := bed.StateOf(t.Context(), s.n)
 	must(t, err)
 	for _, file := range kept {
 		delete(is, file)
 	}
-	want := state{}
+	want := bed.State{}
 	for file, digest := range s.was {
 		if _, ok := is[file]; ok || !slices.Contains(kept, file) {
 			want[file] = digest
 		}
 	}
-	if err := is.differences(want); err != nil {
+	if err := is.Differences(want); err != nil {
 		t.Errorf("the host is not what it was: %v", err)
 	}
 	must(t, until(t.Context(), "the node to be the older one", patience, func(ctx context.Context) error {
-		return s.b.nodeAt(ctx, s.n, s.b.Spec().Kubernetes)
+		return s.b.NodeAt(ctx, s.n, s.b.Spec().Kubernetes)
 	}))
 	return status
 }
@@ -180,12 +181,12 @@ func (s *scene) failsWith(t *testing.T, deadline time.Duration, reasons ...strin
 }
 
 // refused waits until the agent says that it does not accept the node's order.
-func (b *bed) refused(t *testing.T, n *cluster.Node, reason string) {
+func (b *agents) refused(t *testing.T, n *cluster.Node, reason string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var last refitv1alpha1.NodeUpgradeStatus
-	err := follow(ctx, b, upgradesResource, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
+	err := bed.Follow(ctx, b.Bed, bed.NodeUpgrades, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
 		last = u.Status
 		for _, c := range u.Status.Conditions {
 			if c.Type == refitv1alpha1.ConditionAccepted && c.Status == "False" && c.Reason == reason {
@@ -200,7 +201,7 @@ func (b *bed) refused(t *testing.T, n *cluster.Node, reason string) {
 }
 
 // mend makes all servers answer as they should.
-func (b *bed) mend() {
-	b.server.breaks(nil)
-	b.second.breaks(nil)
+func (b *agents) mend() {
+	b.Server.Breaks(nil)
+	b.Second.Breaks(nil)
 }

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed"
 	"github.com/refit-dev/refit/test/testbed/bare"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 	"github.com/refit-dev/refit/test/testbed/progress"
-	"github.com/refit-dev/refit/test/testbed/sample"
 )
 
 // share is the part of kubeadm's own time that the agent may take.
@@ -62,7 +62,7 @@ func timeOfKubeadm(t *testing.T, controlPlanes int, suffix string) float64 {
 		}
 	}
 	show(t, "bare_time_"+suffix, sum, "s")
-	showGaps(t, "bare_time", suffix, *report.Availability)
+	bed.ShowGaps(t, "bare_time", suffix, *report.Availability)
 	return sum
 }
 
@@ -72,9 +72,9 @@ func timeOfAgents(t *testing.T, controlPlanes int, suffix string) float64 {
 	return timeOf(t, newTimed(t, controlPlanes), "agent_time", suffix)
 }
 
-func timeOf(t *testing.T, b *bed, name, suffix string) float64 {
+func timeOf(t *testing.T, b *agents, name, suffix string) float64 {
 	t.Helper()
-	r := b.release(t, newer)
+	r := b.Bring(t, newer)
 	b.prefetch(t, r, b.Nodes()...)
 	sampler, err := bare.StartSampler(t.Context(), b.Cluster)
 	must(t, err)
@@ -87,7 +87,7 @@ func timeOf(t *testing.T, b *bed, name, suffix string) float64 {
 		must(t, until(t.Context(), n.Name()+" to be Ready at the new version", changing, func(ctx context.Context) error {
 			ctx, cancel := soon(ctx)
 			defer cancel()
-			return b.nodeAt(ctx, n, newer)
+			return b.NodeAt(ctx, n, newer)
 		}))
 		ready += time.Since(begun).Seconds()
 		status := b.mustPhase(t, n, changing, refitv1alpha1.NodeSucceeded)
@@ -100,9 +100,9 @@ func timeOf(t *testing.T, b *bed, name, suffix string) float64 {
 	must(t, gaps.WriteTable(os.Stdout))
 	show(t, name+"_"+suffix, sum, "s")
 	show(t, name+"_ready_"+suffix, ready, "s")
-	showGaps(t, name, suffix, gaps)
-	worst(t, gaps)
-	b.isAt(t, r)
+	bed.ShowGaps(t, name, suffix, gaps)
+	bed.TellGaps(t, gaps)
+	b.IsAt(t, r)
 	return sum
 }
 
@@ -123,11 +123,10 @@ func TestAgentAside(t *testing.T) {
 }
 
 // newTimed is a bed whose agents are as users get them.
-func newTimed(t *testing.T, controlPlanes int) *bed {
+func newTimed(t *testing.T, controlPlanes int) *agents {
 	t.Helper()
-	p := build(t)
-	b := newBareBed(t, p, cluster.Spec{Name: "atimea", ControlPlanes: controlPlanes, Kubernetes: older})
-	b.installAgents(t, p.agent)
+	b := newBareBed(t, cluster.Spec{Name: "atimea", ControlPlanes: controlPlanes, Kubernetes: older})
+	b.installAgents(t, b.Agent)
 	must(t, b.Smoke(t.Context()))
 	return b
 }
@@ -138,18 +137,6 @@ func tellSteps(t *testing.T, n *cluster.Node, status refitv1alpha1.NodeUpgradeSt
 	for _, step := range status.Steps {
 		if step.StartedAt != nil && step.FinishedAt != nil {
 			t.Logf("%s: %-20s %3.0f s", n.Name(), step.Name, step.FinishedAt.Sub(step.StartedAt.Time).Seconds())
-		}
-	}
-}
-
-// worst logs each gap of the API, for whoever wants to make them smaller.
-func worst(t *testing.T, report sample.Report) {
-	t.Helper()
-	for _, kind := range []sample.Kind{sample.KindAPINew, sample.KindAPIReused} {
-		if totals, ok := report.Kind(kind); ok {
-			for _, gap := range totals.Gaps {
-				t.Logf("%s was away from %.1f s to %.1f s", kind, gap.FromSeconds, gap.ToSeconds)
-			}
 		}
 	}
 }

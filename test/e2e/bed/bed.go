@@ -1,0 +1,61 @@
+package bed
+
+import (
+	"context"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/refit-dev/refit/test/testbed"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// Bed is a cluster without anything of Refit's in it, all that is needed to bring that, and a server from which hosts get the files of Releases.
+type Bed struct {
+	*cluster.Cluster
+	Programs
+
+	Client  kubernetes.Interface
+	Objects dynamic.Interface
+	Server  *Server
+	Second  *Server // the source that is asked after it
+	// Sources are what the agents are to ask, in this order.
+	Sources []string
+	Key     Key
+
+	// Dir has the files of the releases.
+	Dir      string
+	releases map[string]*Release
+}
+
+// New makes a cluster that ends with the test.
+func New(t *testing.T, spec cluster.Spec) *Bed {
+	t.Helper()
+	p := Build(t)
+	b := &Bed{Cluster: testbed.Up(t, spec), Programs: p, Key: NewKey(t, p), Dir: t.TempDir(), releases: map[string]*Release{}}
+	rest, err := b.RESTConfig()
+	Must(t, err)
+	rest.QPS, rest.Burst = 100, 200
+	b.Client, err = kubernetes.NewForConfig(rest)
+	Must(t, err)
+	b.Objects, err = dynamic.NewForConfig(rest)
+	Must(t, err)
+	b.Server, b.Second = serve(t, b.Endpoint()), serve(t, b.Endpoint())
+	b.Sources = []string{b.Server.URL, b.Second.URL}
+	return b
+}
+
+// First is the first node of a role.
+func (b *Bed) First(role string) *cluster.Node { return b.OfRole(role)[0] }
+
+// OnNodes does something on several nodes at once.
+func OnNodes(t *testing.T, nodes []*cluster.Node, do func(context.Context, *cluster.Node) error) {
+	t.Helper()
+	group, ctx := errgroup.WithContext(t.Context())
+	for _, n := range nodes {
+		group.Go(func() error { return do(ctx, n) })
+	}
+	Must(t, group.Wait())
+}

@@ -1,0 +1,83 @@
+package bed
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed/builder"
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+// Release is a Release in the cluster.
+type Release struct {
+	Ref     refitv1alpha1.ReleaseRef
+	Payload refitv1alpha1.ReleasePayload
+	Parts   builder.Release
+}
+
+// Bring makes the Release of a version as a person does: `refit release create` from a folder, then `sign`, and applies it. Its files are on the server from
+// then on.
+func (b *Bed) Bring(t *testing.T, version string) *Release {
+	t.Helper()
+	if r := b.releases[version]; r != nil {
+		return r
+	}
+	dir, file := filepath.Join(b.Dir, version), filepath.Join(b.Dir, version+".json")
+	parts, err := b.Release(t.Context(), version)
+	Must(t, err)
+	Must(t, parts.Collect(dir))
+	// CNI plugins do not say their version, so a person does.
+	Must(t, os.WriteFile(file, Run(t, b.Refit, "release", "create", "--from", dir, "--kubernetes", version, "--cni-plugins", versions.CNIPlugins), 0o644))
+	manifest := Run(t, b.Refit, "release", "sign", file, "--key", b.Key.Private)
+	_, err = b.Kubectl(t.Context(), strings.NewReader(string(manifest)), "apply", "--server-side", "--filename=-")
+	Must(t, err)
+	r := &Release{Parts: parts}
+	Must(t, r.read(manifest))
+	b.offer(dir, r.Payload)
+	b.releases[version] = r
+	return r
+}
+
+// read takes what an order needs to know from a Release's manifest.
+func (r *Release) read(manifest []byte) error {
+	var object refitv1alpha1.Release
+	if err := yaml.Unmarshal(manifest, &object); err != nil {
+		return err
+	}
+	var envelope struct {
+		Payload []byte `json:"payload"`
+	}
+	if err := json.Unmarshal(object.Spec.Envelope, &envelope); err != nil {
+		return err
+	}
+	r.Ref = refitv1alpha1.ReleaseRef{Name: object.Name, Digest: DigestOf(envelope.Payload)}
+	return json.Unmarshal(envelope.Payload, &r.Payload)
+}
+
+// DigestOf is how Releases name content.
+func DigestOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// offer puts the files of a payload on both servers.
+func (b *Bed) offer(dir string, p refitv1alpha1.ReleasePayload) {
+	for _, s := range []*Server{b.Server, b.Second} {
+		for _, f := range p.Files {
+			s.Add(f.Digest, filepath.Join(dir, f.Path))
+		}
+		for _, i := range p.Images {
+			if i.Archive != nil {
+				s.Add(i.Archive.Digest, filepath.Join(dir, i.Archive.Path))
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package bed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// State is what an upgrade leaves on a host: the digest of each file that it may touch, and what the package database says.
+type State map[string]string
+
+// watched are the files and folders of a host whose content an upgrade decides. Certificates and kubeconfigs are new each time and only named.
+var watched = []string{
+	"/etc/kubernetes/manifests", "/etc/systemd/system", "/etc/containerd", "/etc/cni", "/etc/default/kubelet",
+	"/usr/local/bin", "/usr/local/lib/systemd", "/lib/systemd/system/containerd.service", "/lib/systemd/system/kubelet.service", "/opt/cni/bin",
+	"/usr/bin/kubeadm", "/usr/bin/kubelet", "/usr/bin/kubectl", "/usr/bin/containerd", "/usr/bin/containerd-shim-runc-v2", "/usr/bin/ctr", "/usr/sbin/runc",
+	"/var/lib/kubelet/config.yaml", "/var/lib/kubelet/instance-config.yaml", "/var/lib/kubelet/kubeadm-flags.env",
+}
+
+// ours are the agent's own files among them.
+var ours = []string{AgentProgram, "/etc/systemd/system/refit-agent.service", "/etc/systemd/system/refit-agent.service.d/quick.conf"}
+
+// StateOf reads the state of a host.
+func StateOf(ctx context.Context, n *cluster.Node) (State, error) {
+	s := State{}
+	digests, err := find(ctx, n, watched, "-type", "f", "-exec", "sha256sum", "{}", "+")
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range digests {
+		digest, file, ok := strings.Cut(line, "  ")
+		if ok && !slices.Contains(ours, file) && !strings.Contains(file, ".refit-") {
+			s[file] = digest
+		}
+	}
+	named, err := find(ctx, n, []string{"/etc/kubernetes"}, "-type", "f")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range named {
+		if _, there := s[file]; !there && !strings.Contains(file, ".refit-") && !strings.HasPrefix(file, "/etc/kubernetes/tmp/") {
+			s[file] = "(there)"
+		}
+	}
+	packages, err := n.Exec(ctx, "dpkg-query", "--show", "--showformat=${Package} ${Version} ${Status}\n")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(packages)) {
+		name, version, _ := strings.Cut(strings.TrimSpace(line), " ")
+		s["package "+name] = version
+	}
+	return s, nil
+}
+
+// find runs find in folders that may not be there.
+func find(ctx context.Context, n *cluster.Node, in []string, expression ...string) ([]string, error) {
+	out, err := n.Exec(ctx, slices.Concat([]string{"find"}, in, expression)...)
+	if err != nil && !strings.Contains(err.Error(), "No such file or directory") {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n"), nil
+}
+
+// Differences tells in what two states differ.
+func (s State) Differences(other State) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(union(s, other))) {
+		if s[name] != other[name] {
+			errs = append(errs, fmt.Errorf("%s is %q, want %q", name, short(s[name]), short(other[name])))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func union(a, b State) State {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	return both
+}
+
+func short(digest string) string { return digest[:min(len(digest), 24)] }

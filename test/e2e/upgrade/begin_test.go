@@ -1,0 +1,21 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"slices"
+	"testing"
+)
+
+// upgrade begins `refit upgrade` as somebody does who does not want to be asked.
+func (s *site) upgrade(t *testing.T, to string, more ...string) *running {
+	t.Helper()
+	args := slices.Concat([]string{"upgrade", "--to", to, "--yes"}, more)
+	if s.standalone {
+		args = append(args, "--standalone")
+	}
+	return s.start(t, args...)
+}
+
+// waiveBare is bareMayEnd on the command line.
+var waiveBare = []string{"--waive", bareMayEnd.Check + "/" + bareMayEnd.Object + "=" + bareMayEnd.Reason}

@@ -1,0 +1,114 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// leaderChanges is how many times etcd may change its leader for each control plane node.
+const leaderChanges = 3
+
+// TestUpgradeControlPlaneFaults takes members of a control plane of three away before and in the middle of one operation. Nothing more is begun until each is
+// back, etcd keeps its quorum, and its leader moves no more often than it must.
+func TestUpgradeControlPlaneFaults(t *testing.T) {
+	s := newSite(t, cluster.Spec{Name: "upquor", ControlPlanes: 3, Kubernetes: older}, inCluster)
+	r := s.Bring(t, newer)
+	monitor := s.monitor(t)
+	o := s.memberDownBefore(t)
+	var done []string
+	for _, f := range []struct {
+		name          string
+		breaks, mends func(context.Context, *cluster.Node) error
+	}{
+		{"F37_a_member_of_etcd_is_down_in_the_middle", etcdAway, etcdBack},
+		{"F41_a_control_plane_node_is_cut_off", cutOff, healed},
+	} {
+		ok := t.Run(f.name, func(t *testing.T) {
+			at := s.swapsKubelet(t, o, done)
+			done = append(done, at.Name())
+			other := s.notYet(done)
+			must(t, f.breaks(t.Context(), other))
+			o.waits(t, "words about "+other.Name(), whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
+				return mentions(u.Status.Doing, other.Name()) == nil && len(u.Status.Active) == 0
+			})
+			t.Log(s.refit(t, "status", o.name))
+			must(t, f.mends(t.Context(), other))
+		})
+		if !ok {
+			t.Fatal("what follows needs a cluster that is well")
+		}
+	}
+	o.reaches(t, refitv1alpha1.PhaseSucceeded)
+	monitor.stop(t)
+	t.Run("F38_the_leader_of_etcd_moves_no_more_often_than_it_must", func(t *testing.T) {
+		show(t, "upgrade_etcd_leader_changes", float64(monitor.leaderChanges), "changes")
+		if most := leaderChanges * 3; monitor.leaderChanges > most {
+			t.Errorf("etcd changed its leader %d times, want at most %d", monitor.leaderChanges, most)
+		}
+	})
+	s.isAt(t, r)
+}
+
+// memberDownBefore asks for an upgrade while a member of etcd is down. It is not begun before that is mended.
+func (s *site) memberDownBefore(t *testing.T) *operation {
+	t.Helper()
+	var o *operation
+	if !t.Run("F37_a_member_of_etcd_is_down_before", func(t *testing.T) {
+		down := s.OfRole(cluster.RoleControlPlane)[2]
+		must(t, etcdAway(t.Context(), down))
+		o = s.ask(t, "quorum")
+		o.waits(t, "words about etcd", whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
+			return u.Status.Phase == refitv1alpha1.PhaseStalled && mentions(u.Status.Doing, down.Name()) == nil
+		})
+		for _, n := range s.Nodes() {
+			s.untouched(t, n)
+		}
+		must(t, etcdBack(t.Context(), down))
+		must(t, s.WaitReady(t.Context(), recovery))
+	}) {
+		t.Fatal("what follows needs a cluster that is well")
+	}
+	return o
+}
+
+// swapsKubelet waits until a control plane node that is none of these is past its etcd: from then on another member may be missed.
+func (s *site) swapsKubelet(t *testing.T, o *operation, but []string) *cluster.Node {
+	t.Helper()
+	u := o.waits(t, "the next node", whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
+		return len(u.Status.Active) == 1 && !slices.Contains(but, u.Status.Active[0])
+	})
+	n, err := s.Node(u.Status.Active[0])
+	must(t, err)
+	s.steps(t, n, "swap-kubelet")
+	return n
+}
+
+// notYet is a control plane node that is none of these.
+func (s *site) notYet(done []string) *cluster.Node {
+	nodes := s.OfRole(cluster.RoleControlPlane)
+	return nodes[slices.IndexFunc(nodes, func(n *cluster.Node) bool { return !slices.Contains(done, n.Name()) })]
+}
+
+// The faults of a control plane node, and their ends.
+
+const etcdManifest, etcdKept = "/etc/kubernetes/manifests/etcd.yaml", "/root/etcd.yaml"
+
+func etcdAway(ctx context.Context, n *cluster.Node) error {
+	_, err := n.Exec(ctx, "mv", etcdManifest, etcdKept)
+	return err
+}
+
+func etcdBack(ctx context.Context, n *cluster.Node) error {
+	_, err := n.Exec(ctx, "mv", etcdKept, etcdManifest)
+	return err
+}
+
+func cutOff(_ context.Context, n *cluster.Node) error { return n.Partition() }
+
+func healed(_ context.Context, n *cluster.Node) error { return n.Heal() }

@@ -1,0 +1,106 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// notReady pulls the cable of the worker that would be next, while the first one is being emptied. It counts as unavailable, so nothing more is begun.
+func notReady(s scene) {
+	t, c := s.t, s.trio
+	must(t, c.last.Partition())
+	healed := false
+	defer func() {
+		if !healed {
+			_ = c.last.Heal()
+		}
+	}()
+	must(t, c.readiness(t.Context(), c.last, false))
+	o := c.ask(t, "not-ready", workersOnly, waived("NodeNotReady", ""))
+	o.does(t, c.last.Name())
+	o.reaches(t, refitv1alpha1.PhaseStalled)
+	c.explains(t, c.last, "NOT READY")
+	c.untouched(t, c.first)
+	healed = true
+	must(t, c.last.Heal())
+	must(t, c.readiness(t.Context(), c.last, true))
+	c.ends(t, o)
+}
+
+// readiness waits until a node is Ready, or is not.
+func (s *site) readiness(ctx context.Context, n *cluster.Node, wanted bool) error {
+	return until(ctx, n.Name()+" to change its mind", patience, func(ctx context.Context) error {
+		ctx, cancel := soon(ctx)
+		defer cancel()
+		found, err := s.Client.CoreV1().Nodes().Get(ctx, n.Name(), metav1.GetOptions{})
+		if err == nil && cluster.NodeReady(*found) != wanted {
+			err = errors.New("it has not")
+		}
+		return err
+	})
+}
+
+// agentDead has no agent on the worker whose turn it is. The operation waits for that node by its name, and goes on when the agent is there.
+func agentDead(s scene) {
+	t, c := s.t, s.trio
+	_, err := c.first.Exec(t.Context(), "systemctl", "stop", bed.AgentUnit)
+	must(t, err)
+	o := c.ask(t, "agent-dead", only(c.first))
+	o.does(t, c.first.Name())
+	c.explains(t, c.first, "Agent")
+	_, err = c.first.Exec(t.Context(), "systemctl", "start", bed.AgentUnit)
+	must(t, err)
+	o.waits(t, "the worker to be emptied", whole, atWork)
+	c.ends(t, o)
+}
+
+// joinsAgain removes the Node of the other worker while one is being emptied, and lets its kubelet join anew: by its UID it is another one, and it is not taken
+// for done.
+func joinsAgain(s scene) {
+	t, c := s.t, s.trio
+	c.budgetHolds(t)
+	o := c.ask(t, "joins-again", workersOnly, neverWaived)
+	o.does(t, "shop/never")
+	other := c.first
+	if c.atWork(t, o).Name() == other.Name() {
+		other = c.last
+	}
+	before, err := c.Client.CoreV1().Nodes().Get(t.Context(), other.Name(), metav1.GetOptions{})
+	must(t, err)
+	must(t, c.Client.CoreV1().Nodes().Delete(t.Context(), other.Name(), metav1.DeleteOptions{}))
+	o.waits(t, "one node less", whole, func(u *refitv1alpha1.ClusterUpgrade) bool { return u.Status.Nodes.Total == 1 })
+	_, err = other.Exec(t.Context(), "systemctl", "restart", "kubelet")
+	must(t, err)
+	must(t, c.readiness(t.Context(), other, true))
+	o.waits(t, "the node again", whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
+		return u.Status.Nodes.Total == 2 && u.Status.Nodes.Done == 0
+	})
+	after, err := c.Client.CoreV1().Nodes().Get(t.Context(), other.Name(), metav1.GetOptions{})
+	must(t, err)
+	if before.UID == after.UID {
+		t.Error("the node has not joined anew")
+	}
+	c.ends(t, o)
+	c.budgetGone(t)
+}
+
+// apiAway freezes the only control plane node while a worker changes itself: its agent goes on without an API, and the operation when it is back.
+func apiAway(s scene) {
+	t, c := s.t, s.trio
+	o := c.ask(t, "api-away", only(c.first))
+	c.reaches(t, c.first, refitv1alpha1.NodeApplying)
+	must(t, c.controlPlane.Freeze())
+	time.Sleep(time.Minute) // that is the fault
+	must(t, c.controlPlane.Thaw())
+	o.reaches(t, refitv1alpha1.PhaseSucceeded)
+	c.noCordonLeft(t)
+}

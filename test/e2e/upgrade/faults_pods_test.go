@@ -1,0 +1,157 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+	"github.com/refit-dev/refit/test/testbed/versions"
+)
+
+// bareFoundBefore asks for an upgrade without the waiver: nothing is begun.
+func bareFoundBefore(s scene) {
+	t, c := s.t, s.trio
+	told := c.refused(t, exitBlocked, "upgrade", "--to", newer, "--yes")
+	must(t, mentions(told, "UnmanagedPod"))
+	must(t, mentions(told, "shop/debug"))
+	list, err := c.Kubectl(t.Context(), nil, "get", "clusterupgrades", "--output=name")
+	must(t, err)
+	if len(list) > 0 {
+		t.Errorf("something was begun: %s", list)
+	}
+}
+
+// refusing is a webhook that is asked about the Pods with which nodes are tried, and that nobody answers for.
+const refusing = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: refusing}, webhooks: [{
+	name: refusing.example.com, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Fail, timeoutSeconds: 2,
+	namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: refit-trial}}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}],
+	clientConfig: {service: {namespace: shop, name: nobody}}}]}`
+
+// networkBroken has a control plane node that comes back Ready, but on which no Pod gets a network, as after a broken update of the CNI plugins. Ready is not
+// enough: the node is tried with a Pod. It leaves that operation waiting, with a webhook in its way.
+func networkBroken(s scene) {
+	t, c := s.t, s.trio
+	o := c.ask(t, "control-plane", func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Scope = refitv1alpha1.ScopeControlPlane })
+	c.steps(t, c.controlPlane, "swap-kubelet")
+	const plugin, away = "/opt/cni/bin/host-local", "/root/host-local"
+	_, err := c.controlPlane.Exec(t.Context(), "mv", plugin, away)
+	must(t, err)
+	o.does(t, "Pod on "+c.controlPlane.Name(), "host-local")
+	c.explains(t, c.controlPlane, "host-local")
+	c.apply(t, refusing)
+	_, err = c.controlPlane.Exec(t.Context(), "mv", away, plugin)
+	must(t, err)
+}
+
+// webhookRefuses goes on with that operation. It does not end as long as no Pod can be made, and names the webhook.
+func webhookRefuses(s scene) {
+	t, c := s.t, s.trio
+	o := c.operation("control-plane")
+	o.does(t, c.controlPlane.Name(), "refusing.example.com")
+	c.delete(t, refusing)
+	o.reaches(t, refitv1alpha1.PhaseSucceeded)
+	c.noCordonLeft(t)
+}
+
+// waived sets a finding aside that the fault itself brings.
+func waived(check, object string) change {
+	return func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+		spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: check, Object: object, Reason: "to see what happens"})
+	}
+}
+
+// neverWaived is that of the budget that never allows.
+var neverWaived = waived("BudgetNeverAllows", "")
+
+// twoBudgets has a second budget for the pods of the shop's Deployment: the API server evicts none of them then.
+func twoBudgets(s scene) {
+	t, c := s.t, s.trio
+	const second = `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: second, namespace: shop},
+		spec: {maxUnavailable: 1, selector: {matchLabels: {app: cart}}}}`
+	c.apply(t, second)
+	o := c.ask(t, "two-budgets", workersOnly, waived("BudgetsOverlap", ""))
+	o.does(t, "shop/cart-", "both cover it")
+	c.explains(t, c.atWork(t, o), "both cover it")
+	c.ends(t, o)
+	c.delete(t, second)
+}
+
+// stuckFinalizer has a pod that does not end because somebody holds it.
+func stuckFinalizer(s scene) {
+	t, c := s.t, s.trio
+	c.apply(t, c.podOf("held", `finalizers: [example.com/hold], `))
+	o := c.ask(t, "finalizer", only(c.first), waived("UnmanagedPod", "Pod shop/held"))
+	o.does(t, c.first.Name(), "shop/held", "example.com/hold")
+	c.explains(t, c.first, "shop/held", "example.com/hold")
+	c.ends(t, o)
+	_, err := c.Kubectl(t.Context(), nil, "--namespace=shop", "patch", "pod", "held", "--type=merge", "--patch", `{"metadata":{"finalizers":null}}`)
+	must(t, err)
+}
+
+// bareComes has a pod that nobody makes anew, which comes after the checks, while a budget holds the drain.
+func bareComes(s scene) {
+	t, c := s.t, s.trio
+	c.budgetHolds(t)
+	o := c.ask(t, "bare", only(c.first), neverWaived)
+	o.does(t, c.first.Name(), "shop/never")
+	late := c.podOf("late", "")
+	c.apply(t, late)
+	c.budgetGone(t)
+	o.does(t, c.first.Name(), "shop/late")
+	c.explains(t, c.first, "shop/late")
+	c.ends(t, o)
+	c.delete(t, late)
+}
+
+// atWork is the node that the operation is at work on.
+func (c *trio) atWork(t *testing.T, o *operation) *cluster.Node {
+	t.Helper()
+	n, err := c.Node(o.waits(t, "a node to be at work", whole, atWork).Status.Active[0])
+	must(t, err)
+	return n
+}
+
+// podOf is a Pod on the first worker that belongs to nobody.
+func (c *trio) podOf(name, metadata string) string {
+	return fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {%sname: %s, namespace: shop}, spec: {nodeName: %s, terminationGracePeriodSeconds: 1,
+		containers: [{name: main, image: %q, imagePullPolicy: Never, command: [sleep, "3600"]}]}}`, metadata, name, c.first.Name(), versions.BusyboxImage)
+}
+
+// uncordoned has somebody who uncordons the worker that is being emptied. It is cordoned again.
+func uncordoned(s scene) {
+	t, c := s.t, s.trio
+	c.budgetHolds(t)
+	o := c.ask(t, "uncordoned", only(c.first), neverWaived)
+	o.does(t, "shop/never")
+	_, err := c.Kubectl(t.Context(), nil, "uncordon", c.first.Name())
+	must(t, err)
+	must(t, until(t.Context(), "our cordon to be there again", patience, func(ctx context.Context) error {
+		n, err := c.Client.CoreV1().Nodes().Get(ctx, c.first.Name(), metav1.GetOptions{})
+		if err == nil && (!n.Spec.Unschedulable || n.Annotations[refitv1alpha1.AnnotationCordonedBy] == "") {
+			err = errors.New("it is not cordoned by us")
+		}
+		return err
+	}))
+	c.ends(t, o)
+	c.budgetGone(t)
+}
+
+// budgetNeverAllows has a budget that lets nothing go until somebody changes it.
+func budgetNeverAllows(s scene) {
+	t, c := s.t, s.trio
+	c.budgetHolds(t)
+	must(t, mentions(c.refused(t, exitBlocked, append([]string{"check", "--to", newer}, waiveBare...)...), "shop/never"))
+	o := c.ask(t, "budget", only(c.last), neverWaived)
+	o.does(t, "shop/never")
+	c.explains(t, c.last, "shop/never")
+	c.budgetGone(t)
+	o.reaches(t, refitv1alpha1.PhaseSucceeded)
+	c.noCordonLeft(t)
+}

@@ -1,0 +1,50 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// TestUpgradeFaults lets faults happen to an operation, each by its number in the list of faults, and sees what a user sees then: what the operation says,
+// what `refit explain` says of the node, and that it goes on when the cause is gone. The control plane is upgraded first, so that faults of workers follow at
+// once.
+func TestUpgradeFaults(t *testing.T) {
+	c := newTrio(t, "upfault")
+	play(t, c, []chapter{
+		{"F52_a_bare_pod_that_nobody_waived_is_found_before", bareFoundBefore},
+		{"F30_a_node_is_ready_but_no_pod_gets_a_network", networkBroken},
+		{"F53_a_webhook_lets_no_pod_be_made", webhookRefuses},
+		{"F50_two_budgets_of_one_pod", twoBudgets},
+		{"F51_a_pod_does_not_end", stuckFinalizer},
+		{"F52_a_bare_pod_comes_in_the_middle", bareComes},
+		{"F55_somebody_uncordons", uncordoned},
+		{"F10_a_node_is_not_ready", notReady},
+		{"F31_the_agent_is_dead", agentDead},
+		{"F10_F11_a_node_is_removed_and_joins_again", joinsAgain},
+		{"F4_the_API_is_away_while_a_worker_changes", apiAway},
+		{"F49_a_budget_never_allows_until_it_does", budgetNeverAllows},
+	})
+	c.isAt(t, c.r)
+}
+
+// explains sees that `refit explain` tells of a node what matters.
+func (c *trio) explains(t *testing.T, n *cluster.Node, words ...string) {
+	t.Helper()
+	text := c.refit(t, "explain", n.Name())
+	t.Log(text)
+	for _, word := range words {
+		must(t, mentions(text, word))
+	}
+}
+
+// ends aborts an operation and sees that it leaves nothing.
+func (c *trio) ends(t *testing.T, o *operation) {
+	t.Helper()
+	c.refit(t, "abort", o.name, "--yes")
+	o.reaches(t, refitv1alpha1.PhaseAborted)
+	c.noCordonLeft(t)
+}

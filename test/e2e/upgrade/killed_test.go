@@ -1,0 +1,105 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// killsVariable is how many kills there are in one upgrade.
+const killsVariable = "REFIT_UPGRADE_KILLS"
+
+// TestUpgradeKilled kills the controllers again and again while they upgrade a cluster, and freezes the one that leads until another one does. They remember
+// nothing, so the upgrade ends as if nothing had happened, and nothing happens that may never happen.
+func TestUpgradeKilled(t *testing.T) {
+	t.Run("in the cluster", killedInCluster)
+	t.Run("standalone", killedStandalone)
+}
+
+func killedInCluster(t *testing.T) {
+	wanted := bed.Count(t, killsVariable, 50)
+	s := newSite(t, cluster.Spec{Name: "upkill", ControlPlanes: 3, Workers: 2, Kubernetes: older}, inCluster)
+	r := s.Bring(t, newer)
+	monitor := s.monitor(t)
+	o := s.ask(t, "killed", func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+		// Time for all kills: without it the upgrade is over sooner.
+		spec.Pools = []refitv1alpha1.Pool{{Name: "default", Canary: &refitv1alpha1.Canary{Nodes: 1, Soak: metav1.Duration{Duration: 5 * time.Minute}}}}
+	})
+	o.waits(t, "a node to be at work", whole, atWork)
+	s.freezeLeader(t, o)
+	// A controller that takes over waits until the Lease of its dead predecessor is over, which is 15 s.
+	killing := s.kills(t, wanted, 30*time.Second)
+	o.reaches(t, refitv1alpha1.PhaseSucceeded)
+	kills := killing.count()
+	show(t, "upgrade_killed", time.Since(o.begun).Seconds(), "s")
+	show(t, "upgrade_kills", float64(kills), "kills")
+	if kills < wanted {
+		t.Errorf("there were %d kills, want %d", kills, wanted)
+	}
+	monitor.stop(t)
+	s.isAt(t, r)
+}
+
+func atWork(u *refitv1alpha1.ClusterUpgrade) bool { return len(u.Status.Active) > 0 }
+
+// freezeLeader stops the controller that leads in its tracks until another one leads and acts, then lets it go on. What it still wants to do then must not
+// happen, which the monitor sees.
+func (s *site) freezeLeader(t *testing.T, o *operation) {
+	t.Helper()
+	var leader process
+	must(t, until(t.Context(), "a leader", patience, func(ctx context.Context) (err error) {
+		leader, err = s.leader(ctx)
+		return err
+	}))
+	before := o.waits(t, "the operation", patience, func(*refitv1alpha1.ClusterUpgrade) bool { return true }).Status.Epoch
+	must(t, leader.signal(t.Context(), "STOP"))
+	t.Logf("%s leads, and is frozen", leader.pod)
+	o.waits(t, "another leader to raise the epoch", patience, func(u *refitv1alpha1.ClusterUpgrade) bool { return u.Status.Epoch > before })
+	must(t, leader.signal(t.Context(), "CONT"))
+	must(t, until(t.Context(), "the Lease to be another's", patience, func(ctx context.Context) error {
+		now, err := s.leader(ctx)
+		if err == nil && now == leader {
+			return errors.New("the one that was frozen leads")
+		}
+		return err
+	}))
+}
+
+// killedStandalone kills the command itself, then leaves it with Ctrl-C, and gives it again each time: it goes on.
+func killedStandalone(t *testing.T) {
+	const wanted = 5
+	s := newSite(t, cluster.Spec{Name: "upkill", Workers: 2, Kubernetes: older}, standalone)
+	r := s.Bring(t, newer)
+	monitor := s.monitor(t)
+	begun := time.Now()
+	kills := 0
+	for ; kills < wanted; kills++ {
+		up := s.upgrade(t, newer, waiveBare...)
+		// The instant of a kill. Its predecessor's Lease lasts 15 s.
+		if ended := up.lasts(20*time.Second + rand.N(20*time.Second)); ended {
+			break
+		}
+		up.kill(t)
+	}
+	left := s.upgrade(t, newer, waiveBare...)
+	if ended := left.lasts(25 * time.Second); !ended {
+		left.interrupt(t)
+		left.wait(t, patience, exitInterrupted)
+		must(t, mentions(left.said.String(), "--standalone")) // the command with which to go on
+	}
+	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)
+	show(t, "upgrade_killed_standalone", time.Since(begun).Seconds(), "s")
+	show(t, "upgrade_kills_standalone", float64(kills), "kills")
+	monitor.stop(t)
+	s.isAt(t, r)
+}

@@ -1,0 +1,46 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/test/e2e/bed"
+)
+
+// How refit ends.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitBlocked     = 3
+	exitInterrupted = 130
+)
+
+// refit runs a command of refit on this machine, which must end well, and returns what it printed.
+func (s *site) refit(t *testing.T, args ...string) string {
+	t.Helper()
+	said, err := s.tryRefit(t.Context(), args...)
+	must(t, err)
+	return said
+}
+
+func (s *site) tryRefit(ctx context.Context, args ...string) (string, error) {
+	out, err := bed.TryRun(ctx, s.Refit, append(args, "--kubeconfig", s.KubeconfigFile())...)
+	return string(out), err
+}
+
+// refused runs a command of refit that must end with this code, and returns all that it said.
+func (s *site) refused(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	_, err := s.tryRefit(t.Context(), args...)
+	ended, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || ended.ExitCode() != code {
+		t.Fatalf("refit %s ended with %v, want exit code %d", strings.Join(args, " "), err, code)
+	}
+	return fmt.Sprint(err)
+}

@@ -1,0 +1,78 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// site is a cluster with a workload, into which Refit was brought by `refit install`.
+type site struct {
+	*bed.Bed
+	// standalone: there is no controller in the cluster.
+	standalone bool
+}
+
+// inCluster and standalone are the two ways in which controllers run.
+const (
+	inCluster  = false
+	standalone = true
+)
+
+// newSite makes a cluster, brings the images as somebody does who has no registry, installs Refit, and runs the workload.
+func newSite(t *testing.T, spec cluster.Spec, alone bool) *site {
+	t.Helper()
+	s := newBareSite(t, spec, alone)
+	begun := time.Now()
+	s.install(t)
+	t.Logf("refit install took %.1f s", time.Since(begun).Seconds())
+	s.deployShop(t)
+	return s
+}
+
+// newBareSite is a cluster that has the images, but neither Refit nor a workload.
+func newBareSite(t *testing.T, spec cluster.Spec, alone bool) *site {
+	t.Helper()
+	s := &site{Bed: bed.New(t, spec), standalone: alone}
+	t.Cleanup(func() { s.tellIfFailed(t) })
+	must(t, s.LoadImages(t.Context(), s.Images(t)))
+	bed.OnNodes(t, s.Nodes(), s.prepareHost)
+	return s
+}
+
+// prepareHost writes what the owner of a host of the testbed knows about it: kubeadm does not like its kernel.
+func (s *site) prepareHost(ctx context.Context, n *cluster.Node) error {
+	return bed.WriteOn(ctx, n, "/etc/refit/agent.yaml", fmt.Sprintf("kubeadm:\n  ignorePreflightErrors: [%s]\n", cluster.IgnoredPreflight))
+}
+
+// install runs `refit install`.
+func (s *site) install(t *testing.T) {
+	t.Helper()
+	args := []string{"install", "--release-key", s.Key.Public}
+	for _, source := range s.Sources {
+		args = append(args, "--source", source)
+	}
+	if s.standalone {
+		args = append(args, "--standalone")
+	}
+	s.refit(t, args...)
+}
+
+// tellIfFailed logs what the operations, the agents and the controllers said.
+func (s *site) tellIfFailed(t *testing.T) {
+	t.Helper()
+	s.TellIfFailed(t, "clusterupgrades", "nodeupgrades")
+	if !t.Failed() || s.Gone() {
+		return
+	}
+	ctx, cancel := soon(context.WithoutCancel(t.Context()))
+	defer cancel()
+	said, err := s.Kubectl(ctx, nil, "--namespace=refit-system", "logs", "--selector=app.kubernetes.io/name=refit-controller", "--prefix", "--tail=60")
+	t.Logf("the controllers said (%v):\n%s", err, said)
+}

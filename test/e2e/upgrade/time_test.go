@@ -1,0 +1,64 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"os"
+	"testing"
+
+	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/testbed"
+	"github.com/refit-dev/refit/test/testbed/bare"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+	"github.com/refit-dev/refit/test/testbed/progress"
+	"github.com/refit-dev/refit/test/testbed/sample"
+)
+
+// share is the part of kubeadm's time that Refit may take.
+const share = 0.50
+
+// TestUpgradeTime upgrades the same cluster twice, made anew in between: by kubeadm and kubectl as their documentation says, and by `refit upgrade`. Both
+// times hold all that it takes until the last node is Ready: images and files brought to the nodes, drains, the upgrade itself.
+func TestUpgradeTime(t *testing.T) {
+	spec := cluster.Spec{Name: "uptime", ControlPlanes: 3, Workers: 2, Kubernetes: older}
+	var byHand, byRefit, gapByHand, gapByRefit float64
+	t.Run("kubeadm", func(t *testing.T) {
+		c := testbed.Up(t, spec)
+		report, err := bare.Upgrade(t.Context(), c, newer, true, progress.New(os.Stdout))
+		must(t, report.WriteTable(os.Stdout))
+		must(t, err)
+		byHand = report.Preload + report.Seconds
+		show(t, "bare_upgrade_3_2", byHand, "s")
+		bed.ShowGaps(t, "bare_upgrade_3_2", "all", *report.Availability)
+		gapByHand = gapOf(*report.Availability)
+	})
+	t.Run("refit", func(t *testing.T) {
+		s := newBareSite(t, spec, inCluster)
+		s.install(t)
+		r := s.Bring(t, newer)
+		var report sample.Report
+		byRefit, report = s.measured(t, "time_upgrade_3_2", newer)
+		gapByRefit = gapOf(report)
+		s.IsAt(t, r)
+	})
+	if byHand == 0 || byRefit == 0 {
+		t.Fatal("one of them was not measured")
+	}
+	show(t, "upgrade_share_of_kubeadm", byRefit/byHand, "ratio")
+	if byRefit/byHand > share {
+		t.Errorf("refit took %.1f s, kubeadm %.1f s: %.2f of it, want at most %.2f", byRefit, byHand, byRefit/byHand, share)
+	}
+	if gapByRefit > gapByHand {
+		t.Errorf("the API was away for %.1f s, with kubeadm for %.1f s", gapByRefit, gapByHand)
+	}
+}
+
+// gapOf is for how long the API did not answer, on new and on reused connections.
+func gapOf(report sample.Report) float64 {
+	sum := 0.0
+	for _, kind := range []sample.Kind{sample.KindAPINew, sample.KindAPIReused} {
+		totals, _ := report.Kind(kind)
+		sum += totals.GapSeconds
+	}
+	return sum
+}

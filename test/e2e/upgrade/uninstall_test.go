@@ -1,0 +1,48 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// uninstall takes Refit away, and sees that nothing of it is left in the cluster or on a host.
+func (s *site) uninstall(t *testing.T) {
+	t.Helper()
+	s.refit(t, "uninstall", "--yes")
+	for _, kinds := range []string{
+		"customresourcedefinitions,namespaces,clusterroles,clusterrolebindings", "validatingadmissionpolicies,validatingadmissionpolicybindings",
+		"pods,roles,rolebindings,configmaps,leases",
+	} {
+		out, err := s.Kubectl(t.Context(), nil, "get", kinds, "--all-namespaces", "--output=name")
+		must(t, err)
+		for name := range strings.FieldsSeq(string(out)) {
+			if strings.Contains(name, "refit") {
+				t.Errorf("%s is left in the cluster", name)
+			}
+		}
+	}
+	for _, n := range s.Nodes() {
+		must(t, hostClean(t.Context(), n))
+	}
+}
+
+// hostClean tells what of Refit's is left on a host. What an upgrade replaced is kept beside the new until the next one, and goes with the agent.
+func hostClean(ctx context.Context, n *cluster.Node) error {
+	left, err := n.Exec(ctx, "find", "/etc", "/usr", "/opt", "/var/lib", "/run", "-xdev", "-name", "*refit*",
+		"-not", "-path", "/var/lib/containerd/*", "-not", "-path", "/var/lib/kubelet/pods/*") // images and the ends of pods are the kubelet's
+	errs := []error{err}
+	for path := range strings.FieldsSeq(string(left)) {
+		errs = append(errs, fmt.Errorf("%s is left on %s", path, n.Name()))
+	}
+	if out, err := n.Exec(ctx, "systemctl", "is-active", "refit-agent"); err == nil {
+		errs = append(errs, fmt.Errorf("the agent of %s is %s", n.Name(), strings.TrimSpace(string(out))))
+	}
+	return errors.Join(errs...)
+}
