@@ -83,10 +83,11 @@ test-simulations: export REFIT_SIMULATIONS ?= 100000
 test-simulations: ## Simulate 100,000 upgrades with faults and hold the planner to its invariants; REFIT_SEED=n replays one
 	$(GO) test -count=1 -v -timeout 30m -run '^TestSimulatedUpgrades$$' ./internal/upgrade/plan/
 
-# The first run of a version builds it, which takes minutes. One package at a time, so that figures are of a machine at rest.
+# The first run of a version builds it, which takes minutes. One package at a time, so that figures are of a machine at rest; within one more tests side by side
+# than there are processors, since most of them wait.
 .PHONY: test-apiserver
 test-apiserver: ## Run the tests that need a real API server; REFIT_APISERVERS=v1.34.4,... chooses its versions
-	$(GO) test -tags apiserver -count=1 -v -p 1 -timeout 60m ./test/apiserver/...
+	$(GO) test -tags apiserver -count=1 -v -p 1 -parallel 6 -timeout 60m ./test/apiserver/...
 
 .PHONY: test-apiserver-all
 test-apiserver-all: export REFIT_APISERVERS := v1.34.4,v1.35.4,v1.36.3,v1.37.1
@@ -211,7 +212,9 @@ e2e-upgrade-full: ## Upgrade clusters of every kind, kill and freeze the control
 
 ##@ CI
 
+# A quarter of what test-simulations does by itself.
 .PHONY: ci
+ci: export REFIT_SIMULATIONS ?= 25000
 ci: ## Run everything that a change must pass
 	@for target in $(CI); do \
 		echo "==> $$target"; begun=$$SECONDS; \

@@ -49,6 +49,7 @@ func (k kind) upgrade(t *testing.T) {
 	for _, version := range k.hops {
 		r = s.Bring(t, version)
 	}
+	must(t, s.DeployWorkload(t.Context())) // which is sampled; its budget is kept from the start
 	monitor := s.monitor(t)
 	s.measured(t, k.figure, r.Parts.Kubernetes, waiveBare...)
 	monitor.stop(t)

@@ -3,7 +3,6 @@
 package upgrade
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,45 +18,52 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// watchEtcd asks every member for its metrics, each at its own host: who does not answer is away, and one of them is the leader. With one or two members
-// there is no quorum to keep while one of them is swapped.
+// watchEtcd sees whether every member takes connections, each at its own host: one whose Pod is away does not. How fast it answers tells of the machine, not
+// of the quorum. With one or two members there is no quorum to keep while one of them is swapped.
 func (m *monitor) watchEtcd(ctx context.Context) {
 	members := m.s.OfRole(cluster.RoleControlPlane)
 	if len(members) < 3 {
 		return
 	}
-	clients := map[string]*http.Client{}
-	for _, n := range members {
-		clients[n.Name()] = &http.Client{Transport: &http.Transport{DialContext: n.Dial}, Timeout: 2 * time.Second}
-	}
 	every(ctx, 250*time.Millisecond, func(ctx context.Context) {
 		var away []string
-		leader := ""
-		var mu sync.Mutex
-		var group sync.WaitGroup
-		for name, client := range clients {
-			group.Go(func() {
-				text, err := get(ctx, client, "http://127.0.0.1:2381/metrics")
-				mu.Lock()
-				defer mu.Unlock()
-				if err != nil {
-					away = append(away, name)
-				} else if strings.Contains(string(text), "\netcd_server_is_leader 1\n") {
-					leader = name
-				}
-			})
+		for _, n := range members {
+			asking, stop := soon(ctx)
+			connection, err := n.Dial(asking, "tcp", "127.0.0.1:2379")
+			stop()
+			if err != nil {
+				away = append(away, n.Name())
+				continue
+			}
+			_ = connection.Close() // nothing was said
 		}
-		group.Wait()
-		if leader != "" && m.leader != "" && leader != m.leader {
-			m.leaderChanges++
-		}
-		m.leader = cmp.Or(leader, m.leader)
 		switch {
 		case ctx.Err() != nil:
 		case len(away) > (len(members)-1)/2:
 			m.look(quorum, "%s do not answer", strings.Join(away, ", "))
 		default:
 			m.look(quorum, "")
+		}
+	})
+}
+
+// watchLeader counts how often another member of etcd leads.
+func (m *monitor) watchLeader(ctx context.Context) {
+	clients := map[string]*http.Client{}
+	for _, n := range m.s.OfRole(cluster.RoleControlPlane) {
+		clients[n.Name()] = &http.Client{Transport: &http.Transport{DialContext: n.Dial}, Timeout: 5 * time.Second}
+	}
+	leader := ""
+	every(ctx, time.Second, func(ctx context.Context) {
+		for name, client := range clients {
+			text, err := get(ctx, client, "http://127.0.0.1:2381/metrics")
+			if err != nil || !strings.Contains(string(text), "\netcd_server_is_leader 1\n") || name == leader {
+				continue
+			}
+			if leader != "" {
+				m.leaderChanges++
+			}
+			leader = name
 		}
 	})
 }

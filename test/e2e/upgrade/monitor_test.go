@@ -31,8 +31,7 @@ type monitor struct {
 	servers servers
 	nodes   nodes
 	cordons map[string]int // how often each node was cordoned
-	// leader is the member of etcd that led last.
-	leader        string
+	// leaderChanges is how often another member of etcd led than before.
 	leaderChanges int
 
 	cancel context.CancelFunc
@@ -42,6 +41,7 @@ type monitor struct {
 // watches is the list of everything that is looked at.
 var watches = []func(*monitor, context.Context){
 	(*monitor).watchEtcd,
+	(*monitor).watchLeader,
 	(*monitor).watchServers,
 	(*monitor).watchNodes,
 	(*monitor).watchBudgets,
