@@ -40,6 +40,9 @@ func NewOperation(cluster string, u *refitv1alpha1.ClusterUpgrade, orders []*ref
 	}
 	if status.Plan != nil {
 		o.From, o.To, o.Plan = status.Plan.From, status.Plan.To, status.Plan.Hash
+		if u.Spec.Scope == refitv1alpha1.ScopeWorkers {
+			o.From = cmp.Or(status.Plan.WorkersFrom, o.From)
+		}
 		o.Stages = stagesOf(u, ours)
 	}
 	if !o.Ended {

@@ -18,7 +18,7 @@ type Operation struct {
 	Phase string `json:"phase"`
 	Ended bool   `json:"ended"`
 
-	From  string `json:"from,omitempty"` // the control plane's version at the beginning; empty until it was planned
+	From  string `json:"from,omitempty"` // the version at the beginning, the control plane's or with the scope Workers theirs; empty until it was planned
 	To    string `json:"to"`             // a version, or the name of a Release until it was planned
 	Scope string `json:"scope"`
 

@@ -166,3 +166,14 @@ func TestTimeLeft(t *testing.T) {
 		})
 	}
 }
+
+func TestAnUpgradeOfWorkersBeginsAtTheirVersion(t *testing.T) {
+	u := upgrade()
+	u.Status.Plan.From, u.Status.Plan.WorkersFrom = "v1.36.3", "v1.35.4"
+	for scope, want := range map[refitv1alpha1.Scope]string{refitv1alpha1.ScopeAll: "v1.36.3", refitv1alpha1.ScopeWorkers: "v1.35.4"} {
+		u.Spec.Scope = scope
+		if got := NewOperation("prod", u, nil, noon).From; got != want {
+			t.Errorf("an upgrade of %s is from %s, want %s", scope, got, want)
+		}
+	}
+}
