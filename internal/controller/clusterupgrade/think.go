@@ -25,7 +25,7 @@ type sight struct {
 	decision plan.Decision
 }
 
-// think decides. What disrupts is decided on a reading that is fresh, and so is what an outdated one may have held up.
+// think decides. What disrupts is decided on a reading that is fresh, and so is what an outdated one may have held up, or what a person may have mended.
 func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (*sight, error) {
 	if _, _, known := c.World.Age(); !known {
 		if err := c.World.Read(ctx); err != nil {
@@ -37,7 +37,7 @@ func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.Cluster
 		return nil, err
 	}
 	age, took, _ := c.World.Age()
-	switch judge(seen.disrupts(), c.World.Outdated(), age, took) {
+	switch judge(seen.disrupts() || seen.blocking() != nil, c.World.Outdated(), age, took) {
 	case renew:
 		c.World.ReadBeside(ctx)
 	case readFirst:
@@ -50,7 +50,7 @@ func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.Cluster
 	return seen, nil
 }
 
-// fresh is how old a reading may be on which something disruptive is decided. On a large cluster a reading takes longer than that; then three times as long.
+// fresh is how old a reading may be on which something that matters is decided. On a large cluster a reading takes longer than that; then three times as long.
 const fresh = 5 * time.Second
 
 // verdict is whether a decision may stand on the reading that it was made on.
@@ -62,12 +62,12 @@ const (
 	readFirst         // no: it should have been renewed by now, or nobody wanted it for long
 )
 
-func judge(disrupts, outdated bool, age, took time.Duration) verdict {
+func judge(matters, outdated bool, age, took time.Duration) verdict {
 	limit := max(fresh, 3*took)
 	switch {
 	case outdated:
 		return readFirst
-	case !disrupts || age <= limit:
+	case !matters || age <= limit:
 		return good
 	case age <= limit+2*took:
 		return renew

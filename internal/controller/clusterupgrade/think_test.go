@@ -8,22 +8,22 @@ import (
 func TestAReadingIsRenewedInTime(t *testing.T) {
 	const quick, slow = 200 * time.Millisecond, 4 * time.Second
 	for name, c := range map[string]struct {
-		disrupts, outdated bool
-		age, took          time.Duration
-		want               verdict
+		matters, outdated bool
+		age, took         time.Duration
+		want              verdict
 	}{
-		"nothing is disrupted":                       {age: time.Minute, took: quick, want: good},
-		"it is fresh":                                {disrupts: true, age: 5 * time.Second, took: quick, want: good},
-		"it has just ceased to be fresh":             {disrupts: true, age: 5200 * time.Millisecond, took: quick, want: renew},
-		"nobody wanted it for long":                  {disrupts: true, age: 6 * time.Second, took: quick, want: readFirst},
-		"a large cluster's is fresh for longer":      {disrupts: true, age: 12 * time.Second, took: slow, want: good},
-		"a large cluster's is renewed beside":        {disrupts: true, age: 13 * time.Second, took: slow, want: renew},
-		"a large cluster's should have been renewed": {disrupts: true, age: 21 * time.Second, took: slow, want: readFirst},
+		"nothing that matters is decided":            {age: time.Minute, took: quick, want: good},
+		"it is fresh":                                {matters: true, age: 5 * time.Second, took: quick, want: good},
+		"it has just ceased to be fresh":             {matters: true, age: 5200 * time.Millisecond, took: quick, want: renew},
+		"nobody wanted it for long":                  {matters: true, age: 6 * time.Second, took: quick, want: readFirst},
+		"a large cluster's is fresh for longer":      {matters: true, age: 12 * time.Second, took: slow, want: good},
+		"a large cluster's is renewed beside":        {matters: true, age: 13 * time.Second, took: slow, want: renew},
+		"a large cluster's should have been renewed": {matters: true, age: 21 * time.Second, took: slow, want: readFirst},
 		"a control plane node was changed since":     {outdated: true, age: time.Second, took: quick, want: readFirst},
-		"it was changed, and something is disrupted": {disrupts: true, outdated: true, age: time.Second, took: quick, want: readFirst},
+		"it was changed, and something matters":      {matters: true, outdated: true, age: time.Second, took: quick, want: readFirst},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := judge(c.disrupts, c.outdated, c.age, c.took); got != c.want {
+			if got := judge(c.matters, c.outdated, c.age, c.took); got != c.want {
 				t.Errorf("the verdict is %d", got)
 			}
 		})
