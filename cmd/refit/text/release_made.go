@@ -36,7 +36,7 @@ func ReleaseKey(k *output.ReleaseKey, program string) string {
 	fmt.Fprintf(&b, "Public key   %s\n", Clean(k.PublicKey))
 	fmt.Fprintf(&b, "Fingerprint  %s\n", k.KeyID)
 	fmt.Fprintf(&b, "\nNext\n")
-	fmt.Fprintf(&b, "  Put the public key onto every host, into /etc/refit/keys, writable by root only.\n")
+	fmt.Fprintf(&b, "  Pin it on every host: %s install --release-key %s\n", program, Quote(k.PublicKey))
 	fmt.Fprintf(&b, "  Sign with it: %s release sign FILE --key %s\n", program, Quote(k.PrivateKey))
 	return b.String()
 }
