@@ -28,7 +28,7 @@ var (
 	// kubeadm names the directory of its backups by the second, and fails when it is run twice in one.
 	sameSecond = regexp.MustCompile(`could not create timestamp directory: .*file exists`)
 	// A kubelet that was just started shows its static pods anew, and for a moment not at all.
-	notShown = regexp.MustCompile(`cannot find kube-apiserver Pod`)
+	notShown = regexp.MustCompile(`cannot find kube-apiserver (?:Pod|image)`)
 	denied   = regexp.MustCompile(`(?i)\bforbidden\b|\bunauthorized\b`)
 	refused  = regexp.MustCompile(`(?m)^\s*\[ERROR (\w+)\]: (.*)$`)
 )

@@ -47,6 +47,12 @@ func TestWhatIsMadeOfKubeadmsWords(t *testing.T) {
 			"the kubelet shows its pods anew", frame + "failed to determine whether all the control plane instances have been upgraded: cannot find kube-apiserver Pod by label selector: component=kube-apiserver",
 			refitv1alpha1.FailureTransient, "MirrorPodStale",
 		},
+		{
+			"the kubelet of one of several shows its pods anew",
+			frame + "failed to determine whether all the control plane instances have been upgraded: " +
+				"cannot find kube-apiserver image for current control plane instance cp-1",
+			refitv1alpha1.FailureTransient, "MirrorPodStale",
+		},
 		{"anything else", frame + "something new", refitv1alpha1.FailureNeedsPerson, "KubeadmFailed"},
 		{
 			"an old warning about a connection is not the cause", "W1 connection refused, retrying\n" + frame + "invalid configuration",
