@@ -93,28 +93,38 @@ func (r *results) add(t *testing.T, one result) {
 	must(t, errors.Join(err, f.Close()))
 }
 
-// tell prints the list of points and the figures of one role and fault.
+// tell prints the list of points and the figures of one role and fault. A point that was not run is neither well nor a failure.
 func (r *results) tell(t *testing.T, role, fault string, points []string) {
 	t.Helper()
-	bad := 0
+	ran, bad := 0, 0
 	var list strings.Builder
 	for _, point := range points {
-		outcome := "not run"
-		for _, one := range r.all {
-			if one.Role == role && one.Point == point && one.Fault == fault {
-				outcome = one.Outcome
-				if outcome == well {
-					break
-				}
-			}
-		}
-		if outcome != well {
-			bad++
+		outcome := r.outcome(role, fault, point)
+		switch outcome {
+		case "":
+			outcome = "not run"
+		case well:
+			ran++
+		default:
+			ran, bad = ran+1, bad+1
 		}
 		list.WriteString("\n  " + point + ": " + outcome)
 	}
-	t.Logf("%s, %s at %d points:%s", role, fault, len(points), list.String())
+	t.Logf("%s, %s at %d of %d points:%s", role, fault, ran, len(points), list.String())
 	name := "agent_" + fault + "_" + strings.ReplaceAll(role, "-", "_")
-	show(t, name+"_points", float64(len(points)), "points")
+	show(t, name+"_points", float64(ran), "points")
 	show(t, name+"_failures", float64(bad), "failures")
+}
+
+// outcome is what came of a point: well if it ever was, else what came last, empty if it was not run.
+func (r *results) outcome(role, fault, point string) string {
+	last := ""
+	for _, one := range r.all {
+		if one.Role == role && one.Point == point && one.Fault == fault {
+			if last = one.Outcome; last == well {
+				break
+			}
+		}
+	}
+	return last
 }
