@@ -79,7 +79,7 @@ test-bands: $(LINTER) ## Prove that the linter refuses what the bands forbid
 
 # Without the race detector, which a single decider gives nothing to find.
 .PHONY: test-simulations
-test-simulations: export REFIT_SIMULATIONS ?= 100000
+test-simulations: export REFIT_SIMULATIONS = $(SIMULATIONS)
 test-simulations: ## Simulate 100,000 upgrades with faults and hold the planner to its invariants; REFIT_SEED=n replays one
 	$(GO) test -count=1 -v -timeout 30m -run '^TestSimulatedUpgrades$$' ./internal/upgrade/plan/
 
@@ -212,9 +212,8 @@ e2e-upgrade-full: ## Upgrade clusters of every kind, kill and freeze the control
 
 ##@ CI
 
-# A quarter of what test-simulations does by itself.
 .PHONY: ci
-ci: export REFIT_SIMULATIONS ?= 25000
+ci: export SIMULATIONS := 25000
 ci: ## Run everything that a change must pass
 	@for target in $(CI); do \
 		echo "==> $$target"; begun=$$SECONDS; \

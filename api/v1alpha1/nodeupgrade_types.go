@@ -97,6 +97,11 @@ type NodeUpgradeSpec struct {
 	// +optional
 	// +kubebuilder:default=Auto
 	Rollback Rollback `json:"rollback,omitempty"`
+	// OrderedAt is when the order was given, by the controller's clock.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	OrderedAt *metav1.Time `json:"orderedAt,omitempty"`
 }
 
 // Role is a node's role in the cluster, as far as its steps differ.

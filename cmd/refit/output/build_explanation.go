@@ -36,7 +36,7 @@ func NewExplanation(clusterName, program string, k Known) *Explanation {
 		}
 	}
 	if !e.Host.Ready && e.Remedy == "" {
-		e.Remedy = fmt.Sprintf("it is not ready, see why: kubectl describe node %s; journalctl -u kubelet on the node", e.Node)
+		e.Remedy = fmt.Sprintf("it is not ready, see why: kubectl describe node %s; journalctl -u kubelet -u refit-agent on the node", e.Node)
 	}
 	return e
 }

@@ -2,6 +2,7 @@ package clusterupgrade
 
 import (
 	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -72,6 +73,9 @@ func (c *Controller) writeStatus(ctx context.Context, seen *sight, a *plan.Actio
 	if !change(now) {
 		return nil
 	}
+	if a.Delete && !c.stillSays(ctx, seen.operation) {
+		return nil
+	}
 	if err := c.Live.Status().Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), manager); err != nil {
 		return err
 	}
@@ -79,8 +83,17 @@ func (c *Controller) writeStatus(ctx context.Context, seen *sight, a *plan.Actio
 	return nil
 }
 
+// stillSays is the last look before a budget is set aside: a person may have changed the policy that says so since it was read.
+func (c *Controller) stillSays(ctx context.Context, read *refitv1alpha1.ClusterUpgrade) bool {
+	now := &refitv1alpha1.ClusterUpgrade{}
+	err := c.Live.Get(ctx, client.ObjectKeyFromObject(read), now)
+	return err == nil && now.UID == read.UID && now.Generation == read.Generation
+}
+
 // stamp is now, as statuses write it.
-func (c *Controller) stamp() *metav1.Time {
-	t := metav1.NewTime(c.Now().UTC().Truncate(1e9))
+func (c *Controller) stamp() *metav1.Time { return stamp(c.Now()) }
+
+func stamp(at time.Time) *metav1.Time {
+	t := metav1.NewTime(at.UTC().Truncate(time.Second))
 	return &t
 }

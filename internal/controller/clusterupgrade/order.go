@@ -67,12 +67,14 @@ func orderOf(seen *sight, n *cluster.Node, a *plan.Action, last int64) refitv1al
 		NodeUID:   types.UID(n.UID), MachineID: n.Report.MachineID,
 		Sequence: max(last, n.Report.AcceptedSequence) + 1, Epoch: seen.operation.Status.Epoch, Attempt: a.Attempt,
 		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: seen.operation.Spec.Rollback,
+		OrderedAt: stamp(seen.now),
 	}
 }
 
-// sameOrder says whether a node's work is still as it was seen, as far as decisions look at it.
+// sameOrder says whether a node's work is still as it was seen, as far as decisions look at it. No two orders have one sequence.
 func sameOrder(now *refitv1alpha1.NodeUpgrade, seen *cluster.Upgrade) bool {
-	return seen != nil && now.Spec == seen.Spec && now.Status.ObservedSequence == seen.Status.ObservedSequence && now.Status.Phase == seen.Status.Phase &&
+	return seen != nil && now.Spec.NodeUID == seen.Spec.NodeUID && now.Spec.Sequence == seen.Spec.Sequence &&
+		now.Status.ObservedSequence == seen.Status.ObservedSequence && now.Status.Phase == seen.Status.Phase &&
 		drainPhase(now.Status.Drain) == drainPhase(seen.Status.Drain)
 }
 

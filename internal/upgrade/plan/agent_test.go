@@ -13,6 +13,7 @@ import (
 // agent is what runs on a host: it answers questions and carries out orders, step by step.
 type agent struct {
 	absent   bool // it was never installed
+	dead     bool // it was, and does not run
 	asleep   bool // it tells facts only when it is asked
 	answer   time.Time
 	noticed  time.Time
@@ -43,7 +44,7 @@ const agentPatience = 5 * time.Minute
 
 // work is one turn of the agent.
 func (m *machine) work(w *world) {
-	if !m.up || m.agent.absent {
+	if !m.up || m.agent.absent || m.agent.dead {
 		return
 	}
 	m.answer(w)

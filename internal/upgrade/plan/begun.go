@@ -79,6 +79,10 @@ func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 			d.wait(d.notReady(n, "being upgraded to "+version))
 			return
 		}
+		if w := d.silent(n); w != nil {
+			d.wait(*w)
+			return
+		}
 		d.busy++
 		d.wait(d.atWork(n, fmt.Sprintf("Upgrading %s to %s%s", n.Name, version, stepOf(n))))
 	}
@@ -98,6 +102,10 @@ func (d *deciding) followRollback(n *cluster.Node) {
 	default:
 		if d.lost(n) {
 			d.wait(d.notReady(n, "being put back"))
+			return
+		}
+		if w := d.silent(n); w != nil {
+			d.wait(*w)
 			return
 		}
 		d.busy++
@@ -217,6 +225,9 @@ func (d *deciding) emptied(n *cluster.Node) bool {
 	if status == nil || len(status.Blockers) == 0 {
 		w.Reason = refitv1alpha1.ReasonProgressing
 	}
+	if status != nil && status.StartedAt != nil {
+		w.Until = status.StartedAt.Add(policy.DrainOf(d.spec, n).Timeout.Duration)
+	}
 	d.wait(w)
 	return false
 }
@@ -267,6 +278,10 @@ func (d *deciding) fetch(n *cluster.Node, hop int) {
 	}
 	if !n.IsReady() {
 		d.wait(d.notReady(n, "it has to fetch "+d.plan.Hops[hop].Kubernetes))
+		return
+	}
+	if w := d.silent(n); w != nil {
+		d.wait(*w)
 		return
 	}
 	d.busy++

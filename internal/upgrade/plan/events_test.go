@@ -28,6 +28,8 @@ var events = []event{
 	{"a workload is scaled", workloadScaled},
 	{"an agent will fail", agentWillFail},
 	{"an agent falls asleep", agentSleeps},
+	{"an agent dies", agentDies},
+	{"an agent is started again", agentLives},
 	{"an etcd member is ill", memberIll},
 	{"an API server is ill", serverIll},
 	{"pods on a node reach nothing", podsCut},
@@ -242,6 +244,33 @@ func agentSleeps(w *world) bool {
 	}
 	m.agent.asleep = true
 	return true
+}
+
+func agentDies(w *world) bool {
+	m := w.any(func(m *machine) bool { return !m.agent.dead })
+	if m == nil {
+		return false
+	}
+	w.agentRuns(m, false)
+	return true
+}
+
+func agentLives(w *world) bool {
+	m := w.any(func(m *machine) bool { return m.agent.dead })
+	if m == nil {
+		return false
+	}
+	w.agentRuns(m, true)
+	return true
+}
+
+func (w *world) agentRuns(m *machine, runs bool) {
+	m.agent.dead = !runs
+	if runs {
+		w.tell("! the agent on %s is started again", m.name)
+		return
+	}
+	w.tell("! the agent on %s dies", m.name)
 }
 
 func memberIll(w *world) bool {

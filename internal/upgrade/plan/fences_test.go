@@ -152,7 +152,7 @@ func (w *world) order(who *decider, m *machine, version int64, a *Action) bool {
 	next.Spec = refitv1alpha1.NodeUpgradeSpec{
 		Format: refitv1alpha1.NodeUpgradeFormat, Operation: refitv1alpha1.Operation{Name: w.op.Name, UID: types.UID(w.op.UID)},
 		NodeUID: types.UID(seen.UID), MachineID: seen.Report.MachineID, Sequence: sequence, Epoch: who.epoch, Attempt: a.Attempt,
-		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: w.op.Spec.Rollback,
+		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: w.op.Spec.Rollback, OrderedAt: stamp(w.now),
 	}
 	before := m.upgrade
 	m.upgrade = &next
@@ -161,9 +161,13 @@ func (w *world) order(who *decider, m *machine, version int64, a *Action) bool {
 	return true
 }
 
-// drainBehindFence writes the drain's status first, by a write that names the version that was seen, and then evicts.
+// drainBehindFence writes the drain's status first, by a write that names the version that was seen, and then evicts. Pods are deleted only while the
+// operation says what it said when that was decided.
 func (w *world) drainBehindFence(who *decider, m *machine, a *Action) bool {
 	if m.upgrade == nil || who.view.nodes[m.name].upgrade != m.upgradeVersion {
+		return false
+	}
+	if a.Delete && who.view.snapshot.Operation.Generation != w.op.Generation {
 		return false
 	}
 	w.checkDrain(m)

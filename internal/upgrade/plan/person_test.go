@@ -121,7 +121,7 @@ func (w *world) mendHost(m *machine) {
 		return
 	}
 	w.tell("* a person mends the host of %s", m.name)
-	m.agent.fails, m.agent.asleep, m.agent.absent = false, false, false
+	m.agent.fails, m.agent.asleep, m.agent.absent, m.agent.dead = false, false, false, false
 	w.setUp(m, true)
 	m.kubelet.ill, m.apiServer.ill, m.trial.cut = false, false, time.Time{}
 	w.setMember(m, true)

@@ -28,7 +28,7 @@ func (v *view) notReady(n *cluster.Node, what string) Wait {
 	return Wait{
 		Reason: refitv1alpha1.ReasonNodeUnavailable, Node: n.Name, Since: n.ReadySince, Person: v.now.Sub(n.ReadySince) > patience,
 		Message: fmt.Sprintf("%s (%s) is not ready", n.Name, what),
-		Remedy:  fmt.Sprintf("see why: kubectl describe node %s; journalctl -u kubelet on the node", n.Name),
+		Remedy:  fmt.Sprintf("see why: kubectl describe node %s; journalctl -u kubelet -u refit-agent on the node", n.Name),
 	}
 }
 

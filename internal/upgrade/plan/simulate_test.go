@@ -16,7 +16,7 @@ import (
 
 // TestSimulatedUpgrades upgrades random clusters under random events, and requires that no invariant ever breaks and that every operation ends.
 //
-// REFIT_SIMULATIONS says how many (CI: 100000). REFIT_SEED runs one of them again and tells its story.
+// REFIT_SIMULATIONS says how many (CI: 25000). REFIT_SEED runs one of them again and tells its story.
 func TestSimulatedUpgrades(t *testing.T) {
 	if text := os.Getenv("REFIT_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)

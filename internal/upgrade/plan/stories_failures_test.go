@@ -19,6 +19,16 @@ var failureStories = []story{
 		},
 	},
 	{
+		name: "agent-dies-fetching", tells: "The agent on worker-1 dies while it fetches. It is asked, does not answer, and a person is told where to look.",
+		scene: minor(shape(1, 2)), ends: Succeeded,
+		script: []turn{{fetching("worker-1"), dies("worker-1")}, {later(5, is(Stalled)), startsAgain("worker-1")}},
+	},
+	{
+		name: "agent-dies-changing", tells: "The agent on worker-1 dies while it changes the host. Nothing else begins, and a person is told where to look.",
+		scene: minor(shape(1, 2)), ends: Succeeded,
+		script: []turn{{applying("worker-1"), dies("worker-1")}, {later(5, is(Stalled)), startsAgain("worker-1")}},
+	},
+	{
 		name: "canary-fails", tells: "The canary does not become healthy. It is put back, and no other node of the pool begins.",
 		scene: minor(shape(1, 4), canaries(1, 10*time.Minute)), ends: Aborted,
 		script: []turn{{applying("worker-1"), breaksDown("worker-1")}, {later(30, is(Stalled)), func(t *telling) { t.abort() }}},

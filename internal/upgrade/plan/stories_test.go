@@ -189,6 +189,13 @@ func applying(name string) func(*telling) bool {
 	}
 }
 
+func fetching(name string) func(*telling) bool {
+	return func(t *telling) bool {
+		u := t.machine(name).upgrade
+		return u != nil && u.Status.Phase == refitv1alpha1.NodePrefetching
+	}
+}
+
 // upgraded is that the agent has said so; the node may still be claimed.
 func upgraded(name string) func(*telling) bool {
 	return func(t *telling) bool {
@@ -226,6 +233,14 @@ func returns(name string) func(*telling) {
 		t.tell("! %s is up again", name)
 		t.setUp(t.machine(name), true)
 	}
+}
+
+func dies(name string) func(*telling) {
+	return func(t *telling) { t.agentRuns(t.machine(name), false) }
+}
+
+func startsAgain(name string) func(*telling) {
+	return func(t *telling) { t.agentRuns(t.machine(name), true) }
 }
 
 func member(name string, well bool) func(*telling) {

@@ -31,6 +31,7 @@ type view struct {
 	controlPlane []*cluster.Node // that the plan touches, in their order
 	workers      []*cluster.Node // that the plan touches, in their order
 	servers      []*cluster.Node // all control plane nodes, by name
+	unanswered   int             // questions that agents were asked
 	counts       []poolCount     // by pool
 	active       map[string]bool
 	pools        map[string]int  // of each worker, touched or not
@@ -60,6 +61,9 @@ func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		v.nodes[n.Name] = n
+		if n.Report != nil && n.Asked > n.Report.Answered {
+			v.unanswered++
+		}
 		if !n.ControlPlane {
 			v.pools[n.Name] = policy.PoolOf(v.spec, n)
 			v.count(n)

@@ -4,6 +4,7 @@ package controller
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -207,6 +208,34 @@ func TestF49ABudgetThatNeverAllows(t *testing.T) {
 	b.says(`{"retry":1}`)
 	b.until(op, "succeeds", phase(refitv1alpha1.PhaseSucceeded))
 	b.atRest(append(controlPlane, "worker-1")...)
+}
+
+// TestABudgetIsSetAsideOnlyWhileThePolicySaysSo holds the controller up between its decision to delete and the write that begins it.
+func TestABudgetIsSetAsideOnlyWhileThePolicySaysSo(t *testing.T) {
+	b := newBed(t, controlPlaneDone)
+	w := b.through()
+	b.budget(0)
+	b.controllers()
+	b.upgrade(op, func(o *refitv1alpha1.ClusterUpgrade) {
+		o.Spec.NodeSelector = refitv1alpha1.Labels{"kubernetes.io/hostname": "worker-1"}
+	})
+	b.says(`{"pools":[{"name":"default","drain":{"timeout":"5s","onBlocked":"Delete"}}]}`)
+	b.wait("the drain is held up", func() (bool, string) {
+		d := b.order("worker-1").Status.Drain
+		return d != nil && d.Phase == refitv1alpha1.DrainBlocked, fmt.Sprint(d)
+	})
+	late := w.holdUp(writes(http.MethodGet, "/nodeupgrades/worker-1"))
+	b.comes("the look at the node's work", late)
+	b.says(`{"pools":[{"name":"default","drain":{"timeout":"5s","onBlocked":"Wait"}}]}`)
+	late.letGo()
+	b.until(op, "gives the node back", func(o *refitv1alpha1.ClusterUpgrade) bool {
+		return idle(o) && strings.HasPrefix(o.Status.Doing, "BudgetNeverAllows: ")
+	})
+	if d := b.order("worker-1").Status.Drain; d.Delete {
+		t.Errorf("pods are deleted: %+v", d)
+	}
+	b.budget(1)
+	b.until(op, "succeeds", phase(refitv1alpha1.PhaseSucceeded))
 }
 
 func TestF52APodOfNobodyIsLostOnlyIfAPersonSaysSo(t *testing.T) {

@@ -116,7 +116,7 @@ func (s *watched) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// writes says whether a request writes to a resource.
+// writes says whether a request is one to a resource.
 func writes(method, resource string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return r.Method == method && strings.Contains(r.URL.Path, resource) }
 }

@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+const (
+	// quiet is how long an agent with an order may tell nothing before it is asked whether it is there.
+	quiet = 3 * time.Minute
+	// questions is how many may be open at a time: five thousand agents that fetch for long would all be asked at once.
+	questions = 16
+)
+
+// silent says that the agent of a node with an order does not answer any more, and sees to it that a quiet one is asked. An agent that is dead would else be
+// waited for as long as one that has much to do.
+func (d *deciding) silent(n *cluster.Node) *Wait {
+	if n.Report == nil {
+		return nil
+	}
+	if n.Asked > n.Report.Answered {
+		asked := time.Unix(n.Asked, 0).UTC()
+		if d.now.Sub(asked) <= patience {
+			return nil
+		}
+		return &Wait{
+			Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: asked, Person: true,
+			Message: "The agent on " + n.Name + " was ordered to work and does not answer",
+			Remedy:  "see whether it runs: systemctl status refit-agent; journalctl -u refit-agent (on " + n.Name + ")",
+		}
+	}
+	if d.now.Sub(d.heard(n)) > quiet && d.openQuestions() < questions {
+		d.ask(n, "it was ordered to work and has told nothing for a while")
+	}
+	return nil
+}
+
+// heard is when a node's agent was heard of last, or was given its order. An answer counts from the question: that was by our own clock.
+func (d *deciding) heard(n *cluster.Node) time.Time {
+	last := time.Unix(n.Asked, 0)
+	hear := func(at time.Time) {
+		if at.After(last) {
+			last = at
+		}
+	}
+	if n.Report.ObservedAt != nil {
+		hear(n.Report.ObservedAt.Time)
+	}
+	order := d.order(n)
+	if order == nil {
+		return last
+	}
+	if order.Spec.OrderedAt != nil {
+		hear(order.Spec.OrderedAt.Time)
+	}
+	if order.Status.StartedAt != nil {
+		hear(order.Status.StartedAt.Time)
+	}
+	for _, step := range order.Status.Steps {
+		if step.StartedAt != nil {
+			hear(step.StartedAt.Time)
+		}
+		if step.FinishedAt != nil {
+			hear(step.FinishedAt.Time)
+		}
+	}
+	return last
+}
+
+// openQuestions counts the questions that wait for an answer, those of this decision included.
+func (d *deciding) openQuestions() int {
+	open := d.unanswered
+	for i := range d.do {
+		if d.do[i].Kind == Ask {
+			open++
+		}
+	}
+	return open
+}
