@@ -99,7 +99,7 @@ func scale(stage *output.Stage, pools []output.Pool) string {
 	if n == 1 {
 		return out
 	}
-	return out + ", side by side"
+	return out + ", a few at a time"
 }
 
 func drained(nodes []output.Node) string {

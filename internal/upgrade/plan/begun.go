@@ -257,33 +257,3 @@ func (d *deciding) overdue(n *cluster.Node, status *refitv1alpha1.DrainStatus) {
 		})
 	}
 }
-
-// fetch orders the node's agent to fetch what the hop needs, or waits for it.
-func (d *deciding) fetch(n *cluster.Node, hop int) {
-	if w := d.firstClosed(orderGates, n, hop); w != nil {
-		d.wait(*w)
-		return
-	}
-	if !d.ordered(n, hop) {
-		d.command(Prefetch, n, hop, "so that nothing has to be fetched while it is disrupted")
-		return
-	}
-	if d.phase(n) == refitv1alpha1.NodeFailed {
-		if d.op.Spec.Retry > d.order(n).Spec.Attempt {
-			d.command(Prefetch, n, hop, "a person asked to try again")
-			return
-		}
-		d.wait(d.failedWait(n))
-		return
-	}
-	if !n.IsReady() {
-		d.wait(d.notReady(n, "it has to fetch "+d.plan.Hops[hop].Kubernetes))
-		return
-	}
-	if w := d.silent(n); w != nil {
-		d.wait(*w)
-		return
-	}
-	d.busy++
-	d.wait(d.atWork(n, fmt.Sprintf("Fetching %s on %s", d.plan.Hops[hop].Kubernetes, n.Name)))
-}

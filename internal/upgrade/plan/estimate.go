@@ -12,7 +12,7 @@ import (
 
 // What parts of an upgrade take where nothing was observed yet. They are meant to be right within a factor of two.
 const (
-	defaultPrefetch     = 2 * time.Minute
+	defaultFetch        = 30 * time.Second
 	defaultControlPlane = 90 * time.Second
 	defaultWorker       = 45 * time.Second
 	defaultDrain        = 30 * time.Second
@@ -54,8 +54,7 @@ func median(all []time.Duration) time.Duration {
 	return max(time.Second, all[len(all)/2])
 }
 
-func (t times) prefetch() Estimate { return Estimate{Expected: defaultPrefetch} }
-func (t times) verify() Estimate   { return Estimate{Expected: defaultVerify} }
+func (t times) verify() Estimate { return Estimate{Expected: defaultVerify} }
 
 // node is what one node takes.
 func (t times) node(n *cluster.Node, drained bool, drain *disruption.NodeDrain) Estimate {
@@ -79,6 +78,18 @@ func (t times) node(n *cluster.Node, drained bool, drain *disruption.NodeDrain) 
 		out.Expected += time.Duration(wait.Rounds-1) * defaultDrain
 	}
 	return out
+}
+
+// prefetchEstimate is what it takes to fetch on nodes, as many at a time as may.
+func prefetchEstimate(steps []NodeStep) Estimate {
+	workers := 0
+	for i := range steps {
+		if steps[i].Pool != "" {
+			workers++
+		}
+	}
+	rounds := len(steps) - workers + (workers+fetchers(workers)-1)/fetchers(workers)
+	return Estimate{Expected: time.Duration(rounds) * defaultFetch}
 }
 
 // poolEstimate is what a pool takes with its window always full, zone by zone, after its canary has soaked.

@@ -117,23 +117,6 @@ func (d *deciding) grant() {
 	}
 }
 
-func (d *deciding) grantPrefetch(hop int) {
-	fetch := func(nodes []*cluster.Node, hop int) {
-		for _, n := range nodes {
-			if hop >= 0 && !d.at(n, hop) && !d.prefetched(n, hop) && !d.skipped(n) && !d.active[n.Name] {
-				d.fetch(n, hop)
-			}
-		}
-	}
-	fetch(d.controlPlane, hop)
-	if d.workersFetch(hop) {
-		fetch(d.workers, d.workersHop(hop))
-	}
-}
-
-// workersFetch says whether workers fetch before this hop: at the beginning, and again after each time that they went.
-func (v *view) workersFetch(hop int) bool { return hop == 0 || v.workersHop(hop-1) == hop-1 }
-
 // grantControlPlane begins with the next control plane node, one at a time.
 func (d *deciding) grantControlPlane(hop int) {
 	var skipped []*cluster.Node

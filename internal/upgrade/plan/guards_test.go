@@ -22,7 +22,7 @@ func guards() []string {
 	for _, g := range workerGates {
 		out = append(out, g.name)
 	}
-	return append(out, "EverythingEverywhere", "Cordoned", "Drained")
+	return append(out, "EverythingEverywhere", "AFewFetch", "AgentAnswers", "Cordoned", "Drained")
 }
 
 // caughtBy names, for each guard, the story that goes wrong without it.
@@ -67,13 +67,15 @@ var caughtBy = map[string]string{
 	"WithinCeiling":          "three-hundred-at-once",
 	"BudgetsApart":           "shared-budget",
 	"EverythingEverywhere":   "ha-minor",
+	"AFewFetch":              "ha-minor",
+	"AgentAnswers":           "agent-dies-fetching",
 	"Cordoned":               "uncordoned-by-hand",
 	"Drained":                "blocked-wait",
 }
 
 // threeHundred is a story for this test only: nobody wants to read it.
 var threeHundred = story{
-	name: "three-hundred-at-once", scene: minor(shape(1, 300), road("v1.36.1", "v1.36.3", "v1.36.3"), atOnce(300)), lasts: 5 * time.Minute,
+	name: "three-hundred-at-once", scene: minor(shape(1, 300), road("v1.36.1", "v1.36.3", "v1.36.3"), atOnce(300)), lasts: 15 * time.Minute,
 }
 
 // TestEveryGuardIsNeeded takes every guard out in turn and requires that its story catches it: an invariant breaks, or Refit does something else.

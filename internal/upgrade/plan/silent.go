@@ -17,7 +17,7 @@ const (
 // silent says that the agent of a node with an order does not answer any more, and sees to it that a quiet one is asked. An agent that is dead would else be
 // waited for as long as one that has much to do.
 func (d *deciding) silent(n *cluster.Node) *Wait {
-	if n.Report == nil {
+	if n.Report == nil || d.open["AgentAnswers"] {
 		return nil
 	}
 	if n.Asked > n.Report.Answered {

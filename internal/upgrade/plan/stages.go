@@ -52,7 +52,8 @@ func (m *maker) catchUp(hop int) bool {
 // cannot be had is known before anything was disrupted, workers fetch at the beginning what they need at the end.
 func (m *maker) fillPrefetch(p *Plan, stage *Stage) {
 	hop := stage.Hop
-	stage.Reason, stage.Estimate = "files and images are fetched and checked on every node before anything is disrupted", m.times.prefetch()
+	stage.Reason = "files and images are fetched and checked on every node before anything is disrupted"
+	defer func() { stage.Estimate = prefetchEstimate(stage.Nodes) }()
 	add := func(n *cluster.Node, step NodeStep, to string) {
 		if step.To = to; !isAt(m.snapshot, n, to) {
 			stage.Nodes = append(stage.Nodes, step)

@@ -195,7 +195,7 @@ var controlPlaneStories = []story{
 	{
 		name: "claimed-by-hand", tells: "Somebody has written two control plane nodes into status.active. The second is given back before the first is changed.",
 		scene: minor(shape(3, 0), road("v1.36.1", "v1.36.3", "v1.36.3")), ends: Succeeded,
-		script: []turn{{at(0.8), claimedByHand("cp-2", "cp-1")}},
+		script: []turn{{at(2.1), claimedByHand("cp-2", "cp-1")}},
 	},
 	{
 		name: "claimed-by-hand-without-quorum", tells: "Somebody has claimed a node of two etcd members by hand, and nobody has said yes to the outage.",

@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"fmt"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// grantPrefetch lets nodes fetch what they need, a few at a time: images are unpacked beside an etcd member and beside people's pods, and all that fetch draw
+// on one source. Control plane nodes go first, one by one.
+func (d *deciding) grantPrefetch(hop int) {
+	if d.fetchAFew(d.controlPlane, hop, 1) > 0 {
+		return
+	}
+	if workers := d.workersHop(hop); workers >= 0 && d.workersFetch(hop) {
+		d.fetchAFew(d.workers, workers, fetchers(len(d.workers)))
+	}
+}
+
+// fetchers is how many workers fetch at a time: a tenth, and at least two.
+func fetchers(workers int) int { return min(max(2, workers/10), refitv1alpha1.MaxActive) }
+
+// workersFetch says whether workers fetch before this hop: at the beginning, and again after each time that they went.
+func (v *view) workersFetch(hop int) bool { return hop == 0 || v.workersHop(hop-1) == hop-1 }
+
+// fetchAFew orders nodes to fetch, as long as not too many are at it, and says how many are.
+func (d *deciding) fetchAFew(nodes []*cluster.Node, hop, most int) int {
+	var missing []*cluster.Node
+	fetching := 0
+	for _, n := range nodes {
+		if d.at(n, hop) || d.prefetched(n, hop) || d.skipped(n) || d.active[n.Name] {
+			continue
+		}
+		missing = append(missing, n)
+		if d.fetching(n, hop) {
+			fetching++
+		}
+	}
+	for _, n := range missing {
+		if fetching >= most && !d.open["AFewFetch"] && !d.ordered(n, hop) && d.firstClosed(orderGates, n, hop) == nil {
+			continue
+		}
+		if d.fetch(n, hop) {
+			fetching++
+		}
+	}
+	return fetching
+}
+
+// fetching says whether a node's agent is at it.
+func (d *deciding) fetching(n *cluster.Node, hop int) bool {
+	return d.ordered(n, hop) && n.IsReady() && (d.phase(n) == "" || d.phase(n) == refitv1alpha1.NodePrefetching)
+}
+
+// fetch orders the node's agent to fetch what the hop needs, or waits for it. It says whether it ordered something.
+func (d *deciding) fetch(n *cluster.Node, hop int) bool {
+	if w := d.firstClosed(orderGates, n, hop); w != nil {
+		d.wait(*w)
+		return false
+	}
+	if !d.ordered(n, hop) {
+		d.command(Prefetch, n, hop, "so that nothing has to be fetched while it is disrupted")
+		return true
+	}
+	if d.phase(n) == refitv1alpha1.NodeFailed {
+		if d.op.Spec.Retry > d.order(n).Spec.Attempt {
+			d.command(Prefetch, n, hop, "a person asked to try again")
+			return true
+		}
+		d.wait(d.failedWait(n))
+		return false
+	}
+	if !n.IsReady() {
+		d.wait(d.notReady(n, "it has to fetch "+d.plan.Hops[hop].Kubernetes))
+		return false
+	}
+	if w := d.silent(n); w != nil {
+		d.wait(*w)
+		return false
+	}
+	d.busy++
+	d.wait(d.atWork(n, fmt.Sprintf("Fetching %s on %s", d.plan.Hops[hop].Kubernetes, n.Name)))
+	return false
+}
