@@ -28,6 +28,22 @@ func bareFoundBefore(s scene) {
 	}
 }
 
+// guarding is a webhook that is asked about the rights that an API server of another version writes when it starts, and that nobody answers for.
+const guarding = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: guarding}, webhooks: [{
+	name: guarding.example.com, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Fail, timeoutSeconds: 2,
+	rules: [{apiGroups: [rbac.authorization.k8s.io], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [clusterroles, clusterrolebindings]}],
+	clientConfig: {service: {namespace: shop, name: nobody}}}]}`
+
+// webhookGuardsSystem asks for an upgrade that would leave the new API server without the system's own rights: nothing is begun.
+func webhookGuardsSystem(s scene) {
+	t, c := s.t, s.trio
+	c.apply(t, guarding)
+	told := c.refused(t, exitBlocked, append([]string{"upgrade", "--to", newer, "--yes"}, waiveBare...)...)
+	must(t, mentions(told, "WebhookUnreachable"))
+	must(t, mentions(told, "guarding"))
+	c.delete(t, guarding)
+}
+
 // refusing is a webhook that is asked about the Pods with which nodes are tried, and that nobody answers for.
 const refusing = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: refusing}, webhooks: [{
 	name: refusing.example.com, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Fail, timeoutSeconds: 2,

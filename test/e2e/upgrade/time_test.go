@@ -21,7 +21,7 @@ const share = 0.50
 // times hold all that it takes until the last node is Ready: images and files brought to the nodes, drains, the upgrade itself.
 func TestUpgradeTime(t *testing.T) {
 	spec := cluster.Spec{Name: "uptime", ControlPlanes: 3, Workers: 2, Kubernetes: older}
-	var byHand, byRefit, gapByHand, gapByRefit float64
+	var byHand, byRefit, gapByHand, gapByRefit, longest float64
 	t.Run("kubeadm", func(t *testing.T) {
 		c := testbed.Up(t, spec)
 		report, err := bare.Upgrade(t.Context(), c, newer, true, progress.New(os.Stdout))
@@ -38,7 +38,7 @@ func TestUpgradeTime(t *testing.T) {
 		r := s.Bring(t, newer)
 		var report sample.Report
 		byRefit, report = s.measured(t, "time_upgrade_3_2", newer)
-		gapByRefit = gapOf(report)
+		gapByRefit, longest = gapOf(report), longestGap(report)
 		s.IsAt(t, r)
 	})
 	if byHand == 0 || byRefit == 0 {
@@ -48,6 +48,12 @@ func TestUpgradeTime(t *testing.T) {
 	if byRefit/byHand > share {
 		t.Errorf("refit took %.1f s, kubeadm %.1f s: %.2f of it, want at most %.2f", byRefit, byHand, byRefit/byHand, share)
 	}
+	t.Run("F46_the_endpoint_leads_to_no_API_server_that_is_away", func(t *testing.T) {
+		if longest > 1 {
+			t.Errorf("the API was away for %.1f s in one piece", longest)
+		}
+	})
+	show(t, "upgrade_api_gap", gapByRefit, "s")
 	if gapByRefit > gapByHand {
 		t.Errorf("the API was away for %.1f s, with kubeadm for %.1f s", gapByRefit, gapByHand)
 	}
@@ -61,4 +67,14 @@ func gapOf(report sample.Report) float64 {
 		sum += totals.GapSeconds
 	}
 	return sum
+}
+
+// longestGap is for how long the API did not answer in one piece.
+func longestGap(report sample.Report) float64 {
+	longest := 0.0
+	for _, kind := range []sample.Kind{sample.KindAPINew, sample.KindAPIReused} {
+		totals, _ := report.Kind(kind)
+		longest = max(longest, totals.LongestGapSeconds)
+	}
+	return longest
 }
