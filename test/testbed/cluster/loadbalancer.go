@@ -21,6 +21,9 @@ const loadBalancerGroup = "load-balancer"
 // haproxyConfig balances TCP and asks each API server itself whether it is ready.
 // A server that is marked down loses its connections too: a client that
 // reuses one would otherwise wait for an answer that never comes.
+// One retry, as kubeadm's documentation has it: the last retry goes to another
+// server at once, while an earlier one waits a second for the same server, and
+// is closed when that is marked down meanwhile.
 var haproxyConfig = template.Must(template.New("haproxy").Parse(`global
     maxconn 2000
     nbthread 1
@@ -30,7 +33,7 @@ defaults
     timeout client 4h
     timeout server 4h
     timeout check 2s
-    retries 2
+    retries 1
     option redispatch
 frontend api
     bind {{.Endpoint}}
