@@ -88,11 +88,11 @@ func TestSteeringMeansTheOperationThatActs(t *testing.T) {
 	}
 }
 
-// To approve is another right than to ask: the policy decides it, and the command says so.
-func TestWhoMayApprove(t *testing.T) {
+// To approve is another right than to ask, and that another than to look: the command says so.
+func TestWhoMayDoWhat(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "op")
-	for user, role := range map[string]string{"olga": "refit-operator", "anna": "refit-approver"} {
+	for user, role := range map[string]string{"olga": "refit-operator", "anna": "refit-approver", "vera": "refit-viewer"} {
 		binding := &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: user}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: user}},
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
@@ -103,6 +103,9 @@ func TestWhoMayApprove(t *testing.T) {
 	b.as(t, "olga").refit(t, "approve").want(t, 1, "olga may not approve a plan")
 	b.as(t, "olga").refit(t, "pause").want(t, 0, "op pauses")
 	b.as(t, "anna").refit(t, "approve").want(t, 0, "Approved")
+	b.as(t, "vera").refit(t, "status").want(t, 0, "op")
+	b.as(t, "vera").refit(t, "explain", "worker-1").want(t, 1, "there is no node worker-1") // and not that she may not see it
+	b.as(t, "vera").refit(t, "resume").want(t, 1, "forbidden")
 	b.as(t, "nobody").refit(t, "status").want(t, 1, "the operations cannot be read", "forbidden")
 }
 
