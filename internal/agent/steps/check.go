@@ -27,6 +27,7 @@ var checks = []struct {
 	{"certificates", checkCertificates},
 	{"images", checkImages},
 	{"kubelet", checkKubelet},
+	{"admission", checkAdmission},
 }
 
 func checkHost(ctx context.Context, h *Host) error {
@@ -172,6 +173,18 @@ func checkImages(ctx context.Context, h *Host) error {
 	}
 	h.Log.Info("images are gone since they were brought, and are brought again", "images", strings.Join(missing, " "))
 	return importImages(ctx, h)
+}
+
+// checkAdmission asks whether the cluster takes what the upgrade will write. An API that is away is not its matter: kubeadm's own checks wait for it.
+func checkAdmission(ctx context.Context, h *Host) error {
+	if !h.controlPlane() {
+		return nil
+	}
+	client, err := h.api()
+	if err != nil {
+		return err
+	}
+	return kubeadm.CheckAdmission(ctx, client)
 }
 
 func checkKubelet(ctx context.Context, h *Host) error {

@@ -49,7 +49,7 @@ var all = []Step{
 
 	{
 		Name: StepCheck, Limit: 5 * time.Minute, Undo: UndoNothing,
-		What: "check the host: room, certificates, images, changes by others, what the new kubelet refuses",
+		What: "check the host: room, certificates, images, changes by others, what the new kubelet or the cluster refuses",
 	},
 	{
 		Name: StepReserve, Limit: time.Minute, Undo: UndoNothing,

@@ -28,28 +28,6 @@ func bareFoundBefore(s scene) {
 	}
 }
 
-// guarding is a webhook that is asked about the rights that an API server of another version writes when it starts, and that nobody answers for.
-const guarding = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: guarding}, webhooks: [{
-	name: guarding.example.com, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Fail, timeoutSeconds: 2,
-	rules: [{apiGroups: [rbac.authorization.k8s.io], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [clusterroles, clusterrolebindings]}],
-	clientConfig: {service: {namespace: shop, name: nobody}}}]}`
-
-// webhookGuardsSystem asks for an upgrade that would leave the new API server without the system's own rights: nothing is begun.
-func webhookGuardsSystem(s scene) {
-	t, c := s.t, s.trio
-	c.apply(t, guarding)
-	told := c.refused(t, exitBlocked, append([]string{"upgrade", "--to", newer, "--yes"}, waiveBare...)...)
-	must(t, mentions(told, "WebhookUnreachable"))
-	must(t, mentions(told, "guarding"))
-	c.delete(t, guarding)
-}
-
-// refusing is a webhook that is asked about the Pods with which nodes are tried, and that nobody answers for.
-const refusing = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: refusing}, webhooks: [{
-	name: refusing.example.com, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Fail, timeoutSeconds: 2,
-	namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: refit-trial}}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}],
-	clientConfig: {service: {namespace: shop, name: nobody}}}]}`
-
 // networkBroken has a control plane node that comes back Ready, but on which no Pod gets a network, as after a broken update of the CNI plugins. Ready is not
 // enough: the node is tried with a Pod. It leaves that operation waiting, with a webhook in its way.
 func networkBroken(s scene) {
@@ -64,16 +42,6 @@ func networkBroken(s scene) {
 	c.apply(t, refusing)
 	_, err = c.controlPlane.Exec(t.Context(), "mv", away, plugin)
 	must(t, err)
-}
-
-// webhookRefuses goes on with that operation. It does not end as long as no Pod can be made, and names the webhook.
-func webhookRefuses(s scene) {
-	t, c := s.t, s.trio
-	o := c.operation("control-plane")
-	o.does(t, c.controlPlane.Name(), "refusing.example.com")
-	c.delete(t, refusing)
-	o.reaches(t, refitv1alpha1.PhaseSucceeded)
-	c.noCordonLeft(t)
 }
 
 // waived sets a finding aside that the fault itself brings.

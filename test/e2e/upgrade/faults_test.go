@@ -17,6 +17,7 @@ func TestUpgradeFaults(t *testing.T) {
 	play(t, c, []chapter{
 		{"F52_a_bare_pod_that_nobody_waived_is_found_before", bareFoundBefore},
 		{"F54_a_webhook_that_nobody_answers_for_guards_the_rights_of_the_system", webhookGuardsSystem},
+		{"F54_a_webhook_denies_the_rights_of_the_system", webhookDenies},
 		{"F30_a_node_is_ready_but_no_pod_gets_a_network", networkBroken},
 		{"F53_a_webhook_lets_no_pod_be_made", webhookRefuses},
 		{"F50_two_budgets_of_one_pod", twoBudgets},
