@@ -97,6 +97,10 @@ type NodeUpgradeSpec struct {
 	// +optional
 	// +kubebuilder:default=Auto
 	Rollback Rollback `json:"rollback,omitempty"`
+	// KeepAddons leaves CoreDNS and kube-proxy as they are, as on the way to a later version: nodes that have fetched nothing of this release have no images
+	// of it.
+	// +optional
+	KeepAddons bool `json:"keepAddons,omitempty"`
 	// OrderedAt is when the order was given, by the controller's clock.
 	// +optional
 	// +kubebuilder:validation:Type=string

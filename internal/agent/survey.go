@@ -51,7 +51,7 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 		NodeName: here.NodeName, NodeUID: here.NodeUID, MachineID: here.MachineID,
 		Role: spec.Role, From: running, To: release.Payload.Kubernetes,
 		Kinds: map[refitv1alpha1.Part]refitv1alpha1.PackageKind{},
-		CA:    ca,
+		CA:    ca, KeepAddons: spec.KeepAddons,
 		Aside: a.Settings.AsideAPIServer,
 		Etcd:  spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(a.Settings.StateDir),
 	}

@@ -67,7 +67,7 @@ func orderOf(seen *sight, n *cluster.Node, a *plan.Action, last int64) refitv1al
 		NodeUID:   types.UID(n.UID), MachineID: n.Report.MachineID,
 		Sequence: max(last, n.Report.AcceptedSequence) + 1, Epoch: seen.operation.Status.Epoch, Attempt: a.Attempt,
 		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: seen.operation.Spec.Rollback,
-		OrderedAt: stamp(seen.now),
+		KeepAddons: a.KeepAddons, OrderedAt: stamp(seen.now),
 	}
 }
 

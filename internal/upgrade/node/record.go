@@ -25,6 +25,8 @@ type Work struct {
 	Etcd bool `json:"etcd,omitempty"`
 	// Aside says that the API server is taken away before etcd is swapped.
 	Aside bool `json:"aside,omitempty"`
+	// KeepAddons says that CoreDNS and kube-proxy stay as they are.
+	KeepAddons bool `json:"keepAddons,omitempty"`
 	// CA is the digest of the cluster's CA certificate: a host that was joined to another cluster must not take up the work of the former one.
 	CA string `json:"ca,omitempty"`
 	// Parts are the parts that the Release brings and that differ from what is here.

@@ -120,7 +120,7 @@ var all = []Step{
 		What: "swap kubelet, kubeadm and kubectl, restart the kubelet and prove it",
 	},
 	{
-		Name: StepAddon, Limit: 5 * time.Minute, Undo: UndoCluster, when: controlPlane,
+		Name: StepAddon, Limit: 5 * time.Minute, Undo: UndoCluster, when: bringsAddons,
 		What: "kubeadm: upgrade the add-ons that are there, once every control plane node is new",
 	},
 	{
@@ -169,6 +169,8 @@ func Steps(w Work) []Step {
 }
 
 func controlPlane(w Work) bool { return w.Role != refitv1alpha1.RoleWorker }
+
+func bringsAddons(w Work) bool { return controlPlane(w) && !w.KeepAddons }
 
 func first(w Work) bool { return w.Role == refitv1alpha1.RoleFirstControlPlane }
 

@@ -157,7 +157,7 @@ func (d *deciding) giveBack(n *cluster.Node, why string) {
 // withhold orders the node's agent to do nothing with what it was ordered last.
 func (d *deciding) withhold(n *cluster.Node, why string) {
 	order, a := d.order(n), d.act(Hold, n, "%s", why)
-	a.Release, a.Role, a.Attempt = &order.Spec.Release, order.Spec.Role, order.Spec.Attempt
+	a.Release, a.Role, a.Attempt, a.KeepAddons = &order.Spec.Release, order.Spec.Role, order.Spec.Attempt, order.Spec.KeepAddons
 }
 
 // lost says that the node of an agent with an order has not been ready for a long time, counted from when the agent began if it was not ready before.

@@ -67,7 +67,9 @@ type Action struct {
 	Release *refitv1alpha1.ReleaseRef
 	Role    refitv1alpha1.Role
 	Attempt int64
-	Request int64 // Ask: the number of the question, which is the time in seconds
+	// KeepAddons says that this hop leaves the add-ons as they are.
+	KeepAddons bool
+	Request    int64 // Ask: the number of the question, which is the time in seconds
 	// Delete says that the drain may delete what a budget holds: the pool's policy after its timeout.
 	Delete bool
 	Reason string

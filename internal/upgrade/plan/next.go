@@ -84,10 +84,19 @@ func (d *deciding) wait(w Wait) {
 func (d *deciding) command(kind ActionKind, n *cluster.Node, hop int, why string) {
 	a := d.act(kind, n, "%s", why)
 	a.Release, a.Role, a.Attempt = d.plan.Hops[hop].Release, d.role(n, hop), d.op.Spec.Retry
+	if a.KeepAddons = d.keepsAddons(hop); a.KeepAddons && kind == Apply && n.ControlPlane {
+		a.Reason += "; the add-ons wait until workers have their images"
+	}
 	// The role was decided when the node was ordered to change; once its own API server is new it would no longer look like the first.
 	if order := d.order(n); order != nil && kind != Prefetch && d.ordered(n, hop) && order.Spec.Permit == refitv1alpha1.PermitApply {
 		a.Role = order.Spec.Role
 	}
+}
+
+// keepsAddons says whether a hop leaves the add-ons as they are. They run on workers, too, which have fetched what they go to and not what lies on the way
+// there; and one that runs behind the API servers for a while is well within the skew policy.
+func (d *deciding) keepsAddons(hop int) bool {
+	return hop < len(d.plan.Hops)-1 && d.workersHop(hop) != hop
 }
 
 // hold finds the reason for which nothing new may be begun, nil if there is none.
