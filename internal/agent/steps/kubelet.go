@@ -13,7 +13,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -24,7 +23,6 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
-	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
 // kubeletParts are installed together, so that the host's tools fit its kubelet.
@@ -43,11 +41,7 @@ func swapKubelet(ctx context.Context, h *Host) error {
 	if err := h.stripFlags(); err != nil {
 		return err
 	}
-	start := h.restartKubelet
-	if h.makesPodsAnew() && h.othersServe(ctx) {
-		start = h.relieveKubelet
-	}
-	if err := start(ctx); err != nil {
+	if err := h.restartKubelet(ctx); err != nil {
 		return err
 	}
 	return h.proveKubelet(ctx, h.Work.To)
@@ -88,52 +82,6 @@ func (h *Host) restartKubelet(ctx context.Context) error {
 	return h.Effect("restart-kubelet", func() error {
 		if err := h.Systemd.Reload(ctx); err != nil {
 			return err
-		}
-		return h.Systemd.Restart(ctx, kubeletUnit)
-	})
-}
-
-// makesPodsAnew says whether the new kubelet takes the static pods of the old one for others, ends them and starts its own: a static pod's UID is a hash of
-// what the kubelet makes of its manifest, which differs between minor versions.
-func (h *Host) makesPodsAnew() bool {
-	from, errFrom := skew.Parse(h.Work.From)
-	to, errTo := skew.Parse(h.Work.To)
-	return h.controlPlane() && errFrom == nil && errTo == nil && from.MinorsBehind(to) != 0
-}
-
-// othersServe says whether another API server is there to be led to.
-func (h *Host) othersServe(ctx context.Context) bool {
-	client, err := h.api()
-	if err != nil {
-		return false
-	}
-	slices, err := client.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{
-		LabelSelector: discoveryv1.LabelServiceName + "=kubernetes",
-	})
-	if err != nil {
-		return false
-	}
-	servers := 0
-	for i := range slices.Items {
-		servers += len(slices.Items[i].Endpoints)
-	}
-	return servers > 1
-}
-
-// relieveKubelet starts the new kubelet in the old one's place, and ends the API server in between. The new kubelet ends all static pods at the same time, etcd
-// among them, and an API server whose etcd is gone answers nothing and refuses nothing: who is led to it hangs. One that has ended is seen at once.
-//
-// Whatever cuts this off, a kubelet that is started makes the API server anew.
-func (h *Host) relieveKubelet(ctx context.Context) error {
-	return h.Effect("restart-kubelet", func() error {
-		if err := h.Systemd.Reload(ctx); err != nil {
-			return err
-		}
-		if err := h.Systemd.Stop(ctx, kubeletUnit); err != nil {
-			return err
-		}
-		if err := h.endContainers(ctx, kubeadm.APIServer, grace[kubeadm.APIServer]); err != nil {
-			h.Log.Info("the API server could not be ended before the kubelet does that", "error", err)
 		}
 		return h.Systemd.Restart(ctx, kubeletUnit)
 	})

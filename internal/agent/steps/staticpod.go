@@ -136,39 +136,23 @@ func (h *Host) toldNothing(ctx context.Context, component string) bool {
 
 // stillRuns says what is lacking until no container of a component runs, and ends it if it shall not linger.
 func (h *Host) stillRuns(ctx context.Context, component string, end bool) (lacking string) {
-	err := h.eachRunning(ctx, component, func(client *cri.Client, id string) error {
-		lacking = "its container still runs"
-		if !end {
-			return nil
-		}
-		h.Log.Info("a container lingers and is ended", "container", component)
-		return client.StopContainer(ctx, id, patienceOf[component])
-	})
-	return cmp.Or(says(err), lacking)
-}
-
-// endContainers ends what runs of a component, and gives it some time to do so by itself.
-func (h *Host) endContainers(ctx context.Context, component string, within time.Duration) error {
-	return h.eachRunning(ctx, component, func(client *cri.Client, id string) error { return client.StopContainer(ctx, id, within) })
-}
-
-// eachRunning calls back for every container of a component that runs.
-func (h *Host) eachRunning(ctx context.Context, component string, do func(client *cri.Client, id string) error) error {
-	return h.withCRI(func(client *cri.Client) error {
+	err := h.withCRI(func(client *cri.Client) error {
 		containers, err := client.ContainersOfPod(ctx, "kube-system", component+"-"+h.Work.NodeName, component)
-		if err != nil {
-			return err
-		}
 		for _, c := range containers {
 			if c.State != cri.StateRunning {
 				continue
 			}
-			if err := do(client, c.ID); err != nil {
-				return err
+			lacking = "its container still runs"
+			if end {
+				h.Log.Info("a container lingers and is ended", "container", component)
+				if err := client.StopContainer(ctx, c.ID, patienceOf[component]); err != nil {
+					return err
+				}
 			}
 		}
-		return nil
+		return err
 	})
+	return cmp.Or(says(err), lacking)
 }
 
 // awaitKubelet waits until the kubelet runs and the container runtime answers, as after a reboot, before anybody's patience is measured. If they do not come,
