@@ -123,34 +123,54 @@ func etcdUnhealthy(d *deciding, turn *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	members := d.s.EtcdMembers()
-	closed := func(node, format string, args ...any) *Wait {
+	unwell := func(message string) *Wait {
 		return &Wait{
-			Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: node, Person: true, Message: fmt.Sprintf(format, args...),
+			Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Person: true, Message: message,
 			Remedy: "mend etcd first; Refit goes on by itself when every member is well",
 		}
 	}
+	closed := func(n *cluster.Node, format string, args ...any) *Wait {
+		w := unwell(fmt.Sprintf(format, args...))
+		w.Node, w.Person = n.Name, !d.comesUp(n)
+		d.askSoon(n)
+		return w
+	}
 	if len(members) == 0 {
-		return closed("", "No etcd member could be found")
+		return unwell("No etcd member could be found")
 	}
 	for _, n := range members {
 		if d.halfChanged(n, turn) {
 			continue
 		}
 		if n.Report == nil || n.Report.Etcd == nil {
-			return closed(n.Name, "The agent on %s tells nothing of its etcd member", n.Name)
+			return closed(n, "The agent on %s tells nothing of its etcd member", n.Name)
 		}
 		switch facts := n.Report.Etcd; {
 		case !facts.Healthy:
-			return closed(n.Name, "The etcd member on %s does not answer", n.Name)
+			return closed(n, "The etcd member on %s does not answer", n.Name)
 		case facts.Learner:
-			return closed(n.Name, "The etcd member on %s is a learner", n.Name)
+			return closed(n, "The etcd member on %s is a learner", n.Name)
 		case len(facts.Alarms) > 0:
-			return closed(n.Name, "The etcd member on %s raises the alarm %s", n.Name, strings.Join(facts.Alarms, ", "))
+			return closed(n, "The etcd member on %s raises the alarm %s", n.Name, strings.Join(facts.Alarms, ", "))
 		case len(facts.Members) != len(members):
-			return closed(n.Name, "The etcd member on %s knows of %d members, and %d nodes have one", n.Name, len(facts.Members), len(members))
+			return closed(n, "The etcd member on %s knows of %d members, and %d nodes have one", n.Name, len(facts.Members), len(members))
 		}
 	}
 	return nil
+}
+
+// comesUp says whether a node was changed a moment ago: a new kubelet makes every static pod anew.
+func (d *deciding) comesUp(n *cluster.Node) bool {
+	order := d.order(n)
+	return order != nil && order.Status.FinishedAt != nil && d.now.Sub(order.Status.FinishedAt.Time) < time.Minute
+}
+
+// askSoon asks an agent that told of something that is not well whether it still is.
+func (d *deciding) askSoon(n *cluster.Node) {
+	const soon = 15 * time.Second
+	if n.Report != nil && n.Asked <= n.Report.Answered && (n.Report.ObservedAt == nil || d.now.Sub(n.Report.ObservedAt.Time) > soon) {
+		d.ask(n, "what it told was not well")
+	}
 }
 
 // etcdLosesQuorum lets one member of three or more go, the only member of one, and one of two if a person said yes to the outage.
