@@ -53,7 +53,7 @@ func waitBound(t *testing.T, client kubernetes.Interface, subject rbacv1.Subject
 	}
 	last := found.Rules[len(found.Rules)-1]
 	for _, verb := range last.Verbs {
-		asked := &authorizationv1.ResourceAttributes{Group: "refit.dev", Resource: last.Resources[0], Verb: verb}
+		asked := &authorizationv1.ResourceAttributes{Group: last.APIGroups[0], Resource: last.Resources[0], Verb: verb}
 		if len(last.ResourceNames) > 0 {
 			asked.Name = last.ResourceNames[0]
 		}

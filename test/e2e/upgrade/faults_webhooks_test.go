@@ -55,9 +55,9 @@ func webhookDenies(s scene) {
 	o.does(t, c.controlPlane.Name(), "denying.example.com")
 	o.reaches(t, refitv1alpha1.PhaseStalled)
 	c.explains(t, c.controlPlane, "denying.example.com", "refit retry")
-	c.untouched(t, c.controlPlane)
 	c.delete(t, config)
 	c.ends(t, o)
+	c.untouched(t, c.controlPlane)
 }
 
 // denying is a webhook at an address of this machine.
