@@ -181,7 +181,7 @@ func TestReadingThatEndsEarly(t *testing.T) {
 		code    int
 		says    string
 	}{
-		"timed out":   {50 * time.Millisecond, 4, "last: pods"},
+		"timed out":   {2 * time.Second, 4, "last: pods"},
 		"interrupted": {time.Minute, 130, "interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
