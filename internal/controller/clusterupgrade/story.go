@@ -54,11 +54,10 @@ func story(was, now *refitv1alpha1.ClusterUpgradeStatus, s *sight) []sentence {
 	if was.Phase == refitv1alpha1.PhasePaused && now.Phase != refitv1alpha1.PhasePaused && !s.operation.Spec.Aborted {
 		add("", eventResumed, "%s", now.Doing)
 	}
-	fetches, claims := s.counts(plan.Prefetch), s.counts(plan.Claim)
-	if fetches > 0 && !s.ordered() {
-		add("", eventPrefetching, "%s on %s", now.Plan.To, nodes(fetches))
+	if s.counts(plan.Prefetch) > 0 && !s.ordered() {
+		add("", eventPrefetching, "%s on %s, a few at a time", now.Plan.To, nodes(int(now.Nodes.Total)))
 	}
-	if claims > 0 && len(was.Active) == 0 && !s.changed() {
+	if s.counts(plan.Claim) > 0 && len(was.Active) == 0 && !s.changed() {
 		add("", eventPrefetched, "every node has what it needs")
 	}
 	for i := range s.decision.Do {

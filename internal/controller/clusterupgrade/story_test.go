@@ -67,7 +67,7 @@ func TestStory(t *testing.T) {
 			[]string{"Approved sha256:1"},
 		},
 		"nobody had to approve it": {status(""), status(running, is(refitv1alpha1.ConditionApproved)), nil, nil, "", nil},
-		"the first nodes fetch":    {status(""), status(running), []plan.Action{fetch, fetch}, nil, "", []string{"Prefetching v1.36.3 on 2 nodes"}},
+		"the first nodes fetch":    {status(""), status(running), []plan.Action{fetch, fetch}, nil, "", []string{"Prefetching v1.36.3 on 3 nodes, a few at a time"}},
 		"more nodes fetch":         {status(running), status(running), []plan.Action{fetch}, order(refitv1alpha1.PermitPrefetch), "", nil},
 		"the first claim": {
 			status(running), status(running),
@@ -100,7 +100,7 @@ func TestStory(t *testing.T) {
 		"it waits for an older one":  {status(""), status(refitv1alpha1.PhaseWaiting), nil, nil, "", []string{"Waiting Waiting"}},
 		"it has reached its target":  {status(running), status(refitv1alpha1.PhaseSucceeded), nil, nil, "", []string{"Succeeded Waiting"}},
 		"an order of another operation": {
-			status(""), status(running), []plan.Action{fetch}, &cluster.Upgrade{}, "", []string{"Prefetching v1.36.3 on 1 node"},
+			status(""), status(running), []plan.Action{fetch}, &cluster.Upgrade{}, "", []string{"Prefetching v1.36.3 on 3 nodes, a few at a time"},
 		},
 	} {
 		operation := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{UID: "op"}}
