@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -74,9 +75,11 @@ func agentMissing(v *view, without, late []string) []Finding {
 	}}
 }
 
+// agentSilent is about questions that are open for a while. Their number is the time at which they were asked.
 func agentSilent(v *view) []Finding {
+	const while = time.Minute
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
-		if r.Answered >= n.Asked {
+		if r.Answered >= n.Asked || v.Now.Sub(time.Unix(n.Asked, 0)) < while {
 			return Finding{}
 		}
 		since := ""

@@ -595,6 +595,7 @@ func agentSituations() []situation {
 		{check: "AgentTooOld", name: "older", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.OrderFormat = 0 }), want: Block},
 
 		{check: "AgentSilent", name: "it answered"},
+		{check: "AgentSilent", name: "it was asked a moment ago", change: onWorker(func(n *cluster.Node) { n.Asked = clustertest.Now.Unix() - 10 })},
 		{check: "AgentSilent", name: "it did not", change: onWorker(func(n *cluster.Node) { n.Asked = 3 }), want: Block, unknown: true, deferred: true},
 
 		{check: "ReportOfAnotherMachine", name: "the same"},
