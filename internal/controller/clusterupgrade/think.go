@@ -37,7 +37,7 @@ func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.Cluster
 		return nil, err
 	}
 	age, took, _ := c.World.Age()
-	switch judge(seen.disrupts() || seen.blocking() != nil, c.World.Outdated(), age, took) {
+	switch judge(seen.disrupts() || seen.blocking() != nil || seen.decision.State == plan.Stalled, c.World.Outdated(), age, took) {
 	case renew:
 		c.World.ReadBeside(ctx)
 	case readFirst:

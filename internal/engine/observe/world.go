@@ -68,6 +68,9 @@ func (w *World) Read(ctx context.Context) error {
 // be heard of. On a large cluster, where a reading takes long, it is longer.
 const old = 30 * time.Second
 
+// oldest is for a reading that took long because the API was not well, which should not be waited for twenty times as long.
+const oldest = 3 * time.Minute
+
 // moment is how long a node may be in a reading and not in a watch before the cluster is read anew.
 const moment = 2 * time.Second
 
@@ -76,7 +79,7 @@ const moment = 2 * time.Second
 func (w *World) Outdated() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.changed || time.Since(w.lastAt) > max(old, 20*w.took)
+	return w.changed || time.Since(w.lastAt) > max(old, min(20*w.took, oldest))
 }
 
 // ReadBeside reads the whole cluster beside whoever asks, unless that is under way already. If it fails, the reading that there is grows older.

@@ -165,6 +165,9 @@ func TestF37AnEtcdMemberFallsIllBetweenTwoNodes(t *testing.T) {
 	b.upgrade(op)
 	b.comes("the end of cp-2", held)
 	b.hosts.setIll("cp-3", true)
+	// Times are whole seconds: what was told in the one in which cp-2 ends counts as told after it.
+	ill := time.Now().Unix()
+	b.wait("a second is over", func() (bool, string) { return time.Now().Unix() > ill, "" })
 	held.letGo()
 	b.until(op, "waits for the member", func(o *refitv1alpha1.ClusterUpgrade) bool {
 		return o.Status.Phase == refitv1alpha1.PhaseStalled && o.Status.Doing == "The etcd member on cp-3 does not answer"
