@@ -256,7 +256,7 @@ func (v *view) away(n *cluster.Node) bool {
 	return n.Unschedulable && !policy.Waived(v.spec, policy.CheckNodeCordoned, policy.NodeObject(n.Name))
 }
 
-// hopOf is the hop that a worker goes to next, seen from a hop: the next one after which workers follow.
+// workersHop is the hop that workers go to next, seen from a hop: the next one after which workers follow.
 func (v *view) workersHop(from int) int {
 	for hop := from; hop < len(v.plan.Hops); hop++ {
 		if slices.ContainsFunc(v.plan.Stages, func(s Stage) bool { return s.Name == refitv1alpha1.StageWorkers && s.Hop == hop }) {

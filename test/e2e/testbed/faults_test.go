@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed"
 	"github.com/refit-dev/refit/test/testbed/bare"
 	"github.com/refit-dev/refit/test/testbed/cluster"
@@ -113,7 +114,7 @@ func faultAndRecovery(t *testing.T, c *cluster.Cluster, n *cluster.Node, f fault
 	show(t, f.name+"_"+short+"_recovery", time.Since(begun).Seconds(), "s")
 	report := sampler.Stop()
 	must(t, report.WriteTable(os.Stdout))
-	showGaps(t, f.name+"_"+short, "3_2", report)
+	bed.ShowGaps(t, f.name+"_"+short, "3_2", report)
 }
 
 // endpointAnswers asks the API through the load balancer for some seconds.

@@ -9,7 +9,6 @@ import (
 	"github.com/refit-dev/refit/test/testbed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 	"github.com/refit-dev/refit/test/testbed/figure"
-	"github.com/refit-dev/refit/test/testbed/sample"
 )
 
 // Versions that the tests move between.
@@ -60,19 +59,4 @@ func timedUp(t *testing.T, spec cluster.Spec) (*cluster.Cluster, float64) {
 	begun := time.Now()
 	c := testbed.Up(t, spec)
 	return c, time.Since(begun).Seconds()
-}
-
-// showGaps prints the gaps of an availability report, and fails when nothing was sampled.
-func showGaps(t *testing.T, name, suffix string, report sample.Report) {
-	t.Helper()
-	for kind, part := range map[sample.Kind]string{sample.KindAPINew: "api", sample.KindAPIReused: "api_reused", sample.KindService: "service"} {
-		totals, ok := report.Kind(kind)
-		if !ok || totals.Samples == 0 {
-			t.Fatalf("there are no samples of kind %s", kind)
-		}
-		show(t, name+"_"+part+"_gap_"+suffix, totals.GapSeconds, "s")
-		show(t, name+"_"+part+"_longest_gap_"+suffix, totals.LongestGapSeconds, "s")
-		show(t, name+"_"+part+"_gaps_"+suffix, float64(totals.GapCount), "gaps")
-		show(t, name+"_"+part+"_missed_"+suffix, float64(totals.MissedTicks), "ticks")
-	}
 }

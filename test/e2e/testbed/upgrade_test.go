@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/bare"
 	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/cluster"
@@ -35,7 +36,7 @@ func TestVariants(t *testing.T) {
 		}
 		report := upgradeByTheBook(t, c, newer)
 		show(t, "bare_upgrade_3_2", report.Seconds, "s")
-		showGaps(t, "bare", "3_2", *report.Availability)
+		bed.ShowGaps(t, "bare", "3_2", *report.Availability)
 		if os.Getenv(fullVariable) != "" {
 			report := upgradeByTheBook(t, c, newest)
 			show(t, "bare_upgrade_3_2_newest", report.Seconds, "s")
@@ -47,7 +48,7 @@ func TestVariants(t *testing.T) {
 		show(t, "up_3_2_deb_warm", seconds, "s")
 		report := upgradeByTheBook(t, c, newer)
 		show(t, "bare_upgrade_3_2_deb", report.Seconds, "s")
-		showGaps(t, "bare", "3_2_deb", *report.Availability)
+		bed.ShowGaps(t, "bare", "3_2_deb", *report.Availability)
 		packagesAre(t, c, newer)
 	})
 }
@@ -58,7 +59,7 @@ func TestSingleControlPlane(t *testing.T) {
 	show(t, "up_1_warm", seconds, "s")
 	report := upgradeByTheBook(t, c, newer)
 	show(t, "bare_upgrade_1", report.Seconds, "s")
-	showGaps(t, "bare", "1", *report.Availability)
+	bed.ShowGaps(t, "bare", "1", *report.Availability)
 }
 
 // TestManyNodes shows that 3+5 come up on this machine.
