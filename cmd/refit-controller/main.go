@@ -39,6 +39,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
 	}
+	config.DisableCompression = true // it is near the API servers, and their processors are worth more than the line
 	config.UserAgent = "refit-controller/" + version
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	return controller.Run(ctx, controller.Options{Config: config, Log: log, Metrics: *metrics, Health: *health})

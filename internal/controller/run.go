@@ -123,13 +123,12 @@ func setUp(manager ctrl.Manager, o Options) error {
 		return fmt.Errorf("making a client: %w", err)
 	}
 	drainer := drain.New(typed, o.Log)
-	for _, object := range watched {
-		if _, err := manager.GetCache().GetInformer(context.Background(), object); err != nil {
-			return fmt.Errorf("watching: %w", err)
-		}
+	held, err := observe.Watch(context.Background(), manager.GetCache(), watched...)
+	if err != nil {
+		return err
 	}
 	operations := &clusterupgrade.Controller{
-		Watched: manager.GetCache(), Live: live, World: observe.NewWorld(reader, manager.GetCache()), Left: drainer.Left,
+		Watched: manager.GetCache(), Live: live, World: observe.NewWorld(reader, held), Left: drainer.Left,
 		Events: manager.GetEventRecorder("refit"), Now: time.Now,
 	}
 	nodes := &nodeupgrade.Controller{

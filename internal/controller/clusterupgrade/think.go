@@ -32,7 +32,7 @@ func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.Cluster
 			return nil, err
 		}
 	}
-	seen, err := c.look(ctx, operation)
+	seen, err := c.look(operation)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.Cluster
 		if err := c.World.Read(ctx); err != nil {
 			return nil, err
 		}
-		return c.look(ctx, operation)
+		return c.look(operation)
 	case good:
 	}
 	return seen, nil
@@ -75,8 +75,8 @@ func judge(matters, outdated bool, age, took time.Duration) verdict {
 	return readFirst
 }
 
-func (c *Controller) look(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (*sight, error) {
-	snapshot, err := c.World.Look(ctx, operation)
+func (c *Controller) look(operation *refitv1alpha1.ClusterUpgrade) (*sight, error) {
+	snapshot, err := c.World.Look(operation)
 	if err != nil {
 		return nil, err
 	}

@@ -108,6 +108,7 @@ func (c *Controller) tell(ctx context.Context, wanted drainJob, news *latest) {
 			return
 		case <-news.wake:
 		}
+		pause(ctx, calm) // most drains have nothing to tell after a moment but that they are done
 		p := news.get()
 		c.writeDrain(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
 			d.Phase, d.Remaining, d.Blockers = refitv1alpha1.DrainDraining, p.Remaining, p.Blockers[:min(len(p.Blockers), maxBlockers)]
@@ -115,7 +116,6 @@ func (c *Controller) tell(ctx context.Context, wanted drainJob, news *latest) {
 				d.Phase = refitv1alpha1.DrainBlocked
 			}
 		})
-		pause(ctx, calm)
 	}
 }
 

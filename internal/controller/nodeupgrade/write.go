@@ -23,7 +23,7 @@ func (c *Controller) insist(ctx context.Context, node string, change func(*refit
 		if err == nil {
 			return
 		}
-		if !apierrors.IsConflict(err) {
+		if !apierrors.IsConflict(err) && ctx.Err() == nil {
 			ctrllog.FromContext(ctx).Info("the work on a node cannot be told of now", "node", node, "error", err.Error())
 		}
 		pause(ctx, wait)

@@ -24,17 +24,17 @@ type gathering struct {
 	operation string
 	snapshot  *cluster.Snapshot
 
-	nodes      map[string]*cluster.Node // by name; readNodes
-	nodeSigns  map[string]nodeSign      // by kind of actor; readNodes
-	namespaces map[string]labels.Set    // labels of namespaces that could be read; readNamespaces, and then only readWebhooks
-	unread     map[string]bool          // namespaces that could not be; readWebhooks
-	selectors  map[string][]selector    // of budgets, by namespace; readBudgets
-	local      map[string]bool          // claims (namespace/name) that are bound to one node; readVolumes
-	refit      error                    // why Refit's objects cannot be read; readRefit
-	servers    map[string]serverPod     // of API servers, by node; readPods
-	services   map[string]bool          // namespace/name, nil if they could not be read; readServices
-	leases     map[string]lease         // of kube-system, by name; readLeases
-	versions   map[string]string        // resourceVersions by kind and name; note
+	nodes      map[string]*cluster.Node     // by name; readNodes
+	nodeSigns  map[string]nodeSign          // by kind of actor; readNodes
+	namespaces map[string]labels.Set        // labels of namespaces that could be read; readNamespaces, and then only readWebhooks
+	unread     map[string]bool              // namespaces that could not be; readWebhooks
+	selectors  map[string][]selector        // of budgets, by namespace; readBudgets
+	local      map[string]bool              // claims (namespace/name) that are bound to one node; readVolumes
+	refit      error                        // why Refit's objects cannot be read; readRefit
+	servers    map[string]serverPod         // of API servers, by node; readPods
+	services   map[string]bool              // namespace/name, nil if they could not be read; readServices
+	leases     map[string]lease             // of kube-system, by name; readLeases
+	versions   map[string]map[string]string // resourceVersions by kind and name; note
 
 	mu       sync.Mutex                  // of versions and of what is below
 	backends map[string]*cluster.Backend // that something stands on, by namespace/name; use backend
@@ -46,7 +46,7 @@ func newGathering(r *Reader, operation string, m *meter) *gathering {
 		Reader: r, meter: m, operation: operation, snapshot: &cluster.Snapshot{Nodes: []cluster.Node{}},
 		nodes: map[string]*cluster.Node{}, nodeSigns: map[string]nodeSign{}, namespaces: map[string]labels.Set{}, unread: map[string]bool{},
 		selectors: map[string][]selector{}, local: map[string]bool{}, servers: map[string]serverPod{}, leases: map[string]lease{},
-		versions: map[string]string{}, backends: map[string]*cluster.Backend{},
+		versions: map[string]map[string]string{kindNode: {}, kindUpgrade: {}, kindReport: {}}, backends: map[string]*cluster.Backend{},
 	}
 }
 
@@ -110,16 +110,16 @@ func (g *gathering) missed(part cluster.Part, object string, err error) {
 
 // The kinds whose resourceVersions are remembered.
 const (
-	kindNode    = "Node "
-	kindUpgrade = "NodeUpgrade "
-	kindReport  = "NodeReport "
+	kindNode    = "Node"
+	kindUpgrade = "NodeUpgrade"
+	kindReport  = "NodeReport"
 )
 
 // note remembers which version of an object was read.
 func (g *gathering) note(kind, name, version string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.versions[kind+name] = version
+	g.versions[kind][name] = version
 }
 
 // backend is the entry of a Service, made when it is first asked for; readBackends fills it.

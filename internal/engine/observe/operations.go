@@ -21,7 +21,7 @@ func (g *gathering) readOperations(ctx context.Context) error {
 		return g.refit
 	}
 	const resource = "clusterupgrades"
-	var others []refitv1alpha1.ClusterUpgrade
+	var others []*refitv1alpha1.ClusterUpgrade
 	operations := rawLister[refitv1alpha1.ClusterUpgrade](g.raw, refitPath(resource), "")
 	err := pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: operationsPerPage}, operations,
 		func(page *rawPage[refitv1alpha1.ClusterUpgrade]) error {
@@ -41,18 +41,18 @@ func (g *gathering) readOperations(ctx context.Context) error {
 }
 
 // shortened is an operation as far as one needs it to know whether it has ended, so that its page is let go of.
-func shortened(u *refitv1alpha1.ClusterUpgrade) refitv1alpha1.ClusterUpgrade {
-	out := refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: u.Name, CreationTimestamp: u.CreationTimestamp}}
+func shortened(u *refitv1alpha1.ClusterUpgrade) *refitv1alpha1.ClusterUpgrade {
+	out := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: u.Name, CreationTimestamp: u.CreationTimestamp}}
 	out.Status.Conditions = u.Status.Conditions
 	return out
 }
 
 // unfinished names the operations that have not ended and go before one: the oldest acts. Without one it names all.
-func unfinished(all []refitv1alpha1.ClusterUpgrade, one string) []string {
-	age := func(a, b refitv1alpha1.ClusterUpgrade) int {
+func unfinished(all []*refitv1alpha1.ClusterUpgrade, one string) []string {
+	age := func(a, b *refitv1alpha1.ClusterUpgrade) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(u refitv1alpha1.ClusterUpgrade) bool { return u.Name != one && u.HasEnded() })
+	all = slices.DeleteFunc(slices.Clone(all), func(u *refitv1alpha1.ClusterUpgrade) bool { return u.Name != one && u.HasEnded() })
 	slices.SortFunc(all, age)
 	var names []string
 	for i := range all {

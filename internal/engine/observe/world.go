@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -22,7 +21,7 @@ import (
 // the newer one counts.
 type World struct {
 	reader  *Reader
-	watched client.Reader
+	watched Watched
 
 	reading sync.Mutex // held while the cluster is read
 	beside  atomic.Bool
@@ -42,7 +41,7 @@ type openedRelease struct {
 
 // NewWorld looks at the objects that watched has. It must have Nodes, NodeUpgrades, NodeReports, ClusterUpgrades and Releases, and may have them without what
 // Trim takes away.
-func NewWorld(reader *Reader, watched client.Reader) *World {
+func NewWorld(reader *Reader, watched Watched) *World {
 	return &World{reader: reader, watched: watched, opened: map[string]openedRelease{}}
 }
 
@@ -109,7 +108,7 @@ func (w *World) Age() (age, took time.Duration, known bool) {
 var errUnread = errors.New("the cluster has not been read yet")
 
 // Look is the cluster as it is known now, for an operation, which the caller has just read itself.
-func (w *World) Look(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (*cluster.Snapshot, error) {
+func (w *World) Look(operation *refitv1alpha1.ClusterUpgrade) (*cluster.Snapshot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.last == nil {
@@ -117,53 +116,52 @@ func (w *World) Look(ctx context.Context, operation *refitv1alpha1.ClusterUpgrad
 	}
 	s := *w.last.snapshot
 	s.TakenAt, s.Operation, s.Others = time.Now().UTC(), operationOf(operation), nil
-	if err := w.lookAtNodes(ctx, &s); err != nil {
+	if err := w.lookAtNodes(&s); err != nil {
 		return nil, err
 	}
-	if err := w.lookAtReleases(ctx, &s); err != nil {
+	if err := w.lookAtReleases(&s); err != nil {
 		return nil, err
 	}
-	var others refitv1alpha1.ClusterUpgradeList
-	if err := w.watched.List(ctx, &others, client.UnsafeDisableDeepCopy); err != nil {
+	all, err := each[refitv1alpha1.ClusterUpgrade](w.watched)
+	if err != nil {
 		return nil, err
 	}
-	s.Others = unfinished(others.Items, operation.Name)
+	s.Others = unfinished(all, operation.Name)
 	return &s, nil
 }
 
 // lookAtNodes joins what is watched of each node with what was read.
-func (w *World) lookAtNodes(ctx context.Context, s *cluster.Snapshot) error {
-	var nodes corev1.NodeList
-	var upgrades refitv1alpha1.NodeUpgradeList
-	var reports refitv1alpha1.NodeReportList
-	for _, list := range []client.ObjectList{&nodes, &upgrades, &reports} {
-		if err := w.watched.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-			return err
-		}
+func (w *World) lookAtNodes(s *cluster.Snapshot) error {
+	nodes, err := each[corev1.Node](w.watched)
+	upgrades, also := each[refitv1alpha1.NodeUpgrade](w.watched)
+	reports, too := each[refitv1alpha1.NodeReport](w.watched)
+	if err := errors.Join(err, also, too); err != nil {
+		return err
 	}
-	s.Nodes = make([]cluster.Node, 0, len(nodes.Items))
-	for _, node := range byName(nodes.Items) {
+	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) }) // who thinks would sort much larger values
+	s.Nodes = make([]cluster.Node, 0, len(nodes))
+	for _, node := range nodes {
 		n := nodeOf(node)
 		if read := w.last.nodes[n.Name]; read != nil {
-			n = newer(n, read, node.ResourceVersion, w.last.versions[kindNode+n.Name])
+			n = newer(n, read, node.ResourceVersion, w.last.versions[kindNode][n.Name])
 		}
 		s.Nodes = append(s.Nodes, n)
 	}
 	s.Nodes = withUnheard(s.Nodes, w.last.snapshot.Nodes)
 	// One that has left would stay as long as the reading does.
-	w.changed = w.changed || len(s.Nodes) > len(nodes.Items) && time.Since(w.lastAt) > max(moment, 3*w.took)
+	w.changed = w.changed || len(s.Nodes) > len(nodes) && time.Since(w.lastAt) > max(moment, 3*w.took)
 	seen := make(map[string]*cluster.Node, len(s.Nodes))
 	for i := range s.Nodes {
 		seen[s.Nodes[i].Name] = &s.Nodes[i]
 	}
-	for i := range upgrades.Items {
-		if n := seen[upgrades.Items[i].Name]; n != nil {
-			w.lookAtUpgrade(s, n, &upgrades.Items[i])
+	for _, u := range upgrades {
+		if n := seen[u.Name]; n != nil {
+			w.lookAtUpgrade(s, n, u)
 		}
 	}
-	for i := range reports.Items {
-		if n := seen[reports.Items[i].Name]; n != nil {
-			w.lookAtReport(n, &reports.Items[i])
+	for _, r := range reports {
+		if n := seen[r.Name]; n != nil {
+			w.lookAtReport(n, r)
 		}
 	}
 	return nil
@@ -172,7 +170,7 @@ func (w *World) lookAtNodes(ctx context.Context, s *cluster.Snapshot) error {
 // lookAtUpgrade gives a node the work that is watched, unless an older one than was read. What was read is let go of then: two of each of five thousand would
 // be many.
 func (w *World) lookAtUpgrade(s *cluster.Snapshot, n *cluster.Node, u *refitv1alpha1.NodeUpgrade) {
-	version := w.last.versions[kindUpgrade+u.Name]
+	version := w.last.versions[kindUpgrade][u.Name]
 	if Older(u.ResourceVersion, version) {
 		return
 	}
@@ -188,23 +186,13 @@ func (w *World) lookAtUpgrade(s *cluster.Snapshot, n *cluster.Node, u *refitv1al
 
 // lookAtReport gives a node the report that is watched, in the same way.
 func (w *World) lookAtReport(n *cluster.Node, r *refitv1alpha1.NodeReport) {
-	if Older(r.ResourceVersion, w.last.versions[kindReport+r.Name]) {
+	if Older(r.ResourceVersion, w.last.versions[kindReport][r.Name]) {
 		return
 	}
 	n.Asked, n.Report = r.Spec.Request, &r.Status // which nobody changes, see upgradeOf
 	if read := w.last.nodes[r.Name]; read != nil {
 		read.Report = nil
 	}
-}
-
-// byName sorts nodes, which a cache hands out in no order. Who thinks wants them by name, and would sort much larger values.
-func byName(nodes []corev1.Node) []*corev1.Node {
-	out := make([]*corev1.Node, len(nodes))
-	for i := range nodes {
-		out[i] = &nodes[i]
-	}
-	slices.SortFunc(out, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
-	return out
 }
 
 // withUnheard adds nodes that only the reading shows: each has left since, or joined and the watch has not told yet. To believe in it for a moment does no
@@ -244,14 +232,13 @@ func newer(watched cluster.Node, read *cluster.Node, watchedVersion, readVersion
 	return watched
 }
 
-func (w *World) lookAtReleases(ctx context.Context, s *cluster.Snapshot) error {
-	var releases refitv1alpha1.ReleaseList
-	if err := w.watched.List(ctx, &releases, client.UnsafeDisableDeepCopy); err != nil {
+func (w *World) lookAtReleases(s *cluster.Snapshot) error {
+	releases, err := each[refitv1alpha1.Release](w.watched)
+	if err != nil {
 		return err
 	}
 	s.Releases = nil
-	for i := range releases.Items {
-		r := &releases.Items[i]
+	for _, r := range releases {
 		opened, ok := w.opened[r.Name]
 		if !ok || opened.version != r.ResourceVersion {
 			opened = openedRelease{r.ResourceVersion, releaseOf(r)}

@@ -15,7 +15,7 @@ import (
 func BenchmarkLook(b *testing.B) {
 	w := large(5000, 150_000)
 	for b.Loop() {
-		s, err := w.Look(b.Context(), operation())
+		s, err := w.Look(operation())
 		if err != nil || len(s.Nodes) != 5000 {
 			b.Fatal(err)
 		}
@@ -43,5 +43,5 @@ func large(nodes, pods int) *World {
 		watched.upgrades = append(watched.upgrades, u)
 		watched.reports = append(watched.reports, refitv1alpha1.NodeReport{ObjectMeta: u.ObjectMeta, Status: *n.Report})
 	}
-	return &World{watched: watched, last: g, lastAt: time.Now(), opened: map[string]openedRelease{}}
+	return &World{watched: watched.watched(), last: g, lastAt: time.Now(), opened: map[string]openedRelease{}}
 }

@@ -1,7 +1,7 @@
 package observe
 
 import (
-	"context"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -18,25 +17,39 @@ import (
 
 // kept are objects as a cache holds them.
 type kept struct {
-	client.Reader
-
 	nodes    []corev1.Node
 	upgrades []refitv1alpha1.NodeUpgrade
 	reports  []refitv1alpha1.NodeReport
 }
 
-// List hands out what is kept, in no order, as a cache does.
-func (k *kept) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
-	switch list := into.(type) {
-	case *corev1.NodeList:
-		list.Items = slices.Clone(k.nodes)
-		slices.Reverse(list.Items)
-	case *refitv1alpha1.NodeUpgradeList:
-		list.Items = slices.Clone(k.upgrades)
-	case *refitv1alpha1.NodeReportList:
-		list.Items = slices.Clone(k.reports)
+// watched hands out what is kept.
+func (k *kept) watched() Watched {
+	return Watched{
+		reflect.TypeFor[*corev1.Node](): store[corev1.Node]{&k.nodes}, reflect.TypeFor[*refitv1alpha1.NodeUpgrade](): store[refitv1alpha1.NodeUpgrade]{&k.upgrades},
+		reflect.TypeFor[*refitv1alpha1.NodeReport]():     store[refitv1alpha1.NodeReport]{&k.reports},
+		reflect.TypeFor[*refitv1alpha1.ClusterUpgrade](): store[refitv1alpha1.ClusterUpgrade]{new([]refitv1alpha1.ClusterUpgrade)},
+		reflect.TypeFor[*refitv1alpha1.Release]():        store[refitv1alpha1.Release]{new([]refitv1alpha1.Release)},
 	}
-	return nil
+}
+
+// store is a cache of one kind.
+type store[T any] struct{ items *[]T }
+
+// List hands out what is kept, not in its order, as a cache does.
+func (s store[T]) List() []any {
+	var out []any
+	for i := range slices.Backward(*s.items) {
+		out = append(out, &(*s.items)[i])
+	}
+	return out
+}
+
+func TestAKindThatNobodyWatchesIsAnError(t *testing.T) {
+	w := readOf(&kept{}, "worker-1")
+	delete(w.watched, reflect.TypeFor[*refitv1alpha1.NodeReport]())
+	if _, err := w.Look(operation()); err == nil {
+		t.Error("it looked as if there were none")
+	}
 }
 
 func operation() *refitv1alpha1.ClusterUpgrade {
@@ -78,12 +91,12 @@ func readOf(watched *kept, names ...string) *World {
 			g.note(kind, n.Name, "10")
 		}
 	}
-	return &World{watched: watched, last: g, lastAt: time.Now(), opened: map[string]openedRelease{}}
+	return &World{watched: watched.watched(), last: g, lastAt: time.Now(), opened: map[string]openedRelease{}}
 }
 
 func look(t *testing.T, w *World) []cluster.Node {
 	t.Helper()
-	s, err := w.Look(t.Context(), operation())
+	s, err := w.Look(operation())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,9 +157,10 @@ func TestWorkThatTheWatchSawGoIsGone(t *testing.T) {
 
 func TestANodeThatWasEmptiedAfterTheReadingIsEmpty(t *testing.T) {
 	drained := upgrade("worker-1", "11", refitv1alpha1.NodePrefetched)
-	w := readOf(&kept{nodes: []corev1.Node{node("worker-1", "11", "")}, upgrades: []refitv1alpha1.NodeUpgrade{drained}}, "worker-1")
+	watched := &kept{nodes: []corev1.Node{node("worker-1", "11", "")}, upgrades: []refitv1alpha1.NodeUpgrade{drained}}
+	w := readOf(watched, "worker-1")
 	at := metav1.NewTime(w.lastAt.Add(time.Second))
-	w.watched.(*kept).upgrades[0].Status.Drain = &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainDrained, FinishedAt: &at}
+	watched.upgrades[0].Status.Drain = &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainDrained, FinishedAt: &at}
 	if n := look(t, w)[0]; len(n.Pods) != 1 || n.Pods[0].Workload != 1 {
 		t.Errorf("it saw the pods %v", n.Pods)
 	}

@@ -41,6 +41,10 @@ func (m *maker) notes(p *Plan) []Note {
 	case !m.anyDrain(p):
 		add("No node is drained", "a patch release restarts the kubelet and leaves its pods running")
 	}
+	if len(m.leftOut) > 0 && m.spec.Scope != refitv1alpha1.ScopeWorkers {
+		add(fmt.Sprintf("CoreDNS and kube-proxy of %s may start on nodes that are left out as well", p.To),
+			"they belong to the whole cluster, and such nodes fetch nothing beforehand; they need a way to the images, or to hold them")
+	}
 	if missing := m.missingReleases(p); len(missing) > 0 {
 		add("The plan's hash will change", "there is no Release of %s in the cluster yet", strings.Join(missing, ", "))
 	}
