@@ -37,7 +37,8 @@ func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.Cluster
 		return nil, err
 	}
 	age, took, _ := c.World.Age()
-	switch judge(seen.disrupts() || seen.blocking() != nil || seen.decision.State == plan.Stalled, c.World.Outdated(), age, took) {
+	matters := seen.disrupts() || seen.blocking() != nil || seen.decision.State == plan.Stalled
+	switch judge(matters, len(operation.Status.Active) > 0, c.World.Outdated(), age, took) {
 	case renew:
 		c.World.ReadBeside(ctx)
 	case readFirst:
@@ -62,12 +63,19 @@ const (
 	readFirst         // no: it should have been renewed by now, or nobody wanted it for long
 )
 
-func judge(matters, outdated bool, age, took time.Duration) verdict {
+// long is a reading that nobody wants to wait for. While nodes are at work something that matters is decided soon, and such a reading is kept fresh for it.
+const long = time.Second
+
+func judge(matters, atWork, outdated bool, age, took time.Duration) verdict {
 	limit := max(fresh, 3*took)
 	switch {
 	case outdated:
 		return readFirst
-	case !matters || age <= limit:
+	case age <= limit:
+		return good
+	case !matters && atWork && took > long:
+		return renew
+	case !matters:
 		return good
 	case age <= limit+2*took:
 		return renew

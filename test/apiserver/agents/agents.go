@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -25,7 +26,8 @@ const writers = 64
 
 // Options say how the hosts behave. The zero value is hosts that do everything at once.
 type Options struct {
-	// Fetch is how long a host takes to fetch a Release, Step how long each step of a change takes, End how long a pod takes to end.
+	// Fetch is how long a host takes to fetch a Release, Step how long each step of a change takes, End how long a pod takes to end. Each time it is up to a
+	// half more or less: hosts that are equally quick would all be done at the same moment, again and again.
 	Fetch, Step, End time.Duration
 	// Meet is called as a step begins on a node, with a name as `refit-agent steps` prints it. It may hold the step up until the context ends, as a host does
 	// that hangs. An error fails the step.
@@ -147,6 +149,14 @@ func (a *Agents) write(ctx context.Context, what func(context.Context) error) {
 		}
 		pause(ctx, wait)
 	}
+}
+
+// about is a time, up to a half more or less.
+func about(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return d/2 + rand.N(d) //nolint:gosec // nobody shall be surprised by it
 }
 
 func pause(ctx context.Context, d time.Duration) {

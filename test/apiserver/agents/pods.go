@@ -50,7 +50,7 @@ func (a *Agents) run(ctx context.Context, p *corev1.Pod) {
 
 // end is what a kubelet does with a pod that shall go.
 func (a *Agents) end(ctx context.Context, p *corev1.Pod) {
-	pause(ctx, a.options.End)
+	pause(ctx, about(a.options.End))
 	a.write(ctx, func(ctx context.Context) error {
 		err := a.client.Delete(ctx, p, client.GracePeriodSeconds(0), client.Preconditions{UID: &p.UID})
 		if apierrors.IsConflict(err) {

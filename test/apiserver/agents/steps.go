@@ -66,7 +66,7 @@ func (h *host) do(ctx context.Context, step node.Step, work *node.Work) error {
 	if step.Prefetch {
 		takes = h.agents.options.Fetch
 	}
-	pause(ctx, takes)
+	pause(ctx, about(takes))
 	h.mu.Lock()
 	same := h.uid == work.NodeUID
 	h.mu.Unlock()
