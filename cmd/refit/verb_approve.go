@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,12 +20,11 @@ func newApproveCommand(a *app) *cobra.Command {
 whole. With --plan only that very plan is approved: who read a plan and passes its hash on can be
 sure that it is still the same. It needs the right to approve (the verb approve on clusterupgrades).`,
 		decide: func(u *refitv1alpha1.ClusterUpgrade, o *output.Operation) (decision, error) {
-			if u.Spec.ApprovedPlan == "" && o.Reason == refitv1alpha1.ReasonPlanChanged { // then the status keeps the hash that it began with
-				return decision{}, fmt.Errorf("%s began without approval, and its plan changed since. If that is right, set spec.approvedPlan. %s",
-					u.Name, o.Doing)
-			}
 			if hash != "" && !planHash.MatchString(hash) {
 				return decision{}, usage("--plan: %q is no hash of a plan, which is sha256: and 64 digits", hash)
+			}
+			if u.Spec.ApprovedPlan == "" && o.Reason == refitv1alpha1.ReasonPlanChanged {
+				return approveChanged(u, o, hash, a.name)
 			}
 			return approve(u, hash, a.name)
 		},
@@ -32,6 +32,20 @@ sure that it is still the same. It needs the right to approve (the verb approve 
 			cmd.Flags().StringVar(&hash, "plan", "", "approve only the plan with this `HASH`")
 		},
 	})
+}
+
+// approveChanged approves the changed plan of an operation that began without approval. Its status keeps the hash that it began with, so whoever approves
+// another one has to name it.
+func approveChanged(u *refitv1alpha1.ClusterUpgrade, o *output.Operation, hash, program string) (decision, error) {
+	if hash == "" || !strings.Contains(o.Doing, hash) {
+		return decision{}, fmt.Errorf("%s began without approval, and its plan changed since. %s. "+
+			"If that is right (`%s plan` shows it), approve it by its hash: `%s approve %s --plan HASH`", u.Name, o.Doing, program, program, u.Name)
+	}
+	return decision{
+		change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.ApprovedPlan = hash },
+		says:   fmt.Sprintf("Approved: %s. %s goes on; `%s watch` shows how far it is.", hash, u.Name, program),
+		plan:   hash,
+	}, nil
 }
 
 // approve decides whether a plan can be approved.

@@ -33,7 +33,7 @@ func killedInCluster(t *testing.T) {
 	monitor := s.monitor(t)
 	o := s.ask(t, "killed", func(spec *refitv1alpha1.ClusterUpgradeSpec) {
 		// Time for all kills: without it the upgrade is over sooner.
-		spec.Pools = []refitv1alpha1.Pool{{Name: "default", Canary: &refitv1alpha1.Canary{Nodes: 1, Soak: metav1.Duration{Duration: 5 * time.Minute}}}}
+		spec.Pools = []refitv1alpha1.Pool{{Name: "default", Canary: &refitv1alpha1.Canary{Nodes: 1, Soak: metav1.Duration{Duration: 10 * time.Minute}}}}
 	})
 	o.waits(t, "a node to be at work", whole, atWork)
 	s.freezeLeader(t, o)
