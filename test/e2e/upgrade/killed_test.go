@@ -38,7 +38,7 @@ func killedInCluster(t *testing.T) {
 	o.waits(t, "a node to be at work", whole, atWork)
 	s.freezeLeader(t, o)
 	// A controller that takes over waits until the Lease of its dead predecessor is over, which is 15 s.
-	killing := s.kills(t, wanted, 30*time.Second)
+	killing := s.kills(t, wanted, 25*time.Second)
 	o.reaches(t, refitv1alpha1.PhaseSucceeded)
 	kills := killing.count()
 	show(t, "upgrade_killed", time.Since(o.begun).Seconds(), "s")
