@@ -118,6 +118,25 @@ func TestStandaloneThatNeverLeads(t *testing.T) {
 	})
 }
 
+// Who leaves before the lead is got leaves an operation that is under way, and is told how to go on.
+func TestStandaloneThatIsLeftBeforeItLeads(t *testing.T) {
+	s := newSite(t)
+	s.without(t)
+	s.operation(t, "to-v1-36-3")
+	ctx, leave := context.WithCancel(t.Context())
+	s.controllers = func(ctx context.Context, _ controller.Options) error {
+		leave()
+		<-ctx.Done()
+		return nil
+	}
+	code := run(ctx, s.app, []string{"upgrade", "--to", "v1.36.3", "--standalone", "--kubeconfig", s.kubeconfig})
+	said := s.err.String()
+	if code != exitInterrupted || !strings.Contains(said, "to-v1-36-3 is under way as before. To go on: refit upgrade --to v1.36.3 --standalone") ||
+		strings.Contains(said, "nothing was changed") {
+		t.Errorf("%d: %s", code, said)
+	}
+}
+
 // On a terminal each frame is drawn over the one before, and the last one stays.
 func TestLiveView(t *testing.T) {
 	read, write := terminal(t)
