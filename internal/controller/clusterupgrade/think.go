@@ -37,12 +37,16 @@ func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.Cluster
 		return nil, err
 	}
 	age, took, _ := c.World.Age()
-	matters := seen.disrupts() || seen.blocking() != nil || seen.decision.State == plan.Stalled
-	switch judge(matters, len(operation.Status.Active) > 0, c.World.Outdated(), age, took) {
+	matters, outdated := seen.disrupts() || seen.blocking() != nil || seen.decision.State == plan.Stalled, c.World.Outdated()
+	switch judge(matters, len(operation.Status.Active) > 0, outdated, age, took) {
 	case renew:
 		c.World.ReadBeside(ctx)
 	case readFirst:
-		if err := c.World.Read(ctx); err != nil {
+		earliest := time.Now()
+		if !outdated {
+			earliest = earliest.Add(-limit(took)) // one that is under way will do
+		}
+		if err := c.World.ReadSince(ctx, earliest); err != nil {
 			return nil, err
 		}
 		return c.look(operation)
@@ -51,8 +55,8 @@ func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.Cluster
 	return seen, nil
 }
 
-// fresh is how old a reading may be on which something that matters is decided. On a large cluster a reading takes longer than that; then three times as long.
-const fresh = 5 * time.Second
+// limit is how old a reading may be on which something that matters is decided. On a large cluster a reading takes longer than that; then three times as long.
+func limit(took time.Duration) time.Duration { return max(5*time.Second, 3*took) }
 
 // verdict is whether a decision may stand on the reading that it was made on.
 type verdict int
@@ -67,17 +71,16 @@ const (
 const long = time.Second
 
 func judge(matters, atWork, outdated bool, age, took time.Duration) verdict {
-	limit := max(fresh, 3*took)
 	switch {
 	case outdated:
 		return readFirst
-	case age <= limit:
+	case age <= limit(took):
 		return good
 	case !matters && atWork && took > long:
 		return renew
 	case !matters:
 		return good
-	case age <= limit+2*took:
+	case age <= limit(took)+2*took:
 		return renew
 	}
 	return readFirst

@@ -46,9 +46,16 @@ func NewWorld(reader *Reader, watched Watched) *World {
 }
 
 // Read reads the whole cluster from the API. Several that ask at once share nothing: each gets a reading that began after it asked.
-func (w *World) Read(ctx context.Context) error {
+func (w *World) Read(ctx context.Context) error { return w.ReadSince(ctx, time.Now()) }
+
+// ReadSince sees to it that there is a reading that began after a moment, and that nothing has outdated since: one that is under way is waited for, and not
+// made again.
+func (w *World) ReadSince(ctx context.Context, earliest time.Time) error {
 	w.reading.Lock()
 	defer w.reading.Unlock()
+	if w.readSince(earliest) {
+		return nil
+	}
 	begun := time.Now()
 	m := &meter{}
 	g := newGathering(w.reader, "", m)
@@ -61,6 +68,12 @@ func (w *World) Read(ctx context.Context) error {
 	defer w.mu.Unlock()
 	w.last, w.lastAt, w.took, w.changed = g, begun, time.Since(begun), false
 	return nil
+}
+
+func (w *World) readSince(earliest time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last != nil && w.lastAt.After(earliest) && !w.changed
 }
 
 // old is how old a reading may become although nothing is decided on it: what only a reading tells, such as that an API server has become ready, would never

@@ -177,3 +177,19 @@ func TestALogTailIsSeenByNobody(t *testing.T) {
 		t.Error("what the cache holds was changed")
 	}
 }
+
+// A reading that somebody else has just made is not made again: where it takes ten seconds, to wait for two would hold a whole cluster up.
+func TestAReadingThatIsUnderWayIsSharedIfItIsYoungEnough(t *testing.T) {
+	w := readOf(&kept{}, "worker-1")
+	begun := w.lastAt
+	if err := w.ReadSince(t.Context(), begun.Add(-time.Second)); err != nil || !w.lastAt.Equal(begun) {
+		t.Errorf("it read again: %v", err)
+	}
+	if w.readSince(begun.Add(time.Second)) {
+		t.Error("one that is too old would do")
+	}
+	w.changed = true
+	if w.readSince(begun.Add(-time.Second)) {
+		t.Error("one that is outdated would do")
+	}
+}
