@@ -84,7 +84,7 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 		fmt.Fprintf(a.err, "%s asks for the same and is under way since %s: it is followed.\n",
 			same.Name, same.CreationTimestamp.UTC().Format("2006-01-02 15:04 UTC"))
 		err := u.goOn(cmd, o, func() (*refitv1alpha1.ClusterUpgrade, error) { return same, nil })
-		if cmd.Context().Err() != nil && !isLeft(err) { // before it could do anything
+		if err != nil && cmd.Context().Err() != nil && !isLeft(err) { // before it could do anything
 			err = leftError{fmt.Errorf("interrupted; %s is under way as before. To go on: %s", same.Name, a.line(cmd, "upgrade"))}
 		}
 		return err

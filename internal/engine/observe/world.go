@@ -45,7 +45,7 @@ func NewWorld(reader *Reader, watched Watched) *World {
 	return &World{reader: reader, watched: watched, opened: map[string]openedRelease{}}
 }
 
-// Read reads the whole cluster from the API. Several that ask at once share nothing: each gets a reading that began after it asked.
+// Read reads the whole cluster from the API. Each who asks gets a reading that began after that.
 func (w *World) Read(ctx context.Context) error { return w.ReadSince(ctx, time.Now()) }
 
 // ReadSince sees to it that there is a reading that began after a moment, and that nothing has outdated since: one that is under way is waited for, and not

@@ -86,14 +86,14 @@ func killedStandalone(t *testing.T) {
 	for tries := 0; kills < wanted && tries < 4*wanted; tries++ {
 		up := s.upgrade(t, newer, waiveBare...)
 		// The instant of a kill. Its predecessor's Lease lasts 15 s.
-		if ended := up.lasts(20*time.Second + rand.N(20*time.Second)); !ended {
+		ended := up.lasts(20*time.Second + rand.N(20*time.Second))
+		if ended && up.cmd.ProcessState.Success() {
+			break
+		}
+		if !ended { // else the only API server was away when it began
 			up.kill(t)
 			kills++
-			continue
 		}
-		if up.cmd.ProcessState.Success() {
-			break // all is done
-		} // else the only API server was away when it began
 	}
 	left := s.upgrade(t, newer, waiveBare...)
 	if ended := left.lasts(25 * time.Second); !ended {
