@@ -6,8 +6,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed"
@@ -88,6 +91,40 @@ func TestFaults(t *testing.T) {
 		n := c.OfRole(role)[0]
 		for _, f := range faults {
 			t.Run(f.name+" of a "+role+" node", func(t *testing.T) { faultAndRecovery(t, c, n, f, short) })
+		}
+	}
+	must(t, c.Smoke(t.Context()))
+}
+
+// lateKubelet lets the kubelet's first start after a boot fail, as when containerd was not there yet.
+const lateKubelet = `[Service]
+ExecStartPre=sh -c 'test -e /run/late || { touch /run/late; exit 1; }'
+RestartSec=12
+`
+
+// TestLateKubelet cuts a worker's power whose kubelet then comes late. The cluster has not recovered
+// before that kubelet has said what became of its Pods.
+func TestLateKubelet(t *testing.T) {
+	c := testbed.Up(t, cluster.Spec{Name: "late", Workers: 1, Kubernetes: older})
+	must(t, c.Smoke(t.Context()))
+	worker := c.OfRole(cluster.RoleWorker)[0]
+	_, err := worker.ExecInput(t.Context(), strings.NewReader(lateKubelet), "tee", "/etc/systemd/system/kubelet.service.d/99-late.conf")
+	must(t, err)
+
+	must(t, worker.Kill(t.Context()))
+	must(t, worker.Start(t.Context()))
+	must(t, c.WaitRecovered(t.Context(), recovery))
+	running, err := worker.Exec(t.Context(), "ctr", "--namespace=k8s.io", "tasks", "list", "--quiet")
+	must(t, err)
+	client, err := c.Client()
+	must(t, err)
+	pods, err := client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + worker.Name()})
+	must(t, err)
+	for _, pod := range pods.Items {
+		for _, s := range pod.Status.ContainerStatuses {
+			if s.Ready && !strings.Contains(string(running), strings.TrimPrefix(s.ContainerID, "containerd://")) {
+				t.Errorf("the API calls container %s of Pod %s ready, which died with the power", s.Name, pod.Name)
+			}
 		}
 	}
 	must(t, c.Smoke(t.Context()))

@@ -14,16 +14,22 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// silent lists the kubelets that have not renewed their lease since then, and the
-// API servers that do not answer.
+// silent lists the kubelets that have not renewed their lease since then, or not since they
+// have settled after their own start, and the API servers that do not answer.
 func (c *Cluster) silent(ctx context.Context, client kubernetes.Interface, since time.Time) (waiting []string, err error) {
 	leases, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range c.Nodes() {
+		started, err := n.kubeletStarted(ctx)
+		if err != nil {
+			waiting = append(waiting, err.Error())
+			continue
+		}
+		settled := started.Add(kubeletSettles)
 		renewed := slices.ContainsFunc(leases.Items, func(l coordinationv1.Lease) bool {
-			return l.Name == n.Name() && l.Spec.RenewTime != nil && l.Spec.RenewTime.After(since)
+			return l.Name == n.Name() && l.Spec.RenewTime != nil && l.Spec.RenewTime.After(since) && l.Spec.RenewTime.After(settled)
 		})
 		if !renewed {
 			waiting = append(waiting, "the kubelet of "+n.Name())
@@ -35,6 +41,20 @@ func (c *Cluster) silent(ctx context.Context, client kubernetes.Interface, since
 		}
 	}
 	return waiting, nil
+}
+
+// kubeletStarted is when the node's kubelet was started last. After a boot that may be late: a kubelet that
+// is up before containerd ends, and systemd starts it again ten seconds later.
+func (n *Node) kubeletStarted(ctx context.Context) (time.Time, error) {
+	out, err := n.Exec(ctx, "systemctl", "show", "kubelet", "--timestamp=unix", "--property=ActiveState,ActiveEnterTimestamp", "--value")
+	if err != nil {
+		return time.Time{}, err
+	}
+	var seconds int64
+	if _, err := fmt.Sscanf(string(out), "active\n@%d", &seconds); err != nil {
+		return time.Time{}, fmt.Errorf("the kubelet of %s, which does not run", n.Name())
+	}
+	return time.Unix(seconds, 0), nil
 }
 
 // askAPIServer asks the node's own API server whether it is ready.
