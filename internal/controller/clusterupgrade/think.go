@@ -68,7 +68,7 @@ const (
 )
 
 // long is a reading that nobody wants to wait for. While nodes are at work something that matters is decided soon, and such a reading is kept fresh for it.
-const long = time.Second
+const long = 250 * time.Millisecond
 
 func judge(matters, atWork, outdated bool, age, took time.Duration) verdict {
 	switch {

@@ -35,6 +35,7 @@ type gathering struct {
 	services   map[string]bool              // namespace/name, nil if they could not be read; readServices
 	leases     map[string]lease             // of kube-system, by name; readLeases
 	versions   map[string]map[string]string // resourceVersions by kind and name; note
+	heard      map[string]map[string]string // those that a watch has told of already, nil if there is none; before it begins
 
 	mu       sync.Mutex                  // of versions and of what is below
 	backends map[string]*cluster.Backend // that something stands on, by namespace/name; use backend
@@ -120,6 +121,14 @@ func (g *gathering) note(kind, name, version string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.versions[kind][name] = version
+}
+
+// keep says whether a node's order or report that was read has to be kept, and notes its version. One that a watch has told of is there already: a second
+// one of each of five thousand would be many. Those of control plane nodes are looked at while the reading is made.
+func (g *gathering) keep(n *cluster.Node, kind, version string) bool {
+	g.note(kind, n.Name, version)
+	heard, known := g.heard[kind][n.Name]
+	return n.ControlPlane || !known || Older(heard, version)
 }
 
 // backend is the entry of a Service, made when it is first asked for; readBackends fills it.

@@ -12,7 +12,7 @@ import (
 )
 
 // nodesPerPage is smaller than other pages: a Node lists up to fifty images.
-const nodesPerPage = 500
+const nodesPerPage = 250
 
 const (
 	labelControlPlane = "node-role.kubernetes.io/control-plane"

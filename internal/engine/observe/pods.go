@@ -9,7 +9,7 @@ import (
 )
 
 // podsPerPage bounds the memory: a page is the most pods that are ever held at once.
-const podsPerPage = 1000
+const podsPerPage = 500
 
 // readPods folds the pods of the cluster, page by page.
 func (g *gathering) readPods(ctx context.Context) error {

@@ -19,7 +19,7 @@ const (
 	// The server's own fairness queues decide how fast it answers; these only keep a bug from flooding it.
 	queriesPerSecond, burst = 100, 200
 
-	// requestTimeout is for one request, of which the longest are pages of a thousand pods over a slow line.
+	// requestTimeout is for one request, of which the longest are pages of 500 pods over a slow line.
 	requestTimeout = time.Minute
 )
 

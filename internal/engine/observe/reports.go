@@ -21,10 +21,10 @@ func (g *gathering) readReports(ctx context.Context) error {
 	return pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: reportsPerPage}, reports,
 		func(page *rawPage[refitv1alpha1.NodeReport]) error {
 			for i := range page.Items {
-				if n := g.nodes[page.Items[i].Name]; n != nil { // else its node is gone, and it will follow
+				// A report without a node will follow it.
+				if n := g.nodes[page.Items[i].Name]; n != nil && g.keep(n, kindReport, page.Items[i].ResourceVersion) {
 					status := page.Items[i].Status // a copy, so that the page is let go of
 					n.Asked, n.Report = page.Items[i].Spec.Request, &status
-					g.note(kindReport, n.Name, page.Items[i].ResourceVersion)
 				}
 			}
 			return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// upgradesPerPage times 16 KiB, the largest that a NodeUpgrade gets, is a page of 8 MiB.
-const upgradesPerPage = 500
+// upgradesPerPage times 16 KiB, the largest that a NodeUpgrade gets, is a page of 4 MiB.
+const upgradesPerPage = 250
 
 // readUpgrades gives each node the work on it.
 func (g *gathering) readUpgrades(ctx context.Context) error {
@@ -22,9 +22,8 @@ func (g *gathering) readUpgrades(ctx context.Context) error {
 	return pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: upgradesPerPage}, upgrades,
 		func(page *rawPage[refitv1alpha1.NodeUpgrade]) error {
 			for i := range page.Items {
-				if n := g.nodes[page.Items[i].Name]; n != nil {
+				if n := g.nodes[page.Items[i].Name]; n != nil && g.keep(n, kindUpgrade, page.Items[i].ResourceVersion) {
 					n.Upgrade = upgradeOf(&page.Items[i])
-					g.note(kindUpgrade, n.Name, page.Items[i].ResourceVersion)
 				}
 			}
 			return nil

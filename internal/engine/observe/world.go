@@ -59,6 +59,11 @@ func (w *World) ReadSince(ctx context.Context, earliest time.Time) error {
 	begun := time.Now()
 	m := &meter{}
 	g := newGathering(w.reader, "", m)
+	heard, err := w.heard()
+	if err != nil {
+		return err
+	}
+	g.heard = heard
 	if err := g.gather(withMeter(ctx, m)); err != nil {
 		return err
 	}
@@ -68,6 +73,23 @@ func (w *World) ReadSince(ctx context.Context, earliest time.Time) error {
 	defer w.mu.Unlock()
 	w.last, w.lastAt, w.took, w.changed = g, begun, time.Since(begun), false
 	return nil
+}
+
+// heard are the versions that the watches have told of.
+func (w *World) heard() (map[string]map[string]string, error) {
+	upgrades, err := each[refitv1alpha1.NodeUpgrade](w.watched)
+	reports, also := each[refitv1alpha1.NodeReport](w.watched)
+	if err := errors.Join(err, also); err != nil {
+		return nil, err
+	}
+	out := map[string]map[string]string{kindUpgrade: make(map[string]string, len(upgrades)), kindReport: make(map[string]string, len(reports))}
+	for _, u := range upgrades {
+		out[kindUpgrade][u.Name] = u.ResourceVersion
+	}
+	for _, r := range reports {
+		out[kindReport][r.Name] = r.ResourceVersion
+	}
+	return out, nil
 }
 
 func (w *World) readSince(earliest time.Time) bool {

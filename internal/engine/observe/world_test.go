@@ -193,3 +193,31 @@ func TestAReadingThatIsUnderWayIsSharedIfItIsYoungEnough(t *testing.T) {
 		t.Error("one that is outdated would do")
 	}
 }
+
+func TestAReadingKeepsWhatNoWatchHasToldOf(t *testing.T) {
+	heard := map[string]map[string]string{kindUpgrade: {"node": "10"}}
+	for name, c := range map[string]struct {
+		heard   map[string]map[string]string
+		node    cluster.Node
+		version string
+		kept    bool
+	}{
+		"the same as is watched":            {heard, cluster.Node{Name: "node"}, "10", false},
+		"older than what is watched":        {heard, cluster.Node{Name: "node"}, "9", false},
+		"newer: the watch froze":            {heard, cluster.Node{Name: "node"}, "11", true},
+		"of a node that the watch lacks":    {heard, cluster.Node{Name: "another"}, "10", true},
+		"of a control plane node":           {heard, cluster.Node{Name: "node", ControlPlane: true}, "10", true},
+		"of a Snapshot that watches nobody": {nil, cluster.Node{Name: "node"}, "10", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGathering(nil, "", &meter{})
+			g.heard = c.heard
+			if kept := g.keep(&c.node, kindUpgrade, c.version); kept != c.kept {
+				t.Errorf("kept: %t, want %t", kept, c.kept)
+			}
+			if noted := g.versions[kindUpgrade][c.node.Name]; noted != c.version {
+				t.Errorf("it noted version %q, want %s", noted, c.version)
+			}
+		})
+	}
+}

@@ -49,8 +49,9 @@ func TestThousands(t *testing.T) {
 	if err != nil {
 		t.Skip("it takes long: set REFIT_NODES to a number, or run make e2e-upgrade-5000")
 	}
-	// A worker is away for about 25 s then, as a real one is. Quicker hosts would only measure how many requests the API server of this machine can answer.
-	hosts := agents.Options{Fetch: 2 * time.Second, Step: 2 * time.Second, End: 5 * time.Second}
+	// A worker is away for about a minute then, as a real one is whose pods take their time to end. Quicker hosts would only measure how many requests the API
+	// server of this machine can answer.
+	hosts := agents.Options{Fetch: 2 * time.Second, Step: 4 * time.Second, End: 15 * time.Second}
 	cost := run{nodes: nodes, atOnce: 100, fewAtOnce: 10, hosts: hosts}.measure(t)
 	if cost.reaction > mostReaction {
 		t.Errorf("99 of 100 slots are used again within %s, wanted are %s", cost.reaction, mostReaction)
