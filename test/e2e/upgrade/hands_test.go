@@ -4,6 +4,7 @@ package upgrade
 
 import (
 	"fmt"
+	"regexp"
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -23,6 +24,7 @@ func TestUpgradeHands(t *testing.T) {
 		{"abort while the control plane is done and a worker is emptied", abortDraining},
 		{"retry after a repaired cause", retryRepaired},
 		{"the object is deleted while a worker is emptied", deleteDraining},
+		{"the policy changes while a worker is emptied, and the changed plan is approved by its hash", changePolicy},
 		{"leave the command, and a cordon of somebody else stays", leaveAndForeignCordon},
 	})
 	c.IsAt(t, c.r)
@@ -139,6 +141,29 @@ func deleteDraining(s scene) {
 	o.remove(t)
 	o.gone(t)
 	c.noCordonLeft(t)
+	c.untouched(t, c.last)
+	c.budgetGone(t)
+}
+
+// changePolicy has somebody who would rather leave a worker for later than wait. That is another plan, which has to be approved, although nobody had to approve
+// the first one.
+func changePolicy(s scene) {
+	t, c := s.t, s.trio
+	c.budgetHolds(t)
+	o := c.ask(t, "changed", only(c.last), neverWaived)
+	o.does(t, "shop/never")
+	_, err := c.Kubectl(t.Context(), nil, "patch", "clusterupgrade", o.name, "--type=merge",
+		"--patch", `{"spec":{"pools":[{"name":"default","drain":{"timeout":"1s","onBlocked":"Skip"}}]}}`)
+	must(t, err)
+	hash := regexp.MustCompile("sha256:[0-9a-f]{64}").FindString(o.reaches(t, refitv1alpha1.PhaseAwaitingApproval).Status.Doing)
+	must(t, mentions(c.refused(t, exitFailed, "approve", o.name), "approve "+o.name+" --plan"))
+	must(t, mentions(c.refit(t, "approve", o.name, "--plan", hash), hash))
+	stalled := o.reaches(t, refitv1alpha1.PhaseStalled)
+	if stalled.Status.Nodes.Skipped != 1 {
+		t.Errorf("of the nodes are %+v", stalled.Status.Nodes)
+	}
+	must(t, mentions(stalled.Status.Doing, c.last.Name()))
+	c.ends(t, o)
 	c.untouched(t, c.last)
 	c.budgetGone(t)
 }
