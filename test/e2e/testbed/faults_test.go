@@ -96,7 +96,7 @@ func TestFaults(t *testing.T) {
 	must(t, c.Smoke(t.Context()))
 }
 
-// lateKubelet lets the kubelet's first start after a boot fail, as when containerd was not there yet.
+// lateKubelet lets the kubelet's first start after a boot fail, and systemd wait before the second.
 const lateKubelet = `[Service]
 ExecStartPre=sh -c 'test -e /run/late || { touch /run/late; exit 1; }'
 RestartSec=12

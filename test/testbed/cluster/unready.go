@@ -43,8 +43,8 @@ func (c *Cluster) silent(ctx context.Context, client kubernetes.Interface, since
 	return waiting, nil
 }
 
-// kubeletStarted is when the node's kubelet was started last. After a boot that may be late: a kubelet that
-// is up before containerd ends, and systemd starts it again ten seconds later.
+// kubeletStarted is when the node's kubelet was started last. After a boot that may be late: one that failed
+// at first is started again ten seconds later.
 func (n *Node) kubeletStarted(ctx context.Context) (time.Time, error) {
 	out, err := n.Exec(ctx, "systemctl", "show", "kubelet", "--timestamp=unix", "--property=ActiveState,ActiveEnterTimestamp", "--value")
 	if err != nil {
