@@ -11,6 +11,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/cmd/refit/output"
 	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
 )
 
 // question is what `refit check` and `refit plan` have in common: a cluster, a request, and a form for the answer.
@@ -30,12 +31,12 @@ func (q *question) addFlags(cmd *cobra.Command, formats ...string) {
 }
 
 // ask reads what the flags name and thinks about it. The request is looked at first: nobody should wait for a cluster to learn of a typo.
-func (q *question) ask(cmd *cobra.Command, a *app, withPlan bool) (*output.Report, *refitv1alpha1.ClusterUpgrade, error) {
+func (q *question) ask(cmd *cobra.Command, a *app, purpose assess.Purpose) (*output.Report, *refitv1alpha1.ClusterUpgrade, error) {
 	upgrade, err := q.wanted(cmd, a)
 	if err != nil {
 		return nil, nil, err
 	}
-	report, err := q.think(cmd, a, upgrade, withPlan)
+	report, err := q.assess(cmd, a, upgrade, purpose)
 	return report, upgrade, err
 }
 
@@ -54,13 +55,13 @@ func (q *question) wanted(cmd *cobra.Command, a *app) (*refitv1alpha1.ClusterUpg
 	return upgrade, err
 }
 
-// think reads the cluster and thinks about the upgrade.
-func (q *question) think(cmd *cobra.Command, a *app, upgrade *refitv1alpha1.ClusterUpgrade, withPlan bool) (*output.Report, error) {
+// assess reads the cluster and assesses the upgrade.
+func (q *question) assess(cmd *cobra.Command, a *app, upgrade *refitv1alpha1.ClusterUpgrade, purpose assess.Purpose) (*output.Report, error) {
 	seen, err := q.read(cmd.Context(), a)
 	if err != nil {
 		return nil, err
 	}
-	return a.think(seen, upgrade.Spec, withPlan)
+	return a.assess(seen, upgrade.Spec, purpose)
 }
 
 // offer tells who gave no target what the cluster has, as far as that is quickly seen. The choice is not ours.

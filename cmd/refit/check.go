@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
 )
 
 func newCheckCommand(a *app) *cobra.Command {
@@ -30,7 +31,7 @@ Exits with 0 if nothing blocks, whatever warns, and with 3 if something does.`,
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report, _, err := q.ask(cmd, a, false)
+			report, _, err := q.ask(cmd, a, assess.ForCheck)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
 )
 
 func newPlanCommand(a *app) *cobra.Command {
@@ -34,7 +35,7 @@ Exits with 0, and with 3 if a preflight finding blocks the plan from being carri
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report, upgrade, err := q.ask(cmd, a, true)
+			report, upgrade, err := q.ask(cmd, a, assess.ForPlan)
 			if err != nil {
 				return err
 			}

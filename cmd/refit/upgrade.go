@@ -9,6 +9,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/cmd/refit/output"
 	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
 )
 
 // upgrading is what `refit upgrade` is given.
@@ -116,11 +117,10 @@ func (u *upgrading) propose(cmd *cobra.Command, o *operations, wanted *refitv1al
 			return "", err
 		}
 	}
-	report, err := u.think(cmd, a, wanted, true)
+	report, err := u.assess(cmd, a, wanted, assess.ForStart)
 	if err != nil {
 		return "", err
 	}
-	report.Strictly()
 	if err := u.show(cmd, a, report); err != nil || report.Plan.Done() {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"slices"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -37,6 +38,19 @@ type Summary struct {
 
 // Blocked says whether a finding keeps the upgrade from being planned for execution.
 func (r *Report) Blocked() bool { return r.Summary.Blocks > 0 }
+
+// Strict is the report for an upgrade that is about to start: deferred findings block it.
+func (r Report) Strict() Report {
+	r.Findings = slices.Clone(r.Findings)
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Severity == Block && f.Deferred && f.Waived == nil {
+			f.Deferred = false
+			r.Summary.Deferred--
+			r.Summary.Blocks++
+		}
+	}
+	return r
+}
 
 // Run asks every check.
 func Run(in Input) Report {

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+)
+
+// assess reports what follows from a Snapshot for an upgrade that does not exist yet.
+func (a *app) assess(s *seen, spec refitv1alpha1.ClusterUpgradeSpec, purpose assess.Purpose) (*output.Report, error) {
+	assessed, err := assess.Preview(assess.Request{
+		Snapshot: s.snapshot, Spec: spec, Now: a.now(), Purpose: purpose, Preflight: a.preflight,
+	})
+	if err != nil {
+		return nil, whose(err)
+	}
+	return output.New(output.Facts{
+		Name: s.name, Saved: s.saved, Snapshot: s.snapshot,
+		From: assessed.Path.From.String(), To: assessed.Path.To.String(), Scope: policy.Defaulted(spec).Scope,
+		Seen: *assessed.Checks, Plan: assessed.Plan,
+	}), nil
+}
+
+// whose makes a target that cannot be reached a usage error. Other errors are about the cluster.
+func whose(err error) error {
+	if errors.Is(err, plan.ErrTarget) {
+		return usageError{err}
+	}
+	return err
+}

@@ -1,0 +1,78 @@
+package assess
+
+import (
+	"errors"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
+)
+
+// Operation assesses the operation of a Snapshot and decides what to do next.
+func Operation(s *cluster.Snapshot, now time.Time) *Assessment {
+	spec := policy.Defaulted(s.Operation.Spec)
+	a := &Assessment{Started: started(s)}
+	if a.Plan, a.PlanError = a.makePlan(s, spec); a.PlanError != nil {
+		a.Decision = unreachable(a.PlanError)
+		return a
+	}
+	a.Path, _ = plan.PathOf(s, spec) // a plan has a path
+	if !a.Started && !spec.Aborted {
+		checks := preflight.Run(preflight.Input{Snapshot: s, Spec: spec, Path: a.Path, Now: now})
+		a.Checks = &checks
+	}
+	if finding := a.Blocking(); finding != nil {
+		a.Decision = stalled(finding.Check+": "+finding.Message, finding.Remedy)
+		return a
+	}
+	a.Decision = plan.Next(a.Plan, s, now)
+	return a
+}
+
+// makePlan makes only an outline once the upgrade has started and its plan is unchanged: the
+// outline decides the same and stays cheap with thousands of nodes.
+func (a *Assessment) makePlan(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*plan.Plan, error) {
+	if recorded := s.Operation.Plan; recorded != nil && a.Started {
+		if outline, err := plan.Outline(s, spec); err != nil || outline.Hash == recorded.Hash {
+			return outline, err
+		}
+	}
+	return plan.Make(s, spec)
+}
+
+// started reports whether the operation has claimed a node or ever ordered one to change.
+func started(s *cluster.Snapshot) bool {
+	if len(s.Operation.Active) > 0 {
+		return true
+	}
+	for i := range s.Nodes {
+		u := s.Nodes[i].Upgrade
+		if u == nil || string(u.Spec.Operation.UID) != s.Operation.UID {
+			continue
+		}
+		if u.Spec.Permit != refitv1alpha1.PermitPrefetch && u.Spec.Permit != refitv1alpha1.PermitHold {
+			return true
+		}
+	}
+	return false
+}
+
+// unreachable stalls an operation that has no plan.
+func unreachable(err error) plan.Decision {
+	remedy := "check that the nodes and the API servers report their versions"
+	if errors.Is(err, plan.ErrTarget) {
+		remedy = "create another ClusterUpgrade with a reachable target"
+	}
+	return stalled("There is no path to the target: "+err.Error(), remedy)
+}
+
+// stalled is a decision that waits for manual intervention.
+func stalled(message, remedy string) plan.Decision {
+	return plan.Decision{
+		State: plan.Stalled, Doing: message,
+		Waiting: []plan.Wait{{Reason: refitv1alpha1.ReasonBlocked, Person: true, Message: message, Remedy: remedy}},
+	}
+}

@@ -1,0 +1,60 @@
+package assess
+
+import (
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
+)
+
+// Purpose is what a preview is for. Each purpose includes the ones before it.
+type Purpose int
+
+// The purposes.
+const (
+	// ForCheck runs the preflight checks.
+	ForCheck Purpose = iota
+	// ForPlan makes a plan as well. Findings that wait for an agent or a Release do not block it.
+	ForPlan
+	// ForStart prepares to start the upgrade, so deferred findings block.
+	ForStart
+)
+
+// Request is an upgrade that does not exist yet.
+type Request struct {
+	Snapshot *cluster.Snapshot
+	Spec     refitv1alpha1.ClusterUpgradeSpec
+	Now      time.Time
+	Purpose  Purpose
+	// Preflight runs the checks. It is preflight.Run if nil.
+	Preflight func(preflight.Input) preflight.Report
+}
+
+// Preview assesses an upgrade before it exists. The error is plan.ErrTarget if no plan leads to
+// the target; other errors are about the cluster.
+func Preview(r Request) (*Assessment, error) {
+	spec := policy.Defaulted(r.Spec)
+	path, err := plan.PathOf(r.Snapshot, spec)
+	if err != nil {
+		return nil, err
+	}
+	run := r.Preflight
+	if run == nil {
+		run = preflight.Run
+	}
+	checks := run(preflight.Input{Snapshot: r.Snapshot, Spec: spec, Path: path, Now: r.Now})
+	if r.Purpose == ForStart {
+		checks = checks.Strict()
+	}
+	out := &Assessment{Path: path, Checks: &checks}
+	if r.Purpose == ForCheck {
+		return out, nil
+	}
+	if out.Plan, err = plan.Make(r.Snapshot, spec); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
