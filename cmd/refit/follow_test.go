@@ -205,7 +205,7 @@ func TestStandaloneThatIsLeft(t *testing.T) {
 	defer interrupt()
 	ended := false
 	s.controllers = func(ctx context.Context, o controller.Options) error {
-		o.Leading()
+		o.OnStartedLeading()
 		<-ctx.Done()
 		ended = true
 		return nil

@@ -42,7 +42,7 @@ func (o *operations) standalone(ctx context.Context, log string) (stop func(), e
 	lead := sync.OnceFunc(func() { close(leads) })
 	go func() {
 		ended <- o.app.controllers(run, controller.Options{
-			Config: config, Log: slog.New(slog.NewJSONHandler(out, nil)), Leading: lead,
+			Config: config, Log: slog.New(slog.NewJSONHandler(out, nil)), OnStartedLeading: lead,
 		})
 	}()
 	stop = sync.OnceFunc(func() {

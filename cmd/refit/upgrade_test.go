@@ -223,7 +223,7 @@ func TestStandaloneCarriesOut(t *testing.T) {
 		}
 		defer stream.Stop()
 		story = append(story, fmt.Sprintf("led with %d operations", len(s.all(t))))
-		o.Leading()
+		o.OnStartedLeading()
 		for {
 			select {
 			case <-ctx.Done():

@@ -11,7 +11,7 @@ import (
 // serveHealth says that the process is alive, until the context ends. It outlives the managers: one of them that could not be set up would keep the port until
 // its memory is collected, and the next one would wait for that.
 func serveHealth(ctx context.Context, address string) error {
-	if address == "" || address == nowhere {
+	if address == "" || address == noAddress {
 		return nil
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)

@@ -40,10 +40,10 @@ const Name = "refit-controller"
 type Options struct {
 	Config *rest.Config
 	Log    *slog.Logger
-	// Metrics and Health are addresses to listen at; "0" or empty: nowhere.
+	// Metrics and Health are addresses to listen at; "0" or empty: none.
 	Metrics, Health string
-	// Leading is called each time that these controllers get the lead; may be nil.
-	Leading func()
+	// OnStartedLeading is called each time that these controllers get the lead; may be nil.
+	OnStartedLeading func()
 }
 
 // Run runs all controllers until the context ends. A controller that loses the lead, as while the only API server of a cluster is swapped, begins anew from
@@ -56,7 +56,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	for first := true; ; first = false {
-		manager, err := live(o)
+		manager, err := newLife(o)
 		if err != nil && first {
 			return err // later it means that the API is away
 		}
@@ -69,31 +69,31 @@ func Run(ctx context.Context, o Options) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(pause):
+		case <-time.After(restartDelay):
 		}
 	}
 }
 
-// live is one life of the controllers, from an empty memory.
-func live(o Options) (ctrl.Manager, error) {
+// newLife is one life of the controllers, from an empty memory.
+func newLife(o Options) (ctrl.Manager, error) {
 	manager, err := newManager(o)
 	if err != nil {
 		return nil, err
 	}
-	return manager, setUp(manager, o)
+	return manager, setupControllers(manager, o)
 }
 
-// pause is between two lives of the controllers.
-const pause = time.Second
+// restartDelay is between two lives of the controllers.
+const restartDelay = time.Second
 
 func newManager(o Options) (ctrl.Manager, error) {
-	again := true
+	skip := true
 	return ctrl.NewManager(o.Config, ctrl.Options{
 		Scheme: scheme(), Logger: logr.FromSlogHandler(o.Log.Handler()),
-		Metrics: ctrlmetrics.Options{BindAddress: orNowhere(o.Metrics)}, HealthProbeBindAddress: nowhere,
+		Metrics: ctrlmetrics.Options{BindAddress: orNoAddress(o.Metrics)}, HealthProbeBindAddress: noAddress,
 		LeaderElection: true, LeaderElectionID: Name, LeaderElectionNamespace: Namespace,
-		LeaderElectionReleaseOnCancel: true,                                          // so that the next one need not wait for the Lease to expire
-		Controller:                    config.Controller{SkipNameValidation: &again}, // a life before this one had the same names
+		LeaderElectionReleaseOnCancel: true,                                         // so that the next one need not wait for the Lease to expire
+		Controller:                    config.Controller{SkipNameValidation: &skip}, // a life before this one had the same names
 		Cache: cache.Options{
 			// Five thousand pods that nobody wanted are a bug, not a slow start.
 			ReaderFailOnMissingInformer: true,
@@ -108,8 +108,8 @@ var watched = []client.Object{
 	&corev1.Node{}, &refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.Release{},
 }
 
-// setUp is the list of everything that runs.
-func setUp(manager ctrl.Manager, o Options) error {
+// setupControllers is the list of everything that runs.
+func setupControllers(manager ctrl.Manager, o Options) error {
 	live, err := client.New(o.Config, client.Options{Scheme: scheme()})
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
@@ -127,27 +127,27 @@ func setUp(manager ctrl.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
-	operations := &clusterupgrade.Controller{
-		Watched: manager.GetCache(), Live: live, World: observe.NewWorld(reader, held), Left: drainer.Left,
-		Events: manager.GetEventRecorder("refit"), Now: time.Now,
+	operations := &clusterupgrade.Reconciler{
+		Cache: manager.GetCache(), Client: live, World: observe.NewWorld(reader, held), PodsToEvict: drainer.Left,
+		Recorder: manager.GetEventRecorder("refit"), Now: time.Now,
 	}
-	nodes := &nodeupgrade.Controller{
-		Live: live, Drainer: drainer, Trials: trial.New(typed), Events: manager.GetEventRecorder("refit"), Now: time.Now,
-		Refused: metrics.EvictionsRefused,
+	nodes := &nodeupgrade.Reconciler{
+		Client: live, Drainer: drainer, Trials: trial.New(typed), Recorder: manager.GetEventRecorder("refit"), Now: time.Now,
+		CountRefusedEvictions: metrics.EvictionsRefused,
 	}
-	orphans := &orphan.Controller{Watched: manager.GetCache(), Live: live, Events: manager.GetEventRecorder("refit")}
-	for _, c := range []interface{ SetUp(ctrl.Manager) error }{operations, nodes, orphans} {
-		if err := c.SetUp(manager); err != nil {
+	orphans := &orphan.Reconciler{Cache: manager.GetCache(), Client: live, Recorder: manager.GetEventRecorder("refit")}
+	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{operations, nodes, orphans} {
+		if err := c.SetupWithManager(manager); err != nil {
 			return err
 		}
 	}
-	if err := metrics.Tell(manager.GetCache()); err != nil {
+	if err := metrics.Register(manager.GetCache()); err != nil {
 		return err
 	}
-	if o.Leading == nil {
+	if o.OnStartedLeading == nil {
 		return nil
 	}
-	return manager.Add(leading(o.Leading))
+	return manager.Add(leading(o.OnStartedLeading))
 }
 
 // leading is run as the controllers are: by the one that leads.
@@ -165,12 +165,12 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// nowhere is no address to listen at, as the manager calls it.
-const nowhere = "0"
+// noAddress is no address to listen at, as the manager calls it.
+const noAddress = "0"
 
-func orNowhere(address string) string {
+func orNoAddress(address string) string {
 	if address == "" {
-		return nowhere
+		return noAddress
 	}
 	return address
 }

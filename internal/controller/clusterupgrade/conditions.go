@@ -19,31 +19,31 @@ var phases = map[plan.State]refitv1alpha1.Phase{
 }
 
 // state is where the operation is once this decision is written down: the write that finishes it is its end.
-func (s *sight) state() plan.State {
-	for i := range s.decision.Do {
+func (o *observation) state() plan.State {
+	for i := range o.decision.Do {
 		switch {
-		case s.decision.Do[i].Kind != plan.Finish:
-		case s.operation.Spec.Aborted:
+		case o.decision.Do[i].Kind != plan.Finish:
+		case o.operation.Spec.Aborted:
 			return plan.Aborted
 		default:
 			return plan.Succeeded
 		}
 	}
-	return s.decision.State
+	return o.decision.State
 }
 
 // setConditions writes the conditions, which are the truth, and the phase, which follows from them.
-func (s *sight) setConditions(now time.Time) {
-	state := s.state()
-	s.operation.Status.Phase = phases[state]
-	reason, message := s.why(state)
+func (o *observation) setConditions(now time.Time) {
+	state := o.state()
+	o.operation.Status.Phase = phases[state]
+	reason, message := o.why(state)
 	set := func(kind string, is bool, reason, message string) {
 		status := metav1.ConditionFalse
 		if is {
 			status = metav1.ConditionTrue
 		}
-		meta.SetStatusCondition(&s.operation.Status.Conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: reason, Message: refitv1alpha1.Clip(message, maxDoing), ObservedGeneration: s.operation.Generation,
+		meta.SetStatusCondition(&o.operation.Status.Conditions, metav1.Condition{
+			Type: kind, Status: status, Reason: reason, Message: refitv1alpha1.Clip(message, maxMessage), ObservedGeneration: o.operation.Generation,
 			LastTransitionTime: metav1.NewTime(now.UTC().Truncate(time.Second)),
 		})
 	}
@@ -51,41 +51,41 @@ func (s *sight) setConditions(now time.Time) {
 	set(refitv1alpha1.ConditionReconciling, !state.Ended(), reason, message)
 	set(refitv1alpha1.ConditionStalled, state == plan.Stalled, reason, message)
 	set(refitv1alpha1.ConditionQueued, state == plan.Queued, reason, message)
-	if s.checks != nil {
-		finding := s.blocking()
+	if o.checks != nil {
+		finding := o.blocking()
 		if finding == nil {
-			set(refitv1alpha1.ConditionPreflight, true, refitv1alpha1.ReasonPassed, fmt.Sprintf("%d checks passed", s.checks.Summary.Checks))
+			set(refitv1alpha1.ConditionPreflight, true, refitv1alpha1.ReasonPassed, fmt.Sprintf("%d checks passed", o.checks.Summary.Checks))
 		} else {
 			set(refitv1alpha1.ConditionPreflight, false, refitv1alpha1.ReasonBlocked, finding.Check+": "+finding.Message+" "+finding.Remedy)
 		}
 	}
-	if s.plan == nil {
-		set(refitv1alpha1.ConditionPlanned, false, refitv1alpha1.ReasonBlocked, s.unmade.Error())
+	if o.plan == nil {
+		set(refitv1alpha1.ConditionPlanned, false, refitv1alpha1.ReasonBlocked, o.unmade.Error())
 		return
 	}
-	set(refitv1alpha1.ConditionPlanned, true, refitv1alpha1.ReasonPassed, "from "+s.plan.From+" to "+s.plan.To)
+	set(refitv1alpha1.ConditionPlanned, true, refitv1alpha1.ReasonPassed, "from "+o.plan.From+" to "+o.plan.To)
 	switch {
 	case state == plan.AwaitingApproval:
 		set(refitv1alpha1.ConditionApproved, false, reason, message)
-	case s.checks == nil || s.blocking() == nil:
+	case o.checks == nil || o.blocking() == nil:
 		set(refitv1alpha1.ConditionApproved, true, refitv1alpha1.ReasonApproved, "nothing waits for approval")
 	}
 }
 
 // why is the reason of the state, and the sentence with its remedy.
-func (s *sight) why(state plan.State) (reason, message string) {
+func (o *observation) why(state plan.State) (reason, message string) {
 	switch state {
 	case plan.Succeeded:
 		return refitv1alpha1.ReasonSucceeded, "every node of the plan is at the target and proven"
 	case plan.Aborted:
 		return refitv1alpha1.ReasonAborted, "the operation was aborted"
 	case plan.Paused:
-		return refitv1alpha1.ReasonPaused, s.decision.Doing
+		return refitv1alpha1.ReasonPaused, o.decision.Doing
 	case plan.Aborting:
-		return refitv1alpha1.ReasonAborting, s.decision.Doing
+		return refitv1alpha1.ReasonAborting, o.decision.Doing
 	case plan.Running, plan.AwaitingApproval, plan.Queued, plan.Stalled:
 	}
-	for _, w := range s.decision.Waiting {
+	for _, w := range o.decision.Waiting {
 		if state == plan.Stalled && !w.Person {
 			continue
 		}
@@ -94,9 +94,9 @@ func (s *sight) why(state plan.State) (reason, message string) {
 			message += ". Remedy: " + w.Remedy
 		}
 		if state == plan.Running {
-			return refitv1alpha1.ReasonProgressing, s.decision.Doing
+			return refitv1alpha1.ReasonProgressing, o.decision.Doing
 		}
 		return w.Reason, message
 	}
-	return refitv1alpha1.ReasonProgressing, s.decision.Doing
+	return refitv1alpha1.ReasonProgressing, o.decision.Doing
 }

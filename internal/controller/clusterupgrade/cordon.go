@@ -13,16 +13,16 @@ import (
 
 // cordon cordons a node and marks the cordon as ours, or lifts one that is ours. Somebody else's cordon stays: a node that was cordoned already is not marked,
 // and so never uncordoned.
-func (c *Controller) cordon(ctx context.Context, seen *sight, a *plan.Action) error {
-	n := seen.nodes[a.Node]
+func (r *Reconciler) cordon(ctx context.Context, obs *observation, a *plan.Action) error {
+	n := obs.nodes[a.Node]
 	if n == nil {
 		return nil
 	}
 	now := &corev1.Node{}
-	if err := c.Live.Get(ctx, types.NamespacedName{Name: a.Node}, now); err != nil {
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: a.Node}, now); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	uid := string(seen.operation.UID)
+	uid := string(obs.operation.UID)
 	mark := now.Annotations[refitv1alpha1.AnnotationCordonedBy]
 	if string(now.UID) != n.UID || now.Spec.Unschedulable != n.Unschedulable || mark != n.CordonedBy {
 		return nil
@@ -44,9 +44,9 @@ func (c *Controller) cordon(ctx context.Context, seen *sight, a *plan.Action) er
 		delete(now.Annotations, refitv1alpha1.AnnotationCordonedBy)
 		now.Spec.Unschedulable = false
 	}
-	if err := c.Live.Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), manager); err != nil {
+	if err := r.Client.Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	c.noteAct(seen, a)
+	r.recordAction(obs, a)
 	return nil
 }

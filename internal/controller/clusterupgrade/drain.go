@@ -13,16 +13,16 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// drain writes down that a node shall be emptied, from which moment its time counts. Whoever empties nodes sees that and evicts.
-func (c *Controller) drain(ctx context.Context, seen *sight, a *plan.Action) error {
-	if draining(seen.nodes[a.Node], a) {
+// startDrain writes down that a node shall be emptied, from which moment its time counts. Whoever empties nodes sees that and evicts.
+func (r *Reconciler) startDrain(ctx context.Context, obs *observation, a *plan.Action) error {
+	if draining(obs.nodes[a.Node], a) {
 		return nil // as every look decides anew until the node is empty
 	}
-	return c.writeStatus(ctx, seen, a, func(now *refitv1alpha1.NodeUpgrade) bool {
+	return r.patchNodeUpgrade(ctx, obs, a, func(now *refitv1alpha1.NodeUpgrade) bool {
 		d := now.Status.Drain
 		if d == nil || d.Sequence != now.Spec.Sequence {
 			now.Status.Drain = &refitv1alpha1.DrainStatus{
-				Sequence: now.Spec.Sequence, Phase: refitv1alpha1.DrainDraining, StartedAt: c.stamp(), Delete: a.Delete,
+				Sequence: now.Spec.Sequence, Phase: refitv1alpha1.DrainDraining, StartedAt: r.stamp(), Delete: a.Delete,
 			}
 			return true
 		}
@@ -44,14 +44,14 @@ func draining(n *cluster.Node, a *plan.Action) bool {
 	return d != nil && d.Sequence == n.Upgrade.Spec.Sequence && d.Delete == a.Delete && d.Phase != refitv1alpha1.DrainDrained
 }
 
-// mark writes down that a node could not be emptied, and what follows from that.
-func (c *Controller) mark(ctx context.Context, seen *sight, a *plan.Action) error {
-	return c.writeStatus(ctx, seen, a, func(now *refitv1alpha1.NodeUpgrade) bool {
+// finishDrain writes down that a node could not be emptied, and what follows from that.
+func (r *Reconciler) finishDrain(ctx context.Context, obs *observation, a *plan.Action) error {
+	return r.patchNodeUpgrade(ctx, obs, a, func(now *refitv1alpha1.NodeUpgrade) bool {
 		d := now.Status.Drain
 		if d == nil || d.Sequence != now.Spec.Sequence {
 			return false
 		}
-		d.Phase, d.FinishedAt = refitv1alpha1.DrainSkipped, c.stamp()
+		d.Phase, d.FinishedAt = refitv1alpha1.DrainSkipped, r.stamp()
 		if a.Kind == plan.GiveUp {
 			d.Phase = refitv1alpha1.DrainFailed
 		}
@@ -59,11 +59,11 @@ func (c *Controller) mark(ctx context.Context, seen *sight, a *plan.Action) erro
 	})
 }
 
-// writeStatus changes the controller's part of the status of a node's work, if that is still as it was seen.
-func (c *Controller) writeStatus(ctx context.Context, seen *sight, a *plan.Action, change func(*refitv1alpha1.NodeUpgrade) bool) error {
-	n := seen.nodes[a.Node]
+// patchNodeUpgrade changes the controller's part of the status of a node's work, if that is still as it was seen.
+func (r *Reconciler) patchNodeUpgrade(ctx context.Context, obs *observation, a *plan.Action, change func(*refitv1alpha1.NodeUpgrade) bool) error {
+	n := obs.nodes[a.Node]
 	now := &refitv1alpha1.NodeUpgrade{}
-	if err := c.Live.Get(ctx, types.NamespacedName{Name: a.Node}, now); err != nil {
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: a.Node}, now); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if n == nil || !sameOrder(now, n.Upgrade) {
@@ -73,25 +73,25 @@ func (c *Controller) writeStatus(ctx context.Context, seen *sight, a *plan.Actio
 	if !change(now) {
 		return nil
 	}
-	if a.Delete && !c.stillSays(ctx, seen.operation) {
+	if a.Delete && !r.specUnchanged(ctx, obs.operation) {
 		return nil
 	}
-	if err := c.Live.Status().Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), manager); err != nil {
+	if err := r.Client.Status().Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
 		return err
 	}
-	c.noteAct(seen, a)
+	r.recordAction(obs, a)
 	return nil
 }
 
-// stillSays is the last look before a budget is set aside: a person may have changed the policy that says so since it was read.
-func (c *Controller) stillSays(ctx context.Context, read *refitv1alpha1.ClusterUpgrade) bool {
+// specUnchanged is the last look before a budget is set aside: a person may have changed the policy that says so since it was read.
+func (r *Reconciler) specUnchanged(ctx context.Context, read *refitv1alpha1.ClusterUpgrade) bool {
 	now := &refitv1alpha1.ClusterUpgrade{}
-	err := c.Live.Get(ctx, client.ObjectKeyFromObject(read), now)
+	err := r.Client.Get(ctx, client.ObjectKeyFromObject(read), now)
 	return err == nil && now.UID == read.UID && now.Generation == read.Generation
 }
 
 // stamp is now, as statuses write it.
-func (c *Controller) stamp() *metav1.Time { return stamp(c.Now()) }
+func (r *Reconciler) stamp() *metav1.Time { return stamp(r.Now()) }
 
 func stamp(at time.Time) *metav1.Time {
 	t := metav1.NewTime(at.UTC().Truncate(time.Second))

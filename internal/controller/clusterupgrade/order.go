@@ -14,8 +14,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// manager is whose fields the controller's are.
-const manager = client.FieldOwner("refit-controller")
+// fieldOwner is whose fields the controller's are.
+const fieldOwner = client.FieldOwner("refit-controller")
 
 var permits = map[plan.ActionKind]refitv1alpha1.Permit{
 	plan.Prefetch: refitv1alpha1.PermitPrefetch, plan.Apply: refitv1alpha1.PermitApply,
@@ -23,21 +23,21 @@ var permits = map[plan.ActionKind]refitv1alpha1.Permit{
 }
 
 // order orders a node's agent to do something. The order that is there must be the one that the decision was made on.
-func (c *Controller) order(ctx context.Context, seen *sight, a *plan.Action) error {
-	n := seen.nodes[a.Node]
+func (r *Reconciler) order(ctx context.Context, obs *observation, a *plan.Action) error {
+	n := obs.nodes[a.Node]
 	if n == nil || n.Report == nil || a.Release == nil {
 		return nil // gates hold such a node
 	}
 	now := &refitv1alpha1.NodeUpgrade{}
-	err := c.Live.Get(ctx, types.NamespacedName{Name: n.Name}, now)
+	err := r.Client.Get(ctx, types.NamespacedName{Name: n.Name}, now)
 	switch {
 	case apierrors.IsNotFound(err):
 		if n.Upgrade != nil {
 			return nil
 		}
 		now = &refitv1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: n.Name, OwnerReferences: []metav1.OwnerReference{ownedBy(n)}}}
-		now.Spec = orderOf(seen, n, a, 0)
-		return c.Live.Create(ctx, now, manager)
+		now.Spec = orderOf(obs, n, a, 0)
+		return r.Client.Create(ctx, now, fieldOwner)
 	case err != nil:
 		return err
 	case !sameOrder(now, n.Upgrade):
@@ -45,29 +45,29 @@ func (c *Controller) order(ctx context.Context, seen *sight, a *plan.Action) err
 	}
 	if a.Kind == plan.Apply && now.Status.Drain != nil && now.Status.Drain.Sequence == now.Spec.Sequence {
 		// The last look: somebody may have put a pod there since it was emptied.
-		left, err := c.Left(ctx, n.Name)
+		left, err := r.PodsToEvict(ctx, n.Name)
 		if err != nil || len(left) > 0 {
-			return errors.Join(err, c.drain(ctx, seen, a))
+			return errors.Join(err, r.startDrain(ctx, obs, a))
 		}
 	}
 	now.OwnerReferences = []metav1.OwnerReference{ownedBy(n)} // the node may have joined anew
-	now.Spec = orderOf(seen, n, a, now.Spec.Sequence)
-	if err := c.Live.Update(ctx, now, manager); err != nil {
+	now.Spec = orderOf(obs, n, a, now.Spec.Sequence)
+	if err := r.Client.Update(ctx, now, fieldOwner); err != nil {
 		return err
 	}
-	c.noteAct(seen, a)
+	r.recordAction(obs, a)
 	return nil
 }
 
 // orderOf is the whole order, numbered above every one that was written or that the agent ever accepted.
-func orderOf(seen *sight, n *cluster.Node, a *plan.Action, last int64) refitv1alpha1.NodeUpgradeSpec {
+func orderOf(obs *observation, n *cluster.Node, a *plan.Action, last int64) refitv1alpha1.NodeUpgradeSpec {
 	return refitv1alpha1.NodeUpgradeSpec{
 		Format:    refitv1alpha1.NodeUpgradeFormat,
-		Operation: refitv1alpha1.Operation{Name: seen.operation.Name, UID: seen.operation.UID},
+		Operation: refitv1alpha1.Operation{Name: obs.operation.Name, UID: obs.operation.UID},
 		NodeUID:   types.UID(n.UID), MachineID: n.Report.MachineID,
-		Sequence: max(last, n.Report.AcceptedSequence) + 1, Epoch: seen.operation.Status.Epoch, Attempt: a.Attempt,
-		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: seen.operation.Spec.Rollback,
-		KeepAddons: a.KeepAddons, OrderedAt: stamp(seen.now),
+		Sequence: max(last, n.Report.AcceptedSequence) + 1, Epoch: obs.operation.Status.Epoch, Attempt: a.Attempt,
+		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: obs.operation.Spec.Rollback,
+		KeepAddons: a.KeepAddons, OrderedAt: stamp(obs.now),
 	}
 }
 

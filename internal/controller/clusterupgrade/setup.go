@@ -18,23 +18,23 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// SetUp lets a manager run the controller. Everything that is watched may let an unfinished operation go on, so each change of it wakes all of them; they are
+// SetupWithManager lets a manager run the controller. Everything that is watched may let an unfinished operation go on, so each change of it wakes all of them; they are
 // few, and wakes of the same moment are one.
-func (c *Controller) SetUp(manager ctrl.Manager) error {
-	wakes := handler.EnqueueRequestsFromMapFunc(c.unfinished)
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	enqueueAll := handler.EnqueueRequestsFromMapFunc(r.unfinishedOperations)
 	return ctrl.NewControllerManagedBy(manager).
 		For(&refitv1alpha1.ClusterUpgrade{}).
-		Watches(&refitv1alpha1.ClusterUpgrade{}, wakes, builder.WithPredicates(ends())). // the next one's turn has come
-		Watches(&corev1.Node{}, wakes, builder.WithPredicates(predicate.Funcs{UpdateFunc: tellsMore})).
-		Watches(&refitv1alpha1.NodeUpgrade{}, wakes).
-		Watches(&refitv1alpha1.NodeReport{}, wakes).
-		Watches(&refitv1alpha1.Release{}, wakes).
+		Watches(&refitv1alpha1.ClusterUpgrade{}, enqueueAll, builder.WithPredicates(ended())). // the next one's turn has come
+		Watches(&corev1.Node{}, enqueueAll, builder.WithPredicates(predicate.Funcs{UpdateFunc: nodeChanged})).
+		Watches(&refitv1alpha1.NodeUpgrade{}, enqueueAll).
+		Watches(&refitv1alpha1.NodeReport{}, enqueueAll).
+		Watches(&refitv1alpha1.Release{}, enqueueAll).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}). // one decides at a time
-		Complete(c)
+		Complete(r)
 }
 
-// ends hears of operations that end.
-func ends() predicate.Predicate {
+// ended hears of operations that end.
+func ended() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -45,8 +45,8 @@ func ends() predicate.Predicate {
 	}
 }
 
-// tellsMore says whether a Node changed in something that is looked at: five thousand kubelets say every few minutes that nothing has. See observe.Trim.
-func tellsMore(e event.UpdateEvent) bool {
+// nodeChanged says whether a Node changed in something that is looked at: five thousand kubelets say every few minutes that nothing has. See observe.Trim.
+func nodeChanged(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*corev1.Node)
 	now, also := e.ObjectNew.(*corev1.Node)
 	return !is || !also || was.UID != now.UID || !equality.Semantic.DeepEqual(was.Labels, now.Labels) ||
@@ -54,10 +54,10 @@ func tellsMore(e event.UpdateEvent) bool {
 		!equality.Semantic.DeepEqual(was.Status, now.Status)
 }
 
-// unfinished are the operations that may have something to do.
-func (c *Controller) unfinished(ctx context.Context, _ client.Object) []reconcile.Request {
+// unfinishedOperations are the operations that may have something to do.
+func (r *Reconciler) unfinishedOperations(ctx context.Context, _ client.Object) []reconcile.Request {
 	var all refitv1alpha1.ClusterUpgradeList
-	if err := c.Watched.List(ctx, &all); err != nil {
+	if err := r.Cache.List(ctx, &all); err != nil {
 		return nil
 	}
 	var out []reconcile.Request

@@ -39,7 +39,7 @@ func TestANodeWakesWhenItTellsMoreThanThatItIsAlive(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := tellsMore(event.UpdateEvent{ObjectOld: was, ObjectNew: now}); got != c.wakes {
+			if got := nodeChanged(event.UpdateEvent{ObjectOld: was, ObjectNew: now}); got != c.wakes {
 				t.Errorf("it wakes: %t", got)
 			}
 		})

@@ -12,8 +12,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
-// sight is one look at a cluster, and what was decided on it.
-type sight struct {
+// observation is one look at a cluster, and what was decided on it.
+type observation struct {
 	operation *refitv1alpha1.ClusterUpgrade
 	snapshot  *cluster.Snapshot
 	nodes     map[string]*cluster.Node
@@ -25,34 +25,34 @@ type sight struct {
 	decision plan.Decision
 }
 
-// think decides. What disrupts is decided on a reading that is fresh, and so is what an outdated one may have held up, or what a person may have mended.
-func (c *Controller) think(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (*sight, error) {
-	if _, _, known := c.World.Age(); !known {
-		if err := c.World.Read(ctx); err != nil {
+// assess decides. What disrupts is decided on a reading that is fresh, and so is what an outdated one may have held up, or what a person may have mended.
+func (r *Reconciler) assess(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (*observation, error) {
+	if _, _, known := r.World.Age(); !known {
+		if err := r.World.Read(ctx); err != nil {
 			return nil, err
 		}
 	}
-	seen, err := c.look(operation)
+	obs, err := r.observe(operation)
 	if err != nil {
 		return nil, err
 	}
-	age, took, _ := c.World.Age()
-	matters, outdated := seen.disrupts() || seen.blocking() != nil || seen.decision.State == plan.Stalled, c.World.Outdated()
+	age, took, _ := r.World.Age()
+	matters, outdated := obs.disrupts() || obs.blocking() != nil || obs.decision.State == plan.Stalled, r.World.Outdated()
 	switch judge(matters, len(operation.Status.Active) > 0, outdated, age, took) {
 	case renew:
-		c.World.ReadBeside(ctx)
+		r.World.ReadBeside(ctx)
 	case readFirst:
 		earliest := time.Now()
 		if !outdated {
 			earliest = earliest.Add(-limit(took)) // one that is under way will do
 		}
-		if err := c.World.ReadSince(ctx, earliest); err != nil {
+		if err := r.World.ReadSince(ctx, earliest); err != nil {
 			return nil, err
 		}
-		return c.look(operation)
+		return r.observe(operation)
 	case good:
 	}
-	return seen, nil
+	return obs, nil
 }
 
 // limit is how old a reading may be on which something that matters is decided. On a large cluster a reading takes longer than that; then three times as long.
@@ -86,83 +86,83 @@ func judge(matters, atWork, outdated bool, age, took time.Duration) verdict {
 	return readFirst
 }
 
-func (c *Controller) look(operation *refitv1alpha1.ClusterUpgrade) (*sight, error) {
-	snapshot, err := c.World.Look(operation)
+func (r *Reconciler) observe(operation *refitv1alpha1.ClusterUpgrade) (*observation, error) {
+	snapshot, err := r.World.Look(operation)
 	if err != nil {
 		return nil, err
 	}
-	seen := &sight{operation: operation, snapshot: snapshot, nodes: make(map[string]*cluster.Node, len(snapshot.Nodes)), now: c.Now().UTC()}
+	obs := &observation{operation: operation, snapshot: snapshot, nodes: make(map[string]*cluster.Node, len(snapshot.Nodes)), now: r.Now().UTC()}
 	for i := range snapshot.Nodes {
-		seen.nodes[snapshot.Nodes[i].Name] = &snapshot.Nodes[i]
+		obs.nodes[snapshot.Nodes[i].Name] = &snapshot.Nodes[i]
 	}
-	seen.decide()
-	return seen, nil
+	obs.decide()
+	return obs, nil
 }
 
 // decide checks, plans and asks what to do.
-func (s *sight) decide() {
-	spec := policy.Defaulted(s.operation.Spec)
-	if s.plan, s.unmade = s.makePlan(spec); s.unmade != nil {
-		s.decision = stalled(refitv1alpha1.ReasonBlocked, "There is no way to the target: "+s.unmade.Error(),
+func (o *observation) decide() {
+	spec := policy.Defaulted(o.operation.Spec)
+	if o.plan, o.unmade = o.makePlan(spec); o.unmade != nil {
+		o.decision = stalled(refitv1alpha1.ReasonBlocked, "There is no way to the target: "+o.unmade.Error(),
 			"make another ClusterUpgrade with a target that can be reached")
-		if !errors.Is(s.unmade, plan.ErrTarget) {
-			s.decision.Waiting[0].Remedy = "see that the nodes and the API servers tell their versions"
+		if !errors.Is(o.unmade, plan.ErrTarget) {
+			o.decision.Waiting[0].Remedy = "see that the nodes and the API servers tell their versions"
 		}
 		return
 	}
-	if !s.begun() && !s.operation.Spec.Aborted {
-		s.check(spec)
-		if finding := s.blocking(); finding != nil {
-			s.decision = stalled(refitv1alpha1.ReasonBlocked, finding.Check+": "+finding.Message, finding.Remedy)
+	if !o.begun() && !o.operation.Spec.Aborted {
+		o.check(spec)
+		if finding := o.blocking(); finding != nil {
+			o.decision = stalled(refitv1alpha1.ReasonBlocked, finding.Check+": "+finding.Message, finding.Remedy)
 			return
 		}
 	}
-	s.decision = plan.Next(s.plan, s.snapshot, s.now)
+	o.decision = plan.Next(o.plan, o.snapshot, o.now)
 }
 
 // makePlan plans. Once something was begun, an outline will do, as long as it is of the plan that the status tells of.
-func (s *sight) makePlan(spec refitv1alpha1.ClusterUpgradeSpec) (*plan.Plan, error) {
-	if told := s.operation.Status.Plan; told != nil && s.begun() {
-		if outline, err := plan.Outline(s.snapshot, spec); err != nil || outline.Hash == told.Hash {
+func (o *observation) makePlan(spec refitv1alpha1.ClusterUpgradeSpec) (*plan.Plan, error) {
+	if told := o.operation.Status.Plan; told != nil && o.begun() {
+		if outline, err := plan.Outline(o.snapshot, spec); err != nil || outline.Hash == told.Hash {
 			return outline, err
 		}
 	}
-	return plan.Make(s.snapshot, spec)
+	return plan.Make(o.snapshot, spec)
 }
 
 // begun says whether the operation has touched a node. From then on the gates of each step stand for the checks.
-func (s *sight) begun() bool {
-	return len(s.operation.Status.Active) > 0 || s.changed()
+func (o *observation) begun() bool {
+	return len(o.operation.Status.Active) > 0 || o.changed()
 }
 
 // changed says whether a node was ever ordered to change.
-func (s *sight) changed() bool {
-	for i := range s.snapshot.Nodes {
-		u := s.snapshot.Nodes[i].Upgrade
-		if u != nil && u.Spec.Operation.UID == s.operation.UID && u.Spec.Permit != refitv1alpha1.PermitPrefetch && u.Spec.Permit != refitv1alpha1.PermitHold {
+func (o *observation) changed() bool {
+	for i := range o.snapshot.Nodes {
+		u := o.snapshot.Nodes[i].Upgrade
+		if u != nil && u.Spec.Operation.UID == o.operation.UID && u.Spec.Permit != refitv1alpha1.PermitPrefetch && u.Spec.Permit != refitv1alpha1.PermitHold {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *sight) check(spec refitv1alpha1.ClusterUpgradeSpec) {
-	path, err := plan.PathOf(s.snapshot, spec)
+func (o *observation) check(spec refitv1alpha1.ClusterUpgradeSpec) {
+	path, err := plan.PathOf(o.snapshot, spec)
 	if err != nil {
 		return // Make has said so
 	}
-	report := preflight.Run(preflight.Input{Snapshot: s.snapshot, Spec: spec, Path: path, Now: s.now})
-	s.checks = &report
+	report := preflight.Run(preflight.Input{Snapshot: o.snapshot, Spec: spec, Path: path, Now: o.now})
+	o.checks = &report
 }
 
 // blocking is the first finding that keeps the operation from going on, nil if there is none. What only an agent or a Release can answer blocks, too: there is
 // nothing more to wait for.
-func (s *sight) blocking() *preflight.Finding {
-	if s.checks == nil {
+func (o *observation) blocking() *preflight.Finding {
+	if o.checks == nil {
 		return nil
 	}
-	for i := range s.checks.Findings {
-		if f := &s.checks.Findings[i]; f.Severity == preflight.Block && f.Waived == nil {
+	for i := range o.checks.Findings {
+		if f := &o.checks.Findings[i]; f.Severity == preflight.Block && f.Waived == nil {
 			return f
 		}
 	}
@@ -180,9 +180,9 @@ func stalled(reason, message, remedy string) plan.Decision {
 // disruptive are the acts that take something from somebody, or let an agent do so.
 var disruptive = map[plan.ActionKind]bool{plan.Claim: true, plan.Cordon: true, plan.Drain: true, plan.Apply: true, plan.Free: true, plan.Finish: true}
 
-func (s *sight) disrupts() bool {
-	for i := range s.decision.Do {
-		if disruptive[s.decision.Do[i].Kind] {
+func (o *observation) disrupts() bool {
+	for i := range o.decision.Do {
+		if disruptive[o.decision.Do[i].Kind] {
 			return true
 		}
 	}

@@ -117,7 +117,7 @@ func gathered(t *testing.T, registry prometheus.Gatherer) (values map[string]flo
 
 func TestWhatTheObjectsTell(t *testing.T) {
 	for range 2 { // a second life in the same process tells the same
-		if err := Tell(someObjects()); err != nil {
+		if err := Register(someObjects()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,13 +147,13 @@ func TestWhatTheObjectsTell(t *testing.T) {
 }
 
 func TestWhileNothingIsKnownNothingIsTold(t *testing.T) {
-	if err := Tell(&stored{err: errors.New("the cache is not started")}); err != nil {
+	if err := Register(&stored{err: errors.New("the cache is not started")}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := gathered(t, ctrlmetrics.Registry); len(got) > 0 {
 		t.Errorf("before the first look: %v", got)
 	}
-	if err := Tell(&stored{}); err != nil {
+	if err := Register(&stored{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := gathered(t, ctrlmetrics.Registry); got["refit_last_progress_timestamp_seconds"] != 0 || got["refit_stalled_since_timestamp_seconds"] != 0 {

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// calm is the least time between two writes that tell of progress only.
-	calm = time.Second
-	// anew is when a drain that lacked a right is tried again.
-	anew = 30 * time.Second
+	// minStatusInterval is the least time between two writes that tell of progress only.
+	minStatusInterval = time.Second
+	// drainRetryInterval is when a drain that lacked a right is tried again.
+	drainRetryInterval = 30 * time.Second
 	// maxBlockers is how many a status may hold.
 	maxBlockers = 5
 )
@@ -42,75 +42,75 @@ func drainOf(u *refitv1alpha1.NodeUpgrade) (drainJob, bool) {
 	return drainJob{node: u.Name, nodeUID: u.Spec.NodeUID, sequence: d.Sequence, operation: u.Spec.Operation.Name, delete: d.Delete}, true
 }
 
-// drain empties a node until it is empty or that is no longer wanted. A right that is missing is told of, and may be given meanwhile.
-func (c *Controller) drain(ctx context.Context, wanted drainJob) {
+// runDrain empties a node until it is empty or that is no longer wanted. A right that is missing is told of, and may be given meanwhile.
+func (r *Reconciler) runDrain(ctx context.Context, wanted drainJob) {
 	for ctx.Err() == nil {
-		err := c.drainOnce(ctx, wanted)
+		err := r.drainOnce(ctx, wanted)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
 			ours := false
-			c.writeDrain(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
-				at := metav1.NewTime(c.Now().UTC().Truncate(time.Second))
+			r.patchDrain(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
+				at := metav1.NewTime(r.Now().UTC().Truncate(time.Second))
 				d.Phase, d.FinishedAt, d.Remaining, d.Blockers, ours = refitv1alpha1.DrainDrained, &at, 0, nil, true
 			})
 			if ours {
-				c.noteDrained(wanted)
+				r.recordDrained(wanted)
 			}
 			return
 		}
 		ctrllog.FromContext(ctx).Error(err, "the node cannot be emptied", "node", wanted.node, "sequence", wanted.sequence)
-		c.writeDrain(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
+		r.patchDrain(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
 			d.Phase = refitv1alpha1.DrainBlocked
 			d.Blockers = []refitv1alpha1.Blocker{{Pod: "*", Reason: refitv1alpha1.Clip(err.Error(), 128)}}
 		})
-		pause(ctx, anew)
+		sleep(ctx, drainRetryInterval)
 	}
 }
 
-// noteDrained tells on the node that it is empty.
-func (c *Controller) noteDrained(wanted drainJob) {
+// recordDrained tells on the node that it is empty.
+func (r *Reconciler) recordDrained(wanted drainJob) {
 	about := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: wanted.node, UID: wanted.nodeUID}}
-	c.Events.Eventf(about, nil, corev1.EventTypeNormal, "Drained", "Drain", "no pod is left that has to move")
+	r.Recorder.Eventf(about, nil, corev1.EventTypeNormal, "Drained", "Drain", "no pod is left that has to move")
 }
 
 // drainOnce empties a node, and writes down how far that is meanwhile.
-func (c *Controller) drainOnce(ctx context.Context, wanted drainJob) error {
+func (r *Reconciler) drainOnce(ctx context.Context, wanted drainJob) error {
 	news := &latest{wake: make(chan struct{}, 1)}
 	telling, stop := context.WithCancel(ctx)
 	var teller sync.WaitGroup
-	teller.Go(func() { c.tell(telling, wanted, news) })
+	teller.Go(func() { r.reportProgress(telling, wanted, news) })
 	defer teller.Wait()
 	defer stop()
 	refused := int64(0)
-	return c.Drainer.Drain(ctx, drain.Order{Node: wanted.node, Delete: wanted.delete, Lose: c.mayLose(ctx, wanted)}, func(p drain.Progress) {
-		c.Refused(p.Refused - refused)
+	return r.Drainer.Drain(ctx, drain.Order{Node: wanted.node, Delete: wanted.delete, Lose: r.mayEvictForGood(ctx, wanted)}, func(p drain.Progress) {
+		r.CountRefusedEvictions(p.Refused - refused)
 		refused = p.Refused
 		news.put(p)
 	})
 }
 
-// mayLose are the pods that nobody makes anew and that a person waived by name.
-func (c *Controller) mayLose(ctx context.Context, wanted drainJob) func(namespace, name string) bool {
+// mayEvictForGood are the pods that nobody makes anew and that a person waived by name.
+func (r *Reconciler) mayEvictForGood(ctx context.Context, wanted drainJob) func(namespace, name string) bool {
 	operation := &refitv1alpha1.ClusterUpgrade{}
-	if err := c.Live.Get(ctx, types.NamespacedName{Name: wanted.operation}, operation); err != nil {
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: wanted.operation}, operation); err != nil {
 		return nil // then nothing may
 	}
 	return func(namespace, name string) bool { return policy.MayLose(&operation.Spec, namespace, name) }
 }
 
-// tell writes progress down, the newest only, and not too often.
-func (c *Controller) tell(ctx context.Context, wanted drainJob, news *latest) {
+// reportProgress writes progress down, the newest only, and not too often.
+func (r *Reconciler) reportProgress(ctx context.Context, wanted drainJob, news *latest) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-news.wake:
 		}
-		pause(ctx, calm) // most drains have nothing to tell after a moment but that they are done
+		sleep(ctx, minStatusInterval) // most drains have nothing to tell after a moment but that they are done
 		p := news.get()
-		c.writeDrain(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
+		r.patchDrain(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
 			d.Phase, d.Remaining, d.Blockers = refitv1alpha1.DrainDraining, p.Remaining, p.Blockers[:min(len(p.Blockers), maxBlockers)]
 			if !p.Moving && len(p.Blockers) > 0 {
 				d.Phase = refitv1alpha1.DrainBlocked
@@ -119,9 +119,9 @@ func (c *Controller) tell(ctx context.Context, wanted drainJob, news *latest) {
 	}
 }
 
-// writeDrain changes the drain's status, unless it is no longer this drain's.
-func (c *Controller) writeDrain(ctx context.Context, wanted drainJob, change func(*refitv1alpha1.DrainStatus)) {
-	c.insist(ctx, wanted.node, func(u *refitv1alpha1.NodeUpgrade) {
+// patchDrain changes the drain's status, unless it is no longer this drain's.
+func (r *Reconciler) patchDrain(ctx context.Context, wanted drainJob, change func(*refitv1alpha1.DrainStatus)) {
+	r.patchStatus(ctx, wanted.node, func(u *refitv1alpha1.NodeUpgrade) {
 		if now, ok := drainOf(u); ok && now == wanted {
 			change(u.Status.Drain)
 		}

@@ -11,30 +11,30 @@ import (
 // jobs are the work of one kind that is under way, at most one of it on a node.
 type jobs[J comparable] struct {
 	mu      sync.Mutex
-	under   map[string]*underWay[J]
+	under   map[string]*runningJob[J]
 	ended   bool
 	running sync.WaitGroup
 }
 
-type underWay[J comparable] struct {
+type runningJob[J comparable] struct {
 	job    J
 	cancel context.CancelFunc
 	again  bool // it was asked for once more
 }
 
-// follow sees to it that what an order asks for is under way, and nothing else of the kind on its node.
+// sync sees to it that what an order asks for is under way, and nothing else of the kind on its node.
 //
-// Who asks once more for what is about to end would not be heard, so lookAgain is called then.
-func (j *jobs[J]) follow(
+// Who asks once more for what is about to end would not be heard, so requeue is called then.
+func (j *jobs[J]) sync(
 	ctx context.Context, u *refitv1alpha1.NodeUpgrade, asked func(*refitv1alpha1.NodeUpgrade) (J, bool), do func(context.Context, J),
-	lookAgain func(context.Context),
+	requeue func(context.Context),
 ) {
 	wanted, ok := asked(u)
 	if !ok {
 		j.stop(u.Name)
 		return
 	}
-	j.ensure(ctx, u.Name, wanted, do, lookAgain)
+	j.ensure(ctx, u.Name, wanted, do, requeue)
 }
 
 // has says whether work on a node is under way.
@@ -54,7 +54,7 @@ func (j *jobs[J]) stop(node string) {
 	}
 }
 
-func (j *jobs[J]) ensure(ctx context.Context, node string, wanted J, do func(context.Context, J), lookAgain func(context.Context)) {
+func (j *jobs[J]) ensure(ctx context.Context, node string, wanted J, do func(context.Context, J), requeue func(context.Context)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.ended {
@@ -68,23 +68,23 @@ func (j *jobs[J]) ensure(ctx context.Context, node string, wanted J, do func(con
 		w.cancel()
 	}
 	if j.under == nil {
-		j.under = map[string]*underWay[J]{}
+		j.under = map[string]*runningJob[J]{}
 	}
 	// Not the request's context, which ends with it; end cancels.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	w := &underWay[J]{job: wanted, cancel: cancel}
+	w := &runningJob[J]{job: wanted, cancel: cancel}
 	j.under[node] = w
 	j.running.Go(func() {
 		defer cancel()
 		do(ctx, wanted)
-		if j.leave(node, w) {
-			lookAgain(ctx)
+		if j.finish(node, w) {
+			requeue(ctx)
 		}
 	})
 }
 
-// leave takes out what has come to its end, and says whether somebody asked for it once more.
-func (j *jobs[J]) leave(node string, w *underWay[J]) (again bool) {
+// finish takes out what has come to its end, and says whether somebody asked for it once more.
+func (j *jobs[J]) finish(node string, w *runningJob[J]) (again bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.under[node] != w {
@@ -94,8 +94,8 @@ func (j *jobs[J]) leave(node string, w *underWay[J]) (again bool) {
 	return w.again && !j.ended
 }
 
-// end ends all of it, for good.
-func (j *jobs[J]) end() {
+// shutDown ends all of it, for good.
+func (j *jobs[J]) shutDown() {
 	j.mu.Lock()
 	j.ended = true
 	for _, w := range j.under {
@@ -105,8 +105,8 @@ func (j *jobs[J]) end() {
 	j.running.Wait()
 }
 
-// pause waits, unless the work is over before.
-func pause(ctx context.Context, d time.Duration) {
+// sleep waits, unless the work is over before.
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

@@ -17,71 +17,71 @@ import (
 	"github.com/refit-dev/refit/internal/engine/trial"
 )
 
-// Controller empties nodes and tries them.
-type Controller struct {
-	Live    client.Client
-	Drainer *drain.Drainer
-	Trials  *trial.Runner
-	Events  events.EventRecorder
-	Now     func() time.Time
+// Reconciler empties nodes and tries them.
+type Reconciler struct {
+	Client   client.Client
+	Drainer  *drain.Drainer
+	Trials   *trial.Runner
+	Recorder events.EventRecorder
+	Now      func() time.Time
 	// Refused counts evictions that a budget or the API refused.
-	Refused func(more int64)
+	CountRefusedEvictions func(more int64)
 
 	drains jobs[drainJob]
 	trials jobs[trialJob]
 }
 
-// SetUp lets a manager run the controller. What is under way ends when the manager does.
-func (c *Controller) SetUp(manager ctrl.Manager) error {
-	if err := manager.Add(c); err != nil {
+// SetupWithManager lets a manager run the controller. What is under way ends when the manager does.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	if err := manager.Add(r); err != nil {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(manager).
-		For(&refitv1alpha1.NodeUpgrade{}, builder.WithPredicates(predicate.NewPredicateFuncs(c.concerns))).
+		For(&refitv1alpha1.NodeUpgrade{}, builder.WithPredicates(predicate.NewPredicateFuncs(r.concerns))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 8}).
-		Complete(c)
+		Complete(r)
 }
 
 // concerns says whether there is something to begin or to end on a node. Most of what five thousand agents tell is about neither.
-func (c *Controller) concerns(object client.Object) bool {
+func (r *Reconciler) concerns(object client.Object) bool {
 	u, is := object.(*refitv1alpha1.NodeUpgrade)
 	if !is {
 		return false
 	}
 	_, drains := drainOf(u)
 	_, tries := trialOf(u)
-	return drains || tries || c.drains.has(u.Name) || c.trials.has(u.Name)
+	return drains || tries || r.drains.has(u.Name) || r.trials.has(u.Name)
 }
 
 // Start tidies up after whoever led before, and keeps what is under way alive until the context ends.
-func (c *Controller) Start(ctx context.Context) error {
-	c.removeLeft(ctx)
+func (r *Reconciler) Start(ctx context.Context) error {
+	r.removeLeftoverTrials(ctx)
 	<-ctx.Done()
-	c.drains.end()
-	c.trials.end()
+	r.drains.shutDown()
+	r.trials.shutDown()
 	return nil
 }
 
 // Reconcile begins or ends what is done with one node.
-func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	u := &refitv1alpha1.NodeUpgrade{}
-	if err := c.Live.Get(ctx, request.NamespacedName, u); err != nil {
-		c.drains.stop(request.Name)
-		c.trials.stop(request.Name)
+	if err := r.Client.Get(ctx, request.NamespacedName, u); err != nil {
+		r.drains.stop(request.Name)
+		r.trials.stop(request.Name)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	lookAgain := func(ctx context.Context) { c.lookAgain(ctx, request) }
-	c.drains.follow(ctx, u, drainOf, c.drain, lookAgain)
-	c.trials.follow(ctx, u, trialOf, c.try, lookAgain)
+	requeue := func(ctx context.Context) { r.requeue(ctx, request) }
+	r.drains.sync(ctx, u, drainOf, r.runDrain, requeue)
+	r.trials.sync(ctx, u, trialOf, r.runTrial, requeue)
 	return reconcile.Result{}, nil
 }
 
-// lookAgain looks at a node on which something has just ended.
-func (c *Controller) lookAgain(ctx context.Context, request reconcile.Request) {
+// requeue looks at a node on which something has just ended.
+func (r *Reconciler) requeue(ctx context.Context, request reconcile.Request) {
 	for ctx.Err() == nil {
-		if _, err := c.Reconcile(ctx, request); err == nil {
+		if _, err := r.Reconcile(ctx, request); err == nil {
 			return
 		}
-		pause(ctx, askedAgain)
+		sleep(ctx, apiRetryInterval)
 	}
 }

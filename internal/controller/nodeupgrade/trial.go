@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// triedAgain is when a node that was not well is tried again: whoever mended it need tell nobody.
-	triedAgain = 30 * time.Second
-	// askedAgain is when the API is asked again that could not be.
-	askedAgain = time.Second
+	// trialRetryInterval is when a node that was not well is tried again: whoever mended it need tell nobody.
+	trialRetryInterval = 30 * time.Second
+	// apiRetryInterval is when the API is asked again that could not be.
+	apiRetryInterval = time.Second
 )
 
 // trialJob is which node is tried, and what for.
@@ -38,54 +38,54 @@ func trialOf(u *refitv1alpha1.NodeUpgrade) (trialJob, bool) {
 	return trialJob{node: u.Name, sequence: t.Sequence, operation: u.Spec.Operation}, true
 }
 
-// try tries a node until it is well there, or nobody waits for that any more.
-func (c *Controller) try(ctx context.Context, wanted trialJob) {
-	for c.awaited(ctx, wanted) {
-		err := c.Trials.Try(ctx, wanted.node, wanted.sequence)
+// runTrial tries a node until it is well there, or nobody waits for that any more.
+func (r *Reconciler) runTrial(ctx context.Context, wanted trialJob) {
+	for r.trialAwaited(ctx, wanted) {
+		err := r.Trials.Try(ctx, wanted.node, wanted.sequence)
 		failure, unwell := errors.AsType[*trial.Failure](err)
 		switch {
 		case ctx.Err() != nil:
 		case err == nil:
-			c.writeTrial(ctx, wanted, refitv1alpha1.TrialPassed, "")
+			r.patchTrial(ctx, wanted, refitv1alpha1.TrialPassed, "")
 			return
 		case errors.Is(err, trial.ErrNoImage):
 			message := "not tried: " + err.Error()
-			if u := c.writeTrial(ctx, wanted, refitv1alpha1.TrialPassed, message); u != nil {
-				c.Events.Eventf(u, nil, corev1.EventTypeWarning, "NotTried", "Try", "%s", message)
+			if u := r.patchTrial(ctx, wanted, refitv1alpha1.TrialPassed, message); u != nil {
+				r.Recorder.Eventf(u, nil, corev1.EventTypeWarning, "NotTried", "Try", "%s", message)
 			}
 			return
 		case unwell:
-			c.writeTrial(ctx, wanted, refitv1alpha1.TrialFailed, refitv1alpha1.Clip(failure.Message, refitv1alpha1.MaxMessage))
-			pause(ctx, triedAgain)
+			r.patchTrial(ctx, wanted, refitv1alpha1.TrialFailed, refitv1alpha1.Clip(failure.Message, refitv1alpha1.MaxMessage))
+			sleep(ctx, trialRetryInterval)
 		default:
 			ctrllog.FromContext(ctx).Info("the node cannot be tried now", "node", wanted.node, "error", err.Error())
-			pause(ctx, askedAgain)
+			sleep(ctx, apiRetryInterval)
 		}
 	}
 }
 
-// awaited says whether the operation still waits for the trial: one that was aborted or deleted does not. An API that does not answer is no reason to end.
-func (c *Controller) awaited(ctx context.Context, wanted trialJob) bool {
+// trialAwaited says whether the operation still waits for the trial: one that was aborted or deleted does not. An API that does not answer is no reason to end.
+func (r *Reconciler) trialAwaited(ctx context.Context, wanted trialJob) bool {
 	if ctx.Err() != nil {
 		return false
 	}
 	operation := &refitv1alpha1.ClusterUpgrade{}
-	if err := c.Live.Get(ctx, types.NamespacedName{Name: wanted.operation.Name}, operation); err != nil {
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: wanted.operation.Name}, operation); err != nil {
 		return client.IgnoreNotFound(err) != nil
 	}
 	return operation.UID == wanted.operation.UID && operation.DeletionTimestamp.IsZero() && !operation.Spec.Aborted && !operation.HasEnded()
 }
 
-// writeTrial writes down what was found, and returns the object if that is news.
-func (c *Controller) writeTrial(ctx context.Context, wanted trialJob, phase refitv1alpha1.TrialPhase, message string) (written *refitv1alpha1.NodeUpgrade) {
-	c.insist(ctx, wanted.node, func(u *refitv1alpha1.NodeUpgrade) {
+// patchTrial writes down what was found, and returns the object if that is news.
+func (r *Reconciler) patchTrial(ctx context.Context, wanted trialJob, phase refitv1alpha1.TrialPhase, message string) (written *refitv1alpha1.NodeUpgrade) {
+	r.patchStatus(ctx, wanted.node, func(u *refitv1alpha1.NodeUpgrade) {
 		written = nil
 		t := u.Status.Trial
 		if now, ok := trialOf(u); !ok || now != wanted || (t.Phase == phase && t.Message == message) {
 			return
 		}
 		if t.Phase != phase {
-			at := metav1.NewTime(c.Now().UTC().Truncate(time.Second))
+			at := metav1.NewTime(r.Now().UTC().Truncate(time.Second))
 			t.FinishedAt = &at
 		}
 		t.Phase, t.Message, written = phase, message, u
@@ -93,15 +93,15 @@ func (c *Controller) writeTrial(ctx context.Context, wanted trialJob, phase refi
 	return written
 }
 
-// removeLeft removes the Pods of trials that nobody waits for.
-func (c *Controller) removeLeft(ctx context.Context) {
-	err := c.Trials.RemoveLeft(ctx, func(ctx context.Context, node string) (bool, error) {
+// removeLeftoverTrials removes the Pods of trials that nobody waits for.
+func (r *Reconciler) removeLeftoverTrials(ctx context.Context) {
+	err := r.Trials.RemoveLeft(ctx, func(ctx context.Context, node string) (bool, error) {
 		u := &refitv1alpha1.NodeUpgrade{}
-		if err := c.Live.Get(ctx, types.NamespacedName{Name: node}, u); err != nil {
+		if err := r.Client.Get(ctx, types.NamespacedName{Name: node}, u); err != nil {
 			return false, client.IgnoreNotFound(err)
 		}
 		wanted, ok := trialOf(u)
-		return ok && c.awaited(ctx, wanted), nil
+		return ok && r.trialAwaited(ctx, wanted), nil
 	})
 	if err != nil {
 		ctrllog.FromContext(ctx).Info("Pods of former trials may be left", "error", err.Error())

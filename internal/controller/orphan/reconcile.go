@@ -14,80 +14,80 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// manager is whose fields the controller's are.
-const manager = client.FieldOwner("refit-controller")
+// fieldOwner is whose fields the controller's are.
+const fieldOwner = client.FieldOwner("refit-controller")
 
-// Controller lifts cordons that nobody else would.
-type Controller struct {
+// Reconciler lifts cordons that nobody else would.
+type Reconciler struct {
 	// Watched reads what is watched; Live reads from the API itself, and writes.
-	Watched client.Reader
-	Live    client.Client
-	Events  events.EventRecorder
+	Cache    client.Reader
+	Client   client.Client
+	Recorder events.EventRecorder
 }
 
 // Reconcile looks at one node. Only where what is watched shows an orphan, the API is asked: news of an operation may be late.
-func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	if seen, err := c.look(ctx, c.Watched, request); err != nil || seen.action == nil {
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if obs, err := r.observe(ctx, r.Cache, request); err != nil || obs.action == nil {
 		return reconcile.Result{}, err
 	}
-	seen, err := c.look(ctx, c.Live, request)
-	if err != nil || seen.action == nil {
+	obs, err := r.observe(ctx, r.Client, request)
+	if err != nil || obs.action == nil {
 		return reconcile.Result{}, err
 	}
-	err = c.carryOut(ctx, &seen)
+	err = r.execute(ctx, &obs)
 	if apierrors.IsConflict(err) { // who was quicker wakes us again
 		err = nil
 	}
 	return reconcile.Result{}, client.IgnoreNotFound(err)
 }
 
-// sight is one look at a node, and what was decided.
-type sight struct {
+// observation is one look at a node, and what was decided.
+type observation struct {
 	node   corev1.Node
 	order  refitv1alpha1.NodeUpgrade
 	action *plan.Action
 }
 
-func (c *Controller) look(ctx context.Context, reader client.Reader, request reconcile.Request) (sight, error) {
-	var seen sight
-	if err := reader.Get(ctx, request.NamespacedName, &seen.node); err != nil {
-		return seen, client.IgnoreNotFound(err)
+func (r *Reconciler) observe(ctx context.Context, reader client.Reader, request reconcile.Request) (observation, error) {
+	var obs observation
+	if err := reader.Get(ctx, request.NamespacedName, &obs.node); err != nil {
+		return obs, client.IgnoreNotFound(err)
 	}
-	n := cluster.Node{Name: seen.node.Name, UID: string(seen.node.UID), CordonedBy: seen.node.Annotations[refitv1alpha1.AnnotationCordonedBy]}
+	n := cluster.Node{Name: obs.node.Name, UID: string(obs.node.UID), CordonedBy: obs.node.Annotations[refitv1alpha1.AnnotationCordonedBy]}
 	if n.CordonedBy == "" {
-		return seen, nil
+		return obs, nil
 	}
-	switch err := reader.Get(ctx, request.NamespacedName, &seen.order); {
+	switch err := reader.Get(ctx, request.NamespacedName, &obs.order); {
 	case err == nil:
-		n.Upgrade = &cluster.Upgrade{Spec: seen.order.Spec, Status: seen.order.Status}
+		n.Upgrade = &cluster.Upgrade{Spec: obs.order.Spec, Status: obs.order.Status}
 	case !apierrors.IsNotFound(err):
-		return seen, err
+		return obs, err
 	}
 	var operations refitv1alpha1.ClusterUpgradeList
 	if err := reader.List(ctx, &operations); err != nil {
-		return seen, err
+		return obs, err
 	}
 	there := map[string]bool{}
 	for i := range operations.Items {
 		there[string(operations.Items[i].UID)] = true
 	}
-	seen.action = plan.Orphan(&n, func(uid string) bool { return there[uid] })
-	return seen, nil
+	obs.action = plan.Orphan(&n, func(uid string) bool { return there[uid] })
+	return obs, nil
 }
 
-// carryOut does what was decided, if everything is still as it was seen.
-func (c *Controller) carryOut(ctx context.Context, seen *sight) error {
-	if seen.action.Kind == plan.Hold {
-		seen.order.Spec.Permit = refitv1alpha1.PermitHold
-		seen.order.Spec.Sequence++
-		return c.Live.Update(ctx, &seen.order, manager)
+// execute does what was decided, if everything is still as it was seen.
+func (r *Reconciler) execute(ctx context.Context, obs *observation) error {
+	if obs.action.Kind == plan.Hold {
+		obs.order.Spec.Permit = refitv1alpha1.PermitHold
+		obs.order.Spec.Sequence++
+		return r.Client.Update(ctx, &obs.order, fieldOwner)
 	}
-	was := seen.node.DeepCopy()
-	delete(seen.node.Annotations, refitv1alpha1.AnnotationCordonedBy)
-	seen.node.Spec.Unschedulable = false
-	if err := c.Live.Patch(ctx, &seen.node, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), manager); err != nil {
+	was := obs.node.DeepCopy()
+	delete(obs.node.Annotations, refitv1alpha1.AnnotationCordonedBy)
+	obs.node.Spec.Unschedulable = false
+	if err := r.Client.Patch(ctx, &obs.node, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
 		return err
 	}
-	c.Events.Eventf(&seen.node, nil, corev1.EventTypeNormal, "Uncordoned", "Uncordon", "%s", seen.action.Reason)
+	r.Recorder.Eventf(&obs.node, nil, corev1.EventTypeNormal, "Uncordoned", "Uncordon", "%s", obs.action.Reason)
 	return nil
 }

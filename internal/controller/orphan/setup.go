@@ -16,8 +16,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// SetUp lets a manager run the controller. It wakes for marked nodes only, and for work on them; and when an operation goes away, for all that are marked.
-func (c *Controller) SetUp(manager ctrl.Manager) error {
+// SetupWithManager lets a manager run the controller. It wakes for marked nodes only, and for work on them; and when an operation goes away, for all that are marked.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	marked := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetAnnotations()[refitv1alpha1.AnnotationCordonedBy] != "" })
 	gone := predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
@@ -26,14 +26,14 @@ func (c *Controller) SetUp(manager ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(manager).Named("orphan").
 		For(&corev1.Node{}, builder.WithPredicates(marked)).
 		Watches(&refitv1alpha1.NodeUpgrade{}, &handler.EnqueueRequestForObject{}).
-		Watches(&refitv1alpha1.ClusterUpgrade{}, handler.EnqueueRequestsFromMapFunc(c.marked), builder.WithPredicates(gone)).
-		Complete(c)
+		Watches(&refitv1alpha1.ClusterUpgrade{}, handler.EnqueueRequestsFromMapFunc(r.markedNodes), builder.WithPredicates(gone)).
+		Complete(r)
 }
 
-// marked are the nodes that have a mark.
-func (c *Controller) marked(ctx context.Context, _ client.Object) []reconcile.Request {
+// markedNodes are the nodes that have a mark.
+func (r *Reconciler) markedNodes(ctx context.Context, _ client.Object) []reconcile.Request {
 	var nodes corev1.NodeList
-	if err := c.Watched.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Cache.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	var out []reconcile.Request

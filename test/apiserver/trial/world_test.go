@@ -114,8 +114,8 @@ func (w *world) live() (end func()) {
 	must(w.t, err)
 	typed, err := kubernetes.NewForConfig(own)
 	must(w.t, err)
-	c := &nodeupgrade.Controller{Live: live, Trials: trial.New(typed), Events: manager.GetEventRecorder("refit"), Now: time.Now}
-	must(w.t, c.SetUp(manager))
+	c := &nodeupgrade.Reconciler{Client: live, Trials: trial.New(typed), Recorder: manager.GetEventRecorder("refit"), Now: time.Now}
+	must(w.t, c.SetupWithManager(manager))
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {

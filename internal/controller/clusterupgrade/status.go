@@ -9,54 +9,54 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// tell writes the operation's status, if it is another one than before: claims, the plan, how far it is, and what is being done or waited for. The update names
+// writeStatus writes the operation's status, if it is another one than before: claims, the plan, how far it is, and what is being done or waited for. The update names
 // the version that was read, so that it fails where another leader has written meanwhile. The status of an operation that has ended is history: what becomes of
 // its nodes later is no longer its doing.
-func (c *Controller) tell(ctx context.Context, seen *sight) error {
-	operation := seen.operation
+func (r *Reconciler) writeStatus(ctx context.Context, obs *observation) error {
+	operation := obs.operation
 	if operation.HasEnded() {
 		return nil
 	}
 	was := operation.Status.DeepCopy()
 	status := &operation.Status
 	status.ObservedGeneration = operation.Generation
-	status.Active = activeAfter(status.Active, seen.decision.Do)
-	status.Nodes, status.Failures = seen.decision.Progress, seen.decision.Failures
-	if seen.plan != nil {
-		status.Plan = seen.summary(status.Plan)
+	status.Active = activeAfter(status.Active, obs.decision.Do)
+	status.Nodes, status.Failures = obs.decision.Progress, obs.decision.Failures
+	if obs.plan != nil {
+		status.Plan = obs.summary(status.Plan)
 	}
-	status.Doing = refitv1alpha1.Clip(seen.doing(), maxDoing)
+	status.Doing = refitv1alpha1.Clip(obs.doing(), maxMessage)
 	if status.Doing != was.Doing {
-		status.DoingSince = c.stamp()
+		status.DoingSince = r.stamp()
 	}
-	seen.setConditions(c.Now())
+	obs.setConditions(r.Now())
 	if reflect.DeepEqual(*was, *status) {
 		return nil
 	}
-	told := story(was, status, seen)
-	if err := c.Live.Status().Update(ctx, operation); err != nil {
+	events := eventsFor(was, status, obs)
+	if err := r.Client.Status().Update(ctx, operation); err != nil {
 		return err
 	}
-	for _, e := range told {
-		c.note(seen, e)
+	for _, e := range events {
+		r.recordEvent(obs, e)
 	}
 	return nil
 }
 
 // doing is the sentence for people. The write that ends an operation is its last: it says how it ended, not what is being done.
-func (s *sight) doing() string {
-	switch s.state() {
+func (o *observation) doing() string {
+	switch o.state() {
 	case plan.Succeeded:
-		return "Done: the cluster is at " + s.plan.To
+		return "Done: the cluster is at " + o.plan.To
 	case plan.Aborted:
 		return "Aborted"
 	case plan.Running, plan.AwaitingApproval, plan.Queued, plan.Paused, plan.Stalled, plan.Aborting:
 	}
-	return s.decision.Doing
+	return o.decision.Doing
 }
 
-// maxDoing is how long the sentence may be.
-const maxDoing = 768
+// maxMessage is how long the sentence may be.
+const maxMessage = 768
 
 // activeAfter is the list of nodes at work after a decision.
 func activeAfter(active []string, do []plan.Action) []string {
@@ -75,14 +75,14 @@ func activeAfter(active []string, do []plan.Action) []string {
 
 // summary is the plan in numbers. What was estimated when the plan was made stays. So does the hash of a plan that is followed and that nobody approved: a
 // changed one is seen by it. Where one was approved, the hash is that of the plan to approve now.
-func (s *sight) summary(was *refitv1alpha1.PlanSummary) *refitv1alpha1.PlanSummary {
-	now := s.plan.Summary()
-	if was != nil && s.begun() {
+func (o *observation) summary(was *refitv1alpha1.PlanSummary) *refitv1alpha1.PlanSummary {
+	now := o.plan.Summary()
+	if was != nil && o.begun() {
 		now.Estimate, now.From, now.WorkersFrom = was.Estimate, was.From, was.WorkersFrom
-		if was.Hash == s.plan.Hash {
+		if was.Hash == o.plan.Hash {
 			now.Stages = was.Stages // an outline counts no nodes
 		}
-		if s.operation.Spec.ApprovedPlan == "" {
+		if o.operation.Spec.ApprovedPlan == "" {
 			now.Hash = was.Hash
 		}
 	}

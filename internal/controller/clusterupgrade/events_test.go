@@ -42,7 +42,7 @@ func working(nodes ...string) func(*refitv1alpha1.ClusterUpgradeStatus) {
 	return func(s *refitv1alpha1.ClusterUpgradeStatus) { s.Active = nodes }
 }
 
-func TestStory(t *testing.T) {
+func TestEvents(t *testing.T) {
 	claim := plan.Action{Kind: plan.Claim, Node: "n1", Reason: "1 of 1 slots"}
 	fetch := plan.Action{Kind: plan.Prefetch, Node: "n1"}
 	order := func(permit refitv1alpha1.Permit) *cluster.Upgrade {
@@ -107,9 +107,9 @@ func TestStory(t *testing.T) {
 		operation.Spec.ApprovedPlan, operation.Spec.Aborted = tt.approved, tt.now.Phase == refitv1alpha1.PhaseAborting
 		snapshot := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n1", Upgrade: tt.order}}}
 		nodes := map[string]*cluster.Node{"n1": &snapshot.Nodes[0]}
-		s := &sight{operation: operation, snapshot: snapshot, nodes: nodes, decision: plan.Decision{Do: tt.do}}
+		s := &observation{operation: operation, snapshot: snapshot, nodes: nodes, decision: plan.Decision{Do: tt.do}}
 		var got []string
-		for _, e := range story(tt.was, tt.now, s) {
+		for _, e := range eventsFor(tt.was, tt.now, s) {
 			said := fmt.Sprint(e.reason, " ", e.note)
 			if e.node != "" {
 				said = e.node + " " + said

@@ -32,18 +32,18 @@ const (
 )
 
 // sentence is one of the story that Events tell.
-type sentence struct {
+type pendingEvent struct {
 	node    string // that it is about, besides the operation; empty: the operation alone
 	warning bool
 	reason  string
 	note    string
 }
 
-// story is what a write of the operation's status tells: each sentence is a change between two statuses, so it is told once, whoever leads.
-func story(was, now *refitv1alpha1.ClusterUpgradeStatus, s *sight) []sentence {
-	var out []sentence
+// eventsFor is what a write of the operation's status tells: each sentence is a change between two statuses, so it is told once, whoever leads.
+func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, s *observation) []pendingEvent {
+	var out []pendingEvent
 	add := func(node, reason, format string, args ...any) {
-		out = append(out, sentence{node: node, reason: reason, note: fmt.Sprintf(format, args...)})
+		out = append(out, pendingEvent{node: node, reason: reason, note: fmt.Sprintf(format, args...)})
 	}
 	if became(was, now, refitv1alpha1.ConditionPlanned) {
 		add("", eventPlanned, "%s to %s, estimated %s: %s", now.Plan.From, now.Plan.To, now.Plan.Estimate.Duration, now.Plan.Hash)
@@ -61,13 +61,13 @@ func story(was, now *refitv1alpha1.ClusterUpgradeStatus, s *sight) []sentence {
 		add("", eventPrefetched, "every node has what it needs")
 	}
 	for i := range s.decision.Do {
-		if reason := s.inStatus(&s.decision.Do[i]); reason != "" {
+		if reason := s.eventReason(&s.decision.Do[i]); reason != "" {
 			add(s.decision.Do[i].Node, reason, "%s", s.decision.Do[i].Reason)
 		}
 	}
 	for _, f := range now.Failures {
 		if !failedBefore(was.Failures, f.Node) {
-			out = append(out, sentence{node: f.Node, warning: true, reason: eventNodeFailed, note: sayFailure(f)})
+			out = append(out, pendingEvent{node: f.Node, warning: true, reason: eventNodeFailed, note: failureNote(f)})
 		}
 	}
 	if was.Phase != now.Phase && now.Phase != refitv1alpha1.PhaseRunning {
@@ -75,14 +75,14 @@ func story(was, now *refitv1alpha1.ClusterUpgradeStatus, s *sight) []sentence {
 		if ready := meta.FindStatusCondition(now.Conditions, refitv1alpha1.ConditionReady); ready != nil {
 			note = ready.Message
 		}
-		out = append(out, sentence{warning: now.Phase == refitv1alpha1.PhaseStalled, reason: string(now.Phase), note: note})
+		out = append(out, pendingEvent{warning: now.Phase == refitv1alpha1.PhaseStalled, reason: string(now.Phase), note: note})
 	}
 	return out
 }
 
-// inStatus is the reason of the Event about an act that a write of the status is, empty if it is none.
-func (s *sight) inStatus(a *plan.Action) string {
-	n := s.nodes[a.Node]
+// eventReason is the reason of the Event about an act that a write of the status is, empty if it is none.
+func (o *observation) eventReason(a *plan.Action) string {
+	n := o.nodes[a.Node]
 	switch {
 	case a.Kind == plan.Claim:
 		return eventClaimed
@@ -115,7 +115,7 @@ func failedBefore(failures []refitv1alpha1.Failure, node string) bool {
 	return false
 }
 
-func sayFailure(f refitv1alpha1.Failure) string {
+func failureNote(f refitv1alpha1.Failure) string {
 	note := f.Message
 	if f.Step != "" {
 		note = f.Step + ": " + note
@@ -127,10 +127,10 @@ func sayFailure(f refitv1alpha1.Failure) string {
 }
 
 // counts is how many actions of a kind were decided on.
-func (s *sight) counts(kind plan.ActionKind) int {
+func (o *observation) counts(kind plan.ActionKind) int {
 	n := 0
-	for i := range s.decision.Do {
-		if s.decision.Do[i].Kind == kind {
+	for i := range o.decision.Do {
+		if o.decision.Do[i].Kind == kind {
 			n++
 		}
 	}
@@ -138,9 +138,9 @@ func (s *sight) counts(kind plan.ActionKind) int {
 }
 
 // ordered says whether an agent has an order of the operation.
-func (s *sight) ordered() bool {
-	for i := range s.snapshot.Nodes {
-		if u := s.snapshot.Nodes[i].Upgrade; u != nil && u.Spec.Operation.UID == s.operation.UID {
+func (o *observation) ordered() bool {
+	for i := range o.snapshot.Nodes {
+		if u := o.snapshot.Nodes[i].Upgrade; u != nil && u.Spec.Operation.UID == o.operation.UID {
 			return true
 		}
 	}
@@ -153,15 +153,15 @@ var eventOf = map[plan.ActionKind]string{
 	plan.Uncordon: eventUncordoned,
 }
 
-// noteAct tells of an act that was done.
-func (c *Controller) noteAct(s *sight, a *plan.Action) {
+// recordAction tells of an act that was done.
+func (r *Reconciler) recordAction(s *observation, a *plan.Action) {
 	if reason := eventOf[a.Kind]; reason != "" {
-		c.note(s, sentence{node: a.Node, reason: reason, note: a.Reason})
+		r.recordEvent(s, pendingEvent{node: a.Node, reason: reason, note: a.Reason})
 	}
 }
 
-// note tells of an event: on the operation, and on the node that it is about.
-func (c *Controller) note(s *sight, e sentence) {
+// recordEvent tells of an event: on the operation, and on the node that it is about.
+func (r *Reconciler) recordEvent(s *observation, e pendingEvent) {
 	kind := corev1.EventTypeNormal
 	if e.warning {
 		kind = corev1.EventTypeWarning
@@ -170,15 +170,15 @@ func (c *Controller) note(s *sight, e sentence) {
 	n := s.nodes[e.node]
 	switch {
 	case e.node == "":
-		c.Events.Eventf(s.operation, nil, kind, e.reason, e.reason, "%s", note)
+		r.Recorder.Eventf(s.operation, nil, kind, e.reason, e.reason, "%s", note)
 	case n == nil: // it has left the cluster
-		c.Events.Eventf(s.operation, nil, kind, e.reason, e.reason, "%s: %s", e.node, note)
+		r.Recorder.Eventf(s.operation, nil, kind, e.reason, e.reason, "%s: %s", e.node, note)
 	default:
 		about := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: types.UID(n.UID)}}
 		if onBoth[e.reason] {
-			c.Events.Eventf(s.operation, about, kind, e.reason, e.reason, "%s: %s", e.node, note)
+			r.Recorder.Eventf(s.operation, about, kind, e.reason, e.reason, "%s: %s", e.node, note)
 		}
-		c.Events.Eventf(about, s.operation, kind, e.reason, e.reason, "%s", note)
+		r.Recorder.Eventf(about, s.operation, kind, e.reason, e.reason, "%s", note)
 	}
 }
 

@@ -14,67 +14,67 @@ import (
 	"github.com/refit-dev/refit/internal/engine/observe"
 )
 
-// leads are the epochs that this process raised, by operation.
-type leads struct {
+// raisedEpochs are the epochs that this process raised, by operation.
+type raisedEpochs struct {
 	mu     sync.Mutex
 	epochs map[types.UID]int64
 }
 
-func (l *leads) epoch(uid types.UID) (int64, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	epoch, ok := l.epochs[uid]
+func (e *raisedEpochs) get(uid types.UID) (int64, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	epoch, ok := e.epochs[uid]
 	return epoch, ok
 }
 
-func (l *leads) set(uid types.UID, epoch int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.epochs == nil {
-		l.epochs = map[types.UID]int64{}
+func (e *raisedEpochs) set(uid types.UID, epoch int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.epochs == nil {
+		e.epochs = map[types.UID]int64{}
 	}
-	l.epochs[uid] = epoch
+	e.epochs[uid] = epoch
 }
 
-// lead raises the operation's epoch the first time that this process acts on it, above every epoch that an order or an operation ever had: agents refuse a
+// ensureEpoch raises the operation's epoch the first time that this process acts on it, above every epoch that an order or an operation ever had: agents refuse a
 // lower one. Then it waits until what is watched is as new as that, so that nothing is decided on an order that the former leader had not written yet.
-func (c *Controller) lead(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
+func (r *Reconciler) ensureEpoch(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
 	if operation.HasEnded() {
 		return nil // what is left to do needs no claim and no order
 	}
-	if epoch, ok := c.led.epoch(operation.UID); ok {
+	if epoch, ok := r.epochs.get(operation.UID); ok {
 		if operation.Status.Epoch != epoch {
-			return fmt.Errorf("another controller leads the operation %s: its epoch is %d, and ours was %d", operation.Name, operation.Status.Epoch, epoch)
+			return fmt.Errorf("another controller raisedEpochs the operation %s: its epoch is %d, and ours was %d", operation.Name, operation.Status.Epoch, epoch)
 		}
 		return nil
 	}
-	highest, orders, err := c.highestEpoch(ctx)
+	highest, orders, err := r.highestEpoch(ctx)
 	if err != nil {
 		return err
 	}
 	operation.Status.Epoch = max(highest, operation.Status.Epoch) + 1
-	if err := c.Live.Status().Update(ctx, operation); err != nil {
+	if err := r.Client.Status().Update(ctx, operation); err != nil {
 		return err
 	}
-	if err := c.catchUp(ctx, orders); err != nil {
+	if err := r.waitForCache(ctx, orders); err != nil {
 		return err
 	}
-	c.led.set(operation.UID, operation.Status.Epoch)
+	r.epochs.set(operation.UID, operation.Status.Epoch)
 	return nil
 }
 
 // highestEpoch looks at every order and operation, and returns the orders' versions.
-func (c *Controller) highestEpoch(ctx context.Context) (highest int64, orders map[string]string, err error) {
+func (r *Reconciler) highestEpoch(ctx context.Context) (highest int64, orders map[string]string, err error) {
 	orders = map[string]string{}
 	var operations refitv1alpha1.ClusterUpgradeList
-	if err := c.Live.List(ctx, &operations); err != nil {
+	if err := r.Client.List(ctx, &operations); err != nil {
 		return 0, nil, err
 	}
 	for i := range operations.Items {
 		highest = max(highest, operations.Items[i].Status.Epoch)
 	}
 	for page := (refitv1alpha1.NodeUpgradeList{}); ; {
-		if err := c.Live.List(ctx, &page, client.Limit(500), client.Continue(page.Continue)); err != nil {
+		if err := r.Client.List(ctx, &page, client.Limit(500), client.Continue(page.Continue)); err != nil {
 			return 0, nil, err
 		}
 		for i := range page.Items {
@@ -87,13 +87,13 @@ func (c *Controller) highestEpoch(ctx context.Context) (highest int64, orders ma
 	}
 }
 
-// catchUp waits until the watch has told of every order that was read.
-func (c *Controller) catchUp(ctx context.Context, orders map[string]string) error {
+// waitForCache waits until the watch has told of every order that was read.
+func (r *Reconciler) waitForCache(ctx context.Context, orders map[string]string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		var watched refitv1alpha1.NodeUpgradeList
-		if err := c.Watched.List(ctx, &watched, client.UnsafeDisableDeepCopy); err != nil {
+		if err := r.Cache.List(ctx, &watched, client.UnsafeDisableDeepCopy); err != nil {
 			return false, err
 		}
 		left := len(orders)

@@ -14,22 +14,22 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Tell lets the metrics server tell of what a cache has, from now on. The registry outlives the controllers, which may begin anew in one process: what was
+// Register lets the metrics server tell of what a cache has, from now on. The registry outlives the controllers, which may begin anew in one process: what was
 // registered by a life before reads the new cache.
-func Tell(watched client.Reader) error {
-	told.mu.Lock()
-	defer told.mu.Unlock()
-	told.watched = watched
-	for _, c := range []prometheus.Collector{told, evictionsRefused} {
-		if err := ctrlmetrics.Registry.Register(c); err != nil && !told.registered {
+func Register(watched client.Reader) error {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	shared.watched = watched
+	for _, c := range []prometheus.Collector{shared, evictionsRefused} {
+		if err := ctrlmetrics.Registry.Register(c); err != nil && !shared.registered {
 			return fmt.Errorf("registering metrics: %w", err)
 		}
 	}
-	told.registered = true
+	shared.registered = true
 	return nil
 }
 
-var told = newCollector()
+var shared = newCollector()
 
 // collector counts when it is asked.
 type collector struct {
@@ -61,7 +61,7 @@ func (c *collector) Describe(to chan<- *prometheus.Desc) {
 
 // Collect is of prometheus.Collector. While nothing is known, as before the first look at the cluster, it tells nothing: a zero would be a lie.
 func (c *collector) Collect(to chan<- prometheus.Metric) {
-	seen, err := c.look()
+	seen, err := c.list()
 	if err != nil {
 		return
 	}
@@ -78,14 +78,14 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// patience is how long somebody who asks waits for a cache that has nothing yet.
-const patience = time.Second
+// listTimeout is how long somebody who asks waits for a cache that has nothing yet.
+const listTimeout = time.Second
 
-func (c *collector) look() (*objects, error) {
+func (c *collector) list() (*objects, error) {
 	c.mu.Lock()
 	watched := c.watched
 	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
 	defer cancel()
 	var operations refitv1alpha1.ClusterUpgradeList
 	var nodes refitv1alpha1.NodeUpgradeList

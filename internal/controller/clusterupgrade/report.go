@@ -11,13 +11,13 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// ask asks a node's agent for fresh facts. The number only ever rises, so it does not matter who else asks.
-func (c *Controller) ask(ctx context.Context, seen *sight, a *plan.Action) error {
-	if n := seen.nodes[a.Node]; n == nil || n.Asked >= a.Request {
+// requestReport asks a node's agent for fresh facts. The number only ever rises, so it does not matter who else asks.
+func (r *Reconciler) requestReport(ctx context.Context, obs *observation, a *plan.Action) error {
+	if n := obs.nodes[a.Node]; n == nil || n.Asked >= a.Request {
 		return nil
 	}
 	report := &refitv1alpha1.NodeReport{}
 	report.Name = a.Node
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"request":%d}}`, a.Request))
-	return client.IgnoreNotFound(c.Live.Patch(ctx, report, patch, manager))
+	return client.IgnoreNotFound(r.Client.Patch(ctx, report, patch, fieldOwner))
 }
