@@ -14,21 +14,21 @@ import (
 
 // The reasons of Events that are no phase of an operation. docs/metrics.md tells of them.
 const (
-	eventPlanned     = "Planned"
-	eventApproved    = "Approved"
-	eventResumed     = "Resumed"
-	eventPrefetching = "Prefetching"
-	eventPrefetched  = "Prefetched"
-	eventClaimed     = "Claimed"
-	eventCordoned    = "Cordoned"
-	eventDraining    = "Draining"
-	eventLeft        = "LeftForLater"
-	eventUpgrading   = "Upgrading"
-	eventPuttingBack = "PuttingBack"
-	eventUncordoned  = "Uncordoned"
-	eventDone        = "Done"
-	eventGivenBack   = "GivenBack"
-	eventNodeFailed  = "NodeFailed"
+	eventPlanned      = "Planned"
+	eventApproved     = "Approved"
+	eventResumed      = "Resumed"
+	eventPrefetching  = "Prefetching"
+	eventPrefetched   = "Prefetched"
+	eventNodeSelected = "NodeSelected"
+	eventCordoned     = "Cordoned"
+	eventDraining     = "Draining"
+	eventNodeSkipped  = "NodeSkipped"
+	eventUpgrading    = "Upgrading"
+	eventRollingBack  = "RollingBack"
+	eventUncordoned   = "Uncordoned"
+	eventDone         = "Done"
+	eventNodeReleased = "NodeReleased"
+	eventNodeFailed   = "NodeFailed"
 )
 
 // sentence is one of the story that Events tell.
@@ -85,13 +85,13 @@ func (o *observation) eventReason(a *plan.Action) string {
 	n := o.nodes[a.Node]
 	switch {
 	case a.Kind == plan.Claim:
-		return eventClaimed
+		return eventNodeSelected
 	case a.Kind != plan.Free:
 		return ""
 	case n != nil && n.Upgrade != nil && n.Upgrade.Status.Phase == refitv1alpha1.NodeSucceeded:
 		return eventDone
 	}
-	return eventGivenBack
+	return eventNodeReleased
 }
 
 func nodes(n int) string {
@@ -149,7 +149,7 @@ func (o *observation) ordered() bool {
 
 // eventOf are the acts that are told of on the node, once they are done.
 var eventOf = map[plan.ActionKind]string{
-	plan.Cordon: eventCordoned, plan.Drain: eventDraining, plan.Skip: eventLeft, plan.Apply: eventUpgrading, plan.PutBack: eventPuttingBack,
+	plan.Cordon: eventCordoned, plan.Drain: eventDraining, plan.Skip: eventNodeSkipped, plan.Apply: eventUpgrading, plan.PutBack: eventRollingBack,
 	plan.Uncordon: eventUncordoned,
 }
 
@@ -186,4 +186,4 @@ func (r *Reconciler) recordEvent(s *observation, e pendingEvent) {
 const maxNote = 768
 
 // onBoth are what is told of a node on the operation, too. The rest is on the node only: five thousand nodes would drown the operation's own story.
-var onBoth = map[string]bool{eventClaimed: true, eventDone: true, eventGivenBack: true, eventNodeFailed: true, eventLeft: true, eventPuttingBack: true}
+var onBoth = map[string]bool{eventNodeSelected: true, eventDone: true, eventNodeReleased: true, eventNodeFailed: true, eventNodeSkipped: true, eventRollingBack: true}

@@ -73,17 +73,17 @@ func TestEvents(t *testing.T) {
 			status(running), status(running),
 			[]plan.Action{claim},
 			order(refitv1alpha1.PermitPrefetch), "",
-			[]string{"Prefetched every node has what it needs", "n1 Claimed 1 of 1 slots"},
+			[]string{"Prefetched every node has what it needs", "n1 NodeSelected 1 of 1 slots"},
 		},
 		"a claim beside another": {
-			status(running, working("n2")), status(running), []plan.Action{claim}, order(refitv1alpha1.PermitPrefetch), "", []string{"n1 Claimed 1 of 1 slots"},
+			status(running, working("n2")), status(running), []plan.Action{claim}, order(refitv1alpha1.PermitPrefetch), "", []string{"n1 NodeSelected 1 of 1 slots"},
 		},
 		"a claim after another": {
-			status(running), status(running), []plan.Action{claim}, order(refitv1alpha1.PermitApply), "", []string{"n1 Claimed 1 of 1 slots"},
+			status(running), status(running), []plan.Action{claim}, order(refitv1alpha1.PermitApply), "", []string{"n1 NodeSelected 1 of 1 slots"},
 		},
-		"a node is done":       {status(running), status(running), []plan.Action{free}, done, "", []string{"n1 Done it is so"}},
-		"a node is given back": {status(running), status(running), []plan.Action{free}, order(refitv1alpha1.PermitHold), "", []string{"n1 GivenBack it is so"}},
-		"a node has left":      {status(running), status(running), []plan.Action{free}, nil, "", []string{"n1 GivenBack it is so"}},
+		"a node is done":     {status(running), status(running), []plan.Action{free}, done, "", []string{"n1 Done it is so"}},
+		"a node is released": {status(running), status(running), []plan.Action{free}, order(refitv1alpha1.PermitHold), "", []string{"n1 NodeReleased it is so"}},
+		"a node has left":    {status(running), status(running), []plan.Action{free}, nil, "", []string{"n1 NodeReleased it is so"}},
 		"a node fails": {
 			status(running), status(running, failing("n1")), nil, nil, "", []string{"! n1 NodeFailed swap-kubelet: it does not start. Remedy: mend it"},
 		},

@@ -65,7 +65,7 @@ func stateOf(u *refitv1alpha1.NodeUpgrade) string {
 		case refitv1alpha1.DrainBlocked:
 			return stateDrainBlocked
 		case refitv1alpha1.DrainSkipped:
-			return stateLeft
+			return stateSkipped
 		case refitv1alpha1.DrainFailed:
 			return string(refitv1alpha1.NodeFailed)
 		}

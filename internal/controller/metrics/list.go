@@ -72,11 +72,11 @@ var phases = []string{
 const (
 	stateDraining     = "Draining"
 	stateDrainBlocked = "DrainBlocked"
-	stateLeft         = "LeftForLater"
+	stateSkipped      = "Skipped"
 )
 
 var states = []string{
-	string(refitv1alpha1.NodeIdle), string(refitv1alpha1.NodePrefetching), string(refitv1alpha1.NodePrefetched), stateDraining, stateDrainBlocked, stateLeft,
+	string(refitv1alpha1.NodeIdle), string(refitv1alpha1.NodePrefetching), string(refitv1alpha1.NodePrefetched), stateDraining, stateDrainBlocked, stateSkipped,
 	string(refitv1alpha1.NodeApplying), string(refitv1alpha1.NodeSucceeded), string(refitv1alpha1.NodeFailed), string(refitv1alpha1.NodeRollingBack),
 	string(refitv1alpha1.NodeRolledBack),
 }
