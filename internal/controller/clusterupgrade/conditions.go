@@ -20,16 +20,16 @@ var phases = map[plan.State]refitv1alpha1.Phase{
 
 // state is where the operation is once this decision is written down: the write that finishes it is its end.
 func (o *observation) state() plan.State {
-	for i := range o.decision.Do {
+	for i := range o.Decision.Do {
 		switch {
-		case o.decision.Do[i].Kind != plan.Finish:
+		case o.Decision.Do[i].Kind != plan.Finish:
 		case o.operation.Spec.Aborted:
 			return plan.Aborted
 		default:
 			return plan.Succeeded
 		}
 	}
-	return o.decision.State
+	return o.Decision.State
 }
 
 // setConditions writes the conditions, which are the truth, and the phase, which follows from them.
@@ -51,23 +51,23 @@ func (o *observation) setConditions(now time.Time) {
 	set(refitv1alpha1.ConditionReconciling, !state.Ended(), reason, message)
 	set(refitv1alpha1.ConditionStalled, state == plan.Stalled, reason, message)
 	set(refitv1alpha1.ConditionQueued, state == plan.Queued, reason, message)
-	if o.checks != nil {
-		finding := o.blocking()
+	if o.Checks != nil {
+		finding := o.Blocking()
 		if finding == nil {
-			set(refitv1alpha1.ConditionPreflight, true, refitv1alpha1.ReasonPassed, fmt.Sprintf("%d checks passed", o.checks.Summary.Checks))
+			set(refitv1alpha1.ConditionPreflight, true, refitv1alpha1.ReasonPassed, fmt.Sprintf("%d checks passed", o.Checks.Summary.Checks))
 		} else {
 			set(refitv1alpha1.ConditionPreflight, false, refitv1alpha1.ReasonBlocked, finding.Check+": "+finding.Message+" "+finding.Remedy)
 		}
 	}
-	if o.plan == nil {
-		set(refitv1alpha1.ConditionPlanned, false, refitv1alpha1.ReasonBlocked, o.unmade.Error())
+	if o.Plan == nil {
+		set(refitv1alpha1.ConditionPlanned, false, refitv1alpha1.ReasonBlocked, o.PlanError.Error())
 		return
 	}
-	set(refitv1alpha1.ConditionPlanned, true, refitv1alpha1.ReasonPassed, "from "+o.plan.From+" to "+o.plan.To)
+	set(refitv1alpha1.ConditionPlanned, true, refitv1alpha1.ReasonPassed, "from "+o.Plan.From+" to "+o.Plan.To)
 	switch {
 	case state == plan.AwaitingApproval:
 		set(refitv1alpha1.ConditionApproved, false, reason, message)
-	case o.checks == nil || o.blocking() == nil:
+	case o.Checks == nil || o.Blocking() == nil:
 		set(refitv1alpha1.ConditionApproved, true, refitv1alpha1.ReasonApproved, "nothing waits for approval")
 	}
 }
@@ -80,12 +80,12 @@ func (o *observation) why(state plan.State) (reason, message string) {
 	case plan.Aborted:
 		return refitv1alpha1.ReasonAborted, "the operation was aborted"
 	case plan.Paused:
-		return refitv1alpha1.ReasonPaused, o.decision.Doing
+		return refitv1alpha1.ReasonPaused, o.Decision.Doing
 	case plan.Aborting:
-		return refitv1alpha1.ReasonAborting, o.decision.Doing
+		return refitv1alpha1.ReasonAborting, o.Decision.Doing
 	case plan.Running, plan.AwaitingApproval, plan.Queued, plan.Stalled:
 	}
-	for _, w := range o.decision.Waiting {
+	for _, w := range o.Decision.Waiting {
 		if state == plan.Stalled && !w.Person {
 			continue
 		}
@@ -94,9 +94,9 @@ func (o *observation) why(state plan.State) (reason, message string) {
 			message += ". Remedy: " + w.Remedy
 		}
 		if state == plan.Running {
-			return refitv1alpha1.ReasonProgressing, o.decision.Doing
+			return refitv1alpha1.ReasonProgressing, o.Decision.Doing
 		}
 		return w.Reason, message
 	}
-	return refitv1alpha1.ReasonProgressing, o.decision.Doing
+	return refitv1alpha1.ReasonProgressing, o.Decision.Doing
 }

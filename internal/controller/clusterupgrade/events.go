@@ -57,12 +57,12 @@ func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, s *observation) []p
 	if s.counts(plan.Prefetch) > 0 && !s.ordered() {
 		add("", eventPrefetching, "%s on %s, a few at a time", now.Plan.To, nodes(int(now.Nodes.Total)))
 	}
-	if s.counts(plan.Claim) > 0 && len(was.Active) == 0 && !s.changed() {
+	if s.counts(plan.Claim) > 0 && !s.Started {
 		add("", eventPrefetched, "every node has what it needs")
 	}
-	for i := range s.decision.Do {
-		if reason := s.eventReason(&s.decision.Do[i]); reason != "" {
-			add(s.decision.Do[i].Node, reason, "%s", s.decision.Do[i].Reason)
+	for i := range s.Decision.Do {
+		if reason := s.eventReason(&s.Decision.Do[i]); reason != "" {
+			add(s.Decision.Do[i].Node, reason, "%s", s.Decision.Do[i].Reason)
 		}
 	}
 	for _, f := range now.Failures {
@@ -129,8 +129,8 @@ func failureNote(f refitv1alpha1.Failure) string {
 // counts is how many actions of a kind were decided on.
 func (o *observation) counts(kind plan.ActionKind) int {
 	n := 0
-	for i := range o.decision.Do {
-		if o.decision.Do[i].Kind == kind {
+	for i := range o.Decision.Do {
+		if o.Decision.Do[i].Kind == kind {
 			n++
 		}
 	}

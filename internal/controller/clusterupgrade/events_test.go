@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
@@ -107,7 +108,9 @@ func TestEvents(t *testing.T) {
 		operation.Spec.ApprovedPlan, operation.Spec.Aborted = tt.approved, tt.now.Phase == refitv1alpha1.PhaseAborting
 		snapshot := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n1", Upgrade: tt.order}}}
 		nodes := map[string]*cluster.Node{"n1": &snapshot.Nodes[0]}
-		s := &observation{operation: operation, snapshot: snapshot, nodes: nodes, decision: plan.Decision{Do: tt.do}}
+		started := len(tt.was.Active) > 0 || tt.order != nil && tt.order.Spec.Permit == refitv1alpha1.PermitApply
+		assessed := &assess.Assessment{Started: started, Decision: plan.Decision{Do: tt.do}}
+		s := &observation{operation: operation, snapshot: snapshot, nodes: nodes, Assessment: assessed}
 		var got []string
 		for _, e := range eventsFor(tt.was, tt.now, s) {
 			said := fmt.Sprint(e.reason, " ", e.note)

@@ -38,8 +38,8 @@ func (r *Reconciler) execute(ctx context.Context, obs *observation) error {
 	}
 	var group errgroup.Group
 	group.SetLimit(maxConcurrentActions)
-	for i := range obs.decision.Do {
-		action := &obs.decision.Do[i]
+	for i := range obs.Decision.Do {
+		action := &obs.Decision.Do[i]
 		do := executors[action.Kind]
 		if do == nil {
 			continue // Claim, Free and Finish are in the status

@@ -67,10 +67,10 @@ func (r *Reconciler) advance(ctx context.Context, operation *refitv1alpha1.Clust
 
 // nextRequeue is what follows a decision that was carried out: an operation that was deleted is let go of, another one is looked at again.
 func (r *Reconciler) nextRequeue(ctx context.Context, obs *observation) (time.Duration, error) {
-	if !obs.decision.State.Ended() {
-		return untilNextChange(obs.decision, r.Now()), nil
+	if !obs.Decision.State.Ended() {
+		return untilNextChange(obs.Decision, r.Now()), nil
 	}
-	if len(obs.decision.Do) > 0 {
+	if len(obs.Decision.Do) > 0 {
 		return requeueInterval, nil
 	}
 	return 0, r.removeFinalizer(ctx, obs.operation)

@@ -20,9 +20,9 @@ func (r *Reconciler) writeStatus(ctx context.Context, obs *observation) error {
 	was := operation.Status.DeepCopy()
 	status := &operation.Status
 	status.ObservedGeneration = operation.Generation
-	status.Active = activeAfter(status.Active, obs.decision.Do)
-	status.Nodes, status.Failures = obs.decision.Progress, obs.decision.Failures
-	if obs.plan != nil {
+	status.Active = activeAfter(status.Active, obs.Decision.Do)
+	status.Nodes, status.Failures = obs.Decision.Progress, obs.Decision.Failures
+	if obs.Plan != nil {
 		status.Plan = obs.summary(status.Plan)
 	}
 	status.Doing = refitv1alpha1.Clip(obs.doing(), maxMessage)
@@ -47,12 +47,12 @@ func (r *Reconciler) writeStatus(ctx context.Context, obs *observation) error {
 func (o *observation) doing() string {
 	switch o.state() {
 	case plan.Succeeded:
-		return "Done: the cluster is at " + o.plan.To
+		return "Done: the cluster is at " + o.Plan.To
 	case plan.Aborted:
 		return "Aborted"
 	case plan.Running, plan.AwaitingApproval, plan.Queued, plan.Paused, plan.Stalled, plan.Aborting:
 	}
-	return o.decision.Doing
+	return o.Decision.Doing
 }
 
 // maxMessage is how long the sentence may be.
@@ -76,10 +76,10 @@ func activeAfter(active []string, do []plan.Action) []string {
 // summary is the plan in numbers. What was estimated when the plan was made stays. So does the hash of a plan that is followed and that nobody approved: a
 // changed one is seen by it. Where one was approved, the hash is that of the plan to approve now.
 func (o *observation) summary(was *refitv1alpha1.PlanSummary) *refitv1alpha1.PlanSummary {
-	now := o.plan.Summary()
-	if was != nil && o.begun() {
+	now := o.Plan.Summary()
+	if was != nil && o.Started {
 		now.Estimate, now.From, now.WorkersFrom = was.Estimate, was.From, was.WorkersFrom
-		if was.Hash == o.plan.Hash {
+		if was.Hash == o.Plan.Hash {
 			now.Stages = was.Stages // an outline counts no nodes
 		}
 		if o.operation.Spec.ApprovedPlan == "" {
