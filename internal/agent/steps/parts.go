@@ -96,15 +96,17 @@ func (h *Host) installPackages(ctx context.Context, inv inventory, parts []refit
 		return nil
 	}
 	driver := h.driver(inv.packagesOf(parts...)[0].Part)
+	var names []string
 	for _, p := range inv.packagesOf(parts...) {
+		names = append(names, p.Name)
 		if slices.Contains(inv.Held, p.Name) {
 			opts.Hold = append(opts.Hold, p.Name)
 		}
 	}
 	return h.Effect("packages", func() error {
-		// What a killed installation tore is installed again with its file.
-		err := driver.Mend(ctx)
-		if torn, ok := errors.AsType[*node.Failure](err); err != nil && (!ok || torn.Reason != packages.Torn) {
+		// A half-installed package is installed again from its file.
+		err := driver.Configure(ctx, names)
+		if f, ok := errors.AsType[*node.Failure](err); err != nil && (!ok || f.Reason != packages.HalfInstalled) {
 			return err
 		}
 		return driver.Install(ctx, files, opts)

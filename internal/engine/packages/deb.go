@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,18 +92,25 @@ func (d deb) Installed(ctx context.Context, names ...string) (map[string]string,
 	}
 	versions := map[string]string{}
 	for name, s := range found {
-		if s.whole() {
+		if s.installed() {
 			versions[name] = s.version
 		}
 	}
 	return versions, nil
 }
 
-// Held are those that `apt-mark hold` or its like marked.
+// Held returns the packages that `apt-mark hold` or its like marked.
 func (d deb) Held(ctx context.Context) ([]string, error) {
-	all, err := d.states(ctx)
+	all, err := d.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return sortedNames(all, func(s state) bool { return s.want == "hold" }), nil
+	var names []string
+	for _, s := range all {
+		if s.want == "hold" {
+			names = append(names, s.name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }

@@ -17,12 +17,14 @@ type Driver interface {
 	Held(ctx context.Context) ([]string, error)
 	// Prepare makes the way back before the way forward: a package file of exactly the installed version in dir, for each of names that is installed.
 	Prepare(ctx context.Context, dir string, names []string) error
-	// Check refuses what Install would refuse before it begins, and changes nothing.
+	// Check refuses what Install would refuse before it begins, and a host with other packages that
+	// are half-installed, not configured or wait for triggers. It changes nothing.
 	Check(ctx context.Context, files []string, opts Options) error
 	// Install brings the packages in these files to be installed, at exactly their versions. It starts and stops no service.
 	Install(ctx context.Context, files []string, opts Options) error
-	// Mend finishes what a killed installation left, as far as that is possible without the files.
-	Mend(ctx context.Context) error
+	// Configure finishes an interrupted installation of these packages, as far as that is possible
+	// without their files. It fails with the reason HalfInstalled where Install is needed.
+	Configure(ctx context.Context, names []string) error
 	// Verify tells what is wrong with installed packages. Changed configuration is not wrong.
 	Verify(ctx context.Context, names []string) (problems []string, err error)
 }

@@ -29,10 +29,7 @@ func (d deb) Install(ctx context.Context, files []string, opts Options) error {
 		return err
 	}
 	if len(missing) > 0 {
-		args := append(append([]string{}, careful...), "--install")
-		for _, a := range missing {
-			args = append(args, a.path)
-		}
+		args := slices.Concat(safeOptions, []string{"--install"}, pathsOf(missing))
 		if err := d.dpkg(ctx, "", args...); err != nil {
 			if ctx.Err() != nil {
 				return fmt.Errorf("installing %s: %w", text(missing), ctx.Err())
@@ -50,6 +47,11 @@ func (d deb) Check(ctx context.Context, files []string, opts Options) error {
 		return err
 	}
 	defer release()
+	if !opts.Downgrade { // nothing may block a rollback
+		if err := d.checkOthers(ctx, namesOf(archives)); err != nil {
+			return err
+		}
+	}
 	_, err = d.admitted(ctx, archives, opts)
 	return err
 }
@@ -83,7 +85,7 @@ func (d deb) admitted(ctx context.Context, archives []archive, opts Options) ([]
 func missing(archives []archive, now map[string]state) []archive {
 	var left []archive
 	for _, a := range archives {
-		if s := now[a.name]; !s.whole() || s.version != a.version {
+		if s := now[a.name]; !s.installed() || s.version != a.version {
 			left = append(left, a)
 		}
 	}
@@ -98,7 +100,7 @@ func (d deb) admit(ctx context.Context, archives []archive, before map[string]st
 	torn := false
 	for _, a := range archives {
 		s := before[a.name]
-		torn = torn || s.torn() && s.status != ""
+		torn = torn || s.interrupted()
 		if s.version == "" || s.status == "config-files" || s.status == "not-installed" {
 			continue
 		}
@@ -142,10 +144,7 @@ func (d deb) resolve(ctx context.Context, archives []archive) error {
 		"-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o", "Debug::NoLocking=true",
 		"install", "--",
 	}
-	for _, a := range archives {
-		args = append(args, a.path)
-	}
-	why, err := output(exec.CommandContext(ctx, "apt-get", args...))
+	why, err := output(exec.CommandContext(ctx, "apt-get", append(args, pathsOf(archives)...)...))
 	if err == nil {
 		return nil
 	}
@@ -158,8 +157,11 @@ func (d deb) resolve(ctx context.Context, archives []archive) error {
 	return f
 }
 
-// finish holds what was held, and looks whether all is as it should be.
+// finish processes triggers, holds what was held, and looks whether all is as it should be.
 func (d deb) finish(ctx context.Context, archives []archive, opts Options) error {
+	if err := d.processTriggers(ctx, namesOf(archives)); err != nil {
+		return err
+	}
 	now, err := d.states(ctx, namesOf(archives)...)
 	if err != nil {
 		return err
@@ -227,6 +229,14 @@ func namesOf(archives []archive) []string {
 		names = append(names, a.name)
 	}
 	return names
+}
+
+func pathsOf(archives []archive) []string {
+	paths := make([]string, 0, len(archives))
+	for _, a := range archives {
+		paths = append(paths, a.path)
+	}
+	return paths
 }
 
 func text(archives []archive) string {

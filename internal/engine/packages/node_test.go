@@ -98,7 +98,7 @@ func (n *nodeUnderTest) killed(round int) {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 	}
 	err := <-done
-	mended := n.Mend(n.Context())
+	mended := n.Configure(n.Context(), n.names)
 	if mended != nil {
 		n.torn++
 	}
@@ -122,9 +122,15 @@ func (n *nodeUnderTest) stands(want map[string]string) {
 	n.no(err)
 	held, err := n.Held(n.Context())
 	n.no(err)
-	all, err := n.states(n.Context())
+	all, err := n.list(n.Context())
 	n.no(err)
-	if torn := sortedNames(all, state.torn); len(problems)+len(torn) > 0 || !slices.Equal(held, n.held) {
+	var torn []string
+	for _, s := range all {
+		if s.unfinished() {
+			torn = append(torn, s.binary)
+		}
+	}
+	if len(problems)+len(torn) > 0 || !slices.Equal(held, n.held) {
 		n.Errorf("problems: %v, torn: %v, held: %v", problems, torn, held)
 	}
 }

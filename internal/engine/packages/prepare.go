@@ -64,12 +64,12 @@ func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
 			continue
 		}
 		s := found[name]
-		if s.torn() && s.status != "" {
-			return node.HostBroken(Torn, nil, "see dpkg --audit on the host, mend it, then say refit retry",
+		if s.interrupted() {
+			return node.HostBroken(HalfInstalled, nil, "see dpkg --audit on the host, mend it, then say refit retry",
 				"package %s is not wholly installed: %s", name, s.status)
 		}
 		p := prepared{}
-		if s.whole() {
+		if s.installed() {
 			p = prepared{Version: s.version, File: fileName(name, s)}
 			if err := d.keep(ctx, repository, filepath.Join(dir, p.File), name, s); err != nil {
 				return err

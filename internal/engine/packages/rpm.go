@@ -25,5 +25,5 @@ func (rpm) Held(context.Context) ([]string, error)                          { re
 func (rpm) Prepare(context.Context, string, []string) error                 { return notYet() }
 func (rpm) Check(context.Context, []string, Options) error                  { return notYet() }
 func (rpm) Install(context.Context, []string, Options) error                { return notYet() }
-func (rpm) Mend(context.Context) error                                      { return notYet() }
+func (rpm) Configure(context.Context, []string) error                       { return notYet() }
 func (rpm) Verify(context.Context, []string) (problems []string, err error) { return nil, notYet() }

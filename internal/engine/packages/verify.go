@@ -20,10 +20,10 @@ func (d deb) Verify(ctx context.Context, names []string) ([]string, error) {
 	for _, name := range names {
 		s, known := found[name]
 		switch {
-		case known && s.whole():
+		case known && s.installed():
 			whole = append(whole, name)
-		case known && s.torn():
-			problems = append(problems, fmt.Sprintf("%s is %s", name, strings.TrimSpace(s.status+" "+strings.TrimPrefix(s.flag, "ok"))))
+		case known && s.interrupted():
+			problems = append(problems, fmt.Sprintf("%s is %s", name, s.text()))
 		default:
 			problems = append(problems, name+" is not installed")
 		}

@@ -21,7 +21,7 @@ func TestUnpackedPackageIsConfigured(t *testing.T) {
 	if problems, _ := h.Verify(t.Context(), []string{"kubelet"}); len(problems) == 0 {
 		t.Error("an unpacked package has no problem")
 	}
-	h.no(h.Mend(t.Context()))
+	h.no(h.Configure(t.Context(), []string{"kubelet"}))
 	h.at(map[string]string{"kubelet": "1"})
 }
 
@@ -31,11 +31,11 @@ func TestTornPackageNeedsItsFile(t *testing.T) {
 	h.install(file)
 	status := h.read("/var/lib/dpkg/status")
 	h.write(filepath.Join(h.admin, "status"), strings.Replace(status, "install ok installed", "install reinstreq half-installed", 1))
-	if got := reason(t, h.Mend(t.Context())); got != "PackagesTorn" {
+	if got := reason(t, h.Configure(t.Context(), []string{"kubelet"})); got != "PackagesHalfInstalled" {
 		t.Errorf("reason %s", got)
 	}
 	h.install(file)
-	h.no(h.Mend(t.Context()))
+	h.no(h.Configure(t.Context(), []string{"kubelet"}))
 	h.at(map[string]string{"kubelet": "1"})
 }
 
@@ -55,14 +55,14 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		kills = n
 	}
 	for i := range kills {
-		args := append(append(slices.Clone(h.flags), careful...), "--install", next)
+		args := append(append(slices.Clone(h.flags), safeOptions...), "--install", next)
 		cmd := exec.CommandContext(t.Context(), "dpkg", args...)
 		cmd.Env = environment()
 		h.no(cmd.Start())
 		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		if h.Mend(t.Context()) != nil {
+		if h.Configure(t.Context(), []string{"kubelet"}) != nil {
 			torn++
 		}
 		if i%2 == 0 {
@@ -75,5 +75,5 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	t.Logf("%d of %d kills left what Mend alone could not finish", torn, kills)
+	t.Logf("%d of %d kills left what Configure alone could not finish", torn, kills)
 }
