@@ -8,10 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 // question is what `refit check` and `refit plan` have in common: a cluster, a request, and a form for the answer.
@@ -31,7 +32,7 @@ func (q *question) addFlags(cmd *cobra.Command, formats ...string) {
 }
 
 // ask reads what the flags name and thinks about it. The request is looked at first: nobody should wait for a cluster to learn of a typo.
-func (q *question) ask(cmd *cobra.Command, a *app, purpose assess.Purpose) (*output.Report, *refitv1alpha1.ClusterUpgrade, error) {
+func (q *question) ask(cmd *cobra.Command, a *app, purpose assess.Purpose) (*cliv1alpha1.Report, *refitv1alpha1.ClusterUpgrade, error) {
 	upgrade, err := q.wanted(cmd, a)
 	if err != nil {
 		return nil, nil, err
@@ -56,7 +57,7 @@ func (q *question) wanted(cmd *cobra.Command, a *app) (*refitv1alpha1.ClusterUpg
 }
 
 // assess reads the cluster and assesses the upgrade.
-func (q *question) assess(cmd *cobra.Command, a *app, upgrade *refitv1alpha1.ClusterUpgrade, purpose assess.Purpose) (*output.Report, error) {
+func (q *question) assess(cmd *cobra.Command, a *app, upgrade *refitv1alpha1.ClusterUpgrade, purpose assess.Purpose) (*cliv1alpha1.Report, error) {
 	seen, err := q.read(cmd.Context(), a)
 	if err != nil {
 		return nil, err
@@ -88,11 +89,11 @@ func (q *question) offer(cmd *cobra.Command, a *app) error {
 }
 
 // answer prints a report and says by its error how the process ends.
-func (q *question) answer(cmd *cobra.Command, a *app, report *output.Report, page func(*output.Report, text.Page, text.Next) string) error {
+func (q *question) answer(cmd *cobra.Command, a *app, report *cliv1alpha1.Report, page func(*cliv1alpha1.Report, text.Page, text.Next) string) error {
 	if q.output != formatText {
 		document := report
 		if !q.wide {
-			document = report.Folded()
+			document = progress.Folded(report)
 		}
 		if err := q.print(a, document); err != nil {
 			return err

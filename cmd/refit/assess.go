@@ -3,25 +3,26 @@ package main
 import (
 	"errors"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 // assess reports what follows from a Snapshot for an upgrade that does not exist yet.
-func (a *app) assess(s *seen, spec refitv1alpha1.ClusterUpgradeSpec, purpose assess.Purpose) (*output.Report, error) {
+func (a *app) assess(s *seen, spec refitv1alpha1.ClusterUpgradeSpec, purpose assess.Purpose) (*cliv1alpha1.Report, error) {
 	assessed, err := assess.Preview(assess.Request{
 		Snapshot: s.snapshot, Spec: spec, Now: a.now(), Purpose: purpose, Preflight: a.preflight,
 	})
 	if err != nil {
 		return nil, whose(err)
 	}
-	return output.New(output.Facts{
+	return progress.NewReport(progress.Facts{
 		Name: s.name, Saved: s.saved, Snapshot: s.snapshot,
 		From: assessed.Path.From.String(), To: assessed.Path.To.String(), Scope: policy.Defaulted(spec).Scope,
-		Seen: *assessed.Checks, Plan: assessed.Plan,
+		Findings: *assessed.Checks, Plan: assessed.Plan,
 	}), nil
 }
 

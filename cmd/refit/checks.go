@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 func newChecksCommand(a *app) *cobra.Command {
@@ -21,7 +21,7 @@ host can tell; one marked "no waiver" cannot be set aside.`,
 			if err := f.check(); err != nil {
 				return err
 			}
-			list := output.NewChecks()
+			list := progress.NewChecks()
 			if f.output != formatText {
 				return f.print(a, list)
 			}

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 // mayAsk refuses where nobody can be asked.

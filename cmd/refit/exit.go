@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 // How the process ends. Scripts rely on these; the help of the root command lists them.

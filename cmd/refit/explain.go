@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 func newExplainCommand(a *app) *cobra.Command {
@@ -41,7 +41,7 @@ and for how long, what it is waiting for, or why it failed, with the end of the 
 			if err != nil {
 				return err
 			}
-			answer := output.NewExplanation(o.cluster, a.name, known)
+			answer := progress.NewExplanation(o.cluster, a.name, known)
 			if f.output != formatText {
 				return f.print(a, answer)
 			}
@@ -55,8 +55,8 @@ and for how long, what it is waiting for, or why it failed, with the end of the 
 }
 
 // known reads what is known of a node.
-func (o *operations) known(ctx context.Context, name string) (output.Known, error) {
-	k := output.Known{Node: &corev1.Node{}}
+func (o *operations) known(ctx context.Context, name string) (progress.Known, error) {
+	k := progress.Known{}
 	all, err := o.all(ctx)
 	if err != nil {
 		return k, err
@@ -68,12 +68,14 @@ func (o *operations) known(ctx context.Context, name string) (output.Known, erro
 		}
 	}
 	key := client.ObjectKey{Name: name}
-	if err := o.Get(ctx, key, k.Node); err != nil {
+	node := &corev1.Node{}
+	if err := o.Get(ctx, key, node); err != nil {
 		if apierrors.IsNotFound(err) {
 			return k, fmt.Errorf("there is no node %s in %s", name, o.cluster)
 		}
 		return k, fmt.Errorf("the node cannot be read: %w", err)
 	}
+	k.Node = nodeOf(node)
 	order, report := &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}
 	switch err := o.Get(ctx, key, order); {
 	case err == nil:
@@ -88,4 +90,21 @@ func (o *operations) known(ctx context.Context, name string) (output.Known, erro
 		return k, fmt.Errorf("what the node's agent tells cannot be read: %w", err)
 	}
 	return k, nil
+}
+
+const controlPlaneLabel = "node-role.kubernetes.io/control-plane"
+
+// nodeOf returns what an explanation needs of a Node.
+func nodeOf(n *corev1.Node) progress.Node {
+	_, controlPlane := n.Labels[controlPlaneLabel]
+	out := progress.Node{
+		Name: n.Name, Labels: n.Labels, ControlPlane: controlPlane, Kubelet: n.Status.NodeInfo.KubeletVersion, OS: n.Status.NodeInfo.OperatingSystem,
+		Cordoned: n.Spec.Unschedulable, CordonedBy: n.Annotations[refitv1alpha1.AnnotationCordonedBy],
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			out.Ready, out.ReadySince, out.ReadyMessage = c.Status == corev1.ConditionTrue, c.LastTransitionTime.UTC(), c.Message
+		}
+	}
+	return out
 }

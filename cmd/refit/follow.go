@@ -6,13 +6,14 @@ import (
 	"sync"
 	"time"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 // teller tells whoever follows an operation how far it is. What it is told may be the same as before, but for the time.
 type teller interface {
-	tell(o *output.Operation, now time.Time) error
+	tell(o *cliv1alpha1.Operation, now time.Time) error
 }
 
 // How often a follower looks at what has changed at most, and how often it tells the time although nothing has.
@@ -31,7 +32,7 @@ type follower struct {
 }
 
 // follow returns the operation as it ended. It ends early with the context, and then returns what was seen last.
-func (f *follower) follow(ctx context.Context) (*output.Operation, error) {
+func (f *follower) follow(ctx context.Context) (*cliv1alpha1.Operation, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	changes := make(chan func(*sight))
 	var watches sync.WaitGroup
@@ -42,7 +43,7 @@ func (f *follower) follow(ctx context.Context) (*output.Operation, error) {
 	seen := &sight{orders: map[string]*refitv1alpha1.NodeUpgrade{}}
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
-	var last *output.Operation
+	var last *cliv1alpha1.Operation
 	for {
 		select {
 		case <-ctx.Done():
@@ -58,7 +59,7 @@ func (f *follower) follow(ctx context.Context) (*output.Operation, error) {
 		if seen.operation == nil {
 			continue // nothing was heard yet
 		}
-		last = seen.progress(f.cluster, f.app.now())
+		last = seen.document(f.cluster, f.app.now())
 		if err := f.teller.tell(last, f.app.now()); err != nil {
 			return last, err
 		}
@@ -93,12 +94,12 @@ func (s *sight) gather(ctx context.Context, changes <-chan func(*sight)) {
 	}
 }
 
-func (s *sight) progress(cluster string, now time.Time) *output.Operation {
+func (s *sight) document(cluster string, now time.Time) *cliv1alpha1.Operation {
 	orders := make([]*refitv1alpha1.NodeUpgrade, 0, len(s.orders))
 	for _, order := range s.orders {
 		orders = append(orders, order)
 	}
-	o := output.NewOperation(cluster, s.operation, orders, now)
+	o := progress.NewOperation(cluster, s.operation, orders, now)
 	if !s.away.IsZero() {
 		o.AwaySince, o.AwayError = s.away.UTC(), s.why
 	}

@@ -15,19 +15,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
 	"github.com/refit-dev/refit/internal/controller"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 )
 
 // heard writes down what it is told, and does what a test wants then.
 type heard struct {
-	all  []output.Operation
-	then func(o *output.Operation)
+	all  []cliv1alpha1.Operation
+	then func(o *cliv1alpha1.Operation)
 }
 
-func (h *heard) tell(o *output.Operation, _ time.Time) error {
+func (h *heard) tell(o *cliv1alpha1.Operation, _ time.Time) error {
 	h.all = append(h.all, *o)
 	h.then(o)
 	return nil
@@ -58,7 +58,7 @@ func TestFollowOutlivesTheAPI(t *testing.T) {
 		s.now = time.Now
 		begun := time.Now()
 		told := &heard{}
-		told.then = func(o *output.Operation) {
+		told.then = func(o *cliv1alpha1.Operation) {
 			switch {
 			case len(told.all) == 1: // it goes away as soon as it was there
 				away.Store(true)
@@ -143,7 +143,7 @@ func TestLiveView(t *testing.T) {
 	l := newLine(t)
 	l.app.out = write
 	live := newTeller(l.app, formatText)
-	o := &output.Operation{Name: "op", Cluster: "prod", Phase: "Running", To: "v1.36.3", Doing: "Draining worker-1", CreatedAt: clustertest.Now}
+	o := &cliv1alpha1.Operation{Name: "op", Cluster: "prod", Phase: "Running", To: "v1.36.3", Doing: "Draining worker-1", CreatedAt: clustertest.Now}
 	for i, phase := range []string{"Running", "Running", "Succeeded"} {
 		o.Phase = phase
 		o.Ended, o.EndedAt = i == 2, clustertest.Now
@@ -171,13 +171,13 @@ func TestLiveView(t *testing.T) {
 // Elsewhere there are lines, and JSON where that is asked for: one for each change, none for time that goes by.
 func TestTellersElsewhere(t *testing.T) {
 	l := newLine(t)
-	o := &output.Operation{Name: "demo", Phase: "Running", CreatedAt: clustertest.Now, LeftSeconds: 9}
+	o := &cliv1alpha1.Operation{Name: "demo", Phase: "Running", CreatedAt: clustertest.Now, LeftSeconds: 9}
 	later := *o
 	later.LeftSeconds = 8
 	for format, first := range map[string]string{formatText: "   0:00  Operation demo", formatJSON: `{"apiVersion":`} {
 		l.out.Reset()
 		teller := newTeller(l.app, format)
-		for _, told := range []*output.Operation{o, o, &later} {
+		for _, told := range []*cliv1alpha1.Operation{o, o, &later} {
 			if err := teller.tell(told, clustertest.Now); err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/internal/cli/document"
 )
 
 // The forms of an answer.
@@ -48,12 +48,12 @@ func (f *format) check() error {
 }
 
 // print writes a document as JSON or YAML.
-func (f *format) print(a *app, document any) error {
-	encode := output.JSON
+func (f *format) print(a *app, value any) error {
+	encode := document.JSON
 	if f.output == formatYAML {
-		encode = output.YAML
+		encode = document.YAML
 	}
-	out, err := encode(document)
+	out, err := encode(value)
 	if err != nil {
 		return err
 	}

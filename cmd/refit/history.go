@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 func newHistoryCommand(a *app) *cobra.Command {
@@ -30,7 +30,7 @@ cluster; to forget one, delete its ClusterUpgrade.`,
 			if err != nil {
 				return err
 			}
-			answer := output.NewHistory(o.cluster, all)
+			answer := progress.NewHistory(o.cluster, all)
 			if f.output != formatText {
 				return f.print(a, answer)
 			}

@@ -12,8 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/document"
+	"github.com/refit-dev/refit/internal/cli/installation"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/install"
 )
@@ -29,8 +31,8 @@ type installer interface {
 
 func newInstaller(config *rest.Config) (installer, error) { return install.New(config) }
 
-// installation is what `refit install` is given.
-type installation struct {
+// installFlags is what `refit install` is given.
+type installFlags struct {
 	kubeconfig
 	format
 	chosen
@@ -39,7 +41,7 @@ type installation struct {
 }
 
 func newInstallCommand(a *app) *cobra.Command {
-	i := &installation{}
+	i := &installFlags{}
 	cmd := &cobra.Command{
 		Use:   "install --release-key FILE",
 		Short: "Install Refit into a cluster, and its agent on every host",
@@ -80,7 +82,7 @@ Exits with 4 if not every node that is ready has its agent when the time is over
 	return cmd
 }
 
-func (i *installation) run(ctx context.Context, a *app) error {
+func (i *installFlags) run(ctx context.Context, a *app) error {
 	if err := i.check(); err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (i *installation) run(ctx context.Context, a *app) error {
 }
 
 // write writes the manifests.
-func (i *installation) write(a *app) error {
+func (i *installFlags) write(a *app) error {
 	options, err := i.options(install.Existing{})
 	if err != nil {
 		return err
@@ -110,11 +112,11 @@ func (i *installation) write(a *app) error {
 		return keysMissing(err)
 	}
 	for _, object := range objects {
-		document, err := output.YAML(object.Object)
+		out, err := document.YAML(object.Object)
 		if err != nil {
 			return err
 		}
-		if err := a.write(append([]byte("---\n"), document...)); err != nil {
+		if err := a.write(append([]byte("---\n"), out...)); err != nil {
 			return err
 		}
 	}
@@ -129,7 +131,7 @@ func keysMissing(err error) error {
 	return err
 }
 
-func (i *installation) apply(ctx context.Context, a *app) error {
+func (i *installFlags) apply(ctx context.Context, a *app) error {
 	config, name, err := i.load()
 	if err != nil {
 		return err
@@ -167,16 +169,16 @@ func (i *installation) apply(ctx context.Context, a *app) error {
 	if err != nil {
 		return late(limited, err)
 	}
-	answer.Objects = output.NewObjects(changes)
+	answer.Objects = installation.Objects(changes)
 	if i.dryRun {
 		return i.tell(a, answer)
 	}
 	t.doing("Waiting for the nodes")
-	progress, err := cluster.Follow(limited, objects, t.told())
+	reached, err := cluster.Follow(limited, objects, t.told())
 	if err != nil && !errors.Is(err, install.ErrNotDone) {
 		return late(limited, err)
 	}
-	answer.Nodes, answer.Controller, answer.Complete = output.NewHostStates(progress.Nodes), output.NewControllerState(progress.Controller), err == nil
+	answer.Nodes, answer.Controller, answer.Complete = installation.Hosts(reached.Nodes), installation.Controller(reached.Controller), err == nil
 	if told := i.tell(a, answer); told != nil || err == nil {
 		return told
 	}
@@ -191,9 +193,9 @@ func late(ctx context.Context, err error) error {
 	return err
 }
 
-func (i *installation) answer(cluster string, existing install.Existing, o install.Options) *output.Install {
-	answer := &output.Install{
-		APIVersion: output.APIVersion, Kind: output.KindInstall, Cluster: cluster, Version: o.Version, Former: existing.Version,
+func (i *installFlags) answer(cluster string, existing install.Existing, o install.Options) *cliv1alpha1.Install {
+	answer := &cliv1alpha1.Install{
+		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindInstall, Cluster: cluster, Version: o.Version, Former: existing.Version,
 		DryRun: i.dryRun, Standalone: o.Standalone, AgentImage: o.Agent, ControllerImage: o.Controller, Keys: []string{},
 	}
 	if o.Standalone {
@@ -208,7 +210,7 @@ func (i *installation) answer(cluster string, existing install.Existing, o insta
 	return answer
 }
 
-func (i *installation) tell(a *app, answer *output.Install) error {
+func (i *installFlags) tell(a *app, answer *cliv1alpha1.Install) error {
 	if i.output != formatText {
 		return i.print(a, answer)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/install"
 )
 

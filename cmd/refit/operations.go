@@ -17,8 +17,9 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 // operations are those of a cluster, and what is at work on its nodes.
@@ -117,13 +118,13 @@ func (o *operations) orders(ctx context.Context) ([]*refitv1alpha1.NodeUpgrade, 
 	return out, nil
 }
 
-// progress reads how far an operation is.
-func (o *operations) progress(ctx context.Context, u *refitv1alpha1.ClusterUpgrade) (*output.Operation, error) {
+// progressOf reads how far an operation is.
+func (o *operations) progressOf(ctx context.Context, u *refitv1alpha1.ClusterUpgrade) (*cliv1alpha1.Operation, error) {
 	orders, err := o.orders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return output.NewOperation(o.cluster, u, orders, o.app.now()), nil
+	return progress.NewOperation(o.cluster, u, orders, o.app.now()), nil
 }
 
 // told says in our words why Refit's objects cannot be read.

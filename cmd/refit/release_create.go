@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/document"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/artifact/create"
 )
 
@@ -89,12 +89,12 @@ func (c *creation) run(cmd *cobra.Command, a *app) error {
 	if err != nil {
 		return fmt.Errorf("no Release was made: %w", err)
 	}
-	document, err := output.JSON(result.Payload)
+	out, err := document.JSON(result.Payload)
 	if err != nil {
 		return err
 	}
 	if _, err := a.err.Write([]byte(text.ReleaseMade(&result))); err != nil {
 		return fmt.Errorf("write what was found: %w", err)
 	}
-	return a.write(document)
+	return a.write(out)
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
@@ -67,19 +67,19 @@ clusters, best in a safe place that only your release pipeline reads.`,
 }
 
 // newKeyPair writes a new key pair. The public key comes last: without it nobody would trust the private one.
-func newKeyPair(out string) (output.ReleaseKey, error) {
+func newKeyPair(out string) (cliv1alpha1.ReleaseKey, error) {
 	if info, err := os.Stat(out); (err == nil && info.IsDir()) || filepath.Ext(out) == "" {
 		if err := os.MkdirAll(out, 0o700); err != nil {
-			return output.ReleaseKey{}, fmt.Errorf("make the directory: %w", err)
+			return cliv1alpha1.ReleaseKey{}, fmt.Errorf("make the directory: %w", err)
 		}
 		out = filepath.Join(out, keyName)
 	}
 	if filepath.Ext(out) == ".pem" {
-		return output.ReleaseKey{}, usage("--out: .pem is for the public key, which is written beside the private one: name that .key")
+		return cliv1alpha1.ReleaseKey{}, usage("--out: .pem is for the public key, which is written beside the private one: name that .key")
 	}
 	key := artifact.NewKey()
 	public := artifact.PublicOf(key)
-	result := output.NewReleaseKey(out, strings.TrimSuffix(out, filepath.Ext(out))+".pem", public.ID)
+	result := cliv1alpha1.NewReleaseKey(out, strings.TrimSuffix(out, filepath.Ext(out))+".pem", public.ID)
 	privateText, err := artifact.MarshalPrivate(key)
 	if err != nil {
 		return result, err

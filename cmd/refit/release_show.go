@@ -5,8 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/release"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 func newReleaseShowCommand(a *app) *cobra.Command {
@@ -26,15 +27,15 @@ a cluster. Whether its signature is good is not asked: "release verify" tells th
 			if err != nil {
 				return err
 			}
-			release, signed, err := file.open()
+			content, signed, err := file.open()
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			trust := output.TrustUnsigned
+			trust := cliv1alpha1.TrustUnsigned
 			if signed {
-				trust = output.TrustUnverified
+				trust = cliv1alpha1.TrustUnverified
 			}
-			document := output.NewReleaseContent(file.name, trust, release)
+			document := release.Content(file.name, trust, content)
 			return a.answerRelease(f, &document)
 		},
 	}
@@ -42,7 +43,7 @@ a cluster. Whether its signature is good is not asked: "release verify" tells th
 	return cmd
 }
 
-func (a *app) answerRelease(f *format, document *output.ReleaseContent) error {
+func (a *app) answerRelease(f *format, document *cliv1alpha1.ReleaseContent) error {
 	if f.output != formatText {
 		return f.print(a, document)
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
@@ -38,11 +39,11 @@ A Release cannot be changed once it is in a cluster. Another one of the same ver
 			if err != nil {
 				return err
 			}
-			document, err := output.YAML(manifest)
+			out, err := document.YAML(manifest)
 			if err != nil {
 				return err
 			}
-			return a.write(document)
+			return a.write(out)
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "the private key's `FILE`, from \"release key new\"")
@@ -51,7 +52,7 @@ A Release cannot be changed once it is in a cluster. Another one of the same ver
 }
 
 // sign makes a Release object of a payload in a file.
-func (a *app) sign(file, keyFile, name string) (*output.ReleaseManifest, error) {
+func (a *app) sign(file, keyFile, name string) (*cliv1alpha1.ReleaseManifest, error) {
 	raw, err := a.open(file)
 	if err != nil {
 		return nil, fmt.Errorf("the Release's content cannot be read: %w", err)
@@ -78,7 +79,7 @@ func (a *app) sign(file, keyFile, name string) (*output.ReleaseManifest, error) 
 	if err != nil {
 		return nil, err
 	}
-	return output.NewReleaseManifest(name, refitv1alpha1.ReleaseSpec{Kubernetes: payload.Kubernetes, Envelope: envelope}), nil
+	return cliv1alpha1.NewReleaseManifest(name, refitv1alpha1.ReleaseSpec{Kubernetes: payload.Kubernetes, Envelope: envelope}), nil
 }
 
 // readPrivateKey reads a private key that nobody else can read.

@@ -9,8 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
+	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
@@ -62,13 +63,13 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	release, err := file.verify(keys)
+	content, err := file.verify(keys)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	document := output.NewReleaseContent(file.name, output.TrustVerified, release)
+	document := release.Content(file.name, cliv1alpha1.TrustVerified, content)
 	if len(sources) > 0 {
-		if document.Compared, err = compare(ctx, release, sources); err != nil {
+		if document.Compared, err = compare(ctx, content, sources); err != nil {
 			return err
 		}
 	}
@@ -82,8 +83,8 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 }
 
 // compare reads every file of a Release from its sources, each once.
-func compare(ctx context.Context, release artifact.Release, sources []artifact.Source) (*output.Compared, error) {
-	out := &output.Compared{}
+func compare(ctx context.Context, release artifact.Release, sources []artifact.Source) (*cliv1alpha1.Compared, error) {
+	out := &cliv1alpha1.Compared{}
 	seen := map[string]bool{}
 	for _, b := range blobsOf(release.Payload) {
 		if seen[b.Digest] {
@@ -96,7 +97,7 @@ func compare(ctx context.Context, release artifact.Release, sources []artifact.S
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			out.Wrong = append(out.Wrong, output.WrongFile{Path: b.Path, Digest: b.Digest, Why: err.Error()})
+			out.Wrong = append(out.Wrong, cliv1alpha1.WrongFile{Path: b.Path, Digest: b.Digest, Why: err.Error()})
 		}
 	}
 	return out, nil

@@ -105,17 +105,17 @@ func (s *source) readCluster(ctx context.Context, a *app) (*seen, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	progress := newProgress(a, name, s.verbose)
-	defer progress.end()
-	progress.doing("asking " + config.Host)
+	reading := newReading(a, name, s.verbose)
+	defer reading.end()
+	reading.doing("asking " + config.Host)
 	var snapshot *cluster.Snapshot
 	if _, err = reach(limited, config); err == nil {
-		if snapshot, err = a.observe(limited, config, progress.doing); err != nil {
+		if snapshot, err = a.observe(limited, config, reading.doing); err != nil {
 			err = fmt.Errorf("%s cannot be read: %w", name, err)
 		}
 	}
 	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-		return nil, timeoutError{fmt.Errorf("%s was not read within %s (last: %s): give it more with --timeout", name, s.timeout, progress.last())}
+		return nil, timeoutError{fmt.Errorf("%s was not read within %s (last: %s): give it more with --timeout", name, s.timeout, reading.last())}
 	}
 	return &seen{name: name, snapshot: snapshot}, err
 }

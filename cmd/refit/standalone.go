@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/controller"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 func newStatusCommand(a *app) *cobra.Command {
@@ -31,7 +31,7 @@ Without a name it is the operation that acts: the oldest that has not ended; if 
 			if err != nil {
 				return err
 			}
-			answer, err := o.progress(cmd.Context(), u)
+			answer, err := o.progressOf(cmd.Context(), u)
 			if err != nil {
 				return err
 			}

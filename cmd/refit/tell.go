@@ -5,8 +5,9 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/document"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 // newTeller chooses how an operation is told of: a live view on a terminal, lines elsewhere, and JSON where that is asked for.
@@ -25,17 +26,17 @@ func newTeller(a *app, format string) teller {
 // jsonTeller writes a line of JSON for each change.
 type jsonTeller struct {
 	*app
-	last output.Operation
+	last cliv1alpha1.Operation
 }
 
-func (t *jsonTeller) tell(o *output.Operation, _ time.Time) error {
+func (t *jsonTeller) tell(o *cliv1alpha1.Operation, _ time.Time) error {
 	now := *o
 	now.LeftSeconds = t.last.LeftSeconds // that it went on by a second is no change
 	if reflect.DeepEqual(now, t.last) {
 		return nil
 	}
 	t.last = *o
-	line, err := output.Line(o)
+	line, err := document.Line(o)
 	if err != nil {
 		return err
 	}
@@ -45,10 +46,10 @@ func (t *jsonTeller) tell(o *output.Operation, _ time.Time) error {
 // lineTeller writes a line for each change.
 type lineTeller struct {
 	*app
-	last *output.Operation
+	last *cliv1alpha1.Operation
 }
 
-func (t *lineTeller) tell(o *output.Operation, now time.Time) error {
+func (t *lineTeller) tell(o *cliv1alpha1.Operation, now time.Time) error {
 	lines := text.OperationLines(t.last, o, now)
 	t.last = o
 	if lines == "" {

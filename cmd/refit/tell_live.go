@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 // liveTeller draws one frame over the other, at the place where the cursor is. The last one stays.
@@ -18,7 +18,7 @@ type liveTeller struct {
 	lines    int // of the last frame
 }
 
-func (t *liveTeller) tell(o *output.Operation, now time.Time) error {
+func (t *liveTeller) tell(o *cliv1alpha1.Operation, now time.Time) error {
 	columns, rows := sizeOf(t.terminal)
 	frame := text.Frame(o, text.Page{Width: columns, Color: t.colors(t.out)}, rows, now)
 	if frame == t.last {

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/installation"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/install"
 )
 
-// uninstallation is what `refit uninstall` is given.
-type uninstallation struct {
+// uninstallFlags is what `refit uninstall` is given.
+type uninstallFlags struct {
 	kubeconfig
 	format
 	chosen
@@ -23,7 +24,7 @@ type uninstallation struct {
 }
 
 func newUninstallCommand(a *app) *cobra.Command {
-	u := &uninstallation{}
+	u := &uninstallFlags{}
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Remove Refit from a cluster and from its hosts",
@@ -50,7 +51,7 @@ Exits with 1 if hosts could not be reached: they keep their agent.`,
 	return cmd
 }
 
-func (u *uninstallation) run(cmd *cobra.Command, a *app) error {
+func (u *uninstallFlags) run(cmd *cobra.Command, a *app) error {
 	if err := u.check(); err != nil {
 		return err
 	}
@@ -92,8 +93,8 @@ func (u *uninstallation) run(cmd *cobra.Command, a *app) error {
 	if err != nil {
 		return u.stopped(ctx, err, removed)
 	}
-	answer.Done, answer.Objects = true, output.NewObjects(removed.Changes)
-	answer.Cordoned, answer.Nodes = removed.Uncordoned, output.NewHostStates(removed.Nodes)
+	answer.Done, answer.Objects = true, installation.Objects(removed.Changes)
+	answer.Cordoned, answer.Nodes = removed.Uncordoned, installation.Hosts(removed.Nodes)
 	if err := u.tell(a, answer, again); err != nil {
 		return err
 	}
@@ -104,25 +105,25 @@ func (u *uninstallation) run(cmd *cobra.Command, a *app) error {
 }
 
 // surveyed is what would be done.
-func surveyed(cluster string, s install.Survey) *output.Uninstall {
-	answer := &output.Uninstall{
-		APIVersion: output.APIVersion, Kind: output.KindUninstall, Cluster: cluster, Version: s.Version, Installed: s.Installed(),
-		Objects: output.NewObjects(s.Objects), Content: map[string]int{}, Cordoned: s.Cordoned,
+func surveyed(cluster string, s install.Survey) *cliv1alpha1.Uninstall {
+	answer := &cliv1alpha1.Uninstall{
+		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindUninstall, Cluster: cluster, Version: s.Version, Installed: s.Installed(),
+		Objects: installation.Objects(s.Objects), Content: map[string]int{}, Cordoned: s.Cordoned,
 	}
 	for _, c := range s.Content {
 		answer.Content[c.Resource] = c.Number
 	}
 	for _, node := range s.Nodes {
-		answer.Nodes = append(answer.Nodes, output.HostState{Node: node, State: string(install.Waiting)})
+		answer.Nodes = append(answer.Nodes, cliv1alpha1.HostState{Node: node, State: string(install.Waiting)})
 	}
 	for _, node := range s.Away {
-		answer.Nodes = append(answer.Nodes, output.HostState{Node: node, State: string(install.Away)})
+		answer.Nodes = append(answer.Nodes, cliv1alpha1.HostState{Node: node, State: string(install.Away)})
 	}
 	return answer
 }
 
 // stopped is a removal that did not come to its end.
-func (u *uninstallation) stopped(ctx context.Context, err error, removed install.Removal) error {
+func (u *uninstallFlags) stopped(ctx context.Context, err error, removed install.Removal) error {
 	if !errors.Is(err, install.ErrNotDone) {
 		return late(ctx, err)
 	}
@@ -143,7 +144,7 @@ func notDone(nodes []install.NodeProgress) (n int) {
 	return n
 }
 
-func (u *uninstallation) tell(a *app, answer *output.Uninstall, again string) error {
+func (u *uninstallFlags) tell(a *app, answer *cliv1alpha1.Uninstall, again string) error {
 	if u.output != formatText {
 		return u.print(a, answer)
 	}

@@ -6,10 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/document"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 // upgrading is what `refit upgrade` is given.
@@ -140,9 +142,9 @@ func (u *upgrading) propose(cmd *cobra.Command, o *operations, wanted *refitv1al
 }
 
 // show prints the plan.
-func (u *upgrading) show(cmd *cobra.Command, a *app, report *output.Report) error {
+func (u *upgrading) show(cmd *cobra.Command, a *app, report *cliv1alpha1.Report) error {
 	if u.output == formatJSON {
-		line, err := output.Line(report.Folded())
+		line, err := document.Line(progress.Folded(report))
 		if err != nil {
 			return err
 		}
@@ -169,7 +171,7 @@ func (u *upgrading) goOn(cmd *cobra.Command, o *operations, operation func() (*r
 		return err
 	}
 	follower := &follower{operations: o, name: found.Name, teller: newTeller(a, u.output), released: u.standalone}
-	return u.follow(cmd.Context(), follower, func(last *output.Operation) string {
+	return u.follow(cmd.Context(), follower, func(last *cliv1alpha1.Operation) string {
 		if !u.standalone {
 			return a.goesOn(cmd, found.Name)
 		}

@@ -6,18 +6,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 // verb is a command that tells a running operation something, by one field of its spec. Each can be said twice.
 type verb struct {
 	name, short, long string
 	// decide looks at an operation that has not ended and says what to change, and what follows from it.
-	decide func(u *refitv1alpha1.ClusterUpgrade, o *output.Operation) (decision, error)
+	decide func(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) (decision, error)
 	// confirm asks a person, where it cannot be taken back; nil: it can.
-	confirm func(ctx context.Context, o *output.Operation) error
+	confirm func(ctx context.Context, o *cliv1alpha1.Operation) error
 	// flags adds those that only this verb has.
 	flags func(cmd *cobra.Command)
 }
@@ -67,7 +67,7 @@ func (a *app) newVerb(v verb) *cobra.Command {
 	return cmd
 }
 
-func (v *verb) run(ctx context.Context, o *operations, name string) (*output.Change, error) {
+func (v *verb) run(ctx context.Context, o *operations, name string) (*cliv1alpha1.Change, error) {
 	u, err := o.choose(ctx, name, unfinishedOnly)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (v *verb) run(ctx context.Context, o *operations, name string) (*output.Cha
 	if u.HasEnded() {
 		return nil, fmt.Errorf("the operation %s has ended (%s): there is nothing to %s", u.Name, u.Status.Phase, v.name)
 	}
-	seen, err := o.progress(ctx, u)
+	seen, err := o.progressOf(ctx, u)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (v *verb) run(ctx context.Context, o *operations, name string) (*output.Cha
 	if err != nil {
 		return nil, err
 	}
-	answer := &output.Change{
-		APIVersion: output.APIVersion, Kind: output.KindChange, Cluster: o.cluster, Operation: u.Name, Did: v.name, Says: d.says, Plan: d.plan,
+	answer := &cliv1alpha1.Change{
+		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindChange, Cluster: o.cluster, Operation: u.Name, Did: v.name, Says: d.says, Plan: d.plan,
 	}
 	if d.change == nil {
 		return answer, nil
@@ -102,7 +102,7 @@ func (v *verb) run(ctx context.Context, o *operations, name string) (*output.Cha
 }
 
 // atWork names the nodes that do one of these things.
-func atWork(o *output.Operation, does ...string) []string {
+func atWork(o *cliv1alpha1.Operation, does ...string) []string {
 	var out []string
 	for _, n := range o.Active {
 		for _, d := range does {

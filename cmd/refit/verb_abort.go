@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 func newAbortCommand(a *app) *cobra.Command {
@@ -19,7 +19,7 @@ func newAbortCommand(a *app) *cobra.Command {
 		long: `Ends an upgrade for good: the nodes at work are brought to a safe state and uncordoned, and
 nothing more is begun. Nodes that are at the new version stay there; another upgrade to the same
 version goes on with the rest. It cannot be taken back. To stop for a while, there is pause.`,
-		decide: func(u *refitv1alpha1.ClusterUpgrade, o *output.Operation) (decision, error) {
+		decide: func(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) (decision, error) {
 			if u.Spec.Aborted {
 				return decision{says: fmt.Sprintf("%s is being aborted already. %s", u.Name, now(o))}, nil
 			}
@@ -29,7 +29,7 @@ version goes on with the rest. It cannot be taken back. To stop for a while, the
 					u.Name, afterAbort(o), o.Nodes.Done, o.Nodes.Total, a.name, u.Name),
 			}, nil
 		},
-		confirm: func(ctx context.Context, o *output.Operation) error {
+		confirm: func(ctx context.Context, o *cliv1alpha1.Operation) error {
 			if yes {
 				return nil
 			}
@@ -39,8 +39,8 @@ version goes on with the rest. It cannot be taken back. To stop for a while, the
 	})
 }
 
-func afterAbort(o *output.Operation) string {
-	if len(o.Active) == 0 || len(atWork(o, output.DoesFetch)) > 0 {
+func afterAbort(o *cliv1alpha1.Operation) string {
+	if len(o.Active) == 0 || len(atWork(o, cliv1alpha1.DoesFetch)) > 0 {
 		return ""
 	}
 	names := make([]string, 0, len(o.Active))

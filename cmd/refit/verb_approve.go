@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 func newApproveCommand(a *app) *cobra.Command {
@@ -19,7 +19,7 @@ func newApproveCommand(a *app) *cobra.Command {
 		long: `Approves the plan of an upgrade, by its hash, and tells it in short; the command plan shows it
 whole. With --plan only that very plan is approved: who read a plan and passes its hash on can be
 sure that it is still the same. It needs the right to approve (the verb approve on clusterupgrades).`,
-		decide: func(u *refitv1alpha1.ClusterUpgrade, o *output.Operation) (decision, error) {
+		decide: func(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) (decision, error) {
 			if hash != "" && !planHash.MatchString(hash) {
 				return decision{}, usage("--plan: %q is no hash of a plan, which is sha256: and 64 digits", hash)
 			}
@@ -36,7 +36,7 @@ sure that it is still the same. It needs the right to approve (the verb approve 
 
 // approveChanged approves the changed plan of an operation that began without approval. Its status keeps the hash that it began with, so whoever approves
 // another one has to name it.
-func approveChanged(u *refitv1alpha1.ClusterUpgrade, o *output.Operation, hash, program string) (decision, error) {
+func approveChanged(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation, hash, program string) (decision, error) {
 	if hash == "" || !strings.Contains(o.Doing, hash) {
 		return decision{}, fmt.Errorf("%s began without approval, and its plan changed since. %s. "+
 			"If that is right (`%s plan` shows it), approve it by its hash: `%s approve %s --plan HASH`", u.Name, o.Doing, program, program, u.Name)

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 func newPauseCommand(a *app) *cobra.Command {
@@ -17,7 +17,7 @@ func newPauseCommand(a *app) *cobra.Command {
 		long: `Lets an upgrade begin nothing more. A host that is being changed comes to the end of that by
 itself; a node that was only being emptied is uncordoned and given back. Then everything waits until
 it is resumed.`,
-		decide: func(u *refitv1alpha1.ClusterUpgrade, o *output.Operation) (decision, error) {
+		decide: func(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) (decision, error) {
 			switch {
 			case u.Spec.Aborted:
 				return decision{}, fmt.Errorf("the operation %s is being aborted: there is nothing to pause", u.Name)
@@ -33,12 +33,12 @@ it is resumed.`,
 }
 
 // afterPause is what becomes of the nodes at work.
-func afterPause(o *output.Operation) string {
+func afterPause(o *cliv1alpha1.Operation) string {
 	says := ""
-	if names := atWork(o, output.DoesChange, output.DoesPutBack, output.DoesSettle); len(names) > 0 {
+	if names := atWork(o, cliv1alpha1.DoesChange, cliv1alpha1.DoesPutBack, cliv1alpha1.DoesSettle); len(names) > 0 {
 		says += fmt.Sprintf("%s: the work on the host comes to its end. ", text.Fold(names))
 	}
-	if names := atWork(o, output.DoesBegin, output.DoesDrain); len(names) > 0 {
+	if names := atWork(o, cliv1alpha1.DoesBegin, cliv1alpha1.DoesDrain); len(names) > 0 {
 		says += fmt.Sprintf("%s: not changed yet, so uncordoned and given back. ", text.Fold(names))
 	}
 	return says + "Nothing more is begun."

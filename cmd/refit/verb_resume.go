@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
 )
 
 func newResumeCommand(a *app) *cobra.Command {
@@ -14,7 +14,7 @@ func newResumeCommand(a *app) *cobra.Command {
 		name:  "resume",
 		short: "Let an upgrade that was paused go on",
 		long:  `Lets an upgrade that was paused go on where it was.`,
-		decide: func(u *refitv1alpha1.ClusterUpgrade, o *output.Operation) (decision, error) {
+		decide: func(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) (decision, error) {
 			switch {
 			case u.Spec.Aborted:
 				return decision{}, fmt.Errorf("the operation %s is being aborted: it cannot go on; begin another one", u.Name)
@@ -31,7 +31,7 @@ func newResumeCommand(a *app) *cobra.Command {
 }
 
 // now is what an operation is doing, as a sentence.
-func now(o *output.Operation) string {
+func now(o *cliv1alpha1.Operation) string {
 	if o.Doing == "" {
 		return "The controllers have not looked at it yet."
 	}

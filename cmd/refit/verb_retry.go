@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
-	"github.com/refit-dev/refit/cmd/refit/text"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 func newRetryCommand(a *app) *cobra.Command {
@@ -17,7 +17,7 @@ func newRetryCommand(a *app) *cobra.Command {
 		long: `Lets an upgrade that stopped at a failure try again, after its cause was mended: failed nodes go on
 at the step that failed, and nodes that could not be emptied are tried once more. What else stops
 an upgrade, such as a preflight finding, is looked at again all the time and needs no retry.`,
-		decide: func(u *refitv1alpha1.ClusterUpgrade, o *output.Operation) (decision, error) {
+		decide: func(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) (decision, error) {
 			switch {
 			case o.Nodes.Failed+o.Nodes.Skipped == 0:
 				return decision{says: fmt.Sprintf("No node of %s failed or was skipped: there is nothing to retry. %s", u.Name, now(o))}, nil
@@ -33,7 +33,7 @@ an upgrade, such as a preflight finding, is looked at again all the time and nee
 }
 
 // failedAt names who tries again.
-func failedAt(o *output.Operation) string {
+func failedAt(o *cliv1alpha1.Operation) string {
 	names := make([]string, 0, len(o.Failures))
 	for i := range o.Failures {
 		f := &o.Failures[i]

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/cmd/refit/output"
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
@@ -40,9 +40,9 @@ planned within those.`,
 	return cmd
 }
 
-func versionOf() output.Version {
-	v := output.Version{
-		APIVersion: output.APIVersion, Kind: output.KindVersion,
+func versionOf() cliv1alpha1.Version {
+	v := cliv1alpha1.Version{
+		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindVersion,
 		Version: version, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Kubernetes: kubefacts.Supported(),
 	}
@@ -69,7 +69,7 @@ func builtVersion(info *debug.BuildInfo) string {
 	return "development"
 }
 
-func versionText(v output.Version) string {
+func versionText(v cliv1alpha1.Version) string {
 	out := fmt.Sprintf("Refit       %s\n", v.Version)
 	if v.Commit != "" {
 		out += fmt.Sprintf("Commit      %s\n", v.Commit)

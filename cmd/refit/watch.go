@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/cmd/refit/output"
 )
 
 // following is for how long an operation is followed.
@@ -57,7 +57,7 @@ A stalled upgrade is told of and followed further: somebody may mend it.`,
 				return err
 			}
 			follower := &follower{operations: o, name: u.Name, teller: newTeller(a, form.output)}
-			return f.follow(cmd.Context(), follower, func(*output.Operation) string { return a.goesOn(cmd, u.Name) })
+			return f.follow(cmd.Context(), follower, func(*cliv1alpha1.Operation) string { return a.goesOn(cmd, u.Name) })
 		},
 	}
 	f.addFlags(cmd)
@@ -73,7 +73,7 @@ func (a *app) goesOn(cmd *cobra.Command, name string) string {
 }
 
 // follow follows an operation to its end, and says by its error how the process ends. Whoever leaves before is told what becomes of it and how to come back.
-func (f *following) follow(ctx context.Context, follower *follower, left func(last *output.Operation) string) error {
+func (f *following) follow(ctx context.Context, follower *follower, left func(last *cliv1alpha1.Operation) string) error {
 	limited := ctx
 	if f.timeout > 0 {
 		var cancel context.CancelFunc

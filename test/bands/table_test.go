@@ -32,6 +32,15 @@ var table = []band{
 		},
 	},
 
+	{
+		folder: "api/cli/v1alpha1",
+		may:    []string{"fmt", "time", "k8s.io/apimachinery/pkg/apis/meta/v1", "./api/v1alpha1"},
+		mayNot: []string{
+			"k8s.io/api/core/v1", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml", "github.com/spf13/cobra",
+			"net/http", "os/exec", "./internal/upgrade/plan", "./internal/engine/install", "./internal/cli/text", `fmt.Println("x")`,
+		},
+	},
+
 	// Thinking
 	{
 		folder: "internal/upgrade",
@@ -93,10 +102,22 @@ var table = []band{
 		mayNot: append([]string{"./cmd/refit-agent", `exec.Command("true")`}, tooLargeForTheAgent...),
 	},
 	{
+		folder: "internal/cli",
+		may: []string{
+			"os", "./api/v1alpha1", "./api/cli/v1alpha1", "./internal/upgrade/progress", "./internal/engine/install", "./internal/cli/text",
+			"k8s.io/client-go/rest",
+		},
+		mayNot: []string{
+			"./internal/agent", "./internal/server", "./internal/capi", "./internal/controller", "./internal/controller/clusterupgrade", "./cmd/refit",
+			"./test/testbed", "github.com/spf13/cobra", "github.com/spf13/pflag", `fmt.Println("x")`, `exec.Command("true")`,
+		},
+	},
+	{
 		folder: "internal/server",
 		may:    []string{"net/http", "./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe", "./internal/server", "./web"},
 		mayNot: []string{
-			"./internal/agent", "./internal/capi", "./internal/controller/clusterupgrade", "./cmd/refit", "./test/testbed", `fmt.Println("x")`,
+			"./internal/agent", "./internal/capi", "./internal/cli/text", "./internal/controller/clusterupgrade", "./cmd/refit", "./test/testbed",
+			`fmt.Println("x")`,
 		},
 	},
 	{
@@ -112,7 +133,7 @@ var table = []band{
 		folder: "cmd/refit",
 		may: []string{
 			"./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe", "./internal/controller", "./internal/controller/nodeupgrade",
-			"./internal/server", "./cmd/refit/printer", "github.com/spf13/cobra", `fmt.Println("x")`,
+			"./internal/cli/text", "./internal/server", "./cmd/refit/printer", "github.com/spf13/cobra", `fmt.Println("x")`,
 		},
 		mayNot: []string{"./cmd/refit-agent", "./cmd/refit-agent/flags", "./test/testbed", `exec.Command("true")`},
 	},
@@ -209,7 +230,8 @@ var table = []band{
 var tooLargeForTheAgent = []string{
 	"helm.sh/helm/v4/pkg/action", "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1", "sigs.k8s.io/cluster-api/util",
 	"sigs.k8s.io/controller-runtime", "sigs.k8s.io/controller-runtime/pkg/manager", "sigs.k8s.io/controller-runtime/pkg/builder",
-	"./internal/capi", "./internal/controller", "./internal/controller/nodeupgrade", "./internal/engine/helm", "./internal/server", "./web",
+	"./internal/capi", "./internal/cli/text", "./internal/controller", "./internal/controller/nodeupgrade", "./internal/engine/helm",
+	"./internal/server", "./web",
 	"./test/testbed",
 }
 

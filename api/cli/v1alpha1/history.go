@@ -1,0 +1,31 @@
+package v1alpha1
+
+import "time"
+
+// KindHistory is the kind of History.
+const KindHistory = "History"
+
+// History is the result of `refit history`.
+type History struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Cluster    string `json:"cluster"`
+	// Operations are all operations, the newest first.
+	Operations []PastOperation `json:"operations"`
+}
+
+// PastOperation is an operation that ended or is in progress.
+type PastOperation struct {
+	Name      string     `json:"name"`
+	Phase     string     `json:"phase"`
+	Ended     bool       `json:"ended"`
+	From      string     `json:"from,omitempty"`
+	To        string     `json:"to"`
+	Scope     string     `json:"scope"`
+	CreatedAt time.Time  `json:"createdAt"`
+	EndedAt   time.Time  `json:"endedAt,omitzero"`
+	Nodes     NodeCounts `json:"nodes"`
+	// Failed are the nodes that failed and did not recover.
+	Failed []string `json:"failed,omitempty"`
+	Doing  string   `json:"doing,omitempty"` // of an operation in progress
+}

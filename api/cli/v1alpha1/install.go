@@ -1,0 +1,98 @@
+package v1alpha1
+
+// The kinds of the documents about Refit itself.
+const (
+	KindInstall   = "Install"
+	KindUninstall = "Uninstall"
+)
+
+// Install is the result of `refit install`.
+type Install struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Cluster    string `json:"cluster"`
+	Version    string `json:"version"`
+	Former     string `json:"former,omitempty"` // the version that was installed before
+	DryRun     bool   `json:"dryRun,omitempty"` // nothing was changed
+	Standalone bool   `json:"standalone,omitempty"`
+
+	AgentImage      string   `json:"agentImage"`
+	ControllerImage string   `json:"controllerImage,omitempty"`
+	Keys            []string `json:"keys"` // fingerprints of the release keys
+
+	Objects []Object `json:"objects"`
+	// Nodes and Controller are absent after a dry run.
+	Nodes      []HostState      `json:"nodes,omitempty"`
+	Controller *ControllerState `json:"controller,omitempty"`
+	// Complete is true if everything runs. The exit code is 4 if not.
+	Complete bool `json:"complete"`
+}
+
+// Object is the change to one object of the cluster.
+type Object struct {
+	Kind      string   `json:"kind"`
+	Namespace string   `json:"namespace,omitempty"`
+	Name      string   `json:"name"`
+	Action    string   `json:"action"`           // one of the Action constants
+	Fields    []string `json:"fields,omitempty"` // changed fields
+	// Unchecked is true if the server did not validate the object, because its namespace does not
+	// exist yet.
+	Unchecked bool `json:"unchecked,omitempty"`
+}
+
+// The actions on an object.
+const (
+	ActionCreated   = "Created"
+	ActionChanged   = "Changed"
+	ActionUnchanged = "Unchanged"
+	ActionRemoved   = "Removed"
+	ActionLeft      = "Left" // it is not Refit's
+)
+
+// HostState is the progress on a node's host.
+type HostState struct {
+	Node  string `json:"node"`
+	State string `json:"state"` // one of the Host constants
+	Why   string `json:"why,omitempty"`
+}
+
+// The states of a host, and of a pod of the controller.
+const (
+	HostWaiting = "Waiting"
+	HostPulling = "Pulling"
+	HostWorking = "Working"
+	HostDone    = "Done"
+	HostFailing = "Failing"
+	HostAway    = "Away" // unreachable
+)
+
+// ControllerState is the progress of the controller's Deployment.
+type ControllerState struct {
+	Wanted    int        `json:"wanted"`
+	Available int        `json:"available"`
+	Pods      []PodState `json:"pods,omitempty"`
+}
+
+// PodState is the progress of one pod of the controller.
+type PodState struct {
+	Pod   string `json:"pod"`
+	Node  string `json:"node,omitempty"`
+	State string `json:"state"`
+	Why   string `json:"why,omitempty"`
+}
+
+// Uninstall is the result of `refit uninstall`.
+type Uninstall struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Cluster    string `json:"cluster"`
+	Version    string `json:"version,omitempty"`
+	Installed  bool   `json:"installed"` // before anything was removed
+	// Done is false if nothing was removed; the rest is then what would be.
+	Done    bool     `json:"done"`
+	Objects []Object `json:"objects"`
+	// Content is the number of custom resources that are removed, by resource.
+	Content  map[string]int `json:"content,omitempty"`
+	Cordoned []string       `json:"cordoned,omitempty"`
+	Nodes    []HostState    `json:"nodes,omitempty"`
+}

@@ -1,0 +1,132 @@
+package v1alpha1
+
+import "time"
+
+// The kinds of the documents about operations.
+const (
+	KindOperation = "Operation"
+	KindChange    = "Change"
+)
+
+// Operation is the progress of an upgrade: the result of `refit status`, and a line for each change
+// that `refit watch` and `refit upgrade` print with -o json.
+type Operation struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Cluster    string `json:"cluster"`
+	Name       string `json:"name"`
+	// Phase is Planning, AwaitingApproval, Waiting, Running, Paused, Stalled, Aborting, Succeeded or Aborted.
+	Phase string `json:"phase"`
+	Ended bool   `json:"ended"`
+
+	// From is the version at the start, of the control plane or, with the scope Workers, of the
+	// workers. It is empty until there is a plan.
+	From string `json:"from,omitempty"`
+	// To is a version, or the name of a Release until there is a plan.
+	To    string `json:"to"`
+	Scope string `json:"scope"`
+
+	CreatedAt time.Time `json:"createdAt"`
+	EndedAt   time.Time `json:"endedAt,omitzero"`
+	// Doing is the current activity or what the operation waits for, since DoingSince.
+	Doing      string    `json:"doing,omitempty"`
+	DoingSince time.Time `json:"doingSince,omitzero"`
+	// Reason is why the operation does not proceed, in one word, and Remedy what the user can do.
+	// Both are empty where no intervention is required.
+	Reason string `json:"reason,omitempty"`
+	Remedy string `json:"remedy,omitempty"`
+
+	Plan         string `json:"plan,omitempty"`         // its hash
+	ApprovedPlan string `json:"approvedPlan,omitempty"` // the hash that was approved
+	Paused       bool   `json:"paused,omitempty"`       // spec.paused
+	Aborted      bool   `json:"aborted,omitempty"`      // spec.aborted
+	Retry        int64  `json:"retry,omitempty"`        // spec.retry
+
+	Stages []StageProgress `json:"stages"`
+	Nodes  NodeCounts      `json:"nodes"`
+	// Active are the nodes in progress and, during prefetch, the first of those that fetch.
+	Active   []NodeProgress `json:"active"`
+	Failures []NodeFailure  `json:"failures"`
+	// LeftSeconds is the remaining time by the plan's estimate, absent where there is none.
+	LeftSeconds int64 `json:"leftSeconds,omitempty"`
+	// AwaySince is when the API server became unreachable. All other fields are of that moment.
+	AwaySince time.Time `json:"awaySince,omitzero"`
+	AwayError string    `json:"awayError,omitempty"`
+}
+
+// StageProgress is the progress of a stage.
+type StageProgress struct {
+	Name       string `json:"name"` // Prefetch, ControlPlane, Workers, Verify
+	Kubernetes string `json:"kubernetes,omitempty"`
+	State      string `json:"state"` // Waiting, AtWork, Done
+	Nodes      int    `json:"nodes"`
+	Done       int    `json:"done"`
+}
+
+// The states of a stage.
+const (
+	StageWaiting = "Waiting"
+	StageAtWork  = "AtWork"
+	StageDone    = "Done"
+)
+
+// NodeCounts counts the nodes that the plan changes.
+type NodeCounts struct {
+	Total   int `json:"total"`
+	Done    int `json:"done"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+}
+
+// NodeProgress is the current activity on a node.
+type NodeProgress struct {
+	Node string `json:"node"`
+	// Does is one of the Does constants.
+	Does  string    `json:"does"`
+	Step  string    `json:"step,omitempty"`  // of the agent
+	Since time.Time `json:"since,omitzero"`  // start of the step or the drain
+	Waits string    `json:"waits,omitempty"` // what the step waits for
+	// Remaining is the number of pods that are still to be evicted, Blockers what prevents that.
+	Remaining int       `json:"remaining,omitempty"`
+	Blockers  []Blocker `json:"blockers,omitempty"`
+}
+
+// The activities on a node.
+const (
+	DoesFetch   = "Fetch"   // prefetch files and images, without disruption
+	DoesBegin   = "Begin"   // it was selected and is being cordoned
+	DoesDrain   = "Drain"   // its pods are evicted
+	DoesChange  = "Change"  // the agent upgrades the host
+	DoesPutBack = "PutBack" // the agent rolls the host back
+	DoesSettle  = "Settle"  // the host is done; the node is verified and uncordoned
+	DoesFailed  = "Failed"  // manual intervention is required
+)
+
+// Blocker is a pod that cannot be evicted.
+type Blocker struct {
+	Pod    string `json:"pod"`
+	Reason string `json:"reason"`
+}
+
+// NodeFailure is a node that failed.
+type NodeFailure struct {
+	Node    string `json:"node"`
+	Class   string `json:"class"` // Transient, NeedsPerson, HostBroken
+	Step    string `json:"step,omitempty"`
+	Message string `json:"message,omitempty"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// Change is the result of `refit pause`, `resume`, `retry`, `abort` and `approve`.
+type Change struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Cluster    string `json:"cluster"`
+	Operation  string `json:"operation"`
+	Did        string `json:"did"`     // pause, resume, retry, abort, approve
+	Changed    bool   `json:"changed"` // false: nothing had to be changed
+	// Says is the consequence, in a sentence.
+	Says string `json:"says"`
+	// Plan is the hash that was approved.
+	Plan string `json:"plan,omitempty"`
+}

@@ -1,0 +1,76 @@
+package v1alpha1
+
+import refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+
+// The kinds of the documents about Releases.
+const (
+	KindReleaseContent = "ReleaseContent"
+	KindReleaseKey     = "ReleaseKey"
+)
+
+// The levels of trust in a Release.
+const (
+	TrustVerified   = "Verified"   // the signature was verified
+	TrustUnverified = "Unverified" // it is signed, but the signature was not verified
+	TrustUnsigned   = "Unsigned"
+)
+
+// ReleaseContent is the result of `refit release show` and `refit release verify`.
+type ReleaseContent struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Name       string `json:"name,omitempty"` // of the object
+	Digest     string `json:"digest,omitempty"`
+	KeyID      string `json:"keyID,omitempty"`
+	Trust      string `json:"trust"`
+
+	Content refitv1alpha1.ReleasePayload `json:"content"`
+
+	// Compared is the result of comparing the files with the signed digests.
+	Compared *Compared `json:"compared,omitempty"`
+}
+
+// Compared is the result of reading the files of a Release.
+type Compared struct {
+	Files int         `json:"files"`
+	Wrong []WrongFile `json:"wrong,omitempty"`
+}
+
+// WrongFile is a file that is missing or does not match its signed digest.
+type WrongFile struct {
+	Path   string `json:"path,omitempty"`
+	Digest string `json:"digest"`
+	Why    string `json:"why"`
+}
+
+// ReleaseKey is the result of `refit release key new`.
+type ReleaseKey struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	PrivateKey string `json:"privateKey"` // the files
+	PublicKey  string `json:"publicKey"`
+	KeyID      string `json:"keyID"`
+}
+
+// NewReleaseKey returns the document about a new key pair.
+func NewReleaseKey(private, public, id string) ReleaseKey {
+	return ReleaseKey{APIVersion: APIVersion, Kind: KindReleaseKey, PrivateKey: private, PublicKey: public, KeyID: id}
+}
+
+// ReleaseManifest is a Release object for `kubectl apply`, without fields that a server sets.
+type ReleaseManifest struct {
+	APIVersion string                    `json:"apiVersion"`
+	Kind       string                    `json:"kind"`
+	Metadata   ReleaseMetadata           `json:"metadata"`
+	Spec       refitv1alpha1.ReleaseSpec `json:"spec"`
+}
+
+// ReleaseMetadata is the metadata of a ReleaseManifest.
+type ReleaseMetadata struct {
+	Name string `json:"name"`
+}
+
+// NewReleaseManifest returns the manifest of a Release.
+func NewReleaseManifest(name string, spec refitv1alpha1.ReleaseSpec) *ReleaseManifest {
+	return &ReleaseManifest{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: "Release", Metadata: ReleaseMetadata{Name: name}, Spec: spec}
+}

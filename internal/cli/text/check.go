@@ -1,0 +1,57 @@
+package text
+
+import (
+	"fmt"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// Check writes the page of `refit check`.
+func Check(r *cliv1alpha1.Report, page Page, next Next) string {
+	w := newWriter(page)
+	can := "can"
+	if r.Blocked {
+		can = "cannot"
+	}
+	line := fmt.Sprintf("%s %s go from %s to %s:", subject(r), can, r.Request.From, r.Request.To)
+	w.para(0, append([]run{as(bold, line)}, verdict(r)...)...)
+	w.para(0, as(dim, seen(r)))
+
+	w.findings("What stands in the way", r.Findings, isBlocking, page.Wide)
+	w.findings("Worth knowing", r.Findings, isWarning, page.Wide)
+	w.findings("Set aside by a waiver", r.Findings, isWaived, page.Wide)
+	w.information(r, page.Wide)
+	w.needed(r, page.Wide)
+	w.next(r, next)
+	return w.String()
+}
+
+func blocking(n int) string {
+	if n == 1 {
+		return "1 finding stands in the way"
+	}
+	return number(n) + " findings stand in the way"
+}
+
+// seen says what was looked at, and when: a plan from an old Snapshot is an old plan.
+func seen(r *cliv1alpha1.Report) string {
+	c := &r.Cluster
+	out := sizes(c)
+	if c.Cost.Pods > 0 {
+		out += ", " + count(c.Cost.Pods, "pod")
+	}
+	if c.Saved != "" {
+		return fmt.Sprintf("%s; as saved in %s on %s", out, c.Saved, c.TakenAt.UTC().Format("2006-01-02 at 15:04 UTC"))
+	}
+	if c.Cost.Requests > 0 {
+		out += fmt.Sprintf("; read with %s in %.1f s", count(c.Cost.Requests, "request"), max(0.1, float64(c.Cost.Milliseconds)/1000))
+	}
+	return out
+}
+
+func sizes(c *cliv1alpha1.Cluster) string {
+	if c.ControlPlane+c.Workers == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%s, %s", count(c.ControlPlane, "control plane node"), count(c.Workers, "worker"))
+}

@@ -1,0 +1,154 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// Explain writes why a node is where it is in an upgrade, on one page that ends with what to do.
+func Explain(e *cliv1alpha1.Explanation, p Page, now time.Time) string {
+	w := newWriter(p)
+	word := map[string]run{
+		cliv1alpha1.StateIdle: {"nothing to do", plain}, cliv1alpha1.StateLeftOut: {"left out", dim}, cliv1alpha1.StateWaiting: {"waiting", yellow},
+		cliv1alpha1.StateAtWork: {"at work", green}, cliv1alpha1.StateRefused: {"its agent refuses", red}, cliv1alpha1.StateFailed: {"FAILED", red},
+		cliv1alpha1.StateSkipped: {"skipped", yellow}, cliv1alpha1.StateDone: {"done", green},
+	}[e.State]
+	w.para(0, as(bold, e.Node+":"), word)
+	w.para(0, as(plain, e.Says))
+	w.blank()
+	w.fact("Node", hostSays(&e.Host, now))
+	w.fact("Agent", agentSays(&e.Host, now))
+	if o := e.Operation; o != nil {
+		w.fact("Operation", fmt.Sprintf("%s to %s, %s", o.Name, o.To, o.Phase))
+	}
+	w.ordered(e, now)
+	w.steps(e.Steps, now)
+	w.logTail(e.Error)
+	if e.Remedy != "" {
+		w.section("What to do")
+		w.remedy(2, e.Remedy)
+	}
+	return w.String()
+}
+
+func hostSays(h *cliv1alpha1.HostFacts, now time.Time) string {
+	out := "worker"
+	if h.ControlPlane {
+		out = "control plane"
+	}
+	if h.Kubelet != "" {
+		out += ", " + h.Kubelet
+	}
+	ready := ", ready"
+	if !h.Ready {
+		ready = ", NOT READY"
+	}
+	if !h.ReadySince.IsZero() {
+		ready += " for " + span(now.Sub(h.ReadySince))
+	}
+	out += ready
+	switch h.Cordon {
+	case cliv1alpha1.CordonRefit:
+		out += ", cordoned by Refit"
+	case cliv1alpha1.CordonOther:
+		out += ", cordoned by somebody else"
+	}
+	if h.ReadySays != "" {
+		out += ": " + h.ReadySays
+	}
+	return out
+}
+
+func agentSays(h *cliv1alpha1.HostFacts, now time.Time) string {
+	if h.Agent == "" {
+		return "none that has told anything"
+	}
+	if h.ReportedAt.IsZero() {
+		return h.Agent
+	}
+	return fmt.Sprintf("%s, told of its host %s ago", h.Agent, span(now.Sub(h.ReportedAt)))
+}
+
+// ordered writes what the agent was ordered, and how the node was emptied for it.
+func (w *writer) ordered(e *cliv1alpha1.Explanation, now time.Time) {
+	if o := e.Order; o != nil {
+		says := fmt.Sprintf("%s %s", o.Permit, o.Release)
+		switch {
+		case !o.Answered:
+			says += ", not answered by the agent yet"
+		case o.Phase != "":
+			says += ", " + o.Phase
+		}
+		if e.Operation == nil || o.Operation != e.Operation.Name {
+			says += " (by the operation " + o.Operation + ")"
+		}
+		w.fact("Order", says)
+	}
+	if d := e.Drain; d != nil {
+		says := strings.ToLower(d.Phase)
+		if d.Remaining > 0 {
+			says += ", " + count(d.Remaining, "pod") + " left"
+		}
+		says += lasted(d.StartedAt, d.FinishedAt, now)
+		w.fact("Drain", says)
+		for _, b := range d.Blockers {
+			w.para(gutter, as(yellow, b.Pod+":"), as(plain, b.Reason))
+		}
+	}
+	if p := e.Progress; p != nil {
+		says, style := does(p)
+		w.hang("Now", plain, gutter, as(style, says))
+	}
+}
+
+func lasted(from, to, now time.Time) string {
+	switch {
+	case from.IsZero():
+		return ""
+	case to.IsZero():
+		return ", for " + Clock(now.Sub(from))
+	}
+	return ", took " + Clock(to.Sub(from))
+}
+
+// steps writes each step with its time.
+func (w *writer) steps(steps []cliv1alpha1.ExplainStep, now time.Time) {
+	if len(steps) == 0 {
+		return
+	}
+	w.section("Steps")
+	t := &table{}
+	for _, s := range steps {
+		end := s.FinishedAt
+		if end.IsZero() {
+			end = now
+		}
+		clock := ""
+		if !s.StartedAt.IsZero() {
+			clock = Clock(end.Sub(s.StartedAt))
+		}
+		style := map[string]style{"Running": bold, "Failed": red, "Undone": yellow}[s.State]
+		t.row(row{indent: 2, name: s.Name, style: style, time: clock, body: []run{as(style, strings.ToLower(s.State))}})
+	}
+	t.write(w)
+}
+
+// logTail writes the end of the log of the part that failed, as it is: it is not wrapped, so that it can be searched for.
+func (w *writer) logTail(e *cliv1alpha1.ExplainError) {
+	if e == nil {
+		return
+	}
+	w.section("Error", as(plain, fmt.Sprintf("(%s, %s, at %s)", e.Reason, e.Class, e.At.UTC().Format("15:04:05 UTC"))))
+	w.para(2, as(plain, e.Message))
+	if strings.TrimSpace(e.LogTail) == "" {
+		return
+	}
+	w.section("Log", as(plain, "(its end)"))
+	for line := range strings.SplitSeq(strings.TrimRight(e.LogTail, "\n"), "\n") {
+		w.out.WriteString(strings.TrimRight("  "+Clean(line), " "))
+		w.blank()
+	}
+}

@@ -1,0 +1,57 @@
+package text
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// Frame is how far an operation is, as it is drawn over and over: no line wraps, and there is one less than the terminal has, for the cursor. Where there is
+// little room, fewer of the nodes at work are shown: what has failed or is waited for matters more.
+func Frame(o *cliv1alpha1.Operation, p Page, rows int, now time.Time) string {
+	var lines []string
+	most := max(1, rows-1)
+	for nodes := activeShown; ; nodes /= 2 {
+		w := newWriter(p)
+		w.operation(o, now, nodes, failuresShown)
+		lines = strings.Split(strings.TrimSuffix(w.String(), "\n"), "\n")
+		if len(lines) <= most || nodes == 0 {
+			break
+		}
+	}
+	lines = lines[:min(len(lines), most)]
+	for i := range lines {
+		lines[i] = clipLine(lines[i], p.Width)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// clipLine cuts a line to a number of columns. Colors take none, and are ended.
+func clipLine(line string, columns int) string {
+	used := 0
+	for at := 0; at < len(line); {
+		if code := colorAt(line[at:]); code != "" {
+			at += len(code)
+			continue
+		}
+		if used++; used > columns {
+			if strings.Contains(line[:at], "\x1b") {
+				return line[:at] + "\x1b[0m"
+			}
+			return line[:at]
+		}
+		_, size := utf8.DecodeRuneInString(line[at:])
+		at += size
+	}
+	return line
+}
+
+// colorAt is the color code at the beginning of a text, if there is one: nothing else of that kind passes Clean.
+func colorAt(s string) string {
+	if !strings.HasPrefix(s, "\x1b[") {
+		return ""
+	}
+	return s[:strings.IndexByte(s, 'm')+1]
+}

@@ -1,0 +1,165 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// factsIndent is where the values of the headline's facts begin.
+const factsIndent = 14
+
+// headline is the plan in a few facts.
+func (w *writer) headline(r *cliv1alpha1.Report) {
+	p := r.Plan
+	w.para(0, as(bold, fmt.Sprintf("Plan for %s: Kubernetes %s", subject(r), route(p))))
+	w.para(0, as(dim, seen(r)))
+	if p.Done() {
+		return
+	}
+	w.blank()
+	fact := func(name string, body ...run) { w.hang("  "+name, dim, factsIndent, body...) }
+
+	fact("Verdict", verdict(r)...)
+	fact("Takes", as(plain, about(p.Estimate)), as(dim, basis(p.Estimate)))
+	fact("Touches", as(plain, touches(r)))
+	if moved := podsOf(p); moved > 0 {
+		fact("Moves", as(plain, count(moved, "pod")+budgets(p.Pools)))
+	}
+	if p.WorkersFrom != "" && p.WorkersFrom != p.From && r.Request.Scope == "All" {
+		fact("Workers", as(plain, p.WorkersFrom+" → "+p.To))
+	}
+	if etcd := etcdRoute(p); etcd != "" {
+		fact("etcd", as(plain, etcd))
+	}
+}
+
+// budgets says how pods are protected while they move.
+func budgets(pools []cliv1alpha1.Pool) string {
+	for i := range pools {
+		if pools[i].Drain.OnBlocked == "Delete" {
+			return ", some perhaps against their disruption budgets"
+		}
+	}
+	return ", within their disruption budgets"
+}
+
+// subject is what the plan is for.
+func subject(r *cliv1alpha1.Report) string {
+	switch r.Request.Scope {
+	case "ControlPlane":
+		return "the control plane of " + r.Cluster.Name
+	case "Workers":
+		return "the workers of " + r.Cluster.Name
+	}
+	return r.Cluster.Name
+}
+
+// verdict says whether the upgrade can go on, and what else there is to know of that kind.
+func verdict(r *cliv1alpha1.Report) []run {
+	var also []string
+	if n := r.Counts.Warn; n > 0 {
+		also = append(also, count(n, "warning"))
+	}
+	if n := r.Counts.Deferred; n > 0 {
+		also = append(also, count(n, "thing")+" still needed")
+	}
+	out := as(green, "nothing stands in the way")
+	if r.Blocked {
+		out = as(red, blocking(r.Counts.Block))
+	}
+	if len(also) == 0 {
+		return []run{out}
+	}
+	return []run{out, as(plain, "("+strings.Join(also, ", ")+")")}
+}
+
+// route is every version on the way.
+func route(p *cliv1alpha1.Plan) string {
+	versions := []string{p.From}
+	for _, stage := range p.Stages {
+		if stage.Name == stageControlPlane {
+			versions = append(versions, stage.Kubernetes)
+		}
+	}
+	if len(versions) == 1 { // only workers move
+		versions = []string{p.WorkersFrom, p.To}
+	}
+	return strings.Join(versions, " → ")
+}
+
+// etcdRoute is every version of etcd on the way, empty when it does not move.
+func etcdRoute(p *cliv1alpha1.Plan) string {
+	var versions []string
+	for _, hop := range p.Hops {
+		if hop.Etcd == nil || hop.Etcd.To == "" {
+			continue
+		}
+		if len(versions) == 0 {
+			versions = append(versions, hop.Etcd.From)
+		}
+		versions = append(versions, hop.Etcd.To)
+	}
+	return strings.Join(versions, " → ")
+}
+
+func basis(e cliv1alpha1.Estimate) string {
+	if e.Observed {
+		return "(from times seen in this cluster)"
+	}
+	return "(Refit's defaults; no upgrade was seen in this cluster yet)"
+}
+
+// touches says how many nodes the plan changes, and how many of them are away at once.
+func touches(r *cliv1alpha1.Report) string {
+	controlPlane, workers := map[string]bool{}, map[string]bool{}
+	for _, stage := range r.Plan.Stages {
+		for _, node := range stage.Nodes {
+			switch stage.Name {
+			case stageControlPlane:
+				controlPlane[node.Name] = true
+			case stageWorkers:
+				workers[node.Name] = true
+			}
+		}
+	}
+	var parts []string
+	if n := len(controlPlane); n > 0 {
+		parts = append(parts, atOnce(count(n, "control plane node"), n, 1))
+	}
+	if n := len(workers); n > 0 {
+		parts = append(parts, atOnce(count(n, "worker"), n, window(r.Plan.Pools)))
+	}
+	if len(parts) == 0 {
+		return "no node"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// atOnce adds how many go at a time, where there is more than one.
+func atOnce(what string, n, most int) string {
+	if n == 1 {
+		return what
+	}
+	return fmt.Sprintf("%s, %s at a time", what, number(min(n, most)))
+}
+
+// window is how many workers go at once in all pools together, of which there is a most whatever the pools allow.
+func window(pools []cliv1alpha1.Pool) int {
+	sum := 0
+	for i := range pools {
+		sum += min(pools[i].MaxUnavailable, pools[i].Nodes)
+	}
+	return min(max(1, sum), refitv1alpha1.MaxActive)
+}
+
+// podsOf counts those that move, each time that they do.
+func podsOf(p *cliv1alpha1.Plan) int {
+	sum := 0
+	for i := range p.Stages {
+		sum += movesOf(p.Stages[i].Nodes)
+	}
+	return sum
+}

@@ -1,0 +1,62 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// History writes a line for each operation.
+func History(h *cliv1alpha1.History, now time.Time, program string) string {
+	if len(h.Operations) == 0 {
+		return Clean(fmt.Sprintf("No operation was ever begun in %s. `%s upgrade --to VERSION` begins one.", h.Cluster, program)) + "\n"
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "OPERATION\tBEGUN\tFROM\tTO\tRESULT\tTOOK\tNODES\tREMARKS")
+	for i := range h.Operations {
+		o := &h.Operations[i]
+		end := now
+		if o.Ended {
+			end = o.EndedAt
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s/%s\t%s\n", Clean(o.Name), o.CreatedAt.Format("2006-01-02 15:04"), dash(Clean(o.From)), Clean(o.To),
+			Clean(o.Phase), Clock(end.Sub(o.CreatedAt)), number(o.Nodes.Done), number(o.Nodes.Total), Clean(remarks(o)))
+	}
+	w.Flush()
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func remarks(o *cliv1alpha1.PastOperation) string {
+	var out []string
+	if o.Scope != "All" {
+		out = append(out, "only "+map[string]string{stageControlPlane: "the control plane", stageWorkers: "workers"}[o.Scope])
+	}
+	if len(o.Failed) > 0 {
+		out = append(out, "failed: "+fold(o.Failed, foldedNames))
+	}
+	if o.Nodes.Skipped > 0 {
+		out = append(out, number(o.Nodes.Skipped)+" skipped")
+	}
+	if o.Doing != "" {
+		out = append(out, clip(o.Doing, mostRemark))
+	}
+	return strings.Join(out, "; ")
+}
+
+// mostRemark is how many characters of what an operation is doing fit into its line.
+const mostRemark = 80
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

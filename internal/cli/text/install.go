@@ -1,0 +1,204 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// gutter is where the facts of a page about Refit itself begin.
+const gutter = 12
+
+// mostFields is how many fields of an object are named in a line.
+const mostFields = 4
+
+// Install writes what an install did, or would do.
+func Install(i *cliv1alpha1.Install, p Page, program string) string {
+	w := newWriter(p)
+	head := fmt.Sprintf("Refit %s in %s", i.Version, i.Cluster)
+	if i.Former != "" && i.Former != i.Version {
+		head += fmt.Sprintf(" (%s before)", i.Former)
+	}
+	if i.DryRun {
+		head += ", as it would be"
+	}
+	w.para(0, as(bold, head))
+	w.blank()
+	w.fact("Objects", fmt.Sprintf("%s: %s", number(len(i.Objects)), actions(i.Objects)))
+	w.fact("Images", i.AgentImage)
+	if i.ControllerImage != "" {
+		w.fact("", i.ControllerImage)
+	}
+	for n, key := range i.Keys {
+		w.fact([]string{"Keys", ""}[min(n, 1)], key)
+	}
+	if i.DryRun {
+		w.becomes(i.Objects, p.Wide)
+		w.section("Next")
+		w.para(2, as(plain, "Nothing has been changed. Without --dry-run it is done."))
+		return w.String()
+	}
+	w.hosts("Agents", "on", i.Nodes, cliv1alpha1.HostDone)
+	w.controller(i)
+	w.late(i)
+	w.section("Next")
+	if !i.Complete {
+		w.para(2, as(plain, "What is late goes on by itself. To see how far it is, and to wait for the rest, do the same again."))
+		return w.String()
+	}
+	w.para(2, as(plain, "See what the agents tell of their hosts, and what stands in the way of an upgrade:"))
+	w.command("kubectl get nodereports -o wide")
+	w.command(program + " check --to VERSION")
+	return w.String()
+}
+
+func (w *writer) fact(name, what string) { w.hang(name, plain, gutter, as(plain, what)) }
+
+// actions counts what became of objects, the weightiest first.
+func actions(objects []cliv1alpha1.Object) string {
+	words := []struct {
+		action string
+		says   string
+	}{
+		{cliv1alpha1.ActionCreated, "created"},
+		{cliv1alpha1.ActionChanged, "changed"},
+		{cliv1alpha1.ActionRemoved, "removed"},
+		{cliv1alpha1.ActionLeft, "left alone"},
+		{cliv1alpha1.ActionUnchanged, "unchanged"},
+	}
+	var out []string
+	for _, word := range words {
+		if n := having(objects, word.action); n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n, word.says))
+		}
+	}
+	return sentence(out)
+}
+
+func having(objects []cliv1alpha1.Object, action string) (n int) {
+	for i := range objects {
+		if objects[i].Action == action {
+			n++
+		}
+	}
+	return n
+}
+
+// becomes lists what would become of objects. Those that stay as they are come only where everything is asked for.
+func (w *writer) becomes(objects []cliv1alpha1.Object, wide bool) {
+	w.section("Objects")
+	told := 0
+	for i := range objects {
+		o := &objects[i]
+		if o.Action == cliv1alpha1.ActionUnchanged && !wide {
+			continue
+		}
+		told++
+		w.hang("  "+strings.ToLower(o.Action), plain, gutter, as(plain, objectName(o)))
+		if more := aside(o, wide); more != "" {
+			w.para(gutter+2, as(dim, more))
+		}
+	}
+	if told == 0 {
+		w.para(2, as(plain, "All are as they should be."))
+	}
+}
+
+func objectName(o *cliv1alpha1.Object) string {
+	if o.Namespace == "" {
+		return o.Kind + " " + o.Name
+	}
+	return o.Kind + " " + o.Namespace + "/" + o.Name
+}
+
+func aside(o *cliv1alpha1.Object, wide bool) string {
+	switch {
+	case o.Unchecked:
+		return "the server has not looked at it: its namespace is not there yet"
+	case o.Action == cliv1alpha1.ActionLeft:
+		return "it has no label of Refit's, so it stays"
+	case len(o.Fields) > mostFields && !wide:
+		return fmt.Sprintf("%s and %d more", strings.Join(o.Fields[:mostFields], ", "), len(o.Fields)-mostFields)
+	}
+	return strings.Join(o.Fields, ", ")
+}
+
+// hosts counts the nodes that are in a state.
+func (w *writer) hosts(name, where string, nodes []cliv1alpha1.HostState, state string) {
+	done, away := 0, 0
+	for i := range nodes {
+		if nodes[i].State == state {
+			done++
+		}
+		if nodes[i].State == cliv1alpha1.HostAway {
+			away++
+		}
+	}
+	said := fmt.Sprintf("%s %s of %s", where, number(done), count(len(nodes), "node"))
+	if away > 0 {
+		said += fmt.Sprintf("; %d not ready", away)
+	}
+	w.fact(name, said)
+}
+
+func (w *writer) controller(i *cliv1alpha1.Install) {
+	switch {
+	case i.Standalone:
+		w.fact("Controller", "none: standalone, the controllers run with the command")
+	case i.Controller != nil:
+		w.fact("Controller", fmt.Sprintf("%d of %s", i.Controller.Available, count(i.Controller.Wanted, "replica")))
+	}
+}
+
+// mostLate is how many nodes are named that are late.
+const mostLate = 20
+
+// late names who is not done, and why.
+func (w *writer) late(i *cliv1alpha1.Install) {
+	var rows []row
+	for _, n := range i.Nodes {
+		if n.State != cliv1alpha1.HostDone {
+			rows = append(rows, row{indent: 2, name: n.Node, time: State(n.State, "placed"), body: []run{as(plain, n.Why)}})
+		}
+	}
+	if i.Controller != nil && i.Controller.Available < i.Controller.Wanted {
+		for _, p := range i.Controller.Pods {
+			if p.State != cliv1alpha1.HostDone {
+				rows = append(rows, row{indent: 2, name: p.Pod, time: State(p.State, "running"), body: []run{as(plain, p.Why)}})
+			}
+		}
+	}
+	w.rows("Late", rows)
+}
+
+func (w *writer) rows(title string, rows []row) {
+	if len(rows) == 0 {
+		return
+	}
+	w.section(title)
+	t := &table{rows: rows[:min(len(rows), mostLate)]}
+	if more := len(rows) - mostLate; more > 0 {
+		t.line(2, as(plain, fmt.Sprintf("and %s more", number(more))))
+	}
+	t.write(w)
+}
+
+// State says in a word or two how far a host or a pod is; done is the word for one that is.
+func State(state, done string) string {
+	switch state {
+	case cliv1alpha1.HostWaiting:
+		return "no pod yet"
+	case cliv1alpha1.HostPulling:
+		return "pulling"
+	case cliv1alpha1.HostWorking:
+		return "at work"
+	case cliv1alpha1.HostDone:
+		return done
+	case cliv1alpha1.HostFailing:
+		return "failing"
+	case cliv1alpha1.HostAway:
+		return "not ready"
+	}
+	return state
+}

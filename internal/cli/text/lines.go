@@ -1,0 +1,172 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// OperationLines is what has changed since the last time, a line each with the time since the operation was asked for. It is empty where nothing has.
+func OperationLines(last, o *cliv1alpha1.Operation, now time.Time) string {
+	t := &changes{stamp: Clock(now.Sub(o.CreatedAt))}
+	if last == nil {
+		last = &cliv1alpha1.Operation{}
+		t.line("%s", opening(o))
+	}
+	t.away(last, o, now)
+	t.stages(last, o)
+	t.nodes(last, o)
+	t.failures(last, o)
+	t.state(last, o)
+	return t.out.String()
+}
+
+type changes struct {
+	out   strings.Builder
+	stamp string
+}
+
+func (t *changes) line(format string, args ...any) {
+	fmt.Fprintf(&t.out, "%7s  %s\n", t.stamp, Clean(fmt.Sprintf(format, args...)))
+}
+
+func opening(o *cliv1alpha1.Operation) string {
+	if o.From == "" {
+		return fmt.Sprintf("Operation %s: upgrade of %s to %s", o.Name, part(o), o.To)
+	}
+	return fmt.Sprintf("Operation %s: upgrade of %s from %s to %s", o.Name, part(o), o.From, o.To)
+}
+
+func (t *changes) away(last, o *cliv1alpha1.Operation, now time.Time) {
+	switch was, is := !last.AwaySince.IsZero(), !o.AwaySince.IsZero(); {
+	case is && !was:
+		t.line("The API is away; %s", meansAway(o))
+	case was && !is:
+		t.line("The API is back after %s", Clock(now.Sub(last.AwaySince)))
+	}
+}
+
+// stages tells how many nodes of a stage are done, when it is another number, and who has been let go of meanwhile. Of many nodes it tells each twentieth.
+func (t *changes) stages(last, o *cliv1alpha1.Operation) {
+	for i, s := range o.Stages {
+		before := 0
+		if i < len(last.Stages) {
+			before = last.Stages[i].Done
+		}
+		if s.Done <= before || s.Nodes > manyNodes && s.Done < s.Nodes && s.Done*twentieths/s.Nodes == before*twentieths/s.Nodes {
+			continue
+		}
+		who := ""
+		if names := through(last, o); len(names) > 0 && s.Name != string(refitv1alpha1.StagePrefetch) {
+			who = " (" + Fold(names) + ")"
+		}
+		t.line("%s: %s of %s%s", stageTitle(&s), number(s.Done), count(s.Nodes, "node"), who)
+	}
+}
+
+// manyNodes is more than anybody reads a line of each of; of them each twentieth part is told.
+const (
+	manyNodes  = 50
+	twentieths = 20
+)
+
+// through are the nodes that were at work and are no more.
+func through(last, o *cliv1alpha1.Operation) []string {
+	var out []string
+	for i := range last.Active {
+		name := last.Active[i].Node
+		if last.Active[i].Does != cliv1alpha1.DoesFetch && !slices.ContainsFunc(o.Active, func(n cliv1alpha1.NodeProgress) bool { return n.Node == name }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// nodes tells what each node at work does, when it is something else. Of many nodes it tells only what holds one up.
+func (t *changes) nodes(last, o *cliv1alpha1.Operation) {
+	before := map[string]*cliv1alpha1.NodeProgress{}
+	for i := range last.Active {
+		before[last.Active[i].Node] = &last.Active[i]
+	}
+	for i := range o.Active {
+		n := &o.Active[i]
+		held := len(n.Blockers) > 0 || n.Waits != "" && n.Does != cliv1alpha1.DoesFetch
+		if alike(before[n.Node], n) || o.Nodes.Total > manyNodes && !held {
+			continue
+		}
+		says, _ := does(n)
+		t.line("%s: %s", n.Node, says)
+	}
+}
+
+// alike says whether two moments of a node are the same to somebody who reads a log: one pod less is no news, nor is the moment between two steps, nor each
+// file that is fetched.
+func alike(a, b *cliv1alpha1.NodeProgress) bool {
+	switch {
+	case a == nil || a.Does != b.Does:
+		return false
+	case b.Does == cliv1alpha1.DoesFetch:
+		return a.Step == b.Step || b.Step == ""
+	case b.Step == "" && b.Waits == "" && len(b.Blockers) == 0:
+		return true
+	}
+	return a.Step == b.Step && a.Waits == b.Waits && slices.Equal(a.Blockers[:min(1, len(a.Blockers))], b.Blockers[:min(1, len(b.Blockers))])
+}
+
+func (t *changes) failures(last, o *cliv1alpha1.Operation) {
+	before := map[cliv1alpha1.NodeFailure]bool{}
+	for _, f := range last.Failures {
+		before[f] = true
+	}
+	for _, f := range o.Failures {
+		if before[f] {
+			continue
+		}
+		at := ""
+		if f.Step != "" {
+			at = " at " + f.Step
+		}
+		t.line("FAILED %s%s: %s", f.Node, at, f.Message)
+		if f.Remedy != "" {
+			t.line("  → %s", f.Remedy)
+		}
+	}
+}
+
+// state tells the phase and what is being done or waited for, unless the lines of the nodes at work say that already.
+func (t *changes) state(last, o *cliv1alpha1.Operation) {
+	phase, doing := last.Phase != o.Phase, last.Doing != o.Doing && o.Doing != ""
+	running := o.Phase == string(refitv1alpha1.PhaseRunning)
+	if !phase && (!doing || running && toldByNodes(o)) {
+		return
+	}
+	word, _ := state(o)
+	word = capital(word)
+	switch {
+	case o.Ended || o.Doing == word || toldByFailures(o):
+		t.line("%s", word)
+		return
+	case o.Doing == "":
+		t.line("%s: %s", word, notSeen)
+		return
+	case running && !phase:
+		t.line("%s", o.Doing)
+		return
+	}
+	t.line("%s: %s", word, o.Doing)
+	if o.Remedy != "" {
+		t.line("  → %s", o.Remedy)
+	}
+}
+
+// toldByNodes says that each node at work has a line that says what it does. What a node waits for whose host is done, the operation knows.
+func toldByNodes(o *cliv1alpha1.Operation) bool {
+	settles := slices.ContainsFunc(o.Active, func(n cliv1alpha1.NodeProgress) bool { return n.Does == cliv1alpha1.DoesSettle })
+	return len(o.Active) > 0 && (!settles || o.Nodes.Total > manyNodes)
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

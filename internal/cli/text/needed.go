@@ -1,0 +1,57 @@
+package text
+
+import (
+	"strings"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// information tells how much else was found, and all of it when it is asked for.
+func (w *writer) information(r *cliv1alpha1.Report, wide bool) {
+	if r.Counts.Info == 0 {
+		return
+	}
+	if wide {
+		w.findings("For information", r.Findings, isInformation, wide)
+		return
+	}
+	w.blank()
+	w.para(0, as(dim, "Not shown: "+count(r.Counts.Info, "finding")+" for information (--wide)."))
+}
+
+// mostNeeded is how many characters of what is still needed are shown, unless all is asked for: one line of a hundred checks helps nobody.
+const mostNeeded = 180
+
+// needed says what an upgrade still waits for, such as the agents, without which some questions have no answer. It does not block here, so it
+// takes few lines.
+func (w *writer) needed(r *cliv1alpha1.Report, wide bool) {
+	deferred := group(r.Findings, func(f *cliv1alpha1.Finding) bool { return f.Deferred && f.Waived == nil })
+	if len(deferred) == 0 {
+		return
+	}
+	w.section("Needed before an upgrade can start")
+	for _, g := range deferred {
+		message := g[0].Message
+		if !wide {
+			message = clip(message, mostNeeded)
+		}
+		if n := len(g); n > 1 {
+			message += " (and " + number(n-1) + " more like it)"
+		}
+		w.para(2, as(plain, message))
+		w.remedy(2, g[0].Remedy)
+	}
+}
+
+// clip cuts a text between words.
+func clip(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	cut := string(runes[:most])
+	if space := strings.LastIndexByte(cut, ' '); space > 0 {
+		cut = cut[:space]
+	}
+	return cut + " …"
+}

@@ -1,0 +1,202 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// reasonsShown is how many different reasons of a folded list are written out.
+const reasonsShown = 4
+
+// nodes writes a row for each node where they are few or all are asked for, else a few lines for each pool. It says whether it folded.
+func (t *table) nodes(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool, wide bool) (folded bool) {
+	folded = len(stage.Nodes) > nodesShown && !wide
+	if stage.Name == stageControlPlane || len(pools) < 2 {
+		one := &cliv1alpha1.Pool{MaxUnavailable: 1}
+		if stage.Name == stageWorkers && len(pools) == 1 {
+			one = &pools[0]
+		}
+		if folded {
+			if moves := movesOf(stage.Nodes); moves > 0 {
+				t.line(nodeIndent, as(plain, movesPods(moves)))
+			}
+		}
+		t.pool(stage, one, stage.Nodes, nodeIndent, folded)
+		return folded
+	}
+	for i := range pools {
+		pool := &pools[i]
+		nodes := slices.DeleteFunc(slices.Clone(stage.Nodes), func(n cliv1alpha1.Node) bool { return n.Pool != pool.Name })
+		if len(nodes) == 0 {
+			continue
+		}
+		says := atOnce(count(len(nodes), "node"), len(nodes), min(pool.MaxUnavailable, refitv1alpha1.MaxActive))
+		if moves := movesOf(nodes); moves > 0 {
+			says += "; " + movesPods(moves)
+		}
+		t.row(row{indent: nodeIndent, name: pool.Name, time: roughly(pool.Estimate), body: []run{as(plain, says)}})
+		t.pool(stage, pool, nodes, nodeIndent+2, folded)
+	}
+	return folded
+}
+
+// pool writes nodes that share a policy.
+func (t *table) pool(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, nodes []cliv1alpha1.Node, indent int, folded bool) {
+	if folded {
+		t.folded(pool, nodes, indent)
+	} else {
+		for i := range nodes {
+			n := &nodes[i]
+			t.row(row{indent: indent, name: n.Name, time: roughly(n.Estimate), body: []run{as(plain, saysOf(stage, pool, n))}})
+		}
+	}
+	if stuck := whenStuck(&pool.Drain); stuck != "" && drains(nodes) {
+		t.line(indent, as(yellow, stuck))
+	}
+}
+
+// saysOf is what there is to say about one node.
+func saysOf(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, n *cliv1alpha1.Node) string {
+	var says []string
+	if n.From == stage.Kubernetes {
+		says = append(says, "its kubelet is at "+n.From+" already")
+	}
+	if n.Moves > 0 {
+		says = append(says, movesPods(n.Moves))
+	}
+	if n.Reason != "" {
+		says = append(says, n.Reason)
+	}
+	if pool.MaxUnavailable > 1 { // else no two nodes go together anyway
+		for _, apart := range n.Apart {
+			says = append(says, fmt.Sprintf("not together with %s: %s", apart.Node, apart.Reason))
+		}
+	}
+	return strings.Join(says, "; ")
+}
+
+// folded is many nodes in a few lines: who begins and who ends, in which zones, and what is special about some of them.
+func (t *table) folded(pool *cliv1alpha1.Pool, nodes []cliv1alpha1.Node, indent int) {
+	t.line(indent, as(plain, fold(names(nodes), foldedNames)))
+	if zones := zonesOf(nodes); zones != "" {
+		t.line(indent, as(plain, zones))
+	}
+	for _, special := range specials(nodes) {
+		t.line(indent, as(plain, special))
+	}
+	if pool.MaxUnavailable > 1 {
+		if apart := apartOf(nodes); apart != "" {
+			t.line(indent, as(plain, apart))
+		}
+	}
+}
+
+// zonesOf says in which order zones go, and how many nodes each has. One zone is nothing to speak of.
+func zonesOf(nodes []cliv1alpha1.Node) string {
+	zones, sizes := tally(nodes, func(n *cliv1alpha1.Node) string { return n.Zone })
+	if len(zones) < 2 {
+		return ""
+	}
+	for i, zone := range zones {
+		name := zone
+		if name == "" {
+			name = "no zone"
+		}
+		zones[i] = fmt.Sprintf("%s (%s)", name, number(len(sizes[zone])))
+	}
+	return "zone by zone: " + fold(zones, foldedNames)
+}
+
+// specials says what is so about some of the nodes only, the same thing once.
+func specials(nodes []cliv1alpha1.Node) []string {
+	reasons, who := tally(nodes, func(n *cliv1alpha1.Node) string { return n.Reason })
+	reasons = slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" })
+	var out []string
+	for i, reason := range reasons {
+		if i == reasonsShown {
+			out = append(out, "and "+count(len(reasons)-i, "more reason"))
+			break
+		}
+		what := strings.Join(who[reason], ", ")
+		if n := len(who[reason]); n > 3 {
+			what = fmt.Sprintf("%s (%s)", count(n, "node"), fold(who[reason], 2))
+		}
+		out = append(out, what+": "+reason)
+	}
+	return out
+}
+
+// apartOf counts the nodes that do not go together with some other.
+func apartOf(nodes []cliv1alpha1.Node) string {
+	apart, example := 0, ""
+	for i := range nodes {
+		if len(nodes[i].Apart) > 0 {
+			apart++
+			if example == "" {
+				example = nodes[i].Apart[0].Reason
+			}
+		}
+	}
+	if apart == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s until others are back, for example because %s", waits(apart, "node"), example)
+}
+
+func waits(n int, one string) string {
+	if n == 1 {
+		return "1 " + one + " waits"
+	}
+	return number(n) + " " + one + "s wait"
+}
+
+// tally groups the names of nodes by a value, and lists the values in the order in which they first come.
+func tally(nodes []cliv1alpha1.Node, value func(*cliv1alpha1.Node) string) (values []string, who map[string][]string) {
+	who = map[string][]string{}
+	for i := range nodes {
+		v := value(&nodes[i])
+		if who[v] == nil {
+			values = append(values, v)
+		}
+		who[v] = append(who[v], nodes[i].Name)
+	}
+	return values, who
+}
+
+// whenStuck says what becomes of a node that cannot be emptied, unless it is the default: to wait.
+func whenStuck(d *cliv1alpha1.Drain) string {
+	after := span(time.Duration(d.TimeoutSeconds) * time.Second)
+	switch d.OnBlocked {
+	case "Delete":
+		return "what is not evicted after " + after + " is deleted, against its disruption budget"
+	case "Skip":
+		return "a node that is not empty after " + after + " is left for later"
+	case "Fail":
+		return "a node that is not empty after " + after + " stops the upgrade"
+	}
+	return ""
+}
+
+func drains(nodes []cliv1alpha1.Node) bool {
+	return slices.ContainsFunc(nodes, func(n cliv1alpha1.Node) bool { return n.Drain })
+}
+
+func movesOf(nodes []cliv1alpha1.Node) int {
+	sum := 0
+	for i := range nodes {
+		sum += nodes[i].Moves
+	}
+	return sum
+}
+
+func movesPods(n int) string {
+	if n == 1 {
+		return "1 pod moves"
+	}
+	return number(n) + " pods move"
+}

@@ -1,0 +1,216 @@
+package text
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// How many nodes of a kind a page about an operation names.
+const (
+	activeShown   = 12
+	failuresShown = 5
+)
+
+// Status writes the page of `refit status`: how far an operation is, and what to type next.
+func Status(o *cliv1alpha1.Operation, p Page, now time.Time, line func(command string) string) string {
+	w := newWriter(p)
+	if p.Wide {
+		w.operation(o, now, len(o.Active), len(o.Failures))
+	} else {
+		w.operation(o, now, activeShown, failuresShown)
+	}
+	w.after(o, line)
+	return w.String()
+}
+
+// operation writes how far an operation is, with at most so many of the nodes at work.
+func (w *writer) operation(o *cliv1alpha1.Operation, now time.Time, nodes, failures int) {
+	w.operationHead(o, now)
+	w.bars(o)
+	w.active(o, now, nodes)
+	w.failures(o, failures)
+	w.doing(o, now)
+}
+
+// after writes what a person may type now.
+func (w *writer) after(o *cliv1alpha1.Operation, line func(command string) string) {
+	say := func(what string, commands ...string) {
+		w.section("Next")
+		w.para(2, as(plain, what))
+		for _, c := range commands {
+			w.command(c)
+		}
+	}
+	switch refitv1alpha1.Phase(o.Phase) {
+	case refitv1alpha1.PhaseAwaitingApproval:
+		say("Read the plan, then approve it:", line("approve")+" "+o.Name+" --plan "+o.Plan)
+	case refitv1alpha1.PhasePaused:
+		say("To go on:", line("resume")+" "+o.Name)
+	case refitv1alpha1.PhaseStalled:
+		if len(o.Failures) > 0 {
+			say("See why, mend the cause, then try again:", line("explain")+" "+o.Failures[0].Node, line("retry")+" "+o.Name)
+		}
+	case refitv1alpha1.PhaseAborted:
+		say("What was upgraded stays. Another upgrade to the same version goes on with the rest.")
+	case refitv1alpha1.PhasePlanning, refitv1alpha1.PhaseWaiting, refitv1alpha1.PhaseRunning, refitv1alpha1.PhaseAborting, refitv1alpha1.PhaseSucceeded:
+	}
+}
+
+func (w *writer) operationHead(o *cliv1alpha1.Operation, now time.Time) {
+	what := fmt.Sprintf("Upgrade of %s to %s:", part(o), o.To)
+	if o.From != "" {
+		what = fmt.Sprintf("Upgrade of %s from %s to %s:", part(o), o.From, o.To)
+	}
+	word, style := state(o)
+	w.para(0, as(bold, what), as(style, word))
+	more := "Operation " + o.Name + took(o, now)
+	if o.LeftSeconds > 0 {
+		more += ", " + about(cliv1alpha1.Estimate{Seconds: o.LeftSeconds}) + " left"
+	}
+	w.para(0, as(dim, more))
+	if !o.AwaySince.IsZero() {
+		w.para(0, as(yellow, fmt.Sprintf("The API has been away for %s; %s", Clock(now.Sub(o.AwaySince)), meansAway(o))))
+	}
+}
+
+// part is what is upgraded.
+func part(o *cliv1alpha1.Operation) string {
+	return subject(&cliv1alpha1.Report{Request: cliv1alpha1.Request{Scope: o.Scope}, Cluster: cliv1alpha1.Cluster{Name: o.Cluster}})
+}
+
+// states says the phases in words.
+var states = map[refitv1alpha1.Phase]run{
+	refitv1alpha1.PhasePlanning:         {"planning", plain},
+	refitv1alpha1.PhaseAwaitingApproval: {"it waits for approval", yellow},
+	refitv1alpha1.PhaseWaiting:          {"it waits for an older operation", yellow},
+	refitv1alpha1.PhaseRunning:          {"running", green},
+	refitv1alpha1.PhasePaused:           {"paused", yellow},
+	refitv1alpha1.PhaseStalled:          {"STALLED, it needs you", red},
+	refitv1alpha1.PhaseAborting:         {"aborting", yellow},
+	refitv1alpha1.PhaseSucceeded:        {"done", green},
+	refitv1alpha1.PhaseAborted:          {"aborted", red},
+}
+
+func state(o *cliv1alpha1.Operation) (string, style) {
+	if said, known := states[refitv1alpha1.Phase(o.Phase)]; known {
+		return said.text, said.style
+	}
+	return o.Phase, plain
+}
+
+// took is for how long it has been at it, or was.
+func took(o *cliv1alpha1.Operation, now time.Time) string {
+	if o.Ended {
+		return ", ended after " + Clock(o.EndedAt.Sub(o.CreatedAt))
+	}
+	return ", asked for " + Clock(now.Sub(o.CreatedAt)) + " ago"
+}
+
+// meansAway says what it means that the API does not answer.
+func meansAway(o *cliv1alpha1.Operation) string {
+	for _, s := range o.Stages {
+		if s.State == cliv1alpha1.StageAtWork && s.Name == stageControlPlane {
+			return "that is expected while a control plane node changes"
+		}
+	}
+	return "it is asked again and again: " + o.AwayError
+}
+
+// bars writes a bar for each stage.
+func (w *writer) bars(o *cliv1alpha1.Operation) {
+	widest := 0
+	var shown []cliv1alpha1.StageProgress
+	for _, s := range o.Stages {
+		if s.Nodes > 0 || s.Name == stageVerify {
+			shown = append(shown, s)
+			widest = max(widest, utf8.RuneCountInString(stageTitle(&s)))
+		}
+	}
+	if len(shown) == 0 {
+		return
+	}
+	w.blank()
+	length := min(40, max(10, w.width-widest-24))
+	for i := range shown {
+		w.bar(&shown[i], widest, length)
+	}
+}
+
+func (w *writer) bar(s *cliv1alpha1.StageProgress, widest, length int) {
+	full := 0
+	switch {
+	case s.State == cliv1alpha1.StageDone:
+		full = length
+	case s.Nodes > 0:
+		full = s.Done * length / s.Nodes
+	}
+	style, count := dim, ""
+	switch s.State {
+	case cliv1alpha1.StageDone:
+		style = green
+	case cliv1alpha1.StageAtWork:
+		style = bold
+	}
+	if s.Nodes > 0 {
+		count = fmt.Sprintf("  %s of %s", number(s.Done), number(s.Nodes))
+	}
+	w.paint(as(plain, fmt.Sprintf("  %-*s  ", widest, Clean(stageTitle(s)))))
+	w.paint(as(style, bar(full, length)))
+	w.paint(as(plain, count))
+	w.blank()
+}
+
+func stageTitle(s *cliv1alpha1.StageProgress) string {
+	return title(&cliv1alpha1.Stage{Name: s.Name, Kubernetes: s.Kubernetes})
+}
+
+// failures writes who failed and what to do about it.
+func (w *writer) failures(o *cliv1alpha1.Operation, most int) {
+	if len(o.Failures) == 0 {
+		return
+	}
+	w.section("Failed", as(plain, fmt.Sprintf("(%s of %s)", number(o.Nodes.Failed), count(o.Nodes.Total, "node"))))
+	for i := range o.Failures {
+		if i == most {
+			w.para(2, as(dim, fmt.Sprintf("and %s more", number(o.Nodes.Failed-i))))
+			return
+		}
+		f := &o.Failures[i]
+		at := ""
+		if f.Step != "" {
+			at = " at " + f.Step
+		}
+		w.para(2, as(red, f.Node+at+":"), as(plain, f.Message))
+		w.remedy(4, f.Remedy)
+	}
+}
+
+// doing writes what is happening or waited for, where no line above says so already.
+func (w *writer) doing(o *cliv1alpha1.Operation, now time.Time) {
+	if o.Ended || toldByFailures(o) {
+		return
+	}
+	w.blank()
+	if o.Doing == "" {
+		w.para(0, as(plain, capital(notSeen)))
+		return
+	}
+	body := []run{as(plain, o.Doing)}
+	if !o.DoingSince.IsZero() {
+		body = append(body, as(dim, "("+Clock(now.Sub(o.DoingSince))+")"))
+	}
+	w.para(0, body...)
+	w.remedy(2, o.Remedy)
+}
+
+// toldByFailures says that an operation does not go on because of failures, each of which is told with its remedy.
+func toldByFailures(o *cliv1alpha1.Operation) bool {
+	return len(o.Failures) > 0 && o.Reason == refitv1alpha1.ReasonNodeFailed
+}
+
+// notSeen is an operation that is new, or that nobody carries out.
+const notSeen = "no controller has looked at it yet"

@@ -1,0 +1,107 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// active writes a line for each node at work, of many only for the first.
+func (w *writer) active(o *cliv1alpha1.Operation, now time.Time, most int) {
+	if len(o.Active) == 0 {
+		return
+	}
+	w.blank()
+	shown := o.Active[:min(len(o.Active), most)]
+	name, clock := 0, 0
+	for i := range shown {
+		name = max(name, min(mostName, utf8.RuneCountInString(Clean(shown[i].Node))))
+		clock = max(clock, len(since(&shown[i], now)))
+	}
+	for i := range shown {
+		n := &shown[i]
+		says, style := does(n)
+		w.hangTwo(
+			as(bold, fmt.Sprintf("  %-*s", name, Clean(n.Node))), as(plain, fmt.Sprintf("  %*s", clock, since(n, now))),
+			2+name+2+clock+2, as(style, says))
+	}
+	if more := len(o.Active) - len(shown); more > 0 {
+		w.para(2, as(dim, fmt.Sprintf("and %s more at work", number(more))))
+	}
+}
+
+func since(n *cliv1alpha1.NodeProgress, now time.Time) string {
+	if n.Since.IsZero() {
+		return ""
+	}
+	return Clock(now.Sub(n.Since))
+}
+
+// does says what a node is doing.
+func does(n *cliv1alpha1.NodeProgress) (string, style) {
+	says, style := plainly(n), plain
+	switch {
+	case n.Does == cliv1alpha1.DoesFailed:
+		style = red
+	case len(n.Blockers) > 0:
+		says += "; " + blockers(n.Blockers)
+		style = yellow
+	}
+	if n.Waits != "" {
+		says += " (" + n.Waits + ")"
+	}
+	return says, style
+}
+
+func plainly(n *cliv1alpha1.NodeProgress) string {
+	switch n.Does {
+	case cliv1alpha1.DoesFetch:
+		return "fetching" + colon(n.Step)
+	case cliv1alpha1.DoesDrain:
+		if n.Remaining == 0 {
+			return "draining"
+		}
+		return "draining, " + count(n.Remaining, "pod") + " left"
+	case cliv1alpha1.DoesChange:
+		return "upgrading" + colon(n.Step)
+	case cliv1alpha1.DoesPutBack:
+		return "being put back" + colon(n.Step)
+	case cliv1alpha1.DoesSettle:
+		return "its host is done; the node is looked at"
+	case cliv1alpha1.DoesFailed:
+		return "failed" + colon(n.Step)
+	}
+	return "being prepared"
+}
+
+func colon(step string) string {
+	if step == "" {
+		return ""
+	}
+	return ": " + step
+}
+
+func blockers(all []cliv1alpha1.Blocker) string {
+	out := all[0].Pod + ": " + all[0].Reason
+	if more := len(all) - 1; more > 0 {
+		out += fmt.Sprintf(", and %d more", more)
+	}
+	return out
+}
+
+// bar draws a bar of which a part is full.
+func bar(full, length int) string {
+	return strings.Repeat("█", full) + strings.Repeat("░", length-full)
+}
+
+// Clock writes a time as a stopwatch does: 0:05, 12:30, 1:02:03.
+func Clock(d time.Duration) string {
+	s := int(max(0, d).Seconds())
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}

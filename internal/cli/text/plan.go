@@ -1,0 +1,65 @@
+package text
+
+import (
+	"fmt"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// Plan writes the page of `refit plan`.
+func Plan(r *cliv1alpha1.Report, page Page, next Next) string {
+	w := newWriter(page)
+	w.headline(r)
+	w.findings("What stands in the way", r.Findings, isBlocking, page.Wide)
+	if r.Plan.Done() {
+		w.section("Nothing to do")
+		w.para(2, as(plain, fmt.Sprintf("Everything that the plan speaks of is at %s already.", r.Plan.To)))
+		return w.String()
+	}
+	w.stages(r.Plan, page.Wide)
+	w.why(r.Plan)
+	w.leftOut(r.Plan, page.Wide)
+	w.findings("Worth knowing", r.Findings, isWarning, page.Wide)
+	w.findings("Set aside by a waiver", r.Findings, isWaived, page.Wide)
+	w.information(r, page.Wide)
+	w.needed(r, page.Wide)
+	w.next(r, next)
+	w.blank()
+	w.para(0, as(dim, "Plan"), as(dim, r.Plan.Hash))
+	return w.String()
+}
+
+// why writes the decisions about the whole.
+func (w *writer) why(p *cliv1alpha1.Plan) {
+	if len(p.Notes) == 0 {
+		return
+	}
+	w.section("Why")
+	for _, note := range p.Notes {
+		w.hang("  -", dim, 4, as(plain, note.Decision+":"), as(dim, note.Reason))
+	}
+}
+
+// leftOut writes which nodes stay as they are, one line for each reason.
+func (w *writer) leftOut(p *cliv1alpha1.Plan, wide bool) {
+	if len(p.LeftOut) == 0 {
+		return
+	}
+	most := foldedNames
+	if wide {
+		most = len(p.LeftOut)
+	}
+	w.section("Left as they are")
+	var reasons []string
+	nodes := map[string][]string{}
+	for _, left := range p.LeftOut {
+		if nodes[left.Reason] == nil {
+			reasons = append(reasons, left.Reason)
+		}
+		nodes[left.Reason] = append(nodes[left.Reason], left.Node)
+	}
+	for _, reason := range reasons {
+		names := nodes[reason]
+		w.hang("  -", dim, 4, as(plain, count(len(names), "node")+", "+fold(names, most)+":"), as(dim, reason))
+	}
+}

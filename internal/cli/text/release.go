@@ -1,0 +1,141 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Release writes what is in a Release.
+func Release(r *cliv1alpha1.ReleaseContent) string {
+	var b strings.Builder
+	head := "Release of Kubernetes " + r.Content.Kubernetes
+	if r.Name != "" {
+		head = fmt.Sprintf("Release %s of Kubernetes %s", r.Name, r.Content.Kubernetes)
+	}
+	fmt.Fprintln(&b, Clean(head))
+	if with := brings(r.Content); with != "" {
+		fmt.Fprintln(&b, Clean("With "+with))
+	}
+	fmt.Fprintln(&b)
+	if r.Digest != "" {
+		fmt.Fprintf(&b, "Digest   %s\n", Clean(r.Digest))
+	}
+	fmt.Fprintf(&b, "Signed   %s\n", Clean(trust(r)))
+	writeFiles(&b, r.Content.Files)
+	writeImages(&b, r.Content.Images)
+	writeTotals(&b, r.Content)
+	writeCompared(&b, r.Compared)
+	return b.String()
+}
+
+func trust(r *cliv1alpha1.ReleaseContent) string {
+	switch r.Trust {
+	case cliv1alpha1.TrustVerified:
+		return "by " + r.KeyID + ", which you trust"
+	case cliv1alpha1.TrustUnverified:
+		return "it says by " + r.KeyID + ", which was not verified"
+	}
+	return "not yet"
+}
+
+// brings lists the versions of a Release besides Kubernetes'.
+func brings(p refitv1alpha1.ReleasePayload) string {
+	var out []string
+	for _, v := range []struct{ name, version string }{
+		{"etcd", p.Etcd}, {"CoreDNS", p.CoreDNS}, {"pause", p.Pause}, {"containerd", p.Containerd}, {"runc", p.Runc}, {"CNI plugins", p.CNIPlugins},
+	} {
+		if v.version != "" {
+			out = append(out, v.name+" "+v.version)
+		}
+	}
+	return sentence(out)
+}
+
+func writeFiles(b *strings.Builder, files []refitv1alpha1.ReleaseFile) {
+	if len(files) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nFiles\n")
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, f := range files {
+		fmt.Fprintf(w, "  %s/%s\t%s\t%s\t%s\t%s\t%s\n",
+			Clean(f.OS), Clean(f.Arch), Clean(string(f.Kind)), Clean(string(f.Part)), Clean(f.Name), Clean(f.Version), size(f.Size))
+	}
+	w.Flush()
+}
+
+func writeImages(b *strings.Builder, images []refitv1alpha1.ReleaseImage) {
+	if len(images) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nImages\n")
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, i := range images {
+		where, how := "all nodes", "to be pulled"
+		if i.ControlPlane {
+			where = "control plane"
+		}
+		if i.Archive != nil {
+			how = size(i.Archive.Size)
+		}
+		fmt.Fprintf(w, "  %s/%s\t%s\t%s\t%s\n", Clean(i.OS), Clean(i.Arch), Clean(i.Name), where, how)
+	}
+	w.Flush()
+}
+
+func writeTotals(b *strings.Builder, p refitv1alpha1.ReleasePayload) {
+	var bytes int64
+	seen := map[string]bool{}
+	add := func(blob refitv1alpha1.Blob) {
+		if !seen[blob.Digest] {
+			bytes += blob.Size
+		}
+		seen[blob.Digest] = true
+	}
+	for _, f := range p.Files {
+		add(f.Blob)
+	}
+	for _, i := range p.Images {
+		if i.Archive != nil {
+			add(*i.Archive)
+		}
+	}
+	fmt.Fprintf(b, "\n%s, %s, %s in all\n", count(len(p.Files), "file"), count(len(p.Images), "image"), size(bytes))
+}
+
+func writeCompared(b *strings.Builder, c *cliv1alpha1.Compared) {
+	if c == nil {
+		return
+	}
+	if len(c.Wrong) == 0 {
+		fmt.Fprintf(b, "%s compared, each as it was signed\n", count(c.Files, "file"))
+		return
+	}
+	fmt.Fprintf(b, "\nNot as signed\n")
+	for _, w := range c.Wrong {
+		name := w.Path
+		if name == "" {
+			name = w.Digest
+		}
+		fmt.Fprintf(b, "  %s: %s\n", Clean(name), Clean(w.Why))
+	}
+}
+
+// size writes a number of bytes as people do.
+func size(n int64) string {
+	switch {
+	case n >= 10<<30:
+		return fmt.Sprintf("%d GiB", n>>30)
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 10<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d KiB", max(1, n>>10))
+}

@@ -1,0 +1,42 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact/create"
+)
+
+// ReleaseMade tells what a Release was made of, and what was left.
+func ReleaseMade(r *create.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Kubernetes %s: %s, %s", Clean(r.Payload.Kubernetes), count(len(r.Payload.Files), "file"), count(len(r.Payload.Images), "image"))
+	if with := brings(r.Payload); with != "" {
+		fmt.Fprintf(&b, "; with %s", Clean(with))
+	}
+	fmt.Fprintln(&b)
+	for _, s := range r.Skipped {
+		such := ""
+		if s.Count > 1 {
+			such = "such as "
+		}
+		fmt.Fprintf(&b, "Left %s: %s (%s%s)\n", count(s.Count, "file"), Clean(s.Why), such, Clean(s.First))
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "Warning: %s\n", Clean(warning))
+	}
+	return b.String()
+}
+
+// ReleaseKey tells where a new key is, and what to do with it.
+func ReleaseKey(k *cliv1alpha1.ReleaseKey, program string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Private key  %s (keep it off the clusters: who has it decides what hosts install)\n", Clean(k.PrivateKey))
+	fmt.Fprintf(&b, "Public key   %s\n", Clean(k.PublicKey))
+	fmt.Fprintf(&b, "Fingerprint  %s\n", k.KeyID)
+	fmt.Fprintf(&b, "\nNext\n")
+	fmt.Fprintf(&b, "  Pin it on every host: %s install --release-key %s\n", program, Quote(k.PublicKey))
+	fmt.Fprintf(&b, "  Sign with it: %s release sign FILE --key %s\n", program, Quote(k.PrivateKey))
+	return b.String()
+}

@@ -1,0 +1,179 @@
+package text_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
+)
+
+// situation is a cluster and what was asked for. Plans are the planner's own; findings are written here, because the pages are about how they
+// look, and checks come and go.
+type situation struct {
+	name       string
+	snapshot   func() *cluster.Snapshot
+	spec       refitv1alpha1.ClusterUpgradeSpec
+	findings   []preflight.Finding
+	everyWidth bool
+}
+
+func to(version string) refitv1alpha1.ClusterUpgradeSpec {
+	return refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: version}}
+}
+
+// reports are those made so far: the plan of a large cluster is work.
+var reports = map[string]*cliv1alpha1.Report{}
+
+// report is the answer of `refit plan`, or without the plan that of `refit check`. It is shared: nobody may change it.
+func (s *situation) report(t *testing.T, withPlan bool) *cliv1alpha1.Report {
+	t.Helper()
+	if reports[s.name] == nil {
+		reports[s.name] = s.make(t)
+	}
+	if withPlan {
+		return reports[s.name]
+	}
+	check := *reports[s.name]
+	check.Kind, check.Plan = cliv1alpha1.KindCheck, nil
+	return &check
+}
+
+func (s *situation) make(t *testing.T) *cliv1alpha1.Report {
+	t.Helper()
+	snapshot := s.snapshot()
+	made, err := plan.Make(snapshot, s.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := progress.Facts{
+		Name: "prod", Snapshot: snapshot, From: made.From, To: made.To, Scope: policy.Defaulted(s.spec).Scope, Plan: made,
+		Findings: preflight.Report{Findings: s.findings, Summary: preflight.Summary{Checks: 60}},
+	}
+	for i := range s.findings {
+		switch f, sum := &s.findings[i], &facts.Findings.Summary; {
+		case f.Waived != nil:
+			sum.Waived++
+		case f.Deferred:
+			sum.Deferred++
+		case f.Severity == preflight.Block:
+			sum.Blocks++
+		case f.Severity == preflight.Warn:
+			sum.Warns++
+		default:
+			sum.Infos++
+		}
+	}
+	return progress.NewReport(facts)
+}
+
+func (s *situation) next(command string) text.Next {
+	line := " --to " + s.spec.Target.Kubernetes
+	return text.Next{Again: "refit " + command + line, Plan: "refit plan" + line, Upgrade: "refit upgrade" + line}
+}
+
+func find(t *testing.T, name string) *situation {
+	t.Helper()
+	for _, s := range situations() {
+		if s.name == name {
+			return &s
+		}
+	}
+	t.Fatalf("there is no situation %q", name)
+	return nil
+}
+
+func situations() []situation {
+	return []situation{
+		{name: "ha", everyWidth: true, snapshot: shop, spec: to("v1.36.3"), findings: []preflight.Finding{oneBackend, noAgents}},
+		{name: "blocked", everyWidth: true, snapshot: shop, spec: to("v1.36.3"), findings: manyFindings()},
+		{name: "installed", snapshot: withAgents(shop), spec: to("v1.36.3")},
+		{name: "hops", snapshot: ha("v1.34.2", "v1.35.7", "v1.36.3", "v1.37.0"), spec: to("v1.37.0")},
+		{name: "no-releases", snapshot: ha("v1.34.2"), spec: to("v1.36.3")},
+		{name: "single", snapshot: func() *cluster.Snapshot { return read(clustertest.Single("v1.35.4", clustertest.Released("v1.36.3"))) }, spec: to("v1.36.3")},
+		{name: "patch", snapshot: ha("v1.36.1", "v1.36.3"), spec: to("v1.36.3")},
+		{name: "done", snapshot: ha("v1.36.3", "v1.36.3"), spec: to("v1.36.3")},
+		{name: "workers", snapshot: behind, spec: someWorkers()},
+		{name: "large", everyWidth: true, snapshot: large, spec: pools(), findings: onManyNodes()},
+	}
+}
+
+// shop is a cluster of 3+2 with a workload that has a budget.
+func shop() *cluster.Snapshot {
+	return read(clustertest.HA("v1.35.4", 3, 2,
+		clustertest.Released("v1.36.3"),
+		clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "cart"}, map[string]int32{"worker-1": 2, "worker-2": 1}),
+		clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "web"}, map[string]int32{"worker-1": 9, "worker-2": 11}),
+		clustertest.Budget("shop", "cart", 1, "cart"),
+	))
+}
+
+func ha(version string, releases ...string) func() *cluster.Snapshot {
+	return func() *cluster.Snapshot {
+		return read(clustertest.HA(version, 3, 4, clustertest.Released(releases...)))
+	}
+}
+
+// behind is a cluster whose control plane has gone ahead.
+func behind() *cluster.Snapshot {
+	return read(clustertest.HA("v1.36.3", 3, 4, clustertest.Released("v1.36.3"), clustertest.OnEveryNode(func(n *cluster.Node) {
+		if !n.ControlPlane {
+			n.Kubelet = "v1.34.2"
+		}
+	})))
+}
+
+func large() *cluster.Snapshot {
+	s := clustertest.Synthetic(5000, 100000, 1)
+	clustertest.Released("v1.36.3")(s)
+	return read(s)
+}
+
+func withAgents(of func() *cluster.Snapshot) func() *cluster.Snapshot {
+	return func() *cluster.Snapshot {
+		s := of()
+		clustertest.Agents()(s)
+		return s
+	}
+}
+
+// read gives a Snapshot the cost of having been read.
+func read(s *cluster.Snapshot) *cluster.Snapshot {
+	pods := 0
+	for i := range s.Workloads {
+		pods += int(s.Workloads[i].Pods)
+	}
+	s.Cost = cluster.Cost{Requests: 34 + pods/500, Bytes: 1 << 20, Pods: pods, Took: 1200 * time.Millisecond}
+	return s
+}
+
+func someWorkers() refitv1alpha1.ClusterUpgradeSpec {
+	spec := to("v1.36.3")
+	spec.Scope = refitv1alpha1.ScopeWorkers
+	spec.NodeSelector = map[string]string{"topology.kubernetes.io/zone": "a"}
+	return spec
+}
+
+func pools() refitv1alpha1.ClusterUpgradeSpec {
+	spec := to("v1.36.3")
+	some, few := intstr.FromString("2%"), intstr.FromInt32(5)
+	spec.Pools = []refitv1alpha1.Pool{
+		{Name: "storage", NodeSelector: map[string]string{"pool": "storage"}},
+		{Name: "batch", NodeSelector: map[string]string{"pool": "batch"}, MaxUnavailable: &few},
+		{
+			Name: "default", MaxUnavailable: &some,
+			Canary: &refitv1alpha1.Canary{Nodes: 2, Soak: metav1.Duration{Duration: 30 * time.Minute}},
+		},
+	}
+	return spec
+}

@@ -1,0 +1,140 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// How stages fold: one with more nodes than nodesShown shows its pools instead, and a list of names with more than foldedNames shows its first
+// ones and its last.
+const (
+	nodesShown  = 12
+	foldedNames = 6
+)
+
+// How far the parts of a stage are indented.
+const (
+	stageIndent  = 2 // its number
+	reasonIndent = 5 // below its title
+	nodeIndent   = 7
+)
+
+// The stages, by the names that a plan gives them.
+const (
+	stageControlPlane = "ControlPlane"
+	stageWorkers      = "Workers"
+	stageVerify       = "Verify"
+)
+
+// stages writes what will happen. What was said of an earlier stage is not said again.
+func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
+	shown := worthShowing(p.Stages)
+	w.section("What will happen", as(plain, fmt.Sprintf("(%s, %s)", count(len(shown), "stage"), about(p.Estimate))))
+	t := &table{}
+	said := map[string]int{} // by what was said, in which stage
+	anyFolded := false
+	for i := range shown {
+		stage := &shown[i]
+		t.blank()
+		t.row(row{
+			indent: stageIndent, name: fmt.Sprintf("%d  %s", i+1, title(stage)), style: bold, time: roughly(stage.Estimate),
+			body: []run{as(plain, scale(stage, p.Pools))},
+		})
+		if reason := stage.Reason; reason != "" && said[reason] == 0 {
+			said[reason] = i + 1
+			t.line(reasonIndent, as(dim, reason))
+		}
+		if stage.Name != stageControlPlane && stage.Name != stageWorkers {
+			continue
+		}
+		order := stage.Name + orderOf(stage.Nodes)
+		if earlier := said[order]; earlier > 0 && !wide {
+			t.line(nodeIndent, as(plain, fmt.Sprintf("%s, as in stage %d", fold(names(stage.Nodes), nodesShown), earlier)))
+			continue
+		}
+		said[order] = i + 1
+		anyFolded = t.nodes(stage, p.Pools, wide) || anyFolded
+	}
+	t.write(w)
+	if anyFolded {
+		w.blank()
+		w.para(stageIndent, as(dim, "--wide lists every node."))
+	}
+}
+
+// worthShowing leaves out stages that have nothing to do, such as that of the workers in a cluster without any.
+func worthShowing(stages []cliv1alpha1.Stage) []cliv1alpha1.Stage {
+	return slices.DeleteFunc(slices.Clone(stages), func(s cliv1alpha1.Stage) bool { return len(s.Nodes) == 0 && s.Name != stageVerify })
+}
+
+func title(stage *cliv1alpha1.Stage) string {
+	switch stage.Name {
+	case stageControlPlane:
+		return "Control plane " + stage.Kubernetes
+	case stageVerify:
+		return stage.Name
+	}
+	return stage.Name + " " + stage.Kubernetes
+}
+
+// scale says how many nodes a stage has and how they go.
+func scale(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool) string {
+	n := len(stage.Nodes)
+	if n == 0 {
+		return ""
+	}
+	out := count(n, "node")
+	switch stage.Name {
+	case stageControlPlane:
+		return atOnce(out, n, 1) + drained(stage.Nodes)
+	case stageWorkers:
+		if len(pools) > 1 {
+			out += " in " + count(len(pools), "pool")
+		}
+		return atOnce(out, n, window(pools)) + drained(stage.Nodes)
+	}
+	if n == 1 {
+		return out
+	}
+	return out + ", a few at a time"
+}
+
+func drained(nodes []cliv1alpha1.Node) string {
+	n := 0
+	for i := range nodes {
+		if nodes[i].Drain {
+			n++
+		}
+	}
+	switch {
+	case n == len(nodes) && n == 1:
+		return ", drained first"
+	case n == len(nodes):
+		return ", each drained first"
+	case n > 0:
+		return ", " + number(n) + " of them drained first"
+	case len(nodes) == 1:
+		return ", not drained"
+	}
+	return ", none drained"
+}
+
+func names(nodes []cliv1alpha1.Node) []string {
+	out := make([]string, 0, len(nodes))
+	for i := range nodes {
+		out = append(out, nodes[i].Name)
+	}
+	return out
+}
+
+// orderOf is the same for stages that do the same with the same nodes.
+func orderOf(nodes []cliv1alpha1.Node) string {
+	var out strings.Builder
+	for i := range nodes {
+		fmt.Fprintf(&out, "/%s %d %s", nodes[i].Name, nodes[i].Moves, nodes[i].Reason)
+	}
+	return out.String()
+}

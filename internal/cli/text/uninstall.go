@@ -1,0 +1,80 @@
+package text
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// tense is how a page speaks of what was done, or would be.
+type tense struct {
+	removed, lifted string
+	counts          string // of the nodes that it speaks of
+}
+
+var (
+	was     = tense{"removed", "lifted", cliv1alpha1.HostDone}
+	wouldBe = tense{"to be removed", "to be lifted", cliv1alpha1.HostWaiting}
+)
+
+// Uninstall writes what a removal did, or would do.
+func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
+	w := newWriter(p)
+	if !u.Installed {
+		w.para(0, as(bold, fmt.Sprintf("Refit is not installed in %s: there is nothing to remove.", u.Cluster)))
+		w.leftovers(u)
+		return w.String()
+	}
+	w.para(0, as(bold, fmt.Sprintf("Refit %s in %s", u.Version, u.Cluster)))
+	w.blank()
+	tense := wouldBe
+	if u.Done {
+		tense = was
+	}
+	w.fact("Objects", number(having(u.Objects, cliv1alpha1.ActionRemoved))+" "+tense.removed)
+	var content []string
+	for _, kind := range slices.Sorted(maps.Keys(u.Content)) {
+		if n := u.Content[kind]; n > 0 {
+			content = append(content, count(n, strings.TrimSuffix(kind, "s")))
+		}
+	}
+	if len(content) > 0 {
+		w.fact("With them", sentence(content))
+	}
+	if len(u.Cordoned) > 0 {
+		w.fact("Cordons", tense.lifted+" on "+fold(u.Cordoned, 8))
+	}
+	w.hosts("Agents", tense.removed+" from", u.Nodes, tense.counts)
+	w.leftovers(u)
+	var late []row
+	for _, n := range u.Nodes {
+		if u.Done && n.State != cliv1alpha1.HostDone || n.State == cliv1alpha1.HostAway {
+			late = append(late, row{indent: 2, name: n.Node, time: State(n.State, "removed"), body: []run{as(plain, n.Why)}})
+		}
+	}
+	w.rows("Hosts that keep their agent", late)
+	if len(late) > 0 {
+		w.para(2, as(plain, "On each of them, as root:"))
+		w.command("refit-agent uninstall")
+	}
+	if !u.Done {
+		w.section("Next")
+		w.para(2, as(plain, "Nothing has been done. Releases, reports and operations go for good; what was upgraded stays. To do it:"))
+		w.command(again + " --yes")
+	}
+	return w.String()
+}
+
+// leftovers lists objects that have Refit's names but not its label.
+func (w *writer) leftovers(u *cliv1alpha1.Uninstall) {
+	var rows []row
+	for i := range u.Objects {
+		if o := &u.Objects[i]; o.Action == cliv1alpha1.ActionLeft {
+			rows = append(rows, row{indent: 2, name: objectName(o), body: []run{as(plain, aside(o, false))}})
+		}
+	}
+	w.rows("Left alone", rows)
+}

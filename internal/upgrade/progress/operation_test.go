@@ -1,0 +1,180 @@
+package progress
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+// upgrade is an operation on a control plane node and two workers, in two hops.
+func upgrade() *refitv1alpha1.ClusterUpgrade {
+	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "op", UID: "u", CreationTimestamp: metav1.NewTime(noon)}}
+	u.Status.Phase = refitv1alpha1.PhaseRunning
+	u.Status.Nodes.Total = 3
+	plan := &refitv1alpha1.PlanSummary{From: "v1.35.4", To: "v1.37.1", Estimate: metav1.Duration{Duration: 9 * time.Minute}}
+	for _, version := range []string{"v1.36.3", "v1.37.1"} {
+		plan.Hops = append(plan.Hops, refitv1alpha1.Hop{Kubernetes: version, Release: refitv1alpha1.ReleaseRef{Name: version}})
+		plan.Stages = append(plan.Stages,
+			refitv1alpha1.StageSummary{Name: refitv1alpha1.StagePrefetch, Kubernetes: version, Nodes: 1},
+			refitv1alpha1.StageSummary{Name: refitv1alpha1.StageControlPlane, Kubernetes: version, Nodes: 1})
+	}
+	plan.Stages[0].Nodes = 3
+	plan.Stages = append(plan.Stages, refitv1alpha1.StageSummary{Name: refitv1alpha1.StageWorkers, Kubernetes: "v1.37.1", Nodes: 2},
+		refitv1alpha1.StageSummary{Name: refitv1alpha1.StageVerify, Kubernetes: "v1.37.1"})
+	u.Status.Plan = plan
+	return u
+}
+
+func order(node, release string, permit refitv1alpha1.Permit, phase refitv1alpha1.NodePhase) *refitv1alpha1.NodeUpgrade {
+	n := &refitv1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: node}}
+	n.Spec.Operation.UID, n.Spec.Release.Name, n.Spec.Permit, n.Spec.Role = "u", release, permit, refitv1alpha1.RoleWorker
+	if node == "cp" {
+		n.Spec.Role = refitv1alpha1.RoleFirstControlPlane
+	}
+	n.Status.Phase = phase
+	return n
+}
+
+// How far each stage is, from the beginning of two hops to their end: P for Prefetch, C for the control plane, W for workers, V for Verify, with what is done of
+// what, and an asterisk at the one at work.
+func TestStages(t *testing.T) {
+	const first, second = "v1.36.3", "v1.37.1"
+	fetch, apply := refitv1alpha1.PermitPrefetch, refitv1alpha1.PermitApply
+	workers := func(phase refitv1alpha1.NodePhase) []*refitv1alpha1.NodeUpgrade {
+		return []*refitv1alpha1.NodeUpgrade{order("w1", second, fetch, phase), order("w2", second, fetch, refitv1alpha1.NodePrefetched)}
+	}
+	for name, c := range map[string]struct {
+		active []string
+		done   int32
+		orders []*refitv1alpha1.NodeUpgrade
+		want   string
+	}{
+		"nothing is ordered":      {want: "P0/3* C0/1 P0/1 C0/1 W0/2 V"},
+		"two have fetched":        {orders: append(workers(refitv1alpha1.NodePrefetching), order("cp", first, fetch, refitv1alpha1.NodePrefetched)), want: "P2/3* C0/1 P0/1 C0/1 W0/2 V"},
+		"all have fetched":        {orders: append(workers(refitv1alpha1.NodePrefetched), order("cp", first, fetch, refitv1alpha1.NodePrefetched)), want: "P3/3 C0/1* P0/1 C0/1 W0/2 V"},
+		"the control plane moves": {active: []string{"cp"}, orders: append(workers(refitv1alpha1.NodePrefetched), order("cp", first, apply, refitv1alpha1.NodeApplying)), want: "P3/3 C0/1* P0/1 C0/1 W0/2 V"},
+		"its agent is done":       {active: []string{"cp"}, orders: append(workers(refitv1alpha1.NodePrefetched), order("cp", first, apply, refitv1alpha1.NodeSucceeded)), want: "P3/3 C0/1* P0/1 C0/1 W0/2 V"},
+		"it was let go of":        {orders: append(workers(refitv1alpha1.NodePrefetched), order("cp", first, apply, refitv1alpha1.NodeSucceeded)), want: "P3/3 C1/1 P0/1* C0/1 W0/2 V"},
+		"the second hop":          {active: []string{"cp"}, orders: append(workers(refitv1alpha1.NodePrefetched), order("cp", second, apply, refitv1alpha1.NodeApplying)), want: "P3/3 C1/1 P1/1 C0/1* W0/2 V"},
+		"a worker is done":        {done: 2, active: []string{"w2"}, orders: append(workers(refitv1alpha1.NodeSucceeded), order("cp", second, apply, refitv1alpha1.NodeSucceeded)), want: "P3/3 C1/1 P1/1 C1/1 W1/2* V"},
+		"all are done":            {done: 3, orders: append(workers(refitv1alpha1.NodeSucceeded), order("cp", second, apply, refitv1alpha1.NodeSucceeded)), want: "P3/3 C1/1 P1/1 C1/1 W2/2 V*"},
+		// What an aborted operation brought there has no order of this one; here a worker is left, and fetches.
+		"others did most of it": {done: 2, orders: workers(refitv1alpha1.NodePrefetched)[:1], want: "P1/3* C1/1 P0/1 C1/1 W1/2 V"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := upgrade()
+			u.Status.Active, u.Status.Nodes.Done = c.active, c.done
+			got := ""
+			for _, s := range NewOperation("prod", u, c.orders, noon).Stages {
+				got += " " + s.Name[:1]
+				if s.Nodes > 0 {
+					got += fmt.Sprintf("%d/%d", s.Done, s.Nodes)
+				}
+				if s.State == cliv1alpha1.StageAtWork {
+					got += "*"
+				}
+			}
+			if got[1:] != c.want {
+				t.Errorf("%s, want %s", got[1:], c.want)
+			}
+		})
+	}
+}
+
+// What another operation ordered is none of this one's.
+func TestOrdersOfOthers(t *testing.T) {
+	u := upgrade()
+	foreign := order("w1", "v1.37.1", refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched)
+	foreign.Spec.Operation.UID = "another"
+	if o := NewOperation("prod", u, []*refitv1alpha1.NodeUpgrade{foreign}, noon); o.Stages[0].Done != 0 {
+		t.Errorf("it counts as fetched: %+v", o.Stages)
+	}
+	foreign.Spec.Permit, foreign.Status.Phase = refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed
+	u.Status.Active = []string{"w1"}
+	if o := NewOperation("prod", u, []*refitv1alpha1.NodeUpgrade{foreign}, noon); o.Active[0].Does != cliv1alpha1.DoesBegin {
+		t.Errorf("it counts as failed: %+v", o.Active)
+	}
+}
+
+func TestNodeProgress(t *testing.T) {
+	drained := func(phase refitv1alpha1.DrainPhase, sequence int64) func(*refitv1alpha1.NodeUpgrade) {
+		return func(n *refitv1alpha1.NodeUpgrade) {
+			n.Status.Drain = &refitv1alpha1.DrainStatus{Sequence: sequence, Phase: phase, Remaining: 3}
+		}
+	}
+	for name, c := range map[string]struct {
+		permit refitv1alpha1.Permit
+		phase  refitv1alpha1.NodePhase
+		change func(*refitv1alpha1.NodeUpgrade)
+		want   string
+	}{
+		"it fetches":                   {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetching, nil, cliv1alpha1.DoesFetch},
+		"it has fetched":               {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, nil, cliv1alpha1.DoesBegin},
+		"it is being emptied":          {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainDraining, 0), cliv1alpha1.DoesDrain},
+		"its drain is blocked":         {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainBlocked, 0), cliv1alpha1.DoesDrain},
+		"it is empty":                  {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainDrained, 0), cliv1alpha1.DoesDrain},
+		"a drain for an earlier order": {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainDraining, 7), cliv1alpha1.DoesBegin},
+		"its drain was given up":       {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainFailed, 0), cliv1alpha1.DoesFailed},
+		"it changes":                   {refitv1alpha1.PermitApply, refitv1alpha1.NodeApplying, nil, cliv1alpha1.DoesChange},
+		"it has not answered":          {refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed, func(n *refitv1alpha1.NodeUpgrade) { n.Spec.Sequence = 9 }, cliv1alpha1.DoesChange},
+		"it goes back by itself":       {refitv1alpha1.PermitApply, refitv1alpha1.NodeRollingBack, nil, cliv1alpha1.DoesPutBack},
+		"it is put back":               {refitv1alpha1.PermitRollback, refitv1alpha1.NodeRollingBack, nil, cliv1alpha1.DoesPutBack},
+		"it is done":                   {refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded, nil, cliv1alpha1.DoesSettle},
+		"it failed":                    {refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed, nil, cliv1alpha1.DoesFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := order("w1", "v1.37.1", c.permit, c.phase)
+			if c.change != nil {
+				c.change(n)
+			}
+			if got := NewNodeProgress("w1", n); got.Does != c.want {
+				t.Errorf("%+v, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// The time left shrinks with each node and while nodes are at work, and says nothing where a person is waited for.
+func TestTimeLeft(t *testing.T) {
+	working := []cliv1alpha1.NodeProgress{{Node: "w1", Does: cliv1alpha1.DoesChange, Since: noon.Add(-time.Minute)}}
+	for name, c := range map[string]struct {
+		done   int32
+		phase  refitv1alpha1.Phase
+		active []cliv1alpha1.NodeProgress
+		want   time.Duration
+	}{
+		"at the beginning":      {0, refitv1alpha1.PhaseRunning, nil, 9 * time.Minute},
+		"one is done":           {1, refitv1alpha1.PhaseRunning, nil, 6 * time.Minute},
+		"one is half through":   {1, refitv1alpha1.PhaseRunning, working, 5 * time.Minute},
+		"it takes ever longer":  {2, refitv1alpha1.PhaseRunning, []cliv1alpha1.NodeProgress{{Does: cliv1alpha1.DoesChange, Since: noon.Add(-time.Hour)}}, time.Second},
+		"somebody has to mend":  {1, refitv1alpha1.PhaseStalled, working, 0},
+		"it is paused":          {1, refitv1alpha1.PhasePaused, working, 0},
+		"fetching is no credit": {0, refitv1alpha1.PhaseRunning, []cliv1alpha1.NodeProgress{{Does: cliv1alpha1.DoesFetch, Since: noon.Add(-time.Hour)}}, 9 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := upgrade()
+			u.Status.Phase, u.Status.Nodes.Done = c.phase, c.done
+			if got := left(u, c.active, noon); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAnUpgradeOfWorkersBeginsAtTheirVersion(t *testing.T) {
+	u := upgrade()
+	u.Status.Plan.From, u.Status.Plan.WorkersFrom = "v1.36.3", "v1.35.4"
+	for scope, want := range map[refitv1alpha1.Scope]string{refitv1alpha1.ScopeAll: "v1.36.3", refitv1alpha1.ScopeWorkers: "v1.35.4"} {
+		u.Spec.Scope = scope
+		if got := NewOperation("prod", u, nil, noon).From; got != want {
+			t.Errorf("an upgrade of %s is from %s, want %s", scope, got, want)
+		}
+	}
+}
