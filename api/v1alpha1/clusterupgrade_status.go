@@ -138,14 +138,14 @@ type Hop struct {
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// Release is the Release that is installed.
+	// Release is the ClusterRelease that is installed.
 	// +optional
 	Release ReleaseRef `json:"release,omitzero"`
 }
 
-// ReleaseRef names a Release and pins what it contains.
+// ReleaseRef names a ClusterRelease and pins what it contains.
 type ReleaseRef struct {
-	// Name is the Release's name.
+	// Name is the ClusterRelease's name.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -242,14 +242,14 @@ type Failure struct {
 }
 
 // FailureClass is a kind of failure, which says who can mend it.
-// +kubebuilder:validation:Enum=Transient;NeedsPerson;HostBroken
+// +kubebuilder:validation:Enum=Transient;ManualInterventionRequired;HostBroken
 type FailureClass string
 
 // The kinds of failure.
 const (
-	FailureTransient   FailureClass = "Transient"   // goes away by itself, and is tried again
-	FailureNeedsPerson FailureClass = "NeedsPerson" // a person must mend something, then say retry
-	FailureHostBroken  FailureClass = "HostBroken"  // the host itself must be repaired
+	FailureTransient          FailureClass = "Transient"                  // goes away by itself, and is tried again
+	FailureManualIntervention FailureClass = "ManualInterventionRequired" // a person must mend something, then say retry
+	FailureHostBroken         FailureClass = "HostBroken"                 // the host itself must be repaired
 )
 
 // Operation names the ClusterUpgrade that a piece of work belongs to.

@@ -120,17 +120,17 @@ type ClusterUpgradeSpec struct {
 	Pools []Pool `json:"pools,omitempty"`
 }
 
-// Target is what to move to: a version, or one Release by its name. Exactly one of them.
+// Target is what to move to: a version, or one ClusterRelease by its name. Exactly one of them.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.kubernetes) != has(self.release)",message="give exactly one of kubernetes and release"
 type Target struct {
-	// Kubernetes is the version to reach, such as v1.36.3; a pre-release is refused. Each hop on the way uses the newest Release of its minor version
+	// Kubernetes is the version to reach, such as v1.36.3; a pre-release is refused. Each hop on the way uses the newest ClusterRelease of its minor version
 	// that the cluster has; the last one is exactly this version.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// Release is the name of the Release to reach.
+	// Release is the name of the ClusterRelease to reach.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:MinLength=1

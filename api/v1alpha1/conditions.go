@@ -60,7 +60,7 @@ const (
 	ReasonSkew = "Skew"
 	// ReasonReportMissing: a node's agent does not answer.
 	ReasonReportMissing = "ReportMissing"
-	// ReasonReleaseMissing: there is no Release for a hop.
+	// ReasonReleaseMissing: there is no ClusterRelease for a hop.
 	ReasonReleaseMissing = "ReleaseMissing"
 	// ReasonOlderOperation: an older operation is unfinished.
 	ReasonOlderOperation = "OlderOperation"

@@ -77,7 +77,7 @@ type DiskFacts struct {
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	FreeMiB int64 `json:"freeMiB"`
-	// NeededMiB is the room that the Release needs there.
+	// NeededMiB is the room that the ClusterRelease needs there.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	NeededMiB int64 `json:"neededMiB,omitempty"`

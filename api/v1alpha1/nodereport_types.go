@@ -17,7 +17,7 @@ import (
 // +kubebuilder:printcolumn:name="Packages",type=string,JSONPath=`.status.packageKind`
 // +kubebuilder:printcolumn:name="Etcd",type=string,JSONPath=`.status.etcd.version`
 // +kubebuilder:printcolumn:name="Missing",type=integer,JSONPath=`.status.missingArtifacts`
-// +kubebuilder:printcolumn:name="Observed",type=date,JSONPath=`.status.observedAt`
+// +kubebuilder:printcolumn:name="Observed",type=date,JSONPath=`.status.observedTime`
 // +kubebuilder:printcolumn:name="Agent",type=string,JSONPath=`.status.agentVersion`,priority=1
 type NodeReport struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -54,11 +54,11 @@ type NodeReportStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Answered int64 `json:"answered,omitempty"`
-	// ObservedAt is when the facts were gathered, by the host's clock.
+	// ObservedTime is when the facts were gathered, by the host's clock.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	ObservedAt *metav1.Time `json:"observedAt,omitempty"`
+	ObservedTime *metav1.Time `json:"observedTime,omitempty"`
 	// AgentVersion is the version of the agent.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
@@ -174,16 +174,16 @@ type NodeReportStatus struct {
 	// +structType=atomic
 	Drift *DriftFacts `json:"drift,omitempty"`
 
-	// Release is the Release that missingArtifacts and missingImages speak of.
+	// Release is the ClusterRelease that missingArtifacts and missingImages speak of.
 	// +optional
 	// +structType=atomic
 	Release *ReleaseRef `json:"release,omitempty"`
-	// MissingArtifacts is how many of the Release's files for this host are not here yet.
+	// MissingArtifacts is how many of the ClusterRelease's files for this host are not here yet.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
 	MissingArtifacts *int32 `json:"missingArtifacts,omitempty"`
-	// MissingImages are the Release's images that the container runtime does not have.
+	// MissingImages are the ClusterRelease's images that the container runtime does not have.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16

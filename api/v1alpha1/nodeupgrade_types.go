@@ -101,11 +101,11 @@ type NodeUpgradeSpec struct {
 	// of it.
 	// +optional
 	KeepAddons bool `json:"keepAddons,omitempty"`
-	// OrderedAt is when the order was given, by the controller's clock.
+	// OrderTime is when the order was given, by the controller's clock.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	OrderedAt *metav1.Time `json:"orderedAt,omitempty"`
+	OrderTime *metav1.Time `json:"orderTime,omitempty"`
 }
 
 // Role is a node's role in the cluster, as far as its steps differ.
@@ -164,17 +164,17 @@ type NodeUpgradeStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Steps []StepStatus `json:"steps,omitempty"`
 
-	// StartedAt is when the agent began to change the node under this order.
+	// StartTime is when the agent began to change the node under this order.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// FinishedAt is when the phase became Succeeded, Failed or RolledBack.
+	// CompletionTime is when the phase became Succeeded, Failed or RolledBack.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
 	// Error is the last failure.
 	// +optional
@@ -225,16 +225,16 @@ type DrainStatus struct {
 	// Phase is how far it is.
 	// +required
 	Phase DrainPhase `json:"phase,omitempty"`
-	// StartedAt is when the first pod was asked to go.
+	// StartTime is when the first pod was asked to go.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	StartedAt *metav1.Time `json:"startedAt,omitempty"`
-	// FinishedAt is when the node was empty, or given up.
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// CompletionTime is when the node was empty, or given up.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 	// Delete says that pods that a budget holds are deleted: the pool's policy after its timeout.
 	// +optional
 	Delete bool `json:"delete,omitempty"`
@@ -290,16 +290,16 @@ type TrialStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Message string `json:"message,omitempty"`
-	// StartedAt is when it was asked for.
+	// StartTime is when it was asked for.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	StartedAt *metav1.Time `json:"startedAt,omitempty"`
-	// FinishedAt is when the phase became Passed or Failed.
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// CompletionTime is when the phase became Passed or Failed.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
 // TrialPhase is how far a trial is.
@@ -323,16 +323,16 @@ type StepStatus struct {
 	// State is how far it is.
 	// +required
 	State StepState `json:"state,omitempty"`
-	// StartedAt is when it began.
+	// StartTime is when it began.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	StartedAt *metav1.Time `json:"startedAt,omitempty"`
-	// FinishedAt is when it ended.
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// CompletionTime is when it ended.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
 // StepState is how far a step is.

@@ -19,7 +19,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ClusterUpgrade{}, &ClusterUpgradeList{},
 		&NodeUpgrade{}, &NodeUpgradeList{},
 		&NodeReport{}, &NodeReportList{},
-		&Release{}, &ReleaseList{},
+		&ClusterRelease{}, &ClusterReleaseList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

@@ -1,13 +1,13 @@
 package v1alpha1
 
-// ReleasePayloadType is the DSSE payload type of a Release.
+// ReleasePayloadType is the DSSE payload type of a ClusterRelease.
 const ReleasePayloadType = "application/vnd.refit.release.v1+json"
 
-// ReleasePayload is what is signed: the content of a Release's envelope. It is read strictly: a field that an agent does not know may be one that matters.
+// ReleasePayload is what is signed: the content of a ClusterRelease's envelope. It is read strictly: a field that an agent does not know may be one that matters.
 //
 // +kubebuilder:object:generate=false
 type ReleasePayload struct {
-	// Kubernetes, Etcd, Containerd, Runc, CNIPlugins, CoreDNS and Pause are the versions that the Release brings; empty: it leaves that part alone.
+	// Kubernetes, Etcd, Containerd, Runc, CNIPlugins, CoreDNS and Pause are the versions that the ClusterRelease brings; empty: it leaves that part alone.
 	Kubernetes string `json:"kubernetes"`
 	Etcd       string `json:"etcd,omitempty"`
 	Containerd string `json:"containerd,omitempty"`
@@ -16,13 +16,13 @@ type ReleasePayload struct {
 	CoreDNS    string `json:"coreDNS,omitempty"`
 	Pause      string `json:"pause,omitempty"`
 
-	// Files are programs and packages, for every platform and kind of host that the Release serves. A host takes those that fit it.
+	// Files are programs and packages, for every platform and kind of host that the ClusterRelease serves. A host takes those that fit it.
 	Files []ReleaseFile `json:"files,omitempty"`
 	// Images are what the container runtime must have before anything is changed.
 	Images []ReleaseImage `json:"images,omitempty"`
 }
 
-// Part is a part of a host that a Release can bring.
+// Part is a part of a host that a ClusterRelease can bring.
 type Part string
 
 // The parts, in the order in which a host is changed.
@@ -77,7 +77,7 @@ type Blob struct {
 	// Digest is sha256: and 64 hexadecimal digits.
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
-	// Path is where it lies in a folder or mirror that was made with the Release, besides blobs/sha256/DIGEST, where it may lie too.
+	// Path is where it lies in a folder or mirror that was made with the ClusterRelease, besides blobs/sha256/DIGEST, where it may lie too.
 	Path string `json:"path,omitempty"`
 	// URLs are where it was published.
 	URLs []string `json:"urls,omitempty"`

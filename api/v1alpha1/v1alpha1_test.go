@@ -14,7 +14,7 @@ func TestASchemeKnowsEveryKind(t *testing.T) {
 	if err := AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"ClusterUpgrade", "NodeUpgrade", "NodeReport", "Release"} {
+	for _, kind := range []string{"ClusterUpgrade", "NodeUpgrade", "NodeReport", "ClusterRelease"} {
 		for _, name := range []string{kind, kind + "List"} {
 			object, err := scheme.New(GroupVersion.WithKind(name))
 			if err != nil {
@@ -32,7 +32,7 @@ func TestWhatIsNotSetIsNotWritten(t *testing.T) {
 		&ClusterUpgrade{}: `{"metadata":{},"spec":{}}`,
 		&NodeUpgrade{}:    `{"metadata":{},"spec":{}}`,
 		&NodeReport{}:     `{"metadata":{}}`,
-		&Release{}:        `{"metadata":{},"spec":{}}`,
+		&ClusterRelease{}: `{"metadata":{},"spec":{}}`,
 	} {
 		got, err := json.Marshal(object)
 		if err != nil {

@@ -23,7 +23,7 @@ writes ` + settings.File + ` if there is none or if settings are given, and star
 		Args: cobra.NoArgs,
 	}
 	o := installOptions{}
-	c.Flags().StringArrayVar(&o.keys, "key", nil, "public key file whose Releases may be installed; can be repeated")
+	c.Flags().StringArrayVar(&o.keys, "key", nil, "public key file whose ClusterReleases may be installed; can be repeated")
 	c.Flags().StringArrayVar(&o.sources, "source", nil, "where files come from: a folder, an http(s) address, oci:/path; can be repeated, tried in order")
 	c.Flags().StringVar(&o.patches, "patches", "", "directory of kubeadm patches on this host")
 	c.Flags().StringArrayVar(&o.ignore, "ignore-preflight-error", nil, "check of kubeadm whose error does not matter on this host; can be repeated")

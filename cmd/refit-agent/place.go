@@ -15,9 +15,10 @@ func (a *app) place() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "place --host DIRECTORY",
 		Short: "Bring this program onto the host whose root is mounted here, and start it there",
-		Long: `place does what install does, from within a container: for the DaemonSet of refit install. The container is privileged and has the host's root
-directory mounted; systemd is asked by its socket in there. Only what differs is replaced, and only then is the service started anew. An agent that is
-in the midst of a work is not replaced: place fails, and is tried again.`,
+		Long: `place does what install does, from within a container: for the DaemonSet of refit install. The
+container is privileged and has the host's root directory mounted; systemd is asked by its socket
+in there. Only what differs is replaced, and only then is the service started anew. An agent that
+is in the midst of a work is not replaced: place fails, and is tried again.`,
 		Example: `  refit-agent place --host /host --keys /etc/refit-agent --settings /etc/refit-agent/agent.yaml`,
 		Args:    cobra.NoArgs,
 	}

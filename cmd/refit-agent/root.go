@@ -25,8 +25,9 @@ func command(out, err io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "refit-agent",
 		Short: "Upgrades this host in place, step by step, and puts it back when that fails",
-		Long: `refit-agent runs as a systemd service on every host of a cluster. It carries out orders (NodeUpgrade objects) from a journal on its own disk,
-so that it goes on exactly where a crash, a reboot or a power cut left it, with or without an API server.`,
+		Long: `refit-agent runs as a systemd service on every host of a cluster. It carries out orders
+(NodeUpgrade objects) from a journal on its own disk, so that it goes on exactly where a crash, a
+reboot or a power cut left it, with or without an API server.`,
 		SilenceUsage: true, SilenceErrors: true, Version: version,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },

@@ -16,7 +16,7 @@ func (a *app) run() *cobra.Command {
 		Short: "Work as the service does: take orders, carry them out, tell the cluster",
 		Args:  cobra.NoArgs,
 	}
-	keys := c.Flags().String("keys", settings.Keys, "directory of the public keys whose Releases may be installed")
+	keys := c.Flags().String("keys", settings.Keys, "directory of the public keys whose ClusterReleases may be installed")
 	kubeconfig := c.Flags().String("kubeconfig", kubeletConf, "the node's kubeconfig")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		s, err := a.load()

@@ -104,7 +104,7 @@ func (c *changes) add(file change) error {
 	return nil
 }
 
-var errNoKeys = errors.New("no key is pinned on this host, so no Release could be installed: give --key")
+var errNoKeys = errors.New("no key is pinned on this host, so no ClusterRelease could be installed: give --key")
 
 func (s *site) compareKeys(out *changes, b *bundle) error {
 	dir := s.path(settings.Keys)

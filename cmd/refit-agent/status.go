@@ -52,10 +52,10 @@ func (a *app) printStatus(s agent.LocalStatus) {
 	fmt.Fprintln(table, "\nSTEP\tSTATE\tBEGAN\tTOOK")
 	for _, step := range told.Steps {
 		began, took := "-", "-"
-		if step.StartedAt != nil {
-			began = step.StartedAt.Format(time.TimeOnly)
-			if step.FinishedAt != nil {
-				took = step.FinishedAt.Sub(step.StartedAt.Time).String()
+		if step.StartTime != nil {
+			began = step.StartTime.Format(time.TimeOnly)
+			if step.CompletionTime != nil {
+				took = step.CompletionTime.Sub(step.StartTime.Time).String()
 			}
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", step.Name, step.State, began, took)

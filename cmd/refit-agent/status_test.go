@@ -36,7 +36,7 @@ func join(parts ...[]node.Record) (out []node.Record) {
 
 // crashing is an API server that does not come up.
 var crashing = &node.Failure{
-	Class: refitv1alpha1.FailureNeedsPerson, Reason: "ContainerCrashes", Message: "kube-apiserver of v1.36.3 ends again and again (exit code 1)",
+	Class: refitv1alpha1.FailureManualIntervention, Reason: "ContainerCrashes", Message: "kube-apiserver of v1.36.3 ends again and again (exit code 1)",
 	Remedy: "read the log, mend the cause (flags, configuration), then refit retry",
 }
 
@@ -58,8 +58,8 @@ func TestStatusOfAHost(t *testing.T) {
 	}{
 		"at-work": {records: swapping},
 		"failed-before-any-change": {records: join([]node.Record{apply(12)}, step(node.StepFetch, node.Begun), []node.Record{{
-			Kind: node.Failed, Step: node.StepFetch, Failure: node.NeedsPerson("ArtifactNotFound", nil,
-				"copy the Release's files to one of the sources, then say retry", "no source has kubelet (/srv/refit: it is not there)"),
+			Kind: node.Failed, Step: node.StepFetch, Failure: node.ManualIntervention("ArtifactNotFound", nil,
+				"copy the ClusterRelease's files to one of the sources, then say retry", "no source has kubelet (/srv/refit: it is not there)"),
 		}})},
 		"goes-back": {records: join(swapping, failed)},
 		"went-back": {records: join(swapping, failed, []node.Record{{Kind: node.PutBack, Failure: crashing}},

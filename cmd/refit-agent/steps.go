@@ -30,7 +30,7 @@ func (a *app) steps() *cobra.Command {
 	role := c.Flags().String("role", "", "first-control-plane, control-plane or worker")
 	to := c.Flags().String("to", "", "the version of Kubernetes")
 	external := c.Flags().Bool("external-etcd", false, "etcd runs elsewhere")
-	containerd := c.Flags().Bool("containerd", false, "the Release brings another containerd")
+	containerd := c.Flags().Bool("containerd", false, "the ClusterRelease brings another containerd")
 	c.RunE = func(*cobra.Command, []string) error {
 		w := node.Work{Role: roles[*role], To: *to}
 		if w.Role == "" {

@@ -22,8 +22,9 @@ func (a *app) try() *cobra.Command {
 	return &cobra.Command{
 		Use:   "try",
 		Short: "Find the API by its name and reach it, as a Pod of a user would",
-		Long: `try is for a Pod that Refit makes on a control plane node after it was changed: that the Pod runs proves its network and its
-runtime, that the name of the API is found proves DNS, and that it is reached proves the way to Services. It tries for a minute.`,
+		Long: `try is for a Pod that Refit makes on a control plane node after it was changed: that the Pod runs
+proves its network and its runtime, that the name of the API is found proves DNS, and that it is
+reached proves the way to Services. It tries for a minute.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			t := trial{

@@ -13,11 +13,12 @@ func (a *app) undo() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "undo",
 		Short: "Put this host back to what it was before the last work, without the API",
-		Long: `undo puts the host back by hand: for the day on which there is no API to order it. The service must be stopped (systemctl stop refit-agent),
-and started again afterwards. What goes back and what stays is what "refit-agent steps" prints.`,
+		Long: `undo puts the host back by hand: for the day on which there is no API to order it. The service
+must be stopped (systemctl stop refit-agent), and started again afterwards. What goes back and
+what stays is what "refit-agent steps" prints.`,
 		Args: cobra.NoArgs,
 	}
-	keys := c.Flags().String("keys", settings.Keys, "directory of the public keys whose Releases may be installed")
+	keys := c.Flags().String("keys", settings.Keys, "directory of the public keys whose ClusterReleases may be installed")
 	yes := c.Flags().Bool("yes", false, "do it; without this flag only what would be done is printed")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		s, err := a.load()

@@ -18,8 +18,9 @@ func (a *app) uninstall() *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall",
 		Short: "Remove the agent from this host, with everything that it kept",
-		Long: `uninstall stops the service and removes it, its unit, the keys, the settings and the state, with what was kept of replaced files for the
-way back. What works installed stays. It refuses while a work is open: let it end, or put the host back (refit-agent undo).`,
+		Long: `uninstall stops the service and removes it, its unit, the keys, the settings and the state, with
+what was kept of replaced files for the way back. What works installed stays. It refuses while a
+work is open: let it end, or put the host back (refit-agent undo).`,
 		Example: `  refit-agent uninstall`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -81,7 +81,7 @@ func (q *question) offer(cmd *cobra.Command, a *app) error {
 	}
 	switch {
 	case len(releases) > 0:
-		return usage("%w; the cluster is at %s and has the Releases %s", errNoTarget, at, strings.Join(releases, ", "))
+		return usage("%w; the cluster is at %s and has the ClusterReleases %s", errNoTarget, at, strings.Join(releases, ", "))
 	case at != "":
 		return usage("%w; the cluster is at %s", errNoTarget, at)
 	}

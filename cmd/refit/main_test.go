@@ -79,7 +79,7 @@ func file(t *testing.T, name, content string) string {
 	return path
 }
 
-// shop is a healthy cluster of 3+2 with a Release to go to.
+// shop is a healthy cluster of 3+2 with a ClusterRelease to go to.
 func shop(changes ...clustertest.Change) *cluster.Snapshot {
 	return clustertest.HA("v1.35.4", 3, 2, append([]clustertest.Change{
 		clustertest.Released("v1.36.3"),

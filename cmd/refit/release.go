@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// releaseCommands is what can be done with Releases.
+// releaseCommands is what can be done with ClusterReleases.
 var releaseCommands = []func(*app) *cobra.Command{
 	newReleaseKeyCommand,    // once
 	newReleaseCreateCommand, // from files or from upstream
@@ -17,10 +17,10 @@ func newReleaseCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release",
 		Short: "Make, sign and verify what clusters are upgraded to",
-		Long: `A Release says what to upgrade to: versions, and every program, package and image by its digest. It
-is signed by its owner, and a host installs nothing that is not in a Release signed by a key that
-was put onto the host. So whoever can write into the cluster can still only choose among what you
-signed.
+		Long: `A ClusterRelease says what to upgrade to: versions, and every program, package and image by its
+digest. It is signed by its owner, and a host installs nothing that is not in a ClusterRelease
+signed by a key that was put onto the host. So whoever can write into the cluster can still only
+choose among what you signed.
 
 Make a key once, then for each version: create, sign, kubectl apply.`,
 		Example: a.example(

@@ -23,8 +23,9 @@ func newReleaseCreateCommand(a *app) *cobra.Command {
 	c := &creation{}
 	cmd := &cobra.Command{
 		Use:   "create --kubernetes VERSION --from DIRECTORY | --online",
-		Short: "Make a Release from files, or from what upstream publishes",
-		Long: `Makes the content of a Release and writes it to standard output, as JSON to be read and signed.
+		Short: "Make a ClusterRelease from files, or from what upstream publishes",
+		Long: `Makes the content of a ClusterRelease and writes it to standard output, as JSON to be read and
+signed.
 
 With --from it looks through directories for programs (kubeadm, kubelet, kubectl, containerd, its
 shim, ctr, runc, CNI plugins), Debian packages of the same, and archives of the images that kubeadm
@@ -38,7 +39,7 @@ With --online it takes the addresses and checksums of Kubernetes' programs and i
 but checksums is fetched. Hosts must reach these addresses, or a mirror of them. containerd and the
 CNI plugins are published as archives: unpack them, and give the directory with --from.
 
-A Release that a kubeadm host could not be upgraded with is refused, with what it lacks.`,
+A ClusterRelease that a kubeadm host could not be upgraded with is refused, with what it lacks.`,
 		Example: a.example(
 			"release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
 			"release create --kubernetes v1.36.3 --from bin --from images --without runc > v1.36.3.json",
@@ -69,7 +70,7 @@ A Release that a kubeadm host could not be upgraded with is refused, with what i
 func (c *creation) run(cmd *cobra.Command, a *app) error {
 	switch {
 	case c.Kubernetes == "":
-		return usage("say which version to make a Release of: --kubernetes v1.36.3")
+		return usage("say which version to make a ClusterRelease of: --kubernetes v1.36.3")
 	case len(c.Folders) == 0 && !c.online:
 		return usage("say what to make it from: --from DIRECTORY, --online, or both")
 	}
@@ -87,7 +88,7 @@ func (c *creation) run(cmd *cobra.Command, a *app) error {
 		return usageError{wrong}
 	}
 	if err != nil {
-		return fmt.Errorf("no Release was made: %w", err)
+		return fmt.Errorf("no ClusterRelease was made: %w", err)
 	}
 	out, err := document.JSON(result.Payload)
 	if err != nil {

@@ -21,8 +21,8 @@ const keyName = "refit-release.key"
 func newReleaseKeyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
-		Short:   "Make the keys that Releases are signed with",
-		Long:    `Makes the keys that Releases are signed with.`,
+		Short:   "Make the keys that ClusterReleases are signed with",
+		Long:    `Makes the keys that ClusterReleases are signed with.`,
 		Example: a.example("release key new --out keys"),
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

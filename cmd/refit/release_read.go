@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
-// releaseFile is a Release in a file: the object, its envelope alone, or its content before it was signed.
+// releaseFile is a ClusterRelease in a file: the object, its envelope alone, or its content before it was signed.
 type releaseFile struct {
 	name       string // of the object
 	kubernetes string // as the object repeats it
@@ -21,16 +21,16 @@ type releaseFile struct {
 	payload    []byte // of one that is not signed
 }
 
-// readRelease reads a Release, without judging it.
+// readRelease reads a ClusterRelease, without judging it.
 func (a *app) readRelease(name string) (*releaseFile, error) {
 	raw, err := a.open(name)
 	if err != nil {
-		return nil, fmt.Errorf("the Release cannot be read: %w", err)
+		return nil, fmt.Errorf("the ClusterRelease cannot be read: %w", err)
 	}
 	if name == stdio {
 		name = "stdin"
 	}
-	document, err := onlyDocument(raw, "Release")
+	document, err := onlyDocument(raw, "ClusterRelease")
 	if err != nil {
 		return nil, usage("%s: %w", name, err)
 	}
@@ -43,14 +43,14 @@ func (a *app) readRelease(name string) (*releaseFile, error) {
 		return nil, usage("%s is no YAML or JSON", name)
 	}
 	switch {
-	case kind.Kind == "Release":
+	case kind.Kind == "ClusterRelease":
 		return readReleaseObject(name, document)
 	case kind.PayloadType != "":
 		return &releaseFile{envelope: bytes.TrimSpace(document)}, nil
 	case kind.Kubernetes != nil && kind.Kind == "":
 		return &releaseFile{payload: document}, nil
 	}
-	return nil, usage("%s holds no Release (kind %q)", name, kind.Kind)
+	return nil, usage("%s holds no ClusterRelease (kind %q)", name, kind.Kind)
 }
 
 func readReleaseObject(name string, document []byte) (*releaseFile, error) {
@@ -58,14 +58,14 @@ func readReleaseObject(name string, document []byte) (*releaseFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	release := &refitv1alpha1.Release{}
+	release := &refitv1alpha1.ClusterRelease{}
 	if _, _, err := decode.Decode(document, nil, release); err != nil {
 		return nil, usage("%s: %s", name, strings.TrimPrefix(err.Error(), "strict decoding error: "))
 	}
 	return &releaseFile{name: release.Name, kubernetes: release.Spec.Kubernetes, envelope: release.Spec.Envelope}, nil
 }
 
-// open reads what the Release says, whoever signed it.
+// open reads what the ClusterRelease says, whoever signed it.
 func (r *releaseFile) open() (release artifact.Release, signed bool, err error) {
 	if r.envelope == nil {
 		payload, err := artifact.ParsePayload(r.payload)
@@ -75,7 +75,7 @@ func (r *releaseFile) open() (release artifact.Release, signed bool, err error) 
 	return release, true, errors.Join(err, r.agrees(release))
 }
 
-// verify reads what the Release says, if one of the keys signed it.
+// verify reads what the ClusterRelease says, if one of the keys signed it.
 func (r *releaseFile) verify(keys []artifact.PublicKey) (artifact.Release, error) {
 	if r.envelope == nil {
 		return artifact.Release{}, errors.New("it is not signed yet")

@@ -14,11 +14,11 @@ func newReleaseShowCommand(a *app) *cobra.Command {
 	f := &format{}
 	cmd := &cobra.Command{
 		Use:   "show FILE",
-		Short: "Show what is in a Release",
-		Long: `Shows what is in a Release: a file that "release create" or "release sign" wrote, or an object from
-a cluster. Whether its signature is good is not asked: "release verify" tells that.`,
+		Short: "Show what is in a ClusterRelease",
+		Long: `Shows what is in a ClusterRelease: a file that "release create" or "release sign" wrote, or an
+object from a cluster. Whether its signature is good is not asked: "release verify" tells that.`,
 		Example: a.example("release show v1.36.3.yaml", "release show v1.36.3.json -o yaml"),
-		Args:    oneFile("a Release"),
+		Args:    oneFile("a ClusterRelease"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err

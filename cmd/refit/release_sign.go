@@ -20,12 +20,12 @@ func newReleaseSignCommand(a *app) *cobra.Command {
 	key, name := "", ""
 	cmd := &cobra.Command{
 		Use:   "sign FILE --key PRIVATE-KEY",
-		Short: "Sign a Release, ready for kubectl apply",
-		Long: `Signs what "release create" wrote, and writes a Release object to standard output. Read the file
-before you sign it: hosts install what is in it, and nothing else.
+		Short: "Sign a ClusterRelease, ready for kubectl apply",
+		Long: `Signs what "release create" wrote, and writes a ClusterRelease object to standard output. Read the
+file before you sign it: hosts install what is in it, and nothing else.
 
-A Release cannot be changed once it is in a cluster. Another one of the same version needs another
---name.`,
+A ClusterRelease cannot be changed once it is in a cluster. Another one of the same version needs
+another --name.`,
 		Example: a.example(
 			"release sign v1.36.3.json --key keys/refit-release.key > v1.36.3.yaml",
 			"release sign v1.36.3.json --key keys/refit-release.key --name kubernetes-v1.36.3-b | kubectl apply -f -",
@@ -47,15 +47,15 @@ A Release cannot be changed once it is in a cluster. Another one of the same ver
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "the private key's `FILE`, from \"release key new\"")
-	cmd.Flags().StringVar(&name, "name", "", "the Release's `NAME` (default kubernetes-VERSION)")
+	cmd.Flags().StringVar(&name, "name", "", "the ClusterRelease's `NAME` (default kubernetes-VERSION)")
 	return cmd
 }
 
-// sign makes a Release object of a payload in a file.
+// sign makes a ClusterRelease object of a payload in a file.
 func (a *app) sign(file, keyFile, name string) (*cliv1alpha1.ReleaseManifest, error) {
 	raw, err := a.open(file)
 	if err != nil {
-		return nil, fmt.Errorf("the Release's content cannot be read: %w", err)
+		return nil, fmt.Errorf("the ClusterRelease's content cannot be read: %w", err)
 	}
 	payload, err := artifact.ParsePayload(raw)
 	if err != nil {
@@ -73,13 +73,13 @@ func (a *app) sign(file, keyFile, name string) (*cliv1alpha1.ReleaseManifest, er
 	}
 	compact, err := json.Marshal(payload)
 	if err != nil {
-		return nil, fmt.Errorf("write the Release: %w", err)
+		return nil, fmt.Errorf("write the ClusterRelease: %w", err)
 	}
 	envelope, err := artifact.Sign(compact, key)
 	if err != nil {
 		return nil, err
 	}
-	return cliv1alpha1.NewReleaseManifest(name, refitv1alpha1.ReleaseSpec{Kubernetes: payload.Kubernetes, Envelope: envelope}), nil
+	return cliv1alpha1.NewReleaseManifest(name, refitv1alpha1.ClusterReleaseSpec{Kubernetes: payload.Kubernetes, Envelope: envelope}), nil
 }
 
 // readPrivateKey reads a private key that nobody else can read.

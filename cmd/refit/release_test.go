@@ -17,7 +17,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// newPayload is a Release's content of one file, which is in a folder.
+// newPayload is a ClusterRelease's content of one file, which is in a folder.
 func newPayload(t *testing.T) (path, folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -49,7 +49,7 @@ func newKey(t *testing.T) (private, public string) {
 	return filepath.Join(dir, "refit-release.key"), filepath.Join(dir, "refit-release.pem")
 }
 
-// signedRelease is a Release object in a file.
+// signedRelease is a ClusterRelease object in a file.
 func signedRelease(t *testing.T, payload, private string) string {
 	t.Helper()
 	l := newLine(t)
@@ -70,11 +70,11 @@ func TestReleaseFromKeyToVerified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var object refitv1alpha1.Release
+	var object refitv1alpha1.ClusterRelease
 	if err := yaml.UnmarshalStrict(raw, &object); err != nil {
 		t.Fatal(err)
 	}
-	if object.Name != "kubernetes-v1.36.3" || object.Spec.Kubernetes != "v1.36.3" || object.Kind != "Release" {
+	if object.Name != "kubernetes-v1.36.3" || object.Spec.Kubernetes != "v1.36.3" || object.Kind != "ClusterRelease" {
 		t.Errorf("%+v", object)
 	}
 	l := newLine(t)
@@ -125,7 +125,7 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"another version outside": {[]string{"verify", file(t, "r.yaml", strings.Replace(string(raw), "kubernetes: v1.36.3", "kubernetes: v1.36.4", 1)), "--key", public}, 1, "what was signed says"},
 		"two files":               {[]string{"verify", release, release, "--key", public}, 2, "one file"},
 		"two objects":             {[]string{"show", file(t, "r.yaml", string(raw)+"---\n"+string(raw))}, 2, "more than one object"},
-		"no Release":              {[]string{"show", file(t, "r.yaml", "kind: Pod")}, 2, "no Release"},
+		"no ClusterRelease":       {[]string{"show", file(t, "r.yaml", "kind: Pod")}, 2, "no ClusterRelease"},
 		"empty":                   {[]string{"show", file(t, "r.yaml", "")}, 2, "it is empty"},
 		"misspelled field":        {[]string{"show", file(t, "r.yaml", string(raw)+"  more: 1\n")}, 2, "unknown field"},
 		"not there":               {[]string{"show", "/does/not/exist"}, 1, "no such file"},
@@ -194,7 +194,7 @@ func contents(paths []string) string {
 	return out.String()
 }
 
-// What upstream publishes becomes a Release that is signed and verified.
+// What upstream publishes becomes a ClusterRelease that is signed and verified.
 func TestReleaseFromUpstreamSigned(t *testing.T) {
 	config := []byte(`{"os":"linux","architecture":"amd64"}`)
 	sum := fmt.Sprintf("%x", sha256.Sum256(config))

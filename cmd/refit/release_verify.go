@@ -25,16 +25,17 @@ func newReleaseVerifyCommand(a *app) *cobra.Command {
 	v := &verification{}
 	cmd := &cobra.Command{
 		Use:   "verify FILE --key PUBLIC-KEY",
-		Short: "Verify a Release's signature, and its files",
-		Long: `Verifies a Release as a host does: that a key which you trust signed it, and that everything in it
-is as it has to be. With --from it also reads every file of the Release from there and compares it
-with what was signed: a directory, a web server (https://...) or an OCI layout (oci:/path), as hosts
-are given them. A file that is nowhere in there, or another one, ends it with exit code 1.`,
+		Short: "Verify a ClusterRelease's signature, and its files",
+		Long: `Verifies a ClusterRelease as a host does: that a key which you trust signed it, and that
+everything in it is as it has to be. With --from it also reads every file of the ClusterRelease
+from there and compares it with what was signed: a directory, a web server (https://...) or an OCI
+layout (oci:/path), as hosts are given them. A file that is nowhere in there, or another one, ends
+it with exit code 1.`,
 		Example: a.example(
 			"release verify v1.36.3.yaml --key keys/refit-release.pem",
 			"release verify v1.36.3.yaml --key /etc/refit/keys --from /srv/refit",
 		),
-		Args: oneFile("a signed Release"),
+		Args: oneFile("a signed ClusterRelease"),
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), a, args[0]) },
 	}
 	cmd.Flags().StringArrayVar(&v.keys, "key", nil, "a public key's `FILE`, or a directory of them as hosts have one; can be given several times")
@@ -82,7 +83,7 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 	return nil
 }
 
-// compare reads every file of a Release from its sources, each once.
+// compare reads every file of a ClusterRelease from its sources, each once.
 func compare(ctx context.Context, release artifact.Release, sources []artifact.Source) (*cliv1alpha1.Compared, error) {
 	out := &cliv1alpha1.Compared{}
 	seen := map[string]bool{}

@@ -29,7 +29,7 @@ var scopes = []string{string(refitv1alpha1.ScopeAll), string(refitv1alpha1.Scope
 func (r *request) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&r.to, "to", "", "the `VERSION` of Kubernetes to go to, such as v1.36.3")
-	flags.StringVar(&r.release, "release", "", "the `NAME` of the Release to go to, instead of --to")
+	flags.StringVar(&r.release, "release", "", "the `NAME` of the ClusterRelease to go to, instead of --to")
 	flags.StringVar(&r.scope, "scope", "", "what to upgrade: "+strings.Join(scopes, ", ")+" (default All)")
 	flags.StringVar(&r.nodeSelector, "node-selector", "", "only workers with these `LABELS`: key=value,key2=value2")
 	flags.StringVar(&r.maxUnavailable, "max-unavailable", "", "how many workers may be unavailable at once, a `NUMBER` or a percentage (default 1)")

@@ -60,7 +60,7 @@ spec:
 // What cannot be waived is not offered to be, be it for its check or for itself.
 func TestNoWaiverIsOfferedForWhatCannotBeWaived(t *testing.T) {
 	missing := preflight.Finding{
-		Check: "ReleaseMissing", Severity: preflight.Block, Binding: true, Object: "Release for v1.36.3", Message: "there is none", Remedy: "make one",
+		Check: "ReleaseMissing", Severity: preflight.Block, Binding: true, Object: "ClusterRelease for v1.36.3", Message: "there is none", Remedy: "make one",
 	}
 	unread := preflight.Finding{
 		Check: "PartUnreadable", Severity: preflight.Block, Binding: true, Unknown: true, Object: "pods", Message: "you may not list pods", Remedy: "ask",

@@ -29,8 +29,8 @@ func newUninstallCommand(a *app) *cobra.Command {
 		Use:   "uninstall",
 		Short: "Remove Refit from a cluster and from its hosts",
 		Long: `Removes Refit with everything that it brought: its agents and their files from every host that can
-be reached, then its objects, with all operations, reports and Releases. Cordons that Refit made are
-lifted. What was upgraded stays as it is. It acts with your own rights.
+be reached, then its objects, with all operations, reports and ClusterReleases. Cordons that Refit
+made are lifted. What was upgraded stays as it is. It acts with your own rights.
 
 Without --yes it only tells what it would do. While an operation is unfinished it refuses; a host
 that is in the midst of a work is left alone, and so is all the rest, until that has ended. What has

@@ -112,7 +112,7 @@ type api interface {
 	report.API
 	NodeName() string
 	Node(ctx context.Context) (*corev1.Node, error)
-	Release(ctx context.Context, name string) (*refitv1alpha1.Release, error)
+	Release(ctx context.Context, name string) (*refitv1alpha1.ClusterRelease, error)
 	Watch(ctx context.Context, events chan<- cluster.Event)
 	ApplyUpgradeStatus(ctx context.Context, name string, status refitv1alpha1.NodeUpgradeStatus) error
 	EnsureReport(ctx context.Context, of *corev1.Node) error

@@ -26,7 +26,7 @@ func (a *Agent) know() {
 	if a.work != nil {
 		blobs, err := a.work.host.Blobs()
 		if err != nil {
-			a.Log.Warn("what this host needs of the Release cannot be told", "error", err)
+			a.Log.Warn("what this host needs of the ClusterRelease cannot be told", "error", err)
 		}
 		a.known.wanted = &report.Wanted{Ref: a.work.host.Work.Release, Release: a.work.host.Release, Store: a.store, Blobs: blobs}
 	}

@@ -22,14 +22,14 @@ func loadMemory(path, machineID string) (node.Memory, error) {
 	}
 	switch {
 	case err != nil:
-		return memory, node.HostBroken("MemoryBroken", err, "restore "+path+" or, if no upgrade is open on this host, remove it; then restart refit-agent",
+		return memory, node.HostBroken("StateCorrupted", err, "restore "+path+" or, if no upgrade is open on this host, remove it; then restart refit-agent",
 			"the agent's memory cannot be read")
 	case memory.Format > node.MemoryFormat:
-		return memory, node.NeedsPerson("MemoryNewer", nil, "install the agent that wrote it, or a newer one",
+		return memory, node.ManualIntervention("MemoryNewer", nil, "install the agent that wrote it, or a newer one",
 			"the agent's memory has format %d, this agent knows %d",
 			memory.Format, node.MemoryFormat)
 	case memory.MachineID != machineID:
-		return memory, node.NeedsPerson("OtherMachine", nil, "if this disk was cloned, remove the agent's state directory; then restart refit-agent",
+		return memory, node.ManualIntervention("OtherMachine", nil, "if this disk was cloned, remove the agent's state directory; then restart refit-agent",
 			"the agent's memory is of machine %s, this is %s", memory.MachineID, machineID)
 	}
 	return memory, nil

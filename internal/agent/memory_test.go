@@ -13,7 +13,7 @@ func TestMemoriesThatAreRefused(t *testing.T) {
 	for _, situation := range []struct{ name, text, reason string }{
 		{"of another machine", `{"format":1,"machineID":"ffffffffffffffffffffffffffffffff"}`, "OtherMachine"},
 		{"of a newer agent", `{"format":2,"machineID":"` + machineID + `"}`, "MemoryNewer"},
-		{"torn", `{"format":1,"mach`, "MemoryBroken"},
+		{"torn", `{"format":1,"mach`, "StateCorrupted"},
 	} {
 		t.Run(situation.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "memory.json")

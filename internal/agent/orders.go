@@ -68,13 +68,13 @@ func (a *Agent) accept(ctx context.Context, order *refitv1alpha1.NodeUpgrade) er
 // final is the failure of an order that is for this host and new, but cannot be begun. One that may pass by itself is none.
 func final(err error) *node.Failure {
 	if refusal, ok := errors.AsType[*node.Refusal](err); ok {
-		return node.NeedsPerson(refusal.Reason, nil, "mend what the message says, then say refit retry", "%s", refusal.Message)
+		return node.ManualIntervention(refusal.Reason, nil, "mend what the message says, then say refit retry", "%s", refusal.Message)
 	}
 	if failure, ok := errors.AsType[*node.Failure](err); ok && failure.Class != refitv1alpha1.FailureTransient {
 		return failure
 	}
 	if apierrors.IsNotFound(err) {
-		return node.NeedsPerson("ReleaseMissing", err, "bring the Release into the cluster, then say refit retry", "there is no such Release")
+		return node.ManualIntervention("ReleaseMissing", err, "bring the ClusterRelease into the cluster, then say refit retry", "there is no such ClusterRelease")
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (a *Agent) workFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, h
 	return a.begin(ctx, order, here)
 }
 
-// begin opens a new work: its Release is verified and kept, and what the host has is looked at.
+// begin opens a new work: its ClusterRelease is verified and kept, and what the host has is looked at.
 func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, here node.Here) (*runner, error) {
 	release, err := a.verified(ctx, order.Spec.Release)
 	if err != nil {
@@ -224,8 +224,8 @@ func (a *Agent) open(dir string) (*runner, error) {
 		return nil, err
 	}
 	if release.Digest != state.Work.Release.Digest {
-		return nil, node.HostBroken("ReleaseDamaged", nil, "put the Release's envelope back to "+a.envelopeFile(state.Work.Release.Digest),
-			"the Release that was kept is not the one that was accepted")
+		return nil, node.HostBroken("ReleaseDamaged", nil, "put the ClusterRelease's envelope back to "+a.envelopeFile(state.Work.Release.Digest),
+			"the ClusterRelease that was kept is not the one that was accepted")
 	}
 	return &runner{
 		journal: j, boot: a.id.BootID, log: a.Log, told: a.teller.tell,
@@ -253,7 +253,7 @@ func (a *Agent) tidy(ctx context.Context, next *node.Work, release artifact.Rele
 	if state.Work.Operation.UID == next.Operation.UID {
 		return nil
 	}
-	if state.Ended == refitv1alpha1.NodeSucceeded { // otherwise the host may still be at the Release before
+	if state.Ended == refitv1alpha1.NodeSucceeded { // otherwise the host may still be at the ClusterRelease before
 		a.unpinAllBut(ctx, was, release)
 	}
 	return a.forget(last, release)

@@ -35,7 +35,7 @@ const (
 // apiStub answers what an order is judged by. The rest of the API is not asked there.
 type apiStub struct {
 	api
-	release refitv1alpha1.Release
+	release refitv1alpha1.ClusterRelease
 }
 
 func (s *apiStub) NodeName() string { return nodeName }
@@ -44,7 +44,7 @@ func (s *apiStub) Node(context.Context) (*corev1.Node, error) {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, UID: nodeUID}}, nil
 }
 
-func (s *apiStub) Release(context.Context, string) (*refitv1alpha1.Release, error) {
+func (s *apiStub) Release(context.Context, string) (*refitv1alpha1.ClusterRelease, error) {
 	return &s.release, nil
 }
 
@@ -88,7 +88,7 @@ func payload(kubernetes string) []byte {
 	return fmt.Appendf(nil, `{"kubernetes":%q,"files":[%s,%s,%s]}`, kubernetes, file("kubeadm"), file("kubelet"), file("kubectl"))
 }
 
-// Whatever stands in a NodeUpgrade or a Release, nothing is begun on a host unless a pinned key signed it and the order is for this host and new.
+// Whatever stands in a NodeUpgrade or a ClusterRelease, nothing is begun on a host unless a pinned key signed it and the order is for this host and new.
 func TestFuzzedOrdersAndReleasesBeginNothing(t *testing.T) {
 	runs, seed := 1_000, uint64(time.Now().UnixNano())
 	if text := os.Getenv("REFIT_FUZZ"); text != "" {
@@ -111,7 +111,7 @@ func TestFuzzedOrdersAndReleasesBeginNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		order := goodOrder(digestOf(body))
-		stub.release = refitv1alpha1.Release{Spec: refitv1alpha1.ReleaseSpec{Kubernetes: "v1.36.3", Envelope: signed}}
+		stub.release = refitv1alpha1.ClusterRelease{Spec: refitv1alpha1.ClusterReleaseSpec{Kubernetes: "v1.36.3", Envelope: signed}}
 		if r.IntN(2) == 0 { // a good signature, and one bit of the envelope turned
 			if signed, err = artifact.Sign(body, pinned); err != nil {
 				t.Fatal(err)
@@ -203,7 +203,7 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		{"no envelope", nil, "v1.36.3", digestOf(body)},
 	} {
 		t.Run(situation.name, func(t *testing.T) {
-			stub := &apiStub{release: refitv1alpha1.Release{Spec: refitv1alpha1.ReleaseSpec{Kubernetes: situation.version, Envelope: situation.envelope}}}
+			stub := &apiStub{release: refitv1alpha1.ClusterRelease{Spec: refitv1alpha1.ClusterReleaseSpec{Kubernetes: situation.version, Envelope: situation.envelope}}}
 			a := newTestAgent(t, stub, artifact.PublicOf(pinned))
 			if err := a.accept(t.Context(), goodOrder(situation.digest)); err != nil {
 				t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// verified reads a Release from the cluster, believes only what is signed by a key that is pinned here, and keeps the envelope: what follows may happen
+// verified reads a ClusterRelease from the cluster, believes only what is signed by a key that is pinned here, and keeps the envelope: what follows may happen
 // without an API.
 func (a *Agent) verified(ctx context.Context, ref refitv1alpha1.ReleaseRef) (artifact.Release, error) {
 	refuse := func(format string, args ...any) (artifact.Release, error) {
@@ -44,7 +44,7 @@ func (a *Agent) envelopeFile(digest string) string {
 
 func (a *Agent) envelope(digest string) ([]byte, error) { return os.ReadFile(a.envelopeFile(digest)) }
 
-// forget removes the works of former operations but the last one, and files that the Release at hand does not name.
+// forget removes the works of former operations but the last one, and files that the ClusterRelease at hand does not name.
 func (a *Agent) forget(last string, release artifact.Release) error {
 	entries, err := os.ReadDir(a.Settings.WorkDir())
 	if err != nil {

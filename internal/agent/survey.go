@@ -15,10 +15,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// alwaysParts are installed whatever is there: they are the Release.
+// alwaysParts are installed whatever is there: they are the ClusterRelease.
 var alwaysParts = []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl}
 
-// sometimesParts are installed where the Release brings them and the host has something else.
+// sometimesParts are installed where the ClusterRelease brings them and the host has something else.
 var sometimesParts = []refitv1alpha1.Part{refitv1alpha1.PartContainerd, refitv1alpha1.PartRunc, refitv1alpha1.PartCNI}
 
 // mainProgram tells how a part got onto the host: by who owns this file.
@@ -123,7 +123,7 @@ func (a *Agent) differs(ctx context.Context, f refitv1alpha1.ReleaseFile) (bool,
 	return digest != f.Digest, err
 }
 
-// rises says whether a program is older than what the Release brings. One that is newer is left alone: what it wrote may be more than an older one can read.
+// rises says whether a program is older than what the ClusterRelease brings. One that is newer is left alone: what it wrote may be more than an older one can read.
 func rises(ctx context.Context, path, name, to string) bool {
 	has, err := artifact.ProgramVersion(ctx, path, name)
 	now, errNow := skew.Parse(artifact.UpstreamVersion(has))

@@ -67,7 +67,7 @@ func (t *teller) answer(a *node.Answer) {
 		t.status = refitv1alpha1.NodeUpgradeStatus{ObservedSequence: a.Sequence, Phase: a.Phase}
 		if f := a.Failure; f != nil {
 			at := metav1.NewTime(a.At.UTC().Truncate(time.Second))
-			t.status.FinishedAt = &at
+			t.status.CompletionTime = &at
 			t.status.Error = &refitv1alpha1.NodeError{Class: f.Class, Reason: f.Reason, Message: f.Text(), Remedy: f.Remedy, LogTail: f.LogTail, At: at}
 		}
 	})

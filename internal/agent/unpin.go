@@ -30,12 +30,12 @@ func (a *Agent) unpinAllBut(ctx context.Context, kept ...artifact.Release) {
 			continue
 		}
 		if err := a.unpin(ctx, ctr, file, stay); err != nil {
-			a.Log.Warn("images of a former Release stay pinned", "release", file, "error", err)
+			a.Log.Warn("images of a former ClusterRelease stay pinned", "release", file, "error", err)
 		}
 	}
 }
 
-// unpin gives back the images of one Release, and removes its envelope when all are.
+// unpin gives back the images of one ClusterRelease, and removes its envelope when all are.
 func (a *Agent) unpin(ctx context.Context, ctr, file string, stay map[string]bool) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

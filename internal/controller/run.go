@@ -105,7 +105,7 @@ func newManager(o Options) (ctrl.Manager, error) {
 
 // watched is the list of everything that is kept in memory.
 var watched = []client.Object{
-	&corev1.Node{}, &refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.Release{},
+	&corev1.Node{}, &refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.ClusterRelease{},
 }
 
 // setupControllers is the list of everything that runs.

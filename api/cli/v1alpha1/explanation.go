@@ -80,19 +80,19 @@ type ExplainOrder struct {
 
 // ExplainDrain is the state of a node's drain.
 type ExplainDrain struct {
-	Phase      string    `json:"phase"`
-	Remaining  int       `json:"remaining,omitempty"`
-	StartedAt  time.Time `json:"startedAt,omitzero"`
-	FinishedAt time.Time `json:"finishedAt,omitzero"`
-	Blockers   []Blocker `json:"blockers,omitempty"`
+	Phase          string    `json:"phase"`
+	Remaining      int       `json:"remaining,omitempty"`
+	StartTime      time.Time `json:"startTime,omitzero"`
+	CompletionTime time.Time `json:"completionTime,omitzero"`
+	Blockers       []Blocker `json:"blockers,omitempty"`
 }
 
 // ExplainStep is the state of one of the agent's steps.
 type ExplainStep struct {
-	Name       string    `json:"name"`
-	State      string    `json:"state"` // Running, Done, Failed, Undone
-	StartedAt  time.Time `json:"startedAt,omitzero"`
-	FinishedAt time.Time `json:"finishedAt,omitzero"`
+	Name           string    `json:"name"`
+	State          string    `json:"state"` // Running, Done, Failed, Undone
+	StartTime      time.Time `json:"startTime,omitzero"`
+	CompletionTime time.Time `json:"completionTime,omitzero"`
 }
 
 // ExplainError is why a node failed.

@@ -22,7 +22,7 @@ type Operation struct {
 	// From is the version at the start, of the control plane or, with the scope Workers, of the
 	// workers. It is empty until there is a plan.
 	From string `json:"from,omitempty"`
-	// To is a version, or the name of a Release until there is a plan.
+	// To is a version, or the name of a ClusterRelease until there is a plan.
 	To    string `json:"to"`
 	Scope string `json:"scope"`
 
@@ -111,7 +111,7 @@ type Blocker struct {
 // NodeFailure is a node that failed.
 type NodeFailure struct {
 	Node    string `json:"node"`
-	Class   string `json:"class"` // Transient, NeedsPerson, HostBroken
+	Class   string `json:"class"` // Transient, ManualIntervention, HostBroken
 	Step    string `json:"step,omitempty"`
 	Message string `json:"message,omitempty"`
 	Remedy  string `json:"remedy,omitempty"`

@@ -33,11 +33,11 @@ func (p *Plan) Done() bool {
 type Hop struct {
 	Kubernetes string    `json:"kubernetes"`
 	Minor      bool      `json:"minor"`             // true if it changes the minor version
-	Release    *Release  `json:"release,omitempty"` // absent: the cluster has no Release for this hop yet
+	Release    *Release  `json:"release,omitempty"` // absent: the cluster has no ClusterRelease for this hop yet
 	Etcd       *EtcdMove `json:"etcd,omitempty"`
 }
 
-// Release is a reference to the Release that a hop installs.
+// Release is a reference to the ClusterRelease that a hop installs.
 type Release struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest"`

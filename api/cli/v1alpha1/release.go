@@ -8,7 +8,7 @@ const (
 	KindReleaseKey     = "ReleaseKey"
 )
 
-// The levels of trust in a Release.
+// The levels of trust in a ClusterRelease.
 const (
 	TrustVerified   = "Verified"   // the signature was verified
 	TrustUnverified = "Unverified" // it is signed, but the signature was not verified
@@ -30,7 +30,7 @@ type ReleaseContent struct {
 	Compared *Compared `json:"compared,omitempty"`
 }
 
-// Compared is the result of reading the files of a Release.
+// Compared is the result of reading the files of a ClusterRelease.
 type Compared struct {
 	Files int         `json:"files"`
 	Wrong []WrongFile `json:"wrong,omitempty"`
@@ -57,12 +57,12 @@ func NewReleaseKey(private, public, id string) ReleaseKey {
 	return ReleaseKey{APIVersion: APIVersion, Kind: KindReleaseKey, PrivateKey: private, PublicKey: public, KeyID: id}
 }
 
-// ReleaseManifest is a Release object for `kubectl apply`, without fields that a server sets.
+// ReleaseManifest is a ClusterRelease object for `kubectl apply`, without fields that a server sets.
 type ReleaseManifest struct {
-	APIVersion string                    `json:"apiVersion"`
-	Kind       string                    `json:"kind"`
-	Metadata   ReleaseMetadata           `json:"metadata"`
-	Spec       refitv1alpha1.ReleaseSpec `json:"spec"`
+	APIVersion string                           `json:"apiVersion"`
+	Kind       string                           `json:"kind"`
+	Metadata   ReleaseMetadata                  `json:"metadata"`
+	Spec       refitv1alpha1.ClusterReleaseSpec `json:"spec"`
 }
 
 // ReleaseMetadata is the metadata of a ReleaseManifest.
@@ -70,7 +70,7 @@ type ReleaseMetadata struct {
 	Name string `json:"name"`
 }
 
-// NewReleaseManifest returns the manifest of a Release.
-func NewReleaseManifest(name string, spec refitv1alpha1.ReleaseSpec) *ReleaseManifest {
-	return &ReleaseManifest{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: "Release", Metadata: ReleaseMetadata{Name: name}, Spec: spec}
+// NewReleaseManifest returns the manifest of a ClusterRelease.
+func NewReleaseManifest(name string, spec refitv1alpha1.ClusterReleaseSpec) *ReleaseManifest {
+	return &ReleaseManifest{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: "ClusterRelease", Metadata: ReleaseMetadata{Name: name}, Spec: spec}
 }

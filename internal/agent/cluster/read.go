@@ -19,12 +19,12 @@ const (
 	nodes        = "nodes"
 	nodeUpgrades = "nodeupgrades"
 	nodeReports  = "nodereports"
-	releases     = "releases"
+	releases     = "clusterreleases"
 )
 
-// Release reads a Release.
-func (c *Client) Release(ctx context.Context, name string) (*refitv1alpha1.Release, error) {
-	found := &refitv1alpha1.Release{}
+// Release reads a ClusterRelease.
+func (c *Client) Release(ctx context.Context, name string) (*refitv1alpha1.ClusterRelease, error) {
+	found := &refitv1alpha1.ClusterRelease{}
 	return found, c.get(ctx, func(u *connection) rest.Interface { return u.refit }, releases, name, found)
 }
 

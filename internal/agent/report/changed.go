@@ -15,7 +15,7 @@ func Changed(a, b refitv1alpha1.NodeReportStatus) bool {
 // discrete is a report without its gauges and without when it was made, and for which question.
 func discrete(s refitv1alpha1.NodeReportStatus) []byte {
 	s = *s.DeepCopy()
-	s.Answered, s.ObservedAt, s.ClockOffsetMilliseconds = 0, nil, nil
+	s.Answered, s.ObservedTime, s.ClockOffsetMilliseconds = 0, nil, nil
 	for i := range s.Disks {
 		s.Disks[i].FreeMiB, s.Disks[i].FreeInodesPercent = 0, nil
 	}

@@ -19,7 +19,7 @@ type need struct {
 	bytes int64
 }
 
-// Where a Release's bytes go, besides the store: a package is unpacked, and the one before is kept; an image is unpacked beside its layers.
+// Where a ClusterRelease's bytes go, besides the store: a package is unpacked, and the one before is kept; an image is unpacked beside its layers.
 const (
 	unpackedPackage = 4
 	unpackedImage   = 3
@@ -85,7 +85,7 @@ func (s *Sources) needs(ctx context.Context) []need {
 	return slices.DeleteFunc(all, func(n need) bool { return n.path == "" })
 }
 
-// releaseBytes is how much of the Release still has to come into the store, what its files take when installed, and what missing images take.
+// releaseBytes is how much of the ClusterRelease still has to come into the store, what its files take when installed, and what missing images take.
 func (s *Sources) releaseBytes(ctx context.Context) (store, installed, images int64) {
 	if s.Release == nil {
 		return 0, 0, 0

@@ -51,7 +51,7 @@ type API interface {
 	Server() (string, error)
 }
 
-// Wanted is a Release whose signature was found good, and where its files are kept.
+// Wanted is a ClusterRelease whose signature was found good, and where its files are kept.
 type Wanted struct {
 	Ref     refitv1alpha1.ReleaseRef
 	Release artifact.Release
@@ -79,7 +79,7 @@ var readers = []reader{
 	{"programs", programs},        // kubeadm, runc, CNI plugins
 	{"certificates", certs},       // when they expire
 	{"runtime", runtimeFacts},     // the container runtime, and images that are missing
-	{"artifacts", artifacts},      // files of the Release that are missing
+	{"artifacts", artifacts},      // files of the ClusterRelease that are missing
 	{"manifests", drift},          // static pods, compared with what kubeadm renders
 	{"etcd", etcdFacts},           // this host's member
 	{"apiserver", apiServerFacts}, // this host's API server
@@ -89,7 +89,7 @@ var readers = []reader{
 func Gather(ctx context.Context, s Sources) refitv1alpha1.NodeReportStatus {
 	now := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
 	status := refitv1alpha1.NodeReportStatus{
-		Answered: s.Answered, ObservedAt: &now, AgentVersion: refitv1alpha1.Clip(s.AgentVersion, maxAgentVersion), OrderFormat: refitv1alpha1.NodeUpgradeFormat,
+		Answered: s.Answered, ObservedTime: &now, AgentVersion: refitv1alpha1.Clip(s.AgentVersion, maxAgentVersion), OrderFormat: refitv1alpha1.NodeUpgradeFormat,
 		NodeUID: s.Memory.NodeUID, AcceptedSequence: s.Memory.Sequence, ReleaseKeys: s.Keys,
 	}
 	learned := make([]func(*refitv1alpha1.NodeReportStatus), len(readers))

@@ -9,7 +9,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/cri"
 )
 
-// releaseFiles are the Release's files for a host like this one.
+// releaseFiles are the ClusterRelease's files for a host like this one.
 func (s *Sources) releaseFiles(kind refitv1alpha1.PackageKind) []refitv1alpha1.ReleaseFile {
 	return slices.DeleteFunc(slices.Clone(s.Release.Release.Payload.Files), func(f refitv1alpha1.ReleaseFile) bool {
 		return f.OS != runtime.GOOS || f.Arch != runtime.GOARCH || f.Kind != kind
@@ -61,7 +61,7 @@ func runtimeFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeRepo
 	}, err
 }
 
-// missingImages are the Release's images that the runtime does not have, or has under the name with another content.
+// missingImages are the ClusterRelease's images that the runtime does not have, or has under the name with another content.
 func (s *Sources) missingImages(ctx context.Context) ([]refitv1alpha1.ReleaseImage, error) {
 	if s.Release == nil {
 		return nil, nil

@@ -57,7 +57,7 @@ func TestTheReportOfThisMachine(t *testing.T) {
 	began := time.Now()
 	got := Gather(t.Context(), s)
 	first := time.Since(began)
-	if got.AgentVersion != "v0.1.0" || got.OrderFormat != 1 || got.AcceptedSequence != 5 || got.NodeUID != "u-1" || got.Answered != 7 || got.ObservedAt == nil ||
+	if got.AgentVersion != "v0.1.0" || got.OrderFormat != 1 || got.AcceptedSequence != 5 || got.NodeUID != "u-1" || got.Answered != 7 || got.ObservedTime == nil ||
 		got.Arch == "" || got.Kernel == "" || got.CgroupVersion == 0 || got.SwapOn == nil || len(got.Disks) == 0 || !slices.Equal(got.ReleaseKeys, s.Keys) {
 		t.Errorf("got %+v", got)
 	}
@@ -116,7 +116,7 @@ func TestOnlyDiscreteFactsChangeAReport(t *testing.T) {
 	base := func() refitv1alpha1.NodeReportStatus {
 		now, off, inodes := metav1.Now(), int64(5), int32(50)
 		return refitv1alpha1.NodeReportStatus{
-			Answered: 1, ObservedAt: &now, ClockOffsetMilliseconds: &off, Kernel: "6.8",
+			Answered: 1, ObservedTime: &now, ClockOffsetMilliseconds: &off, Kernel: "6.8",
 			Disks:        []refitv1alpha1.DiskFacts{{Path: "/var", FreeMiB: 1000, FreeInodesPercent: &inodes}},
 			Certificates: []refitv1alpha1.CertificateFacts{{Name: "apiserver", NotAfter: metav1.NewTime(time.Unix(1e9, 0))}},
 			Etcd:         &refitv1alpha1.EtcdFacts{Name: "cp-1", DBSizeMiB: 10, QuotaMiB: 2048, Healthy: true},
@@ -128,7 +128,7 @@ func TestOnlyDiscreteFactsChangeAReport(t *testing.T) {
 	}{
 		"nothing":          {func(*refitv1alpha1.NodeReportStatus) {}, false},
 		"another question": {func(s *refitv1alpha1.NodeReportStatus) { s.Answered++ }, false},
-		"later":            {func(s *refitv1alpha1.NodeReportStatus) { s.ObservedAt = nil }, false},
+		"later":            {func(s *refitv1alpha1.NodeReportStatus) { s.ObservedTime = nil }, false},
 		"the clock":        {func(s *refitv1alpha1.NodeReportStatus) { *s.ClockOffsetMilliseconds = 9 }, false},
 		"less room":        {func(s *refitv1alpha1.NodeReportStatus) { s.Disks[0].FreeMiB = 1; *s.Disks[0].FreeInodesPercent = 1 }, false},
 		"a larger etcd":    {func(s *refitv1alpha1.NodeReportStatus) { s.Etcd.DBSizeMiB = 11 }, false},
@@ -143,7 +143,7 @@ func TestOnlyDiscreteFactsChangeAReport(t *testing.T) {
 		"a lost disk":    {func(s *refitv1alpha1.NodeReportStatus) { s.Disks = nil }, true},
 	} {
 		a, b := base(), base()
-		b.ObservedAt = a.ObservedAt
+		b.ObservedTime = a.ObservedTime
 		tt.change(&b)
 		if is := Changed(a, b); is != tt.is {
 			t.Errorf("%s: %t", situation, is)

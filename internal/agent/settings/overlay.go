@@ -15,7 +15,7 @@ func (s Settings) Overlay(text []byte) (Settings, error) {
 		err = s.validate()
 	}
 	if err != nil {
-		return s, node.NeedsPerson("SettingsInvalid", err, "mend the settings that were given for all hosts, then give them again",
+		return s, node.ManualIntervention("SettingsInvalid", err, "mend the settings that were given for all hosts, then give them again",
 			"the settings for this host cannot be used")
 	}
 	return s, nil

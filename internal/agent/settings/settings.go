@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// File is where the settings lie, Keys the directory of the public keys whose Releases may be installed.
+// File is where the settings lie, Keys the directory of the public keys whose ClusterReleases may be installed.
 const (
 	File = "/etc/refit/agent.yaml"
 	Keys = "/etc/refit/keys"
@@ -22,7 +22,7 @@ const (
 
 // Settings are the host's own.
 type Settings struct {
-	// Sources are where files come from, tried in order: a folder, an http(s) address, oci:/path. The addresses that a Release names come last.
+	// Sources are where files come from, tried in order: a folder, an http(s) address, oci:/path. The addresses that a ClusterRelease names come last.
 	Sources []string `json:"sources,omitempty"`
 	Kubeadm Kubeadm  `json:"kubeadm,omitzero"`
 	// StateDir is where the agent keeps its journal, its store and what it saved.
@@ -84,7 +84,7 @@ func Load(path string) (Settings, error) {
 		err = s.validate()
 	}
 	if err != nil {
-		return s, node.NeedsPerson("SettingsInvalid", err, "mend "+path+", then systemctl restart refit-agent", "%s cannot be used", path)
+		return s, node.ManualIntervention("SettingsInvalid", err, "mend "+path+", then systemctl restart refit-agent", "%s cannot be used", path)
 	}
 	return s, nil
 }

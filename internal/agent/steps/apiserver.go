@@ -50,7 +50,7 @@ func (h *Host) proveAPIServer(ctx context.Context, want string) error {
 	case crash != nil:
 		return crash
 	}
-	failure := node.NeedsPerson("APIServerUnwell", err, "read its log, mend the cause, then refit retry",
+	failure := node.ManualIntervention("APIServerUnwell", err, "read its log, mend the cause, then refit retry",
 		"kube-apiserver is not ready at %s on its own port: %s", want, lacking)
 	failure.LogTail = h.logOf(kubeadm.APIServer)
 	return failure

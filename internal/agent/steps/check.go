@@ -65,7 +65,7 @@ func checkManifests(_ context.Context, h *Host) error {
 		}
 		text, err := os.ReadFile(h.knownGood(component))
 		if err != nil {
-			return node.NeedsPerson("ManifestMissing", err, "put "+path+" back (kubeadm keeps copies in "+kubernetesDir+"/tmp), then refit retry",
+			return node.ManualIntervention("ManifestMissing", err, "put "+path+" back (kubeadm keeps copies in "+kubernetesDir+"/tmp), then refit retry",
 				"%s is not there, and this agent has no copy of it", path)
 		}
 		if err := h.Effect("restore-"+component, func() error { return host.WriteFile(path, text, 0o600) }); err != nil {
@@ -115,7 +115,7 @@ func checkOthers(_ context.Context, h *Host) error {
 		if err != nil {
 			return err
 		}
-		return node.NeedsPerson("ChangedByOthers", nil,
+		return node.ManualIntervention("ChangedByOthers", nil,
 			"find out who changed it; `refit-agent forget` accepts the host as it is now, then refit retry",
 			"%s is not what Refit installed: somebody else changed it", path)
 	}
@@ -140,7 +140,7 @@ func checkRoom(_ context.Context, h *Host) error {
 			return node.HostBroken("ReadOnly", nil, "find out why it is mounted read-only (dmesg), repair it, then refit retry", "%s cannot be written to", dir)
 		}
 		if free.Bytes < needed {
-			return node.NeedsPerson("DiskFull", nil, "make room on the file system of "+dir+", then refit retry",
+			return node.ManualIntervention("DiskFull", nil, "make room on the file system of "+dir+", then refit retry",
 				"%s has %d MiB free and %d MiB are needed", dir, free.Bytes>>20, needed>>20)
 		}
 	}
@@ -157,7 +157,7 @@ func checkCertificates(_ context.Context, h *Host) error {
 	}
 	for _, c := range certificates {
 		if time.Now().After(c.NotAfter.Time) {
-			return node.NeedsPerson("CertificateExpired", nil,
+			return node.ManualIntervention("CertificateExpired", nil,
 				"kubeadm certs renew "+c.Name+" (or all) on this host, restart its static pods, then refit retry",
 				"the certificate %s expired on %s", c.Name, c.NotAfter.Format(time.DateOnly))
 		}

@@ -87,7 +87,7 @@ func (h *Host) proveContainerd(ctx context.Context, want string) error {
 	if err == nil {
 		return nil
 	}
-	failure := node.NeedsPerson("ContainerdUnwell", err, "read its log (journalctl -u containerd), mend the cause, then refit retry",
+	failure := node.ManualIntervention("ContainerdUnwell", err, "read its log (journalctl -u containerd), mend the cause, then refit retry",
 		"containerd is not ready: %s", lacking)
 	failure.LogTail = host.Tail(context.WithoutCancel(ctx), containerdUnit, since, 40)
 	return failure

@@ -68,7 +68,7 @@ func (h *Host) proveController(ctx context.Context, component string) error {
 	case crash != nil:
 		return crash
 	}
-	failure := node.NeedsPerson("ControllerUnwell", err, "read its log, mend the cause, then refit retry", "%s is not healthy: %s", component, lacking)
+	failure := node.ManualIntervention("ControllerUnwell", err, "read its log, mend the cause, then refit retry", "%s is not healthy: %s", component, lacking)
 	failure.LogTail = h.logOf(component)
 	return failure
 }

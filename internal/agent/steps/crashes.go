@@ -57,7 +57,7 @@ func (h *Host) crashed(ctx context.Context, component string, since time.Time) *
 			}
 		}
 		if deaths >= enoughCrashes {
-			failure = node.NeedsPerson("ContainerCrashes", nil, "read the log, mend the cause (flags, configuration), then refit retry",
+			failure = node.ManualIntervention("ContainerCrashes", nil, "read the log, mend the cause (flags, configuration), then refit retry",
 				"%s ends again and again (exit code %d)", component, last.ExitCode)
 			failure.LogTail = client.LogTail(ctx, *last, refitv1alpha1.MaxLogTail)
 		}

@@ -41,7 +41,7 @@ const (
 	containerdUnit = "containerd.service"
 )
 
-// Host is a host while a Release is brought to it.
+// Host is a host while a ClusterRelease is brought to it.
 type Host struct {
 	Settings settings.Settings
 	Memory   node.Memory
@@ -69,7 +69,7 @@ func (h *Host) path(name ...string) string {
 func (h *Host) facts() (*kubefacts.Facts, error) {
 	facts, known := kubefacts.For(h.Work.To)
 	if !known {
-		return nil, node.NeedsPerson("VersionUnknown", nil, "install a newer refit-agent, then refit retry",
+		return nil, node.ManualIntervention("VersionUnknown", nil, "install a newer refit-agent, then refit retry",
 			"this agent knows nothing about Kubernetes %s", h.Work.To)
 	}
 	return facts, nil

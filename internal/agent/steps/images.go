@@ -58,8 +58,8 @@ func (h *Host) bring(ctx context.Context, client *cri.Client, ctr string, image 
 		return node.Transient("ImageMissing", nil, "look at the container runtime's log on the host, then refit retry",
 			"%s is not there although it was brought", image.Name)
 	case have.ID != image.Config:
-		return node.NeedsPerson("ImageDiffers", nil, "find out who serves another image under this name; make the Release anew if it is right",
-			"%s is %s here, the Release says %s", image.Name, have.ID, image.Config)
+		return node.ManualIntervention("ImageDiffers", nil, "find out who serves another image under this name; make the ClusterRelease anew if it is right",
+			"%s is %s here, the ClusterRelease says %s", image.Name, have.ID, image.Config)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (h *Host) takeInventory(ctx context.Context) (inventory, error) {
 	return inv, err
 }
 
-// files are those of the Release that this host takes.
+// files are those of the ClusterRelease that this host takes.
 func (h *Host) files() ([]refitv1alpha1.ReleaseFile, error) {
 	var out []refitv1alpha1.ReleaseFile
 	id, err := host.Identify()
@@ -146,7 +146,7 @@ func Place(ctx context.Context, systemd *host.Systemd, part refitv1alpha1.Part, 
 		refitv1alpha1.PartContainerd: "containerd", refitv1alpha1.PartRunc: "containerd",
 	}[part]
 	if main == "" || main == name {
-		return "", node.NeedsPerson("ProgramNotFound", nil, "see that "+name+" is installed and its service runs, then refit retry",
+		return "", node.ManualIntervention("ProgramNotFound", nil, "see that "+name+" is installed and its service runs, then refit retry",
 			"%s is not on this host", name)
 	}
 	beside, err := Place(ctx, systemd, part, main)

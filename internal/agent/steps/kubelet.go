@@ -115,7 +115,7 @@ func (h *Host) proveKubelet(ctx context.Context, want string) error {
 	if err == nil {
 		return h.proveNode(ctx, want)
 	}
-	failure := node.NeedsPerson("KubeletUnwell", err, "read its log (journalctl -u kubelet), mend its flags or configuration, then refit retry",
+	failure := node.ManualIntervention("KubeletUnhealthy", err, "read its log (journalctl -u kubelet), mend its flags or configuration, then refit retry",
 		"the kubelet of %s did not become healthy: %s", want, lacking)
 	failure.LogTail = host.Tail(context.WithoutCancel(ctx), kubeletUnit, since, 40)
 	return failure
@@ -142,7 +142,7 @@ func (h *Host) proveNode(ctx context.Context, want string) error {
 	if err == nil {
 		return nil
 	}
-	failure := node.NeedsPerson("NodeNotReported", err, "see what keeps the kubelet from telling the API (journalctl -u kubelet), then refit retry",
+	failure := node.ManualIntervention("NodeNotReported", err, "see what keeps the kubelet from telling the API (journalctl -u kubelet), then refit retry",
 		"the kubelet is healthy, but the Node is not: %s", lacking)
 	failure.Stay = !unready
 	return failure

@@ -26,7 +26,7 @@ func render(ctx context.Context, h *Host) error {
 		return err
 	}
 	if config.RootlessControlPlane {
-		return node.NeedsPerson("RootlessControlPlane", nil, "turn kubeadm's gate RootlessControlPlane off, then refit retry",
+		return node.ManualIntervention("RootlessControlPlane", nil, "turn kubeadm's gate RootlessControlPlane off, then refit retry",
 			"kubeadm cannot render manifests with RootlessControlPlane")
 	}
 	onDisk, err := manifestsOnDisk()

@@ -54,8 +54,8 @@ func (h *Host) stored(ctx context.Context, digest string) (string, error) {
 			return h.Store.Path(digest), h.Store.Check(ctx, b)
 		}
 	}
-	return "", node.NeedsPerson("NotInRelease", nil, "refit retry; if it stays, the host's inventory is from another Release",
-		"the file %s is not in the Release", digest)
+	return "", node.ManualIntervention("NotInRelease", nil, "refit retry; if it stays, the host's inventory is from another ClusterRelease",
+		"the file %s is not in the ClusterRelease", digest)
 }
 
 // tools makes the target's programs runnable before they are installed.

@@ -111,7 +111,7 @@ func (h *Host) waitEnded(ctx context.Context, component string) (kept bool, err 
 		return h.stillRuns(ctx, component, late), nil
 	})
 	if err != nil {
-		return kept, node.NeedsPerson("PodStays", err, "see why its container does not end (journalctl -u kubelet -u containerd), then refit retry",
+		return kept, node.ManualIntervention("PodStays", err, "see why its container does not end (journalctl -u kubelet -u containerd), then refit retry",
 			"%s was taken away and does not end: %s", component, lacking)
 	}
 	return kept, nil

@@ -20,8 +20,8 @@ func verify(ctx context.Context, h *Host) error {
 	}
 	for _, f := range inv.Files {
 		if now, err := host.Digest(f.Path); err != nil || now != f.Will {
-			return node.NeedsPerson("ChangedByOthers", err, "find out who changed it, then refit retry",
-				"%s is not what the Release brings", f.Path)
+			return node.ManualIntervention("ChangedByOthers", err, "find out who changed it, then refit retry",
+				"%s is not what the ClusterRelease brings", f.Path)
 		}
 	}
 	if err := h.verifyPackages(ctx, inv, func(p pkg) string { return p.Will }); err != nil {
@@ -96,7 +96,7 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 			return err
 		}
 		if version := want(p); version != "" && installed[p.Name] != version {
-			return node.NeedsPerson("ChangedByOthers", nil, "find out who changed it, then refit retry",
+			return node.ManualIntervention("ChangedByOthers", nil, "find out who changed it, then refit retry",
 				"%s is at %q, not at %s", p.Name, installed[p.Name], version)
 		}
 	}
@@ -106,7 +106,7 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 	}
 	problems = slices.DeleteFunc(problems, func(p string) bool { return slices.Contains(inv.Problems, p) })
 	if len(problems) > 0 {
-		return node.NeedsPerson("PackagesDamaged", nil, "reinstall the packages that dpkg --verify names, then refit retry",
+		return node.ManualIntervention("PackagesDamaged", nil, "reinstall the packages that dpkg --verify names, then refit retry",
 			"%s", strings.Join(problems, "; "))
 	}
 	return nil

@@ -92,7 +92,7 @@ func (w *writer) ordered(e *cliv1alpha1.Explanation, now time.Time) {
 		if d.Remaining > 0 {
 			says += ", " + count(d.Remaining, "pod") + " left"
 		}
-		says += lasted(d.StartedAt, d.FinishedAt, now)
+		says += lasted(d.StartTime, d.CompletionTime, now)
 		w.fact("Drain", says)
 		for _, b := range d.Blockers {
 			w.para(gutter, as(yellow, b.Pod+":"), as(plain, b.Reason))
@@ -122,13 +122,13 @@ func (w *writer) steps(steps []cliv1alpha1.ExplainStep, now time.Time) {
 	w.section("Steps")
 	t := &table{}
 	for _, s := range steps {
-		end := s.FinishedAt
+		end := s.CompletionTime
 		if end.IsZero() {
 			end = now
 		}
 		clock := ""
-		if !s.StartedAt.IsZero() {
-			clock = Clock(end.Sub(s.StartedAt))
+		if !s.StartTime.IsZero() {
+			clock = Clock(end.Sub(s.StartTime))
 		}
 		style := map[string]style{"Running": bold, "Failed": red, "Undone": yellow}[s.State]
 		t.row(row{indent: 2, name: s.Name, style: style, time: clock, body: []run{as(style, strings.ToLower(s.State))}})

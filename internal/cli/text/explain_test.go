@@ -17,7 +17,7 @@ func known(s *scene, node string) progress.Known {
 		Node:   progress.Node{Name: node, Kubelet: "v1.35.4", Ready: true, ReadySince: ago(3 * 24 * time.Hour).Time},
 		Report: &refitv1alpha1.NodeReport{},
 	}
-	k.Report.Status = refitv1alpha1.NodeReportStatus{AgentVersion: "v0.2.0", ObservedAt: ago(4 * time.Minute)}
+	k.Report.Status = refitv1alpha1.NodeReportStatus{AgentVersion: "v0.2.0", ObservedTime: ago(4 * time.Minute)}
 	if s != nil {
 		k.Operation = s.operation
 		for _, o := range s.orders {
@@ -42,13 +42,13 @@ func failure(t *testing.T) progress.Known {
 	status := &k.Order.Status
 	for i, name := range []string{"fetch", "import-images", "check-host", "stage-files", "swap-kubelet"} {
 		status.Steps = append(status.Steps, refitv1alpha1.StepStatus{
-			Name: name, State: refitv1alpha1.StepDone, StartedAt: ago(time.Duration(300-20*i) * time.Second), FinishedAt: ago(time.Duration(285-20*i) * time.Second),
+			Name: name, State: refitv1alpha1.StepDone, StartTime: ago(time.Duration(300-20*i) * time.Second), CompletionTime: ago(time.Duration(285-20*i) * time.Second),
 		})
 	}
 	status.Steps[4].State = refitv1alpha1.StepFailed
-	status.Drain = &refitv1alpha1.DrainStatus{Sequence: 3, Phase: refitv1alpha1.DrainDrained, StartedAt: ago(5 * time.Minute), FinishedAt: ago(4 * time.Minute)}
+	status.Drain = &refitv1alpha1.DrainStatus{Sequence: 3, Phase: refitv1alpha1.DrainDrained, StartTime: ago(5 * time.Minute), CompletionTime: ago(4 * time.Minute)}
 	status.Error = &refitv1alpha1.NodeError{
-		Class: refitv1alpha1.FailureNeedsPerson, Reason: "KubeletUnhealthy", Step: "swap-kubelet", At: *ago(time.Minute),
+		Class: refitv1alpha1.FailureManualIntervention, Reason: "KubeletUnhealthy", Step: "swap-kubelet", At: *ago(time.Minute),
 		Message: "the kubelet does not become healthy", Remedy: "remove the flag --container-runtime from /etc/default/kubelet",
 		LogTail: "kubelet[812]: E1115 11:58:51 run.go:72] \"command failed\" err=\"failed to parse kubelet flag: unknown flag: --container-runtime\"\nsystemd[1]: kubelet.service: Main process exited, code=exited\x1b[2J\n",
 	}
@@ -62,7 +62,7 @@ func TestExplainPages(t *testing.T) {
 	agentless := known(findScene(t, "fetching"), "worker-3")
 	agentless.Report = nil
 	skipped := known(findScene(t, "draining"), "worker-2")
-	skipped.Order.Status.Drain = &refitv1alpha1.DrainStatus{Sequence: 3, Phase: refitv1alpha1.DrainSkipped, StartedAt: ago(20 * time.Minute), FinishedAt: ago(5 * time.Minute), Blockers: []refitv1alpha1.Blocker{cart}}
+	skipped.Order.Status.Drain = &refitv1alpha1.DrainStatus{Sequence: 3, Phase: refitv1alpha1.DrainSkipped, StartTime: ago(20 * time.Minute), CompletionTime: ago(5 * time.Minute), Blockers: []refitv1alpha1.Blocker{cart}}
 	refused := known(findScene(t, "draining"), "worker-2")
 	refused.Order.Status.Conditions = []metav1.Condition{{
 		Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: "OtherMachine", Message: "the order is for another machine",

@@ -63,7 +63,7 @@ func removed() *cliv1alpha1.Uninstall {
 			{Kind: "Namespace", Name: "refit-agent", Action: "Removed"},
 			{Kind: "ClusterRole", Name: "refit-viewer", Action: "Left"},
 		},
-		Content: map[string]int{"clusterupgrades": 3, "nodereports": 5000, "releases": 0}, Cordoned: []string{"worker-7"},
+		Content: map[string]int{"clusterupgrades": 3, "nodereports": 5000, "clusterreleases": 0}, Cordoned: []string{"worker-7"},
 		Nodes: []cliv1alpha1.HostState{{Node: "cp-1", State: "Waiting"}, {Node: "worker-1", State: "Away"}},
 	}
 }

@@ -113,14 +113,14 @@ func (s *scene) ended(status metav1.ConditionStatus, reason string) *scene {
 
 func applying(step string, since time.Duration) func(*refitv1alpha1.NodeUpgrade) {
 	return func(n *refitv1alpha1.NodeUpgrade) {
-		n.Spec.Permit, n.Status.Phase, n.Status.Step, n.Status.StartedAt = refitv1alpha1.PermitApply, refitv1alpha1.NodeApplying, step, ago(since+time.Minute)
-		n.Status.Steps = []refitv1alpha1.StepStatus{{Name: step, State: refitv1alpha1.StepRunning, StartedAt: ago(since)}}
+		n.Spec.Permit, n.Status.Phase, n.Status.Step, n.Status.StartTime = refitv1alpha1.PermitApply, refitv1alpha1.NodeApplying, step, ago(since+time.Minute)
+		n.Status.Steps = []refitv1alpha1.StepStatus{{Name: step, State: refitv1alpha1.StepRunning, StartTime: ago(since)}}
 	}
 }
 
 func draining(phase refitv1alpha1.DrainPhase, left int32, blockers ...refitv1alpha1.Blocker) func(*refitv1alpha1.NodeUpgrade) {
 	return func(n *refitv1alpha1.NodeUpgrade) {
-		n.Status.Drain = &refitv1alpha1.DrainStatus{Sequence: 3, Phase: phase, StartedAt: ago(65 * time.Second), Remaining: left, Blockers: blockers}
+		n.Status.Drain = &refitv1alpha1.DrainStatus{Sequence: 3, Phase: phase, StartTime: ago(65 * time.Second), Remaining: left, Blockers: blockers}
 	}
 }
 
@@ -135,7 +135,7 @@ func scenes() []*scene {
 	for i, name := range []string{"worker-1", "worker-2"} {
 		n := fetching.node(name)
 		n.Status.Phase, n.Status.Step = refitv1alpha1.NodePrefetching, "import-images"
-		n.Status.Steps = []refitv1alpha1.StepStatus{{Name: "import-images", State: refitv1alpha1.StepRunning, StartedAt: ago(time.Duration(40+10*i) * time.Second)}}
+		n.Status.Steps = []refitv1alpha1.StepStatus{{Name: "import-images", State: refitv1alpha1.StepRunning, StartTime: ago(time.Duration(40+10*i) * time.Second)}}
 	}
 
 	failed := newScene("stalled", refitv1alpha1.PhaseStalled, 3, "worker-1 failed at swap-kubelet and was put back: the kubelet does not become healthy").
@@ -146,7 +146,7 @@ func scenes() []*scene {
 		})
 	failed.operation.Status.Nodes.Failed = 1
 	failed.operation.Status.Failures = []refitv1alpha1.Failure{{
-		Node: "worker-1", Class: refitv1alpha1.FailureNeedsPerson, Step: "swap-kubelet",
+		Node: "worker-1", Class: refitv1alpha1.FailureManualIntervention, Step: "swap-kubelet",
 		Message: "the kubelet does not become healthy: unknown flag --container-runtime", Remedy: "remove the flag from /etc/default/kubelet",
 	}}
 
@@ -174,7 +174,7 @@ func scenes() []*scene {
 		planning, fetching, approval, failed, away, gone, waits, paused, aborting, hops(), crowd(), queued,
 		newScene("running", refitv1alpha1.PhaseRunning, 4, "Upgrading worker-2 to v1.36.3: swap-kubelet").at("worker-2", applying("swap-kubelet", 14*time.Second)),
 		newScene("settling", refitv1alpha1.PhaseRunning, 1, "Waiting for a Pod that tries cp-2").at("cp-2", func(n *refitv1alpha1.NodeUpgrade) {
-			n.Spec.Permit, n.Status.Phase, n.Status.FinishedAt = refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded, ago(9*time.Second)
+			n.Spec.Permit, n.Status.Phase, n.Status.CompletionTime = refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded, ago(9*time.Second)
 		}),
 		newScene("draining", refitv1alpha1.PhaseRunning, 3, "Draining worker-1: 3 pods have to move").
 			at("worker-1", draining(refitv1alpha1.DrainDraining, 3)),

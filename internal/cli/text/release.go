@@ -9,7 +9,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Release writes what is in a Release.
+// Release writes what is in a ClusterRelease.
 func Release(r *cliv1alpha1.ReleaseContent) string {
 	var b strings.Builder
 	head := "Release of Kubernetes " + r.Content.Kubernetes
@@ -42,7 +42,7 @@ func trust(r *cliv1alpha1.ReleaseContent) string {
 	return "not yet"
 }
 
-// brings lists the versions of a Release besides Kubernetes'.
+// brings lists the versions of a ClusterRelease besides Kubernetes'.
 func brings(p refitv1alpha1.ReleasePayload) string {
 	var out []string
 	for _, v := range []struct{ name, version string }{

@@ -8,7 +8,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact/create"
 )
 
-// ReleaseMade tells what a Release was made of, and what was left.
+// ReleaseMade tells what a ClusterRelease was made of, and what was left.
 func ReleaseMade(r *create.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Kubernetes %s: %s, %s", Clean(r.Payload.Kubernetes), count(len(r.Payload.Files), "file"), count(len(r.Payload.Images), "image"))

@@ -22,7 +22,7 @@ func (r *Reconciler) startDrain(ctx context.Context, obs *observation, a *plan.A
 		d := now.Status.Drain
 		if d == nil || d.Sequence != now.Spec.Sequence {
 			now.Status.Drain = &refitv1alpha1.DrainStatus{
-				Sequence: now.Spec.Sequence, Phase: refitv1alpha1.DrainDraining, StartedAt: r.stamp(), Delete: a.Delete,
+				Sequence: now.Spec.Sequence, Phase: refitv1alpha1.DrainDraining, StartTime: r.stamp(), Delete: a.Delete,
 			}
 			return true
 		}
@@ -30,7 +30,7 @@ func (r *Reconciler) startDrain(ctx context.Context, obs *observation, a *plan.A
 		if !again && d.Delete == a.Delete {
 			return false
 		}
-		d.Phase, d.Delete, d.FinishedAt = refitv1alpha1.DrainDraining, a.Delete, nil
+		d.Phase, d.Delete, d.CompletionTime = refitv1alpha1.DrainDraining, a.Delete, nil
 		return true
 	})
 }
@@ -51,7 +51,7 @@ func (r *Reconciler) finishDrain(ctx context.Context, obs *observation, a *plan.
 		if d == nil || d.Sequence != now.Spec.Sequence {
 			return false
 		}
-		d.Phase, d.FinishedAt = refitv1alpha1.DrainSkipped, r.stamp()
+		d.Phase, d.CompletionTime = refitv1alpha1.DrainSkipped, r.stamp()
 		if a.Kind == plan.GiveUp {
 			d.Phase = refitv1alpha1.DrainFailed
 		}

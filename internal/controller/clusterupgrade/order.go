@@ -67,7 +67,7 @@ func orderOf(obs *observation, n *cluster.Node, a *plan.Action, last int64) refi
 		NodeUID:   types.UID(n.UID), MachineID: n.Report.MachineID,
 		Sequence: max(last, n.Report.AcceptedSequence) + 1, Epoch: obs.operation.Status.Epoch, Attempt: a.Attempt,
 		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: obs.operation.Spec.Rollback,
-		KeepAddons: a.KeepAddons, OrderedAt: stamp(obs.now),
+		KeepAddons: a.KeepAddons, OrderTime: stamp(obs.now),
 	}
 }
 

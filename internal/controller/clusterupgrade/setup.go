@@ -28,7 +28,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&corev1.Node{}, enqueueAll, builder.WithPredicates(predicate.Funcs{UpdateFunc: nodeChanged})).
 		Watches(&refitv1alpha1.NodeUpgrade{}, enqueueAll).
 		Watches(&refitv1alpha1.NodeReport{}, enqueueAll).
-		Watches(&refitv1alpha1.Release{}, enqueueAll).
+		Watches(&refitv1alpha1.ClusterRelease{}, enqueueAll).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}). // one decides at a time
 		Complete(r)
 }

@@ -13,7 +13,7 @@ func (r *Reconciler) startTrial(ctx context.Context, obs *observation, a *plan.A
 		if t := now.Status.Trial; t != nil && t.Sequence == now.Spec.Sequence {
 			return false
 		}
-		now.Status.Trial = &refitv1alpha1.TrialStatus{Sequence: now.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartedAt: r.stamp()}
+		now.Status.Trial = &refitv1alpha1.TrialStatus{Sequence: now.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartTime: r.stamp()}
 		return true
 	})
 }

@@ -106,12 +106,12 @@ func lastProgress(o *objects) []number {
 	for i := range o.nodes {
 		status := &o.nodes[i].Status
 		if d := status.Drain; d != nil {
-			newer(d.StartedAt)
-			newer(d.FinishedAt)
+			newer(d.StartTime)
+			newer(d.CompletionTime)
 		}
 		for j := range status.Steps {
-			newer(status.Steps[j].StartedAt)
-			newer(status.Steps[j].FinishedAt)
+			newer(status.Steps[j].StartTime)
+			newer(status.Steps[j].CompletionTime)
 		}
 	}
 	return []number{{value: float64(last.Unix())}}
@@ -135,8 +135,8 @@ func stepDurations(o *objects) []number {
 	by := map[string][]float64{}
 	for i := range o.nodes {
 		for _, step := range o.nodes[i].Status.Steps {
-			if step.StartedAt != nil && step.FinishedAt != nil {
-				by[step.Name] = append(by[step.Name], step.FinishedAt.Sub(step.StartedAt.Time).Seconds())
+			if step.StartTime != nil && step.CompletionTime != nil {
+				by[step.Name] = append(by[step.Name], step.CompletionTime.Sub(step.StartTime.Time).Seconds())
 			}
 		}
 	}
@@ -150,8 +150,8 @@ func stepDurations(o *objects) []number {
 func drainDurations(o *objects) []number {
 	spent := []float64{}
 	for i := range o.nodes {
-		if d := o.nodes[i].Status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.StartedAt != nil && d.FinishedAt != nil {
-			spent = append(spent, d.FinishedAt.Sub(d.StartedAt.Time).Seconds())
+		if d := o.nodes[i].Status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.StartTime != nil && d.CompletionTime != nil {
+			spent = append(spent, d.CompletionTime.Sub(d.StartTime.Time).Seconds())
 		}
 	}
 	return []number{{spent: spent}}

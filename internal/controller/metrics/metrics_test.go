@@ -64,7 +64,7 @@ func node(permit refitv1alpha1.Permit, phase refitv1alpha1.NodePhase, drain *dra
 
 func someObjects() *stored {
 	stalled := metav1.Condition{Type: refitv1alpha1.ConditionStalled, Status: metav1.ConditionTrue, LastTransitionTime: *at(1000)}
-	drained := &drain{Sequence: 2, Phase: refitv1alpha1.DrainDrained, StartedAt: at(900), FinishedAt: at(940)}
+	drained := &drain{Sequence: 2, Phase: refitv1alpha1.DrainDrained, StartTime: at(900), CompletionTime: at(940)}
 	done := operation(refitv1alpha1.PhaseSucceeded, refitv1alpha1.ReasonSucceeded, 9000)
 	done.Status.Conditions[0].Status = metav1.ConditionTrue
 	return &stored{objects: objects{
@@ -77,9 +77,9 @@ func someObjects() *stored {
 		},
 		nodes: []refitv1alpha1.NodeUpgrade{
 			node(refitv1alpha1.PermitApply, refitv1alpha1.NodeApplying, drained,
-				step{Name: "fetch", StartedAt: at(800), FinishedAt: at(830)},
-				step{Name: "swap-kubelet", StartedAt: at(1100), FinishedAt: at(1104)},
-				step{Name: "verify-node", StartedAt: at(1104)}),
+				step{Name: "fetch", StartTime: at(800), CompletionTime: at(830)},
+				step{Name: "swap-kubelet", StartTime: at(1100), CompletionTime: at(1104)},
+				step{Name: "verify-node", StartTime: at(1104)}),
 			node(refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, &drain{Sequence: 3, Phase: refitv1alpha1.DrainBlocked}),
 			node(refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, &drain{Sequence: 2, Phase: refitv1alpha1.DrainBlocked}),
 			node(refitv1alpha1.PermitPrefetch, "", nil),

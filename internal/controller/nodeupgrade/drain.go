@@ -53,7 +53,7 @@ func (r *Reconciler) runDrain(ctx context.Context, wanted drainJob) {
 			ours := false
 			r.patchDrain(ctx, wanted, func(d *refitv1alpha1.DrainStatus) {
 				at := metav1.NewTime(r.Now().UTC().Truncate(time.Second))
-				d.Phase, d.FinishedAt, d.Remaining, d.Blockers, ours = refitv1alpha1.DrainDrained, &at, 0, nil, true
+				d.Phase, d.CompletionTime, d.Remaining, d.Blockers, ours = refitv1alpha1.DrainDrained, &at, 0, nil, true
 			})
 			if ours {
 				r.recordDrained(wanted)

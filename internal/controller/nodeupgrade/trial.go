@@ -86,7 +86,7 @@ func (r *Reconciler) patchTrial(ctx context.Context, wanted trialJob, phase refi
 		}
 		if t.Phase != phase {
 			at := metav1.NewTime(r.Now().UTC().Truncate(time.Second))
-			t.FinishedAt = &at
+			t.CompletionTime = &at
 		}
 		t.Phase, t.Message, written = phase, message, u
 	})

@@ -34,7 +34,7 @@ func ReadDeb(ctx context.Context, path string) (Deb, error) {
 	}
 	program, err := exec.LookPath("dpkg-deb")
 	if err != nil {
-		return Deb{}, node.NeedsPerson("NoDpkg", err, "install dpkg", "there is no dpkg-deb, which reads Debian packages")
+		return Deb{}, node.ManualIntervention("NoDpkg", err, "install dpkg", "there is no dpkg-deb, which reads Debian packages")
 	}
 	said, err := run(ctx, program, "--field", path, "Package", "Version", "Architecture")
 	if err != nil {
@@ -64,11 +64,11 @@ func checkDeb(ctx context.Context, path string, f refitv1alpha1.ReleaseFile) err
 	case err != nil:
 		return wrongFile("WrongPackage", "%s is no Debian package that can be read: %v", f.Name, err)
 	case deb.Package != f.Name:
-		return wrongFile("WrongPackage", "the package is %s, and the Release says %s", deb.Package, f.Name)
+		return wrongFile("WrongPackage", "the package is %s, and the ClusterRelease says %s", deb.Package, f.Name)
 	case deb.Arch() != f.Arch && deb.Architecture != "all":
-		return wrongFile("WrongPlatform", "%s is made for %s, and the Release says %s", f.Name, deb.Arch(), f.Arch)
+		return wrongFile("WrongPlatform", "%s is made for %s, and the ClusterRelease says %s", f.Name, deb.Arch(), f.Arch)
 	case deb.Version != f.Version:
-		return wrongFile("WrongVersion", "%s is %s, and the Release says %s", f.Name, deb.Version, f.Version)
+		return wrongFile("WrongVersion", "%s is %s, and the ClusterRelease says %s", f.Name, deb.Version, f.Version)
 	}
 	return nil
 }

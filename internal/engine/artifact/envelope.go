@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// MaxEnvelope is the most bytes that an envelope may have: as base64 it must fit into a Release's spec.envelope.
+// MaxEnvelope is the most bytes that an envelope may have: as base64 it must fit into a ClusterRelease's spec.envelope.
 const MaxEnvelope = 262144 / 4 * 3
 
 // mostSignatures is how many signatures of one envelope are looked at.
@@ -50,30 +50,30 @@ func Sign(payload []byte, key ed25519.PrivateKey) ([]byte, error) {
 		return nil, fmt.Errorf("write the envelope: %w", err)
 	}
 	if len(out) > MaxEnvelope {
-		return nil, fmt.Errorf("the signed Release has %d bytes, more than the %d that fit into an object: make one for fewer platforms", len(out), MaxEnvelope)
+		return nil, fmt.Errorf("the signed ClusterRelease has %d bytes, more than the %d that fit into an object: make one for fewer platforms", len(out), MaxEnvelope)
 	}
 	return out, nil
 }
 
-// Verify opens an envelope that one of the keys has signed, and refuses whatever is not exactly as a Release has to be. Nothing of the payload is read before
+// Verify opens an envelope that one of the keys has signed, and refuses whatever is not exactly as a ClusterRelease has to be. Nothing of the payload is read before
 // its signature was found good.
 func Verify(raw []byte, keys []PublicKey) (Release, error) {
 	if len(keys) == 0 {
-		return Release{}, noKeys("no key that Releases are verified with is known")
+		return Release{}, noKeys("no key that ClusterReleases are verified with is known")
 	}
 	content, signatures, err := open(raw)
 	if err != nil {
-		return Release{}, badRelease(err, "the Release cannot be read")
+		return Release{}, badRelease(err, "the ClusterRelease cannot be read")
 	}
 	key, ok := signer(content, signatures, keys)
 	if !ok {
-		return Release{}, node.NeedsPerson("ReleaseNotTrusted", nil,
+		return Release{}, node.ManualIntervention("ReleaseNotTrusted", nil,
 			"sign it with a key that the hosts know, or put the public key of who signed it onto the hosts",
-			"the Release is not signed by a key that is known here (%s)", said(signatures))
+			"the ClusterRelease is not signed by a key that is known here (%s)", said(signatures))
 	}
 	payload, err := ParsePayload(content)
 	if err != nil {
-		return Release{}, badRelease(err, "the Release is signed, but not as it has to be")
+		return Release{}, badRelease(err, "the ClusterRelease is signed, but not as it has to be")
 	}
 	return Release{Payload: payload, Digest: digestOf(content), KeyID: key.ID}, nil
 }
@@ -111,7 +111,7 @@ func open(raw []byte) ([]byte, []signature, error) {
 	}
 	switch {
 	case e.PayloadType != refitv1alpha1.ReleasePayloadType:
-		return nil, nil, fmt.Errorf("its envelope holds %s, not a Release (%s)", strconv.QuoteToASCII(refitv1alpha1.Clip(e.PayloadType, 80)),
+		return nil, nil, fmt.Errorf("its envelope holds %s, not a ClusterRelease (%s)", strconv.QuoteToASCII(refitv1alpha1.Clip(e.PayloadType, 80)),
 			refitv1alpha1.ReleasePayloadType)
 	case len(e.Signatures) == 0:
 		return nil, nil, errors.New("its envelope is not signed")
@@ -161,9 +161,9 @@ func digestOf(content []byte) string {
 }
 
 func badRelease(err error, what string) error {
-	return node.NeedsPerson("ReleaseInvalid", err, "make the Release again (refit release create, then sign) with a Refit of the hosts' version", "%s", what)
+	return node.ManualIntervention("ReleaseInvalid", err, "make the ClusterRelease again (refit release create, then sign) with a Refit of the hosts' version", "%s", what)
 }
 
 func noKeys(format string, args ...any) error {
-	return node.NeedsPerson("NoReleaseKeys", nil, "put the public key of who signs your Releases onto the host, as a .pem file", format, args...)
+	return node.ManualIntervention("NoReleaseKeys", nil, "put the public key of who signs your Releases onto the host, as a .pem file", format, args...)
 }

@@ -42,7 +42,7 @@ func local(err error) error {
 // Fetch brings a file into the store: from the sources in their order, then from where it was published. What has come of it before is not fetched again.
 func (s *Store) Fetch(ctx context.Context, b refitv1alpha1.Blob, sources []Source) error {
 	if err := validateBlob(b, map[string]int64{}); err != nil {
-		return badRelease(err, "the Release names a file that cannot be fetched")
+		return badRelease(err, "the ClusterRelease names a file that cannot be fetched")
 	}
 	defer s.lock(b.Digest)()
 	if s.Has(b) {
@@ -222,8 +222,8 @@ type attempt struct {
 // nowhere is the failure of a file that no place gave.
 func nowhere(b refitv1alpha1.Blob, tried []attempt) error {
 	if len(tried) == 0 {
-		return node.NeedsPerson("NoSources", nil, "name a folder, mirror or OCI layout with the Release's files in the agent's settings",
-			"no source is set for %s, and the Release does not say where it was published", nameOf(b))
+		return node.ManualIntervention("NoSources", nil, "name a folder, mirror or OCI layout with the ClusterRelease's files in the agent's settings",
+			"no source is set for %s, and the ClusterRelease does not say where it was published", nameOf(b))
 	}
 	var words []string
 	bad, away := false, false
@@ -238,10 +238,10 @@ func nowhere(b refitv1alpha1.Blob, tried []attempt) error {
 		return node.Transient("ArtifactUnavailable", nil, "it is tried again; see that the host reaches its sources",
 			"%s could not be fetched (%s)", nameOf(b), list)
 	case bad:
-		return node.NeedsPerson("ArtifactWrong", nil, "copy the Release's files to the source again, unchanged, then say retry",
+		return node.ManualIntervention("ArtifactWrong", nil, "copy the ClusterRelease's files to the source again, unchanged, then say retry",
 			"no source has the %s that was signed (%s)", nameOf(b), list)
 	}
-	return node.NeedsPerson("ArtifactNotFound", nil, "copy the Release's files to one of the sources, then say retry", "no source has %s (%s)", nameOf(b), list)
+	return node.ManualIntervention("ArtifactNotFound", nil, "copy the ClusterRelease's files to one of the sources, then say retry", "no source has %s (%s)", nameOf(b), list)
 }
 
 // onHost is the failure of a host that cannot keep a file.

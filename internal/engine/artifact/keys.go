@@ -11,7 +11,7 @@ import (
 	"fmt"
 )
 
-// PublicKey is a key that Releases are verified with.
+// PublicKey is a key that ClusterReleases are verified with.
 type PublicKey struct {
 	// ID is the key's fingerprint, written as ssh writes one: SHA256: and base64.
 	ID  string

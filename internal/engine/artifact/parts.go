@@ -8,7 +8,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// programs are the programs of each part. A Release can bring no other: where it would be installed is known for these alone.
+// programs are the programs of each part. A ClusterRelease can bring no other: where it would be installed is known for these alone.
 var programs = map[refitv1alpha1.Part][]string{
 	refitv1alpha1.PartKubeadm:    {"kubeadm"},
 	refitv1alpha1.PartKubelet:    {"kubelet"},
@@ -46,7 +46,7 @@ func partOf(list map[refitv1alpha1.Part][]string, name string) (refitv1alpha1.Pa
 	return "", false
 }
 
-// versionOfPart is what a Release claims of a part.
+// versionOfPart is what a ClusterRelease claims of a part.
 func versionOfPart(p refitv1alpha1.ReleasePayload, part refitv1alpha1.Part) (version string, known bool) {
 	switch part {
 	case refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl:
@@ -61,7 +61,7 @@ func versionOfPart(p refitv1alpha1.ReleasePayload, part refitv1alpha1.Part) (ver
 	return "", false
 }
 
-// versionOfImage is what a Release claims of one of kubeadm's images, and the tag that the image has. Other images have no claim.
+// versionOfImage is what a ClusterRelease claims of one of kubeadm's images, and the tag that the image has. Other images have no claim.
 func versionOfImage(p refitv1alpha1.ReleasePayload, image string) (claimed, tag string, known bool) {
 	name, tag := SplitImage(image)
 	switch name {
@@ -83,7 +83,7 @@ func SplitImage(image string) (name, tag string) {
 	return name, tag
 }
 
-// sameVersion says whether a file's version is the one that a Release claims. Packages have a revision besides it; programs have not.
+// sameVersion says whether a file's version is the one that a ClusterRelease claims. Packages have a revision besides it; programs have not.
 func sameVersion(kind refitv1alpha1.PackageKind, version, claimed string) bool {
 	if kind == refitv1alpha1.PackageBinary {
 		return strings.TrimPrefix(version, "v") == strings.TrimPrefix(claimed, "v")

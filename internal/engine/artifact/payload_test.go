@@ -54,7 +54,7 @@ func TestPayloadAsItHasToBe(t *testing.T) {
 		t.Error(err)
 	}
 	if err := ValidatePayload(refitv1alpha1.ReleasePayload{Kubernetes: "v1.36.3"}); err != nil {
-		t.Errorf("a Release of nothing but a version: %v", err)
+		t.Errorf("a ClusterRelease of nothing but a version: %v", err)
 	}
 }
 
@@ -77,9 +77,9 @@ func TestPayloadsThatAreRefused(t *testing.T) {
 		"name that looks like a flag":   {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Name = "--kubeadm" }, "no name"},
 		"unknown kind":                  {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Kind = "Script" }, "no kind of package"},
 		"unknown platform":              {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Arch = "z80" }, "no platform"},
-		"file of another version":       {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Version = "v1.36.2" }, "the Release claims"},
-		"pre-release of a program":      {func(p *refitv1alpha1.ReleasePayload) { p.Files[2].Version = "v2.4.2-rc.1" }, "the Release claims"},
-		"package of another version":    {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Version = "1.36.4-1.1" }, "the Release claims"},
+		"file of another version":       {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Version = "v1.36.2" }, "the ClusterRelease claims"},
+		"pre-release of a program":      {func(p *refitv1alpha1.ReleasePayload) { p.Files[2].Version = "v2.4.2-rc.1" }, "the ClusterRelease claims"},
+		"package of another version":    {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Version = "1.36.4-1.1" }, "the ClusterRelease claims"},
 		"package version with a flag":   {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Version = "-o x" }, "no version"},
 		"part that is not claimed":      {func(p *refitv1alpha1.ReleasePayload) { p.Containerd = "" }, "does not say that it brings"},
 		"claim that nothing brings":     {func(p *refitv1alpha1.ReleasePayload) { p.Runc = "1.4.0" }, "no file of it"},

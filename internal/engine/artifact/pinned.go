@@ -22,7 +22,7 @@ const (
 func LoadKeys(dir string) ([]PublicKey, error) {
 	if err := onlyOurs(dir, os.ModeDir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, noKeys("there is no directory %s with the keys that Releases are verified with", dir)
+			return nil, noKeys("there is no directory %s with the keys that ClusterReleases are verified with", dir)
 		}
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func onlyOurs(path string, kind fs.FileMode) error {
 }
 
 func unsafeKey(format string, args ...any) error {
-	return node.NeedsPerson("ReleaseKeyUnsafe", nil,
+	return node.ManualIntervention("ReleaseKeyUnsafe", nil,
 		"make it a plain file with one public key that belongs to root and that only root can write (chown root:root, chmod 0644; 0755 for the directory)",
 		format, args...)
 }

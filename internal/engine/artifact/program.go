@@ -47,14 +47,14 @@ var pluginQuestion = question{answer: regexp.MustCompile(`(?m)^CNI \S+ plugin (?
 // cleanEnvironment is all that a program that is asked sees: nothing of ours, and no home in which it would look for settings.
 var cleanEnvironment = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C", "HOME=/nonexistent", "KUBERC=off"}
 
-// CheckProgram proves that a file is what the Release says, beyond its digest: whoever made the Release may have taken the wrong one. Its platform is read
+// CheckProgram proves that a file is what the ClusterRelease says, beyond its digest: whoever made the ClusterRelease may have taken the wrong one. Its platform is read
 // before anything of it runs.
 func CheckProgram(ctx context.Context, path string, f refitv1alpha1.ReleaseFile) error {
 	if f.Kind == refitv1alpha1.PackageDeb {
 		return checkDeb(ctx, path, f)
 	}
 	if f.Kind != refitv1alpha1.PackageBinary {
-		return node.NeedsPerson("KindUnknown", nil, "use a Release with programs or Debian packages",
+		return node.ManualIntervention("KindUnknown", nil, "use a ClusterRelease with programs or Debian packages",
 			"%s: packages of kind %s cannot be checked yet", f.Name, f.Kind)
 	}
 	platform, err := PlatformOf(path)
@@ -62,14 +62,14 @@ func CheckProgram(ctx context.Context, path string, f refitv1alpha1.ReleaseFile)
 		return wrongFile("WrongPlatform", "%s cannot run here: %v", f.Name, err)
 	}
 	if here := platformOf(runtime.GOOS, runtime.GOARCH); platform != platformOf(f.OS, f.Arch) || platform != here {
-		return wrongFile("WrongPlatform", "%s is made for %s; the Release says %s/%s, and this host is %s", f.Name, platform, f.OS, f.Arch, here)
+		return wrongFile("WrongPlatform", "%s is made for %s; the ClusterRelease says %s/%s, and this host is %s", f.Name, platform, f.OS, f.Arch, here)
 	}
 	version, err := ProgramVersion(ctx, path, f.Name)
 	if err != nil {
 		return err
 	}
 	if version != "" && version != f.Version {
-		return wrongFile("WrongVersion", "%s says that it is %s, and the Release says %s", f.Name, version, f.Version)
+		return wrongFile("WrongVersion", "%s says that it is %s, and the ClusterRelease says %s", f.Name, version, f.Version)
 	}
 	return nil
 }
@@ -131,14 +131,14 @@ func cannotRun(ctx context.Context, name string, err error) error {
 		return node.Transient("ProgramSilent", nil, "it is tried again; see whether the host is overloaded",
 			"%s did not say its version within %s", name, askWithin)
 	case errors.Is(err, fs.ErrPermission):
-		return node.NeedsPerson("ProgramCannotRun", err, "mount the agent's directory without noexec, then say retry",
+		return node.ManualIntervention("ProgramCannotRun", err, "mount the agent's directory without noexec, then say retry",
 			"%s may not be run where the host keeps it", name)
 	}
-	return node.NeedsPerson("ProgramCannotRun", err, "use a Release with a program that runs on this host", "%s does not run on this host", name)
+	return node.ManualIntervention("ProgramCannotRun", err, "use a ClusterRelease with a program that runs on this host", "%s does not run on this host", name)
 }
 
 func wrongFile(reason, format string, args ...any) error {
-	return node.NeedsPerson(reason, nil, "make the Release again with the right file (refit release create), sign it, and plan again", format, args...)
+	return node.ManualIntervention(reason, nil, "make the ClusterRelease again with the right file (refit release create), sign it, and plan again", format, args...)
 }
 
 // bounded keeps the beginning of what is written to it. The buffer is no embedded one, whose ReadFrom would know no bounds.

@@ -79,7 +79,7 @@ func TestProgramsForOtherPlatforms(t *testing.T) {
 	file := binaryFile("kubelet", "v1.36.3")
 	file.Arch = "arm64"
 	if err := CheckProgram(t.Context(), header(t, func(h *elf.Header64) { h.Machine = uint16(elf.EM_AARCH64) }), file); reasonOf(err) != "WrongPlatform" {
-		t.Errorf("a file that is what the Release says, but not for this host: %v", err)
+		t.Errorf("a file that is what the ClusterRelease says, but not for this host: %v", err)
 	}
 	if err := CheckProgram(t.Context(), header(t, nil), binaryFile("kubelet", "v1.36.3")); reasonOf(err) != "ProgramCannotRun" {
 		t.Errorf("a program with nothing in it: %v", err)

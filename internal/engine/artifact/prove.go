@@ -11,7 +11,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Prove reads a file where the sources have it, and says in which place it is as the Release says. Nothing is kept.
+// Prove reads a file where the sources have it, and says in which place it is as the ClusterRelease says. Nothing is kept.
 func Prove(ctx context.Context, b refitv1alpha1.Blob, sources []Source) (string, error) {
 	if err := validateBlob(b, map[string]int64{}); err != nil {
 		return "", err

@@ -8,16 +8,16 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Release is a Release whose signature was found good.
+// Release is a ClusterRelease whose signature was found good.
 type Release struct {
 	Payload refitv1alpha1.ReleasePayload
-	// Digest is the digest of the payload's bytes, by which a plan names a Release.
+	// Digest is the digest of the payload's bytes, by which a plan names a ClusterRelease.
 	Digest string
 	// KeyID is the key that signed it.
 	KeyID string
 }
 
-// For lists the files that a host takes for some parts. A part that the Release does not have for such a host is an error.
+// For lists the files that a host takes for some parts. A part that the ClusterRelease does not have for such a host is an error.
 func (r Release) For(os, arch string, kind refitv1alpha1.PackageKind, parts []refitv1alpha1.Part) ([]refitv1alpha1.ReleaseFile, error) {
 	var out []refitv1alpha1.ReleaseFile
 	var missing []string
@@ -34,8 +34,8 @@ func (r Release) For(os, arch string, kind refitv1alpha1.PackageKind, parts []re
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, node.NeedsPerson("NotInRelease", nil, "make a Release that has it (refit release create), sign it, and plan again",
-			"the Release of Kubernetes %s has no %s for %s/%s hosts of kind %s", r.Payload.Kubernetes, strings.Join(missing, ", "), os, arch, kind)
+		return nil, node.ManualIntervention("NotInRelease", nil, "make a ClusterRelease that has it (refit release create), sign it, and plan again",
+			"the ClusterRelease of Kubernetes %s has no %s for %s/%s hosts of kind %s", r.Payload.Kubernetes, strings.Join(missing, ", "), os, arch, kind)
 	}
 	return out, nil
 }

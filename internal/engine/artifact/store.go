@@ -117,7 +117,7 @@ func (s *Store) Keep(digests map[string]bool) error {
 }
 
 // errBad is the error of a file whose content is not what its digest says.
-var errBad = errors.New("its content is not what the Release says")
+var errBad = errors.New("its content is not what the ClusterRelease says")
 
 // compare reads a file to its end.
 func (s *Store) compare(ctx context.Context, path string, b refitv1alpha1.Blob) error {

@@ -13,10 +13,10 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// MaxBlob is the most bytes that one file of a Release may have.
+// MaxBlob is the most bytes that one file of a ClusterRelease may have.
 const MaxBlob = 4 << 30
 
-// The most of each that a Release may have. An envelope's size bounds them too, but a reader should not depend on that.
+// The most of each that a ClusterRelease may have. An envelope's size bounds them too, but a reader should not depend on that.
 const (
 	mostFiles  = 2000
 	mostImages = 1000
@@ -84,7 +84,7 @@ func validateVersions(p refitv1alpha1.ReleasePayload) error {
 	return nil
 }
 
-// validateClaims refuses versions that nothing in the Release brings.
+// validateClaims refuses versions that nothing in the ClusterRelease brings.
 func validateClaims(p refitv1alpha1.ReleasePayload) error {
 	for _, claim := range []struct {
 		part    refitv1alpha1.Part
@@ -122,9 +122,9 @@ func validateFile(p refitv1alpha1.ReleasePayload, f refitv1alpha1.ReleaseFile, s
 	case !pattern.MatchString(f.Version):
 		return fmt.Errorf("%s: %q is no version", f.Name, refitv1alpha1.Clip(f.Version, 40))
 	case claimed == "":
-		return fmt.Errorf("%s %s is there, but the Release does not say that it brings %s", f.Name, f.Version, f.Part)
+		return fmt.Errorf("%s %s is there, but the ClusterRelease does not say that it brings %s", f.Name, f.Version, f.Part)
 	case !sameVersion(f.Kind, f.Version, claimed):
-		return fmt.Errorf("%s is %s, but the Release claims %s %s", f.Name, f.Version, f.Part, claimed)
+		return fmt.Errorf("%s is %s, but the ClusterRelease claims %s %s", f.Name, f.Version, f.Part, claimed)
 	}
 	return inWords(f.Name, validateBlob(f.Blob, sizes))
 }
@@ -139,7 +139,7 @@ func validateImage(p refitv1alpha1.ReleasePayload, image refitv1alpha1.ReleaseIm
 		return fmt.Errorf("%s: its config's digest is not sha256: and 64 digits", image.Name)
 	}
 	if claimed, tag, known := versionOfImage(p, image.Name); known && tag != claimed {
-		return fmt.Errorf("%s is there, but the Release claims %q for it", image.Name, claimed)
+		return fmt.Errorf("%s is there, but the ClusterRelease claims %q for it", image.Name, claimed)
 	}
 	if image.Archive == nil {
 		return nil

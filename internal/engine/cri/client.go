@@ -120,7 +120,7 @@ func told(err error, format string, args ...any) error {
 	case codes.Unavailable, codes.DeadlineExceeded:
 		return node.Transient("RuntimeNotAnswering", err, "see journalctl -u containerd on the host", "%s: it does not answer", doing)
 	case codes.Unimplemented:
-		return node.NeedsPerson("RuntimeTooOld", err, "upgrade the container runtime: it must speak version 1 of the CRI, as containerd does since 1.6",
+		return node.ManualIntervention("RuntimeTooOld", err, "upgrade the container runtime: it must speak version 1 of the CRI, as containerd does since 1.6",
 			"%s: it does not know the question", doing)
 	}
 	return fmt.Errorf("%s: %w", doing, err)

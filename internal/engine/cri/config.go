@@ -27,7 +27,7 @@ func MigrateConfig(ctx context.Context, newContainerd, path string) ([]byte, err
 	}
 	before, err := readSettings(string(old))
 	if err != nil {
-		return nil, node.NeedsPerson("ConfigUnreadable", err, configRemedy, "%s is no TOML", path)
+		return nil, node.ManualIntervention("ConfigUnreadable", err, configRemedy, "%s is no TOML", path)
 	}
 	before = before.named()
 	if before.version() >= 3 {
@@ -47,7 +47,7 @@ func MigrateConfig(ctx context.Context, newContainerd, path string) ([]byte, err
 		return nil, fmt.Errorf("reading what the new containerd makes of %s: %w", path, err)
 	}
 	if lost := lostSettings(before, after); len(lost) > 0 {
-		return nil, node.NeedsPerson("ConfigLost", nil, configRemedy, "the new containerd would lose settings of %s: %s", path, strings.Join(lost, "; "))
+		return nil, node.ManualIntervention("ConfigLost", nil, configRemedy, "the new containerd would lose settings of %s: %s", path, strings.Join(lost, "; "))
 	}
 	return migrated, nil
 }

@@ -151,7 +151,7 @@ func failed(ctx context.Context, err error, reason, remedy, format string, args 
 	if ran, ok := errors.AsType[*failedRun](err); ok {
 		log = ran.log
 	}
-	f := node.NeedsPerson(reason, err, remedy, "%s failed", doing)
+	f := node.ManualIntervention(reason, err, remedy, "%s failed", doing)
 	switch {
 	case strings.Contains(log, "no space left on device"):
 		f.Reason, f.Remedy = "DiskFull", "make room on the host's disk, then say refit retry"

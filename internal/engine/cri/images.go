@@ -44,7 +44,7 @@ func (c *Client) Pull(ctx context.Context, name string) (id string, err error) {
 		if ctx.Err() != nil {
 			return "", told(err, "pulling image %s", name)
 		}
-		return "", node.Transient("PullFailed", err, "see whether the host reaches the image's registry, or bring the image with the Release",
+		return "", node.Transient("PullFailed", err, "see whether the host reaches the image's registry, or bring the image with the ClusterRelease",
 			"image %s could not be pulled", name)
 	}
 	image, err := c.Image(ctx, name) // What a pull returns is a reference in some runtimes, and an ID in others.

@@ -80,8 +80,8 @@ func TestThreeWellMembers(t *testing.T) {
 		}
 	})
 	t.Run("another version or number of members is not proven", func(t *testing.T) {
-		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.7.0", Members: 3}), refitv1alpha1.FailureNeedsPerson, "EtcdNotProven", "its version is 3.6.8, not 3.7.0")
-		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 2}), refitv1alpha1.FailureNeedsPerson, "EtcdNotProven", "it knows 3 members, not 2")
+		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.7.0", Members: 3}), refitv1alpha1.FailureManualIntervention, "EtcdNotProven", "its version is 3.6.8, not 3.7.0")
+		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 2}), refitv1alpha1.FailureManualIntervention, "EtcdNotProven", "it knows 3 members, not 2")
 	})
 	t.Run("a learner is named", func(t *testing.T) {
 		joined := s.reserve("m4")
@@ -98,7 +98,7 @@ func TestThreeWellMembers(t *testing.T) {
 			return err == nil && local.Learner
 		})
 		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", "m4", "learner")
-		failure(t, learner.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 4}), refitv1alpha1.FailureNeedsPerson, "EtcdNotProven", "learner")
+		failure(t, learner.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 4}), refitv1alpha1.FailureManualIntervention, "EtcdNotProven", "learner")
 		if facts, err := learner.Facts(t.Context()); err != nil || !facts.Learner || facts.Healthy || facts.Name == "" {
 			t.Errorf("its facts are %+v (%v)", facts, err)
 		}
@@ -133,7 +133,7 @@ func TestMembersThatAreAway(t *testing.T) {
 		if local, err := c.Local(t.Context()); err != nil || local.Name != name {
 			t.Errorf("it does not say who it is: %+v (%v)", local, err)
 		}
-		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 3}), refitv1alpha1.FailureNeedsPerson, "EtcdNotProven")
+		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 3}), refitv1alpha1.FailureManualIntervention, "EtcdNotProven")
 		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdNoQuorum")
 		_, err := c.Lock(within(t, time.Second), "a")
 		failure(t, err, refitv1alpha1.FailureTransient, "EtcdNoQuorum")
@@ -155,7 +155,7 @@ func TestAFullDatabaseIsAnAlarm(t *testing.T) {
 		return err != nil
 	})
 	failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdAlarm", "NOSPACE of m1")
-	failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.6", Members: 1}), refitv1alpha1.FailureNeedsPerson, "EtcdNotProven", "NOSPACE")
+	failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.6", Members: 1}), refitv1alpha1.FailureManualIntervention, "EtcdNotProven", "NOSPACE")
 	facts, err := c.Facts(t.Context())
 	if err != nil || !slices.Equal(facts.Alarms, []string{"NOSPACE of m1"}) {
 		t.Errorf("the facts are %+v (%v)", facts, err)

@@ -33,7 +33,7 @@ func (c *Client) Prove(ctx context.Context, want Proof) error {
 			lacking = err
 		}
 		if err := wait(ctx, proveEvery); err != nil {
-			return node.NeedsPerson("EtcdNotProven", errors.Join(lacking, err), "look at the log of etcd on this host: crictl ps -a; crictl logs",
+			return node.ManualIntervention("EtcdNotProven", errors.Join(lacking, err), "look at the log of etcd on this host: crictl ps -a; crictl logs",
 				"the etcd member on this host did not become well at %s", want.Version)
 		}
 	}

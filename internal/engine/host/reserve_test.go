@@ -29,7 +29,7 @@ func TestReserveHoldsRoomAndLetsGoOfIt(t *testing.T) {
 	if after := free(); after < before-(64<<10) {
 		t.Errorf("%d bytes are free, %d were", after, before)
 	}
-	wantFailure(t, Reserve(path, 64<<20), refitv1alpha1.FailureNeedsPerson, "DiskFull")
+	wantFailure(t, Reserve(path, 64<<20), refitv1alpha1.FailureManualIntervention, "DiskFull")
 	wantText(t, path, "absent")
 }
 

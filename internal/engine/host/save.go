@@ -129,7 +129,7 @@ func readSmall(path string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxSaved+1))
 	if err == nil && len(text) > maxSaved {
-		return nil, node.NeedsPerson("TooLargeToSave", nil, "move "+path+" to another directory, then say refit retry",
+		return nil, node.ManualIntervention("TooLargeToSave", nil, "move "+path+" to another directory, then say refit retry",
 			"%s has more than %d MiB, which is no configuration", path, maxSaved>>20)
 	}
 	return text, err

@@ -47,7 +47,7 @@ func LoadSaved(dir string) (*Saved, error) {
 		return nil, damaged(dir, err, "its index cannot be read")
 	}
 	if found.Format > indexFormat {
-		return nil, node.NeedsPerson("SavedTooNew", nil, "run the newer refit-agent that wrote it until the work has ended",
+		return nil, node.ManualIntervention("SavedTooNew", nil, "run the newer refit-agent that wrote it until the work has ended",
 			"what was saved in %s has format %d, this refit-agent knows formats up to %d", dir, found.Format, indexFormat)
 	}
 	want, err := found.sum()

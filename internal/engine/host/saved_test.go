@@ -209,7 +209,7 @@ func TestDamagedIndexIsRefused(t *testing.T) {
 	}
 	put(t, path, strings.Replace(text, `"format":1`, `"format":2`, 1), 0o600)
 	_, err := LoadSaved(saved)
-	wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "SavedTooNew")
+	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "SavedTooNew")
 }
 
 func TestNothingIsPutBackThatWasNotSaved(t *testing.T) {
@@ -259,7 +259,7 @@ func TestCopiesAreForRootOnly(t *testing.T) {
 func TestHugeFileIsNoConfiguration(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	must(t, os.Truncate(filepath.Join(root, "pki", "ca.crt"), maxSaved+1))
-	wantFailure(t, Save(saved, paths), refitv1alpha1.FailureNeedsPerson, "TooLargeToSave")
+	wantFailure(t, Save(saved, paths), refitv1alpha1.FailureManualIntervention, "TooLargeToSave")
 }
 
 func TestPowerCutWhileConfigurationIsPutBack(t *testing.T) {
@@ -344,7 +344,7 @@ func TestWayBackOnAFullDisk(t *testing.T) {
 
 	must(t, Unswap(to, sha(oldText), sha(newText))) // Needs no room at all.
 	wantState(t, to, Old)
-	wantFailure(t, s.Restore(manifest), refitv1alpha1.FailureNeedsPerson, "DiskFull")
+	wantFailure(t, s.Restore(manifest), refitv1alpha1.FailureManualIntervention, "DiskFull")
 	wantText(t, manifest, "new")
 	must(t, Reserve(reserve, 2<<20)) // It is still there, so this needs no room either.
 	for range 2 {

@@ -167,7 +167,7 @@ func keepPrevious(to, was, have string) error {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	case have != was:
-		return node.NeedsPerson("PreviousLost", nil, "copy the file with the digest "+was+" to "+old+", then say refit retry",
+		return node.ManualIntervention("PreviousLost", nil, "copy the file with the digest "+was+" to "+old+", then say refit retry",
 			"%s is new already, but the previous file is not kept, so there would be no way back", to)
 	}
 	return told(linkOver(to, old, beside(to, oldSuffix+tmpSuffix)), "keeping", to)
@@ -202,7 +202,7 @@ func changedByOthers(to, was string, state SwapState) error {
 	if was == "" {
 		before = "nothing"
 	}
-	return node.NeedsPerson("ChangedByOthers", nil,
+	return node.ManualIntervention("ChangedByOthers", nil,
 		"find out who changed it; put back what was there ("+before+"), then say refit retry", "somebody else changed %s: %s", to, found)
 }
 

@@ -115,7 +115,7 @@ func TestFileThatSomebodyElseChangedIsNotReplaced(t *testing.T) {
 			must(t, Stage(from, to, 0o755))
 			change(t, to)
 			before := read(t, to)
-			wantFailure(t, Swap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureNeedsPerson, "ChangedByOthers")
+			wantFailure(t, Swap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureManualIntervention, "ChangedByOthers")
 			wantText(t, to, before)
 			wantText(t, beside(to, oldSuffix), "absent")
 		})
@@ -123,7 +123,7 @@ func TestFileThatSomebodyElseChangedIsNotReplaced(t *testing.T) {
 	t.Run("appeared", func(t *testing.T) {
 		from, to := swapIn(t, t.TempDir())
 		must(t, Stage(from, to, 0o755))
-		wantFailure(t, Swap(to, "", sha(newText)), refitv1alpha1.FailureNeedsPerson, "ChangedByOthers")
+		wantFailure(t, Swap(to, "", sha(newText)), refitv1alpha1.FailureManualIntervention, "ChangedByOthers")
 		wantText(t, to, oldText)
 	})
 }
@@ -158,7 +158,7 @@ func TestPreviousFileThatIsLost(t *testing.T) {
 	wantFailure(t, Unswap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureHostBroken, "PreviousLost")
 	must(t, os.Remove(beside(to, oldSuffix)))
 	wantFailure(t, Unswap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureHostBroken, "PreviousLost")
-	wantFailure(t, Swap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureNeedsPerson, "PreviousLost")
+	wantFailure(t, Swap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureManualIntervention, "PreviousLost")
 	wantText(t, to, newText)
 }
 

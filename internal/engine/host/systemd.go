@@ -178,7 +178,7 @@ func (s *Systemd) jobFailed(ctx context.Context, verb, unit string, began time.T
 			why += fmt.Sprintf(" (it is %s/%s, result %s, exit status %d)", state.Active, state.Sub, state.Result, state.ExecStatus)
 		}
 	}
-	failure := node.NeedsPerson("ServiceFailed", err, "see journalctl -u "+unit+" on the host, mend the cause, then say refit retry",
+	failure := node.ManualIntervention("ServiceFailed", err, "see journalctl -u "+unit+" on the host, mend the cause, then say refit retry",
 		"%s of %s failed: %s", verb, unit, why)
 	failure.LogTail = Tail(ctx, unit, began, tailLines)
 	return failure

@@ -90,7 +90,7 @@ func TestServiceThatCannotStartIsToldWithItsLog(t *testing.T) {
 	s := systemd(t)
 	name := unit(t, s, "broken", "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'echo unknown flag: --pod-infra-container-image; exit 3'\n")
 	err := s.Restart(t.Context(), name)
-	wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "ServiceFailed")
+	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "ServiceFailed")
 	failure := node.FailureOf(err)
 	if !strings.Contains(failure.LogTail, "unknown flag: --pod-infra-container-image") || !strings.Contains(failure.Message, "exit status 3") {
 		t.Errorf("%q, log %q", failure.Message, failure.LogTail)
@@ -125,7 +125,7 @@ func TestServiceThatDoesNotExist(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	err := s.Restart(t.Context(), "refit-test-none.service")
-	wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "ServiceFailed")
+	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "ServiceFailed")
 	if !strings.Contains(err.Error(), "there is no such unit") {
 		t.Error(err)
 	}
@@ -144,7 +144,7 @@ func TestServiceThatNeverBecomesReady(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 8*time.Second {
 		t.Fatalf("%v after %v", err, time.Since(began))
 	}
-	wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "ServiceFailed")
+	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "ServiceFailed")
 	if !strings.Contains(err.Error(), "activating") {
 		t.Error(err)
 	}

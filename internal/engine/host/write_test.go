@@ -45,7 +45,7 @@ func TestFailedWriteLeavesTheFileAndNothingElse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	put(t, path, "old", 0o600)
 	replaced(t, &syncFile, func(*os.File) error { return unix.ENOSPC })
-	wantFailure(t, WriteFile(path, []byte("new"), 0o600), refitv1alpha1.FailureNeedsPerson, "DiskFull")
+	wantFailure(t, WriteFile(path, []byte("new"), 0o600), refitv1alpha1.FailureManualIntervention, "DiskFull")
 	replaced(t, &syncFile, func(*os.File) error { return unix.EIO })
 	wantFailure(t, WriteFile(path, []byte("new"), 0o600), refitv1alpha1.FailureHostBroken, "DiskBroken")
 	wantText(t, path, "old")

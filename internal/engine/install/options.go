@@ -46,7 +46,7 @@ type Options struct {
 	Controller, Agent string
 	// Standalone leaves the controller out: the controllers run in the CLI's process.
 	Standalone bool
-	// Keys are the public keys whose Releases hosts install, by the name of their file (*.pem).
+	// Keys are the public keys whose ClusterReleases hosts install, by the name of their file (*.pem).
 	Keys map[string]string
 	// Settings are those of the agents, as YAML; empty: none.
 	Settings string
@@ -58,8 +58,8 @@ var (
 	imageName = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._:/@-]*$`)
 )
 
-// ErrNoKeys is an install without a key: no host could install a Release.
-var ErrNoKeys = errors.New("there is no release key, so no host could install a Release")
+// ErrNoKeys is an install without a key: no host could install a ClusterRelease.
+var ErrNoKeys = errors.New("there is no release key, so no host could install a ClusterRelease")
 
 func (o *Options) check() error {
 	for _, image := range []string{o.Controller, o.Agent} {

@@ -36,7 +36,7 @@ func (s Survey) Installed() bool {
 }
 
 // contents are our own kinds.
-var contents = []string{"clusterupgrades", "nodeupgrades", "nodereports", "releases"}
+var contents = []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases"}
 
 // Survey looks, and changes nothing.
 func (c *Cluster) Survey(ctx context.Context, o Options) (Survey, error) {

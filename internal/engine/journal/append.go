@@ -37,7 +37,7 @@ func (j *Journal) room(kind node.Kind, length int64) error {
 		most -= undoRoom
 	}
 	if end > most {
-		return node.NeedsPerson("JournalFull", nil, "say refit cancel, which puts the host back and ends this journal; a new order begins a new one",
+		return node.ManualIntervention("JournalFull", nil, "say refit cancel, which puts the host back and ends this journal; a new order begins a new one",
 			"the journal %s has grown to %d bytes and takes no more", j.path, j.size)
 	}
 	if !forward(kind) || j.held-end >= least {

@@ -179,14 +179,14 @@ func TestJournalOfAnotherMachineOrANewerFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	_ = create(t, path).Close()
 	_, err := Open(path, strings.Repeat("f", 32))
-	wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "JournalOfAnotherMachine")
+	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "JournalOfAnotherMachine")
 
 	newer := append(sum([]byte(`{"refitJournal":2,"machineID":"`+machine+`","and":"more"}`)), "whatever comes then\n"...)
 	if err := os.WriteFile(path, newer, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(path, machine)
-	wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "JournalTooNew")
+	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "JournalTooNew")
 	if text, err := os.ReadFile(path); err != nil || !bytes.Equal(text, newer) {
 		t.Error("the newer journal was changed")
 	}
@@ -294,7 +294,7 @@ func TestFullJournalStillTakesTheWayBack(t *testing.T) {
 			break
 		}
 	}
-	wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "JournalFull")
+	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "JournalFull")
 	undone := 0
 	for range 100 {
 		if err = j.Append(node.Record{Kind: node.Undone, Step: long}); err != nil {
@@ -302,7 +302,7 @@ func TestFullJournalStillTakesTheWayBack(t *testing.T) {
 		}
 		undone++
 	}
-	wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "JournalFull")
+	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "JournalFull")
 	if undone < 8 {
 		t.Errorf("only %d records of the way back", undone)
 	}

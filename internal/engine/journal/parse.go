@@ -53,11 +53,11 @@ func parseHead(path, machineID string, line []byte) error {
 		return damaged(path, "its first line is not as it was written")
 	}
 	if head.Format > Format {
-		return node.NeedsPerson("JournalTooNew", nil, "run the newer refit-agent that wrote it until the work has ended",
+		return node.ManualIntervention("JournalTooNew", nil, "run the newer refit-agent that wrote it until the work has ended",
 			"the journal %s has format %d, this refit-agent knows formats up to %d", path, head.Format, Format)
 	}
 	if head.MachineID != machineID {
-		return node.NeedsPerson("JournalOfAnotherMachine", nil, "if this disk was copied from another host, move the journal away",
+		return node.ManualIntervention("JournalOfAnotherMachine", nil, "if this disk was copied from another host, move the journal away",
 			"the journal %s is of machine %s, this is %s", path, head.MachineID, machineID)
 	}
 	return nil

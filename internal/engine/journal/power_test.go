@@ -110,7 +110,7 @@ func TestFullDiskTakesTheWayBackButNoNewStep(t *testing.T) {
 					break
 				}
 			}
-			wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "DiskFull")
+			wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "DiskFull")
 			for range 10 { // 200 KiB of the way back.
 				appendAll(t, j, node.Record{Kind: node.Undone, Step: strings.Repeat("s", 20<<10)})
 			}
@@ -131,7 +131,7 @@ func TestNoJournalBeginsOnAFullDisk(t *testing.T) {
 	dir := disk.New(t).Dir
 	disk.FillUp(t, dir)
 	_, err := Create(filepath.Join(dir, "journal"), machine, opened())
-	wantFailure(t, err, refitv1alpha1.FailureNeedsPerson, "DiskFull")
+	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "DiskFull")
 	names, err := filepath.Glob(filepath.Join(dir, ".journal*"))
 	if err != nil || len(names) != 0 {
 		t.Errorf("left behind: %v %v", names, err)

@@ -72,7 +72,7 @@ func WaitMirror(ctx context.Context, client kubernetes.Interface, nodeName strin
 func apiFailure(err error, format string, args ...any) error {
 	what := fmt.Sprintf(format, args...)
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) {
-		return node.NeedsPerson("APIDenied", err, "see what the kubeconfig on this host may do"+thenRetry, "%s", what)
+		return node.ManualIntervention("APIDenied", err, "see what the kubeconfig on this host may do"+thenRetry, "%s", what)
 	}
 	return node.Transient("APIUnavailable", err, "it is tried again; see that the API server and etcd are well", "%s", what)
 }

@@ -48,7 +48,7 @@ func CheckAdmission(ctx context.Context, client kubernetes.Interface) error {
 		}},
 	} {
 		if err := write.try(); err != nil && refuses.MatchString(err.Error()) {
-			return node.NeedsPerson("AdmissionRefuses", err,
+			return node.ManualIntervention("AdmissionRefuses", err,
 				"let that webhook or policy leave out what belongs to the system (namespaceSelector, matchConditions), or remove it"+thenRetry,
 				"what the upgrade has to write is refused: %s", write.what)
 		}

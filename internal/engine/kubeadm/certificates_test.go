@@ -245,7 +245,7 @@ func TestNothingIsRenewedWithAnExternalCA(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	expect(t, k.renew(t.Context(), "FILE", pki, t.TempDir(), []string{"ca"}), refitv1alpha1.FailureNeedsPerson, "UnknownCertificate")
+	expect(t, k.renew(t.Context(), "FILE", pki, t.TempDir(), []string{"ca"}), refitv1alpha1.FailureManualIntervention, "UnknownCertificate")
 }
 
 func TestATornKubeconfigIsMendedBeforeItIsRenewed(t *testing.T) {

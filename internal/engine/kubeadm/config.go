@@ -37,17 +37,17 @@ type ClusterConfig struct {
 func ReadClusterConfig(data map[string]string) (*ClusterConfig, error) {
 	text, there := data["ClusterConfiguration"]
 	if !there {
-		return nil, node.NeedsPerson("KubeadmConfigMissing", nil,
+		return nil, node.ManualIntervention("KubeadmConfigMissing", nil,
 			"write it back: kubeadm init phase upload-config kubeadm --config FILE"+thenRetry, "the ConfigMap kubeadm-config has no ClusterConfiguration")
 	}
 	var c ClusterConfig
 	if err := yaml.Unmarshal([]byte(text), &c.document); err != nil {
-		return nil, node.NeedsPerson("KubeadmConfigBroken", err, "mend it: "+editConfig+thenRetry,
+		return nil, node.ManualIntervention("KubeadmConfigBroken", err, "mend it: "+editConfig+thenRetry,
 			"the ClusterConfiguration in the ConfigMap kubeadm-config cannot be read")
 	}
 	c.APIVersion = c.text("apiVersion")
 	if c.text("kind") != "ClusterConfiguration" || !strings.HasPrefix(c.APIVersion, "kubeadm.k8s.io/") {
-		return nil, node.NeedsPerson("KubeadmConfigBroken", nil, "mend it: "+editConfig+thenRetry, "the ConfigMap kubeadm-config holds no ClusterConfiguration")
+		return nil, node.ManualIntervention("KubeadmConfigBroken", nil, "mend it: "+editConfig+thenRetry, "the ConfigMap kubeadm-config holds no ClusterConfiguration")
 	}
 	c.KubernetesVersion = c.text("kubernetesVersion")
 	c.ClusterName = c.text("clusterName")

@@ -50,10 +50,10 @@ func TestTheClustersConfigurationIsRead(t *testing.T) {
 
 func TestAConfigurationThatIsNone(t *testing.T) {
 	_, err := ReadClusterConfig(nil)
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "KubeadmConfigMissing")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "KubeadmConfigMissing")
 	for _, text := range []string{"{", "kind: ClusterConfiguration", "apiVersion: kubeadm.k8s.io/v1beta4\nkind: Other"} {
 		_, err := ReadClusterConfig(map[string]string{"ClusterConfiguration": text})
-		expect(t, err, refitv1alpha1.FailureNeedsPerson, "KubeadmConfigBroken")
+		expect(t, err, refitv1alpha1.FailureManualIntervention, "KubeadmConfigBroken")
 	}
 }
 

@@ -60,10 +60,10 @@ func classify(ctx context.Context, path, what, said string, err error) *node.Fai
 		return node.Transient("APIUnavailable", err, "it is tried again; see that the API server and etcd are well", "kubeadm %s could not reach the API: %s",
 			what, lastWords(said))
 	case denied.MatchString(lastError(said)):
-		return node.NeedsPerson("KubeadmDenied", err, "see what the kubeconfig on this host may do"+thenRetry,
+		return node.ManualIntervention("KubeadmDenied", err, "see what the kubeconfig on this host may do"+thenRetry,
 			"kubeadm %s was denied: %s", what, lastWords(said))
 	default:
-		return node.NeedsPerson("KubeadmFailed", err, "mend what its words name"+thenRetry, "kubeadm %s failed: %s", what, lastWords(said))
+		return node.ManualIntervention("KubeadmFailed", err, "mend what its words name"+thenRetry, "kubeadm %s failed: %s", what, lastWords(said))
 	}
 }
 
@@ -81,7 +81,7 @@ func preflightRefused(said string, err error) *node.Failure {
 		return node.Transient("APIUnavailable", err, "it is tried again; see that the API server and etcd are well",
 			"kubeadm's own checks could not be made: %s", message)
 	}
-	return node.NeedsPerson("PreflightRefused", err,
+	return node.ManualIntervention("PreflightRefused", err,
 		fmt.Sprintf("mend it, or let the agent on this host ignore %s%s", strings.Join(names, ","), thenRetry), "kubeadm's own checks refuse: %s", message)
 }
 

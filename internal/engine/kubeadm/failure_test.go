@@ -30,10 +30,10 @@ func TestWhatIsMadeOfKubeadmsWords(t *testing.T) {
 			"somebody else wrote", frame + `Operation cannot be fulfilled on configmaps "kubeadm-config": the object has been modified`,
 			refitv1alpha1.FailureTransient, "Conflict",
 		},
-		{"the kubeconfig may not", frame + `configmaps "kubeadm-config" is forbidden: User "x" cannot get resource`, refitv1alpha1.FailureNeedsPerson, "KubeadmDenied"},
+		{"the kubeconfig may not", frame + `configmaps "kubeadm-config" is forbidden: User "x" cannot get resource`, refitv1alpha1.FailureManualIntervention, "KubeadmDenied"},
 		{
 			"a check of kubeadm's", "\t[ERROR CoreDNSUnsupportedPlugins]: there are unsupported plugins\nerror: preflight checks failed",
-			refitv1alpha1.FailureNeedsPerson, "PreflightRefused",
+			refitv1alpha1.FailureManualIntervention, "PreflightRefused",
 		},
 		{
 			"a check that could not ask", "\t[ERROR ControlPlaneNodesReady]: could not list nodes: connect: connection refused\nerror: preflight checks failed",
@@ -53,10 +53,10 @@ func TestWhatIsMadeOfKubeadmsWords(t *testing.T) {
 				"cannot find kube-apiserver image for current control plane instance cp-1",
 			refitv1alpha1.FailureTransient, "MirrorPodStale",
 		},
-		{"anything else", frame + "something new", refitv1alpha1.FailureNeedsPerson, "KubeadmFailed"},
+		{"anything else", frame + "something new", refitv1alpha1.FailureManualIntervention, "KubeadmFailed"},
 		{
 			"an old warning about a connection is not the cause", "W1 connection refused, retrying\n" + frame + "invalid configuration",
-			refitv1alpha1.FailureNeedsPerson, "KubeadmFailed",
+			refitv1alpha1.FailureManualIntervention, "KubeadmFailed",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,13 +14,13 @@ func Join(onDisk, rendered map[string][]byte) (Rendered, error) {
 	for component, text := range rendered {
 		old, there := onDisk[component]
 		if !there {
-			return nil, node.NeedsPerson("ManifestMissing", nil,
+			return nil, node.ManualIntervention("ManifestMissing", nil,
 				"put the manifest back, or let kubeadm write it: kubeadm init phase control-plane --help"+thenRetry,
 				"%s has no static pod manifest on this host", component)
 		}
 		before, err := Parse(old)
 		if err != nil {
-			return nil, node.NeedsPerson("ManifestBroken", err, "mend the manifest"+thenRetry, "the manifest of %s on disk cannot be read", component)
+			return nil, node.ManualIntervention("ManifestBroken", err, "mend the manifest"+thenRetry, "the manifest of %s on disk cannot be read", component)
 		}
 		after, err := Parse(text)
 		if err != nil {

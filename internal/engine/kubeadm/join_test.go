@@ -60,8 +60,8 @@ func TestAMissingManifestIsRefused(t *testing.T) {
 	disk := onDisk(t)
 	delete(disk, Scheduler)
 	_, err := Join(disk, onDisk(t))
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "ManifestMissing")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "ManifestMissing")
 	disk[Scheduler] = []byte("not: [a pod")
 	_, err = Join(disk, onDisk(t))
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "ManifestBroken")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "ManifestBroken")
 }

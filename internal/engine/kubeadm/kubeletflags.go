@@ -68,7 +68,7 @@ func CheckKubelet(ctx context.Context, binary string, args []string, config []by
 }
 
 func fatal(reason string, err error, format string, args ...any) KubeletFinding {
-	return KubeletFinding{Failure: node.NeedsPerson(reason, err, lookAtKubelet+thenRetry, format, args...), Fatal: true}
+	return KubeletFinding{Failure: node.ManualIntervention(reason, err, lookAtKubelet+thenRetry, format, args...), Fatal: true}
 }
 
 // complaint is the line in which the kubelet says what is wrong with its flags. Its log's prefix varies.

@@ -150,7 +150,7 @@ func (k Kubeadm) listPhases(ctx context.Context, cmd Command, top string) ([]str
 		names = append(names, match[1])
 	}
 	if len(names) == 0 {
-		return nil, node.NeedsPerson("UnknownPhase", nil, "see that "+k.Path+" is a kubeadm", "kubeadm does not tell its phases")
+		return nil, node.ManualIntervention("UnknownPhase", nil, "see that "+k.Path+" is a kubeadm", "kubeadm does not tell its phases")
 	}
 	return names, nil
 }
@@ -164,11 +164,11 @@ func listedIn(facts *kubefacts.Facts, cmd Command) []kubefacts.Phase {
 }
 
 func unknownVersion() error {
-	return node.NeedsPerson("VersionUnknown", nil, "upgrade Refit to a version that knows this minor of Kubernetes; nothing has been changed",
+	return node.ManualIntervention("VersionUnknown", nil, "upgrade Refit to a version that knows this minor of Kubernetes; nothing has been changed",
 		"the target's kubeadm is not known to this agent")
 }
 
 func unknownPhase(version string, cmd Command, phase string) error {
-	return node.NeedsPerson("UnknownPhase", nil, "upgrade Refit to a version that knows this phase; nothing has been changed",
+	return node.ManualIntervention("UnknownPhase", nil, "upgrade Refit to a version that knows this phase; nothing has been changed",
 		"kubeadm upgrade %s of %s has a phase %s, which this agent does not know", cmd, version, phase)
 }

@@ -39,10 +39,10 @@ func TestAPhaseThatNobodyKnowsIsRefused(t *testing.T) {
 		changed := *facts
 		changed.Kubeadm.UpgradeNode = append([]kubefacts.Phase{{Name: "preflight"}}, kubefacts.Phase{Name: unknown})
 		_, err := Plan(&changed, Node, refitv1alpha1.RoleWorker)
-		expect(t, err, refitv1alpha1.FailureNeedsPerson, "UnknownPhase")
+		expect(t, err, refitv1alpha1.FailureManualIntervention, "UnknownPhase")
 	}
 	_, err := Plan(nil, Node, refitv1alpha1.RoleWorker)
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "VersionUnknown")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "VersionUnknown")
 }
 
 func TestARealKubeadmTellsItsPhases(t *testing.T) {
@@ -68,10 +68,10 @@ func TestAKubeadmWithOnePhaseMoreIsRefused(t *testing.T) {
 		"Available Commands:\n  preflight     Run\n  addon         Do\n  ingress       Do\n\nFlags:\n",
 	} {
 		path, _ := pretend(t, "cat <<'END'\n"+help+"END")
-		expect(t, Kubeadm{Path: path, Dir: t.TempDir()}.CheckPhases(t.Context(), Apply), refitv1alpha1.FailureNeedsPerson, "UnknownPhase")
+		expect(t, Kubeadm{Path: path, Dir: t.TempDir()}.CheckPhases(t.Context(), Apply), refitv1alpha1.FailureManualIntervention, "UnknownPhase")
 	}
 	path, _ := pretend(t, "echo nothing")
-	expect(t, Kubeadm{Path: path, Dir: t.TempDir()}.CheckPhases(t.Context(), Apply), refitv1alpha1.FailureNeedsPerson, "UnknownPhase")
+	expect(t, Kubeadm{Path: path, Dir: t.TempDir()}.CheckPhases(t.Context(), Apply), refitv1alpha1.FailureManualIntervention, "UnknownPhase")
 }
 
 func expect(t *testing.T, err error, class refitv1alpha1.FailureClass, reason string) {

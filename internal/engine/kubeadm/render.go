@@ -42,7 +42,7 @@ type Rendered map[string][]byte
 // etcd's flag --initial-cluster names only this member, also on nodes that joined: a member that has data does not look at it.
 func (k Kubeadm) Render(ctx context.Context, in RenderInput) (Rendered, error) {
 	if in.Config.RootlessControlPlane {
-		return nil, node.NeedsPerson("RootlessControlPlane", nil, "turn it off and let kubeadm write the manifests anew: "+editConfig+thenRetry,
+		return nil, node.ManualIntervention("RootlessControlPlane", nil, "turn it off and let kubeadm write the manifests anew: "+editConfig+thenRetry,
 			"kubeadm's feature gate RootlessControlPlane is on: a dry run renders without its settings")
 	}
 	dir, err := k.scratch("render")
@@ -74,7 +74,7 @@ func (k Kubeadm) Render(ctx context.Context, in RenderInput) (Rendered, error) {
 	for _, component := range components {
 		text, err := os.ReadFile(filepath.Join(dir, component+".yaml"))
 		if err != nil {
-			return nil, node.NeedsPerson("NotRendered", err, "report this as a fault of Refit", "kubeadm did not render %s", component)
+			return nil, node.ManualIntervention("NotRendered", err, "report this as a fault of Refit", "kubeadm did not render %s", component)
 		}
 		if standIn != "" {
 			text = withExternalCA(text, standIn, pki)
@@ -94,7 +94,7 @@ func checkRendered(component string, text []byte) error {
 		err = fmt.Errorf("it is about %q", manifest.Component)
 	}
 	if err != nil {
-		return node.NeedsPerson("NotRendered", err, "see the kubeadm patches on this host"+thenRetry,
+		return node.ManualIntervention("NotRendered", err, "see the kubeadm patches on this host"+thenRetry,
 			"what kubeadm rendered for %s is no manifest of it", component)
 	}
 	return nil

@@ -77,7 +77,7 @@ func TestTheHostsPatchesAreRendered(t *testing.T) {
 	}
 	write(t, filepath.Join(k.Patches, "kube-scheduler+merge.yaml"), "metadata: {labels: {component: other}}\n")
 	_, err = k.Render(t.Context(), input(t, to, clusterConfiguration))
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "NotRendered")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "NotRendered")
 }
 
 func TestAnExternalCAIsRenderedAsUpgradeDoes(t *testing.T) {
@@ -111,5 +111,5 @@ func TestAnExternalCAIsRenderedAsUpgradeDoes(t *testing.T) {
 func TestRootlessControlPlanesAreNotRendered(t *testing.T) {
 	path, _ := pretend(t, "exit 1")
 	_, err := Kubeadm{Path: path, Dir: t.TempDir()}.Render(t.Context(), input(t, "v1.36.3", clusterConfiguration+"featureGates: {RootlessControlPlane: true}\n"))
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "RootlessControlPlane")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "RootlessControlPlane")
 }

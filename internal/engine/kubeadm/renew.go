@@ -41,7 +41,7 @@ func (k Kubeadm) renew(ctx context.Context, config, pki, kubernetes string, name
 	for _, name := range names {
 		at := slices.IndexFunc(certificates, func(c certificate) bool { return c.name == name })
 		if at < 0 {
-			return node.NeedsPerson("UnknownCertificate", nil, "report this as a fault of Refit", "there is no certificate %q", name)
+			return node.ManualIntervention("UnknownCertificate", nil, "report this as a fault of Refit", "there is no certificate %q", name)
 		}
 		if c := certificates[at]; !external(filepath.Join(pki, c.ca)) {
 			wanted = append(wanted, c)

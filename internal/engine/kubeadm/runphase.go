@@ -25,7 +25,7 @@ func (k Kubeadm) RunPhase(ctx context.Context, cmd Command, phase, to string, sk
 	case !ok:
 		return "", unknownPhase(to, cmd, phase)
 	case known.Name == PhaseControlPlane:
-		return "", node.NeedsPerson("ForbiddenPhase", nil, "report this as a fault of Refit", "kubeadm's phase control-plane is never run")
+		return "", node.ManualIntervention("ForbiddenPhase", nil, "report this as a fault of Refit", "kubeadm's phase control-plane is never run")
 	}
 	runs := [][]string{{known.Name}}
 	if len(known.below) > 0 {

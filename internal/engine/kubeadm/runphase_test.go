@@ -68,11 +68,11 @@ func TestTheSwapIsNeverLeftToKubeadm(t *testing.T) {
 	write(t, calls, "")
 	k := Kubeadm{Path: path, Dir: t.TempDir()}
 	_, err := k.RunPhase(t.Context(), Apply, PhaseControlPlane, "v1.36.3", nil)
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "ForbiddenPhase")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "ForbiddenPhase")
 	_, err = k.RunPhase(t.Context(), Apply, "surprise", "v1.36.3", nil)
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "UnknownPhase")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "UnknownPhase")
 	_, err = k.RunPhase(t.Context(), Apply, PhaseAddon, "v1.99.0", nil)
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "VersionUnknown")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "VersionUnknown")
 	if got := read(t, calls); got != "" {
 		t.Errorf("kubeadm was run: %s", got)
 	}
@@ -131,7 +131,7 @@ error: preflight checks failed
 END
 exit 1`)
 	said, err := Kubeadm{Path: path, Dir: t.TempDir()}.RunPhase(t.Context(), Apply, PhasePreflight, "v1.36.3", nil)
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "PreflightRefused")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "PreflightRefused")
 	failure := node.FailureOf(err)
 	for _, text := range []string{said, failure.LogTail, err.Error()} {
 		if strings.Contains(text, "hunter2") {
@@ -154,7 +154,7 @@ client-key-data: LS0tsecret
 END
 exit 1`)
 	said, err := Kubeadm{Path: path, Dir: t.TempDir()}.RunPhase(t.Context(), Apply, PhaseBootstrapToken, "v1.36.3", nil)
-	expect(t, err, refitv1alpha1.FailureNeedsPerson, "KubeadmFailed")
+	expect(t, err, refitv1alpha1.FailureManualIntervention, "KubeadmFailed")
 	failure := node.FailureOf(err)
 	for _, secret := range []string{"0123456789abcdef", "secret"} {
 		if strings.Contains(said+failure.LogTail+err.Error(), secret) {

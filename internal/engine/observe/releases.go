@@ -13,17 +13,17 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// releasesPerPage is small: a Release lists every file and image.
+// releasesPerPage is small: a ClusterRelease lists every file and image.
 const releasesPerPage = 50
 
 func (g *gathering) readReleases(ctx context.Context) error {
 	if g.refit != nil {
 		return g.refit
 	}
-	const resource = "releases"
-	releases := rawLister[refitv1alpha1.Release](g.raw, refitPath(resource), "")
+	const resource = "clusterreleases"
+	releases := rawLister[refitv1alpha1.ClusterRelease](g.raw, refitPath(resource), "")
 	return pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: releasesPerPage}, releases,
-		func(page *rawPage[refitv1alpha1.Release]) error {
+		func(page *rawPage[refitv1alpha1.ClusterRelease]) error {
 			for i := range page.Items {
 				g.snapshot.Releases = append(g.snapshot.Releases, releaseOf(&page.Items[i]))
 			}
@@ -31,8 +31,8 @@ func (g *gathering) readReleases(ctx context.Context) error {
 		})
 }
 
-// releaseOf opens a Release. Whether the signature is good is for the agents to say: the keys are pinned on the hosts.
-func releaseOf(r *refitv1alpha1.Release) cluster.Release {
+// releaseOf opens a ClusterRelease. Whether the signature is good is for the agents to say: the keys are pinned on the hosts.
+func releaseOf(r *refitv1alpha1.ClusterRelease) cluster.Release {
 	out := cluster.Release{Name: r.Name}
 	payload, err := openEnvelope(r.Spec.Envelope)
 	if err != nil {
@@ -62,7 +62,7 @@ func openEnvelope(raw []byte) ([]byte, error) {
 		return nil, fmt.Errorf("its envelope cannot be read: %w", err)
 	}
 	if envelope.PayloadType != refitv1alpha1.ReleasePayloadType {
-		return nil, fmt.Errorf("its envelope holds %q, not a Release (%s)", envelope.PayloadType, refitv1alpha1.ReleasePayloadType)
+		return nil, fmt.Errorf("its envelope holds %q, not a ClusterRelease (%s)", envelope.PayloadType, refitv1alpha1.ReleasePayloadType)
 	}
 	if len(envelope.Signatures) == 0 {
 		return nil, fmt.Errorf("its envelope is not signed")

@@ -17,13 +17,13 @@ func TestReleaseOf(t *testing.T) {
 	for name, test := range map[string]struct{ envelope, err string }{
 		"a good one":           {envelope(refitv1alpha1.ReleasePayloadType, payload, signed), ""},
 		"no envelope":          {"sesame", "its envelope cannot be read"},
-		"something else in it": {envelope("text/plain", payload, signed), `holds "text/plain", not a Release`},
+		"something else in it": {envelope("text/plain", payload, signed), `holds "text/plain", not a ClusterRelease`},
 		"not signed":           {envelope(refitv1alpha1.ReleasePayloadType, payload, "[]"), "is not signed"},
 		"no payload":           {envelope(refitv1alpha1.ReleasePayloadType, "sesame", signed), "its signed payload cannot be read"},
 		"another version":      {envelope(refitv1alpha1.ReleasePayloadType, `{"kubernetes":"v1.36.2"}`, signed), `what was signed says "v1.36.2"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &refitv1alpha1.Release{Spec: refitv1alpha1.ReleaseSpec{Kubernetes: "v1.36.3", Envelope: []byte(test.envelope)}}
+			r := &refitv1alpha1.ClusterRelease{Spec: refitv1alpha1.ClusterReleaseSpec{Kubernetes: "v1.36.3", Envelope: []byte(test.envelope)}}
 			got := releaseOf(r)
 			if (got.Error == "") != (test.err == "") || !strings.Contains(got.Error, test.err) {
 				t.Errorf("the error is %q, want %q", got.Error, test.err)

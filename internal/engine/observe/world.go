@@ -32,13 +32,13 @@ type World struct {
 	opened  map[string]openedRelease
 }
 
-// openedRelease is a Release that was opened once: its envelope is large, and never changes.
+// openedRelease is a ClusterRelease that was opened once: its envelope is large, and never changes.
 type openedRelease struct {
 	version string
 	release cluster.Release
 }
 
-// NewWorld looks at the objects that watched has. It must have Nodes, NodeUpgrades, NodeReports, ClusterUpgrades and Releases, and may have them without what
+// NewWorld looks at the objects that watched has. It must have Nodes, NodeUpgrades, NodeReports, ClusterUpgrades and ClusterReleases, and may have them without what
 // Trim takes away.
 func NewWorld(reader *Reader, watched Watched) *World {
 	return &World{reader: reader, watched: watched, opened: map[string]openedRelease{}}
@@ -121,8 +121,8 @@ func (w *World) lookAtUpgrade(s *cluster.Snapshot, n *cluster.Node, u *refitv1al
 	if read := w.last.nodes[u.Name]; read != nil {
 		read.Upgrade = nil
 	}
-	w.changed = w.changed || n.ControlPlane && u.Status.FinishedAt != nil && u.ResourceVersion != version
-	if d := u.Status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.FinishedAt != nil && d.FinishedAt.After(w.lastAt) {
+	w.changed = w.changed || n.ControlPlane && u.Status.CompletionTime != nil && u.ResourceVersion != version
+	if d := u.Status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.CompletionTime != nil && d.CompletionTime.After(w.lastAt) {
 		n.Pods = staying(s, n.Pods) // whoever emptied it has looked after the reading
 	}
 }
@@ -176,7 +176,7 @@ func newer(watched cluster.Node, read *cluster.Node, watchedVersion, readVersion
 }
 
 func (w *World) lookAtReleases(s *cluster.Snapshot) error {
-	releases, err := each[refitv1alpha1.Release](w.watched)
+	releases, err := each[refitv1alpha1.ClusterRelease](w.watched)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func large(nodes, pods int) *World {
 		}
 		u := upgrade(n.Name, "1001", refitv1alpha1.NodeSucceeded)
 		for i := range 20 {
-			u.Status.Steps = append(u.Status.Steps, refitv1alpha1.StepStatus{Name: fmt.Sprintf("step-%d", i), StartedAt: &at, FinishedAt: &at})
+			u.Status.Steps = append(u.Status.Steps, refitv1alpha1.StepStatus{Name: fmt.Sprintf("step-%d", i), StartTime: &at, CompletionTime: &at})
 		}
 		watched.nodes = append(watched.nodes, node(n.Name, "1001", n.Kubelet))
 		watched.upgrades = append(watched.upgrades, u)

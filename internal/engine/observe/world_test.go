@@ -28,7 +28,7 @@ func (k *kept) watched() Watched {
 		reflect.TypeFor[*corev1.Node](): store[corev1.Node]{&k.nodes}, reflect.TypeFor[*refitv1alpha1.NodeUpgrade](): store[refitv1alpha1.NodeUpgrade]{&k.upgrades},
 		reflect.TypeFor[*refitv1alpha1.NodeReport]():     store[refitv1alpha1.NodeReport]{&k.reports},
 		reflect.TypeFor[*refitv1alpha1.ClusterUpgrade](): store[refitv1alpha1.ClusterUpgrade]{new([]refitv1alpha1.ClusterUpgrade)},
-		reflect.TypeFor[*refitv1alpha1.Release]():        store[refitv1alpha1.Release]{new([]refitv1alpha1.Release)},
+		reflect.TypeFor[*refitv1alpha1.ClusterRelease](): store[refitv1alpha1.ClusterRelease]{new([]refitv1alpha1.ClusterRelease)},
 	}
 }
 
@@ -160,7 +160,7 @@ func TestANodeThatWasEmptiedAfterTheReadingIsEmpty(t *testing.T) {
 	watched := &kept{nodes: []corev1.Node{node("worker-1", "11", "")}, upgrades: []refitv1alpha1.NodeUpgrade{drained}}
 	w := readOf(watched, "worker-1")
 	at := metav1.NewTime(w.lastAt.Add(time.Second))
-	watched.upgrades[0].Status.Drain = &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainDrained, FinishedAt: &at}
+	watched.upgrades[0].Status.Drain = &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainDrained, CompletionTime: &at}
 	if n := look(t, w)[0]; len(n.Pods) != 1 || n.Pods[0].Workload != 1 {
 		t.Errorf("it saw the pods %v", n.Pods)
 	}

@@ -69,7 +69,7 @@ func (d deb) failed(err error, reason, message string) error {
 	if strings.Contains(log, "No space left on device") {
 		reason, remedy = "DiskFull", "free disk space on the host, then run `refit retry`"
 	}
-	f := node.NeedsPerson(reason, err, remedy, "%s", message)
+	f := node.ManualIntervention(reason, err, remedy, "%s", message)
 	f.LogTail = log
 	return f
 }

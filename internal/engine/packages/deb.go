@@ -36,7 +36,7 @@ var nameSyntax = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+$`)
 func checkNames(names []string) error {
 	for _, name := range names {
 		if !nameSyntax.MatchString(name) {
-			return node.NeedsPerson("BadPackageName", nil, "correct the Release: a package's name has lower case letters, digits, + - .",
+			return node.ManualIntervention("BadPackageName", nil, "correct the ClusterRelease: a package's name has lower case letters, digits, + - .",
 				"%q is no name of a package", name)
 		}
 	}

@@ -109,7 +109,7 @@ func (d deb) admit(ctx context.Context, archives []archive, before map[string]st
 			return err
 		}
 		if lower {
-			return node.NeedsPerson("DowngradeRefused", nil, "make a Release with the version that is installed, or a newer one",
+			return node.ManualIntervention("DowngradeRefused", nil, "make a ClusterRelease with the version that is installed, or a newer one",
 				"%s %s is installed, which is newer than %s", a.name, s.version, a.version)
 		}
 	}
@@ -151,7 +151,7 @@ func (d deb) resolve(ctx context.Context, archives []archive) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("asking apt whether %s fit: %w", text(archives), ctx.Err())
 	}
-	f := node.NeedsPerson("PackagesDoNotFit", err, "install on the host what the log names, or make a Release that has it, then say refit retry",
+	f := node.ManualIntervention("PackagesDoNotFit", err, "install on the host what the log names, or make a ClusterRelease that has it, then say refit retry",
 		"%s cannot be installed beside what this host has", text(archives))
 	f.LogTail = lastOf(why + logOf(err))
 	return f
@@ -197,7 +197,7 @@ func readArchives(ctx context.Context, files []string) ([]archive, error) {
 			return nil, err
 		}
 		if slices.Contains(namesOf(archives), a.name) {
-			return nil, node.NeedsPerson("PackageTwice", nil, "make a Release that has each package once for each platform",
+			return nil, node.ManualIntervention("PackageTwice", nil, "make a ClusterRelease that has each package once for each platform",
 				"there are two files of package %s", a.name)
 		}
 		archives = append(archives, a)
@@ -214,11 +214,11 @@ func readArchive(ctx context.Context, path string) (archive, error) {
 		if ctx.Err() != nil {
 			return archive{}, ctx.Err()
 		}
-		return archive{}, node.NeedsPerson("PackageUnreadable", err, "fetch the file again", "%s is no package that dpkg can read", path)
+		return archive{}, node.ManualIntervention("PackageUnreadable", err, "fetch the file again", "%s is no package that dpkg can read", path)
 	}
 	f := strings.Split(strings.TrimSpace(out), "\t")
 	if len(f) != 3 || checkNames(f[:1]) != nil {
-		return archive{}, node.NeedsPerson("PackageUnreadable", errors.New(out), "fetch the file again", "%s is no package that dpkg can read", path)
+		return archive{}, node.ManualIntervention("PackageUnreadable", errors.New(out), "fetch the file again", "%s is no package that dpkg can read", path)
 	}
 	return archive{path: path, name: f[0], version: f[1], arch: f[2]}, nil
 }

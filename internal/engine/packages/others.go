@@ -34,6 +34,6 @@ func (d deb) checkOthers(ctx context.Context, own []string) error {
 	if len(broken) > 0 {
 		remedy += " and `apt-get install --reinstall " + strings.Join(broken, " ") + "`"
 	}
-	return node.NeedsPerson("OtherPackagesUnfinished", nil, remedy+", then run `refit retry`",
+	return node.ManualIntervention("OtherPackagesUnfinished", nil, remedy+", then run `refit retry`",
 		"dpkg has not finished other packages on this host: %s", strings.Join(unfinished, ", "))
 }

@@ -136,7 +136,7 @@ func TestUnfinishedPackagesOfOthersAreRefusedBeforeTheFirstChange(t *testing.T) 
 			continue
 		}
 		f := node.FailureOf(err)
-		if f.Class != refitv1alpha1.FailureNeedsPerson || !strings.Contains(f.Remedy, c.want) || !strings.Contains(f.Message, "initramfs-tools") {
+		if f.Class != refitv1alpha1.FailureManualIntervention || !strings.Contains(f.Remedy, c.want) || !strings.Contains(f.Message, "initramfs-tools") {
 			t.Errorf("%s: %+v", situation, f)
 		}
 		if h.database() != before {

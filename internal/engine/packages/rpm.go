@@ -13,7 +13,7 @@ func Rpm() Driver { return rpm{} }
 type rpm struct{}
 
 func notYet() error {
-	return node.NeedsPerson("RpmNotSupported", nil,
+	return node.ManualIntervention("RpmNotSupported", nil,
 		"leave this node out of the operation, or replace its packages by the plain binaries of the same version",
 		"this host was installed from rpm packages, which Refit cannot upgrade yet")
 }

@@ -23,7 +23,7 @@ type Assessment struct {
 }
 
 // Blocking is the first finding that keeps the upgrade from starting, nil if there is none. A
-// deferred finding blocks too: its answer will not come without an agent or a Release.
+// deferred finding blocks too: its answer will not come without an agent or a ClusterRelease.
 func (a *Assessment) Blocking() *preflight.Finding {
 	if a.Checks == nil {
 		return nil

@@ -17,7 +17,7 @@ func to(version string) refitv1alpha1.ClusterUpgradeSpec {
 	}
 }
 
-// ready is a cluster with agents and a Release, which nothing blocks.
+// ready is a cluster with agents and a ClusterRelease, which nothing blocks.
 func ready(changes ...clustertest.Change) *cluster.Snapshot {
 	all := append([]clustertest.Change{clustertest.Agents(), clustertest.Released("v1.36.3")}, changes...)
 	return clustertest.HA("v1.35.4", 3, 2, all...)

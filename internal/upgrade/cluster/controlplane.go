@@ -76,7 +76,7 @@ type Endpoint struct {
 	Via    string `json:"via,omitempty"`
 }
 
-// Release is a Release as far as decisions need it.
+// Release is a ClusterRelease as far as decisions need it.
 type Release struct {
 	Name    string                       `json:"name"`
 	Digest  string                       `json:"digest,omitempty"`

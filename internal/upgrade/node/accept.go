@@ -29,8 +29,8 @@ type Here struct {
 const (
 	RefusedFormat   = "FormatUnknown"
 	RefusedMachine  = "OtherMachine"
-	RefusedSequence = "OrderFromThePast"
-	RefusedEpoch    = "LeaderDeposed"
+	RefusedSequence = "StaleSequence"
+	RefusedEpoch    = "StaleEpoch"
 	RefusedBusy     = "OtherWorkUnfinished"
 	RefusedRelease  = "ReleaseRefused"
 	RefusedVersion  = "VersionLower"
@@ -82,7 +82,7 @@ func Upward(memory Memory, running, to string) *Refusal {
 			return &Refusal{Reason: RefusedVersion, Message: fmt.Sprintf("what runs here is not known to be older than %s: %v", to, err)}
 		}
 		if target.Before(v) {
-			message := fmt.Sprintf("the Release brings %s, and this host has been at %s: Refit never goes down", to, have)
+			message := fmt.Sprintf("the ClusterRelease brings %s, and this host has been at %s: Refit never goes down", to, have)
 			return &Refusal{Reason: RefusedVersion, Message: message}
 		}
 	}

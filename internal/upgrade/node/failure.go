@@ -30,14 +30,14 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Transient is a failure that goes away by itself; NeedsPerson one that somebody has to mend, then say retry; HostBroken one of the host itself.
+// Transient is a failure that goes away by itself; ManualIntervention one that somebody has to mend, then say retry; HostBroken one of the host itself.
 func Transient(reason string, err error, remedy, format string, args ...any) *Failure {
 	return fail(refitv1alpha1.FailureTransient, reason, err, remedy, format, args)
 }
 
-// NeedsPerson is a failure that somebody has to mend.
-func NeedsPerson(reason string, err error, remedy, format string, args ...any) *Failure {
-	return fail(refitv1alpha1.FailureNeedsPerson, reason, err, remedy, format, args)
+// ManualIntervention is a failure that somebody has to mend.
+func ManualIntervention(reason string, err error, remedy, format string, args ...any) *Failure {
+	return fail(refitv1alpha1.FailureManualIntervention, reason, err, remedy, format, args)
 }
 
 // HostBroken is a failure of the host itself.
@@ -51,7 +51,7 @@ func fail(class refitv1alpha1.FailureClass, reason string, err error, remedy, fo
 
 // DiskFull is the failure of a file system without room for what was being done to a path.
 func DiskFull(err error, doing, path string) *Failure {
-	return NeedsPerson("DiskFull", err, "make room on the file system of "+filepath.Dir(path)+", then say refit retry", "no room for %s %s", doing, path)
+	return ManualIntervention("DiskFull", err, "make room on the file system of "+filepath.Dir(path)+", then say refit retry", "no room for %s %s", doing, path)
 }
 
 // DiskBroken is the failure of a disk, or of what lies on it.
@@ -65,7 +65,7 @@ func FailureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}
-	return NeedsPerson("StepFailed", err, "see the agent's log on the host (journalctl -u refit-agent), mend the cause, then say refit retry", "it failed")
+	return ManualIntervention("StepFailed", err, "see the agent's log on the host (journalctl -u refit-agent), mend the cause, then say refit retry", "it failed")
 }
 
 // Text is the whole failure in one line, without secrets and bounded for a status.

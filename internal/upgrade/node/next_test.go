@@ -86,7 +86,7 @@ func (d *desk) order(o Order) *desk { d.write(Record{Kind: Ordered, Order: &o});
 var (
 	apply    = Order{Sequence: 1, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto}
 	prefetch = Order{Sequence: 1, Permit: refitv1alpha1.PermitPrefetch, Rollback: refitv1alpha1.RollbackAuto}
-	broken   = NeedsPerson("Broken", nil, "mend it", "it broke")
+	broken   = ManualIntervention("Broken", nil, "mend it", "it broke")
 
 	controlPlaneWork = Work{
 		Role: refitv1alpha1.RoleFirstControlPlane, Etcd: true, From: "v1.35.4", To: "v1.36.3", Parts: []refitv1alpha1.Part{refitv1alpha1.PartContainerd},

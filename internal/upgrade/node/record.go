@@ -8,7 +8,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Work is what a journal is about: one Release brought to one host by one operation. It does not change once it is opened.
+// Work is what a journal is about: one ClusterRelease brought to one host by one operation. It does not change once it is opened.
 type Work struct {
 	Operation refitv1alpha1.Operation   `json:"operation"`
 	Release   refitv1alpha1.ReleaseRef  `json:"release"`
@@ -29,7 +29,7 @@ type Work struct {
 	KeepAddons bool `json:"keepAddons,omitempty"`
 	// CA is the digest of the cluster's CA certificate: a host that was joined to another cluster must not take up the work of the former one.
 	CA string `json:"ca,omitempty"`
-	// Parts are the parts that the Release brings and that differ from what is here.
+	// Parts are the parts that the ClusterRelease brings and that differ from what is here.
 	Parts []refitv1alpha1.Part `json:"parts,omitempty"`
 	// Kinds says how each of those parts got onto the host: Kubernetes may be there as packages and containerd as files, or the other way round.
 	Kinds map[refitv1alpha1.Part]refitv1alpha1.PackageKind `json:"kinds,omitempty"`

@@ -71,7 +71,7 @@ func TestWhatIsNoSecretIsTold(t *testing.T) {
 
 func TestAFailureThatIsWrittenDownHasNoSecrets(t *testing.T) {
 	for situation, text := range spoken {
-		f := NeedsPerson("X", errors.New(text[0]), text[0], "it says %s", text[0])
+		f := ManualIntervention("X", errors.New(text[0]), text[0], "it says %s", text[0])
 		f.LogTail = text[0]
 		settled := f.Settled()
 		if all := strings.Join([]string{settled.Message, settled.Remedy, settled.LogTail, f.Text()}, "\n"); strings.Contains(all, text[1]) {
@@ -82,7 +82,7 @@ func TestAFailureThatIsWrittenDownHasNoSecrets(t *testing.T) {
 		}
 	}
 	// A key is known by its first line, which must not be cut off before it is looked for.
-	f := NeedsPerson("X", nil, "", "x")
+	f := ManualIntervention("X", nil, "", "x")
 	f.LogTail = "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("k: sesame\n", refitv1alpha1.MaxLogTail)
 	if text, err := json.Marshal(f.Settled()); err != nil || strings.Contains(string(text), "sesame") {
 		t.Errorf("the rest of a long key was told (%v)", err)

@@ -18,7 +18,7 @@ type State struct {
 	FailedAt    time.Time
 	PutBack     bool
 	Ended       refitv1alpha1.NodePhase
-	StartedAt   time.Time // of the first change to the host
+	StartTime   time.Time // of the first change to the host
 	EndedAt     time.Time
 	Boots       int // how many boots of the host the work has seen
 	lastBoot    string
@@ -61,7 +61,7 @@ func (s *State) add(r *Record) {
 		}
 		s.Order = *r.Order
 	case PutBack:
-		s.PutBack, s.putBackAt, s.StartedAt = true, r.At, r.At
+		s.PutBack, s.putBackAt, s.StartTime = true, r.At, r.At
 		s.whyPutBack, s.stepPutBack = s.Failure, s.FailedStep
 		s.Failure, s.FailedStep = nil, ""
 		s.current = ""
@@ -76,7 +76,7 @@ func (s *State) add(r *Record) {
 func (s *State) reopen(next *Order) {
 	other := next.Operation != s.Order.Operation || next.Permit != s.Order.Permit
 	if other || next.Attempt > s.Order.Attempt {
-		s.StartedAt = time.Time{} // it is told of each order anew
+		s.StartTime = time.Time{} // it is told of each order anew
 	}
 	back := next.Permit == refitv1alpha1.PermitRollback && s.Order.Permit != refitv1alpha1.PermitRollback
 	if next.ByHand || back || next.Operation != s.Order.Operation || next.Attempt > s.Order.Attempt {
@@ -100,8 +100,8 @@ func (s *State) addStep(r *Record) {
 			at.beganAt, at.endedAt = r.At, time.Time{}
 		}
 		at.begun, at.failed = true, false
-		if s.StartedAt.IsZero() && !prefetches(r.Step) {
-			s.StartedAt = r.At
+		if s.StartTime.IsZero() && !prefetches(r.Step) {
+			s.StartTime = r.At
 		}
 	case Done:
 		at.begun, at.done, at.endedAt = true, true, r.At

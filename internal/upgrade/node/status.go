@@ -15,21 +15,21 @@ func (s *State) Status() refitv1alpha1.NodeUpgradeStatus {
 		ObservedSequence: s.Order.Sequence,
 		Phase:            s.phase(),
 		Step:             s.current,
-		StartedAt:        stamp(s.StartedAt),
+		StartTime:        stamp(s.StartTime),
 	}
 	for _, step := range s.Steps {
 		if at := s.steps[step.Name]; at.begun {
 			out.Steps = append(out.Steps, refitv1alpha1.StepStatus{
-				Name: step.Name, State: at.state(s.PutBack), StartedAt: stamp(at.beganAt), FinishedAt: stamp(at.endedAt),
+				Name: step.Name, State: at.state(s.PutBack), StartTime: stamp(at.beganAt), CompletionTime: stamp(at.endedAt),
 			})
 		}
 	}
 	out.Error = s.nodeError()
 	switch out.Phase {
 	case refitv1alpha1.NodeSucceeded, refitv1alpha1.NodeRolledBack:
-		out.FinishedAt = stamp(s.EndedAt)
+		out.CompletionTime = stamp(s.EndedAt)
 	case refitv1alpha1.NodeFailed:
-		out.FinishedAt = stamp(s.FailedAt)
+		out.CompletionTime = stamp(s.FailedAt)
 	case refitv1alpha1.NodeIdle, refitv1alpha1.NodePrefetching, refitv1alpha1.NodePrefetched, refitv1alpha1.NodeApplying, refitv1alpha1.NodeRollingBack:
 	}
 	return out

@@ -40,11 +40,11 @@ const (
 var all = []Step{
 	{
 		Name: StepFetch, Prefetch: true, Limit: time.Hour, Undo: UndoNothing,
-		What: "fetch the Release's files, check their digests, platforms and versions",
+		What: "fetch the ClusterRelease's files, check their digests, platforms and versions",
 	},
 	{
 		Name: StepImages, Prefetch: true, Limit: 30 * time.Minute, Undo: UndoNothing,
-		What: "bring the Release's images into the container runtime and see that they are there",
+		What: "bring the ClusterRelease's images into the container runtime and see that they are there",
 	},
 
 	{

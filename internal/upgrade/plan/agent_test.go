@@ -96,7 +96,7 @@ func (m *machine) accept(w *world) {
 		if m.agent.old == nil {
 			m.agent.old = map[string]string{stepEtcd: m.etcd.version, stepServer: m.apiServer.version, stepKubelet: m.kubelet.version}
 		}
-		m.write(func(u *cluster.Upgrade) { u.Status.StartedAt = stamp(w.now) })
+		m.write(func(u *cluster.Upgrade) { u.Status.StartTime = stamp(w.now) })
 		m.phase(refitv1alpha1.NodeApplying)
 		m.beginStep(w)
 	case refitv1alpha1.PermitRollback:
@@ -145,7 +145,7 @@ func (m *machine) beginStep(w *world) {
 	if len(m.agent.steps) == 0 {
 		m.agent.busy, m.agent.old = false, nil
 		m.phase(refitv1alpha1.NodeSucceeded)
-		m.write(func(u *cluster.Upgrade) { u.Status.FinishedAt, u.Status.Error = stamp(w.now), nil })
+		m.write(func(u *cluster.Upgrade) { u.Status.CompletionTime, u.Status.Error = stamp(w.now), nil })
 		w.tell("%s is at %s", m.name, w.payload(m.upgrade.Spec.Release.Name).Kubernetes)
 		return
 	}
@@ -195,7 +195,7 @@ func (m *machine) endStep(w *world) {
 	step := m.agent.steps[0]
 	p := m.part(step)
 	if !p.away { // it waits for the other etcd members
-		if w.now.Sub(m.upgrade.Status.StartedAt.Time) > agentPatience {
+		if w.now.Sub(m.upgrade.Status.StartTime.Time) > agentPatience {
 			m.failStep(w, step, "another etcd member is not well")
 			return
 		}
@@ -235,16 +235,16 @@ func (m *machine) fail(w *world, step, why string) {
 	w.tell("! %s fails at %s: %s", m.name, step, why)
 	m.phase(refitv1alpha1.NodeFailed)
 	m.write(func(u *cluster.Upgrade) {
-		u.Status.FinishedAt = stamp(w.now)
+		u.Status.CompletionTime = stamp(w.now)
 		u.Status.Error = &refitv1alpha1.NodeError{
-			Class: refitv1alpha1.FailureNeedsPerson, Reason: "StepFailed", Step: step, Message: why, Remedy: "mend " + step + " on the host, then refit retry", At: *stamp(w.now),
+			Class: refitv1alpha1.FailureManualIntervention, Reason: "StepFailed", Step: step, Message: why, Remedy: "mend " + step + " on the host, then refit retry", At: *stamp(w.now),
 		}
 	})
 }
 
 func (m *machine) rollBack(w *world) {
 	m.phase(refitv1alpha1.NodeRollingBack)
-	m.write(func(u *cluster.Upgrade) { u.Status.StartedAt = stamp(w.now) })
+	m.write(func(u *cluster.Upgrade) { u.Status.StartTime = stamp(w.now) })
 	m.kubelet.away = true
 	m.begin(w, w.takes(2, 3))
 }
@@ -266,7 +266,7 @@ func (m *machine) restored(w *world) {
 	m.draw()
 	m.tell(w)
 	m.phase(refitv1alpha1.NodeRolledBack)
-	m.write(func(u *cluster.Upgrade) { u.Status.FinishedAt = stamp(w.now) })
+	m.write(func(u *cluster.Upgrade) { u.Status.CompletionTime = stamp(w.now) })
 	w.tell("%s is back at %s", m.name, m.kubelet.version)
 }
 

@@ -163,8 +163,8 @@ func (d *deciding) withhold(n *cluster.Node, why string) {
 // lost says that the node of an agent with an order has not been ready for a long time, counted from when the agent began if it was not ready before.
 func (d *deciding) lost(n *cluster.Node) bool {
 	since := n.ReadySince
-	if order := d.order(n); d.phase(n) != "" && order.Status.StartedAt != nil && order.Status.StartedAt.After(since) {
-		since = order.Status.StartedAt.Time
+	if order := d.order(n); d.phase(n) != "" && order.Status.StartTime != nil && order.Status.StartTime.After(since) {
+		since = order.Status.StartTime.Time
 	}
 	return !n.IsReady() && d.now.Sub(since) > patience
 }
@@ -214,7 +214,7 @@ func (d *deciding) emptied(n *cluster.Node) bool {
 	if status != nil && status.Phase == refitv1alpha1.DrainDrained && moves == 0 || d.open["Drained"] {
 		return true
 	}
-	if status != nil && status.StartedAt != nil && d.now.Sub(status.StartedAt.Time) >= policy.DrainOf(d.spec, n).Timeout.Duration {
+	if status != nil && status.StartTime != nil && d.now.Sub(status.StartTime.Time) >= policy.DrainOf(d.spec, n).Timeout.Duration {
 		d.overdue(n, status)
 		return false
 	}
@@ -225,8 +225,8 @@ func (d *deciding) emptied(n *cluster.Node) bool {
 	if status == nil || len(status.Blockers) == 0 {
 		w.Reason = refitv1alpha1.ReasonProgressing
 	}
-	if status != nil && status.StartedAt != nil {
-		w.Until = status.StartedAt.Add(policy.DrainOf(d.spec, n).Timeout.Duration)
+	if status != nil && status.StartTime != nil {
+		w.Until = status.StartTime.Add(policy.DrainOf(d.spec, n).Timeout.Duration)
 	}
 	d.wait(w)
 	return false
@@ -251,7 +251,7 @@ func (d *deciding) overdue(n *cluster.Node, status *refitv1alpha1.DrainStatus) {
 	case refitv1alpha1.OnBlockedWait:
 		d.act(Drain, n, "%s; %s", late, why)
 		d.wait(Wait{
-			Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Since: status.StartedAt.Time, Person: true,
+			Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Since: status.StartTime.Time, Person: true,
 			Message: fmt.Sprintf("Draining %s takes longer than %s%s", n.Name, duration(rules.Timeout.Duration), blockersOf(status)),
 			Remedy:  "make room for the pods that are named, or set the pool's drain.onBlocked to Skip, Fail or Delete",
 		})

@@ -31,16 +31,16 @@ func observedTimes(s *cluster.Snapshot) times {
 			continue
 		}
 		status := &n.Upgrade.Status
-		if status.Phase == refitv1alpha1.NodeSucceeded && status.StartedAt != nil && status.FinishedAt != nil {
-			took := status.FinishedAt.Sub(status.StartedAt.Time)
+		if status.Phase == refitv1alpha1.NodeSucceeded && status.StartTime != nil && status.CompletionTime != nil {
+			took := status.CompletionTime.Sub(status.StartTime.Time)
 			if n.ControlPlane {
 				controlPlane = append(controlPlane, took)
 			} else {
 				worker = append(worker, took)
 			}
 		}
-		if d := status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.StartedAt != nil && d.FinishedAt != nil {
-			drain = append(drain, d.FinishedAt.Sub(d.StartedAt.Time))
+		if d := status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.StartTime != nil && d.CompletionTime != nil {
+			drain = append(drain, d.CompletionTime.Sub(d.StartTime.Time))
 		}
 	}
 	return times{controlPlane: median(controlPlane), worker: median(worker), drain: median(drain)}

@@ -44,7 +44,7 @@ var events = []event{
 	{"the older operation ends", olderEnds},
 	{"a person approves", approves},
 	{"a person withdraws approval", withdraws},
-	{"a Release appears", releaseAppears},
+	{"a ClusterRelease appears", releaseAppears},
 }
 
 // any picks a machine that fits.

@@ -145,7 +145,7 @@ func (w *world) order(who *decider, m *machine, version int64, a *Action) bool {
 		next = *m.upgrade
 	}
 	if a.Release == nil {
-		w.broke("I6: an order to %s names no Release", m.name)
+		w.broke("I6: an order to %s names no ClusterRelease", m.name)
 		return false
 	}
 	sequence := max(next.Spec.Sequence, seen.Report.AcceptedSequence) + 1
@@ -153,7 +153,7 @@ func (w *world) order(who *decider, m *machine, version int64, a *Action) bool {
 		Format: refitv1alpha1.NodeUpgradeFormat, Operation: refitv1alpha1.Operation{Name: w.op.Name, UID: types.UID(w.op.UID)},
 		NodeUID: types.UID(seen.UID), MachineID: seen.Report.MachineID, Sequence: sequence, Epoch: who.epoch, Attempt: a.Attempt,
 		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: w.op.Spec.Rollback, KeepAddons: a.KeepAddons,
-		OrderedAt: stamp(w.now),
+		OrderTime: stamp(w.now),
 	}
 	before := m.upgrade
 	m.upgrade = &next
@@ -185,7 +185,7 @@ func (w *world) mark(m *machine, version int64, kind ActionKind) bool {
 	if m.upgrade.Status.Drain != nil {
 		status = *m.upgrade.Status.Drain
 	}
-	status.Phase, status.FinishedAt = refitv1alpha1.DrainSkipped, stamp(w.now)
+	status.Phase, status.CompletionTime = refitv1alpha1.DrainSkipped, stamp(w.now)
 	if kind == GiveUp {
 		status.Phase = refitv1alpha1.DrainFailed
 	}

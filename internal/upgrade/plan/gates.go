@@ -32,7 +32,7 @@ type gate struct {
 
 // orderGates hold every order to an agent.
 var orderGates = []gate{
-	{"ReleaseThere", releaseMissing},   // an order names a Release by its digest
+	{"ReleaseThere", releaseMissing},   // an order names a ClusterRelease by its digest
 	{"IdentityKnown", identityUnknown}, // and a machine, so that it cannot be meant for another one
 }
 

@@ -18,7 +18,7 @@ func releaseMissing(d *deciding, _ *cluster.Node, hop int) *Wait {
 	}
 	version := d.plan.Hops[hop].Kubernetes
 	return &Wait{
-		Reason: refitv1alpha1.ReasonReleaseMissing, Person: true, Message: fmt.Sprintf("There is no Release of %s in the cluster", version),
+		Reason: refitv1alpha1.ReasonReleaseMissing, Person: true, Message: fmt.Sprintf("There is no ClusterRelease of %s in the cluster", version),
 		Remedy: "make one of your files and sign it: refit release create --kubernetes " + version + " --from DIRECTORY, then refit release sign",
 	}
 }
@@ -69,8 +69,8 @@ func factsStale(d *deciding, _ *cluster.Node, _ int) *Wait { return d.askSince(d
 // factsFromBefore asks the agents of the control plane for facts from after the node was changed.
 func factsFromBefore(d *deciding, n *cluster.Node, _ int) *Wait {
 	since := d.now.Add(-freshness)
-	if order := d.order(n); order != nil && order.Status.FinishedAt != nil && order.Status.FinishedAt.After(since) {
-		since = order.Status.FinishedAt.Time
+	if order := d.order(n); order != nil && order.Status.CompletionTime != nil && order.Status.CompletionTime.After(since) {
+		since = order.Status.CompletionTime.Time
 	}
 	return d.askSince(since)
 }
@@ -78,11 +78,11 @@ func factsFromBefore(d *deciding, n *cluster.Node, _ int) *Wait {
 // known says whether the agents of the control plane have told anything since the last change of a control plane node ended.
 func (d *deciding) known(n *cluster.Node) bool {
 	var since time.Time
-	if order := d.order(n); order != nil && order.Status.FinishedAt != nil {
-		since = order.Status.FinishedAt.Time
+	if order := d.order(n); order != nil && order.Status.CompletionTime != nil {
+		since = order.Status.CompletionTime.Time
 	}
 	return n.ControlPlane && !slices.ContainsFunc(d.servers, func(other *cluster.Node) bool {
-		return other.Report == nil || other.Report.ObservedAt == nil || other.Report.ObservedAt.Time.Before(since)
+		return other.Report == nil || other.Report.ObservedTime == nil || other.Report.ObservedTime.Time.Before(since)
 	})
 }
 
@@ -96,7 +96,7 @@ func (d *deciding) ask(n *cluster.Node, why string) {
 func (d *deciding) askSince(since time.Time) *Wait {
 	var first *Wait
 	for _, n := range d.servers {
-		if n.Report != nil && n.Report.Answered >= n.Asked && n.Report.ObservedAt != nil && !n.Report.ObservedAt.Time.Before(since) {
+		if n.Report != nil && n.Report.Answered >= n.Asked && n.Report.ObservedTime != nil && !n.Report.ObservedTime.Time.Before(since) {
 			continue
 		}
 		asked := n.Report != nil && n.Asked > n.Report.Answered
@@ -162,13 +162,13 @@ func etcdUnhealthy(d *deciding, turn *cluster.Node, _ int) *Wait {
 // comesUp says whether a node was changed a moment ago: a new kubelet makes every static pod anew.
 func (d *deciding) comesUp(n *cluster.Node) bool {
 	order := d.order(n)
-	return order != nil && order.Status.FinishedAt != nil && d.now.Sub(order.Status.FinishedAt.Time) < time.Minute
+	return order != nil && order.Status.CompletionTime != nil && d.now.Sub(order.Status.CompletionTime.Time) < time.Minute
 }
 
 // askSoon asks an agent that told of something that is not well whether it still is.
 func (d *deciding) askSoon(n *cluster.Node) {
 	const soon = 15 * time.Second
-	if n.Report != nil && n.Asked <= n.Report.Answered && (n.Report.ObservedAt == nil || d.now.Sub(n.Report.ObservedAt.Time) > soon) {
+	if n.Report != nil && n.Asked <= n.Report.Answered && (n.Report.ObservedTime == nil || d.now.Sub(n.Report.ObservedTime.Time) > soon) {
 		d.ask(n, "what it told was not well")
 	}
 }

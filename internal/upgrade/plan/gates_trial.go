@@ -24,8 +24,8 @@ func trialNotPassed(d *deciding, n *cluster.Node, _ int) *Wait {
 		d.act(Try, n, "before it gets other pods, one of ours has to find the API by its name and reach it")
 		return w
 	}
-	if trial.StartedAt != nil {
-		w.Since = trial.StartedAt.Time
+	if trial.StartTime != nil {
+		w.Since = trial.StartTime.Time
 	}
 	if trial.Phase == refitv1alpha1.TrialFailed || d.now.Sub(w.Since) > trialPatience {
 		w.Reason, w.Person, w.Message = refitv1alpha1.ReasonTrialFailed, true, trialFailure(n, trial)

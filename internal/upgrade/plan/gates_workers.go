@@ -90,10 +90,10 @@ func (d *deciding) canary(pool, hop int) canary {
 			out.begun++
 		case d.ordered(n, hop) && d.phase(n) == refitv1alpha1.NodeSucceeded:
 			out.begun++
-			if !d.settled(n, hop) || order.Status.FinishedAt == nil {
+			if !d.settled(n, hop) || order.Status.CompletionTime == nil {
 				continue // it has fallen ill since, which is what a canary is for
 			}
-			since := order.Status.FinishedAt.Time // healthy since then, without a break
+			since := order.Status.CompletionTime.Time // healthy since then, without a break
 			if n.ReadySince.After(since) {
 				since = n.ReadySince
 			}

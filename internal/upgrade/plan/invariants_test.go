@@ -162,7 +162,7 @@ func (w *world) checkDone(who *decider, name string) {
 	if !m.controlPlane {
 		return
 	}
-	w.checkMembers(m, m.upgrade.Status.FinishedAt.Time)
+	w.checkMembers(m, m.upgrade.Status.CompletionTime.Time)
 	for _, other := range w.machines {
 		w.require(!other.controlPlane || other.up && other.apiServer.well(), "I1: %s is done, and the API server on %s is not ready", name, other.name)
 	}
@@ -176,7 +176,7 @@ func (w *world) checkTried(m *machine) {
 		u.Spec.Permit != refitv1alpha1.PermitApply || u.Status.ObservedSequence != u.Spec.Sequence || u.Status.Phase != refitv1alpha1.NodeSucceeded {
 		return
 	}
-	w.require(m.trial.cut.After(u.Status.FinishedAt.Time), "I1: %s is given pods, and they have reached nothing since %s", m.name, clock(m.trial.cut))
+	w.require(m.trial.cut.After(u.Status.CompletionTime.Time), "I1: %s is given pods, and they have reached nothing since %s", m.name, clock(m.trial.cut))
 }
 
 // changed says whether the host is in the middle of a change that failed.
@@ -209,7 +209,7 @@ func (w *world) checkCanary(next *machine) {
 		if slices.Contains(w.op.Active, m.name) || done {
 			begun++
 		}
-		if done && m.ready && w.now.Sub(m.upgrade.Status.FinishedAt.Time) >= rules.Soak.Duration {
+		if done && m.ready && w.now.Sub(m.upgrade.Status.CompletionTime.Time) >= rules.Soak.Duration {
 			proven++
 		}
 	}

@@ -143,7 +143,7 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// hops resolves each version of the path to a Release.
+// hops resolves each version of the path to a ClusterRelease.
 func (m *maker) hops() []Hop {
 	hops := make([]Hop, 0, len(m.path.Hops))
 	before, etcd := m.path.From, oldestEtcd(m.snapshot)
@@ -157,7 +157,7 @@ func (m *maker) hops() []Hop {
 			hop.Kubernetes = release.Payload.Kubernetes
 			version, _ = skew.Parse(release.Payload.Kubernetes) // resolved releases parse
 		case !last && version.Patch == 0 && version != m.path.From:
-			hop.Kubernetes = "v" + version.MinorString() // no Release decides the patch yet
+			hop.Kubernetes = "v" + version.MinorString() // no ClusterRelease decides the patch yet
 		}
 		hop.Minor = !version.SameMinor(before)
 		hop.Etcd = m.etcdMove(etcd, version, release)
@@ -223,7 +223,7 @@ func (m *maker) etcdMove(from string, version skew.Version, release *cluster.Rel
 	to := etcdOf(m.snapshot, version, release)
 	switch {
 	case to == "":
-		return EtcdMove{From: from, Reason: fmt.Sprintf("the Release of %s brings no etcd", version)}
+		return EtcdMove{From: from, Reason: fmt.Sprintf("the ClusterRelease of %s brings no etcd", version)}
 	case skew.EtcdStays(from, to):
 		return EtcdMove{From: from, Reason: fmt.Sprintf("it is newer than %s, and etcd is never lowered", to)}
 	case to == from:

@@ -35,9 +35,9 @@ func TestHash(t *testing.T) {
 			"the operation is on its way", base(recorded(was), upgradedByHand("cp-1", "v1.35.4"), upgradedByHand("cp-2", "v1.35.4"), upgradedByHand("cp-3", "v1.35.4")),
 			to("v1.36.3"), true,
 		},
-		{"a newer Release came while the operation is on its way", base(recorded(was), clustertest.Released("v1.35.9")), to("v1.36.3"), true},
+		{"a newer ClusterRelease came while the operation is on its way", base(recorded(was), clustertest.Released("v1.35.9")), to("v1.36.3"), true},
 
-		{"a newer Release came before the operation", base(clustertest.Released("v1.35.9")), to("v1.36.3"), false},
+		{"a newer ClusterRelease came before the operation", base(clustertest.Released("v1.35.9")), to("v1.36.3"), false},
 		{"another version to start from", clustertest.HA("v1.34.1", 3, 2, clustertest.Agents(), clustertest.Released("v1.35.4", "v1.36.3")), to("v1.36.3"), false},
 		{"another target", base(), to("v1.35.4"), false},
 		{"another scope", base(), scoped(to("v1.36.3"), refitv1alpha1.ScopeControlPlane), false},
@@ -49,7 +49,7 @@ func TestHash(t *testing.T) {
 			spec.Rollback = refitv1alpha1.RollbackManual
 			return spec
 		}(), true},
-		{"the Release has other content", base(func(s *cluster.Snapshot) { s.Releases[0].Digest = "sha256:other" }), to("v1.36.3"), false},
+		{"the ClusterRelease has other content", base(func(s *cluster.Snapshot) { s.Releases[0].Digest = "sha256:other" }), to("v1.36.3"), false},
 		{"a control plane node left", base(func(s *cluster.Snapshot) { s.Nodes = slices.Delete(s.Nodes, 2, 3) }), to("v1.36.3"), false},
 	}
 	for _, test := range tests {

@@ -60,11 +60,11 @@ func makeStories() []makeStory {
 			with(to("v1.36.3"), refitv1alpha1.Pool{Name: policy.DefaultPool, Drain: refitv1alpha1.Drain{When: refitv1alpha1.DrainAllReleases}}),
 		},
 		{
-			"no-release", "There is no Release in the cluster yet: the plan can be read, but its hash will change.",
+			"no-release", "There is no ClusterRelease in the cluster yet: the plan can be read, but its hash will change.",
 			clustertest.HA("v1.34.4", 3, 2), to("v1.36.3"),
 		},
 		{
-			"newest-patch", "On the way the newest Release of each minor version is used, at the end exactly what was asked for.",
+			"newest-patch", "On the way the newest ClusterRelease of each minor version is used, at the end exactly what was asked for.",
 			clustertest.HA("v1.34.4", 3, 2, clustertest.Released("v1.35.4", "v1.35.11", "v1.35.9", "v1.36.3", "v1.36.5")), to("v1.36.3"),
 		},
 		{
@@ -108,7 +108,7 @@ func makeStories() []makeStory {
 			clustertest.HA("v1.35.4", 3, 1, clustertest.Released("v1.36.3"), externalEtcd), to("v1.36.3"),
 		},
 		{
-			"etcd-newer", "What runs of etcd is newer than what the Release brings: it stays.",
+			"etcd-newer", "What runs of etcd is newer than what the ClusterRelease brings: it stays.",
 			clustertest.HA("v1.35.4", 3, 1, released("v1.36.3", "3.6.4")), to("v1.36.3"),
 		},
 		{
@@ -154,11 +154,11 @@ func TestTargetsThatCannotBeReached(t *testing.T) {
 	}{
 		{"an older version", clustertest.HA("v1.36.3", 3, 2), to("v1.35.4"), "the control plane is at v1.36.3 already: Kubernetes cannot go back to v1.35.4"},
 		{"no version", clustertest.HA("v1.36.3", 3, 2), to("1.36"), `"1.36" is no version like v1.36.3`},
-		{"nothing", clustertest.HA("v1.36.3", 3, 2), to(""), "no target: name a version such as v1.36.3, or a Release"},
+		{"nothing", clustertest.HA("v1.36.3", 3, 2), to(""), "no target: name a version such as v1.36.3, or a ClusterRelease"},
 		{
-			"a Release that is not there", clustertest.HA("v1.35.4", 3, 2),
+			"a ClusterRelease that is not there", clustertest.HA("v1.35.4", 3, 2),
 			refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Release: "spring"}},
-			"there is no Release spring in the cluster",
+			"there is no ClusterRelease spring in the cluster",
 		},
 		{
 			"workers beyond their control plane", clustertest.HA("v1.35.4", 3, 2), scoped(to("v1.36.3"), refitv1alpha1.ScopeWorkers),
@@ -279,7 +279,7 @@ func tookBefore(n *cluster.Node) {
 	started := metav1.NewTime(clustertest.Now.Add(-24 * time.Hour))
 	drained, finished := metav1.NewTime(started.Add(40*time.Second)), metav1.NewTime(started.Add(3*time.Minute))
 	n.Upgrade = &cluster.Upgrade{Status: refitv1alpha1.NodeUpgradeStatus{
-		Phase: refitv1alpha1.NodeSucceeded, StartedAt: &started, FinishedAt: &finished,
-		Drain: &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainDrained, StartedAt: &started, FinishedAt: &drained},
+		Phase: refitv1alpha1.NodeSucceeded, StartTime: &started, CompletionTime: &finished,
+		Drain: &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainDrained, StartTime: &started, CompletionTime: &drained},
 	}}
 }

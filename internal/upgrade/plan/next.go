@@ -203,7 +203,7 @@ func (v *view) failures() []refitv1alpha1.Failure {
 }
 
 func (v *view) failure(n *cluster.Node) refitv1alpha1.Failure {
-	out := refitv1alpha1.Failure{Node: n.Name, Class: refitv1alpha1.FailureNeedsPerson, Remedy: "mend the cause, then raise spec.retry (refit retry)"}
+	out := refitv1alpha1.Failure{Node: n.Name, Class: refitv1alpha1.FailureManualIntervention, Remedy: "mend the cause, then raise spec.retry (refit retry)"}
 	if drain := v.drain(n); drain != nil && drain.Phase == refitv1alpha1.DrainFailed {
 		out.Step, out.Message = "drain", "the node could not be emptied in time"
 		if len(drain.Blockers) > 0 {

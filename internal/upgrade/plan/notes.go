@@ -46,7 +46,7 @@ func (m *maker) notes(p *Plan) []Note {
 			"they belong to the whole cluster, and such nodes fetch nothing beforehand; they need a way to the images, or to hold them")
 	}
 	if missing := m.missingReleases(p); len(missing) > 0 {
-		add("The plan's hash will change", "there is no Release of %s in the cluster yet", strings.Join(missing, ", "))
+		add("The plan's hash will change", "there is no ClusterRelease of %s in the cluster yet", strings.Join(missing, ", "))
 	}
 	return out
 }
@@ -98,7 +98,7 @@ func (m *maker) missingReleases(p *Plan) []string {
 	return out
 }
 
-// etcdOf is the etcd that a hop brings: the tag that kubeadm's configuration pins, else what its Release says, else what that version's kubeadm wants.
+// etcdOf is the etcd that a hop brings: the tag that kubeadm's configuration pins, else what its ClusterRelease says, else what that version's kubeadm wants.
 func etcdOf(s *cluster.Snapshot, version skew.Version, release *cluster.Release) string {
 	if s.Kubeadm != nil && s.Kubeadm.EtcdImageTag != "" {
 		return plainVersion(s.Kubeadm.EtcdImageTag)

@@ -46,7 +46,7 @@ func PathOf(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (skew.Pa
 func target(s *cluster.Snapshot, t refitv1alpha1.Target) (skew.Version, error) {
 	if t.Release == "" {
 		if t.Kubernetes == "" {
-			return skew.Version{}, errors.New("no target: name a version such as v1.36.3, or a Release")
+			return skew.Version{}, errors.New("no target: name a version such as v1.36.3, or a ClusterRelease")
 		}
 		return skew.Parse(t.Kubernetes)
 	}
@@ -55,11 +55,11 @@ func target(s *cluster.Snapshot, t refitv1alpha1.Target) (skew.Version, error) {
 			continue
 		}
 		if release.Error != "" {
-			return skew.Version{}, fmt.Errorf("the Release %s cannot be used: %s", release.Name, release.Error)
+			return skew.Version{}, fmt.Errorf("the ClusterRelease %s cannot be used: %s", release.Name, release.Error)
 		}
 		return skew.Parse(release.Payload.Kubernetes)
 	}
-	return skew.Version{}, fmt.Errorf("there is no Release %s in the cluster", t.Release)
+	return skew.Version{}, fmt.Errorf("there is no ClusterRelease %s in the cluster", t.Release)
 }
 
 // start is where the path begins: the oldest API server, and the oldest kubelet of a worker. The operation's record goes before what is seen now.

@@ -212,18 +212,18 @@ func (w *world) uncordonByHand(m *machine) {
 	m.version++
 }
 
-// release makes a Release, as `refit release create` does.
+// release makes a ClusterRelease, as `refit release create` does.
 func (w *world) release(version string) {
 	if version == "" {
 		return
 	}
-	w.tell("* a person makes a Release of %s", version)
+	w.tell("* a person makes a ClusterRelease of %s", version)
 	w.releases = append(slices.Clone(w.releases), releaseOf(version))
 	w.inputs++
 	w.meaning++
 }
 
-// versionOf is the version that a wait for a Release asks for, with some patch.
+// versionOf is the version that a wait for a ClusterRelease asks for, with some patch.
 func (w *world) versionOf(*Wait) string {
 	for _, hop := range w.see().plan(w).Hops {
 		if hop.Release != nil {

@@ -154,9 +154,9 @@ func (w *world) podsOn(m *machine) int {
 // empty is the drain engine's turn on a machine: it evicts what it may, and writes down what it saw.
 func (w *world) empty(m *machine, remove bool) {
 	order := m.upgrade.Spec
-	status := refitv1alpha1.DrainStatus{Sequence: order.Sequence, Phase: refitv1alpha1.DrainDraining, StartedAt: stamp(w.now)}
+	status := refitv1alpha1.DrainStatus{Sequence: order.Sequence, Phase: refitv1alpha1.DrainDraining, StartTime: stamp(w.now)}
 	if old := m.upgrade.Status.Drain; old != nil && old.Sequence == order.Sequence {
-		status.StartedAt = old.StartedAt
+		status.StartTime = old.StartTime
 	}
 	moved := 0
 	for _, load := range w.workloads {
@@ -181,7 +181,7 @@ func (w *world) empty(m *machine, remove bool) {
 	}
 	switch {
 	case status.Remaining == 0:
-		status.Phase, status.FinishedAt = refitv1alpha1.DrainDrained, stamp(w.now)
+		status.Phase, status.CompletionTime = refitv1alpha1.DrainDrained, stamp(w.now)
 	case moved == 0:
 		status.Phase = refitv1alpha1.DrainBlocked
 	}

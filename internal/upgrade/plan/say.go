@@ -47,8 +47,8 @@ func (v *view) unsettled(n *cluster.Node, hop int) Wait {
 // atWork waits for a node that needs nobody.
 func (v *view) atWork(n *cluster.Node, message string) Wait {
 	w := Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: message}
-	if order := v.order(n); order != nil && order.Status.StartedAt != nil {
-		w.Since = order.Status.StartedAt.Time
+	if order := v.order(n); order != nil && order.Status.StartTime != nil {
+		w.Since = order.Status.StartTime.Time
 	}
 	return w
 }

@@ -74,7 +74,7 @@ func (w *world) ago(sightings int) *sighting { return w.past[max(0, len(w.past)-
 func (m *machine) tell(w *world) {
 	observed := metav1.NewTime(w.now)
 	r := &refitv1alpha1.NodeReportStatus{
-		Answered: m.asked, ObservedAt: &observed, NodeUID: types.UID(m.uid), MachineID: m.id, AcceptedSequence: m.agent.accepted,
+		Answered: m.asked, ObservedTime: &observed, NodeUID: types.UID(m.uid), MachineID: m.id, AcceptedSequence: m.agent.accepted,
 	}
 	if m.controlPlane {
 		r.APIServer = &refitv1alpha1.APIServerFacts{Version: m.apiServer.version, Ready: m.apiServer.well()}

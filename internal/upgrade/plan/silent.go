@@ -45,25 +45,25 @@ func (d *deciding) heard(n *cluster.Node) time.Time {
 			last = at
 		}
 	}
-	if n.Report.ObservedAt != nil {
-		hear(n.Report.ObservedAt.Time)
+	if n.Report.ObservedTime != nil {
+		hear(n.Report.ObservedTime.Time)
 	}
 	order := d.order(n)
 	if order == nil {
 		return last
 	}
-	if order.Spec.OrderedAt != nil {
-		hear(order.Spec.OrderedAt.Time)
+	if order.Spec.OrderTime != nil {
+		hear(order.Spec.OrderTime.Time)
 	}
-	if order.Status.StartedAt != nil {
-		hear(order.Status.StartedAt.Time)
+	if order.Status.StartTime != nil {
+		hear(order.Status.StartTime.Time)
 	}
 	for _, step := range order.Status.Steps {
-		if step.StartedAt != nil {
-			hear(step.StartedAt.Time)
+		if step.StartTime != nil {
+			hear(step.StartTime.Time)
 		}
-		if step.FinishedAt != nil {
-			hear(step.FinishedAt.Time)
+		if step.CompletionTime != nil {
+			hear(step.CompletionTime.Time)
 		}
 	}
 	return last

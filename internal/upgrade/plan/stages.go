@@ -189,7 +189,7 @@ func needsDrain(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, n *
 	}
 	from := kubeletVersion(n)
 	to, err := skew.Parse(version)
-	if err != nil { // a hop without a Release has no patch yet, and is a minor version for itself
+	if err != nil { // a hop without a ClusterRelease has no patch yet, and is a minor version for itself
 		return true
 	}
 	return from.IsZero() || !from.SameMinor(to) || policy.DrainOf(spec, n).When == refitv1alpha1.DrainAllReleases

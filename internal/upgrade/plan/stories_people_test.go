@@ -39,7 +39,7 @@ var peopleStories = []story{
 		script: []turn{{at(10), func(t *telling) { olderEnds(t.world) }}},
 	},
 	{
-		name: "release-missing", tells: "There is no Release of the target yet. A person makes one, which is another plan: the old one named no digest.",
+		name: "release-missing", tells: "There is no ClusterRelease of the target yet. A person makes one, which is another plan: the old one named no digest.",
 		scene: minor(shape(1, 1), func(sc *scene) { sc.releases = nil }), ends: Succeeded,
 		script: []turn{{at(3), func(t *telling) { t.release("v1.36.3") }}, {at(6), func(t *telling) { t.approve() }}},
 	},

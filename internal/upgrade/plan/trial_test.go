@@ -19,7 +19,7 @@ func (w *world) beginTrial(m *machine, version int64) bool {
 	if m.upgrade == nil || version != m.upgradeVersion {
 		return false
 	}
-	begun := refitv1alpha1.TrialStatus{Sequence: m.upgrade.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartedAt: stamp(w.now)}
+	begun := refitv1alpha1.TrialStatus{Sequence: m.upgrade.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartTime: stamp(w.now)}
 	m.write(func(u *cluster.Upgrade) { u.Status.Trial = &begun })
 	return true
 }
@@ -38,7 +38,7 @@ func (m *machine) try(w *world) {
 	}
 	m.trial.ends = time.Time{}
 	found := *m.upgrade.Status.Trial
-	found.Phase, found.Message, found.FinishedAt = refitv1alpha1.TrialPassed, "", stamp(w.now)
+	found.Phase, found.Message, found.CompletionTime = refitv1alpha1.TrialPassed, "", stamp(w.now)
 	if !m.trial.cut.IsZero() {
 		found.Phase, found.Message = refitv1alpha1.TrialFailed, "looking up kubernetes.default.svc: i/o timeout"
 	}

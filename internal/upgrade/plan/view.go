@@ -39,7 +39,7 @@ type view struct {
 
 	versions map[string]skew.Version // texts that were parsed already: five thousand nodes have a handful of versions
 	serve    map[string]skew.Version // of the API servers, by node
-	wanted   []skew.Version          // by hop, zero where there is no Release yet
+	wanted   []skew.Version          // by hop, zero where there is no ClusterRelease yet
 }
 
 // poolCount is how many workers a pool has, and who of them is unavailable.

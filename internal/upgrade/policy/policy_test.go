@@ -113,7 +113,7 @@ func TestReleaseFor(t *testing.T) {
 		{"at the end what was asked for", skew.Version{Major: 1, Minor: 36, Patch: 3}, true, "kubernetes-v1.36.3"},
 		{"at the end nothing else", skew.Version{Major: 1, Minor: 36, Patch: 4}, true, ""},
 		{"workers that catch up do not end below the control plane", from, false, ""},
-		{"a minor version without a Release", skew.Version{Major: 1, Minor: 37}, false, ""},
+		{"a minor version without a ClusterRelease", skew.Version{Major: 1, Minor: 37}, false, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.situation, func(t *testing.T) {

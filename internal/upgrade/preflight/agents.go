@@ -83,8 +83,8 @@ func agentSilent(v *view) []Finding {
 			return Finding{}
 		}
 		since := ""
-		if r.ObservedAt != nil && v.Now.After(r.ObservedAt.Time) {
-			since = fmt.Sprintf(" for %s", ago(v.Now.Sub(r.ObservedAt.Time)))
+		if r.ObservedTime != nil && v.Now.After(r.ObservedTime.Time) {
+			since = fmt.Sprintf(" for %s", ago(v.Now.Sub(r.ObservedTime.Time)))
 		}
 		return Finding{
 			Unknown:  true,
@@ -127,7 +127,7 @@ func releaseKeyMissing(v *view) []Finding {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("no key is pinned on %s, so its agent accepts no Release", n.Name),
+			Message: fmt.Sprintf("no key is pinned on %s, so its agent accepts no ClusterRelease", n.Name),
 			Remedy:  "Pin the public key of those who sign Releases: " + command("refit install --release-key FILE"),
 		}
 	})

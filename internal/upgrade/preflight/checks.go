@@ -141,7 +141,7 @@ var checks = []Check{
 	{"ManifestHandEdited", Warn, host, theReports, manifestHandEdited, "a manifest was edited by hand, and the upgrade loses that"},
 	{"StaticPodReferencesAPI", Block, safety | host, theReports, staticPodReferencesAPI, "a static pod refers to API objects, which a hop's kubelet refuses"},
 	{"KubeletReplaced", Warn, host, theReports, kubeletReplaced, "the kubelet on disk is not the one that runs"},
-	{"PackagesHeld", Warn, host, theReports, packagesHeld, "a package that the Release replaces is held"},
+	{"PackagesHeld", Warn, host, theReports, packagesHeld, "a package that the ClusterRelease replaces is held"},
 	{"HostnameDiffers", Info, host, theReports, hostnameDiffers, "a host has another name than its node"},
 	{"SwapOn", Info, host, theReports, swapOn, "a host uses swap"},
 
@@ -194,7 +194,7 @@ var checks = []Check{
 
 	// Releases, and what was not read.
 	{"ReleaseMissing", Block, binding, theReleases, releaseMissing, "there is nothing to install for a hop"},
-	{"ReleaseUnreadable", Warn, 0, theReleases, releaseUnreadable, "a Release cannot be used"},
+	{"ReleaseUnreadable", Warn, 0, theReleases, releaseUnreadable, "a ClusterRelease cannot be used"},
 	{idPartUnreadable, Block, 0, nil, byRun, "a part of the cluster could not be read, so checks have no answer"},
 	{idAgentMissing, Block, binding, nil, byRun, "checks wait for agents on the hosts"},
 	{idWaiverRefused, Warn, 0, nil, byRun, "a waiver names what cannot be waived"},

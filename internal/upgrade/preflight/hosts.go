@@ -127,7 +127,7 @@ func hostnameDiffers(v *view) []Finding {
 	})
 }
 
-// packagesHeld: holds on the packages of Kubernetes are as it should be. One on the container runtime is in the way of a Release that brings another.
+// packagesHeld: holds on the packages of Kubernetes are as it should be. One on the container runtime is in the way of a ClusterRelease that brings another.
 func packagesHeld(v *view) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
 		brings := slices.ContainsFunc(n.hops, func(h hop) bool { return h.release != nil && h.release.Payload.Containerd != "" })
@@ -138,7 +138,7 @@ func packagesHeld(v *view) []Finding {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("%s holds %s, and the Release brings another version", n.Name, some(held)),
+			Message: fmt.Sprintf("%s holds %s, and the ClusterRelease brings another version", n.Name, some(held)),
 			Remedy:  fmt.Sprintf("If it may be upgraded: apt-mark unhold %s (on %s)", strings.Join(held, " "), n.Name),
 		}
 	})

@@ -152,7 +152,7 @@ func criRuntimeConfigMissing(v *view) []Finding {
 			Object:   n.object(),
 			Message: fmt.Sprintf("the container runtime of %s (%s) lacks the CRI method RuntimeConfig, which the kubelet needs from 1.%d on",
 				n.Name, n.Runtime, needsRuntimeConfig),
-			Remedy: fmt.Sprintf("Upgrade containerd to 2.0 or later on %s before 1.%d, or use a Release that brings it.",
+			Remedy: fmt.Sprintf("Upgrade containerd to 2.0 or later on %s before 1.%d, or use a ClusterRelease that brings it.",
 				n.Name, needsRuntimeConfig),
 		}
 		if last.version.Minor >= needsRuntimeConfig {

@@ -12,13 +12,13 @@ func releaseMissing(v *view) []Finding {
 		if !h.last && !h.catchUp {
 			wanted = h.facts.Version // the newest patch that is known
 		}
-		what := "Release"
+		what := "ClusterRelease"
 		if h.last && v.Spec.Target.Release != "" {
-			what = "Release " + v.Spec.Target.Release
+			what = "ClusterRelease " + v.Spec.Target.Release
 		}
 		found = append(found, Finding{
 			Deferred: !v.s.Installed,
-			Object:   "Release for " + h.String(),
+			Object:   "ClusterRelease for " + h.String(),
 			Message:  fmt.Sprintf("the cluster has no %s that brings Kubernetes %s", what, h),
 			Remedy:   "Make one, sign it and apply it: " + command("refit release create --kubernetes "+wanted+" --from DIRECTORY"),
 		})
@@ -31,8 +31,8 @@ func releaseUnreadable(v *view) []Finding {
 	for i := range v.s.Releases {
 		if r := &v.s.Releases[i]; r.Error != "" {
 			found = append(found, Finding{
-				Object:  "Release " + r.Name,
-				Message: fmt.Sprintf("the Release %s cannot be used: %s", r.Name, r.Error),
+				Object:  "ClusterRelease " + r.Name,
+				Message: fmt.Sprintf("the ClusterRelease %s cannot be used: %s", r.Name, r.Error),
 				Remedy:  fmt.Sprintf("Remove it and make it anew: kubectl delete release.refit.dev %s; then %s", r.Name, command("refit release create")),
 			})
 		}

@@ -29,7 +29,7 @@ type Summary struct {
 	Checks     int `json:"checks"`               // that have an answer
 	Unanswered int `json:"unanswered,omitempty"` // checks that have none, or only for some of the nodes: a part could not be read, or an agent is missing
 	Blocks     int `json:"blocks,omitempty"`     // that keep the upgrade from starting
-	Deferred   int `json:"deferred,omitempty"`   // that wait for an agent or a Release, and block until then
+	Deferred   int `json:"deferred,omitempty"`   // that wait for an agent or a ClusterRelease, and block until then
 	Warns      int `json:"warns,omitempty"`
 	Infos      int `json:"infos,omitempty"`
 	Waived     int `json:"waived,omitempty"`

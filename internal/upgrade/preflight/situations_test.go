@@ -366,7 +366,7 @@ func etcdSituations() []situation {
 			change: all(stacked("3.7.0"), func(s *snapshot) { s.Releases[0].Payload.Etcd = "3.8.0" }),
 		},
 		{
-			check: "EtcdTooOld", name: "the newest Release of the first hop brings another", bare: true, to: "v1.37.1", want: Block,
+			check: "EtcdTooOld", name: "the newest ClusterRelease of the first hop brings another", bare: true, to: "v1.37.1", want: Block,
 			change: all(clustertest.Released("v1.36.9"), func(s *snapshot) { s.Releases[len(s.Releases)-1].Payload.Etcd = "3.9.0" }),
 		},
 		{check: "EtcdTooOld", name: "each hop brings one minor version", bare: true, change: stacked("3.5.26"), from: "v1.33.9", to: "v1.37.1"},
@@ -668,7 +668,7 @@ func hostSituations() []situation {
 			change: onWorker(func(n *cluster.Node) { n.Runtime = "containerd://1.6.20" }),
 		},
 		{
-			check: "CRIRuntimeConfigMissing", name: "containerd 1, and the Release brings 2", bare: true,
+			check: "CRIRuntimeConfigMissing", name: "containerd 1, and the ClusterRelease brings 2", bare: true,
 			change: all(onWorker(func(n *cluster.Node) { n.Runtime = "containerd://1.6.20" }), func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" }),
 		},
 		{check: "CRIRuntimeConfigMissing", name: "another runtime, without an agent", bare: true, change: onWorker(func(n *cluster.Node) { n.Runtime = "cri-o://1.30.0" })},
@@ -720,7 +720,7 @@ func hostSituations() []situation {
 		{check: "PackagesHeld", name: "Kubernetes is held, as it should be", change: all(
 			report(func(r *refitv1alpha1.NodeReportStatus) { r.HeldPackages = []string{"kubeadm", "kubelet"} }),
 			func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" })},
-		{check: "PackagesHeld", name: "containerd is held, and the Release brings it", want: Warn, change: all(
+		{check: "PackagesHeld", name: "containerd is held, and the ClusterRelease brings it", want: Warn, change: all(
 			report(func(r *refitv1alpha1.NodeReportStatus) { r.HeldPackages = []string{"containerd.io"} }),
 			func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" })},
 

@@ -14,7 +14,7 @@ func versionPathUnsupported(v *view) []Finding {
 	from, to := v.Path.From, v.Path.To
 	switch {
 	case to.IsZero():
-		return []Finding{{Message: "the version to reach is not known", Remedy: "Name a version such as v1.36.3, or a Release that the cluster has."}}
+		return []Finding{{Message: "the version to reach is not known", Remedy: "Name a version such as v1.36.3, or a ClusterRelease that the cluster has."}}
 	case from.IsZero():
 		return []Finding{{
 			Unknown: true,

@@ -31,7 +31,7 @@ var neededOutside = map[string][]string{
 	"certificates.k8s.io":          {"certificatesigningrequests"},
 	"flowcontrol.apiserver.k8s.io": {"flowschemas", "prioritylevelconfigurations"},
 	"rbac.authorization.k8s.io":    {"clusterrolebindings", "clusterroles"},
-	"refit.dev":                    {"clusterupgrades", "nodereports", "nodeupgrades", "releases"},
+	"refit.dev":                    {"clusterupgrades", "nodereports", "nodeupgrades", "clusterreleases"},
 	"scheduling.k8s.io":            {"priorityclasses"},
 	"storage.k8s.io":               {"csinodes"},
 }

@@ -34,7 +34,7 @@ func hostOf(k *Known) cliv1alpha1.HostFacts {
 		out.Cordon = cliv1alpha1.CordonOther
 	}
 	if k.Report != nil {
-		out.Agent, out.ReportedAt = k.Report.Status.AgentVersion, timeOf(k.Report.Status.ObservedAt)
+		out.Agent, out.ReportedAt = k.Report.Status.AgentVersion, timeOf(k.Report.Status.ObservedTime)
 	}
 	return out
 }
@@ -51,7 +51,7 @@ func addOrder(e *cliv1alpha1.Explanation, order *refitv1alpha1.NodeUpgrade) {
 	}
 	if d := status.Drain; d != nil && d.Sequence == spec.Sequence {
 		e.Drain = &cliv1alpha1.ExplainDrain{
-			Phase: string(d.Phase), Remaining: int(d.Remaining), StartedAt: timeOf(d.StartedAt), FinishedAt: timeOf(d.FinishedAt),
+			Phase: string(d.Phase), Remaining: int(d.Remaining), StartTime: timeOf(d.StartTime), CompletionTime: timeOf(d.CompletionTime),
 		}
 		for _, b := range d.Blockers {
 			e.Drain.Blockers = append(e.Drain.Blockers, cliv1alpha1.Blocker{Pod: b.Pod, Reason: b.Reason})
@@ -59,7 +59,7 @@ func addOrder(e *cliv1alpha1.Explanation, order *refitv1alpha1.NodeUpgrade) {
 	}
 	for _, s := range status.Steps {
 		e.Steps = append(e.Steps, cliv1alpha1.ExplainStep{
-			Name: s.Name, State: string(s.State), StartedAt: timeOf(s.StartedAt), FinishedAt: timeOf(s.FinishedAt),
+			Name: s.Name, State: string(s.State), StartTime: timeOf(s.StartTime), CompletionTime: timeOf(s.CompletionTime),
 		})
 	}
 	if err := status.Error; err != nil {

@@ -68,7 +68,7 @@ func NewNodeProgress(node string, order *refitv1alpha1.NodeUpgrade) cliv1alpha1.
 	}
 	switch status.Phase {
 	case refitv1alpha1.NodeSucceeded, refitv1alpha1.NodeRolledBack:
-		out.Does, out.Since = cliv1alpha1.DoesSettle, timeOf(status.FinishedAt)
+		out.Does, out.Since = cliv1alpha1.DoesSettle, timeOf(status.CompletionTime)
 		return out
 	case refitv1alpha1.NodeRollingBack:
 		out.Does = cliv1alpha1.DoesPutBack
@@ -82,10 +82,10 @@ func NewNodeProgress(node string, order *refitv1alpha1.NodeUpgrade) cliv1alpha1.
 
 // atStep adds the agent's current step.
 func atStep(n *cliv1alpha1.NodeProgress, status *refitv1alpha1.NodeUpgradeStatus) {
-	n.Step, n.Since = status.Step, timeOf(status.StartedAt)
+	n.Step, n.Since = status.Step, timeOf(status.StartTime)
 	for _, step := range status.Steps {
-		if step.Name == status.Step && step.StartedAt != nil {
-			n.Since = timeOf(step.StartedAt)
+		if step.Name == status.Step && step.StartTime != nil {
+			n.Since = timeOf(step.StartTime)
 		}
 	}
 	if n.Step == "" && status.Error != nil {
@@ -94,7 +94,7 @@ func atStep(n *cliv1alpha1.NodeProgress, status *refitv1alpha1.NodeUpgradeStatus
 }
 
 func draining(n cliv1alpha1.NodeProgress, drain *refitv1alpha1.DrainStatus) cliv1alpha1.NodeProgress {
-	n.Does, n.Since, n.Remaining = cliv1alpha1.DoesDrain, timeOf(drain.StartedAt), int(drain.Remaining)
+	n.Does, n.Since, n.Remaining = cliv1alpha1.DoesDrain, timeOf(drain.StartTime), int(drain.Remaining)
 	switch drain.Phase {
 	case refitv1alpha1.DrainFailed:
 		n.Does, n.Step = cliv1alpha1.DoesFailed, "drain"

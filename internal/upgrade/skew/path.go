@@ -6,7 +6,7 @@ import "fmt"
 type Path struct {
 	From Version // of the control plane
 	To   Version
-	// Hops are the control plane's versions on the way. Only minor versions are known but for the last hop: a Release decides the patch.
+	// Hops are the control plane's versions on the way. Only minor versions are known but for the last hop: a ClusterRelease decides the patch.
 	// A patch release is one hop. The first hop is the version that the control plane has already when workers must catch up before it can move.
 	Hops []Version
 	// WorkersFollow holds, for each hop, whether the workers go to its version once the control plane is there.

@@ -204,8 +204,8 @@ func TestAnAgentSeesItsTwoObjectsAndWritesAboutItself(t *testing.T) {
 			return e.Report != nil && len(e.Report.OwnerReferences) == 1 && e.Report.OwnerReferences[0].UID == node.UID
 		})
 		now := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
-		must(t, c.ApplyReportStatus(t.Context(), refitv1alpha1.NodeReportStatus{Kernel: "6.8", ObservedAt: &now, HeldPackages: []string{"kubelet"}}))
-		must(t, c.ApplyReportStatus(t.Context(), refitv1alpha1.NodeReportStatus{Kernel: "6.9", ObservedAt: &now}))
+		must(t, c.ApplyReportStatus(t.Context(), refitv1alpha1.NodeReportStatus{Kernel: "6.8", ObservedTime: &now, HeldPackages: []string{"kubelet"}}))
+		must(t, c.ApplyReportStatus(t.Context(), refitv1alpha1.NodeReportStatus{Kernel: "6.9", ObservedTime: &now}))
 		until(t, events, "its facts", func(e cluster.Event) bool {
 			return e.Report != nil && e.Report.Status.Kernel == "6.9" && len(e.Report.Status.HeldPackages) == 0
 		})
@@ -223,7 +223,7 @@ func TestAnAgentSeesItsTwoObjectsAndWritesAboutItself(t *testing.T) {
 		_, err = orders(t, s).Patch(t.Context(), "n1", types.MergePatchType, drained, metav1.PatchOptions{}, "status")
 		must(t, err)
 		must(t, c.ApplyUpgradeStatus(t.Context(), "n1", refitv1alpha1.NodeUpgradeStatus{
-			Phase: refitv1alpha1.NodeApplying, ObservedSequence: 1, StartedAt: &now,
+			Phase: refitv1alpha1.NodeApplying, ObservedSequence: 1, StartTime: &now,
 			Drain: &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainFailed, Sequence: 9}, // what it read is sent back by mistake
 		}))
 		until(t, events, "its progress beside the controller's", func(e cluster.Event) bool {
@@ -234,7 +234,7 @@ func TestAnAgentSeesItsTwoObjectsAndWritesAboutItself(t *testing.T) {
 			t.Errorf("it wrote about another node: %v", err)
 		}
 		if _, err := c.Release(t.Context(), "rel"); !apierrors.IsNotFound(err) {
-			t.Errorf("a Release that is not there: %v", err)
+			t.Errorf("a ClusterRelease that is not there: %v", err)
 		}
 		if _, _, err := c.ServerTime(t.Context()); err != nil {
 			t.Error(err)

@@ -15,22 +15,22 @@ import (
 // key signs Releases, and is pinned on every host.
 var key = artifact.NewKey()
 
-// Release is a Release of a version of Kubernetes that the hosts accept. It brings nothing: the hosts are made up.
-func Release(version string) (*refitv1alpha1.Release, error) {
+// Release is a ClusterRelease of a version of Kubernetes that the hosts accept. It brings nothing: the hosts are made up.
+func Release(version string) (*refitv1alpha1.ClusterRelease, error) {
 	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: version})
 	if err != nil {
-		return nil, fmt.Errorf("writing a Release: %w", err)
+		return nil, fmt.Errorf("writing a ClusterRelease: %w", err)
 	}
 	envelope, err := artifact.Sign(payload, key)
 	if err != nil {
 		return nil, err
 	}
-	return &refitv1alpha1.Release{
-		ObjectMeta: metav1.ObjectMeta{Name: "kubernetes-" + version}, Spec: refitv1alpha1.ReleaseSpec{Kubernetes: version, Envelope: envelope},
+	return &refitv1alpha1.ClusterRelease{
+		ObjectMeta: metav1.ObjectMeta{Name: "kubernetes-" + version}, Spec: refitv1alpha1.ClusterReleaseSpec{Kubernetes: version, Envelope: envelope},
 	}, nil
 }
 
-// brings is the version that a Release brings, if the key on the hosts has signed it. It is read once: a Release never changes.
+// brings is the version that a ClusterRelease brings, if the key on the hosts has signed it. It is read once: a ClusterRelease never changes.
 func (a *Agents) brings(ctx context.Context, name string) string {
 	a.mu.Lock()
 	known := a.releases[name]
@@ -40,7 +40,7 @@ func (a *Agents) brings(ctx context.Context, name string) string {
 	}
 	var version string
 	a.write(ctx, func(ctx context.Context) error {
-		release := &refitv1alpha1.Release{}
+		release := &refitv1alpha1.ClusterRelease{}
 		if err := a.client.Get(ctx, types.NamespacedName{Name: name}, release); err != nil {
 			return err
 		}

@@ -79,7 +79,7 @@ func (h *host) do(ctx context.Context, step node.Step, work *node.Work) error {
 // bring makes the part that a step is about have a version.
 func (h *host) bring(step, version string) {
 	h.mu.Lock()
-	if _, is := h.versions[step]; is && step != node.StepEtcd { // of which the Releases here bring no other
+	if _, is := h.versions[step]; is && step != node.StepEtcd { // of which the ClusterReleases here bring no other
 		h.versions[step] = version
 	}
 	h.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 
 func failed(u *refitv1alpha1.ClusterUpgrade) {
 	u.Status.Phase, u.Status.Nodes.Failed = refitv1alpha1.PhaseStalled, 1
-	u.Status.Failures = []refitv1alpha1.Failure{{Node: "worker-1", Class: refitv1alpha1.FailureNeedsPerson, Step: "swap-kubelet", Message: "it does not start"}}
+	u.Status.Failures = []refitv1alpha1.Failure{{Node: "worker-1", Class: refitv1alpha1.FailureManualIntervention, Step: "swap-kubelet", Message: "it does not start"}}
 }
 
 // A person tells an operation something, twice: the second time nothing changes and nothing is wrong.

@@ -19,7 +19,7 @@ import (
 func draining(left int32) refitv1alpha1.NodeUpgradeStatus {
 	now := metav1.NewTime(time.Now().Truncate(time.Second))
 	return refitv1alpha1.NodeUpgradeStatus{Phase: refitv1alpha1.NodePrefetched, Drain: &refitv1alpha1.DrainStatus{
-		Sequence: 1, Phase: refitv1alpha1.DrainDraining, StartedAt: &now, Remaining: left,
+		Sequence: 1, Phase: refitv1alpha1.DrainDraining, StartTime: &now, Remaining: left,
 		Blockers: []refitv1alpha1.Blocker{{Pod: "shop/cart", Reason: "PodDisruptionBudget shop/cart allows 0 more disruptions"}},
 	}}
 }
@@ -125,9 +125,9 @@ func TestExplain(t *testing.T) {
 	u := b.operation(t, "op", failed)
 	at := metav1.NewTime(time.Now().Truncate(time.Second))
 	b.order(t, "worker-1", u, refitv1alpha1.PermitApply, refitv1alpha1.NodeUpgradeStatus{
-		Phase: refitv1alpha1.NodeFailed, Steps: []refitv1alpha1.StepStatus{{Name: "swap-kubelet", State: refitv1alpha1.StepFailed, StartedAt: &at, FinishedAt: &at}},
+		Phase: refitv1alpha1.NodeFailed, Steps: []refitv1alpha1.StepStatus{{Name: "swap-kubelet", State: refitv1alpha1.StepFailed, StartTime: &at, CompletionTime: &at}},
 		Error: &refitv1alpha1.NodeError{
-			Class: refitv1alpha1.FailureNeedsPerson, Reason: "Unhealthy", Step: "swap-kubelet", Message: "it does not start", Remedy: "mend it", At: at,
+			Class: refitv1alpha1.FailureManualIntervention, Reason: "Unhealthy", Step: "swap-kubelet", Message: "it does not start", Remedy: "mend it", At: at,
 			LogTail: "unknown flag: --x\nexit 1",
 		},
 	})

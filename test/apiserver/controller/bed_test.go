@@ -122,7 +122,7 @@ func (b *bed) empty() {
 		operations.Items[i].Finalizers = nil
 		must(b.t, client.IgnoreNotFound(b.client.Update(ctx, &operations.Items[i])))
 	}
-	all := []client.Object{&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.Release{}, &corev1.Node{}}
+	all := []client.Object{&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.ClusterRelease{}, &corev1.Node{}}
 	for _, object := range all {
 		must(b.t, b.client.DeleteAllOf(ctx, object))
 	}

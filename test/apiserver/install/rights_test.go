@@ -47,7 +47,7 @@ func TestWhatTheControllerMayDo(t *testing.T) {
 			"get core/configmaps kube-system/kube-proxy", "get core/configmaps kube-system/coredns", "get apps/deployments kube-system/coredns",
 			"list coordination.k8s.io/leases kube-system/", "create coordination.k8s.io/leases refit-system/", "update coordination.k8s.io/leases refit-system/refit",
 			"update refit.dev/clusterupgrades/status /op", "update refit.dev/clusterupgrades/finalizers /op", "create refit.dev/nodeupgrades",
-			"patch refit.dev/nodeupgrades/status /n1", "patch refit.dev/nodereports /n1", "get refit.dev/releases /r", "create core/events default/",
+			"patch refit.dev/nodeupgrades/status /n1", "patch refit.dev/nodereports /n1", "get refit.dev/clusterreleases /r", "create core/events default/",
 			"create core/pods refit-trial/", "watch core/pods refit-trial/", "delete core/pods refit-trial/n1", "list core/events refit-trial/",
 			"get apps/daemonsets refit-agent/refit-agent", "get /metrics", "get /readyz", "get /version",
 		}
@@ -73,11 +73,11 @@ func TestWhatTheControllerMayDo(t *testing.T) {
 			"create rbac.authorization.k8s.io/clusterrolebindings", "escalate rbac.authorization.k8s.io/clusterroles", "bind rbac.authorization.k8s.io/clusterroles",
 			"get core/configmaps kube-system/other", "list core/configmaps kube-system/", "get core/configmaps refit-agent/refit-agent",
 			"update core/configmaps refit-agent/refit-agent", "create core/nodes/proxy /n1", "get core/nodes/proxy /n1", "delete core/nodes /n1", "patch core/nodes/status /n1",
-			"update admissionregistration.k8s.io/validatingadmissionpolicies /refit-nodes", "patch apiextensions.k8s.io/customresourcedefinitions /releases.refit.dev",
+			"update admissionregistration.k8s.io/validatingadmissionpolicies /refit-nodes", "patch apiextensions.k8s.io/customresourcedefinitions /clusterreleases.refit.dev",
 			"update coordination.k8s.io/leases kube-system/kube-scheduler",
 			// Nothing that is people's or the agents'.
-			"approve refit.dev/clusterupgrades /op", "create refit.dev/clusterupgrades", "delete refit.dev/clusterupgrades /op", "create refit.dev/releases",
-			"update refit.dev/releases /r", "patch refit.dev/nodereports/status /n1", "create refit.dev/nodereports", "delete refit.dev/nodereports /n1",
+			"approve refit.dev/clusterupgrades /op", "create refit.dev/clusterupgrades", "delete refit.dev/clusterupgrades /op", "create refit.dev/clusterreleases",
+			"update refit.dev/clusterreleases /r", "patch refit.dev/nodereports/status /n1", "create refit.dev/nodereports", "delete refit.dev/nodereports /n1",
 			"get /logs", "get /debug/pprof",
 		} {
 			if b.may(t, what) {
@@ -106,7 +106,7 @@ func TestTheControllerSeesTheCluster(t *testing.T) {
 		b.apply(t, options(), false)
 		b.node(t, "n1", true)
 		b.kubeadm(t)
-		for deadline := time.Now().Add(patience); !b.may(t, "get refit.dev/releases /r") && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(patience); !b.may(t, "get refit.dev/clusterreleases /r") && time.Now().Before(deadline); {
 			time.Sleep(50 * time.Millisecond)
 		}
 		reader, err := observe.New(b.As(t, controllerUser, controllerGroups...), observe.Options{})

@@ -158,7 +158,7 @@ func checkWithoutRights(t *testing.T, s *apiserver.Server) {
 		cluster.PartCRDs:        "you may not list customresourcedefinitions.apiextensions.k8s.io: ",
 		cluster.PartKubeadm:     "you may not get configmap kubeadm-config in namespace kube-system: ",
 		cluster.PartReports:     "you may not list nodereports.refit.dev: ",
-		cluster.PartReleases:    "you may not list releases.refit.dev: ",
+		cluster.PartReleases:    "you may not list clusterreleases.refit.dev: ",
 		cluster.PartWebhooks:    "you may not list validatingwebhookconfigurations.admissionregistration.k8s.io: ",
 		cluster.PartVolumes:     "you may not list persistentvolumes: ",
 		cluster.PartActors:      "you may not list leases.coordination.k8s.io in namespace kube-system: ",

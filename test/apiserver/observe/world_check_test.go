@@ -208,7 +208,7 @@ func checkRefit(t *testing.T, got *cluster.Snapshot) {
 		t.Errorf("the work on worker-1 is %+v", u)
 	}
 	if len(got.Releases) != 2 {
-		t.Fatalf("the Releases are %+v", got.Releases)
+		t.Fatalf("the ClusterReleases are %+v", got.Releases)
 	}
 	if good := got.Releases[0]; good.Error != "" || good.Payload.Etcd != "3.6.8" || !strings.HasPrefix(good.Digest, "sha256:") {
 		t.Errorf("the good Release is %+v", good)

@@ -234,10 +234,10 @@ func refitObjects(t *testing.T, s *apiserver.Server) {
 		"nodeUID": "uid", "machineID": strings.Repeat("0", 32),
 		"operation": map[string]any{"name": "mine", "uid": "uid"}, "release": map[string]any{"name": "good", "digest": "sha256:" + strings.Repeat("0", 64)},
 	}, map[string]any{"error": map[string]any{
-		"at": "2026-03-02T10:00:00Z", "class": "NeedsPerson", "reason": "DiskFull", "message": "no room", "remedy": "make room", "logTail": secret + "-log",
+		"at": "2026-03-02T10:00:00Z", "class": "ManualInterventionRequired", "reason": "DiskFull", "message": "no room", "remedy": "make room", "logTail": secret + "-log",
 	}})
-	add("Release", "good", map[string]any{"kubernetes": "v1.36.3", "envelope": envelopeOf(t, "v1.36.3")}, nil)
-	add("Release", "lying", map[string]any{"kubernetes": "v1.36.3", "envelope": envelopeOf(t, "v1.36.2")}, nil)
+	add("ClusterRelease", "good", map[string]any{"kubernetes": "v1.36.3", "envelope": envelopeOf(t, "v1.36.3")}, nil)
+	add("ClusterRelease", "lying", map[string]any{"kubernetes": "v1.36.3", "envelope": envelopeOf(t, "v1.36.2")}, nil)
 	add("ClusterUpgrade", "former", map[string]any{"target": map[string]any{"kubernetes": "v1.35.4"}}, nil)
 	add("ClusterUpgrade", "mine", map[string]any{"target": map[string]any{"kubernetes": "v1.36.3"}}, nil)
 	add("ClusterUpgrade", "other", map[string]any{"target": map[string]any{"kubernetes": "v1.36.3"}}, nil)

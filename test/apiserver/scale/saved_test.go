@@ -64,7 +64,7 @@ func planSaved(t *testing.T, refit, path string) cost {
 	begun := time.Now()
 	out, err := cmd.CombinedOutput()
 	wall := time.Since(begun)
-	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) { // 3: there is no Release
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) { // 3: there is no ClusterRelease
 		t.Fatalf("refit plan: %v\n%s", err, out)
 	}
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)

@@ -108,7 +108,7 @@ func planAll(t *testing.T, s *apiserver.Server) {
 	begun := time.Now()
 	out, err := cmd.Output()
 	took := time.Since(begun)
-	// Findings block this plan (there is no Release), which is told by the exit code 3; any other failure is one.
+	// Findings block this plan (there is no ClusterRelease), which is told by the exit code 3; any other failure is one.
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() != 3 {
 		t.Fatalf("refit plan: %v\n%s", err, exit.Stderr)
 	} else if err != nil && exit == nil {

@@ -173,7 +173,7 @@ func (w *world) ends(phase refitv1alpha1.TrialPhase) refitv1alpha1.TrialStatus {
 		found = w.trial(ctx)
 		return found.Phase == phase
 	})
-	if found.FinishedAt.IsZero() {
+	if found.CompletionTime.IsZero() {
 		w.t.Errorf("nobody says when it ended: %+v", found)
 	}
 	return found

@@ -21,7 +21,7 @@ func TestColumns(t *testing.T) {
 		"ClusterUpgrade": "Name=shown Target=v1.36.3 Phase=Running Done=7 Nodes=9 Doing=Draining w3",
 		"NodeUpgrade":    "Name=shown Permit=Apply Release=v1.36.3 Drain=Blocked Phase=Applying Step=kubelet-swap Error=no room",
 		"NodeReport":     "Name=shown Kubelet=v1.35.4 Containerd=2.1.4 Packages=Deb Etcd=3.6.5 Missing=3",
-		"Release":        "Name=shown Kubernetes=v1.36.3",
+		"ClusterRelease": "Name=shown Kubernetes=v1.36.3",
 	}
 	more := map[string]fields{
 		"ClusterUpgrade": {
@@ -29,11 +29,11 @@ func TestColumns(t *testing.T) {
 		},
 		"NodeUpgrade": {
 			"spec.permit": "Apply", "status.drain": object{"phase": "Blocked", "sequence": int64(5)}, "status.phase": "Applying", "status.step": "kubelet-swap",
-			"status.error": object{"class": "NeedsPerson", "reason": "DiskFull", "message": "no room", "remedy": "make some", "at": now},
+			"status.error": object{"class": "ManualInterventionRequired", "reason": "DiskFull", "message": "no room", "remedy": "make some", "at": now},
 		},
 		"NodeReport": {
 			"status.versions": object{"kubelet": "v1.35.4", "containerd": "2.1.4"}, "status.packageKind": "Deb",
-			"status.etcd": object{"name": "n", "version": "3.6.5"}, "status.missingArtifacts": int64(3), "status.observedAt": now,
+			"status.etcd": object{"name": "n", "version": "3.6.5"}, "status.missingArtifacts": int64(3), "status.observedTime": now,
 		},
 	}
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
@@ -71,7 +71,7 @@ func row(t *testing.T, s *apiserver.Server, kind string) string {
 
 func TestShortNamesAndCategory(t *testing.T) {
 	want := map[string][]string{
-		"clusterupgrades": {"cu", "cup"}, "nodeupgrades": {"nu", "nup"}, "nodereports": {"nr", "nrep"}, "releases": {"rel"},
+		"clusterupgrades": {"cu", "cup"}, "nodeupgrades": {"nu", "nup"}, "nodereports": {"nr", "nrep"}, "clusterreleases": {"crel"},
 	}
 	s := serverOf(t, apiserver.Versions(t)[0])
 	asker, err := discovery.NewDiscoveryClientForConfig(s.RESTConfig())

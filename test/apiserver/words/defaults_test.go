@@ -53,7 +53,7 @@ func TestGoWritesBackWhatItRead(t *testing.T) {
 	s := serverOf(t, apiserver.Versions(t)[0])
 	into := map[string]any{
 		"ClusterUpgrade": &refitv1alpha1.ClusterUpgrade{}, "NodeUpgrade": &refitv1alpha1.NodeUpgrade{},
-		"NodeReport": &refitv1alpha1.NodeReport{}, "Release": &refitv1alpha1.Release{},
+		"NodeReport": &refitv1alpha1.NodeReport{}, "ClusterRelease": &refitv1alpha1.ClusterRelease{},
 	}
 	for _, kind := range sorted(definitions(t)) {
 		for _, largest := range []bool{false, true} {

@@ -59,7 +59,7 @@ func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
 		}
 		made(t, s, smallest("NodeUpgrade", "system"))
 		made(t, s, smallest("ClusterUpgrade", "op"))
-		made(t, s, smallest("Release", "rel"))
+		made(t, s, smallest("ClusterRelease", "rel"))
 		n1 := func(kind string) dynamic.ResourceInterface {
 			return objects(t, s.As(t, "system:node:n1", "system:nodes"), kind)
 		}
@@ -99,8 +99,8 @@ func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
 			n1("NodeUpgrade").DeleteCollection(t.Context(), metav1.DeleteOptions{DryRun: dryRun}, metav1.ListOptions{}), notThis+"DELETE nodeupgrades")
 		refusedFor(t, "an operation", patch(n1("ClusterUpgrade"), "op", `{"spec":{"paused":true}}`), notThis+"UPDATE clusterupgrades")
 		refusedFor(t, "an operation's status", patch(n1("ClusterUpgrade"), "op", `{"status":{"epoch":9}}`, "status"), notThis+"UPDATE clusterupgrades/status")
-		refusedFor(t, "a Release deleted", remove("Release", "rel"), notThis+"DELETE releases")
-		refusedFor(t, "a Release", create("Release", "n1", fields{}), notThis+"CREATE releases")
+		refusedFor(t, "a ClusterRelease deleted", remove("ClusterRelease", "rel"), notThis+"DELETE clusterreleases")
+		refusedFor(t, "a ClusterRelease", create("ClusterRelease", "n1", fields{}), notThis+"CREATE clusterreleases")
 		refusedFor(t, "an order", create("NodeUpgrade", "n1-new", fields{}), notThis+"CREATE nodeupgrades")
 		refusedFor(t, "another's report created", create("NodeReport", "n3", fields{}), onlyOwn)
 

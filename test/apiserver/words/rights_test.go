@@ -75,7 +75,7 @@ func waitBound(t *testing.T, client kubernetes.Interface, subject rbacv1.Subject
 // What each role may do, all of it.
 func TestRights(t *testing.T) {
 	const read = "get list watch"
-	everything := map[string]string{"clusterupgrades": read, "nodeupgrades": read, "nodereports": read, "releases": read}
+	everything := map[string]string{"clusterupgrades": read, "nodeupgrades": read, "nodereports": read, "clusterreleases": read}
 	and := func(more map[string]string) map[string]string {
 		all := maps.Clone(everything)
 		maps.Copy(all, more)
@@ -86,7 +86,7 @@ func TestRights(t *testing.T) {
 		"refit-operator": and(map[string]string{"clusterupgrades": read + " create update patch"}),
 		"refit-approver": and(map[string]string{"clusterupgrades": read + " update patch approve"}),
 		"refit-node": {
-			"nodeupgrades": read, "releases": read, "nodereports": read + " create update patch",
+			"nodeupgrades": read, "clusterreleases": read, "nodereports": read + " create update patch",
 			"nodeupgrades/status": "get update patch", "nodereports/status": "get update patch",
 		},
 	}
@@ -115,7 +115,7 @@ func rights(t *testing.T, s *apiserver.Server, user string, groups []string) map
 	client, err := kubernetes.NewForConfig(s.RESTConfig())
 	must(t, err)
 	found := map[string]string{}
-	for _, kind := range []string{"clusterupgrades", "nodeupgrades", "nodereports", "releases"} {
+	for _, kind := range []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases"} {
 		for _, part := range []string{"", "status"} {
 			for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "approve"} {
 				review, err := client.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{

@@ -42,8 +42,8 @@ func smallest(kind, name string) object {
 			"machineID": "0123456789abcdef0123456789abcdef", "sequence": int64(5), "epoch": int64(3), "role": "Worker",
 			"release": object{"name": "v1.36.3", "digest": hashA}, "permit": "Hold",
 		},
-		"NodeReport": {},
-		"Release":    {"kubernetes": "v1.36.3", "envelope": "QUJD"},
+		"NodeReport":     {},
+		"ClusterRelease": {"kubernetes": "v1.36.3", "envelope": "QUJD"},
 	}[kind]
 	return object{"apiVersion": "refit.dev/v1alpha1", "kind": kind, "metadata": object{"name": name}, "spec": spec}
 }
@@ -100,17 +100,17 @@ var tryouts = []tryout{
 	// Names
 	{"ClusterUpgrade", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
 	{"ClusterUpgrade", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
-	{"Release", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
-	{"Release", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
+	{"ClusterRelease", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
+	{"ClusterRelease", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
 	{"NodeUpgrade", "a name as long as a node's", nil, fields{"metadata.name": strings.Repeat("a", 253)}, ""},
 
 	// What to move to
 	{"ClusterUpgrade", "a version", nil, fields{}, ""},
-	{"ClusterUpgrade", "a Release", nil, fields{"spec.target": object{"release": "mine"}}, ""},
+	{"ClusterUpgrade", "a ClusterRelease", nil, fields{"spec.target": object{"release": "mine"}}, ""},
 	{"ClusterUpgrade", "both", nil, fields{"spec.target.release": "mine"}, badTarget},
 	{"ClusterUpgrade", "neither", nil, fields{"spec.target": object{}}, badTarget},
 	{"ClusterUpgrade", "no target", nil, fields{"spec.target": nil}, "spec.target: Required value"},
-	{"ClusterUpgrade", "a Release without a name", nil, fields{"spec.target": object{"release": ""}}, "spec.target.release"},
+	{"ClusterUpgrade", "a ClusterRelease without a name", nil, fields{"spec.target": object{"release": ""}}, "spec.target.release"},
 	{"ClusterUpgrade", "the first patch", nil, fields{"spec.target.kubernetes": "v1.40.0"}, ""},
 	{"ClusterUpgrade", "a version without v", nil, fields{"spec.target.kubernetes": "1.36.3"}, badVersion},
 	{"ClusterUpgrade", "a minor version", nil, fields{"spec.target.kubernetes": "v1.36"}, badVersion},
@@ -121,8 +121,8 @@ var tryouts = []tryout{
 
 	// What cannot be changed
 	{"ClusterUpgrade", "another version later", fields{}, fields{"spec.target.kubernetes": "v1.36.4"}, targetStays},
-	{"ClusterUpgrade", "a Release instead", fields{}, fields{"spec.target": object{"release": "mine"}}, targetStays},
-	{"ClusterUpgrade", "another Release", fields{"spec.target": object{"release": "mine"}}, fields{"spec.target.release": "yours"}, targetStays},
+	{"ClusterUpgrade", "a ClusterRelease instead", fields{}, fields{"spec.target": object{"release": "mine"}}, targetStays},
+	{"ClusterUpgrade", "another ClusterRelease", fields{"spec.target": object{"release": "mine"}}, fields{"spec.target.release": "yours"}, targetStays},
 	{"ClusterUpgrade", "another scope", fields{"spec.scope": "Workers"}, fields{"spec.scope": "ControlPlane"}, scopeStays},
 	{"ClusterUpgrade", "no scope any more", fields{"spec.scope": "Workers"}, fields{"spec.scope": nil}, scopeStays},
 	{"ClusterUpgrade", "a scope where there was none", fields{}, fields{"spec.scope": "Workers"}, scopeStays},
@@ -135,9 +135,9 @@ var tryouts = []tryout{
 	{"ClusterUpgrade", "labels where they were empty", fields{"spec.nodeSelector": object{}}, fields{"spec.nodeSelector": object{"zone": "a"}}, nodesStay},
 	{"ClusterUpgrade", "empty labels left out", fields{"spec.nodeSelector": object{}}, fields{"spec.nodeSelector": nil}, ""},
 	{"ClusterUpgrade", "the same labels, another policy", fields{"spec.nodeSelector": object{"zone": "a"}}, fields{"spec.rollback": "Manual"}, ""},
-	{"Release", "another version", fields{}, fields{"spec.kubernetes": "v1.36.4"}, "a Release cannot be changed: make another one"},
-	{"Release", "another envelope", fields{}, fields{"spec.envelope": "QUJE"}, "a Release cannot be changed: make another one"},
-	{"Release", "a label", fields{}, fields{"metadata.labels": object{"a": "b"}}, ""},
+	{"ClusterRelease", "another version", fields{}, fields{"spec.kubernetes": "v1.36.4"}, "a ClusterRelease cannot be changed: make another one"},
+	{"ClusterRelease", "another envelope", fields{}, fields{"spec.envelope": "QUJE"}, "a ClusterRelease cannot be changed: make another one"},
+	{"ClusterRelease", "a label", fields{}, fields{"metadata.labels": object{"a": "b"}}, ""},
 
 	// One way
 	{"ClusterUpgrade", "abort", fields{}, fields{"spec.aborted": true}, ""},

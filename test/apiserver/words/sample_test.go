@@ -146,7 +146,7 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 	}
 	switch s.kind + " " + path {
 	case "ClusterUpgrade spec.target.kubernetes":
-		return nil, true // the name of a Release is longer
+		return nil, true // the name of a ClusterRelease is longer
 	case "ClusterUpgrade spec.nodeSelector":
 		return labels(pick(1, 16), pick(1, 65), pick(1, 63)), true
 	case "ClusterUpgrade spec.pools[].nodeSelector":

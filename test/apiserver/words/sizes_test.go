@@ -28,13 +28,13 @@ var limits = map[string]int{"ClusterUpgrade": 128 * kib, "NodeUpgrade": 16 * kib
 func TestTheLargestObjects(t *testing.T) {
 	most := map[string]int{
 		"ClusterUpgrade": limits["ClusterUpgrade"], "NodeUpgrade": limits["NodeUpgrade"],
-		"NodeReport": 40 * kib, "Release": 260 * kib,
+		"NodeReport": 40 * kib, "ClusterRelease": 260 * kib,
 	}
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)
 		for _, kind := range sorted(most) {
 			name := strings.Repeat("n", 253) // a node's
-			if kind == "ClusterUpgrade" || kind == "Release" {
+			if kind == "ClusterUpgrade" || kind == "ClusterRelease" {
 				name = strings.Repeat("n", 63)
 			}
 			size := storedSize(t, s, sampler{kind: kind, largest: true}.object(t, name))
@@ -129,7 +129,7 @@ func largeOperation() *refitv1alpha1.ClusterUpgrade {
 			},
 		})
 		cu.Status.Failures = append(cu.Status.Failures, refitv1alpha1.Failure{
-			Node: node(i), Class: refitv1alpha1.FailureNeedsPerson, Step: "kubelet-start",
+			Node: node(i), Class: refitv1alpha1.FailureManualIntervention, Step: "kubelet-start",
 			Message: "the kubelet did not become healthy within 2m0s: failed to run Kubelet: running with swap on is not supported",
 			Remedy:  "turn swap off on the host, or set failSwapOn: false in its kubelet configuration, then run: refit retry to-v1.37.1",
 		})
@@ -158,7 +158,7 @@ func largeOperation() *refitv1alpha1.ClusterUpgrade {
 }
 
 // controlPlaneReport is the report of a control plane node with much to tell: five etcd members, every certificate that
-// kubeadm makes, a long kubelet configuration, drift, and nothing of the Release there yet.
+// kubeadm makes, a long kubelet configuration, drift, and nothing of the ClusterRelease there yet.
 func controlPlaneReport() *refitv1alpha1.NodeReport {
 	yes := true
 	offset, missing, inodes := int64(-123), int32(9), int32(93)
@@ -167,7 +167,7 @@ func controlPlaneReport() *refitv1alpha1.NodeReport {
 	report.APIVersion, report.Kind, report.Name = refitv1alpha1.GroupVersion.String(), "NodeReport", "control-plane-0001.rack-01.example.internal"
 	report.Spec.Request = 17
 	report.Status = refitv1alpha1.NodeReportStatus{
-		Answered: 17, ObservedAt: &at, AgentVersion: "v0.1.0", OrderFormat: 1, NodeUID: "123e4567-e89b-12d3-a456-426614174000",
+		Answered: 17, ObservedTime: &at, AgentVersion: "v0.1.0", OrderFormat: 1, NodeUID: "123e4567-e89b-12d3-a456-426614174000",
 		MachineID: strings.Repeat("e", 32), BootID: "123e4567-e89b-12d3-a456-426614174001", AcceptedSequence: 42,
 		ReleaseKeys: []string{hashA, hashB}, OS: "Ubuntu 24.04.2 LTS", Arch: "amd64", Kernel: "6.8.0-51-generic", PackageKind: refitv1alpha1.PackageDeb,
 		HeldPackages:  []string{"kubeadm", "kubelet", "kubectl", "containerd.io", "cri-tools", "kubernetes-cni"},

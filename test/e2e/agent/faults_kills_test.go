@@ -295,8 +295,8 @@ func singleEtcdAgain(f fault) {
 		s.b.order(t, s.n, permit(refitv1alpha1.PermitApply))
 		status := s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeSucceeded)
 		for _, step := range status.Steps {
-			if step.Name == "swap-etcd" && step.StartedAt != nil && step.FinishedAt != nil {
-				slowest = max(slowest, step.FinishedAt.Sub(step.StartedAt.Time))
+			if step.Name == "swap-etcd" && step.StartTime != nil && step.CompletionTime != nil {
+				slowest = max(slowest, step.CompletionTime.Sub(step.StartTime.Time))
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func etcdRestored(f fault) {
 
 	must(t, restoreBackup(t.Context(), cp))
 	must(t, s.b.WaitRecovered(t.Context(), recovery))
-	s.b.refused(t, s.n, "OrderFromThePast")
+	s.b.refused(t, s.n, "StaleSequence")
 	now, err := bed.StateOf(t.Context(), s.n)
 	must(t, err)
 	must(t, now.Differences(is))

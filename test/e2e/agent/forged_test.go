@@ -22,7 +22,7 @@ import (
 	"github.com/refit-dev/refit/test/e2e/bed"
 )
 
-// signed brings a Release into the cluster whose payload no honest program would make, signed by this key.
+// signed brings a ClusterRelease into the cluster whose payload no honest program would make, signed by this key.
 func (b *agents) signed(t *testing.T, name string, p refitv1alpha1.ReleasePayload, k bed.Key) *bed.Release {
 	t.Helper()
 	payload, err := json.Marshal(p)
@@ -34,10 +34,10 @@ func (b *agents) signed(t *testing.T, name string, p refitv1alpha1.ReleasePayloa
 }
 
 func (b *agents) writeRelease(ctx context.Context, name, version string, envelope []byte) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&refitv1alpha1.Release{
-		TypeMeta:   metav1.TypeMeta{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: "Release"},
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&refitv1alpha1.ClusterRelease{
+		TypeMeta:   metav1.TypeMeta{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: "ClusterRelease"},
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       refitv1alpha1.ReleaseSpec{Kubernetes: version, Envelope: envelope},
+		Spec:       refitv1alpha1.ClusterReleaseSpec{Kubernetes: version, Envelope: envelope},
 	})
 	if err != nil {
 		return err

@@ -44,8 +44,8 @@ func TestAgentRefuses(t *testing.T) {
 		{"another node of the same name", "OtherMachine", false, func(o *refitv1alpha1.NodeUpgradeSpec) { o.NodeUID = "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e91" }},
 		{"another role", "OtherMachine", false, as(refitv1alpha1.RoleControlPlane)},
 		{"a newer format", "FormatUnknown", false, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Format++ }},
-		{"an order from the past", "OrderFromThePast", true, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Sequence = 9 }},
-		{"an order of a deposed leader", "LeaderDeposed", true, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Sequence, o.Epoch = 1000, 4 }},
+		{"an order from the past", "StaleSequence", true, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Sequence = 9 }},
+		{"an order of a deposed leader", "StaleEpoch", true, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Sequence, o.Epoch = 1000, 4 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			good := *b.orders[n.Name()]
@@ -90,7 +90,7 @@ func (b *agents) accepted(t *testing.T, n *cluster.Node, changes ...change) {
 func (b *agents) changedByte(t *testing.T, r *bed.Release) *bed.Release {
 	t.Helper()
 	signed := b.signed(t, "whole", r.Payload, b.Key)
-	whole, err := bed.Get[refitv1alpha1.Release](t.Context(), b.Bed, bed.Releases, signed.Ref.Name)
+	whole, err := bed.Get[refitv1alpha1.ClusterRelease](t.Context(), b.Bed, bed.Releases, signed.Ref.Name)
 	must(t, err)
 	envelope := bytes.Clone(whole.Spec.Envelope)
 	at := bytes.Index(envelope, []byte(`"payload":"`)) + 200

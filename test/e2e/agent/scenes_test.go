@@ -157,8 +157,8 @@ func (s *scene) putBack(t *testing.T, kept ...string) refitv1alpha1.NodeUpgradeS
 // took is how long a way back took, from the moment at which the step began that failed, by the host's own clock.
 func took(status refitv1alpha1.NodeUpgradeStatus, step string) (time.Duration, error) {
 	for _, one := range status.Steps {
-		if one.Name == step && one.StartedAt != nil && status.FinishedAt != nil {
-			return status.FinishedAt.Sub(one.StartedAt.Time), nil
+		if one.Name == step && one.StartTime != nil && status.CompletionTime != nil {
+			return status.CompletionTime.Sub(one.StartTime.Time), nil
 		}
 	}
 	return 0, fmt.Errorf("the status does not say when %s began and all ended", step)

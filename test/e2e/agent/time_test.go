@@ -135,8 +135,8 @@ func newTimed(t *testing.T, controlPlanes int) *agents {
 func tellSteps(t *testing.T, n *cluster.Node, status refitv1alpha1.NodeUpgradeStatus) {
 	t.Helper()
 	for _, step := range status.Steps {
-		if step.StartedAt != nil && step.FinishedAt != nil {
-			t.Logf("%s: %-20s %3.0f s", n.Name(), step.Name, step.FinishedAt.Sub(step.StartedAt.Time).Seconds())
+		if step.StartTime != nil && step.CompletionTime != nil {
+			t.Logf("%s: %-20s %3.0f s", n.Name(), step.Name, step.CompletionTime.Sub(step.StartTime.Time).Seconds())
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// Bed is a cluster without anything of Refit's in it, all that is needed to bring that, and a server from which hosts get the files of Releases.
+// Bed is a cluster without anything of Refit's in it, all that is needed to bring that, and a server from which hosts get the files of ClusterReleases.
 type Bed struct {
 	*cluster.Cluster
 	Programs

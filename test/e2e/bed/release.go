@@ -16,14 +16,14 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// Release is a Release in the cluster.
+// Release is a ClusterRelease in the cluster.
 type Release struct {
 	Ref     refitv1alpha1.ReleaseRef
 	Payload refitv1alpha1.ReleasePayload
 	Parts   builder.Release
 }
 
-// Bring makes the Release of a version as a person does: `refit release create` from a folder, then `sign`, and applies it. Its files are on the server from
+// Bring makes the ClusterRelease of a version as a person does: `refit release create` from a folder, then `sign`, and applies it. Its files are on the server from
 // then on.
 func (b *Bed) Bring(t *testing.T, version string) *Release {
 	t.Helper()
@@ -46,9 +46,9 @@ func (b *Bed) Bring(t *testing.T, version string) *Release {
 	return r
 }
 
-// read takes what an order needs to know from a Release's manifest.
+// read takes what an order needs to know from a ClusterRelease's manifest.
 func (r *Release) read(manifest []byte) error {
-	var object refitv1alpha1.Release
+	var object refitv1alpha1.ClusterRelease
 	if err := yaml.Unmarshal(manifest, &object); err != nil {
 		return err
 	}

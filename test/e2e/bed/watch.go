@@ -20,7 +20,7 @@ var (
 	Operations   = refitv1alpha1.GroupVersion.WithResource("clusterupgrades")
 	NodeUpgrades = refitv1alpha1.GroupVersion.WithResource("nodeupgrades")
 	NodeReports  = refitv1alpha1.GroupVersion.WithResource("nodereports")
-	Releases     = refitv1alpha1.GroupVersion.WithResource("releases")
+	Releases     = refitv1alpha1.GroupVersion.WithResource("clusterreleases")
 )
 
 // Get reads one object.

@@ -35,7 +35,7 @@ type bed struct {
 	hosts   map[string]*host
 }
 
-// newBed makes a cluster with the testbed's workload, Refit's definitions, and a Release for every hop.
+// newBed makes a cluster with the testbed's workload, Refit's definitions, and a ClusterRelease for every hop.
 func newBed(t *testing.T, spec cluster.Spec) *bed {
 	t.Helper()
 	c := testbed.Up(t, spec)

@@ -29,7 +29,7 @@ func nodeDefects() []defect {
 			want:   []want{{check: "KubeletTooOld", object: "Node old"}},
 			also: []also{
 				notReadySoon("old"),
-				{check: "ReleaseMissing", object: "Release for " + older, why: "a worker that old has to come to the control plane's version first"},
+				{check: "ReleaseMissing", object: "ClusterRelease for " + older, why: "a worker that old has to come to the control plane's version first"},
 			},
 		},
 		{
@@ -122,15 +122,15 @@ func otherDefects() []defect {
 			want: []want{{check: "ClusterAPIManaged", object: "Node check-worker-1", weighs: warn}},
 		},
 		{
-			name:   "no Release to install",
+			name:   "no ClusterRelease to install",
 			faults: []fault{missing(newer)},
-			want:   []want{{check: "ReleaseMissing", object: "Release for " + newer}},
-			also:   []also{{check: "ReleaseMissing", object: "Release for 1.36", why: "the way further leads over it"}},
+			want:   []want{{check: "ReleaseMissing", object: "ClusterRelease for " + newer}},
+			also:   []also{{check: "ReleaseMissing", object: "ClusterRelease for 1.36", why: "the way further leads over it"}},
 		},
 		{
-			name:   "a Release that says something else than was signed",
+			name:   "a ClusterRelease that says something else than was signed",
 			faults: []fault{objects(release("forged", "v1.36.4", "v1.35.0"))},
-			want:   []want{{check: "ReleaseUnreadable", object: "Release forged", weighs: warn}},
+			want:   []want{{check: "ReleaseUnreadable", object: "ClusterRelease forged", weighs: warn}},
 		},
 		{
 			name:   "an older upgrade that is not finished",
@@ -140,7 +140,7 @@ func otherDefects() []defect {
 	}
 }
 
-// missing is a Release that is not there.
+// missing is a ClusterRelease that is not there.
 func missing(version string) fault {
 	of := objects(release("kubernetes-"+version, version, version))
 	return fault{seed: of.restore, restore: of.seed}

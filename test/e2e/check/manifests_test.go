@@ -167,7 +167,7 @@ stringData: {release: %[4]q}
 `, h.name, shop, h.status, base64.StdEncoding.EncodeToString(packed.Bytes()))
 }
 
-// release is a Release, signed by nobody in particular: whether its signature is good is for agents to say.
+// release is a ClusterRelease, signed by nobody in particular: whether its signature is good is for agents to say.
 func release(name, version, signed string) string {
 	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: signed})
 	if err != nil {
@@ -180,6 +180,6 @@ func release(name, version, signed string) string {
 	if err != nil {
 		panic(err)
 	}
-	return fmt.Sprintf(`{apiVersion: %s, kind: Release, metadata: {name: %s}, spec: {kubernetes: %s, envelope: %s}}`,
+	return fmt.Sprintf(`{apiVersion: %s, kind: ClusterRelease, metadata: {name: %s}, spec: {kubernetes: %s, envelope: %s}}`,
 		refitv1alpha1.GroupVersion, name, version, base64.StdEncoding.EncodeToString(envelope))
 }

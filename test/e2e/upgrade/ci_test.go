@@ -15,7 +15,7 @@ func TestUpgradeCI(t *testing.T) {
 	begun := time.Now()
 	s := newSite(t, cluster.Spec{Name: "upci", Workers: 2, Kubernetes: older}, inCluster)
 	r := s.Bring(t, newer)
-	t.Logf("cluster, Refit and Release after %.0f s", time.Since(begun).Seconds())
+	t.Logf("cluster, Refit and ClusterRelease after %.0f s", time.Since(begun).Seconds())
 
 	monitor := s.monitor(t)
 	killing := s.kills(t, 5, 30*time.Second)

@@ -13,7 +13,7 @@ type Binaries struct {
 
 // Binaries finds the programs of a Kubernetes release and its etcd, and builds
 // those that are missing: all that a control plane without nodes needs. It
-// takes the entries that Release takes, and neither needs root nor any tool but Go.
+// takes the entries that ClusterRelease takes, and neither needs root nor any tool but Go.
 func (b *Builder) Binaries(ctx context.Context, kubernetes string) (Binaries, error) {
 	parts, err := b.parts(ctx, kubernetes)
 	if err != nil {

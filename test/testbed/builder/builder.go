@@ -56,7 +56,7 @@ func (b *Builder) Build(ctx context.Context, kubernetes []string) error {
 	return nil
 }
 
-// A Release is where the parts of a Kubernetes release are.
+// A ClusterRelease is where the parts of a Kubernetes release are.
 type Release struct {
 	versions.Release
 	Bin           string   // directory with the seven commands

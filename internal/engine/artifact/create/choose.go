@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
-// choose takes the programs and packages that belong to the Release.
+// choose takes the programs and packages that belong to the ClusterRelease.
 func (m *making) choose(context.Context) error {
 	for _, part := range []struct {
 		part    refitv1alpha1.Part
@@ -105,7 +105,7 @@ func (m *making) versionOfPart(part refitv1alpha1.Part, flag string) (string, er
 		part, strings.Join(versions, ", "), flag, part)
 }
 
-// versionsOf is the versions of a part that were found, as a Release writes them: those of packages only where no program has the same.
+// versionsOf is the versions of a part that were found, as a ClusterRelease writes them: those of packages only where no program has the same.
 func (m *making) versionsOf(part refitv1alpha1.Part) []string {
 	var out []string
 	for _, kind := range []refitv1alpha1.PackageKind{refitv1alpha1.PackageBinary, refitv1alpha1.PackageDeb} {

@@ -24,7 +24,7 @@ type making struct {
 	images   []*found
 }
 
-// Payload makes the payload of a Release.
+// Payload makes the payload of a ClusterRelease.
 func Payload(ctx context.Context, o Options) (Result, error) {
 	if err := o.check(); err != nil {
 		return Result{}, err
@@ -61,7 +61,7 @@ func (m *making) finish(context.Context) error {
 	}
 	m.result.Payload = m.payload
 	if err := artifact.ValidatePayload(m.payload); err != nil {
-		return fmt.Errorf("what was found makes no Release: %w", err)
+		return fmt.Errorf("what was found makes no ClusterRelease: %w", err)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (m *making) warn(format string, args ...any) {
 	}
 }
 
-// missing refuses a Release that a kubeadm host could not be upgraded with.
+// missing refuses a ClusterRelease that a kubeadm host could not be upgraded with.
 func (m *making) missing(context.Context) error {
 	var lacks []string
 	archs := map[string]bool{}

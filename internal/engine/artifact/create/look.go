@@ -16,7 +16,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
-// found is something in a folder that a Release can have.
+// found is something in a folder that a ClusterRelease can have.
 type found struct {
 	full, path string // path is relative to the folder it was found in
 	file       refitv1alpha1.ReleaseFile
@@ -25,7 +25,7 @@ type found struct {
 
 // What is not taken, in words for a person.
 const (
-	notKnown     = "not part of a Release"
+	notKnown     = "not part of a ClusterRelease"
 	otherVersion = "of another version"
 	otherImage   = "an image that kubeadm does not want"
 	leftOut      = "left out as asked"

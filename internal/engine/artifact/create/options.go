@@ -9,9 +9,9 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Options are what a Release is made from.
+// Options are what a ClusterRelease is made from.
 type Options struct {
-	// Kubernetes is the version to make a Release of, such as v1.36.3.
+	// Kubernetes is the version to make a ClusterRelease of, such as v1.36.3.
 	Kubernetes string
 	// Folders are looked through for programs, packages and image archives.
 	Folders []string
@@ -39,7 +39,7 @@ type Online struct {
 	Archs []string
 }
 
-// Optional lists what a Release may be without.
+// Optional lists what a ClusterRelease may be without.
 func Optional() []string {
 	return []string{"containerd", "runc", "cni", "kubectl", "etcd", "coredns", "kube-proxy"}
 }
@@ -49,7 +49,7 @@ type Result struct {
 	Payload refitv1alpha1.ReleasePayload
 	// Skipped is what was found and not taken.
 	Skipped []Skipped
-	// Warnings are what may be wrong with the Release.
+	// Warnings are what may be wrong with the ClusterRelease.
 	Warnings []string
 }
 
@@ -72,7 +72,7 @@ func (o *Options) check() error {
 		}
 	}
 	if len(o.Folders) == 0 && o.Online == nil {
-		return WrongOptionError{errors.New("there is neither a folder nor upstream to make a Release from")}
+		return WrongOptionError{errors.New("there is neither a folder nor upstream to make a ClusterRelease from")}
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
-// What the testbed has built is what a user has: a Release is made of it, for hosts with programs and with packages.
+// What the testbed has built is what a user has: a ClusterRelease is made of it, for hosts with programs and with packages.
 func TestReleaseFromTheTestbed(t *testing.T) {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -62,7 +62,7 @@ func Budget(namespace, name string, allowed int32, workloads ...string) Change {
 	}
 }
 
-// Released adds a Release for each of these versions of Kubernetes, named like it.
+// Released adds a ClusterRelease for each of these versions of Kubernetes, named like it.
 func Released(versions ...string) Change {
 	return func(s *cluster.Snapshot) {
 		for _, version := range versions {
