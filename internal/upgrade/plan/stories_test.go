@@ -129,7 +129,7 @@ func (sc *scene) describe() string {
 	for _, waiver := range spec.Waivers {
 		add("          waiver of %s: %s", waiver.Check, waiver.Reason)
 	}
-	add("Releases: %s", strings.Join(sc.releases, ", "))
+	add("ClusterReleases: %s", strings.Join(sc.releases, ", "))
 	return strings.Join(out, "\n")
 }
 

@@ -33,7 +33,7 @@ func releaseUnreadable(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  "ClusterRelease " + r.Name,
 				Message: fmt.Sprintf("the ClusterRelease %s cannot be used: %s", r.Name, r.Error),
-				Remedy:  fmt.Sprintf("Remove it and make it anew: kubectl delete release.refit.dev %s; then %s", r.Name, command("refit release create")),
+				Remedy:  fmt.Sprintf("Remove it and make it anew: kubectl delete clusterrelease.refit.dev %s; then %s", r.Name, command("refit release create")),
 			})
 		}
 	}
