@@ -132,7 +132,7 @@ func setupControllers(manager ctrl.Manager, o Options) error {
 		Recorder: manager.GetEventRecorder("refit"), Now: time.Now,
 	}
 	nodes := &nodeupgrade.Reconciler{
-		Client: live, Drainer: drainer, Trials: trial.New(typed), Recorder: manager.GetEventRecorder("refit"), Now: time.Now,
+		Cache: manager.GetCache(), Client: live, Drainer: drainer, Trials: trial.New(typed), Recorder: manager.GetEventRecorder("refit"), Now: time.Now,
 		CountRefusedEvictions: metrics.EvictionsRefused,
 	}
 	orphans := &orphan.Reconciler{Cache: manager.GetCache(), Client: live, Recorder: manager.GetEventRecorder("refit")}

@@ -1,3 +1,4 @@
-// Package nodeupgrade does what a NodeUpgrade's status says shall be done with its node, and writes down how far that is: it empties nodes (drain.go), and lets
-// Pods try them (trial.go). It decides nothing: the operation's controller begins both, and each belongs to one order by its sequence.
+// Package nodeupgrade runs what the status of a NodeUpgrade requests for its node, and reports the
+// progress there: it drains nodes (drain.go) and runs trial Pods on them (trial.go). It decides
+// nothing: the ClusterUpgrade controller starts both, and each belongs to one order by its sequence.
 package nodeupgrade

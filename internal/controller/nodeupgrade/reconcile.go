@@ -2,86 +2,73 @@ package nodeupgrade
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/drain"
-	"github.com/refit-dev/refit/internal/engine/trial"
 )
 
-// Reconciler empties nodes and tries them.
+// Drainer evicts the pods of a node. Drain returns nil once no pod is left that has to move; it
+// retries while the API server is unreachable.
+type Drainer interface {
+	Drain(ctx context.Context, order drain.Order, progress func(drain.Progress)) error
+}
+
+// TrialRunner runs a Pod on a node to prove that the node is healthy.
+type TrialRunner interface {
+	// Try returns a trial.Failure if the node is unhealthy, trial.ErrNoImage if there is no image.
+	Try(ctx context.Context, node string, sequence int64) error
+	// RemoveLeft deletes the Pods of former trials, except on nodes that are being tried.
+	RemoveLeft(ctx context.Context, tried func(ctx context.Context, node string) (bool, error)) error
+}
+
+// Reconciler runs the drains and trials that NodeUpgrades request.
 type Reconciler struct {
+	// Cache reads from informers. Client reads from the API server, and writes.
+	Cache    client.Reader
 	Client   client.Client
-	Drainer  *drain.Drainer
-	Trials   *trial.Runner
+	Drainer  Drainer
+	Trials   TrialRunner
 	Recorder events.EventRecorder
 	Now      func() time.Time
-	// Refused counts evictions that a budget or the API refused.
+	// CountRefusedEvictions counts evictions that a PodDisruptionBudget or the API server refused.
 	CountRefusedEvictions func(more int64)
 
 	drains jobs[drainJob]
 	trials jobs[trialJob]
+	ended  chan event.GenericEvent // nodes to reconcile because a job on them has ended
 }
 
-// SetupWithManager lets a manager run the controller. What is under way ends when the manager does.
-func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	if err := manager.Add(r); err != nil {
-		return err
-	}
-	return ctrl.NewControllerManagedBy(manager).
-		For(&refitv1alpha1.NodeUpgrade{}, builder.WithPredicates(predicate.NewPredicateFuncs(r.concerns))).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 8}).
-		Complete(r)
-}
-
-// concerns says whether there is something to begin or to end on a node. Most of what five thousand agents tell is about neither.
-func (r *Reconciler) concerns(object client.Object) bool {
-	u, is := object.(*refitv1alpha1.NodeUpgrade)
-	if !is {
-		return false
-	}
-	_, drains := drainOf(u)
-	_, tries := trialOf(u)
-	return drains || tries || r.drains.has(u.Name) || r.trials.has(u.Name)
-}
-
-// Start tidies up after whoever led before, and keeps what is under way alive until the context ends.
-func (r *Reconciler) Start(ctx context.Context) error {
-	r.removeLeftoverTrials(ctx)
-	<-ctx.Done()
-	r.drains.shutDown()
-	r.trials.shutDown()
-	return nil
-}
-
-// Reconcile begins or ends what is done with one node.
-func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+// Reconcile starts and cancels jobs on one node, which run in goroutines of their own.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	u := &refitv1alpha1.NodeUpgrade{}
-	if err := r.Client.Get(ctx, request.NamespacedName, u); err != nil {
+	err := r.Client.Get(ctx, request.NamespacedName, u)
+	switch {
+	case apierrors.IsNotFound(err):
 		r.drains.stop(request.Name)
 		r.trials.stop(request.Name)
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return ctrl.Result{}, nil
+	case err != nil: // jobs keep running: only an order that is known to be gone ends them
+		return ctrl.Result{}, fmt.Errorf("cannot get NodeUpgrade %s: %w", request.Name, err)
 	}
-	requeue := func(ctx context.Context) { r.requeue(ctx, request) }
-	r.drains.sync(ctx, u, drainOf, r.runDrain, requeue)
-	r.trials.sync(ctx, u, trialOf, r.runTrial, requeue)
-	return reconcile.Result{}, nil
+	r.drains.sync(ctx, u, drainOf, r.runDrain, r.requeue)
+	r.trials.sync(ctx, u, trialOf, r.runTrial, r.requeue)
+	return ctrl.Result{}, nil
 }
 
-// requeue looks at a node on which something has just ended.
-func (r *Reconciler) requeue(ctx context.Context, request reconcile.Request) {
-	for ctx.Err() == nil {
-		if _, err := r.Reconcile(ctx, request); err == nil {
-			return
-		}
-		sleep(ctx, apiRetryInterval)
+// requeue enqueues a node on which a job has ended.
+func (r *Reconciler) requeue(ctx context.Context, node string) {
+	u := &refitv1alpha1.NodeUpgrade{}
+	u.Name = node
+	select {
+	case r.ended <- event.GenericEvent{Object: u}:
+	case <-ctx.Done():
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -13,10 +14,11 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// fieldOwner is whose fields the controller's are.
+// fieldOwner owns the fields that the controller writes.
 const fieldOwner = client.FieldOwner("refit-controller")
 
-// patchStatus changes the status of a node's work until that is written, or there is nothing to change.
+// patchStatus changes the status of a NodeUpgrade, and retries until that is written or the object is
+// gone: a result that is not written down would be lost with the process.
 func (r *Reconciler) patchStatus(ctx context.Context, node string, change func(*refitv1alpha1.NodeUpgrade)) {
 	for wait := 100 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, 10*time.Second) {
 		err := r.tryPatchStatus(ctx, node, change)
@@ -24,7 +26,7 @@ func (r *Reconciler) patchStatus(ctx context.Context, node string, change func(*
 			return
 		}
 		if !apierrors.IsConflict(err) && ctx.Err() == nil {
-			ctrllog.FromContext(ctx).Info("the work on a node cannot be told of now", "node", node, "error", err.Error())
+			ctrllog.FromContext(ctx).Error(err, "Cannot write the status of a NodeUpgrade, retrying", "node", node, "retryAfter", wait)
 		}
 		sleep(ctx, wait)
 	}
@@ -41,4 +43,10 @@ func (r *Reconciler) tryPatchStatus(ctx context.Context, node string, change fun
 		return nil
 	}
 	return r.Client.Status().Patch(ctx, u, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), fieldOwner)
+}
+
+// timestamp is now, as statuses hold it.
+func (r *Reconciler) timestamp() *metav1.Time {
+	t := metav1.NewTime(r.Now().UTC().Truncate(time.Second))
+	return &t
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -16,20 +15,20 @@ import (
 )
 
 const (
-	// trialRetryInterval is when a node that was not well is tried again: whoever mended it need tell nobody.
+	// trialRetryInterval is when an unhealthy node is tried again: it may have been fixed meanwhile.
 	trialRetryInterval = 30 * time.Second
-	// apiRetryInterval is when the API is asked again that could not be.
+	// apiRetryInterval is when a trial is retried that the API server could not run.
 	apiRetryInterval = time.Second
 )
 
-// trialJob is which node is tried, and what for.
+// trialJob is the trial of one node for one order.
 type trialJob struct {
 	node      string
 	sequence  int64
 	operation refitv1alpha1.Operation
 }
 
-// trialOf is the trial that an order asks for, if it does.
+// trialOf is the trial that an order requests, if it does.
 func trialOf(u *refitv1alpha1.NodeUpgrade) (trialJob, bool) {
 	t := u.Status.Trial
 	if t == nil || t.Sequence != u.Spec.Sequence || t.Phase == refitv1alpha1.TrialPassed {
@@ -38,72 +37,80 @@ func trialOf(u *refitv1alpha1.NodeUpgrade) (trialJob, bool) {
 	return trialJob{node: u.Name, sequence: t.Sequence, operation: u.Spec.Operation}, true
 }
 
-// runTrial tries a node until it is well there, or nobody waits for that any more.
-func (r *Reconciler) runTrial(ctx context.Context, wanted trialJob) {
-	for r.trialAwaited(ctx, wanted) {
-		err := r.Trials.Try(ctx, wanted.node, wanted.sequence)
-		failure, unwell := errors.AsType[*trial.Failure](err)
+// runTrial tries a node until it proves healthy, or the operation no longer awaits that.
+func (r *Reconciler) runTrial(ctx context.Context, job trialJob) {
+	log := ctrllog.FromContext(ctx).WithValues("operation", job.operation.Name, "node", job.node, "sequence", job.sequence)
+	for r.awaitsTrial(ctx, job) {
+		log.Info("Trying node")
+		err := r.Trials.Try(ctx, job.node, job.sequence)
+		failure, unhealthy := errors.AsType[*trial.Failure](err)
 		switch {
 		case ctx.Err() != nil:
 		case err == nil:
-			r.patchTrial(ctx, wanted, refitv1alpha1.TrialPassed, "")
+			log.Info("Trial passed")
+			r.patchTrial(ctx, job, refitv1alpha1.TrialPassed, "")
 			return
 		case errors.Is(err, trial.ErrNoImage):
-			message := "not tried: " + err.Error()
-			if u := r.patchTrial(ctx, wanted, refitv1alpha1.TrialPassed, message); u != nil {
-				r.Recorder.Eventf(u, nil, corev1.EventTypeWarning, "NotTried", "Try", "%s", message)
-			}
+			r.recordNotTried(ctx, job, "not tried: "+err.Error())
 			return
-		case unwell:
-			r.patchTrial(ctx, wanted, refitv1alpha1.TrialFailed, refitv1alpha1.Clip(failure.Message, refitv1alpha1.MaxMessage))
+		case unhealthy:
+			log.Info("Trial failed, retrying", "reason", failure.Message, "retryAfter", trialRetryInterval)
+			r.patchTrial(ctx, job, refitv1alpha1.TrialFailed, refitv1alpha1.Clip(failure.Message, refitv1alpha1.MaxMessage))
 			sleep(ctx, trialRetryInterval)
 		default:
-			ctrllog.FromContext(ctx).Info("the node cannot be tried now", "node", wanted.node, "error", err.Error())
+			log.Error(err, "Cannot run trial, retrying", "retryAfter", apiRetryInterval)
 			sleep(ctx, apiRetryInterval)
 		}
 	}
 }
 
-// trialAwaited says whether the operation still waits for the trial: one that was aborted or deleted does not. An API that does not answer is no reason to end.
-func (r *Reconciler) trialAwaited(ctx context.Context, wanted trialJob) bool {
+// awaitsTrial reports whether the operation still awaits the trial: an aborted or deleted one does
+// not. An unreachable API server proves neither.
+func (r *Reconciler) awaitsTrial(ctx context.Context, job trialJob) bool {
 	if ctx.Err() != nil {
 		return false
 	}
 	operation := &refitv1alpha1.ClusterUpgrade{}
-	if err := r.Client.Get(ctx, types.NamespacedName{Name: wanted.operation.Name}, operation); err != nil {
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: job.operation.Name}, operation); err != nil {
 		return client.IgnoreNotFound(err) != nil
 	}
-	return operation.UID == wanted.operation.UID && operation.DeletionTimestamp.IsZero() && !operation.Spec.Aborted && !operation.HasEnded()
+	return operation.UID == job.operation.UID && operation.DeletionTimestamp.IsZero() && !operation.Spec.Aborted && !operation.HasEnded()
 }
 
-// patchTrial writes down what was found, and returns the object if that is news.
-func (r *Reconciler) patchTrial(ctx context.Context, wanted trialJob, phase refitv1alpha1.TrialPhase, message string) (written *refitv1alpha1.NodeUpgrade) {
-	r.patchStatus(ctx, wanted.node, func(u *refitv1alpha1.NodeUpgrade) {
+// recordNotTried lets the operation continue without a trial, and records why in an Event.
+func (r *Reconciler) recordNotTried(ctx context.Context, job trialJob, message string) {
+	if u := r.patchTrial(ctx, job, refitv1alpha1.TrialPassed, message); u != nil {
+		r.Recorder.Eventf(u, nil, corev1.EventTypeWarning, "NotTried", "Try", "%s", message)
+	}
+}
+
+// patchTrial writes the result of a trial, and returns the object if that changed it.
+func (r *Reconciler) patchTrial(ctx context.Context, job trialJob, phase refitv1alpha1.TrialPhase, message string) (written *refitv1alpha1.NodeUpgrade) {
+	r.patchStatus(ctx, job.node, func(u *refitv1alpha1.NodeUpgrade) {
 		written = nil
 		t := u.Status.Trial
-		if now, ok := trialOf(u); !ok || now != wanted || (t.Phase == phase && t.Message == message) {
+		if now, ok := trialOf(u); !ok || now != job || (t.Phase == phase && t.Message == message) {
 			return
 		}
 		if t.Phase != phase {
-			at := metav1.NewTime(r.Now().UTC().Truncate(time.Second))
-			t.CompletionTime = &at
+			t.CompletionTime = r.timestamp()
 		}
 		t.Phase, t.Message, written = phase, message, u
 	})
 	return written
 }
 
-// removeLeftoverTrials removes the Pods of trials that nobody waits for.
+// removeLeftoverTrials deletes the Pods of trials that no operation awaits.
 func (r *Reconciler) removeLeftoverTrials(ctx context.Context) {
 	err := r.Trials.RemoveLeft(ctx, func(ctx context.Context, node string) (bool, error) {
 		u := &refitv1alpha1.NodeUpgrade{}
 		if err := r.Client.Get(ctx, types.NamespacedName{Name: node}, u); err != nil {
 			return false, client.IgnoreNotFound(err)
 		}
-		wanted, ok := trialOf(u)
-		return ok && r.trialAwaited(ctx, wanted), nil
+		job, ok := trialOf(u)
+		return ok && r.awaitsTrial(ctx, job), nil
 	})
 	if err != nil {
-		ctrllog.FromContext(ctx).Info("Pods of former trials may be left", "error", err.Error())
+		ctrllog.FromContext(ctx).Error(err, "Cannot remove the Pods of former trials")
 	}
 }
