@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -79,7 +80,7 @@ func writeSettings(a *app, o installOptions) error {
 		return err
 	}
 	for _, file := range changed {
-		if err := host.WriteFile(file.path, file.content, file.mode); err != nil {
+		if err := durable.WriteFile(file.path, file.content, file.mode); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/refit-dev/refit/internal/agent"
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/engine/artifact"
-	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
 // Where the service lies.
@@ -175,15 +175,15 @@ func (s *site) compareSettings(out *changes, b *bundle) error {
 func (s *site) make(all changes) error {
 	for _, file := range all {
 		if file.content == nil {
-			if err := host.Remove(file.path); err != nil {
+			if err := durable.Remove(file.path); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := host.MkdirAll(filepath.Dir(file.path), file.dir); err != nil {
+		if err := durable.MkdirAll(filepath.Dir(file.path), file.dir); err != nil {
 			return err
 		}
-		write := host.WriteFile
+		write := durable.WriteFile
 		if file.mode == fs.ModeSymlink {
 			write = writeLink
 		}
@@ -195,19 +195,9 @@ func (s *site) make(all changes) error {
 	return err
 }
 
-// writeLink makes or replaces a link, durably.
+// writeLink creates or replaces a symlink.
 func writeLink(path string, to []byte, _ fs.FileMode) error {
-	if err := host.Remove(path); err != nil {
-		return err
-	}
-	if err := os.Symlink(string(to), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return durable.Symlink(string(to), path, durable.Caller)
 }
 
 // start starts the service, anew if something has changed.

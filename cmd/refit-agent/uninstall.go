@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/agent/settings"
-	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
 func (a *app) uninstall() *cobra.Command {
@@ -118,5 +118,5 @@ func removeAll(path string) error {
 	if err := os.RemoveAll(path); err != nil {
 		return fmt.Errorf("removing %s: %w", path, err)
 	}
-	return host.Remove(path) // which makes it last
+	return durable.Remove(path) // which makes it last
 }

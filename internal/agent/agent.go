@@ -17,6 +17,7 @@ import (
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -51,7 +52,7 @@ type Agent struct {
 
 // Run works until the context ends. A work that was cut off is taken up at once, whether there is an API or not.
 func Run(ctx context.Context, config Config) error {
-	if err := host.MkdirAll(config.Settings.StateDir, 0o700); err != nil {
+	if err := durable.MkdirAll(config.Settings.StateDir, 0o700); err != nil {
 		return err
 	}
 	lock, err := host.Lock(config.Settings.LockFile())

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -40,5 +40,5 @@ func storeMemory(path string, memory node.Memory) error {
 	if err != nil {
 		return err
 	}
-	return host.WriteFile(path, append(text, '\n'), 0o600)
+	return durable.WriteFile(path, append(text, '\n'), 0o600)
 }

@@ -16,7 +16,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/engine/artifact"
-	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/journal"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -175,7 +175,7 @@ func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, her
 	if err := a.tidy(ctx, work, release); err != nil {
 		return nil, err
 	}
-	if err := host.MkdirAll(filepath.Join(a.Settings.WorkDir(), dir), 0o700); err != nil {
+	if err := durable.MkdirAll(filepath.Join(a.Settings.WorkDir(), dir), 0o700); err != nil {
 		return nil, err
 	}
 	path := a.journalFile(dir)

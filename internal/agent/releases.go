@@ -9,7 +9,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/artifact"
-	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -32,10 +32,10 @@ func (a *Agent) verified(ctx context.Context, ref refitv1alpha1.ReleaseRef) (art
 	case release.Payload.Kubernetes != object.Spec.Kubernetes:
 		return refuse("it says %s outside and %s in what is signed", object.Spec.Kubernetes, release.Payload.Kubernetes)
 	}
-	if err := host.MkdirAll(a.Settings.ReleasesDir(), 0o700); err != nil {
+	if err := durable.MkdirAll(a.Settings.ReleasesDir(), 0o700); err != nil {
 		return release, err
 	}
-	return release, host.WriteFile(a.envelopeFile(ref.Digest), object.Spec.Envelope, 0o600)
+	return release, durable.WriteFile(a.envelopeFile(ref.Digest), object.Spec.Envelope, 0o600)
 }
 
 func (a *Agent) envelopeFile(digest string) string {

@@ -65,6 +65,8 @@ var table = []band{
 	engine("artifact"),
 	engine("cri"),
 	engine("drain"),
+	engine("durable"),
+	onDisk("durable"),
 	engine("etcd"),
 	engine("helm"),
 	engine("host"),
@@ -99,7 +101,7 @@ var table = []band{
 			"os", "net/http", "./api/v1alpha1", "./internal/upgrade/node", "./internal/engine/journal", "./internal/agent",
 			"k8s.io/client-go/kubernetes", "sigs.k8s.io/controller-runtime/pkg/client",
 		},
-		mayNot: append([]string{"./cmd/refit-agent", `exec.Command("true")`}, tooLargeForTheAgent...),
+		mayNot: append([]string{"./cmd/refit-agent", "./internal/engine/durable/durabletest", `exec.Command("true")`}, tooLargeForTheAgent...),
 	},
 	{
 		folder: "internal/cli",
@@ -238,11 +240,11 @@ var tooLargeForTheAgent = []string{
 
 // engine is the row of one folder of hands.
 func engine(name string) band {
-	return band{
+	b := band{
 		folder: "internal/engine/" + name,
 		may: []string{
 			"os", "net/http", "k8s.io/client-go/kubernetes", "sigs.k8s.io/controller-runtime/pkg/client", "./api/v1alpha1", "./internal/upgrade/node",
-			"./internal/engine/" + name, "./internal/engine/" + name + "/fake", "time.Now()", `exec.Command("true")`,
+			"./internal/engine/" + name, "./internal/engine/" + name + "/fake", "./internal/engine/durable", "time.Now()", `exec.Command("true")`,
 		},
 		mayNot: []string{
 			"./internal/engine", "./internal/engine/another", "./internal/engine/" + name + "too", "./internal/controller", "./internal/controller/nodeupgrade",
@@ -250,13 +252,17 @@ func engine(name string) band {
 			"sigs.k8s.io/controller-runtime", "sigs.k8s.io/controller-runtime/pkg/manager", `fmt.Println("x")`,
 		},
 	}
+	if name != "durable" {
+		b.mayNot = append(b.mayNot, "./internal/engine/durable/durabletest", "./internal/engine/durable/another", "./internal/engine/durabletoo")
+	}
+	return b
 }
 
 // onDisk is the row of the tests of an engine that writes to disks.
 func onDisk(name string) band {
 	return band{
 		folder: "internal/engine/" + name, as: tests,
-		may:    []string{"./test/disk"},
+		may:    []string{"./test/disk", "./internal/engine/durable/durabletest"},
 		mayNot: []string{"./test/disks", "./test/testbed", "./test/testbed/machine", "./tools/kubefacts"},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -68,7 +69,7 @@ func checkManifests(_ context.Context, h *Host) error {
 			return node.ManualIntervention("ManifestMissing", err, "put "+path+" back (kubeadm keeps copies in "+kubernetesDir+"/tmp), then refit retry",
 				"%s is not there, and this agent has no copy of it", path)
 		}
-		if err := h.Effect("restore-"+component, func() error { return host.WriteFile(path, text, 0o600) }); err != nil {
+		if err := h.Effect("restore-"+component, func() error { return durable.WriteFile(path, text, 0o600) }); err != nil {
 			return err
 		}
 	}
@@ -95,10 +96,10 @@ func KeepManifests(stateDir string) error {
 		if err != nil {
 			return err
 		}
-		if err := host.MkdirAll(filepath.Join(stateDir, "manifests"), 0o700); err != nil {
+		if err := durable.MkdirAll(filepath.Join(stateDir, "manifests"), 0o700); err != nil {
 			return err
 		}
-		if err := host.WriteFile(filepath.Join(stateDir, "manifests", component+".yaml"), text, 0o600); err != nil {
+		if err := durable.WriteFile(filepath.Join(stateDir, "manifests", component+".yaml"), text, 0o600); err != nil {
 			return err
 		}
 	}

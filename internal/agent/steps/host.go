@@ -18,6 +18,7 @@ import (
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/cri"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/engine/packages"
@@ -124,7 +125,7 @@ func (h *Host) writeJSON(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return host.WriteFile(h.path(name), append(text, '\n'), 0o600)
+	return durable.WriteFile(h.path(name), append(text, '\n'), 0o600)
 }
 
 func (h *Host) readJSON(name string, v any) error {

@@ -20,6 +20,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/cri"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -75,7 +76,7 @@ func (h *Host) stripFlags() error {
 		return nil
 	}
 	h.Log.Info("flags that the new kubelet refuses are taken out", "file", kubeletFlags, "flags", removed)
-	return h.Effect("strip-flags", func() error { return host.WriteFile(kubeletFlags, next, 0o644) })
+	return h.Effect("strip-flags", func() error { return durable.WriteFile(kubeletFlags, next, 0o644) })
 }
 
 func (h *Host) restartKubelet(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/packages"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -82,7 +83,7 @@ func (h *Host) packageFile(ctx context.Context, p pkg) (string, error) {
 	if now, err := host.Digest(path); err == nil && now == p.Blob {
 		return path, nil
 	}
-	if err := host.MkdirAll(h.path("packages"), 0o700); err != nil {
+	if err := durable.MkdirAll(h.path("packages"), 0o700); err != nil {
 		return "", err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -56,14 +57,14 @@ func (h *Host) renderInput(config *kubeadm.ClusterConfig, onDisk map[string][]by
 }
 
 func (h *Host) stageManifests(onDisk map[string][]byte, rendered kubeadm.Rendered) error {
-	if err := host.MkdirAll(h.path("rendered"), 0o700); err != nil {
+	if err := durable.MkdirAll(h.path("rendered"), 0o700); err != nil {
 		return err
 	}
 	for component, text := range rendered {
 		if component == kubeadm.Etcd && !raises(onDisk[component], text) {
 			text = onDisk[component] // as kubeadm's upgrade does: an etcd that is new enough is left alone
 		}
-		if err := host.WriteFile(h.rendered(component), text, 0o600); err != nil {
+		if err := durable.WriteFile(h.rendered(component), text, 0o600); err != nil {
 			return err
 		}
 		if bytes.Equal(text, onDisk[component]) { // as etcd's that stayed when the rest went back

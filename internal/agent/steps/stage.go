@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/packages"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -93,7 +94,7 @@ func unpack(ctx context.Context, deb, dir, name string) (string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
-	if err := host.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	if _, err := host.Run(ctx, nil, "dpkg-deb", "--extract", deb, dir); err != nil {
@@ -104,7 +105,7 @@ func unpack(ctx context.Context, deb, dir, name string) (string, error) {
 
 // artifactTool makes a tool of a file: copied whole, or not at all.
 func artifactTool(from, to string) error {
-	if err := host.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	if err := durable.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
 	digest, err := host.Digest(from)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -151,7 +152,7 @@ func (s *Store) transfer(ctx context.Context, b refitv1alpha1.Blob, at place) (p
 	case start+got < b.Size:
 		return false, got, fmt.Errorf("it ends after %d of %d bytes", start+got, b.Size)
 	}
-	if err := file.Sync(); err != nil {
+	if err := durable.Sync(file); err != nil {
 		return false, got, local(fmt.Errorf("write to the store: %w", err))
 	}
 	return start > 0, got, nil

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -39,8 +40,8 @@ type Store struct {
 func OpenStore(dir string) (*Store, error) {
 	for _, each := range []string{"", dirWhole, dirPartial, dirBad} {
 		path := filepath.Join(dir, each)
-		if err := os.MkdirAll(path, 0o700); err != nil {
-			return nil, fmt.Errorf("make the store: %w", err)
+		if err := durable.MkdirAll(path, 0o700); err != nil {
+			return nil, err
 		}
 		if info, err := os.Lstat(path); err != nil || !info.IsDir() {
 			return nil, node.HostBroken("StoreBroken", err, "remove it: the store is made again", "%s is no directory", path)
@@ -48,9 +49,6 @@ func OpenStore(dir string) (*Store, error) {
 		if err := os.Chmod(path, 0o700); err != nil {
 			return nil, fmt.Errorf("make the store: %w", err)
 		}
-	}
-	if err := syncDir(dir); err != nil {
-		return nil, err
 	}
 	return &Store{dir: dir, web: newWeb(), patience: defaultPatience, busy: map[string]*sync.Mutex{}}, nil
 }
@@ -109,7 +107,7 @@ func (s *Store) Keep(digests map[string]bool) error {
 				return fmt.Errorf("clean the store: %w", err)
 			}
 		}
-		if err := syncDir(dir); err != nil {
+		if err := durable.SyncDir(dir); err != nil {
 			return err
 		}
 	}
@@ -156,13 +154,13 @@ func (s *Store) admit(ctx context.Context, b refitv1alpha1.Blob) error {
 	if err := os.Chmod(partial, 0o500); err != nil {
 		return local(fmt.Errorf("keep a file: %w", err))
 	}
-	if err := syncFile(partial); err != nil {
+	if err := durable.SyncFile(partial); err != nil {
 		return local(err)
 	}
-	if err := os.Rename(partial, s.Path(b.Digest)); err != nil {
+	if err := durable.Rename(partial, s.Path(b.Digest)); err != nil {
 		return local(fmt.Errorf("keep a file: %w", err))
 	}
-	return local(errors.Join(syncDir(filepath.Join(s.dir, dirWhole)), syncDir(filepath.Join(s.dir, dirPartial))))
+	return nil
 }
 
 // putAside moves a bad file to where nobody takes it for a good one. Only the last one is kept: bad files must not fill a disk.
@@ -181,7 +179,7 @@ func (s *Store) putAside(path string) error {
 	if err := os.Chmod(target, 0o400); err != nil {
 		return fmt.Errorf("put a bad file aside: %w", err)
 	}
-	return errors.Join(syncDir(bad), syncDir(filepath.Dir(path)))
+	return errors.Join(durable.SyncDir(bad), durable.SyncDir(filepath.Dir(path)))
 }
 
 func (s *Store) lock(digest string) (unlock func()) {
@@ -226,17 +224,3 @@ func (i *interruptible) Read(into []byte) (int, error) {
 	}
 	return i.from.Read(into)
 }
-
-func syncFile(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("sync: %w", err)
-	}
-	defer file.Close()
-	if err := file.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", path, err)
-	}
-	return nil
-}
-
-func syncDir(path string) error { return syncFile(path) }

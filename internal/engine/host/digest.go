@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
 // Digest is the digest of a file's content, "sha256:…". os.ErrNotExist passes through.
@@ -18,19 +20,19 @@ func digest(path string, flags int) (string, error) {
 	// O_NONBLOCK: a fifo in the place of a file must not hold the agent up.
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|flags, 0)
 	if err != nil {
-		return "", told(err, "reading", path)
+		return "", durable.Explain(err, "reading", path)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return "", told(err, "reading", path)
+		return "", durable.Explain(err, "reading", path)
 	}
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("reading %s: it is no regular file but %s", path, info.Mode())
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {
-		return "", told(err, "reading", path)
+		return "", durable.Explain(err, "reading", path)
 	}
 	return digestOf(sum), nil
 }

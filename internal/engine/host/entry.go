@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
 // Entry is what one path was: absent, a symlink, a directory, or a file.
@@ -32,7 +34,7 @@ func look(path string) (Entry, error) {
 		return Entry{Path: path, Absent: true}, nil
 	}
 	if err != nil {
-		return Entry{}, told(err, "looking at", path)
+		return Entry{}, durable.Explain(err, "looking at", path)
 	}
 	entry := Entry{Path: path, Mode: info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -50,7 +52,7 @@ func look(path string) (Entry, error) {
 		return Entry{}, fmt.Errorf("%s: %w", path, errSpecial)
 	}
 	if err != nil {
-		return Entry{}, told(err, "looking at", path)
+		return Entry{}, durable.Explain(err, "looking at", path)
 	}
 	return entry, nil
 }

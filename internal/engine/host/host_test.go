@@ -77,10 +77,3 @@ func wantFailure(t *testing.T, err error, class refitv1alpha1.FailureClass, reas
 		t.Fatalf("got %v (%+v), want %s %s", err, f, class, reason)
 	}
 }
-
-func replaced[T any](t *testing.T, what *T, by T) {
-	t.Helper()
-	before := *what
-	t.Cleanup(func() { *what = before })
-	*what = by
-}

@@ -6,24 +6,26 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
 // Reserve holds room on the disk in a file, to be let go of when the way back needs it.
 func Reserve(path string, bytes int64) error {
-	if err := absolute(path); err != nil {
+	if err := durable.CheckPath(path); err != nil {
 		return err
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return told(err, "reserving disk in", path)
+		return durable.Explain(err, "reserving disk in", path)
 	}
 	defer file.Close()
 	if err := allocate(file, bytes); err != nil {
 		// Part of a reserve is none, and takes room from others.
 		_ = os.Remove(path)
-		return told(err, "reserving disk in", path)
+		return durable.Explain(err, "reserving disk in", path)
 	}
-	return told(syncDir(filepath.Dir(path)), "reserving disk in", path)
+	return durable.Explain(durable.SyncDir(filepath.Dir(path)), "reserving disk in", path)
 }
 
 func allocate(file *os.File, bytes int64) error {
@@ -45,7 +47,7 @@ func allocate(file *os.File, bytes int64) error {
 		if err != nil {
 			return err
 		}
-		return syncFile(file)
+		return durable.Sync(file)
 	}
 }
 
@@ -60,7 +62,7 @@ func writeZeros(file *os.File, bytes int64) error {
 }
 
 // ReleaseReserve lets go of the room. A reserve that is not there is fine.
-func ReleaseReserve(path string) error { return Remove(path) }
+func ReleaseReserve(path string) error { return durable.Remove(path) }
 
 // FreeSpace is what a file system has left.
 type FreeSpace struct {
@@ -71,7 +73,7 @@ type FreeSpace struct {
 
 // Free is what the file system of a path has left; of one that is not there yet, of the directory in which it would be made.
 func Free(path string) (FreeSpace, error) {
-	if err := absolute(path); err != nil {
+	if err := durable.CheckPath(path); err != nil {
 		return FreeSpace{}, err
 	}
 	var stat unix.Statfs_t
@@ -83,7 +85,7 @@ func Free(path string) (FreeSpace, error) {
 		err = unix.Statfs(at, &stat)
 	}
 	if err != nil {
-		return FreeSpace{}, told(err, "asking for the room at", path)
+		return FreeSpace{}, durable.Explain(err, "asking for the room at", path)
 	}
 	free := FreeSpace{Bytes: stat.Bavail * uint64(stat.Bsize), InodesPercent: 100, ReadOnly: stat.Flags&unix.ST_RDONLY != 0}
 	if stat.Files > 0 {

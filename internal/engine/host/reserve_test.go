@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/test/disk"
 )
 
@@ -58,5 +59,5 @@ func TestFreeSpaceTellsAReadOnlyFileSystem(t *testing.T) {
 	if free, err := Free(d.Dir); err != nil || !free.ReadOnly {
 		t.Errorf("%+v %v", free, err)
 	}
-	wantFailure(t, WriteFile(filepath.Join(d.Dir, "x"), nil, 0o600), refitv1alpha1.FailureHostBroken, "DiskBroken")
+	wantFailure(t, durable.WriteFile(filepath.Join(d.Dir, "x"), nil, 0o600), refitv1alpha1.FailureHostBroken, "DiskBroken")
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable/durabletest"
 	"github.com/refit-dev/refit/test/disk"
 )
 
@@ -140,12 +141,12 @@ func TestSaveThatWasCutOffCountsForNothing(t *testing.T) {
 	if _, err := LoadSaved(saved); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("got %v", err)
 	}
-	replaced(t, &syncDir, func(string) error { return unix.EIO })
+	durabletest.FailDirs(t, unix.EIO)
 	wantFailure(t, Save(saved, paths), refitv1alpha1.FailureHostBroken, "DiskBroken")
 	if _, err := LoadSaved(saved); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("got %v", err)
 	}
-	replaced(t, &syncDir, func(string) error { return nil })
+	durabletest.FailDirs(t, nil)
 	must(t, Save(saved, paths))
 	wantChanged(t, load(t, saved), paths, root)
 }
@@ -153,12 +154,12 @@ func TestSaveThatWasCutOffCountsForNothing(t *testing.T) {
 // An index that reaches the disk before the copies would speak of what is not there.
 func TestCopiesReachTheDiskBeforeTheirIndex(t *testing.T) {
 	_, saved, paths := etc(t, t.TempDir())
-	realDir, before := syncDir, false
-	replaced(t, &syncDir, func(dir string) error {
+	before := false
+	durabletest.SyncDir(t, func(dir string, sync func(string) error) error {
 		if dir == saved && len(names(t, saved)) == 5 && read(t, filepath.Join(saved, indexName)) == "absent" {
 			before = true
 		}
-		return realDir(dir)
+		return sync(dir)
 	})
 	must(t, Save(saved, paths))
 	if !before {
@@ -271,8 +272,6 @@ func TestPowerCutWhileConfigurationIsPutBack(t *testing.T) {
 	d.CutPower(t)
 	d.Boot(t)
 	s := load(t, saved)
-	realFile, realDir := syncFile, syncDir
-	t.Cleanup(func() { syncFile, syncDir = realFile, realDir })
 	for point := 0; ; point++ {
 		put(t, manifest, "api new", 0o600)
 		put(t, filepath.Join(root, "absent.env"), "x", 0o600)
@@ -287,10 +286,9 @@ func TestPowerCutWhileConfigurationIsPutBack(t *testing.T) {
 			}
 			calls++
 		}
-		syncFile = func(file *os.File) error { strike(); return realFile(file) }
-		syncDir = func(dir string) error { strike(); return realDir(dir) }
+		restore := durabletest.Before(t, strike)
 		err := s.Restore(paths...)
-		syncFile, syncDir = realFile, realDir
+		restore()
 		if cut == (err == nil) {
 			t.Fatalf("cut at %d: %v, but the error is %v", point, cut, err)
 		}
@@ -361,7 +359,7 @@ func TestPreviousFileGoesBackWithoutRoomForALink(t *testing.T) {
 	from, to := swapIn(t, t.TempDir())
 	must(t, Stage(from, to, 0o755))
 	must(t, Swap(to, sha(oldText), sha(newText)))
-	replaced(t, &link, func(string, string) error { return &os.LinkError{Op: "link", Err: unix.ENOSPC} })
+	durabletest.FailLinks(t, &os.LinkError{Op: "link", Err: unix.ENOSPC})
 	must(t, Unswap(to, sha(oldText), sha(newText)))
 	wantState(t, to, Old)
 	must(t, Unswap(to, sha(oldText), sha(newText)))

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -45,7 +46,7 @@ func SwapStateOf(to, was, will string) (SwapState, error) {
 // Stage copies a file next to the one that it will replace, so that the swap itself needs no room. It is a copy, never a link to the source: the two have
 // different modes and owners, and what damages one must not damage the other.
 func Stage(from, to string, mode fs.FileMode) error {
-	if err := errors.Join(absolute(from), absolute(to)); err != nil {
+	if err := errors.Join(durable.CheckPath(from), durable.CheckPath(to)); err != nil {
 		return err
 	}
 	want, err := Digest(from)
@@ -55,15 +56,11 @@ func Stage(from, to string, mode fs.FileMode) error {
 	staged := beside(to, newSuffix)
 	if have, err := digest(staged, unix.O_NOFOLLOW); err == nil && have == want {
 		if info, err := os.Lstat(staged); err == nil && info.Mode() == mode {
-			return told(syncDir(filepath.Dir(to)), "staging", to)
+			return durable.Explain(durable.SyncDir(filepath.Dir(to)), "staging", to)
 		}
 	}
-	temp := beside(to, newSuffix+tmpSuffix)
-	err = fill(temp, mode, self, func(file *os.File) error { return copyFrom(from, want, file) })
-	if err == nil {
-		err = replace(temp, staged)
-	}
-	return told(err, "staging", to)
+	err = durable.Write(staged, mode, durable.Caller, func(file *os.File) error { return copyFrom(from, want, file) })
+	return durable.Explain(err, "staging", to)
 }
 
 // copyFrom copies a file and sees that it is still the one that was meant.
@@ -86,7 +83,7 @@ func copyFrom(from, want string, to io.Writer) error {
 // Swap puts the staged file in the place of the previous one, which is kept until Settle. was and will are their digests; was is empty when nothing was there.
 // What is neither was changed by somebody else, and is left alone.
 func Swap(to, was, will string) error {
-	if err := absolute(to); err != nil {
+	if err := durable.CheckPath(to); err != nil {
 		return err
 	}
 	state, err := SwapStateOf(to, was, will)
@@ -96,8 +93,8 @@ func Swap(to, was, will string) error {
 	switch {
 	case state == New:
 		// A kill may have come between the rename and its way to the disk.
-		if err := syncDir(filepath.Dir(to)); err != nil {
-			return told(err, "replacing", to)
+		if err := durable.SyncDir(filepath.Dir(to)); err != nil {
+			return durable.Explain(err, "replacing", to)
 		}
 		return keepPrevious(to, was, will)
 	case state == Old, state == Absent && was == "":
@@ -117,12 +114,12 @@ func Swap(to, was, will string) error {
 			return err
 		}
 	}
-	return told(replaceKeeping(beside(to, newSuffix), to), "replacing", to)
+	return durable.Explain(durable.Rename(beside(to, newSuffix), to), "replacing", to)
 }
 
 // TakeAway removes a file that Swap will replace later, and keeps it as Swap does. Unswap brings it back.
 func TakeAway(to, was string) error {
-	if err := absolute(to); err != nil {
+	if err := durable.CheckPath(to); err != nil {
 		return err
 	}
 	state, err := SwapStateOf(to, was, "")
@@ -130,28 +127,20 @@ func TakeAway(to, was string) error {
 	case err != nil:
 		return err
 	case state == Absent && takenAway(to, was):
-		return told(syncDir(filepath.Dir(to)), "taking away", to)
+		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "taking away", to)
 	case state != Old:
 		return changedByOthers(to, was, state)
 	}
 	if err := keepPrevious(to, was, was); err != nil {
 		return err
 	}
-	return told(Remove(to), "taking away", to)
+	return durable.Explain(durable.Remove(to), "taking away", to)
 }
 
 // takenAway says whether it was this agent that took a file away: it kept it.
 func takenAway(to, was string) bool {
 	kept, err := Digest(beside(to, oldSuffix))
 	return err == nil && kept == was && was != ""
-}
-
-// replaceKeeping is replace, but what was staged stays when the rename fails.
-func replaceKeeping(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(to))
 }
 
 // keepPrevious sees to it that the previous file has a second name. It is a link, which needs no room and cannot be half done.
@@ -163,35 +152,14 @@ func keepPrevious(to, was, have string) error {
 	kept, err := Digest(old)
 	switch {
 	case err == nil && kept == was:
-		return told(syncDir(filepath.Dir(to)), "keeping", to)
+		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "keeping", to)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	case have != was:
 		return node.ManualIntervention("PreviousLost", nil, "copy the file with the digest "+was+" to "+old+", then say refit retry",
 			"%s is new already, but the previous file is not kept, so there would be no way back", to)
 	}
-	return told(linkOver(to, old, beside(to, oldSuffix+tmpSuffix)), "keeping", to)
-}
-
-var link = os.Link
-
-// linkOver gives a file a second name, durably and at once, whatever had that name before.
-func linkOver(from, to, temp string) error {
-	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := link(from, temp); err != nil {
-		return err
-	}
-	if err := os.Rename(temp, to); err != nil {
-		_ = os.Remove(temp)
-		return err
-	}
-	// Of two names of the same file rename removes neither.
-	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return syncDir(filepath.Dir(to))
+	return durable.Explain(durable.Link(to, old), "keeping", to)
 }
 
 func changedByOthers(to, was string, state SwapState) error {
@@ -208,7 +176,7 @@ func changedByOthers(to, was string, state SwapState) error {
 
 // Unswap puts the previous file back; was and will are as in Swap. It needs no room on the disk. What is neither stays, which node.ErrStays says.
 func Unswap(to, was, will string) error {
-	if err := absolute(to); err != nil {
+	if err := durable.CheckPath(to); err != nil {
 		return err
 	}
 	state, err := SwapStateOf(to, was, will)
@@ -218,9 +186,9 @@ func Unswap(to, was, will string) error {
 	case state == Other:
 		return fmt.Errorf("somebody else changed %s: %w", to, node.ErrStays)
 	case was == "":
-		return Remove(to)
+		return durable.Remove(to)
 	case state == Old || was == will:
-		return told(syncDir(filepath.Dir(to)), "putting back", to)
+		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "putting back", to)
 	}
 	old := beside(to, oldSuffix)
 	kept, err := Digest(old)
@@ -230,27 +198,28 @@ func Unswap(to, was, will string) error {
 	if err != nil {
 		return err
 	}
-	err = linkOver(old, to, beside(to, oldSuffix+tmpSuffix))
+	err = durable.Link(old, to)
 	if errors.Is(err, unix.ENOSPC) {
 		// The directory itself has no room for one more name. A rename needs none; the second name is lost, and no longer needed.
-		err = replaceKeeping(old, to)
+		err = durable.Rename(old, to)
 	}
-	return told(err, "putting back", to)
+	return durable.Explain(err, "putting back", to)
 }
 
 // Settle lets go of the previous file, and of what was staged.
 func Settle(to string) error {
-	if err := absolute(to); err != nil {
+	if err := durable.CheckPath(to); err != nil {
 		return err
 	}
-	for _, suffix := range []string{newSuffix, oldSuffix, newSuffix + tmpSuffix, oldSuffix + tmpSuffix, tmpSuffix} {
-		if err := os.Remove(beside(to, suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return told(err, "settling", to)
+	staged, kept := beside(to, newSuffix), beside(to, oldSuffix)
+	for _, path := range []string{staged, kept, durable.Temp(staged), durable.Temp(kept), durable.Temp(to)} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return durable.Explain(err, "settling", to)
 		}
 	}
-	err := syncDir(filepath.Dir(to))
+	err := durable.SyncDir(filepath.Dir(to))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return told(err, "settling", to)
+	return durable.Explain(err, "settling", to)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable/durabletest"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/test/disk"
 )
@@ -184,8 +185,6 @@ func TestSourceThatChangesWhileItIsCopied(t *testing.T) {
 // F18: the power is cut at each way to the disk, on the way forward and back. The file is the old one or the new one, and repeating ends well.
 func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 	d := disk.New(t)
-	realFile, realDir := syncFile, syncDir
-	t.Cleanup(func() { syncFile, syncDir = realFile, realDir })
 	was, will := sha(oldText), sha(newText)
 	for name, way := range map[string]struct {
 		do   func(from, to string) error
@@ -210,10 +209,9 @@ func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 				}
 				calls++
 			}
-			syncFile = func(file *os.File) error { strike(); return realFile(file) }
-			syncDir = func(dir string) error { strike(); return realDir(dir) }
+			restore := durabletest.Before(t, strike)
 			err := way.do(from, to)
-			syncFile, syncDir = realFile, realDir
+			restore()
 			if cut == (err == nil) {
 				t.Fatalf("%s, cut at %d: %v, but the error is %v", name, point, cut, err)
 			}
@@ -243,7 +241,7 @@ func TestPowerCutAfterASwapWithoutSyncLeavesAnEmptyProgram(t *testing.T) {
 	d := disk.New(t)
 	from, to := swapIn(t, d.Dir)
 	d.Flush(t)
-	replaced(t, &syncFile, func(*os.File) error { return nil })
+	durabletest.FailFiles(t, nil)
 	must(t, Stage(from, to, 0o755))
 	must(t, Swap(to, sha(oldText), sha(newText)))
 	d.CutPower(t)

@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -22,7 +23,7 @@ func (j *Journal) Append(r node.Record) error {
 	if _, err := j.file.WriteAt(line, j.size); err != nil {
 		return j.stop(err)
 	}
-	if err := syncFile(j.file); err != nil {
+	if err := durable.Sync(j.file); err != nil {
 		return j.stop(err)
 	}
 	j.size += int64(len(line))
@@ -45,7 +46,7 @@ func (j *Journal) room(kind node.Kind, length int64) error {
 	}
 	to := min(end+ahead, MaxSize)
 	if err := hold(j.file, end, to); err != nil {
-		return told(err, "holding disk for the journal", j.path)
+		return durable.Explain(err, "holding disk for the journal", j.path)
 	}
 	j.held = to
 	return nil
@@ -59,5 +60,5 @@ func forward(kind node.Kind) bool {
 func (j *Journal) stop(err error) error {
 	j.failed = true
 	j.broken = fmt.Errorf("%w after an error: %w", ErrClosed, err)
-	return told(err, "writing to the journal", j.path)
+	return durable.Explain(err, "writing to the journal", j.path)
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -27,20 +27,20 @@ func Create(path, machineID string, first node.Record) (*Journal, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("making the journal %s: %w", path, os.ErrExist)
 	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".refit-tmp")
+	temp := durable.Temp(path)
 	// What a killed agent left under that name is no journal yet. Removed, not truncated: never write through a name that somebody else may have linked.
 	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, told(err, "making the journal", path)
+		return nil, durable.Explain(err, "making the journal", path)
 	}
 	file, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, told(err, "making the journal", path)
+		return nil, durable.Explain(err, "making the journal", path)
 	}
 	j := &Journal{file: file, path: path, size: int64(len(head) + len(line)), held: ahead, records: []node.Record{first}}
 	if err := j.begin(temp, append(head, line...)); err != nil {
 		file.Close()
 		_ = os.Remove(temp)
-		return nil, told(err, "making the journal", path)
+		return nil, durable.Explain(err, "making the journal", path)
 	}
 	return j, nil
 }
@@ -56,15 +56,8 @@ func (j *Journal) begin(temp string, content []byte) error {
 	if _, err := j.file.WriteAt(content, 0); err != nil {
 		return err
 	}
-	if err := syncFile(j.file); err != nil {
+	if err := durable.Sync(j.file); err != nil {
 		return err
 	}
-	err := unix.Renameat2(unix.AT_FDCWD, temp, unix.AT_FDCWD, j.path, unix.RENAME_NOREPLACE)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-		err = os.Rename(temp, j.path) // A file system without the flag: that nothing was there has just been looked at, and there is one agent per host.
-	}
-	if err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(j.path))
+	return durable.RenameNew(temp, j.path)
 }

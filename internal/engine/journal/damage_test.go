@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable/durabletest"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -34,9 +35,7 @@ func memory(t *testing.T) string {
 // withoutSync is for tests that open thousands of journals.
 func withoutSync(t *testing.T) {
 	t.Helper()
-	before := syncFile
-	t.Cleanup(func() { syncFile = before })
-	syncFile = func(*os.File) error { return nil }
+	durabletest.FailFiles(t, nil)
 }
 
 func TestJournalCutAtAnyByte(t *testing.T) {

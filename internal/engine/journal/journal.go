@@ -70,19 +70,6 @@ func lock(file *os.File) error {
 	return err
 }
 
-// syncFile and syncDir are the two ways to the disk. Tests take them away, to see that they matter.
-var (
-	syncFile = (*os.File).Sync
-	syncDir  = func(dir string) error {
-		d, err := os.Open(dir)
-		if err != nil {
-			return err
-		}
-		defer d.Close()
-		return d.Sync()
-	}
-)
-
 // hold allocates disk behind the end of the file without making it longer. A file system that can't does without.
 func hold(file *os.File, from, to int64) error {
 	if to <= from {
@@ -97,22 +84,5 @@ func hold(file *os.File, from, to int64) error {
 		default:
 			return err
 		}
-	}
-}
-
-// told says what a failed call on the disk means for a person.
-func told(err error, doing, path string) error {
-	var known *node.Failure
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &known):
-		return err
-	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return node.DiskFull(err, doing, path)
-	case errors.Is(err, unix.EROFS), errors.Is(err, unix.EIO), errors.Is(err, unix.EUCLEAN):
-		return node.DiskBroken(err, doing, path)
-	default:
-		return fmt.Errorf("%s %s: %w", doing, path, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable/durabletest"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -223,11 +224,9 @@ func TestFailedWriteStopsTheJournalUntilItIsOpenedAgain(t *testing.T) {
 
 func TestFailedSyncStopsTheJournal(t *testing.T) {
 	j := create(t, filepath.Join(t.TempDir(), "journal"))
-	before := syncFile
-	t.Cleanup(func() { syncFile = before })
-	syncFile = func(*os.File) error { return unix.EIO }
+	restore := durabletest.FailFiles(t, unix.EIO)
 	wantFailure(t, j.Append(begun("x")), refitv1alpha1.FailureHostBroken, "DiskBroken")
-	syncFile = before
+	restore()
 	if err := j.Append(begun("x")); !errors.Is(err, ErrClosed) {
 		t.Errorf("it goes on: %v", err)
 	}
@@ -283,9 +282,7 @@ func TestRecordThatIsTooLargeChangesNothing(t *testing.T) {
 }
 
 func TestFullJournalStillTakesTheWayBack(t *testing.T) {
-	before := syncFile
-	t.Cleanup(func() { syncFile = before })
-	syncFile = func(*os.File) error { return nil }
+	withoutSync(t)
 	j := create(t, filepath.Join(memory(t), "journal"))
 	long := strings.Repeat("s", 60<<10)
 	var err error

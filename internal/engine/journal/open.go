@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -15,7 +16,7 @@ import (
 func Open(path, machineID string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, told(err, "opening the journal", path)
+		return nil, durable.Explain(err, "opening the journal", path)
 	}
 	j := &Journal{file: file, path: path}
 	if err := j.resume(machineID); err != nil {
@@ -29,12 +30,12 @@ func Open(path, machineID string) (*Journal, error) {
 func Read(path, machineID string) ([]node.Record, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, told(err, "opening the journal", path)
+		return nil, durable.Explain(err, "opening the journal", path)
 	}
 	defer file.Close()
 	text, err := content(file)
 	if err != nil {
-		return nil, told(err, "reading the journal", path)
+		return nil, durable.Explain(err, "reading the journal", path)
 	}
 	records, _, err := parse(path, machineID, text)
 	return records, err
@@ -46,7 +47,7 @@ func (j *Journal) resume(machineID string) error {
 	}
 	text, err := content(j.file)
 	if err != nil {
-		return told(err, "reading the journal", j.path)
+		return durable.Explain(err, "reading the journal", j.path)
 	}
 	records, good, err := parse(j.path, machineID, text)
 	if err != nil {
@@ -54,12 +55,12 @@ func (j *Journal) resume(machineID string) error {
 	}
 	if good < int64(len(text)) {
 		if err := j.file.Truncate(good); err != nil {
-			return told(err, "cutting the torn end off the journal", j.path)
+			return durable.Explain(err, "cutting the torn end off the journal", j.path)
 		}
 	}
 	// A record may have been written but not yet be on the disk when the one before us was killed. What is built upon from here on must be.
-	if err := syncFile(j.file); err != nil {
-		return told(err, "reading the journal", j.path)
+	if err := durable.Sync(j.file); err != nil {
+		return durable.Explain(err, "reading the journal", j.path)
 	}
 	j.records, j.size, j.held = records, good, good
 	// Cutting gives the disk behind the end back. Without room it goes on all the same: the way back must be open, and the way forward asks again.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable/durabletest"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/test/disk"
 )
@@ -55,9 +56,7 @@ func TestPowerCutWithoutSyncLosesTheRecord(t *testing.T) {
 
 func TestPowerCutWithoutSyncOfTheDirectoryLosesTheJournal(t *testing.T) {
 	d := disk.New(t)
-	before := syncDir
-	t.Cleanup(func() { syncDir = before })
-	syncDir = func(string) error { return nil }
+	durabletest.FailDirs(t, nil)
 	j := create(t, filepath.Join(d.Dir, "journal"))
 	d.CutPower(t)
 	_ = j.Close()
@@ -72,17 +71,12 @@ func TestPowerCutInTheMidstOfAnAppend(t *testing.T) {
 	d := disk.New(t)
 	j := create(t, filepath.Join(d.Dir, "journal"))
 	appendAll(t, j, begun("x"))
-	before := syncFile
-	t.Cleanup(func() { syncFile = before })
-	syncFile = func(file *os.File) error {
-		d.CutPower(t)
-		return before(file)
-	}
+	restore := durabletest.Before(t, func() { d.CutPower(t) })
 	if err := j.Append(begun(strings.Repeat("y", 20<<10))); err == nil {
 		t.Fatal("the cut was not noticed")
 	}
 	_ = j.Close()
-	syncFile = before
+	restore()
 	d.Boot(t)
 	again, err := Open(j.path, machine)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -22,9 +23,10 @@ var phaseFiles = map[string][]string{
 
 // guardedFile is a file as it was.
 type guardedFile struct {
-	Path string      `json:"path"`
-	Mode fs.FileMode `json:"mode,omitempty"`
-	Gone bool        `json:"gone,omitempty"`
+	Path  string        `json:"path"`
+	Mode  fs.FileMode   `json:"mode,omitempty"`
+	Owner durable.Owner `json:"owner,omitzero"`
+	Gone  bool          `json:"gone,omitempty"`
 }
 
 const guardIndex = "index.json"
@@ -49,10 +51,10 @@ func guard(dir string, files []string, run func() error) error {
 		return errors.Join(err, forget(dir))
 	}
 	for _, file := range files {
-		if syncErr := syncPath(file); syncErr != nil && !errors.Is(syncErr, fs.ErrNotExist) {
+		if syncErr := durable.SyncFile(file); syncErr != nil && !errors.Is(syncErr, fs.ErrNotExist) {
 			return errors.Join(err, syncErr)
 		}
-		if syncErr := syncPath(filepath.Dir(file)); syncErr != nil && !errors.Is(syncErr, fs.ErrNotExist) {
+		if syncErr := durable.SyncDir(filepath.Dir(file)); syncErr != nil && !errors.Is(syncErr, fs.ErrNotExist) {
 			return errors.Join(err, syncErr)
 		}
 	}
@@ -70,7 +72,7 @@ func keep(dir string, files []string) error {
 	if err := forget(dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	var index []guardedFile
@@ -87,19 +89,16 @@ func keep(dir string, files []string) error {
 		if err != nil {
 			return err
 		}
-		if err := writeDurably(filepath.Join(dir, strconv.Itoa(i)), text, 0o600); err != nil {
+		if err := durable.WriteFile(filepath.Join(dir, strconv.Itoa(i)), text, 0o600); err != nil {
 			return err
 		}
-		index = append(index, guardedFile{Path: path, Mode: info.Mode().Perm()})
+		index = append(index, guardedFile{Path: path, Mode: info.Mode().Perm(), Owner: durable.OwnerOf(info)})
 	}
 	text, err := json.Marshal(index)
 	if err != nil {
 		return err
 	}
-	if err := writeDurably(filepath.Join(dir, guardIndex), text, 0o600); err != nil {
-		return err
-	}
-	return syncPath(filepath.Dir(dir))
+	return durable.WriteFile(filepath.Join(dir, guardIndex), text, 0o600)
 }
 
 // putBack puts the kept files back, if any are kept.
@@ -117,10 +116,7 @@ func putBack(dir string) error {
 	}
 	for i, file := range index {
 		if file.Gone {
-			if err := os.Remove(file.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			if err := syncPath(filepath.Dir(file.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := durable.Remove(file.Path); err != nil {
 				return err
 			}
 			continue
@@ -129,7 +125,7 @@ func putBack(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := writeDurably(file.Path, text, file.Mode); err != nil {
+		if err := durable.WriteFileAs(file.Path, text, file.Mode, file.Owner); err != nil {
 			return err
 		}
 	}
@@ -138,10 +134,7 @@ func putBack(dir string) error {
 
 // forget removes what was kept, if anything is; the index first, so that half of it is never taken for all.
 func forget(dir string) error {
-	if err := os.Remove(filepath.Join(dir, guardIndex)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := syncPath(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := durable.Remove(filepath.Join(dir, guardIndex)); err != nil {
 		return err
 	}
 	return removeAll(dir)

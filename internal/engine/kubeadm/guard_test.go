@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
 func TestFilesOfAPhaseThatWasCutOffAreThereAgain(t *testing.T) {
@@ -50,6 +52,29 @@ func TestFilesAreThereAgainBeforeAPhaseIsRunAgainAfterACrash(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(k.Dir, "guard-"+PhaseKubeconfig)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("what was kept is still there: it would undo what a person mends")
+	}
+}
+
+func TestFileOfACutOffPhaseKeepsItsOwnerAndMode(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can change the owner of a file")
+	}
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "file")
+	write(t, file, "whole")
+	owner := durable.Owner{UID: 12345, GID: 54321}
+	if err := errors.Join(os.Chmod(file, 0o640), os.Chown(file, owner.UID, owner.GID)); err != nil {
+		t.Fatal(err)
+	}
+	err := guard(filepath.Join(dir, "guard"), []string{file}, func() error {
+		write(t, file, "half")
+		return context.Canceled
+	})
+	info, statErr := os.Stat(file)
+	if !errors.Is(err, context.Canceled) || statErr != nil || read(t, file) != "whole" {
+		t.Fatalf("got %v, %v, %q", err, statErr, read(t, file))
+	}
+	if durable.OwnerOf(info) != owner || info.Mode() != 0o640 {
+		t.Errorf("the file has owner %v and mode %v", durable.OwnerOf(info), info.Mode())
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -71,10 +72,10 @@ func SaveObjects(ctx context.Context, client kubernetes.Interface, dir string) e
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return writeDurably(path, text, 0o600)
+	return durable.WriteFile(path, text, 0o600)
 }
 
 // RestoreObjects puts the saved objects back as they were, as far as the phases change them. One that is gone stays gone: the phases delete nothing,

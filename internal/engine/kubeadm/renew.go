@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -34,7 +35,7 @@ func (k Kubeadm) RenewCertificates(ctx context.Context, in RenderInput, names []
 
 func (k Kubeadm) renew(ctx context.Context, config, pki, kubernetes string, names []string) error {
 	kept := filepath.Join(k.Dir, "certificates")
-	if err := os.MkdirAll(kept, 0o700); err != nil {
+	if err := durable.MkdirAll(kept, 0o700); err != nil {
 		return err
 	}
 	var wanted []certificate
@@ -87,7 +88,7 @@ func prepare(c certificate, path, kept string) (bool, error) {
 		if was, err = os.ReadFile(path); err != nil {
 			return false, err
 		}
-		return false, writeDurably(kept, was, 0o600)
+		return false, durable.WriteFile(kept, was, 0o600)
 	}
 	if err != nil {
 		return false, err
@@ -104,7 +105,7 @@ func prepare(c certificate, path, kept string) (bool, error) {
 	if strings.HasSuffix(path, ".conf") {
 		mode = 0o600
 	}
-	return false, writeDurably(path, was, mode)
+	return false, durable.WriteFile(path, was, mode)
 }
 
 // missingKey: a certificate without its key is renewed all the same.
@@ -115,14 +116,14 @@ func missingKey(err error, path string) bool {
 
 // syncCertificate makes durable what kubeadm wrote.
 func syncCertificate(path string) error {
-	paths := []string{path, filepath.Dir(path)}
+	files := []string{path}
 	if key, found := strings.CutSuffix(path, ".crt"); found {
-		paths = append(paths, key+".key")
+		files = append(files, key+".key")
 	}
-	for _, path := range paths {
-		if err := syncPath(path); err != nil {
+	for _, file := range files {
+		if err := durable.SyncFile(file); err != nil {
 			return err
 		}
 	}
-	return nil
+	return durable.SyncDir(filepath.Dir(path))
 }

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -46,8 +46,8 @@ func Prepared(dir string, names ...string) ([]string, error) {
 
 // Prepare looks for the original file first, since it has more than an installed package: the unchanged configuration files.
 func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making a directory for the way back: %w", err)
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
+		return err
 	}
 	list, err := readList(dir)
 	if err != nil {
@@ -96,7 +96,7 @@ func fileName(name string, s state) string {
 // keep brings one package file to a path. Where somebody changed an installed file, the original is not what runs here, so what is there is packed.
 func (d deb) keep(ctx, repository context.Context, path, name string, s state) error {
 	if d.named(ctx, path, name, s) {
-		return syncPath(path) // The kill may have come before the directory was synced.
+		return durable.SyncDir(filepath.Dir(path)) // The kill may have come before the directory was synced.
 	}
 	work, err := os.MkdirTemp(filepath.Dir(path), ".prepare-")
 	if err != nil {
@@ -121,13 +121,11 @@ func (d deb) keep(ctx, repository context.Context, path, name string, s state) e
 				"the installed package %s could not be packed", name)
 		}
 	}
-	if err := syncFile(ready); err != nil {
-		return err
+	err = durable.SyncFile(ready)
+	if err == nil {
+		err = durable.Rename(ready, path)
 	}
-	if err := os.Rename(ready, path); err != nil {
-		return fmt.Errorf("keeping %s: %w", path, err)
-	}
-	return syncPath(path)
+	return durable.Explain(err, "keeping", path)
 }
 
 // original finds the file that the package was installed from: in apt's cache, else in a repository. Empty when there is none.
@@ -207,16 +205,5 @@ func writeList(dir string, list map[string]prepared) error {
 	if err != nil {
 		return fmt.Errorf("writing what was prepared for the way back: %w", err)
 	}
-	path := filepath.Join(dir, listName)
-	temporary := filepath.Join(dir, fmt.Sprintf(".%s-%d", listName, time.Now().UnixNano()))
-	if err := os.WriteFile(temporary, text, 0o600); err != nil {
-		return fmt.Errorf("writing what was prepared for the way back: %w", err)
-	}
-	if err := syncFile(temporary); err != nil {
-		return err
-	}
-	if err := os.Rename(temporary, path); err != nil {
-		return fmt.Errorf("writing what was prepared for the way back: %w", err)
-	}
-	return syncPath(path)
+	return durable.WriteFile(filepath.Join(dir, listName), text, 0o600)
 }

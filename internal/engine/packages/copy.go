@@ -4,24 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 )
-
-// syncFile brings a file's content to the disk.
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("syncing: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("syncing %s: %w", path, err)
-	}
-	return nil
-}
-
-// syncPath brings a file's name to the disk.
-func syncPath(path string) error { return syncFile(filepath.Dir(path)) }
 
 func copyFile(from, to string) error {
 	in, err := os.Open(from)

@@ -1,34 +1,34 @@
-package host
+package durable
 
 import (
 	"errors"
 	"fmt"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// told says what a failed call on the disk means for a person.
-func told(err error, doing, path string) error {
+// Explain classifies the error of a file operation: a full and a broken disk become a node.Failure
+// with its remedy, a node.Failure stays as it is, and every other error is wrapped with the
+// operation and its path.
+func Explain(err error, doing, path string) error {
 	var known *node.Failure
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &known):
 		return err
-	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+	case diskFull(err):
 		return node.DiskFull(err, doing, path)
-	case errors.Is(err, unix.EROFS), errors.Is(err, unix.EIO), errors.Is(err, unix.EUCLEAN):
+	case diskBroken(err):
 		return node.DiskBroken(err, doing, path)
 	default:
 		return fmt.Errorf("%s %s: %w", doing, path, err)
 	}
 }
 
-// absolute refuses paths that would mean something else from another working directory, or through "..".
-func absolute(path string) error {
+// CheckPath refuses a path that depends on the working directory or leads through "..".
+func CheckPath(path string) error {
 	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
 		return fmt.Errorf("%q is not a clean absolute path", path)
 	}

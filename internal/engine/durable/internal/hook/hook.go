@@ -1,0 +1,22 @@
+// Package hook holds the system calls of package durable that durabletest replaces.
+package hook
+
+import (
+	"errors"
+	"os"
+)
+
+// SyncFile brings the content of an open file to the disk.
+var SyncFile = (*os.File).Sync
+
+// Link gives a file a second name.
+var Link = os.Link
+
+// SyncDir brings the names in a directory to the disk.
+var SyncDir = func(dir string) error {
+	file, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
