@@ -7,7 +7,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// What kinds of actors are called in a Snapshot. Any other kind counts as an upgrader: what is not known is not assumed to be harmless.
+// Actor kinds in a Snapshot. Any other kind counts as an upgrader: unknown software is not assumed
+// to be harmless.
 var (
 	scalers = map[string]bool{"ClusterAutoscaler": true, "Karpenter": true, "Descheduler": true}
 	gitOps  = map[string]bool{"Flux": true, "ArgoCD": true, "Argo CD": true, "GitOps": true, "Fleet": true}
@@ -22,8 +23,9 @@ func actorDetail(a *cluster.Actor) string {
 	return ": " + a.Detail
 }
 
-// atWork says whether an actor was seen to work on a node, by what is on the node. That its controller runs says only that it could.
-func atWork(a *cluster.Actor) bool {
+// actsOnNode reports whether a node carries traces of an actor at work. A running controller alone
+// only shows that it could act.
+func actsOnNode(a *cluster.Actor) bool {
 	return a.Active == cluster.Yes && strings.HasPrefix(a.Object, "Node ")
 }
 
@@ -34,21 +36,22 @@ func otherUpgrader(v *view) []Finding {
 		if scalers[a.Kind] || gitOps[a.Kind] || a.Kind == clusterAPI {
 			continue
 		}
-		f := Finding{Severity: Warn, Object: a.Object, Remedy: "Keep it from starting while the upgrade runs: " + hold(a)}
+		f := Finding{Severity: Warn, Object: a.Object, Remedy: "Suspend it during the upgrade: " + suspend(a)}
 		switch {
-		case atWork(a):
+		case actsOnNode(a):
 			f.Severity = Block
-			f.Message = fmt.Sprintf("%s is at work on nodes (%s)%s: two cannot drain and upgrade the same nodes", a.Kind, a.Object, actorDetail(a))
-			f.Remedy = "Wait until it has finished, or stop it."
+			f.Message = fmt.Sprintf("%s is changing nodes (%s)%s: it must not drain or upgrade nodes at the same time as Refit",
+				a.Kind, a.Object, actorDetail(a))
+			f.Remedy = "Wait until it is done, or stop it."
 		case a.Active == cluster.Yes:
-			f.Message = fmt.Sprintf("%s runs in the cluster (%s)%s: it may drain, restart or upgrade nodes by itself at any time",
+			f.Message = fmt.Sprintf("%s is running in the cluster (%s)%s: it may drain, restart or upgrade nodes at any time",
 				a.Kind, a.Object, actorDetail(a))
 		case a.Active == cluster.No:
 			f.Severity = Info
-			f.Message = fmt.Sprintf("%s is in the cluster and does not run (%s)%s", a.Kind, a.Object, actorDetail(a))
+			f.Message = fmt.Sprintf("%s is installed in the cluster, but not running (%s)%s", a.Kind, a.Object, actorDetail(a))
 		default:
 			f.Severity, f.Unknown = Info, true
-			f.Message = fmt.Sprintf("%s is or was in the cluster, and whether it runs is not known (%s)%s", a.Kind, a.Object, actorDetail(a))
+			f.Message = fmt.Sprintf("%s is or was installed in the cluster; whether it is running is unknown (%s)%s", a.Kind, a.Object, actorDetail(a))
 		}
 		found = append(found, f)
 	}
@@ -65,15 +68,15 @@ func clusterAutoscalerActive(v *view) []Finding {
 		f := Finding{
 			Unknown: a.Active == cluster.Unknown,
 			Object:  a.Object,
-			Message: fmt.Sprintf("%s (%s) may add or remove nodes during the upgrade%s: a node that is being emptied looks unneeded to it",
+			Message: fmt.Sprintf("%s (%s) may add or remove nodes during the upgrade%s: it may consider a drained node unneeded",
 				a.Kind, a.Object, actorDetail(a)),
-			Remedy: "Hold it for the time of the upgrade: " + hold(a),
+			Remedy: "Suspend it during the upgrade: " + suspend(a),
 		}
-		if f.Unknown { // a definition that may have been left behind
+		if f.Unknown { // only a CRD, which may be a leftover
 			f.Severity = Info
 		}
 		if a.Kind == "Descheduler" {
-			f.Message = fmt.Sprintf("%s (%s) evicts pods by itself during the upgrade%s, and uses up what their budgets allow",
+			f.Message = fmt.Sprintf("%s (%s) evicts pods during the upgrade%s, which uses up the disruptions that their PDBs allow",
 				a.Kind, a.Object, actorDetail(a))
 		}
 		found = append(found, f)
@@ -81,22 +84,24 @@ func clusterAutoscalerActive(v *view) []Finding {
 	return found
 }
 
-// hold is how to keep something from acting that gave itself away by its object.
-func hold(a *cluster.Actor) string {
+// suspend returns the command that stops an actor, by the object that revealed it.
+func suspend(a *cluster.Actor) string {
 	kind, name, _ := strings.Cut(a.Object, " ")
 	namespace, name, qualified := strings.Cut(name, "/")
 	switch {
 	case !qualified:
 	case kind == "Deployment" || kind == "StatefulSet":
 		return fmt.Sprintf("kubectl -n %s scale %s %s --replicas=0", namespace, lower(kind), name)
-	case kind == "DaemonSet": // it has no replicas to take away, but it runs only on nodes that its selector matches
+	case kind == "DaemonSet":
+		// It has no replicas, but a selector that matches no node stops its pods.
 		return fmt.Sprintf(`kubectl -n %s patch daemonset %s -p '{"spec":{"template":{"spec":{"nodeSelector":{"refit.dev/paused":"true"}}}}}'. `+
-			"No node has this label, so its pods end. Afterwards the same with null instead of \"true\".", namespace, name)
+			"No node has this label, so its pods are deleted. To resume it, run the same command with null instead of \"true\".", namespace, name)
 	}
-	return "scale its Deployment to zero, or suspend what it works on."
+	return "scale its Deployment to zero, or suspend the objects that it acts on"
 }
 
-// clusterAPIManaged: the annotation that gives it away is on the nodes for ever, so it says nothing about what happens at this moment.
+// clusterAPIManaged: the annotation that reveals Cluster API is permanent, so it says nothing about
+// current activity.
 func clusterAPIManaged(v *view) []Finding {
 	var found []Finding
 	for i := range v.s.Actors {
@@ -106,9 +111,9 @@ func clusterAPIManaged(v *view) []Finding {
 		}
 		found = append(found, Finding{
 			Object: a.Object,
-			Message: fmt.Sprintf("Cluster API made nodes of this cluster (%s)%s: it knows nothing of this upgrade, "+
-				"and makes or replaces machines at the old version", a.Object, actorDetail(a)),
-			Remedy: "Pause it for the time of the upgrade (spec.paused of the Cluster), and set the new versions there before it goes on.",
+			Message: fmt.Sprintf("Cluster API created nodes of this cluster (%s)%s: it does not know about this upgrade, "+
+				"and it creates or replaces machines at the old version", a.Object, actorDetail(a)),
+			Remedy: "Pause the Cluster during the upgrade (spec.paused), and set the new versions in Cluster API before you unpause it.",
 		})
 	}
 	return found
@@ -121,9 +126,9 @@ func gitOpsActive(v *view) []Finding {
 		if gitOps[a.Kind] {
 			found = append(found, Finding{
 				Object: a.Object,
-				Message: fmt.Sprintf("%s (%s) writes to this cluster%s: it may put back what the upgrade changes, such as kube-proxy or CoreDNS",
+				Message: fmt.Sprintf("%s (%s) writes to this cluster%s: it may revert what the upgrade changes, such as kube-proxy or CoreDNS",
 					a.Kind, a.Object, actorDetail(a)),
-				Remedy: "Nothing needs to be done unless it owns objects in kube-system. Then change their versions there as well.",
+				Remedy: "No action is required unless it manages objects in kube-system. In that case, change their versions there as well.",
 			})
 		}
 	}
@@ -136,7 +141,7 @@ func olderOperation(v *view) []Finding {
 	}
 	return []Finding{{
 		Object:  "ClusterUpgrade " + v.s.Others[0],
-		Message: fmt.Sprintf("another upgrade is not finished (%s): this one waits for it", some(v.s.Others)),
-		Remedy:  fmt.Sprintf("Let it finish, or end it: kubectl patch clusterupgrade %s --type=merge -p '{\"spec\":{\"aborted\":true}}'", v.s.Others[0]),
+		Message: fmt.Sprintf("another upgrade is in progress (%s): this one waits for it", joinNames(v.s.Others)),
+		Remedy:  fmt.Sprintf("Let it finish, or abort it: kubectl patch clusterupgrade %s --type=merge -p '{\"spec\":{\"aborted\":true}}'", v.s.Others[0]),
 	}}
 }

@@ -10,39 +10,41 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// agentless are the nodes that the upgrade changes and of which no agent has told, and the checks that lack facts for it.
-func (v *view) agentless() (without, late []string) {
-	var silent []*node
+// agentless returns the nodes without a report that the upgrade changes, and the checks that are
+// unanswered because of them.
+func (v *view) agentless() (missing, unanswered []string) {
+	var nodes []*node
 	for i := range v.nodes {
 		if n := &v.nodes[i]; n.touched && n.Report == nil {
-			silent, without = append(silent, n), append(without, n.Name)
+			nodes, missing = append(nodes, n), append(missing, n.Name)
 		}
 	}
 	for _, check := range checks {
-		told := toldElsewhere[check.ID]
-		if check.NeedsHost() && slices.ContainsFunc(silent, func(n *node) bool { return told == nil || !told(v, n) }) {
-			late = append(late, check.ID)
+		known := knownWithoutAgent[check.ID]
+		if check.NeedsAgent() && slices.ContainsFunc(nodes, func(n *node) bool { return known == nil || !known(v, n) }) {
+			unanswered = append(unanswered, check.ID)
 		}
 	}
-	return without, late
+	return missing, unanswered
 }
 
-// toldElsewhere says of some checks when they have the answer about a node without its agent.
-var toldElsewhere = map[string]func(*view, *node) bool{
-	"APIServerNotReady": serverTold,
-	"APIServerUnknown":  serverTold,
+// knownWithoutAgent lists the checks that may have the answer for a node without its agent, and
+// when.
+var knownWithoutAgent = map[string]func(*view, *node) bool{
+	"APIServerNotReady": apiServerKnown,
+	"APIServerUnknown":  apiServerKnown,
 	"StaticPodMissing":  func(_ *view, n *node) bool { return !n.ControlPlane || len(n.Static) > 0 },
 
-	"EtcdMemberUnhealthy":   noMember,
-	"EtcdLearner":           noMember,
-	"EtcdAlarm":             noMember,
-	"EtcdNearQuota":         noMember,
-	"EtcdMembershipDiffers": noMember,
+	"EtcdMemberUnhealthy":   noEtcdMember,
+	"EtcdLearner":           noEtcdMember,
+	"EtcdAlarm":             noEtcdMember,
+	"EtcdNearQuota":         noEtcdMember,
+	"EtcdMembershipDiffers": noEtcdMember,
 
 	"CRIRuntimeConfigMissing": func(_ *view, n *node) bool { return containerdMajor(n.Runtime) > 0 },
 }
 
-func serverTold(v *view, n *node) bool {
+func apiServerKnown(v *view, n *node) bool {
 	if !n.ControlPlane {
 		return true
 	}
@@ -50,11 +52,11 @@ func serverTold(v *view, n *node) bool {
 	return server != nil && server.Ready != cluster.Unknown
 }
 
-func noMember(v *view, n *node) bool { return !n.ControlPlane || v.s.ExternalEtcd() == cluster.Yes }
+func noEtcdMember(v *view, n *node) bool { return !n.ControlPlane || v.s.ExternalEtcd() == cluster.Yes }
 
-// agentMissing is the one line that stands for every check that has to wait for a host. It is asked by Run itself, which knows these checks.
-func agentMissing(v *view, without, late []string) []Finding {
-	if len(without) == 0 {
+// agentMissing is one finding for all checks that are unanswered because of missing agents.
+func agentMissing(v *view, missing, unanswered []string) []Finding {
+	if len(missing) == 0 {
 		return nil
 	}
 	touched := 0
@@ -69,17 +71,18 @@ func agentMissing(v *view, without, late []string) []Finding {
 		Unknown:  true,
 		Deferred: true,
 		Binding:  find(idAgentMissing).Binding(),
-		Message: fmt.Sprintf("there is no agent yet on %s of %s (%s), so these checks wait: %s",
-			thousands(len(without)), many(touched, "node"), some(without), strings.Join(late, ", ")),
-		Remedy: fmt.Sprintf("Refit's agent answers them; %s places it. An upgrade does not start before that.", command("refit install")),
+		Message: fmt.Sprintf("no agent yet on %s of %s (%s), so these checks are unanswered: %s",
+			thousands(len(missing)), plural(touched, "node"), joinNames(missing), strings.Join(unanswered, ", ")),
+		Remedy: fmt.Sprintf("Install the agents: %s. An upgrade does not start without them.", command("refit install")),
 	}}
 }
 
-// agentSilent is about questions that are open for a while. Their number is the time at which they were asked.
+// agentSilent reports agents that have not answered a request for facts. The request number is its
+// Unix time.
 func agentSilent(v *view) []Finding {
-	const while = time.Minute
+	const timeout = time.Minute
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
-		if r.Answered >= n.Asked || v.Now.Sub(time.Unix(n.Asked, 0)) < while {
+		if r.Answered >= n.Asked || v.Now.Sub(time.Unix(n.Asked, 0)) < timeout {
 			return Finding{}
 		}
 		since := ""
@@ -89,8 +92,8 @@ func agentSilent(v *view) []Finding {
 		return Finding{
 			Unknown:  true,
 			Deferred: true,
-			Message:  fmt.Sprintf("the agent on %s was asked for its facts and has not answered%s", n.Name, since),
-			Remedy:   fmt.Sprintf("Look whether it runs: systemctl status refit-agent (on %s)", n.Name),
+			Message:  fmt.Sprintf("the agent on %s has not responded to a request for facts%s", n.Name, since),
+			Remedy:   fmt.Sprintf("Check whether it is running. On %s, run: systemctl status refit-agent", n.Name),
 		}
 	})
 }
@@ -102,8 +105,8 @@ func reportOfAnotherMachine(v *view) []Finding {
 		}
 		return Finding{
 			Unknown: true,
-			Message: fmt.Sprintf("the report of %s was written by a node of the same name that is gone: the machine was joined anew", n.Name),
-			Remedy:  fmt.Sprintf("Let its agent write another: kubectl delete nodereport %s; systemctl restart refit-agent (on %s)", n.Name, n.Name),
+			Message: fmt.Sprintf("the NodeReport of %s comes from a deleted node of the same name: the machine was replaced or joined again", n.Name),
+			Remedy:  fmt.Sprintf("Recreate the report: kubectl delete nodereport %s, then on %s: systemctl restart refit-agent", n.Name, n.Name),
 		}
 	})
 }
@@ -114,9 +117,9 @@ func agentTooOld(v *view) []Finding {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("the agent on %s (%s) understands orders up to format %d, and these have format %d",
+			Message: fmt.Sprintf("the agent on %s (%s) supports order formats up to %d, but this controller writes format %d",
 				n.Name, r.AgentVersion, r.OrderFormat, refitv1alpha1.NodeUpgradeFormat),
-			Remedy: command("refit install") + " brings the agents to the version of the controller.",
+			Remedy: "Upgrade the agents to the version of the controller: " + command("refit install"),
 		}
 	})
 }
@@ -127,8 +130,8 @@ func releaseKeyMissing(v *view) []Finding {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("no key is pinned on %s, so its agent accepts no ClusterRelease", n.Name),
-			Remedy:  "Pin the public key of those who sign Releases: " + command("refit install --release-key FILE"),
+			Message: fmt.Sprintf("no release key is pinned on %s, so its agent rejects every ClusterRelease", n.Name),
+			Remedy:  "Pin the public key that signs your ClusterReleases: " + command("refit install --release-key FILE"),
 		}
 	})
 }

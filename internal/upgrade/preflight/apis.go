@@ -11,7 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// removedAPIInUse joins what the API servers counted: one finding for each resource that a hop removes.
+// removedAPIInUse reports each removed resource once, with the API servers that counted requests
+// for it.
 func removedAPIInUse(v *view) []Finding {
 	type use struct {
 		request cluster.DeprecatedRequest
@@ -39,21 +40,21 @@ func removedAPIInUse(v *view) []Finding {
 		instead := ""
 		if at.facts != nil {
 			if api, known := at.facts.Resource(gvr); known && api.Replacement != "" {
-				instead = " They have to use " + api.Replacement + "."
+				instead = " Migrate it to " + api.Replacement + "."
 			}
 		}
 		found = append(found, Finding{
 			Object: "API " + resourceName(gvr, u.request.Subresource),
-			Message: fmt.Sprintf("somebody asked for %s since the API servers on %s started, and %s does not serve it any more",
-				resourceName(gvr, u.request.Subresource), some(u.servers), at),
-			Remedy: "Find out who, in the audit log (k8s.io/deprecated) or among old controllers and scripts." + instead + " The count is " +
-				"forgotten only when an API server restarts: then waive RemovedAPIInUse.",
+			Message: fmt.Sprintf("clients requested %s since the API servers on %s started, but %s no longer serves it",
+				resourceName(gvr, u.request.Subresource), joinNames(u.servers), at),
+			Remedy: "Find the client in the audit log (annotation k8s.io/deprecated), or among old controllers and scripts." + instead +
+				" The counter resets only when an API server restarts: until then, waive RemovedAPIInUse.",
 		})
 	}
 	return found
 }
 
-// removedBy returns the hop that removes what a release such as 1.37 removes.
+// removedBy returns the hop that removes an API which release, such as "1.37", removes.
 func (v *view) removedBy(release string) (hop, bool) {
 	major, minor, ok := strings.Cut(release, ".")
 	if !ok || major != "1" {
@@ -79,7 +80,8 @@ func resourceName(gvr schema.GroupVersionResource, subresource string) string {
 	return name
 }
 
-// deprecatedRequestsUnknown: each API server counts for itself, so what one of them did not tell is not known, whatever the others say.
+// deprecatedRequestsUnknown: each API server counts only its own requests, so the answer needs all
+// of them.
 func deprecatedRequestsUnknown(v *view) []Finding {
 	if !v.movesControlPlane() || v.Path.To.SameMinor(v.Path.From) {
 		return nil
@@ -109,22 +111,24 @@ func deprecatedRequestsUnknown(v *view) []Finding {
 	}
 	f := Finding{
 		Unknown: true,
-		Message: fmt.Sprintf("whether somebody uses an API that the upgrade removes is not known of the API servers on %s", some(silent)),
+		Message: fmt.Sprintf("cannot determine whether clients use an API that the upgrade removes: no request metrics from the API servers on %s",
+			joinNames(silent)),
 	}
 	if reason.Message != "" {
 		f.Message += ": " + reason.Message
 	}
 	const orLog = ", or search the audit log for k8s.io/deprecated."
 	switch {
-	case proxied || reason.Kind == cluster.GapUnreachable: // a proxy does not carry on who asks, and /metrics is not for everybody
-		f.Remedy = "Run it where the servers' addresses can be reached, such as on a control plane node" + orLog
+	case proxied || reason.Kind == cluster.GapUnreachable:
+		// The pod proxy drops the caller's identity, which /metrics needs.
+		f.Remedy = "Run the check where the addresses of the API servers are reachable, such as on a control plane node" + orLog
 	default:
-		f.Remedy = "Let Refit read /metrics of the API servers (nonResourceURL /metrics, verb get)" + orLog
+		f.Remedy = "Grant Refit read access to /metrics of the API servers (nonResourceURL /metrics, verb get)" + orLog
 	}
 	return []Finding{f}
 }
 
-// apiServiceUnavailable weighs less for metrics: a cluster without them lives on.
+// apiServiceUnavailable only warns about metrics, which the upgrade does not need.
 func apiServiceUnavailable(v *view) []Finding {
 	var found []Finding
 	for i := range v.s.APIs {
@@ -134,8 +138,8 @@ func apiServiceUnavailable(v *view) []Finding {
 		}
 		f := Finding{
 			Object:  "APIService " + api.Name,
-			Message: fmt.Sprintf("the API %s is not available", api.Name),
-			Remedy:  fmt.Sprintf("Bring its server back, or remove it if nobody needs it: kubectl describe apiservice %s", api.Name),
+			Message: fmt.Sprintf("API %s is unavailable", api.Name),
+			Remedy:  fmt.Sprintf("Restore its API server, or delete the APIService if it is not needed: kubectl describe apiservice %s", api.Name),
 		}
 		if api.Message != "" {
 			f.Message += ": " + api.Message
@@ -145,7 +149,7 @@ func apiServiceUnavailable(v *view) []Finding {
 		}
 		if api.Available == cluster.Unknown {
 			f.Unknown = true
-			f.Message = fmt.Sprintf("whether the API %s is available is not known", api.Name)
+			f.Message = fmt.Sprintf("the availability of API %s is unknown", api.Name)
 		}
 		found = append(found, f)
 	}

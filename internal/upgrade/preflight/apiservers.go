@@ -17,23 +17,23 @@ func apiServersMixed(v *view) []Finding {
 	}
 	f := Finding{
 		Severity: Warn,
-		Message:  fmt.Sprintf("API servers run %s and %s: an earlier upgrade was not finished", v.oldest, v.newest),
-		Remedy:   fmt.Sprintf("This upgrade finishes it. To finish it first, run kubeadm upgrade node on the nodes that are still at %s.", v.oldest),
+		Message:  fmt.Sprintf("API servers run %s and %s: an earlier upgrade did not finish", v.oldest, v.newest),
+		Remedy:   fmt.Sprintf("This upgrade fixes the skew. To fix it first, run kubeadm upgrade node on the nodes at %s.", v.oldest),
 	}
 	if !skew.APIServersFit(v.oldest, v.newest) {
 		f.Severity = Block
-		f.Message = fmt.Sprintf("API servers run %s and %s: they may be at most one minor version apart", v.oldest, v.newest)
-		f.Remedy = fmt.Sprintf("Bring the nodes at %s to %s first: kubeadm upgrade node (on each of them).", v.oldest, v.newest)
+		f.Message = fmt.Sprintf("API servers run %s and %s: they must be at most one minor version apart", v.oldest, v.newest)
+		f.Remedy = fmt.Sprintf("Upgrade the nodes at %s to %s first. On each of them, run: kubeadm upgrade node", v.oldest, v.newest)
 	} else if v.movesControlPlane() && v.Path.To.Before(v.newest) {
 		f.Severity = Block
-		f.Message = fmt.Sprintf("an API server is at %s already: Kubernetes cannot go back to %s", v.newest, v.Path.To)
+		f.Message = fmt.Sprintf("an API server is already at %s: Kubernetes does not support a downgrade to %s", v.newest, v.Path.To)
 		f.Remedy = fmt.Sprintf("Choose %s or a later version.", v.newest)
 	}
 	return []Finding{f}
 }
 
-// apiServerNotReady counts the server's own answer. Without one it counts what others know: its agent, which may have asked a while ago, and its pod's
-// readiness probe.
+// apiServerNotReady prefers the readiness that the server itself reports. The agent's report, which
+// may be older, and the readiness of the pod are fallbacks.
 func apiServerNotReady(v *view) []Finding {
 	var found []Finding
 	for _, n := range v.controlPlane() {
@@ -43,7 +43,7 @@ func apiServerNotReady(v *view) []Finding {
 		case server != nil && server.Ready == cluster.Yes:
 			continue
 		case server != nil && server.Ready == cluster.No && len(server.Failing) > 0:
-			message = fmt.Sprintf("the API server on %s is not ready: %s", n.Name, some(server.Failing))
+			message = fmt.Sprintf("the API server on %s is not ready: %s", n.Name, joinNames(server.Failing))
 		case server != nil && server.Ready == cluster.No,
 			n.Report != nil && n.Report.APIServer != nil && !n.Report.APIServer.Ready:
 			message = fmt.Sprintf("the API server on %s is not ready", n.Name)
@@ -55,20 +55,21 @@ func apiServerNotReady(v *view) []Finding {
 		found = append(found, Finding{
 			Object:  apiServerObject(n),
 			Message: message,
-			Remedy:  fmt.Sprintf("Look why: kubectl -n kube-system logs kube-apiserver-%s, or crictl logs (on %s).", n.Name, n.Name),
+			Remedy:  fmt.Sprintf("Check its logs: kubectl -n kube-system logs kube-apiserver-%s, or crictl logs on %s.", n.Name, n.Name),
 		})
 	}
 	return found
 }
 
-// staticNotReady says that a static pod is known not to be ready. With no word from its node Kubernetes calls every pod on it not ready, which says nothing of
-// the pod: that the node is silent is a finding of its own.
+// staticNotReady reports whether a static pod is not ready. Kubernetes marks every pod on an
+// unreachable node as not ready, which says nothing about the pod; the node has its own finding.
 func (v *view) staticNotReady(n *node, component string) bool {
 	pod, has := n.Static[component]
 	return has && !pod.Ready && n.IsReady()
 }
 
-// apiServerUnknown is a server that nobody could ask. Its pod's readiness probe asks the same question, and softens the verdict.
+// apiServerUnknown is only a warning if the pod is ready: its readiness probe queries the same
+// endpoint.
 func apiServerUnknown(v *view) []Finding {
 	var found []Finding
 	for _, n := range v.controlPlane() {
@@ -84,13 +85,13 @@ func apiServerUnknown(v *view) []Finding {
 		f := Finding{
 			Unknown: true,
 			Object:  apiServerObject(n),
-			Message: fmt.Sprintf("the API server on %s could not be asked%s", n.Name, why),
-			Remedy: fmt.Sprintf("Ask it yourself: curl -k https://localhost:6443/readyz (on %s). With an agent on the node, Refit asks it directly.",
+			Message: fmt.Sprintf("the readiness of the API server on %s is unknown%s", n.Name, why),
+			Remedy: fmt.Sprintf("On %s, run: curl -k https://localhost:6443/readyz. With an agent on the node, Refit checks it directly.",
 				n.Name),
 		}
 		if n.Static[kubefacts.KubeAPIServer].Ready {
 			f.Severity = Warn
-			f.Message += "; its pod says that it is ready"
+			f.Message += "; its pod is ready"
 		}
 		found = append(found, f)
 	}
@@ -107,8 +108,8 @@ func controlPlaneNodeNotReady(v *view) []Finding {
 			found = append(found, Finding{
 				Unknown: n.Ready == cluster.Unknown,
 				Object:  n.object(),
-				Message: notReady(v, n) + ", and it is of the control plane",
-				Remedy:  fmt.Sprintf("Bring the node back first: kubectl describe node %s; systemctl status kubelet (on %s).", n.Name, n.Name),
+				Message: "control plane node " + notReady(v, n),
+				Remedy:  fmt.Sprintf("Fix the node first: kubectl describe node %s, and on %s: systemctl status kubelet", n.Name, n.Name),
 			})
 		}
 	}
@@ -136,11 +137,11 @@ func controlPlanePodNotReady(v *view) []Finding {
 				Severity: Warn,
 				Object:   podObject(component, n),
 				Message:  fmt.Sprintf("%s on %s is not ready", component, n.Name),
-				Remedy:   fmt.Sprintf("Look why: kubectl -n kube-system logs %s-%s", component, n.Name),
+				Remedy:   fmt.Sprintf("Check its logs: kubectl -n kube-system logs %s-%s", component, n.Name),
 			}
 			if ready == 0 {
 				f.Severity = Block
-				f.Message += ", nor is it anywhere else: nobody does its work"
+				f.Message += ", and no other instance is ready"
 			}
 			found = append(found, f)
 		}
@@ -169,7 +170,7 @@ func staticPodMissing(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  n.object(),
 				Message: fmt.Sprintf("%s has no static pod %s", n.Name, component),
-				Remedy: fmt.Sprintf("Put its manifest back into /etc/kubernetes/manifests on %s, from a copy or with kubeadm init phase %s.",
+				Remedy: fmt.Sprintf("Restore its manifest in /etc/kubernetes/manifests on %s, from a backup or with kubeadm init phase %s.",
 					n.Name, kubeadmPhase(component)),
 			})
 		}
@@ -177,7 +178,7 @@ func staticPodMissing(v *view) []Finding {
 	return found
 }
 
-// kubeadmPhase is the phase of kubeadm init that writes a manifest.
+// kubeadmPhase returns the phase of kubeadm init that writes a manifest.
 func kubeadmPhase(component string) string {
 	if component == "etcd" {
 		return "etcd local"
@@ -188,8 +189,8 @@ func kubeadmPhase(component string) string {
 func singleControlPlane(v *view) []Finding {
 	if nodes := v.controlPlane(); v.movesControlPlane() && len(nodes) == 1 && nodes[0].touched {
 		return []Finding{{
-			Message: fmt.Sprintf("%s is the only control plane node: the API is away while it is upgraded", nodes[0].Name),
-			Remedy:  "Nothing needs to be done: running pods go on. For an API without a gap, add two more control plane nodes.",
+			Message: fmt.Sprintf("%s is the only control plane node: the API is unavailable while it is upgraded", nodes[0].Name),
+			Remedy:  "No action is required: running pods are not affected. For a highly available API, add two more control plane nodes.",
 		}}
 	}
 	return nil

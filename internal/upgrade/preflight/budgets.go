@@ -10,20 +10,21 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
 )
 
-// held is what a budget, or a workload, holds on the nodes that are drained.
-type held struct {
+// impact summarizes the pods of one PodDisruptionBudget or workload on the nodes that are drained.
+type impact struct {
 	nodes     []string
 	pods      int32
 	workload  int
-	hard      bool // on a node whose drain waits for it, or fails
+	hard      bool // on a node whose policy is to wait or fail
 	forever   bool
 	byBudget  int
 	onOneNode int32 // the most pods on one node
 }
 
-// blocked collects the blockers of one kind on the nodes that are drained, by what key says: the budget or the workload.
-func (v *view) blocked(kind disruption.BlockerKind, key func(disruption.Blocker) int) ([]int, map[int]*held) {
-	found := map[int]*held{}
+// blocked collects the blockers of one kind on the nodes that are drained, grouped by key: the PDB
+// or the workload.
+func (v *view) blocked(kind disruption.BlockerKind, key func(disruption.Blocker) int) ([]int, map[int]*impact) {
+	found := map[int]*impact{}
 	for i := range v.nodes {
 		n := &v.nodes[i]
 		if !n.drained {
@@ -35,7 +36,7 @@ func (v *view) blocked(kind disruption.BlockerKind, key func(disruption.Blocker)
 			}
 			h := found[key(b)]
 			if h == nil {
-				h = &held{workload: b.Workload, byBudget: b.Budget}
+				h = &impact{workload: b.Workload, byBudget: b.Budget}
 				found[key(b)] = h
 			}
 			if last := len(h.nodes) - 1; last < 0 || h.nodes[last] != n.Name {
@@ -43,7 +44,7 @@ func (v *view) blocked(kind disruption.BlockerKind, key func(disruption.Blocker)
 			}
 			h.pods += b.Pods
 			h.onOneNode = max(h.onOneNode, b.Pods)
-			h.hard = h.hard || n.holds()
+			h.hard = h.hard || n.blocksOnDrain()
 			h.forever = h.forever || b.Forever
 		}
 	}
@@ -58,8 +59,8 @@ func (v *view) blocked(kind disruption.BlockerKind, key func(disruption.Blocker)
 func byBudget(b disruption.Blocker) int   { return b.Budget }
 func byWorkload(b disruption.Blocker) int { return b.Workload }
 
-// severity of a drain that never ends: it blocks where the policy is to wait for it.
-func (h *held) severity() Severity {
+// severity of a drain that never finishes: it blocks only if the policy of the node waits or fails.
+func (h *impact) severity() Severity {
 	if h.hard {
 		return Block
 	}
@@ -68,8 +69,9 @@ func (h *held) severity() Severity {
 
 func budgetObject(b *cluster.Budget) string { return "PodDisruptionBudget " + b.Key() }
 
-// allow is how to let so many pods of a budget go at once. A number of minAvailable is made smaller and not replaced: maxUnavailable works only
-// for pods whose owner has a scale, and for others it would stop all evictions.
+// allow returns the command that lets a PDB disrupt this many pods at once. It lowers an integer
+// minAvailable instead of setting maxUnavailable, which works only for owners with a scale
+// subresource and would block all evictions of other pods.
 func allow(b *cluster.Budget, pods int32) string {
 	spec := fmt.Sprintf(`{"minAvailable":null,"maxUnavailable":%d}`, pods)
 	if _, err := strconv.ParseInt(b.MinAvailable, 10, 32); err == nil {
@@ -86,9 +88,9 @@ func budgetNeverAllows(v *view) []Finding {
 		found = append(found, Finding{
 			Severity: h.severity(),
 			Object:   budgetObject(b),
-			Message: fmt.Sprintf("%s asks for %d of %d pods to be healthy, so it never lets one go: %s on %s cannot be moved",
-				b.Key(), b.Desired, b.Expected, many(h.pods, "pod"), some(h.nodes)),
-			Remedy: "Run one more replica, or let one go at a time: " + allow(b, 1),
+			Message: fmt.Sprintf("%s requires %d of %d pods to be healthy, so it never allows a disruption: %s on %s cannot be evicted",
+				b.Key(), b.Desired, b.Expected, plural(h.pods, "pod"), joinNames(h.nodes)),
+			Remedy: "Add a replica, or allow one disruption at a time: " + allow(b, 1),
 		})
 	}
 	return found
@@ -102,9 +104,10 @@ func budgetFailed(v *view) []Finding {
 		found = append(found, Finding{
 			Severity: h.severity(),
 			Object:   budgetObject(b),
-			Message: fmt.Sprintf("%s cannot be worked out (%s), so it lets nothing go: %s on %s cannot be moved",
-				b.Key(), b.Failure, many(h.pods, "pod"), some(h.nodes)),
-			Remedy: fmt.Sprintf("Let it select pods of a Deployment, StatefulSet or another owner that has a scale: kubectl -n %s describe pdb %s",
+			Message: fmt.Sprintf("%s cannot be computed (%s), so it allows no disruption: %s on %s cannot be evicted",
+				b.Key(), b.Failure, plural(h.pods, "pod"), joinNames(h.nodes)),
+			Remedy: fmt.Sprintf("Change its selector to match pods of a Deployment, StatefulSet or another owner with a scale subresource: "+
+				"kubectl -n %s describe pdb %s",
 				b.Namespace, b.Name),
 		})
 	}
@@ -119,9 +122,9 @@ func budgetsOverlap(v *view) []Finding {
 		found = append(found, Finding{
 			Severity: h.severity(),
 			Object:   workloadObject(w),
-			Message: fmt.Sprintf("%s has pods that %d PodDisruptionBudgets cover (%s): the API refuses to evict them, %s on %s",
-				workloadName(w), len(w.Budgets), some(w.Budgets), many(h.pods, "pod"), some(h.nodes)),
-			Remedy: fmt.Sprintf("Keep one of the budgets: kubectl -n %s delete pdb %s", w.Namespace, w.Budgets[len(w.Budgets)-1]),
+			Message: fmt.Sprintf("pods of %s are covered by %d PodDisruptionBudgets (%s), so the eviction API rejects them: %s on %s",
+				workloadName(w), len(w.Budgets), joinNames(w.Budgets), plural(h.pods, "pod"), joinNames(h.nodes)),
+			Remedy: fmt.Sprintf("Keep only one of the PDBs: kubectl -n %s delete pdb %s", w.Namespace, w.Budgets[len(w.Budgets)-1]),
 		})
 	}
 	return found
@@ -135,10 +138,10 @@ func budgetWaitsForNode(v *view) []Finding {
 		f := Finding{
 			Severity: Warn,
 			Object:   budgetObject(b),
-			Message: fmt.Sprintf("%s lets %s go at a time, and %s has %d pods on one node that can run there only: the first would wait for "+
-				"the node, the others for the first (on %s)",
-				b.Key(), many(b.Allowed, "pod"), workloadName(&v.s.Workloads[h.workload]), h.onOneNode, some(h.nodes)),
-			Remedy: "Let all of a node's pods go at once: " + allow(b, h.onOneNode),
+			Message: fmt.Sprintf("%s allows %s to be disrupted at a time, but %s has %d pods on one node that can run only there: the first pod waits "+
+				"for the node, and the others wait for the first (on %s)",
+				b.Key(), plural(b.Allowed, "pod"), workloadName(&v.s.Workloads[h.workload]), h.onOneNode, joinNames(h.nodes)),
+			Remedy: "Allow all pods of a node to be disrupted at once: " + allow(b, h.onOneNode),
 		}
 		if h.forever {
 			f.Severity = h.severity()
@@ -155,8 +158,8 @@ func budgetExhausted(v *view) []Finding {
 		b, h := &v.s.Budgets[i], blocked[i]
 		found = append(found, Finding{
 			Object: budgetObject(b),
-			Message: fmt.Sprintf("%s lets nothing go at this moment (healthy pods: %d, asked for: %d): draining %s waits for it",
-				b.Key(), b.Healthy, b.Desired, some(h.nodes)),
+			Message: fmt.Sprintf("%s currently allows no disruption (healthy pods: %d, required: %d): draining %s waits for it",
+				b.Key(), b.Healthy, b.Desired, joinNames(h.nodes)),
 			Remedy: fmt.Sprintf("Find out why pods are not ready: kubectl -n %s describe pdb %s; kubectl -n %s get pods",
 				b.Namespace, b.Name, b.Namespace),
 		})
@@ -172,9 +175,9 @@ func budgetUnobserved(v *view) []Finding {
 		found = append(found, Finding{
 			Unknown: true,
 			Object:  budgetObject(b),
-			Message: fmt.Sprintf("the status of %s does not speak of its newest spec, so nobody knows what it allows; %s on %s depend on it",
-				b.Key(), many(h.pods, "pod"), some(h.nodes)),
-			Remedy: "Run the check again in a minute. If it stays so, look whether kube-controller-manager runs.",
+			Message: fmt.Sprintf("the status of %s is older than its spec, so the allowed disruptions are unknown; %s on %s depend on it",
+				b.Key(), plural(h.pods, "pod"), joinNames(h.nodes)),
+			Remedy: "Run the check again in a minute. If the finding remains, check that kube-controller-manager is running.",
 		})
 	}
 	return found
@@ -187,7 +190,7 @@ func budgetMatchesNothing(v *view) []Finding {
 		if b.Matched == 0 && b.Expected == 0 && b.Failure == "" && b.Observed {
 			found = append(found, Finding{
 				Object:  budgetObject(b),
-				Message: fmt.Sprintf("%s matches no pod, so it protects nothing", b.Key()),
+				Message: fmt.Sprintf("%s matches no pods, so it has no effect", b.Key()),
 				Remedy:  fmt.Sprintf("Compare its selector with the labels of your pods: kubectl -n %s get pdb %s -o yaml", b.Namespace, b.Name),
 			})
 		}
@@ -195,7 +198,7 @@ func budgetMatchesNothing(v *view) []Finding {
 	return found
 }
 
-// nodesShareBudget matters only where several nodes are drained at once.
+// nodesShareBudget matters only if several nodes are drained at once.
 func nodesShareBudget(v *view) []Finding {
 	several := slices.ContainsFunc(v.pools, func(p pool) bool { return p.maxUnavailable > 1 && p.size > 1 })
 	if !several {
@@ -213,9 +216,9 @@ func nodesShareBudget(v *view) []Finding {
 		if len(nodes) > 1 && disruption.Judge(b) == disruption.Allows {
 			found = append(found, Finding{
 				Object: budgetObject(b),
-				Message: fmt.Sprintf("%s lets %s go at a time, and its pods are on %s (%s): these are not drained all at once",
-					b.Key(), many(apart.Allowed, "pod"), many(len(nodes), "node"), some(nodes)),
-				Remedy: "Nothing needs to be done: the upgrade takes such nodes one after the other. A budget that allows more makes it faster.",
+				Message: fmt.Sprintf("%s allows %s to be disrupted at a time and has pods on %s (%s): these nodes are not drained at the same time",
+					b.Key(), plural(apart.Allowed, "pod"), plural(len(nodes), "node"), joinNames(nodes)),
+				Remedy: "No action is required: the upgrade drains these nodes one after the other. To speed it up, allow more disruptions.",
 			})
 		}
 	}
@@ -233,18 +236,18 @@ func drainExceedsTimeout(v *view) []Finding {
 		var why []string
 		for _, wait := range n.moves.Waits {
 			if wait.Time > timeout {
-				why = append(why, fmt.Sprintf("PodDisruptionBudget %s lets %d of its %d pods go at a time",
+				why = append(why, fmt.Sprintf("PodDisruptionBudget %s allows %d of its %d pods to be disrupted at a time",
 					v.s.Budgets[wait.Budget].Key(), wait.Allowed, wait.Pods))
 			}
 		}
 		if len(why) == 0 {
-			why = []string{"a pod may take that long to end"}
+			why = []string{"a pod may take that long to terminate"}
 		}
 		found = append(found, Finding{
 			Object: n.object(),
-			Message: fmt.Sprintf("draining %s may take up to %s, and drain.timeout is %s: %s",
+			Message: fmt.Sprintf("draining %s may take up to %s, but drain.timeout is %s: %s",
 				n.Name, n.moves.Estimate, timeout, strings.Join(why, "; ")),
-			Remedy: fmt.Sprintf("Raise drain.timeout of the pool above %s, let the budget allow more, or shorten the pods' "+
+			Remedy: fmt.Sprintf("Raise drain.timeout of the pool above %s, allow more disruptions in the PDB, or reduce the pods' "+
 				"terminationGracePeriodSeconds.",
 				n.moves.Estimate),
 		})

@@ -9,7 +9,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// noCapacity takes away the nodes of each pool that are the hardest to do without, as many as the policy allows, and looks whether their pods fit elsewhere.
+// noCapacity removes the nodes with the largest requests from each pool, as many as the policy
+// allows at once, and checks whether their pods fit on the other nodes.
 func noCapacity(v *view) []Finding {
 	var controlPlane, workers [][]*node
 	for i := range v.pools {
@@ -37,33 +38,34 @@ func (v *view) shortage(nodes []*node, atOnce int, object string) []Finding {
 	if len(nodes) == 0 || !slices.ContainsFunc(v.s.Nodes, func(n cluster.Node) bool { return n.Allocatable.Pods > 0 }) {
 		return nil
 	}
-	ask := make(map[string]cluster.Resources, len(nodes))
+	requests := make(map[string]cluster.Resources, len(nodes))
 	for _, n := range nodes {
-		ask[n.Name] = v.asked(n)
+		requests[n.Name] = v.requested(n)
 	}
 	slices.SortStableFunc(nodes, func(a, b *node) int {
-		x, y := ask[a.Name], ask[b.Name]
+		x, y := requests[a.Name], requests[b.Name]
 		return cmp.Or(cmp.Compare(y.Memory, x.Memory), cmp.Compare(y.MilliCPU, x.MilliCPU), cmp.Compare(y.Pods, x.Pods))
 	})
-	var away []string
+	var drained []string
 	for _, n := range nodes[:min(len(nodes), atOnce, refitv1alpha1.MaxActive)] {
-		away = append(away, n.Name)
+		drained = append(drained, n.Name)
 	}
-	short, fits := v.sim.Fits(away...)
+	short, fits := v.sim.Fits(drained...)
 	if fits {
 		return nil
 	}
 	return []Finding{{
 		Object: object,
-		Message: fmt.Sprintf("%d of %s of %s find no room on the other nodes by their requests (%d millicores and %d MiB too little), first "+
-			"those of %s; taints are counted, selectors and affinities are not",
-			short.Pods, many(short.Of, "pod"), some(away), short.Missing.MilliCPU, short.Missing.Memory>>20, workloadName(&v.s.Workloads[short.Workload])),
-		Remedy: "Add a node, scale something down, or lower maxUnavailable of the pool. Pods without room wait until a node is back.",
+		Message: fmt.Sprintf("%d of %s of %s do not fit on the other nodes by their requests (short of %d millicores and %d MiB), starting with "+
+			"those of %s; this takes taints into account, but not selectors and affinities",
+			short.Pods, plural(short.Of, "pod"), joinNames(drained), short.Missing.MilliCPU, short.Missing.Memory>>20,
+			workloadName(&v.s.Workloads[short.Workload])),
+		Remedy: "Add a node, scale down workloads, or lower maxUnavailable of the pool. Pods that do not fit stay Pending until a node returns.",
 	}}
 }
 
-// asked is what the pods that a drain moves ask for.
-func (v *view) asked(n *node) cluster.Resources {
+// requested returns the resource requests of the pods that a drain moves.
+func (v *view) requested(n *node) cluster.Resources {
 	var sum cluster.Resources
 	for _, set := range n.Pods {
 		if set.Workload < 0 || set.Workload >= len(v.s.Workloads) || !v.s.Workloads[set.Workload].Moves() {

@@ -9,7 +9,7 @@ func certificateExpired(v *view) []Finding {
 			if !c.NotAfter.IsZero() && !c.NotAfter.After(v.Now) {
 				found = append(found, Finding{
 					Object:  n.object(),
-					Message: fmt.Sprintf("the certificate %s on %s expired %s ago", c.Name, n.Name, ago(v.Now.Sub(c.NotAfter.Time))),
+					Message: fmt.Sprintf("certificate %s on %s expired %s ago", c.Name, n.Name, ago(v.Now.Sub(c.NotAfter.Time))),
 					Remedy:  renew(c.Name, n.Name, c.ExternalCA),
 				})
 			}
@@ -22,10 +22,10 @@ func certificateExpiresSoon(v *view) []Finding {
 	var found []Finding
 	for _, n := range v.reported() {
 		for _, c := range n.Report.Certificates {
-			if left := c.NotAfter.Sub(v.Now); left > 0 && left < soon {
+			if left := c.NotAfter.Sub(v.Now); left > 0 && left < expiryWarning {
 				found = append(found, Finding{
 					Object:  n.object(),
-					Message: fmt.Sprintf("the certificate %s on %s expires in %s", c.Name, n.Name, ago(left)),
+					Message: fmt.Sprintf("certificate %s on %s expires in %s", c.Name, n.Name, ago(left)),
 					Remedy:  renew(c.Name, n.Name, c.ExternalCA),
 				})
 			}
@@ -37,11 +37,11 @@ func certificateExpiresSoon(v *view) []Finding {
 func renew(certificate, node string, externalCA bool) string {
 	switch {
 	case externalCA:
-		return fmt.Sprintf("Its CA's key is not on the host: have %s renewed where the CA is kept, and put it back on %s.", certificate, node)
+		return fmt.Sprintf("The key of its CA is not on the host. Renew %s with your CA and install it on %s.", certificate, node)
 	case certificate == "ca" || certificate == "etcd-ca" || certificate == "front-proxy-ca":
-		return "A CA cannot be renewed in passing: follow Kubernetes' guide on manual rotation of CA certificates."
+		return "Follow the Kubernetes guide on manual rotation of CA certificates."
 	case certificate == "kubelet-client-current" || certificate == "kubelet-client":
-		return fmt.Sprintf("The kubelet renews it by itself. Look why it does not: journalctl -u kubelet | grep -i certificate (on %s)", node)
+		return fmt.Sprintf("The kubelet renews it automatically. Find out why it does not. On %s, run: journalctl -u kubelet | grep -i certificate", node)
 	}
-	return fmt.Sprintf("Renew it: kubeadm certs renew %s, then restart the control plane's pods (on %s)", certificate, node)
+	return fmt.Sprintf("Renew it (kubeadm certs renew %s), then restart the control plane pods on %s.", certificate, node)
 }

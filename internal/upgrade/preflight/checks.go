@@ -6,37 +6,37 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Check is one question about a cluster, named after what is wrong when it finds something.
+// Check is one preflight check, named after the problem that it finds.
 type Check struct {
-	ID       string
-	Severity Severity // of its findings, unless one says otherwise
-	traits   trait
-	Needs    []cluster.Part // without which there is no answer
-	find     func(*view) []Finding
-	Says     string // what a finding of it means, in one line
+	ID          string
+	Severity    Severity // of its findings, unless a finding sets its own
+	traits      trait
+	Needs       []cluster.Part // the check is unanswered if one of these parts was not read
+	find        func(*view) []Finding
+	Description string // what a finding of this check means, in one line
 }
 
 type trait int
 
 const (
-	safety  trait = 1 << iota // an upgrade must not start without an answer
-	host                      // it asks, at least in part, for facts that only an agent on the host can tell
-	binding                   // no waiver sets it aside
+	safety  trait = 1 << iota // the upgrade must not start while the check is unanswered
+	agent                     // at least part of the answer comes from the agent on the host
+	binding                   // the check cannot be waived
 )
 
-// Safety says whether an upgrade must not start without an answer.
+// Safety reports whether the upgrade must not start while the check is unanswered.
 func (c Check) Safety() bool { return c.traits&safety != 0 }
 
-// NeedsHost says whether it asks, at least in part, for facts that only an agent on the host can tell.
-func (c Check) NeedsHost() bool { return c.traits&host != 0 }
+// NeedsAgent reports whether at least part of the answer comes from the agent on the host.
+func (c Check) NeedsAgent() bool { return c.traits&agent != 0 }
 
-// Binding says whether no waiver sets it aside.
+// Binding reports whether the check cannot be waived.
 func (c Check) Binding() bool { return c.traits&binding != 0 }
 
-// Checks returns the checks in the order in which their findings are told.
+// Checks returns the checks in the order in which their findings are reported.
 func Checks() []Check { return slices.Clone(checks) }
 
-// The checks that Run asks itself, since they are about the other checks.
+// Run evaluates these checks itself, because they are about the other checks.
 const (
 	idPartUnreadable = "PartUnreadable"
 	idAgentMissing   = "AgentMissing"
@@ -46,157 +46,157 @@ const (
 
 func byRun(*view) []Finding { return nil }
 
-// The parts of a cluster by which checks are grouped.
+// The parts of a Snapshot that groups of checks need.
 var (
-	theNodes      = []cluster.Part{cluster.PartNodes}
-	theServers    = []cluster.Part{cluster.PartNodes, cluster.PartAPIServers}
-	thePods       = []cluster.Part{cluster.PartNodes, cluster.PartPods}
-	theDrains     = []cluster.Part{cluster.PartNodes, cluster.PartPods, cluster.PartBudgets}
-	theWebhooks   = []cluster.Part{cluster.PartWebhooks}
-	theBackends   = []cluster.Part{cluster.PartWebhooks, cluster.PartBackends}
-	theCRDs       = []cluster.Part{cluster.PartCRDs}
-	theConverters = []cluster.Part{cluster.PartCRDs, cluster.PartBackends}
-	theKubeadm    = []cluster.Part{cluster.PartKubeadm}
-	theComponents = []cluster.Part{cluster.PartNodes, cluster.PartPods, cluster.PartKubeadm}
-	theHelm       = []cluster.Part{cluster.PartHelm}
-	theReports    = []cluster.Part{cluster.PartNodes, cluster.PartReports}
-	theReleases   = []cluster.Part{cluster.PartReleases}
-	theActors     = []cluster.Part{cluster.PartActors}
+	needNodes      = []cluster.Part{cluster.PartNodes}
+	needAPIServers = []cluster.Part{cluster.PartNodes, cluster.PartAPIServers}
+	needPods       = []cluster.Part{cluster.PartNodes, cluster.PartPods}
+	needDrains     = []cluster.Part{cluster.PartNodes, cluster.PartPods, cluster.PartBudgets}
+	needWebhooks   = []cluster.Part{cluster.PartWebhooks}
+	needBackends   = []cluster.Part{cluster.PartWebhooks, cluster.PartBackends}
+	needCRDs       = []cluster.Part{cluster.PartCRDs}
+	needConverters = []cluster.Part{cluster.PartCRDs, cluster.PartBackends}
+	needKubeadm    = []cluster.Part{cluster.PartKubeadm}
+	needComponents = []cluster.Part{cluster.PartNodes, cluster.PartPods, cluster.PartKubeadm}
+	needHelm       = []cluster.Part{cluster.PartHelm}
+	needReports    = []cluster.Part{cluster.PartNodes, cluster.PartReports}
+	needReleases   = []cluster.Part{cluster.PartReleases}
+	needActors     = []cluster.Part{cluster.PartActors}
 
-	theAPIs     = []cluster.Part{cluster.PartAPIServices}
-	theVolumes  = []cluster.Part{cluster.PartVolumes}
-	theServices = []cluster.Part{cluster.PartServices}
+	needAPIServices = []cluster.Part{cluster.PartAPIServices}
+	needVolumes     = []cluster.Part{cluster.PartVolumes}
+	needServices    = []cluster.Part{cluster.PartServices}
 )
 
-// checks is every check that there is, in the order in which findings are told.
+// checks lists every check, in the order in which findings are reported.
 var checks = []Check{
-	// Where the cluster is and where it goes.
-	{"VersionPathUnsupported", Block, binding, nil, versionPathUnsupported, "Kubernetes cannot go this way, or Refit does not know it"},
-	{"AlreadyAtTarget", Info, 0, nil, alreadyAtTarget, "there is nothing to do"},
+	// Version path and skew.
+	{"VersionPathUnsupported", Block, binding, nil, versionPathUnsupported, "Kubernetes or Refit does not support this version path"},
+	{"AlreadyAtTarget", Info, 0, nil, alreadyAtTarget, "every node is already at the target version"},
 	{"PatchBehind", Info, 0, nil, patchBehind, "the control plane is not at the newest patch of its minor version"},
-	{"KubeletTooOld", Block, binding | safety, theNodes, kubeletTooOld, "a kubelet would be too old for the API servers of a hop"},
-	{"KubeletNewerThanAPIServer", Block, safety, theNodes, kubeletNewerThanAPIServer, "a kubelet is newer than an API server"},
-	{"ControllerSkew", Block, safety, thePods, controllerSkew, "a controller manager or scheduler does not fit the API servers"},
-	{"ProxySkew", Block, safety, thePods, proxySkew, "a kube-proxy does not fit the API servers"},
-	{"APIServersMixed", Block, safety, theNodes, apiServersMixed, "API servers run different versions"},
+	{"KubeletTooOld", Block, binding | safety, needNodes, kubeletTooOld, "a kubelet is too old for the API servers of a hop"},
+	{"KubeletNewerThanAPIServer", Block, safety, needNodes, kubeletNewerThanAPIServer, "a kubelet is newer than an API server"},
+	{"ControllerSkew", Block, safety, needPods, controllerSkew, "a controller manager or scheduler violates the version skew policy"},
+	{"ProxySkew", Block, safety, needPods, proxySkew, "a kube-proxy violates the version skew policy"},
+	{"APIServersMixed", Block, safety, needNodes, apiServersMixed, "API servers run different versions"},
 
-	// The control plane.
-	{"ControlPlaneNodeNotReady", Block, binding | safety, theNodes, controlPlaneNodeNotReady, "a control plane node is not ready"},
-	{"APIServerNotReady", Block, safety | host, theServers, apiServerNotReady, "an API server is not ready"},
-	{"APIServerUnknown", Block, safety | host, theServers, apiServerUnknown, "an API server could not be asked"},
-	{"ControlPlanePodNotReady", Block, safety, thePods, controlPlanePodNotReady, "a controller manager or scheduler is not ready"},
-	{"StaticPodMissing", Block, safety | host, thePods, staticPodMissing, "a part of the control plane has no static pod"},
-	{"SingleControlPlane", Info, 0, theNodes, singleControlPlane, "the API is away while the only control plane node is upgraded"},
+	// Control plane.
+	{"ControlPlaneNodeNotReady", Block, binding | safety, needNodes, controlPlaneNodeNotReady, "a control plane node is not ready"},
+	{"APIServerNotReady", Block, safety | agent, needAPIServers, apiServerNotReady, "an API server is not ready"},
+	{"APIServerUnknown", Block, safety | agent, needAPIServers, apiServerUnknown, "the readiness of an API server is unknown"},
+	{"ControlPlanePodNotReady", Block, safety, needPods, controlPlanePodNotReady, "a controller manager or scheduler is not ready"},
+	{"StaticPodMissing", Block, safety | agent, needPods, staticPodMissing, "a control plane component has no static pod"},
+	{"SingleControlPlane", Info, 0, needNodes, singleControlPlane, "the API is unavailable while the only control plane node is upgraded"},
 
 	// etcd.
-	{"EtcdMemberUnhealthy", Block, binding | safety | host, thePods, etcdMemberUnhealthy, "an etcd member is down"},
-	{"EtcdTwoMembers", Block, safety, thePods, etcdTwoMembers, "etcd has two members and cannot do without either"},
-	{"EtcdLearner", Block, binding | safety | host, theNodes, etcdLearner, "an etcd member has no vote yet"},
-	{"EtcdAlarm", Block, binding | safety | host, theNodes, etcdAlarm, "etcd raises an alarm"},
-	{"EtcdNearQuota", Block, safety | host, theNodes, etcdNearQuota, "etcd's database is nearly full"},
-	{"EtcdTooOld", Block, binding | safety, thePods, etcdTooOld, "etcd cannot safely go to the version that a hop brings"},
-	{"EtcdTagPinned", Block, safety, theComponents, etcdTagPinned, "kubeadm's configuration keeps etcd at a tag, whatever a hop brings"},
-	{"EtcdMembershipDiffers", Block, safety | host, thePods, etcdMembershipDiffers, "etcd has other members than the control plane has nodes"},
-	{"EtcdUnknown", Block, safety, thePods, etcdUnknown, "where etcd runs is not known"},
-	{"EtcdExternal", Info, 0, thePods, etcdExternal, "etcd is run by somebody else and not touched"},
+	{"EtcdMemberUnhealthy", Block, binding | safety | agent, needPods, etcdMemberUnhealthy, "an etcd member is unhealthy"},
+	{"EtcdTwoMembers", Block, safety, needPods, etcdTwoMembers, "etcd has two members and loses quorum when either one restarts"},
+	{"EtcdLearner", Block, binding | safety | agent, needNodes, etcdLearner, "an etcd member is a learner and cannot vote yet"},
+	{"EtcdAlarm", Block, binding | safety | agent, needNodes, etcdAlarm, "etcd has an active alarm"},
+	{"EtcdNearQuota", Block, safety | agent, needNodes, etcdNearQuota, "the etcd database is close to its quota"},
+	{"EtcdTooOld", Block, binding | safety, needPods, etcdTooOld, "etcd cannot be upgraded safely to the version of a hop"},
+	{"EtcdTagPinned", Block, safety, needComponents, etcdTagPinned, "the kubeadm configuration pins the etcd image tag"},
+	{"EtcdMembershipDiffers", Block, safety | agent, needPods, etcdMembershipDiffers, "the etcd members do not match the control plane nodes"},
+	{"EtcdUnknown", Block, safety, needPods, etcdUnknown, "Refit cannot determine where etcd runs"},
+	{"EtcdExternal", Info, 0, needPods, etcdExternal, "etcd is external, and Refit does not upgrade it"},
 
-	// kubeadm and what the components are started with.
-	{"KubeadmConfigMissing", Block, binding | safety, theKubeadm, kubeadmConfigMissing, "kubeadm did not make this cluster, or its configuration is gone"},
-	{"KubeadmConfigTooOld", Block, safety, theKubeadm, kubeadmConfigTooOld, "the target's kubeadm cannot read the cluster's configuration"},
-	{"KubeadmVersionDiffers", Warn, 0, theKubeadm, kubeadmVersionDiffers, "kubeadm's configuration names another version than the API servers run"},
-	{"KubeadmGateInvalid", Block, safety, theKubeadm, kubeadmGateInvalid, "a feature gate of kubeadm does not go with the target"},
-	{"RemovedComponentFlag", Block, safety, theComponents, removedComponentFlag, "a control plane component has a flag that a hop does not know"},
-	{"RemovedFeatureGate", Block, safety | host, theComponents, removedFeatureGate, "a component has a feature gate that a hop refuses"},
-	{"FeatureGateIncomplete", Block, safety | host, theComponents, featureGateIncomplete, "a feature gate is on without those that it needs"},
-	{"RemovedAdmissionPlugin", Block, safety, theComponents, removedAdmissionPlugin, "the API server has an admission plugin that a hop does not know"},
-	{"RemovedRuntimeConfig", Block, safety, theComponents, removedRuntimeConfig, "the API server's runtime-config names an API that a hop cannot serve"},
-	{"RemovedController", Block, safety, theComponents, removedController, "the controller manager names a controller that a hop does not know"},
-	{"RemovedKubeletFlag", Block, safety | host, theNodes, removedKubeletFlag, "a kubelet has a flag that a hop does not know"},
-	{"RemovedKubeletField", Warn, host, theKubeadm, removedKubeletField, "a kubelet's configuration has a field that a hop ignores"},
-	{"CorefilePluginUnknown", Block, 0, theKubeadm, corefilePluginUnknown, "kubeadm does not know how to upgrade CoreDNS with one of its plugins"},
-	{"IPVSMode", Warn, 0, theKubeadm, ipvsMode, "kube-proxy runs in a mode that is about to go"},
+	// kubeadm and component configuration.
+	{"KubeadmConfigMissing", Block, binding | safety, needKubeadm, kubeadmConfigMissing, "the kubeadm configuration is missing from the cluster"},
+	{"KubeadmConfigTooOld", Block, safety, needKubeadm, kubeadmConfigTooOld, "the target's kubeadm cannot read the cluster's configuration"},
+	{"KubeadmVersionDiffers", Warn, 0, needKubeadm, kubeadmVersionDiffers, "the kubeadm configuration and the API servers have different versions"},
+	{"KubeadmGateInvalid", Block, safety, needKubeadm, kubeadmGateInvalid, "the target's kubeadm rejects one of its feature gates"},
+	{"RemovedComponentFlag", Block, safety, needComponents, removedComponentFlag, "a control plane component uses a flag that a hop removes"},
+	{"RemovedFeatureGate", Block, safety | agent, needComponents, removedFeatureGate, "a component sets a feature gate that a hop rejects"},
+	{"FeatureGateIncomplete", Block, safety | agent, needComponents, featureGateIncomplete, "a feature gate is enabled without its dependencies"},
+	{"RemovedAdmissionPlugin", Block, safety, needComponents, removedAdmissionPlugin, "the API server configures an admission plugin that a hop removes"},
+	{"RemovedRuntimeConfig", Block, safety, needComponents, removedRuntimeConfig, "--runtime-config names an API that a hop removes"},
+	{"RemovedController", Block, safety, needComponents, removedController, "--controllers names a controller that a hop removes"},
+	{"RemovedKubeletFlag", Block, safety | agent, needNodes, removedKubeletFlag, "a kubelet uses a flag that a hop removes"},
+	{"RemovedKubeletField", Warn, agent, needKubeadm, removedKubeletField, "the kubelet configuration sets a field that a hop ignores"},
+	{"CorefilePluginUnknown", Block, 0, needKubeadm, corefilePluginUnknown, "kubeadm cannot migrate a plugin in the Corefile"},
+	{"IPVSMode", Warn, 0, needKubeadm, ipvsMode, "kube-proxy runs in a deprecated mode"},
 
 	// Nodes.
-	{"NodeNotReady", Block, safety, theNodes, nodeNotReady, "a worker is not ready"},
-	{"NodeCordonedByHand", Block, safety, theNodes, nodeCordonedByHand, "a node is cordoned, and not by Refit"},
-	{"NodeUnderPressure", Block, 0, theNodes, nodeUnderPressure, "a node is short of disk, memory or processes"},
-	{"WindowsNode", Warn, 0, theNodes, windowsNode, "a node does not run Linux and is left as it is"},
+	{"NodeNotReady", Block, safety, needNodes, nodeNotReady, "a worker is not ready"},
+	{"NodeCordonedByHand", Block, safety, needNodes, nodeCordonedByHand, "a node is cordoned, but not by Refit"},
+	{"NodeUnderPressure", Block, 0, needNodes, nodeUnderPressure, "a node is under disk, memory or PID pressure"},
+	{"WindowsNode", Warn, 0, needNodes, windowsNode, "a node does not run Linux, and Refit does not upgrade it"},
 
 	// Hosts.
-	{"AgentTooOld", Block, binding | host, theReports, agentTooOld, "an agent does not understand this controller's orders"},
-	{"AgentSilent", Block, safety | host, theReports, agentSilent, "an agent does not answer"},
-	{"ReportOfAnotherMachine", Block, binding | safety | host, theReports, reportOfAnotherMachine, "a report is of a machine that is gone"},
-	{"ReleaseKeyMissing", Block, binding | host, theReports, releaseKeyMissing, "a host has no key to check Releases with"},
-	{"RpmHost", Block, binding | host, theReports, rpmHost, "a host's packages are of a kind that Refit cannot replace"},
-	{"ReadOnlyHost", Block, safety | host, theReports, readOnlyHost, "a directory that the upgrade writes to is read-only"},
-	{"DiskTooSmall", Block, safety | host, theReports, diskTooSmall, "a disk has too little room"},
-	{"InodesLow", Block, safety | host, theReports, inodesLow, "a disk has too few inodes"},
-	{"CgroupV1", Block, safety | host, theReports, cgroupV1, "a host uses cgroup v1, which the target's kubelet refuses"},
-	{"CRIRuntimeConfigMissing", Block, host, theNodes, criRuntimeConfigMissing, "a container runtime is too old for the kubelet, now or soon"},
-	{"CertificateExpired", Block, safety | host, theReports, certificateExpired, "a certificate has expired"},
-	{"CertificateExpiresSoon", Warn, host, theReports, certificateExpiresSoon, "a certificate expires within 30 days"},
-	{"ClockSkewed", Block, host, theReports, clockSkewed, "a host's clock is wrong"},
-	{"EndpointUnreachable", Block, safety | host, theReports, endpointUnreachable, "a host does not reach the API endpoint"},
-	{"ManifestUnparsable", Block, safety | host, theReports, manifestUnparsable, "a file in the manifests directory is no pod"},
-	{"ManifestHandEdited", Warn, host, theReports, manifestHandEdited, "a manifest was edited by hand, and the upgrade loses that"},
-	{"StaticPodReferencesAPI", Block, safety | host, theReports, staticPodReferencesAPI, "a static pod refers to API objects, which a hop's kubelet refuses"},
-	{"KubeletReplaced", Warn, host, theReports, kubeletReplaced, "the kubelet on disk is not the one that runs"},
-	{"PackagesHeld", Warn, host, theReports, packagesHeld, "a package that the ClusterRelease replaces is held"},
-	{"HostnameDiffers", Info, host, theReports, hostnameDiffers, "a host has another name than its node"},
-	{"SwapOn", Info, host, theReports, swapOn, "a host uses swap"},
+	{"AgentTooOld", Block, binding | agent, needReports, agentTooOld, "an agent does not support the order format of this controller"},
+	{"AgentSilent", Block, safety | agent, needReports, agentSilent, "an agent does not respond"},
+	{"ReportOfAnotherMachine", Block, binding | safety | agent, needReports, reportOfAnotherMachine, "a NodeReport comes from a machine that was replaced"},
+	{"ReleaseKeyMissing", Block, binding | agent, needReports, releaseKeyMissing, "a host has no pinned key to verify ClusterReleases"},
+	{"RpmHost", Block, binding | agent, needReports, rpmHost, "Refit does not support the package format of a host"},
+	{"ReadOnlyHost", Block, safety | agent, needReports, readOnlyHost, "a directory that the upgrade must write is read-only"},
+	{"DiskTooSmall", Block, safety | agent, needReports, diskTooSmall, "a disk has too little free space"},
+	{"InodesLow", Block, safety | agent, needReports, inodesLow, "a disk has too few free inodes"},
+	{"CgroupV1", Block, safety | agent, needReports, cgroupV1, "a host uses cgroup v1, which the target's kubelet rejects"},
+	{"CRIRuntimeConfigMissing", Block, agent, needNodes, criRuntimeConfigMissing, "a container runtime lacks the CRI method RuntimeConfig"},
+	{"CertificateExpired", Block, safety | agent, needReports, certificateExpired, "a certificate has expired"},
+	{"CertificateExpiresSoon", Warn, agent, needReports, certificateExpiresSoon, "a certificate expires within 30 days"},
+	{"ClockSkewed", Block, agent, needReports, clockSkewed, "a host's clock differs from the API server's"},
+	{"EndpointUnreachable", Block, safety | agent, needReports, endpointUnreachable, "a host cannot reach the API endpoint"},
+	{"ManifestUnparsable", Block, safety | agent, needReports, manifestUnparsable, "a file in the static pod manifest directory is not a valid pod"},
+	{"ManifestHandEdited", Warn, agent, needReports, manifestHandEdited, "the upgrade overwrites manual changes to a static pod manifest"},
+	{"StaticPodReferencesAPI", Block, safety | agent, needReports, staticPodReferencesAPI, "a static pod references API objects, which the kubelet rejects"},
+	{"KubeletReplaced", Warn, agent, needReports, kubeletReplaced, "the kubelet on disk is not the running version"},
+	{"PackagesHeld", Warn, agent, needReports, packagesHeld, "a package that the ClusterRelease upgrades is on hold"},
+	{"HostnameDiffers", Info, agent, needReports, hostnameDiffers, "the hostname differs from the node name"},
+	{"SwapOn", Info, agent, needReports, swapOn, "a host has swap enabled"},
 
-	// What a drain meets.
-	{"BudgetNeverAllows", Block, 0, theDrains, budgetNeverAllows, "a PodDisruptionBudget never lets a pod go"},
-	{"BudgetFailed", Block, 0, theDrains, budgetFailed, "a PodDisruptionBudget cannot count its pods, and lets none go"},
-	{"BudgetsOverlap", Block, 0, theDrains, budgetsOverlap, "pods with two PodDisruptionBudgets cannot be evicted"},
-	{"BudgetWaitsForNode", Block, 0, theDrains, budgetWaitsForNode, "a PodDisruptionBudget and pods bound to their node wait for each other"},
-	{"BudgetExhausted", Warn, 0, theDrains, budgetExhausted, "a PodDisruptionBudget lets nothing go at this moment"},
-	{"BudgetUnobserved", Warn, 0, theDrains, budgetUnobserved, "what a PodDisruptionBudget allows is not known"},
-	{"BudgetMatchesNothing", Info, 0, theDrains, budgetMatchesNothing, "a PodDisruptionBudget protects nothing"},
-	{"NodesShareBudget", Info, 0, theDrains, nodesShareBudget, "nodes cannot be drained together, for a budget that they share"},
-	{"DrainExceedsTimeout", Warn, 0, theDrains, drainExceedsTimeout, "draining a node may take longer than its timeout"},
-	{"NoCapacity", Warn, 0, thePods, noCapacity, "the pods of drained nodes find no room elsewhere"},
-	{"UnmanagedPod", Block, safety, thePods, unmanagedPod, "a drain would end a pod that nobody makes anew"},
-	{"LocalDataLost", Info, 0, thePods, localDataLost, "a drain loses what is in an emptyDir"},
-	{"PodNodeBound", Warn, 0, thePods, podNodeBound, "a pod can run on its node only and is down with it"},
-	{"PodStuckTerminating", Warn, 0, thePods, podStuckTerminating, "a pod was asked to end and has not"},
-	{"PodHasFinalizer", Warn, 0, thePods, podHasFinalizer, "a pod ends only when somebody removes its finalizer"},
-	{"PodNotSafeToEvict", Warn, 0, thePods, podNotSafeToEvict, "a pod asks not to be evicted"},
-	{"SingleReplica", Info, 0, thePods, singleReplica, "workloads with one replica have a gap"},
-	{"SystemPodsNotReady", Warn, 0, thePods, systemPodsNotReady, "a workload in kube-system is not whole"},
+	// Drain.
+	{"BudgetNeverAllows", Block, 0, needDrains, budgetNeverAllows, "a PodDisruptionBudget never allows a disruption"},
+	{"BudgetFailed", Block, 0, needDrains, budgetFailed, "a PodDisruptionBudget cannot be computed and allows no disruption"},
+	{"BudgetsOverlap", Block, 0, needDrains, budgetsOverlap, "pods covered by more than one PodDisruptionBudget cannot be evicted"},
+	{"BudgetWaitsForNode", Block, 0, needDrains, budgetWaitsForNode, "a PodDisruptionBudget and pods bound to their node block each other"},
+	{"BudgetExhausted", Warn, 0, needDrains, budgetExhausted, "a PodDisruptionBudget currently allows no disruption"},
+	{"BudgetUnobserved", Warn, 0, needDrains, budgetUnobserved, "the status of a PodDisruptionBudget is out of date"},
+	{"BudgetMatchesNothing", Info, 0, needDrains, budgetMatchesNothing, "a PodDisruptionBudget matches no pods"},
+	{"NodesShareBudget", Info, 0, needDrains, nodesShareBudget, "nodes share a PodDisruptionBudget and cannot be drained at the same time"},
+	{"DrainExceedsTimeout", Warn, 0, needDrains, drainExceedsTimeout, "draining a node may take longer than its timeout"},
+	{"NoCapacity", Warn, 0, needPods, noCapacity, "the remaining nodes lack capacity for the pods of drained nodes"},
+	{"UnmanagedPod", Block, safety, needPods, unmanagedPod, "a drain deletes a pod that no controller recreates"},
+	{"LocalDataLost", Info, 0, needPods, localDataLost, "a drain deletes the data in an emptyDir volume"},
+	{"PodNodeBound", Warn, 0, needPods, podNodeBound, "a pod can run only on its node and is unavailable during the upgrade"},
+	{"PodStuckTerminating", Warn, 0, needPods, podStuckTerminating, "a pod is stuck in Terminating"},
+	{"PodHasFinalizer", Warn, 0, needPods, podHasFinalizer, "a pod has a finalizer that delays its deletion"},
+	{"PodNotSafeToEvict", Warn, 0, needPods, podNotSafeToEvict, "a pod is annotated as not safe to evict"},
+	{"SingleReplica", Info, 0, needPods, singleReplica, "workloads with one replica are unavailable while they move"},
+	{"SystemPodsNotReady", Warn, 0, needPods, systemPodsNotReady, "a workload in kube-system has unready pods"},
 
-	// What extends the API.
-	{"WebhookUnreachable", Block, safety, theBackends, webhookUnreachable, "a webhook that fails closed does not answer"},
-	{"WebhookHasOneReplica", Block, safety, theBackends, webhookHasOneReplica, "a webhook that fails closed is away while one node is drained"},
-	{"WebhookCAExpired", Block, safety, theWebhooks, webhookCAExpired, "a webhook's CA has expired or is about to"},
-	{"WebhookReachesSystem", Warn, 0, theWebhooks, webhookReachesSystem, "a webhook that fails closed is asked about the system's own objects"},
-	{"WebhookMatchesExactly", Info, 0, theWebhooks, webhookMatchesExactly, "a webhook may miss API versions that the upgrade brings"},
-	{"APIServiceUnavailable", Block, 0, theAPIs, apiServiceUnavailable, "an aggregated API does not answer"},
-	{"CRDStoredVersionDropped", Block, 0, theCRDs, crdStoredVersionDropped, "etcd may hold custom resources that cannot be read"},
-	{"CRDConversionUnreachable", Warn, 0, theConverters, crdConversionUnreachable, "custom resources cannot be converted between their versions"},
-	{"CRDNotEstablished", Warn, 0, theCRDs, crdNotEstablished, "a custom resource is not served"},
+	// API extensions.
+	{"WebhookUnreachable", Block, safety, needBackends, webhookUnreachable, "a fail-closed webhook is unreachable"},
+	{"WebhookHasOneReplica", Block, safety, needBackends, webhookHasOneReplica, "draining one node makes a fail-closed webhook unavailable"},
+	{"WebhookCAExpired", Block, safety, needWebhooks, webhookCAExpired, "the CA of a webhook has expired or expires within 30 days"},
+	{"WebhookReachesSystem", Warn, 0, needWebhooks, webhookReachesSystem, "a fail-closed webhook matches objects that the upgrade needs"},
+	{"WebhookMatchesExactly", Info, 0, needWebhooks, webhookMatchesExactly, "a webhook may not match API versions that the upgrade adds"},
+	{"APIServiceUnavailable", Block, 0, needAPIServices, apiServiceUnavailable, "an aggregated API is unavailable"},
+	{"CRDStoredVersionDropped", Block, 0, needCRDs, crdStoredVersionDropped, "etcd may contain custom resources that cannot be read"},
+	{"CRDConversionUnreachable", Warn, 0, needConverters, crdConversionUnreachable, "custom resources cannot be converted between their versions"},
+	{"CRDNotEstablished", Warn, 0, needCRDs, crdNotEstablished, "a CustomResourceDefinition is not established"},
 
-	// What a hop removes.
-	{"RemovedAPIInUse", Block, 0, theServers, removedAPIInUse, "somebody uses an API that a hop removes"},
-	{"DeprecatedRequestsUnknown", Warn, 0, nil, deprecatedRequestsUnknown, "whether somebody uses an API that a hop removes is not known"},
-	{"RemovedAPIInHelmRelease", Block, 0, theHelm, removedAPIInHelmRelease, "a Helm release was written in an API that a hop removes"},
-	{"HelmReleasePending", Warn, 0, theHelm, helmReleasePending, "Helm was interrupted and refuses to go on"},
-	{"GitRepoVolume", Block, 0, thePods, gitRepoVolume, "a pod has a volume that a hop's kubelet cannot mount"},
-	{"InTreeVolume", Warn, 0, theVolumes, inTreeVolume, "a persistent volume is of a kind that Kubernetes cannot mount by itself"},
-	{"ExternalIPsUsed", Warn, 0, theServices, externalIPsUsed, "a Service uses a field that is about to go"},
+	// Removed APIs and features.
+	{"RemovedAPIInUse", Block, 0, needAPIServers, removedAPIInUse, "a client uses an API that a hop removes"},
+	{"DeprecatedRequestsUnknown", Warn, 0, nil, deprecatedRequestsUnknown, "Refit cannot determine whether clients use an API that a hop removes"},
+	{"RemovedAPIInHelmRelease", Block, 0, needHelm, removedAPIInHelmRelease, "a Helm release contains objects of an API that a hop removes"},
+	{"HelmReleasePending", Warn, 0, needHelm, helmReleasePending, "a Helm operation was interrupted"},
+	{"GitRepoVolume", Block, 0, needPods, gitRepoVolume, "a pod uses a gitRepo volume, which a hop's kubelet cannot mount"},
+	{"InTreeVolume", Warn, 0, needVolumes, inTreeVolume, "a PersistentVolume uses a removed in-tree driver"},
+	{"ExternalIPsUsed", Warn, 0, needServices, externalIPsUsed, "a Service uses the deprecated field externalIPs"},
 
-	// Others who change nodes.
-	{"OtherUpgrader", Block, 0, theActors, otherUpgrader, "something else upgrades or drains nodes"},
-	{"ClusterAPIManaged", Warn, 0, theActors, clusterAPIManaged, "Cluster API may replace the nodes"},
-	{"ClusterAutoscalerActive", Warn, 0, theActors, clusterAutoscalerActive, "an autoscaler may remove nodes that are being upgraded"},
-	{"GitOpsActive", Info, 0, theActors, gitOpsActive, "a GitOps tool may put back what the upgrade changes"},
+	// Other software that manages nodes.
+	{"OtherUpgrader", Block, 0, needActors, otherUpgrader, "other software upgrades or drains nodes"},
+	{"ClusterAPIManaged", Warn, 0, needActors, clusterAPIManaged, "Cluster API may replace the nodes"},
+	{"ClusterAutoscalerActive", Warn, 0, needActors, clusterAutoscalerActive, "an autoscaler may remove nodes during the upgrade"},
+	{"GitOpsActive", Info, 0, needActors, gitOpsActive, "a GitOps tool may revert what the upgrade changes"},
 	{"OlderOperation", Info, 0, nil, olderOperation, "an older upgrade is not finished"},
 
-	// Releases, and what was not read.
-	{"ReleaseMissing", Block, binding, theReleases, releaseMissing, "there is nothing to install for a hop"},
-	{"ReleaseUnreadable", Warn, 0, theReleases, releaseUnreadable, "a ClusterRelease cannot be used"},
-	{idPartUnreadable, Block, 0, nil, byRun, "a part of the cluster could not be read, so checks have no answer"},
-	{idAgentMissing, Block, binding, nil, byRun, "checks wait for agents on the hosts"},
-	{idWaiverRefused, Warn, 0, nil, byRun, "a waiver names what cannot be waived"},
-	{idWaiverUnused, Info, 0, nil, byRun, "a waiver sets nothing aside"},
+	// ClusterReleases, unread parts and waivers.
+	{"ReleaseMissing", Block, binding, needReleases, releaseMissing, "no ClusterRelease exists for a hop"},
+	{"ReleaseUnreadable", Warn, 0, needReleases, releaseUnreadable, "a ClusterRelease cannot be used"},
+	{idPartUnreadable, Block, 0, nil, byRun, "part of the cluster could not be read, so checks are unanswered"},
+	{idAgentMissing, Block, binding, nil, byRun, "hosts have no agent yet, so checks are unanswered"},
+	{idWaiverRefused, Warn, 0, nil, byRun, "a waiver names a finding that cannot be waived"},
+	{idWaiverUnused, Info, 0, nil, byRun, "a waiver matches no finding"},
 }

@@ -9,7 +9,8 @@ import (
 
 func crdObject(c *cluster.CRD) string { return "CustomResourceDefinition " + c.Name }
 
-// crdStoredVersionDropped: etcd may hold objects that nobody can read any more. A version that is only not served can still be read.
+// crdStoredVersionDropped: objects in an undefined version cannot be read. A version that is only
+// not served can still be read.
 func crdStoredVersionDropped(v *view) []Finding {
 	var found []Finding
 	for i := range v.s.CRDs {
@@ -18,18 +19,18 @@ func crdStoredVersionDropped(v *view) []Finding {
 			if !slices.Contains(c.Versions, stored) {
 				found = append(found, Finding{
 					Object:  crdObject(c),
-					Message: fmt.Sprintf("etcd may hold objects of %s in version %s, which it does not define: these cannot be read", c.Name, stored),
-					Remedy: fmt.Sprintf("Define the version again, unserved; write every object anew (kubectl get %s -A -o yaml | kubectl "+
-						"replace -f -); then take it out of status.storedVersions.",
+					Message: fmt.Sprintf("etcd may contain objects of %s in version %s, which the CRD does not define: they cannot be read", c.Name, stored),
+					Remedy: fmt.Sprintf("Add the version back with served: false, rewrite all objects (kubectl get %s -A -o yaml | kubectl "+
+						"replace -f -), then remove it from status.storedVersions.",
 						c.Name),
 				})
 			} else if !slices.Contains(c.Served, stored) {
 				found = append(found, Finding{
 					Severity: Info,
 					Object:   crdObject(c),
-					Message:  fmt.Sprintf("etcd may hold objects of %s in version %s, which is not served any more", c.Name, stored),
-					Remedy: fmt.Sprintf("Before the version is dropped, write every object anew (kubectl get %s -A -o yaml | kubectl replace "+
-						"-f -) and take it out of status.storedVersions.",
+					Message:  fmt.Sprintf("etcd may contain objects of %s in version %s, which is no longer served", c.Name, stored),
+					Remedy: fmt.Sprintf("Before you remove the version, rewrite all objects (kubectl get %s -A -o yaml | kubectl replace "+
+						"-f -) and remove it from status.storedVersions.",
 						c.Name),
 				})
 			}
@@ -48,14 +49,14 @@ func crdConversionUnreachable(v *view) []Finding {
 		}
 		f := Finding{
 			Object: crdObject(c),
-			Message: fmt.Sprintf("nothing is ready behind Service %s/%s, which converts %s between its versions: its objects cannot be read "+
-				"in all of them",
+			Message: fmt.Sprintf("Service %s/%s has no ready endpoints, but it converts %s between its versions: objects cannot be read in all "+
+				"versions",
 				b.Namespace, b.Service, c.Name),
-			Remedy: fmt.Sprintf("Bring its pods back (kubectl -n %s get pods), or remove the definition if nobody needs it.", b.Namespace),
+			Remedy: fmt.Sprintf("Fix its pods (kubectl -n %s get pods), or delete the CustomResourceDefinition if it is not needed.", b.Namespace),
 		}
 		if b.Found == cluster.Unknown {
 			f.Unknown = true
-			f.Message = fmt.Sprintf("whether anything is ready behind Service %s/%s, which converts %s between its versions, is not known",
+			f.Message = fmt.Sprintf("the readiness of Service %s/%s, which converts %s between its versions, is unknown",
 				b.Namespace, b.Service, c.Name)
 		}
 		found = append(found, f)
@@ -74,10 +75,10 @@ func crdNotEstablished(v *view) []Finding {
 			Unknown: c.Established == cluster.Unknown,
 			Object:  crdObject(c),
 			Message: c.Name + " is not established, so its objects are not served",
-			Remedy:  fmt.Sprintf("Look why: kubectl describe crd %s", c.Name),
+			Remedy:  fmt.Sprintf("Check its conditions: kubectl describe crd %s", c.Name),
 		}
 		if f.Unknown {
-			f.Message = fmt.Sprintf("whether %s is established is not known", c.Name)
+			f.Message = fmt.Sprintf("the status of %s is unknown", c.Name)
 		} else if c.Message != "" {
 			f.Message += ": " + c.Message
 		}

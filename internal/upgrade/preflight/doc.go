@@ -1,6 +1,7 @@
-// Package preflight looks at a Snapshot and tells what stands in the way of an upgrade: Findings, each with an object, a message
-// and a remedy that a person can carry out.
+// Package preflight checks a Snapshot for problems that block an upgrade or deserve a warning.
+// Each problem is a Finding with an object, a message and a remedy.
 //
-// A check is a function named after what is wrong. All of them are in one list, checks.go. They read the Snapshot and nothing else.
-// An answer is three-valued: where a fact is not known the finding is Unknown, and blocks when safety is at stake.
+// A check is a function named after the problem that it finds; checks.go lists all of them. A check
+// reads only the Snapshot. If a fact was not observed, the finding is Unknown, and it blocks if the
+// check guards safety.
 package preflight

@@ -8,10 +8,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// nearQuota is the share of its quota, in percent, from which etcd's database counts as nearly full.
+// nearQuota is the percentage of its quota from which the etcd database counts as nearly full.
 const nearQuota = 80
 
-// members are the nodes with etcd of which this upgrade has to take care.
+// members returns the nodes whose etcd member this upgrade changes.
 func (v *view) members() []*node {
 	if !v.movesControlPlane() || v.s.ExternalEtcd() == cluster.Yes {
 		return nil
@@ -31,7 +31,7 @@ func etcdMemberUnhealthy(v *view) []Finding {
 		var message string
 		switch {
 		case n.Report != nil && n.Report.Etcd != nil && !n.Report.Etcd.Healthy:
-			message = fmt.Sprintf("the etcd member on %s does not answer a read that needs the quorum", n.Name)
+			message = fmt.Sprintf("the etcd member on %s does not serve linearizable reads", n.Name)
 		case n.Report != nil && n.Report.Etcd == nil:
 			message = fmt.Sprintf("the agent on %s cannot reach its etcd member", n.Name)
 		case (n.Report == nil || n.Report.Etcd == nil) && v.staticNotReady(n, "etcd"):
@@ -41,8 +41,8 @@ func etcdMemberUnhealthy(v *view) []Finding {
 		}
 		found = append(found, Finding{
 			Object:  etcdObject(n),
-			Message: message + ": with one member down, no other may be touched",
-			Remedy:  fmt.Sprintf("Bring it back first: kubectl -n kube-system logs etcd-%s", n.Name),
+			Message: message + ": no other member may restart while one is unhealthy",
+			Remedy:  fmt.Sprintf("Fix it first: kubectl -n kube-system logs etcd-%s", n.Name),
 		})
 	}
 	return found
@@ -55,10 +55,10 @@ func etcdTwoMembers(v *view) []Finding {
 	}
 	return []Finding{{
 		Object: "etcd",
-		Message: fmt.Sprintf("etcd has two members (%s and %s): while either is upgraded there is no quorum, and the API is away for about a "+
+		Message: fmt.Sprintf("etcd has two members (%s and %s): the upgrade of either one loses quorum, and the API is unavailable for about a "+
 			"minute each time",
 			members[0].Name, members[1].Name),
-		Remedy: "Add a third control plane node: kubeadm join --control-plane. To accept the outage, waive EtcdTwoMembers.",
+		Remedy: "Add a third control plane node: kubeadm join --control-plane. To accept the downtime, waive EtcdTwoMembers.",
 	}}
 }
 
@@ -68,8 +68,8 @@ func etcdLearner(v *view) []Finding {
 		if n.Report != nil && n.Report.Etcd != nil && n.Report.Etcd.Learner {
 			found = append(found, Finding{
 				Object:  etcdObject(n),
-				Message: fmt.Sprintf("the etcd member on %s is a learner: it has no vote yet", n.Name),
-				Remedy:  fmt.Sprintf("Wait until it has caught up, then promote it: etcdctl member promote %s", n.Report.Etcd.ID),
+				Message: fmt.Sprintf("the etcd member on %s is a learner and cannot vote yet", n.Name),
+				Remedy:  fmt.Sprintf("Wait until it is in sync, then promote it: etcdctl member promote %s", n.Report.Etcd.ID),
 			})
 		}
 	}
@@ -82,8 +82,8 @@ func etcdAlarm(v *view) []Finding {
 		if n.Report != nil && n.Report.Etcd != nil && len(n.Report.Etcd.Alarms) > 0 {
 			found = append(found, Finding{
 				Object:  etcdObject(n),
-				Message: fmt.Sprintf("etcd on %s raises an alarm: %s", n.Name, some(n.Report.Etcd.Alarms)),
-				Remedy:  "For NOSPACE: compact and defragment each member, then etcdctl alarm disarm. For CORRUPT: replace that member.",
+				Message: fmt.Sprintf("etcd on %s has an active alarm: %s", n.Name, joinNames(n.Report.Etcd.Alarms)),
+				Remedy:  "For NOSPACE: compact and defragment each member, then run etcdctl alarm disarm. For CORRUPT: replace the member.",
 			})
 		}
 	}
@@ -100,9 +100,9 @@ func etcdNearQuota(v *view) []Finding {
 		if percent := e.DBSizeMiB * 100 / e.QuotaMiB; percent >= nearQuota {
 			found = append(found, Finding{
 				Object: etcdObject(n),
-				Message: fmt.Sprintf("the database of etcd on %s has %d MiB, %d%% of its quota of %d MiB: when it is full, nothing can be written",
+				Message: fmt.Sprintf("the etcd database on %s uses %d MiB, %d%% of its quota of %d MiB: a full database rejects all writes",
 					n.Name, e.DBSizeMiB, percent, e.QuotaMiB),
-				Remedy: "Defragment one member after the other (etcdctl defrag --endpoints …), or raise quota-backend-bytes in kubeadm's " +
+				Remedy: "Defragment the members one at a time (etcdctl defrag --endpoints …), or raise quota-backend-bytes in the kubeadm " +
 					"configuration.",
 			})
 		}
@@ -110,7 +110,8 @@ func etcdNearQuota(v *view) []Finding {
 	return found
 }
 
-// etcdTooOld follows every member along the way: each step must be one that etcd's authors call safe.
+// etcdTooOld follows every member along the hops: each step must be one that the etcd project
+// supports.
 func etcdTooOld(v *view) []Finding {
 	var found []Finding
 	for _, n := range v.members() {
@@ -126,8 +127,9 @@ func etcdTooOld(v *view) []Finding {
 					Unknown:  true,
 					Deferred: n.Report == nil,
 					Object:   etcdObject(n),
-					Message:  fmt.Sprintf("the version of etcd on %s cannot be read from its image %s", n.Name, n.Static["etcd"].Image),
-					Remedy: fmt.Sprintf("An agent on the node tells it: %s. Or use an image with a version as its tag, such as registry.k8s.io/etcd:%s",
+					Message:  fmt.Sprintf("the version of etcd on %s cannot be determined from its image %s", n.Name, n.Static["etcd"].Image),
+					Remedy: fmt.Sprintf("Install an agent on the node, which reports it: %s. Or use an image whose tag is a version, such as "+
+						"registry.k8s.io/etcd:%s",
 						command("refit install"), next),
 				})
 				break
@@ -136,12 +138,12 @@ func etcdTooOld(v *view) []Finding {
 				f := Finding{
 					Object:  etcdObject(n),
 					Message: fmt.Sprintf("%s (on %s, for %s)", reason, n.Name, h),
-					Remedy: fmt.Sprintf("Upgrade etcd by itself first, one member after the other: the image registry.k8s.io/etcd:%s in "+
-						"/etc/kubernetes/manifests/etcd.yaml on %s. Leave etcd.local.imageTag in kubeadm's configuration empty: with a tag there, kubeadm "+
-						"would keep etcd at it for good.", v.etcdBetween(now), n.Name),
+					Remedy: fmt.Sprintf("Upgrade etcd separately first, one member at a time: set the image to registry.k8s.io/etcd:%s in "+
+						"/etc/kubernetes/manifests/etcd.yaml on %s. Leave etcd.local.imageTag empty in the kubeadm configuration: kubeadm would keep etcd "+
+						"at that tag.", v.etcdBetween(now), n.Name),
 				}
 				if h.etcdTag != "" {
-					f.Remedy = "This is the tag in etcd.local.imageTag: take it out. " + editKubeadm
+					f.Remedy = "This is the tag in etcd.local.imageTag. Remove it: " + editKubeadm
 				}
 				found = append(found, f)
 				break
@@ -152,7 +154,8 @@ func etcdTooOld(v *view) []Finding {
 	return found
 }
 
-// etcdBetween is a version of etcd that can be reached from another, and from which it can go on.
+// etcdBetween returns an intermediate version of etcd that is reachable from now and leads on to
+// the hops.
 func (v *view) etcdBetween(now string) string {
 	if v.from != nil {
 		if reason, err := skew.EtcdStep(now, v.from.Etcd); err == nil && reason == "" && !skew.EtcdStays(now, v.from.Etcd) {
@@ -162,7 +165,8 @@ func (v *view) etcdBetween(now string) string {
 	return "3.5.26-0"
 }
 
-// etcdMembershipDiffers compares the members that each member knows with the control plane nodes: one too many is a member that nobody upgrades.
+// etcdMembershipDiffers compares the member list of each member with the control plane nodes:
+// nobody upgrades a surplus member.
 func etcdMembershipDiffers(v *view) []Finding {
 	members := v.members()
 	want := map[string]bool{}
@@ -189,14 +193,14 @@ func etcdMembershipDiffers(v *view) []Finding {
 		}
 		for _, name := range sorted(want) {
 			if !slices.Contains(n.Report.Etcd.Members, name) {
-				differ = append(differ, name+" is no member")
+				differ = append(differ, name+" is not a member")
 			}
 		}
 		if len(differ) > 0 {
 			found = append(found, Finding{
 				Object:  etcdObject(n),
-				Message: fmt.Sprintf("etcd on %s has other members than the control plane has nodes: %s", n.Name, some(differ)),
-				Remedy:  "Remove members that are gone (etcdctl member list; etcdctl member remove ID), or join the node again that is missing.",
+				Message: fmt.Sprintf("the member list of etcd on %s does not match the control plane nodes: %s", n.Name, joinNames(differ)),
+				Remedy:  "Remove stale members (etcdctl member list; etcdctl member remove ID), or join the missing node again.",
 			})
 		}
 	}
@@ -210,13 +214,13 @@ func etcdExternal(v *view) []Finding {
 	needs := ""
 	for _, h := range v.ahead {
 		if h.facts != nil && h.facts.MinExternalEtcd != "" {
-			needs = fmt.Sprintf("; Kubernetes %s needs at least etcd %s", h, h.facts.MinExternalEtcd)
+			needs = fmt.Sprintf("; Kubernetes %s requires etcd %s or later", h, h.facts.MinExternalEtcd)
 		}
 	}
 	return []Finding{{
 		Object:  "etcd",
-		Message: "etcd is run outside of this cluster: Refit does not touch it" + needs,
-		Remedy:  "Make sure that its version is new enough: etcdctl endpoint status",
+		Message: "etcd runs outside of this cluster, and Refit does not upgrade it" + needs,
+		Remedy:  "Make sure that its version is supported: etcdctl endpoint status",
 	}}
 }
 
@@ -228,8 +232,8 @@ func etcdUnknown(v *view) []Finding {
 		return []Finding{{
 			Unknown: true,
 			Object:  "etcd",
-			Message: "where etcd runs is not known",
-			Remedy:  "Let Refit read pods and the ConfigMap kubeadm-config in kube-system.",
+			Message: "Refit cannot determine where etcd runs",
+			Remedy:  "Grant Refit read access to pods and the ConfigMap kubeadm-config in kube-system.",
 		}}
 	}
 	var found []Finding
@@ -239,8 +243,8 @@ func etcdUnknown(v *view) []Finding {
 				found = append(found, Finding{
 					Unknown: true,
 					Object:  etcdObject(n),
-					Message: fmt.Sprintf("no etcd is seen on %s, although etcd runs on the control plane", n.Name),
-					Remedy:  fmt.Sprintf("Look whether its manifest is there: ls /etc/kubernetes/manifests (on %s)", n.Name),
+					Message: fmt.Sprintf("%s has no etcd member, but etcd runs on the control plane nodes", n.Name),
+					Remedy:  fmt.Sprintf("Check whether the etcd manifest exists. On %s, run: ls /etc/kubernetes/manifests", n.Name),
 				})
 			}
 		}

@@ -2,36 +2,38 @@ package preflight
 
 import refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 
-// Severity is how much a finding weighs.
+// Severity says what a finding means for the upgrade.
 type Severity string
 
 // The severities.
 const (
 	Block Severity = "Block" // the upgrade does not start
-	Warn  Severity = "Warn"  // it starts, and a person should know
+	Warn  Severity = "Warn"  // it starts, but the operator should know
 	Info  Severity = "Info"
 )
 
-// Finding is one thing that a check saw.
+// Finding is one problem that a check found.
 type Finding struct {
-	// Check is the check's id, which a waiver names.
+	// Check is the id of the check; waivers refer to it.
 	Check    string   `json:"check"`
 	Severity Severity `json:"severity"`
-	// Unknown says that the fact could not be read, so nothing was seen either way.
+	// Unknown is set if the fact could not be observed, so the problem may or may not exist.
 	Unknown bool `json:"unknown,omitempty"`
-	// Deferred says that the answer needs something that is not there yet, such as an agent on the host. Such a finding does not block `refit check`
-	// and `refit plan`; an upgrade does not start before it is answered.
+	// Deferred is set if the answer needs something that does not exist yet, such as an agent on
+	// the host. A deferred finding does not block `refit check` and `refit plan`, but an upgrade
+	// does not start until it is resolved.
 	Deferred bool `json:"deferred,omitempty"`
-	// Binding says that no waiver sets the finding aside.
+	// Binding is set if the finding cannot be waived.
 	Binding bool `json:"binding,omitempty"`
-	// Object is what it is about: "PodDisruptionBudget shop/cart", "Node worker-3". Empty: the cluster.
+	// Object names the affected object: "PodDisruptionBudget shop/cart", "Node worker-3". It is
+	// empty for the cluster.
 	Object  string `json:"object,omitempty"`
 	Message string `json:"message"`
-	// Remedy is what a person can do about it, in one or two sentences or a command.
+	// Remedy says how to fix the problem, in one or two imperative sentences or a command.
 	Remedy string `json:"remedy"`
-	// Waived is the waiver that sets the finding aside.
+	// Waived is the waiver that applies to the finding.
 	Waived *refitv1alpha1.Waiver `json:"waived,omitempty"`
 }
 
-// Blocks says whether the finding keeps an upgrade from being planned for execution: it is a Block, nobody waived it, and it does not only wait for an agent.
+// Blocks reports whether the finding keeps the upgrade from being planned for execution.
 func (f *Finding) Blocks() bool { return f.Severity == Block && f.Waived == nil && !f.Deferred }

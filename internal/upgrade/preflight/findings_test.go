@@ -14,11 +14,12 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 const golden = "testdata/findings.txt"
 
-// input builds the situation's cluster and the way to its target. The target's Release is the first one.
+// input builds the cluster of the situation and the path to its target. The target's ClusterRelease
+// is the first one.
 func (c *situation) input(tb testing.TB) Input {
 	tb.Helper()
 	from, to := orElse(c.from, "v1.35.4"), orElse(c.to, "v1.36.3")
@@ -50,7 +51,7 @@ func orElse(text, otherwise string) string {
 	return text
 }
 
-// pathOf is the way to a version, as far as there is one.
+// pathOf returns the path to a version, empty if there is none.
 func pathOf(tb testing.TB, s *cluster.Snapshot, scope refitv1alpha1.Scope, to string) skew.Path {
 	tb.Helper()
 	target, err := skew.Parse(to)
@@ -66,25 +67,25 @@ func pathOf(tb testing.TB, s *cluster.Snapshot, scope refitv1alpha1.Scope, to st
 		}
 		return out
 	}
-	said, kubelets := []string{s.Version}, []string{}
+	versions, kubelets := []string{s.Version}, []string{}
 	for _, server := range s.APIServers {
-		said = append(said, server.Version)
+		versions = append(versions, server.Version)
 	}
 	for _, n := range s.Workers() {
 		kubelets = append(kubelets, n.Kubelet)
 	}
-	from := oldest(said)
+	from := oldest(versions)
 	if from.IsZero() {
 		return skew.Path{To: target}
 	}
-	// A way that does not exist is a situation too.
+	// An unsupported path is a situation, too.
 	path, _ := skew.PathBetween(from, target, oldest(kubelets), skew.Scope{
 		ControlPlane: scope != refitv1alpha1.ScopeWorkers, Workers: scope != refitv1alpha1.ScopeControlPlane,
 	})
 	return path
 }
 
-// found are the findings of one check.
+// found returns the findings of the situation's check.
 func (c *situation) found(tb testing.TB) []Finding {
 	tb.Helper()
 	report := Run(c.input(tb))
@@ -96,8 +97,8 @@ func TestFindings(t *testing.T) {
 	for _, c := range situations() {
 		t.Run(c.check+"/"+c.name, func(t *testing.T) {
 			found := c.found(t)
-			story := c.story(found)
-			text.WriteString(story)
+			narrative := c.narrative(found)
+			text.WriteString(narrative)
 			if len(found) == 0 {
 				if c.want != none {
 					t.Errorf("nothing found, want %s", c.want)
@@ -105,7 +106,7 @@ func TestFindings(t *testing.T) {
 				return
 			}
 			if f := found[0]; f.Severity != c.want || f.Unknown != c.unknown || f.Deferred != c.deferred {
-				t.Errorf("got %s, unknown %t, deferred %t; want %s, %t, %t\n%s", f.Severity, f.Unknown, f.Deferred, c.want, c.unknown, c.deferred, story)
+				t.Errorf("got %s, unknown %t, deferred %t; want %s, %t, %t\n%s", f.Severity, f.Unknown, f.Deferred, c.want, c.unknown, c.deferred, narrative)
 			}
 		})
 	}
@@ -118,11 +119,11 @@ func TestFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareStories(t, text.String(), string(want))
+	compareGolden(t, text.String(), string(want))
 }
 
-// story is what an operator would read.
-func (c *situation) story(found []Finding) string {
+// narrative renders findings as an operator reads them.
+func (c *situation) narrative(found []Finding) string {
 	text := fmt.Sprintf("%s: %s\n", c.check, c.name)
 	if len(found) == 0 {
 		return text + "    nothing\n\n"
@@ -142,37 +143,37 @@ func (c *situation) story(found []Finding) string {
 	return text + "\n"
 }
 
-func compareStories(t *testing.T, got, want string) {
+func compareGolden(t *testing.T, got, want string) {
 	t.Helper()
 	if got == want {
 		return
 	}
 	known := strings.Split(want, "\n\n")
-	for story := range strings.SplitSeq(got, "\n\n") {
-		if !slices.Contains(known, story) {
-			t.Errorf("this is not in %s (go test -update writes it anew):\n%s", golden, story)
+	for narrative := range strings.SplitSeq(got, "\n\n") {
+		if !slices.Contains(known, narrative) {
+			t.Errorf("not in %s (run go test -update):\n%s", golden, narrative)
 		}
 	}
 	if !t.Failed() {
-		t.Errorf("%s holds stories that nobody tells any more, or in another order (go test -update writes it anew)", golden)
+		t.Errorf("%s has stale entries or another order (run go test -update)", golden)
 	}
 }
 
-// A check without a situation in which it finds something, and one beside it in which it does not, is not tested.
+// Every check needs a situation in which it finds something, and one in which it does not.
 func TestEveryCheckHasItsSituations(t *testing.T) {
-	sick, healthy := map[string]bool{}, map[string]bool{}
+	problem, healthy := map[string]bool{}, map[string]bool{}
 	for _, c := range situations() {
 		if find(c.check).ID == "" {
-			t.Errorf("there is no check %s", c.check)
+			t.Errorf("check %s does not exist", c.check)
 		}
 		if c.want == none {
 			healthy[c.check] = true
 		} else {
-			sick[c.check] = true
+			problem[c.check] = true
 		}
 	}
 	for _, check := range Checks() {
-		if !sick[check.ID] {
+		if !problem[check.ID] {
 			t.Errorf("no situation in which %s finds something", check.ID)
 		}
 		if !healthy[check.ID] {
@@ -181,16 +182,16 @@ func TestEveryCheckHasItsSituations(t *testing.T) {
 	}
 }
 
-func TestEveryFindingHelps(t *testing.T) {
+func TestEveryFindingHasMessageAndRemedy(t *testing.T) {
 	for _, c := range situations() {
 		for _, f := range Run(c.input(t)).Findings {
 			switch {
 			case f.Message == "" || f.Remedy == "":
 				t.Errorf("%s/%s: %s has no message or remedy", c.check, c.name, f.Check)
 			case find(f.Check).ID == "":
-				t.Errorf("%s/%s: there is no check %s", c.check, c.name, f.Check)
+				t.Errorf("%s/%s: check %s does not exist", c.check, c.name, f.Check)
 			case rank(f.Severity) < rank(find(f.Check).Severity) && f.Check != "LocalDataLost" && f.Check != "WaiverUnused":
-				t.Errorf("%s/%s: %s found a %s, and the list says at most %s", c.check, c.name, f.Check, f.Severity, find(f.Check).Severity)
+				t.Errorf("%s/%s: severity of %s is %s, but the list allows at most %s", c.check, c.name, f.Check, f.Severity, find(f.Check).Severity)
 			}
 		}
 	}
@@ -198,21 +199,20 @@ func TestEveryFindingHelps(t *testing.T) {
 
 func rank(s Severity) int { return slices.Index([]Severity{Block, Warn, Info}, s) }
 
-func TestListIsWellFormed(t *testing.T) {
+func TestChecksAreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, check := range Checks() {
 		if seen[check.ID] {
 			t.Errorf("%s is listed twice", check.ID)
 		}
 		seen[check.ID] = true
-		if check.Says == "" || check.find == nil || rank(check.Severity) < 0 {
-			t.Errorf("%s lacks something", check.ID)
+		if check.Description == "" || check.find == nil || rank(check.Severity) < 0 {
+			t.Errorf("%s is incomplete", check.ID)
 		}
 	}
 }
 
-// What cannot be read leaves every check that needs it without an answer, and is told once.
-func TestPartThatCannotBeReadLeavesChecksUnanswered(t *testing.T) {
+func TestUnreadPartLeavesItsChecksUnanswered(t *testing.T) {
 	for _, check := range Checks() {
 		for _, part := range check.Needs {
 			t.Run(fmt.Sprintf("%s/%s", check.ID, part), func(t *testing.T) {
@@ -220,14 +220,14 @@ func TestPartThatCannotBeReadLeavesChecksUnanswered(t *testing.T) {
 				report := Run(c.input(t))
 				at := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.Check == "PartUnreadable" && f.Object == string(part) })
 				if at < 0 {
-					t.Fatal("nobody tells")
+					t.Fatal("the unread part is not reported")
 				}
 				f := report.Findings[at]
 				if !f.Unknown || !strings.Contains(f.Message, check.ID) {
 					t.Errorf("got %+v", f)
 				}
 				if check.Safety() && f.Severity != Block {
-					t.Errorf("severity is %s although safety depends on it", f.Severity)
+					t.Errorf("severity is %s, but a safety check needs the part", f.Severity)
 				}
 			})
 		}

@@ -9,49 +9,54 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
-// setting is a setting of a component that a release may refuse.
+// setting is a component setting that a version may reject.
 type setting struct {
-	object, where string // who has it, and in words where
+	object, where string // the affected object, and where the setting is
 	what          string // "--flag", "feature gate X=true"
-	edit          string // how to take it out
-	harm          string // what would happen, if it is not that the component would not start
-	// rendered: kubeadm writes the manifest anew from its configuration, in which the setting is not. Then the setting is lost and does no harm.
+	edit          string // how to remove it
+	harm          string // the consequence; empty: the component would not start
+	// rendered is set if kubeadm regenerates the manifest from its configuration, which lacks the
+	// setting. The setting is lost then, and does no harm.
 	rendered bool
 }
 
-// notKnown is why most settings are in the way.
-const notKnown = "does not know"
+// The verbs of a finding about a setting.
+const (
+	unsupported = "does not support"
+	invalid     = "rejects"
+)
 
-// judge makes a finding of a setting that one of these hops refuses.
-func (v *view) judge(s setting, hops []hop, why string, refuses func(*kubefacts.Facts) bool) []Finding {
-	at, does := v.firstRefusing(hops, refuses)
-	if !does {
+// judge returns a finding for a setting that one of the hops rejects.
+func (v *view) judge(s setting, hops []hop, verb string, rejects func(*kubefacts.Facts) bool) []Finding {
+	at, rejected := v.firstRejecting(hops, rejects)
+	if !rejected {
 		return nil
 	}
 	harm := s.harm
 	if harm == "" {
-		harm = "it would not start"
+		harm = "the component would not start"
 	}
-	has := fmt.Sprintf("%s has %s, which ", s.where, s.what)
-	f := Finding{Object: s.object, Message: fmt.Sprintf("%s%s %s: %s", has, at, why, harm), Remedy: "Take it out before the upgrade: " + s.edit}
+	has := fmt.Sprintf("%s sets %s, which ", s.where, s.what)
+	f := Finding{Object: s.object, Message: fmt.Sprintf("%s%s %s: %s", has, at, verb, harm), Remedy: "Remove it before the upgrade: " + s.edit}
 	switch {
-	case v.notEvenNow(refuses):
+	case v.rejectedNow(rejects):
 		f.Severity, f.Unknown = Warn, true
-		f.Message = fmt.Sprintf("%sRefit does not know, neither of %s nor of %s", has, v.Path.From.MinorString(), at)
-		f.Remedy = "See in the release notes of Kubernetes whether it stays."
+		f.Message = fmt.Sprintf("%sRefit does not know for %s or %s", has, v.Path.From.MinorString(), at)
+		f.Remedy = "Check the Kubernetes release notes for whether it is still supported."
 	case s.rendered:
 		f.Severity = Warn
-		f.Message = fmt.Sprintf("%s%s %s; it is not in kubeadm's configuration, so the upgrade drops it", has, at, why)
-		f.Remedy = "Nothing needs to be done, unless a patch of kubeadm's manifests adds it: then take it out of the patch."
+		f.Message = fmt.Sprintf("%s%s %s; it is not in the kubeadm configuration, so the upgrade removes it", has, at, verb)
+		f.Remedy = "No action is required, unless a kubeadm patch adds it: then remove it from the patch."
 	}
 	return []Finding{f}
 }
 
-// controlPlaneComponents are those that have flags in kubeadm's configuration.
+// controlPlaneComponents have flags in the kubeadm configuration.
 var controlPlaneComponents = []string{kubefacts.KubeAPIServer, kubefacts.KubeControllerManager, kubefacts.KubeScheduler}
 
-// flagSets walks over the flags of the control plane, first those in kubeadm's configuration, then those of the pods that are not there.
-// A flag's value may hold several settings; unless whole, a pod's value is reduced to what kubeadm's configuration does not have.
+// flagSets visits the flags of the control plane: first those in the kubeadm configuration, then
+// those of pods that it lacks. A list value of a pod is reduced to the items that the kubeadm
+// configuration lacks.
 func (v *view) flagSets(visit func(component string, flags map[string]string, s setting)) {
 	if !v.movesControlPlane() {
 		return
@@ -60,7 +65,7 @@ func (v *view) flagSets(visit func(component string, flags map[string]string, s 
 		var extra map[string]string
 		if v.s.Kubeadm != nil {
 			extra = v.s.Kubeadm.ExtraArgs[component]
-			visit(component, extra, setting{object: kubeadmConfig, where: component + " in kubeadm's configuration", edit: editKubeadm})
+			visit(component, extra, setting{object: kubeadmConfig, where: component + " in the kubeadm configuration", edit: editKubeadm})
 		}
 		for _, n := range v.controlPlane() {
 			only := map[string]string{}
@@ -77,7 +82,7 @@ func (v *view) flagSets(visit func(component string, flags map[string]string, s 
 	}
 }
 
-// without takes the items of a list out that kubeadm's configuration has as well.
+// without returns the items of a list that the kubeadm configuration does not contain.
 func without(value string, extra map[string]string, name string) (rest string, differs bool) {
 	known, has := extra[name]
 	if !has {
@@ -96,9 +101,9 @@ func removedComponentFlag(v *view) []Finding {
 	var found []Finding
 	v.flagSets(func(component string, flags map[string]string, s setting) {
 		for _, name := range slices.Sorted(maps.Keys(flags)) {
-			s.what = "the flag --" + name
-			refuses := func(f *kubefacts.Facts) bool { return !f.HasFlag(component, name) }
-			found = append(found, v.judge(s, v.ahead, notKnown, refuses)...)
+			s.what = "flag --" + name
+			rejects := func(f *kubefacts.Facts) bool { return !f.HasFlag(component, name) }
+			found = append(found, v.judge(s, v.ahead, unsupported, rejects)...)
 		}
 	})
 	return found
@@ -109,8 +114,8 @@ func removedAdmissionPlugin(v *view) []Finding {
 	v.flagSets(func(component string, flags map[string]string, s setting) {
 		for _, flag := range []string{"enable-admission-plugins", "disable-admission-plugins"} {
 			for _, name := range items(flags[flag]) {
-				s.what = fmt.Sprintf("the admission plugin %s in --%s", name, flag)
-				found = append(found, v.judge(s, v.ahead, notKnown, func(f *kubefacts.Facts) bool {
+				s.what = fmt.Sprintf("admission plugin %s in --%s", name, flag)
+				found = append(found, v.judge(s, v.ahead, unsupported, func(f *kubefacts.Facts) bool {
 					_, known := f.AdmissionPlugin(name)
 					return component == kubefacts.KubeAPIServer && !known
 				})...)
@@ -120,7 +125,8 @@ func removedAdmissionPlugin(v *view) []Finding {
 	return found
 }
 
-// removedRuntimeConfig: a version that the API server has forgotten keeps it from starting, whether it is turned on or off.
+// removedRuntimeConfig: an unknown API version keeps the API server from starting, whether it is
+// enabled or disabled.
 func removedRuntimeConfig(v *view) []Finding {
 	var found []Finding
 	v.flagSets(func(component string, flags map[string]string, s setting) {
@@ -130,8 +136,8 @@ func removedRuntimeConfig(v *view) []Finding {
 				continue
 			}
 			s.what = fmt.Sprintf("%s in --runtime-config", key)
-			refuses := func(f *kubefacts.Facts) bool { return !f.AcceptsRuntimeConfig(key) }
-			found = append(found, v.judge(s, v.ahead, notKnown, refuses)...)
+			rejects := func(f *kubefacts.Facts) bool { return !f.AcceptsRuntimeConfig(key) }
+			found = append(found, v.judge(s, v.ahead, unsupported, rejects)...)
 		}
 	})
 	return found
@@ -145,8 +151,8 @@ func removedController(v *view) []Finding {
 			if component != kubefacts.KubeControllerManager || name == "*" {
 				continue
 			}
-			s.what = fmt.Sprintf("the controller %s in --controllers", name)
-			found = append(found, v.judge(s, v.ahead, notKnown, func(f *kubefacts.Facts) bool {
+			s.what = fmt.Sprintf("controller %s in --controllers", name)
+			found = append(found, v.judge(s, v.ahead, unsupported, func(f *kubefacts.Facts) bool {
 				_, known := f.Controller(name)
 				return !known
 			})...)

@@ -8,42 +8,44 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// readFrom are the checks that read one object of kubeadm's configuration: without it they have no answer, or only half of it. ConfigMaps that may well
-// not be there, such as kube-proxy's, are no gap then.
-var readFrom = map[string][]string{
+// checksByObject lists the checks that read one object of the kubeadm configuration and are
+// unanswered, at least in part, without it. An optional object that does not exist, such as
+// kube-proxy's, is not a gap.
+var checksByObject = map[string][]string{
 	kubeletConfig: {"RemovedFeatureGate", "FeatureGateIncomplete", "RemovedKubeletField", "CgroupV1"},
 	proxyConfig:   {"RemovedFeatureGate", "FeatureGateIncomplete", "IPVSMode"},
 	dnsConfig:     {"CorefilePluginUnknown"},
 }
 
-// partUnreadable tells of what could not be read, and which checks have no answer for it. It is asked by Run itself, which knows these.
+// partUnreadable reports what could not be read, and which checks are unanswered because of it.
 //
-// What a person may not read blocks if safety depends on it. What is out of reach from where the reader stands never does:
-// the controller in the cluster reads it again before it starts.
+// A permission error blocks if a safety check depends on the part. An unreachable part never blocks
+// here: the controller in the cluster reads it again before the upgrade starts.
 func partUnreadable(v *view, waiting map[cluster.Part][]string) []Finding {
 	var found []Finding
-	told := map[cluster.Part]bool{}
+	seen := map[cluster.Part]bool{}
 	for _, gap := range v.s.Gaps {
 		switch {
-		case gap.Kind == cluster.GapAbsent: // whatever needs it tells
-		case gap.Object == "" && !told[gap.Part]:
-			told[gap.Part] = true
+		case gap.Kind == cluster.GapAbsent: // the checks that need it report it
+		case gap.Object == "" && !seen[gap.Part]:
+			seen[gap.Part] = true
 			f := unanswered(gap, waiting[gap.Part])
 			f.Object = string(gap.Part)
-			f.Message = fmt.Sprintf("the %s could not be read: %s", gap.Part, gap.Message) + notAnswered(". Not answered: ", waiting[gap.Part])
+			f.Message = fmt.Sprintf("the %s could not be read: %s", gap.Part, gap.Message) + notAnswered(". Unanswered checks: ", waiting[gap.Part])
 			found = append(found, f)
-		case gap.Object == "", gap.Part == cluster.PartAPIServers, gap.Part == cluster.PartDeprecated: // single API servers have checks of their own
+		case gap.Object == "", gap.Part == cluster.PartAPIServers, gap.Part == cluster.PartDeprecated:
+			// Individual API servers have their own checks.
 		case gap.Part == cluster.PartKubeadm:
 			found = append(found, kubeadmUnreadable(gap))
 		default:
-			found = append(found, oneUnreadable(gap))
+			found = append(found, objectUnreadable(gap))
 		}
 	}
 	return found
 }
 
-// unanswered is a finding about a gap that leaves checks without an answer. If no waiver sets one of them aside, then none sets this one aside: it would
-// switch that check off.
+// unanswered returns the finding for a gap that leaves checks unanswered. If one of these checks is
+// binding, so is the finding: a waiver would disable that check.
 func unanswered(gap cluster.Gap, ids []string) Finding {
 	is := func(has func(Check) bool) bool {
 		return slices.ContainsFunc(ids, func(id string) bool { return has(find(id)) })
@@ -54,39 +56,39 @@ func unanswered(gap cluster.Gap, ids []string) Finding {
 	}
 	switch gap.Kind {
 	case cluster.GapForbidden:
-		f.Remedy = "Ask for the right that the message names, or use a kubeconfig that has it."
+		f.Remedy = "Grant the permission that the message names, or use a kubeconfig that has it."
 	case cluster.GapUnreachable:
-		f.Remedy = "Run the check from where it can be reached, such as a control plane node. " +
-			"The controller in the cluster asks again before an upgrade starts."
+		f.Remedy = "Run the check from a host that can reach it, such as a control plane node. " +
+			"The controller in the cluster checks again before an upgrade starts."
 	default:
-		f.Remedy = "Run the check again. If it stays so, look at the API server's log."
+		f.Remedy = "Run the check again. If it fails again, look for errors in the log of the API server."
 	}
 	return f
 }
 
-func notAnswered(lead string, ids []string) string {
+func notAnswered(prefix string, ids []string) string {
 	if len(ids) == 0 {
 		return ""
 	}
-	return lead + strings.Join(ids, ", ")
+	return prefix + strings.Join(ids, ", ")
 }
 
-// kubeadmUnreadable tells of one object of kubeadm's configuration, which weighs as much as the whole where as much depends on it.
+// kubeadmUnreadable reports one object of the kubeadm configuration that could not be read.
 func kubeadmUnreadable(gap cluster.Gap) Finding {
-	ids, known := readFrom[gap.Object]
+	ids, known := checksByObject[gap.Object]
 	if !known {
 		ids = needing(cluster.PartKubeadm)
 	}
 	f := unanswered(gap, ids)
 	f.Object = gap.Object
-	f.Message = fmt.Sprintf("%s could not be read: %s", gap.Object, gap.Message) + notAnswered(". Not answered, or only in part: ", ids)
+	f.Message = fmt.Sprintf("%s could not be read: %s", gap.Object, gap.Message) + notAnswered(". Unanswered or partly answered checks: ", ids)
 	if gap.Kind == cluster.GapFailed {
-		f.Remedy = "Run the check again. If it stays so, see whether it is damaged: kubeadm would fail to read it as well."
+		f.Remedy = "Run the check again. If it fails again, check whether the object is damaged: kubeadm would fail to read it as well."
 	}
 	return f
 }
 
-// needing are the checks that have no answer without a part.
+// needing returns the checks that are unanswered without a part.
 func needing(part cluster.Part) []string {
 	var ids []string
 	for _, check := range checks {
@@ -97,14 +99,14 @@ func needing(part cluster.Part) []string {
 	return ids
 }
 
-// oneUnreadable tells of a single object.
-func oneUnreadable(gap cluster.Gap) Finding {
+// objectUnreadable reports a single object that could not be read.
+func objectUnreadable(gap cluster.Gap) Finding {
 	return Finding{
 		Check:    idPartUnreadable,
 		Severity: Warn,
 		Unknown:  true,
 		Object:   gap.Object,
 		Message:  fmt.Sprintf("%s (%s) could not be read: %s", gap.Object, gap.Part, gap.Message),
-		Remedy:   "See whether it is damaged, and look at it yourself before the upgrade.",
+		Remedy:   "Inspect the object before the upgrade: it may be damaged.",
 	}
 }

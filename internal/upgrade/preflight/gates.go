@@ -10,14 +10,15 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
-// removedFeatureGate looks wherever gates are set: a component that does not know a gate, or cannot have it at this value, does not start.
+// removedFeatureGate: a component does not start with an unknown gate, or with a value that is
+// locked.
 func removedFeatureGate(v *view) []Finding {
 	var found []Finding
 	v.gateSets(func(component string, gates map[string]bool, hops []hop, s setting) {
 		for _, name := range slices.Sorted(maps.Keys(gates)) {
 			value := gates[name]
-			s.what = fmt.Sprintf("the feature gate %s=%t", name, value)
-			found = append(found, v.judge(s, hops, "refuses", func(f *kubefacts.Facts) bool {
+			s.what = fmt.Sprintf("feature gate %s=%t", name, value)
+			found = append(found, v.judge(s, hops, invalid, func(f *kubefacts.Facts) bool {
 				return f.SetGate(component, name, value) != kubefacts.GateAccepted
 			})...)
 		}
@@ -25,16 +26,16 @@ func removedFeatureGate(v *view) []Finding {
 	return found
 }
 
-// featureGateIncomplete: a gate that is on and needs others that are off keeps a component from starting.
+// featureGateIncomplete: a component does not start if an enabled gate depends on a disabled one.
 func featureGateIncomplete(v *view) []Finding {
 	var found []Finding
 	v.gateSets(func(component string, gates map[string]bool, hops []hop, s setting) {
 		if len(gates) == 0 {
 			return
 		}
-		refuses := func(f *kubefacts.Facts) bool { return len(f.BrokenGates(component, gates)) > 0 }
-		at, does := v.firstRefusing(hops, refuses)
-		if !does {
+		rejects := func(f *kubefacts.Facts) bool { return len(f.BrokenGates(component, gates)) > 0 }
+		at, rejected := v.firstRejecting(hops, rejects)
+		if !rejected {
 			return
 		}
 		var on []string
@@ -45,13 +46,13 @@ func featureGateIncomplete(v *view) []Finding {
 				off[name] = true
 			}
 		}
-		s.what = fmt.Sprintf("the feature gate %s off while %s is on", some(sorted(off)), some(on))
-		found = append(found, v.judge(s, hops, "refuses", refuses)...)
+		s.what = fmt.Sprintf("feature gate %s=false while gates that depend on it are enabled (%s)", joinNames(sorted(off)), joinNames(on))
+		found = append(found, v.judge(s, hops, invalid, rejects)...)
 	})
 	return found
 }
 
-// gateSets walks over all feature gates of which something is known.
+// gateSets visits the feature gates of every component.
 func (v *view) gateSets(visit func(component string, gates map[string]bool, hops []hop, s setting)) {
 	v.flagSets(func(component string, flags map[string]string, s setting) {
 		visit(component, parseGates(flags["feature-gates"]), v.ahead, s)
@@ -63,7 +64,7 @@ func (v *view) gateSets(visit func(component string, gates map[string]bool, hops
 	})
 	if v.s.Kubeadm != nil && v.movesControlPlane() {
 		visit(kubefacts.KubeProxy, v.s.Kubeadm.ProxyGates, v.ahead, setting{
-			object: proxyConfig, where: "kube-proxy's configuration",
+			object: proxyConfig, where: "the kube-proxy configuration",
 			edit: "kubectl -n kube-system edit configmap kube-proxy",
 		})
 	}
@@ -76,15 +77,15 @@ func (v *view) gateSets(visit func(component string, gates map[string]bool, hops
 			same, has := shared[name]
 			return has && same == value
 		})
-		visit(kubefacts.Kubelet, own, n.hops, setting{object: n.object(), where: "the kubelet of " + n.Name, edit: kubeletFiles(n)})
+		visit(kubefacts.Kubelet, own, n.hops, setting{object: n.object(), where: "the kubelet on " + n.Name, edit: kubeletFiles(n)})
 	}
 }
 
 func kubeletFiles(n *node) string {
-	return fmt.Sprintf("look in /var/lib/kubelet/config.yaml, /var/lib/kubelet/kubeadm-flags.env, /etc/default/kubelet and the unit's drop-ins on %s", n.Name)
+	return fmt.Sprintf("check /var/lib/kubelet/config.yaml, /var/lib/kubelet/kubeadm-flags.env, /etc/default/kubelet and the systemd drop-ins on %s", n.Name)
 }
 
-// kubeletHops are the hops at which any kubelet stops.
+// kubeletHops returns the hops at which any kubelet is upgraded.
 func (v *view) kubeletHops() []hop {
 	if v.movesControlPlane() {
 		return v.hops
@@ -92,12 +93,13 @@ func (v *view) kubeletHops() []hop {
 	return slices.DeleteFunc(slices.Clone(v.hops), func(h hop) bool { return !h.workers })
 }
 
-// parseGates reads A=true,B=false. What is no gate is left out: the component would not have started with it.
+// parseGates parses A=true,B=false and skips invalid items, with which the component would not have
+// started.
 func parseGates(list string) map[string]bool {
 	gates := map[string]bool{}
 	for _, item := range items(list) {
 		name, text, _ := strings.Cut(item, "=")
-		if _, gate, qualified := strings.Cut(name, ":"); qualified { // by the component that it is of
+		if _, gate, qualified := strings.Cut(name, ":"); qualified { // component:Gate=value
 			name = gate
 		}
 		if value, err := strconv.ParseBool(strings.TrimSpace(text)); err == nil {

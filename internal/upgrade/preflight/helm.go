@@ -22,9 +22,9 @@ func helmReleasePending(v *view) []Finding {
 		if strings.HasPrefix(h.Status, "pending-") {
 			found = append(found, Finding{
 				Object: helmObject(h),
-				Message: fmt.Sprintf("revision %d of %s/%s is %s: Helm was interrupted and refuses to go on",
+				Message: fmt.Sprintf("revision %d of %s/%s is %s: Helm was interrupted and rejects further operations",
 					h.Revision, h.Namespace, h.Name, h.Status),
-				Remedy: fmt.Sprintf("If nobody is at work on it: helm -n %s rollback %s (or helm uninstall, if it was never installed).",
+				Remedy: fmt.Sprintf("If no Helm operation is in progress, run: helm -n %s rollback %s (or helm uninstall, if it was never installed)",
 					h.Namespace, h.Name),
 			})
 		}
@@ -32,29 +32,30 @@ func helmReleasePending(v *view) []Finding {
 	return found
 }
 
-// removedAPIInHelmRelease looks at what was written, since the API server shows every object in a version that it serves.
+// removedAPIInHelmRelease reads the stored manifests, because the API server returns every object
+// in a version that it serves.
 func removedAPIInHelmRelease(v *view) []Finding {
 	var found []Finding
 	for i := range v.s.Helm {
 		h := &v.s.Helm[i]
-		told := map[schema.GroupVersionKind]bool{}
+		seen := map[schema.GroupVersionKind]bool{}
 		for _, object := range h.Objects {
 			kind := schema.FromAPIVersionAndKind(object.APIVersion, object.Kind)
-			if told[kind] {
+			if seen[kind] {
 				continue
 			}
-			told[kind] = true
-			wrote := fmt.Sprintf("%s/%s wrote %s %s as %s", h.Namespace, h.Name, object.Kind, object.Name, object.APIVersion)
+			seen[kind] = true
+			wrote := fmt.Sprintf("%s/%s contains %s %s in %s", h.Namespace, h.Name, object.Kind, object.Name, object.APIVersion)
 			if at, instead, removed := v.removedKind(kind); removed {
 				found = append(found, Finding{
 					Object: helmObject(h), Remedy: rewriteRelease(instead),
-					Message: fmt.Sprintf("%s, which %s does not serve any more: Helm could not upgrade it then", wrote, at),
+					Message: fmt.Sprintf("%s, which %s no longer serves: Helm could not upgrade the release anymore", wrote, at),
 				})
-			} else if api, gone := v.goneAlready(kind); gone {
+			} else if api, gone := v.alreadyRemoved(kind); gone {
 				found = append(found, Finding{
 					Severity: Warn, Object: helmObject(h),
-					Remedy:  "Rewrite the stored release with the Helm plugin mapkubeapis; a newer chart alone does not help.",
-					Message: fmt.Sprintf("%s, which Kubernetes removed in %s: Helm cannot upgrade it, now as little as afterwards", wrote, api.Removed),
+					Remedy:  "Rewrite the stored release with the Helm plugin mapkubeapis; a newer chart is not enough.",
+					Message: fmt.Sprintf("%s, which Kubernetes removed in %s: Helm already cannot upgrade the release", wrote, api.Removed),
 				})
 			}
 		}
@@ -62,16 +63,17 @@ func removedAPIInHelmRelease(v *view) []Finding {
 	return found
 }
 
-// rewriteRelease is how to get an API out of a release before it is removed.
+// rewriteRelease returns the remedy for an API that is removed from under a Helm release.
 func rewriteRelease(instead string) string {
 	if instead == "" {
-		instead = "an API that stays"
+		instead = "an API that is not removed"
 	}
-	return fmt.Sprintf("Upgrade the chart to a version that writes %s, or rewrite the stored release with the Helm plugin mapkubeapis.", instead)
+	return fmt.Sprintf("Upgrade the chart to a version that uses %s, or rewrite the stored release with the Helm plugin mapkubeapis.", instead)
 }
 
-// goneAlready says whether the cluster's present version has removed a kind of Kubernetes' own.
-func (v *view) goneAlready(kind schema.GroupVersionKind) (kubefacts.API, bool) {
+// alreadyRemoved reports whether the current version of Kubernetes no longer serves one of its own
+// kinds.
+func (v *view) alreadyRemoved(kind schema.GroupVersionKind) (kubefacts.API, bool) {
 	if v.from == nil {
 		return kubefacts.API{}, false
 	}
@@ -83,11 +85,11 @@ func (v *view) goneAlready(kind schema.GroupVersionKind) (kubefacts.API, bool) {
 	return api, err == nil && removed.MinorsBehind(v.Path.From) >= 0
 }
 
-// removedKind returns the hop that does not serve a kind which is served now, and what to use instead.
+// removedKind returns the hop that stops serving a kind, and its replacement.
 func (v *view) removedKind(kind schema.GroupVersionKind) (at hop, instead string, removed bool) {
 	if v.from != nil {
 		if now, known := v.from.API(kind); !known || !now.Served {
-			return hop{}, "", false // not of Kubernetes, or gone already: this upgrade changes nothing about it
+			return hop{}, "", false // not a Kubernetes kind, or already removed
 		}
 	}
 	for _, h := range v.hops {

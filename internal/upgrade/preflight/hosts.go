@@ -10,7 +10,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// onHosts makes a finding of each reported node for which judge returns one with a message.
+// onHosts collects the findings with a message that judge returns for the reported nodes.
 func (v *view) onHosts(judge func(*node, *refitv1alpha1.NodeReportStatus) Finding) []Finding {
 	var found []Finding
 	for _, n := range v.reported() {
@@ -23,11 +23,11 @@ func (v *view) onHosts(judge func(*node, *refitv1alpha1.NodeReportStatus) Findin
 }
 
 const (
-	fewInodes     = 10 // percent
-	hardlyInodes  = 5
-	smallDiskMiB  = 1024 // when nobody knows how much is needed
-	clockApart    = 5 * time.Second
-	clockFarApart = 2 * time.Minute
+	lowInodesPercent = 10
+	minInodesPercent = 5
+	smallDiskMiB     = 1024 // if the required space is unknown
+	clockSkewWarn    = 5 * time.Second
+	clockSkewBlock   = 2 * time.Minute
 )
 
 func diskTooSmall(v *view) []Finding {
@@ -36,11 +36,11 @@ func diskTooSmall(v *view) []Finding {
 		for _, disk := range n.Report.Disks {
 			f := Finding{
 				Object: n.object(),
-				Remedy: fmt.Sprintf("Make room on %s: crictl rmi --prune, apt-get clean, journalctl --vacuum-size=200M.", n.Name),
+				Remedy: fmt.Sprintf("Free disk space on %s: crictl rmi --prune, apt-get clean, journalctl --vacuum-size=200M.", n.Name),
 			}
 			switch {
 			case disk.FreeMiB < disk.NeededMiB:
-				f.Message = fmt.Sprintf("%s on %s has %d MiB free, and the upgrade needs %d MiB", disk.Path, n.Name, disk.FreeMiB, disk.NeededMiB)
+				f.Message = fmt.Sprintf("%s on %s has %d MiB free, but the upgrade needs %d MiB", disk.Path, n.Name, disk.FreeMiB, disk.NeededMiB)
 			case disk.NeededMiB == 0 && disk.FreeMiB < smallDiskMiB:
 				f.Severity = Warn
 				f.Message = fmt.Sprintf("%s on %s has only %d MiB free", disk.Path, n.Name, disk.FreeMiB)
@@ -57,16 +57,16 @@ func inodesLow(v *view) []Finding {
 	var found []Finding
 	for _, n := range v.reported() {
 		for _, disk := range n.Report.Disks {
-			if disk.FreeInodesPercent == nil || *disk.FreeInodesPercent >= fewInodes {
+			if disk.FreeInodesPercent == nil || *disk.FreeInodesPercent >= lowInodesPercent {
 				continue
 			}
 			f := Finding{
 				Severity: Warn,
 				Object:   n.object(),
 				Message:  fmt.Sprintf("%s on %s has %d%% of its inodes free", disk.Path, n.Name, *disk.FreeInodesPercent),
-				Remedy:   fmt.Sprintf("Find the directory with too many small files: du --inodes -xd1 %s | sort -n (on %s)", disk.Path, n.Name),
+				Remedy:   fmt.Sprintf("Find the directory with too many files (du --inodes -xd1 %s | sort -n) on %s.", disk.Path, n.Name),
 			}
-			if *disk.FreeInodesPercent < hardlyInodes {
+			if *disk.FreeInodesPercent < minInodesPercent {
 				f.Severity = Block
 			}
 			found = append(found, f)
@@ -88,13 +88,13 @@ func clockSkewed(v *view) []Finding {
 		f := Finding{
 			Severity: Warn,
 			Message:  fmt.Sprintf("the clock of %s is %s %s the API server's", n.Name, off, where),
-			Remedy:   fmt.Sprintf("Let it keep time: timedatectl status; systemctl restart chrony or systemd-timesyncd (on %s)", n.Name),
+			Remedy:   fmt.Sprintf("Fix the time synchronization on %s: timedatectl status; systemctl restart chrony or systemd-timesyncd", n.Name),
 		}
 		switch {
-		case off >= clockFarApart:
+		case off >= clockSkewBlock:
 			f.Severity = Block
-			f.Message += ": certificates and leases go wrong"
-		case off < clockApart:
+			f.Message += ": certificates and leases are not reliable"
+		case off < clockSkewWarn:
 			return Finding{}
 		}
 		return f
@@ -107,8 +107,8 @@ func swapOn(v *view) []Finding {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("%s uses swap: the kubelet starts only while failSwapOn stays false", n.Name),
-			Remedy:  "Nothing needs to be done if that is on purpose: kubectl -n kube-system get configmap kubelet-config -o yaml",
+			Message: fmt.Sprintf("%s has swap enabled: the kubelet starts only if failSwapOn is false", n.Name),
+			Remedy:  "No action is required if this is intended. To check the setting: kubectl -n kube-system get configmap kubelet-config -o yaml",
 		}
 	})
 }
@@ -121,25 +121,26 @@ func hostnameDiffers(v *view) []Finding {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("the host of node %s calls itself %s: kubeadm warns about that", n.Name, r.Hostname),
-			Remedy:  "Nothing needs to be done if the node was joined under this name on purpose.",
+			Message: fmt.Sprintf("the hostname of node %s is %s: kubeadm warns about the difference", n.Name, r.Hostname),
+			Remedy:  "No action is required if the node was joined under this name on purpose.",
 		}
 	})
 }
 
-// packagesHeld: holds on the packages of Kubernetes are as it should be. One on the container runtime is in the way of a ClusterRelease that brings another.
+// packagesHeld: holds on Kubernetes packages are good practice. A hold on the container runtime
+// blocks a ClusterRelease that upgrades it.
 func packagesHeld(v *view) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
-		brings := slices.ContainsFunc(n.hops, func(h hop) bool { return h.release != nil && h.release.Payload.Containerd != "" })
+		upgrades := slices.ContainsFunc(n.hops, func(h hop) bool { return h.release != nil && h.release.Payload.Containerd != "" })
 		held := slices.DeleteFunc(slices.Clone(r.HeldPackages), func(name string) bool {
 			return !strings.HasPrefix(name, "containerd") && name != "runc"
 		})
-		if len(held) == 0 || !brings {
+		if len(held) == 0 || !upgrades {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("%s holds %s, and the ClusterRelease brings another version", n.Name, some(held)),
-			Remedy:  fmt.Sprintf("If it may be upgraded: apt-mark unhold %s (on %s)", strings.Join(held, " "), n.Name),
+			Message: fmt.Sprintf("%s is on hold on %s, but the ClusterRelease upgrades it", joinNames(held), n.Name),
+			Remedy:  fmt.Sprintf("To allow the upgrade, run apt-mark unhold %s on %s.", strings.Join(held, " "), n.Name),
 		}
 	})
 }
@@ -150,8 +151,8 @@ func readOnlyHost(v *view) []Finding {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("%s cannot be written on %s, and the upgrade has to", some(r.ReadOnlyPaths), n.Name),
-			Remedy: fmt.Sprintf("Find out why: findmnt -T %s; dmesg | tail (on %s). A file system that failed is mounted read-only.",
+			Message: fmt.Sprintf("%s is not writable on %s, but the upgrade must write to it", joinNames(r.ReadOnlyPaths), n.Name),
+			Remedy: fmt.Sprintf("Find out why (findmnt -T %s; dmesg | tail) on %s. The kernel remounts a file system read-only after an error.",
 				r.ReadOnlyPaths[0], n.Name),
 		}
 	})
@@ -164,13 +165,13 @@ func endpointUnreachable(v *view) []Finding {
 			return Finding{
 				Severity: Warn,
 				Unknown:  true,
-				Message:  fmt.Sprintf("whether %s reaches the API endpoint is not known", n.Name),
-				Remedy:   fmt.Sprintf("Ask from there: curl -k https://%s/readyz (on %s)", v.endpoint(), n.Name),
+				Message:  fmt.Sprintf("whether %s can reach the API endpoint is unknown", n.Name),
+				Remedy:   fmt.Sprintf("Run curl -k https://%s/readyz on %s.", v.endpoint(), n.Name),
 			}
 		case !*r.EndpointReachable:
 			return Finding{
-				Message: fmt.Sprintf("%s does not reach the API endpoint %s", n.Name, v.endpoint()),
-				Remedy:  fmt.Sprintf("Look at the way from there: curl -k https://%s/readyz (on %s)", v.endpoint(), n.Name),
+				Message: fmt.Sprintf("%s cannot reach the API endpoint %s", n.Name, v.endpoint()),
+				Remedy:  fmt.Sprintf("Check the network path: run curl -k https://%s/readyz on %s.", v.endpoint(), n.Name),
 			}
 		}
 		return Finding{}
@@ -191,14 +192,14 @@ func rpmHost(v *view) []Finding {
 			return Finding{}
 		case refitv1alpha1.PackageRpm:
 			return Finding{
-				Message: fmt.Sprintf("Kubernetes is installed from rpm packages on %s, which Refit cannot replace yet", n.Name),
-				Remedy:  "Leave the node out with spec.nodeSelector, or install Kubernetes there as plain binaries or from deb packages.",
+				Message: fmt.Sprintf("Kubernetes is installed from rpm packages on %s, which Refit does not support yet", n.Name),
+				Remedy:  "Exclude the node with spec.nodeSelector, or install Kubernetes there as plain binaries or from deb packages.",
 			}
 		}
 		return Finding{
 			Unknown: true,
-			Message: fmt.Sprintf("how Kubernetes was installed on %s is not known", n.Name),
-			Remedy:  fmt.Sprintf("Look where the kubelet comes from: dpkg -S /usr/bin/kubelet (on %s)", n.Name),
+			Message: fmt.Sprintf("how Kubernetes was installed on %s is unknown", n.Name),
+			Remedy:  fmt.Sprintf("Find out where the kubelet comes from. On %s, run: dpkg -S /usr/bin/kubelet", n.Name),
 		}
 	})
 }
@@ -209,8 +210,8 @@ func manifestUnparsable(v *view) []Finding {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("%s in /etc/kubernetes/manifests on %s cannot be read as a pod", some(r.Drift.UnparsableManifests), n.Name),
-			Remedy:  "Mend the file, or move it out of the directory: the kubelet reads every file there, also backups.",
+			Message: fmt.Sprintf("%s in /etc/kubernetes/manifests on %s is not a valid pod", joinNames(r.Drift.UnparsableManifests), n.Name),
+			Remedy:  "Fix the file, or move it out of the directory: the kubelet reads every file there, including backups.",
 		}
 	})
 }
@@ -224,21 +225,22 @@ func manifestHandEdited(v *view) []Finding {
 			return Finding{
 				Severity: Info,
 				Unknown:  true,
-				Message:  fmt.Sprintf("whether the manifests on %s were edited by hand is not known: there was nothing to compare with", n.Name),
-				Remedy:   "Compare them yourself before the upgrade writes them anew: kubeadm upgrade diff",
+				Message:  fmt.Sprintf("whether the manifests on %s were edited manually is unknown: there is no rendered manifest to compare with", n.Name),
+				Remedy:   "Compare them before the upgrade overwrites them: kubeadm upgrade diff",
 			}
 		case len(r.Drift.Differences) == 0:
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("the manifests on %s differ from what kubeadm writes, and the upgrade loses that: %s",
-				n.Name, some(r.Drift.Differences)),
-			Remedy: "Write what must stay into kubeadm's configuration (extraArgs, extraVolumes) or into patches on the host.",
+			Message: fmt.Sprintf("the manifests on %s differ from what kubeadm generates, and the upgrade overwrites the differences: %s",
+				n.Name, joinNames(r.Drift.Differences)),
+			Remedy: "Move the changes to the kubeadm configuration (extraArgs, extraVolumes) or to kubeadm patches on the host.",
 		}
 	})
 }
 
-// rejectsReferences is the first version whose kubelet refuses static pods that refer to the API, whatever its gates.
+// rejectsReferences is the first minor version whose kubelet rejects static pods that reference API
+// objects, regardless of feature gates.
 const rejectsReferences = 37
 
 func staticPodReferencesAPI(v *view) []Finding {
@@ -248,9 +250,9 @@ func staticPodReferencesAPI(v *view) []Finding {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("static pods on %s (%s) refer to Secrets, ConfigMaps or ServiceAccounts: the kubelet of %s refuses them",
-				n.Name, some(r.Drift.APIReferences), n.hops[at]),
-			Remedy: "Put what they need into files on the host (hostPath), or make them a DaemonSet.",
+			Message: fmt.Sprintf("static pods on %s (%s) reference Secrets, ConfigMaps or ServiceAccounts: kubelet %s rejects them",
+				n.Name, joinNames(r.Drift.APIReferences), n.hops[at]),
+			Remedy: "Provide the data as files on the host (hostPath), or convert the static pods to a DaemonSet.",
 		}
 	})
 }
@@ -261,14 +263,15 @@ func kubeletReplaced(v *view) []Finding {
 			return Finding{}
 		}
 		return Finding{
-			Message: fmt.Sprintf("%s runs the kubelet %s, and %s lies on its disk: somebody replaced it and did not restart it",
+			Message: fmt.Sprintf("%s runs kubelet %s, but %s is on disk: it was replaced without a restart",
 				n.Name, r.Versions.Kubelet, r.Versions.KubeletOnDisk),
-			Remedy: fmt.Sprintf("Find out who (unattended-upgrades?), and restart it or put it back: systemctl restart kubelet (on %s)", n.Name),
+			Remedy: fmt.Sprintf("Find out what replaced it, such as unattended-upgrades. Then restart it (systemctl restart kubelet) or reinstall the "+
+				"old version on %s.", n.Name),
 		}
 	})
 }
 
-// containerdMajor is 1 for containerd://1.7.2, and 0 for what is no containerd.
+// containerdMajor returns 1 for containerd://1.7.2, and 0 for other runtimes.
 func containerdMajor(runtime string) int {
 	version, is := strings.CutPrefix(runtime, "containerd://")
 	if !is {

@@ -20,16 +20,16 @@ const (
 	editKubelet   = "kubectl -n kube-system edit configmap kubelet-config"
 )
 
-// kubeadmConfigMissing: kubeadm also refuses to go on without the kubelets' configuration. Those of kube-proxy and CoreDNS may be absent, and it leaves
-// both alone then.
+// kubeadmConfigMissing: kubeadm also fails without the kubelet configuration. The configuration of
+// kube-proxy and CoreDNS is optional.
 func kubeadmConfigMissing(v *view) []Finding {
 	if v.s.Kubeadm != nil {
 		return kubeletConfigMissing(v)
 	}
 	return []Finding{{
 		Object:  kubeadmConfig,
-		Message: "there is no kubeadm configuration in the cluster: Refit upgrades clusters that kubeadm made",
-		Remedy:  "If kubeadm made this cluster, write its configuration back: kubeadm init phase upload-config all --config FILE",
+		Message: "the cluster has no kubeadm configuration: Refit upgrades only clusters that kubeadm created",
+		Remedy:  "If kubeadm created this cluster, upload its configuration: kubeadm init phase upload-config all --config FILE",
 	}}
 }
 
@@ -42,8 +42,8 @@ func kubeletConfigMissing(v *view) []Finding {
 	}
 	return []Finding{{
 		Object:  kubeletConfig,
-		Message: "the cluster has no kubelet configuration for kubeadm to write to its nodes: kubeadm would fail",
-		Remedy:  "Write it back: kubeadm init phase upload-config kubelet --config FILE",
+		Message: "the cluster has no kubelet configuration, which kubeadm writes to the nodes: kubeadm would fail",
+		Remedy:  "Upload it: kubeadm init phase upload-config kubelet --config FILE",
 	}}
 }
 
@@ -57,8 +57,7 @@ func kubeadmVersionDiffers(v *view) []Finding {
 	}
 	return []Finding{{
 		Object: kubeadmConfig,
-		Message: fmt.Sprintf("kubeadm's configuration says %s, and the API servers run %s: an earlier upgrade was not finished, or not done "+
-			"by kubeadm",
+		Message: fmt.Sprintf("the kubeadm configuration specifies %s, but the API servers run %s: an earlier upgrade did not finish or did not use kubeadm",
 			said, v.oldest),
 		Remedy: fmt.Sprintf("Set kubernetesVersion to %s: %s", v.oldest, editKubeadm),
 	}}
@@ -68,7 +67,8 @@ func kubeadmConfigTooOld(v *view) []Finding {
 	if v.s.Kubeadm == nil || v.s.Kubeadm.APIVersion == "" || len(v.ahead) == 0 || v.ahead[0].facts == nil {
 		return nil
 	}
-	// Only the first hop reads what is there now: each kubeadm writes the version that it prefers.
+	// Only the first hop reads the current configuration: each kubeadm writes its preferred
+	// version.
 	first := v.ahead[0]
 	version := strings.TrimPrefix(v.s.Kubeadm.APIVersion, "kubeadm.k8s.io/")
 	if _, reads := first.facts.Kubeadm.ConfigVersion(version); reads {
@@ -76,13 +76,13 @@ func kubeadmConfigTooOld(v *view) []Finding {
 	}
 	return []Finding{{
 		Object:  kubeadmConfig,
-		Message: fmt.Sprintf("kubeadm's configuration is written as %s, which kubeadm of %s cannot read", v.s.Kubeadm.APIVersion, first),
-		Remedy:  fmt.Sprintf("Rewrite it with the kubeadm that is installed: kubeadm config migrate; then %s", editKubeadm),
+		Message: fmt.Sprintf("the kubeadm configuration has apiVersion %s, which kubeadm %s cannot read", v.s.Kubeadm.APIVersion, first),
+		Remedy:  fmt.Sprintf("Migrate it with the installed kubeadm: kubeadm config migrate, then %s", editKubeadm),
 	}}
 }
 
-// kubeadmGateInvalid: kubeadm renders the manifests from the cluster's configuration, and refuses one with a gate that it does not know.
-// RootlessControlPlane it renders wrongly.
+// kubeadmGateInvalid: kubeadm rejects a configuration with an unknown feature gate, and renders
+// manifests without the settings of RootlessControlPlane.
 func kubeadmGateInvalid(v *view) []Finding {
 	if v.s.Kubeadm == nil || !v.movesControlPlane() {
 		return nil
@@ -92,17 +92,17 @@ func kubeadmGateInvalid(v *view) []Finding {
 		if name == "RootlessControlPlane" && v.s.Kubeadm.FeatureGates[name] {
 			found = append(found, Finding{
 				Object: kubeadmConfig,
-				Message: "kubeadm's feature gate RootlessControlPlane is on: the target's manifests would be rendered without its settings, and " +
-					"the control plane would not start",
-				Remedy: "Turn it off and let kubeadm write the manifests anew before the upgrade: " + editKubeadm,
+				Message: "the kubeadm feature gate RootlessControlPlane is enabled: kubeadm would render the target's manifests without its settings, " +
+					"and the control plane would not start",
+				Remedy: "Disable it and regenerate the manifests with kubeadm before the upgrade: " + editKubeadm,
 			})
 			continue
 		}
 		s := setting{
-			object: kubeadmConfig, where: "kubeadm's configuration", what: "the feature gate " + name,
-			edit: editKubeadm, harm: "kubeadm could not read it",
+			object: kubeadmConfig, where: "the kubeadm configuration", what: "feature gate " + name,
+			edit: editKubeadm, harm: "kubeadm would reject the configuration",
 		}
-		found = append(found, v.judge(s, v.ahead, notKnown, func(f *kubefacts.Facts) bool {
+		found = append(found, v.judge(s, v.ahead, unsupported, func(f *kubefacts.Facts) bool {
 			_, known := f.Kubeadm.Gate(name)
 			return !known
 		})...)
@@ -110,7 +110,8 @@ func kubeadmGateInvalid(v *view) []Finding {
 	return found
 }
 
-// migratable are the plugins of CoreDNS that kubeadm knows how to bring along. With any other its own checks refuse to upgrade.
+// migratable are the CoreDNS plugins that kubeadm can migrate. Its preflight checks reject all
+// others.
 var migratable = []string{
 	"autopath", "cache", "errors", "forward", "health", "hosts", "k8s_external", "kubernetes", "loadbalance", "log", "loop", "prometheus",
 	"ready", "reload", "rewrite", "transfer",
@@ -135,9 +136,9 @@ func corefilePluginUnknown(v *view) []Finding {
 	foreign = slices.Compact(foreign)
 	return []Finding{{
 		Object: dnsConfig,
-		Message: fmt.Sprintf("the Corefile uses %s, which kubeadm does not know how to bring from CoreDNS %s to %s (%s): its own checks refuse",
-			some(foreign), k.DNSVersion, v.ahead[at].coreDNS(), v.ahead[at]),
-		Remedy: "See in CoreDNS's release notes that the plugin still works, let the agents on control plane nodes ignore kubeadm's error " +
+		Message: fmt.Sprintf("the Corefile uses %s, which kubeadm cannot migrate from CoreDNS %s to %s (%s): its preflight checks fail",
+			joinNames(foreign), k.DNSVersion, v.ahead[at].coreDNS(), v.ahead[at]),
+		Remedy: "Check the CoreDNS release notes for the plugin, configure the agents on control plane nodes to ignore the kubeadm error " +
 			"CoreDNSUnsupportedPlugins, and waive CorefilePluginUnknown.",
 	}}
 }
@@ -157,19 +158,19 @@ func (h hop) coreDNS() string {
 }
 
 func ipvsMode(v *view) []Finding {
-	if v.s.Kubeadm == nil || v.s.Kubeadm.ProxyMode != "ipvs" || !v.reachesAtAll(35) {
+	if v.s.Kubeadm == nil || v.s.Kubeadm.ProxyMode != "ipvs" || !v.reachesMinor(35) {
 		return nil
 	}
 	return []Finding{{
 		Object:  proxyConfig,
-		Message: "kube-proxy runs in the mode ipvs, which is deprecated since 1.35: it works still, and a later release drops it",
-		Remedy: "Plan the move to nftables: set mode: nftables in the ConfigMap kube-system/kube-proxy, then kubectl -n kube-system rollout " +
+		Message: "kube-proxy runs in ipvs mode, which is deprecated since 1.35: it still works, but a later release removes it",
+		Remedy: "Plan the migration to nftables: set mode: nftables in the ConfigMap kube-system/kube-proxy, then run kubectl -n kube-system rollout " +
 			"restart daemonset kube-proxy",
 	}}
 }
 
 func externalIPsUsed(v *view) []Finding {
-	if !v.reachesAtAll(36) {
+	if !v.reachesMinor(36) {
 		return nil
 	}
 	var found []Finding
@@ -177,34 +178,35 @@ func externalIPsUsed(v *view) []Finding {
 		if len(service.ExternalIPs) > 0 {
 			found = append(found, Finding{
 				Object: fmt.Sprintf("Service %s/%s", service.Namespace, service.Name),
-				Message: fmt.Sprintf("%s/%s uses externalIPs (%s), which is deprecated since 1.36: it works still, and a later release drops it",
-					service.Namespace, service.Name, some(service.ExternalIPs)),
-				Remedy: "Plan the move to a Service of type LoadBalancer or to a Gateway.",
+				Message: fmt.Sprintf("%s/%s uses externalIPs (%s), which is deprecated since 1.36: it still works, but a later release removes it",
+					service.Namespace, service.Name, joinNames(service.ExternalIPs)),
+				Remedy: "Plan the migration to a Service of type LoadBalancer or to a Gateway.",
 			})
 		}
 	}
 	return found
 }
 
-// reachesAtAll says whether a hop is at or above a minor version.
-func (v *view) reachesAtAll(minor int) bool {
+// reachesMinor reports whether a hop is at or above a minor version.
+func (v *view) reachesMinor(minor int) bool {
 	return slices.ContainsFunc(v.hops, func(h hop) bool { return h.version.Minor >= minor })
 }
 
-// firstRefusing returns the first of some hops whose release refuses something. One of which nothing is known refuses nothing:
-// VersionPathUnsupported tells of it.
-func (v *view) firstRefusing(hops []hop, refuses func(*kubefacts.Facts) bool) (hop, bool) {
+// firstRejecting returns the first hop whose version rejects something. A hop without facts rejects
+// nothing: VersionPathUnsupported reports it.
+func (v *view) firstRejecting(hops []hop, rejects func(*kubefacts.Facts) bool) (hop, bool) {
 	for _, h := range hops {
-		if h.facts != nil && refuses(h.facts) {
+		if h.facts != nil && rejects(h.facts) {
 			return h, true
 		}
 	}
 	return hop{}, false
 }
 
-// notEvenNow says whether the present version refuses it as well. As the cluster runs with it, Refit's knowledge has a hole there.
-func (v *view) notEvenNow(refuses func(*kubefacts.Facts) bool) bool {
-	return v.from != nil && refuses(v.from)
+// rejectedNow reports whether the current version rejects it as well. The cluster runs with it, so
+// Refit's facts are incomplete.
+func (v *view) rejectedNow(rejects func(*kubefacts.Facts) bool) bool {
+	return v.from != nil && rejects(v.from)
 }
 
 func (v *view) kubeletSettings() *cluster.KubeletConfig {

@@ -11,13 +11,13 @@ import (
 
 func (n *node) cordonedByHand() bool { return n.Unschedulable && n.CordonedBy == "" }
 
-// nodeNotReady is about workers. One that is not ready uses up what its pool allows to be unavailable.
+// nodeNotReady covers workers. An unready worker counts against maxUnavailable of its pool.
 func nodeNotReady(v *view) []Finding {
 	var found []Finding
 	for i := range v.nodes {
 		n := &v.nodes[i]
-		aside := !n.IsReady() && v.setAside("NodeNotReady", n.Name)
-		if !policy.Pooled(n.Node) || n.IsReady() || (n.leftOut && !aside && !v.pools[n.pool].usedUp()) {
+		waived := !n.IsReady() && v.waived("NodeNotReady", n.Name)
+		if !policy.Pooled(n.Node) || n.IsReady() || (n.leftOut && !waived && !v.pools[n.pool].exhausted()) {
 			continue
 		}
 		p := &v.pools[n.pool]
@@ -26,13 +26,12 @@ func nodeNotReady(v *view) []Finding {
 			Unknown:  n.Ready == cluster.Unknown,
 			Object:   n.object(),
 			Message:  notReady(v, n),
-			Remedy: fmt.Sprintf("Bring the node back, remove it (kubectl delete node %s), or waive NodeNotReady for it: then the upgrade "+
-				"leaves it out.",
+			Remedy: fmt.Sprintf("Fix the node, delete it (kubectl delete node %s), or waive NodeNotReady for it to exclude it from the upgrade.",
 				n.Name),
 		}
-		if !aside && p.usedUp() {
+		if !waived && p.exhausted() {
 			f.Severity = Block
-			f.Message += usedUp(p)
+			f.Message += exhaustedBy(p)
 		}
 		found = append(found, f)
 	}
@@ -43,20 +42,20 @@ func nodeCordonedByHand(v *view) []Finding {
 	var found []Finding
 	for i := range v.nodes {
 		n := &v.nodes[i]
-		if !n.cordonedByHand() || (n.leftOut && (!policy.Pooled(n.Node) || !v.pools[n.pool].usedUp())) {
+		if !n.cordonedByHand() || (n.leftOut && (!policy.Pooled(n.Node) || !v.pools[n.pool].exhausted())) {
 			continue
 		}
 		f := Finding{
 			Severity: Warn,
 			Object:   n.object(),
-			Message:  fmt.Sprintf("%s is cordoned, and not by Refit: it stays so", n.Name),
-			Remedy: fmt.Sprintf("Uncordon it (kubectl uncordon %s), or waive NodeCordonedByHand for it: then it does not count as unavailable.",
+			Message:  fmt.Sprintf("%s is cordoned, but not by Refit: Refit does not uncordon it", n.Name),
+			Remedy: fmt.Sprintf("Uncordon it (kubectl uncordon %s), or waive NodeCordonedByHand for it so that it does not count as unavailable.",
 				n.Name),
 		}
-		if n.pool >= 0 && n.IsReady() && !v.setAside("NodeCordonedByHand", n.Name) {
-			if p := &v.pools[n.pool]; p.usedUp() {
+		if n.pool >= 0 && n.IsReady() && !v.waived("NodeCordonedByHand", n.Name) {
+			if p := &v.pools[n.pool]; p.exhausted() {
 				f.Severity = Block
-				f.Message += usedUp(p)
+				f.Message += exhaustedBy(p)
 			}
 		}
 		found = append(found, f)
@@ -64,25 +63,25 @@ func nodeCordonedByHand(v *view) []Finding {
 	return found
 }
 
-func usedUp(p *pool) string {
-	return fmt.Sprintf("; pool %s may have %s unavailable and has %s already, so no other could start",
-		p.Name, many(p.maxUnavailable, "node"), thousands(p.unavailable))
+func exhaustedBy(p *pool) string {
+	return fmt.Sprintf("; pool %s allows %s to be unavailable and already has %s, so no other node can start",
+		p.Name, plural(p.maxUnavailable, "node"), thousands(p.unavailable))
 }
 
 func notReady(v *view, n *node) string {
-	long := !n.ReadySince.IsZero() && v.Now.After(n.ReadySince)
+	hasSince := !n.ReadySince.IsZero() && v.Now.After(n.ReadySince)
 	switch {
-	case n.Ready == cluster.Unknown && long:
-		return fmt.Sprintf("%s has not been heard of for %s", n.Name, ago(v.Now.Sub(n.ReadySince)))
+	case n.Ready == cluster.Unknown && hasSince:
+		return fmt.Sprintf("%s has been unreachable for %s", n.Name, ago(v.Now.Sub(n.ReadySince)))
 	case n.Ready == cluster.Unknown:
-		return n.Name + " has not been heard of"
-	case long:
+		return n.Name + " is unreachable"
+	case hasSince:
 		return fmt.Sprintf("%s has not been ready for %s", n.Name, ago(v.Now.Sub(n.ReadySince)))
 	}
 	return n.Name + " is not ready"
 }
 
-// ago rounds a time to what a person would say.
+// ago rounds a duration for display.
 func ago(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -93,7 +92,7 @@ func ago(d time.Duration) string {
 	if d < time.Minute {
 		return "less than a minute"
 	}
-	return many(int(d.Minutes()), "minute")
+	return plural(int(d.Minutes()), "minute")
 }
 
 func nodeUnderPressure(v *view) []Finding {
@@ -106,13 +105,13 @@ func nodeUnderPressure(v *view) []Finding {
 		f := Finding{
 			Severity: Warn,
 			Object:   n.object(),
-			Message:  fmt.Sprintf("%s is under %s", n.Name, some(n.Pressure)),
-			Remedy:   fmt.Sprintf("Find out what uses it up: kubectl describe node %s", n.Name),
+			Message:  fmt.Sprintf("%s has the condition %s", n.Name, joinNames(n.Pressure)),
+			Remedy:   fmt.Sprintf("Find out what uses the resource: kubectl describe node %s", n.Name),
 		}
-		// The kubelet throws unused images away, also those that were fetched for the upgrade.
+		// The kubelet garbage-collects unused images, including those prefetched for the upgrade.
 		if slices.Contains(n.Pressure, "DiskPressure") {
 			f.Severity = Block
-			f.Remedy = fmt.Sprintf("Make room on %s: crictl rmi --prune, journalctl --vacuum-size=200M, then look at /var/lib.", n.Name)
+			f.Remedy = fmt.Sprintf("Free disk space on %s: crictl rmi --prune, journalctl --vacuum-size=200M, then check /var/lib.", n.Name)
 		}
 		found = append(found, f)
 	}
@@ -125,8 +124,8 @@ func windowsNode(v *view) []Finding {
 		if n := &v.nodes[i]; n.OS != "" && n.OS != "linux" {
 			found = append(found, Finding{
 				Object:  n.object(),
-				Message: fmt.Sprintf("%s runs %s: Refit upgrades Linux hosts only and leaves it as it is", n.Name, n.OS),
-				Remedy:  "Upgrade it by hand afterwards, before it is more than three minor versions older than the control plane.",
+				Message: fmt.Sprintf("%s runs %s: Refit upgrades only Linux hosts", n.Name, n.OS),
+				Remedy:  "Upgrade it manually afterwards, before it is more than three minor versions older than the control plane.",
 			})
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// order sorts findings: what blocks first, then by the order of the list, then by object.
+// order sorts findings by severity, then by check, then by object.
 func order(findings []Finding) {
 	place := make(map[string]int, len(checks))
 	for i, check := range checks {

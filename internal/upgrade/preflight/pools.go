@@ -5,7 +5,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// fillPools counts the nodes of each pool, and those that use up what may be unavailable: all of them, as the plan does, also those that it leaves out.
+// fillPools counts the nodes of each pool and those that are unavailable, including nodes that the
+// upgrade leaves out, as the plan does.
 func (v *view) fillPools() {
 	for i := range v.nodes {
 		n := &v.nodes[i]
@@ -17,8 +18,8 @@ func (v *view) fillPools() {
 		if n.touched {
 			p.touched++
 		}
-		away := !n.IsReady() && !v.setAside(policy.CheckNodeNotReady, n.Name)
-		if away || (n.IsReady() && n.cordonedByHand() && !v.setAside(policy.CheckNodeCordoned, n.Name)) {
+		unavailable := !n.IsReady() && !v.waived(policy.CheckNodeNotReady, n.Name)
+		if unavailable || (n.IsReady() && n.cordonedByHand() && !v.waived(policy.CheckNodeCordoned, n.Name)) {
 			p.unavailable++
 		}
 	}
@@ -27,10 +28,12 @@ func (v *view) fillPools() {
 	}
 }
 
-// usedUp says whether nodes that nobody upgrades use up what a pool allows to be unavailable, and something of it is to be upgraded.
-func (p *pool) usedUp() bool { return p.touched > 0 && p.unavailable >= p.maxUnavailable }
+// exhausted reports whether unavailable nodes use up maxUnavailable of a pool that has nodes to
+// upgrade.
+func (p *pool) exhausted() bool { return p.touched > 0 && p.unavailable >= p.maxUnavailable }
 
-// holds says whether a drain that cannot finish holds the upgrade up, by the node's policy.
-func (n *node) holds() bool {
+// blocksOnDrain reports whether a drain that cannot finish blocks the upgrade, by the policy of the
+// node.
+func (n *node) blocksOnDrain() bool {
 	return n.drain.OnBlocked == refitv1alpha1.OnBlockedWait || n.drain.OnBlocked == refitv1alpha1.OnBlockedFail
 }

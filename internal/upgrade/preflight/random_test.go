@@ -19,7 +19,8 @@ var (
 	numbers = []int64{-1, 0, 1, 2, 1000, 1 << 30}
 )
 
-// scramble puts random values into a field here and there: a Snapshot may come from a file, from another version, or from a cluster in any state.
+// scramble sets random fields to random values: a Snapshot may come from a file, another version of
+// Refit, or a cluster in any state.
 func scramble(dice *rand.Rand, v reflect.Value, chance int) {
 	if !v.CanSet() || v.Type() == reflect.TypeFor[intstr.IntOrString]() {
 		return
@@ -91,23 +92,23 @@ func TestRunOnRandomClusters(t *testing.T) {
 		before := marshal(in.Snapshot)
 		report := Run(in)
 		if marshal(in.Snapshot) != before {
-			r.Fatal("a check changed the Snapshot")
+			r.Fatal("a check modified the Snapshot")
 		}
 		if again := Run(in); marshal(again) != marshal(report) {
-			r.Fatalf("the same cluster has other findings:\n%s\n%s", marshal(report), marshal(again))
+			r.Fatalf("two runs on the same cluster differ:\n%s\n%s", marshal(report), marshal(again))
 		}
 		blocks := 0
 		for i := range report.Findings {
 			f := &report.Findings[i]
 			if f.Message == "" || f.Remedy == "" || f.Check == "" || rank(f.Severity) < 0 {
-				r.Fatalf("an unfinished finding: %+v", f)
+				r.Fatalf("incomplete finding: %+v", f)
 			}
 			if f.Blocks() {
 				blocks++
 			}
 		}
 		if blocks != report.Summary.Blocks {
-			r.Fatalf("%d findings block, and the summary says %d", blocks, report.Summary.Blocks)
+			r.Fatalf("%d findings block, but the summary counts %d", blocks, report.Summary.Blocks)
 		}
 	})
 }
@@ -120,7 +121,7 @@ func marshal(v any) string {
 	return string(text)
 }
 
-// A part that is not read, by whatever reason, never makes a cluster look better.
+// An unread part must never make a cluster look healthier.
 func TestUnreadPartsNeverUnblock(t *testing.T) {
 	parts := []cluster.Part{
 		cluster.PartNodes, cluster.PartPods, cluster.PartBudgets, cluster.PartWebhooks, cluster.PartBackends, cluster.PartAPIServices, cluster.PartCRDs,
@@ -132,10 +133,10 @@ func TestUnreadPartsNeverUnblock(t *testing.T) {
 			c := situation{change: clustertest.Unread(part, kind)}
 			report := Run(c.input(t))
 			if report.Summary.Unknown == 0 {
-				t.Errorf("%s %s: nobody tells that it is not known", part, kind)
+				t.Errorf("%s %s: the gap is not reported", part, kind)
 			}
 			if kind == cluster.GapUnreachable && report.Blocked() {
-				t.Errorf("%s: what is out of reach blocks:\n%s", part, c.story(report.Findings))
+				t.Errorf("%s: an unreachable part blocks:\n%s", part, c.narrative(report.Findings))
 			}
 		}
 	}

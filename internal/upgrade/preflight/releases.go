@@ -10,7 +10,7 @@ func releaseMissing(v *view) []Finding {
 		}
 		wanted := h.version.String()
 		if !h.last && !h.catchUp {
-			wanted = h.facts.Version // the newest patch that is known
+			wanted = h.facts.Version // the newest known patch
 		}
 		what := "ClusterRelease"
 		if h.last && v.Spec.Target.Release != "" {
@@ -19,8 +19,8 @@ func releaseMissing(v *view) []Finding {
 		found = append(found, Finding{
 			Deferred: !v.s.Installed,
 			Object:   "ClusterRelease for " + h.String(),
-			Message:  fmt.Sprintf("the cluster has no %s that brings Kubernetes %s", what, h),
-			Remedy:   "Make one, sign it and apply it: " + command("refit release create --kubernetes "+wanted+" --from DIRECTORY"),
+			Message:  fmt.Sprintf("the cluster has no %s for Kubernetes %s", what, h),
+			Remedy:   "Create, sign and apply one: " + command("refit release create --kubernetes "+wanted+" --from DIRECTORY"),
 		})
 	}
 	return found
@@ -32,8 +32,9 @@ func releaseUnreadable(v *view) []Finding {
 		if r := &v.s.Releases[i]; r.Error != "" {
 			found = append(found, Finding{
 				Object:  "ClusterRelease " + r.Name,
-				Message: fmt.Sprintf("the ClusterRelease %s cannot be used: %s", r.Name, r.Error),
-				Remedy:  fmt.Sprintf("Remove it and make it anew: kubectl delete clusterrelease.refit.dev %s; then %s", r.Name, command("refit release create")),
+				Message: fmt.Sprintf("ClusterRelease %s is not usable: %s", r.Name, r.Error),
+				Remedy: fmt.Sprintf("Delete it and create it again: kubectl delete clusterrelease.refit.dev %s, then %s",
+					r.Name, command("refit release create")),
 			})
 		}
 	}

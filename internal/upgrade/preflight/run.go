@@ -9,37 +9,41 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// Input is everything that checks may look at.
+// Input is everything that checks may read.
 type Input struct {
 	Snapshot *cluster.Snapshot
-	Spec     refitv1alpha1.ClusterUpgradeSpec // the policy, with its defaults
-	Path     skew.Path                        // the way to the target
+	Spec     refitv1alpha1.ClusterUpgradeSpec // defaulted by newView
+	Path     skew.Path                        // from the current version to the target
 	Now      time.Time
 }
 
-// Report is what all checks saw: what blocks first, then by the order of the list, then by object. It is complete, whatever its length: whoever prints it
-// folds what is alike.
+// Report contains all findings, sorted by severity, then by check, then by object. It is never
+// truncated; printers fold similar findings.
 type Report struct {
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
 }
 
-// Summary counts checks and their findings. Each finding counts once, but for Unknown.
+// Summary counts checks and findings. Each finding counts once, except that Unknown overlaps the
+// other counters.
 type Summary struct {
-	Checks     int `json:"checks"`               // that have an answer
-	Unanswered int `json:"unanswered,omitempty"` // checks that have none, or only for some of the nodes: a part could not be read, or an agent is missing
-	Blocks     int `json:"blocks,omitempty"`     // that keep the upgrade from starting
-	Deferred   int `json:"deferred,omitempty"`   // that wait for an agent or a ClusterRelease, and block until then
-	Warns      int `json:"warns,omitempty"`
-	Infos      int `json:"infos,omitempty"`
-	Waived     int `json:"waived,omitempty"`
-	Unknown    int `json:"unknown,omitempty"` // of all these
+	Checks int `json:"checks"` // answered checks
+	// Unanswered counts checks without an answer for at least one node: a part was not read, or an
+	// agent is missing.
+	Unanswered int `json:"unanswered,omitempty"`
+	Blocks     int `json:"blocks,omitempty"` // findings that block the upgrade
+	// Deferred counts findings that block until an agent or a ClusterRelease exists.
+	Deferred int `json:"deferred,omitempty"`
+	Warns    int `json:"warns,omitempty"`
+	Infos    int `json:"infos,omitempty"`
+	Waived   int `json:"waived,omitempty"`
+	Unknown  int `json:"unknown,omitempty"` // of all findings
 }
 
-// Blocked says whether a finding keeps the upgrade from being planned for execution.
+// Blocked reports whether a finding keeps the upgrade from being planned for execution.
 func (r *Report) Blocked() bool { return r.Summary.Blocks > 0 }
 
-// Strict is the report for an upgrade that is about to start: deferred findings block it.
+// Strict returns the report for an upgrade that is about to start: deferred findings block it.
 func (r Report) Strict() Report {
 	r.Findings = slices.Clone(r.Findings)
 	for i := range r.Findings {
@@ -52,7 +56,7 @@ func (r Report) Strict() Report {
 	return r
 }
 
-// Run asks every check.
+// Run evaluates every check.
 func Run(in Input) Report {
 	v := newView(in)
 	var findings []Finding
@@ -75,15 +79,15 @@ func Run(in Input) Report {
 		}
 		findings = append(findings, found...)
 	}
-	without, late := v.agentless()
-	for _, id := range late {
+	missing, waitingForAgent := v.agentless()
+	for _, id := range waitingForAgent {
 		unanswered[id] = true
 	}
 	switch unread := len(v.unread([]cluster.Part{cluster.PartReports})) > 0; {
 	case !unread:
-		findings = append(findings, agentMissing(v, without, late)...)
-	case len(late) > 0: // then nobody knows whether there are agents, and PartUnreadable tells of it
-		waiting[cluster.PartReports] = late
+		findings = append(findings, agentMissing(v, missing, waitingForAgent)...)
+	case len(waitingForAgent) > 0: // PartUnreadable reports that the NodeReports were not read
+		waiting[cluster.PartReports] = waitingForAgent
 	}
 	findings = append(findings, partUnreadable(v, waiting)...)
 	findings = waive(findings, in.Spec.Waivers)

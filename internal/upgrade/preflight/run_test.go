@@ -10,7 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 )
 
-// usual is what most clusters have: metrics with one replica and an emptyDir, a CNI, an ingress with a webhook of its own, old stored versions.
+// usual is a typical cluster: metrics with one replica and an emptyDir, a CNI, an ingress with its
+// own webhook, and old stored versions.
 func usual() change {
 	return all(
 		clustertest.Pods(cluster.Workload{Namespace: "kube-system", Kind: "Deployment", Name: "metrics-server", LocalData: true}, map[string]int32{"worker-1": 1}),
@@ -30,8 +31,9 @@ func usual() change {
 	)
 }
 
-// waitForAgents is how many checks have no answer, or only half of it, in a cluster without agents of which everything else was read.
-const waitForAgents = 29
+// unansweredWithoutAgents is the number of checks without a complete answer in a healthy cluster
+// without agents.
+const unansweredWithoutAgents = 29
 
 func TestHealthyClusters(t *testing.T) {
 	for _, c := range []struct {
@@ -51,18 +53,18 @@ func TestHealthyClusters(t *testing.T) {
 			report := Run(c.c.input(t))
 			deferred, unanswered := 0, 0
 			if c.c.bare {
-				deferred, unanswered = 1, waitForAgents
+				deferred, unanswered = 1, unansweredWithoutAgents
 			}
 			got := report.Summary
 			want := Summary{Checks: len(checks) - unanswered, Unanswered: unanswered, Deferred: deferred, Unknown: deferred, Infos: c.infos}
 			if got != want || report.Blocked() {
-				t.Errorf("got %+v, want %+v\n%s", got, want, (&situation{}).story(report.Findings))
+				t.Errorf("got %+v, want %+v\n%s", got, want, (&situation{}).narrative(report.Findings))
 			}
 		})
 	}
 }
 
-func TestNotInstalledClusterHasNothingThatBlocks(t *testing.T) {
+func TestClusterWithoutRefitHasNothingThatBlocks(t *testing.T) {
 	c := situation{bare: true, change: func(s *snapshot) {
 		s.Installed, s.Releases = false, nil
 		for _, part := range []cluster.Part{cluster.PartReleases, cluster.PartReports, cluster.PartUpgrades} {
@@ -70,8 +72,8 @@ func TestNotInstalledClusterHasNothingThatBlocks(t *testing.T) {
 		}
 	}}
 	report := Run(c.input(t))
-	if want := (Summary{Checks: len(checks) - waitForAgents, Unanswered: waitForAgents, Deferred: 2, Unknown: 1}); report.Summary != want {
-		t.Errorf("got %+v, want %+v\n%s", report.Summary, want, (&situation{}).story(report.Findings))
+	if want := (Summary{Checks: len(checks) - unansweredWithoutAgents, Unanswered: unansweredWithoutAgents, Deferred: 2, Unknown: 1}); report.Summary != want {
+		t.Errorf("got %+v, want %+v\n%s", report.Summary, want, (&situation{}).narrative(report.Findings))
 	}
 }
 
@@ -80,7 +82,7 @@ func waivers(list ...refitv1alpha1.Waiver) func(*refitv1alpha1.ClusterUpgradeSpe
 }
 
 func TestWaivers(t *testing.T) {
-	const reason = "agreed with the shop's team"
+	const reason = "approved by the shop team"
 	one := refitv1alpha1.Waiver{Check: "BudgetNeverAllows", Object: "PodDisruptionBudget shop/cart", Reason: reason}
 	every := refitv1alpha1.Waiver{Check: "BudgetNeverAllows", Reason: reason}
 	two := all(cart(0), pods("Deployment", "web", onBoth), clustertest.Budget("shop", "web", 0, "web"))
@@ -92,19 +94,19 @@ func TestWaivers(t *testing.T) {
 		{"none", nil, Summary{Blocks: 2}},
 		{"one object", []refitv1alpha1.Waiver{one}, Summary{Blocks: 1, Waived: 1}},
 		{"every object", []refitv1alpha1.Waiver{every}, Summary{Waived: 2}},
-		{"every object, and one twice", []refitv1alpha1.Waiver{every, one}, Summary{Waived: 2}},
-		{"one that does nothing", []refitv1alpha1.Waiver{{Check: "EtcdAlarm", Reason: reason}}, Summary{Blocks: 2, Infos: 1}},
+		{"every object, with a duplicate", []refitv1alpha1.Waiver{every, one}, Summary{Waived: 2}},
+		{"no matching finding", []refitv1alpha1.Waiver{{Check: "EtcdAlarm", Reason: reason}}, Summary{Blocks: 2, Infos: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			at := situation{change: two, spec: waivers(c.waivers...)}
 			report := Run(at.input(t))
 			c.want.Checks = len(checks)
 			if report.Summary != c.want {
-				t.Errorf("got %+v, want %+v\n%s", report.Summary, c.want, at.story(report.Findings))
+				t.Errorf("got %+v, want %+v\n%s", report.Summary, c.want, at.narrative(report.Findings))
 			}
 			for _, f := range report.Findings {
 				if f.Waived != nil && (f.Waived.Reason != reason || f.Blocks()) {
-					t.Errorf("the waiver is not recorded as it was: %+v", f)
+					t.Errorf("the waiver is not recorded unchanged: %+v", f)
 				}
 			}
 		})
@@ -115,11 +117,11 @@ func TestBindingFindingBlocksThoughWaived(t *testing.T) {
 	c := situation{change: func(s *snapshot) { s.Releases = nil }, spec: waiver("ReleaseMissing", "")}
 	report := Run(c.input(t))
 	if !report.Blocked() || report.Findings[0].Check != "ReleaseMissing" || report.Findings[0].Waived != nil {
-		t.Errorf("got %s", c.story(report.Findings))
+		t.Errorf("got %s", c.narrative(report.Findings))
 	}
 }
 
-// manyNotReady is a large cluster in which every worker is not ready.
+// manyNotReady is a large cluster with only unready workers.
 func manyNotReady(tb testing.TB, workers int, spec func(*refitv1alpha1.ClusterUpgradeSpec)) Input {
 	tb.Helper()
 	s := clustertest.HA("v1.35.4", 3, workers, clustertest.Released("v1.36.3"), func(s *snapshot) {
@@ -137,19 +139,18 @@ func manyNotReady(tb testing.TB, workers int, spec func(*refitv1alpha1.ClusterUp
 	return in
 }
 
-func TestEveryOneOfManyFindingsIsTold(t *testing.T) {
+func TestReportContainsEveryFinding(t *testing.T) {
 	report := Run(manyNotReady(t, 5000, nil))
 	found := slices.DeleteFunc(report.Findings, func(f Finding) bool { return f.Check != "NodeNotReady" })
 	if len(found) != 5000 || report.Summary.Blocks != 5000 {
 		t.Fatalf("%d findings and %d blocks", len(found), report.Summary.Blocks)
 	}
-	const want = "worker-1015 has not been ready for 30 days; pool default may have 1 node unavailable and has 5,000 already, so no other could start"
+	const want = "worker-1015 has not been ready for 30 days; pool default allows 1 node to be unavailable and already has 5,000, so no other node can start"
 	if got := found[19]; got.Message != want {
 		t.Errorf("got  %s\nwant %s", got.Message, want)
 	}
 }
 
-// A waiver can name any one of many findings.
 func TestWaiverOfOneAmongMany(t *testing.T) {
 	report := Run(manyNotReady(t, 100, waiver("NodeNotReady", "Node worker-99")))
 	at := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.Object == "Node worker-99" })
@@ -193,15 +194,15 @@ func TestOrder(t *testing.T) {
 			again = append(again, fmt.Sprintf("%s %s %s", f.Severity, f.Check, f.Object))
 		}
 		if !slices.Equal(again, got) {
-			t.Fatalf("another order: %q", again)
+			t.Fatalf("the order differs: %q", again)
 		}
 	}
 }
 
-func TestNothingAtAll(t *testing.T) {
+func TestEmptyInputBlocks(t *testing.T) {
 	report := Run(Input{})
 	if !report.Blocked() {
-		t.Errorf("a cluster of which nothing is known may be upgraded: %+v", report.Findings)
+		t.Errorf("an unknown cluster may be upgraded: %+v", report.Findings)
 	}
 }
 

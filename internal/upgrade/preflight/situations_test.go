@@ -12,18 +12,19 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 )
 
-// situation is a cluster in which one check is asked: a healthy one of three control plane nodes and two workers with agents, at v1.35.4 on its way
-// to v1.36.3, with these changes. What exactly is found is in testdata/findings.txt.
+// situation is a cluster for one check: a healthy one with three control plane nodes and two
+// workers with agents, to be upgraded from v1.35.4 to v1.36.3, with changes. testdata/findings.txt
+// contains the expected findings.
 type situation struct {
 	check, name string
-	want        Severity // of the gravest finding, empty if there is none
+	want        Severity // of the most severe finding, empty if there is none
 	change      clustertest.Change
-	from, to    string                                  // if they differ
-	spec        func(*refitv1alpha1.ClusterUpgradeSpec) // if it differs
+	from, to    string                                  // override the defaults
+	spec        func(*refitv1alpha1.ClusterUpgradeSpec) // changes the default
 	single      bool                                    // a cluster of one node
 	bare        bool                                    // without agents
-	unknown     bool                                    // the gravest finding is Unknown
-	deferred    bool                                    // the gravest finding is deferred
+	unknown     bool                                    // the most severe finding is Unknown
+	deferred    bool                                    // the most severe finding is deferred
 }
 
 var none Severity
@@ -59,7 +60,7 @@ func pods(kind, name string, on map[string]int32, f ...func(*cluster.Workload)) 
 
 var onBoth = map[string]int32{"worker-1": 1, "worker-2": 1}
 
-// cart is a Deployment with a pod on each worker and a budget that allows so many to go.
+// cart is a Deployment with a pod on each worker and a PDB with this many allowed disruptions.
 func cart(allowed int32, f ...func(*cluster.Budget)) change {
 	return all(pods("Deployment", "cart", onBoth), clustertest.Budget("shop", "cart", allowed, "cart"), func(s *snapshot) {
 		for _, g := range f {
@@ -68,7 +69,7 @@ func cart(allowed int32, f ...func(*cluster.Budget)) change {
 	})
 }
 
-// split is an owner with two pods, one on each worker, of which each has a budget of its own.
+// split is an owner with a pod on each worker, each covered by its own PDB.
 func split(kind string, f func(*cluster.Workload)) change {
 	budget := func(name string) change {
 		return func(s *snapshot) {
@@ -165,16 +166,16 @@ func scope(s refitv1alpha1.Scope) func(*refitv1alpha1.ClusterUpgradeSpec) {
 
 func waiver(check, object string) func(*refitv1alpha1.ClusterUpgradeSpec) {
 	return func(spec *refitv1alpha1.ClusterUpgradeSpec) {
-		spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: check, Object: object, Reason: "the test says so"})
+		spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: check, Object: object, Reason: "approved for the test"})
 	}
 }
 
 func unread(part cluster.Part, why cluster.GapKind) change { return clustertest.Unread(part, why) }
 
-// missed is an object of kubeadm's configuration that could not be read.
-func missed(object string, why cluster.GapKind) change {
+// unreadObject is an object of the kubeadm configuration that could not be read.
+func unreadObject(object string, why cluster.GapKind) change {
 	return func(s *snapshot) {
-		s.Gaps = append(s.Gaps, cluster.Gap{Part: cluster.PartKubeadm, Object: object, Kind: why, Message: "the test says so"})
+		s.Gaps = append(s.Gaps, cluster.Gap{Part: cluster.PartKubeadm, Object: object, Kind: why, Message: "reason from the test"})
 	}
 }
 
@@ -188,17 +189,17 @@ func versionSituations() []situation {
 	proxy := func(version string) change { return onWorker(func(n *cluster.Node) { n.KubeProxy = version }) }
 	return []situation{
 		{check: "VersionPathUnsupported", name: "one minor version up"},
-		{check: "VersionPathUnsupported", name: "back", to: "v1.35.1", want: Block},
-		{check: "VersionPathUnsupported", name: "to a version that Refit does not know", to: "v1.39.0", want: Block},
-		{check: "VersionPathUnsupported", name: "from a version before the floor", from: "v1.30.2", want: Block},
-		{check: "VersionPathUnsupported", name: "from a version of which no facts are needed", from: "v1.33.9", to: "v1.34.4"},
-		{check: "VersionPathUnsupported", name: "nobody told the control plane's version", want: Block, unknown: true, change: all(
+		{check: "VersionPathUnsupported", name: "downgrade", to: "v1.35.1", want: Block},
+		{check: "VersionPathUnsupported", name: "unsupported target version", to: "v1.39.0", want: Block},
+		{check: "VersionPathUnsupported", name: "current version below the minimum", from: "v1.30.2", want: Block},
+		{check: "VersionPathUnsupported", name: "current version without facts", from: "v1.33.9", to: "v1.34.4"},
+		{check: "VersionPathUnsupported", name: "unknown control plane version", want: Block, unknown: true, change: all(
 			func(s *snapshot) { s.Version, s.APIServers = "", nil },
 			clustertest.OnEveryNode(func(n *cluster.Node) { n.Static, n.Report = nil, nil }))},
-		{check: "VersionPathUnsupported", name: "workers to an older version than the control plane's", to: "v1.35.3", spec: scope(refitv1alpha1.ScopeWorkers)},
+		{check: "VersionPathUnsupported", name: "workers to a version below the control plane", to: "v1.35.3", spec: scope(refitv1alpha1.ScopeWorkers)},
 
-		{check: "AlreadyAtTarget", name: "something to do"},
-		{check: "AlreadyAtTarget", name: "everything is there", from: "v1.36.3", want: Info},
+		{check: "AlreadyAtTarget", name: "nodes behind"},
+		{check: "AlreadyAtTarget", name: "all nodes at the target", from: "v1.36.3", want: Info},
 		{check: "AlreadyAtTarget", name: "only the scheduler of one node is behind", from: "v1.36.3", change: atVersion("cp-2", "kube-scheduler", "v1.36.2")},
 
 		{check: "PatchBehind", name: "at the newest patch"},
@@ -206,31 +207,31 @@ func versionSituations() []situation {
 		{check: "PatchBehind", name: "to the newest patch", from: "v1.35.1", to: "v1.35.4"},
 
 		{check: "KubeletTooOld", name: "three minor versions behind the target", change: kubelet("worker-1", "v1.33.1")},
-		{check: "KubeletTooOld", name: "four minor versions behind the target, and workers catch up first", change: kubelet("worker-1", "v1.32.9")},
+		{check: "KubeletTooOld", name: "four minor versions behind the target, workers catch up first", change: kubelet("worker-1", "v1.32.9")},
 		{check: "KubeletTooOld", name: "four minor versions behind the target, on the control plane", change: kubelet("cp-1", "v1.32.9"), want: Block},
 		{
-			check: "KubeletTooOld", name: "workers catch up first, and a control plane node does not", want: Block,
+			check: "KubeletTooOld", name: "workers catch up first, a control plane node does not", want: Block,
 			change: all(kubelet("worker-1", "v1.32.9"), kubelet("cp-1", "v1.32.9")),
 		},
 		{
-			check: "KubeletTooOld", name: "workers follow in between, but for one that is left out", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1", want: Block,
+			check: "KubeletTooOld", name: "workers are upgraded in between, except an excluded one", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1", want: Block,
 			spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) {
 				spec.NodeSelector = refitv1alpha1.Labels{"kubernetes.io/hostname": "worker-2"}
 			},
 		},
-		{check: "KubeletTooOld", name: "left out, and too old at the end", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1", spec: scope(refitv1alpha1.ScopeControlPlane), want: Block},
-		{check: "KubeletTooOld", name: "workers follow in between", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1"},
-		{check: "KubeletTooOld", name: "a version that is none", change: kubelet("worker-1", "custom"), want: Block, unknown: true},
+		{check: "KubeletTooOld", name: "excluded, and too old at the end", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1", spec: scope(refitv1alpha1.ScopeControlPlane), want: Block},
+		{check: "KubeletTooOld", name: "workers are upgraded in between", change: kubelet("worker-1", "v1.33.1"), to: "v1.37.1"},
+		{check: "KubeletTooOld", name: "invalid version", change: kubelet("worker-1", "custom"), want: Block, unknown: true},
 
 		{check: "KubeletNewerThanAPIServer", name: "a newer patch", change: kubelet("worker-1", "v1.35.9")},
-		{check: "KubeletNewerThanAPIServer", name: "at the target already", change: kubelet("worker-1", "v1.36.3"), want: Warn},
-		{check: "KubeletNewerThanAPIServer", name: "beyond the target", change: kubelet("worker-1", "v1.37.1"), want: Block},
+		{check: "KubeletNewerThanAPIServer", name: "already at the target", change: kubelet("worker-1", "v1.36.3"), want: Warn},
+		{check: "KubeletNewerThanAPIServer", name: "newer than the target", change: kubelet("worker-1", "v1.37.1"), want: Block},
 
 		{check: "ControllerSkew", name: "one minor version behind the next", change: atVersion("cp-1", "kube-scheduler", "v1.35.1")},
 		{check: "ControllerSkew", name: "two minor versions behind the next", change: atVersion("cp-1", "kube-scheduler", "v1.34.4"), want: Block},
 		{check: "ControllerSkew", name: "newer than every API server", change: atVersion("cp-1", "kube-controller-manager", "v1.36.3"), want: Block},
 		{
-			check: "ControllerSkew", name: "an image by its digest", want: Warn, unknown: true,
+			check: "ControllerSkew", name: "image by digest", want: Warn, unknown: true,
 			change: staticPod("cp-1", "kube-scheduler", func(p *cluster.StaticPod) { p.Version, p.Image = "", "registry.k8s.io/kube-scheduler@sha256:1" }),
 		},
 
@@ -239,10 +240,10 @@ func versionSituations() []situation {
 		{check: "ProxySkew", name: "newer than the API servers", change: proxy("v1.36.0"), want: Warn},
 		{check: "ProxySkew", name: "no kube-proxy", change: proxy("")},
 
-		{check: "APIServersMixed", name: "all the same"},
-		{check: "APIServersMixed", name: "an upgrade was not finished", change: func(s *snapshot) { s.APIServers[0].Version = "v1.36.3" }, want: Warn},
+		{check: "APIServersMixed", name: "same version"},
+		{check: "APIServersMixed", name: "unfinished upgrade", change: func(s *snapshot) { s.APIServers[0].Version = "v1.36.3" }, want: Warn},
 		{check: "APIServersMixed", name: "two minor versions apart", change: func(s *snapshot) { s.APIServers[0].Version = "v1.34.4" }, from: "v1.36.3", to: "v1.37.1", want: Block},
-		{check: "APIServersMixed", name: "one is beyond the target", change: func(s *snapshot) { s.APIServers[0].Version = "v1.36.5" }, want: Block},
+		{check: "APIServersMixed", name: "one newer than the target", change: func(s *snapshot) { s.APIServers[0].Version = "v1.36.5" }, want: Block},
 	}
 }
 
@@ -250,51 +251,51 @@ func controlPlaneSituations() []situation {
 	notReady := func(s *snapshot) { s.Nodes[0].Ready = cluster.No }
 	return []situation{
 		{check: "ControlPlaneNodeNotReady", name: "all ready"},
-		{check: "ControlPlaneNodeNotReady", name: "one is not", change: notReady, want: Block},
-		{check: "ControlPlaneNodeNotReady", name: "one has not been heard of", change: func(s *snapshot) { s.Nodes[0].Ready = cluster.Unknown }, want: Block, unknown: true},
-		{check: "ControlPlaneNodeNotReady", name: "only workers move", change: notReady, to: "v1.35.4", spec: scope(refitv1alpha1.ScopeWorkers)},
+		{check: "ControlPlaneNodeNotReady", name: "one not ready", change: notReady, want: Block},
+		{check: "ControlPlaneNodeNotReady", name: "one unreachable", change: func(s *snapshot) { s.Nodes[0].Ready = cluster.Unknown }, want: Block, unknown: true},
+		{check: "ControlPlaneNodeNotReady", name: "only workers are upgraded", change: notReady, to: "v1.35.4", spec: scope(refitv1alpha1.ScopeWorkers)},
 
 		{check: "APIServerNotReady", name: "all ready"},
-		{check: "APIServerNotReady", name: "one says what is wrong", want: Block, change: func(s *snapshot) {
+		{check: "APIServerNotReady", name: "one reports failing checks", want: Block, change: func(s *snapshot) {
 			s.APIServers[1].Ready, s.APIServers[1].Failing = cluster.No, []string{"etcd", "poststarthook/rbac/bootstrap-roles"}
 		}},
-		{check: "APIServerNotReady", name: "nobody could ask, and its agent said no", want: Block, change: all(
+		{check: "APIServerNotReady", name: "unknown readiness, its agent reports not ready", want: Block, change: all(
 			func(s *snapshot) { s.APIServers[1].Ready = cluster.Unknown },
 			onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { r.APIServer.Ready = false }))},
 		{
-			check: "APIServerNotReady", name: "its agent said no a while ago, and by now it says yes itself",
+			check: "APIServerNotReady", name: "its agent reported not ready, it now reports ready itself",
 			change: onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { r.APIServer.Ready = false }),
 		},
-		{check: "APIServerNotReady", name: "nobody could ask, and its pod is not ready", bare: true, want: Block, change: all(
+		{check: "APIServerNotReady", name: "unknown readiness, its pod is not ready", bare: true, want: Block, change: all(
 			func(s *snapshot) { s.APIServers[1].Ready = cluster.Unknown },
 			staticPod("cp-2", "kube-apiserver", func(p *cluster.StaticPod) { p.Ready = false }))},
 
-		{check: "APIServerUnknown", name: "its agent could ask", change: func(s *snapshot) { s.APIServers[0].Ready = cluster.Unknown }},
-		{check: "APIServerUnknown", name: "nobody could ask, and its pod is ready", bare: true, want: Warn, unknown: true, change: func(s *snapshot) {
+		{check: "APIServerUnknown", name: "its agent reports readiness", change: func(s *snapshot) { s.APIServers[0].Ready = cluster.Unknown }},
+		{check: "APIServerUnknown", name: "unknown readiness, its pod is ready", bare: true, want: Warn, unknown: true, change: func(s *snapshot) {
 			s.APIServers[0].Ready, s.APIServers[0].Error = cluster.Unknown, "dial tcp 10.0.0.1:6443: i/o timeout"
 		}},
-		{check: "APIServerUnknown", name: "nobody could ask, and there is no pod", bare: true, want: Block, unknown: true, change: all(
+		{check: "APIServerUnknown", name: "unknown readiness, no pod", bare: true, want: Block, unknown: true, change: all(
 			func(s *snapshot) { s.APIServers = s.APIServers[1:] },
 			onNode("cp-1", func(n *cluster.Node) { delete(n.Static, "kube-apiserver") }))},
 
 		{check: "ControlPlanePodNotReady", name: "all ready"},
 		{
-			check: "ControlPlanePodNotReady", name: "one of three is not", want: Warn,
+			check: "ControlPlanePodNotReady", name: "one of three not ready", want: Warn,
 			change: staticPod("cp-1", "kube-scheduler", func(p *cluster.StaticPod) { p.Ready = false }),
 		},
 		{
-			check: "ControlPlanePodNotReady", name: "none is", single: true, want: Block,
+			check: "ControlPlanePodNotReady", name: "none ready", single: true, want: Block,
 			change: staticPod("cp-1", "kube-controller-manager", func(p *cluster.StaticPod) { p.Ready = false }),
 		},
 
-		{check: "StaticPodMissing", name: "all there"},
+		{check: "StaticPodMissing", name: "all present"},
 		{check: "StaticPodMissing", name: "no scheduler", want: Block, change: onNode("cp-3", func(n *cluster.Node) { delete(n.Static, "kube-scheduler") })},
 		{
-			check: "StaticPodMissing", name: "the agent misses a manifest", want: Block,
+			check: "StaticPodMissing", name: "the agent reports a missing manifest", want: Block,
 			change: onReport("cp-3", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.MissingManifests = []string{"etcd"} }),
 		},
 
-		{check: "SingleControlPlane", name: "three of them"},
+		{check: "SingleControlPlane", name: "three"},
 		{check: "SingleControlPlane", name: "one", single: true, want: Info},
 		{check: "SingleControlPlane", name: "one, at the target", single: true, from: "v1.36.3"},
 	}
@@ -331,15 +332,15 @@ func etcdSituations() []situation {
 	}
 	return []situation{
 		{check: "EtcdMemberUnhealthy", name: "all healthy"},
-		{check: "EtcdMemberUnhealthy", name: "one does not answer", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Healthy = false }), want: Block},
-		{check: "EtcdMemberUnhealthy", name: "its agent cannot reach it", change: onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { r.Etcd = nil }), want: Block},
+		{check: "EtcdMemberUnhealthy", name: "one unhealthy", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Healthy = false }), want: Block},
+		{check: "EtcdMemberUnhealthy", name: "unreachable for its agent", change: onReport("cp-2", func(r *refitv1alpha1.NodeReportStatus) { r.Etcd = nil }), want: Block},
 		{
-			check: "EtcdMemberUnhealthy", name: "no agent, and its pod is not ready", bare: true, want: Block,
+			check: "EtcdMemberUnhealthy", name: "no agent, its pod is not ready", bare: true, want: Block,
 			change: staticPod("cp-2", "etcd", func(p *cluster.StaticPod) { p.Ready = false }),
 		},
-		{check: "EtcdMemberUnhealthy", name: "no agent, and its pod is ready", bare: true},
+		{check: "EtcdMemberUnhealthy", name: "no agent, its pod is ready", bare: true},
 		{
-			check: "EtcdMemberUnhealthy", name: "no agent, and no word from its node, so its pod is called not ready", bare: true,
+			check: "EtcdMemberUnhealthy", name: "no agent, unreachable node", bare: true,
 			change: all(staticPod("cp-2", "etcd", func(p *cluster.StaticPod) { p.Ready = false }), onNode("cp-2", func(n *cluster.Node) { n.Ready = cluster.No })),
 		},
 		{check: "EtcdMemberUnhealthy", name: "external etcd", change: external},
@@ -348,10 +349,10 @@ func etcdSituations() []situation {
 		{check: "EtcdTwoMembers", name: "two", change: two, want: Block},
 		{check: "EtcdTwoMembers", name: "one", single: true},
 
-		{check: "EtcdLearner", name: "all vote"},
-		{check: "EtcdLearner", name: "one does not", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Learner = true }), want: Block},
+		{check: "EtcdLearner", name: "all are voters"},
+		{check: "EtcdLearner", name: "one learner", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Learner = true }), want: Block},
 
-		{check: "EtcdAlarm", name: "quiet"},
+		{check: "EtcdAlarm", name: "no alarm"},
 		{check: "EtcdAlarm", name: "no space", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Alarms = []string{"NOSPACE"} }), want: Block},
 
 		{check: "EtcdNearQuota", name: "at 79 percent", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.DBSizeMiB = 1630 })},
@@ -359,43 +360,43 @@ func etcdSituations() []situation {
 
 		{check: "EtcdTooOld", name: "3.6 to 3.6"},
 		{check: "EtcdTooOld", name: "3.5.26 to 3.6", bare: true, change: stacked("3.5.26"), from: "v1.33.9", to: "v1.34.4"},
-		{check: "EtcdTooOld", name: "3.5.21 to 3.6, known from the image", bare: true, change: stacked("3.5.21"), from: "v1.33.9", to: "v1.34.4", want: Block},
-		{check: "EtcdTooOld", name: "newer than what the hop brings", bare: true, change: stacked("3.6.11")},
+		{check: "EtcdTooOld", name: "3.5.21 to 3.6, version from the image", bare: true, change: stacked("3.5.21"), from: "v1.33.9", to: "v1.34.4", want: Block},
+		{check: "EtcdTooOld", name: "newer than the version of the hop", bare: true, change: stacked("3.6.11")},
 		{
-			check: "EtcdTooOld", name: "newer than what the first hop brings, and the second goes on from there", bare: true, to: "v1.37.1",
+			check: "EtcdTooOld", name: "newer than the version of the first hop, upgraded by the second", bare: true, to: "v1.37.1",
 			change: all(stacked("3.7.0"), func(s *snapshot) { s.Releases[0].Payload.Etcd = "3.8.0" }),
 		},
 		{
-			check: "EtcdTooOld", name: "the newest ClusterRelease of the first hop brings another", bare: true, to: "v1.37.1", want: Block,
+			check: "EtcdTooOld", name: "the newest ClusterRelease of the first hop has another version", bare: true, to: "v1.37.1", want: Block,
 			change: all(clustertest.Released("v1.36.9"), func(s *snapshot) { s.Releases[len(s.Releases)-1].Payload.Etcd = "3.9.0" }),
 		},
-		{check: "EtcdTooOld", name: "each hop brings one minor version", bare: true, change: stacked("3.5.26"), from: "v1.33.9", to: "v1.37.1"},
+		{check: "EtcdTooOld", name: "one minor version per hop", bare: true, change: stacked("3.5.26"), from: "v1.33.9", to: "v1.37.1"},
 		{check: "EtcdTooOld", name: "two minor versions in one hop", bare: true, change: stacked("3.5.26"), from: "v1.36.3", to: "v1.37.1", want: Block},
 		{
-			check: "EtcdTooOld", name: "an image by its digest, and no agent", bare: true, want: Block, unknown: true, deferred: true,
+			check: "EtcdTooOld", name: "image by digest, no agent", bare: true, want: Block, unknown: true, deferred: true,
 			change: staticPod("cp-2", "etcd", func(p *cluster.StaticPod) { p.Version, p.Image = "", "registry.k8s.io/etcd@sha256:1" }),
 		},
 
-		{check: "EtcdTooOld", name: "a pinned tag, and what the hop would bring is out of reach", bare: true, change: all(stacked("3.5.26"), pinned("3.6.6-0")), from: "v1.36.3", to: "v1.37.1"},
-		{check: "EtcdTooOld", name: "a pinned tag that is out of reach", bare: true, change: pinned("3.8.0-0"), want: Block},
+		{check: "EtcdTooOld", name: "pinned tag, the version of the hop is unreachable", bare: true, change: all(stacked("3.5.26"), pinned("3.6.6-0")), from: "v1.36.3", to: "v1.37.1"},
+		{check: "EtcdTooOld", name: "pinned to an unreachable version", bare: true, change: pinned("3.8.0-0"), want: Block},
 
 		{check: "EtcdTagPinned", name: "not pinned"},
-		{check: "EtcdTagPinned", name: "to what the hop brings", change: pinned("3.6.8-0")},
-		{check: "EtcdTagPinned", name: "to what runs, and the hop brings a newer one", change: pinned("3.6.6-0"), want: Warn},
-		{check: "EtcdTagPinned", name: "below what runs", change: pinned("3.5.26-0"), want: Warn},
-		{check: "EtcdTagPinned", name: "to a build of what the hop brings", change: pinned("3.6.8_ours")},
-		{check: "EtcdTagPinned", name: "to a tag that is no version", change: pinned("ours"), want: Block},
-		{check: "EtcdTagPinned", name: "etcd is somebody else's", change: all(external, pinned("3.5.26-0"))},
+		{check: "EtcdTagPinned", name: "pinned to the version of the hop", change: pinned("3.6.8-0")},
+		{check: "EtcdTagPinned", name: "pinned to the running version, the hop has a newer one", change: pinned("3.6.6-0"), want: Warn},
+		{check: "EtcdTagPinned", name: "pinned below the running version", change: pinned("3.5.26-0"), want: Warn},
+		{check: "EtcdTagPinned", name: "pinned to a build of the version of the hop", change: pinned("3.6.8_ours")},
+		{check: "EtcdTagPinned", name: "pinned to a tag that is not a version", change: pinned("ours"), want: Block},
+		{check: "EtcdTagPinned", name: "external etcd", change: all(external, pinned("3.5.26-0"))},
 
-		{check: "EtcdMembershipDiffers", name: "each knows the three"},
+		{check: "EtcdMembershipDiffers", name: "all member lists match"},
 		{
-			check: "EtcdMembershipDiffers", name: "one knows a fourth", want: Block,
+			check: "EtcdMembershipDiffers", name: "surplus member", want: Block,
 			change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Members = []string{"cp-1", "cp-2", "cp-3", "cp-old"} }),
 		},
 
 		{check: "EtcdUnknown", name: "on the control plane"},
-		{check: "EtcdUnknown", name: "not on one of the nodes", bare: true, want: Block, unknown: true, change: onNode("cp-3", func(n *cluster.Node) { delete(n.Static, "etcd") })},
-		{check: "EtcdUnknown", name: "no word from anybody", bare: true, want: Block, unknown: true, change: func(s *snapshot) { s.Kubeadm, s.Nodes = nil, s.Nodes[3:] }},
+		{check: "EtcdUnknown", name: "missing on one node", bare: true, want: Block, unknown: true, change: onNode("cp-3", func(n *cluster.Node) { delete(n.Static, "etcd") })},
+		{check: "EtcdUnknown", name: "no information", bare: true, want: Block, unknown: true, change: func(s *snapshot) { s.Kubeadm, s.Nodes = nil, s.Nodes[3:] }},
 
 		{check: "EtcdExternal", name: "stacked"},
 		{check: "EtcdExternal", name: "external", change: external, want: Info},
@@ -405,90 +406,90 @@ func etcdSituations() []situation {
 func componentSituations() []situation {
 	gates := func(component, list string) change { return extraArgs(component, "feature-gates", list) }
 	return []situation{
-		{check: "RemovedComponentFlag", name: "a flag that stays", change: extraArgs("kube-apiserver", "profiling", "")},
-		{check: "RemovedComponentFlag", name: "a flag that the last of two hops drops", change: extraArgs("kube-controller-manager", "concurrent-service-syncs", ""), to: "v1.37.1", want: Block},
-		{check: "RemovedComponentFlag", name: "a flag that a later version drops", change: extraArgs("kube-controller-manager", "concurrent-service-syncs", "")},
-		{check: "RemovedComponentFlag", name: "by hand, in one pod only", change: podFlag("kube-controller-manager", "concurrent-service-syncs", ""), to: "v1.37.1", want: Warn},
-		{check: "RemovedComponentFlag", name: "a flag that nobody knows", change: extraArgs("kube-apiserver", "vendor-flag", ""), want: Warn, unknown: true},
-		{check: "RemovedComponentFlag", name: "only workers move", change: extraArgs("kube-apiserver", "vendor-flag", ""), to: "v1.35.4", spec: scope(refitv1alpha1.ScopeWorkers)},
+		{check: "RemovedComponentFlag", name: "supported flag", change: extraArgs("kube-apiserver", "profiling", "")},
+		{check: "RemovedComponentFlag", name: "flag removed by the last of two hops", change: extraArgs("kube-controller-manager", "concurrent-service-syncs", ""), to: "v1.37.1", want: Block},
+		{check: "RemovedComponentFlag", name: "flag removed by a later version", change: extraArgs("kube-controller-manager", "concurrent-service-syncs", "")},
+		{check: "RemovedComponentFlag", name: "set manually in one pod", change: podFlag("kube-controller-manager", "concurrent-service-syncs", ""), to: "v1.37.1", want: Warn},
+		{check: "RemovedComponentFlag", name: "unknown flag", change: extraArgs("kube-apiserver", "vendor-flag", ""), want: Warn, unknown: true},
+		{check: "RemovedComponentFlag", name: "only workers are upgraded", change: extraArgs("kube-apiserver", "vendor-flag", ""), to: "v1.35.4", spec: scope(refitv1alpha1.ScopeWorkers)},
 
-		{check: "RemovedFeatureGate", name: "a gate that stays", change: gates("kube-apiserver", "KubeletPSI=true")},
-		{check: "RemovedFeatureGate", name: "a gate that the hop drops", change: gates("kube-apiserver", "ServiceTrafficDistribution=true"), want: Block},
-		{check: "RemovedFeatureGate", name: "a gate that the hop locks to another value", change: gates("kube-apiserver", "ImageVolume=false"), want: Block},
-		{check: "RemovedFeatureGate", name: "by hand, in one pod only", change: podFlag("kube-scheduler", "feature-gates", "TopologyAwareHints=true"), want: Warn},
-		{check: "RemovedFeatureGate", name: "in the configuration and in its pod", change: all(gates("kube-scheduler", "TopologyAwareHints=true"), podFlag("kube-scheduler", "feature-gates", "TopologyAwareHints=true")), want: Block},
-		{check: "RemovedFeatureGate", name: "of all kubelets", change: func(s *snapshot) { s.Kubeadm.Kubelet.FeatureGates = map[string]bool{"MemoryManager": true} }, want: Block},
-		{check: "RemovedFeatureGate", name: "of kube-proxy", change: func(s *snapshot) { s.Kubeadm.ProxyGates = map[string]bool{"TopologyAwareHints": true} }, want: Block},
+		{check: "RemovedFeatureGate", name: "supported gate", change: gates("kube-apiserver", "KubeletPSI=true")},
+		{check: "RemovedFeatureGate", name: "gate removed by the hop", change: gates("kube-apiserver", "ServiceTrafficDistribution=true"), want: Block},
+		{check: "RemovedFeatureGate", name: "gate locked to another value by the hop", change: gates("kube-apiserver", "ImageVolume=false"), want: Block},
+		{check: "RemovedFeatureGate", name: "set manually in one pod", change: podFlag("kube-scheduler", "feature-gates", "TopologyAwareHints=true"), want: Warn},
+		{check: "RemovedFeatureGate", name: "set in the kubeadm configuration and in the pod", change: all(gates("kube-scheduler", "TopologyAwareHints=true"), podFlag("kube-scheduler", "feature-gates", "TopologyAwareHints=true")), want: Block},
+		{check: "RemovedFeatureGate", name: "set for all kubelets", change: func(s *snapshot) { s.Kubeadm.Kubelet.FeatureGates = map[string]bool{"MemoryManager": true} }, want: Block},
+		{check: "RemovedFeatureGate", name: "set for kube-proxy", change: func(s *snapshot) { s.Kubeadm.ProxyGates = map[string]bool{"TopologyAwareHints": true} }, want: Block},
 		{
-			check: "RemovedFeatureGate", name: "of one kubelet", want: Block,
+			check: "RemovedFeatureGate", name: "set for one kubelet", want: Block,
 			change: onReport("worker-2", func(r *refitv1alpha1.NodeReportStatus) {
 				r.Kubelet.FeatureGates = map[string]bool{"MemoryManager": true}
 			}),
 		},
 
-		{check: "FeatureGateIncomplete", name: "with what it needs", change: gates("kube-apiserver", "ImageVolumeWithDigest=true")},
+		{check: "FeatureGateIncomplete", name: "dependencies enabled", change: gates("kube-apiserver", "ImageVolumeWithDigest=true")},
 		{
-			check: "FeatureGateIncomplete", name: "without what it needs from this hop on", want: Block,
+			check: "FeatureGateIncomplete", name: "dependency required from this hop on", want: Block,
 			change: gates("kube-apiserver", "NodeDeclaredFeatures=false"),
 		},
 
-		{check: "RemovedAdmissionPlugin", name: "a plugin that stays", change: extraArgs("kube-apiserver", "enable-admission-plugins", "NodeRestriction")},
+		{check: "RemovedAdmissionPlugin", name: "supported plugin", change: extraArgs("kube-apiserver", "enable-admission-plugins", "NodeRestriction")},
 		{
-			check: "RemovedAdmissionPlugin", name: "a plugin that the hop drops", from: "v1.36.3", to: "v1.37.1", want: Block,
+			check: "RemovedAdmissionPlugin", name: "plugin removed by the hop", from: "v1.36.3", to: "v1.37.1", want: Block,
 			change: extraArgs("kube-apiserver", "enable-admission-plugins", "NodeRestriction,PodGroupWorkloadExists"),
 		},
 		{
-			check: "RemovedAdmissionPlugin", name: "a plugin that nobody knows", want: Warn, unknown: true,
+			check: "RemovedAdmissionPlugin", name: "unknown plugin", want: Warn, unknown: true,
 			change: extraArgs("kube-apiserver", "disable-admission-plugins", "VendorPlugin"),
 		},
 
 		{check: "RemovedRuntimeConfig", name: "all beta APIs", change: extraArgs("kube-apiserver", "runtime-config", "api/beta=true")},
-		{check: "RemovedRuntimeConfig", name: "a version that the hop forgot", change: extraArgs("kube-apiserver", "runtime-config", "scheduling.k8s.io/v1alpha1=true"), want: Block},
+		{check: "RemovedRuntimeConfig", name: "version removed by the hop", change: extraArgs("kube-apiserver", "runtime-config", "scheduling.k8s.io/v1alpha1=true"), want: Block},
 
-		{check: "RemovedController", name: "as kubeadm writes it"},
-		{check: "RemovedController", name: "a former name that stays", change: extraArgs("kube-controller-manager", "controllers", "*,-ttl")},
+		{check: "RemovedController", name: "kubeadm default"},
+		{check: "RemovedController", name: "supported alias", change: extraArgs("kube-controller-manager", "controllers", "*,-ttl")},
 		{
-			check: "RemovedController", name: "a former name of one that the hop drops", to: "v1.37.1", want: Block,
+			check: "RemovedController", name: "alias of a controller removed by the hop", to: "v1.37.1", want: Block,
 			change: extraArgs("kube-controller-manager", "controllers", "*,-service"),
 		},
-		{check: "RemovedController", name: "all but one that stays", change: extraArgs("kube-controller-manager", "controllers", "*,-ttl-controller")},
+		{check: "RemovedController", name: "supported controller disabled", change: extraArgs("kube-controller-manager", "controllers", "*,-ttl-controller")},
 		{
-			check: "RemovedController", name: "all but one that the hop drops", to: "v1.37.1", want: Block,
+			check: "RemovedController", name: "disabled controller removed by the hop", to: "v1.37.1", want: Block,
 			change: extraArgs("kube-controller-manager", "controllers", "*,-service-lb-controller"),
 		},
 
-		{check: "RemovedKubeletFlag", name: "flags that stay"},
+		{check: "RemovedKubeletFlag", name: "supported flags"},
 		{
-			check: "RemovedKubeletFlag", name: "a flag that the last of two hops drops", to: "v1.37.1", want: Block,
+			check: "RemovedKubeletFlag", name: "flag removed by the last of two hops", to: "v1.37.1", want: Block,
 			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.Flags = append(r.Kubelet.Flags, "containerd") }),
 		},
 		{
-			check: "RemovedKubeletFlag", name: "a flag that kubeadm takes out on the way", from: "v1.34.4", to: "v1.35.4", want: Warn,
+			check: "RemovedKubeletFlag", name: "flag removed by kubeadm during the upgrade", from: "v1.34.4", to: "v1.35.4", want: Warn,
 			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.Flags = []string{"pod-infra-container-image"} }),
 		},
 		{
-			check: "RemovedKubeletFlag", name: "a flag that kubeadm would take out where the worker does not stop", from: "v1.34.4", to: "v1.36.3", want: Block,
+			check: "RemovedKubeletFlag", name: "flag removed by kubeadm at a version that the worker skips", from: "v1.34.4", to: "v1.36.3", want: Block,
 			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.Flags = []string{"pod-infra-container-image"} }),
 		},
 		{
-			check: "RemovedKubeletFlag", name: "the agent does not tell", want: Warn, unknown: true,
+			check: "RemovedKubeletFlag", name: "flags not reported by the agent", want: Warn, unknown: true,
 			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet = nil }),
 		},
 
-		{check: "RemovedKubeletField", name: "fields that stay"},
+		{check: "RemovedKubeletField", name: "supported fields"},
 		{
-			check: "RemovedKubeletField", name: "entries of maps", from: "v1.33.9", to: "v1.34.4",
+			check: "RemovedKubeletField", name: "map entries", from: "v1.33.9", to: "v1.34.4",
 			change: func(s *snapshot) {
 				s.Kubeadm.Kubelet.Fields = []string{"evictionHard.memory.available", "featureGates.MemoryManager", "registerWithTaints[].key"}
 			},
 		},
-		{check: "RemovedKubeletField", name: "fields that no version knows", change: func(s *snapshot) { s.Kubeadm.Kubelet.Fields = []string{"vendorField"} }},
+		{check: "RemovedKubeletField", name: "field unknown to all versions", change: func(s *snapshot) { s.Kubeadm.Kubelet.Fields = []string{"vendorField"} }},
 		{
-			check: "RemovedKubeletField", name: "a field that the hop does not know, from a version without facts", from: "v1.33.9", to: "v1.34.4", want: Warn,
+			check: "RemovedKubeletField", name: "field unknown to the hop, current version without facts", from: "v1.33.9", to: "v1.34.4", want: Warn,
 			change: func(s *snapshot) { s.Kubeadm.Kubelet.Fields = []string{"dynamicConfigDir"} },
 		},
 		{
-			check: "RemovedKubeletField", name: "of one kubelet", from: "v1.33.9", to: "v1.34.4", want: Warn,
+			check: "RemovedKubeletField", name: "set for one kubelet", from: "v1.33.9", to: "v1.34.4", want: Warn,
 			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.ConfigFields = []string{"dynamicConfigDir"} }),
 		},
 	}
@@ -499,33 +500,33 @@ func kubeadmSituations() []situation {
 		return func(s *snapshot) { s.Kubeadm.FeatureGates = map[string]bool{name: true} }
 	}
 	return []situation{
-		{check: "KubeadmConfigMissing", name: "it is there"},
-		{check: "KubeadmConfigMissing", name: "it is not there", change: all(func(s *snapshot) { s.Kubeadm = nil }, unread(cluster.PartKubeadm, cluster.GapAbsent)), want: Block},
+		{check: "KubeadmConfigMissing", name: "present"},
+		{check: "KubeadmConfigMissing", name: "missing", change: all(func(s *snapshot) { s.Kubeadm = nil }, unread(cluster.PartKubeadm, cluster.GapAbsent)), want: Block},
 
-		{check: "KubeadmConfigMissing", name: "the kubelets' is not there", change: missed(kubeletConfig, cluster.GapAbsent), want: Block},
-		{check: "KubeadmConfigMissing", name: "kube-proxy's is not there, as without kube-proxy", change: missed(proxyConfig, cluster.GapAbsent)},
+		{check: "KubeadmConfigMissing", name: "kubelet configuration missing", change: unreadObject(kubeletConfig, cluster.GapAbsent), want: Block},
+		{check: "KubeadmConfigMissing", name: "kube-proxy configuration missing", change: unreadObject(proxyConfig, cluster.GapAbsent)},
 
 		{check: "KubeadmConfigTooOld", name: "v1beta4"},
 		{check: "KubeadmConfigTooOld", name: "v1beta3 to 1.37", change: func(s *snapshot) { s.Kubeadm.APIVersion = "kubeadm.k8s.io/v1beta3" }, from: "v1.36.3", to: "v1.37.1", want: Block},
 		{check: "KubeadmConfigTooOld", name: "v1beta3 over 1.36 to 1.37", change: func(s *snapshot) { s.Kubeadm.APIVersion = "kubeadm.k8s.io/v1beta3" }, to: "v1.37.1"},
 
-		{check: "KubeadmVersionDiffers", name: "the same"},
-		{check: "KubeadmVersionDiffers", name: "another", change: func(s *snapshot) { s.Kubeadm.KubernetesVersion = "v1.34.2" }, want: Warn},
+		{check: "KubeadmVersionDiffers", name: "same version"},
+		{check: "KubeadmVersionDiffers", name: "different version", change: func(s *snapshot) { s.Kubeadm.KubernetesVersion = "v1.34.2" }, want: Warn},
 
-		{check: "KubeadmGateInvalid", name: "a gate that stays", change: gate("NodeLocalCRISocket")},
-		{check: "KubeadmGateInvalid", name: "a gate that the hop drops", change: gate("ControlPlaneKubeletLocalMode"), want: Block},
+		{check: "KubeadmGateInvalid", name: "supported gate", change: gate("NodeLocalCRISocket")},
+		{check: "KubeadmGateInvalid", name: "gate removed by the hop", change: gate("ControlPlaneKubeletLocalMode"), want: Block},
 		{check: "KubeadmGateInvalid", name: "RootlessControlPlane", change: gate("RootlessControlPlane"), want: Block},
-		{check: "KubeadmGateInvalid", name: "RootlessControlPlane, off", change: func(s *snapshot) { s.Kubeadm.FeatureGates = map[string]bool{"RootlessControlPlane": false} }},
+		{check: "KubeadmGateInvalid", name: "RootlessControlPlane disabled", change: func(s *snapshot) { s.Kubeadm.FeatureGates = map[string]bool{"RootlessControlPlane": false} }},
 
-		{check: "CorefilePluginUnknown", name: "what kubeadm writes"},
-		{check: "CorefilePluginUnknown", name: "another plugin", change: func(s *snapshot) { s.Kubeadm.CorefilePlugins = append(s.Kubeadm.CorefilePlugins, "dnstap") }, want: Block},
-		{check: "CorefilePluginUnknown", name: "another plugin, and CoreDNS stays", change: func(s *snapshot) {
+		{check: "CorefilePluginUnknown", name: "kubeadm default"},
+		{check: "CorefilePluginUnknown", name: "unsupported plugin", change: func(s *snapshot) { s.Kubeadm.CorefilePlugins = append(s.Kubeadm.CorefilePlugins, "dnstap") }, want: Block},
+		{check: "CorefilePluginUnknown", name: "unsupported plugin, CoreDNS not upgraded", change: func(s *snapshot) {
 			s.Kubeadm.CorefilePlugins, s.Kubeadm.DNSVersion = append(s.Kubeadm.CorefilePlugins, "dnstap"), "v1.14.2"
 		}},
-		{check: "CorefilePluginUnknown", name: "another plugin, and CoreDNS is pinned where it is", change: func(s *snapshot) {
+		{check: "CorefilePluginUnknown", name: "unsupported plugin, CoreDNS pinned to its version", change: func(s *snapshot) {
 			s.Kubeadm.CorefilePlugins, s.Kubeadm.DNSImageTag = append(s.Kubeadm.CorefilePlugins, "dnstap"), "v1.13.1"
 		}},
-		{check: "CorefilePluginUnknown", name: "another plugin, and CoreDNS is somebody else's", change: func(s *snapshot) {
+		{check: "CorefilePluginUnknown", name: "unsupported plugin, CoreDNS not managed by kubeadm", change: func(s *snapshot) {
 			s.Kubeadm.CorefilePlugins, s.Kubeadm.HasDNS = append(s.Kubeadm.CorefilePlugins, "dnstap"), false
 		}},
 
@@ -546,32 +547,32 @@ func nodeSituations() []situation {
 	}
 	return []situation{
 		{check: "NodeNotReady", name: "all ready"},
-		{check: "NodeNotReady", name: "one, and one may be unavailable", change: notReady, want: Block},
-		{check: "NodeNotReady", name: "one, and two may be unavailable", change: notReady, spec: twoAtOnce, want: Warn},
-		{check: "NodeNotReady", name: "one that has not been heard of", change: onWorker(func(n *cluster.Node) { n.Ready = cluster.Unknown }), want: Block, unknown: true},
-		{check: "NodeNotReady", name: "one that a waiver sets aside", change: notReady, spec: waiver("NodeNotReady", "Node worker-1"), want: Warn},
-		{check: "NodeNotReady", name: "one that is left out", change: notReady, spec: scope(refitv1alpha1.ScopeControlPlane)},
+		{check: "NodeNotReady", name: "one not ready, maxUnavailable 1", change: notReady, want: Block},
+		{check: "NodeNotReady", name: "one not ready, maxUnavailable 2", change: notReady, spec: twoAtOnce, want: Warn},
+		{check: "NodeNotReady", name: "one unreachable", change: onWorker(func(n *cluster.Node) { n.Ready = cluster.Unknown }), want: Block, unknown: true},
+		{check: "NodeNotReady", name: "waived", change: notReady, spec: waiver("NodeNotReady", "Node worker-1"), want: Warn},
+		{check: "NodeNotReady", name: "excluded from the upgrade", change: notReady, spec: scope(refitv1alpha1.ScopeControlPlane)},
 		{
-			check: "NodeNotReady", name: "one that a selector leaves out, and it uses up its pool", want: Block,
+			check: "NodeNotReady", name: "excluded by the nodeSelector, and uses up maxUnavailable", want: Block,
 			change: all(notReady, onNode("worker-2", func(n *cluster.Node) { n.Labels["wave"] = "now" })),
 			spec:   func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.NodeSelector = refitv1alpha1.Labels{"wave": "now"} },
 		},
-		{check: "NodeNotReady", name: "one with Windows, which is in no pool", change: all(notReady, onWorker(func(n *cluster.Node) { n.OS = "windows" }))},
+		{check: "NodeNotReady", name: "Windows node, which is in no pool", change: all(notReady, onWorker(func(n *cluster.Node) { n.OS = "windows" }))},
 		{
-			check: "NodeNotReady", name: "one beside a cordoned one that a waiver sets aside, and two may be unavailable", want: Warn,
+			check: "NodeNotReady", name: "one not ready, another cordoned and waived, maxUnavailable 2", want: Warn,
 			change: all(notReady, onNode("worker-2", func(n *cluster.Node) { n.Unschedulable = true })),
 			spec:   both(twoAtOnce, waiver("NodeCordonedByHand", "Node worker-2")),
 		},
 
 		{check: "NodeCordonedByHand", name: "none"},
 		{check: "NodeCordonedByHand", name: "by Refit", change: onWorker(func(n *cluster.Node) { n.Unschedulable, n.CordonedBy = true, "uid" })},
-		{check: "NodeCordonedByHand", name: "one, and one may be unavailable", change: cordoned, want: Block},
-		{check: "NodeCordonedByHand", name: "one, and two may be unavailable", change: cordoned, spec: twoAtOnce, want: Warn},
+		{check: "NodeCordonedByHand", name: "one cordoned, maxUnavailable 1", change: cordoned, want: Block},
+		{check: "NodeCordonedByHand", name: "one cordoned, maxUnavailable 2", change: cordoned, spec: twoAtOnce, want: Warn},
 		{
-			check: "NodeCordonedByHand", name: "one beside one that is not ready, and two may be unavailable", want: Block, spec: twoAtOnce,
+			check: "NodeCordonedByHand", name: "one cordoned, another not ready, maxUnavailable 2", want: Block, spec: twoAtOnce,
 			change: all(cordoned, onNode("worker-2", func(n *cluster.Node) { n.Ready = cluster.No })),
 		},
-		{check: "NodeCordonedByHand", name: "one that a waiver sets aside", change: cordoned, spec: both(waiver("NodeCordonedByHand", "Node worker-1")), want: Warn},
+		{check: "NodeCordonedByHand", name: "waived", change: cordoned, spec: both(waiver("NodeCordonedByHand", "Node worker-1")), want: Warn},
 		{check: "NodeCordonedByHand", name: "a control plane node", change: onNode("cp-1", func(n *cluster.Node) { n.Unschedulable = true }), want: Warn},
 
 		{check: "NodeUnderPressure", name: "none"},
@@ -586,20 +587,20 @@ func nodeSituations() []situation {
 func agentSituations() []situation {
 	report := func(f func(*refitv1alpha1.NodeReportStatus)) change { return onReport("worker-1", f) }
 	return []situation{
-		{check: "AgentMissing", name: "everywhere"},
-		{check: "AgentMissing", name: "nowhere", bare: true, want: Block, unknown: true, deferred: true},
-		{check: "AgentMissing", name: "not on one node", change: onWorker(func(n *cluster.Node) { n.Report = nil }), want: Block, unknown: true, deferred: true},
-		{check: "AgentMissing", name: "not on a node that is left out", change: onWorker(func(n *cluster.Node) { n.Report = nil }), spec: scope(refitv1alpha1.ScopeControlPlane)},
+		{check: "AgentMissing", name: "on every node"},
+		{check: "AgentMissing", name: "on no node", bare: true, want: Block, unknown: true, deferred: true},
+		{check: "AgentMissing", name: "missing on one node", change: onWorker(func(n *cluster.Node) { n.Report = nil }), want: Block, unknown: true, deferred: true},
+		{check: "AgentMissing", name: "missing on an excluded node", change: onWorker(func(n *cluster.Node) { n.Report = nil }), spec: scope(refitv1alpha1.ScopeControlPlane)},
 
-		{check: "AgentTooOld", name: "as new as the controller"},
+		{check: "AgentTooOld", name: "same format as the controller"},
 		{check: "AgentTooOld", name: "older", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.OrderFormat = 0 }), want: Block},
 
-		{check: "AgentSilent", name: "it answered"},
-		{check: "AgentSilent", name: "it was asked a moment ago", change: onWorker(func(n *cluster.Node) { n.Asked = clustertest.Now.Unix() - 10 })},
-		{check: "AgentSilent", name: "it did not", change: onWorker(func(n *cluster.Node) { n.Asked = 3 }), want: Block, unknown: true, deferred: true},
+		{check: "AgentSilent", name: "answered"},
+		{check: "AgentSilent", name: "requested seconds ago", change: onWorker(func(n *cluster.Node) { n.Asked = clustertest.Now.Unix() - 10 })},
+		{check: "AgentSilent", name: "not answered", change: onWorker(func(n *cluster.Node) { n.Asked = 3 }), want: Block, unknown: true, deferred: true},
 
-		{check: "ReportOfAnotherMachine", name: "the same"},
-		{check: "ReportOfAnotherMachine", name: "joined anew under its name", change: onWorker(func(n *cluster.Node) { n.UID = "new" }), want: Block, unknown: true},
+		{check: "ReportOfAnotherMachine", name: "same machine"},
+		{check: "ReportOfAnotherMachine", name: "joined again under the same name", change: onWorker(func(n *cluster.Node) { n.UID = "new" }), want: Block, unknown: true},
 
 		{check: "ReleaseKeyMissing", name: "pinned"},
 		{check: "ReleaseKeyMissing", name: "none", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.ReleaseKeys = nil }), want: Block},
@@ -624,79 +625,79 @@ func hostSituations() []situation {
 	return []situation{
 		{check: "RpmHost", name: "deb"},
 		{check: "RpmHost", name: "rpm", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = refitv1alpha1.PackageRpm }), want: Block},
-		{check: "RpmHost", name: "not known", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" }), want: Block, unknown: true},
+		{check: "RpmHost", name: "unknown", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" }), want: Block, unknown: true},
 
-		{check: "ReadOnlyHost", name: "can be written"},
-		{check: "ReadOnlyHost", name: "cannot be written", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.ReadOnlyPaths = []string{"/usr/bin"} }), want: Block},
+		{check: "ReadOnlyHost", name: "writable"},
+		{check: "ReadOnlyHost", name: "read-only", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.ReadOnlyPaths = []string{"/usr/bin"} }), want: Block},
 
-		{check: "DiskTooSmall", name: "room enough"},
-		{check: "DiskTooSmall", name: "too little", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeMiB = 2047 }), want: Block},
+		{check: "DiskTooSmall", name: "enough space"},
+		{check: "DiskTooSmall", name: "too little space", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeMiB = 2047 }), want: Block},
 		{
-			check: "DiskTooSmall", name: "little, and nobody knows the need", want: Warn,
+			check: "DiskTooSmall", name: "little space, required space unknown", want: Warn,
 			change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeMiB, r.Disks[0].NeededMiB = 900, 0 }),
 		},
 
 		{check: "InodesLow", name: "10 percent", change: inodes(10)},
 		{check: "InodesLow", name: "9 percent", change: inodes(9), want: Warn},
 		{check: "InodesLow", name: "4 percent", change: inodes(4), want: Block},
-		{check: "InodesLow", name: "not told", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeInodesPercent = nil })},
+		{check: "InodesLow", name: "not reported", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Disks[0].FreeInodesPercent = nil })},
 
 		{check: "CgroupV1", name: "v2"},
 		{check: "CgroupV1", name: "v1", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 1 }), want: Block},
-		{check: "CgroupV1", name: "v1, on the way to 1.34", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 1 }), from: "v1.33.9", to: "v1.34.4"},
+		{check: "CgroupV1", name: "v1, upgrade to 1.34", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 1 }), from: "v1.33.9", to: "v1.34.4"},
 		{
-			check: "CgroupV1", name: "v1, and the cluster's kubelets do not mind", want: Warn,
+			check: "CgroupV1", name: "v1, allowed by the cluster's kubelet configuration", want: Warn,
 			change: all(report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 1 }), func(s *snapshot) { s.Kubeadm.Kubelet.FailCgroupV1 = &no }),
 		},
 		{
-			check: "CgroupV1", name: "v1, and only this kubelet does not mind until kubeadm writes its configuration anew", want: Block,
+			check: "CgroupV1", name: "v1, allowed only by the configuration of this kubelet, which kubeadm overwrites", want: Block,
 			change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion, r.Kubelet.FailCgroupV1 = 1, &no }),
 		},
-		{check: "CgroupV1", name: "not known", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 0 }), want: Block, unknown: true},
+		{check: "CgroupV1", name: "unknown", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 0 }), want: Block, unknown: true},
 
 		{check: "CRIRuntimeConfigMissing", name: "containerd 2"},
 		{
-			check: "CRIRuntimeConfigMissing", name: "the runtime says no", want: Warn,
+			check: "CRIRuntimeConfigMissing", name: "not supported by the runtime", want: Warn,
 			change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CRI.RuntimeConfig = &no }),
 		},
 		{
-			check: "CRIRuntimeConfigMissing", name: "containerd 1, without an agent", bare: true, want: Warn,
+			check: "CRIRuntimeConfigMissing", name: "containerd 1, no agent", bare: true, want: Warn,
 			change: onWorker(func(n *cluster.Node) { n.Runtime = "containerd://1.6.20" }),
 		},
 		{
-			check: "CRIRuntimeConfigMissing", name: "containerd 1, to 1.38", bare: true, to: "v1.38.0", want: Block,
+			check: "CRIRuntimeConfigMissing", name: "containerd 1, upgrade to 1.38", bare: true, to: "v1.38.0", want: Block,
 			change: onWorker(func(n *cluster.Node) { n.Runtime = "containerd://1.6.20" }),
 		},
 		{
-			check: "CRIRuntimeConfigMissing", name: "containerd 1, and the ClusterRelease brings 2", bare: true,
+			check: "CRIRuntimeConfigMissing", name: "containerd 1, the ClusterRelease upgrades to 2", bare: true,
 			change: all(onWorker(func(n *cluster.Node) { n.Runtime = "containerd://1.6.20" }), func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" }),
 		},
-		{check: "CRIRuntimeConfigMissing", name: "another runtime, without an agent", bare: true, change: onWorker(func(n *cluster.Node) { n.Runtime = "cri-o://1.30.0" })},
+		{check: "CRIRuntimeConfigMissing", name: "other runtime, no agent", bare: true, change: onWorker(func(n *cluster.Node) { n.Runtime = "cri-o://1.30.0" })},
 
 		{check: "CertificateExpired", name: "valid"},
 		{check: "CertificateExpired", name: "expired", change: certificate("apiserver", -3*day, false), want: Block},
-		{check: "CertificateExpired", name: "expired, and its CA is elsewhere", change: certificate("apiserver", -3*day, true), want: Block},
+		{check: "CertificateExpired", name: "expired, external CA", change: certificate("apiserver", -3*day, true), want: Block},
 
 		{check: "CertificateExpiresSoon", name: "in 31 days", change: certificate("apiserver", 31*day, false)},
 		{check: "CertificateExpiresSoon", name: "in 29 days", change: certificate("apiserver", 29*day, false), want: Warn},
 		{check: "CertificateExpiresSoon", name: "a CA", change: certificate("etcd-ca", 29*day, false), want: Warn},
-		{check: "CertificateExpiresSoon", name: "the kubelet's own", change: certificate("kubelet-client-current", 5*time.Hour, false), want: Warn},
+		{check: "CertificateExpiresSoon", name: "kubelet certificate", change: certificate("kubelet-client-current", 5*time.Hour, false), want: Warn},
 
 		{check: "ClockSkewed", name: "4 seconds", change: clock(4000)},
 		{check: "ClockSkewed", name: "5 seconds behind", change: clock(-5000), want: Warn},
 		{check: "ClockSkewed", name: "2 minutes ahead", change: clock(120_000), want: Block},
 
-		{check: "EndpointUnreachable", name: "reached"},
-		{check: "EndpointUnreachable", name: "not reached", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.EndpointReachable = &no }), want: Block},
-		{check: "EndpointUnreachable", name: "not known", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.EndpointReachable = nil }), want: Warn, unknown: true},
+		{check: "EndpointUnreachable", name: "reachable"},
+		{check: "EndpointUnreachable", name: "unreachable", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.EndpointReachable = &no }), want: Block},
+		{check: "EndpointUnreachable", name: "unknown", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.EndpointReachable = nil }), want: Warn, unknown: true},
 
-		{check: "ManifestUnparsable", name: "all are pods"},
+		{check: "ManifestUnparsable", name: "all valid"},
 		{
-			check: "ManifestUnparsable", name: "a backup beside them", want: Block,
+			check: "ManifestUnparsable", name: "backup file in the directory", want: Block,
 			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.UnparsableManifests = []string{"etcd.yaml.orig"} }),
 		},
 
-		{check: "ManifestHandEdited", name: "as kubeadm writes them"},
+		{check: "ManifestHandEdited", name: "unchanged"},
 		{
 			check: "ManifestHandEdited", name: "edited", want: Warn,
 			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) {
@@ -704,28 +705,28 @@ func hostSituations() []situation {
 			}),
 		},
 		{
-			check: "ManifestHandEdited", name: "nothing to compare with", want: Info, unknown: true,
+			check: "ManifestHandEdited", name: "no rendered manifest", want: Info, unknown: true,
 			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.Known = false }),
 		},
 
-		{check: "StaticPodReferencesAPI", name: "to 1.36", change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.APIReferences = []string{"kube-vip"} })},
+		{check: "StaticPodReferencesAPI", name: "upgrade to 1.36", change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.APIReferences = []string{"kube-vip"} })},
 		{
-			check: "StaticPodReferencesAPI", name: "to 1.37", to: "v1.37.1", want: Block,
+			check: "StaticPodReferencesAPI", name: "upgrade to 1.37", to: "v1.37.1", want: Block,
 			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.APIReferences = []string{"kube-vip"} }),
 		},
 
-		{check: "KubeletReplaced", name: "the same"},
-		{check: "KubeletReplaced", name: "another on disk", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Versions.KubeletOnDisk = "v1.36.1" }), want: Warn},
+		{check: "KubeletReplaced", name: "same version"},
+		{check: "KubeletReplaced", name: "different version on disk", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Versions.KubeletOnDisk = "v1.36.1" }), want: Warn},
 
-		{check: "PackagesHeld", name: "Kubernetes is held, as it should be", change: all(
+		{check: "PackagesHeld", name: "Kubernetes on hold", change: all(
 			report(func(r *refitv1alpha1.NodeReportStatus) { r.HeldPackages = []string{"kubeadm", "kubelet"} }),
 			func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" })},
-		{check: "PackagesHeld", name: "containerd is held, and the ClusterRelease brings it", want: Warn, change: all(
+		{check: "PackagesHeld", name: "containerd on hold, the ClusterRelease upgrades it", want: Warn, change: all(
 			report(func(r *refitv1alpha1.NodeReportStatus) { r.HeldPackages = []string{"containerd.io"} }),
 			func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" })},
 
-		{check: "HostnameDiffers", name: "with its domain", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Hostname = "Worker-1.example.com" })},
-		{check: "HostnameDiffers", name: "another", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Hostname = "rack-7" }), want: Info},
+		{check: "HostnameDiffers", name: "with domain", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Hostname = "Worker-1.example.com" })},
+		{check: "HostnameDiffers", name: "different", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Hostname = "rack-7" }), want: Info},
 
 		{check: "SwapOn", name: "off"},
 		{check: "SwapOn", name: "on", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.SwapOn = &yes }), want: Info},
@@ -741,69 +742,69 @@ func drainSituations() []situation {
 		return all(pods("Deployment", "cart", map[string]int32{"worker-1": 9}, func(w *cluster.Workload) { w.GraceSeconds = grace }), clustertest.Budget("shop", "cart", 1, "cart"))
 	}
 	return []situation{
-		{check: "BudgetNeverAllows", name: "one may go", change: cart(1)},
-		{check: "BudgetNeverAllows", name: "none may ever go", change: cart(0), want: Block},
+		{check: "BudgetNeverAllows", name: "one disruption allowed", change: cart(1)},
+		{check: "BudgetNeverAllows", name: "no disruption allowed", change: cart(0), want: Block},
 		{
 			check: "BudgetNeverAllows", name: "one replica and minAvailable 1", want: Block,
 			change: all(pods("Deployment", "cart", map[string]int32{"worker-1": 1}), clustertest.Budget("shop", "cart", 0, "cart")),
 		},
 		{
-			check: "BudgetNeverAllows", name: "none may ever go, by a number of minAvailable", want: Block,
+			check: "BudgetNeverAllows", name: "no disruption allowed, minAvailable as a number", want: Block,
 			change: cart(0, func(b *cluster.Budget) { b.MinAvailable, b.MaxUnavailable = "2", "" }),
 		},
 		{
-			check: "BudgetNeverAllows", name: "none may ever go, by a percentage of minAvailable", want: Block,
+			check: "BudgetNeverAllows", name: "no disruption allowed, minAvailable as a percentage", want: Block,
 			change: cart(0, func(b *cluster.Budget) { b.MinAvailable, b.MaxUnavailable = "100%", "" }),
 		},
 		{
-			check: "BudgetNeverAllows", name: "none may ever go, and the pod never started",
+			check: "BudgetNeverAllows", name: "no disruption allowed, the pod never started",
 			change: all(cart(0), onEveryPodSet(func(set *cluster.PodSet) { set.Free = set.Count })),
 		},
-		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to skip the node", change: cart(0), spec: whenBlocked(refitv1alpha1.OnBlockedSkip), want: Warn},
-		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to delete", change: cart(0), spec: whenBlocked(refitv1alpha1.OnBlockedDelete), want: Warn},
-		{check: "BudgetNeverAllows", name: "none may ever go, and a patch drains nothing", change: cart(0), from: "v1.36.1"},
+		{check: "BudgetNeverAllows", name: "no disruption allowed, onBlocked Skip", change: cart(0), spec: whenBlocked(refitv1alpha1.OnBlockedSkip), want: Warn},
+		{check: "BudgetNeverAllows", name: "no disruption allowed, onBlocked Delete", change: cart(0), spec: whenBlocked(refitv1alpha1.OnBlockedDelete), want: Warn},
+		{check: "BudgetNeverAllows", name: "no disruption allowed, patch upgrade without drain", change: cart(0), from: "v1.36.1"},
 		{
-			check: "BudgetNeverAllows", name: "none may ever go, and this pool drains for a patch too", change: cart(0), from: "v1.36.1", want: Block,
+			check: "BudgetNeverAllows", name: "no disruption allowed, pool that drains for patch upgrades", change: cart(0), from: "v1.36.1", want: Block,
 			spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) {
 				spec.Pools = []refitv1alpha1.Pool{{Name: "default", Drain: refitv1alpha1.Drain{When: refitv1alpha1.DrainAllReleases}}}
 			},
 		},
 		{
-			check: "BudgetNeverAllows", name: "none may ever go, on a node of a pool with a policy of its own", change: cart(0), want: Warn,
+			check: "BudgetNeverAllows", name: "no disruption allowed, pool with its own policy", change: cart(0), want: Warn,
 			spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) {
 				spec.Pools = []refitv1alpha1.Pool{{
 					Name: "all", NodeSelector: refitv1alpha1.Labels{"kubernetes.io/os": "linux"}, Drain: refitv1alpha1.Drain{OnBlocked: refitv1alpha1.OnBlockedSkip},
 				}}
 			},
 		},
-		{check: "BudgetNeverAllows", name: "none may ever go, and the policy is to fail", change: cart(0), spec: whenBlocked(refitv1alpha1.OnBlockedFail), want: Block},
-		{check: "BudgetNeverAllows", name: "none may ever go, and workers do not move", change: cart(0), spec: scope(refitv1alpha1.ScopeControlPlane)},
+		{check: "BudgetNeverAllows", name: "no disruption allowed, onBlocked Fail", change: cart(0), spec: whenBlocked(refitv1alpha1.OnBlockedFail), want: Block},
+		{check: "BudgetNeverAllows", name: "no disruption allowed, workers out of scope", change: cart(0), spec: scope(refitv1alpha1.ScopeControlPlane)},
 		{
-			check: "BudgetNeverAllows", name: "none may ever go, on the only node", single: true,
+			check: "BudgetNeverAllows", name: "no disruption allowed, single node", single: true,
 			change: all(pods("Deployment", "cart", map[string]int32{"cp-1": 1}), clustertest.Budget("shop", "cart", 0, "cart")),
 		},
-		{check: "BudgetNeverAllows", name: "of a DaemonSet", change: all(pods("DaemonSet", "cart", onBoth), clustertest.Budget("shop", "cart", 0, "cart"))},
+		{check: "BudgetNeverAllows", name: "DaemonSet", change: all(pods("DaemonSet", "cart", onBoth), clustertest.Budget("shop", "cart", 0, "cart"))},
 
-		{check: "BudgetFailed", name: "counted", change: cart(1)},
-		{check: "BudgetFailed", name: "cannot be counted", change: cart(1, func(b *cluster.Budget) { b.Failure, b.Allowed = "found no controller for pod cart-1", 0 }), want: Block},
+		{check: "BudgetFailed", name: "computed", change: cart(1)},
+		{check: "BudgetFailed", name: "cannot be computed", change: cart(1, func(b *cluster.Budget) { b.Failure, b.Allowed = "found no controller for pod cart-1", 0 }), want: Block},
 
-		{check: "BudgetsOverlap", name: "one budget", change: cart(1)},
-		{check: "BudgetsOverlap", name: "two budgets", change: overlap, want: Block},
-		{check: "BudgetsOverlap", name: "two budgets, each of which covers another pod of the owner", change: split("StatefulSet", func(*cluster.Workload) {})},
+		{check: "BudgetsOverlap", name: "one PDB", change: cart(1)},
+		{check: "BudgetsOverlap", name: "two PDBs", change: overlap, want: Block},
+		{check: "BudgetsOverlap", name: "two PDBs that cover different pods of the owner", change: split("StatefulSet", func(*cluster.Workload) {})},
 		{
-			check: "BudgetsOverlap", name: "two budgets, and the pods are ending",
+			check: "BudgetsOverlap", name: "two PDBs, the pods are terminating",
 			change: all(overlap, onEveryPodSet(func(set *cluster.PodSet) { set.Free = set.Count })),
 		},
-		{check: "BudgetsOverlap", name: "two budgets, and the policy is to skip the node", change: overlap, spec: whenBlocked(refitv1alpha1.OnBlockedSkip), want: Warn},
+		{check: "BudgetsOverlap", name: "two PDBs, onBlocked Skip", change: overlap, spec: whenBlocked(refitv1alpha1.OnBlockedSkip), want: Warn},
 
-		{check: "BudgetWaitsForNode", name: "pods that can go elsewhere", change: bound(func(*cluster.Workload) {}, 1)},
-		{check: "BudgetWaitsForNode", name: "two on a node that can run there only, one may go", change: bound(func(w *cluster.Workload) { w.NodeBound = true }, 1), want: Block},
-		{check: "BudgetWaitsForNode", name: "two on a node that can run there only, two may go", change: bound(func(w *cluster.Workload) { w.NodeBound = true }, 2)},
-		{check: "BudgetWaitsForNode", name: "two on a node with a local volume, one may go", change: bound(func(w *cluster.Workload) { w.LocalVolume = true }, 1), want: Warn},
+		{check: "BudgetWaitsForNode", name: "pods that can move", change: bound(func(*cluster.Workload) {}, 1)},
+		{check: "BudgetWaitsForNode", name: "two pods bound to a node, one disruption allowed", change: bound(func(w *cluster.Workload) { w.NodeBound = true }, 1), want: Block},
+		{check: "BudgetWaitsForNode", name: "two pods bound to a node, two disruptions allowed", change: bound(func(w *cluster.Workload) { w.NodeBound = true }, 2)},
+		{check: "BudgetWaitsForNode", name: "two pods with a local volume, one disruption allowed", change: bound(func(w *cluster.Workload) { w.LocalVolume = true }, 1), want: Warn},
 
 		{check: "BudgetExhausted", name: "healthy", change: cart(1)},
-		{check: "BudgetExhausted", name: "too few are healthy", change: cart(1, func(b *cluster.Budget) { b.Healthy, b.Allowed = 1, 0 }), want: Warn},
-		{check: "BudgetExhausted", name: "too few are healthy, and these are the unhealthy ones, which may always go", change: all(
+		{check: "BudgetExhausted", name: "too few healthy pods", change: cart(1, func(b *cluster.Budget) { b.Healthy, b.Allowed = 1, 0 }), want: Warn},
+		{check: "BudgetExhausted", name: "too few healthy pods, AlwaysAllow for the unhealthy ones", change: all(
 			cart(1, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.AlwaysAllowUnhealthy = 1, 0, true }),
 			clustertest.OnEveryNode(func(n *cluster.Node) {
 				for i := range n.Pods {
@@ -814,17 +815,17 @@ func drainSituations() []situation {
 		{check: "BudgetUnobserved", name: "observed", change: cart(1)},
 		{check: "BudgetUnobserved", name: "not observed", change: cart(1, func(b *cluster.Budget) { b.Observed = false }), want: Warn, unknown: true},
 
-		{check: "BudgetMatchesNothing", name: "it matches", change: cart(1)},
-		{check: "BudgetMatchesNothing", name: "it does not", change: clustertest.Budget("shop", "old", 1), want: Info},
+		{check: "BudgetMatchesNothing", name: "matches pods", change: cart(1)},
+		{check: "BudgetMatchesNothing", name: "matches no pods", change: clustertest.Budget("shop", "old", 1), want: Info},
 
 		{check: "NodesShareBudget", name: "one node at a time", change: cart(1)},
-		{check: "NodesShareBudget", name: "two nodes at a time, and one pod may go", change: cart(1), spec: twoAtOnce, want: Info},
-		{check: "NodesShareBudget", name: "two nodes at a time, and both pods may go", change: cart(2), spec: twoAtOnce},
+		{check: "NodesShareBudget", name: "two nodes at a time, one disruption allowed", change: cart(1), spec: twoAtOnce, want: Info},
+		{check: "NodesShareBudget", name: "two nodes at a time, two disruptions allowed", change: cart(2), spec: twoAtOnce},
 
-		{check: "DrainExceedsTimeout", name: "nine rounds of a minute", change: slow(30)},
+		{check: "DrainExceedsTimeout", name: "nine rounds of one minute", change: slow(30)},
 		{check: "DrainExceedsTimeout", name: "nine rounds of two and a half minutes", change: slow(120), want: Warn},
 		{
-			check: "DrainExceedsTimeout", name: "one pod that takes an hour", want: Warn,
+			check: "DrainExceedsTimeout", name: "one pod with a grace period of one hour", want: Warn,
 			change: pods("StatefulSet", "db", map[string]int32{"worker-1": 1}, func(w *cluster.Workload) { w.GraceSeconds = 3600 }),
 		},
 	}
@@ -836,54 +837,54 @@ func workloadSituations() []situation {
 		return pods("Deployment", "cache", map[string]int32{"worker-1": 2}, func(w *cluster.Workload) { w.Request.Memory = memory })
 	}
 	return []situation{
-		{check: "NoCapacity", name: "room enough", change: large(4 << 30)},
-		{check: "NoCapacity", name: "one of two pods finds no room", change: large(10 << 30), want: Warn},
+		{check: "NoCapacity", name: "enough capacity", change: large(4 << 30)},
+		{check: "NoCapacity", name: "one of two pods does not fit", change: large(10 << 30), want: Warn},
 		{check: "NoCapacity", name: "both workers at once", change: large(4 << 30), spec: twoAtOnce, want: Warn},
-		{check: "NoCapacity", name: "nobody told what nodes have", change: all(large(10<<30), clustertest.OnEveryNode(func(n *cluster.Node) { n.Allocatable = cluster.Resources{} }))},
+		{check: "NoCapacity", name: "unknown allocatable resources", change: all(large(10<<30), clustertest.OnEveryNode(func(n *cluster.Node) { n.Allocatable = cluster.Resources{} }))},
 
-		{check: "UnmanagedPod", name: "of a Deployment", change: pods("Deployment", "cart", one)},
-		{check: "UnmanagedPod", name: "of nobody", change: pods("Pod", "debug", one), want: Block},
-		{check: "UnmanagedPod", name: "of nobody, and a patch drains nothing", change: pods("Pod", "debug", one), from: "v1.36.1"},
-		{check: "UnmanagedPod", name: "of the kubelet", change: pods("Node", "static", one)},
+		{check: "UnmanagedPod", name: "Deployment", change: pods("Deployment", "cart", one)},
+		{check: "UnmanagedPod", name: "no controller", change: pods("Pod", "debug", one), want: Block},
+		{check: "UnmanagedPod", name: "no controller, patch upgrade without drain", change: pods("Pod", "debug", one), from: "v1.36.1"},
+		{check: "UnmanagedPod", name: "static pod", change: pods("Node", "static", one)},
 
 		{check: "LocalDataLost", name: "no emptyDir", change: pods("Deployment", "cart", one)},
-		{check: "LocalDataLost", name: "of a Deployment", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.LocalData = true }), want: Info},
-		{check: "LocalDataLost", name: "of a StatefulSet", change: pods("StatefulSet", "db", one, func(w *cluster.Workload) { w.LocalData = true }), want: Warn},
+		{check: "LocalDataLost", name: "Deployment", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.LocalData = true }), want: Info},
+		{check: "LocalDataLost", name: "StatefulSet", change: pods("StatefulSet", "db", one, func(w *cluster.Workload) { w.LocalData = true }), want: Warn},
 
-		{check: "PodNodeBound", name: "free", change: pods("Deployment", "cart", one)},
-		{check: "PodNodeBound", name: "one pod, by its selector", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.NodeBound = true }), want: Warn},
+		{check: "PodNodeBound", name: "not bound", change: pods("Deployment", "cart", one)},
+		{check: "PodNodeBound", name: "one pod, by nodeSelector", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.NodeBound = true }), want: Warn},
 		{
-			check: "PodNodeBound", name: "two pods that different budgets cover", want: Info,
+			check: "PodNodeBound", name: "two pods covered by different PDBs", want: Info,
 			change: split("StatefulSet", func(w *cluster.Workload) { w.LocalVolume = true }),
 		},
-		{check: "PodNodeBound", name: "two pods, by their volumes", change: pods("StatefulSet", "db", onBoth, func(w *cluster.Workload) { w.LocalVolume = true }), want: Info},
+		{check: "PodNodeBound", name: "two pods, by local volumes", change: pods("StatefulSet", "db", onBoth, func(w *cluster.Workload) { w.LocalVolume = true }), want: Info},
 
 		{check: "PodStuckTerminating", name: "none", change: pods("Deployment", "cart", one)},
-		{check: "PodStuckTerminating", name: "one that has time left", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Terminating = 1 })},
+		{check: "PodStuckTerminating", name: "one within its grace period", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Terminating = 1 })},
 		{check: "PodStuckTerminating", name: "one", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Terminating, w.Stuck = 1, 1 }), want: Warn},
 		{
-			check: "PodStuckTerminating", name: "two that different budgets cover", want: Warn,
+			check: "PodStuckTerminating", name: "two covered by different PDBs", want: Warn,
 			change: split("StatefulSet", func(w *cluster.Workload) { w.Terminating, w.Stuck = 1, 1 }),
 		},
-		{check: "PodStuckTerminating", name: "one, held by a finalizer", want: Warn, change: pods("Deployment", "cart", one, func(w *cluster.Workload) {
+		{check: "PodStuckTerminating", name: "one with a finalizer", want: Warn, change: pods("Deployment", "cart", one, func(w *cluster.Workload) {
 			w.Terminating, w.Stuck, w.Finalizers = 1, 1, []string{"shop.example/cleanup"}
 		})},
 
 		{check: "PodHasFinalizer", name: "none", change: pods("Job", "report", one)},
-		{check: "PodHasFinalizer", name: "another", want: Warn, change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Finalizers = []string{"shop.example/cleanup"} })},
+		{check: "PodHasFinalizer", name: "custom finalizer", want: Warn, change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Finalizers = []string{"shop.example/cleanup"} })},
 
 		{check: "PodNotSafeToEvict", name: "safe", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.SafeToEvict = cluster.Yes })},
 		{check: "PodNotSafeToEvict", name: "not safe", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.SafeToEvict = cluster.No }), want: Warn},
 
-		{check: "SingleReplica", name: "two", change: pods("Deployment", "cart", onBoth)},
-		{check: "SingleReplica", name: "two that different budgets cover", change: split("StatefulSet", func(*cluster.Workload) {})},
-		{check: "SingleReplica", name: "one", change: pods("Deployment", "cart", one), want: Info},
-		{check: "SingleReplica", name: "a Job", change: pods("Job", "report", one)},
+		{check: "SingleReplica", name: "two replicas", change: pods("Deployment", "cart", onBoth)},
+		{check: "SingleReplica", name: "two replicas covered by different PDBs", change: split("StatefulSet", func(*cluster.Workload) {})},
+		{check: "SingleReplica", name: "one replica", change: pods("Deployment", "cart", one), want: Info},
+		{check: "SingleReplica", name: "Job", change: pods("Job", "report", one)},
 
 		{check: "SystemPodsNotReady", name: "all ready"},
-		{check: "SystemPodsNotReady", name: "one is not", change: func(s *snapshot) { s.Workloads[1].Ready = 1 }, want: Warn},
+		{check: "SystemPodsNotReady", name: "one not ready", change: func(s *snapshot) { s.Workloads[1].Ready = 1 }, want: Warn},
 		{
-			check: "SystemPodsNotReady", name: "one is not, and a budget covers it alone", want: Warn,
+			check: "SystemPodsNotReady", name: "one not ready, covered by its own PDB", want: Warn,
 			change: split("Deployment", func(w *cluster.Workload) {
 				w.Namespace = "kube-system"
 				if w.Budgets[0] == "replicas" {
@@ -891,7 +892,7 @@ func workloadSituations() []situation {
 				}
 			}),
 		},
-		{check: "SystemPodsNotReady", name: "of another namespace", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Ready = -1 })},
+		{check: "SystemPodsNotReady", name: "other namespace", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.Ready = -1 })},
 	}
 }
 
@@ -901,7 +902,7 @@ func extensionSituations() []situation {
 			w.Backend.Ready, w.Backend.Nodes, w.Resources, w.ReachesItself = 1, []string{"worker-1"}, resources, true
 		})
 	}
-	away := func(resource string) change {
+	noReadyPods := func(resource string) change {
 		return webhook(func(w *cluster.Webhook) { w.Backend.Ready, w.Backend.Nodes, w.Resources = 0, nil, []string{resource} })
 	}
 	api := func(name string, available cluster.Answer) change {
@@ -910,80 +911,80 @@ func extensionSituations() []situation {
 		}
 	}
 	return []situation{
-		{check: "WebhookUnreachable", name: "answered for", change: webhook(func(*cluster.Webhook) {})},
-		{check: "WebhookUnreachable", name: "no pod is ready, asked about pods", change: away("/pods"), want: Block},
-		{check: "WebhookUnreachable", name: "no pod is ready, asked about everything", change: away("*/*"), want: Block},
-		{check: "WebhookUnreachable", name: "no pod is ready, asked about its own kind", change: away("shop.example/carts"), want: Warn},
-		{check: "WebhookUnreachable", name: "no pod is ready, and it fails open", change: all(away("/pods"), func(s *snapshot) { s.Webhooks[0].FailClosed = false })},
-		{check: "WebhookUnreachable", name: "its Service is gone", change: webhook(func(w *cluster.Webhook) { w.Backend.Found = cluster.No }), want: Block},
-		{check: "WebhookUnreachable", name: "its Service is gone, and that of another entry is not", want: Block, change: all(
+		{check: "WebhookUnreachable", name: "ready", change: webhook(func(*cluster.Webhook) {})},
+		{check: "WebhookUnreachable", name: "no ready pods, matches pods", change: noReadyPods("/pods"), want: Block},
+		{check: "WebhookUnreachable", name: "no ready pods, matches everything", change: noReadyPods("*/*"), want: Block},
+		{check: "WebhookUnreachable", name: "no ready pods, matches its own kind", change: noReadyPods("shop.example/carts"), want: Warn},
+		{check: "WebhookUnreachable", name: "no ready pods, fails open", change: all(noReadyPods("/pods"), func(s *snapshot) { s.Webhooks[0].FailClosed = false })},
+		{check: "WebhookUnreachable", name: "Service missing", change: webhook(func(w *cluster.Webhook) { w.Backend.Found = cluster.No }), want: Block},
+		{check: "WebhookUnreachable", name: "Service missing, another entry in use", want: Block, change: all(
 			webhook(func(w *cluster.Webhook) { w.Backend.Found = cluster.No }),
 			webhook(func(w *cluster.Webhook) { w.Name = "mutate.policy.example" }),
 		)},
-		{check: "WebhookUnreachable", name: "no pod is ready, asked about a subresource", change: away("/pods/exec"), want: Warn},
-		{check: "WebhookUnreachable", name: "no pod is ready, asked about all subresources too", change: away("/pods/*"), want: Block},
-		{check: "WebhookUnreachable", name: "no pod is ready, asked about nodes in namespaces, of which there are none", want: Warn, change: all(
-			away("/nodes"), func(s *snapshot) { s.Webhooks[0].OnlyNamespaced = []string{"/nodes"} },
+		{check: "WebhookUnreachable", name: "no ready pods, matches a subresource", change: noReadyPods("/pods/exec"), want: Warn},
+		{check: "WebhookUnreachable", name: "no ready pods, matches all subresources", change: noReadyPods("/pods/*"), want: Block},
+		{check: "WebhookUnreachable", name: "no ready pods, matches nodes with namespaced scope", want: Warn, change: all(
+			noReadyPods("/nodes"), func(s *snapshot) { s.Webhooks[0].OnlyNamespaced = []string{"/nodes"} },
 		)},
-		{check: "WebhookUnreachable", name: "not known", change: webhook(func(w *cluster.Webhook) { w.Backend.Found = cluster.Unknown }), want: Block, unknown: true},
+		{check: "WebhookUnreachable", name: "unknown", change: webhook(func(w *cluster.Webhook) { w.Backend.Found = cluster.Unknown }), want: Block, unknown: true},
 		{check: "WebhookUnreachable", name: "outside the cluster", change: webhook(func(w *cluster.Webhook) { w.Backend, w.URL = nil, "https://policy.example/validate" }), want: Warn, unknown: true},
 
 		{check: "WebhookHasOneReplica", name: "two on two nodes", change: webhook(func(*cluster.Webhook) {})},
-		{check: "WebhookHasOneReplica", name: "one, asked about pods", change: oneReplica("/pods"), want: Block},
+		{check: "WebhookHasOneReplica", name: "one, matches pods", change: oneReplica("/pods"), want: Block},
 		{
-			check: "WebhookHasOneReplica", name: "two on one node, asked about pods", want: Warn,
+			check: "WebhookHasOneReplica", name: "two on one node, matches pods", want: Warn,
 			change: webhook(func(w *cluster.Webhook) { w.Backend.Nodes = []string{"worker-1"} }),
 		},
 		{
-			check: "WebhookHasOneReplica", name: "one, asked about pods but for its own namespace", want: Warn,
+			check: "WebhookHasOneReplica", name: "one, matches pods except in its own namespace", want: Warn,
 			change: all(oneReplica("/pods"), func(s *snapshot) { s.Webhooks[0].ReachesItself = false }),
 		},
 		{
-			check: "WebhookHasOneReplica", name: "one, asked about pods with a label", want: Warn,
+			check: "WebhookHasOneReplica", name: "one, matches pods with a label", want: Warn,
 			change: all(oneReplica("/pods"), func(s *snapshot) { s.Webhooks[0].HasObjectSelector = true }),
 		},
 		{
-			check: "WebhookHasOneReplica", name: "one, asked about pods on a condition", want: Warn,
+			check: "WebhookHasOneReplica", name: "one, matches pods with matchConditions", want: Warn,
 			change: all(oneReplica("/pods"), func(s *snapshot) { s.Webhooks[0].HasMatchConditions = true }),
 		},
-		{check: "WebhookHasOneReplica", name: "one, asked about commands in pods", change: oneReplica("/pods/exec"), want: Info},
-		{check: "WebhookHasOneReplica", name: "one, asked only when something is deleted", change: oneReplica()},
-		{check: "WebhookHasOneReplica", name: "one, asked about config maps", change: oneReplica("/configmaps"), want: Warn},
-		{check: "WebhookHasOneReplica", name: "one, asked about its own kind", change: oneReplica("cert-manager.io/certificates"), want: Info},
-		{check: "WebhookHasOneReplica", name: "one that fails open", change: all(oneReplica("/pods"), func(s *snapshot) { s.Webhooks[0].FailClosed = false })},
+		{check: "WebhookHasOneReplica", name: "one, matches pods/exec", change: oneReplica("/pods/exec"), want: Info},
+		{check: "WebhookHasOneReplica", name: "one, matches only deletions", change: oneReplica()},
+		{check: "WebhookHasOneReplica", name: "one, matches ConfigMaps", change: oneReplica("/configmaps"), want: Warn},
+		{check: "WebhookHasOneReplica", name: "one, matches its own kind", change: oneReplica("cert-manager.io/certificates"), want: Info},
+		{check: "WebhookHasOneReplica", name: "one, fails open", change: all(oneReplica("/pods"), func(s *snapshot) { s.Webhooks[0].FailClosed = false })},
 		{check: "WebhookHasOneReplica", name: "one on a node that is not drained", change: oneReplica("/pods"), from: "v1.36.1"},
 
 		{check: "WebhookCAExpired", name: "valid", change: webhook(func(*cluster.Webhook) {})},
 		{check: "WebhookCAExpired", name: "no bundle", change: webhook(func(w *cluster.Webhook) { w.CANotAfter = time.Time{} })},
-		{check: "WebhookCAExpired", name: "expired, and it fails closed", change: webhook(func(w *cluster.Webhook) { w.CANotAfter = clustertest.Now.Add(-time.Hour) }), want: Block},
+		{check: "WebhookCAExpired", name: "expired, fails closed", change: webhook(func(w *cluster.Webhook) { w.CANotAfter = clustertest.Now.Add(-time.Hour) }), want: Block},
 		{
-			check: "WebhookCAExpired", name: "expired, and it fails open", want: Warn,
+			check: "WebhookCAExpired", name: "expired, fails open", want: Warn,
 			change: webhook(func(w *cluster.Webhook) { w.CANotAfter, w.FailClosed = clustertest.Now.Add(-72*time.Hour), false }),
 		},
-		{check: "WebhookCAExpired", name: "soon", change: webhook(func(w *cluster.Webhook) { w.CANotAfter = clustertest.Now.Add(72 * time.Hour) }), want: Warn},
-		{check: "WebhookCAExpired", name: "unreadable", change: webhook(func(w *cluster.Webhook) { w.CAError = "no PEM" }), want: Warn, unknown: true},
+		{check: "WebhookCAExpired", name: "expires soon", change: webhook(func(w *cluster.Webhook) { w.CANotAfter = clustertest.Now.Add(72 * time.Hour) }), want: Warn},
+		{check: "WebhookCAExpired", name: "invalid", change: webhook(func(w *cluster.Webhook) { w.CAError = "no PEM" }), want: Warn, unknown: true},
 
-		{check: "WebhookReachesSystem", name: "it leaves the system out", change: webhook(func(*cluster.Webhook) {})},
-		{check: "WebhookReachesSystem", name: "it does not", change: webhook(func(w *cluster.Webhook) { w.Mutating, w.Reaches = true, []string{"kube-system"} }), want: Warn},
+		{check: "WebhookReachesSystem", name: "excludes system namespaces", change: webhook(func(*cluster.Webhook) {})},
+		{check: "WebhookReachesSystem", name: "matches system namespaces", change: webhook(func(w *cluster.Webhook) { w.Mutating, w.Reaches = true, []string{"kube-system"} }), want: Warn},
 		{
-			check: "WebhookReachesSystem", name: "it does not, but for a condition", want: Info,
+			check: "WebhookReachesSystem", name: "matches system namespaces, with matchConditions", want: Info,
 			change: webhook(func(w *cluster.Webhook) { w.Reaches, w.HasMatchConditions = []string{"kube-system"}, true }),
 		},
 		{
-			check: "WebhookReachesSystem", name: "it leaves the system out, and is asked about nodes", want: Warn,
+			check: "WebhookReachesSystem", name: "excludes system namespaces, matches nodes", want: Warn,
 			change: webhook(func(w *cluster.Webhook) { w.Resources = []string{"/nodes", "certificates.k8s.io/*"} }),
 		},
 		{
-			check: "WebhookReachesSystem", name: "it leaves the system out, and is asked about everything in namespaces",
+			check: "WebhookReachesSystem", name: "excludes system namespaces, matches all namespaced resources",
 			change: webhook(func(w *cluster.Webhook) { w.Resources, w.OnlyNamespaced = []string{"*/*"}, []string{"*/*"} }),
 		},
 		{
-			check: "WebhookReachesSystem", name: "it does not, and is asked about everything outside namespaces", want: Warn,
+			check: "WebhookReachesSystem", name: "matches system namespaces and all cluster-scoped resources", want: Warn,
 			change: webhook(func(w *cluster.Webhook) {
 				w.Resources, w.OnlyCluster, w.Reaches = []string{"*/*"}, []string{"*/*"}, []string{"kube-system"}
 			}),
 		},
-		{check: "WebhookReachesSystem", name: "about its own kind", change: webhook(func(w *cluster.Webhook) {
+		{check: "WebhookReachesSystem", name: "matches its own kind", change: webhook(func(w *cluster.Webhook) {
 			w.Reaches, w.Resources = []string{"kube-system"}, []string{"shop.example/carts"}
 		})},
 
@@ -991,30 +992,30 @@ func extensionSituations() []situation {
 		{check: "WebhookMatchesExactly", name: "exact", change: webhook(func(w *cluster.Webhook) { w.Equivalent = false }), want: Info},
 
 		{check: "APIServiceUnavailable", name: "available", change: api("v1.shop.example", cluster.Yes)},
-		{check: "APIServiceUnavailable", name: "not available", change: api("v1.shop.example", cluster.No), want: Block},
+		{check: "APIServiceUnavailable", name: "unavailable", change: api("v1.shop.example", cluster.No), want: Block},
 		{check: "APIServiceUnavailable", name: "metrics", change: api("v1beta1.metrics.k8s.io", cluster.No), want: Warn},
-		{check: "APIServiceUnavailable", name: "not known", change: api("v1.shop.example", cluster.Unknown), want: Warn, unknown: true},
+		{check: "APIServiceUnavailable", name: "unknown", change: api("v1.shop.example", cluster.Unknown), want: Warn, unknown: true},
 
-		{check: "CRDStoredVersionDropped", name: "stored in two versions that are served", change: crd(func(*cluster.CRD) {})},
-		{check: "CRDStoredVersionDropped", name: "stored in a version that is gone", change: crd(func(c *cluster.CRD) { c.Versions, c.Served = []string{"v1"}, []string{"v1"} }), want: Block},
-		{check: "CRDStoredVersionDropped", name: "stored in a version that is not served", change: crd(func(c *cluster.CRD) { c.Served = []string{"v1"} }), want: Info},
+		{check: "CRDStoredVersionDropped", name: "stored in two served versions", change: crd(func(*cluster.CRD) {})},
+		{check: "CRDStoredVersionDropped", name: "stored in a removed version", change: crd(func(c *cluster.CRD) { c.Versions, c.Served = []string{"v1"}, []string{"v1"} }), want: Block},
+		{check: "CRDStoredVersionDropped", name: "stored in a version that is no longer served", change: crd(func(c *cluster.CRD) { c.Served = []string{"v1"} }), want: Info},
 
-		{check: "CRDConversionUnreachable", name: "answered for", change: crd(func(c *cluster.CRD) {
+		{check: "CRDConversionUnreachable", name: "ready", change: crd(func(c *cluster.CRD) {
 			c.Conversion = &cluster.Backend{Namespace: "shop", Service: "convert", Found: cluster.Yes, Ready: 1}
 		})},
-		{check: "CRDConversionUnreachable", name: "not answered for", want: Warn, change: crd(func(c *cluster.CRD) {
+		{check: "CRDConversionUnreachable", name: "not ready", want: Warn, change: crd(func(c *cluster.CRD) {
 			c.Conversion = &cluster.Backend{Namespace: "shop", Service: "convert", Found: cluster.Yes}
 		})},
-		{check: "CRDConversionUnreachable", name: "not known", want: Warn, unknown: true, change: crd(func(c *cluster.CRD) {
+		{check: "CRDConversionUnreachable", name: "unknown", want: Warn, unknown: true, change: crd(func(c *cluster.CRD) {
 			c.Conversion = &cluster.Backend{Namespace: "shop", Service: "convert"}
 		})},
-		{check: "CRDConversionUnreachable", name: "not answered for, and there is one version only", change: crd(func(c *cluster.CRD) {
+		{check: "CRDConversionUnreachable", name: "not ready, only one version", change: crd(func(c *cluster.CRD) {
 			c.Versions, c.Conversion = []string{"v1"}, &cluster.Backend{Namespace: "shop", Service: "convert", Found: cluster.Yes}
 		})},
 
 		{check: "CRDNotEstablished", name: "established", change: crd(func(*cluster.CRD) {})},
 		{check: "CRDNotEstablished", name: "not established", change: crd(func(c *cluster.CRD) { c.Established, c.Message = cluster.No, "the name is taken" }), want: Warn},
-		{check: "CRDNotEstablished", name: "not known", change: crd(func(c *cluster.CRD) { c.Established = cluster.Unknown }), want: Warn, unknown: true},
+		{check: "CRDNotEstablished", name: "unknown", change: crd(func(c *cluster.CRD) { c.Established = cluster.Unknown }), want: Warn, unknown: true},
 	}
 }
 
@@ -1047,35 +1048,35 @@ func removalSituations() []situation {
 	}
 	git := pods("Deployment", "docs", onBoth, func(w *cluster.Workload) { w.VolumeKinds = []string{"gitRepo"} })
 	return []situation{
-		{check: "RemovedAPIInUse", name: "removed after the target", change: requested("1.37")},
-		{check: "RemovedAPIInUse", name: "removed already", change: requested("1.35"), to: "v1.37.1"},
+		{check: "RemovedAPIInUse", name: "removed by a later version", change: requested("1.37")},
+		{check: "RemovedAPIInUse", name: "already removed", change: requested("1.35"), to: "v1.37.1"},
 		{check: "RemovedAPIInUse", name: "removed by the second hop", change: requested("1.37"), to: "v1.37.1", want: Block},
-		{check: "RemovedAPIInUse", name: "removed by a patch, which nothing is", change: requested("1.37"), to: "v1.35.9"},
+		{check: "RemovedAPIInUse", name: "patch upgrade", change: requested("1.37"), to: "v1.35.9"},
 
-		{check: "DeprecatedRequestsUnknown", name: "all API servers told"},
-		{check: "DeprecatedRequestsUnknown", name: "one did not", change: func(s *snapshot) { s.APIServers[2].DeprecatedKnown = cluster.Unknown }, want: Warn, unknown: true},
-		{check: "DeprecatedRequestsUnknown", name: "nobody may read metrics", change: uncounted(cluster.ViaAddress, cluster.GapForbidden), want: Warn, unknown: true},
-		{check: "DeprecatedRequestsUnknown", name: "asked through another server, which carries no credentials on", change: uncounted(cluster.ViaPodProxy, cluster.GapForbidden), want: Warn, unknown: true},
-		{check: "DeprecatedRequestsUnknown", name: "none could be reached", change: uncounted("", cluster.GapUnreachable), want: Warn, unknown: true},
-		{check: "DeprecatedRequestsUnknown", name: "a patch removes nothing", change: uncounted(cluster.ViaAddress, cluster.GapForbidden), to: "v1.35.9"},
+		{check: "DeprecatedRequestsUnknown", name: "all API servers reported"},
+		{check: "DeprecatedRequestsUnknown", name: "one did not report", change: func(s *snapshot) { s.APIServers[2].DeprecatedKnown = cluster.Unknown }, want: Warn, unknown: true},
+		{check: "DeprecatedRequestsUnknown", name: "no permission to read metrics", change: uncounted(cluster.ViaAddress, cluster.GapForbidden), want: Warn, unknown: true},
+		{check: "DeprecatedRequestsUnknown", name: "requested through the pod proxy, without credentials", change: uncounted(cluster.ViaPodProxy, cluster.GapForbidden), want: Warn, unknown: true},
+		{check: "DeprecatedRequestsUnknown", name: "all unreachable", change: uncounted("", cluster.GapUnreachable), want: Warn, unknown: true},
+		{check: "DeprecatedRequestsUnknown", name: "patch upgrade", change: uncounted(cluster.ViaAddress, cluster.GapForbidden), to: "v1.35.9"},
 
-		{check: "RemovedAPIInHelmRelease", name: "an API that stays", change: wrote("networking.k8s.io/v1", "Ingress"), to: "v1.37.1"},
-		{check: "RemovedAPIInHelmRelease", name: "an API that the second hop removes", change: wrote("networking.k8s.io/v1beta1", "ServiceCIDR"), to: "v1.37.1", want: Block},
-		{check: "RemovedAPIInHelmRelease", name: "an API that is gone already", change: wrote("extensions/v1beta1", "Ingress"), to: "v1.37.1", want: Warn},
-		{check: "RemovedAPIInHelmRelease", name: "a custom resource", change: wrote("shop.example/v1", "Cart"), to: "v1.37.1"},
-		{check: "RemovedAPIInHelmRelease", name: "from a version without facts", change: wrote("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy"), from: "v1.33.9", to: "v1.34.4", want: Block},
+		{check: "RemovedAPIInHelmRelease", name: "supported API", change: wrote("networking.k8s.io/v1", "Ingress"), to: "v1.37.1"},
+		{check: "RemovedAPIInHelmRelease", name: "API removed by the second hop", change: wrote("networking.k8s.io/v1beta1", "ServiceCIDR"), to: "v1.37.1", want: Block},
+		{check: "RemovedAPIInHelmRelease", name: "API already removed", change: wrote("extensions/v1beta1", "Ingress"), to: "v1.37.1", want: Warn},
+		{check: "RemovedAPIInHelmRelease", name: "custom resource", change: wrote("shop.example/v1", "Cart"), to: "v1.37.1"},
+		{check: "RemovedAPIInHelmRelease", name: "current version without facts", change: wrote("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy"), from: "v1.33.9", to: "v1.34.4", want: Block},
 
 		{check: "HelmReleasePending", name: "deployed", change: helm("deployed")},
 		{check: "HelmReleasePending", name: "pending", change: helm("pending-upgrade"), want: Warn},
 
-		{check: "GitRepoVolume", name: "to 1.36", change: git, want: Block},
-		{check: "GitRepoVolume", name: "to 1.35", change: git, from: "v1.34.4", to: "v1.35.4"},
-		{check: "GitRepoVolume", name: "beyond 1.36 already", change: git, from: "v1.36.3", to: "v1.37.1"},
+		{check: "GitRepoVolume", name: "upgrade to 1.36", change: git, want: Block},
+		{check: "GitRepoVolume", name: "upgrade to 1.35", change: git, from: "v1.34.4", to: "v1.35.4"},
+		{check: "GitRepoVolume", name: "already at 1.36", change: git, from: "v1.36.3", to: "v1.37.1"},
 
-		{check: "InTreeVolume", name: "one that a CSI driver took over", change: volume("awsElasticBlockStore")},
-		{check: "InTreeVolume", name: "one that nobody can mount", change: volume("rbd"), want: Warn},
+		{check: "InTreeVolume", name: "migrated to a CSI driver", change: volume("awsElasticBlockStore")},
+		{check: "InTreeVolume", name: "removed volume type", change: volume("rbd"), want: Warn},
 		{check: "InTreeVolume", name: "Portworx", change: volume("portworxVolume"), want: Warn},
-		{check: "InTreeVolume", name: "Portworx, on the way to 1.35", change: volume("portworxVolume"), from: "v1.34.4", to: "v1.35.4"},
+		{check: "InTreeVolume", name: "Portworx, upgrade to 1.35", change: volume("portworxVolume"), from: "v1.34.4", to: "v1.35.4"},
 
 		{check: "ExternalIPsUsed", name: "used", want: Warn, change: func(s *snapshot) {
 			s.Services = []cluster.Service{{Namespace: "shop", Name: "web", ExternalIPs: []string{"203.0.113.7"}}}
@@ -1087,21 +1088,21 @@ func removalSituations() []situation {
 func otherSituations() []situation {
 	const autoscaler = "Deployment kube-system/cluster-autoscaler"
 	return []situation{
-		{check: "OtherUpgrader", name: "at work on a node", change: actor("Kured", "Node worker-1", cluster.Yes), want: Block},
+		{check: "OtherUpgrader", name: "changing a node", change: actor("Kured", "Node worker-1", cluster.Yes), want: Block},
 		{check: "OtherUpgrader", name: "running", change: actor("SystemUpgradeController", "Deployment system-upgrade/system-upgrade-controller", cluster.Yes), want: Warn},
 		{check: "OtherUpgrader", name: "running on every node", change: actor("Kured", "DaemonSet kube-system/kured", cluster.Yes), want: Warn},
 		{check: "OtherUpgrader", name: "running as a StatefulSet", change: actor("ClusterVersionOperator", "StatefulSet ops/cluster-version-operator", cluster.Yes), want: Warn},
 		{check: "OtherUpgrader", name: "not running", change: actor("Kured", "DaemonSet kube-system/kured", cluster.No), want: Info},
-		{check: "OtherUpgrader", name: "not known", change: actor("SystemUpgradeController", "CustomResourceDefinition plans.upgrade.cattle.io", cluster.Unknown), want: Info, unknown: true},
-		{check: "OtherUpgrader", name: "an autoscaler is none", change: actor("ClusterAutoscaler", autoscaler, cluster.Yes)},
+		{check: "OtherUpgrader", name: "unknown", change: actor("SystemUpgradeController", "CustomResourceDefinition plans.upgrade.cattle.io", cluster.Unknown), want: Info, unknown: true},
+		{check: "OtherUpgrader", name: "autoscaler", change: actor("ClusterAutoscaler", autoscaler, cluster.Yes)},
 
 		{check: "ClusterAPIManaged", name: "none"},
-		{check: "ClusterAPIManaged", name: "it made the nodes", change: actor("ClusterAPI", "Node worker-1", cluster.Yes), want: Warn},
+		{check: "ClusterAPIManaged", name: "created the nodes", change: actor("ClusterAPI", "Node worker-1", cluster.Yes), want: Warn},
 
-		{check: "ClusterAutoscalerActive", name: "a descheduler", change: actor("Descheduler", "Lease kube-system/descheduler", cluster.Yes), want: Warn},
-		{check: "ClusterAutoscalerActive", name: "at work", change: actor("ClusterAutoscaler", autoscaler, cluster.Yes), want: Warn},
+		{check: "ClusterAutoscalerActive", name: "descheduler", change: actor("Descheduler", "Lease kube-system/descheduler", cluster.Yes), want: Warn},
+		{check: "ClusterAutoscalerActive", name: "running", change: actor("ClusterAutoscaler", autoscaler, cluster.Yes), want: Warn},
 		{check: "ClusterAutoscalerActive", name: "scaled to zero", change: actor("ClusterAutoscaler", autoscaler, cluster.No)},
-		{check: "ClusterAutoscalerActive", name: "not known", change: actor("Karpenter", "CustomResourceDefinition nodepools.karpenter.sh", cluster.Unknown), want: Info, unknown: true},
+		{check: "ClusterAutoscalerActive", name: "unknown", change: actor("Karpenter", "CustomResourceDefinition nodepools.karpenter.sh", cluster.Unknown), want: Info, unknown: true},
 
 		{check: "GitOpsActive", name: "Flux", change: actor("Flux", "Deployment flux-system/kustomize-controller", cluster.Yes), want: Info},
 		{check: "GitOpsActive", name: "none"},
@@ -1109,60 +1110,60 @@ func otherSituations() []situation {
 		{check: "OlderOperation", name: "none"},
 		{check: "OlderOperation", name: "one", change: func(s *snapshot) { s.Others = []string{"to-1-35"} }, want: Info},
 
-		{check: "ReleaseMissing", name: "there is one"},
-		{check: "ReleaseMissing", name: "there is none", change: func(s *snapshot) { s.Releases = nil }, want: Block},
-		{check: "ReleaseMissing", name: "there is another patch", to: "v1.36.9", want: Block, change: func(s *snapshot) { s.Releases = s.Releases[1:] }},
+		{check: "ReleaseMissing", name: "present"},
+		{check: "ReleaseMissing", name: "missing", change: func(s *snapshot) { s.Releases = nil }, want: Block},
+		{check: "ReleaseMissing", name: "other patch version", to: "v1.36.9", want: Block, change: func(s *snapshot) { s.Releases = s.Releases[1:] }},
 		{
-			check: "ReleaseMissing", name: "there is none, and Refit is not installed", want: Block, deferred: true,
+			check: "ReleaseMissing", name: "missing, Refit not installed", want: Block, deferred: true,
 			change: func(s *snapshot) { s.Releases, s.Installed = nil, false },
 		},
 		{
-			check: "ReleaseMissing", name: "of the first of two hops", to: "v1.37.1", want: Block,
+			check: "ReleaseMissing", name: "missing for the first of two hops", to: "v1.37.1", want: Block,
 			change: func(s *snapshot) {
 				s.Releases = slices.DeleteFunc(s.Releases, func(r cluster.Release) bool { return r.Payload.Kubernetes < "v1.37" })
 			},
 		},
 		{
-			check: "ReleaseMissing", name: "by its name", want: Block,
+			check: "ReleaseMissing", name: "missing by name", want: Block,
 			spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Target = refitv1alpha1.Target{Release: "gone"} },
 		},
 
-		{check: "ReleaseUnreadable", name: "readable"},
-		{check: "ReleaseUnreadable", name: "signed by nobody", change: func(s *snapshot) { s.Releases[0].Error = "no signature is valid" }, want: Warn},
+		{check: "ReleaseUnreadable", name: "usable"},
+		{check: "ReleaseUnreadable", name: "no valid signature", change: func(s *snapshot) { s.Releases[0].Error = "no signature is valid" }, want: Warn},
 
-		{check: "PartUnreadable", name: "everything was read"},
-		{check: "PartUnreadable", name: "nodes are forbidden", change: all(func(s *snapshot) { s.Nodes = nil }, unread(cluster.PartNodes, cluster.GapForbidden)), want: Block, unknown: true},
-		{check: "PartUnreadable", name: "Helm releases are forbidden", change: unread(cluster.PartHelm, cluster.GapForbidden), want: Warn, unknown: true},
-		{check: "PartUnreadable", name: "API servers are out of reach", change: unread(cluster.PartAPIServers, cluster.GapUnreachable), want: Warn, unknown: true},
-		{check: "PartUnreadable", name: "API servers answered with an error", change: unread(cluster.PartAPIServers, cluster.GapFailed), want: Block, unknown: true},
-		{check: "PartUnreadable", name: "reports are forbidden", bare: true, change: unread(cluster.PartReports, cluster.GapForbidden), want: Block, unknown: true},
-		{check: "PartUnreadable", name: "reports are absent", bare: true, change: unread(cluster.PartReports, cluster.GapAbsent)},
-		{check: "PartUnreadable", name: "one Helm release is damaged", want: Warn, unknown: true, change: func(s *snapshot) {
+		{check: "PartUnreadable", name: "all parts read"},
+		{check: "PartUnreadable", name: "nodes forbidden", change: all(func(s *snapshot) { s.Nodes = nil }, unread(cluster.PartNodes, cluster.GapForbidden)), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "Helm releases forbidden", change: unread(cluster.PartHelm, cluster.GapForbidden), want: Warn, unknown: true},
+		{check: "PartUnreadable", name: "API servers unreachable", change: unread(cluster.PartAPIServers, cluster.GapUnreachable), want: Warn, unknown: true},
+		{check: "PartUnreadable", name: "API servers failed", change: unread(cluster.PartAPIServers, cluster.GapFailed), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "reports forbidden", bare: true, change: unread(cluster.PartReports, cluster.GapForbidden), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "reports absent", bare: true, change: unread(cluster.PartReports, cluster.GapAbsent)},
+		{check: "PartUnreadable", name: "one damaged Helm release", want: Warn, unknown: true, change: func(s *snapshot) {
 			s.Gaps = append(s.Gaps, cluster.Gap{Part: cluster.PartHelm, Object: "shop/cart", Kind: cluster.GapFailed, Message: "gzip: invalid header"})
 		}},
 
-		{check: "PartUnreadable", name: "the kubelets' configuration is forbidden", change: missed(kubeletConfig, cluster.GapForbidden), want: Block, unknown: true},
-		{check: "PartUnreadable", name: "kube-proxy's configuration is forbidden", change: missed(proxyConfig, cluster.GapForbidden), want: Block, unknown: true},
-		{check: "PartUnreadable", name: "kube-proxy's configuration is damaged", change: missed(proxyConfig, cluster.GapFailed), want: Block, unknown: true},
-		{check: "PartUnreadable", name: "kube-proxy's configuration is out of reach", change: missed(proxyConfig, cluster.GapUnreachable), want: Warn, unknown: true},
-		{check: "PartUnreadable", name: "there is no kube-proxy", change: missed(proxyConfig, cluster.GapAbsent)},
-		{check: "PartUnreadable", name: "CoreDNS's configuration is forbidden", change: missed(dnsConfig, cluster.GapForbidden), want: Warn, unknown: true},
-		{check: "PartUnreadable", name: "something else of kubeadm's is forbidden", change: missed("ConfigMap kube-system/other", cluster.GapForbidden), want: Block, unknown: true},
-		{check: "PartUnreadable", name: "webhook backends are forbidden", change: unread(cluster.PartBackends, cluster.GapForbidden), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "kubelet configuration forbidden", change: unreadObject(kubeletConfig, cluster.GapForbidden), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "kube-proxy configuration forbidden", change: unreadObject(proxyConfig, cluster.GapForbidden), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "kube-proxy configuration damaged", change: unreadObject(proxyConfig, cluster.GapFailed), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "kube-proxy configuration unreachable", change: unreadObject(proxyConfig, cluster.GapUnreachable), want: Warn, unknown: true},
+		{check: "PartUnreadable", name: "no kube-proxy", change: unreadObject(proxyConfig, cluster.GapAbsent)},
+		{check: "PartUnreadable", name: "CoreDNS configuration forbidden", change: unreadObject(dnsConfig, cluster.GapForbidden), want: Warn, unknown: true},
+		{check: "PartUnreadable", name: "other kubeadm object forbidden", change: unreadObject("ConfigMap kube-system/other", cluster.GapForbidden), want: Block, unknown: true},
+		{check: "PartUnreadable", name: "webhook backends forbidden", change: unread(cluster.PartBackends, cluster.GapForbidden), want: Block, unknown: true},
 		{
-			check: "PartUnreadable", name: "nodes are out of reach and pods are forbidden", want: Block, unknown: true,
+			check: "PartUnreadable", name: "nodes unreachable and pods forbidden", want: Block, unknown: true,
 			change: all(unread(cluster.PartNodes, cluster.GapUnreachable), unread(cluster.PartPods, cluster.GapForbidden)),
 		},
 
-		{check: "WaiverRefused", name: "of a part that checks depend on which cannot be waived", change: unread(cluster.PartPods, cluster.GapForbidden), spec: waiver("PartUnreadable", "pods"), want: Warn},
-		{check: "WaiverRefused", name: "of a part that no such check depends on", change: unread(cluster.PartHelm, cluster.GapForbidden), spec: waiver("PartUnreadable", "Helm releases")},
-		{check: "WaiverRefused", name: "of whatever cannot be read", change: unread(cluster.PartHelm, cluster.GapForbidden), spec: waiver("PartUnreadable", ""), want: Warn},
-		{check: "WaiverRefused", name: "of a check that can be waived", change: cart(0), spec: waiver("BudgetNeverAllows", "")},
-		{check: "WaiverRefused", name: "of a check that cannot", change: func(s *snapshot) { s.Releases = nil }, spec: waiver("ReleaseMissing", ""), want: Warn},
+		{check: "WaiverRefused", name: "part that a binding check needs", change: unread(cluster.PartPods, cluster.GapForbidden), spec: waiver("PartUnreadable", "pods"), want: Warn},
+		{check: "WaiverRefused", name: "part that no binding check needs", change: unread(cluster.PartHelm, cluster.GapForbidden), spec: waiver("PartUnreadable", "Helm releases")},
+		{check: "WaiverRefused", name: "unread parts without an object", change: unread(cluster.PartHelm, cluster.GapForbidden), spec: waiver("PartUnreadable", ""), want: Warn},
+		{check: "WaiverRefused", name: "check that can be waived", change: cart(0), spec: waiver("BudgetNeverAllows", "")},
+		{check: "WaiverRefused", name: "binding check", change: func(s *snapshot) { s.Releases = nil }, spec: waiver("ReleaseMissing", ""), want: Warn},
 
 		{check: "WaiverUnused", name: "used", change: cart(0), spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/cart")},
-		{check: "WaiverUnused", name: "nothing to set aside", spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/cart"), want: Info},
-		{check: "WaiverUnused", name: "another object", change: cart(0), spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/other"), want: Info},
-		{check: "WaiverUnused", name: "no such check", spec: waiver("BudgetNeverAlows", ""), want: Warn},
+		{check: "WaiverUnused", name: "no matching finding", spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/cart"), want: Info},
+		{check: "WaiverUnused", name: "finding for another object", change: cart(0), spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/other"), want: Info},
+		{check: "WaiverUnused", name: "nonexistent check", spec: waiver("BudgetNeverAlows", ""), want: Warn},
 	}
 }

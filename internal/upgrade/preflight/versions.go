@@ -7,34 +7,37 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// floor is the oldest control plane that serves the API features that Refit uses.
+// floor is the oldest control plane version that serves the API features in use.
 var floor = skew.Version{Major: 1, Minor: 31}
 
 func versionPathUnsupported(v *view) []Finding {
 	from, to := v.Path.From, v.Path.To
 	switch {
 	case to.IsZero():
-		return []Finding{{Message: "the version to reach is not known", Remedy: "Name a version such as v1.36.3, or a ClusterRelease that the cluster has."}}
+		return []Finding{{
+			Message: "the target version is unknown",
+			Remedy:  "Specify a version such as v1.36.3, or a ClusterRelease that exists in the cluster.",
+		}}
 	case from.IsZero():
 		return []Finding{{
 			Unknown: true,
-			Message: "the version of the control plane is not known: no API server told it",
-			Remedy:  "Make sure that the API servers answer: kubectl get --raw /version",
+			Message: "the version of the control plane is unknown: no API server reported it",
+			Remedy:  "Make sure that the API servers are reachable: kubectl get --raw /version",
 		}}
 	case v.movesControlPlane() && to.Before(from):
 		return []Finding{{
-			Message: fmt.Sprintf("the control plane is at %s already: Kubernetes cannot go back to %s", from, to),
+			Message: fmt.Sprintf("the control plane is already at %s: Kubernetes does not support a downgrade to %s", from, to),
 			Remedy:  fmt.Sprintf("Choose %s or a later version.", from),
 		}}
 	case from.Before(floor):
 		return []Finding{{
-			Message: fmt.Sprintf("the control plane is at %s, and Refit needs %s or later", from, floor.MinorString()),
+			Message: fmt.Sprintf("the control plane is at %s, but Refit requires %s or later", from, floor.MinorString()),
 			Remedy:  fmt.Sprintf("Upgrade the cluster to %s with kubeadm first.", floor.MinorString()),
 		}}
 	case len(v.hops) == 0:
 		return []Finding{{
-			Message: fmt.Sprintf("there is no way from %s to %s", from, to),
-			Remedy:  "Choose a version that the nodes may have beside their control plane: never newer, and at most three minor versions older.",
+			Message: fmt.Sprintf("there is no supported upgrade path from %s to %s", from, to),
+			Remedy:  "Choose a version that the skew policy allows for the nodes: not newer than the control plane, and at most three minor versions older.",
 		}}
 	}
 	var found []Finding
@@ -42,9 +45,9 @@ func versionPathUnsupported(v *view) []Finding {
 		if h.facts == nil {
 			known := kubefacts.Supported()
 			found = append(found, Finding{
-				Message: fmt.Sprintf("Kubernetes %s is on the way, and this version of Refit knows %s to %s only",
+				Message: fmt.Sprintf("the upgrade path includes Kubernetes %s, but this version of Refit supports only %s to %s",
 					h.version.MinorString(), known[0], known[len(known)-1]),
-				Remedy: "Use a version of Refit that knows it, or choose a target that this one knows.",
+				Remedy: "Use a version of Refit that supports it, or choose another target version.",
 			})
 		}
 	}
@@ -61,8 +64,8 @@ func alreadyAtTarget(v *view) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Message: fmt.Sprintf("every node that the upgrade is about is at %s already: there is nothing to do", v.Path.To),
-		Remedy:  "Nothing needs to be done.",
+		Message: fmt.Sprintf("all nodes in scope are already at %s", v.Path.To),
+		Remedy:  "No action is required.",
 	}}
 }
 
@@ -76,13 +79,13 @@ func patchBehind(v *view) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Message: fmt.Sprintf("the control plane is at %s, and %s is out: Kubernetes advises to take the newest patch before the next minor version",
+		Message: fmt.Sprintf("the control plane is at %s, but %s is available: Kubernetes recommends the latest patch release before a minor upgrade",
 			from, newest),
-		Remedy: fmt.Sprintf("Upgrade to %s or later first, if one of its fixes matters to you.", newest),
+		Remedy: fmt.Sprintf("Consider an upgrade to %s or later first.", newest),
 	}}
 }
 
-// kubeletTooOld follows each kubelet along the way: the API servers of no hop may be too new for it.
+// kubeletTooOld checks the version of each kubelet against the API servers of every hop.
 func kubeletTooOld(v *view) []Finding {
 	if !v.movesControlPlane() {
 		return nil
@@ -94,8 +97,8 @@ func kubeletTooOld(v *view) []Finding {
 			found = append(found, Finding{
 				Unknown: true,
 				Object:  n.object(),
-				Message: fmt.Sprintf("%s does not tell its kubelet's version", n.Name),
-				Remedy:  "Look at the node: kubectl describe node " + n.Name,
+				Message: fmt.Sprintf("the kubelet version of %s is unknown", n.Name),
+				Remedy:  "Inspect the node: kubectl describe node " + n.Name,
 			})
 			continue
 		}
@@ -105,9 +108,9 @@ func kubeletTooOld(v *view) []Finding {
 				oldest := skew.Version{Major: h.version.Major, Minor: h.version.Minor - skew.KubeletMinorsBehind}
 				found = append(found, Finding{
 					Object: n.object(),
-					Message: fmt.Sprintf("the kubelet of %s is at %s, %d minor versions older than API servers at %s: at most %d are allowed",
+					Message: fmt.Sprintf("the kubelet on %s is at %s, %d minor versions older than API servers at %s: at most %d are supported",
 						n.Name, version, behind, h, skew.KubeletMinorsBehind),
-					Remedy: fmt.Sprintf("Upgrade the kubelet of %s to %s or later first, for example to %s: an upgrade with scope Workers does it for workers.",
+					Remedy: fmt.Sprintf("Upgrade the kubelet on %s to %s or later first, for example to %s. For workers, run an upgrade with scope Workers.",
 						n.Name, oldest.MinorString(), v.Path.From),
 				})
 				break
@@ -130,13 +133,13 @@ func kubeletNewerThanAPIServer(v *view) []Finding {
 		f := Finding{
 			Severity: Warn,
 			Object:   n.object(),
-			Message:  fmt.Sprintf("the kubelet of %s is at %s, newer than an API server at %s", n.Name, n.kubelet, v.oldest),
-			Remedy: fmt.Sprintf("This upgrade mends it. Find out who upgraded the node, and hold its packages: apt-mark hold kubelet (on %s).",
+			Message:  fmt.Sprintf("the kubelet on %s is at %s, newer than an API server at %s", n.Name, n.kubelet, v.oldest),
+			Remedy: fmt.Sprintf("This upgrade fixes the skew. To prevent it in the future, hold the package on %s: apt-mark hold kubelet",
 				n.Name),
 		}
 		if n.kubelet.MinorsBehind(v.Path.To) < 0 || !v.movesControlPlane() {
 			f.Severity = Block
-			f.Remedy = fmt.Sprintf("Put the kubelet of %s back to %s, or upgrade the control plane to %s.",
+			f.Remedy = fmt.Sprintf("Downgrade the kubelet on %s to %s, or upgrade the control plane to %s.",
 				n.Name, v.oldest.MinorString(), n.kubelet.MinorString())
 		}
 		found = append(found, f)
@@ -144,7 +147,8 @@ func kubeletNewerThanAPIServer(v *view) []Finding {
 	return found
 }
 
-// controllerSkew looks at controller managers and schedulers: never newer than an API server, and at most one minor version older than the next.
+// controllerSkew: a controller manager or scheduler must not be newer than an API server, and at
+// most one minor version older.
 func controllerSkew(v *view) []Finding {
 	if !v.movesControlPlane() || v.oldest.IsZero() || len(v.ahead) == 0 {
 		return nil
@@ -164,21 +168,21 @@ func controllerSkew(v *view) []Finding {
 					Severity: Warn,
 					Unknown:  true,
 					Object:   object,
-					Message:  fmt.Sprintf("the version of %s on %s cannot be read from its image %s", component, n.Name, pod.Image),
-					Remedy:   "Use an image with a version as its tag, such as registry.k8s.io/" + component + ":" + v.oldest.String(),
+					Message:  fmt.Sprintf("the version of %s on %s cannot be determined from its image %s", component, n.Name, pod.Image),
+					Remedy:   "Use an image whose tag is a version, such as registry.k8s.io/" + component + ":" + v.oldest.String(),
 				})
 			case version.MinorsBehind(v.newest) < 0:
 				found = append(found, Finding{
 					Object:  object,
-					Message: fmt.Sprintf("%s on %s is at %s, newer than every API server (%s)", component, n.Name, version, v.newest),
-					Remedy:  fmt.Sprintf("Put its image back to %s in /etc/kubernetes/manifests/%s.yaml on %s.", v.oldest, component, n.Name),
+					Message: fmt.Sprintf("%s on %s is at %s, newer than all API servers (%s)", component, n.Name, version, v.newest),
+					Remedy:  fmt.Sprintf("Set its image to %s in /etc/kubernetes/manifests/%s.yaml on %s.", v.oldest, component, n.Name),
 				})
 			case version.MinorsBehind(next) > skew.ControllerMinorsBehind:
 				found = append(found, Finding{
 					Object: object,
 					Message: fmt.Sprintf("%s on %s is at %s, more than one minor version older than API servers at %s",
 						component, n.Name, version, v.ahead[0]),
-					Remedy: fmt.Sprintf("Finish the last upgrade of %s first: kubeadm upgrade node (on %s).", n.Name, n.Name),
+					Remedy: fmt.Sprintf("Finish the previous upgrade of %s first. On %s, run: kubeadm upgrade node", n.Name, n.Name),
 				})
 			}
 		}
@@ -195,15 +199,15 @@ func proxySkew(v *view) []Finding {
 		n := &v.nodes[i]
 		version, err := skew.Parse(n.KubeProxy)
 		if err != nil || v.oldest.IsZero() {
-			continue // no kube-proxy, or one that somebody else versions
+			continue // no kube-proxy, or one with its own versions
 		}
-		remedy := "Give kube-proxy the version of the control plane: " +
+		remedy := "Set kube-proxy to the version of the control plane: " +
 			"kubectl -n kube-system set image daemonset/kube-proxy kube-proxy=registry.k8s.io/kube-proxy:" + v.oldest.String()
 		if behind := version.MinorsBehind(v.ahead[0].version); behind > skew.KubeletMinorsBehind {
 			found = append(found, Finding{
 				Object: n.object(),
 				Remedy: remedy,
-				Message: fmt.Sprintf("kube-proxy on %s is at %s, %d minor versions older than API servers at %s: at most %d are allowed",
+				Message: fmt.Sprintf("kube-proxy on %s is at %s, %d minor versions older than API servers at %s: at most %d are supported",
 					n.Name, version, behind, v.ahead[0], skew.KubeletMinorsBehind),
 			})
 		} else if version.MinorsBehind(v.oldest) < 0 {

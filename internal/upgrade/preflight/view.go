@@ -9,17 +9,18 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// view is the Input with what many checks need of it worked out once.
+// view is the Input with values that many checks share.
 type view struct {
 	Input
 	s    *cluster.Snapshot
 	sim  *disruption.Simulation
 	hops []hop
-	// ahead are the hops of the control plane: all but one at its present version, at which only workers catch up.
+	// ahead are the hops that change the control plane: all except one at its current version, at
+	// which only workers catch up.
 	ahead []hop
-	// from is what is known of the version that the control plane has now, nil if that is nothing.
+	// from holds the facts about the current version of the control plane, nil if there are none.
 	from *kubefacts.Facts
-	// oldest and newest are the versions of the API servers, zero if none is known.
+	// oldest and newest are the versions of the API servers, zero if unknown.
 	oldest, newest skew.Version
 
 	nodes  []node // as Snapshot.Nodes
@@ -27,19 +28,21 @@ type view struct {
 	byName map[string]*node
 }
 
-// hop is one version of the control plane on the way.
+// hop is one version of the control plane on the version path.
 type hop struct {
 	version skew.Version
-	facts   *kubefacts.Facts // nil: Refit does not know this minor version
-	release *cluster.Release // nil: the cluster has none
-	workers bool             // the workers follow to this version
+	facts   *kubefacts.Facts // nil if Refit has no facts about this minor version
+	release *cluster.Release // nil if the cluster has none
+	workers bool             // the workers are upgraded to this version
 	last    bool
-	catchUp bool // it is the control plane's present version, to which only workers go
-	// etcdTag and dnsTag are image tags that kubeadm's configuration keeps to, whatever the release brings.
+	catchUp bool // only workers are upgraded, to the current control plane version
+	// etcdTag and dnsTag are image tags pinned in the kubeadm configuration; they override the
+	// ClusterRelease.
 	etcdTag, dnsTag string
 }
 
-// String is the version as people know it: of an intermediate hop only the minor version is certain.
+// String returns the full version, or the minor version of an intermediate hop, whose patch is not
+// fixed.
 func (h hop) String() string {
 	if h.last || h.catchUp {
 		return h.version.String()
@@ -47,7 +50,7 @@ func (h hop) String() string {
 	return h.version.MinorString()
 }
 
-// takes says whether a hop takes a node along, if its version is older.
+// takes reports whether a hop upgrades a node that is older.
 func (h hop) takes(n *cluster.Node) bool {
 	if n.ControlPlane {
 		return !h.catchUp || h.last
@@ -55,14 +58,14 @@ func (h hop) takes(n *cluster.Node) bool {
 	return h.workers
 }
 
-// node is a node and what the upgrade does with it.
+// node is a node and how the upgrade affects it.
 type node struct {
 	*cluster.Node
-	kubelet skew.Version // zero if it is not known
-	hops    []hop        // of its kubelet
-	leftOut bool         // the upgrade does not touch it, whatever its version
+	kubelet skew.Version // zero if unknown
+	hops    []hop        // at which its kubelet is upgraded
+	leftOut bool         // excluded from the upgrade
 	touched bool         // the upgrade changes it
-	drained bool         // and empties it before
+	drained bool         // the upgrade drains it
 	pool    int          // index into view.pools, -1 for a control plane node
 	drain   refitv1alpha1.Drain
 	moves   *disruption.NodeDrain
@@ -70,13 +73,13 @@ type node struct {
 
 func (n *node) object() string { return policy.NodeObject(n.Name) }
 
-// pool is nodes that share a policy.
+// pool is a set of nodes that share a policy.
 type pool struct {
 	refitv1alpha1.Pool
 	size           int // all of its nodes
-	touched        int // of those
+	touched        int // nodes that the upgrade changes
 	maxUnavailable int
-	unavailable    int // not ready or cordoned by hand, and not set aside by a waiver
+	unavailable    int // not ready or cordoned by hand, without a waiver
 }
 
 func newView(in Input) *view {
@@ -125,7 +128,7 @@ func (v *view) node(seen *cluster.Node) node {
 	if !seen.ControlPlane {
 		n.pool = policy.PoolOf(&v.Spec, seen)
 	}
-	// On a single node there is nowhere to drain to.
+	// Pods of a single-node cluster have no other node to move to.
 	n.drained = n.touched && len(v.s.Nodes) > 1 && (n.drain.When == refitv1alpha1.DrainAllReleases || n.otherMinor())
 	return n
 }
@@ -139,7 +142,7 @@ func (n *node) otherMinor() bool {
 	return false
 }
 
-// behind says whether a part of a node's control plane is not at the target.
+// behind reports whether a control plane component of the node is older than the target.
 func (v *view) behind(n *cluster.Node) bool {
 	for component, pod := range n.Static {
 		version, err := skew.Parse(pod.Version)
@@ -150,8 +153,8 @@ func (v *view) behind(n *cluster.Node) bool {
 	return false
 }
 
-// setAside says whether a waiver names this check and this node.
-func (v *view) setAside(check, node string) bool {
+// waived reports whether a waiver names this check and this node.
+func (v *view) waived(check, node string) bool {
 	return policy.Waived(&v.Spec, check, policy.NodeObject(node))
 }
 
@@ -164,15 +167,15 @@ func (v *view) apiServerVersions() {
 		v.newest = skew.Max(v.newest, version)
 	}
 	if v.oldest.IsZero() {
-		v.oldest, _ = skew.Parse(v.s.Version) // zero if that is unknown too
+		v.oldest, _ = skew.Parse(v.s.Version)
 		v.newest = v.oldest
 	}
 }
 
-// movesControlPlane says whether the upgrade changes the control plane at all.
+// movesControlPlane reports whether the upgrade changes the control plane.
 func (v *view) movesControlPlane() bool { return v.Spec.Scope != refitv1alpha1.ScopeWorkers }
 
-// reported are the nodes that the upgrade changes and whose agent told about them.
+// reported returns the nodes that the upgrade changes and that have a report of their agent.
 func (v *view) reported() []*node {
 	var out []*node
 	for i := range v.nodes {
@@ -183,7 +186,6 @@ func (v *view) reported() []*node {
 	return out
 }
 
-// controlPlane are the control plane nodes.
 func (v *view) controlPlane() []*node {
 	var out []*node
 	for i := range v.nodes {
@@ -194,7 +196,7 @@ func (v *view) controlPlane() []*node {
 	return out
 }
 
-// unread returns those of these parts that could not be read. A part that is absent has nothing to read.
+// unread returns the parts that could not be read. An absent part has nothing to read.
 func (v *view) unread(parts []cluster.Part) []cluster.Part {
 	var out []cluster.Part
 	for _, part := range parts {

@@ -8,14 +8,14 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// waive sets findings aside as people asked, and tells of waivers that do nothing: somebody may count on them.
+// waive applies the waivers, and reports waivers that have no effect: somebody may rely on them.
 func waive(findings []Finding, waivers []refitv1alpha1.Waiver) []Finding {
 	used, refused := make([]bool, len(waivers)), make([]bool, len(waivers))
 	for i := range findings {
 		f := &findings[i]
 		for w := range waivers {
 			switch {
-			case !meets(&waivers[w], f):
+			case !applies(&waivers[w], f):
 			case f.Binding:
 				refused[w] = true
 			default:
@@ -27,58 +27,59 @@ func waive(findings []Finding, waivers []refitv1alpha1.Waiver) []Finding {
 		}
 	}
 	for i, w := range waivers {
-		findings = append(findings, idle(w, used[i], refused[i])...)
+		findings = append(findings, ineffective(w, used[i], refused[i])...)
 	}
 	return findings
 }
 
-// meets says whether a waiver speaks of a finding.
-func meets(w *refitv1alpha1.Waiver, f *Finding) bool {
-	return w.Check == f.Check && (w.Object == f.Object || w.Object == "") && !tooWide(w)
+// applies reports whether a waiver names a finding.
+func applies(w *refitv1alpha1.Waiver, f *Finding) bool {
+	return w.Check == f.Check && (w.Object == f.Object || w.Object == "") && !tooBroad(w)
 }
 
-// tooWide says whether a waiver would set aside more than its author can know of: whatever cannot be read when it counts.
-func tooWide(w *refitv1alpha1.Waiver) bool { return w.Check == idPartUnreadable && w.Object == "" }
+// tooBroad reports whether a waiver covers more than its author can know: everything that cannot be
+// read at the time of the upgrade.
+func tooBroad(w *refitv1alpha1.Waiver) bool { return w.Check == idPartUnreadable && w.Object == "" }
 
-// idle tells of a waiver that does not do what was asked.
-func idle(w refitv1alpha1.Waiver, used, refused bool) []Finding {
-	remedy := "Take the waiver out of spec.waivers."
+// ineffective reports a waiver that has no effect.
+func ineffective(w refitv1alpha1.Waiver, used, refused bool) []Finding {
+	remedy := "Remove the waiver from spec.waivers."
 	switch check := find(w.Check); {
-	case tooWide(&w):
+	case tooBroad(&w):
 		return []Finding{{
 			Check:    idWaiverRefused,
 			Severity: Warn,
 			Object:   w.Check,
-			Message: w.Check + " cannot be waived as a whole: that would set aside whatever cannot be read on the day, and every check that " +
-				"needs it",
-			Remedy: fmt.Sprintf("Name the part in the waiver's object as `refit check` prints it, such as %q.", cluster.PartHelm),
+			Message: w.Check + " cannot be waived without an object: the waiver would cover every part that cannot be read, and every check " +
+				"that needs it",
+			Remedy: fmt.Sprintf("Set the object of the waiver to the part that `refit check` prints, such as %q.", cluster.PartHelm),
 		}}
 	case check.ID == "":
 		return []Finding{{
 			Check:    idWaiverUnused,
 			Severity: Warn,
 			Object:   w.Check,
-			Message:  fmt.Sprintf("there is no check %q: its waiver sets nothing aside", w.Check),
-			Remedy:   "Write the check's name as `refit check` prints it.",
+			Message:  fmt.Sprintf("check %q does not exist, so its waiver has no effect", w.Check),
+			Remedy:   "Use the name of the check that `refit check` prints.",
 		}}
 	case refused:
-		why := "going on would break the cluster, or is not possible"
+		why := "the upgrade is impossible, or it would break the cluster"
 		if !check.Binding() {
-			why = "a check that no waiver sets aside has no answer without it"
+			why = "a check that cannot be waived is unanswered without it"
 		}
 		return []Finding{{
 			Check:    idWaiverRefused,
 			Severity: Warn,
 			Object:   w.Check,
 			Message:  named(w) + " cannot be waived: " + why,
-			Remedy:   "Mend what the finding tells. " + remedy,
+			Remedy:   "Fix the problem that the finding describes. " + remedy,
 		}}
 	case !used:
 		return []Finding{{
 			Check:    idWaiverUnused,
 			Severity: Info,
 			Object:   w.Check,
-			Message:  fmt.Sprintf("the waiver of %s finds nothing to set aside", named(w)),
+			Message:  fmt.Sprintf("the waiver for %s matches no finding", named(w)),
 			Remedy:   remedy,
 		}}
 	}
@@ -92,7 +93,7 @@ func named(w refitv1alpha1.Waiver) string {
 	return w.Check + " for " + w.Object
 }
 
-// find returns the check of this name, the zero value if there is none.
+// find returns the check with this id, or the zero value.
 func find(id string) Check {
 	i := slices.IndexFunc(checks, func(c Check) bool { return c.ID == id })
 	if i < 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Whoever may not read something must not be able to waive the checks that nobody can waive by waiving that.
-func TestWaiverOfAnUnreadPartDoesNotSwitchBindingChecksOff(t *testing.T) {
+// Without permission to read a part, nobody may disable a binding check by waiving the part.
+func TestWaiverOfUnreadPartDoesNotDisableBindingChecks(t *testing.T) {
 	for _, check := range Checks() {
 		if !check.Binding() {
 			continue
@@ -21,10 +21,10 @@ func TestWaiverOfAnUnreadPartDoesNotSwitchBindingChecksOff(t *testing.T) {
 					report := Run(c.input(t))
 					at := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.Check == idPartUnreadable && f.Object == string(part) })
 					if at < 0 || report.Findings[at].Waived != nil || !report.Findings[at].Binding {
-						t.Errorf("it was set aside:\n%s", c.story(report.Findings))
+						t.Errorf("the finding was waived:\n%s", c.narrative(report.Findings))
 					}
 					if !slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Check == idWaiverRefused }) {
-						t.Errorf("nobody says that it was refused:\n%s", c.story(report.Findings))
+						t.Errorf("the refused waiver is not reported:\n%s", c.narrative(report.Findings))
 					}
 				})
 			}
@@ -32,15 +32,14 @@ func TestWaiverOfAnUnreadPartDoesNotSwitchBindingChecksOff(t *testing.T) {
 	}
 }
 
-func TestWaiverOfAnUnreadPartThatNoBindingCheckNeeds(t *testing.T) {
+func TestWaiverOfUnreadPartThatNoBindingCheckNeeds(t *testing.T) {
 	c := situation{change: unread(cluster.PartWebhooks, cluster.GapForbidden), spec: waiver(idPartUnreadable, "webhooks")}
 	if report := Run(c.input(t)); report.Blocked() || report.Summary.Waived != 1 {
 		t.Errorf("got %+v", report.Summary)
 	}
 }
 
-// A finding knows itself whether it can be waived, so that nobody offers what would be refused.
-func TestFindingsSayWhetherTheyCanBeWaived(t *testing.T) {
+func TestFindingsAreBindingLikeTheirChecks(t *testing.T) {
 	for _, c := range situations() {
 		for _, f := range Run(c.input(t)).Findings {
 			if f.Check != idPartUnreadable && f.Binding != find(f.Check).Binding() {
@@ -50,45 +49,43 @@ func TestFindingsSayWhetherTheyCanBeWaived(t *testing.T) {
 	}
 }
 
-// The checks that are said to wait for an object, or to be told by somebody else than the agent, are checks that there are.
-func TestTablesNameChecksThatThereAre(t *testing.T) {
-	for object, ids := range readFrom {
+func TestTablesNameExistingChecks(t *testing.T) {
+	for object, ids := range checksByObject {
 		for _, id := range ids {
 			if find(id).ID == "" {
-				t.Errorf("%s: there is no check %s", object, id)
+				t.Errorf("%s: check %s does not exist", object, id)
 			}
 		}
 	}
-	for id := range toldElsewhere {
-		if !find(id).NeedsHost() {
-			t.Errorf("%s does not need a host, or is no check", id)
+	for id := range knownWithoutAgent {
+		if !find(id).NeedsAgent() {
+			t.Errorf("%s does not need an agent, or does not exist", id)
 		}
 	}
 }
 
-// Only checks that lack facts are said to wait for agents.
-func TestChecksThatWaitForAgents(t *testing.T) {
+func TestAgentMissingListsUnansweredChecks(t *testing.T) {
 	for _, c := range []struct {
-		name      string
-		change    change
-		waits     []string
-		waitsNot  []string
-		withAgent bool
+		name       string
+		change     change
+		unanswered []string
+		answered   []string
+		withAgent  bool
 	}{
 		{
-			name: "everything else was read", waits: []string{"EtcdAlarm", "DiskTooSmall", "RemovedKubeletFlag"},
-			waitsNot: []string{"APIServerNotReady", "APIServerUnknown", "StaticPodMissing", "CRIRuntimeConfigMissing"},
+			name: "everything else was read", unanswered: []string{"EtcdAlarm", "DiskTooSmall", "RemovedKubeletFlag"},
+			answered: []string{"APIServerNotReady", "APIServerUnknown", "StaticPodMissing", "CRIRuntimeConfigMissing"},
 		},
 		{
-			name: "an API server could not be asked", waits: []string{"APIServerNotReady", "APIServerUnknown"},
+			name: "the readiness of an API server is unknown", unanswered: []string{"APIServerNotReady", "APIServerUnknown"},
 			change: func(s *snapshot) { s.APIServers[0].Ready = cluster.Unknown },
 		},
 		{
-			name: "only a worker has no agent", withAgent: true, waits: []string{"DiskTooSmall"}, waitsNot: []string{"EtcdAlarm", "APIServerUnknown"},
+			name: "only a worker has no agent", withAgent: true, unanswered: []string{"DiskTooSmall"}, answered: []string{"EtcdAlarm", "APIServerUnknown"},
 			change: onWorker(func(n *cluster.Node) { n.Report = nil }),
 		},
 		{
-			name: "etcd is somebody else's", waits: []string{"DiskTooSmall"}, waitsNot: []string{"EtcdAlarm", "EtcdLearner"},
+			name: "external etcd", unanswered: []string{"DiskTooSmall"}, answered: []string{"EtcdAlarm", "EtcdLearner"},
 			change: func(s *snapshot) {
 				s.Kubeadm.ExternalEtcd = true
 				for i := range 3 {
@@ -97,7 +94,7 @@ func TestChecksThatWaitForAgents(t *testing.T) {
 			},
 		},
 		{
-			name: "another container runtime", waits: []string{"CRIRuntimeConfigMissing"},
+			name: "another container runtime", unanswered: []string{"CRIRuntimeConfigMissing"},
 			change: onWorker(func(n *cluster.Node) { n.Runtime = "cri-o://1.30.0" }),
 		},
 	} {
@@ -107,29 +104,29 @@ func TestChecksThatWaitForAgents(t *testing.T) {
 			if len(found) != 1 {
 				t.Fatalf("got %+v", found)
 			}
-			_, list, _ := strings.Cut(found[0].Message, "wait: ")
+			_, list, _ := strings.Cut(found[0].Message, "unanswered: ")
 			got := strings.Split(list, ", ")
-			for _, id := range c.waits {
+			for _, id := range c.unanswered {
 				if !slices.Contains(got, id) {
-					t.Errorf("%s is not among them: %s", id, list)
+					t.Errorf("%s is not listed: %s", id, list)
 				}
 			}
-			for _, id := range c.waitsNot {
+			for _, id := range c.answered {
 				if slices.Contains(got, id) {
-					t.Errorf("%s is among them: %s", id, list)
+					t.Errorf("%s is listed: %s", id, list)
 				}
 			}
 		})
 	}
 }
 
-func TestUnansweredChecksAreNotCountedAsMade(t *testing.T) {
+func TestUnansweredChecksAreCountedSeparately(t *testing.T) {
 	c := situation{change: unread(cluster.PartHelm, cluster.GapForbidden)}
 	if got := Run(c.input(t)).Summary; got.Unanswered != len(needing(cluster.PartHelm)) || got.Checks+got.Unanswered != len(checks) {
 		t.Errorf("got %+v", got)
 	}
 	nothing := situation{}
 	if got := Run(nothing.input(t)).Summary; got.Unanswered != 0 || got.Checks != len(checks) {
-		t.Errorf("everything was read: %+v", got)
+		t.Errorf("all parts were read: %+v", got)
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// soon is how far ahead an expiry is worth a warning.
-const soon = 30 * 24 * time.Hour
+// expiryWarning is how long before its expiry a certificate is reported.
+const expiryWarning = 30 * 24 * time.Hour
 
-// needed are the resources in namespaces without which an upgrade does not get on: nodes come back with leases, kubeadm writes config maps, roles and
-// addons. Namespaces are among them because namespace selectors look at the labels of a namespace that is written itself.
-var needed = map[string][]string{
+// requiredNamespaced are namespaced resources that an upgrade needs: nodes return with leases, and
+// kubeadm writes ConfigMaps, roles and addons. Namespaces are included because a namespaceSelector
+// matches a Namespace object by its own labels.
+var requiredNamespaced = map[string][]string{
 	"":                          {"configmaps", "events", "namespaces", "pods", "secrets", "serviceaccounts", "services"},
 	"apps":                      {"controllerrevisions", "daemonsets", "deployments", "replicasets", "statefulsets"},
 	"coordination.k8s.io":       {"leases"},
@@ -22,9 +23,10 @@ var needed = map[string][]string{
 	"rbac.authorization.k8s.io": {"rolebindings", "roles"},
 }
 
-// neededOutside are those that are in no namespace, so that no namespace selector leaves them out: nodes register, kubelets ask for certificates,
-// kubeadm writes roles, API servers write what they serve and how they share their time.
-var neededOutside = map[string][]string{
+// requiredClusterScoped are cluster-scoped resources that an upgrade needs, which no
+// namespaceSelector excludes: nodes register, kubelets request certificates, kubeadm writes roles,
+// and API servers write APIServices and flow control objects.
+var requiredClusterScoped = map[string][]string{
 	"":                             {"nodes"},
 	"admissionregistration.k8s.io": {"validatingadmissionpolicies", "validatingadmissionpolicybindings"},
 	"apiregistration.k8s.io":       {"apiservices"},
@@ -43,9 +45,10 @@ func webhookObject(w *cluster.Webhook) string {
 	return "ValidatingWebhookConfiguration " + w.Configuration
 }
 
-// about says whether a rule of a webhook speaks of a resource. Rules are written as group/resource, "*" stands for all of either. One about a
-// subresource (pods/exec, */scale) does not speak of the resource, unless it is about all of them.
-func about(rule, group, resource string) bool {
+// matches reports whether a rule, written as group/resource with "*" as a wildcard, matches a
+// resource. A rule for a subresource (pods/exec, */scale) does not match the resource itself,
+// except for a wildcard.
+func matches(rule, group, resource string) bool {
 	ruleGroup, rest, slash := strings.Cut(rule, "/")
 	if !slash {
 		ruleGroup, rest = "", rule
@@ -57,12 +60,12 @@ func about(rule, group, resource string) bool {
 	return (ruleGroup == "*" || ruleGroup == group) && (name == "*" || name == resource) && (sub == "" || sub == "*")
 }
 
-// asked lists those of some resources that a webhook is asked about, but for the rules that hold elsewhere.
-func asked(w *cluster.Webhook, resources map[string][]string, elsewhere []string) []string {
+// matched lists the resources that the rules of a webhook match, except for the excluded rules.
+func matched(w *cluster.Webhook, resources map[string][]string, excluded []string) []string {
 	var out []string
 	for group, names := range resources {
 		for _, name := range names {
-			if slices.ContainsFunc(w.Resources, func(rule string) bool { return !slices.Contains(elsewhere, rule) && about(rule, group, name) }) {
+			if slices.ContainsFunc(w.Resources, func(rule string) bool { return !slices.Contains(excluded, rule) && matches(rule, group, name) }) {
 				out = append(out, name)
 			}
 		}
@@ -71,16 +74,22 @@ func asked(w *cluster.Webhook, resources map[string][]string, elsewhere []string
 	return out
 }
 
-func aboutPods(w *cluster.Webhook) bool {
-	return len(asked(w, map[string][]string{"": {"pods"}}, w.OnlyCluster)) > 0
+func matchesPods(w *cluster.Webhook) bool {
+	return len(matched(w, map[string][]string{"": {"pods"}}, w.OnlyCluster)) > 0
 }
 
-// neededInside and neededBeyond are what the upgrade needs of what a webhook is asked about, in namespaces and outside of any.
-func neededInside(w *cluster.Webhook) []string { return asked(w, needed, w.OnlyCluster) }
-func neededBeyond(w *cluster.Webhook) []string { return asked(w, neededOutside, w.OnlyNamespaced) }
+// matchedNamespaced and matchedClusterScoped return the required resources that a webhook matches.
+func matchedNamespaced(w *cluster.Webhook) []string {
+	return matched(w, requiredNamespaced, w.OnlyCluster)
+}
+func matchedClusterScoped(w *cluster.Webhook) []string {
+	return matched(w, requiredClusterScoped, w.OnlyNamespaced)
+}
 
-// aboutNeeded says whether the upgrade needs something that a webhook is asked about.
-func aboutNeeded(w *cluster.Webhook) bool { return len(neededInside(w))+len(neededBeyond(w)) > 0 }
+// matchesRequired reports whether a webhook matches a resource that the upgrade needs.
+func matchesRequired(w *cluster.Webhook) bool {
+	return len(matchedNamespaced(w))+len(matchedClusterScoped(w)) > 0
+}
 
 func webhookUnreachable(v *view) []Finding {
 	var found []Finding
@@ -90,7 +99,7 @@ func webhookUnreachable(v *view) []Finding {
 			continue
 		}
 		f := Finding{Severity: Warn, Object: webhookObject(w)}
-		if aboutNeeded(w) {
+		if matchesRequired(w) {
 			f.Severity = Block
 		}
 		switch b := w.Backend; {
@@ -99,22 +108,22 @@ func webhookUnreachable(v *view) []Finding {
 				continue
 			}
 			f.Severity, f.Unknown = Warn, true
-			f.Message = fmt.Sprintf("webhook %s stands outside the cluster at %s and fails closed: whether it answers cannot be seen from here", w.Name, w.URL)
-			f.Remedy = "Make sure that it answers while nodes are upgraded."
+			f.Message = fmt.Sprintf("webhook %s runs outside the cluster at %s and fails closed: its availability is unknown", w.Name, w.URL)
+			f.Remedy = "Make sure that it is available during the upgrade."
 		case b == nil:
 			continue
 		case b.Found == cluster.Unknown:
 			f.Unknown = true
-			f.Message = fmt.Sprintf("whether anything answers for webhook %s (Service %s/%s) is not known, and it fails closed", w.Name, b.Namespace, b.Service)
-			f.Remedy = fmt.Sprintf("Look yourself: kubectl -n %s get endpointslices -l kubernetes.io/service-name=%s", b.Namespace, b.Service)
+			f.Message = fmt.Sprintf("the availability of webhook %s (Service %s/%s) is unknown, and it fails closed", w.Name, b.Namespace, b.Service)
+			f.Remedy = fmt.Sprintf("Check its endpoints: kubectl -n %s get endpointslices -l kubernetes.io/service-name=%s", b.Namespace, b.Service)
 		case b.Found == cluster.No:
-			f.Message = fmt.Sprintf("webhook %s fails closed and its Service %s/%s does not exist: every request that it is asked about is refused",
+			f.Message = fmt.Sprintf("webhook %s fails closed and its Service %s/%s does not exist: every request that it matches is rejected",
 				w.Name, b.Namespace, b.Service)
 			f.Remedy = removal(v, w)
 		case b.Ready <= 0:
-			f.Message = fmt.Sprintf("webhook %s fails closed and no pod behind Service %s/%s is ready: every request that it is asked about is refused",
+			f.Message = fmt.Sprintf("webhook %s fails closed and Service %s/%s has no ready pods: every request that it matches is rejected",
 				w.Name, b.Namespace, b.Service)
-			f.Remedy = fmt.Sprintf("Bring its pods back: kubectl -n %s get pods", b.Namespace)
+			f.Remedy = fmt.Sprintf("Fix its pods: kubectl -n %s get pods", b.Namespace)
 		default:
 			continue
 		}
@@ -123,19 +132,20 @@ func webhookUnreachable(v *view) []Finding {
 	return found
 }
 
-// removal is how to remove a webhook whose Service is gone. Others of its configuration may well be in use.
+// removal returns the remedy for a webhook whose Service does not exist. Other webhooks of the
+// configuration may be in use.
 func removal(v *view, w *cluster.Webhook) string {
 	inUse := slices.ContainsFunc(v.s.Webhooks, func(other cluster.Webhook) bool {
 		return other.Configuration == w.Configuration && other.Mutating == w.Mutating && (other.Backend == nil || other.Backend.Found != cluster.No)
 	})
 	kind, name, _ := strings.Cut(webhookObject(w), " ")
 	if inUse {
-		return fmt.Sprintf("Take the entry %s out, and leave the others: kubectl edit %s/%s", w.Name, strings.ToLower(kind), name)
+		return fmt.Sprintf("Remove only the entry %s: kubectl edit %s/%s", w.Name, strings.ToLower(kind), name)
 	}
-	return fmt.Sprintf("Remove what was left behind: kubectl delete %s/%s", strings.ToLower(kind), name)
+	return fmt.Sprintf("Delete the stale configuration: kubectl delete %s/%s", strings.ToLower(kind), name)
 }
 
-// webhookHasOneReplica is about webhooks whose pods would all be away while one node is drained.
+// webhookHasOneReplica covers webhooks whose pods all run on one node that is drained.
 func webhookHasOneReplica(v *view) []Finding {
 	var found []Finding
 	for i := range v.s.Webhooks {
@@ -155,15 +165,16 @@ func webhookHasOneReplica(v *view) []Finding {
 		f := Finding{
 			Severity: Info,
 			Object:   webhookObject(w),
-			Message: fmt.Sprintf("webhook %s fails closed and %s on %s: while that node is drained, what it is asked about is refused (%s)",
-				w.Name, where, n.Name, some(w.Resources)),
-			Remedy: fmt.Sprintf("Run two replicas of what is behind Service %s/%s, on two nodes.", b.Namespace, b.Service),
+			Message: fmt.Sprintf("webhook %s fails closed and %s on %s: while that node is drained, requests that it matches are rejected (%s)",
+				w.Name, where, n.Name, joinNames(w.Resources)),
+			Remedy: fmt.Sprintf("Run at least two replicas behind Service %s/%s, on different nodes.", b.Namespace, b.Service),
 		}
 		switch {
-		case aboutPods(w):
-			// It keeps its own pod from coming back only if nothing leaves that one out. And several may leave one after the other, if a budget holds them.
+		case matchesPods(w):
+			// It rejects its own new pod only if nothing excludes that pod. With several replicas,
+			// a PDB may evict them one at a time.
 			f.Severity = Warn
-			f.Message = fmt.Sprintf("webhook %s fails closed and %s on %s: while that node is drained, no pod that it is asked about can be created",
+			f.Message = fmt.Sprintf("webhook %s fails closed and %s on %s: while that node is drained, no pod that it matches can be created",
 				w.Name, where, n.Name)
 			if w.ReachesItself && !w.HasObjectSelector && !w.HasMatchConditions {
 				f.Message += ", not even its own"
@@ -171,7 +182,7 @@ func webhookHasOneReplica(v *view) []Finding {
 					f.Severity = Block
 				}
 			}
-		case aboutNeeded(w):
+		case matchesRequired(w):
 			f.Severity = Warn
 		}
 		found = append(found, f)
@@ -186,21 +197,21 @@ func webhookCAExpired(v *view) []Finding {
 		f := Finding{
 			Severity: Warn,
 			Object:   webhookObject(w),
-			Remedy:   "Renew the CA bundle in its configuration; cert-manager or the webhook's own operator usually does.",
+			Remedy:   "Renew the CA bundle in its configuration. Usually cert-manager or the webhook's operator does this.",
 		}
 		switch left := w.CANotAfter.Sub(v.Now); {
 		case w.CAError != "":
 			f.Unknown = true
-			f.Message = fmt.Sprintf("the CA bundle of webhook %s cannot be read: %s", w.Name, w.CAError)
-		case w.CANotAfter.IsZero() || left > soon:
+			f.Message = fmt.Sprintf("the CA bundle of webhook %s cannot be parsed: %s", w.Name, w.CAError)
+		case w.CANotAfter.IsZero() || left > expiryWarning:
 			continue
 		case left > 0:
 			f.Message = fmt.Sprintf("the CA of webhook %s expires in %s", w.Name, ago(left))
 		default:
 			f.Message = fmt.Sprintf("the CA of webhook %s expired %s ago", w.Name, ago(-left))
-			if w.FailClosed && aboutNeeded(w) {
+			if w.FailClosed && matchesRequired(w) {
 				f.Severity = Block
-				f.Message += ": every request that it is asked about is refused"
+				f.Message += ": every request that it matches is rejected"
 			}
 		}
 		found = append(found, f)
@@ -219,18 +230,18 @@ func webhookReachesSystem(v *view) []Finding {
 			f := Finding{Object: webhookObject(w), Message: message, Remedy: remedy}
 			if w.HasObjectSelector || w.HasMatchConditions {
 				f.Severity = Info
-				f.Message += "; its selector or conditions may let these pass"
+				f.Message += "; its objectSelector or matchConditions may exclude them"
 			}
 			found = append(found, f)
 		}
-		if len(w.Reaches) > 0 && len(neededInside(w)) > 0 {
-			add(fmt.Sprintf("webhook %s fails closed and is asked about objects in %s, which the control plane needs to come back", w.Name, some(w.Reaches)),
-				"Leave the system's namespaces out with a namespaceSelector: kubernetes.io/metadata.name NotIn [kube-system, kube-node-lease].")
+		if len(w.Reaches) > 0 && len(matchedNamespaced(w)) > 0 {
+			add(fmt.Sprintf("webhook %s fails closed and matches objects in %s that the control plane needs to start", w.Name, joinNames(w.Reaches)),
+				"Exclude the system namespaces with a namespaceSelector: kubernetes.io/metadata.name NotIn [kube-system, kube-node-lease].")
 		}
-		if outside := neededBeyond(w); len(outside) > 0 {
-			add(fmt.Sprintf("webhook %s fails closed and is asked about objects that are in no namespace and that nodes and the control plane need "+
-				"to come back: %s", w.Name, some(outside)),
-				"A namespaceSelector does not leave these out. Take them out of its rules, let the system pass with matchConditions, "+
+		if outside := matchedClusterScoped(w); len(outside) > 0 {
+			add(fmt.Sprintf("webhook %s fails closed and matches cluster-scoped objects that nodes and the control plane need to start: %s",
+				w.Name, joinNames(outside)),
+				"A namespaceSelector does not exclude these. Remove them from its rules, exclude system users with matchConditions, "+
 					"or set failurePolicy: Ignore for them.")
 		}
 	}
@@ -246,8 +257,8 @@ func webhookMatchesExactly(v *view) []Finding {
 		}
 		found = append(found, Finding{
 			Object: webhookObject(w),
-			Message: fmt.Sprintf("webhook %s has matchPolicy Exact: requests in an API version that its rules do not name pass it by, and the "+
-				"upgrade may bring such versions",
+			Message: fmt.Sprintf("webhook %s has matchPolicy Exact: it does not match requests in API versions that its rules do not name, and the "+
+				"upgrade may add such versions",
 				w.Name),
 			Remedy: "Set matchPolicy: Equivalent in its configuration.",
 		})

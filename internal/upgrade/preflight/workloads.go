@@ -11,9 +11,9 @@ import (
 func workloadName(w *cluster.Workload) string   { return w.Namespace + "/" + w.Name }
 func workloadObject(w *cluster.Workload) string { return w.Kind + " " + workloadName(w) }
 
-// costs collects what draining costs workloads, one entry for each owner: under the first of its entries that it costs something.
-func (v *view) costs(kind disruption.CostKind) ([]int, map[int]*held) {
-	found, first := map[int]*held{}, map[int]int{}
+// costs collects what draining costs workloads, keyed by the first affected entry of each owner.
+func (v *view) costs(kind disruption.CostKind) ([]int, map[int]*impact) {
+	found, first := map[int]*impact{}, map[int]int{}
 	owners := v.s.Owners()
 	var keys []int
 	for i := range v.nodes {
@@ -30,7 +30,7 @@ func (v *view) costs(kind disruption.CostKind) ([]int, map[int]*held) {
 			if !known {
 				at = c.Workload
 				first[owner] = at
-				found[at] = &held{workload: at}
+				found[at] = &impact{workload: at}
 				keys = append(keys, at)
 			}
 			h := found[at]
@@ -51,16 +51,17 @@ func unmanagedPod(v *view) []Finding {
 		w := &v.s.Workloads[i]
 		found = append(found, Finding{
 			Object:  workloadObject(w),
-			Message: fmt.Sprintf("%s belongs to nobody: draining %s ends it for good", workloadName(w), some(costs[i].nodes)),
-			Remedy: fmt.Sprintf("If it is not needed: kubectl -n %s delete pod %s. Else let a Deployment or Job make it. To let the drain "+
-				"end it, waive UnmanagedPod for it.",
+			Message: fmt.Sprintf("%s has no controller: draining %s deletes it permanently", workloadName(w), joinNames(costs[i].nodes)),
+			Remedy: fmt.Sprintf("Delete the pod if you do not need it: kubectl -n %s delete pod %s. Otherwise run it with a Deployment or Job. To let "+
+				"the drain delete it, waive UnmanagedPod for it.",
 				w.Namespace, w.Name),
 		})
 	}
 	return found
 }
 
-// localDataLost is what an emptyDir is for, so it is worth a warning only where the owner keeps state by its nature.
+// localDataLost is Info for most workloads: an emptyDir is temporary by design. A StatefulSet is
+// more likely to need its data.
 func localDataLost(v *view) []Finding {
 	var found []Finding
 	keys, costs := v.costs(disruption.LosesData)
@@ -68,8 +69,8 @@ func localDataLost(v *view) []Finding {
 		w := &v.s.Workloads[i]
 		f := Finding{
 			Object:  workloadObject(w),
-			Message: fmt.Sprintf("%s has an emptyDir: its content on %s is lost when the pods move", workloadName(w), some(costs[i].nodes)),
-			Remedy:  "Nothing needs to be done if it is a cache or scratch space. Else put it on a persistent volume.",
+			Message: fmt.Sprintf("%s uses an emptyDir volume: its data on %s is lost when the pods are evicted", workloadName(w), joinNames(costs[i].nodes)),
+			Remedy:  "No action is required for caches and scratch space. Otherwise, use a PersistentVolume.",
 		}
 		if w.Kind == "StatefulSet" {
 			f.Severity = Warn
@@ -85,16 +86,16 @@ func podNodeBound(v *view) []Finding {
 	owners := v.s.Owners()
 	for _, i := range keys {
 		w := &v.s.Workloads[i]
-		why := "a volume on its disk"
+		why := "a local volume"
 		if w.NodeBound {
 			why = "its node selector or affinity"
 		}
 		f := Finding{
 			Severity: Info,
 			Object:   workloadObject(w),
-			Message: fmt.Sprintf("%s is bound to its node by %s: %s on %s may be down while the node is upgraded",
-				workloadName(w), why, many(costs[i].pods, "pod"), some(costs[i].nodes)),
-			Remedy: "Run replicas on several nodes, or tell its users about the gap.",
+			Message: fmt.Sprintf("%s is bound to its node by %s: %s on %s may be unavailable during the upgrade of the node",
+				workloadName(w), why, plural(costs[i].pods, "pod"), joinNames(costs[i].nodes)),
+			Remedy: "Run replicas on several nodes, or announce the downtime to its users.",
 		}
 		if owners[i].Pods == 1 {
 			f.Severity = Warn
@@ -111,9 +112,9 @@ func podHasFinalizer(v *view) []Finding {
 		w := &v.s.Workloads[i]
 		found = append(found, Finding{
 			Object: workloadObject(w),
-			Message: fmt.Sprintf("pods of %s on %s have the finalizer %s: the drain waits until its owner removes it",
-				workloadName(w), some(costs[i].nodes), some(w.Finalizers)),
-			Remedy: fmt.Sprintf("Make sure that the controller that removes %s runs.", some(w.Finalizers)),
+			Message: fmt.Sprintf("pods of %s on %s have the finalizer %s: the drain waits until a controller removes it",
+				workloadName(w), joinNames(costs[i].nodes), joinNames(w.Finalizers)),
+			Remedy: fmt.Sprintf("Make sure that the controller that removes %s is running.", joinNames(w.Finalizers)),
 		})
 	}
 	return found
@@ -126,9 +127,9 @@ func podNotSafeToEvict(v *view) []Finding {
 		w := &v.s.Workloads[i]
 		found = append(found, Finding{
 			Object: workloadObject(w),
-			Message: fmt.Sprintf("%s says that it is not safe to evict (annotation safe-to-evict): draining %s moves it nevertheless",
-				workloadName(w), some(costs[i].nodes)),
-			Remedy: "Give it a PodDisruptionBudget if it must not be moved: drains respect budgets, and not this annotation.",
+			Message: fmt.Sprintf("%s is annotated as not safe to evict (safe-to-evict: false), but draining %s evicts it",
+				workloadName(w), joinNames(costs[i].nodes)),
+			Remedy: "If it must not be evicted, create a PodDisruptionBudget: drains respect PDBs, but not this annotation.",
 		})
 	}
 	return found
@@ -143,20 +144,20 @@ func podStuckTerminating(v *view) []Finding {
 		}
 		f := Finding{
 			Object:  workloadObject(w),
-			Message: fmt.Sprintf("pods of %s were asked to end and have not, although their time for it is over (%d)", workloadName(w), owner.Stuck),
-			Remedy: fmt.Sprintf("Find out what holds them: kubectl -n %s get pods; kubectl -n %s describe pod NAME. A drain "+
-				"waits for them.",
+			Message: fmt.Sprintf("pods of %s are stuck in Terminating past their grace period (%d)", workloadName(w), owner.Stuck),
+			Remedy: fmt.Sprintf("Find out what blocks their deletion: kubectl -n %s get pods; kubectl -n %s describe pod NAME. A drain waits for "+
+				"them.",
 				w.Namespace, w.Namespace),
 		}
 		if len(w.Finalizers) > 0 {
-			f.Message += ", held by the finalizer " + some(w.Finalizers)
+			f.Message += ", blocked by the finalizer " + joinNames(w.Finalizers)
 		}
 		found = append(found, f)
 	}
 	return found
 }
 
-// singleReplica tells which workloads have a gap when their node is drained. That is normal for many, so it is no more than told.
+// singleReplica is one Info finding for all workloads, because single replicas are common.
 func singleReplica(v *view) []Finding {
 	var names []string
 	owners := v.s.Owners()
@@ -180,8 +181,8 @@ func singleReplica(v *view) []Finding {
 	}
 	slices.Sort(names)
 	return []Finding{{
-		Message: fmt.Sprintf("workloads with one replica are away while they move to another node: %s", some(names)),
-		Remedy:  "Run two replicas of what must not have a gap.",
+		Message: fmt.Sprintf("workloads with one replica are unavailable while they move to another node: %s", joinNames(names)),
+		Remedy:  "Run at least two replicas of workloads that must stay available.",
 	}}
 }
 
@@ -193,37 +194,39 @@ func systemPodsNotReady(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  workloadObject(w),
 				Message: fmt.Sprintf("%d of %d pods of %s are ready", owner.Ready, owner.Pods, workloadName(w)),
-				Remedy:  fmt.Sprintf("Find out why: kubectl -n kube-system get pods; kubectl -n kube-system describe %s %s", lower(w.Kind), w.Name),
+				Remedy: fmt.Sprintf("Find out why pods are not ready: kubectl -n kube-system get pods; kubectl -n kube-system describe %s %s",
+					lower(w.Kind), w.Name),
 			})
 		}
 	}
 	return found
 }
 
-// gitRepoVolume: from 1.36 no kubelet can mount such a volume, whatever its gates.
+// gitRepoVolume: no kubelet from 1.36 on can mount such a volume, regardless of feature gates.
 func gitRepoVolume(v *view) []Finding {
-	at, crosses := v.reaches(36)
+	at, crosses := v.crosses(36)
 	if !crosses {
 		return nil
 	}
 	var found []Finding
-	told, owners := map[int]bool{}, v.s.Owners()
+	seen, owners := map[int]bool{}, v.s.Owners()
 	for i := range v.s.Workloads {
-		if w := &v.s.Workloads[i]; slices.Contains(w.VolumeKinds, "gitRepo") && !told[owners[i].First] {
-			told[owners[i].First] = true
+		if w := &v.s.Workloads[i]; slices.Contains(w.VolumeKinds, "gitRepo") && !seen[owners[i].First] {
+			seen[owners[i].First] = true
 			found = append(found, Finding{
 				Object: workloadObject(w),
-				Message: fmt.Sprintf("%s has a gitRepo volume, which %s does not mount any more: its pods would not start again",
+				Message: fmt.Sprintf("%s uses a gitRepo volume, which %s cannot mount: its pods would not start",
 					workloadName(w), at),
-				Remedy: "Clone the repository in an init container into an emptyDir instead.",
+				Remedy: "Clone the repository into an emptyDir volume with an init container instead.",
 			})
 		}
 	}
 	return found
 }
 
-// goneVolumes are kinds of volumes that Kubernetes cannot mount and for which no CSI driver steps in, by the minor version that dropped them.
-var goneVolumes = map[string]int{
+// removedVolumes are in-tree volume types without CSI migration, by the minor version that removed
+// them.
+var removedVolumes = map[string]int{
 	"flocker": 25, "quobyte": 25, "storageos": 25, "scaleIO": 22, "photonPersistentDisk": 16, "glusterfs": 26, "cephfs": 31, "rbd": 31,
 }
 
@@ -232,15 +235,15 @@ func inTreeVolume(v *view) []Finding {
 	for _, volume := range v.s.Volumes {
 		f := Finding{
 			Object: "PersistentVolume " + volume.Name,
-			Remedy: "Move the data to a volume of a CSI driver, then remove this one.",
+			Remedy: "Migrate the data to a volume of a CSI driver, then delete this one.",
 		}
-		minor, gone := goneVolumes[volume.Kind]
-		switch at, crosses := v.reaches(36); {
+		minor, gone := removedVolumes[volume.Kind]
+		switch at, crosses := v.crosses(36); {
 		case gone:
-			f.Message = fmt.Sprintf("%s is of the kind %s, which Kubernetes cannot mount since 1.%d", volume.Name, volume.Kind, minor)
+			f.Message = fmt.Sprintf("%s has volume type %s, which Kubernetes removed in 1.%d", volume.Name, volume.Kind, minor)
 		case volume.Kind == "portworxVolume" && crosses:
-			f.Message = fmt.Sprintf("%s is of the kind portworxVolume: from %s on only the CSI driver of Portworx can mount it", volume.Name, at)
-			f.Remedy = "Make sure that the driver runs: kubectl get csidriver pxd.portworx.com"
+			f.Message = fmt.Sprintf("%s has volume type portworxVolume: from %s on, only the Portworx CSI driver can mount it", volume.Name, at)
+			f.Remedy = "Make sure that the driver is installed: kubectl get csidriver pxd.portworx.com"
 		default:
 			continue
 		}
@@ -249,8 +252,9 @@ func inTreeVolume(v *view) []Finding {
 	return found
 }
 
-// reaches returns the first hop that is at or above a minor version, if the control plane or a kubelet is below it now.
-func (v *view) reaches(minor int) (hop, bool) {
+// crosses returns the first hop at or above a minor version, if the control plane or a kubelet is
+// below it now.
+func (v *view) crosses(minor int) (hop, bool) {
 	if v.Path.From.Minor >= minor && !v.anyKubeletBelow(minor) {
 		return hop{}, false
 	}

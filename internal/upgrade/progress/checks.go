@@ -10,7 +10,7 @@ func NewChecks() cliv1alpha1.Checks {
 	out := cliv1alpha1.Checks{APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindChecks}
 	for _, check := range preflight.Checks() {
 		out.Checks = append(out.Checks, cliv1alpha1.KnownCheck{
-			Name: check.ID, Severity: string(check.Severity), Means: check.Says, NeedsAgent: check.NeedsHost(), NoWaiver: check.Binding(),
+			Name: check.ID, Severity: string(check.Severity), Means: check.Description, NeedsAgent: check.NeedsAgent(), NoWaiver: check.Binding(),
 		})
 	}
 	return out

@@ -60,7 +60,7 @@ func TestUpgradeThatIsBlocked(t *testing.T) {
 	b.node(t, "cp-1", func(n *corev1.Node) {
 		n.Labels["node-role.kubernetes.io/control-plane"], n.Status.NodeInfo.KubeletVersion = "", "v1.36.3"
 	})
-	b.refit(t, "upgrade", "--yes", "--to", "v1.37.1").want(t, 3, "findings stand in the way", "there is no agent yet on 1 of 1 node")
+	b.refit(t, "upgrade", "--yes", "--to", "v1.37.1").want(t, 3, "findings stand in the way", "no agent yet on 1 of 1 node")
 	b.nothingWasBegun(t)
 }
 
