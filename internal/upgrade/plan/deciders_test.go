@@ -44,7 +44,7 @@ func (w *world) decide(who *decider) Decision {
 		return Decision{State: Running}
 	}
 	v := look(p, who.view.snapshot, w.now)
-	v.open = w.open
+	v.gates = gatesOf(w.without)
 	d := next(v)
 	w.tally.decisions++
 	w.checkDecision(&d)
@@ -70,7 +70,7 @@ func (w *world) checkPure(who *decider, p *Plan, d *Decision) {
 	mixed.APIServers = slices.Clone(again.APIServers)
 	slices.Reverse(mixed.APIServers)
 	v := look(p, &mixed, w.now)
-	v.open = w.open
+	v.gates = gatesOf(w.without)
 	if other := next(v); !reflect.DeepEqual(other, *d) {
 		w.broke("the order of the nodes changes the decision: %q %v %v, not %q %v %v", other.Doing, other.Do, other.Waiting, d.Doing, d.Do, d.Waiting)
 	}

@@ -86,4 +86,6 @@ type Wait struct {
 	Person bool
 	More   int // further nodes that wait for the same thing
 	Remedy string
+
+	state State // of an operation that is held; only gates of HeldOperation set it
 }

@@ -1,130 +1,165 @@
 package plan
 
 import (
+	"slices"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Everything that must hold before something is begun is in the lists of this file. A gate is closed when it returns something to wait for.
+// A gate is a condition for something to start, to go on or to end. Every gate of Refit is in the
+// table of this file; the functions are in gates_*.go.
 //
-// guards_test.go takes each of them out in turn and requires a test to fail.
+// gates_test.go takes each gate out in turn and requires a test to fail.
 
-// operationGate holds the whole operation.
-type operationGate struct {
-	name   string
-	closed func(*view) *hold
+// Held is what a gate holds back while it is closed.
+type Held string
+
+// What gates hold back, in the order of an upgrade.
+const (
+	HeldOperation         Held = "Operation"
+	HeldOrder             Held = "Order"
+	HeldPrefetch          Held = "Prefetch"
+	HeldHop               Held = "Hop"
+	HeldControlPlaneClaim Held = "ControlPlaneClaim"
+	HeldWorkerClaim       Held = "WorkerClaim"
+	HeldFirstDisruption   Held = "FirstDisruption"
+	HeldApply             Held = "Apply"
+	HeldProgress          Held = "Progress"
+	HeldSettle            Held = "Settle"
+	HeldRelease           Held = "Release"
+	HeldFinish            Held = "Finish"
+)
+
+// gateTable is every gate, by what it holds back. Gates are checked in this order. A condition that
+// is checked twice has two names, since each gate has to prove that it is needed.
+var gateTable = []struct {
+	holds Held
+	doc   string
+	gates []gate
+}{
+	{HeldOperation, "everything new in an operation", []gate{
+		{GateNotAborted, aborted, "the operation is not aborted"},
+		{GateOldestOperation, olderOperation, "one operation acts at a time, the oldest first"},
+		{GateApproved, notApproved, "the plan is approved"},
+		{GatePlanUnchanged, planChanged, "the plan is the one that was approved"},
+		{GateNotPaused, paused, "the operation is not paused"},
+		{GateNoFailedNode, nodeFailed, "no node waits for manual intervention"},
+	}},
+	{HeldOrder, "every order to an agent", []gate{
+		{GateReleaseAvailable, releaseMissing, "an order names a ClusterRelease by its digest"},
+		{GateMachineKnown, machineUnknown, "an order names a machine, so that no other one accepts it"},
+	}},
+	{HeldPrefetch, "the order to prefetch", []gate{
+		{GatePrefetchSlotFree, noPrefetchSlot, "a few nodes prefetch at a time"},
+	}},
+	{HeldHop, "the first change of a hop", []gate{
+		{GatePrefetchComplete, prefetchIncomplete, "every node has what it needs before one is disrupted"},
+	}},
+	{HeldControlPlaneClaim, "the claim of a control plane node", []gate{
+		{GatePrefetched, notPrefetched, "the node has everything that the hop installs"},
+		{GateNothingElseActive, othersActive, "a control plane node is upgraded alone"},
+		{GateControlPlaneReady, controlPlaneNotReady, "no second control plane node is unavailable"},
+		{GateReportsFresh, reportsStale, "the gates below read what agents report"},
+		{GateEtcdHealthy, etcdUnhealthy, "every etcd member is healthy, none is a learner, all agree on the members"},
+		{GateEtcdKeepsQuorum, etcdLosesQuorum, "etcd keeps its quorum without this member"},
+		{GateAPIServersReady, apiServerNotReady, "every API server is ready at its own address"},
+		{GateAPIServerSkew, apiServersApart, "API servers are at most one minor version apart"},
+		{GateKubeletSkew, kubeletTooOld, "no kubelet is older than the skew policy allows"},
+	}},
+	{HeldWorkerClaim, "the claim of a worker", []gate{
+		{GateWorkerPrefetched, notPrefetched, "the node has everything that the hop installs"},
+		{GateControlPlaneIdle, controlPlaneActive, "no worker is upgraded beside a control plane node"},
+		{GateWorkerReady, workerNotReady, "a node that is not ready is not upgraded"},
+		{GateKubeletNotNewer, kubeletTooNew, "a kubelet is never newer than the oldest API server"},
+		{GateZoneTurn, anotherZonesTurn, "a pool is upgraded zone by zone; the first node that may go decides the zone"},
+		{GateCanaryProven, canaryNotProven, "the canary goes first and soaks"},
+		{GateSlotFree, noSlot, "maxUnavailable of the pool, whatever made nodes unavailable"},
+		{GateActiveLimit, tooManyActive, "status.active is bounded"},
+		{GateBudgetsIndependent, budgetShared, "nodes that share an exhausted budget would block each other's drain"},
+	}},
+	{HeldFirstDisruption, "the first disruption of a claimed node; it is released while a gate is closed", []gate{
+		{GateClaimedFirst, claimedLater, "two claimed control plane nodes would wait for each other forever"},
+		{GateSlotStillFree, slotGone, "another node of the pool may have become unavailable since the claim"},
+	}},
+	{HeldApply, "the order to change a node; conditions may have changed since the claim", []gate{
+		{GateStillPrefetched, notPrefetched, "nothing has to be fetched while the node is disrupted"},
+		{GateCordoned, notCordoned, "no pod is scheduled to the node while it is drained and changed"},
+		{GateDrained, notDrained, "no pod that a drain moves is on the node"},
+		{GateMachineStillKnown, machineUnknown, "the order names the machine that the node is on now"},
+		{GateStillNothingElseActive, onControlPlane(othersActive), "as for the claim"},
+		{GateControlPlaneStillReady, onControlPlane(controlPlaneNotReady), "as for the claim"},
+		{GateReportsStillFresh, onControlPlane(reportsStale), "as for the claim"},
+		{GateEtcdStillHealthy, onControlPlane(etcdUnhealthy), "as for the claim"},
+		{GateEtcdStillKeepsQuorum, onControlPlane(etcdLosesQuorum), "as for the claim"},
+		{GateAPIServersStillReady, onControlPlane(apiServerNotReady), "as for the claim"},
+		{GateAPIServerSkewStill, onControlPlane(apiServersApart), "as for the claim"},
+		{GateKubeletSkewStill, onControlPlane(kubeletTooOld), "as for the claim"},
+		{GateKubeletStillNotNewer, onWorker(kubeletTooNew), "as for the claim"},
+	}},
+	{HeldProgress, "waiting for an agent without manual intervention", []gate{
+		{GateNodeReachable, nodeLost, "a node that is lost does not finish by itself"},
+		{GateAgentResponds, agentSilent, "an agent that stopped does not finish by itself"},
+	}},
+	{HeldSettle, "uncordon and the end of the claim", []gate{
+		{GateReadyAfter, notReadyAfter, "the node is ready"},
+		{GateVersionReported, versionNotReported, "the node reports its new version"},
+		{GateReportsFreshAfter, afterChange(reportsFromBefore), "the gates below read reports from after the change"},
+		{GateEtcdHealthyAfter, afterChange(etcdUnhealthy), "the next control plane node finds etcd healthy"},
+		{GateAPIServersReadyAfter, afterChange(apiServerNotReady), "and every API server ready"},
+		{GateTrialPassed, afterChange(trialNotPassed), "a Pod on the node resolves and reaches the API"},
+	}},
+	{HeldRelease, "the release of a node that its agent rolled back", []gate{
+		{GateReadyAfterRollback, notReadyAfterRollback, "the node is ready"},
+	}},
+	{HeldFinish, "the end of an operation", []gate{
+		{GateControlPlaneHealthyAtEnd, controlPlaneUnhealthyAtEnd, "the control plane is healthy"},
+		{GateNothingActive, somethingActive, "no node is active and nothing is left to do"},
+	}},
 }
 
-var operationGates = []operationGate{
-	{"NotAborted", aborted},             // a person ended it
-	{"OldestOperation", olderOperation}, // one operation acts at a time
-	{"Approved", notApproved},           // somebody with the right to said yes to this very plan
-	{"PlanUnchanged", planChanged},      // the world still fits what was approved
-	{"NotPaused", paused},               // a person wants it to wait
-	{"NoFailure", nodeFailed},           // nothing new while a node waits for a person
-}
-
-// gate holds one node.
+// gate is one condition. It is closed when it returns something to wait for: an empty Wait if the
+// gate itself did what opens it, such as a cordon, and there is nothing else to report.
 type gate struct {
-	name   string
+	name   GateName
 	closed func(d *deciding, n *cluster.Node, hop int) *Wait
+	doc    string
 }
 
-// orderGates hold every order to an agent.
-var orderGates = []gate{
-	{"ReleaseThere", releaseMissing},   // an order names a ClusterRelease by its digest
-	{"IdentityKnown", identityUnknown}, // and a machine, so that it cannot be meant for another one
-}
+var allGates = gatesOf()
 
-// controlPlaneGates hold the claim of a control plane node.
-var controlPlaneGates = []gate{
-	{"NothingElseAtWork", othersAtWork},         // one node at a time, and none beside it
-	{"ControlPlaneReady", controlPlaneNotReady}, // no second one may be away
-	{"FactsFresh", factsStale},                  // the gates below read what agents told, and old news may be wrong
-	{"EtcdHealthy", etcdUnhealthy},              // every member answers, no learner, no alarm, all agree who is a member
-	{"EtcdKeepsQuorum", etcdLosesQuorum},        // with this member away
-	{"APIServersReady", apiServerNotReady},      // each at its own address
-	{"APIServersFit", apiServersApart},          // never more than one minor version apart
-	{"KubeletsFit", kubeletTooOld},              // no kubelet is left behind by more than the skew policy allows
-}
-
-// applyGates hold the order to change a node: what was true at the claim may have changed while it was emptied. They have names of their own, since
-// each of them has to prove that it is needed.
-var applyGates = []gate{
-	{"IdentityStillKnown", identityUnknown},
-	{"StillNothingElseAtWork", onControlPlane(othersAtWork)},
-	{"ControlPlaneStillReady", onControlPlane(controlPlaneNotReady)},
-	{"FactsStillFresh", onControlPlane(factsStale)},
-	{"EtcdStillHealthy", onControlPlane(etcdUnhealthy)},
-	{"EtcdStillKeepsQuorum", onControlPlane(etcdLosesQuorum)},
-	{"APIServersStillReady", onControlPlane(apiServerNotReady)},
-	{"APIServersStillFit", onControlPlane(apiServersApart)},
-	{"KubeletsStillFit", onControlPlane(kubeletTooOld)},
-	{"KubeletStillNotNewer", onWorker(kubeletTooNew)},
-}
-
-// settleGates hold the end of the work on a control plane node: it gets no pods before it is well, and the next one must find a control plane that is whole.
-var settleGates = []gate{
-	{"FactsFreshAfter", factsFromBefore}, // gathered after the change, not before it
-	{"EtcdHealthyAfter", etcdUnhealthy},
-	{"APIServersReadyAfter", apiServerNotReady},
-	{"TrialPassed", trialNotPassed}, // a Pod on it finds the API by its name and reaches it
-}
-
-// beginGates hold the first disruption of a node that was claimed a moment ago.
-var beginGates = []gate{
-	{"SlotStillFree", slotGone}, // another node of the pool may have gone away since
-}
-
-// workerGates hold the claim of a worker. The order matters: ZoneTurn gives the turn to the first node that is able to go.
-var workerGates = []workerGate{
-	{"ControlPlaneAtRest", controlPlaneAtWork}, // one control plane node at a time, and none beside it
-	{"NodeReady", workerNotReady},              // a node that is not well is not upgraded
-	{"KubeletNotNewer", workerTooNew},          // never newer than the oldest API server
-	{"ZoneTurn", anotherZonesTurn},             // a pool is upgraded zone by zone
-	{"CanaryProven", canaryNotProven},          // the canary goes ahead and soaks
-	{"SlotFree", noSlot},                       // maxUnavailable of the pool, whatever made nodes unavailable
-	{"WithinCeiling", tooManyAtWork},           // what an operation's status can hold
-	{"BudgetsApart", budgetShared},             // nodes that share an exhausted budget would hold each other half empty
-}
-
-type workerGate struct {
-	name   string
-	closed func(d *deciding, w *window, n *cluster.Node, hop int) *Wait
-}
-
-// firstClosed returns what the first closed gate waits for. While facts are being asked for anew the last ones still count: an operation that waits for a
-// person does not stop saying so every time it asks.
-func (d *deciding) firstClosed(gates []gate, n *cluster.Node, hop int) *Wait {
-	var asking *Wait
-	for _, g := range gates {
-		if d.open[g.name] {
-			continue
+// gatesOf indexes the table, without the gates that a test takes out.
+func gatesOf(without ...GateName) map[Held][]gate {
+	out := make(map[Held][]gate, len(gateTable))
+	for _, group := range gateTable {
+		for _, g := range group.gates {
+			if !slices.Contains(without, g.name) {
+				out[group.holds] = append(out[group.holds], g)
+			}
 		}
+	}
+	return out
+}
+
+// firstClosed returns what the first closed gate waits for. While a report is requested the last
+// one still counts: an operation that waits for manual intervention keeps reporting it.
+func (d *deciding) firstClosed(holds Held, n *cluster.Node, hop int) *Wait {
+	var requested *Wait
+	for _, g := range d.gates[holds] {
 		switch w := g.closed(d, n, hop); {
 		case w == nil:
-		case w.Reason == refitv1alpha1.ReasonReportMissing && !w.Person && asking == nil && d.known(n):
-			asking = w
+		case w.Reason == refitv1alpha1.ReasonReportMissing && !w.Person && requested == nil && n != nil && d.known(n):
+			requested = w
 		default:
 			return w
 		}
 	}
-	return asking
+	return requested
 }
 
-func (d *deciding) firstClosedWorker(window *window, n *cluster.Node, hop int) *Wait {
-	for _, g := range workerGates {
-		if d.open[g.name] {
-			continue
-		}
-		if w := g.closed(d, window, n, hop); w != nil {
-			return w
-		}
-	}
-	return nil
-}
+type closedFunc = func(d *deciding, n *cluster.Node, hop int) *Wait
 
-func onControlPlane(closed func(*deciding, *cluster.Node, int) *Wait) func(*deciding, *cluster.Node, int) *Wait {
+func onControlPlane(closed closedFunc) closedFunc {
 	return func(d *deciding, n *cluster.Node, hop int) *Wait {
 		if !n.ControlPlane {
 			return nil
@@ -133,11 +168,22 @@ func onControlPlane(closed func(*deciding, *cluster.Node, int) *Wait) func(*deci
 	}
 }
 
-func onWorker(closed func(*deciding, *cluster.Node, int) *Wait) func(*deciding, *cluster.Node, int) *Wait {
+func onWorker(closed closedFunc) closedFunc {
 	return func(d *deciding, n *cluster.Node, hop int) *Wait {
 		if n.ControlPlane {
 			return nil
 		}
 		return closed(d, n, hop)
 	}
+}
+
+// afterChange checks a control plane node. An aborted operation leaves no cordon of its own behind,
+// whatever else is unhealthy.
+func afterChange(closed closedFunc) closedFunc {
+	return onControlPlane(func(d *deciding, n *cluster.Node, hop int) *Wait {
+		if d.op.Spec.Aborted && n.CordonedBy == d.op.UID {
+			return nil
+		}
+		return closed(d, n, hop)
+	})
 }

@@ -23,7 +23,7 @@ func releaseMissing(d *deciding, _ *cluster.Node, hop int) *Wait {
 	}
 }
 
-func identityUnknown(d *deciding, n *cluster.Node, _ int) *Wait {
+func machineUnknown(d *deciding, n *cluster.Node, _ int) *Wait {
 	if n.Report != nil && n.Report.MachineID != "" && (n.Report.NodeUID == "" || string(n.Report.NodeUID) == n.UID) {
 		return nil
 	}
@@ -34,8 +34,8 @@ func identityUnknown(d *deciding, n *cluster.Node, _ int) *Wait {
 	}
 }
 
-// othersAtWork looks at the claims, and at what agents of the control plane were ordered to do: a claim that was lost does not stop an agent.
-func othersAtWork(d *deciding, n *cluster.Node, _ int) *Wait {
+// othersActive looks at the claims, and at what agents of the control plane were ordered to do: a claim that was lost does not stop an agent.
+func othersActive(d *deciding, n *cluster.Node, _ int) *Wait {
 	for _, name := range d.op.Active {
 		if name != n.Name {
 			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: name, Message: fmt.Sprintf("%s waits until %s is done", n.Name, name)}
@@ -63,11 +63,13 @@ func controlPlaneNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 	return nil
 }
 
-// factsStale asks the agents of the control plane for facts that are new enough to decide on.
-func factsStale(d *deciding, _ *cluster.Node, _ int) *Wait { return d.askSince(d.now.Add(-freshness)) }
+// reportsStale asks the agents of the control plane for facts that are new enough to decide on.
+func reportsStale(d *deciding, _ *cluster.Node, _ int) *Wait {
+	return d.askSince(d.now.Add(-freshness))
+}
 
-// factsFromBefore asks the agents of the control plane for facts from after the node was changed.
-func factsFromBefore(d *deciding, n *cluster.Node, _ int) *Wait {
+// reportsFromBefore asks the agents of the control plane for facts from after the node was changed.
+func reportsFromBefore(d *deciding, n *cluster.Node, _ int) *Wait {
 	since := d.now.Add(-freshness)
 	if order := d.order(n); order != nil && order.Status.CompletionTime != nil && order.Status.CompletionTime.After(since) {
 		since = order.Status.CompletionTime.Time

@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// controlPlaneAtWork holds workers while a control plane node is at work: a worker that joins late can open a stage again that lay behind.
-func controlPlaneAtWork(d *deciding, _ *window, n *cluster.Node, _ int) *Wait {
+// controlPlaneActive holds workers while a control plane node is at work: a worker that joins late can open a stage again that lay behind.
+func controlPlaneActive(d *deciding, n *cluster.Node, _ int) *Wait {
 	for _, other := range d.controlPlane {
 		if d.active[other.Name] || d.changing(other) {
 			message := fmt.Sprintf("%s waits until %s of the control plane is done", n.Name, other.Name)
@@ -22,16 +22,12 @@ func controlPlaneAtWork(d *deciding, _ *window, n *cluster.Node, _ int) *Wait {
 	return nil
 }
 
-func workerNotReady(d *deciding, _ *window, n *cluster.Node, _ int) *Wait {
+func workerNotReady(d *deciding, n *cluster.Node, _ int) *Wait {
 	if n.IsReady() {
 		return nil
 	}
 	w := d.notReady(n, "still to be upgraded")
 	return &w
-}
-
-func workerTooNew(d *deciding, _ *window, n *cluster.Node, hop int) *Wait {
-	return kubeletTooNew(d, n, hop)
 }
 
 // kubeletTooNew compares with every API server, since the kubelet may be led to any of them.
@@ -49,8 +45,8 @@ func kubeletTooNew(d *deciding, n *cluster.Node, hop int) *Wait {
 	return nil
 }
 
-func anotherZonesTurn(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
-	turn := &w.zones[d.pools[n.Name]]
+func anotherZonesTurn(d *deciding, n *cluster.Node, _ int) *Wait {
+	turn := &d.window.zones[d.pools[n.Name]]
 	if !turn.set {
 		*turn = zoneTurn{set: true, zone: n.Zone}
 	}
@@ -60,9 +56,9 @@ func anotherZonesTurn(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
 	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: fmt.Sprintf("Zone %s waits until zone %s is done", n.Zone, turn.zone)}
 }
 
-func canaryNotProven(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
+func canaryNotProven(d *deciding, n *cluster.Node, _ int) *Wait {
 	pool := d.pools[n.Name]
-	rules, c := d.spec.Pools[pool].Canary, &w.proven[pool]
+	rules, c := d.spec.Pools[pool].Canary, &d.window.proven[pool]
 	if rules == nil || c.proven || c.begun < int(rules.Nodes) {
 		return nil
 	}
@@ -115,18 +111,18 @@ func (d *deciding) canary(pool, hop int) canary {
 }
 
 // noSlot counts every node of the pool that is unavailable, whoever made it so. A node that is unavailable already costs nothing more.
-func noSlot(d *deciding, w *window, n *cluster.Node, _ int) *Wait {
+func noSlot(d *deciding, n *cluster.Node, _ int) *Wait {
 	pool := d.pools[n.Name]
 	limit := policy.MaxUnavailable(&d.spec.Pools[pool], d.counts[pool].size)
-	if w.unavailable[pool] < limit || (d.unavailable(n) && w.unavailable[pool] <= limit) {
+	if d.window.unavailable[pool] < limit || (d.unavailable(n) && d.window.unavailable[pool] <= limit) {
 		return nil
 	}
-	return d.slotWait(pool, limit, w.claimed)
+	return d.slotWait(pool, limit, d.window.claimed)
 }
 
 // slotGone is the same question once more, just before the first disruption of a claimed node: only as many as the limit allows may be away with it.
 func slotGone(d *deciding, n *cluster.Node, _ int) *Wait {
-	if n.ControlPlane {
+	if n.ControlPlane || n.CordonedBy == d.op.UID || d.changing(n) {
 		return nil
 	}
 	pool := d.pools[n.Name]
@@ -153,8 +149,8 @@ func (d *deciding) slotWait(pool, limit int, claimed map[string]bool) *Wait {
 	return w
 }
 
-func tooManyAtWork(_ *deciding, w *window, _ *cluster.Node, _ int) *Wait {
-	if w.atWork < refitv1alpha1.MaxActive {
+func tooManyActive(d *deciding, _ *cluster.Node, _ int) *Wait {
+	if d.window.atWork < refitv1alpha1.MaxActive {
 		return nil
 	}
 	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("%d nodes are at work, which is the most at once", refitv1alpha1.MaxActive)}
@@ -162,15 +158,15 @@ func tooManyAtWork(_ *deciding, w *window, _ *cluster.Node, _ int) *Wait {
 
 // budgetShared keeps nodes apart whose pods share a budget. A node whose budget is exhausted at this moment waits as long as others are on their way, since
 // these may be the reason; with nobody else at work it begins, and its drain tells what it waits for.
-func budgetShared(d *deciding, w *window, n *cluster.Node, hop int) *Wait {
-	if !needsDrain(d.s, d.spec, n, d.plan.Hops[hop].Kubernetes) {
+func budgetShared(d *deciding, n *cluster.Node, hop int) *Wait {
+	if !d.needsDrain(n, hop) {
 		return nil
 	}
-	if conflict, may := w.draining.MayAdd(n.Name); !may {
+	if conflict, may := d.window.draining.MayAdd(n.Name); !may {
 		return &Wait{Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Message: conflict.String()}
 	}
 	drain := d.drains.Node(n.Name)
-	if drain == nil || w.atWork == 0 {
+	if drain == nil || d.window.atWork == 0 {
 		return nil
 	}
 	for _, b := range drain.Blockers {

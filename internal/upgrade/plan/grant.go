@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -10,24 +11,24 @@ import (
 )
 
 // turn is the hop whose turn it is: the first that is not behind us.
-func (v *view) turn() int {
-	for i := range v.plan.Stages {
-		if !v.complete(&v.plan.Stages[i]) {
-			return v.plan.Stages[i].Hop
+func (d *deciding) turn() int {
+	for i := range d.plan.Stages {
+		if !d.complete(&d.plan.Stages[i]) {
+			return d.plan.Stages[i].Hop
 		}
 	}
-	return len(v.plan.Hops) - 1
+	return len(d.plan.Hops) - 1
 }
 
 // complete says whether a stage has nothing left to do.
-func (v *view) complete(stage *Stage) bool {
+func (d *deciding) complete(stage *Stage) bool {
 	switch stage.Name {
 	case refitv1alpha1.StagePrefetch:
-		return v.prefetchComplete(stage.Hop)
+		return d.firstClosed(HeldHop, nil, stage.Hop) == nil
 	case refitv1alpha1.StageControlPlane:
-		return v.allSettled(v.controlPlane, stage.Hop)
+		return d.allSettled(d.controlPlane, stage.Hop)
 	case refitv1alpha1.StageWorkers:
-		return v.allSettled(v.workers, stage.Hop)
+		return d.allSettled(d.workers, stage.Hop)
 	case refitv1alpha1.StageVerify:
 	}
 	return false
@@ -42,30 +43,22 @@ func (v *view) allSettled(nodes []*cluster.Node, hop int) bool {
 	return true
 }
 
-// prefetchComplete says whether every node has what the hop needs. Once a node of the hop was changed the stage lies behind us: a node that joins later
-// fetches before its own turn and holds nobody up.
-func (v *view) prefetchComplete(hop int) bool {
-	if v.open["EverythingEverywhere"] {
-		return true
+// prefetchIncomplete waits until every node has what the hop needs. Once a node of the hop was
+// changed the stage is over: a node that joins later prefetches before its own turn.
+func prefetchIncomplete(d *deciding, _ *cluster.Node, hop int) *Wait {
+	lacking := func(nodes []*cluster.Node, hop int) bool {
+		return slices.ContainsFunc(nodes, func(n *cluster.Node) bool {
+			return !d.at(n, hop) && !d.prefetched(n, hop) && !d.skipped(n)
+		})
 	}
-	workersHop := v.workersHop(hop)
-	if v.begun(hop) {
-		return true
+	if d.begun(hop) {
+		return nil
 	}
-	for _, n := range v.controlPlane {
-		if !v.at(n, hop) && !v.prefetched(n, hop) && !v.skipped(n) {
-			return false
-		}
+	workersHop := d.workersHop(hop)
+	if lacking(d.controlPlane, hop) || workersHop >= 0 && d.workersFetch(hop) && lacking(d.workers, workersHop) {
+		return &Wait{}
 	}
-	if !v.workersFetch(hop) {
-		return true
-	}
-	for _, n := range v.workers {
-		if workersHop >= 0 && !v.at(n, workersHop) && !v.prefetched(n, workersHop) && !v.skipped(n) {
-			return false
-		}
-	}
-	return true
+	return nil
 }
 
 // begun says whether a node was ordered to change in this hop, or to anything in a later one.
@@ -135,11 +128,7 @@ func (d *deciding) grantControlPlane(hop int) {
 			d.wait(d.unsettled(n, hop))
 			return
 		}
-		if !d.prefetched(n, hop) {
-			d.fetch(n, hop)
-			return
-		}
-		if w := d.firstClosed(controlPlaneGates, n, hop); w != nil {
+		if w := d.firstClosed(HeldControlPlaneClaim, n, hop); w != nil {
 			d.wait(*w)
 			return
 		}
@@ -167,6 +156,7 @@ func (d *deciding) controlPlaneReason(n *cluster.Node) string {
 // grantWorkers opens each pool's window as far as it goes.
 func (d *deciding) grantWorkers(hop int) {
 	w := d.openWindow(hop)
+	d.window = w
 	for _, n := range d.workers {
 		if d.settled(n, hop) || d.active[n.Name] {
 			continue
@@ -176,10 +166,8 @@ func (d *deciding) grantWorkers(hop int) {
 			w.skipped = append(w.skipped, n)
 		case d.at(n, hop):
 			w.holdBack(d.unsettled(n, hop))
-		case !d.prefetched(n, hop):
-			d.fetch(n, hop)
 		default:
-			if wait := d.firstClosedWorker(w, n, hop); wait != nil {
+			if wait := d.firstClosed(HeldWorkerClaim, n, hop); wait != nil {
 				w.holdBack(*wait)
 				continue
 			}
@@ -205,15 +193,9 @@ func skippedWait(nodes []*cluster.Node) Wait {
 
 // finish ends the operation when everything holds that Verify promises.
 func (d *deciding) finish() {
-	last := len(d.plan.Hops) - 1
-	for _, n := range d.controlPlane {
-		if w := d.firstClosed(settleGates, n, last); w != nil {
-			d.wait(*w)
-			return
-		}
-	}
-	if len(d.active) > 0 || len(d.do) > 0 {
-		return // strays are being tidied up
+	if w := d.firstClosed(HeldFinish, nil, len(d.plan.Hops)-1); w != nil {
+		d.wait(*w)
+		return
 	}
 	d.do = append(d.do, Action{Kind: Finish, Reason: "every node of the plan is at its version and ready"})
 }
@@ -228,7 +210,7 @@ func (d *deciding) endAborted() {
 			}
 		}
 	}
-	if len(d.op.Active) == 0 && len(d.do) == 0 {
+	if d.firstClosed(HeldFinish, nil, len(d.plan.Hops)-1) == nil {
 		d.do = append(d.do, Action{Kind: Finish, Reason: "the operation was aborted and no node is at work"})
 	}
 }
@@ -318,6 +300,9 @@ func (w *window) claim(n *cluster.Node) {
 
 // holdBack remembers one reason of each kind: five thousand nodes that wait for a slot are one thing to say.
 func (w *window) holdBack(wait Wait) {
+	if wait == (Wait{}) {
+		return
+	}
 	for _, held := range w.held {
 		if held.Reason == wait.Reason {
 			return

@@ -55,6 +55,9 @@ type deciding struct {
 	do      []Action
 	waiting []Wait
 	busy    int // nodes at work that need nobody
+
+	window   *window       // of the workers that may be claimed
+	prefetch prefetchSlots // of the nodes that may prefetch
 }
 
 func (d *deciding) act(kind ActionKind, n *cluster.Node, format string, args ...any) *Action {
@@ -65,7 +68,7 @@ func (d *deciding) act(kind ActionKind, n *cluster.Node, format string, args ...
 // wait notes something that is being waited for. Of five thousand nodes that wait for the same thing, the first few are named.
 func (d *deciding) wait(w Wait) {
 	const few = 10
-	if slices.Contains(d.waiting, w) {
+	if w == (Wait{}) || slices.Contains(d.waiting, w) {
 		return
 	}
 	same := 0
@@ -101,15 +104,13 @@ func (d *deciding) keepsAddons(hop int) bool {
 
 // hold finds the reason for which nothing new may be begun, nil if there is none.
 func (d *deciding) hold() *hold {
-	for _, g := range operationGates {
-		if d.open[g.name] {
-			continue
-		}
-		if h := g.closed(d.view); h != nil {
-			return h
-		}
+	w := d.firstClosed(HeldOperation, nil, 0)
+	if w == nil {
+		return nil
 	}
-	return nil
+	h := &hold{state: w.state, wait: *w}
+	h.wait.state = ""
+	return h
 }
 
 // tidy lifts cordons of ours that no claim stands behind any more, such as one that was written by a decider with an old view. A host that is being

@@ -23,7 +23,7 @@ func TestSimulatedUpgrades(t *testing.T) {
 		if err != nil {
 			t.Fatalf("REFIT_SEED: %v", err)
 		}
-		run := simulate(seed, nil, newTale())
+		run := simulate(seed, "", newTale())
 		t.Log(run.story())
 		if run.problem() != "" {
 			t.Error(run.problem())
@@ -87,10 +87,10 @@ func simulateMany(t *testing.T, runs int) *total {
 				if int(seed) > runs || failures.Load() >= 3 {
 					return
 				}
-				r := simulate(uint64(seed), nil, nil)
+				r := simulate(uint64(seed), "", nil)
 				sum.add(r)
 				if r.problem() != "" && failures.Add(1) <= 3 {
-					again := simulate(uint64(seed), nil, newTale())
+					again := simulate(uint64(seed), "", newTale())
 					t.Errorf("seed %d (REFIT_SEED=%d tells it again):\n%s\n%s", seed, seed, again.story(), r.problem())
 				}
 			}
@@ -116,11 +116,11 @@ const (
 )
 
 // simulate upgrades one random cluster. The same seed is the same story.
-func simulate(seed uint64, open map[string]bool, t *tale) *run {
+func simulate(seed uint64, without GateName, t *tale) *run {
 	dice := rand.New(rand.NewPCG(seed, 0x4ef17))
 	r := &run{seed: seed, scene: randomScene(dice)}
 	w := build(r.scene, dice)
-	w.open, w.tale, r.world = open, t, w
+	w.without, w.tale, r.world = without, t, w
 	c := &council{leader: w.takeOver("the leader")}
 	w.remember(w.see())
 	troubles := dice.IntN(10) // of sixty: how often something happens

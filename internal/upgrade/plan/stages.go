@@ -195,6 +195,11 @@ func needsDrain(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, n *
 	return from.IsZero() || !from.SameMinor(to) || policy.DrainOf(spec, n).When == refitv1alpha1.DrainAllReleases
 }
 
+// needsDrain reports whether a node is drained before it goes to a hop.
+func (v *view) needsDrain(n *cluster.Node, hop int) bool {
+	return needsDrain(v.s, v.spec, n, v.plan.Hops[hop].Kubernetes)
+}
+
 func (m *maker) workersReason(p *Plan, hop int) string {
 	skipped := 0
 	for i := hop - 1; i >= 0 && !m.path.WorkersFollow[i]; i-- {

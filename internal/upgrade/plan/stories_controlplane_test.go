@@ -73,6 +73,11 @@ var controlPlaneStories = []story{
 		script: []turn{{func(t *telling) bool { return t.machine("cp-2").kubelet.away }, member("cp-3", false)}, {at(12), member("cp-3", true)}},
 	},
 	{
+		name: "member-down-at-end", tells: "An etcd member goes down while the last worker is upgraded. The upgrade does not succeed before the control plane is healthy again.",
+		scene: minor(shape(3, 1)), ends: Succeeded,
+		script: []turn{{applying("worker-1"), member("cp-3", false)}, {at(25), member("cp-3", true)}},
+	},
+	{
 		name: "old-news", tells: "An etcd member has gone down and its agent has told nobody. Refit asks before it relies on what it was told an hour ago.",
 		scene: minor(shape(3, 0)), ends: Succeeded,
 		before: func(w *world) {

@@ -87,6 +87,35 @@ var failureStories = []story{
 		script: []turn{{applying("worker-1"), fails("worker-1")}, {later(5, is(Stalled)), returns("worker-1")}},
 	},
 	{
+		name: "not-ready-after", tells: "The kubelet of worker-1 stops just as its agent has finished. The node stays cordoned until it is ready.",
+		scene: minor(shape(1, 2)), ends: Succeeded,
+		script: []turn{
+			{kubeletSwapped("worker-1"), func(t *telling) { t.tell("! the kubelet on worker-1 stops"); t.machine("worker-1").kubelet.ill = true }},
+			{later(5, is(Stalled)), func(t *telling) { t.mendHost(t.machine("worker-1")) }},
+		},
+	},
+	{
+		name: "version-reported-late", tells: "worker-1 is upgraded and ready, and its Node object still shows the old version. It stays cordoned until it shows the new one.",
+		scene: minor(shape(1, 2)), ends: Succeeded,
+		script: []turn{
+			{kubeletSwapped("worker-1"), func(t *telling) { t.machine("worker-1").reticent = true }},
+			{later(3, upgraded("worker-1")), func(t *telling) {
+				t.tell("! worker-1 reports its new version")
+				t.machine("worker-1").reticent = false
+			}},
+		},
+	},
+	{
+		name: "not-ready-after-rollback", tells: "worker-1 is rolled back, and its old kubelet stops. The node stays cordoned until it is ready.",
+		scene: minor(shape(1, 2)), ends: Succeeded,
+		script: []turn{
+			{applying("worker-1"), breaksDown("worker-1")},
+			{rollingBack("worker-1"), func(t *telling) { t.tell("! the kubelet on worker-1 stops"); t.machine("worker-1").kubelet.ill = true }},
+			{at(25), func(t *telling) { t.mendHost(t.machine("worker-1")) }},
+			{at(30), func(t *telling) { t.retry() }},
+		},
+	},
+	{
 		name: "worker-not-ready", tells: "worker-1 is not ready. It is not upgraded, and it uses up what may be unavailable.",
 		scene: minor(shape(1, 3)), ends: Succeeded,
 		script: []turn{{claimed("cp-1"), fails("worker-1")}, {later(15, is(Stalled)), returns("worker-1")}},

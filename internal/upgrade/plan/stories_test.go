@@ -38,12 +38,12 @@ type telling struct {
 }
 
 // happen lets the story happen, with some guards taken out.
-func (s *story) happen(open map[string]bool) *telling {
+func (s *story) happen(without GateName) *telling {
 	t := &telling{world: build(s.scene, nil)}
 	if s.before != nil {
 		s.before(t.world)
 	}
-	t.open, t.tale = open, newTale()
+	t.without, t.tale = without, newTale()
 	t.leader = t.takeOver("Refit")
 	waiting := slices.Clone(s.script)
 	lasts := s.lasts
@@ -79,7 +79,7 @@ func (s *story) told(t *telling) string {
 func TestStories(t *testing.T) {
 	for _, s := range stories {
 		t.Run(s.name, func(t *testing.T) {
-			told := s.happen(nil)
+			told := s.happen("")
 			for _, broken := range told.breaks {
 				t.Error(broken)
 			}
@@ -187,6 +187,18 @@ func applying(name string) func(*telling) bool {
 		u := t.machine(name).upgrade
 		return u != nil && u.Status.Phase == refitv1alpha1.NodeApplying
 	}
+}
+
+func rollingBack(name string) func(*telling) bool {
+	return func(t *telling) bool {
+		u := t.machine(name).upgrade
+		return u != nil && u.Status.Phase == refitv1alpha1.NodeRollingBack
+	}
+}
+
+// kubeletSwapped is that the agent is replacing the kubelet.
+func kubeletSwapped(name string) func(*telling) bool {
+	return func(t *telling) bool { return applying(name)(t) && t.machine(name).kubelet.away }
 }
 
 func fetching(name string) func(*telling) bool {

@@ -34,8 +34,8 @@ type view struct {
 	unanswered   int             // questions that agents were asked
 	counts       []poolCount     // by pool
 	active       map[string]bool
-	pools        map[string]int  // of each worker, touched or not
-	open         map[string]bool // gates that are taken out, by tests only
+	pools        map[string]int // of each worker, touched or not
+	gates        map[Held][]gate
 
 	versions map[string]skew.Version // texts that were parsed already: five thousand nodes have a handful of versions
 	serve    map[string]skew.Version // of the API servers, by node
@@ -54,6 +54,7 @@ func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 		plan: p, spec: &p.spec, s: s, op: s.Operation, now: now, drains: disruption.Simulate(s),
 		nodes: make(map[string]*cluster.Node, len(s.Nodes)), active: make(map[string]bool, len(s.Operation.Active)), pools: make(map[string]int, len(s.Nodes)),
 		versions: map[string]skew.Version{}, serve: map[string]skew.Version{}, counts: make([]poolCount, len(p.spec.Pools)),
+		gates: allGates,
 	}
 	for _, name := range s.Operation.Active {
 		v.active[name] = true

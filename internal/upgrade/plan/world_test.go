@@ -37,7 +37,7 @@ type world struct {
 	past     []*sighting
 	plans    map[int]*Plan
 	versions map[string]skew.Version // that were parsed already
-	open     map[string]bool         // guards that are taken out
+	without  GateName                // the gate that is taken out
 
 	tale   *tale
 	breaks []string // invariants that broke
@@ -69,6 +69,7 @@ type machine struct {
 	created       time.Time
 
 	up        bool // the host runs, and its agent
+	reticent  bool // its kubelet is ready and does not report its version yet
 	kubelet   part
 	apiServer part
 	etcd      part
@@ -203,7 +204,7 @@ func (m *machine) settleReadiness(w *world) {
 		m.ready, m.readySince = ready, w.now
 		m.version++
 	}
-	if ready && m.seen != m.kubelet.version {
+	if ready && !m.reticent && m.seen != m.kubelet.version {
 		m.seen = m.kubelet.version
 		m.version++
 	}

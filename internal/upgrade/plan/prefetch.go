@@ -37,15 +37,27 @@ func (d *deciding) fetchAFew(nodes []*cluster.Node, hop, most int) int {
 			fetching++
 		}
 	}
+	d.prefetch = prefetchSlots{used: fetching, limit: most}
 	for _, n := range missing {
-		if fetching >= most && !d.open["AFewFetch"] && !d.ordered(n, hop) && d.firstClosed(orderGates, n, hop) == nil {
+		fresh := !d.ordered(n, hop) && d.firstClosed(HeldOrder, n, hop) == nil
+		if fresh && d.firstClosed(HeldPrefetch, n, hop) != nil {
 			continue
 		}
 		if d.fetch(n, hop) {
-			fetching++
+			d.prefetch.used++
 		}
 	}
-	return fetching
+	return d.prefetch.used
+}
+
+// prefetchSlots bounds how many nodes prefetch at a time.
+type prefetchSlots struct{ used, limit int }
+
+func noPrefetchSlot(d *deciding, _ *cluster.Node, _ int) *Wait {
+	if d.prefetch.used < d.prefetch.limit {
+		return nil
+	}
+	return &Wait{}
 }
 
 // fetching says whether a node's agent is at it.
@@ -55,7 +67,7 @@ func (d *deciding) fetching(n *cluster.Node, hop int) bool {
 
 // fetch orders the node's agent to fetch what the hop needs, or waits for it. It says whether it ordered something.
 func (d *deciding) fetch(n *cluster.Node, hop int) bool {
-	if w := d.firstClosed(orderGates, n, hop); w != nil {
+	if w := d.firstClosed(HeldOrder, n, hop); w != nil {
 		d.wait(*w)
 		return false
 	}
@@ -75,7 +87,7 @@ func (d *deciding) fetch(n *cluster.Node, hop int) bool {
 		d.wait(d.notReady(n, "it has to fetch "+d.plan.Hops[hop].Kubernetes))
 		return false
 	}
-	if w := d.silent(n); w != nil {
+	if w := d.firstClosed(HeldProgress, n, hop); w != nil {
 		d.wait(*w)
 		return false
 	}

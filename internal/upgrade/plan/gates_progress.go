@@ -14,10 +14,28 @@ const (
 	questions = 16
 )
 
-// silent says that the agent of a node with an order does not answer any more, and sees to it that a quiet one is asked. An agent that is dead would else be
-// waited for as long as one that has much to do.
-func (d *deciding) silent(n *cluster.Node) *Wait {
-	if n.Report == nil || d.open["AgentAnswers"] {
+// nodeLost waits for a node that has not been ready for longer than patience, counted from when its
+// agent started if that was later.
+func nodeLost(d *deciding, n *cluster.Node, hop int) *Wait {
+	since, order := n.ReadySince, d.order(n)
+	if d.phase(n) != "" && order.Status.StartTime != nil && order.Status.StartTime.After(since) {
+		since = order.Status.StartTime.Time
+	}
+	if n.IsReady() || d.now.Sub(since) <= patience {
+		return nil
+	}
+	what := "being upgraded to " + d.plan.Hops[hop].Kubernetes
+	if order.Spec.Permit == refitv1alpha1.PermitRollback {
+		what = "being put back"
+	}
+	w := d.notReady(n, what)
+	return &w
+}
+
+// agentSilent waits for an agent with an order that does not answer, and asks one that has been
+// quiet. A stopped agent would otherwise be waited for as long as one that has much to do.
+func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
+	if n.Report == nil {
 		return nil
 	}
 	if n.Asked > n.Report.Answered {
