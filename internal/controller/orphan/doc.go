@@ -1,3 +1,3 @@
-// Package orphan lifts cordons that an operation left behind which is not there any more, because somebody took its finalizer away. What marks no operation of
-// ours is never touched.
+// Package orphan lifts the cordons of operations that no longer exist, as when a user removed their
+// finalizer. It never touches a cordon that Refit did not set.
 package orphan

@@ -10,36 +10,41 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// SetupWithManager lets a manager run the controller. It wakes for marked nodes only, and for work on them; and when an operation goes away, for all that are marked.
+// SetupWithManager adds the controller to a manager. It reconciles nodes that Refit cordoned when they
+// or their NodeUpgrades change, and all of them when an operation is deleted.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	marked := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetAnnotations()[refitv1alpha1.AnnotationCordonedBy] != "" })
-	gone := predicate.Funcs{
+	deleted := predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(event.UpdateEvent) bool { return false },
 	}
 	return ctrl.NewControllerManagedBy(manager).Named("orphan").
-		For(&corev1.Node{}, builder.WithPredicates(marked)).
+		For(&corev1.Node{}, builder.WithPredicates(predicate.NewPredicateFuncs(cordonedByRefit))).
 		Watches(&refitv1alpha1.NodeUpgrade{}, &handler.EnqueueRequestForObject{}).
-		Watches(&refitv1alpha1.ClusterUpgrade{}, handler.EnqueueRequestsFromMapFunc(r.markedNodes), builder.WithPredicates(gone)).
+		Watches(&refitv1alpha1.ClusterUpgrade{}, handler.EnqueueRequestsFromMapFunc(r.cordonedNodes), builder.WithPredicates(deleted)).
 		Complete(r)
 }
 
-// markedNodes are the nodes that have a mark.
-func (r *Reconciler) markedNodes(ctx context.Context, _ client.Object) []reconcile.Request {
+func cordonedByRefit(node client.Object) bool {
+	return node.GetAnnotations()[refitv1alpha1.AnnotationCordonedBy] != ""
+}
+
+// cordonedNodes are the nodes that Refit cordoned.
+func (r *Reconciler) cordonedNodes(ctx context.Context, _ client.Object) []ctrl.Request {
 	var nodes corev1.NodeList
 	if err := r.Cache.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+		ctrllog.FromContext(ctx).Error(err, "Cannot list nodes in the cache")
 		return nil
 	}
-	var out []reconcile.Request
+	var out []ctrl.Request
 	for i := range nodes.Items {
-		if nodes.Items[i].Annotations[refitv1alpha1.AnnotationCordonedBy] != "" {
-			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: nodes.Items[i].Name}})
+		if cordonedByRefit(&nodes.Items[i]) {
+			out = append(out, ctrl.Request{NamespacedName: types.NamespacedName{Name: nodes.Items[i].Name}})
 		}
 	}
 	return out
