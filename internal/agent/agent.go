@@ -198,6 +198,7 @@ func (a *Agent) resume() error {
 
 // toil does one thing after the other: a newer order between two steps, else the next step, else it waits.
 func (a *Agent) toil(ctx context.Context) error {
+	defer a.rest()
 	for ctx.Err() == nil {
 		if order := a.orders.take(); order != nil {
 			a.consider(ctx, order)
@@ -207,6 +208,7 @@ func (a *Agent) toil(ctx context.Context) error {
 		case err != nil && ctx.Err() == nil:
 			if failure, ok := errors.AsType[*node.Failure](err); ok && failure.Reason == "JournalBroken" {
 				// Without a journal nothing may be done. The host is left as it is, and says so.
+				a.rest()
 				a.teller.broken(failure)
 				a.Log.Error("the journal is broken; nothing more is done until the agent is started again", "error", err)
 				<-ctx.Done()
@@ -216,12 +218,19 @@ func (a *Agent) toil(ctx context.Context) error {
 		case more:
 			continue
 		}
+		a.rest()
 		select {
 		case <-ctx.Done():
 		case <-a.orders.wake:
 		}
 	}
 	return nil
+}
+
+func (a *Agent) rest() {
+	if a.work != nil && a.memory.Open != "" {
+		a.work.rest()
+	}
 }
 
 // step does the next thing of the open work.

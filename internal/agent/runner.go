@@ -42,6 +42,18 @@ func (r *runner) move(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
+// rest restores the API server that swap-etcd stopped: an agent that waits or ends does not leave the
+// host without one.
+func (r *runner) rest() {
+	if !node.Read(r.journal.Records()).APIServerStopped() {
+		return
+	}
+	r.host.Effect = effectOf("rest")
+	if err := r.host.RestoreAPIServer(); err != nil {
+		r.log.Error("cannot restore the API server's manifest", "error", err)
+	}
+}
+
 func (r *runner) write(record node.Record) error {
 	record.At, record.Boot = time.Now().UTC(), r.boot
 	if err := r.journal.Append(record); err != nil {

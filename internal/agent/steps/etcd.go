@@ -16,41 +16,45 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// swapEtcd is done alone: every other member is seen healthy, and a lock in etcd itself keeps the agents of other hosts from doing the same meanwhile.
-//
-// This host's API server goes first. One whose etcd is gone answers nothing and refuses nothing: clients hang on it, and so does the kubelet, which tells it of
-// every static pod before it starts one, and would start the new etcd only after 34 s.
 func swapEtcd(ctx context.Context, h *Host) error {
+	member, err := h.staticPod(kubeadm.Etcd)
+	if err != nil {
+		return err
+	}
+	server, err := h.staticPod(kubeadm.APIServer)
+	if err != nil {
+		return err
+	}
+	return etcdSwap{
+		pods: h.staticPods(), etcd: member, apiServer: server, stopAPIServer: h.Work.Aside, dial: h.dialMember,
+	}.do(ctx)
+}
+
+// localMember is the etcd member on this host, with what it must prove after the swap.
+type localMember struct {
+	*etcd.Client
+	host  *Host
+	proof etcd.Proof
+}
+
+func (h *Host) dialMember(ctx context.Context) (etcdMember, error) {
 	client, proof, err := h.etcd(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer client.Close()
-	was, will, err := h.manifestDigests(kubeadm.Etcd)
+	return localMember{Client: client, host: h, proof: proof}, nil
+}
+
+func (m localMember) secureQuorum(ctx context.Context) (func() error, error) {
+	lock, err := m.host.secureQuorum(ctx, m.Client)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	state, err := host.SwapStateOf(manifest(kubeadm.Etcd), was, will)
-	if err != nil {
-		return err
-	}
-	// A member that was taken away before this agent was cut off has to come back, whoever holds the lock by now: they wait for it to be healthy.
-	if state == host.Old {
-		lock, err := h.secureQuorum(ctx, client)
-		if err != nil {
-			return node.Staying(err) // nothing was touched
-		}
-		defer lock.Close()
-	}
-	if state != host.New && h.Work.Aside {
-		if err := h.takePodsAway(ctx, kubeadm.APIServer); err != nil {
-			return err
-		}
-	}
-	if err := h.swapPods(ctx, kubeadm.Etcd); err != nil {
-		return err
-	}
-	return h.proveEtcd(ctx, client, proof)
+	return lock.Close, nil
+}
+
+func (m localMember) prove(ctx context.Context) error {
+	return m.host.proveEtcd(ctx, m.Client, m.proof)
 }
 
 // secureQuorum waits until this member may go: the lock is held, every other member is healthy, and another one leads.
@@ -98,10 +102,22 @@ func unswapEtcd(ctx context.Context, h *Host) error {
 	if !exists(h.rendered(kubeadm.Etcd)) {
 		return nil
 	}
-	// The API server was taken away with it, and comes back whatever becomes of etcd.
-	if err := h.unswapManifest(kubeadm.APIServer); err != nil && !errors.Is(err, node.ErrStays) {
-		return err
+	// The API server was stopped for it, and comes back whatever becomes of etcd.
+	server := h.unswapManifest(kubeadm.APIServer)
+	if errors.Is(server, node.ErrStays) {
+		server = nil
 	}
+	err := h.undoEtcd(ctx)
+	switch {
+	case server == nil:
+		return err
+	case errors.Is(err, node.ErrStays): // which would hide the API server's failure
+		return server
+	}
+	return errors.Join(server, err)
+}
+
+func (h *Host) undoEtcd(ctx context.Context) error {
 	was, _, err := h.manifestDigests(kubeadm.Etcd)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/refit-dev/refit/internal/engine/cri"
-	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -24,57 +23,14 @@ var grace = map[string]time.Duration{
 // patienceOf is how long a container that lingers may take to end when it is told to. An API server was told before, mostly.
 var patienceOf = map[string]time.Duration{kubeadm.Etcd: 10 * time.Second, kubeadm.ControllerManager: 5 * time.Second, kubeadm.Scheduler: 5 * time.Second}
 
-// swapPods replaces static pods: old manifests away, old containers ended, new manifests in place. A manifest that was replaced in one go would be quicker
-// written and later started.
-func (h *Host) swapPods(ctx context.Context, components ...string) error {
-	if err := h.takePodsAway(ctx, components...); err != nil {
-		return err
-	}
-	for _, component := range components {
-		was, will, err := h.manifestDigests(component)
-		if err != nil {
-			return err
-		}
-		if err := h.Effect("swap-"+component, func() error { return host.Swap(manifest(component), was, will) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takePodsAway ends static pods whose manifests will change.
-func (h *Host) takePodsAway(ctx context.Context, components ...string) error {
-	h.awaitKubelet(ctx)
-	if err := checkImages(ctx, h); err != nil { // once more: nothing is taken away for an image that is gone
-		return err
-	}
-	var away []string
-	for _, component := range components {
-		was, will, err := h.manifestDigests(component)
-		if err != nil {
-			return err
-		}
-		state, err := host.SwapStateOf(manifest(component), was, will)
-		switch {
-		case err != nil:
-			return err
-		case state == host.New: // also where nothing changes
-			continue
-		}
-		if err := h.Effect("take-"+component, func() error { return host.TakeAway(manifest(component), was) }); err != nil {
-			return err
-		}
-		away = append(away, component)
-	}
-	if len(away) == 0 {
-		return nil
-	}
-	stuck, err := h.endPods(ctx, away)
+// awaitStopped waits until no container of the components runs, whose manifests are gone.
+func (h *Host) awaitStopped(ctx context.Context, components []string) error {
+	stuck, err := h.endPods(ctx, components)
 	if err != nil {
 		return err
 	}
 	if stuck {
-		h.Log.Warn("the kubelet does not let go of static pods and is started anew", "pods", away)
+		h.Log.Warn("restarting the kubelet, which does not stop static pods", "pods", components)
 		return h.restartKubelet(ctx)
 	}
 	select {
@@ -82,6 +38,13 @@ func (h *Host) takePodsAway(ctx context.Context, components ...string) error {
 	case <-time.After(settled):
 	}
 	return ctx.Err()
+}
+
+// prepareSwap checks the images again just before the swap: no pod is stopped for an image that the
+// runtime has removed since.
+func (h *Host) prepareSwap(ctx context.Context) error {
+	h.awaitKubelet(ctx)
+	return checkImages(ctx, h)
 }
 
 // endPods waits until the kubelet has ended static pods whose manifests are gone, and says whether it did not.

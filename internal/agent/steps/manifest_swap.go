@@ -1,0 +1,120 @@
+package steps
+
+import (
+	"context"
+	"errors"
+
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+)
+
+// staticPod is the manifest of a component, with the digests of its old and its new content.
+type staticPod struct {
+	component, path, was, will string
+	// forwardOnly says that the new component has run on its data: the old one may not start again.
+	forwardOnly bool
+}
+
+func (p staticPod) state() (host.SwapState, error) { return host.SwapStateOf(p.path, p.was, p.will) }
+
+// podHost is what runs static pods.
+type podHost interface {
+	// prepareSwap waits until the kubelet and the container runtime can replace a pod.
+	prepareSwap(ctx context.Context) error
+	// awaitStopped waits until no container of components runs, whose manifests are gone.
+	awaitStopped(ctx context.Context, components []string) error
+}
+
+// staticPods stops, swaps and restores static pods through their manifests.
+type staticPods struct {
+	host   podHost
+	effect func(name string, change func() error) error
+}
+
+// stop removes the manifests of pods that will change, and waits until their containers have ended.
+func (s staticPods) stop(ctx context.Context, pods ...staticPod) error {
+	if err := s.host.prepareSwap(ctx); err != nil {
+		return err
+	}
+	var stopped []string
+	for _, pod := range pods {
+		state, err := pod.state()
+		switch {
+		case err != nil:
+			return err
+		case state == host.New: // also where nothing changes
+			continue
+		}
+		if err := s.effect("take-"+pod.component, func() error { return host.TakeAway(pod.path, pod.was) }); err != nil {
+			return err
+		}
+		stopped = append(stopped, pod.component)
+	}
+	if len(stopped) == 0 {
+		return nil
+	}
+	return s.host.awaitStopped(ctx, stopped)
+}
+
+// swap stops the old pods before it writes the new manifests: the kubelet starts a pod later whose
+// manifest was replaced at once. If it fails, no manifest stays removed.
+func (s staticPods) swap(ctx context.Context, pods ...staticPod) error {
+	err := s.stop(ctx, pods...)
+	for _, pod := range pods {
+		if err == nil {
+			err = s.effect("swap-"+pod.component, func() error { return host.Swap(pod.path, pod.was, pod.will) })
+		}
+	}
+	if err != nil {
+		return errors.Join(err, s.restore(pods...))
+	}
+	return nil
+}
+
+// restore writes the old manifests again that stop removed and swap has not replaced.
+func (s staticPods) restore(pods ...staticPod) error {
+	var all error
+	for _, pod := range pods {
+		state, err := pod.state()
+		if err == nil && state == host.Absent && pod.was != "" && !pod.forwardOnly {
+			err = s.effect("restore-"+pod.component, func() error { return host.Unswap(pod.path, pod.was, pod.will) })
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+func (h *Host) staticPods() staticPods { return staticPods{host: h, effect: h.Effect} }
+
+func (h *Host) staticPod(component string) (staticPod, error) {
+	was, will, err := h.manifestDigests(component)
+	return staticPod{
+		component: component, path: manifest(component), was: was, will: will,
+		forwardOnly: component == kubeadm.Etcd && exists(h.path(seenFile)),
+	}, err
+}
+
+func (h *Host) swapPods(ctx context.Context, components ...string) error {
+	var pods []staticPod
+	for _, component := range components {
+		pod, err := h.staticPod(component)
+		if err != nil {
+			return err
+		}
+		pods = append(pods, pod)
+	}
+	return h.staticPods().swap(ctx, pods...)
+}
+
+// RestoreAPIServer writes the API server's old manifest again if swap-etcd removed it and nothing
+// has replaced it.
+func (h *Host) RestoreAPIServer() error {
+	if !exists(h.rendered(kubeadm.APIServer)) {
+		return nil
+	}
+	pod, err := h.staticPod(kubeadm.APIServer)
+	if err != nil {
+		return err
+	}
+	return h.staticPods().restore(pod)
+}
