@@ -49,16 +49,17 @@ type ClusterUpgradeStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	Failures []Failure `json:"failures,omitempty"`
 
-	// Doing is what is happening, or what is being waited for.
+	// message is a human-readable summary of the current activity, or of what the operation waits
+	// for. It is never parsed: waiting, plan, nodes and failures have the details as fields.
 	// +optional
 	// +kubebuilder:validation:MaxLength=768
-	Doing string `json:"doing,omitempty"`
+	Message string `json:"message,omitempty"`
 
-	// DoingSince is when that began. Clients compute the time that has passed; nothing is written for each tick.
+	// waiting lists what the operation waits for, the most important first.
 	// +optional
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-	DoingSince *metav1.Time `json:"doingSince,omitempty"`
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Waiting []WaitingFor `json:"waiting,omitempty"`
 
 	// Conditions: Ready, Reconciling and Stalled as kstatus reads them, and those that are Refit's own.
 	// +optional
@@ -94,12 +95,19 @@ const (
 
 // PlanSummary is the plan in numbers, and the path that it was made for: a plan is made once and then followed, however far the cluster has come.
 type PlanSummary struct {
-	// Hash is the plan's hash, which approvedPlan repeats.
+	// hash is the hash of the plan that the operation follows. Set spec.approvedPlan to it to
+	// approve the plan.
 	// +required
 	// +kubebuilder:validation:MaxLength=71
 	// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
 	Hash string `json:"hash,omitempty"`
-	// From is the version of the control plane when the plan was made.
+	// proposedHash is the hash of the plan that the cluster needs now, where that differs from the
+	// plan that was approved. Set spec.approvedPlan to it to continue with the changed plan.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
+	ProposedHash string `json:"proposedHash,omitempty"`
+	// from is the version of the control plane when the plan was made.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
@@ -179,16 +187,53 @@ type StageSummary struct {
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// Nodes is how many nodes the stage touches.
+	// total is the number of nodes that the stage changes.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
-	Nodes int32 `json:"nodes,omitempty"`
-	// Done is how many of them are done.
+	Total int32 `json:"total,omitempty"`
+	// done is the number of those nodes that have completed the stage.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Done int32 `json:"done,omitempty"`
+}
+
+// WaitingFor is one thing that an operation waits for.
+type WaitingFor struct {
+	// reason is a CamelCase word for the cause.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
+	Reason string `json:"reason,omitempty"`
+	// node is the node that waits or is waited for, if the wait concerns one node.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	Node string `json:"node,omitempty"`
+	// message is what the operation waits for.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=768
+	Message string `json:"message,omitempty"`
+	// remedy is what you can do about it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Remedy string `json:"remedy,omitempty"`
+	// actionRequired is true if the wait does not end without manual intervention.
+	// +optional
+	ActionRequired bool `json:"actionRequired,omitempty"`
+	// moreNodes is the number of further nodes that wait for the same thing.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000
+	MoreNodes int32 `json:"moreNodes,omitempty"`
+	// since is when the wait began.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	Since *metav1.Time `json:"since,omitempty"`
 }
 
 // NodeCounts counts nodes.

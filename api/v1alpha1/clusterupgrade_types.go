@@ -14,15 +14,16 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="a name may have at most 63 characters"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.epoch) || (has(self.status) && has(self.status.epoch) && self.status.epoch >= oldSelf.status.epoch)",message="status.epoch cannot be lowered: whoever wrote this is no longer the leader"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['Succeeded', 'Aborted']) || (has(self.status) && has(self.status.phase) && self.status.phase == oldSelf.status.phase)",message="this operation has ended and cannot begin again: make another ClusterUpgrade"
-// +kubebuilder:printcolumn:name="Target",type=string,JSONPath=`.spec.target.*`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="From",type=string,JSONPath=`.status.plan.from`
+// +kubebuilder:printcolumn:name="To",type=string,JSONPath=`.spec.target.*`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Done",type=integer,JSONPath=`.status.nodes.done`
-// +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodes.total`
-// +kubebuilder:printcolumn:name="Doing",type=string,JSONPath=`.status.doing`
-// +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.doingSince`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:printcolumn:name="Plan",type=string,JSONPath=`.status.plan.hash`,priority=1
+// +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodes.total`,priority=1
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.nodes.failed`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`,priority=1
+// +kubebuilder:printcolumn:name="Plan",type=string,JSONPath=`.status.plan.hash`,priority=1
 type ClusterUpgrade struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

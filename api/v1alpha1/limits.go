@@ -10,8 +10,13 @@ const (
 	// MaxHops and MaxStages are how long a plan can be.
 	MaxHops   = 10
 	MaxStages = 40
-	// MaxDoing is the length of what an operation is doing.
-	MaxDoing = 768
+	// MaxStatusMessage is the length of an operation's status.message.
+	MaxStatusMessage = 768
+	// MaxWaiting is the number of entries in status.waiting, MaxWaitingMessage and
+	// MaxWaitingRemedy the lengths of their texts.
+	MaxWaiting        = 16
+	MaxWaitingMessage = 768
+	MaxWaitingRemedy  = 512
 	// MaxConditionMessage and MaxNodeConditionMessage are the lengths of a condition's message in a ClusterUpgrade and a NodeUpgrade.
 	MaxConditionMessage     = 768
 	MaxNodeConditionMessage = 128

@@ -12,12 +12,14 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=nu;nup,categories=refit
-// +kubebuilder:printcolumn:name="Permit",type=string,JSONPath=`.spec.permit`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Release",type=string,JSONPath=`.spec.release.name`
+// +kubebuilder:printcolumn:name="Permit",type=string,JSONPath=`.spec.permit`
 // +kubebuilder:printcolumn:name="Drain",type=string,JSONPath=`.status.drain.phase`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Step",type=string,JSONPath=`.status.step`
-// +kubebuilder:printcolumn:name="Error",type=string,JSONPath=`.status.error.message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.spec.orderTime`
+// +kubebuilder:printcolumn:name="Error",type=string,JSONPath=`.status.error.message`,priority=1
 // +kubebuilder:printcolumn:name="Operation",type=string,JSONPath=`.spec.operation.name`,priority=1
 // +kubebuilder:printcolumn:name="Sequence",type=integer,JSONPath=`.spec.sequence`,priority=1
 // +kubebuilder:printcolumn:name="Agent",type=string,JSONPath=`.status.agentVersion`,priority=1
@@ -133,6 +135,12 @@ const (
 
 // NodeUpgradeStatus is how far the work on the node is.
 type NodeUpgradeStatus struct {
+	// observedGeneration is the generation of the order that the agent's part of this status is
+	// about.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
 	// ObservedSequence is the order that the agent's part of this status speaks of.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -191,11 +199,12 @@ type NodeUpgradeStatus struct {
 	// +kubebuilder:validation:MaxLength=40
 	AgentVersion string `json:"agentVersion,omitempty"`
 
-	// Conditions of this node's work.
+	// conditions are Accepted and Ready, which are always present, Reconciling and Stalled as
+	// kstatus reads them, and Waiting while a step waits for something outside the host.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
-	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:MaxItems=5
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 32 && c.reason.size() <= 32 && c.message.size() <= 128 && c.lastTransitionTime > timestamp('2000-01-01T00:00:00Z'))",message="a condition's type and reason may have at most 32 characters, its message at most 128, and its time must be one"
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }

@@ -101,7 +101,7 @@ func (s *sight) document(cluster string, now time.Time) *cliv1alpha1.Operation {
 	}
 	o := progress.NewOperation(cluster, s.operation, orders, now)
 	if !s.away.IsZero() {
-		o.AwaySince, o.AwayError = s.away.UTC(), s.why
+		o.UnreachableSince, o.UnreachableError = s.away.UTC(), s.why
 	}
 	return o
 }

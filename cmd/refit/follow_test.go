@@ -63,7 +63,7 @@ func TestFollowOutlivesTheAPI(t *testing.T) {
 			case len(told.all) == 1: // it goes away as soon as it was there
 				away.Store(true)
 				(*stream.Load()).Stop()
-			case !o.AwaySince.IsZero() && time.Since(begun) > 10*time.Second:
+			case !o.UnreachableSince.IsZero() && time.Since(begun) > 10*time.Second:
 				u := s.get(t, "op")
 				ended(u)
 				if err := s.Status().Update(t.Context(), u); err != nil {
@@ -74,7 +74,7 @@ func TestFollowOutlivesTheAPI(t *testing.T) {
 		}
 		f := &follower{operations: &operations{WithWatch: flaky, app: s.app, cluster: "prod"}, name: "op", teller: told}
 		last, err := f.follow(t.Context())
-		if err != nil || !last.Ended || !last.AwaySince.IsZero() {
+		if err != nil || !last.Ended || !last.UnreachableSince.IsZero() {
 			t.Fatalf("%+v, %v", last, err)
 		}
 		if took := time.Since(begun); took > 10*time.Second+askAgainAt+tickEvery {
@@ -82,10 +82,10 @@ func TestFollowOutlivesTheAPI(t *testing.T) {
 		}
 		seen := 0
 		for _, o := range told.all {
-			if !o.AwaySince.IsZero() {
+			if !o.UnreachableSince.IsZero() {
 				seen++
-				if o.AwayError != "connection refused" || o.AwaySince.Sub(begun) > time.Second {
-					t.Errorf("away since %s: %s", o.AwaySince, o.AwayError)
+				if o.UnreachableError != "connection refused" || o.UnreachableSince.Sub(begun) > time.Second {
+					t.Errorf("away since %s: %s", o.UnreachableSince, o.UnreachableError)
 				}
 			}
 		}
@@ -143,7 +143,7 @@ func TestLiveView(t *testing.T) {
 	l := newLine(t)
 	l.app.out = write
 	live := newTeller(l.app, formatText)
-	o := &cliv1alpha1.Operation{Name: "op", Cluster: "prod", Phase: "Running", To: "v1.36.3", Doing: "Draining worker-1", CreatedAt: clustertest.Now}
+	o := &cliv1alpha1.Operation{Name: "op", Cluster: "prod", Phase: "Running", To: "v1.36.3", Message: "Draining worker-1", CreatedAt: clustertest.Now}
 	for i, phase := range []string{"Running", "Running", "Succeeded"} {
 		o.Phase = phase
 		o.Ended, o.EndedAt = i == 2, clustertest.Now

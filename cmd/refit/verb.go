@@ -84,7 +84,7 @@ func (v *verb) run(ctx context.Context, o *operations, name string) (*cliv1alpha
 		return nil, err
 	}
 	answer := &cliv1alpha1.Change{
-		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindChange, Cluster: o.cluster, Operation: u.Name, Did: v.name, Says: d.says, Plan: d.plan,
+		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindChange, Cluster: o.cluster, Operation: u.Name, Verb: v.name, Message: d.says, Plan: d.plan,
 	}
 	if d.change == nil {
 		return answer, nil

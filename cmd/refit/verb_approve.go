@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,29 +23,12 @@ sure that it is still the same. It needs the right to approve (the verb approve 
 			if hash != "" && !planHash.MatchString(hash) {
 				return decision{}, usage("--plan: %q is no hash of a plan, which is sha256: and 64 digits", hash)
 			}
-			if u.Spec.ApprovedPlan == "" && o.Reason == refitv1alpha1.ReasonPlanChanged {
-				return approveChanged(u, o, hash, a.name)
-			}
 			return approve(u, hash, a.name)
 		},
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&hash, "plan", "", "approve only the plan with this `HASH`")
 		},
 	})
-}
-
-// approveChanged approves the changed plan of an operation that began without approval. Its status keeps the hash that it began with, so whoever approves
-// another one has to name it.
-func approveChanged(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation, hash, program string) (decision, error) {
-	if hash == "" || !strings.Contains(o.Doing, hash) {
-		return decision{}, fmt.Errorf("%s began without approval, and its plan changed since. %s. "+
-			"If that is right (`%s plan` shows it), approve it by its hash: `%s approve %s --plan HASH`", u.Name, o.Doing, program, program, u.Name)
-	}
-	return decision{
-		change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.ApprovedPlan = hash },
-		says:   fmt.Sprintf("Approved: %s. %s goes on; `%s watch` shows how far it is.", hash, u.Name, program),
-		plan:   hash,
-	}, nil
 }
 
 // approve decides whether a plan can be approved.
@@ -56,14 +39,20 @@ func approve(u *refitv1alpha1.ClusterUpgrade, hash, program string) (decision, e
 		return decision{}, fmt.Errorf("the operation %s is being aborted: there is nothing to approve", u.Name)
 	case plan == nil:
 		return decision{}, fmt.Errorf("the operation %s has no plan yet: `%s status %s` tells what it waits for", u.Name, program, u.Name)
-	case hash != "" && hash != plan.Hash:
-		return decision{}, fmt.Errorf("the plan of %s is %s, not the one that you name: read it again, `%s plan` shows it", u.Name, plan.Hash, program)
-	case u.Spec.ApprovedPlan == plan.Hash:
-		return decision{says: fmt.Sprintf("The plan of %s is approved already.", u.Name), plan: plan.Hash}, nil
+	}
+	pending := cmp.Or(plan.ProposedHash, plan.Hash)
+	switch {
+	case plan.ProposedHash != "" && hash == "":
+		return decision{}, fmt.Errorf("the plan of %s has changed since it was approved: it is %s now. Read it (`%s plan`), "+
+			"then approve it by its hash: `%s approve %s --plan %s`", u.Name, pending, program, program, u.Name, pending)
+	case hash != "" && hash != pending:
+		return decision{}, fmt.Errorf("the plan of %s is %s, not the one that you name: read it again, `%s plan` shows it", u.Name, pending, program)
+	case u.Spec.ApprovedPlan == pending:
+		return decision{says: fmt.Sprintf("The plan of %s is approved already.", u.Name), plan: pending}, nil
 	}
 	return decision{
-		change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.ApprovedPlan = plan.Hash },
+		change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.ApprovedPlan = pending },
 		says:   fmt.Sprintf("Approved: %s. %s goes on; `%s watch` shows how far it is.", text.PlanInShort(plan), u.Name, program),
-		plan:   plan.Hash,
+		plan:   pending,
 	}, nil
 }

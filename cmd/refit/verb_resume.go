@@ -32,8 +32,8 @@ func newResumeCommand(a *app) *cobra.Command {
 
 // now is what an operation is doing, as a sentence.
 func now(o *cliv1alpha1.Operation) string {
-	if o.Doing == "" {
+	if o.Message == "" {
 		return "The controllers have not looked at it yet."
 	}
-	return fmt.Sprintf("It is %s: %s.", o.Phase, o.Doing)
+	return fmt.Sprintf("It is %s: %s.", o.Phase, o.Message)
 }

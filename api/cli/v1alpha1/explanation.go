@@ -62,10 +62,10 @@ const (
 
 // ExplainOperation is the operation that a node belongs to.
 type ExplainOperation struct {
-	Name  string `json:"name"`
-	Phase string `json:"phase"`
-	To    string `json:"to"`
-	Doing string `json:"doing,omitempty"`
+	Name    string `json:"name"`
+	Phase   string `json:"phase"`
+	To      string `json:"to"`
+	Message string `json:"message,omitempty"`
 }
 
 // ExplainOrder is the newest order to the node's agent.

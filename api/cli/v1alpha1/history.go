@@ -26,6 +26,6 @@ type PastOperation struct {
 	EndedAt   time.Time  `json:"endedAt,omitzero"`
 	Nodes     NodeCounts `json:"nodes"`
 	// Failed are the nodes that failed and did not recover.
-	Failed []string `json:"failed,omitempty"`
-	Doing  string   `json:"doing,omitempty"` // of an operation in progress
+	Failed  []string `json:"failed,omitempty"`
+	Message string   `json:"message,omitempty"` // of an operation in progress
 }

@@ -28,15 +28,19 @@ type Operation struct {
 
 	CreatedAt time.Time `json:"createdAt"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
-	// Doing is the current activity or what the operation waits for, since DoingSince.
-	Doing      string    `json:"doing,omitempty"`
-	DoingSince time.Time `json:"doingSince,omitzero"`
+	// Message is the current activity or what the operation waits for, and Since when that wait
+	// began.
+	Message string    `json:"message,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	// Waiting is everything that the operation waits for, the most important first.
+	Waiting []Wait `json:"waiting,omitempty"`
 	// Reason is why the operation does not proceed, in one word, and Remedy what the user can do.
 	// Both are empty where no intervention is required.
 	Reason string `json:"reason,omitempty"`
 	Remedy string `json:"remedy,omitempty"`
 
 	Plan         string `json:"plan,omitempty"`         // its hash
+	ProposedPlan string `json:"proposedPlan,omitempty"` // the hash of a changed plan that needs approval
 	ApprovedPlan string `json:"approvedPlan,omitempty"` // the hash that was approved
 	Paused       bool   `json:"paused,omitempty"`       // spec.paused
 	Aborted      bool   `json:"aborted,omitempty"`      // spec.aborted
@@ -49,26 +53,39 @@ type Operation struct {
 	Failures []NodeFailure  `json:"failures"`
 	// LeftSeconds is the remaining time by the plan's estimate, absent where there is none.
 	LeftSeconds int64 `json:"leftSeconds,omitempty"`
-	// AwaySince is when the API server became unreachable. All other fields are of that moment.
-	AwaySince time.Time `json:"awaySince,omitzero"`
-	AwayError string    `json:"awayError,omitempty"`
+	// UnreachableSince is when the API server became unreachable. All other fields are of that
+	// moment.
+	UnreachableSince time.Time `json:"unreachableSince,omitzero"`
+	UnreachableError string    `json:"unreachableError,omitempty"`
 }
 
 // StageProgress is the progress of a stage.
 type StageProgress struct {
 	Name       string `json:"name"` // Prefetch, ControlPlane, Workers, Verify
 	Kubernetes string `json:"kubernetes,omitempty"`
-	State      string `json:"state"` // Waiting, AtWork, Done
-	Nodes      int    `json:"nodes"`
+	State      string `json:"state"` // Pending, InProgress, Done
+	Total      int    `json:"total"`
 	Done       int    `json:"done"`
 }
 
 // The states of a stage.
 const (
-	StageWaiting = "Waiting"
-	StageAtWork  = "AtWork"
-	StageDone    = "Done"
+	StagePending    = "Pending"
+	StageInProgress = "InProgress"
+	StageDone       = "Done"
 )
+
+// Wait is one thing that an operation waits for.
+type Wait struct {
+	Reason  string `json:"reason"`
+	Node    string `json:"node,omitempty"`
+	Message string `json:"message"`
+	Remedy  string `json:"remedy,omitempty"`
+	// ActionRequired is true if the wait does not end without manual intervention.
+	ActionRequired bool      `json:"actionRequired,omitempty"`
+	MoreNodes      int       `json:"moreNodes,omitempty"`
+	Since          time.Time `json:"since,omitzero"`
+}
 
 // NodeCounts counts the nodes that the plan changes.
 type NodeCounts struct {
@@ -123,10 +140,10 @@ type Change struct {
 	Kind       string `json:"kind"`
 	Cluster    string `json:"cluster"`
 	Operation  string `json:"operation"`
-	Did        string `json:"did"`     // pause, resume, retry, abort, approve
+	Verb       string `json:"verb"`    // pause, resume, retry, abort, approve
 	Changed    bool   `json:"changed"` // false: nothing had to be changed
-	// Says is the consequence, in a sentence.
-	Says string `json:"says"`
+	// Message is the consequence, in a sentence.
+	Message string `json:"message"`
 	// Plan is the hash that was approved.
 	Plan string `json:"plan,omitempty"`
 }

@@ -11,7 +11,7 @@ import (
 // Changed writes what follows from what a person told an operation.
 func Changed(c *cliv1alpha1.Change, p Page) string {
 	w := newWriter(p)
-	w.para(0, as(plain, c.Says))
+	w.para(0, as(plain, c.Message))
 	if c.Plan != "" {
 		w.para(0, as(dim, "Plan"), as(dim, c.Plan))
 	}
@@ -33,9 +33,9 @@ func PlanInShort(p *refitv1alpha1.PlanSummary) string {
 	for _, s := range p.Stages {
 		switch s.Name {
 		case refitv1alpha1.StageControlPlane:
-			parts = append(parts, count(int(s.Nodes), "control plane node")+" to "+s.Kubernetes)
+			parts = append(parts, count(int(s.Total), "control plane node")+" to "+s.Kubernetes)
 		case refitv1alpha1.StageWorkers:
-			parts = append(parts, count(int(s.Nodes), "worker")+" to "+s.Kubernetes)
+			parts = append(parts, count(int(s.Total), "worker")+" to "+s.Kubernetes)
 		case refitv1alpha1.StagePrefetch, refitv1alpha1.StageVerify:
 		}
 	}

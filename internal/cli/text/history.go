@@ -45,8 +45,8 @@ func remarks(o *cliv1alpha1.PastOperation) string {
 	if o.Nodes.Skipped > 0 {
 		out = append(out, number(o.Nodes.Skipped)+" skipped")
 	}
-	if o.Doing != "" {
-		out = append(out, clip(o.Doing, mostRemark))
+	if o.Message != "" {
+		out = append(out, clip(o.Message, mostRemark))
 	}
 	return strings.Join(out, "; ")
 }

@@ -42,11 +42,11 @@ func opening(o *cliv1alpha1.Operation) string {
 }
 
 func (t *changes) away(last, o *cliv1alpha1.Operation, now time.Time) {
-	switch was, is := !last.AwaySince.IsZero(), !o.AwaySince.IsZero(); {
+	switch was, is := !last.UnreachableSince.IsZero(), !o.UnreachableSince.IsZero(); {
 	case is && !was:
 		t.line("The API is away; %s", meansAway(o))
 	case was && !is:
-		t.line("The API is back after %s", Clock(now.Sub(last.AwaySince)))
+		t.line("The API is back after %s", Clock(now.Sub(last.UnreachableSince)))
 	}
 }
 
@@ -57,14 +57,14 @@ func (t *changes) stages(last, o *cliv1alpha1.Operation) {
 		if i < len(last.Stages) {
 			before = last.Stages[i].Done
 		}
-		if s.Done <= before || s.Nodes > manyNodes && s.Done < s.Nodes && s.Done*twentieths/s.Nodes == before*twentieths/s.Nodes {
+		if s.Done <= before || s.Total > manyNodes && s.Done < s.Total && s.Done*twentieths/s.Total == before*twentieths/s.Total {
 			continue
 		}
 		who := ""
 		if names := through(last, o); len(names) > 0 && s.Name != string(refitv1alpha1.StagePrefetch) {
 			who = " (" + Fold(names) + ")"
 		}
-		t.line("%s: %s of %s%s", stageTitle(&s), number(s.Done), count(s.Nodes, "node"), who)
+		t.line("%s: %s of %s%s", stageTitle(&s), number(s.Done), count(s.Total, "node"), who)
 	}
 }
 
@@ -139,7 +139,7 @@ func (t *changes) failures(last, o *cliv1alpha1.Operation) {
 
 // state tells the phase and what is being done or waited for, unless the lines of the nodes at work say that already.
 func (t *changes) state(last, o *cliv1alpha1.Operation) {
-	phase, doing := last.Phase != o.Phase, last.Doing != o.Doing && o.Doing != ""
+	phase, doing := last.Phase != o.Phase, last.Message != o.Message && o.Message != ""
 	running := o.Phase == string(refitv1alpha1.PhaseRunning)
 	if !phase && (!doing || running && toldByNodes(o)) {
 		return
@@ -147,17 +147,17 @@ func (t *changes) state(last, o *cliv1alpha1.Operation) {
 	word, _ := state(o)
 	word = capital(word)
 	switch {
-	case o.Ended || o.Doing == word || toldByFailures(o):
+	case o.Ended || o.Message == word || toldByFailures(o):
 		t.line("%s", word)
 		return
-	case o.Doing == "":
+	case o.Message == "":
 		t.line("%s: %s", word, notSeen)
 		return
 	case running && !phase:
-		t.line("%s", o.Doing)
+		t.line("%s", o.Message)
 		return
 	}
-	t.line("%s: %s", word, o.Doing)
+	t.line("%s: %s", word, o.Message)
 	if o.Remedy != "" {
 		t.line("  → %s", o.Remedy)
 	}

@@ -72,8 +72,8 @@ func (w *writer) operationHead(o *cliv1alpha1.Operation, now time.Time) {
 		more += ", " + about(cliv1alpha1.Estimate{Seconds: o.LeftSeconds}) + " left"
 	}
 	w.para(0, as(dim, more))
-	if !o.AwaySince.IsZero() {
-		w.para(0, as(yellow, fmt.Sprintf("The API has been away for %s; %s", Clock(now.Sub(o.AwaySince)), meansAway(o))))
+	if !o.UnreachableSince.IsZero() {
+		w.para(0, as(yellow, fmt.Sprintf("The API has been away for %s; %s", Clock(now.Sub(o.UnreachableSince)), meansAway(o))))
 	}
 }
 
@@ -113,11 +113,11 @@ func took(o *cliv1alpha1.Operation, now time.Time) string {
 // meansAway says what it means that the API does not answer.
 func meansAway(o *cliv1alpha1.Operation) string {
 	for _, s := range o.Stages {
-		if s.State == cliv1alpha1.StageAtWork && s.Name == stageControlPlane {
+		if s.State == cliv1alpha1.StageInProgress && s.Name == stageControlPlane {
 			return "that is expected while a control plane node changes"
 		}
 	}
-	return "it is asked again and again: " + o.AwayError
+	return "it is asked again and again: " + o.UnreachableError
 }
 
 // bars writes a bar for each stage.
@@ -125,7 +125,7 @@ func (w *writer) bars(o *cliv1alpha1.Operation) {
 	widest := 0
 	var shown []cliv1alpha1.StageProgress
 	for _, s := range o.Stages {
-		if s.Nodes > 0 || s.Name == stageVerify {
+		if s.Total > 0 || s.Name == stageVerify {
 			shown = append(shown, s)
 			widest = max(widest, utf8.RuneCountInString(stageTitle(&s)))
 		}
@@ -145,18 +145,18 @@ func (w *writer) bar(s *cliv1alpha1.StageProgress, widest, length int) {
 	switch {
 	case s.State == cliv1alpha1.StageDone:
 		full = length
-	case s.Nodes > 0:
-		full = s.Done * length / s.Nodes
+	case s.Total > 0:
+		full = s.Done * length / s.Total
 	}
 	style, count := dim, ""
 	switch s.State {
 	case cliv1alpha1.StageDone:
 		style = green
-	case cliv1alpha1.StageAtWork:
+	case cliv1alpha1.StageInProgress:
 		style = bold
 	}
-	if s.Nodes > 0 {
-		count = fmt.Sprintf("  %s of %s", number(s.Done), number(s.Nodes))
+	if s.Total > 0 {
+		count = fmt.Sprintf("  %s of %s", number(s.Done), number(s.Total))
 	}
 	w.paint(as(plain, fmt.Sprintf("  %-*s  ", widest, Clean(stageTitle(s)))))
 	w.paint(as(style, bar(full, length)))
@@ -195,13 +195,13 @@ func (w *writer) doing(o *cliv1alpha1.Operation, now time.Time) {
 		return
 	}
 	w.blank()
-	if o.Doing == "" {
+	if o.Message == "" {
 		w.para(0, as(plain, capital(notSeen)))
 		return
 	}
-	body := []run{as(plain, o.Doing)}
-	if !o.DoingSince.IsZero() {
-		body = append(body, as(dim, "("+Clock(now.Sub(o.DoingSince))+")"))
+	body := []run{as(plain, o.Message)}
+	if !o.Since.IsZero() {
+		body = append(body, as(dim, "("+Clock(now.Sub(o.Since))+")"))
 	}
 	w.para(0, body...)
 	w.remedy(2, o.Remedy)

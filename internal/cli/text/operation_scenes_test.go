@@ -31,7 +31,7 @@ type scene struct {
 func (s *scene) progress() *cliv1alpha1.Operation {
 	o := progress.NewOperation("prod", s.operation, s.orders, noon)
 	if s.awaySince > 0 {
-		o.AwaySince, o.AwayError = noon.Add(-s.awaySince), "dial tcp 10.0.0.100:6443: connect: connection refused"
+		o.UnreachableSince, o.UnreachableError = noon.Add(-s.awaySince), "dial tcp 10.0.0.100:6443: connect: connection refused"
 	}
 	return o
 }
@@ -43,15 +43,16 @@ func newScene(name string, phase refitv1alpha1.Phase, done int32, doing string) 
 	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "to-v1-36-3", UID: "u1", CreationTimestamp: *ago(6 * time.Minute)}}
 	u.Spec.Target.Kubernetes = "v1.36.3"
 	u.Spec.Scope = refitv1alpha1.ScopeAll
-	u.Status.Phase, u.Status.Doing, u.Status.DoingSince = phase, doing, ago(65*time.Second)
+	u.Status.Phase, u.Status.Message = phase, doing
+	u.Status.Waiting = []refitv1alpha1.WaitingFor{{Reason: refitv1alpha1.ReasonWaiting, Message: doing, Since: ago(65 * time.Second)}}
 	u.Status.Nodes = refitv1alpha1.NodeCounts{Total: 5, Done: done}
 	u.Status.Plan = &refitv1alpha1.PlanSummary{
 		Hash: planHash, From: "v1.35.4", WorkersFrom: "v1.35.4", To: "v1.36.3", Estimate: metav1.Duration{Duration: 10 * time.Minute},
 		Hops: []refitv1alpha1.Hop{{Kubernetes: "v1.36.3", Release: refitv1alpha1.ReleaseRef{Name: "kubernetes-v1.36.3"}}},
 		Stages: []refitv1alpha1.StageSummary{
-			{Name: refitv1alpha1.StagePrefetch, Kubernetes: "v1.36.3", Nodes: 5 - done},
-			{Name: refitv1alpha1.StageControlPlane, Kubernetes: "v1.36.3", Nodes: 3},
-			{Name: refitv1alpha1.StageWorkers, Kubernetes: "v1.36.3", Nodes: 2},
+			{Name: refitv1alpha1.StagePrefetch, Kubernetes: "v1.36.3", Total: 5, Done: 5},
+			{Name: refitv1alpha1.StageControlPlane, Kubernetes: "v1.36.3", Total: 3, Done: min(done, 3)},
+			{Name: refitv1alpha1.StageWorkers, Kubernetes: "v1.36.3", Total: 2, Done: max(done-3, 0)},
 			{Name: refitv1alpha1.StageVerify, Kubernetes: "v1.36.3"},
 		},
 	}
@@ -96,8 +97,9 @@ func (s *scene) at(node string, change func(*refitv1alpha1.NodeUpgrade)) *scene 
 	return s
 }
 
-// because says why an operation does not go on, as the controllers do.
-func (s *scene) because(reason, message string) *scene {
+// because sets why an operation does not proceed, as the controllers do.
+func (s *scene) because(reason, message, remedy string) *scene {
+	s.operation.Status.Waiting[0].Reason, s.operation.Status.Waiting[0].Remedy = reason, remedy
 	meta.SetStatusCondition(&s.operation.Status.Conditions, metav1.Condition{
 		Type: refitv1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: message, LastTransitionTime: *ago(time.Minute),
 	})
@@ -132,6 +134,7 @@ func scenes() []*scene {
 	planning.operation.Status, planning.orders = refitv1alpha1.ClusterUpgradeStatus{}, nil
 
 	fetching := newScene("fetching", refitv1alpha1.PhaseRunning, 0, "Fetching on cp-1, cp-2, cp-3 and 2 more")
+	fetching.operation.Status.Plan.Stages[0].Done = 3
 	for i, name := range []string{"worker-1", "worker-2"} {
 		n := fetching.node(name)
 		n.Status.Phase, n.Status.Step = refitv1alpha1.NodePrefetching, "import-images"
@@ -139,7 +142,7 @@ func scenes() []*scene {
 	}
 
 	failed := newScene("stalled", refitv1alpha1.PhaseStalled, 3, "worker-1 failed at swap-kubelet and was put back: the kubelet does not become healthy").
-		because(refitv1alpha1.ReasonNodeFailed, "worker-1 failed. Remedy: see the kubelet's log").
+		because(refitv1alpha1.ReasonNodeFailed, "worker-1 failed", "see the kubelet's log").
 		at("worker-1", func(n *refitv1alpha1.NodeUpgrade) {
 			n.Spec.Permit, n.Status.Phase = refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed
 			n.Status.Error = &refitv1alpha1.NodeError{Step: "swap-kubelet", At: *ago(time.Minute)}
@@ -158,17 +161,18 @@ func scenes() []*scene {
 	waits := newScene("agent-waits", refitv1alpha1.PhaseRunning, 1, "Upgrading cp-2 to v1.36.3: swap-etcd").at("cp-2", applying("swap-etcd", 75*time.Second))
 	waits.node("cp-2").Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionWaiting, Status: metav1.ConditionTrue, Message: "etcd member cp-3 does not answer"}}
 
-	paused := newScene("paused", refitv1alpha1.PhasePaused, 3, "Paused").because(refitv1alpha1.ReasonPaused, "Paused").at("worker-1", applying("swap-kubelet", 3*time.Second))
+	paused := newScene("paused", refitv1alpha1.PhasePaused, 3, "Paused").because(refitv1alpha1.ReasonPaused, "Paused", "").at("worker-1", applying("swap-kubelet", 3*time.Second))
 	paused.operation.Spec.Paused = true
 	aborting := newScene("aborting", refitv1alpha1.PhaseAborting, 3, "Putting worker-1 back: swap-kubelet").
-		because(refitv1alpha1.ReasonAborting, "Aborting: nodes at work are brought to a safe state").at("worker-1", applying("swap-kubelet", 3*time.Second))
+		because(refitv1alpha1.ReasonAborting, "Aborting: nodes at work are brought to a safe state", "").at("worker-1", applying("swap-kubelet", 3*time.Second))
 	aborting.node("worker-1").Spec.Permit = refitv1alpha1.PermitRollback
 	approval := newScene("awaiting-approval", refitv1alpha1.PhaseAwaitingApproval, 0, "Waiting for approval of the plan "+planHash).
-		because(refitv1alpha1.ReasonApprovalRequired, "Waiting for approval. Remedy: read the plan, then set spec.approvedPlan to its hash (refit approve)")
+		because(refitv1alpha1.ReasonApprovalRequired, "Waiting for approval", "read the plan, then set spec.approvedPlan to its hash (refit approve)")
 
 	queued := newScene("queued", refitv1alpha1.PhaseWaiting, 0, "Waiting for the operation to-v1-35-4, which is older and has not ended").
-		because(refitv1alpha1.ReasonOlderOperation, "Waiting for the operation to-v1-35-4")
+		because(refitv1alpha1.ReasonOlderOperation, "Waiting for the operation to-v1-35-4", "")
 	approval.orders, queued.orders = nil, nil
+	approval.operation.Status.Plan.Stages[0].Done, queued.operation.Status.Plan.Stages[0].Done = 0, 0
 
 	return []*scene{
 		planning, fetching, approval, failed, away, gone, waits, paused, aborting, hops(), crowd(), queued,
@@ -179,7 +183,7 @@ func scenes() []*scene {
 		newScene("draining", refitv1alpha1.PhaseRunning, 3, "Draining worker-1: 3 pods have to move").
 			at("worker-1", draining(refitv1alpha1.DrainDraining, 3)),
 		newScene("drain-blocked", refitv1alpha1.PhaseStalled, 3, "worker-1 cannot be emptied: shop/cart-7d9f-x2x: PodDisruptionBudget shop/cart allows 0 more disruptions").
-			because(refitv1alpha1.ReasonDrainBlocked, "worker-1 cannot be emptied. Remedy: run one replica more of shop/cart, or change the budget").
+			because(refitv1alpha1.ReasonDrainBlocked, "worker-1 cannot be emptied", "run one replica more of shop/cart, or change the budget").
 			at("worker-1", draining(refitv1alpha1.DrainBlocked, 2, cart, cart)),
 		newScene("done", refitv1alpha1.PhaseSucceeded, 5, "Done: the cluster is at v1.36.3").ended(metav1.ConditionTrue, refitv1alpha1.ReasonSucceeded),
 		newScene("aborted", refitv1alpha1.PhaseAborted, 3, "Aborted").ended(metav1.ConditionFalse, refitv1alpha1.ReasonAborted),
@@ -192,13 +196,13 @@ func hops() *scene {
 	plan := s.operation.Status.Plan
 	plan.To = "v1.37.1"
 	plan.Hops = append(plan.Hops, refitv1alpha1.Hop{Kubernetes: "v1.37.1", Release: refitv1alpha1.ReleaseRef{Name: "kubernetes-v1.37.1"}})
-	stage := func(name refitv1alpha1.StageName, version string, nodes int32) refitv1alpha1.StageSummary {
-		return refitv1alpha1.StageSummary{Name: name, Kubernetes: version, Nodes: nodes}
+	stage := func(name refitv1alpha1.StageName, version string, total, done int32) refitv1alpha1.StageSummary {
+		return refitv1alpha1.StageSummary{Name: name, Kubernetes: version, Total: total, Done: done}
 	}
 	plan.Stages = []refitv1alpha1.StageSummary{
-		stage(refitv1alpha1.StagePrefetch, "v1.36.3", 2), stage(refitv1alpha1.StageControlPlane, "v1.36.3", 3),
-		stage(refitv1alpha1.StagePrefetch, "v1.37.1", 2), stage(refitv1alpha1.StageControlPlane, "v1.37.1", 3),
-		stage(refitv1alpha1.StageWorkers, "v1.37.1", 2), stage(refitv1alpha1.StageVerify, "v1.37.1", 0),
+		stage(refitv1alpha1.StagePrefetch, "v1.36.3", 5, 5), stage(refitv1alpha1.StageControlPlane, "v1.36.3", 3, 3),
+		stage(refitv1alpha1.StagePrefetch, "v1.37.1", 3, 3), stage(refitv1alpha1.StageControlPlane, "v1.37.1", 3, 1),
+		stage(refitv1alpha1.StageWorkers, "v1.37.1", 2, 0), stage(refitv1alpha1.StageVerify, "v1.37.1", 0, 0),
 	}
 	for _, o := range s.orders {
 		o.Spec.Release.Name = "kubernetes-v1.37.1"
@@ -212,7 +216,8 @@ func crowd() *scene {
 	status := &s.operation.Status
 	status.Nodes = refitv1alpha1.NodeCounts{Total: 5000, Done: 1003}
 	status.Plan.Estimate = metav1.Duration{Duration: 14 * time.Hour}
-	status.Plan.Stages[0].Nodes, status.Plan.Stages[2].Nodes = 3997, 4997
+	status.Plan.Stages[0].Total, status.Plan.Stages[0].Done = 5000, 5000
+	status.Plan.Stages[2].Total, status.Plan.Stages[2].Done = 4997, 1000
 	for i := range 4995 {
 		s.orders = append(s.orders, order(fmt.Sprintf("worker-%d", 3+i), refitv1alpha1.RoleWorker, refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched))
 	}

@@ -95,7 +95,7 @@ func TestLinesOfAnUpgrade(t *testing.T) {
 func TestLinesAreOnlyOfWhatChanged(t *testing.T) {
 	before, after := findScene(t, "draining").progress(), findScene(t, "draining").progress()
 	after.Active[0].Remaining--
-	after.Doing, after.LeftSeconds = "Draining worker-1: 2 pods have to move", 7
+	after.Message, after.LeftSeconds = "Draining worker-1: 2 pods have to move", 7
 	if lines := text.OperationLines(before, after, noon); lines != "" {
 		t.Errorf("it tells %q", lines)
 	}
@@ -121,7 +121,7 @@ func TestLinesOfManyNodes(t *testing.T) {
 // What comes from a cluster cannot act on a terminal.
 func TestOperationShowsNothingThatActs(t *testing.T) {
 	s := findScene(t, "drain-blocked")
-	s.operation.Status.Doing = "x\x1b[2J\ny"
+	s.operation.Status.Message = "x\x1b[2J\ny"
 	s.node("worker-1").Status.Drain.Blockers[0].Reason = "\x1b]0;title\x07"
 	s.operation.Status.Failures = []refitv1alpha1.Failure{{Node: "n\x1b[1m", Message: "m\rm", Remedy: "\u202er"}}
 	for _, page := range []string{

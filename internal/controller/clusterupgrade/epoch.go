@@ -12,6 +12,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/observe"
+	"github.com/refit-dev/refit/internal/upgrade/status"
 )
 
 // raisedEpochs are the epochs that this process raised, by operation.
@@ -53,6 +54,7 @@ func (r *Reconciler) ensureEpoch(ctx context.Context, operation *refitv1alpha1.C
 		return err
 	}
 	operation.Status.Epoch = max(highest, operation.Status.Epoch) + 1
+	status.Initial(operation, r.Now())
 	if err := r.Client.Status().Update(ctx, operation); err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, s *observation) []p
 		add("", eventApproved, "%s", s.operation.Spec.ApprovedPlan)
 	}
 	if was.Phase == refitv1alpha1.PhasePaused && now.Phase != refitv1alpha1.PhasePaused && !s.operation.Spec.Aborted {
-		add("", eventResumed, "%s", now.Doing)
+		add("", eventResumed, "%s", now.Message)
 	}
 	if s.counts(plan.Prefetch) > 0 && !s.ordered() {
 		add("", eventPrefetching, "%s on %s, a few at a time", now.Plan.To, nodes(int(now.Nodes.Total)))
@@ -71,7 +71,7 @@ func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, s *observation) []p
 		}
 	}
 	if was.Phase != now.Phase && now.Phase != refitv1alpha1.PhaseRunning {
-		note := now.Doing
+		note := now.Message
 		if ready := meta.FindStatusCondition(now.Conditions, refitv1alpha1.ConditionReady); ready != nil {
 			note = ready.Message
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// status is one of an operation.
-func status(phase refitv1alpha1.Phase, changes ...func(*refitv1alpha1.ClusterUpgradeStatus)) *refitv1alpha1.ClusterUpgradeStatus {
+// statusWith is one of an operation.
+func statusWith(phase refitv1alpha1.Phase, changes ...func(*refitv1alpha1.ClusterUpgradeStatus)) *refitv1alpha1.ClusterUpgradeStatus {
 	out := &refitv1alpha1.ClusterUpgradeStatus{
-		Phase: phase, Doing: "Waiting", Nodes: refitv1alpha1.NodeCounts{Total: 3},
+		Phase: phase, Message: "Waiting", Nodes: refitv1alpha1.NodeCounts{Total: 3},
 		Plan: &refitv1alpha1.PlanSummary{Hash: "sha256:1", From: "v1.35.4", To: "v1.36.3"},
 	}
 	for _, change := range changes {
@@ -59,49 +59,49 @@ func TestEvents(t *testing.T) {
 		approved string
 		want     []string
 	}{
-		"nothing changed": {status(running), status(running), nil, nil, "", nil},
+		"nothing changed": {statusWith(running), statusWith(running), nil, nil, "", nil},
 		"a plan was made": {
-			status(""), status(running, is(refitv1alpha1.ConditionPlanned)), nil, nil, "", []string{"Planned v1.35.4 to v1.36.3, estimated 0s: sha256:1"},
+			statusWith(""), statusWith(running, is(refitv1alpha1.ConditionPlanned)), nil, nil, "", []string{"Planned v1.35.4 to v1.36.3, estimated 0s: sha256:1"},
 		},
 		"the plan was approved": {
-			status(refitv1alpha1.PhaseAwaitingApproval), status(running, is(refitv1alpha1.ConditionApproved)), nil, nil, "sha256:1",
+			statusWith(refitv1alpha1.PhaseAwaitingApproval), statusWith(running, is(refitv1alpha1.ConditionApproved)), nil, nil, "sha256:1",
 			[]string{"Approved sha256:1"},
 		},
-		"nobody had to approve it": {status(""), status(running, is(refitv1alpha1.ConditionApproved)), nil, nil, "", nil},
-		"the first nodes fetch":    {status(""), status(running), []plan.Action{fetch, fetch}, nil, "", []string{"Prefetching v1.36.3 on 3 nodes, a few at a time"}},
-		"more nodes fetch":         {status(running), status(running), []plan.Action{fetch}, order(refitv1alpha1.PermitPrefetch), "", nil},
+		"nobody had to approve it": {statusWith(""), statusWith(running, is(refitv1alpha1.ConditionApproved)), nil, nil, "", nil},
+		"the first nodes fetch":    {statusWith(""), statusWith(running), []plan.Action{fetch, fetch}, nil, "", []string{"Prefetching v1.36.3 on 3 nodes, a few at a time"}},
+		"more nodes fetch":         {statusWith(running), statusWith(running), []plan.Action{fetch}, order(refitv1alpha1.PermitPrefetch), "", nil},
 		"the first claim": {
-			status(running), status(running),
+			statusWith(running), statusWith(running),
 			[]plan.Action{claim},
 			order(refitv1alpha1.PermitPrefetch), "",
 			[]string{"Prefetched every node has what it needs", "n1 NodeSelected 1 of 1 slots"},
 		},
 		"a claim beside another": {
-			status(running, working("n2")), status(running), []plan.Action{claim}, order(refitv1alpha1.PermitPrefetch), "", []string{"n1 NodeSelected 1 of 1 slots"},
+			statusWith(running, working("n2")), statusWith(running), []plan.Action{claim}, order(refitv1alpha1.PermitPrefetch), "", []string{"n1 NodeSelected 1 of 1 slots"},
 		},
 		"a claim after another": {
-			status(running), status(running), []plan.Action{claim}, order(refitv1alpha1.PermitApply), "", []string{"n1 NodeSelected 1 of 1 slots"},
+			statusWith(running), statusWith(running), []plan.Action{claim}, order(refitv1alpha1.PermitApply), "", []string{"n1 NodeSelected 1 of 1 slots"},
 		},
-		"a node is done":     {status(running), status(running), []plan.Action{free}, done, "", []string{"n1 Done it is so"}},
-		"a node is released": {status(running), status(running), []plan.Action{free}, order(refitv1alpha1.PermitHold), "", []string{"n1 NodeReleased it is so"}},
-		"a node has left":    {status(running), status(running), []plan.Action{free}, nil, "", []string{"n1 NodeReleased it is so"}},
+		"a node is done":     {statusWith(running), statusWith(running), []plan.Action{free}, done, "", []string{"n1 Done it is so"}},
+		"a node is released": {statusWith(running), statusWith(running), []plan.Action{free}, order(refitv1alpha1.PermitHold), "", []string{"n1 NodeReleased it is so"}},
+		"a node has left":    {statusWith(running), statusWith(running), []plan.Action{free}, nil, "", []string{"n1 NodeReleased it is so"}},
 		"a node fails": {
-			status(running), status(running, failing("n1")), nil, nil, "", []string{"! n1 NodeFailed swap-kubelet: it does not start. Remedy: mend it"},
+			statusWith(running), statusWith(running, failing("n1")), nil, nil, "", []string{"! n1 NodeFailed swap-kubelet: it does not start. Remedy: mend it"},
 		},
 		"another node fails, too": {
-			status(running, failing("n1")), status(running, failing("n1", "n2")), nil, nil, "",
+			statusWith(running, failing("n1")), statusWith(running, failing("n1", "n2")), nil, nil, "",
 			[]string{"! n2 NodeFailed swap-kubelet: it does not start. Remedy: mend it"},
 		},
-		"it stalls":                  {status(running), status(refitv1alpha1.PhaseStalled), nil, nil, "", []string{"! Stalled Waiting"}},
-		"it is still stalled":        {status(refitv1alpha1.PhaseStalled), status(refitv1alpha1.PhaseStalled), nil, nil, "", nil},
-		"it goes on":                 {status(refitv1alpha1.PhaseStalled), status(running), nil, nil, "", nil},
-		"a person pauses it":         {status(running), status(refitv1alpha1.PhasePaused), nil, nil, "", []string{"Paused Waiting"}},
-		"a person resumes it":        {status(refitv1alpha1.PhasePaused), status(running), nil, nil, "", []string{"Resumed Waiting"}},
-		"a person aborts it, paused": {status(refitv1alpha1.PhasePaused), status(refitv1alpha1.PhaseAborting), nil, nil, "", []string{"Aborting Waiting"}},
-		"it waits for an older one":  {status(""), status(refitv1alpha1.PhaseWaiting), nil, nil, "", []string{"Waiting Waiting"}},
-		"it has reached its target":  {status(running), status(refitv1alpha1.PhaseSucceeded), nil, nil, "", []string{"Succeeded Waiting"}},
+		"it stalls":                  {statusWith(running), statusWith(refitv1alpha1.PhaseStalled), nil, nil, "", []string{"! Stalled Waiting"}},
+		"it is still stalled":        {statusWith(refitv1alpha1.PhaseStalled), statusWith(refitv1alpha1.PhaseStalled), nil, nil, "", nil},
+		"it goes on":                 {statusWith(refitv1alpha1.PhaseStalled), statusWith(running), nil, nil, "", nil},
+		"a person pauses it":         {statusWith(running), statusWith(refitv1alpha1.PhasePaused), nil, nil, "", []string{"Paused Waiting"}},
+		"a person resumes it":        {statusWith(refitv1alpha1.PhasePaused), statusWith(running), nil, nil, "", []string{"Resumed Waiting"}},
+		"a person aborts it, paused": {statusWith(refitv1alpha1.PhasePaused), statusWith(refitv1alpha1.PhaseAborting), nil, nil, "", []string{"Aborting Waiting"}},
+		"it waits for an older one":  {statusWith(""), statusWith(refitv1alpha1.PhaseWaiting), nil, nil, "", []string{"Waiting Waiting"}},
+		"it has reached its target":  {statusWith(running), statusWith(refitv1alpha1.PhaseSucceeded), nil, nil, "", []string{"Succeeded Waiting"}},
 		"an order of another operation": {
-			status(""), status(running), []plan.Action{fetch}, &cluster.Upgrade{}, "", []string{"Prefetching v1.36.3 on 3 nodes, a few at a time"},
+			statusWith(""), statusWith(running), []plan.Action{fetch}, &cluster.Upgrade{}, "", []string{"Prefetching v1.36.3 on 3 nodes, a few at a time"},
 		},
 	} {
 		operation := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{UID: "op"}}

@@ -98,7 +98,12 @@ func lastProgress(o *objects) []number {
 	unfinished := o.unfinished()
 	for _, u := range unfinished {
 		newer(&u.CreationTimestamp)
-		newer(u.Status.DoingSince)
+		for i := range u.Status.Conditions {
+			newer(&u.Status.Conditions[i].LastTransitionTime)
+		}
+		for i := range u.Status.Waiting {
+			newer(u.Status.Waiting[i].Since)
+		}
 	}
 	if len(unfinished) == 0 {
 		return nil

@@ -46,9 +46,9 @@ func at(seconds int64) *metav1.Time {
 	return &t
 }
 
-func operation(phase refitv1alpha1.Phase, reason string, doingSince int64, conditions ...metav1.Condition) refitv1alpha1.ClusterUpgrade {
+func operation(phase refitv1alpha1.Phase, reason string, waitingSince int64, conditions ...metav1.Condition) refitv1alpha1.ClusterUpgrade {
 	conditions = append(conditions, metav1.Condition{Type: refitv1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason})
-	return refitv1alpha1.ClusterUpgrade{Status: refitv1alpha1.ClusterUpgradeStatus{Phase: phase, DoingSince: at(doingSince), Conditions: conditions}}
+	return refitv1alpha1.ClusterUpgrade{Status: refitv1alpha1.ClusterUpgradeStatus{Phase: phase, Waiting: []refitv1alpha1.WaitingFor{{Since: at(waitingSince)}}, Conditions: conditions}}
 }
 
 type (

@@ -17,6 +17,8 @@ type Decision struct {
 	Doing string
 	// Progress counts the nodes that the plan touches.
 	Progress refitv1alpha1.NodeCounts
+	// Stages is the progress of each stage of the plan.
+	Stages []StageProgress
 	// Failures are the nodes that failed, by name.
 	Failures []refitv1alpha1.Failure
 }

@@ -21,10 +21,10 @@ func next(v *view) Decision {
 	switch {
 	case v.op.Ended && v.op.Spec.Aborted:
 		d.tidy()
-		return Decision{State: Aborted, Do: d.do, Doing: "Aborted", Progress: v.progress()}
+		return Decision{State: Aborted, Do: d.do, Doing: "Aborted", Progress: v.progress(), Stages: v.stageProgress()}
 	case v.op.Ended:
 		d.tidy()
-		return Decision{State: Succeeded, Do: d.do, Doing: fmt.Sprintf("Done: the cluster is at %s", v.plan.To), Progress: v.progress()}
+		return Decision{State: Succeeded, Do: d.do, Doing: fmt.Sprintf("Done: the cluster is at %s", v.plan.To), Progress: v.progress(), Stages: v.stageProgress()}
 	}
 	hold := d.hold()
 	d.tidy()
@@ -125,7 +125,7 @@ func (d *deciding) tidy() {
 
 // decision sums up.
 func (d *deciding) decision(h *hold) Decision {
-	out := Decision{State: Running, Do: d.do, Waiting: d.waiting, Progress: d.progress(), Failures: d.failures()}
+	out := Decision{State: Running, Do: d.do, Waiting: d.waiting, Progress: d.progress(), Stages: d.stageProgress(), Failures: d.failures()}
 	switch {
 	case h != nil && h.state != Stalled && (h.state != Aborting || !d.needsPerson()):
 		out.State = h.state

@@ -30,7 +30,7 @@ func NewExplanation(clusterName, program string, k Known) *cliv1alpha1.Explanati
 	}
 	if u := k.Operation; u != nil {
 		o := NewOperation(clusterName, u, nil, u.CreationTimestamp.Time)
-		e.Operation = &cliv1alpha1.ExplainOperation{Name: o.Name, Phase: o.Phase, To: o.To, Doing: o.Doing}
+		e.Operation = &cliv1alpha1.ExplainOperation{Name: o.Name, Phase: o.Phase, To: o.To, Message: o.Message}
 	}
 	addOrder(e, k.Order)
 	for _, explains := range reasons {
@@ -203,7 +203,7 @@ func waiting(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 	default:
 		e.Says = "Its turn has not come."
 	}
-	if doing := k.Operation.Status.Doing; doing != "" {
+	if doing := k.Operation.Status.Message; doing != "" {
 		e.Says += fmt.Sprintf(" The upgrade is %s: %s.", k.Operation.Status.Phase, doing)
 	}
 	return true

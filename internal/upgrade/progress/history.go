@@ -20,7 +20,7 @@ func NewHistory(cluster string, all []refitv1alpha1.ClusterUpgrade) *cliv1alpha1
 			past.Failed = append(past.Failed, o.Failures[i].Node)
 		}
 		if !o.Ended {
-			past.Doing = o.Doing
+			past.Message = o.Message
 		}
 		out.Operations = append(out.Operations, past)
 	}

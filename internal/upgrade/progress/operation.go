@@ -2,7 +2,6 @@ package progress
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -28,7 +27,7 @@ func NewOperation(cluster string, u *refitv1alpha1.ClusterUpgrade, orders []*ref
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindOperation, Cluster: cluster, Name: u.Name,
 		Phase: cmp.Or(string(status.Phase), string(refitv1alpha1.PhasePlanning)), Ended: u.HasEnded(),
 		To: cmp.Or(u.Spec.Target.Kubernetes, u.Spec.Target.Release), Scope: cmp.Or(string(u.Spec.Scope), string(refitv1alpha1.ScopeAll)),
-		CreatedAt: u.CreationTimestamp.UTC(), Doing: status.Doing, DoingSince: timeOf(status.DoingSince),
+		CreatedAt: u.CreationTimestamp.UTC(), Message: status.Message,
 		ApprovedPlan: u.Spec.ApprovedPlan, Paused: u.Spec.Paused, Aborted: u.Spec.Aborted, Retry: u.Spec.Retry,
 		Nodes: cliv1alpha1.NodeCounts{
 			Total: int(status.Nodes.Total), Done: int(status.Nodes.Done), Failed: int(status.Nodes.Failed), Skipped: int(status.Nodes.Skipped),
@@ -40,11 +39,11 @@ func NewOperation(cluster string, u *refitv1alpha1.ClusterUpgrade, orders []*ref
 		o.Failures = append(o.Failures, cliv1alpha1.NodeFailure{Node: f.Node, Class: string(f.Class), Step: f.Step, Message: f.Message, Remedy: f.Remedy})
 	}
 	if status.Plan != nil {
-		o.From, o.To, o.Plan = status.Plan.From, status.Plan.To, status.Plan.Hash
+		o.From, o.To, o.Plan, o.ProposedPlan = status.Plan.From, status.Plan.To, status.Plan.Hash, status.Plan.ProposedHash
 		if u.Spec.Scope == refitv1alpha1.ScopeWorkers {
 			o.From = cmp.Or(status.Plan.WorkersFrom, o.From)
 		}
-		o.Stages = stagesOf(u, ours)
+		o.Stages = stagesOf(u)
 	}
 	if !o.Ended {
 		o.Active = activeOf(status.Active, ours)
@@ -53,8 +52,11 @@ func NewOperation(cluster string, u *refitv1alpha1.ClusterUpgrade, orders []*ref
 	return o
 }
 
-// explain copies from the conditions why the operation does not proceed, and when it ended.
+// explain copies why the operation does not proceed, and when it ended.
 func explain(o *cliv1alpha1.Operation, status *refitv1alpha1.ClusterUpgradeStatus) {
+	for i := range status.Waiting {
+		o.Waiting = append(o.Waiting, waitOf(&status.Waiting[i]))
+	}
 	ready := meta.FindStatusCondition(status.Conditions, refitv1alpha1.ConditionReady)
 	switch {
 	case ready == nil:
@@ -63,10 +65,24 @@ func explain(o *cliv1alpha1.Operation, status *refitv1alpha1.ClusterUpgradeStatu
 		if reconciling := meta.FindStatusCondition(status.Conditions, refitv1alpha1.ConditionReconciling); reconciling != nil {
 			o.EndedAt = reconciling.LastTransitionTime.UTC() // an abort does not change Ready's status
 		}
+		return
 	case ready.Reason != refitv1alpha1.ReasonProgressing:
 		o.Reason = ready.Reason
-		if _, remedy, found := strings.Cut(ready.Message, ". Remedy: "); found {
-			o.Remedy = remedy
+	}
+	for i := range o.Waiting {
+		w := &o.Waiting[i]
+		if w.Message == o.Message {
+			o.Since = w.Since
 		}
+		if o.Remedy == "" && w.Reason == o.Reason {
+			o.Remedy = w.Remedy
+		}
+	}
+}
+
+func waitOf(w *refitv1alpha1.WaitingFor) cliv1alpha1.Wait {
+	return cliv1alpha1.Wait{
+		Reason: w.Reason, Node: w.Node, Message: w.Message, Remedy: w.Remedy,
+		ActionRequired: w.ActionRequired, MoreNodes: int(w.MoreNodes), Since: timeOf(w.Since),
 	}
 }

@@ -22,11 +22,11 @@ func upgrade() *refitv1alpha1.ClusterUpgrade {
 	for _, version := range []string{"v1.36.3", "v1.37.1"} {
 		plan.Hops = append(plan.Hops, refitv1alpha1.Hop{Kubernetes: version, Release: refitv1alpha1.ReleaseRef{Name: version}})
 		plan.Stages = append(plan.Stages,
-			refitv1alpha1.StageSummary{Name: refitv1alpha1.StagePrefetch, Kubernetes: version, Nodes: 1},
-			refitv1alpha1.StageSummary{Name: refitv1alpha1.StageControlPlane, Kubernetes: version, Nodes: 1})
+			refitv1alpha1.StageSummary{Name: refitv1alpha1.StagePrefetch, Kubernetes: version, Total: 1},
+			refitv1alpha1.StageSummary{Name: refitv1alpha1.StageControlPlane, Kubernetes: version, Total: 1})
 	}
-	plan.Stages[0].Nodes = 3
-	plan.Stages = append(plan.Stages, refitv1alpha1.StageSummary{Name: refitv1alpha1.StageWorkers, Kubernetes: "v1.37.1", Nodes: 2},
+	plan.Stages[0].Total = 3
+	plan.Stages = append(plan.Stages, refitv1alpha1.StageSummary{Name: refitv1alpha1.StageWorkers, Kubernetes: "v1.37.1", Total: 2},
 		refitv1alpha1.StageSummary{Name: refitv1alpha1.StageVerify, Kubernetes: "v1.37.1"})
 	u.Status.Plan = plan
 	return u
@@ -42,42 +42,40 @@ func order(node, release string, permit refitv1alpha1.Permit, phase refitv1alpha
 	return n
 }
 
-// How far each stage is, from the beginning of two hops to their end: P for Prefetch, C for the control plane, W for workers, V for Verify, with what is done of
-// what, and an asterisk at the one at work.
+// The progress of the stages of two hops: P for Prefetch, C for the control plane, W for workers, V
+// for Verify, with the completed nodes, and an asterisk at the stage in progress.
 func TestStages(t *testing.T) {
-	const first, second = "v1.36.3", "v1.37.1"
-	fetch, apply := refitv1alpha1.PermitPrefetch, refitv1alpha1.PermitApply
-	workers := func(phase refitv1alpha1.NodePhase) []*refitv1alpha1.NodeUpgrade {
-		return []*refitv1alpha1.NodeUpgrade{order("w1", second, fetch, phase), order("w2", second, fetch, refitv1alpha1.NodePrefetched)}
-	}
 	for name, c := range map[string]struct {
-		active []string
-		done   int32
-		orders []*refitv1alpha1.NodeUpgrade
-		want   string
+		done  []int32
+		phase refitv1alpha1.Phase
+		want  string
 	}{
-		"nothing is ordered":      {want: "P0/3* C0/1 P0/1 C0/1 W0/2 V"},
-		"two have fetched":        {orders: append(workers(refitv1alpha1.NodePrefetching), order("cp", first, fetch, refitv1alpha1.NodePrefetched)), want: "P2/3* C0/1 P0/1 C0/1 W0/2 V"},
-		"all have fetched":        {orders: append(workers(refitv1alpha1.NodePrefetched), order("cp", first, fetch, refitv1alpha1.NodePrefetched)), want: "P3/3 C0/1* P0/1 C0/1 W0/2 V"},
-		"the control plane moves": {active: []string{"cp"}, orders: append(workers(refitv1alpha1.NodePrefetched), order("cp", first, apply, refitv1alpha1.NodeApplying)), want: "P3/3 C0/1* P0/1 C0/1 W0/2 V"},
-		"its agent is done":       {active: []string{"cp"}, orders: append(workers(refitv1alpha1.NodePrefetched), order("cp", first, apply, refitv1alpha1.NodeSucceeded)), want: "P3/3 C0/1* P0/1 C0/1 W0/2 V"},
-		"it was let go of":        {orders: append(workers(refitv1alpha1.NodePrefetched), order("cp", first, apply, refitv1alpha1.NodeSucceeded)), want: "P3/3 C1/1 P0/1* C0/1 W0/2 V"},
-		"the second hop":          {active: []string{"cp"}, orders: append(workers(refitv1alpha1.NodePrefetched), order("cp", second, apply, refitv1alpha1.NodeApplying)), want: "P3/3 C1/1 P1/1 C0/1* W0/2 V"},
-		"a worker is done":        {done: 2, active: []string{"w2"}, orders: append(workers(refitv1alpha1.NodeSucceeded), order("cp", second, apply, refitv1alpha1.NodeSucceeded)), want: "P3/3 C1/1 P1/1 C1/1 W1/2* V"},
-		"all are done":            {done: 3, orders: append(workers(refitv1alpha1.NodeSucceeded), order("cp", second, apply, refitv1alpha1.NodeSucceeded)), want: "P3/3 C1/1 P1/1 C1/1 W2/2 V*"},
-		// What an aborted operation brought there has no order of this one; here a worker is left, and fetches.
-		"others did most of it": {done: 2, orders: workers(refitv1alpha1.NodePrefetched)[:1], want: "P1/3* C1/1 P0/1 C1/1 W1/2 V"},
+		"nothing is done":           {[]int32{0, 0, 0, 0, 0}, "", "P0/3* C0/1 P0/1 C0/1 W0/2 V"},
+		"two nodes have prefetched": {[]int32{2, 0, 0, 0, 0}, "", "P2/3* C0/1 P0/1 C0/1 W0/2 V"},
+		"all nodes have prefetched": {[]int32{3, 0, 0, 0, 0}, "", "P3/3 C0/1* P0/1 C0/1 W0/2 V"},
+		"the first hop is complete": {[]int32{3, 1, 0, 0, 0}, "", "P3/3 C1/1 P0/1* C0/1 W0/2 V"},
+		"the control plane is done": {[]int32{3, 1, 1, 1, 1}, "", "P3/3 C1/1 P1/1 C1/1 W1/2* V"},
+		"every node is done":        {[]int32{3, 1, 1, 1, 2}, "", "P3/3 C1/1 P1/1 C1/1 W2/2 V*"},
+		"the operation succeeded":   {[]int32{3, 1, 1, 1, 2}, refitv1alpha1.PhaseSucceeded, "P3/3 C1/1 P1/1 C1/1 W2/2 V"},
+		"the operation was aborted": {[]int32{3, 1, 0, 0, 0}, refitv1alpha1.PhaseAborted, "P3/3 C1/1 P0/1 C0/1 W0/2 V"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := upgrade()
-			u.Status.Active, u.Status.Nodes.Done = c.active, c.done
+			u.Status.Phase = c.phase
+			if c.phase != "" {
+				ended := metav1.Condition{Type: refitv1alpha1.ConditionReady, Status: metav1.ConditionTrue}
+				u.Status.Conditions = []metav1.Condition{ended}
+			}
+			for i, done := range c.done {
+				u.Status.Plan.Stages[i].Done = done
+			}
 			got := ""
-			for _, s := range NewOperation("prod", u, c.orders, noon).Stages {
+			for _, s := range NewOperation("prod", u, nil, noon).Stages {
 				got += " " + s.Name[:1]
-				if s.Nodes > 0 {
-					got += fmt.Sprintf("%d/%d", s.Done, s.Nodes)
+				if s.Total > 0 {
+					got += fmt.Sprintf("%d/%d", s.Done, s.Total)
 				}
-				if s.State == cliv1alpha1.StageAtWork {
+				if s.State == cliv1alpha1.StageInProgress {
 					got += "*"
 				}
 			}
@@ -93,9 +91,6 @@ func TestOrdersOfOthers(t *testing.T) {
 	u := upgrade()
 	foreign := order("w1", "v1.37.1", refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched)
 	foreign.Spec.Operation.UID = "another"
-	if o := NewOperation("prod", u, []*refitv1alpha1.NodeUpgrade{foreign}, noon); o.Stages[0].Done != 0 {
-		t.Errorf("it counts as fetched: %+v", o.Stages)
-	}
 	foreign.Spec.Permit, foreign.Status.Phase = refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed
 	u.Status.Active = []string{"w1"}
 	if o := NewOperation("prod", u, []*refitv1alpha1.NodeUpgrade{foreign}, noon); o.Active[0].Does != cliv1alpha1.DoesBegin {

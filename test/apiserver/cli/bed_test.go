@@ -178,7 +178,7 @@ func (b *bed) operation(t *testing.T, name string, change ...func(*refitv1alpha1
 	u.Spec.Target.Kubernetes = "v1.36.3"
 	must(t, b.Create(t.Context(), u))
 	b.status(t, name, append([]func(*refitv1alpha1.ClusterUpgrade){func(u *refitv1alpha1.ClusterUpgrade) {
-		u.Status.Phase, u.Status.Doing = refitv1alpha1.PhaseRunning, "Draining worker-1: 2 pods have to move"
+		u.Status.Phase, u.Status.Message = refitv1alpha1.PhaseRunning, "Draining worker-1: 2 pods have to move"
 		u.Status.Nodes = refitv1alpha1.NodeCounts{Total: 3, Done: 1}
 		u.Status.Active = []string{"worker-1"}
 		u.Status.ObservedGeneration = u.Generation
@@ -186,9 +186,9 @@ func (b *bed) operation(t *testing.T, name string, change ...func(*refitv1alpha1
 			Hash: hash, From: "v1.35.4", To: "v1.36.3", Estimate: metav1.Duration{Duration: 5 * time.Minute},
 			Hops: []refitv1alpha1.Hop{{Kubernetes: "v1.36.3", Release: refitv1alpha1.ReleaseRef{Name: "kubernetes-v1.36.3", Digest: hash}}},
 			Stages: []refitv1alpha1.StageSummary{
-				{Name: refitv1alpha1.StagePrefetch, Kubernetes: "v1.36.3", Nodes: 3},
-				{Name: refitv1alpha1.StageControlPlane, Kubernetes: "v1.36.3", Nodes: 1},
-				{Name: refitv1alpha1.StageWorkers, Kubernetes: "v1.36.3", Nodes: 2},
+				{Name: refitv1alpha1.StagePrefetch, Kubernetes: "v1.36.3", Total: 3},
+				{Name: refitv1alpha1.StageControlPlane, Kubernetes: "v1.36.3", Total: 1},
+				{Name: refitv1alpha1.StageWorkers, Kubernetes: "v1.36.3", Total: 2},
 				{Name: refitv1alpha1.StageVerify, Kubernetes: "v1.36.3"},
 			},
 		}
@@ -216,7 +216,7 @@ func (b *bed) get(t *testing.T, name string) *refitv1alpha1.ClusterUpgrade {
 // ended is an operation that is over.
 func ended(phase refitv1alpha1.Phase) func(*refitv1alpha1.ClusterUpgrade) {
 	return func(u *refitv1alpha1.ClusterUpgrade) {
-		u.Status.Phase, u.Status.Active, u.Status.Doing = phase, nil, ""
+		u.Status.Phase, u.Status.Active, u.Status.Message = phase, nil, ""
 		status, reason := metav1.ConditionFalse, refitv1alpha1.ReasonAborted
 		if phase == refitv1alpha1.PhaseSucceeded {
 			u.Status.Nodes.Done = u.Status.Nodes.Total

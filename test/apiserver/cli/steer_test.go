@@ -66,11 +66,11 @@ func TestSteeringAsJSON(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "op")
 	type change struct {
-		Kind, Operation, Did, Says string
-		Changed                    bool
+		Kind, Operation, Verb, Message string
+		Changed                        bool
 	}
 	for _, want := range []bool{true, false} {
-		if got := decode[change](t, b.refit(t, "pause", "-o", "json").out); got.Kind != "Change" || got.Operation != "op" || got.Did != "pause" || got.Changed != want || got.Says == "" {
+		if got := decode[change](t, b.refit(t, "pause", "-o", "json").out); got.Kind != "Change" || got.Operation != "op" || got.Verb != "pause" || got.Changed != want || got.Message == "" {
 			t.Errorf("%+v", got)
 		}
 	}

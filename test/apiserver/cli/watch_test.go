@@ -71,7 +71,7 @@ func TestWatchOutlivesTheAPI(t *testing.T) {
 	b.refit(t, "status").want(t, 1, "there is no Refit in test")
 	b.Install(t, config+"crd")
 	b.operation(t, "op", func(u *refitv1alpha1.ClusterUpgrade) {
-		u.Status.Nodes.Done, u.Status.Active, u.Status.Doing = 0, []string{"cp-1"}, "Upgrading cp-1 to v1.36.3: swap-apiserver"
+		u.Status.Nodes.Done, u.Status.Active, u.Status.Message = 0, []string{"cp-1"}, "Upgrading cp-1 to v1.36.3: swap-apiserver"
 	})
 	r := b.start(t, "watch", "-o", "json")
 	r.until(t, `"cp-1"`)

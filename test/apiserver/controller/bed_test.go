@@ -230,7 +230,7 @@ func (b *bed) until(name, what string, is func(*refitv1alpha1.ClusterUpgrade) bo
 			b.t.Fatalf("there is no %s", name)
 		}
 		must(b.t, err)
-		return is(operation), fmt.Sprintf("%s: %s (active %v, %+v, failures %+v)", operation.Status.Phase, operation.Status.Doing, operation.Status.Active,
+		return is(operation), fmt.Sprintf("%s: %s (active %v, %+v, failures %+v)", operation.Status.Phase, operation.Status.Message, operation.Status.Active,
 			operation.Status.Nodes, operation.Status.Failures)
 	})
 	return operation

@@ -32,7 +32,7 @@ func (b *bed) gone(name string) {
 	b.wait(name+" is gone", func() (bool, string) {
 		o := &refitv1alpha1.ClusterUpgrade{}
 		err := b.client.Get(b.t.Context(), types.NamespacedName{Name: name}, o)
-		return apierrors.IsNotFound(err), fmt.Sprintf("%s: %s", o.Status.Phase, o.Status.Doing)
+		return apierrors.IsNotFound(err), fmt.Sprintf("%s: %s", o.Status.Phase, o.Status.Message)
 	})
 }
 

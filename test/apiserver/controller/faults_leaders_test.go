@@ -129,7 +129,7 @@ func TestF5AFrozenWatchLeadsToNoClaim(t *testing.T) {
 	b.cordonByHand("worker-2")
 	b.upgrade(op)
 	b.until(op, "sees the cordon", func(o *refitv1alpha1.ClusterUpgrade) bool {
-		return strings.HasPrefix(o.Status.Doing, "NodeCordonedByHand: ") && idle(o)
+		return strings.HasPrefix(o.Status.Message, "NodeCordonedByHand: ") && idle(o)
 	})
 	if n := b.node("worker-1"); n.Spec.Unschedulable {
 		t.Error("worker-1 is cordoned")

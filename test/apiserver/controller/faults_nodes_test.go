@@ -112,7 +112,7 @@ func TestF10AnotherNodeFallsIll(t *testing.T) {
 	b.setReady("worker-3", corev1.ConditionUnknown)
 	held.letGo()
 	b.until(op, "begins nothing new", func(o *refitv1alpha1.ClusterUpgrade) bool {
-		return idle(o) && strings.Contains(o.Status.Doing, "worker-3")
+		return idle(o) && strings.Contains(o.Status.Message, "worker-3")
 	})
 	b.setReady("worker-3", corev1.ConditionTrue)
 	b.until(op, "succeeds", phase(refitv1alpha1.PhaseSucceeded))
@@ -148,7 +148,7 @@ func TestF30ANodeThatIsDoneAndNotReady(t *testing.T) {
 	b.setReady("worker-1", corev1.ConditionFalse)
 	held.letGo()
 	b.until(op, "waits for worker-1", func(o *refitv1alpha1.ClusterUpgrade) bool {
-		return fmt.Sprint(o.Status.Active) == "[worker-1]" && o.Status.Doing == "worker-1 (at v1.36.3) is not ready"
+		return fmt.Sprint(o.Status.Active) == "[worker-1]" && o.Status.Message == "worker-1 (at v1.36.3) is not ready"
 	})
 	if n := b.node("worker-1"); !n.Spec.Unschedulable {
 		t.Error("a node that is not ready was uncordoned")
@@ -170,7 +170,7 @@ func TestF37AnEtcdMemberFallsIllBetweenTwoNodes(t *testing.T) {
 	b.wait("a second is over", func() (bool, string) { return time.Now().Unix() > ill, "" })
 	held.letGo()
 	b.until(op, "waits for the member", func(o *refitv1alpha1.ClusterUpgrade) bool {
-		return o.Status.Phase == refitv1alpha1.PhaseStalled && o.Status.Doing == "The etcd member on cp-3 does not answer"
+		return o.Status.Phase == refitv1alpha1.PhaseStalled && o.Status.Message == "The etcd member on cp-3 does not answer"
 	})
 	if n := b.hosts.began("cp-3", "check-host") + b.hosts.began("cp-1", "check-host"); n != 0 {
 		t.Error("another control plane node was begun")
@@ -199,12 +199,12 @@ func TestF49ABudgetThatNeverAllows(t *testing.T) {
 		o.Spec.NodeSelector = refitv1alpha1.Labels{"kubernetes.io/hostname": "worker-1"}
 	})
 	b.until(op, "is blocked", func(o *refitv1alpha1.ClusterUpgrade) bool {
-		return o.Status.Phase == refitv1alpha1.PhaseStalled && strings.HasPrefix(o.Status.Doing, "BudgetNeverAllows: ")
+		return o.Status.Phase == refitv1alpha1.PhaseStalled && strings.HasPrefix(o.Status.Message, "BudgetNeverAllows: ")
 	})
 	b.says(`{"pools":[{"name":"default","drain":{"timeout":"2s","onBlocked":"Skip"}}]}`)
 	b.until(op, "leaves the node for later", func(o *refitv1alpha1.ClusterUpgrade) bool {
 		return o.Status.Phase == refitv1alpha1.PhaseStalled && o.Status.Nodes.Skipped == 1 &&
-			o.Status.Doing == "1 node is left for later because it could not be emptied: worker-1"
+			o.Status.Message == "1 node is left for later because it could not be emptied: worker-1"
 	})
 	b.atRest(controlPlane...)
 	b.budget(1)
@@ -232,7 +232,7 @@ func TestABudgetIsSetAsideOnlyWhileThePolicySaysSo(t *testing.T) {
 	b.says(`{"pools":[{"name":"default","drain":{"timeout":"5s","onBlocked":"Wait"}}]}`)
 	late.letGo()
 	b.until(op, "gives the node back", func(o *refitv1alpha1.ClusterUpgrade) bool {
-		return idle(o) && strings.HasPrefix(o.Status.Doing, "BudgetNeverAllows: ")
+		return idle(o) && strings.HasPrefix(o.Status.Message, "BudgetNeverAllows: ")
 	})
 	if d := b.order("worker-1").Status.Drain; d.Delete {
 		t.Errorf("pods are deleted: %+v", d)
@@ -247,7 +247,7 @@ func TestF52APodOfNobodyIsLostOnlyIfAPersonSaysSo(t *testing.T) {
 	b.controllers()
 	b.upgrade(op)
 	b.until(op, "is blocked", func(o *refitv1alpha1.ClusterUpgrade) bool {
-		return o.Status.Phase == refitv1alpha1.PhaseStalled && strings.HasPrefix(o.Status.Doing, "UnmanagedPod: ")
+		return o.Status.Phase == refitv1alpha1.PhaseStalled && strings.HasPrefix(o.Status.Message, "UnmanagedPod: ")
 	})
 	b.says(`{"waivers":[{"check":"UnmanagedPod","object":"Pod shop/debug","reason":"nobody needs it"}]}`)
 	b.until(op, "succeeds", phase(refitv1alpha1.PhaseSucceeded))

@@ -60,8 +60,8 @@ func TestRetryAfterTheCauseIsMended(t *testing.T) {
 			b.controllers()
 			b.upgrade(op)
 			stalled := b.until(op, "is stalled", phase(refitv1alpha1.PhaseStalled))
-			if stalled.Status.Doing != tt.says || len(stalled.Status.Failures) != 1 || stalled.Status.Failures[0].Remedy == "" {
-				t.Errorf("it says %q, and %+v", stalled.Status.Doing, stalled.Status.Failures)
+			if stalled.Status.Message != tt.says || len(stalled.Status.Failures) != 1 || stalled.Status.Failures[0].Remedy == "" {
+				t.Errorf("it says %q, and %+v", stalled.Status.Message, stalled.Status.Failures)
 			}
 			b.says(`{"retry":1}`)
 			b.until(op, "succeeds", phase(refitv1alpha1.PhaseSucceeded))

@@ -151,11 +151,11 @@ func (b *bed) upgrade(r run) {
 			done, moved = status.Nodes.Done, time.Now()
 		}
 		if status.Phase == refitv1alpha1.PhaseStalled || time.Since(moved) > patience {
-			b.t.Fatalf("%s: %s, %+v", status.Phase, status.Doing, status.Nodes)
+			b.t.Fatalf("%s: %s, %+v", status.Phase, status.Message, status.Nodes)
 		}
 		if time.Since(said) > told {
 			said = time.Now()
-			b.t.Logf("%d of %d done: %s", done, status.Nodes.Total, status.Doing)
+			b.t.Logf("%d of %d done: %s", done, status.Nodes.Total, status.Message)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}

@@ -18,7 +18,7 @@ import (
 // A person who lists objects sees what they are doing.
 func TestColumns(t *testing.T) {
 	want := map[string]string{
-		"ClusterUpgrade": "Name=shown Target=v1.36.3 Phase=Running Done=7 Nodes=9 Doing=Draining w3",
+		"ClusterUpgrade": "Name=shown Ready=False From=v1.35.4 To=v1.36.3 Phase=Running Done=7",
 		"NodeUpgrade":    "Name=shown Permit=Apply Release=v1.36.3 Drain=Blocked Phase=Applying Step=kubelet-swap Error=no room",
 		"NodeReport":     "Name=shown Kubelet=v1.35.4 Containerd=2.1.4 Packages=Deb Etcd=3.6.5 Missing=3",
 		"ClusterRelease": "Name=shown Kubernetes=v1.36.3",

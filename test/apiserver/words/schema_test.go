@@ -195,7 +195,7 @@ func TestTheConstantsAreTheBounds(t *testing.T) {
 		{"ClusterUpgrade", "status.failures[].remedy", maxLength, refitv1alpha1.MaxMessage},
 		{"ClusterUpgrade", "status.plan.hops", maxItems, refitv1alpha1.MaxHops},
 		{"ClusterUpgrade", "status.plan.stages", maxItems, refitv1alpha1.MaxStages},
-		{"ClusterUpgrade", "status.doing", maxLength, refitv1alpha1.MaxDoing},
+		{"ClusterUpgrade", "status.message", maxLength, refitv1alpha1.MaxStatusMessage},
 		{"NodeUpgrade", "status.error.message", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.error.remedy", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.error.logTail", maxLength, refitv1alpha1.MaxLogTail},

@@ -138,13 +138,13 @@ func largeOperation() *refitv1alpha1.ClusterUpgrade {
 		cu.Status.Active = append(cu.Status.Active, node(i))
 	}
 	cu.Status.Phase, cu.Status.Epoch = refitv1alpha1.PhaseRunning, 12
-	cu.Status.Doing, cu.Status.DoingSince = "Draining "+node(7)+": PodDisruptionBudget shop/cart allows 0 more disruptions", &since
+	cu.Status.Message = "Draining " + node(7) + ": PodDisruptionBudget shop/cart allows 0 more disruptions"
 	cu.Status.Plan = &refitv1alpha1.PlanSummary{Hash: hashA, From: "v1.34.4", WorkersFrom: "v1.34.4", To: "v1.37.1", Estimate: metav1.Duration{Duration: 31 * time.Hour}}
 	for _, version := range []string{"v1.35.4", "v1.36.3", "v1.37.1"} {
 		release := refitv1alpha1.ReleaseRef{Name: version, Digest: hashB}
 		cu.Status.Plan.Hops = append(cu.Status.Plan.Hops, refitv1alpha1.Hop{Kubernetes: version, Release: release})
 		for _, stage := range []refitv1alpha1.StageName{refitv1alpha1.StagePrefetch, refitv1alpha1.StageControlPlane, refitv1alpha1.StageWorkers} {
-			cu.Status.Plan.Stages = append(cu.Status.Plan.Stages, refitv1alpha1.StageSummary{Name: stage, Kubernetes: version, Nodes: 5000, Done: 1234})
+			cu.Status.Plan.Stages = append(cu.Status.Plan.Stages, refitv1alpha1.StageSummary{Name: stage, Kubernetes: version, Total: 5000, Done: 1234})
 		}
 	}
 	cu.Status.Nodes = refitv1alpha1.NodeCounts{Total: 5000, Done: 1234, Failed: 20}

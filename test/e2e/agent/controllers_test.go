@@ -34,7 +34,7 @@ func TestAgentControllers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*changing)
 	defer cancel()
 	must(t, bed.Follow(ctx, b.Bed, bed.Operations, operationName, func(u *refitv1alpha1.ClusterUpgrade) bool {
-		if now := string(u.Status.Phase) + ": " + u.Status.Doing; now != said {
+		if now := string(u.Status.Phase) + ": " + u.Status.Message; now != said {
 			said = now
 			t.Logf("%6.1f s  %s", time.Since(begun).Seconds(), said)
 		}

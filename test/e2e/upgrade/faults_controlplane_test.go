@@ -36,7 +36,7 @@ func TestUpgradeControlPlaneFaults(t *testing.T) {
 			must(t, f.breaks(t.Context(), other))
 			o.waits(t, "words about "+other.Name(), whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
 				begun := slices.DeleteFunc(slices.Clone(u.Status.Active), func(name string) bool { return name == at.Name() })
-				return mentions(u.Status.Doing, other.Name()) == nil && len(begun) == 0 // the node at work is not closed before all are well
+				return mentions(u.Status.Message, other.Name()) == nil && len(begun) == 0 // the node at work is not closed before all are well
 			})
 			t.Log(s.refit(t, "status", o.name))
 			must(t, f.mends(t.Context(), other))
@@ -65,7 +65,7 @@ func (s *site) memberDownBefore(t *testing.T) *operation {
 		must(t, etcdAway(t.Context(), down))
 		o = s.ask(t, "quorum")
 		o.waits(t, "words about etcd", whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
-			return u.Status.Phase == refitv1alpha1.PhaseStalled && mentions(u.Status.Doing, down.Name()) == nil && len(u.Status.Active) == 0 && u.Status.Nodes.Done == 0
+			return u.Status.Phase == refitv1alpha1.PhaseStalled && mentions(u.Status.Message, down.Name()) == nil && len(u.Status.Active) == 0 && u.Status.Nodes.Done == 0
 		})
 		must(t, etcdBack(t.Context(), down))
 		must(t, s.WaitReady(t.Context(), recovery))

@@ -4,7 +4,6 @@ package upgrade
 
 import (
 	"fmt"
-	"regexp"
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -41,7 +40,7 @@ func abortUnapproved(s scene) {
 	plan := o.reaches(t, refitv1alpha1.PhaseAwaitingApproval).Status.Plan
 	must(t, mentions(c.refit(t, "status"), plan.Hash[:len("sha256:")+8]))
 	second := c.ask(t, "unapproved-too", approvalRequired)
-	must(t, mentions(second.reaches(t, refitv1alpha1.PhaseWaiting).Status.Doing, "unapproved"))
+	must(t, mentions(second.reaches(t, refitv1alpha1.PhaseWaiting).Status.Message, "unapproved"))
 	c.refit(t, "abort", "unapproved", "--yes")
 	o.reaches(t, refitv1alpha1.PhaseAborted)
 	second.reaches(t, refitv1alpha1.PhaseAwaitingApproval)
@@ -155,14 +154,14 @@ func changePolicy(s scene) {
 	_, err := c.Kubectl(t.Context(), nil, "patch", "clusterupgrade", o.name, "--type=merge",
 		"--patch", `{"spec":{"pools":[{"name":"default","drain":{"timeout":"1s","onBlocked":"Skip"}}]}}`)
 	must(t, err)
-	hash := regexp.MustCompile("sha256:[0-9a-f]{64}").FindString(o.reaches(t, refitv1alpha1.PhaseAwaitingApproval).Status.Doing)
+	hash := o.reaches(t, refitv1alpha1.PhaseAwaitingApproval).Status.Plan.ProposedHash
 	must(t, mentions(c.refused(t, exitFailed, "approve", o.name), "approve "+o.name+" --plan"))
 	must(t, mentions(c.refit(t, "approve", o.name, "--plan", hash), hash))
 	stalled := o.reaches(t, refitv1alpha1.PhaseStalled)
 	if stalled.Status.Nodes.Skipped != 1 {
 		t.Errorf("of the nodes are %+v", stalled.Status.Nodes)
 	}
-	must(t, mentions(stalled.Status.Doing, c.last.Name()))
+	must(t, mentions(stalled.Status.Message, c.last.Name()))
 	c.ends(t, o)
 	c.untouched(t, c.last)
 	c.budgetGone(t)

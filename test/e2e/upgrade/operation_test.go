@@ -62,14 +62,14 @@ func (o *operation) waits(t *testing.T, what string, deadline time.Duration, wan
 	said := ""
 	err := bed.Follow(ctx, o.s.Bed, bed.Operations, o.name, func(u *refitv1alpha1.ClusterUpgrade) bool {
 		last = *u
-		if now := fmt.Sprintf("%s %d/%d: %s", u.Status.Phase, u.Status.Nodes.Done, u.Status.Nodes.Total, u.Status.Doing); now != said {
+		if now := fmt.Sprintf("%s %d/%d: %s", u.Status.Phase, u.Status.Nodes.Done, u.Status.Nodes.Total, u.Status.Message); now != said {
 			said = now
 			t.Logf("%6.1f s  %s %s", time.Since(o.begun).Seconds(), o.name, said)
 		}
 		return wanted(u)
 	})
 	if err != nil {
-		t.Fatalf("waited %s for %s: %q, %q, %v: %v", deadline, what, last.Status.Phase, last.Status.Doing, last.Status.Conditions, err)
+		t.Fatalf("waited %s for %s: %q, %q, %v: %v", deadline, what, last.Status.Phase, last.Status.Message, last.Status.Conditions, err)
 	}
 	return &last
 }
@@ -105,7 +105,7 @@ func (o *operation) does(t *testing.T, words ...string) {
 	t.Helper()
 	o.waits(t, "words about "+strings.Join(words, ", "), whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
 		for _, word := range words {
-			if !strings.Contains(u.Status.Doing, word) {
+			if !strings.Contains(u.Status.Message, word) {
 				return false
 			}
 		}

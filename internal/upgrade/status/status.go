@@ -1,0 +1,91 @@
+package status
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+)
+
+// Initial sets the conditions of an operation that was not assessed yet. Without conditions,
+// kstatus would report it as Current.
+func Initial(u *refitv1alpha1.ClusterUpgrade, now time.Time) {
+	if len(u.Status.Conditions) > 0 {
+		return
+	}
+	u.Status.ObservedGeneration, u.Status.Phase = u.Generation, refitv1alpha1.PhasePlanning
+	c := conditions{u: u, now: now}
+	c.set(refitv1alpha1.ConditionReady, metav1.ConditionUnknown, refitv1alpha1.ReasonProgressing, "the operation was not assessed yet")
+	c.set(refitv1alpha1.ConditionReconciling, metav1.ConditionTrue, refitv1alpha1.ReasonProgressing, "the operation was not assessed yet")
+}
+
+// Update sets the status of an operation to what an assessment says.
+func Update(u *refitv1alpha1.ClusterUpgrade, a *assess.Assessment, now time.Time) {
+	previous := u.Status.DeepCopy()
+	s := &u.Status
+	s.ObservedGeneration = u.Generation
+	s.Active = Active(s.Active, a.Decision.Do)
+	s.Nodes, s.Failures = a.Decision.Progress, a.Decision.Failures
+	if a.Plan != nil {
+		s.Plan = planOf(u, a, previous.Plan)
+	}
+	state := State(u, a)
+	s.Phase = phases[state]
+	s.Message = refitv1alpha1.Clip(messageOf(state, a), refitv1alpha1.MaxStatusMessage)
+	s.Waiting = waitingOf(state, a.Decision.Waiting, previous.Waiting, now)
+	setConditions(u, a, state, now)
+}
+
+// State is the state of the operation once the decision is written: writing Finish ends it.
+func State(u *refitv1alpha1.ClusterUpgrade, a *assess.Assessment) plan.State {
+	finishes := slices.ContainsFunc(a.Decision.Do, func(action plan.Action) bool { return action.Kind == plan.Finish })
+	switch {
+	case finishes && u.Spec.Aborted:
+		return plan.Aborted
+	case finishes:
+		return plan.Succeeded
+	}
+	return a.Decision.State
+}
+
+// Active returns the active nodes after a decision.
+func Active(active []string, do []plan.Action) []string {
+	active = slices.Clone(active)
+	for i := range do {
+		a := &do[i]
+		if a.Kind == plan.Free {
+			active = slices.DeleteFunc(active, func(name string) bool { return name == a.Node })
+		}
+		if a.Kind == plan.Claim && !slices.Contains(active, a.Node) && len(active) < refitv1alpha1.MaxActive {
+			active = append(active, a.Node)
+		}
+	}
+	return active
+}
+
+var phases = map[plan.State]refitv1alpha1.Phase{
+	plan.Running:          refitv1alpha1.PhaseRunning,
+	plan.AwaitingApproval: refitv1alpha1.PhaseAwaitingApproval,
+	plan.Queued:           refitv1alpha1.PhaseWaiting,
+	plan.Paused:           refitv1alpha1.PhasePaused,
+	plan.Stalled:          refitv1alpha1.PhaseStalled,
+	plan.Aborting:         refitv1alpha1.PhaseAborting,
+	plan.Succeeded:        refitv1alpha1.PhaseSucceeded,
+	plan.Aborted:          refitv1alpha1.PhaseAborted,
+}
+
+// messageOf is the summary for people. The last write of an operation says how it ended.
+func messageOf(state plan.State, a *assess.Assessment) string {
+	switch state {
+	case plan.Succeeded:
+		return "The cluster is at " + a.Plan.To
+	case plan.Aborted:
+		return "The operation was aborted"
+	case plan.Running, plan.AwaitingApproval, plan.Queued, plan.Paused, plan.Stalled, plan.Aborting:
+	}
+	return a.Decision.Doing
+}
