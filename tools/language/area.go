@@ -15,7 +15,7 @@ var areas = []string{"docs", "goldens", "crds", "go"}
 func areaOf(file string) string {
 	ext := path.Ext(file)
 	switch {
-	case below(file, "docs") || below(file, "examples"):
+	case (below(file, "docs") || below(file, "examples")) && ext != ".json":
 		return "docs"
 	case ext == ".md" && !strings.Contains(file, "/"):
 		return "docs"

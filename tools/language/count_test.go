@@ -12,6 +12,7 @@ func TestEachAreaIsCounted(t *testing.T) {
 		"CHANGELOG.md":                            "docs",
 		"docs/design/0001.md":                     "docs",
 		"examples/canary.yaml":                    "docs",
+		"examples/snapshot.json":                  "",
 		"config/crd/refit.dev_x.yaml":             "crds",
 		"cmd/refit/text/testdata/plan.golden":     "goldens",
 		"cmd/refit/testdata/check.golden.json":    "goldens",

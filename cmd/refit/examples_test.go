@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
+)
+
+const (
+	examples        = "../../examples"
+	exampleSnapshot = examples + "/snapshot.json"
+)
+
+func TestTheExampleSnapshotIsUpToDate(t *testing.T) {
+	var want bytes.Buffer
+	if err := cluster.Encode(&want, exampleCluster()); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(exampleSnapshot, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(exampleSnapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want.Bytes()) {
+		t.Error("examples/snapshot.json is stale: run go test ./cmd/refit -run ExampleSnapshot -update")
+	}
+}
+
+func TestTheExampleSnapshotCanBePlanned(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"by a version":   {[]string{"--to", "v1.36.3"}, "v1.35.4 → v1.36.3"},
+		"with a canary":  {[]string{"-f", filepath.Join(examples, "canary.yaml")}, "canary"},
+		"with pools":     {[]string{"-f", filepath.Join(examples, "pools.yaml")}, "gpu"},
+		"single node":    {[]string{"-f", filepath.Join(examples, "single-node.yaml")}, "v1.35.4 → v1.36.3"},
+		"kept in GitOps": {[]string{"-f", filepath.Join(examples, "gitops", "upgrade.yaml")}, "v1.35.4 → v1.36.3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLine(t)
+			l.preflight = preflight.Run
+			code := l.run(t, append([]string{"plan", "--from", exampleSnapshot}, tc.args...)...)
+			if code != 0 || !strings.Contains(l.out.String(), tc.want) {
+				t.Errorf("exit code %d, want 0 and %q\n%s%s", code, tc.want, l.out, l.err)
+			}
+		})
+	}
+}
+
+// exampleCluster has nodes in each pool of examples/pools.yaml.
+func exampleCluster() *cluster.Snapshot {
+	pool := func(name string) func(*cluster.Node) {
+		return func(n *cluster.Node) { n.Labels["example.com/pool"] = name }
+	}
+	return clustertest.HA("v1.35.4", 3, 5,
+		func(s *cluster.Snapshot) { s.Kubeadm.ClusterName = "example" },
+		clustertest.OnNode("worker-1", pool("gpu")),
+		clustertest.OnNode("worker-2", pool("web")),
+		clustertest.OnNode("worker-3", pool("web")),
+		clustertest.Agents(),
+		clustertest.Released("v1.36.3"),
+		clustertest.Pods(cluster.Workload{Namespace: "training", Kind: "Job", Name: "model"}, map[string]int32{"worker-1": 1}),
+		clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "cart"}, map[string]int32{"worker-2": 2, "worker-3": 2}),
+		clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "StatefulSet", Name: "db"}, map[string]int32{"worker-4": 1, "worker-5": 1}),
+		clustertest.Budget("shop", "cart", 1, "cart"),
+		clustertest.Budget("shop", "db", 1, "db"),
+	)
+}
