@@ -167,6 +167,9 @@ func (a *Agent) resume() error {
 		return nil
 	}
 	work, err := a.open(dir)
+	if err == nil && a.memory.Open != "" {
+		err = work.host.CheckSaved()
+	}
 	if err != nil && a.memory.Open == "" {
 		a.Log.Warn("the last work, which has ended, cannot be read", "work", dir, "error", err)
 		a.teller.answer(a.memory.Answer)

@@ -136,19 +136,22 @@ func (r *runner) take(ctx context.Context, move node.Move) error {
 		r.log.Warn("the reserve could not be given up", "error", err)
 	}
 	r.log.Info("undoing a step", "step", name, "open", move.Open)
-	r.host.Effect = effectOf("undo-" + name)
+	r.host.Effect, r.host.Left = effectOf("undo-"+name), nil
 	if action.Undo != nil {
-		err := r.insist(ctx, name, func() error { return action.Undo(ctx, r.host) })
+		err := r.insist(ctx, name, func() error {
+			r.host.Left = nil
+			return action.Undo(ctx, r.host)
+		})
 		if errors.Is(err, node.ErrStays) {
 			r.log.Info("what a step brought stays", "step", name)
-			return r.write(node.Record{Kind: node.Kept, Step: name})
+			return r.write(node.Record{Kind: node.Kept, Step: name, Left: r.host.Left})
 		}
 		if err != nil {
 			return r.failed(ctx, name, err)
 		}
 	}
 	point("undo-" + name + "/acted")
-	if err := r.write(node.Record{Kind: node.Undone, Step: name}); err != nil {
+	if err := r.write(node.Record{Kind: node.Undone, Step: name, Left: r.host.Left}); err != nil {
 		return err
 	}
 	point("undo-" + name + "/done")

@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -26,13 +27,13 @@ var Actions = map[string]Action{
 	node.StepPreflight: {Do: phase("preflight")},
 	node.StepRender:    {Do: render},
 
-	node.StepCertificates: {Do: renewCertificates, Undo: restoreCertificates},
+	node.StepCertificates: {Do: renewCertificates, Undo: repairCertificates},
 	node.StepEtcd:         {Do: swapEtcd, Probe: etcdProven, Undo: unswapEtcd},
 	node.StepAPIServer:    {Do: swapAPIServer, Undo: unswapAPIServer},
 	node.StepControllers:  {Do: swapControllers, Undo: unswapControllers},
 
-	node.StepUploadConfig:   {Do: phase("upload-config"), Undo: restoreObjects},
-	node.StepKubeconfig:     {Do: phase("kubeconfig"), Undo: restoreKubeconfigs},
+	node.StepUploadConfig:   {Do: clusterPhase(kubeadm.PhaseUploadConfig), Undo: restoreObjects(kubeadm.PhaseUploadConfig)},
+	node.StepKubeconfig:     {Do: phase("kubeconfig"), Undo: restoreKubeconfig},
 	node.StepKubeletConfig:  {Do: phase("kubelet-config"), Undo: restoreKubeletConfig},
 	node.StepBootstrapToken: {Do: phase("bootstrap-token")},
 
@@ -41,7 +42,7 @@ var Actions = map[string]Action{
 	node.StepCNI:        {Do: swapCNI, Undo: unswapCNI},
 	node.StepKubelet:    {Do: swapKubelet, Undo: unswapKubelet},
 
-	node.StepAddon:       {Do: upgradeAddons, Undo: restoreObjects},
+	node.StepAddon:       {Do: upgradeAddons, Undo: restoreObjects(kubeadm.PhaseAddon)},
 	node.StepPostUpgrade: {Do: phase("post-upgrade")},
 	node.StepVerify:      {Do: verify},
 

@@ -22,7 +22,7 @@ func swapContainerd(ctx context.Context, h *Host) error {
 	if err := h.checkContainerdConfig(ctx); err != nil {
 		return err
 	}
-	if err := h.install(ctx, refitv1alpha1.PartContainerd); err != nil {
+	if err := h.track([]string{containerdTOM}, func() error { return h.install(ctx, refitv1alpha1.PartContainerd) }); err != nil {
 		return err
 	}
 	if err := h.restartContainerd(ctx); err != nil {
@@ -39,7 +39,7 @@ func unswapContainerd(ctx context.Context, h *Host) error {
 	if err := h.reinstall(ctx, refitv1alpha1.PartContainerd); err != nil {
 		return err
 	}
-	if err := h.restore("containerd", containerdTOM); err != nil {
+	if err := h.rollback("containerd", containerdTOM); err != nil {
 		return err
 	}
 	if err := h.restartContainerd(ctx); err != nil {

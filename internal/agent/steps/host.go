@@ -57,6 +57,8 @@ type Host struct {
 	Effect func(name string, change func() error) error
 	// Say tells what is being waited for; nothing, with an empty text.
 	Say func(what string)
+	// Left is what the undo of a step left as it is, each with the reason.
+	Left []string
 }
 
 func (h *Host) controlPlane() bool { return h.Work.Role != refitv1alpha1.RoleWorker }

@@ -29,14 +29,15 @@ import (
 // kubeletParts are installed together, so that the host's tools fit its kubelet.
 var kubeletParts = []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl}
 
-// kubeletFiles are what a kubelet is started with.
-var kubeletFiles = []string{
-	kubeletConfig, kubeletDir + "/instance-config.yaml", kubeletFlags, "/etc/default/kubelet",
-	"/etc/systemd/system/kubelet.service.d", "/usr/lib/systemd/system/kubelet.service.d",
-}
+// kubeletDefaults belongs to the package of the kubelet, where there is one.
+const kubeletDefaults = "/etc/default/kubelet"
+
+// kubeletFiles are what a kubelet is started with and what an upgrade may write. Drop-ins are not among them: only a
+// package writes those, and its former version restores them.
+var kubeletFiles = append(kubeadm.PhaseFiles(kubeadm.PhaseKubeletConfig), kubeletDefaults)
 
 func swapKubelet(ctx context.Context, h *Host) error {
-	if err := h.install(ctx, kubeletParts...); err != nil {
+	if err := h.track([]string{kubeletDefaults}, func() error { return h.install(ctx, kubeletParts...) }); err != nil {
 		return err
 	}
 	if err := h.stripFlags(); err != nil {
@@ -52,7 +53,7 @@ func unswapKubelet(ctx context.Context, h *Host) error {
 	if err := h.reinstall(ctx, kubeletParts...); err != nil {
 		return err
 	}
-	if err := h.restore("kubelet", kubeletFiles...); err != nil {
+	if err := h.rollback("kubelet", kubeletFiles...); err != nil {
 		return err
 	}
 	return h.restartKubelet(ctx)
@@ -76,7 +77,9 @@ func (h *Host) stripFlags() error {
 		return nil
 	}
 	h.Log.Info("flags that the new kubelet refuses are taken out", "file", kubeletFlags, "flags", removed)
-	return h.Effect("strip-flags", func() error { return durable.WriteFile(kubeletFlags, next, 0o644) })
+	return h.track([]string{kubeletFlags}, func() error {
+		return h.Effect("strip-flags", func() error { return durable.WriteFile(kubeletFlags, next, 0o644) })
+	})
 }
 
 func (h *Host) restartKubelet(ctx context.Context) error {

@@ -3,9 +3,11 @@ package steps
 import (
 	"context"
 	"os"
-	"path/filepath"
+	"time"
 
+	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // phase runs one phase of the target's kubeadm. Each of them can be run again.
@@ -13,14 +15,29 @@ func phase(name string) func(context.Context, *Host) error {
 	return func(ctx context.Context, h *Host) error { return h.runPhase(ctx, name, nil) }
 }
 
+// clusterPhase runs one that writes objects of the cluster.
+func clusterPhase(name string) func(context.Context, *Host) error {
+	return func(ctx context.Context, h *Host) error { return h.runClusterPhase(ctx, name, nil) }
+}
+
 func (h *Host) runPhase(ctx context.Context, name string, skip []string) error {
 	if err := h.tools(ctx); err != nil {
 		return err
 	}
-	return h.Effect("kubeadm", func() error {
-		_, err := h.kubeadm().RunPhase(ctx, kubeadm.CommandOf(h.Work.Role), name, h.Work.To, skip)
-		return err
+	return h.track(kubeadm.PhaseFiles(name), func() error {
+		return h.Effect("kubeadm", func() error {
+			_, err := h.kubeadm().RunPhase(ctx, kubeadm.CommandOf(h.Work.Role), name, h.Work.To, skip)
+			return err
+		})
 	})
+}
+
+func (h *Host) runClusterPhase(ctx context.Context, name string, skip []string) error {
+	client, err := h.api()
+	if err != nil {
+		return err
+	}
+	return kubeadm.TrackObjects(ctx, client, h.path("objects"), name, func() error { return h.runPhase(ctx, name, skip) })
 }
 
 func upgradeAddons(ctx context.Context, h *Host) error {
@@ -40,51 +57,53 @@ func upgradeAddons(ctx context.Context, h *Host) error {
 	if err := kubeadm.WaitMirror(ctx, client, h.Work.NodeName, text); err != nil {
 		return err
 	}
-	return h.runPhase(ctx, "addon", addons.Skip())
+	return h.runClusterPhase(ctx, kubeadm.PhaseAddon, addons.Skip())
 }
 
-// restoreObjects puts back what kubeadm's phases wrote into the cluster. It comes last on the way back, when an API server is there again.
-func restoreObjects(ctx context.Context, h *Host) error {
-	client, err := h.api()
+// restoreObjects restores what a phase wrote into the cluster. It comes last, when an API server is there again. What other
+// nodes rely on is the cluster's, and no single host's to revert.
+func restoreObjects(phase string) func(context.Context, *Host) error {
+	return func(ctx context.Context, h *Host) error {
+		client, err := h.api()
+		if err != nil {
+			return err
+		}
+		relying, err := kubeadm.Relying(ctx, client, h.Work.NodeName, h.Work.To)
+		if err != nil {
+			return err
+		}
+		var kept []string
+		err = h.Effect("restore-objects", func() (err error) {
+			kept, err = kubeadm.RestoreObjects(ctx, client, h.path("objects"), phase, relying)
+			return err
+		})
+		for _, what := range kept {
+			h.leave(what)
+		}
+		if err == nil && len(kept) > 0 {
+			return node.ErrStays
+		}
+		return err
+	}
+}
+
+// restoreKubeconfig restores the kubelet's kubeconfig, unless it carries a certificate that has expired meanwhile.
+func restoreKubeconfig(_ context.Context, h *Host) error {
+	saved, err := h.saved()
 	if err != nil {
 		return err
 	}
-	return h.Effect("restore-objects", func() error { return kubeadm.RestoreObjects(ctx, client, h.path("objects")) })
-}
-
-func restoreKubeconfigs(_ context.Context, h *Host) error {
-	return h.restore("kubeconfigs", kubeletConf)
+	state, err := saved.State(kubeletConf)
+	if err != nil {
+		return err
+	}
+	if text, err := saved.Read(kubeletConf); state == host.New && err == nil && expires(text, time.Now()) {
+		h.leave(kubeletConf + ": " + expired)
+		return node.ErrStays
+	}
+	return h.rollback("kubeconfig", kubeletConf)
 }
 
 func restoreKubeletConfig(_ context.Context, h *Host) error {
-	return h.restore("kubelet-config", kubeletConfig, kubeletDir+"/instance-config.yaml", kubeletFlags)
-}
-
-// renewCertificates renews the set that kubeadm's own upgrade renews.
-func renewCertificates(ctx context.Context, h *Host) error {
-	config, err := h.clusterConfig()
-	if err != nil {
-		return err
-	}
-	onDisk, err := manifestsOnDisk()
-	if err != nil {
-		return err
-	}
-	in, err := h.renderInput(config, onDisk)
-	if err != nil {
-		return err
-	}
-	return h.Effect("renew", func() error {
-		return h.kubeadm().RenewCertificates(ctx, in, kubeadm.UpgradeCertificates(config.ExternalEtcd))
-	})
-}
-
-func restoreCertificates(_ context.Context, h *Host) error {
-	paths := []string{pkiDir}
-	for _, name := range []string{"admin.conf", "super-admin.conf", "controller-manager.conf", "scheduler.conf"} {
-		if path := filepath.Join(kubernetesDir, name); exists(path) { // super-admin.conf is on the first node only
-			paths = append(paths, path)
-		}
-	}
-	return h.restore("certificates", paths...)
+	return h.rollback("kubelet-config", kubeadm.PhaseFiles(kubeadm.PhaseKubeletConfig)...)
 }

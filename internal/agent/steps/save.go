@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
@@ -11,16 +10,13 @@ import (
 // addonsFile says which add-ons were there: one that the owner removed is not brought back.
 const addonsFile = "addons.json"
 
-// savedPaths are what goes back with a host. Never the kubelet's own certificates, which rotate.
+// savedPaths are the manifests that the swaps replace. A file that a step writes in place is saved by track, just before.
 func savedPaths() []string {
-	paths := []string{
-		manifestsDir, pkiDir,
-		kubeletConfig, kubeletDir + "/instance-config.yaml", kubeletFlags, "/etc/default/kubelet",
-		"/etc/systemd/system/kubelet.service.d", "/usr/lib/systemd/system/kubelet.service.d",
-		containerdTOM,
+	var paths []string
+	for _, component := range kubeadm.Components() {
+		paths = append(paths, manifest(component))
 	}
-	confs, _ := filepath.Glob(kubernetesDir + "/*.conf") // fails only for a bad pattern
-	return append(paths, confs...)
+	return paths
 }
 
 func save(ctx context.Context, h *Host) error {
@@ -33,29 +29,24 @@ func save(ctx context.Context, h *Host) error {
 			return err
 		}
 	}
-	if err := h.Effect("configuration", func() error { return host.Save(h.path("saved"), savedPaths()) }); err != nil {
+	if err := h.Effect("manifests", func() error { return host.Save(h.path("saved"), savedPaths()) }); err != nil {
 		return err
 	}
 	if err := h.prepareWayBack(ctx); err != nil {
 		return err
 	}
-	if !h.controlPlane() {
+	if !h.controlPlane() || exists(h.path(addonsFile)) {
 		return nil
 	}
 	client, err := h.api()
 	if err != nil {
 		return err
 	}
-	if !exists(h.path(addonsFile)) {
-		addons, err := kubeadm.ReadAddons(ctx, client)
-		if err != nil {
-			return err
-		}
-		if err := h.writeJSON(addonsFile, addons); err != nil {
-			return err
-		}
+	addons, err := kubeadm.ReadAddons(ctx, client)
+	if err != nil {
+		return err
 	}
-	return h.Effect("objects", func() error { return kubeadm.SaveObjects(ctx, client, h.path("objects")) })
+	return h.writeJSON(addonsFile, addons)
 }
 
 // prepareWayBack makes a package file of each installed version.
@@ -71,19 +62,4 @@ func (h *Host) prepareWayBack(ctx context.Context) error {
 	// A host has one package manager.
 	driver := h.driver(inv.Packages[0].Part)
 	return h.Effect("way-back", func() error { return driver.Prepare(ctx, h.path("back"), names) })
-}
-
-func (h *Host) saved() (*host.Saved, error) { return host.LoadSaved(h.path("saved")) }
-
-// restore puts saved files back, those of them that differ.
-func (h *Host) restore(name string, paths ...string) error {
-	saved, err := h.saved()
-	if err != nil {
-		return err
-	}
-	differ, err := saved.Changed(paths...)
-	if err != nil || len(differ) == 0 {
-		return err
-	}
-	return h.Effect("restore-"+name, func() error { return saved.Restore(paths...) })
 }

@@ -1,9 +1,6 @@
 package durable
 
-import (
-	"path/filepath"
-	"strings"
-)
+import "path/filepath"
 
 const tempSuffix = ".refit-tmp"
 
@@ -11,9 +8,4 @@ const tempSuffix = ".refit-tmp"
 // every other name in its manifests directory.
 func Temp(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+tempSuffix)
-}
-
-// IsTemp reports whether a file name is one that Temp returns.
-func IsTemp(name string) bool {
-	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, tempSuffix)
 }

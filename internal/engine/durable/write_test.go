@@ -94,15 +94,3 @@ func TestMkdirAllRefusesAFile(t *testing.T) {
 		t.Error("a file passes as a directory")
 	}
 }
-
-func TestOnlyTemporaryNamesAreTemporary(t *testing.T) {
-	for name, want := range map[string]bool{
-		filepath.Base(durable.Temp("/etc/a")):            true,
-		filepath.Base(durable.Temp("/etc/.a.refit-new")): true,
-		"a.refit-tmp": false, ".a": false, ".a.refit-old": false,
-	} {
-		if got := durable.IsTemp(name); got != want {
-			t.Errorf("IsTemp(%q) = %v", name, got)
-		}
-	}
-}

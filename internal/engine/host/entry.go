@@ -24,6 +24,11 @@ type Entry struct {
 	Digest string      `json:"digest,omitempty"` // of a file's content
 }
 
+// holds reports whether two entries have the same content, whatever their mode and owner.
+func (e Entry) holds(other Entry) bool {
+	return e.Absent == other.Absent && e.Link == other.Link && e.Dir == other.Dir && e.Digest == other.Digest
+}
+
 // errSpecial is a socket, a pipe or a device: nobody's configuration, left alone.
 var errSpecial = errors.New("neither file, directory nor symlink")
 

@@ -3,52 +3,62 @@ package host
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// index says what was saved. It is written last: without one nothing was saved.
+// index lists what was saved and written. It is written after the copies: without an index nothing was saved.
 type index struct {
-	Format  int      `json:"format"`
-	Paths   []string `json:"paths"` // that were asked for
-	Entries []Entry  `json:"entries"`
-	Digest  string   `json:"digest"` // of the index itself, without this field
+	Format int      `json:"format"`
+	Files  []record `json:"files"`
+	Digest string   `json:"digest"` // of the index itself, without this field
+}
+
+// record is what an operation has to do with one file.
+type record struct {
+	// Before is what was there before the operation first wrote the file.
+	Before Entry `json:"before"`
+	// After is what the operation wrote last; nil: nothing yet.
+	After *Entry `json:"after,omitempty"`
+	// Found is what was there when a write began whose end is not recorded; nil: no write is open.
+	Found *Entry `json:"found,omitempty"`
 }
 
 const (
-	indexFormat = 1
+	// indexFormat 1 had no record of what the operation wrote, so nothing can be rolled back from it safely.
+	indexFormat = 2
 	indexName   = "index.json"
 	// maxSaved is how large one file may be: what is saved is configuration.
 	maxSaved = 16 << 20
 )
 
-// Saved is a set of copies of the host's configuration.
+// Saved is what an operation saved of the host's files before it wrote them, and what it wrote.
 type Saved struct {
-	dir     string
-	paths   []string
-	entries map[string]Entry
-	order   []string
+	dir   string
+	files map[string]*record
 }
 
-// LoadSaved opens what Save has written. os.ErrNotExist passes through: nothing was saved, or not to the end.
+// LoadSaved opens what Save and Track have written. os.ErrNotExist passes through: nothing was saved, or not to the end.
 func LoadSaved(dir string) (*Saved, error) {
 	text, err := os.ReadFile(filepath.Join(dir, indexName))
 	if err != nil {
-		return nil, told(err, "reading", filepath.Join(dir, indexName))
+		return nil, durable.Explain(err, "reading", filepath.Join(dir, indexName))
 	}
 	var found index
 	if err := json.Unmarshal(text, &found); err != nil {
 		return nil, damaged(dir, err, "its index cannot be read")
 	}
-	if found.Format > indexFormat {
-		return nil, node.ManualIntervention("SavedTooNew", nil, "run the newer refit-agent that wrote it until the work has ended",
-			"what was saved in %s has format %d, this refit-agent knows formats up to %d", dir, found.Format, indexFormat)
+	if err := checkFormat(dir, found.Format); err != nil {
+		return nil, err
 	}
 	want, err := found.sum()
 	if err != nil {
@@ -57,33 +67,81 @@ func LoadSaved(dir string) (*Saved, error) {
 	if found.Digest != want {
 		return nil, damaged(dir, nil, "its index is not as it was written")
 	}
-	s := &Saved{dir: dir, paths: found.Paths, entries: map[string]Entry{}}
-	for _, entry := range found.Entries {
-		s.entries[entry.Path] = entry
-		s.order = append(s.order, entry.Path)
+	s := &Saved{dir: dir, files: map[string]*record{}}
+	for i := range found.Files {
+		s.files[found.Files[i].Before.Path] = &found.Files[i]
 	}
 	return s, nil
+}
+
+// openSaved is LoadSaved for writing: where nothing was saved it begins.
+func openSaved(dir string) (*Saved, error) {
+	if err := durable.CheckPath(dir); err != nil {
+		return nil, err
+	}
+	s, err := LoadSaved(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		// Only root may read the copies.
+		return &Saved{dir: dir, files: map[string]*record{}}, durable.MkdirAll(dir, 0o700)
+	}
+	return s, err
+}
+
+func checkFormat(dir string, format int) error {
+	switch {
+	case format > indexFormat:
+		return node.ManualIntervention("SavedTooNew", nil, "run the newer refit-agent that wrote it until the operation has ended",
+			"the saved state in %s has format %d, this refit-agent reads format %d", dir, format, indexFormat)
+	case format < indexFormat:
+		return node.ManualIntervention("SavedTooOld", nil,
+			"install the refit-agent that ran this operation to finish it or roll it back, or leave the host as it is: the next upgrade needs none of it",
+			"the saved state in %s has format %d, which does not record what the operation wrote; this refit-agent reads format %d", dir, format, indexFormat)
+	}
+	return nil
 }
 
 func (i index) sum() (string, error) {
 	i.Digest = ""
 	text, err := json.Marshal(i)
 	if err != nil {
-		return "", fmt.Errorf("writing the index of what was saved: %w", err)
+		return "", fmt.Errorf("cannot encode the index of the saved state: %w", err)
 	}
 	return digestOfBytes(text), nil
 }
 
+// store brings the copies to the disk, and then the index that names them.
+func (s *Saved) store() error {
+	if err := durable.SyncDir(s.dir); err != nil {
+		return durable.Explain(err, "saving into", s.dir)
+	}
+	all := index{Format: indexFormat}
+	for _, path := range slices.Sorted(maps.Keys(s.files)) {
+		all.Files = append(all.Files, *s.files[path])
+	}
+	sum, err := all.sum()
+	if err != nil {
+		return err
+	}
+	all.Digest = sum
+	text, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("cannot encode the index of the saved state: %w", err)
+	}
+	return durable.WriteFile(filepath.Join(s.dir, indexName), append(text, '\n'), 0o600)
+}
+
 // Entry is what a path was when it was saved.
 func (s *Saved) Entry(path string) (Entry, bool) {
-	entry, ok := s.entries[path]
-	return entry, ok
+	if r := s.files[path]; r != nil {
+		return r.Before, true
+	}
+	return Entry{}, false
 }
 
 // Read is the content of a saved file. os.ErrNotExist: there was none.
 func (s *Saved) Read(path string) ([]byte, error) {
-	entry, ok := s.entries[path]
-	if !ok || entry.Digest == "" {
+	entry, _ := s.Entry(path)
+	if entry.Digest == "" {
 		return nil, fmt.Errorf("reading the saved %s: %w", path, fs.ErrNotExist)
 	}
 	text, err := os.ReadFile(s.blob(entry.Digest))
@@ -96,24 +154,18 @@ func (s *Saved) Read(path string) ([]byte, error) {
 	return text, nil
 }
 
+// Copy is where the copy of a saved file lies; empty: there was no file.
+func (s *Saved) Copy(path string) string {
+	entry, _ := s.Entry(path)
+	if entry.Digest == "" {
+		return ""
+	}
+	return s.blob(entry.Digest)
+}
+
 // blob is where the content with a digest is.
 func (s *Saved) blob(digest string) string {
 	return filepath.Join(s.dir, strings.TrimPrefix(digest, "sha256:"))
-}
-
-// below lists a path and what was saved below it, parents first. It refuses what was not saved: to put that back would be to guess.
-func (s *Saved) below(path string) ([]Entry, error) {
-	if _, ok := s.entries[path]; !ok {
-		return nil, fmt.Errorf("%s was not saved in %s", path, s.dir)
-	}
-	var entries []Entry
-	for _, at := range s.order {
-		if at == path || strings.HasPrefix(at, path+"/") {
-			entries = append(entries, s.entries[at])
-		}
-	}
-	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
-	return entries, nil
 }
 
 func digestOfBytes(text []byte) string {
@@ -123,6 +175,6 @@ func digestOfBytes(text []byte) string {
 }
 
 func damaged(dir string, err error, what string) error {
-	return node.HostBroken("SavedDamaged", err, "check the host's disk; put the host's configuration back by hand",
-		"what was saved in %s is damaged: %s", dir, what)
+	return node.HostBroken("SavedDamaged", err, "check the host's disk; restore the host's configuration by hand",
+		"the saved state in %s is damaged: %s", dir, what)
 }

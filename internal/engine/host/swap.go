@@ -223,3 +223,26 @@ func Settle(to string) error {
 	}
 	return durable.Explain(err, "settling", to)
 }
+
+// CheckUnswap refuses what Unswap could not do: the file was changed by somebody else, or the previous one is not kept.
+func CheckUnswap(to, was, will string) error {
+	state, err := SwapStateOf(to, was, will)
+	switch {
+	case err != nil:
+		return err
+	case state == Other:
+		return fmt.Errorf("%s: %w", to, ErrChangedSince)
+	case state == Old, was == "", was == will:
+		return nil
+	}
+	if kept, err := Digest(beside(to, oldSuffix)); err != nil || kept != was {
+		return fmt.Errorf("%s: %w", to, ErrPreviousLost)
+	}
+	return nil
+}
+
+// Why a file cannot be rolled back.
+var (
+	ErrChangedSince = errors.New("it was changed since the operation wrote it")
+	ErrPreviousLost = errors.New("the previous file is not kept any more")
+)

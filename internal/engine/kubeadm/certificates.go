@@ -14,6 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
@@ -92,6 +93,27 @@ func readKubeconfig(path string) (*x509.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
+	return clientCertificate(config, path)
+}
+
+// EmbeddedCertificate reads the client certificate that a kubeconfig carries in itself; nil: it carries none, or none
+// that can be read.
+func EmbeddedCertificate(kubeconfig []byte) *x509.Certificate {
+	config, err := clientcmd.Load(kubeconfig)
+	if err != nil {
+		return nil
+	}
+	for _, user := range config.AuthInfos {
+		user.ClientCertificate = ""
+	}
+	found, err := clientCertificate(config, "the kubeconfig")
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+func clientCertificate(config *clientcmdapi.Config, path string) (*x509.Certificate, error) {
 	context, there := config.Contexts[config.CurrentContext]
 	if !there {
 		return nil, fmt.Errorf("%s has no current context", path)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
@@ -20,6 +21,9 @@ var phaseFiles = map[string][]string{
 	PhaseKubeletConfig: {"/var/lib/kubelet/config.yaml", "/var/lib/kubelet/instance-config.yaml", "/var/lib/kubelet/kubeadm-flags.env"},
 	PhasePostUpgrade:   {"/var/lib/kubelet/kubeadm-flags.env"},
 }
+
+// PhaseFiles lists the files of the host that a phase may write.
+func PhaseFiles(phase string) []string { return slices.Clone(phaseFiles[phase]) }
 
 // guardedFile is a file as it was.
 type guardedFile struct {

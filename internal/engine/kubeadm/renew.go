@@ -34,28 +34,43 @@ func (k Kubeadm) RenewCertificates(ctx context.Context, in RenderInput, names []
 }
 
 func (k Kubeadm) renew(ctx context.Context, config, pki, kubernetes string, names []string) error {
-	kept := filepath.Join(k.Dir, "certificates")
-	if err := durable.MkdirAll(kept, 0o700); err != nil {
+	if err := durable.MkdirAll(k.kept(""), 0o700); err != nil {
 		return err
 	}
+	wanted, err := renewable(pki, names)
+	if err != nil {
+		return err
+	}
+	return k.renewAll(ctx, config, pki, kubernetes, wanted)
+}
+
+// renewable are the certificates of some names whose CA is on this host.
+func renewable(pki string, names []string) ([]certificate, error) {
 	var wanted []certificate
 	for _, name := range names {
 		at := slices.IndexFunc(certificates, func(c certificate) bool { return c.name == name })
 		if at < 0 {
-			return node.ManualIntervention("UnknownCertificate", nil, "report this as a fault of Refit", "there is no certificate %q", name)
+			return nil, node.ManualIntervention("UnknownCertificate", nil, "report this as a fault of Refit", "there is no certificate %q", name)
 		}
 		if c := certificates[at]; !external(filepath.Join(pki, c.ca)) {
 			wanted = append(wanted, c)
 		}
 	}
+	return wanted, nil
+}
+
+func (k Kubeadm) renewAll(ctx context.Context, config, pki, kubernetes string, wanted []certificate) error {
 	// Most of the time goes into making keys. The files have nothing to do with each other.
 	var group errgroup.Group
 	group.SetLimit(max(1, min(4, runtime.NumCPU())))
 	for _, c := range wanted {
-		group.Go(func() error { return k.renewOne(ctx, config, c, c.path(pki, kubernetes), filepath.Join(kept, c.name)) })
+		group.Go(func() error { return k.renewOne(ctx, config, c, c.path(pki, kubernetes), k.kept(c.name)) })
 	}
 	return group.Wait()
 }
+
+// kept is where a certificate is kept before it is renewed.
+func (k Kubeadm) kept(name string) string { return filepath.Join(k.Dir, "certificates", name) }
 
 func (k Kubeadm) renewOne(ctx context.Context, config string, c certificate, path, kept string) error {
 	renewed, err := prepare(c, path, kept)

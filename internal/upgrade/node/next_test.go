@@ -225,7 +225,7 @@ func TestEtcdAndContainerdStayWhenALaterPartFails(t *testing.T) {
 	d.run()
 	want := "put back, undo swap-kubelet, keep swap-containerd, undo kubelet-config, undo kubeconfig, undo swap-controllers, undo swap-apiserver, " +
 		"keep swap-etcd, " +
-		"undo renew-certificates, undo verify-old, undo upload-config, RolledBack"
+		"keep renew-certificates, undo verify-old, undo upload-config, RolledBack"
 	if got := strings.Join(d.did[slices.Index(d.did, "put back"):], ", "); got != want {
 		t.Errorf("did\n%s\nwant\n%s", got, want)
 	}
@@ -235,7 +235,7 @@ func TestEtcdThatFailsItsOwnProofGoesBack(t *testing.T) {
 	d := newDesk(controlPlaneWork, apply)
 	d.fails[StepEtcd] = broken
 	d.run()
-	want := "put back, undo swap-etcd, undo renew-certificates, undo verify-old, RolledBack"
+	want := "put back, undo swap-etcd, keep renew-certificates, undo verify-old, RolledBack"
 	if got := strings.Join(d.did[slices.Index(d.did, "put back"):], ", "); got != want {
 		t.Errorf("did\n%s\nwant\n%s", got, want)
 	}

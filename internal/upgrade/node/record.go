@@ -62,6 +62,8 @@ type Record struct {
 	Order   *Order   `json:"order,omitempty"`   // Ordered
 	Step    string   `json:"step,omitempty"`    // of all that are about a step
 	Failure *Failure `json:"failure,omitempty"` // Failed, PutBack
+	// Left is what a step's undo left as it is, each with the reason; of Undone and Kept.
+	Left []string `json:"left,omitempty"`
 	// Outcome is how the work ended.
 	Outcome refitv1alpha1.NodePhase `json:"outcome,omitempty"`
 }

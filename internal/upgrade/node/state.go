@@ -20,7 +20,8 @@ type State struct {
 	Ended       refitv1alpha1.NodePhase
 	StartTime   time.Time // of the first change to the host
 	EndedAt     time.Time
-	Boots       int // how many boots of the host the work has seen
+	Left        []string // what the rollback left as it is, each with the reason
+	Boots       int      // how many boots of the host the work has seen
 	lastBoot    string
 	current     string
 	steps       map[string]*stepState
@@ -94,6 +95,7 @@ func (s *State) addStep(r *Record) {
 		s.steps[r.Step] = at
 	}
 	s.current = r.Step
+	s.Left = append(s.Left, r.Left...)
 	switch r.Kind {
 	case Begun:
 		if !at.begun || at.failed {

@@ -31,9 +31,9 @@ type Undo string
 // The kinds of undoing.
 const (
 	UndoNothing Undo = "nothing"    // it changed nothing that matters
-	UndoRestore Undo = "restore"    // what it replaced is put back
-	UndoUnwell  Undo = "if unwell"  // forward-only state: it is put back only if it never became healthy
-	UndoCluster Undo = "in the API" // objects in the cluster, which go back last: they need an API server
+	UndoRestore Undo = "restore"    // files that still are what it wrote are restored
+	UndoUnwell  Undo = "if unwell"  // forward-only state: it is undone only if the step did not end well
+	UndoCluster Undo = "in the API" // objects in the cluster, restored last, and only while no other node relies on them
 )
 
 // all is every step that there is, in order. A host's list is a part of it.
@@ -57,7 +57,7 @@ var all = []Step{
 	},
 	{
 		Name: StepSave, Limit: 5 * time.Minute, Undo: UndoNothing,
-		What: "save configuration, certificates and manifests; prepare the way back of packages",
+		What: "save the static pod manifests; prepare the rollback of packages",
 	},
 	{
 		Name: StepStage, Limit: 5 * time.Minute, Undo: UndoNothing,
@@ -72,7 +72,7 @@ var all = []Step{
 		What: "let the target's kubeadm render the static pod manifests",
 	},
 	{
-		Name: StepCertificates, Limit: 2 * time.Minute, Undo: UndoRestore, when: controlPlane,
+		Name: StepCertificates, Limit: 2 * time.Minute, Undo: UndoUnwell, when: controlPlane,
 		What: "renew the certificates that an upgrade renews",
 	},
 	{

@@ -1,0 +1,141 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/refit-dev/refit/internal/engine/durable"
+)
+
+// State tells what a file is, by the records of the operation: Old, when there is nothing to roll back; New, when it is
+// what the operation wrote, or a write of the operation was cut off; Other, when somebody changed it since.
+func (s *Saved) State(path string) (SwapState, error) {
+	state, _, err := s.state(path)
+	return state, err
+}
+
+func (s *Saved) state(path string) (SwapState, Entry, error) {
+	now, err := look(path)
+	if errors.Is(err, errSpecial) {
+		return Other, now, nil
+	}
+	if err != nil {
+		return "", now, err
+	}
+	return s.files[path].state(now), now, nil
+}
+
+func (r *record) state(now Entry) SwapState {
+	switch {
+	case r == nil, now.holds(r.Before):
+		return Old
+	case r.Found != nil && !now.holds(*r.Found):
+		return New
+	case r.After == nil, r.After.holds(r.Before): // The operation changed nothing, so a change since is none of its business.
+		return Old
+	case now.holds(*r.After):
+		return New
+	default:
+		return Other
+	}
+}
+
+// Rollback restores those files that are what the operation wrote, and removes those that the operation created.
+// What somebody else changed since stays, and is returned. Every copy is checked before anything is touched; each file
+// changes at once.
+func (s *Saved) Rollback(paths ...string) (kept []string, err error) {
+	var restore []string
+	for _, path := range paths {
+		state, err := s.State(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case state == Other:
+			kept = append(kept, path)
+			continue
+		case s.files[path] == nil:
+			continue
+		}
+		if s.files[path].Before.Digest != "" {
+			if _, err := s.Read(path); err != nil {
+				return nil, err
+			}
+		}
+		restore = append(restore, path)
+	}
+	for _, path := range restore {
+		if err := s.restore(path); err != nil {
+			return nil, durable.Explain(err, "restoring", path)
+		}
+	}
+	return kept, s.rolledBack(restore)
+}
+
+// rolledBack records that files are what they were: whoever changes one from here on is not the operation.
+func (s *Saved) rolledBack(paths []string) error {
+	for _, path := range paths {
+		r := s.files[path]
+		if r.After == nil && r.Found == nil {
+			continue
+		}
+		before := r.Before
+		r.After, r.Found = &before, nil
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	return s.store()
+}
+
+func (s *Saved) restore(path string) error {
+	state, now, err := s.state(path)
+	if err != nil {
+		return err
+	}
+	r := s.files[path]
+	switch {
+	case state != New:
+		return settleName(path) // Whoever restored it may have been killed before it was durable.
+	case r.Before.Absent:
+		return durable.Remove(path)
+	case r.Before.Link != "":
+		return restoreLink(r.Before)
+	}
+	text, err := s.Read(path)
+	if err != nil {
+		return err
+	}
+	if err := durable.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	like := r.access(now)
+	return durable.WriteFileAs(path, text, like.Mode, durable.Owner{UID: like.UID, GID: like.GID})
+}
+
+// access is the mode and owner that a restored file gets: its own, unless somebody has changed those since, as
+// hardening guides demand.
+func (r *record) access(now Entry) Entry {
+	if r.After == nil || r.Found != nil || now.Absent || now.Link != "" {
+		return r.Before
+	}
+	if now.Mode != r.After.Mode || now.UID != r.After.UID || now.GID != r.After.GID {
+		return now
+	}
+	return r.Before
+}
+
+// settleName makes a directory entry durable. A directory that is gone has none.
+func settleName(path string) error {
+	if err := durable.SyncDir(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func restoreLink(entry Entry) error {
+	if err := durable.MkdirAll(filepath.Dir(entry.Path), 0o755); err != nil {
+		return err
+	}
+	return durable.Symlink(entry.Link, entry.Path, durable.Owner{UID: entry.UID, GID: entry.GID})
+}

@@ -1,0 +1,266 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable"
+)
+
+// writes is a change that gives files a content; "absent" removes one.
+func writes(t *testing.T, content map[string]string) func() error {
+	t.Helper()
+	return func() error {
+		for path, text := range content {
+			if text == "absent" {
+				must(t, os.Remove(path))
+				continue
+			}
+			put(t, path, text, 0o600)
+		}
+		return nil
+	}
+}
+
+// errKilled stands for the agent's death: a test that gets it forgets what the process knew.
+var errKilled = errors.New("killed")
+
+// dies makes a change and is killed before its end is recorded.
+func dies(t *testing.T, saved string, paths []string, change func() error) {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != errKilled { //nolint:errorlint // it is the very value
+			t.Fatalf("got %v", r)
+		}
+	}()
+	_ = Track(saved, paths, func() error {
+		must(t, change())
+		panic(errKilled)
+	})
+}
+
+func rollback(t *testing.T, saved string, paths ...string) []string {
+	t.Helper()
+	kept, err := load(t, saved).Rollback(paths...)
+	must(t, err)
+	return kept
+}
+
+func TestRollbackRestoresWhatTheOperationWrote(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	config, absent, link := filepath.Join(root, "config.yaml"), filepath.Join(root, "absent.env"), filepath.Join(root, "link.conf")
+	must(t, Track(saved, paths, writes(t, map[string]string{config: "config new", absent: "created", filepath.Join(root, "flags.env"): "absent"})))
+	must(t, os.Remove(link)) // by somebody else: the operation did not write it
+	for range 2 {
+		if kept := rollback(t, saved, paths...); len(kept) > 0 {
+			t.Errorf("kept %v", kept)
+		}
+		wantText(t, config, "config old")
+		wantText(t, absent, "absent")
+		wantText(t, filepath.Join(root, "flags.env"), "flags")
+		wantText(t, link, "absent")
+	}
+}
+
+// The fault of an undo long after success: it brought old files back and deleted every file that was added since.
+func TestRollbackTouchesNothingThatTheOperationDidNotWrite(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	config, flags, added := filepath.Join(root, "config.yaml"), filepath.Join(root, "flags.env"), filepath.Join(root, "encryption.yaml")
+	must(t, Save(saved, paths))
+	must(t, Track(saved, paths, writes(t, map[string]string{config: "config new"})))
+	put(t, added, "added since", 0o600)
+	put(t, flags, "changed since", 0o644)
+	if kept := rollback(t, saved, append(paths, added)...); len(kept) > 0 {
+		t.Errorf("kept %v", kept)
+	}
+	wantText(t, config, "config old")
+	wantText(t, flags, "changed since")
+	wantText(t, added, "added since")
+}
+
+func TestFileThatWasChangedSinceIsKeptAndReported(t *testing.T) {
+	for name, after := range map[string]string{"written": "config new", "created": "created", "removed": "absent"} {
+		t.Run(name, func(t *testing.T) {
+			root, saved, paths := etc(t, t.TempDir())
+			path := filepath.Join(root, "config.yaml")
+			if name == "created" {
+				path = filepath.Join(root, "absent.env")
+			}
+			must(t, Track(saved, paths, writes(t, map[string]string{path: after})))
+			put(t, path, "by an administrator", 0o600)
+			if kept := rollback(t, saved, paths...); !slices.Equal(kept, []string{path}) {
+				t.Errorf("kept %v", kept)
+			}
+			wantText(t, path, "by an administrator")
+		})
+	}
+}
+
+// Files written by several steps are one record: the first content is restored, the last one is what the operation wrote.
+func TestFileThatSeveralStepsWrote(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	flags := filepath.Join(root, "flags.env")
+	must(t, Track(saved, paths, writes(t, map[string]string{flags: "one"})))
+	must(t, Track(saved, []string{flags}, writes(t, map[string]string{flags: "two"})))
+	must(t, Track(saved, []string{flags}, writes(t, nil)))
+	rollback(t, saved, flags)
+	wantText(t, flags, "flags")
+}
+
+func TestFileThatChangedBeforeTheOperationFirstWroteIt(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	config := filepath.Join(root, "config.yaml")
+	must(t, Save(saved, paths))
+	put(t, config, "by an administrator", 0o600)
+	must(t, Track(saved, paths, writes(t, nil)))
+	must(t, Track(saved, paths, writes(t, map[string]string{config: "config new"})))
+	rollback(t, saved, paths...)
+	wantText(t, config, "by an administrator")
+}
+
+// A step that leaves a file alone does not make an administrator's change the operation's.
+func TestChangeBetweenTwoStepsIsNotTheOperations(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	config := filepath.Join(root, "config.yaml")
+	must(t, Track(saved, paths, writes(t, map[string]string{config: "config new"})))
+	put(t, config, "by an administrator", 0o600)
+	must(t, Track(saved, paths, writes(t, nil)))
+	if kept := rollback(t, saved, paths...); !slices.Equal(kept, []string{config}) {
+		t.Errorf("kept %v", kept)
+	}
+	wantText(t, config, "by an administrator")
+}
+
+func TestAgentThatIsKilledAroundAWrite(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after string // of the write that was cut off; empty: there was none
+	}{
+		"before the first write":    {"", ""},
+		"after the first write":     {"", "half"},
+		"before a second write":     {"one", ""},
+		"after a second write":      {"one", "two"},
+		"when the file was removed": {"one", "absent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root, saved, paths := etc(t, t.TempDir())
+			config := filepath.Join(root, "config.yaml")
+			if c.before != "" {
+				must(t, Track(saved, paths, writes(t, map[string]string{config: c.before})))
+			}
+			content := map[string]string{}
+			if c.after != "" {
+				content[config] = c.after
+			}
+			dies(t, saved, paths, writes(t, content))
+			if kept := rollback(t, saved, paths...); len(kept) > 0 {
+				t.Errorf("kept %v", kept)
+			}
+			wantText(t, config, "config old")
+		})
+		t.Run(name+", and goes on", func(t *testing.T) {
+			root, saved, paths := etc(t, t.TempDir())
+			config := filepath.Join(root, "config.yaml")
+			if c.before != "" {
+				must(t, Track(saved, paths, writes(t, map[string]string{config: c.before})))
+			}
+			if c.after != "" && c.after != "absent" {
+				dies(t, saved, paths, writes(t, map[string]string{config: c.after}))
+			}
+			must(t, Track(saved, paths, writes(t, map[string]string{config: "config new"})))
+			if state, err := load(t, saved).State(config); err != nil || state != New {
+				t.Errorf("%s, %v", state, err)
+			}
+			rollback(t, saved, paths...)
+			wantText(t, config, "config old")
+		})
+	}
+}
+
+func TestChangeThatFailsIsRecorded(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	config := filepath.Join(root, "config.yaml")
+	failed := errors.New("exit status 1")
+	err := Track(saved, paths, func() error {
+		put(t, config, "half", 0o600)
+		return failed
+	})
+	if !errors.Is(err, failed) {
+		t.Errorf("got %v", err)
+	}
+	put(t, filepath.Join(root, "flags.env"), "changed since", 0o644)
+	rollback(t, saved, paths...)
+	wantText(t, config, "config old")
+	wantText(t, filepath.Join(root, "flags.env"), "changed since")
+}
+
+// After a rollback the host is its owner's again, also for whoever runs the rollback a second time.
+func TestChangeAfterARollbackIsKept(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	config := filepath.Join(root, "config.yaml")
+	dies(t, saved, paths, writes(t, map[string]string{config: "config new"}))
+	rollback(t, saved, paths...)
+	put(t, config, "by an administrator", 0o600)
+	rollback(t, saved, paths...)
+	wantText(t, config, "by an administrator")
+}
+
+func TestModeThatWasHardenedSinceIsKept(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	flags := filepath.Join(root, "flags.env")
+	must(t, Track(saved, paths, writes(t, map[string]string{flags: "new"})))
+	must(t, os.Chmod(flags, 0o400))
+	rollback(t, saved, paths...)
+	wantText(t, flags, "flags")
+	if info, err := os.Stat(flags); err != nil || info.Mode().Perm() != 0o400 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+}
+
+func TestModeAndOwnerAreRestored(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root gives files away")
+	}
+	root, saved, paths := etc(t, t.TempDir())
+	conf := filepath.Join(root, "kubelet.conf")
+	must(t, os.Chown(conf, 12345, 54321))
+	must(t, Track(saved, paths, func() error {
+		must(t, os.Remove(conf))
+		put(t, conf, "new", 0o644)
+		return nil
+	}))
+	rollback(t, saved, paths...)
+	if e, err := look(conf); err != nil || e.UID != 12345 || e.GID != 54321 || e.Mode != 0o640 {
+		t.Errorf("%+v %v", e, err)
+	}
+}
+
+func TestSymlinkThatTheOperationReplacedIsRestored(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	link := filepath.Join(root, "link.conf")
+	must(t, Track(saved, paths, func() error { return durable.WriteFile(link, []byte("a file now"), 0o600) }))
+	rollback(t, saved, paths...)
+	if to, err := os.Readlink(link); err != nil || to != "kubelet.conf" {
+		t.Errorf("%q %v", to, err)
+	}
+	wantText(t, filepath.Join(root, "kubelet.conf"), "conf")
+}
+
+func TestDamagedCopyChangesNothing(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	config, flags := filepath.Join(root, "config.yaml"), filepath.Join(root, "flags.env")
+	must(t, Track(saved, paths, writes(t, map[string]string{config: "new", flags: "new"})))
+	s := load(t, saved)
+	put(t, s.blob(sha("flags")), "flagz", 0o600)
+	_, err := s.Rollback(paths...)
+	wantFailure(t, err, refitv1alpha1.FailureHostBroken, "SavedDamaged")
+	wantText(t, config, "new")
+	must(t, os.Remove(s.blob(sha("flags"))))
+	_, err = s.Rollback(flags)
+	wantFailure(t, err, refitv1alpha1.FailureHostBroken, "SavedDamaged")
+	rollback(t, saved, config) // What is whole can still be rolled back.
+	wantText(t, config, "config old")
+}

@@ -1,0 +1,61 @@
+package host
+
+import "errors"
+
+// Track runs a change that may write files, and records in dir what it made of them: a rollback restores only what the
+// operation wrote. The record is opened before the change and closed after it, also when the change fails. A kill in
+// between leaves it open; whoever runs the change again continues the record.
+func Track(dir string, paths []string, change func() error) error {
+	s, err := openSaved(dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := s.begin(path); err != nil {
+			return err
+		}
+	}
+	if err := s.store(); err != nil {
+		return err
+	}
+	failed := change()
+	if err := s.end(paths); err != nil {
+		return errors.Join(failed, err)
+	}
+	return failed
+}
+
+// begin opens the record of one file. Until the operation has written it, the file is its owner's and is saved again.
+func (s *Saved) begin(path string) error {
+	r := s.files[path]
+	switch {
+	case r == nil, r.After == nil && r.Found == nil:
+		if err := s.save(path); err != nil {
+			return err
+		}
+		found := s.files[path].Before
+		s.files[path].Found = &found
+		return nil
+	case r.Found != nil:
+		return nil // A write was cut off, and is continued.
+	}
+	now, err := look(path)
+	r.Found = &now
+	return err
+}
+
+// end closes the records. A file that the change left as it was found was not written by the operation.
+func (s *Saved) end(paths []string) error {
+	for _, path := range paths {
+		now, err := look(path)
+		if err != nil {
+			return err
+		}
+		r := s.files[path]
+		if now != *r.Found {
+			r.After = &now
+		}
+		r.Found = nil
+	}
+	return s.store()
+}

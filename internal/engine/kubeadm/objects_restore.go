@@ -1,0 +1,95 @@
+package kubeadm
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
+)
+
+// RestoreObjects restores the objects that a phase wrote, those that still are what the phase wrote, while no other node
+// relies on them. What stays is returned, each with the reason. An object that the phase created or that somebody
+// deleted is left alone.
+func RestoreObjects(ctx context.Context, client kubernetes.Interface, dir, phase string, relying []string) (kept []string, err error) {
+	records, err := loadObjects(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range phaseObjects[phase] {
+		reason, err := records.of(o).restore(ctx, client, relying)
+		if err != nil {
+			return nil, apiFailure(err, "restoring %s", o)
+		}
+		if reason != "" {
+			kept = append(kept, o.String()+": "+reason)
+		}
+	}
+	if len(records.Objects) == 0 {
+		return kept, nil
+	}
+	return kept, records.store()
+}
+
+// ReviewObjects lists the objects that RestoreObjects would restore, and those that it would leave, with the reason.
+func ReviewObjects(ctx context.Context, client kubernetes.Interface, dir, phase string, relying []string) (restored, kept []string, err error) {
+	records, err := loadObjects(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, o := range phaseObjects[phase] {
+		now, err := fetch(ctx, client, o)
+		if err != nil {
+			return nil, nil, apiFailure(err, "reading %s", o)
+		}
+		restores, reason := records.of(o).decide(now.content, relying)
+		switch {
+		case reason != "":
+			kept = append(kept, o.String()+": "+reason)
+		case restores:
+			restored = append(restored, o.String())
+		}
+	}
+	return restored, kept, nil
+}
+
+// decide tells whether an object is restored, or why it stays although it differs from what it was.
+func (r *objectRecord) decide(now *content, relying []string) (restores bool, reason string) {
+	written, foreign := r.written(now)
+	switch {
+	case foreign:
+		return false, "it was changed since the operation wrote it"
+	case written && len(relying) > 0:
+		return false, "other nodes rely on it: " + Some(relying)
+	}
+	return written, ""
+}
+
+func (r *objectRecord) restore(ctx context.Context, client kubernetes.Interface, relying []string) (kept string, err error) {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		now, err := fetch(ctx, client, r.object)
+		if err != nil {
+			return err
+		}
+		restores, reason := r.decide(now.content, relying)
+		kept = reason
+		if !restores {
+			return nil
+		}
+		return now.restore(ctx, r.Before)
+	})
+	if err == nil && kept == "" && (r.Open || r.After != nil) {
+		r.After, r.Open = r.Before, false // A change from here on is not the operation's.
+	}
+	return kept, err
+}
+
+// Some names a few of a list that may be long.
+func Some(names []string) string {
+	const few = 3
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}

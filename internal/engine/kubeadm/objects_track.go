@@ -1,0 +1,52 @@
+package kubeadm
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/client-go/kubernetes"
+)
+
+// TrackObjects runs a phase that writes objects of the cluster, and records in dir what was there before and what the
+// phase wrote. The record is opened before the phase and closed after it, also when it fails; a kill in between leaves
+// it open, and the next run continues it.
+func TrackObjects(ctx context.Context, client kubernetes.Interface, dir, phase string, run func() error) error {
+	records, err := loadObjects(dir)
+	if err != nil {
+		return err
+	}
+	for _, o := range phaseObjects[phase] {
+		r := records.of(o)
+		if r.Open {
+			continue
+		}
+		now, err := fetch(ctx, client, o)
+		if err != nil {
+			return apiFailure(err, "saving %s", o)
+		}
+		if r.After == nil {
+			r.Before = now.content
+		}
+		r.Open = true
+	}
+	if err := records.store(); err != nil {
+		return err
+	}
+	failed := run()
+	if err := records.end(ctx, client, phase); err != nil {
+		return errors.Join(failed, err)
+	}
+	return failed
+}
+
+func (r *objectRecords) end(ctx context.Context, client kubernetes.Interface, phase string) error {
+	for _, o := range phaseObjects[phase] {
+		now, err := fetch(ctx, client, o)
+		if err != nil {
+			return apiFailure(err, "recording %s", o)
+		}
+		record := r.of(o)
+		record.After, record.Open = now.content, false
+	}
+	return r.store()
+}
