@@ -22,7 +22,7 @@ func TestUndoSaysWhatItWouldDoBeforeItIsToldTo(t *testing.T) {
 	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
 	before := files(t, h.dir)
 	out, err := h.run(t, "undo")
-	if err != nil || !strings.Contains(out, "Nothing was done. Say refit-agent undo --yes") {
+	if err != nil || !strings.Contains(out, "Nothing was changed. Run refit-agent undo --yes") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if after := files(t, h.dir); before != after {

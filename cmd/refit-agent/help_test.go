@@ -36,6 +36,9 @@ func TestExamplesParse(t *testing.T) {
 	for _, c := range root.Commands() {
 		for example := range strings.Lines(c.Example) {
 			words := strings.Fields(example)
+			if len(words) == 0 || words[0] == "#" {
+				continue
+			}
 			found, args, err := root.Find(words[1:])
 			if err != nil || found != c {
 				t.Errorf("%q is no example of %s: %v", example, c.Name(), err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 
@@ -52,7 +53,7 @@ func (a *app) logger() *slog.Logger {
 // describe is an error with its remedy.
 func describe(err error) string {
 	if f, ok := errors.AsType[*node.Failure](err); ok {
-		return f.Error() + "\n  what to do: " + f.Remedy
+		return fmt.Sprintf("%s (%s, %s)\n  what to do: %s", f.Error(), f.Class, f.Reason, f.Remedy)
 	}
 	return err.Error()
 }

@@ -61,4 +61,5 @@ func (a *app) printStatus(s agent.LocalStatus) {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", step.Name, step.State, began, took)
 	}
 	_ = table.Flush() // a.out is the terminal
+	a.printList("Left as it is by the rollback", s.State.Left)
 }

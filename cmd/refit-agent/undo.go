@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -12,27 +13,30 @@ import (
 func (a *app) undo() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "undo",
-		Short: "Put this host back to what it was before the last work, without the API",
-		Long: `undo puts the host back by hand: for the day on which there is no API to order it. The service
-must be stopped (systemctl stop refit-agent), and started again afterwards. What goes back and
-what stays is what "refit-agent steps" prints.`,
+		Short: "Roll this host back to what it was before its last operation, without the API",
+		Long: `undo rolls the host back by hand, for the day on which there is no API to order it. Stop the
+service first (systemctl stop refit-agent) and start it again afterwards. "refit-agent steps" prints
+what is rolled back and what stays.
+
+Only what the operation wrote is restored, and only while it still is what the operation wrote.
+After a successful upgrade undo refuses to start if the former version could not run with what has
+changed since; --yes does not override that.`,
+		Example: `  # Print what would be restored, what stays and what has changed since
+  refit-agent undo
+
+  # Roll the host back
+  refit-agent undo --yes`,
 		Args: cobra.NoArgs,
 	}
 	keys := c.Flags().String("keys", settings.Keys, "directory of the public keys whose ClusterReleases may be installed")
-	yes := c.Flags().Bool("yes", false, "do it; without this flag only what would be done is printed")
+	yes := c.Flags().Bool("yes", false, "roll back; without this flag undo only prints what it would do")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		s, err := a.load()
 		if err != nil {
 			return err
 		}
 		if !*yes {
-			status, err := agent.Status(s)
-			if err != nil {
-				return err
-			}
-			a.printStatus(status)
-			fmt.Fprintln(a.out, "\nNothing was done. Say refit-agent undo --yes to put the host back.")
-			return nil
+			return a.previewUndo(c.Context(), s)
 		}
 		status, err := agent.Undo(c.Context(), agent.Config{Settings: s, KeysDir: *keys, Kubeconfig: kubeletConf, Version: version, Log: a.logger()})
 		if err != nil {
@@ -42,6 +46,33 @@ what stays is what "refit-agent steps" prints.`,
 		return nil
 	}
 	return c
+}
+
+func (a *app) previewUndo(ctx context.Context, s settings.Settings) error {
+	status, err := agent.Status(s)
+	if err != nil {
+		return err
+	}
+	a.printStatus(status)
+	review := agent.Review(ctx, s, status)
+	a.printList("Restored", review.Restored)
+	a.printList("Kept", review.Kept)
+	a.printList("Warnings", review.Warnings)
+	if review.Refusal != nil {
+		return review.Refusal
+	}
+	fmt.Fprintln(a.out, "\nNothing was changed. Run refit-agent undo --yes to roll the host back.")
+	return nil
+}
+
+func (a *app) printList(heading string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintln(a.out, "\n"+heading+":")
+	for _, item := range items {
+		fmt.Fprintln(a.out, "  "+item)
+	}
 }
 
 func (a *app) forget() *cobra.Command {

@@ -145,7 +145,11 @@ func (a *Agent) workFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, h
 				state.Work.Release.Name, state.Work.Operation.Name)
 			return nil, &node.Refusal{Reason: node.RefusedBusy, Message: message}
 		case !open && same && (state.Ended == refitv1alpha1.NodeSucceeded || spec.Attempt <= state.Order.Attempt):
-			return w, nil // it is done, and told again, or taken back
+			if spec.Permit == refitv1alpha1.PermitRollback {
+				err := w.refusal(ctx)
+				return w, err
+			}
+			return w, nil // it is done, and told again
 		}
 	}
 	if !forward {

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/journal"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// upgradedWorker is a worker whose kubelet an operation replaced long ago. It returns the path of that kubelet.
+func upgradedWorker(t *testing.T) (h fakeHost, kubelet string) {
+	t.Helper()
+	h = newHost(t)
+	dir := filepath.Join(h.dir, "work", workName)
+	kubelet = filepath.Join(t.TempDir(), "kubelet")
+	h.write(t, kubelet, "old")
+	h.write(t, kubelet+".next", "new")
+	for _, err := range []error{
+		host.Save(filepath.Join(dir, "saved"), nil), host.Stage(kubelet+".next", kubelet, 0o755), host.Swap(kubelet, digestOf("old"), digestOf("new")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.write(t, filepath.Join(dir, "inventory.json"),
+		fmt.Sprintf(`{"files":[{"part":"kubelet","name":"kubelet","path":%q,"was":%q,"will":%q}]}`, kubelet, digestOf("old"), digestOf("new")))
+	work := node.Work{MachineID: h.machine, NodeName: "worker-1", Role: refitv1alpha1.RoleWorker, From: "v1.35.4", To: "v1.36.3"}
+	at := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
+	j, err := journal.Create(filepath.Join(dir, "journal"), h.machine, node.Record{At: at, Kind: node.Opened, Work: &work})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for _, r := range join([]node.Record{apply(12)}, step(node.StepKubelet, node.Begun, node.Done), []node.Record{{Kind: node.Ended, Outcome: refitv1alpha1.NodeSucceeded}}) {
+		r.At = at
+		if err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Last: workName})
+	return h, kubelet
+}
+
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func TestUndoLongAfterSuccess(t *testing.T) {
+	for name, c := range map[string]struct {
+		since func(t *testing.T, h fakeHost, kubelet string)
+		says  []string // in what is printed, or in the refusal
+		fails bool
+	}{
+		"nothing has changed": {
+			func(*testing.T, fakeHost, string) {}, []string{"Restored:", "kubelet", "undo --yes"}, false,
+		},
+		"somebody upgraded the kubelet further": {
+			func(t *testing.T, h fakeHost, kubelet string) { t.Helper(); h.write(t, kubelet, "newer") },
+			[]string{"kubelet: it was changed since the operation wrote it", "ManualInterventionRequired, ChangedSince", "what to do:"},
+			true,
+		},
+		"the previous kubelet is gone": {
+			func(t *testing.T, _ fakeHost, kubelet string) {
+				t.Helper()
+				if err := host.Settle(kubelet); err != nil {
+					t.Fatal(err)
+				}
+			}, []string{"the previous file is not kept any more"}, true,
+		},
+		"an older agent ran the operation": {
+			func(t *testing.T, h fakeHost, _ string) {
+				t.Helper()
+				h.write(t, filepath.Join(h.dir, "work", workName, "saved", "index.json"), `{"format":1,"paths":["/etc/kubernetes/pki"]}`)
+			}, []string{"ManualInterventionRequired, SavedTooOld", "install the refit-agent that ran this operation"}, true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, kubelet := upgradedWorker(t)
+			c.since(t, h, kubelet)
+			before := files(t, h.dir) + files(t, filepath.Dir(kubelet))
+			out, err := h.run(t, "undo")
+			if c.fails != (err != nil) {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if err != nil {
+				out += describe(err)
+			}
+			for _, text := range c.says {
+				if !strings.Contains(out, text) {
+					t.Errorf("%q is not in\n%s", text, out)
+				}
+			}
+			if after := files(t, h.dir) + files(t, filepath.Dir(kubelet)); before != after {
+				t.Errorf("it left\n%s\nof\n%s", after, before)
+			}
+		})
+	}
+}
+
+func TestStatusNamesWhatARollbackLeft(t *testing.T) {
+	h := newHost(t)
+	left := []string{"ConfigMap kube-system/kubeadm-config: other nodes rely on it: cp-2"}
+	h.work(t, join(prepared(), step(node.StepUploadConfig, node.Begun, node.Done), []node.Record{
+		{Kind: node.PutBack}, {Kind: node.Kept, Step: node.StepUploadConfig, Left: left}, {Kind: node.Ended, Outcome: refitv1alpha1.NodeRolledBack},
+	})...)
+	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Last: workName})
+	out, err := h.run(t, "status")
+	if err != nil || !strings.Contains(out, "Left as it is by the rollback:\n  "+left[0]+"\n") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "lock")); err == nil {
+		t.Error("status took the lock")
+	}
+}
