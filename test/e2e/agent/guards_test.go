@@ -38,7 +38,7 @@ func TestAgentGuards(t *testing.T) {
 			s.onWorker, killedBeforeSwap,
 		},
 		{
-			"saved manifests", "internal/agent/steps/save.go", "manifestsDir, pkiDir,", "pkiDir,",
+			"saved manifests", "internal/agent/steps/save.go", "paths = append(paths, manifest(component))", "_ = component",
 			s.onControlPlane, apiServerFails,
 		},
 	} {

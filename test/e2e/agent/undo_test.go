@@ -1,0 +1,127 @@
+//go:build e2e
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// TestAgentUndo undoes successful upgrades by hand. A worker whose kubelet was replaced since is refused. The control plane node goes back while the worker is
+// new: what was added to its pki and renewed since stays, and so do the objects of the cluster. Then the worker, as it is again, goes back too.
+func TestAgentUndo(t *testing.T) {
+	b := newBed(t, cluster.Spec{Name: "aundo", Workers: 1, Kubernetes: older})
+	cp, worker := b.First(cluster.RoleControlPlane), b.First(cluster.RoleWorker)
+	r := b.Bring(t, newer)
+	b.prefetch(t, r, b.Nodes()...)
+	for _, n := range b.Nodes() {
+		b.apply(t, n)
+	}
+	b.IsAt(t, r)
+	for _, n := range b.Nodes() {
+		_, err := n.Exec(t.Context(), "systemctl", "stop", agentUnit)
+		must(t, err)
+	}
+	t.Run("refused when a program was replaced since", func(t *testing.T) { b.undoRefused(t, worker) })
+	t.Run("control plane while the worker is new", func(t *testing.T) { b.undoControlPlane(t, cp, r) })
+	t.Run("worker", func(t *testing.T) {
+		must(t, undo(t, worker))
+		b.wentBack(t, worker)
+	})
+}
+
+// undo runs the command, and returns what it wrote as an error if it failed.
+func undo(t *testing.T, n *cluster.Node) error {
+	t.Helper()
+	out, err := n.Exec(t.Context(), agentProgram, "undo", "--yes")
+	t.Logf("undo on %s: %s", n.Name(), out)
+	return err
+}
+
+func (b *agents) undoRefused(t *testing.T, n *cluster.Node) {
+	t.Helper()
+	const kubelet, good = "/usr/local/bin/kubelet", "/root/kubelet.good"
+	on := func(argv ...string) {
+		t.Helper()
+		_, err := n.Exec(t.Context(), argv...)
+		must(t, err)
+	}
+	on("cp", "--preserve", kubelet, good)
+	on("cp", "--preserve", kubelet, "/root/kubelet")
+	on("dd", "if=/dev/zero", "of=/root/kubelet", "bs=1", "count=1", "oflag=append", "conv=notrunc")
+	on("mv", "/root/kubelet", kubelet)
+	before, err := bed.StateOf(t.Context(), n)
+	must(t, err)
+	err = undo(t, n)
+	if err == nil {
+		t.Fatal("it was not refused")
+	}
+	for _, word := range []string{"ChangedSince", kubelet, "what to do:"} {
+		must(t, mentions(err.Error(), word))
+	}
+	after, err := bed.StateOf(t.Context(), n)
+	must(t, err)
+	must(t, after.Differences(before))
+	must(t, b.NodeAt(t.Context(), n, newer))
+	on("mv", good, kubelet)
+}
+
+// undoControlPlane is the fault that was seen on a real cluster: files of the pki vanished, and the cluster's objects went back under nodes that relied on them.
+func (b *agents) undoControlPlane(t *testing.T, n *cluster.Node, r *bed.Release) {
+	t.Helper()
+	const added, certificate, key = "/etc/kubernetes/pki/encryption.yaml", "/etc/kubernetes/pki/apiserver.crt", "/etc/kubernetes/pki/sa.key"
+	must(t, writeOn(t.Context(), n, added, "kind: EncryptionConfiguration\n"))
+	must(t, n.Kubeadm(t.Context(), "certs", "renew", "apiserver"))
+	read := func(path string) string {
+		t.Helper()
+		text, err := readOn(t.Context(), n, path)
+		must(t, err)
+		return text
+	}
+	was := map[string]string{added: read(added), certificate: read(certificate), key: read(key)}
+	out, err := n.Exec(t.Context(), agentProgram, "undo")
+	must(t, err)
+	for _, word := range []string{"kubeadm-config: other nodes rely on it", "renewed certificates", "Warnings:"} {
+		must(t, mentions(string(out), word))
+	}
+	must(t, undo(t, n))
+	b.wentBack(t, n)
+	for path, text := range was {
+		if read(path) != text {
+			t.Errorf("%s was changed by the undo", path)
+		}
+	}
+	must(t, b.objectsAt(t.Context(), r.Parts.Kubernetes))
+	status, err := n.Exec(t.Context(), agentProgram, "status")
+	must(t, err)
+	must(t, mentions(string(status), "Left as it is by the rollback:"))
+}
+
+func (b *agents) wentBack(t *testing.T, n *cluster.Node) {
+	t.Helper()
+	must(t, b.WaitReady(t.Context(), recovery))
+	must(t, until(t.Context(), n.Name()+" to be the older one", patience, func(ctx context.Context) error { return b.NodeAt(ctx, n, older) }))
+}
+
+// objectsAt looks at the objects that kubeadm's cluster-wide phases write.
+func (b *agents) objectsAt(ctx context.Context, version string) error {
+	config, err := b.Client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "kubeadm-config", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	proxy, err := b.Client.AppsV1().DaemonSets(metav1.NamespaceSystem).Get(ctx, "kube-proxy", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if image := proxy.Spec.Template.Spec.Containers[0].Image; !strings.HasSuffix(image, ":"+version) {
+		err = errors.New("kube-proxy is of " + image)
+	}
+	return errors.Join(err, mentions(config.Data["ClusterConfiguration"], "kubernetesVersion: "+version))
+}
