@@ -1,2 +1,3 @@
-// Package controller puts the controllers together. They run in the same way in the cluster, as a Deployment, and outside it, in the CLI's process.
+// Package controller runs all controllers together: in the cluster as a Deployment, or outside it in
+// the process of the CLI.
 package controller

@@ -2,21 +2,23 @@ package controller
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"testing"
 )
 
-func TestHealthIsAnsweredUntilTheEnd(t *testing.T) {
+func TestProbesAreAnsweredUntilTheContextEnds(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	address := free.Addr().String()
 	_ = free.Close()
+	handler := healthHandler(func() error { return nil }, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := serveHealth(ctx, address); err != nil {
+	if err := serveHealth(ctx, address, handler); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 404} {
@@ -33,7 +35,7 @@ func TestHealthIsAnsweredUntilTheEnd(t *testing.T) {
 			t.Errorf("%s is answered with %d, want %d", path, answer.StatusCode, want)
 		}
 	}
-	if err := serveHealth(ctx, address); err == nil {
+	if err := serveHealth(ctx, address, handler); err == nil {
 		t.Error("a port that is taken was taken again")
 	}
 }

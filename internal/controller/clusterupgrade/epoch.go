@@ -45,7 +45,7 @@ func (r *Reconciler) ensureEpoch(ctx context.Context, operation *refitv1alpha1.C
 	}
 	if epoch, ok := r.epochs.get(operation.UID); ok {
 		if operation.Status.Epoch != epoch {
-			return fmt.Errorf("another controller raisedEpochs the operation %s: its epoch is %d, and ours was %d", operation.Name, operation.Status.Epoch, epoch)
+			return fmt.Errorf("another controller leads operation %s: its epoch is %d, this controller raised it to %d", operation.Name, operation.Status.Epoch, epoch)
 		}
 		return nil
 	}

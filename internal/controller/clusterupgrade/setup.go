@@ -20,7 +20,8 @@ import (
 
 // SetupWithManager lets a manager run the controller. Everything that is watched may let an unfinished operation go on, so each change of it wakes all of them; they are
 // few, and wakes of the same moment are one.
-func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
+	options.MaxConcurrentReconciles = 1 // one decision at a time
 	enqueueAll := handler.EnqueueRequestsFromMapFunc(r.unfinishedOperations)
 	return ctrl.NewControllerManagedBy(manager).
 		For(&refitv1alpha1.ClusterUpgrade{}).
@@ -29,7 +30,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&refitv1alpha1.NodeUpgrade{}, enqueueAll).
 		Watches(&refitv1alpha1.NodeReport{}, enqueueAll).
 		Watches(&refitv1alpha1.ClusterRelease{}, enqueueAll).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1}). // one decides at a time
+		WithOptions(options).
 		Complete(r)
 }
 

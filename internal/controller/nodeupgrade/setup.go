@@ -16,7 +16,8 @@ import (
 )
 
 // SetupWithManager adds the controller to a manager. Jobs end when the manager stops.
-func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
+	options.MaxConcurrentReconciles = 8
 	if err := manager.Add(r); err != nil {
 		return err
 	}
@@ -24,7 +25,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(manager).
 		For(&refitv1alpha1.NodeUpgrade{}, builder.WithPredicates(predicate.NewPredicateFuncs(r.concerns))).
 		WatchesRawSource(source.Channel(r.ended, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 8}).
+		WithOptions(options).
 		Complete(r)
 }
 

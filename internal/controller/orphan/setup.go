@@ -8,6 +8,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -18,12 +19,13 @@ import (
 
 // SetupWithManager adds the controller to a manager. It reconciles nodes that Refit cordoned when they
 // or their NodeUpgrades change, and all of them when an operation is deleted.
-func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
 	deleted := predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(event.UpdateEvent) bool { return false },
 	}
 	return ctrl.NewControllerManagedBy(manager).Named("orphan").
+		WithOptions(options).
 		For(&corev1.Node{}, builder.WithPredicates(predicate.NewPredicateFuncs(cordonedByRefit))).
 		Watches(&refitv1alpha1.NodeUpgrade{}, &handler.EnqueueRequestForObject{}).
 		Watches(&refitv1alpha1.ClusterUpgrade{}, handler.EnqueueRequestsFromMapFunc(r.cordonedNodes), builder.WithPredicates(deleted)).

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -115,7 +116,7 @@ func (w *world) live() (end func()) {
 	typed, err := kubernetes.NewForConfig(own)
 	must(w.t, err)
 	c := &nodeupgrade.Reconciler{Client: live, Trials: trial.New(typed), Recorder: manager.GetEventRecorder("refit"), Now: time.Now}
-	must(w.t, c.SetupWithManager(manager))
+	must(w.t, c.SetupWithManager(manager, controller.Options{}))
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
