@@ -66,12 +66,24 @@ const (
 	ReasonOlderOperation = "OlderOperation"
 )
 
-// The condition types of a NodeUpgrade. Both are the agent's.
+// The condition types of a NodeUpgrade, besides Ready, Reconciling and Stalled. The controller sets
+// Accepted and Ready to Unknown when it creates the object; from then on all are the agent's.
 const (
 	// ConditionAccepted is False when the agent refuses the order; the reason says why.
 	ConditionAccepted = "Accepted"
 	// ConditionWaiting is True while a step waits for something outside the host; the message says for what.
 	ConditionWaiting = "Waiting"
+)
+
+// The reasons of those conditions, besides the phases of a NodeUpgrade and the reasons of refusals
+// and failures.
+const (
+	// ReasonPending: the agent has not observed the order yet.
+	ReasonPending = "Pending"
+	// ReasonAccepted: the agent has accepted the order.
+	ReasonAccepted = "Accepted"
+	// ReasonStepWaiting: a step waits for something outside the host.
+	ReasonStepWaiting = "StepWaiting"
 )
 
 // What Refit writes on a Node, so that everyone can see whose cordon it is.

@@ -20,6 +20,7 @@ const (
 	// MaxConditionMessage and MaxNodeConditionMessage are the lengths of a condition's message in a ClusterUpgrade and a NodeUpgrade.
 	MaxConditionMessage     = 768
 	MaxNodeConditionMessage = 128
+	MaxNodeConditionReason  = 64
 	// MaxMessage is the length of a failure's message, and of its remedy; also of a trial's message.
 	MaxMessage = 256
 	// MaxLogTail is the length of the end of a log.

@@ -205,7 +205,7 @@ type NodeUpgradeStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=5
-	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 32 && c.reason.size() <= 32 && c.message.size() <= 128 && c.lastTransitionTime > timestamp('2000-01-01T00:00:00Z'))",message="a condition's type and reason may have at most 32 characters, its message at most 128, and its time must be one"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 32 && c.reason.size() <= 64 && c.message.size() <= 128 && c.lastTransitionTime > timestamp('2000-01-01T00:00:00Z'))",message="a condition's type may have at most 32 characters, its reason 64 and its message 128, and its time must be set"
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -28,9 +30,13 @@ type teller struct {
 	mu      sync.Mutex
 	status  refitv1alpha1.NodeUpgradeStatus
 	known   bool // there is something to tell
-	refusal *metav1.Condition
+	refusal *node.Refusal
 	waiting string
-	since   time.Time
+	// conditions are the ones in the cluster, so that their transition times survive a restart.
+	conditions []metav1.Condition
+	// newest is the order that the cluster has, and observed the generation that status is about.
+	newest   struct{ sequence, generation int64 }
+	observed int64
 	// stale says that the cluster has something else than what was told last, as after a restore from a backup.
 	stale bool
 	wake  chan struct{}
@@ -76,7 +82,12 @@ func (t *teller) answer(a *node.Answer) {
 // seen compares what the cluster has with what was told.
 func (t *teller) seen(u *refitv1alpha1.NodeUpgrade) {
 	t.mu.Lock()
-	t.stale = t.known && (u.Status.ObservedSequence != t.status.ObservedSequence || u.Status.Phase != t.status.Phase || u.Status.AgentVersion != t.agent)
+	t.newest.sequence, t.newest.generation = u.Spec.Sequence, u.Generation
+	if t.conditions == nil {
+		t.conditions, t.observed = slices.Clone(u.Status.Conditions), u.Status.ObservedGeneration
+	}
+	t.stale = t.known && (u.Status.ObservedSequence != t.status.ObservedSequence || u.Status.Phase != t.status.Phase || u.Status.AgentVersion != t.agent ||
+		meta.IsStatusConditionPresentAndEqual(u.Status.Conditions, refitv1alpha1.ConditionReady, metav1.ConditionUnknown))
 	stale := t.stale
 	t.mu.Unlock()
 	if stale {
@@ -88,9 +99,6 @@ func (t *teller) seen(u *refitv1alpha1.NodeUpgrade) {
 func (t *teller) say(what string) {
 	t.mu.Lock()
 	changed := t.waiting != what
-	if changed && (t.waiting == "") != (what == "") {
-		t.since = time.Now()
-	}
 	t.waiting = what
 	t.mu.Unlock()
 	if changed {
@@ -99,16 +107,7 @@ func (t *teller) say(what string) {
 }
 
 func (t *teller) refuse(refusal *node.Refusal) {
-	t.change(func() {
-		message := refitv1alpha1.Clip(refusal.Message, refitv1alpha1.MaxNodeConditionMessage)
-		if t.refusal != nil && t.refusal.Reason == refusal.Reason && t.refusal.Message == message {
-			return
-		}
-		t.refusal = &metav1.Condition{
-			Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: refusal.Reason, Message: message,
-			ObservedGeneration: 0, LastTransitionTime: metav1.NewTime(time.Now().UTC().Truncate(time.Second)),
-		}
-	})
+	t.change(func() { t.refusal = refusal })
 }
 
 func (t *teller) accepted() { t.change(func() { t.refusal = nil }) }
@@ -131,16 +130,14 @@ func (t *teller) compose() (status refitv1alpha1.NodeUpgradeStatus, known, stale
 	stale, t.stale = t.stale, false
 	out := t.status
 	out.BootID, out.AgentVersion = t.boot, t.agent
-	if t.refusal != nil {
-		out.Conditions = append(out.Conditions, *t.refusal)
+	if t.refusal != nil || out.ObservedSequence == t.newest.sequence {
+		t.observed = t.newest.generation
 	}
-	if t.waiting != "" {
-		out.Conditions = append(out.Conditions, metav1.Condition{
-			Type: refitv1alpha1.ConditionWaiting, Status: metav1.ConditionTrue, Reason: "StepWaits",
-			Message:            refitv1alpha1.Clip(t.waiting, refitv1alpha1.MaxNodeConditionMessage),
-			LastTransitionTime: metav1.NewTime(t.since.UTC().Truncate(time.Second)),
-		})
-	}
+	out.ObservedGeneration = t.observed
+	t.conditions = node.Conditions(t.conditions, node.Observed{
+		Status: &out, Generation: t.observed, Refusal: t.refusal, Waiting: t.waiting,
+	}, time.Now())
+	out.Conditions = slices.Clone(t.conditions)
 	return out, t.known, stale
 }
 

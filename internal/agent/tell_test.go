@@ -7,7 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // written is an API that only takes statuses.
@@ -49,11 +52,40 @@ func TestProgressIsToldSeldomAndAnotherPhaseAtOnce(t *testing.T) {
 		if len(got.statuses) != 3 {
 			t.Fatalf("%d writes at %v, want 3: the phase, the newest progress, the last phase", len(got.statuses), got.at)
 		}
-		if progress := got.statuses[1].Conditions[0].Message; progress != "three" || got.at[1] != calm {
+		if progress := meta.FindStatusCondition(got.statuses[1].Conditions, refitv1alpha1.ConditionWaiting).Message; progress != "three" || got.at[1] != calm {
 			t.Errorf("%q was told after %v, want three after %v", progress, got.at[1], calm)
 		}
 		if end := calm/4*3 + calm; got.statuses[2].Phase != refitv1alpha1.NodeSucceeded || got.at[2] != end {
 			t.Errorf("%s was told after %v, want %s after %v", got.statuses[2].Phase, got.at[2], refitv1alpha1.NodeSucceeded, end)
 		}
 	})
+}
+
+func TestTheConditionsAreAboutTheOrderThatTheAgentObserved(t *testing.T) {
+	writer := newTeller(slog.New(slog.DiscardHandler), "boot", "dev")
+	order := func(sequence, generation int64) {
+		u := &refitv1alpha1.NodeUpgrade{}
+		u.Spec.Sequence, u.Generation = sequence, generation
+		writer.seen(u)
+	}
+	observedGeneration := func() int64 {
+		status, _, _ := writer.compose()
+		if ready := meta.FindStatusCondition(status.Conditions, refitv1alpha1.ConditionReady); ready == nil || ready.ObservedGeneration != status.ObservedGeneration {
+			t.Errorf("Ready is %+v, observedGeneration is %d", ready, status.ObservedGeneration)
+		}
+		return status.ObservedGeneration
+	}
+	order(7, 1)
+	writer.answer(&node.Answer{Sequence: 7, Phase: refitv1alpha1.NodePrefetched})
+	if got := observedGeneration(); got != 1 {
+		t.Errorf("after the first order: %d", got)
+	}
+	order(8, 2)
+	if got := observedGeneration(); got != 1 {
+		t.Errorf("before the second order is observed: %d", got)
+	}
+	writer.refuse(&node.Refusal{Reason: "StaleEpoch", Message: "a newer leader has written an order"})
+	if got := observedGeneration(); got != 2 {
+		t.Errorf("after the second order is refused: %d", got)
+	}
 }
