@@ -6,6 +6,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
 // factsIndent is where the values of the headline's facts begin.
@@ -80,7 +81,7 @@ func verdict(r *cliv1alpha1.Report) []run {
 func route(p *cliv1alpha1.Plan) string {
 	versions := []string{p.From}
 	for _, stage := range p.Stages {
-		if stage.Name == stageControlPlane {
+		if stage.Name == string(refitv1alpha1.StageControlPlane) {
 			versions = append(versions, stage.Kubernetes)
 		}
 	}
@@ -117,11 +118,12 @@ func touches(r *cliv1alpha1.Report) string {
 	controlPlane, workers := map[string]bool{}, map[string]bool{}
 	for _, stage := range r.Plan.Stages {
 		for _, node := range stage.Nodes {
-			switch stage.Name {
-			case stageControlPlane:
+			switch kindOf(stage.Name).Pace {
+			case plan.PaceOneAtATime:
 				controlPlane[node.Name] = true
-			case stageWorkers:
+			case plan.PacePoolWindows:
 				workers[node.Name] = true
+			case plan.PaceFewAtATime, plan.PaceNone:
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
 // History writes a line for each operation.
@@ -36,8 +37,12 @@ func History(h *cliv1alpha1.History, now time.Time, program string) string {
 
 func remarks(o *cliv1alpha1.PastOperation) string {
 	var out []string
-	if o.Scope != "All" {
-		out = append(out, "only "+map[string]string{stageControlPlane: "the control plane", stageWorkers: "workers"}[o.Scope])
+	switch refitv1alpha1.Scope(o.Scope) {
+	case refitv1alpha1.ScopeControlPlane:
+		out = append(out, "only the control plane")
+	case refitv1alpha1.ScopeWorkers:
+		out = append(out, "only workers")
+	case refitv1alpha1.ScopeAll:
 	}
 	if len(o.Failed) > 0 {
 		out = append(out, "failed: "+fold(o.Failed, foldedNames))

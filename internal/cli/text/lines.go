@@ -61,7 +61,7 @@ func (t *changes) stages(last, o *cliv1alpha1.Operation) {
 			continue
 		}
 		who := ""
-		if names := through(last, o); len(names) > 0 && s.Name != string(refitv1alpha1.StagePrefetch) {
+		if names := through(last, o); len(names) > 0 && kindOf(s.Name).Pace.Disrupts() {
 			who = " (" + Fold(names) + ")"
 		}
 		t.line("%s: %s of %s%s", stageTitle(&s), number(s.Done), count(s.Total, "node"), who)

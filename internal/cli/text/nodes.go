@@ -8,6 +8,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
 // reasonsShown is how many different reasons of a folded list are written out.
@@ -16,9 +17,9 @@ const reasonsShown = 4
 // nodes writes a row for each node where they are few or all are asked for, else a few lines for each pool. It says whether it folded.
 func (t *table) nodes(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool, wide bool) (folded bool) {
 	folded = len(stage.Nodes) > nodesShown && !wide
-	if stage.Name == stageControlPlane || len(pools) < 2 {
+	if kindOf(stage.Name).Pace == plan.PaceOneAtATime || len(pools) < 2 {
 		one := &cliv1alpha1.Pool{MaxUnavailable: 1}
-		if stage.Name == stageWorkers && len(pools) == 1 {
+		if kindOf(stage.Name).Pace == plan.PacePoolWindows && len(pools) == 1 {
 			one = &pools[0]
 		}
 		if folded {

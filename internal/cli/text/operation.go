@@ -113,7 +113,7 @@ func took(o *cliv1alpha1.Operation, now time.Time) string {
 // meansAway says what it means that the API does not answer.
 func meansAway(o *cliv1alpha1.Operation) string {
 	for _, s := range o.Stages {
-		if s.State == cliv1alpha1.StageInProgress && s.Name == stageControlPlane {
+		if s.State == cliv1alpha1.StageInProgress && s.Name == string(refitv1alpha1.StageControlPlane) {
 			return "that is expected while a control plane node changes"
 		}
 	}
@@ -125,7 +125,7 @@ func (w *writer) bars(o *cliv1alpha1.Operation) {
 	widest := 0
 	var shown []cliv1alpha1.StageProgress
 	for _, s := range o.Stages {
-		if s.Total > 0 || s.Name == stageVerify {
+		if s.Total > 0 || kindOf(s.Name).Always {
 			shown = append(shown, s)
 			widest = max(widest, utf8.RuneCountInString(stageTitle(&s)))
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
 // How stages fold: one with more nodes than nodesShown shows its pools instead, and a list of names with more than foldedNames shows its first
@@ -20,13 +22,6 @@ const (
 	stageIndent  = 2 // its number
 	reasonIndent = 5 // below its title
 	nodeIndent   = 7
-)
-
-// The stages, by the names that a plan gives them.
-const (
-	stageControlPlane = "ControlPlane"
-	stageWorkers      = "Workers"
-	stageVerify       = "Verify"
 )
 
 // stages writes what will happen. What was said of an earlier stage is not said again.
@@ -47,7 +42,7 @@ func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 			said[reason] = i + 1
 			t.line(reasonIndent, as(dim, reason))
 		}
-		if stage.Name != stageControlPlane && stage.Name != stageWorkers {
+		if !kindOf(stage.Name).Pace.Disrupts() {
 			continue
 		}
 		order := stage.Name + orderOf(stage.Nodes)
@@ -67,18 +62,15 @@ func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 
 // worthShowing leaves out stages that have nothing to do, such as that of the workers in a cluster without any.
 func worthShowing(stages []cliv1alpha1.Stage) []cliv1alpha1.Stage {
-	return slices.DeleteFunc(slices.Clone(stages), func(s cliv1alpha1.Stage) bool { return len(s.Nodes) == 0 && s.Name != stageVerify })
+	return slices.DeleteFunc(slices.Clone(stages), func(s cliv1alpha1.Stage) bool { return len(s.Nodes) == 0 && !kindOf(s.Name).Always })
 }
 
-func title(stage *cliv1alpha1.Stage) string {
-	switch stage.Name {
-	case stageControlPlane:
-		return "Control plane " + stage.Kubernetes
-	case stageVerify:
-		return stage.Name
-	}
-	return stage.Name + " " + stage.Kubernetes
+func kindOf(stage string) *plan.StageKind {
+	kind := plan.StageKindOf(refitv1alpha1.StageName(stage))
+	return &kind
 }
+
+func title(stage *cliv1alpha1.Stage) string { return kindOf(stage.Name).Heading(stage.Kubernetes) }
 
 // scale says how many nodes a stage has and how they go.
 func scale(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool) string {
@@ -87,14 +79,15 @@ func scale(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool) string {
 		return ""
 	}
 	out := count(n, "node")
-	switch stage.Name {
-	case stageControlPlane:
+	switch kindOf(stage.Name).Pace {
+	case plan.PaceOneAtATime:
 		return atOnce(out, n, 1) + drained(stage.Nodes)
-	case stageWorkers:
+	case plan.PacePoolWindows:
 		if len(pools) > 1 {
 			out += " in " + count(len(pools), "pool")
 		}
 		return atOnce(out, n, window(pools)) + drained(stage.Nodes)
+	case plan.PaceFewAtATime, plan.PaceNone:
 	}
 	if n == 1 {
 		return out

@@ -54,8 +54,6 @@ func median(all []time.Duration) time.Duration {
 	return max(time.Second, all[len(all)/2])
 }
 
-func (t times) verify() Estimate { return Estimate{Expected: defaultVerify} }
-
 // node is what one node takes.
 func (t times) node(n *cluster.Node, drained bool, drain *disruption.NodeDrain) Estimate {
 	took, observed := t.worker, defaultWorker

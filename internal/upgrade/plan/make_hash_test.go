@@ -72,3 +72,37 @@ func recorded(p *Plan) clustertest.Change {
 		s.Operation.Plan = p.Summary()
 	}
 }
+
+// TestHashesOfKnownPlans fails when the definition of the hash changes. Operations that are under way
+// would then wait for approval again, so that is a decision, not an accident.
+func TestHashesOfKnownPlans(t *testing.T) {
+	for name, c := range map[string]struct {
+		cluster *cluster.Snapshot
+		spec    refitv1alpha1.ClusterUpgradeSpec
+		want    string
+	}{
+		"two hops": {
+			clustertest.HA("v1.34.4", 3, 2, clustertest.Agents(), clustertest.Released("v1.35.4", "v1.36.3")), to("v1.36.3"),
+			"sha256:f7e0e04ee27eaddb21d8d60848cb5e1b244b7080ca40a24e58af2ade1d627656",
+		},
+		"workers only": {
+			clustertest.HA("v1.36.3", 3, 2, clustertest.Agents(), clustertest.Released("v1.36.3")),
+			scoped(to("v1.36.3"), refitv1alpha1.ScopeWorkers),
+			"sha256:46b6d82f425f07ceb43d9e2b60003b76a86a0eab39170d065d5899007e26abbc",
+		},
+		"a single node": {
+			clustertest.Single("v1.35.4", clustertest.Agents(), clustertest.Released("v1.36.3")), to("v1.36.3"),
+			"sha256:a360bee34209b696d2e9e7d9c850c4e6941f3c65172e8173da8f283992f7ebe9",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Make(c.cluster, c.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Hash != c.want {
+				t.Errorf("the hash is %s, want %s", p.Hash, c.want)
+			}
+		})
+	}
+}

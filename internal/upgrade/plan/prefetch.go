@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -94,4 +95,22 @@ func (d *deciding) fetch(n *cluster.Node, hop int) bool {
 	d.busy++
 	d.wait(d.atWork(n, fmt.Sprintf("Fetching %s on %s", d.plan.Hops[hop].Kubernetes, n.Name)))
 	return false
+}
+
+// prefetchIncomplete waits until every node has what the hop needs. Once a node of the hop was
+// changed the stage is over: a node that joins later prefetches before its own turn.
+func prefetchIncomplete(d *deciding, _ *cluster.Node, hop int) *Wait {
+	lacking := func(nodes []*cluster.Node, hop int) bool {
+		return slices.ContainsFunc(nodes, func(n *cluster.Node) bool {
+			return !d.at(n, hop) && !d.prefetched(n, hop) && !d.skipped(n)
+		})
+	}
+	if d.begun(hop) {
+		return nil
+	}
+	workersHop := d.workersHop(hop)
+	if lacking(d.controlPlane, hop) || workersHop >= 0 && d.workersFetch(hop) && lacking(d.workers, workersHop) {
+		return &Wait{}
+	}
+	return nil
 }

@@ -14,23 +14,28 @@ type StageProgress struct {
 func (v *view) stageProgress() []StageProgress {
 	out := make([]StageProgress, len(v.plan.Stages))
 	for i := range v.plan.Stages {
-		s := &v.plan.Stages[i]
-		switch s.Name {
-		case refitv1alpha1.StagePrefetch:
-			out[i].Done = v.countNodes(v.controlPlane, s.Hop, v.hasPrefetched)
-			// Workers prefetch once for each of their upgrades: in the first stage after the last one.
-			if i == 0 || v.plan.Stages[i-1].Name == refitv1alpha1.StageWorkers {
-				out[i].Done += v.countNodes(v.workers, v.workersHop(s.Hop), v.hasPrefetched)
-			}
-		case refitv1alpha1.StageControlPlane:
-			out[i].Done = v.countNodes(v.controlPlane, s.Hop, v.hasCompleted)
-		case refitv1alpha1.StageWorkers:
-			out[i].Done = v.countNodes(v.workers, s.Hop, v.hasCompleted)
-		case refitv1alpha1.StageVerify:
-		}
+		kind := StageKindOf(v.plan.Stages[i].Name)
+		out[i].Done = kind.done(v, v.plan.Stages[i].Hop)
 	}
 	return out
 }
+
+// prefetchDone counts workers in the stages in which they prefetch: once for each of their upgrades.
+func (v *view) prefetchDone(hop int) int32 {
+	done := v.countNodes(v.controlPlane, hop, v.hasPrefetched)
+	if v.workersFetch(hop) {
+		done += v.countNodes(v.workers, v.workersHop(hop), v.hasPrefetched)
+	}
+	return done
+}
+
+func (v *view) controlPlaneDone(hop int) int32 {
+	return v.countNodes(v.controlPlane, hop, v.hasCompleted)
+}
+
+func (v *view) workersDone(hop int) int32 { return v.countNodes(v.workers, hop, v.hasCompleted) }
+
+func (v *view) noneDone(int) int32 { return 0 }
 
 func (v *view) countNodes(nodes []*cluster.Node, hop int, completed func(*cluster.Node, int) bool) (n int32) {
 	for _, node := range nodes {

@@ -10,56 +10,52 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// stages lists the parts of the plan in their order. It follows from the path and the scope alone, never from how far the cluster has come: a stage
-// does not vanish because its work is done.
+// stages lists the stages of the plan in their order.
 func (m *maker) stages(p *Plan) []Stage {
 	var out []Stage
-	last := len(p.Hops) - 1
-	for i, hop := range p.Hops {
-		add := func(name refitv1alpha1.StageName, when bool) {
-			if when {
-				out = append(out, Stage{Name: name, Hop: i, Kubernetes: hop.Kubernetes})
+	for hop := range p.Hops {
+		for i := range stageTable {
+			if kind := &stageTable[i]; kind.included(m, p, hop) {
+				out = append(out, Stage{Name: kind.Name, Hop: hop, Kubernetes: p.Hops[hop].Kubernetes})
 			}
 		}
-		add(refitv1alpha1.StagePrefetch, true)
-		add(refitv1alpha1.StageControlPlane, m.spec.Scope != refitv1alpha1.ScopeWorkers && !m.catchUp(i))
-		add(refitv1alpha1.StageWorkers, m.path.WorkersFollow[i])
-		add(refitv1alpha1.StageVerify, i == last)
 	}
 	return out
 }
 
 // fill adds what a stage does with each node, why, and how long that may take.
 func (m *maker) fill(p *Plan, stage *Stage) {
-	switch stage.Name {
-	case refitv1alpha1.StagePrefetch:
-		m.fillPrefetch(p, stage)
-	case refitv1alpha1.StageControlPlane:
-		m.fillControlPlane(p, stage)
-	case refitv1alpha1.StageWorkers:
-		m.fillWorkers(p, stage)
-	case refitv1alpha1.StageVerify:
-		stage.Reason, stage.Estimate = "every node at its version and ready, every API server ready, nothing left cordoned by Refit", m.times.verify()
-	}
+	kind := StageKindOf(stage.Name)
+	stage.Reason = kind.reason(m, p, stage.Hop)
+	kind.steps(m, p, stage)
 }
+
+func (m *maker) everyHop(*Plan, int) bool { return true }
+
+func (m *maker) lastHop(p *Plan, hop int) bool { return hop == len(p.Hops)-1 }
+
+func (m *maker) controlPlaneMoves(_ *Plan, hop int) bool {
+	return m.spec.Scope != refitv1alpha1.ScopeWorkers && !m.catchUp(hop)
+}
+
+func (m *maker) workersFollow(_ *Plan, hop int) bool { return m.path.WorkersFollow[hop] }
 
 // catchUp says whether a hop is there for workers only, which must catch up with the control plane before that can move.
 func (m *maker) catchUp(hop int) bool {
 	return hop == 0 && len(m.path.Hops) > 1 && m.path.Hops[0] == m.path.From
 }
 
-// fillPrefetch covers the control plane nodes of the hop, and the workers when the version that they go to next is another than before: so that a file that
+// prefetchSteps covers the control plane nodes of the hop, and the workers when the version that they go to next is another than before: so that a file that
 // cannot be had is known before anything was disrupted, workers fetch at the beginning what they need at the end.
-func (m *maker) fillPrefetch(p *Plan, stage *Stage) {
+func (m *maker) prefetchSteps(p *Plan, stage *Stage) {
 	hop := stage.Hop
-	stage.Reason = "files and images are fetched and checked on every node before anything is disrupted"
 	defer func() { stage.Estimate = prefetchEstimate(stage.Nodes) }()
 	add := func(n *cluster.Node, step NodeStep, to string) {
 		if step.To = to; !isAt(m.snapshot, n, to) {
 			stage.Nodes = append(stage.Nodes, step)
 		}
 	}
-	if m.spec.Scope != refitv1alpha1.ScopeWorkers && !m.catchUp(hop) {
+	if m.controlPlaneMoves(p, hop) {
 		for _, n := range m.controlPlane {
 			add(n, NodeStep{Node: n.Name, From: m.from(p, n, hop)}, stage.Kubernetes)
 		}
@@ -88,11 +84,7 @@ func (m *maker) from(p *Plan, n *cluster.Node, hop int) string {
 	return n.Kubelet
 }
 
-func (m *maker) fillControlPlane(p *Plan, stage *Stage) {
-	stage.Reason = "each node whole before the next: etcd, API server, controller manager and scheduler, kubelet"
-	if len(m.controlPlane) == 1 {
-		stage.Reason = "etcd, API server, controller manager and scheduler, kubelet; the API is away while its only server is swapped"
-	}
+func (m *maker) controlPlaneSteps(p *Plan, stage *Stage) {
 	holder := m.snapshot.Endpoint.Holder
 	for _, n := range m.controlPlane {
 		step := m.step(p, n, stage.Hop)
@@ -104,8 +96,7 @@ func (m *maker) fillControlPlane(p *Plan, stage *Stage) {
 	}
 }
 
-func (m *maker) fillWorkers(p *Plan, stage *Stage) {
-	stage.Reason = m.workersReason(p, stage.Hop)
+func (m *maker) workerSteps(p *Plan, stage *Stage) {
 	for i, nodes := range m.workers {
 		steps := m.poolSteps(p, i, stage.Hop)
 		for at := range p.Pools {
@@ -200,20 +191,6 @@ func (v *view) needsDrain(n *cluster.Node, hop int) bool {
 	return needsDrain(v.s, v.spec, n, v.plan.Hops[hop].Kubernetes)
 }
 
-func (m *maker) workersReason(p *Plan, hop int) string {
-	skipped := 0
-	for i := hop - 1; i >= 0 && !m.path.WorkersFollow[i]; i-- {
-		skipped++
-	}
-	switch {
-	case m.spec.Scope == refitv1alpha1.ScopeWorkers:
-		return "the control plane is at " + p.From + " already"
-	case hop < len(p.Hops)-1:
-		return fmt.Sprintf("workers at %s would be more than %d minor versions older than the next version of the control plane",
-			p.WorkersFrom, skew.KubeletMinorsBehind)
-	case skipped > 0:
-		return fmt.Sprintf("once, after the last of %d hops: a kubelet may be up to %d minor versions older than its API server",
-			len(p.Hops), skew.KubeletMinorsBehind)
-	}
-	return "after the control plane, since a kubelet may never be newer than its API server"
+func (m *maker) verifySteps(_ *Plan, stage *Stage) {
+	stage.Estimate = Estimate{Expected: defaultVerify}
 }

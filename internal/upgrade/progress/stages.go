@@ -5,6 +5,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
 // stagesOf returns the progress of each stage, as the controller has counted it.
@@ -17,8 +18,8 @@ func stagesOf(u *refitv1alpha1.ClusterUpgrade) []cliv1alpha1.StageProgress {
 		out[i] = cliv1alpha1.StageProgress{
 			Name: string(s.Name), Kubernetes: s.Kubernetes, State: cliv1alpha1.StagePending, Total: int(s.Total), Done: int(s.Done),
 		}
-		switch verify := s.Name == refitv1alpha1.StageVerify; {
-		case succeeded || s.Done >= s.Total && !verify:
+		switch kind := plan.StageKindOf(s.Name); {
+		case succeeded || s.Done >= s.Total && !kind.Always:
 			out[i].State = cliv1alpha1.StageDone
 		case !inProgress: // stages run in sequence
 			out[i].State, inProgress = cliv1alpha1.StageInProgress, true

@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"fmt"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// grantControlPlane begins with the next control plane node, one at a time.
+func (d *deciding) grantControlPlane(hop int) {
+	var skipped []*cluster.Node
+	for _, n := range d.controlPlane {
+		if d.settled(n, hop) {
+			continue
+		}
+		if d.active[n.Name] {
+			return // it is being brought on
+		}
+		if d.skipped(n) {
+			skipped = append(skipped, n)
+			continue
+		}
+		if d.at(n, hop) {
+			d.wait(d.unsettled(n, hop))
+			return
+		}
+		if w := d.firstClosed(HeldControlPlaneClaim, n, hop); w != nil {
+			d.wait(*w)
+			return
+		}
+		d.act(Claim, n, "%s", d.claimReason(n))
+		return
+	}
+	if len(skipped) > 0 {
+		d.wait(skippedWait(skipped))
+	}
+}
+
+func (d *deciding) claimReason(n *cluster.Node) string {
+	switch {
+	case len(d.controlPlane) == 1:
+		return "it is the only control plane node"
+	case n.Name == d.s.Endpoint.Holder:
+		return "it holds the API endpoint's address and goes last"
+	}
+	if d.s.ExternalEtcd() == cluster.Yes {
+		return "it is the next control plane node; every API server is ready"
+	}
+	return "it is the next control plane node; every etcd member and API server is well"
+}
+
+// grantWorkers opens each pool's window as far as it goes.
+func (d *deciding) grantWorkers(hop int) {
+	w := d.openWindow(hop)
+	d.window = w
+	for _, n := range d.workers {
+		if d.settled(n, hop) || d.active[n.Name] {
+			continue
+		}
+		switch {
+		case d.skipped(n):
+			w.skipped = append(w.skipped, n)
+		case d.at(n, hop):
+			w.holdBack(d.unsettled(n, hop))
+		default:
+			if wait := d.firstClosed(HeldWorkerClaim, n, hop); wait != nil {
+				w.holdBack(*wait)
+				continue
+			}
+			w.claim(n)
+			d.act(Claim, n, "%s", w.reason(n))
+		}
+	}
+	for _, wait := range w.held {
+		d.wait(wait)
+	}
+	if len(w.skipped) > 0 && len(w.held) == 0 && len(d.do) == 0 && d.busy == 0 {
+		d.wait(skippedWait(w.skipped))
+	}
+}
+
+func skippedWait(nodes []*cluster.Node) Wait {
+	return Wait{
+		Reason: refitv1alpha1.ReasonNodesSkipped, Node: nodes[0].Name, Person: true,
+		Message: fmt.Sprintf("%s left for later because %s could not be emptied: %s", count(len(nodes), "node"), they(len(nodes)), names(nodes)),
+		Remedy:  "make room for their pods and say retry, or say abort to end here",
+	}
+}

@@ -1,0 +1,41 @@
+package plan
+
+import (
+	"fmt"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+func (m *maker) prefetchReason(*Plan, int) string {
+	return "files and images are fetched and checked on every node before anything is disrupted"
+}
+
+func (m *maker) controlPlaneReason(*Plan, int) string {
+	if len(m.controlPlane) == 1 {
+		return "etcd, API server, controller manager and scheduler, kubelet; the API is away while its only server is swapped"
+	}
+	return "each node whole before the next: etcd, API server, controller manager and scheduler, kubelet"
+}
+
+func (m *maker) workersReason(p *Plan, hop int) string {
+	skipped := 0
+	for i := hop - 1; i >= 0 && !m.path.WorkersFollow[i]; i-- {
+		skipped++
+	}
+	switch {
+	case m.spec.Scope == refitv1alpha1.ScopeWorkers:
+		return "the control plane is at " + p.From + " already"
+	case hop < len(p.Hops)-1:
+		return fmt.Sprintf("workers at %s would be more than %d minor versions older than the next version of the control plane",
+			p.WorkersFrom, skew.KubeletMinorsBehind)
+	case skipped > 0:
+		return fmt.Sprintf("once, after the last of %d hops: a kubelet may be up to %d minor versions older than its API server",
+			len(p.Hops), skew.KubeletMinorsBehind)
+	}
+	return "after the control plane, since a kubelet may never be newer than its API server"
+}
+
+func (m *maker) verifyReason(*Plan, int) string {
+	return "every node at its version and ready, every API server ready, nothing left cordoned by Refit"
+}

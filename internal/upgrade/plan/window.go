@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/disruption"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+)
+
+// window is what may still be begun among the workers, while Next goes through them.
+type window struct {
+	view        *view
+	unavailable []int // by pool
+	atWork      int
+	draining    *disruption.Set
+	zones       []zoneTurn // by pool
+	proven      []canary   // by pool
+	held        []Wait
+	skipped     []*cluster.Node
+	claimed     map[string]bool
+}
+
+type zoneTurn struct {
+	set  bool
+	zone string
+}
+
+// canary is how a pool's canary stands.
+type canary struct {
+	begun  int // nodes at work or done
+	proven bool
+	wait   *Wait
+}
+
+// openWindow counts who is at work. A slot that is freed by this very decision is free: both are in one write.
+func (d *deciding) openWindow(hop int) *window {
+	pools, freed := len(d.spec.Pools), d.freed()
+	w := &window{
+		view: d.view, unavailable: make([]int, pools), atWork: len(d.active) - len(freed),
+		zones: make([]zoneTurn, pools), proven: make([]canary, pools), claimed: map[string]bool{},
+	}
+	var draining []string
+	for _, name := range d.op.Active {
+		n := d.nodes[name]
+		if n == nil {
+			continue
+		}
+		if freed[name] {
+			if !n.ControlPlane && !d.away(n) {
+				w.unavailable[d.pools[name]]--
+			}
+			continue
+		}
+		if !d.changing(n) {
+			draining = append(draining, name)
+		}
+		if !n.ControlPlane {
+			w.zones[d.pools[name]] = zoneTurn{set: true, zone: n.Zone}
+		}
+	}
+	w.draining = d.drains.Together(draining...)
+	for pool := range w.proven {
+		w.unavailable[pool] += d.counts[pool].away
+		w.proven[pool] = d.canary(pool, hop)
+	}
+	return w
+}
+
+// freed are the nodes whose slots are freed by what was decided so far.
+func (d *deciding) freed() map[string]bool {
+	out := map[string]bool{}
+	for i := range d.do {
+		if d.do[i].Kind == Free {
+			out[d.do[i].Node] = true
+		}
+	}
+	return out
+}
+
+// claim counts a node that is about to be claimed.
+func (w *window) claim(n *cluster.Node) {
+	pool := w.view.pools[n.Name]
+	if !w.view.unavailable(n) {
+		w.unavailable[pool]++
+	}
+	w.atWork++
+	w.draining.Add(n.Name)
+	w.zones[pool] = zoneTurn{set: true, zone: n.Zone}
+	w.proven[pool].begun++
+	w.claimed[n.Name] = true
+}
+
+// holdBack remembers one reason of each kind: five thousand nodes that wait for a slot are one thing to say.
+func (w *window) holdBack(wait Wait) {
+	if wait == (Wait{}) {
+		return
+	}
+	for _, held := range w.held {
+		if held.Reason == wait.Reason {
+			return
+		}
+	}
+	w.held = append(w.held, wait)
+}
+
+func (w *window) reason(n *cluster.Node) string {
+	pool := w.view.pools[n.Name]
+	rules := &w.view.spec.Pools[pool]
+	if c := w.proven[pool]; rules.Canary != nil && !c.proven {
+		return fmt.Sprintf("canary %d of %d of pool %s", c.begun, rules.Canary.Nodes, rules.Name)
+	}
+	return fmt.Sprintf("%d of %d slots of pool %s", w.unavailable[pool], policy.MaxUnavailable(rules, w.view.counts[pool].size), rules.Name)
+}
