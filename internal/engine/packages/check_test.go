@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-func TestWhatCannotBeInstalledIsToldBefore(t *testing.T) {
+func TestCheckRefusesWhatInstallWouldRefuse(t *testing.T) {
 	if _, err := exec.LookPath("apt-get"); err != nil {
-		t.Skip("apt-get is not on this machine")
+		t.Skip("apt-get is not installed")
 	}
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1.36.3-1.1"))
 	needs := "Package: kubelet\nVersion: 2\nArchitecture: all\nMaintainer: A <a@example.invalid>\nDepends: nowhere (>= 2)\nDescription: a test\n"
-	torn := filepath.Join(h.debs, "torn.deb")
-	h.write(torn, "no package")
+	broken := filepath.Join(h.debs, "broken.deb")
+	h.write(broken, "not a package")
 	for _, c := range []struct {
 		situation, want string
 		files           []string
 		options         Options
 	}{
-		{"it fits", "", []string{h.pack("kubelet", "1.37.0-1.1")}, Options{}},
-		{"it is there already", "", []string{h.pack("kubelet", "1.36.3-1.1")}, Options{}},
+		{"a newer version", "", []string{h.pack("kubelet", "1.37.0-1.1")}, Options{}},
+		{"the installed version", "", []string{h.pack("kubelet", "1.36.3-1.1")}, Options{}},
 		{"a lower version", "DowngradeRefused", []string{h.pack("kubelet", "1.35.4-1.1")}, Options{}},
-		{"a lower version on the way back", "", []string{h.pack("kubelet", "1.35.4-1.1")}, Options{Downgrade: true}},
-		{"it needs what is not there", "PackagesDoNotFit", []string{h.pack("kubelet", "2", part{"control", needs})}, Options{}},
-		{"no package", "PackageUnreadable", []string{torn}, Options{}},
-		{"one of two is no package", "PackageUnreadable", []string{h.pack("kubeadm", "1.37.0-1.1"), torn}, Options{}},
-		{"a package twice", "PackageTwice", []string{h.pack("kubelet", "3"), h.pack("kubelet", "4")}, Options{}},
-		{"an odd name", "BadPackageName", []string{h.pack("kubelet", "1.37.0-1.1")}, Options{Hold: []string{"-x"}}},
+		{"a lower version in a rollback", "", []string{h.pack("kubelet", "1.35.4-1.1")}, Options{Downgrade: true}},
+		{"an unmet dependency", "UnmetDependencies", []string{h.pack("kubelet", "2", part{"control", needs})}, Options{}},
+		{"not a package", "PackageUnreadable", []string{broken}, Options{}},
+		{"one of two is not a package", "PackageUnreadable", []string{h.pack("kubeadm", "1.37.0-1.1"), broken}, Options{}},
+		{"two files of a package", "DuplicatePackage", []string{h.pack("kubelet", "3"), h.pack("kubelet", "4")}, Options{}},
+		{"an invalid name", "InvalidPackageName", []string{h.pack("kubelet", "1.37.0-1.1")}, Options{Hold: []string{"-x"}}},
 	} {
 		before := h.database()
 		err := h.Check(t.Context(), c.files, c.options)
@@ -44,17 +44,17 @@ func TestWhatCannotBeInstalledIsToldBefore(t *testing.T) {
 	h.at(map[string]string{"kubelet": "1.36.3-1.1", "kubeadm": ""})
 }
 
-func TestCheckLetsGoOfTheLock(t *testing.T) {
+func TestCheckReleasesTheLock(t *testing.T) {
 	h := newHost(t)
-	h.lockWait = time.Second
+	h.lockTimeout = time.Second
 	file := h.pack("kubelet", "1")
-	h.no(h.Check(t.Context(), []string{file}, Options{}))
+	h.must(h.Check(t.Context(), []string{file}, Options{}))
 	h.install(file)
 }
 
 func (h *host) database() string {
 	h.Helper()
 	text, err := os.ReadFile(filepath.Join(h.admin, "status"))
-	h.no(err)
+	h.must(err)
 	return string(text)
 }

@@ -12,38 +12,45 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Deb is the driver for hosts that were installed from deb packages. It uses dpkg itself and not apt: the files are known, nothing may be fetched, added or
-// removed, and apt's hooks (needrestart for one) would restart services.
+// Deb returns the driver for hosts that were installed from deb packages. It runs dpkg instead of
+// apt: the files are known, nothing may be downloaded, added or removed, and apt's hooks
+// (needrestart for one) would restart services.
 func Deb() Driver {
-	return deb{root: "/", admin: "/var/lib/dpkg", archives: "/var/cache/apt/archives", lockWait: 5 * time.Minute, fetchWait: 30 * time.Second, fetch: true}
+	return deb{
+		root: "/", admin: "/var/lib/dpkg", archives: "/var/cache/apt/archives",
+		lockTimeout: 5 * time.Minute, fetchTimeout: 30 * time.Second, fetch: true,
+	}
 }
 
-// deb works on one dpkg database. Only tests use one that is not the host's.
+// deb is a driver for one dpkg database. Only tests use another one than the host's.
 type deb struct {
 	root, admin, archives string
-	// flags come before those of each call of dpkg.
+	// flags precede the options of each dpkg call.
 	flags []string
-	// lockWait is how long another package manager is waited for; fetchWait how long a repository is.
-	lockWait, fetchWait time.Duration
-	fetch               bool
+	// lockTimeout bounds the wait for another package manager, fetchTimeout that for a repository.
+	lockTimeout, fetchTimeout time.Duration
+	// fetch allows a download of the installed version from the host's repositories.
+	fetch bool
 }
 
 func (deb) Kind() refitv1alpha1.PackageKind { return refitv1alpha1.PackageDeb }
 
-// nameSyntax is what the policy of Debian allows. Anything else could be read as a pattern or an option.
+// nameSyntax is that of the Debian policy. dpkg could read anything else as a pattern or an option.
 var nameSyntax = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+$`)
 
 func checkNames(names []string) error {
 	for _, name := range names {
 		if !nameSyntax.MatchString(name) {
-			return node.ManualIntervention("BadPackageName", nil, "correct the ClusterRelease: a package's name has lower case letters, digits, + - .",
-				"%q is no name of a package", name)
+			return node.ManualIntervention("InvalidPackageName", nil,
+				"create a ClusterRelease whose package names have only lower case letters, digits, + - .: `refit release create`",
+				"%q is not a valid package name", name)
 		}
 	}
 	return nil
 }
 
-// Owner asks for a path also by its other names: a package may own /lib/x on a host where /lib is a link to /usr/lib.
+// Owner also searches for the aliases of a path: a package may own /lib/x on a host where /lib is a
+// link to /usr/lib.
 func (d deb) Owner(ctx context.Context, path string) (string, error) {
 	for _, alias := range aliases(path) {
 		out, err := d.query(ctx, "--search", "--", escape.Replace(alias))
@@ -51,7 +58,7 @@ func (d deb) Owner(ctx context.Context, path string) (string, error) {
 			if exitCode(err) == 1 {
 				continue
 			}
-			return "", wrap(err, "asking dpkg who owns %s", path)
+			return "", wrap(err, "cannot find the package of %s", path)
 		}
 		for line := range strings.Lines(out) {
 			owners, owned, ok := strings.Cut(strings.TrimSpace(line), ": ")
@@ -66,7 +73,7 @@ func (d deb) Owner(ctx context.Context, path string) (string, error) {
 	return "", nil
 }
 
-// escape keeps dpkg from reading a path as a pattern.
+// escape prevents that dpkg reads a path as a pattern.
 var escape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 func aliases(path string) []string {
@@ -84,7 +91,8 @@ func aliases(path string) []string {
 	return all
 }
 
-// Installed leaves out what is only half installed or not configured yet: that is not there as far as a step is concerned.
+// Installed omits packages that are half-installed or not configured: for a step they are not
+// installed.
 func (d deb) Installed(ctx context.Context, names ...string) (map[string]string, error) {
 	found, err := d.states(ctx, names...)
 	if err != nil {

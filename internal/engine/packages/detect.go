@@ -8,7 +8,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Detect tells how the kubelet got onto this host: by the package manager that owns the file, or as a plain binary.
+// Detect returns how the kubelet was installed: by the package manager that owns the file, or as a
+// plain binary.
 func Detect(ctx context.Context, kubeletPath string) (refitv1alpha1.PackageKind, error) {
 	if _, err := exec.LookPath("dpkg-query"); err == nil {
 		owner, err := Deb().Owner(ctx, kubeletPath)
@@ -26,5 +27,5 @@ func Detect(ctx context.Context, kubeletPath string) (refitv1alpha1.PackageKind,
 	case exitCode(err) > 0, errors.Is(err, exec.ErrNotFound):
 		return refitv1alpha1.PackageBinary, nil
 	}
-	return "", wrap(err, "asking rpm who owns %s", kubeletPath)
+	return "", wrap(err, "cannot find the rpm package of %s", kubeletPath)
 }

@@ -10,7 +10,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-func TestOwnerByEveryNameOfAPath(t *testing.T) {
+func TestOwnerFindsEachAliasOfAPath(t *testing.T) {
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1", part{"/usr/bin/odd[1]*", "x"}))
 	for path, want := range map[string]string{
@@ -29,7 +29,7 @@ func TestOwnerByEveryNameOfAPath(t *testing.T) {
 	}
 }
 
-func TestBinaryWhenNoPackageOwnsIt(t *testing.T) {
+func TestDetectBinaryWithoutAPackage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubelet")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -39,16 +39,16 @@ func TestBinaryWhenNoPackageOwnsIt(t *testing.T) {
 	}
 }
 
-func TestDebWhenDpkgOwnsIt(t *testing.T) {
+func TestDetectDebPackage(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-query"); err != nil {
-		t.Skip("dpkg is not on this machine")
+		t.Skip("dpkg is not installed")
 	}
 	if got, err := Detect(t.Context(), "/usr/bin/dpkg"); got != refitv1alpha1.PackageDeb || err != nil {
 		t.Errorf("%s, %v", got, err)
 	}
 }
 
-func TestRpmSaysThatItIsNotThereYet(t *testing.T) {
+func TestRpmIsUnsupported(t *testing.T) {
 	if got := reason(t, Rpm().Check(t.Context(), nil, Options{})); got != "RpmNotSupported" {
 		t.Errorf("reason %s", got)
 	}
@@ -58,16 +58,16 @@ func TestRpmSaysThatItIsNotThereYet(t *testing.T) {
 	}
 }
 
-func TestVerifySeesPrograms(t *testing.T) {
+func TestVerifyReportsBinariesAndNotConfiguration(t *testing.T) {
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1", part{"/usr/share/doc/kubelet/readme", "x"}))
-	h.no(os.RemoveAll(filepath.Join(h.root, "usr/share/doc")))
+	h.must(os.RemoveAll(filepath.Join(h.root, "usr/share/doc")))
 	h.write(filepath.Join(h.root, "etc/kubelet.conf"), "mine\n")
 	h.at(map[string]string{"kubelet": "1"})
 	h.write(filepath.Join(h.root, "usr/bin/kubelet"), "changed")
-	h.no(os.Remove(filepath.Join(h.root, "lib/systemd/system/kubelet.service")))
+	h.must(os.Remove(filepath.Join(h.root, "lib/systemd/system/kubelet.service")))
 	problems, err := h.Verify(t.Context(), []string{"kubelet", "kubeadm"})
-	h.no(err)
+	h.must(err)
 	want := []string{"kubeadm is not installed", "/lib/systemd/system/kubelet.service is missing", "/usr/bin/kubelet was changed"}
 	slices.Sort(problems[1:])
 	if !slices.Equal(problems, want) {
@@ -75,9 +75,9 @@ func TestVerifySeesPrograms(t *testing.T) {
 	}
 }
 
-func TestNameThatIsAnOption(t *testing.T) {
+func TestOptionIsNotAPackageName(t *testing.T) {
 	h := newHost(t)
-	if _, err := h.Installed(t.Context(), "--root=/"); reason(t, err) != "BadPackageName" {
+	if _, err := h.Installed(t.Context(), "--root=/"); reason(t, err) != "InvalidPackageName" {
 		t.Error(err)
 	}
 }

@@ -11,45 +11,45 @@ import (
 	"time"
 )
 
-// host is a dpkg database and a tree of its own, with a driver for them.
+// host is a dpkg database and a root of its own, with a driver for them.
 type host struct {
 	*testing.T
 	deb
 	debs string
 }
 
-// newHost makes an empty one.
+// newHost creates an empty host, in parallel with other tests.
 func newHost(t *testing.T) *host {
 	t.Helper()
 	t.Parallel()
-	return newHostAlone(t)
+	return newSerialHost(t)
 }
 
-func newHostAlone(t *testing.T) *host {
+func newSerialHost(t *testing.T) *host {
 	t.Helper()
-	for _, program := range []string{"dpkg", "dpkg-deb", "dpkg-query"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not on this machine", program)
+	for _, binary := range []string{"dpkg", "dpkg-deb", "dpkg-query"} {
+		if _, err := exec.LookPath(binary); err != nil {
+			t.Skipf("%s is not installed", binary)
 		}
 	}
 	if os.Getuid() != 0 {
-		t.Skip("dpkg installs as root only")
+		t.Skip("dpkg installs only as root")
 	}
 	dir := t.TempDir()
 	h := &host{T: t, debs: filepath.Join(dir, "debs")}
-	h.deb = deb{root: filepath.Join(dir, "root"), admin: filepath.Join(dir, "root/var/lib/dpkg"), archives: filepath.Join(dir, "archives"), lockWait: 5 * time.Second}
+	h.deb = deb{root: filepath.Join(dir, "root"), admin: filepath.Join(dir, "root/var/lib/dpkg"), archives: filepath.Join(dir, "archives"), lockTimeout: 5 * time.Second}
 	h.flags = []string{
 		"--instdir=" + h.root, "--admindir=" + h.admin, "--log=" + filepath.Join(dir, "log"), "--force-script-chrootless",
 	}
 	for _, d := range []string{h.debs, h.archives, h.admin + "/info", h.admin + "/updates", h.admin + "/triggers"} {
-		h.no(os.MkdirAll(d, 0o755))
+		h.must(os.MkdirAll(d, 0o755))
 	}
 	h.write(filepath.Join(h.admin, "status"), "")
 	h.write(filepath.Join(h.admin, "available"), "")
 	return h
 }
 
-func (h *host) no(err error) {
+func (h *host) must(err error) {
 	h.Helper()
 	if err != nil {
 		h.Fatal(err)
@@ -58,21 +58,22 @@ func (h *host) no(err error) {
 
 func (h *host) write(path, text string) {
 	h.Helper()
-	h.no(os.MkdirAll(filepath.Dir(path), 0o755))
-	h.no(os.WriteFile(path, []byte(text), 0o644))
+	h.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	h.must(os.WriteFile(path, []byte(text), 0o644))
 }
 
 func (h *host) read(path string) string {
 	h.Helper()
 	text, err := os.ReadFile(filepath.Join(h.root, path))
-	h.no(err)
+	h.must(err)
 	return string(text)
 }
 
-// part is one file of a package. Control files have no slash.
+// part is one file of a package. A control file has no slash.
 type part struct{ path, text string }
 
-// pack builds a small package: a program, a configuration file, a link and a directory, and what else is given.
+// pack builds a small package: a binary, a configuration file, a unit, a link, a directory, and
+// more.
 func (h *host) pack(name, version string, more ...part) string {
 	h.Helper()
 	tree := h.TempDir()
@@ -92,10 +93,10 @@ func (h *host) pack(name, version string, more ...part) string {
 			mode = 0o755
 		}
 		h.write(to, p.text)
-		h.no(os.Chmod(to, mode))
+		h.must(os.Chmod(to, mode))
 	}
-	h.no(os.MkdirAll(filepath.Join(tree, "var/lib", name), 0o750))
-	h.no(os.Symlink(name, filepath.Join(tree, "usr/bin", name+"-link")))
+	h.must(os.MkdirAll(filepath.Join(tree, "var/lib", name), 0o750))
+	h.must(os.Symlink(name, filepath.Join(tree, "usr/bin", name+"-link")))
 	file := filepath.Join(h.debs, fmt.Sprintf("%s_%s_all.deb", name, version))
 	if out, err := exec.CommandContext(h.Context(), "dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, file).CombinedOutput(); err != nil {
 		h.Fatalf("%v: %s", err, out)
@@ -105,20 +106,20 @@ func (h *host) pack(name, version string, more ...part) string {
 
 func (h *host) install(files ...string) {
 	h.Helper()
-	h.no(h.Install(h.Context(), files, Options{}))
+	h.must(h.Install(h.Context(), files, Options{}))
 }
 
-// at requires that packages are whole, at these versions, and that dpkg has nothing to say.
+// at requires that packages are installed at these versions, and that dpkg --audit reports nothing.
 func (h *host) at(versions map[string]string) {
 	h.Helper()
 	for name, want := range versions {
 		got, err := h.Installed(h.Context(), name)
-		h.no(err)
+		h.must(err)
 		if got[name] != want {
 			h.Errorf("%s is at %q, want %q", name, got[name], want)
 		}
 		problems, err := h.Verify(h.Context(), []string{name})
-		h.no(err)
+		h.must(err)
 		if want != "" && len(problems) > 0 {
 			h.Errorf("problems: %v", problems)
 		}

@@ -19,10 +19,10 @@ func reason(t *testing.T, err error) string {
 	t.Helper()
 	var f *node.Failure
 	if !errors.As(err, &f) {
-		t.Fatalf("no failure that is told for a person: %v", err)
+		t.Fatalf("not a node.Failure: %v", err)
 	}
 	if f.Remedy == "" || f.Message == "" {
-		t.Errorf("a failure without remedy or message: %+v", f)
+		t.Errorf("a failure without a remedy or message: %+v", f)
 	}
 	return f.Reason
 }
@@ -36,17 +36,17 @@ func TestUpgradeThenInstallAgain(t *testing.T) {
 	h.install(next)
 	h.at(map[string]string{"kubelet": "1.36.3-1.1", "other": ""})
 	if got := h.read("/usr/bin/kubelet"); !strings.Contains(got, "1.36.3") {
-		t.Errorf("the program is %q", got)
+		t.Errorf("the binary is %q", got)
 	}
 }
 
-func TestInstalledAlreadyDoesNothing(t *testing.T) {
+func TestSecondInstallRunsNoScripts(t *testing.T) {
 	h := newHost(t)
 	file := h.pack("kubelet", "1.35.4-1.1", part{"postinst", "#!/bin/sh\necho ran >> $DPKG_ROOT/ran\n"})
 	h.install(file)
 	h.install(file)
 	if got := h.read("/ran"); got != "ran\n" {
-		t.Errorf("the script ran more than once: %q", got)
+		t.Errorf("the script ran %q", got)
 	}
 }
 
@@ -56,36 +56,36 @@ func TestChangedConfigurationIsKept(t *testing.T) {
 	h.write(filepath.Join(h.root, "etc/kubelet.conf"), "mine\n")
 	h.install(h.pack("kubelet", "1.36.3-1.1"))
 	if got := h.read("/etc/kubelet.conf"); got != "mine\n" {
-		t.Errorf("the configuration became %q", got)
+		t.Errorf("the configuration is %q", got)
 	}
 	h.at(map[string]string{"kubelet": "1.36.3-1.1"})
 }
 
-func TestHoldIsSetAgain(t *testing.T) {
+func TestHoldIsRestored(t *testing.T) {
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1.35.4-1.1"), h.pack("kubeadm", "1.35.4-1.1"))
-	h.no(h.dpkg(t.Context(), "kubelet hold\n", "--set-selections"))
+	h.must(h.dpkg(t.Context(), "kubelet hold\n", "--set-selections"))
 	next := []string{h.pack("kubelet", "1.36.3-1.1"), h.pack("kubeadm", "1.36.3-1.1")}
-	h.no(h.Install(t.Context(), next, Options{Hold: []string{"kubelet", "elsewhere"}}))
+	h.must(h.Install(t.Context(), next, Options{Hold: []string{"kubelet", "elsewhere"}}))
 	held, err := h.Held(t.Context())
-	h.no(err)
+	h.must(err)
 	if !slices.Equal(held, []string{"kubelet"}) {
 		t.Errorf("held: %v", held)
 	}
 }
 
-// A kill between dpkg and the hold leaves all installed and nothing held.
-func TestHoldIsSetAgainAfterAKill(t *testing.T) {
+// A kill between the two dpkg calls leaves the packages installed and not held.
+func TestHoldIsRestoredAfterAKill(t *testing.T) {
 	h := newHost(t)
 	file := h.pack("kubelet", "1.36.3-1.1")
 	h.install(file)
-	h.no(h.Install(t.Context(), []string{file}, Options{Hold: []string{"kubelet"}}))
+	h.must(h.Install(t.Context(), []string{file}, Options{Hold: []string{"kubelet"}}))
 	if held, _ := h.Held(t.Context()); !slices.Equal(held, []string{"kubelet"}) {
 		t.Errorf("held: %v", held)
 	}
 }
 
-func TestLowerVersionOnlyOnTheWayBack(t *testing.T) {
+func TestOnlyARollbackInstallsALowerVersion(t *testing.T) {
 	h := newHost(t)
 	old := h.pack("kubelet", "1.35.4-1.1")
 	h.install(h.pack("kubelet", "1.36.3-1.1"))
@@ -93,28 +93,28 @@ func TestLowerVersionOnlyOnTheWayBack(t *testing.T) {
 		t.Errorf("reason %s", got)
 	}
 	h.at(map[string]string{"kubelet": "1.36.3-1.1"})
-	h.no(h.Install(t.Context(), []string{old}, Options{Downgrade: true}))
+	h.must(h.Install(t.Context(), []string{old}, Options{Downgrade: true}))
 	h.at(map[string]string{"kubelet": "1.35.4-1.1"})
 }
 
-func TestDependencyThatIsNotThereIsFoundBeforeAnythingChanges(t *testing.T) {
+func TestUnmetDependencyIsRefusedBeforeTheFirstChange(t *testing.T) {
 	if _, err := exec.LookPath("apt-get"); err != nil {
-		t.Skip("apt-get is not on this machine")
+		t.Skip("apt-get is not installed")
 	}
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1.35.4-1.1"))
 	needs := "Package: kubelet\nVersion: 2\nArchitecture: all\nMaintainer: A <a@example.invalid>\nDepends: nowhere (>= 2)\nDescription: a test\n"
 	err := h.Install(t.Context(), []string{h.pack("kubelet", "2", part{"control", needs})}, Options{})
-	if got := reason(t, err); got != "PackagesDoNotFit" {
+	if got := reason(t, err); got != "UnmetDependencies" {
 		t.Errorf("reason %s", got)
 	}
 	if !strings.Contains(node.FailureOf(err).LogTail+err.Error(), "nowhere") {
-		t.Errorf("what is missing is not named: %v %s", err, node.FailureOf(err).LogTail)
+		t.Errorf("the dependency is not named: %v %s", err, node.FailureOf(err).LogTail)
 	}
 	h.at(map[string]string{"kubelet": "1.35.4-1.1"})
 }
 
-func TestFailingScriptIsToldWithItsLog(t *testing.T) {
+func TestFailureHasTheLogOfTheScript(t *testing.T) {
 	h := newHost(t)
 	err := h.Install(t.Context(), []string{h.pack("kubelet", "1", part{"postinst", "#!/bin/sh\necho the disk is upside down; exit 3\n"})}, Options{})
 	if got := reason(t, err); got != "InstallFailed" {
@@ -125,9 +125,9 @@ func TestFailingScriptIsToldWithItsLog(t *testing.T) {
 	}
 }
 
-func TestScriptsCannotReachServices(t *testing.T) {
+func TestScriptsGetACleanEnvironment(t *testing.T) {
 	t.Setenv("SECRET", "of the agent")
-	h := newHostAlone(t)
+	h := newSerialHost(t)
 	h.install(h.pack("kubelet", "1", part{"postinst", "#!/bin/sh\nenv > $DPKG_ROOT/env\n"}))
 	env := h.read("/env")
 	if !strings.Contains(env, "SYSTEMD_OFFLINE=1\n") || strings.Contains(env, "SECRET") {
@@ -135,10 +135,10 @@ func TestScriptsCannotReachServices(t *testing.T) {
 	}
 }
 
-func TestTwoFilesOfOnePackage(t *testing.T) {
+func TestTwoFilesOfOnePackageAreRefused(t *testing.T) {
 	h := newHost(t)
 	err := h.Install(t.Context(), []string{h.pack("kubelet", "1"), h.pack("kubelet", "2")}, Options{})
-	if got := reason(t, err); got != "PackageTwice" {
+	if got := reason(t, err); got != "DuplicatePackage" {
 		t.Errorf("reason %s", got)
 	}
 }
@@ -148,20 +148,20 @@ func TestTruncatedFileChangesNothing(t *testing.T) {
 	h.install(h.pack("kubelet", "1"))
 	next := h.pack("kubelet", "2")
 	info, err := os.Stat(next)
-	h.no(err)
-	h.no(os.Truncate(next, info.Size()/2))
+	h.must(err)
+	h.must(os.Truncate(next, info.Size()/2))
 	if err := h.Install(t.Context(), []string{next}, Options{}); err == nil {
 		t.Error("a truncated file was installed")
 	}
 	h.at(map[string]string{"kubelet": "1"})
 }
 
-// lockElsewhere locks as another package manager would: in another process.
+// lockElsewhere locks a file in another process, as another package manager does.
 func lockElsewhere(t *testing.T, path string) *exec.Cmd {
 	t.Helper()
 	perl, err := exec.LookPath("perl")
 	if err != nil {
-		t.Skip("perl is not on this machine")
+		t.Skip("perl is not installed")
 	}
 	script := `use Fcntl; $| = 1; open(F, ">>", $ARGV[0]) or die; my $l = pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0);
 		fcntl(F, F_SETLK, $l) or die $!; print "ok\n"; sleep 60;`
@@ -175,16 +175,16 @@ func lockElsewhere(t *testing.T, path string) *exec.Cmd {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	if _, err := out.Read(make([]byte, 3)); err != nil {
-		t.Fatal("the other process could not lock")
+		t.Fatal("the other process cannot lock")
 	}
 	return cmd
 }
 
-func TestAnotherPackageManagerIsNamedAfterTheDeadline(t *testing.T) {
+func TestLockTimeoutNamesTheOtherPackageManager(t *testing.T) {
 	for _, file := range []string{"lock-frontend", "lock"} {
 		t.Run(file, func(t *testing.T) {
 			h := newHost(t)
-			h.lockWait = 300 * time.Millisecond
+			h.lockTimeout = 300 * time.Millisecond
 			lockElsewhere(t, filepath.Join(h.admin, file))
 			err := h.Install(t.Context(), []string{h.pack("kubelet", "1")}, Options{})
 			if got := reason(t, err); got != "PackagesLocked" {
@@ -199,7 +199,7 @@ func TestAnotherPackageManagerIsNamedAfterTheDeadline(t *testing.T) {
 	}
 }
 
-func TestAnotherPackageManagerEndsInTime(t *testing.T) {
+func TestInstallWaitsForTheOtherPackageManager(t *testing.T) {
 	h := newHost(t)
 	other := lockElsewhere(t, filepath.Join(h.admin, "lock-frontend"))
 	go func() {
@@ -210,14 +210,14 @@ func TestAnotherPackageManagerEndsInTime(t *testing.T) {
 	h.at(map[string]string{"kubelet": "1"})
 }
 
-// The agent is stopped while dpkg works: dpkg ends its work, the caller learns that it was stopped, and the next call finds all done.
-func TestStoppedMeanwhile(t *testing.T) {
+// dpkg finishes, Install returns the context's error, and the next call has nothing to do.
+func TestAgentStopsDuringAnInstallation(t *testing.T) {
 	h := newHost(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	file := h.pack("kubelet", "1", part{"postinst", "#!/bin/sh\ntouch $DPKG_ROOT/began; sleep 1\n"})
+	file := h.pack("kubelet", "1", part{"postinst", "#!/bin/sh\ntouch $DPKG_ROOT/started; sleep 1\n"})
 	go func() {
 		for ctx.Err() == nil {
-			if _, err := os.Stat(filepath.Join(h.root, "began")); err == nil {
+			if _, err := os.Stat(filepath.Join(h.root, "started")); err == nil {
 				cancel()
 			}
 			time.Sleep(10 * time.Millisecond)

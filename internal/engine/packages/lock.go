@@ -15,28 +15,32 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// lockPoll is how often a lock is tried. The kernel has no wait with a deadline for this kind.
-const lockPoll = 250 * time.Millisecond
+// lockInterval is the time between two attempts: the kernel has no wait with a deadline for this
+// kind of lock.
+const lockInterval = 250 * time.Millisecond
 
-// gates let one caller of this process in at a time, for each database: the kernel's locks do not tell callers of one process apart.
+// gates admit one caller of this process at a time per database: the kernel's locks belong to the
+// process, not to the caller.
 var gates sync.Map
 
-// lock takes the lock that apt and unattended-upgrades take too, and waits until no dpkg is at work: one that a killed agent had started may still run.
-// It dies with the process, so none is ever left behind.
+// lock takes the lock that apt and unattended-upgrades take, and waits until no dpkg runs: one that
+// a killed agent started may still run. The kernel releases the lock with the process, so a kill
+// leaves none behind.
 func (d deb) lock(ctx context.Context) (release func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, d.lockWait)
+	ctx, cancel := context.WithTimeout(ctx, d.lockTimeout)
 	defer cancel()
 	gate, _ := gates.LoadOrStore(d.admin, make(chan struct{}, 1))
-	ours := gate.(chan struct{}) //nolint:errcheck,forcetypeassert // Nothing else is stored.
+	ours := gate.(chan struct{}) //nolint:errcheck,forcetypeassert // nothing else is stored
 	select {
 	case ours <- struct{}{}:
 	case <-ctx.Done():
 		return nil, d.locked(ctx, os.Getpid())
 	}
-	f, err := os.OpenFile(filepath.Join(d.admin, "lock-frontend"), os.O_RDWR|os.O_CREATE, 0o640) // The mode that dpkg gives it.
+	// The mode is the one that dpkg uses.
+	f, err := os.OpenFile(filepath.Join(d.admin, "lock-frontend"), os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		<-ours
-		return nil, fmt.Errorf("opening dpkg's lock: %w", err)
+		return nil, fmt.Errorf("cannot open the lock of dpkg: %w", err)
 	}
 	release = func() {
 		_ = f.Close()
@@ -53,9 +57,9 @@ func (d deb) lock(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// wait tries until nobody is in the way.
+// wait tries until no process holds the lock.
 func (d deb) wait(ctx context.Context, try func() (pid int, err error)) error {
-	tick := time.NewTicker(lockPoll)
+	tick := time.NewTicker(lockInterval)
 	defer tick.Stop()
 	for {
 		pid, err := try()
@@ -70,7 +74,7 @@ func (d deb) wait(ctx context.Context, try func() (pid int, err error)) error {
 	}
 }
 
-// take takes a lock, or says who has it.
+// take takes a lock, or returns the process that holds it.
 func take(f *os.File) (pid int, err error) {
 	want := unix.Flock_t{Type: unix.F_WRLCK}
 	err = unix.FcntlFlock(f.Fd(), unix.F_SETLK, &want)
@@ -78,33 +82,33 @@ func take(f *os.File) (pid int, err error) {
 		return 0, nil
 	}
 	if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EACCES) {
-		return 0, fmt.Errorf("locking %s: %w", f.Name(), err)
+		return 0, fmt.Errorf("cannot lock %s: %w", f.Name(), err)
 	}
-	return asked(f)
+	return heldBy(f)
 }
 
-// holder is the process that has a lock; 0 when none has.
+// holder returns the process that holds a lock, and 0 if none does.
 func holder(path string) (pid int, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("opening dpkg's lock: %w", err)
+		return 0, fmt.Errorf("cannot open the lock of dpkg: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	return asked(f)
+	return heldBy(f)
 }
 
-func asked(f *os.File) (pid int, err error) {
+func heldBy(f *os.File) (pid int, err error) {
 	seen := unix.Flock_t{Type: unix.F_WRLCK}
 	if err := unix.FcntlFlock(f.Fd(), unix.F_GETLK, &seen); err != nil {
-		return 0, fmt.Errorf("asking for the lock %s: %w", f.Name(), err)
+		return 0, fmt.Errorf("cannot read the lock %s: %w", f.Name(), err)
 	}
 	if seen.Type == unix.F_UNLCK {
 		return 0, nil
 	}
-	if seen.Pid <= 0 { // A process of another PID namespace, or one that locks in another way.
+	if seen.Pid <= 0 { // in another PID namespace, or a lock of another kind
 		return -1, nil
 	}
 	return int(seen.Pid), nil
@@ -118,6 +122,7 @@ func (d deb) locked(ctx context.Context, pid int) error {
 			who += " (" + strings.TrimSpace(string(comm)) + ")"
 		}
 	}
-	return node.Transient("PackagesLocked", context.Cause(ctx), "wait until it has ended, or see what keeps it on the host",
+	return node.Transient("PackagesLocked", context.Cause(ctx),
+		"wait until it has ended; `fuser -v /var/lib/dpkg/lock-frontend` on the host shows it",
 		"dpkg is locked by %s", who)
 }

@@ -14,79 +14,80 @@ import (
 	"time"
 )
 
-// TestNodeIsKilledAgainAndAgain changes the machine that it runs on, so it asks to be told: REFIT_NODE_PACKAGES is a folder with the package files of the
-// target. It is compiled with `go test -c` and run in a node of a testbed cluster that was made with --install deb.
-func TestNodeIsKilledAgainAndAgain(t *testing.T) {
-	folder := os.Getenv("REFIT_NODE_PACKAGES")
-	if folder == "" {
+// TestNodeSurvivesRepeatedKills changes the packages of its machine, so it needs
+// REFIT_NODE_PACKAGES: a directory with the package files of the target. Compile it with `go test
+// -c` and run it in a node of a testbed cluster that was created with --install deb.
+func TestNodeSurvivesRepeatedKills(t *testing.T) {
+	dir := os.Getenv("REFIT_NODE_PACKAGES")
+	if dir == "" {
 		t.Skip("REFIT_NODE_PACKAGES is not set: this test changes the packages of its machine")
 	}
 	kills, _ := strconv.Atoi(os.Getenv("REFIT_TEST_KILLS"))
-	next, err := filepath.Glob(filepath.Join(folder, "*.deb"))
+	next, err := filepath.Glob(filepath.Join(dir, "*.deb"))
 	if err != nil || len(next) == 0 {
 		t.Fatal("no packages", err)
 	}
 	d := Deb().(deb)
 	d.fetch = os.Getenv("REFIT_NODE_FETCH") != ""
-	n := &nodeUnderTest{T: t, deb: d, next: next, dir: "/var/lib/refit-test-back"}
-	n.begin()
+	n := &nodeUnderTest{T: t, deb: d, next: next, dir: "/var/lib/refit-test-rollback"}
+	n.prepare()
 	for i := range kills {
 		n.killed(i)
 		if t.Failed() {
 			return
 		}
 	}
-	n.went(next, Options{Hold: n.held})
-	n.stands(n.after)
-	n.went(n.back, Options{Hold: n.held, Downgrade: true})
-	n.stands(n.before)
-	n.went(next, Options{Hold: n.held})
-	n.stands(n.after)
+	n.install(next, Options{Hold: n.held})
+	n.mustBeAt(n.after)
+	n.install(n.previous, Options{Hold: n.held, Downgrade: true})
+	n.mustBeAt(n.before)
+	n.install(next, Options{Hold: n.held})
+	n.mustBeAt(n.after)
 }
 
 type nodeUnderTest struct {
 	*testing.T
 	deb
-	next, back, names, held []string
-	before, after           map[string]string
-	dir                     string
-	torn                    int
+	next, previous, names, held []string
+	before, after               map[string]string
+	dir                         string
+	unfinished                  int
 }
 
-func (n *nodeUnderTest) begin() {
+func (n *nodeUnderTest) prepare() {
 	n.Helper()
 	archives, err := readArchives(n.Context(), n.next)
-	n.no(err)
+	n.must(err)
 	n.names, n.after = namesOf(archives), map[string]string{}
 	for _, a := range archives {
 		n.after[a.name] = a.version
 	}
 	n.before, err = n.Installed(n.Context(), n.names...)
-	n.no(err)
+	n.must(err)
 	n.held, err = n.Held(n.Context())
-	n.no(err)
+	n.must(err)
 	start := time.Now()
-	n.no(n.Prepare(n.Context(), n.dir, n.names))
+	n.must(n.Prepare(n.Context(), n.dir, n.names))
 	n.Logf("prepared %v in %v, held %v", n.before, time.Since(start), n.held)
-	n.back, err = Prepared(n.dir, n.names...)
-	n.no(err)
+	n.previous, err = Prepared(n.dir, n.names...)
+	n.must(err)
 }
 
-func (n *nodeUnderTest) no(err error) {
+func (n *nodeUnderTest) must(err error) {
 	n.Helper()
 	if err != nil {
 		n.Fatalf("%v\n%s", err, logOf(err))
 	}
 }
 
-func (n *nodeUnderTest) went(files []string, opts Options) {
+func (n *nodeUnderTest) install(files []string, opts Options) {
 	n.Helper()
 	start := time.Now()
-	n.no(n.Install(n.Context(), files, opts))
+	n.must(n.Install(n.Context(), files, opts))
 	n.Logf("installed %d packages in %v", len(files), time.Since(start))
 }
 
-// killed installs, kills dpkg with all that it started, mends, and goes on or back.
+// killed installs, kills dpkg with its children, configures, and continues or rolls back.
 func (n *nodeUnderTest) killed(round int) {
 	n.Helper()
 	done := make(chan error, 1)
@@ -98,44 +99,44 @@ func (n *nodeUnderTest) killed(round int) {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 	}
 	err := <-done
-	mended := n.Configure(n.Context(), n.names)
-	if mended != nil {
-		n.torn++
+	configured := n.Configure(n.Context(), n.names)
+	if configured != nil {
+		n.unfinished++
 	}
-	n.Logf("round %d: killed %v after %v (%v); mend: %v", round, found, delay, err, mended)
+	n.Logf("round %d: killed %v after %v (%v); configure: %v", round, found, delay, err, configured)
 	if round%2 == 0 {
-		n.went(n.next, Options{Hold: n.held})
-		n.stands(n.after)
+		n.install(n.next, Options{Hold: n.held})
+		n.mustBeAt(n.after)
 	}
-	n.went(n.back, Options{Hold: n.held, Downgrade: true})
-	n.stands(n.before)
+	n.install(n.previous, Options{Hold: n.held, Downgrade: true})
+	n.mustBeAt(n.before)
 }
 
-func (n *nodeUnderTest) stands(want map[string]string) {
+func (n *nodeUnderTest) mustBeAt(want map[string]string) {
 	n.Helper()
 	got, err := n.Installed(n.Context(), n.names...)
-	n.no(err)
+	n.must(err)
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		n.Errorf("installed: %v, want %v", got, want)
 	}
 	problems, err := n.Verify(n.Context(), n.names)
-	n.no(err)
+	n.must(err)
 	held, err := n.Held(n.Context())
-	n.no(err)
+	n.must(err)
 	all, err := n.list(n.Context())
-	n.no(err)
-	var torn []string
+	n.must(err)
+	var unfinished []string
 	for _, s := range all {
 		if s.unfinished() {
-			torn = append(torn, s.binary)
+			unfinished = append(unfinished, s.binary)
 		}
 	}
-	if len(problems)+len(torn) > 0 || !slices.Equal(held, n.held) {
-		n.Errorf("problems: %v, torn: %v, held: %v", problems, torn, held)
+	if len(problems)+len(unfinished) > 0 || !slices.Equal(held, n.held) {
+		n.Errorf("problems: %v, unfinished: %v, held: %v", problems, unfinished, held)
 	}
 }
 
-// children are the processes of a name that this process started.
+// children returns the processes of a name that this process started.
 func children(ctx context.Context, name string) []int {
 	var found []int
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")

@@ -30,11 +30,12 @@ func (h *host) activate(trigger string) {
 func (h *host) status(name string) string {
 	h.Helper()
 	found, err := h.states(h.Context(), name)
-	h.no(err)
+	h.must(err)
 	return found[name].status
 }
 
-// setStatus changes a package's entry in the dpkg database as an interrupted package manager leaves it.
+// setStatus changes a package's entry in the dpkg database as an interrupted package manager leaves
+// it.
 func (h *host) setStatus(name, from, to string) {
 	h.Helper()
 	before, entry, found := strings.Cut(h.database(), "Package: "+name+"\n")
@@ -46,15 +47,15 @@ func (h *host) setStatus(name, from, to string) {
 
 func TestBootTriggerOfAnotherPackageStaysPending(t *testing.T) {
 	for _, recorded := range []bool{false, true} {
-		h := newHostAlone(t)
+		h := newSerialHost(t)
 		h.install(h.bootTools(), h.pack("kubelet", "1"))
 		booted := h.read("/boot")
 		h.activate("update-initramfs")
-		if recorded { // in the database, and no longer in the file of triggers that dpkg has not read yet
-			h.no(h.dpkg(t.Context(), "", "--no-triggers", "--install", h.pack("other", "1")))
+		if recorded { // in dpkg's database, not only in triggers/Unincorp
+			h.must(h.dpkg(t.Context(), "", "--no-triggers", "--install", h.pack("other", "1")))
 		}
-		h.no(h.dpkg(t.Context(), "", "--no-triggers", "--unpack", h.pack("kubelet", "2")))
-		h.no(h.Configure(t.Context(), []string{"kubelet"}))
+		h.must(h.dpkg(t.Context(), "", "--no-triggers", "--unpack", h.pack("kubelet", "2")))
+		h.must(h.Configure(t.Context(), []string{"kubelet"}))
 		h.install(h.pack("kubelet", "3"))
 		if got := h.read("/boot"); got != booted {
 			t.Errorf("recorded %v: the trigger of initramfs-tools was processed: %q", recorded, got)
@@ -106,9 +107,9 @@ func TestTriggersOfOurOwnPackagesAreProcessed(t *testing.T) {
 func TestAnotherPackageIsNotConfigured(t *testing.T) {
 	h := newHost(t)
 	script := part{"postinst", "#!/bin/sh\ntouch $DPKG_ROOT/configured\n"}
-	h.no(h.dpkg(t.Context(), "", "--unpack", h.pack("linux-image", "1", script)))
-	h.no(h.dpkg(t.Context(), "", "--unpack", h.pack("kubelet", "1")))
-	h.no(h.Configure(t.Context(), []string{"kubelet"}))
+	h.must(h.dpkg(t.Context(), "", "--unpack", h.pack("linux-image", "1", script)))
+	h.must(h.dpkg(t.Context(), "", "--unpack", h.pack("kubelet", "1")))
+	h.must(h.Configure(t.Context(), []string{"kubelet"}))
 	h.install(h.pack("kubelet", "2"))
 	if _, err := os.Stat(filepath.Join(h.root, "configured")); err == nil {
 		t.Error("linux-image was configured")
@@ -126,7 +127,7 @@ func TestUnfinishedPackagesOfOthersAreRefusedBeforeTheFirstChange(t *testing.T) 
 		"triggers-pending": {"install ok installed", "install ok triggers-pending\nTriggers-Pending: update-initramfs", "dpkg --configure -a"},
 		"triggers-awaited": {"install ok installed", "install ok triggers-awaited\nTriggers-Awaited: elsewhere", "dpkg --configure -a"},
 	} {
-		h := newHostAlone(t)
+		h := newSerialHost(t)
 		h.install(h.bootTools(), h.pack("elsewhere", "1"), h.pack("kubelet", "1"))
 		h.setStatus("initramfs-tools", c.from, c.to)
 		before := h.database()
@@ -150,8 +151,8 @@ func TestUnfinishedPackagesOfOthersDoNotStopARollback(t *testing.T) {
 	h.install(h.bootTools(), h.pack("kubelet", "2"))
 	h.setStatus("initramfs-tools", "install ok installed", "install ok half-configured")
 	files, options := []string{h.pack("kubelet", "1")}, Options{Downgrade: true}
-	h.no(h.Check(t.Context(), files, options))
-	h.no(h.Install(t.Context(), files, options))
+	h.must(h.Check(t.Context(), files, options))
+	h.must(h.Install(t.Context(), files, options))
 	if got := h.status("kubelet") + " " + h.status("initramfs-tools"); got != "installed half-configured" {
 		t.Errorf("kubelet and initramfs-tools are %s", got)
 	}

@@ -15,16 +15,17 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// listName is the file that says which package files are the way back. It is written last, and makes Prepare harmless when it is repeated after Install.
+// listName is the file that lists the package files for a rollback. It is written last; with it, a
+// Prepare that is repeated after Install changes nothing.
 const listName = "prepared.json"
 
-// prepared is one package of the way back. A package that was not installed has no file.
+// prepared is one package of the list. A package that was not installed has no file.
 type prepared struct {
 	Version string `json:"version,omitempty"`
 	File    string `json:"file,omitempty"`
 }
 
-// Prepared are the files of these packages that Prepare left in dir: what Install is given on the way back.
+// Prepared returns the files of these packages that Prepare kept in dir: a rollback installs them.
 func Prepared(dir string, names ...string) ([]string, error) {
 	list, err := readList(dir)
 	if err != nil {
@@ -34,8 +35,9 @@ func Prepared(dir string, names ...string) ([]string, error) {
 	for _, name := range names {
 		p, known := list[name]
 		if !known {
-			return nil, node.HostBroken("NoWayBack", nil, "install the former version by hand, or go forward: say refit retry",
-				"no former version of package %s was kept", name)
+			return nil, node.HostBroken("NoRollbackPackage", nil,
+				"install the previous version with `apt-get install PACKAGE=VERSION`, or continue the upgrade with `refit retry`",
+				"the previous version of package %s was not kept", name)
 		}
 		if p.File != "" {
 			files = append(files, filepath.Join(dir, p.File))
@@ -44,7 +46,8 @@ func Prepared(dir string, names ...string) ([]string, error) {
 	return files, nil
 }
 
-// Prepare looks for the original file first, since it has more than an installed package: the unchanged configuration files.
+// Prepare prefers the original file, which has more than an installed package: the unchanged
+// configuration files.
 func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
 	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -57,7 +60,8 @@ func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
 	if err != nil {
 		return err
 	}
-	repository, cancel := context.WithTimeout(ctx, d.fetchWait) // For all of them: a host without a network must not wait for each.
+	// One timeout for all packages: an offline host must not wait for each.
+	repository, cancel := context.WithTimeout(ctx, d.fetchTimeout)
 	defer cancel()
 	for _, name := range names {
 		if p, done := list[name]; done && present(dir, p) {
@@ -65,8 +69,9 @@ func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
 		}
 		s := found[name]
 		if s.interrupted() {
-			return node.HostBroken(HalfInstalled, nil, "see dpkg --audit on the host, mend it, then say refit retry",
-				"package %s is not wholly installed: %s", name, s.status)
+			return node.HostBroken(HalfInstalled, nil,
+				"run `dpkg --configure -a` on the host (`dpkg --audit` lists unfinished packages), then run `refit retry`",
+				"package %s is %s", name, s.text())
 		}
 		p := prepared{}
 		if s.installed() {
@@ -88,19 +93,20 @@ func present(dir string, p prepared) bool {
 	return err == nil
 }
 
-// fileName is the name that apt gives such a file.
+// fileName is the name of the file in apt's cache.
 func fileName(name string, s state) string {
 	return fmt.Sprintf("%s_%s_%s.deb", name, strings.ReplaceAll(s.version, ":", "%3a"), s.arch)
 }
 
-// keep brings one package file to a path. Where somebody changed an installed file, the original is not what runs here, so what is there is packed.
+// keep writes one package file to a path. If an installed file was changed, the original package is
+// not what runs here, so keep repacks the installed files.
 func (d deb) keep(ctx, repository context.Context, path, name string, s state) error {
-	if d.named(ctx, path, name, s) {
-		return durable.SyncDir(filepath.Dir(path)) // The kill may have come before the directory was synced.
+	if d.matches(ctx, path, name, s) {
+		return durable.SyncDir(filepath.Dir(path)) // a kill can precede the first sync
 	}
 	work, err := os.MkdirTemp(filepath.Dir(path), ".prepare-")
 	if err != nil {
-		return fmt.Errorf("making a directory for the way back: %w", err)
+		return fmt.Errorf("cannot create a directory for the rollback packages: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }()
 	changed, err := d.changed(ctx, []string{name})
@@ -113,12 +119,12 @@ func (d deb) keep(ctx, repository context.Context, path, name string, s state) e
 	}
 	if ready == "" {
 		if ready, err = d.repack(ctx, work, name); err != nil {
-			return wrap(err, "packing the installed %s", name)
+			return wrap(err, "cannot repack the installed %s", name)
 		}
-		if !d.named(ctx, ready, name, s) {
+		if !d.matches(ctx, ready, name, s) {
 			return node.HostBroken("RepackFailed", nil,
-				"copy the package file of the installed version into /var/cache/apt/archives on the host, then say refit retry",
-				"the installed package %s could not be packed", name)
+				"copy the package file of the installed version to /var/cache/apt/archives on the host, then run `refit retry`",
+				"cannot repack the installed package %s", name)
 		}
 	}
 	err = durable.SyncFile(ready)
@@ -128,12 +134,13 @@ func (d deb) keep(ctx, repository context.Context, path, name string, s state) e
 	return durable.Explain(err, "keeping", path)
 }
 
-// original finds the file that the package was installed from: in apt's cache, else in a repository. Empty when there is none.
+// original returns the file that the package was installed from: in apt's cache, else from a
+// repository. It returns "" if there is none.
 func (d deb) original(ctx, repository context.Context, work, name string, s state) string {
 	cached := filepath.Join(d.archives, fileName(name, s))
-	if d.is(ctx, cached, name, s) {
+	if d.sameBuild(ctx, cached, name, s) {
 		copied := filepath.Join(work, fileName(name, s))
-		if copyFile(cached, copied) == nil && d.is(ctx, copied, name, s) {
+		if copyFile(cached, copied) == nil && d.sameBuild(ctx, copied, name, s) {
 			return copied
 		}
 	}
@@ -153,27 +160,27 @@ func (d deb) original(ctx, repository context.Context, work, name string, s stat
 	}
 	found, _ := filepath.Glob(filepath.Join(work, "*.deb"))
 	for _, file := range found {
-		if d.is(ctx, file, name, s) {
+		if d.sameBuild(ctx, file, name, s) {
 			return file
 		}
 	}
 	return ""
 }
 
-// named says that a file is a package of exactly this name, version and architecture.
-func (deb) named(ctx context.Context, path, name string, s state) bool {
+// matches reports whether a file is a package of exactly this name, version and architecture.
+func (deb) matches(ctx context.Context, path, name string, s state) bool {
 	a, err := readArchive(ctx, path)
 	return err == nil && a.name == name && a.version == s.version && a.arch == s.arch
 }
 
-// is says that it also has those files that are installed: a version can be built twice.
-func (d deb) is(ctx context.Context, path, name string, s state) bool {
-	if !d.named(ctx, path, name, s) {
+// sameBuild reports whether the package also has the installed files: a version can be built twice.
+func (d deb) sameBuild(ctx context.Context, path, name string, s state) bool {
+	if !d.matches(ctx, path, name, s) {
 		return false
 	}
 	theirs, err := output(exec.CommandContext(ctx, "dpkg-deb", "--info", path, "md5sums"))
 	if err != nil {
-		return exitCode(err) > 0 // It has none, so there is nothing to compare.
+		return exitCode(err) > 0 // it has none, so there is nothing to compare
 	}
 	ours, err := d.query(ctx, "--control-show", name, "md5sums")
 	return err != nil || slices.Equal(sums(theirs), sums(ours))
@@ -187,15 +194,15 @@ func sums(text string) []string {
 
 func readList(dir string) (map[string]prepared, error) {
 	list := map[string]prepared{}
-	text, err := os.ReadFile(filepath.Join(dir, listName)) // The agent's own directory.
+	text, err := os.ReadFile(filepath.Join(dir, listName)) // in the agent's own directory
 	if errors.Is(err, os.ErrNotExist) {
 		return list, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what was prepared for the way back: %w", err)
+		return nil, fmt.Errorf("cannot read the list of rollback packages: %w", err)
 	}
 	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("reading what was prepared for the way back: %w", err)
+		return nil, fmt.Errorf("cannot read the list of rollback packages: %w", err)
 	}
 	return list, nil
 }
@@ -203,7 +210,7 @@ func readList(dir string) (map[string]prepared, error) {
 func writeList(dir string, list map[string]prepared) error {
 	text, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
-		return fmt.Errorf("writing what was prepared for the way back: %w", err)
+		return fmt.Errorf("cannot write the list of rollback packages: %w", err)
 	}
 	return durable.WriteFile(filepath.Join(dir, listName), text, 0o600)
 }

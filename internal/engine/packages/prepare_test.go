@@ -9,66 +9,67 @@ import (
 	"testing"
 )
 
-// wayBack prepares that of kubelet and returns the file.
-func (h *host) wayBack() string {
+// prepared prepares a rollback of the kubelet and returns the file.
+func (h *host) prepared() string {
 	h.Helper()
-	dir, name := filepath.Join(h.TempDir(), "back"), "kubelet"
-	h.no(h.Prepare(h.Context(), dir, []string{name}))
+	dir, name := filepath.Join(h.TempDir(), "rollback"), "kubelet"
+	h.must(h.Prepare(h.Context(), dir, []string{name}))
 	files, err := Prepared(dir, name)
-	h.no(err)
+	h.must(err)
 	if len(files) != 1 {
 		h.Fatalf("files: %v", files)
 	}
 	return files[0]
 }
 
-func TestRepackedPackageBringsTheHostBack(t *testing.T) {
+func TestRollbackToARepackedPackage(t *testing.T) {
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1:1.35.4-1.1", part{"postinst", "#!/bin/sh\necho $1 $2 >> $DPKG_ROOT/ran\n"}))
-	h.no(os.Remove(filepath.Join(h.root, "lib/systemd/system/kubelet.service"))) // as path-exclude would
-	h.no(os.Chmod(filepath.Join(h.root, "usr/bin/kubelet"), 0o750|os.ModeSetuid))
-	back := h.wayBack()
-	if want := "kubelet_1%3a1.35.4-1.1_all.deb"; filepath.Base(back) != want {
-		t.Errorf("the file is %s", back)
+	// As path-exclude would.
+	h.must(os.Remove(filepath.Join(h.root, "lib/systemd/system/kubelet.service")))
+	h.must(os.Chmod(filepath.Join(h.root, "usr/bin/kubelet"), 0o750|os.ModeSetuid))
+	previous := h.prepared()
+	if want := "kubelet_1%3a1.35.4-1.1_all.deb"; filepath.Base(previous) != want {
+		t.Errorf("the file is %s", previous)
 	}
-	if listed, err := output(exec.CommandContext(t.Context(), "dpkg-deb", "--contents", back)); err != nil || !strings.Contains(listed, "drwxr-x---") {
+	if listed, err := output(exec.CommandContext(t.Context(), "dpkg-deb", "--contents", previous)); err != nil || !strings.Contains(listed, "drwxr-x---") {
 		t.Errorf("the directory's mode is not kept: %v\n%s", err, listed)
 	}
 	h.install(h.pack("kubelet", "1:1.36.3-1.1"))
-	h.no(h.Install(t.Context(), []string{back}, Options{Downgrade: true}))
+	h.must(h.Install(t.Context(), []string{previous}, Options{Downgrade: true}))
 	h.at(map[string]string{"kubelet": "1:1.35.4-1.1"})
 	if got := h.read("/usr/bin/kubelet"); !strings.Contains(got, "1.35.4") {
-		t.Errorf("the program is %q", got)
+		t.Errorf("the binary is %q", got)
 	}
 	info, err := os.Stat(filepath.Join(h.root, "usr/bin/kubelet"))
-	h.no(err)
+	h.must(err)
 	if info.Mode() != 0o750|os.ModeSetuid {
 		t.Errorf("mode %v", info.Mode())
 	}
 	if target, _ := os.Readlink(filepath.Join(h.root, "usr/bin/kubelet-link")); target != "kubelet" {
-		t.Errorf("the link goes to %q", target)
+		t.Errorf("the link points to %q", target)
 	}
 	if got := h.read("/ran"); !strings.Contains(got, "configure 1:1.36.3-1.1") {
 		t.Errorf("the repacked script did not run: %q", got)
 	}
 	if got := h.read("/etc/kubelet.conf"); got != "version 1:1.35.4-1.1\n" {
-		t.Errorf("an unchanged configuration file did not go back: %q", got)
+		t.Errorf("the configuration is %q", got)
 	}
 }
 
-// Were the changed text packed as the package's own, the third version would overwrite it.
-func TestChangedConfigurationSurvivesTheWayBackAndTheNextUpgrade(t *testing.T) {
+// If the changed text were packed as the package's own, the third version would overwrite it.
+func TestChangedConfigurationSurvivesRollbackAndNextUpgrade(t *testing.T) {
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1"))
 	h.write(filepath.Join(h.root, "etc/kubelet.conf"), "mine\n")
-	back := h.wayBack()
+	previous := h.prepared()
 	h.install(h.pack("kubelet", "2"))
 	h.write(filepath.Join(h.root, "etc/kubelet.conf"), "mine, later\n")
-	h.no(h.Install(t.Context(), []string{back}, Options{Downgrade: true}))
+	h.must(h.Install(t.Context(), []string{previous}, Options{Downgrade: true}))
 	h.at(map[string]string{"kubelet": "1"})
 	h.install(h.pack("kubelet", "3"))
 	if got := h.read("/etc/kubelet.conf"); got != "mine, later\n" {
-		t.Errorf("the configuration became %q", got)
+		t.Errorf("the configuration is %q", got)
 	}
 }
 
@@ -76,53 +77,53 @@ func TestOriginalIsTakenFromTheCache(t *testing.T) {
 	h := newHost(t)
 	file := h.pack("kubelet", "1")
 	h.install(file)
-	h.no(copyFile(file, filepath.Join(h.archives, filepath.Base(file))))
-	back := h.wayBack()
+	h.must(copyFile(file, filepath.Join(h.archives, filepath.Base(file))))
+	previous := h.prepared()
 	want, err := os.ReadFile(file)
-	h.no(err)
-	if got, _ := os.ReadFile(back); !bytes.Equal(got, want) {
-		t.Error("the way back is not the original file")
+	h.must(err)
+	if got, _ := os.ReadFile(previous); !bytes.Equal(got, want) {
+		t.Error("the kept file is not the original one")
 	}
 }
 
-func TestCachedFileOfTheSameVersionWithOtherContent(t *testing.T) {
+func TestCachedFileOfAnotherBuildIsIgnored(t *testing.T) {
 	h := newHost(t)
 	sums := part{"md5sums", "d41d8cd98f00b204e9800998ecf8427e  usr/share/kubelet/x\n"}
 	h.install(h.pack("kubelet", "1", sums, part{"/usr/share/kubelet/x", ""}))
 	other := h.pack("kubelet", "1", part{"md5sums", "00000000000000000000000000000000  usr/bin/kubelet\n"}, part{"/usr/bin/kubelet", "other"})
-	h.no(copyFile(other, filepath.Join(h.archives, filepath.Base(other))))
-	back := h.wayBack()
+	h.must(copyFile(other, filepath.Join(h.archives, filepath.Base(other))))
+	previous := h.prepared()
 	h.install(h.pack("kubelet", "2"))
-	h.no(h.Install(t.Context(), []string{back}, Options{Downgrade: true}))
+	h.must(h.Install(t.Context(), []string{previous}, Options{Downgrade: true}))
 	if got := h.read("/usr/bin/kubelet"); got == "other" {
-		t.Error("the way back brought a file that was never here")
+		t.Error("the rollback installed a file that was never on this host")
 	}
 }
 
-func TestProgramThatSomebodyReplacedComesBackAsItWas(t *testing.T) {
+func TestRollbackRestoresAReplacedBinary(t *testing.T) {
 	h := newHost(t)
 	file := h.pack("kubelet", "1")
 	h.install(file)
-	h.no(copyFile(file, filepath.Join(h.archives, filepath.Base(file))))
+	h.must(copyFile(file, filepath.Join(h.archives, filepath.Base(file))))
 	h.write(filepath.Join(h.root, "usr/bin/kubelet"), "hotfix")
-	back := h.wayBack()
+	previous := h.prepared()
 	h.install(h.pack("kubelet", "2"))
-	h.no(h.Install(t.Context(), []string{back}, Options{Downgrade: true}))
+	h.must(h.Install(t.Context(), []string{previous}, Options{Downgrade: true}))
 	if got := h.read("/usr/bin/kubelet"); got != "hotfix" {
-		t.Errorf("the program is %q", got)
+		t.Errorf("the binary is %q", got)
 	}
 }
 
-// The agent was killed after Install and prepares again: what it finds installed then is not the way back.
-func TestPrepareAfterInstallKeepsTheWayBack(t *testing.T) {
+// The agent was killed after Install and prepares again: the installed version is then the new one.
+func TestPrepareAfterInstallKeepsThePreviousVersion(t *testing.T) {
 	h := newHost(t)
-	dir := filepath.Join(t.TempDir(), "back")
+	dir := filepath.Join(t.TempDir(), "rollback")
 	h.install(h.pack("kubelet", "1"))
-	h.no(h.Prepare(t.Context(), dir, []string{"kubelet", "absent"}))
+	h.must(h.Prepare(t.Context(), dir, []string{"kubelet", "absent"}))
 	h.install(h.pack("kubelet", "2"), h.pack("absent", "2"))
-	h.no(h.Prepare(t.Context(), dir, []string{"kubelet", "absent"}))
+	h.must(h.Prepare(t.Context(), dir, []string{"kubelet", "absent"}))
 	files, err := Prepared(dir, "kubelet", "absent")
-	h.no(err)
+	h.must(err)
 	if len(files) != 1 || filepath.Base(files[0]) != "kubelet_1_all.deb" {
 		t.Errorf("files: %v", files)
 	}
@@ -131,14 +132,14 @@ func TestPrepareAfterInstallKeepsTheWayBack(t *testing.T) {
 	}
 }
 
-func TestUnpreparedPackageHasNoWayBack(t *testing.T) {
+func TestPreparedRefusesAnUnpreparedPackage(t *testing.T) {
 	_, err := Prepared(t.TempDir(), "kubelet")
-	if got := reason(t, err); got != "NoWayBack" {
+	if got := reason(t, err); got != "NoRollbackPackage" {
 		t.Errorf("reason %s", got)
 	}
 }
 
-func TestDivertedFileIsPackedFromWhereItLies(t *testing.T) {
+func TestDivertedFileIsRepackedFromItsLocation(t *testing.T) {
 	h := newHost(t)
 	h.install(h.pack("kubelet", "1"))
 	cmd := exec.CommandContext(t.Context(), "dpkg-divert", "--admindir="+h.admin, "--instdir="+h.root, "--local", "--rename", "--divert", "/usr/bin/kubelet.real", "--add", "/usr/bin/kubelet")
@@ -146,11 +147,11 @@ func TestDivertedFileIsPackedFromWhereItLies(t *testing.T) {
 		t.Skipf("dpkg-divert: %v: %s", err, out)
 	}
 	h.write(filepath.Join(h.root, "usr/bin/kubelet"), "wrapper")
-	back := h.wayBack()
+	previous := h.prepared()
 	h.install(h.pack("kubelet", "2"))
-	h.no(h.Install(t.Context(), []string{back}, Options{Downgrade: true}))
+	h.must(h.Install(t.Context(), []string{previous}, Options{Downgrade: true}))
 	if got := h.read("/usr/bin/kubelet.real"); !strings.Contains(got, "echo 1") {
-		t.Errorf("the program is %q", got)
+		t.Errorf("the binary is %q", got)
 	}
 	if got := h.read("/usr/bin/kubelet"); got != "wrapper" {
 		t.Errorf("the wrapper is %q", got)

@@ -13,16 +13,18 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// grace is how long dpkg may go on after the agent was told to stop. It is better to let it end than to mend afterwards.
-const grace = 30 * time.Second
+// stopTimeout is how long dpkg may run after the agent received a signal: a finished dpkg needs no
+// fix afterwards.
+const stopTimeout = 30 * time.Second
 
-// maxTail bounds what of an output is kept for a person.
+// maxTail bounds the output that a failure keeps.
 const maxTail = 4 << 10
 
-// environment is the same for every program, whatever the agent was started with.
+// environment is the same for every process, whatever the agent was started with.
 //
-// SYSTEMD_OFFLINE makes systemctl ignore what a package's scripts ask of it (start, stop, restart, daemon-reload), while enable still works on files: services
-// are the agent's own steps. Unlike a policy-rc.d it cannot be left behind.
+// With SYSTEMD_OFFLINE, systemctl ignores start, stop, restart and daemon-reload in maintainer
+// scripts, while enable still works on files: the agent's own steps control services. Unlike a
+// policy-rc.d, a kill cannot leave it behind.
 func environment(more ...string) []string {
 	return append([]string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -35,13 +37,14 @@ func (d deb) query(ctx context.Context, args ...string) (string, error) {
 	return output(exec.CommandContext(ctx, "dpkg-query", append([]string{"--admindir=" + d.admin}, args...)...))
 }
 
-// dpkg runs dpkg itself. The caller holds the lock.
+// dpkg runs dpkg. The caller holds the lock.
 func (d deb) dpkg(ctx context.Context, stdin string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "dpkg", append(append([]string{}, d.flags...), args...)...)
 	cmd.Env = environment("DPKG_FRONTEND_LOCKED=true")
-	cmd.Cancel = func() error { return nil } // Only WaitDelay ends it.
-	cmd.WaitDelay = grace
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // A signal to the agent's group is not one to dpkg.
+	cmd.Cancel = func() error { return nil } // only WaitDelay ends it
+	cmd.WaitDelay = stopTimeout
+	// Signals to the agent's process group do not reach dpkg.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if stdin != "" {
 		cmd.Stdin = strings.NewReader(stdin)
 	}
@@ -53,7 +56,8 @@ func (d deb) dpkg(ctx context.Context, stdin string, args ...string) error {
 	return nil
 }
 
-// output runs a program that changes nothing outside of our own directories, and returns what it says.
+// output returns the standard output of a process that changes nothing outside of Refit's own
+// directories.
 func output(cmd *exec.Cmd) (string, error) {
 	if cmd.Env == nil {
 		cmd.Env = environment()
@@ -68,7 +72,7 @@ func output(cmd *exec.Cmd) (string, error) {
 	return out.String(), nil
 }
 
-// failedRun is a program that did not succeed, with the end of what it said.
+// failedRun is the error of a process, with the end of its output.
 type failedRun struct {
 	err error
 	log string
@@ -84,7 +88,7 @@ func (f *failedRun) Error() string {
 
 func (f *failedRun) Unwrap() error { return f.err }
 
-// exitCode is that of a program that ran and failed; -1 for every other error.
+// exitCode returns the exit code of a process that failed, and -1 for every other error.
 func exitCode(err error) int {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
@@ -99,7 +103,7 @@ func logOf(err error) string {
 	return ""
 }
 
-// wrap says what was being done. A failure that is told for a person already stays so.
+// wrap adds what failed. A node.Failure already has it, and a remedy.
 func wrap(err error, format string, args ...any) error {
 	if _, ok := errors.AsType[*node.Failure](err); ok {
 		return err
@@ -118,7 +122,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastOf is the end of a text.
+// lastOf returns the end of a text.
 func lastOf(text string) string {
 	var t tail
 	_, _ = t.Write([]byte(text))

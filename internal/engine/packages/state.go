@@ -74,7 +74,8 @@ func (d deb) list(ctx context.Context, names ...string) ([]state, error) {
 	return all, nil
 }
 
-// states returns the entries of the names by name. Of several architectures, an installed one counts.
+// states returns the entries of the names by name. Of several architectures, an installed one
+// counts.
 func (d deb) states(ctx context.Context, names ...string) (map[string]state, error) {
 	if len(names) == 0 {
 		return nil, nil // never those of all packages

@@ -7,51 +7,53 @@ import (
 	"strings"
 )
 
-// unneeded are folders whose files small hosts leave out by dpkg's path-exclude, which dpkg then calls missing.
-var unneeded = []string{"/usr/share/doc/", "/usr/share/man/", "/usr/share/info/", "/usr/share/locale/", "/usr/share/lintian/"}
+// excludable are directories that small hosts exclude with dpkg's path-exclude. dpkg --verify
+// reports their files as missing.
+var excludable = []string{"/usr/share/doc/", "/usr/share/man/", "/usr/share/info/", "/usr/share/locale/", "/usr/share/lintian/"}
 
-// Verify has the packages' state, and what dpkg --verify sees of their files.
+// Verify checks the state of the packages, and their files with dpkg --verify.
 func (d deb) Verify(ctx context.Context, names []string) ([]string, error) {
 	found, err := d.states(ctx, names...)
 	if err != nil {
 		return nil, err
 	}
-	var problems, whole []string
+	var problems, installed []string
 	for _, name := range names {
 		s, known := found[name]
 		switch {
 		case known && s.installed():
-			whole = append(whole, name)
+			installed = append(installed, name)
 		case known && s.interrupted():
 			problems = append(problems, fmt.Sprintf("%s is %s", name, s.text()))
 		default:
 			problems = append(problems, name+" is not installed")
 		}
 	}
-	if len(whole) == 0 {
+	if len(installed) == 0 {
 		return problems, nil
 	}
-	changed, err := d.changed(ctx, whole)
+	changed, err := d.changed(ctx, installed)
 	return append(problems, changed...), err
 }
 
-// changed are the files that are not as their package brought them.
+// changed returns the files that differ from their packages.
 func (d deb) changed(ctx context.Context, names []string) ([]string, error) {
 	out, err := output(exec.CommandContext(ctx, "dpkg", append(append(append([]string{}, d.flags...), "--verify"), names...)...))
 	if err != nil && exitCode(err) != 1 {
-		return nil, wrap(err, "asking dpkg whether the files are as they were installed")
+		return nil, wrap(err, "cannot verify the files of packages")
 	}
 	var problems []string
 	for line := range strings.Lines(out) {
-		if what, path, counts := readVerified(line); counts {
-			problems = append(problems, path+" "+what)
+		if problem, path, counts := parseVerified(line); counts {
+			problems = append(problems, path+" "+problem)
 		}
 	}
 	return problems, nil
 }
 
-// readVerified reads one line: `??5??????   /path` or `missing   c /path`.
-func readVerified(line string) (what, path string, counts bool) {
+// parseVerified parses one line: `??5??????   /path` or `missing   c /path`. Configuration files
+// (c) and excludable ones do not count.
+func parseVerified(line string) (problem, path string, counts bool) {
 	line = strings.TrimSpace(line)
 	at := strings.IndexByte(line, '/')
 	if at < 0 {
@@ -62,7 +64,7 @@ func readVerified(line string) (what, path string, counts bool) {
 		return "", "", false
 	}
 	path = line[at:]
-	for _, prefix := range unneeded {
+	for _, prefix := range excludable {
 		if fields[0] == "missing" && strings.HasPrefix(path+"/", prefix) {
 			return "", "", false
 		}
