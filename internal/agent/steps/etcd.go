@@ -165,7 +165,7 @@ func (h *Host) mayGoBack(ctx context.Context, old []byte) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if local, err := client.Local(ctx); err == nil {
-		return etcd.MayLower(local, was.Version())
+		return etcd.CanDowngrade(local, was.Version())
 	}
 	// It cannot be asked. If it never answered at its new version, it never raised anything.
 	return !exists(h.path(seenFile))
@@ -202,7 +202,7 @@ func (h *Host) etcd(ctx context.Context) (*etcd.Client, etcd.Proof, error) {
 	if now, err := host.Digest(manifest(kubeadm.Etcd)); h.readJSON("etcd-members.json", &proof.Members) != nil || (err == nil && now == digestOf(text)) {
 		members, err := client.Members(ctx)
 		if err != nil {
-			away := node.Transient("EtcdAway", err, "see that etcd has a quorum, then refit retry", "etcd does not answer")
+			away := node.Transient("EtcdUnreachable", err, "see that etcd has a quorum, then refit retry", "etcd does not answer")
 			return nil, proof, errors.Join(away, client.Close())
 		}
 		proof.Members = len(members)

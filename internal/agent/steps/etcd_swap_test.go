@@ -157,7 +157,7 @@ func TestAPIServerRunsWhileAResumedSwapWaitsForEtcd(t *testing.T) {
 			if point == "swap-etcd:after" {
 				etcd = host.New
 			}
-			f.fail["dial"] = node.Transient("EtcdAway", nil, "-", "no quorum")
+			f.fail["dial"] = node.Transient("EtcdUnreachable", nil, "-", "no quorum")
 			if err := f.run(t.Context()); err == nil {
 				t.Error("the step succeeded without etcd")
 			}

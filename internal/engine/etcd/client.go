@@ -14,41 +14,43 @@ import (
 	grpcstatus "google.golang.org/grpc/status"
 )
 
-// A member that is well answers within milliseconds.
+// A healthy member answers within milliseconds.
 const (
-	askTimeout  = 5 * time.Second
-	dialTimeout = 3 * time.Second
-	// quickly is how soon a connection is tried again. The library's own default goes up to two minutes, which would be most of an upgrade's time.
-	quickly     = 500 * time.Millisecond
-	maxResponse = 8 << 20
+	requestTimeout = 5 * time.Second
+	dialTimeout    = 3 * time.Second
+	// reconnectInterval is the longest time between two attempts to connect. The default of the
+	// library goes up to two minutes, which would be most of an upgrade.
+	reconnectInterval = 500 * time.Millisecond
+	maxResponse       = 8 << 20
 )
 
-// Client asks the member on this host. It connects when it asks, and again when the connection broke.
+// Client is a client of the member on this host. It connects with the first request, and again
+// after the connection broke.
 type Client struct {
 	config Config
 	tls    *tls.Config
 	local  *clientv3.Client
-	// patience is how long a member may take to answer.
-	patience time.Duration
+	// timeout bounds a request to one member.
+	timeout time.Duration
 }
 
-// Dial makes a client. It asks nothing yet, so it also works while the member is away.
+// Dial returns a client. It sends no request, so it succeeds while the member is down.
 func Dial(config Config) (*Client, error) {
 	if len(config.Endpoints) == 0 {
-		return nil, errors.New("no endpoint of etcd is given")
+		return nil, errors.New("cannot connect to etcd: no endpoint")
 	}
 	secured, err := config.tlsConfig()
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{config: config, tls: secured, patience: askTimeout}
+	c := &Client{config: config, tls: secured, timeout: requestTimeout}
 	if c.local, err = c.connect(config.Endpoints); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (c *Client) Close() error { return c.local.Close() }
 
 func (c *Client) connect(endpoints []string) (*clientv3.Client, error) {
@@ -56,37 +58,40 @@ func (c *Client) connect(endpoints []string) (*clientv3.Client, error) {
 		Endpoints: endpoints, TLS: c.tls,
 		DialTimeout: dialTimeout, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: dialTimeout,
 		MaxCallRecvMsgSize: maxResponse, MaxUnaryRetries: 1,
-		// What went wrong is in the errors. By default the library also writes to standard error, in a format of its own.
+		// The errors have it all. By default the library also logs to standard error, in a format
+		// of its own.
 		Logger: clientv3.NewCtxClient(context.Background()).GetLogger(),
 		DialOptions: []grpc.DialOption{
 			grpc.WithConnectParams(grpc.ConnectParams{
-				Backoff:           backoff.Config{BaseDelay: quickly / 5, Multiplier: 1.6, Jitter: 0.2, MaxDelay: quickly},
+				Backoff:           backoff.Config{BaseDelay: reconnectInterval / 5, Multiplier: 1.6, Jitter: 0.2, MaxDelay: reconnectInterval},
 				MinConnectTimeout: dialTimeout,
 			}),
-			grpc.WithChainUnaryInterceptor(failSoon),
+			grpc.WithChainUnaryInterceptor(failFast),
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("connecting to etcd: %w", err)
+		return nil, fmt.Errorf("cannot connect to etcd: %w", err)
 	}
 	return made, nil
 }
 
-// failSoon says why a member cannot be reached. The library's default waits for it until the time is over, and then says only that. What is known of a
-// connection can be as old as it takes until it is tried again, so a failure counts after that. Everything that is asked here can be asked twice.
-func failSoon(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, options ...grpc.CallOption) error {
+// failFast returns why a member is unreachable. The default of the library waits until the
+// deadline, and then returns only that. The state of a connection can be as old as
+// reconnectInterval, so an error counts only after that. Every request of this package can be
+// repeated.
+func failFast(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	options = append(options, grpc.WaitForReady(false))
-	for began := time.Now(); ; {
+	for start := time.Now(); ; {
 		err := next(ctx, method, request, reply, conn, options...)
-		if grpcstatus.Code(err) != codes.Unavailable || time.Since(began) > 2*quickly || wait(ctx, quickly/5) != nil {
+		if grpcstatus.Code(err) != codes.Unavailable || time.Since(start) > 2*reconnectInterval || wait(ctx, reconnectInterval/5) != nil {
 			return err
 		}
 	}
 }
 
-// wait returns after a while, or with the context's error.
-func wait(ctx context.Context, while time.Duration) error {
-	timer := time.NewTimer(while)
+// wait returns after a time, or with the error of the context.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -13,15 +13,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Config is where a member answers, and the files with which a client shows who it is. Without files the connection is not encrypted.
+// Config has the address of a member, and the files of the client certificate. Without files the
+// connection is not encrypted.
 type Config struct {
 	Endpoints     []string
 	CA, Cert, Key string
-	// HTTP is where the member answers plain HTTP requests, if that is elsewhere.
+	// HTTP is the address for plain HTTP requests, if it is another one.
 	HTTP string
 }
 
-// manifest is what we read of a static pod.
+// manifest has the fields of a static pod that are read here.
 type manifest struct {
 	Spec struct {
 		Containers []struct {
@@ -37,11 +38,11 @@ type manifest struct {
 	}
 }
 
-// ConfigFromManifest finds out from etcd's own static pod how its member is asked from the same host.
+// ConfigFromManifest returns the configuration for the member on this host from its static pod.
 func ConfigFromManifest(text []byte) (Config, error) {
 	var pod manifest
 	if err := yaml.Unmarshal(text, &pod); err != nil {
-		return Config{}, fmt.Errorf("reading the static pod of etcd: %w", err)
+		return Config{}, fmt.Errorf("cannot parse the static pod of etcd: %w", err)
 	}
 	for _, c := range pod.Spec.Containers {
 		flags := flagsOf(append(c.Command, c.Args...))
@@ -61,7 +62,7 @@ func ConfigFromManifest(text []byte) (Config, error) {
 		}
 		return configFromFlags(flags, onHost)
 	}
-	return Config{}, errors.New("no container of the static pod is etcd")
+	return Config{}, errors.New("cannot find etcd in its static pod: no such container")
 }
 
 func flagsOf(args []string) map[string]string {
@@ -77,12 +78,12 @@ func flagsOf(args []string) map[string]string {
 func configFromFlags(flags map[string]string, onHost func(string) string) (Config, error) {
 	local, err := nearest(flags["listen-client-urls"])
 	if err != nil {
-		return Config{}, fmt.Errorf("reading listen-client-urls of etcd: %w", err)
+		return Config{}, fmt.Errorf("cannot parse listen-client-urls of etcd: %w", err)
 	}
 	config := Config{Endpoints: []string{local}}
 	if other := flags["listen-client-http-urls"]; other != "" {
 		if config.HTTP, err = nearest(other); err != nil {
-			return Config{}, fmt.Errorf("reading listen-client-http-urls of etcd: %w", err)
+			return Config{}, fmt.Errorf("cannot parse listen-client-http-urls of etcd: %w", err)
 		}
 	}
 	if !strings.HasPrefix(local, "https://") {
@@ -90,9 +91,10 @@ func configFromFlags(flags map[string]string, onHost func(string) string) (Confi
 	}
 	config.CA, config.Cert, config.Key = onHost(flags["trusted-ca-file"]), onHost(flags["cert-file"]), onHost(flags["key-file"])
 	if config.CA == "" || config.Cert == "" || config.Key == "" {
-		return Config{}, errors.New("the static pod of etcd names no CA, certificate or key")
+		return Config{}, errors.New("cannot find the CA, certificate or key in the static pod of etcd")
 	}
-	// kubeadm makes a certificate for clients. Where somebody else made them, the member's own usually serves.
+	// kubeadm creates a certificate for clients. Without it, the certificate of the member usually
+	// works.
 	client := path.Join(path.Dir(config.CA), "healthcheck-client")
 	if exists(client+".crt") && exists(client+".key") {
 		config.Cert, config.Key = client+".crt", client+".key"
@@ -100,7 +102,8 @@ func configFromFlags(flags map[string]string, onHost func(string) string) (Confi
 	return config, nil
 }
 
-// nearest is that of some URLs which is surely on this host: loopback before others, and for one that listens everywhere, loopback.
+// nearest returns a URL on this host: loopback before others, and loopback for a member that
+// listens on all addresses.
 func nearest(list string) (string, error) {
 	var first string
 	for raw := range strings.SplitSeq(list, ",") {
@@ -109,7 +112,7 @@ func nearest(list string) (string, error) {
 			return "", err
 		}
 		if (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" {
-			return "", fmt.Errorf("%q is no address of a client", raw)
+			return "", fmt.Errorf("%q is not a client URL", raw)
 		}
 		ip := net.ParseIP(u.Hostname())
 		switch {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// manifestOf is a static pod as kubeadm writes it, with its certificates in a directory.
+// manifestOf returns a static pod as kubeadm writes it, with its certificates in a directory.
 func manifestOf(pki, urls string, more ...string) []byte {
 	flags := append([]string{
 		"--listen-client-urls=" + urls, "--trusted-ca-file=/etc/kubernetes/pki/etcd/ca.crt",
@@ -42,10 +42,10 @@ func TestConfigFromManifest(t *testing.T) {
 		"as kubeadm writes it":      {"https://127.0.0.1:2379,https://10.0.0.1:2379", nil, "https://127.0.0.1:2379", ""},
 		"loopback is not the first": {"https://10.0.0.1:2379,https://127.0.0.1:2379", nil, "https://127.0.0.1:2379", ""},
 		"only another address":      {"https://10.0.0.1:2379", nil, "https://10.0.0.1:2379", ""},
-		"everywhere":                {"https://0.0.0.0:2379", nil, "https://127.0.0.1:2379", ""},
-		"everywhere, IPv6":          {"https://[::]:2379", nil, "https://[::1]:2379", ""},
+		"all addresses":             {"https://0.0.0.0:2379", nil, "https://127.0.0.1:2379", ""},
+		"all addresses, IPv6":       {"https://[::]:2379", nil, "https://[::1]:2379", ""},
 		"IPv6":                      {"https://[::1]:2379,https://[fd00::1]:2379", nil, "https://[::1]:2379", ""},
-		"HTTP is elsewhere":         {"https://127.0.0.1:2379", []string{"--listen-client-http-urls=https://127.0.0.1:2378"}, "https://127.0.0.1:2379", "https://127.0.0.1:2378"},
+		"another address for HTTP":  {"https://127.0.0.1:2379", []string{"--listen-client-http-urls=https://127.0.0.1:2378"}, "https://127.0.0.1:2379", "https://127.0.0.1:2378"},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			pki := t.TempDir()
@@ -58,23 +58,23 @@ func TestConfigFromManifest(t *testing.T) {
 				must(t, os.WriteFile(filepath.Join(pki, name), nil, 0o600))
 			}
 			if config, err = ConfigFromManifest(manifestOf(pki, tt.urls, tt.more...)); err != nil || config.Cert != pki+"/healthcheck-client.crt" || config.Key != pki+"/healthcheck-client.key" {
-				t.Errorf("with a certificate for clients: %+v (%v)", config, err)
+				t.Errorf("with a client certificate: %+v (%v)", config, err)
 			}
 		})
 	}
 }
 
-func TestConfigFromAManifestThatSaysNothing(t *testing.T) {
+func TestConfigFromAnInvalidManifest(t *testing.T) {
 	for situation, text := range map[string]string{
-		"no YAML":       "{",
-		"another pod":   "spec: {containers: [{name: web, command: [nginx]}]}",
-		"no addresses":  "spec: {containers: [{name: etcd, command: [etcd]}]}",
-		"no address":    string(manifestOf("/pki", "unix://x")),
-		"no CA":         "spec: {containers: [{name: etcd, command: [etcd, --listen-client-urls=https://127.0.0.1:2379]}]}",
-		"not even text": "\x00",
+		"not YAML":       "{",
+		"another pod":    "spec: {containers: [{name: web, command: [nginx]}]}",
+		"no addresses":   "spec: {containers: [{name: etcd, command: [etcd]}]}",
+		"not an address": string(manifestOf("/pki", "unix://x")),
+		"no CA":          "spec: {containers: [{name: etcd, command: [etcd, --listen-client-urls=https://127.0.0.1:2379]}]}",
+		"not even text":  "\x00",
 	} {
 		if config, err := ConfigFromManifest([]byte(text)); err == nil {
-			t.Errorf("%s: it is %+v", situation, config)
+			t.Errorf("%s: got %+v", situation, config)
 		}
 	}
 	config, err := ConfigFromManifest([]byte("spec: {containers: [{name: etcd, command: [etcd, --listen-client-urls=http://127.0.0.1:2379]}]}"))
@@ -83,11 +83,11 @@ func TestConfigFromAManifestThatSaysNothing(t *testing.T) {
 	}
 }
 
-func TestDialWithFilesThatAreNotThere(t *testing.T) {
+func TestDialRefusesAMissingEndpointOrCA(t *testing.T) {
 	if _, err := Dial(Config{}); err == nil {
-		t.Error("without an endpoint")
+		t.Error("no error without an endpoint")
 	}
 	if _, err := Dial(Config{Endpoints: []string{"https://127.0.0.1:1"}, CA: "/nowhere/ca.crt"}); err == nil {
-		t.Error("without a CA")
+		t.Error("no error without a CA")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// within is a context that ends soon.
+// within returns a context with a timeout.
 func within(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -22,12 +22,12 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// failure requires an error that a person can act on, with these words in it.
+// failure requires a node.Failure with these words in its message.
 func failure(t *testing.T, err error, class refitv1alpha1.FailureClass, reason string, words ...string) {
 	t.Helper()
 	var f *node.Failure
 	if !errors.As(err, &f) {
-		t.Fatalf("the error is no failure: %v", err)
+		t.Fatalf("the error is not a node.Failure: %v", err)
 	}
 	if f.Class != class || f.Reason != reason || f.Remedy == "" {
 		t.Errorf("the failure is %s %s with the remedy %q: %v", f.Class, f.Reason, f.Remedy, err)
@@ -39,9 +39,10 @@ func failure(t *testing.T, err error, class refitv1alpha1.FailureClass, reason s
 	}
 }
 
-func TestThreeWellMembers(t *testing.T) {
+func TestThreeHealthyMembers(t *testing.T) {
 	t.Parallel()
-	s := start(t, "3.6.8", 3, "--strict-reconfig-check=false") // so that members can be added at once
+	// Without the check, members can be added at once.
+	s := start(t, "3.6.8", 3, "--strict-reconfig-check=false")
 	leader := s.leader()
 	c := s.on(leader)
 	local, err := c.Local(t.Context())
@@ -68,7 +69,7 @@ func TestThreeWellMembers(t *testing.T) {
 		t.Errorf("the facts are %+v", facts)
 	}
 
-	t.Run("its leader moves", func(t *testing.T) {
+	t.Run("the leadership moves", func(t *testing.T) {
 		must(t, c.MoveLeader(t.Context(), 0))
 		if now, err := c.Local(t.Context()); err != nil || now.Leader {
 			t.Errorf("it still leads: %+v (%v)", now, err)
@@ -76,12 +77,12 @@ func TestThreeWellMembers(t *testing.T) {
 		before := s.leader()
 		must(t, c.MoveLeader(t.Context(), 0))
 		if s.leader() != before {
-			t.Error("one that does not lead moved the leader")
+			t.Error("a follower moved the leadership")
 		}
 	})
-	t.Run("another version or number of members is not proven", func(t *testing.T) {
-		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.7.0", Members: 3}), refitv1alpha1.FailureManualIntervention, "EtcdNotProven", "its version is 3.6.8, not 3.7.0")
-		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 2}), refitv1alpha1.FailureManualIntervention, "EtcdNotProven", "it knows 3 members, not 2")
+	t.Run("another version or number of members is unhealthy", func(t *testing.T) {
+		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.7.0", Members: 3}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "its version is 3.6.8, not 3.7.0")
+		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 2}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "it has 3 members, not 2")
 	})
 	t.Run("a learner is named", func(t *testing.T) {
 		joined := s.reserve("m4")
@@ -98,7 +99,7 @@ func TestThreeWellMembers(t *testing.T) {
 			return err == nil && local.Learner
 		})
 		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", "m4", "learner")
-		failure(t, learner.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 4}), refitv1alpha1.FailureManualIntervention, "EtcdNotProven", "learner")
+		failure(t, learner.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 4}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "learner")
 		if facts, err := learner.Facts(t.Context()); err != nil || !facts.Learner || facts.Healthy || facts.Name == "" {
 			t.Errorf("its facts are %+v (%v)", facts, err)
 		}
@@ -108,7 +109,7 @@ func TestThreeWellMembers(t *testing.T) {
 		s.members = s.members[:3]
 		must(t, c.OthersHealthy(t.Context()))
 	})
-	t.Run("one that was added and never started is named", func(t *testing.T) {
+	t.Run("a member that never started is named", func(t *testing.T) {
 		added, err := c.local.MemberAdd(t.Context(), []string{"https://127.0.0.1:1"})
 		must(t, err)
 		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", "never started", Member{ID: added.Member.ID}.HexID())
@@ -117,23 +118,23 @@ func TestThreeWellMembers(t *testing.T) {
 	})
 }
 
-func TestMembersThatAreAway(t *testing.T) {
+func TestUnreachableMembers(t *testing.T) {
 	t.Parallel()
 	s := start(t, "3.6.8", 3)
 	leader := s.leader()
 	c, name := s.on(leader), s.members[leader].name
-	t.Run("one is named", func(t *testing.T) {
-		away := (leader + 1) % 3
-		s.kill(away)
-		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", s.members[away].name)
+	t.Run("an unreachable member is named", func(t *testing.T) {
+		down := (leader + 1) % 3
+		s.kill(down)
+		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", s.members[down].name)
 	})
-	t.Run("without a quorum nothing moves", func(t *testing.T) {
+	t.Run("without a quorum each check fails", func(t *testing.T) {
 		s.kill((leader + 2) % 3)
-		c.patience = time.Second / 2
+		c.timeout = time.Second / 2
 		if local, err := c.Local(t.Context()); err != nil || local.Name != name {
-			t.Errorf("it does not say who it is: %+v (%v)", local, err)
+			t.Errorf("it does not report its name: %+v (%v)", local, err)
 		}
-		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 3}), refitv1alpha1.FailureManualIntervention, "EtcdNotProven")
+		failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.8", Members: 3}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy")
 		failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdNoQuorum")
 		_, err := c.Lock(within(t, time.Second), "a")
 		failure(t, err, refitv1alpha1.FailureTransient, "EtcdNoQuorum")
@@ -144,68 +145,70 @@ func TestMembersThatAreAway(t *testing.T) {
 	})
 }
 
-func TestAFullDatabaseIsAnAlarm(t *testing.T) {
+func TestFullDatabaseRaisesAnAlarm(t *testing.T) {
 	t.Parallel()
 	s := start(t, "3.6.6", 1, "--quota-backend-bytes=1048576")
 	c := s.on(0)
 	must(t, c.OthersHealthy(t.Context()))
 	big := strings.Repeat("x", 256<<10)
-	eventually(t, "it is full", func() bool {
+	eventually(t, "the database is full", func() bool {
 		_, err := c.local.Put(within(t, 5*time.Second), "big", big)
 		return err != nil
 	})
 	failure(t, c.OthersHealthy(t.Context()), refitv1alpha1.FailureTransient, "EtcdAlarm", "NOSPACE of m1")
-	failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.6", Members: 1}), refitv1alpha1.FailureManualIntervention, "EtcdNotProven", "NOSPACE")
+	failure(t, c.Prove(within(t, time.Second), Proof{Version: "3.6.6", Members: 1}), refitv1alpha1.FailureManualIntervention, "EtcdUnhealthy", "NOSPACE")
 	facts, err := c.Facts(t.Context())
 	if err != nil || !slices.Equal(facts.Alarms, []string{"NOSPACE of m1"}) {
 		t.Errorf("the facts are %+v (%v)", facts, err)
 	}
 }
 
-func TestAMemberThatIsUpgradedProvesItselfAndCannotGoBackOverAMinor(t *testing.T) {
+func TestUpgradedMemberCannotDowngradeItsMinor(t *testing.T) {
 	t.Parallel()
 	s := start(t, "3.6.6", 1)
 	c := s.on(0)
 	local, err := c.Local(t.Context())
 	must(t, err)
-	if !MayLower(local, "3.6.5-0") || MayLower(local, "3.5.26-0") {
-		t.Errorf("of %+v", local)
+	if !CanDowngrade(local, "3.6.5-0") || CanDowngrade(local, "3.5.26-0") {
+		t.Errorf("CanDowngrade of %+v", local)
 	}
 	proven := make(chan error, 1)
 	s.kill(0)
 	ctx := within(t, 20*time.Second)
-	go func() { proven <- c.Prove(ctx, Proof{Version: "3.7.0", Members: 1}) }() // it begins while the member is away
+	// Prove starts while the member is down.
+	go func() { proven <- c.Prove(ctx, Proof{Version: "3.7.0", Members: 1}) }()
 	time.Sleep(300 * time.Millisecond)
 	s.restart(0, "3.7.0")
-	began := time.Now()
+	restarted := time.Now()
 	must(t, <-proven)
-	if took := time.Since(began); took > 8*time.Second {
+	if took := time.Since(restarted); took > 8*time.Second {
 		t.Errorf("the proof took %s after the start", took)
 	}
-	eventually(t, "the cluster's version is raised", func() bool {
+	eventually(t, "the cluster version rises", func() bool {
 		local, err := c.Local(t.Context())
-		return err == nil && local.ClusterVersion == "3.7.0" && !MayLower(local, "3.6.8-0") && MayLower(local, "3.7.0")
+		return err == nil && local.ClusterVersion == "3.7.0" && !CanDowngrade(local, "3.6.8-0") && CanDowngrade(local, "3.7.0")
 	})
 }
 
-func TestAClientWithARenewedCertificate(t *testing.T) {
+func TestClientUsesARenewedCertificate(t *testing.T) {
 	t.Parallel()
 	s := start(t, "3.6.8", 1)
 	c := s.on(0)
-	for _, suffix := range []string{".crt", ".key"} { // half of a renewal: the two do not fit together
+	// Between the two files the pair does not match.
+	for _, suffix := range []string{".crt", ".key"} {
 		text, err := os.ReadFile(filepath.Join(s.dir, "server"+suffix))
 		must(t, err)
 		must(t, os.WriteFile(filepath.Join(s.dir, "client"+suffix), text, 0o600))
-		if _, err := c.Local(t.Context()); err != nil { // each call shakes hands anew
+		if _, err := c.Local(t.Context()); err != nil { // with a handshake of its own
 			t.Errorf("after %s was renewed: %v", suffix, err)
 		}
 	}
 	if shown, err := c.tls.GetClientCertificate(nil); err != nil || shown.Leaf.Subject.CommonName != "server" {
-		t.Errorf("it shows %+v (%v)", shown.Leaf.Subject, err)
+		t.Errorf("it presents %+v (%v)", shown.Leaf.Subject, err)
 	}
 }
 
-func TestMayLower(t *testing.T) {
+func TestCanDowngrade(t *testing.T) {
 	for _, tt := range []struct {
 		cluster, to string
 		may         bool
@@ -220,7 +223,7 @@ func TestMayLower(t *testing.T) {
 		{"3.6.0", "latest", false},
 		{"3.6.0", "3.x.0", false},
 	} {
-		if may := MayLower(Member{ClusterVersion: tt.cluster}, tt.to); may != tt.may {
+		if may := CanDowngrade(Member{ClusterVersion: tt.cluster}, tt.to); may != tt.may {
 			t.Errorf("to %q while the cluster is at %q: %t", tt.to, tt.cluster, may)
 		}
 	}

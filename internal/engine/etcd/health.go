@@ -15,52 +15,56 @@ import (
 )
 
 const (
-	unhealthy       = "EtcdMemberUnhealthy"
-	unhealthyRemedy = "bring that member back first: its container's log on its host says why (crictl logs), then it goes on by itself"
+	unreachableRemedy = "read the log of etcd on this host: `crictl ps -a`, `crictl logs`"
+	quorumRemedy      = "fix the other members first: `etcdctl endpoint health --cluster` shows them"
+	unhealthy         = "EtcdMemberUnhealthy"
+	unhealthyRemedy   = "fix that member first: read its log on its host (`crictl logs`); the upgrade then continues by itself"
 )
 
-// OthersHealthy asks every other member at its own address. The one on this host may only be touched if each of them answers a read that needs the
-// quorum, none is a learner and none raises an alarm; else the failure names the member.
+// OthersHealthy queries every other member at its own address. The member on this host may stop
+// only if each of them answers a read that needs the quorum, none is a learner and none has an
+// alarm. The failure names the member.
 func (c *Client) OthersHealthy(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*c.patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*c.timeout)
 	defer cancel()
 	local, err := status(ctx, c.local)
 	if err != nil {
-		return node.Transient("EtcdAway", err, "look at the log of etcd on this host: crictl logs", "the etcd member on this host does not answer")
+		return node.Transient("EtcdUnreachable", err, unreachableRemedy, "the etcd member on this host is unreachable")
 	}
 	members, err := list(ctx, c.local)
 	if err != nil {
-		return node.Transient("EtcdNoQuorum", err, "bring the other members back first", "etcd does not tell its members: it has no quorum")
+		return node.Transient("EtcdNoQuorum", err, quorumRemedy, "cannot list the members of etcd: it has no quorum")
 	}
 	if err := c.noAlarm(ctx, members); err != nil {
 		return node.Transient("EtcdAlarm", err,
-			"for NOSPACE: compact and defragment each member, then etcdctl alarm disarm; for CORRUPT: replace that member", "etcd raises an alarm")
+			"for NOSPACE, run `etcdctl compact` and, on each member, `etcdctl defrag`, then `etcdctl alarm disarm`; for CORRUPT, replace that member",
+			"etcd has an active alarm")
 	}
 	problems := make([]error, len(members))
-	var asked sync.WaitGroup
+	var requests sync.WaitGroup
 	for i, m := range members {
 		if m.ID != local.ID {
-			asked.Go(func() { problems[i] = c.healthy(ctx, m) })
+			requests.Go(func() { problems[i] = c.healthy(ctx, m) })
 		}
 	}
-	asked.Wait()
+	requests.Wait()
 	for i, problem := range problems {
 		if problem != nil {
-			return node.Transient(unhealthy, problem, unhealthyRemedy, "the etcd member %s is not well", members[i].called())
+			return node.Transient(unhealthy, problem, unhealthyRemedy, "the etcd member %s is unhealthy", members[i].label())
 		}
 	}
 	return nil
 }
 
-// healthy asks one member at its own address.
+// healthy queries one member at its own address.
 func (c *Client) healthy(ctx context.Context, m Member) error {
 	switch {
 	case m.Learner:
 		return errors.New("it is a learner, which has no vote yet")
 	case m.Name == "" || len(m.ClientURLs) == 0:
-		return errors.New("it was added, and never started")
+		return errors.New("it was added and never started")
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	client, err := c.connect(m.ClientURLs)
 	if err != nil {
@@ -74,19 +78,19 @@ func (c *Client) healthy(ctx context.Context, m Member) error {
 	case now.ID != m.ID:
 		return fmt.Errorf("another member, %s, answers at its address", now.HexID())
 	case now.LeaderID == 0:
-		return errors.New("it knows no leader")
+		return errors.New("it has no leader")
 	case now.Learner:
 		return errors.New("it is a learner, which has no vote yet")
 	case len(now.Errors) > 0:
-		return fmt.Errorf("it says: %s", strings.Join(now.Errors, "; "))
+		return fmt.Errorf("it reports: %s", strings.Join(now.Errors, "; "))
 	}
 	return readByQuorum(ctx, client)
 }
 
-// readByQuorum reads a key that need not exist, in the way that needs the quorum.
+// readByQuorum reads a key that need not exist, with a linearizable read.
 func readByQuorum(ctx context.Context, client *clientv3.Client) error {
 	if _, err := client.Get(ctx, proofKey, clientv3.WithCountOnly()); err != nil {
-		return fmt.Errorf("reading with the quorum: %w", err)
+		return fmt.Errorf("cannot read with quorum: %w", err)
 	}
 	return nil
 }
@@ -102,11 +106,11 @@ func (c *Client) noAlarm(ctx context.Context, members []Member) error {
 	return nil
 }
 
-// alarms are the alarms of all members, such as "NOSPACE of cp-1".
+// alarms returns the alarms of all members, such as "NOSPACE of cp-1".
 func alarms(ctx context.Context, client *clientv3.Client, members []Member) ([]string, error) {
 	found, err := client.AlarmList(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("asking etcd for alarms: %w", err)
+		return nil, fmt.Errorf("cannot list alarms: %w", err)
 	}
 	var raised []string
 	for _, a := range found.Alarms {
@@ -117,7 +121,7 @@ func alarms(ctx context.Context, client *clientv3.Client, members []Member) ([]s
 		if at := slices.IndexFunc(members, func(m Member) bool { return m.ID == a.MemberID }); at >= 0 {
 			of = members[at]
 		}
-		raised = append(raised, a.Alarm.String()+" of "+of.called())
+		raised = append(raised, a.Alarm.String()+" of "+of.label())
 	}
 	slices.Sort(raised)
 	return raised, nil

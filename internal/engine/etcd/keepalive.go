@@ -10,15 +10,17 @@ import (
 
 // keepAlive renews the lease until the lock is closed or lost.
 //
-// While a cluster has no leader no lease runs out, and a new leader gives each its full time again. So as long as there is no quorum without this host,
-// the lock is lost only when etcd says so; the library's own loop would give up after the lease's time, although a member may be away for as long.
-// With three members and more, the others can let the lease run out while this host sees none of them: then it counts as lost after its time.
+// While a cluster has no leader, no lease expires, and a new leader renews each of them. So as long
+// as there is no quorum without this host, the lock is lost only when etcd reports so; the loop of
+// the library would give up after the TTL, although a member may be down for longer. With three
+// members and more, the others can let the lease expire while this host reaches none of them: then
+// it counts as lost after the TTL.
 func (l *Lock) keepAlive(ctx context.Context) {
 	defer close(l.ended)
 	renewed := time.Now()
 	for ctx.Err() == nil {
-		if answers, err := l.client.KeepAlive(ctx, l.lease); err == nil {
-			for range answers {
+		if responses, err := l.client.KeepAlive(ctx, l.lease); err == nil {
+			for range responses {
 				renewed = time.Now()
 			}
 		}
@@ -33,20 +35,20 @@ func (l *Lock) keepAlive(ctx context.Context) {
 				return
 			}
 		}
-		_ = wait(ctx, quickly)
+		_ = wait(ctx, reconnectInterval)
 	}
 }
 
-type answer int
+type existence int
 
 const (
-	unknown answer = iota
+	unknown existence = iota
 	yes
 	no
 )
 
-// exists asks whether the lease still is.
-func (l *Lock) exists(ctx context.Context) answer {
+// exists reports whether the lease exists.
+func (l *Lock) exists(ctx context.Context) existence {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	left, err := l.client.TimeToLive(ctx, l.lease)

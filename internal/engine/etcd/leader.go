@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// MoveLeader lets another member lead if this one does: losing a leader by surprise costs an election. Without a member to move to (0), it takes the one
-// that is the furthest. It does nothing where this member does not lead, or is alone.
+// MoveLeader moves the leadership to another member if this one leads: losing a leader unprepared
+// costs an election. With 0 it chooses the member with the most of the log. It does nothing if this
+// member does not lead or is the only one.
 func (c *Client) MoveLeader(ctx context.Context, to uint64) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*c.patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*c.timeout)
 	defer cancel()
 	local, err := status(ctx, c.local)
 	if err != nil {
@@ -29,19 +30,19 @@ func (c *Client) MoveLeader(ctx context.Context, to uint64) error {
 		}
 	}
 	if _, err := c.local.MoveLeader(ctx, to); err != nil {
-		return fmt.Errorf("moving the leader of etcd: %w", err)
+		return fmt.Errorf("cannot move the leadership of etcd: %w", err)
 	}
 	for {
 		if now, err := status(ctx, c.local); err == nil && now.LeaderID != 0 && !now.Leader {
 			return nil
 		}
 		if err := wait(ctx, 100*time.Millisecond); err != nil {
-			return fmt.Errorf("waiting for the new leader of etcd: %w", err)
+			return fmt.Errorf("etcd has no new leader: %w", err)
 		}
 	}
 }
 
-// best is the voter other than this one that has the most of the log.
+// best returns the other voter with the most of the log.
 func (c *Client) best(ctx context.Context, self uint64, members []Member) (uint64, error) {
 	var best Member
 	for _, m := range members {
@@ -53,13 +54,13 @@ func (c *Client) best(ctx context.Context, self uint64, members []Member) (uint6
 		}
 	}
 	if best.ID == 0 {
-		return 0, errors.New("no other member of etcd can lead")
+		return 0, errors.New("cannot move the leadership of etcd: no other member can lead")
 	}
 	return best.ID, nil
 }
 
 func (c *Client) statusAt(ctx context.Context, urls []string) (Member, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	client, err := c.connect(urls)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// lockKey lies outside of /registry, where the API server keeps its objects.
+	// lockKey lies outside of /registry, where the API server stores its objects.
 	lockKey = "refit.dev/upgrade-lock"
 	lockTTL = 60 * time.Second
 )
 
-// HeldError says that another holds the lock. Wait returns when it is free again, or may be.
+// HeldError is the error of Lock while another host holds it.
 type HeldError struct {
 	By       string
 	client   *Client
@@ -28,7 +28,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is upgrading its etcd member", e.By)
 }
 
-// Wait watches the lock until its holder lets go of it.
+// Wait returns when the lock may be free again.
 func (e *HeldError) Wait(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -36,7 +36,7 @@ func (e *HeldError) Wait(ctx context.Context) error {
 		changes := e.client.local.Watch(clientv3.WithRequireLeader(ctx), lockKey, clientv3.WithRev(e.revision+1))
 		for change := range changes {
 			if change.CompactRevision != 0 {
-				return nil // what happened was forgotten: whoever asks again learns it
+				return nil // the events are compacted: the caller tries the lock again
 			}
 			for _, event := range change.Events {
 				if event.Type == clientv3.EventTypeDelete {
@@ -45,35 +45,37 @@ func (e *HeldError) Wait(ctx context.Context) error {
 				e.revision = event.Kv.ModRevision
 			}
 		}
-		if err := wait(ctx, time.Second); err != nil { // the watch ended: no leader
+		if err := wait(ctx, time.Second); err != nil { // the watch ended: there is no leader
 			return err
 		}
 	}
 }
 
-// Lock is held by one agent at a time. It is bound to a lease, so that it becomes free when its holder dies.
+// Lock is held by one agent at a time. It is bound to a lease, so that it expires when its holder
+// dies.
 type Lock struct {
-	client *clientv3.Client // of all members: the one on this host is restarted while the lock is held
+	client *clientv3.Client // of all members: the one on this host restarts while the lock is held
 	lease  clientv3.LeaseID
 	ttl    time.Duration
-	alone  bool // no quorum exists without this host
+	alone  bool // there is no quorum without this host
 	lost   chan struct{}
 	stop   context.CancelFunc
 	ended  chan struct{}
 }
 
-// Lock takes the lock in the name of the holder. An agent that was killed and started again gets back the lock that it had; another gets a *HeldError.
+// Lock takes the lock for a holder. An agent that was killed and restarted gets its own lock again;
+// for another holder, Lock returns a *HeldError.
 func (c *Client) Lock(ctx context.Context, holder string) (*Lock, error) {
 	return c.lock(ctx, holder, lockTTL)
 }
 
 func (c *Client) lock(ctx context.Context, holder string, ttl time.Duration) (*Lock, error) {
 	if holder == "" {
-		return nil, errors.New("the lock in etcd needs the name of its holder")
+		return nil, errors.New("cannot lock etcd: no holder")
 	}
 	members, err := c.Members(ctx)
 	if err != nil {
-		return nil, node.Transient("EtcdNoQuorum", err, "bring the other members back first", "the lock in etcd cannot be taken")
+		return nil, node.Transient("EtcdNoQuorum", err, quorumRemedy, "cannot lock etcd")
 	}
 	endpoints := append([]string(nil), c.config.Endpoints...)
 	for _, m := range members {
@@ -94,18 +96,18 @@ func (c *Client) lock(ctx context.Context, holder string, ttl time.Duration) (*L
 	return l, nil
 }
 
-// take writes the key if nobody else has.
+// take writes the key if it does not exist.
 func (l *Lock) take(ctx context.Context, c *Client, holder string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*c.patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*c.timeout)
 	defer cancel()
 	granted, err := l.client.Grant(ctx, int64(l.ttl/time.Second))
 	if err != nil {
-		return node.Transient("EtcdAway", err, "look at the log of etcd on this host: crictl logs", "the lock in etcd cannot be taken")
+		return node.Transient("EtcdUnreachable", err, unreachableRemedy, "cannot lock etcd")
 	}
 	l.lease = granted.ID
 	err = l.write(ctx, c, holder)
 	if err != nil {
-		l.revoke(ctx, l.lease) // best effort: it runs out by itself
+		l.revoke(ctx, l.lease) // best effort: it expires by itself
 	}
 	return err
 }
@@ -116,7 +118,7 @@ func (l *Lock) write(ctx context.Context, c *Client, holder string) error {
 	for {
 		done, err := l.client.Txn(ctx).If(free).Then(put).Else(clientv3.OpGet(lockKey)).Commit()
 		if err != nil {
-			return node.Transient("EtcdAway", err, "look at the log of etcd on this host: crictl logs", "the lock in etcd cannot be taken")
+			return node.Transient("EtcdUnreachable", err, unreachableRemedy, "cannot lock etcd")
 		}
 		if done.Succeeded {
 			return nil
@@ -129,11 +131,12 @@ func (l *Lock) write(ctx context.Context, c *Client, holder string) error {
 		if string(has.Value) != holder {
 			return &HeldError{By: string(has.Value), client: c, revision: has.ModRevision}
 		}
-		// It is ours, from before we were killed. One host has one agent, so nobody else uses it.
+		// It is held by this agent from before a kill. One host has one agent, so nothing else uses
+		// it.
 		unchanged := clientv3.Compare(clientv3.ModRevision(lockKey), "=", has.ModRevision)
 		again, err := l.client.Txn(ctx).If(unchanged).Then(put).Commit()
 		if err != nil {
-			return node.Transient("EtcdAway", err, "look at the log of etcd on this host: crictl logs", "the lock in etcd cannot be taken")
+			return node.Transient("EtcdUnreachable", err, unreachableRemedy, "cannot lock etcd")
 		}
 		if again.Succeeded {
 			if old := clientv3.LeaseID(has.Lease); old != clientv3.NoLease && old != l.lease {
@@ -145,24 +148,24 @@ func (l *Lock) write(ctx context.Context, c *Client, holder string) error {
 }
 
 func (l *Lock) revoke(ctx context.Context, lease clientv3.LeaseID) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
 	_, _ = l.client.Revoke(ctx, lease)
 }
 
-// Lost is closed when another may hold the lock.
+// Lost is closed when another host may hold the lock.
 func (l *Lock) Lost() <-chan struct{} { return l.lost }
 
-// Close gives the lock back. If etcd cannot be told, the lock becomes free when its lease runs out.
+// Close releases the lock. If etcd is unreachable, the lease expires later.
 func (l *Lock) Close() error {
 	l.stop()
 	<-l.ended
-	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	_, err := l.client.Revoke(ctx, l.lease)
 	l.client.Close()
 	if err != nil && !gone(err) {
-		return fmt.Errorf("giving back the lock in etcd: %w", err)
+		return fmt.Errorf("cannot unlock etcd: %w", err)
 	}
 	return nil
 }

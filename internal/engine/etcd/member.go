@@ -11,7 +11,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Member is one member of etcd. What only the member itself can say is empty if it was not asked.
+// Member is one member of etcd. Fields that only the member itself can report are empty if it was
+// not queried.
 type Member struct {
 	Name       string
 	ID         uint64
@@ -19,10 +20,11 @@ type Member struct {
 	ClientURLs []string
 
 	Version string
-	// ClusterVersion is the version that all members have in common, such as 3.6.0; empty if it could not be read.
+	// ClusterVersion is the version that all members have in common, such as 3.6.0, or empty if it
+	// cannot be read.
 	ClusterVersion string
 	Leader         bool
-	LeaderID       uint64 // 0: no leader is known
+	LeaderID       uint64 // 0: no leader
 	DBSize, Quota  int64
 	RaftIndex      uint64
 	AppliedIndex   uint64
@@ -30,25 +32,27 @@ type Member struct {
 	Errors         []string
 }
 
-// HexID is the member's id as etcd's tools print it.
+// HexID returns the member's id as etcdctl prints it.
 func (m Member) HexID() string { return strconv.FormatUint(m.ID, 16) }
 
-func (m Member) called() string {
+func (m Member) label() string {
 	if m.Name == "" {
-		return m.HexID() // it was added, and never started
+		return m.HexID() // it was added and never started
 	}
 	return m.Name
 }
 
-// Local is the member on this host, as it sees itself. It answers without a quorum, too. A learner does not tell its name.
+// Local returns the member on this host, as it reports itself. It needs no quorum. A learner does
+// not report its name.
 func (c *Client) Local(ctx context.Context) (Member, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	member, err := status(ctx, c.local)
 	if err != nil {
 		return Member{}, err
 	}
-	if known, err := list(ctx, c.local, clientv3.WithSerializable()); err == nil { // a learner does not tell
+	// A learner refuses to list members.
+	if known, err := list(ctx, c.local, clientv3.WithSerializable()); err == nil {
 		for _, m := range known {
 			if m.ID == member.ID {
 				member.Name, member.ClientURLs = m.Name, m.ClientURLs
@@ -59,9 +63,9 @@ func (c *Client) Local(ctx context.Context) (Member, error) {
 	return member, nil
 }
 
-// Members are all members that the cluster has by the word of its quorum.
+// Members returns all members, read with the quorum.
 func (c *Client) Members(ctx context.Context) ([]Member, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	return list(ctx, c.local)
 }
@@ -69,7 +73,7 @@ func (c *Client) Members(ctx context.Context) ([]Member, error) {
 func status(ctx context.Context, client *clientv3.Client) (Member, error) {
 	found, err := client.Status(ctx, client.Endpoints()[0])
 	if err != nil {
-		return Member{}, fmt.Errorf("asking etcd for its status: %w", err)
+		return Member{}, fmt.Errorf("cannot get the status of etcd: %w", err)
 	}
 	id := found.Header.GetMemberId()
 	return Member{
@@ -83,7 +87,7 @@ func status(ctx context.Context, client *clientv3.Client) (Member, error) {
 func list(ctx context.Context, client *clientv3.Client, how ...clientv3.OpOption) ([]Member, error) {
 	found, err := client.MemberList(ctx, how...)
 	if err != nil {
-		return nil, fmt.Errorf("asking etcd for its members: %w", err)
+		return nil, fmt.Errorf("cannot list the members of etcd: %w", err)
 	}
 	var members []Member
 	for _, m := range found.Members {
@@ -92,26 +96,26 @@ func list(ctx context.Context, client *clientv3.Client, how ...clientv3.OpOption
 	return members, nil
 }
 
-// clusterVersion is told over HTTP only.
+// clusterVersion uses HTTP: no RPC returns it.
 func (c *Client) clusterVersion(ctx context.Context) string {
-	where := c.config.HTTP
-	if where == "" {
-		where = c.config.Endpoints[0]
+	url := c.config.HTTP
+	if url == "" {
+		url = c.config.Endpoints[0]
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where+"/version", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/version", http.NoBody)
 	if err != nil {
 		return ""
 	}
 	transport := &http.Transport{TLSClientConfig: c.tls, DisableKeepAlives: true}
-	answer, err := (&http.Client{Transport: transport}).Do(request)
+	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return ""
 	}
-	defer answer.Body.Close()
+	defer response.Body.Close()
 	var versions struct {
 		Cluster string `json:"etcdcluster"`
 	}
-	if answer.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(answer.Body, 4096)).Decode(&versions) != nil {
+	if response.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(response.Body, 4096)).Decode(&versions) != nil {
 		return ""
 	}
 	if versions.Cluster == "not_decided" {

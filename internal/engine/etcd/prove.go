@@ -11,37 +11,38 @@ import (
 )
 
 const (
-	// proofKey lies outside of what the API server keeps. It is written and removed again.
-	proofKey   = "refit.dev/proof"
-	proveEvery = 200 * time.Millisecond
-	proveTry   = 3 * time.Second
+	// proofKey lies outside of the keys of the API server. It is written and deleted again.
+	proofKey      = "refit.dev/proof"
+	proveInterval = 200 * time.Millisecond
+	proveTimeout  = 3 * time.Second
 )
 
-// Proof is what the member on this host must show.
+// Proof is what the member on this host must reach.
 type Proof struct {
 	Version string
 	Members int
 }
 
-// Prove asks until the member shows all of it, or until the context ends; the failure then says what was lacking last.
+// Prove waits until the member is healthy with this proof, or until the context ends. The failure
+// has the last problem.
 func (c *Client) Prove(ctx context.Context, want Proof) error {
-	lacking := errors.New("it was not asked yet")
+	problem := errors.New("it was not queried yet")
 	for {
 		if err := c.prove(ctx, want); err == nil {
 			return nil
 		} else if ctx.Err() == nil {
-			lacking = err
+			problem = err
 		}
-		if err := wait(ctx, proveEvery); err != nil {
-			return node.ManualIntervention("EtcdNotProven", errors.Join(lacking, err), "look at the log of etcd on this host: crictl ps -a; crictl logs",
-				"the etcd member on this host did not become well at %s", want.Version)
+		if err := wait(ctx, proveInterval); err != nil {
+			return node.ManualIntervention("EtcdUnhealthy", errors.Join(problem, err), unreachableRemedy+", then run `refit retry`",
+				"the etcd member on this host did not become healthy at %s", want.Version)
 		}
 	}
 }
 
-// prove tries once.
+// prove checks once.
 func (c *Client) prove(ctx context.Context, want Proof) error {
-	ctx, cancel := context.WithTimeout(ctx, proveTry)
+	ctx, cancel := context.WithTimeout(ctx, proveTimeout)
 	defer cancel()
 	before, err := status(ctx, c.local)
 	switch {
@@ -52,30 +53,31 @@ func (c *Client) prove(ctx context.Context, want Proof) error {
 	case before.Learner:
 		return errors.New("it is a learner")
 	case before.LeaderID == 0:
-		return errors.New("it knows no leader")
+		return errors.New("it has no leader")
 	case len(before.Errors) > 0:
-		return fmt.Errorf("it says: %s", strings.Join(before.Errors, "; "))
+		return fmt.Errorf("it reports: %s", strings.Join(before.Errors, "; "))
 	}
 	members, err := list(ctx, c.local)
 	switch {
 	case err != nil:
 		return err
 	case want.Members != 0 && len(members) != want.Members:
-		return fmt.Errorf("it knows %d members, not %d", len(members), want.Members)
+		return fmt.Errorf("it has %d members, not %d", len(members), want.Members)
 	}
 	if err := c.noAlarm(ctx, members); err != nil {
 		return err
 	}
-	return c.moves(ctx, before.AppliedIndex)
+	return c.commits(ctx, before.AppliedIndex)
 }
 
-// moves writes a key, removes it, and sees that both were agreed on and have arrived in the member on this host.
-func (c *Client) moves(ctx context.Context, before uint64) error {
+// commits writes and deletes a key, and checks that both were committed and have reached the member
+// on this host.
+func (c *Client) commits(ctx context.Context, before uint64) error {
 	if _, err := c.local.Put(ctx, proofKey, ""); err != nil {
-		return fmt.Errorf("writing with the quorum: %w", err)
+		return fmt.Errorf("cannot write with quorum: %w", err)
 	}
 	if _, err := c.local.Delete(ctx, proofKey); err != nil {
-		return fmt.Errorf("writing with the quorum: %w", err)
+		return fmt.Errorf("cannot write with quorum: %w", err)
 	}
 	if err := readByQuorum(ctx, c.local); err != nil {
 		return err
@@ -85,7 +87,7 @@ func (c *Client) moves(ctx context.Context, before uint64) error {
 		return err
 	}
 	if after.AppliedIndex < before+2 {
-		return fmt.Errorf("its raft index stays at %d", after.AppliedIndex)
+		return fmt.Errorf("its applied index stays at %d", after.AppliedIndex)
 	}
 	return nil
 }

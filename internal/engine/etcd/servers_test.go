@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain lets all tests run at once: they wait most of the time.
+// TestMain runs all tests in parallel: most of the time they wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "16"); err != nil {
@@ -40,7 +40,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// binary is etcd of a version from the testbed's cache.
+// binary returns etcd of a version from the cache of the testbed.
 func binary(t *testing.T, version string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -52,7 +52,7 @@ func binary(t *testing.T, version string) string {
 	return found[0]
 }
 
-// servers are real members on loopback, which end with the test.
+// servers are real members on loopback, which stop with the test.
 type servers struct {
 	t       *testing.T
 	dir     string
@@ -78,18 +78,18 @@ func (l *lines) Write(text []byte) (int, error) {
 	return l.Buffer.Write(text)
 }
 
-// start starts a cluster of so many members of a version, and waits until each answers.
+// start starts a cluster of a version and waits until each member is ready.
 func start(t *testing.T, version string, members int, flags ...string) *servers {
 	t.Helper()
-	program := binary(t, version)
+	path := binary(t, version)
 	s := &servers{t: t, dir: t.TempDir(), flags: flags}
 	certificates(t, s.dir)
 	for i := range members {
 		s.members = append(s.members, s.reserve(fmt.Sprintf("m%d", i+1)))
 	}
-	t.Cleanup(s.end)
+	t.Cleanup(s.stop)
 	for _, m := range s.members {
-		s.run(m, program)
+		s.run(m, path)
 	}
 	for i := range s.members {
 		s.waitReady(i)
@@ -97,7 +97,8 @@ func start(t *testing.T, version string, members int, flags ...string) *servers 
 	return s
 }
 
-// reserve takes ports for the whole test: a socket that is bound and never listens keeps everybody else away, but lets in who shares ports too.
+// reserve binds ports for the whole test: a socket that never listens keeps other processes off the
+// port, except those that share it (SO_REUSEPORT).
 func (s *servers) reserve(name string) *server {
 	s.t.Helper()
 	m := &server{name: name, log: &lines{}}
@@ -114,7 +115,7 @@ func (s *servers) reserve(name string) *server {
 	return m
 }
 
-func (s *servers) run(m *server, program string) {
+func (s *servers) run(m *server, path string) {
 	s.t.Helper()
 	file := func(name string) string { return filepath.Join(s.dir, name) }
 	args := []string{
@@ -130,7 +131,7 @@ func (s *servers) run(m *server, program string) {
 	} else {
 		args = append(args, "--initial-cluster="+s.initial())
 	}
-	m.process = exec.Command(program, append(args, s.flags...)...)
+	m.process = exec.Command(path, append(args, s.flags...)...)
 	m.process.Stdout, m.process.Stderr = m.log, m.log
 	must(s.t, m.process.Start())
 }
@@ -145,7 +146,7 @@ func (s *servers) initial() string {
 	return strings.Join(all, ",")
 }
 
-// kill ends a member as a power cut does.
+// kill stops a member as a power failure does.
 func (s *servers) kill(i int) {
 	s.t.Helper()
 	if m := s.members[i]; m.process != nil {
@@ -162,14 +163,14 @@ func (s *servers) restart(i int, version string) {
 	s.run(s.members[i], binary(s.t, version))
 }
 
-func (s *servers) end() {
+func (s *servers) stop() {
 	for i := range s.members {
 		s.kill(i)
 	}
 	if s.t.Failed() {
 		for _, m := range s.members {
 			text := m.log.String()
-			s.t.Logf("%s said …%s", m.name, text[max(0, len(text)-3000):])
+			s.t.Logf("%s logged …%s", m.name, text[max(0, len(text)-3000):])
 		}
 	}
 }
@@ -181,7 +182,7 @@ func (s *servers) config(i int) Config {
 	}
 }
 
-// on is a client of one member.
+// on returns a client of one member.
 func (s *servers) on(i int) *Client {
 	s.t.Helper()
 	client, err := Dial(s.config(i))
@@ -200,7 +201,7 @@ func (s *servers) waitReady(i int) {
 	})
 }
 
-// leader is the member that leads.
+// leader returns the index of the leader.
 func (s *servers) leader() int {
 	s.t.Helper()
 	for i := range s.members {
@@ -208,20 +209,20 @@ func (s *servers) leader() int {
 			return i
 		}
 	}
-	s.t.Fatal("nobody leads")
+	s.t.Fatal("there is no leader")
 	return 0
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, condition string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("it did not come true that %s", what)
+			t.Fatalf("timeout: %s", condition)
 		}
 	}
 }
 
-// certificates makes a CA, a certificate for members and one for clients.
+// certificates creates a CA, a certificate for members and one for clients.
 func certificates(t *testing.T, dir string) {
 	t.Helper()
 	ca := &x509.Certificate{
@@ -242,7 +243,7 @@ func certificates(t *testing.T, dir string) {
 	read, err := x509.ParseCertificate(block.Bytes)
 	must(t, err)
 	if len(read.ExtKeyUsage) != 2 {
-		t.Fatal("members need a certificate that serves for both directions")
+		t.Fatal("members need a certificate for servers and clients")
 	}
 }
 

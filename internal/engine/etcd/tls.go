@@ -8,28 +8,30 @@ import (
 	"sync"
 )
 
-// tlsConfig shows the certificate that lies on disk at the time of each handshake: an upgrade renews certificates while connections are open.
+// tlsConfig reads the client certificate from disk for each handshake: an upgrade renews
+// certificates while connections are open.
 func (c Config) tlsConfig() (*tls.Config, error) {
 	if c.CA == "" {
 		return nil, nil //nolint:nilnil // no TLS
 	}
 	text, err := os.ReadFile(c.CA)
 	if err != nil {
-		return nil, fmt.Errorf("reading the CA of etcd: %w", err)
+		return nil, fmt.Errorf("cannot read the CA of etcd: %w", err)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("reading the CA of etcd: %s has no certificate", c.CA)
+		return nil, fmt.Errorf("cannot read the CA of etcd: %s has no certificate", c.CA)
 	}
 	first, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	if err != nil {
-		return nil, fmt.Errorf("reading the client certificate for etcd: %w", err)
+		return nil, fmt.Errorf("cannot read the client certificate for etcd: %w", err)
 	}
 	pair := &keyPair{config: c, last: &first}
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, GetClientCertificate: pair.get}, nil
 }
 
-// keyPair is a certificate and its key, which are replaced one after the other: between the two, the last ones that fit together serve.
+// keyPair is a certificate and its key. They are replaced one after the other; in between, the last
+// matching pair is used.
 type keyPair struct {
 	sync.Mutex
 	config Config
