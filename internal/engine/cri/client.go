@@ -15,26 +15,31 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// DefaultSocket is containerd's.
+// DefaultSocket is the socket of containerd.
 const DefaultSocket = "/run/containerd/containerd.sock"
 
-// maxMessage bounds an answer; the kubelet uses the same.
+// maxMessage bounds a response, as in the kubelet.
 const maxMessage = 16 << 20
 
-// askTimeout bounds every question that has no deadline of its own: a runtime that hangs must not hang the agent.
-const askTimeout = 30 * time.Second
+// requestTimeout bounds every request without a deadline of its own: a runtime that hangs must not
+// hang the agent.
+const requestTimeout = 30 * time.Second
 
-// Client speaks to a container runtime by the CRI.
+// logRemedy is the remedy for a runtime that does not work.
+const logRemedy = "read the log of containerd on the host: `journalctl -u containerd`"
+
+// Client is a client of the CRI.
 type Client struct {
 	conn    *grpc.ClientConn
 	runtime runtimeapi.RuntimeServiceClient
 	images  runtimeapi.ImageServiceClient
 }
 
-// Version is what a runtime says of itself.
+// Version is the name and version of a runtime.
 type Version struct{ Runtime, Version string }
 
-// Dial makes a client. It connects when it is first asked something, and again when the runtime was restarted.
+// Dial returns a client. It connects with the first request, and again after the runtime has
+// restarted.
 func Dial(socket string) (*Client, error) {
 	socket = strings.TrimPrefix(socket, "unix://")
 	conn, err := grpc.NewClient("unix://"+socket,
@@ -44,55 +49,58 @@ func Dial(socket string) (*Client, error) {
 		grpc.WithNoProxy(),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("making a client for the container runtime at %s: %w", socket, err)
+		return nil, fmt.Errorf("cannot connect to the container runtime at %s: %w", socket, err)
 	}
 	return &Client{conn: conn, runtime: runtimeapi.NewRuntimeServiceClient(conn), images: runtimeapi.NewImageServiceClient(conn)}, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (c *Client) Close() { _ = c.conn.Close() }
 
-// Version is the runtime's name and version.
+// Version returns the runtime's name and version.
 func (c *Client) Version(ctx context.Context) (Version, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	v, err := c.runtime.Version(ctx, &runtimeapi.VersionRequest{})
 	if err != nil {
-		return Version{}, told(err, "asking the container runtime for its version")
+		return Version{}, explain(err, "cannot get the version of the container runtime")
 	}
 	return Version{Runtime: v.GetRuntimeName(), Version: v.GetRuntimeVersion()}, nil
 }
 
-// Ready is nil when the runtime and its network are. Which of them is not, is told apart: the network may come with a pod that the runtime has yet to start.
+// Ready returns nil if the runtime and the pod network are ready, and a reason of its own for each:
+// the network can depend on a pod that the runtime has yet to start.
 func (c *Client) Ready(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	s, err := c.runtime.Status(ctx, &runtimeapi.StatusRequest{})
 	if err != nil {
-		return told(err, "asking the container runtime for its status")
+		return explain(err, "cannot get the status of the container runtime")
 	}
 	conditions := map[string]*runtimeapi.RuntimeCondition{}
 	for _, c := range s.GetStatus().GetConditions() {
 		conditions[c.GetType()] = c
 	}
 	if c := conditions[runtimeapi.RuntimeReady]; !c.GetStatus() {
-		return node.Transient("RuntimeNotReady", nil, "see journalctl -u containerd on the host", "the container runtime is not ready: %s", why(c))
+		return node.Transient("RuntimeNotReady", nil, logRemedy, "the container runtime is not ready: %s", why(c))
 	}
 	if c := conditions[runtimeapi.NetworkReady]; !c.GetStatus() {
-		return node.Transient("NetworkNotReady", nil, "see whether the network plugin's pods run and /etc/cni/net.d has a configuration",
-			"the container runtime has no pod network: %s", why(c))
+		return node.Transient("NetworkNotReady", nil,
+			"check that the pods of the network plugin run (`kubectl get pods -A -o wide`) and that /etc/cni/net.d has a configuration",
+			"the pod network is not ready: %s", why(c))
 	}
 	return nil
 }
 
 func why(c *runtimeapi.RuntimeCondition) string {
 	if c == nil {
-		return "it does not tell"
+		return "no such condition"
 	}
 	return strings.TrimSpace(c.GetReason() + " " + c.GetMessage())
 }
 
-// RuntimeConfig says whether the runtime has the method of that name, without which newer kubelets do not learn the cgroup driver.
+// RuntimeConfig reports whether the runtime has the RuntimeConfig method, from which newer kubelets
+// read the cgroup driver.
 func (c *Client) RuntimeConfig(ctx context.Context) (bool, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -101,7 +109,7 @@ func (c *Client) RuntimeConfig(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, told(err, "asking the container runtime for its configuration")
+		return false, explain(err, "cannot get the configuration of the container runtime")
 	}
 	return true, nil
 }
@@ -110,18 +118,19 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, askTimeout)
+	return context.WithTimeout(ctx, requestTimeout)
 }
 
-// told makes a failure of what a runtime answered. A runtime that is away or slow is one that comes back, as far as can be known here.
-func told(err error, format string, args ...any) error {
-	doing := fmt.Sprintf(format, args...)
-	switch status.Code(err) { //nolint:exhaustive // Every other code is the runtime's own word.
+// explain returns the failure for an error of the runtime. A runtime that is unreachable or slow
+// counts as transient.
+func explain(err error, format string, args ...any) error {
+	message := fmt.Sprintf(format, args...)
+	switch status.Code(err) { //nolint:exhaustive // other codes are errors of the runtime itself
 	case codes.Unavailable, codes.DeadlineExceeded:
-		return node.Transient("RuntimeNotAnswering", err, "see journalctl -u containerd on the host", "%s: it does not answer", doing)
+		return node.Transient("RuntimeUnreachable", err, logRemedy, "%s: it is unreachable", message)
 	case codes.Unimplemented:
-		return node.ManualIntervention("RuntimeTooOld", err, "upgrade the container runtime: it must speak version 1 of the CRI, as containerd does since 1.6",
-			"%s: it does not know the question", doing)
+		return node.ManualIntervention("RuntimeTooOld", err, "upgrade the container runtime to one with version 1 of the CRI, such as containerd 1.6 or later",
+			"%s: it does not support this request", message)
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return fmt.Errorf("%s: %w", message, err)
 }

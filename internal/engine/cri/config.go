@@ -12,31 +12,32 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// MigrateConfig is what containerd's configuration must be for a newer containerd, as that containerd itself writes it. It is returned and not written; nil
-// means that there is no file, and the text as it is that it needs no change.
+// MigrateConfig returns containerd's configuration as a newer containerd migrates it. It writes
+// nothing. It returns nil if there is no file, and the unchanged text if no migration is needed.
 //
 //  1. The new containerd migrates the file, and must then load the result.
-//  2. What this host depends on must be in the result: a setting that got lost shows only when pods no longer start.
+//  2. The settings that this host depends on must be in the result: a lost setting shows only
+//     when pods no longer start.
 func MigrateConfig(ctx context.Context, newContainerd, path string) ([]byte, error) {
 	old, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading containerd's configuration: %w", err)
+		return nil, fmt.Errorf("cannot read the configuration of containerd: %w", err)
 	}
 	before, err := readSettings(string(old))
 	if err != nil {
-		return nil, node.ManualIntervention("ConfigUnreadable", err, configRemedy, "%s is no TOML", path)
+		return nil, node.ManualIntervention("ConfigUnreadable", err, configRemedy, "%s is not TOML", path)
 	}
-	before = before.named()
+	before = before.withFullNames()
 	if before.version() >= 3 {
 		_, err := load(ctx, newContainerd, path, old)
 		return old, err
 	}
 	migrated, err := run(ctx, newContainerd, "--config", path, "config", "migrate")
 	if err != nil {
-		return nil, failed(ctx, err, "ConfigNotMigrated", configRemedy, "the new containerd migrating %s", path)
+		return nil, failed(ctx, err, "ConfigNotMigrated", configRemedy, "the new containerd cannot migrate %s", path)
 	}
 	loaded, err := load(ctx, newContainerd, path, migrated)
 	if err != nil {
@@ -44,37 +45,37 @@ func MigrateConfig(ctx context.Context, newContainerd, path string) ([]byte, err
 	}
 	after, err := readSettings(loaded)
 	if err != nil {
-		return nil, fmt.Errorf("reading what the new containerd makes of %s: %w", path, err)
+		return nil, fmt.Errorf("cannot parse the migrated configuration of %s: %w", path, err)
 	}
 	if lost := lostSettings(before, after); len(lost) > 0 {
-		return nil, node.ManualIntervention("ConfigLost", nil, configRemedy, "the new containerd would lose settings of %s: %s", path, strings.Join(lost, "; "))
+		return nil, node.ManualIntervention("ConfigLost", nil, configRemedy, "the new containerd would drop settings of %s: %s", path, strings.Join(lost, "; "))
 	}
 	return migrated, nil
 }
 
-const configRemedy = "change containerd's configuration on the host so that the new version takes it (containerd config migrate shows how it reads it), " +
-	"then say refit retry"
+const configRemedy = "change the configuration of containerd on the host so that the new version accepts it " +
+	"(`containerd config migrate` shows the result), then run `refit retry`"
 
-// load lets the new containerd read a text as it would at its start. The text lies beside the real file meanwhile, since imports can be relative to it; its
-// name has no ending that an import could ask for.
+// load makes the new containerd read a text as at its start. The text lies beside the real file,
+// because imports can be relative to it; its name has no extension that an import could match.
 func load(ctx context.Context, newContainerd, path string, text []byte) (effective string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".refit-config-")
 	if err != nil {
-		return "", fmt.Errorf("trying containerd's configuration: %w", err)
+		return "", fmt.Errorf("cannot check the configuration of containerd: %w", err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(text)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("trying containerd's configuration: %w", err)
+		return "", fmt.Errorf("cannot check the configuration of containerd: %w", err)
 	}
 	out, err := run(ctx, newContainerd, "--config", f.Name(), "config", "dump")
 	if err != nil {
-		return "", failed(ctx, err, "ConfigNotLoaded", configRemedy, "the new containerd loading the configuration of %s", path)
+		return "", failed(ctx, err, "ConfigNotLoaded", configRemedy, "the new containerd cannot load the configuration of %s", path)
 	}
 	return string(out), nil
 }
 
-// version is that of the file's format. Without one it is the first.
+// version returns the version of the file format; without one it is the first.
 func (s settings) version() int {
 	v, err := strconv.Atoi(s.get("version"))
 	if err != nil {
@@ -83,8 +84,8 @@ func (s settings) version() int {
 	return v
 }
 
-// named gives the plugin its later name, where a file of the first format calls it only cri.
-func (s settings) named() settings {
+// withFullNames replaces the short name of the CRI plugin in files of the first format.
+func (s settings) withFullNames() settings {
 	full := settings{}
 	for key, value := range s {
 		if below, ok := strings.CutPrefix(key, "plugins\ncri\n"); ok {
@@ -95,7 +96,7 @@ func (s settings) named() settings {
 	return full
 }
 
-// moved is a setting, and where newer versions have it. The first place that is set counts.
+// moved is a setting and its places in newer versions. The first place that is set counts.
 type moved struct {
 	from []string
 	to   [][]string
@@ -111,7 +112,7 @@ func under(parent []string, key ...string) []string {
 	return append(append([]string{}, parent...), key...)
 }
 
-// tracked are the settings that a host depends on.
+// tracked has the settings that a host depends on.
 var tracked = []moved{
 	{under(oldCRI, "sandbox_image"), [][]string{under(newImages, "pinned_images", "sandbox")}},
 	{under(oldCRI, "restrict_oom_score_adj"), [][]string{under(newRuntime, "restrict_oom_score_adj")}},
@@ -129,7 +130,7 @@ var tracked = []moved{
 	{[]string{"grpc", "address"}, [][]string{{"plugins", "io.containerd.server.v1.grpc", "address"}, {"grpc", "address"}}},
 }
 
-// lostSettings are those that the old file has and the new one has not, or not so.
+// lostSettings returns the settings of the old file that the new one lacks or changes.
 func lostSettings(before, after settings) []string {
 	var lost []string
 	for _, m := range append(runtimes(before), tracked...) {
@@ -137,7 +138,8 @@ func lostSettings(before, after settings) []string {
 			lost = append(lost, fmt.Sprintf("%s = %s", m.from[len(m.from)-1], before.get(m.from...)))
 		}
 	}
-	for _, table := range []string{"mirrors", "configs"} { // Older ways to name a registry, which newer versions drop.
+	// Newer versions drop these older tables.
+	for _, table := range []string{"mirrors", "configs"} {
 		if before.below(under(oldCRI, "registry", table)...) && !after.below(under(newImages, "registry", table)...) {
 			lost = append(lost, "registry."+table)
 		}
@@ -145,7 +147,7 @@ func lostSettings(before, after settings) []string {
 	return lost
 }
 
-// runtimes are the settings of each runtime that the old file has.
+// runtimes returns the settings of each runtime in the old file.
 func runtimes(before settings) []moved {
 	var all []moved
 	prefix := strings.Join(under(oldCRI, "containerd", "runtimes"), "\n") + "\n"
@@ -164,7 +166,8 @@ func runtimes(before settings) []moved {
 	return all
 }
 
-// kept says whether a value is still there. One value may have become a list of one, and a list may have become longer.
+// kept reports whether a value is still set. One value may have become a list of one, and a list
+// may have grown.
 func kept(value string, after settings, places [][]string) bool {
 	for _, place := range places {
 		if !after.has(place...) {

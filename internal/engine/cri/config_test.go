@@ -36,9 +36,9 @@ func configFile(t *testing.T, text string) string {
 	return path
 }
 
-func TestConfigurationIsMigratedByTheNewContainerd(t *testing.T) {
+func TestNewContainerdMigratesTheConfiguration(t *testing.T) {
 	path := configFile(t, hostConfig)
-	got, err := MigrateConfig(t.Context(), program(t, "containerd"), path)
+	got, err := MigrateConfig(t.Context(), binary(t, "containerd"), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +55,8 @@ func TestConfigurationIsMigratedByTheNewContainerd(t *testing.T) {
 	}
 }
 
-func TestConfigurationThatNeedsNoChange(t *testing.T) {
-	containerd := program(t, "containerd")
+func TestCurrentConfigurationStaysUnchanged(t *testing.T) {
+	containerd := binary(t, "containerd")
 	text := "version = 3\n[plugins.'io.containerd.cri.v1.runtime']\n  restrict_oom_score_adj = true\n"
 	if got, err := MigrateConfig(t.Context(), containerd, configFile(t, text)); err != nil || string(got) != text {
 		t.Errorf("%q, %v", got, err)
@@ -66,10 +66,10 @@ func TestConfigurationThatNeedsNoChange(t *testing.T) {
 	}
 }
 
-func TestConfigurationThatTheNewContainerdRefuses(t *testing.T) {
-	containerd := program(t, "containerd")
+func TestUnsupportedConfigurationIsRefused(t *testing.T) {
+	containerd := binary(t, "containerd")
 	for name, text := range map[string]string{
-		"no toml": "version = 2\n[plugins", "no toml, newer": "version = 3\n[plugins", "from the future": "version = 99\n",
+		"not TOML": "version = 2\n[plugins", "not TOML, newer": "version = 3\n[plugins", "a later format": "version = 99\n",
 	} {
 		_, err := MigrateConfig(t.Context(), containerd, configFile(t, text))
 		if err == nil {
@@ -83,24 +83,24 @@ func TestConfigurationThatTheNewContainerdRefuses(t *testing.T) {
 }
 
 func TestConfigurationOfTheFirstFormat(t *testing.T) {
-	got, err := MigrateConfig(t.Context(), program(t, "containerd"), configFile(t, "[plugins.cri]\n  sandbox_image = 'x:1'\n"))
+	got, err := MigrateConfig(t.Context(), binary(t, "containerd"), configFile(t, "[plugins.cri]\n  sandbox_image = 'x:1'\n"))
 	if err != nil {
 		if reason := reasonOf(t, err); reason != "ConfigLost" {
 			t.Errorf("reason %s", reason)
 		}
 	} else if !strings.Contains(string(got), "x:1") {
-		t.Error("a setting got lost and nobody said so")
+		t.Error("a setting was lost without an error")
 	}
 }
 
-// A containerd that loses settings is played by a script.
-func TestSettingsThatWouldGetLost(t *testing.T) {
-	loses := filepath.Join(t.TempDir(), "containerd")
+// A script simulates a containerd that drops settings.
+func TestLostSettingsAreNamed(t *testing.T) {
+	containerd := filepath.Join(t.TempDir(), "containerd")
 	script := "#!/bin/sh\ncat <<E\nversion = 4\nimports = []\n[plugins.'io.containerd.cri.v1.images'.pinned_images]\nsandbox = 'other'\nE\n"
-	if err := os.WriteFile(loses, []byte(script), 0o700); err != nil {
+	if err := os.WriteFile(containerd, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err := MigrateConfig(t.Context(), loses, configFile(t, hostConfig))
+	_, err := MigrateConfig(t.Context(), containerd, configFile(t, hostConfig))
 	if got := reasonOf(t, err); got != "ConfigLost" {
 		t.Fatalf("reason %s: %v", got, err)
 	}
@@ -113,7 +113,7 @@ func TestSettingsThatWouldGetLost(t *testing.T) {
 	}
 }
 
-func TestRegistryMirrorsThatTheNewContainerdDrops(t *testing.T) {
+func TestDroppedRegistryMirrorsAreLost(t *testing.T) {
 	before := settingsOf(t, "[plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"docker.io\"]\nendpoint = [\n  \"https://mirror\", # one\n]\n")
 	if got := lostSettings(before, settings{}); !slices.Equal(got, []string{"registry.mirrors"}) {
 		t.Errorf("lost: %v", got)

@@ -19,8 +19,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// program finds a program of containerd: of the machine, else of the testbed's cache.
-func program(t *testing.T, name string) string {
+// binary returns a binary of containerd: from the cache of the testbed, else of the machine.
+func binary(t *testing.T, name string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err == nil {
@@ -31,17 +31,17 @@ func program(t *testing.T, name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path
 	}
-	t.Skipf("%s is not on this machine", name)
+	t.Skipf("%s is not installed", name)
 	return ""
 }
 
-// startContainerd starts a real one with everything of its own, and returns its socket.
+// startContainerd starts a real containerd with directories of its own, and returns its socket.
 func startContainerd(t *testing.T) string {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("containerd starts as root only")
+		t.Skip("containerd starts only as root")
 	}
-	dir, err := os.MkdirTemp("", "refit-cri-") //nolint:usetesting // A socket's path must be short.
+	dir, err := os.MkdirTemp("", "refit-cri-") //nolint:usetesting // sockets need short paths
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ imports = []
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program(t, "containerd"), "--config", config)
+	cmd := exec.CommandContext(t.Context(), binary(t, "containerd"), "--config", config)
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
@@ -84,7 +84,7 @@ imports = []
 	return socket
 }
 
-// dialed waits until a runtime answers.
+// dialed returns a client once the runtime answers.
 func dialed(t *testing.T, socket string) *Client {
 	t.Helper()
 	c, err := Dial(socket)
@@ -97,12 +97,13 @@ func dialed(t *testing.T, socket string) *Client {
 			return c
 		}
 		if time.Now().After(end) {
-			t.Skipf("containerd does not run on this machine: %v", err)
+			t.Skipf("containerd does not start: %v", err)
 		}
 	}
 }
 
-// imageArchive makes a docker archive with one layer, and returns its path and the ID.
+// imageArchive creates a docker archive with one layer, and returns its path and the ID of the
+// image.
 func imageArchive(t *testing.T, name string) (path, id string) {
 	t.Helper()
 	layer := tarOf(t, map[string]string{"hello": "world"})
@@ -118,8 +119,8 @@ func imageArchive(t *testing.T, name string) (path, id string) {
 		t.Fatal(err)
 	}
 	path = filepath.Join(t.TempDir(), "image.tar")
-	whole := tarOf(t, map[string]string{"config.json": string(config), "layer.tar": string(layer), "manifest.json": string(manifest)})
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
+	archive := tarOf(t, map[string]string{"config.json": string(config), "layer.tar": string(layer), "manifest.json": string(manifest)})
+	if err := os.WriteFile(path, archive, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path, "sha256:" + sumOf(config)
@@ -148,8 +149,8 @@ func tarOf(t *testing.T, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-func TestImagesOfARealContainerd(t *testing.T) {
-	ctr, socket := program(t, "ctr"), startContainerd(t)
+func TestImagesOfContainerd(t *testing.T) {
+	ctr, socket := binary(t, "ctr"), startContainerd(t)
 	c := dialed(t, socket)
 	ctx := t.Context()
 	v, err := c.Version(ctx)
@@ -167,7 +168,7 @@ func TestImagesOfARealContainerd(t *testing.T) {
 		t.Errorf("before the import: %+v, %v", image, err)
 	}
 	if err := Unpin(ctx, ctr, socket, name); err != nil {
-		t.Errorf("unpinning what is not there: %v", err)
+		t.Errorf("unpinning a missing image: %v", err)
 	}
 	archive, id := imageArchive(t, name)
 	for range 2 {
@@ -187,18 +188,15 @@ func TestImagesOfARealContainerd(t *testing.T) {
 		t.Error(err)
 	}
 	if !eventually(func() bool { image, err := c.Image(ctx, name); return err == nil && image.Present && !image.Pinned }) {
-		t.Error("it is still pinned")
+		t.Error("the image is still pinned")
 	}
 	if running, err := c.Running(ctx); err != nil || len(running) > 0 {
 		t.Errorf("running: %v, %v", running, err)
 	}
-	if err := c.StopContainer(ctx, "nowhere", time.Second); err != nil {
-		t.Errorf("stopping what is not there: %v", err)
+	if err := c.StopContainer(ctx, "missing", time.Second); err != nil {
+		t.Errorf("stopping a missing container: %v", err)
 	}
-	if err := c.StopPodSandbox(ctx, "nowhere", time.Second); err != nil {
-		t.Errorf("stopping what is not there: %v", err)
-	}
-	if err := os.WriteFile(archive, []byte("no archive"), 0o600); err != nil {
+	if err := os.WriteFile(archive, []byte("not an archive"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := reasonOf(t, Import(ctx, ctr, socket, archive)); got != "ImportFailed" {
@@ -209,9 +207,9 @@ func TestImagesOfARealContainerd(t *testing.T) {
 	}
 }
 
-func eventually(what func() bool) bool {
+func eventually(holds func() bool) bool {
 	for range 100 {
-		if what() {
+		if holds() {
 			return true
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -223,10 +221,10 @@ func reasonOf(t *testing.T, err error) string {
 	t.Helper()
 	var f *node.Failure
 	if !errors.As(err, &f) {
-		t.Fatalf("no failure that is told for a person: %v", err)
+		t.Fatalf("not a node.Failure: %v", err)
 	}
 	if f.Remedy == "" || f.Message == "" {
-		t.Errorf("a failure without remedy or message: %+v", f)
+		t.Errorf("a failure without a remedy or message: %+v", f)
 	}
 	return f.Reason
 }

@@ -9,7 +9,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// Labels that the kubelet puts on what it makes.
+// The labels that the kubelet sets.
 const (
 	labelContainer = "io.kubernetes.container.name"
 	labelPodName   = "io.kubernetes.pod.name"
@@ -28,43 +28,35 @@ const (
 // Container is one container of a pod.
 type Container struct {
 	ID string
-	// Image is the ID of the image that it was made of, where the runtime tells it, else the name.
+	// Image is the ID of its image if the runtime reports it, else the name.
 	Image string
 	State string
 
 	Created, Started, Finished time.Time
 
 	ExitCode int32
-	// Reason is the runtime's word for how it ended: Completed, Error, OOMKilled.
+	// Reason is how it ended: Completed, Error, OOMKilled.
 	Reason  string
 	LogPath string
-	// Attempt counts how often the kubelet made this container of this pod again.
+	// Attempt counts how often the kubelet recreated this container of this pod.
 	Attempt uint32
 
 	SandboxID       string
-	Namespace, Name string // of the pod's namespace, and the container's name
+	Namespace, Name string // of the pod, and of the container
 	PodUID, PodName string
 
-	// Annotations are those of the pod, with the container's own over them.
+	// Annotations has the annotations of the pod, overlaid with those of the container.
 	Annotations map[string]string
 }
 
-// Containers are those with this name in the pods of a namespace, newest first, whatever their state. It is how a static pod is found:
-// the containers of kube-system that are named etcd, kube-apiserver and so on.
-func (c *Client) Containers(ctx context.Context, namespace, container string) ([]Container, error) {
-	return c.list(ctx, &runtimeapi.ContainerFilter{
-		LabelSelector: map[string]string{labelNamespace: namespace, labelContainer: container},
-	})
-}
-
-// ContainersOfPod are those with this name in one pod, newest first, whatever their state: a cluster's own pod may have a container of the same name.
+// ContainersOfPod returns the containers with this name in one pod, in any state, newest first.
 func (c *Client) ContainersOfPod(ctx context.Context, namespace, pod, container string) ([]Container, error) {
 	return c.list(ctx, &runtimeapi.ContainerFilter{
 		LabelSelector: map[string]string{labelNamespace: namespace, labelPodName: pod, labelContainer: container},
 	})
 }
 
-// Running are all running containers, newest first.
+// Running returns all running containers, newest first.
 func (c *Client) Running(ctx context.Context) ([]Container, error) {
 	return c.list(ctx, &runtimeapi.ContainerFilter{State: &runtimeapi.ContainerStateValue{State: runtimeapi.ContainerState_CONTAINER_RUNNING}})
 }
@@ -74,7 +66,7 @@ func (c *Client) list(ctx context.Context, filter *runtimeapi.ContainerFilter) (
 	defer cancel()
 	l, err := c.runtime.ListContainers(ctx, &runtimeapi.ListContainersRequest{Filter: filter})
 	if err != nil {
-		return nil, told(err, "listing containers")
+		return nil, explain(err, "cannot list containers")
 	}
 	sandboxes, err := c.sandboxes(ctx)
 	if err != nil {
@@ -97,7 +89,7 @@ func (c *Client) list(ctx context.Context, filter *runtimeapi.ContainerFilter) (
 func (c *Client) sandboxes(ctx context.Context) (map[string]*runtimeapi.PodSandbox, error) {
 	l, err := c.runtime.ListPodSandbox(ctx, &runtimeapi.ListPodSandboxRequest{})
 	if err != nil {
-		return nil, told(err, "listing pods")
+		return nil, explain(err, "cannot list pods")
 	}
 	byID := map[string]*runtimeapi.PodSandbox{}
 	for _, s := range l.GetItems() {
@@ -106,19 +98,20 @@ func (c *Client) sandboxes(ctx context.Context) (map[string]*runtimeapi.PodSandb
 	return byID, nil
 }
 
-// inspect asks for what a list does not have. It is nil for a container that went away in between.
+// inspect adds what a list does not have. It returns nil for a container that was removed in
+// between.
 func (c *Client) inspect(ctx context.Context, listed *runtimeapi.Container, sandbox *runtimeapi.PodSandbox) (*Container, error) {
-	answer, err := c.runtime.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: listed.GetId()})
+	response, err := c.runtime.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: listed.GetId()})
 	if gone(err) {
-		return nil, nil //nolint:nilnil // Gone is an answer.
+		return nil, nil //nolint:nilnil // it was removed
 	}
 	if err != nil {
-		return nil, told(err, "asking for container %.13s", listed.GetId())
+		return nil, explain(err, "cannot get container %.13s", listed.GetId())
 	}
-	s := answer.GetStatus()
+	s := response.GetStatus()
 	annotations := map[string]string{}
-	for _, of := range []map[string]string{sandbox.GetAnnotations(), listed.GetAnnotations(), s.GetAnnotations()} {
-		maps.Copy(annotations, of)
+	for _, from := range []map[string]string{sandbox.GetAnnotations(), listed.GetAnnotations(), s.GetAnnotations()} {
+		maps.Copy(annotations, from)
 	}
 	labels := listed.GetLabels()
 	return &Container{
@@ -152,7 +145,7 @@ func stateOf(s runtimeapi.ContainerState) string {
 	return StateUnknown
 }
 
-// at is a time of the CRI; none is the zero time, not 1970.
+// at converts a time of the CRI. 0 is no time, not 1970.
 func at(nanoseconds int64) time.Time {
 	if nanoseconds == 0 {
 		return time.Time{}
@@ -160,24 +153,14 @@ func at(nanoseconds int64) time.Time {
 	return time.Unix(0, nanoseconds).UTC()
 }
 
-// StopContainer stops a container, and kills it after the timeout. One that is gone is stopped.
+// StopContainer stops a container, and kills it after the timeout. A missing container counts as
+// stopped.
 func (c *Client) StopContainer(ctx context.Context, id string, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout+askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout+requestTimeout)
 	defer cancel()
 	_, err := c.runtime.StopContainer(ctx, &runtimeapi.StopContainerRequest{ContainerId: id, Timeout: int64(timeout / time.Second)})
 	if err != nil && !gone(err) {
-		return told(err, "stopping container %.13s", id)
-	}
-	return nil
-}
-
-// StopPodSandbox stops all of a pod within the timeout. One that is gone is stopped.
-func (c *Client) StopPodSandbox(ctx context.Context, id string, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	_, err := c.runtime.StopPodSandbox(ctx, &runtimeapi.StopPodSandboxRequest{PodSandboxId: id})
-	if err != nil && !gone(err) {
-		return told(err, "stopping pod %.13s", id)
+		return explain(err, "cannot stop container %.13s", id)
 	}
 	return nil
 }

@@ -1,2 +1,3 @@
-// Package cri asks a container runtime about its containers and images, and prepares containerd for a newer version of itself.
+// Package cri is a client of the container runtime: containers, images, logs. It also checks that a
+// newer containerd accepts the host's configuration.
 package cri

@@ -19,7 +19,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// runtimeService answers as a runtime would, where a real one cannot be brought into the situation.
+// runtimeService simulates a runtime in situations that are hard to reach with a real one.
 type runtimeService struct {
 	runtimeapi.UnimplementedRuntimeServiceServer
 	runtimeapi.UnimplementedImageServiceServer
@@ -53,7 +53,7 @@ func (r *runtimeService) ContainerStatus(_ context.Context, q *runtimeapi.Contai
 
 func serve(t *testing.T, r *runtimeService) *Client {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "refit-cri-") //nolint:usetesting // A socket's path must be short.
+	dir, err := os.MkdirTemp("", "refit-cri-") //nolint:usetesting // sockets need short paths
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func serve(t *testing.T, r *runtimeService) *Client {
 	return c
 }
 
-func TestReadyTellsRuntimeAndNetworkApart(t *testing.T) {
+func TestReadyHasAReasonForRuntimeAndNetwork(t *testing.T) {
 	condition := func(kind string, ok bool) *runtimeapi.RuntimeCondition {
 		return &runtimeapi.RuntimeCondition{Type: kind, Status: ok, Reason: "Because", Message: "of " + kind}
 	}
@@ -85,10 +85,10 @@ func TestReadyTellsRuntimeAndNetworkApart(t *testing.T) {
 		conditions []*runtimeapi.RuntimeCondition
 		want       string
 	}{
-		"both":       {[]*runtimeapi.RuntimeCondition{condition("RuntimeReady", true), condition("NetworkReady", true)}, ""},
-		"no network": {[]*runtimeapi.RuntimeCondition{condition("RuntimeReady", true), condition("NetworkReady", false)}, "NetworkNotReady"},
-		"neither":    {[]*runtimeapi.RuntimeCondition{condition("RuntimeReady", false), condition("NetworkReady", false)}, "RuntimeNotReady"},
-		"not told":   {nil, "RuntimeNotReady"},
+		"both":          {[]*runtimeapi.RuntimeCondition{condition("RuntimeReady", true), condition("NetworkReady", true)}, ""},
+		"no network":    {[]*runtimeapi.RuntimeCondition{condition("RuntimeReady", true), condition("NetworkReady", false)}, "NetworkNotReady"},
+		"neither":       {[]*runtimeapi.RuntimeCondition{condition("RuntimeReady", false), condition("NetworkReady", false)}, "RuntimeNotReady"},
+		"no conditions": {nil, "RuntimeNotReady"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := serve(t, &runtimeService{conditions: c.conditions}).Ready(t.Context())
@@ -103,13 +103,13 @@ func TestReadyTellsRuntimeAndNetworkApart(t *testing.T) {
 	}
 }
 
-func TestRuntimeConfigOfARuntimeThatLacksIt(t *testing.T) {
+func TestRuntimeWithoutRuntimeConfig(t *testing.T) {
 	if supported, err := serve(t, &runtimeService{}).RuntimeConfig(t.Context()); supported || err != nil {
 		t.Errorf("%v, %v", supported, err)
 	}
 }
 
-func TestContainersNewestFirstWithoutThoseThatWentAway(t *testing.T) {
+func TestContainersAreSortedNewestFirst(t *testing.T) {
 	labels := map[string]string{labelNamespace: "kube-system", labelContainer: "etcd", labelPodName: "etcd-a", labelPodUID: "uid"}
 	r := &runtimeService{
 		containers: []*runtimeapi.Container{
@@ -122,12 +122,12 @@ func TestContainersNewestFirstWithoutThoseThatWentAway(t *testing.T) {
 			"new": {Id: "new", CreatedAt: 4e9, StartedAt: 5e9, ImageId: "sha256:2", State: runtimeapi.ContainerState_CONTAINER_RUNNING, Annotations: map[string]string{"both": "container"}},
 		},
 	}
-	got, err := serve(t, r).Containers(t.Context(), "kube-system", "etcd")
+	got, err := serve(t, r).ContainersOfPod(t.Context(), "kube-system", "etcd-a", "etcd")
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%v, %v", got, err)
 	}
 	if r.filter.GetLabelSelector()[labelContainer] != "etcd" || r.filter.GetLabelSelector()[labelNamespace] != "kube-system" {
-		t.Errorf("asked for %v", r.filter)
+		t.Errorf("the filter is %v", r.filter)
 	}
 	if n := got[0]; n.ID != "new" || n.State != StateRunning || n.Image != "sha256:2" || n.Attempt != 4 || !n.Finished.IsZero() || n.PodUID != "uid" ||
 		n.PodName != "etcd-a" || n.Annotations["kubernetes.io/config.hash"] != "abc" || n.Annotations["both"] != "container" {
@@ -148,30 +148,30 @@ func TestContainersOfOnePodAreAskedForByItsName(t *testing.T) {
 		t.Fatalf("%v, %v", got, err)
 	}
 	if want := map[string]string{labelNamespace: "kube-system", labelPodName: "etcd-a", labelContainer: "etcd"}; !maps.Equal(r.filter.GetLabelSelector(), want) {
-		t.Errorf("asked for %v", r.filter)
+		t.Errorf("the filter is %v", r.filter)
 	}
 }
 
-func TestRuntimeThatIsAway(t *testing.T) {
-	c, err := Dial(filepath.Join(t.TempDir(), "nothing.sock"))
+func TestUnreachableRuntime(t *testing.T) {
+	c, err := Dial(filepath.Join(t.TempDir(), "missing.sock"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	_, err = c.Version(t.Context())
-	if got := reasonOf(t, err); got != "RuntimeNotAnswering" || node.FailureOf(err).Class != refitv1alpha1.FailureTransient {
+	if got := reasonOf(t, err); got != "RuntimeUnreachable" || node.FailureOf(err).Class != refitv1alpha1.FailureTransient {
 		t.Errorf("%s: %v", got, err)
 	}
 }
 
-func TestEndOfALog(t *testing.T) {
+func TestLogTail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "0.log")
 	text := "2026-01-01T00:00:00.0Z stdout F first\n" +
 		"2026-01-01T00:00:00.1Z stderr P half \n" +
 		"2026-01-01T00:00:00.1Z stdout F between\n" +
 		"2026-01-01T00:00:00.2Z stderr F and half\n" +
 		"2026-01-01T00:00:00.3Z stdout F \n" +
-		"rubbish\n" +
+		"garbage\n" +
 		"2026-01-01T00:00:00.4Z stdout P no end"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestEndOfALog(t *testing.T) {
 	if got := c.LogTail(t.Context(), Container{LogPath: path}, 3); got != "end" {
 		t.Errorf("%q", got)
 	}
-	if got := c.LogTail(t.Context(), Container{LogPath: path + "nowhere"}, 10); got != "" {
+	if got := c.LogTail(t.Context(), Container{LogPath: path + "missing"}, 10); got != "" {
 		t.Errorf("%q", got)
 	}
 	if got := decode("a stdout F cut off\n2026-01-01T00:00:00.0Z stdout F whole\n", true); len(got) != 1 || got[0] != "whole" {
@@ -201,21 +201,21 @@ func TestEndOfALog(t *testing.T) {
 	}
 }
 
-func TestRuntimesThatKnowNoPins(t *testing.T) {
+func TestRuntimesThatIgnorePins(t *testing.T) {
 	for version, want := range map[string]bool{"1.6.20~ds1": true, "v1.6.9": true, "1.7.0": false, "v2.4.2": false, "odd": false} {
-		if got := knowsNoPins(Version{Runtime: "containerd", Version: version}); got != want {
+		if got := ignoresPins(Version{Runtime: "containerd", Version: version}); got != want {
 			t.Errorf("%s: %v", version, got)
 		}
 	}
-	if knowsNoPins(Version{Runtime: "cri-o", Version: "1.6.0"}) {
+	if ignoresPins(Version{Runtime: "cri-o", Version: "1.6.0"}) {
 		t.Error("another runtime counts as an old containerd")
 	}
 }
 
-func TestHangingRuntimeIsNotWaitedForForever(t *testing.T) {
+func TestRequestsHaveADeadline(t *testing.T) {
 	ctx, cancel := bounded(t.Context())
 	defer cancel()
-	if end, ok := ctx.Deadline(); !ok || time.Until(end) > askTimeout {
+	if end, ok := ctx.Deadline(); !ok || time.Until(end) > requestTimeout {
 		t.Errorf("deadline %v, %v", end, ok)
 	}
 }

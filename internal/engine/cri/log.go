@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// readBack is how much of a log's end is read at most: lines can be long, logs can be huge.
-const readBack = 256 << 10
+// maxRead bounds what is read of a log: lines can be long, and logs huge.
+const maxRead = 256 << 10
 
-// LogTail is the end of a container's log, at most so many bytes of whole lines, without the runtime's own columns. It is empty when there is none: a log
-// only ever explains another failure.
+// LogTail returns the end of a container's log: whole lines of at most maxBytes, without the
+// columns of the runtime. It returns "" if there is no log, which only ever explains another
+// failure.
 func (c *Client) LogTail(ctx context.Context, container Container, maxBytes int) string {
 	if ctx.Err() != nil || container.LogPath == "" {
 		return ""
@@ -20,7 +21,7 @@ func (c *Client) LogTail(ctx context.Context, container Container, maxBytes int)
 	return lastLines(decode(text, cut), maxBytes)
 }
 
-// endOf is the end of a file, and whether it begins within a line.
+// endOf returns the end of a file, and whether it starts within a line.
 func endOf(path string) (text string, cut bool) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -31,15 +32,16 @@ func endOf(path string) (text string, cut bool) {
 	if err != nil || !info.Mode().IsRegular() {
 		return "", false
 	}
-	from := max(0, info.Size()-readBack)
-	content, err := io.ReadAll(io.NewSectionReader(f, from, readBack))
+	from := max(0, info.Size()-maxRead)
+	content, err := io.ReadAll(io.NewSectionReader(f, from, maxRead))
 	if err != nil {
 		return "", false
 	}
 	return string(content), from > 0
 }
 
-// decode reads the CRI's log format, `TIME STREAM TAG CONTENT`, where the tag P says that the line goes on in the next one.
+// decode parses the log format of the CRI, `TIME STREAM TAG CONTENT`. The tag P marks a line that
+// continues in the next one.
 func decode(text string, cut bool) []string {
 	var lines []string
 	partial := map[string]string{} // by stream: the two are interleaved
@@ -60,7 +62,7 @@ func decode(text string, cut bool) []string {
 		lines = append(lines, strings.ToValidUTF8(partial[stream]+content, ""))
 		delete(partial, stream)
 	}
-	for _, stream := range []string{"stdout", "stderr"} { // What a container wrote last may lack its end.
+	for _, stream := range []string{"stdout", "stderr"} { // the last line may be incomplete
 		if partial[stream] != "" {
 			lines = append(lines, strings.ToValidUTF8(partial[stream], ""))
 		}
@@ -68,7 +70,7 @@ func decode(text string, cut bool) []string {
 	return lines
 }
 
-// lastLines are as many whole lines from the end as fit; the end of the last one, if not even that fits.
+// lastLines returns the last whole lines that fit, or the end of the last one if it does not fit.
 func lastLines(lines []string, maxBytes int) string {
 	first, size := len(lines), 0
 	for first > 0 && size+len(lines[first-1])+1 <= maxBytes {

@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// TestNodeTellsOfItself asks the runtime of a control plane node, in which it is run: compiled with `go test -c`, with an image archive and that image's
-// name in REFIT_NODE_ARCHIVE and REFIT_NODE_IMAGE.
-func TestNodeTellsOfItself(t *testing.T) {
+// TestRuntimeOfANode queries the runtime of the control plane node in which it runs. Compile it
+// with `go test -c`, and set REFIT_NODE_ARCHIVE to an image archive and REFIT_NODE_IMAGE to the
+// name of its image.
+func TestRuntimeOfANode(t *testing.T) {
 	archive, name := os.Getenv("REFIT_NODE_ARCHIVE"), os.Getenv("REFIT_NODE_IMAGE")
 	if archive == "" {
 		t.Skip("REFIT_NODE_ARCHIVE is not set: this test changes the images of its machine")
@@ -22,7 +23,7 @@ func TestNodeTellsOfItself(t *testing.T) {
 		t.Error(err)
 	}
 	for _, part := range []string{"etcd", "kube-apiserver"} {
-		found, err := c.Containers(ctx, "kube-system", part)
+		found, err := c.ContainersOfPod(ctx, "kube-system", part+"-"+hostname(t), part)
 		if err != nil || len(found) == 0 || found[0].State != StateRunning {
 			t.Fatalf("%s: %+v, %v", part, found, err)
 		}
@@ -47,4 +48,13 @@ func TestNodeTellsOfItself(t *testing.T) {
 		t.Errorf("%+v, %v", image, imageErr)
 	}
 	t.Logf("%+v, pinned: %v", image, err)
+}
+
+func hostname(t *testing.T) string {
+	t.Helper()
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
 }

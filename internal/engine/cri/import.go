@@ -14,33 +14,37 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// ErrCannotPin says that the runtime does not honor pinned images (containerd before 1.7), so that the kubelet may remove one. The caller keeps the archive.
-// The label is there nevertheless, and a newer containerd will see it.
+// ErrCannotPin is the error of a runtime that ignores pinned images (containerd before 1.7), so
+// that the kubelet may remove one. The caller keeps the archive. The label is set nevertheless, and
+// a newer containerd reads it.
 var ErrCannotPin = errors.New("this container runtime cannot pin images")
 
 const (
 	namespace = "k8s.io"
 	pinLabel  = "io.cri-containerd.pinned"
-	// pinWait is how long containerd may take to see a label.
-	pinWait = 10 * time.Second
-	// maxTail bounds what of an output is kept for a person.
+	// pinTimeout bounds the wait until containerd has read a label.
+	pinTimeout = 10 * time.Second
+	// maxTail bounds the output that a failure keeps.
 	maxTail = 4 << 10
 )
 
-// Import brings an image archive into containerd, for this host's platform, under the names that are in it. Importing it again changes nothing.
+// Import imports an image archive into containerd, for the platform of this host, under the names
+// in the archive. A second import changes nothing.
 func Import(ctx context.Context, ctr, socket, archive string) error {
-	path, err := filepath.Abs(archive) // ctr would read another as an option, or - as its input.
+	// ctr could read a relative path as an option, or - as its input.
+	path, err := filepath.Abs(archive)
 	if err != nil {
-		return fmt.Errorf("finding %s: %w", archive, err)
+		return fmt.Errorf("cannot find %s: %w", archive, err)
 	}
 	if _, err := run(ctx, ctr, "--address", socket, "--namespace", namespace, "images", "import", path); err != nil {
-		return failed(ctx, err, "ImportFailed", "see whether the archive is whole and the disk has room, then say refit retry",
-			"importing the image archive %s", path)
+		return failed(ctx, err, "ImportFailed",
+			"check the archive (`refit release verify`) and the disk space of the host (`df -h /var/lib/containerd`), then run `refit retry`",
+			"cannot import the image archive %s", path)
 	}
 	return nil
 }
 
-// Pin keeps an image from the kubelet's garbage collection, and looks whether it does.
+// Pin excludes an image from the garbage collection of the kubelet, and checks that it does.
 func Pin(ctx context.Context, ctr, socket, name string) error {
 	if err := label(ctx, ctr, socket, name, pinLabel+"=pinned"); err != nil {
 		return err
@@ -50,13 +54,13 @@ func Pin(ctx context.Context, ctr, socket, name string) error {
 		return err
 	}
 	defer client.Close()
-	if v, err := client.Version(ctx); err == nil && knowsNoPins(v) {
+	if v, err := client.Version(ctx); err == nil && ignoresPins(v) {
 		return ErrCannotPin
 	}
 	return client.waitPinned(ctx, name)
 }
 
-// Unpin gives an image back to the garbage collection. One that is not there is not pinned.
+// Unpin returns an image to the garbage collection. A missing image is not pinned.
 func Unpin(ctx context.Context, ctr, socket, name string) error {
 	client, err := Dial(socket)
 	if err != nil {
@@ -72,17 +76,17 @@ func Unpin(ctx context.Context, ctr, socket, name string) error {
 
 func label(ctx context.Context, ctr, socket, name, set string) error {
 	if name == "" || strings.HasPrefix(name, "-") {
-		return fmt.Errorf("%q is no name of an image", name)
+		return fmt.Errorf("%q is not an image name", name)
 	}
 	if _, err := run(ctx, ctr, "--address", socket, "--namespace", namespace, "images", "label", name, set); err != nil {
-		return failed(ctx, err, "PinFailed", "see journalctl -u containerd on the host, then say refit retry", "labeling image %s", name)
+		return failed(ctx, err, "PinFailed", logRemedy+", then run `refit retry`", "cannot label image %s", name)
 	}
 	return nil
 }
 
-// waitPinned waits until the runtime says what the label says: it learns of labels by events.
+// waitPinned waits until the runtime reports the image as pinned: it reads labels by events.
 func (c *Client) waitPinned(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, pinWait)
+	ctx, cancel := context.WithTimeout(ctx, pinTimeout)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -97,13 +101,14 @@ func (c *Client) waitPinned(ctx context.Context, name string) error {
 			if err != nil {
 				return err
 			}
-			return fmt.Errorf("%w: image %s has the label and does not count as pinned", ErrCannotPin, name)
+			return fmt.Errorf("%w: image %s has the label, but is not pinned", ErrCannotPin, name)
 		}
 	}
 }
 
-// knowsNoPins says that a runtime is known not to honor the label, so that it need not be waited for.
-func knowsNoPins(v Version) bool {
+// ignoresPins reports whether a runtime is known to ignore the label, so that there is nothing to
+// wait for.
+func ignoresPins(v Version) bool {
 	parts := strings.SplitN(strings.TrimPrefix(v.Version, "v"), ".", 3)
 	if v.Runtime != "containerd" || len(parts) < 2 {
 		return false
@@ -113,9 +118,10 @@ func knowsNoPins(v Version) bool {
 	return err1 == nil && err2 == nil && (major < 1 || major == 1 && minor < 7)
 }
 
-// run executes containerd's own tools, with a fixed environment: theirs could name another socket or namespace.
-func run(ctx context.Context, program string, args ...string) (stdout []byte, err error) {
-	cmd := exec.CommandContext(ctx, program, args...)
+// run runs containerd's own binaries with a fixed environment: the agent's could name another
+// socket or namespace.
+func run(ctx context.Context, path string, args ...string) (stdout []byte, err error) {
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C"}
 	cmd.WaitDelay = 5 * time.Second
 	var out, log bytes.Buffer
@@ -127,7 +133,7 @@ func run(ctx context.Context, program string, args ...string) (stdout []byte, er
 	return out.Bytes(), nil
 }
 
-// failedRun is a program that did not succeed, with the end of what it said.
+// failedRun is the error of a process, with the end of its output.
 type failedRun struct {
 	err error
 	log string
@@ -143,20 +149,20 @@ func (f *failedRun) Error() string {
 func (f *failedRun) Unwrap() error { return f.err }
 
 func failed(ctx context.Context, err error, reason, remedy, format string, args ...any) error {
-	doing := fmt.Sprintf(format, args...)
+	message := fmt.Sprintf(format, args...)
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", doing, ctx.Err())
+		return fmt.Errorf("%s: %w", message, ctx.Err())
 	}
 	log := ""
 	if ran, ok := errors.AsType[*failedRun](err); ok {
 		log = ran.log
 	}
-	f := node.ManualIntervention(reason, err, remedy, "%s failed", doing)
+	f := node.ManualIntervention(reason, err, remedy, "%s", message)
 	switch {
 	case strings.Contains(log, "no space left on device"):
-		f.Reason, f.Remedy = "DiskFull", "make room on the host's disk, then say refit retry"
+		f.Reason, f.Remedy = "DiskFull", "free disk space on the host, then run `refit retry`"
 	case strings.Contains(log, "connection refused"), strings.Contains(log, "containerd.sock: connect"), strings.Contains(log, "Unavailable"):
-		f = node.Transient("RuntimeNotAnswering", err, "see journalctl -u containerd on the host", "%s: containerd does not answer", doing)
+		f = node.Transient("RuntimeUnreachable", err, logRemedy, "%s: containerd is unreachable", message)
 	}
 	f.LogTail = log
 	return f

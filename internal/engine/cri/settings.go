@@ -7,8 +7,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// settings are the values of a TOML file by their full keys, as text: enough to compare what two of containerd's configurations say. Keys are joined by
-// newlines, because they contain dots.
+// settings has the values of a TOML file as text, by their full keys: enough to compare two
+// configurations of containerd. Keys are joined with newlines, because they contain dots.
 type settings map[string]string
 
 func (s settings) has(key ...string) bool {
@@ -18,7 +18,7 @@ func (s settings) has(key ...string) bool {
 
 func (s settings) get(key ...string) string { return s[strings.Join(key, "\n")] }
 
-// below says whether anything is set below a key.
+// below reports whether anything is set below a key.
 func (s settings) below(key ...string) bool {
 	prefix := strings.Join(key, "\n") + "\n"
 	for k := range s {
