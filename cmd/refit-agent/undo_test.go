@@ -16,7 +16,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// upgradedWorker is a worker whose kubelet an operation replaced long ago. It returns the path of that kubelet.
+// upgradedWorker is a worker whose kubelet an operation replaced long ago. It returns the path of
+// that kubelet.
 func upgradedWorker(t *testing.T) (h fakeHost, kubelet string) {
 	t.Helper()
 	h = newHost(t)

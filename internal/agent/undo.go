@@ -14,8 +14,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Review says what an undo of the last operation would do, without disturbing an agent that works. It is empty unless
-// that operation ended well: one that is open is rolled back from whatever it has reached.
+// Review reports what an undo of the last operation would do, without disturbing an agent that
+// works. It is empty unless that operation ended well: one that is open is rolled back from
+// whatever it has reached.
 func Review(ctx context.Context, s settings.Settings, status LocalStatus) steps.Review {
 	if !finished(status.State) {
 		return steps.Review{}
@@ -24,8 +25,8 @@ func Review(ctx context.Context, s settings.Settings, status LocalStatus) steps.
 	return h.Review(ctx)
 }
 
-// refusal is why the operation cannot be rolled back safely. One that has not ended well always may be: its agent knows
-// every change, and nobody relies on it yet.
+// refusal is why the operation cannot be rolled back safely. One that has not ended well always may
+// be: its agent knows every change, and nobody relies on it yet.
 func (r *runner) refusal(ctx context.Context) error {
 	if !finished(node.Read(r.journal.Records())) {
 		return nil
@@ -44,7 +45,8 @@ func finished(state *node.State) bool {
 	return state != nil && state.Ended == refitv1alpha1.NodeSucceeded
 }
 
-// Undo rolls the host back to before its last operation, as an order to roll back would, and is refused as one.
+// Undo rolls the host back to before its last operation, as an order to roll back would, and is
+// refused as one.
 func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 	lock, err := host.Lock(config.Settings.LockFile())
 	if err != nil {

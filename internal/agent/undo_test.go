@@ -47,7 +47,8 @@ func withWork(t *testing.T, a *Agent, outcome refitv1alpha1.NodePhase) {
 	a.memory.Last = "work-1"
 }
 
-// A successful operation that cannot be rolled back safely stays as it is: the order fails before anything is started.
+// A successful operation that cannot be rolled back safely stays as it is: the order fails before
+// anything is started.
 func TestUnsafeRollbackOrderIsRefusedBeforeAnything(t *testing.T) {
 	a := newTestAgent(t, &apiStub{})
 	withWork(t, a, refitv1alpha1.NodeSucceeded)

@@ -27,8 +27,9 @@ func renewCertificates(ctx context.Context, h *Host) error {
 	})
 }
 
-// repairCertificates finishes a renewal that was cut off. No certificate is rolled back: a renewed one is of the same CA
-// and works with the former version, and the one before may have expired by now.
+// repairCertificates finishes a renewal that was cut off. No certificate is rolled back: a renewed
+// one is of the same CA and works with the former version, and the one before may have expired by
+// now.
 func repairCertificates(ctx context.Context, h *Host) error {
 	config, err := h.clusterConfig()
 	if err != nil {

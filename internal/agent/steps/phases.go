@@ -60,8 +60,8 @@ func upgradeAddons(ctx context.Context, h *Host) error {
 	return h.runClusterPhase(ctx, kubeadm.PhaseAddon, addons.Skip())
 }
 
-// restoreObjects restores what a phase wrote into the cluster. It comes last, when an API server is there again. What other
-// nodes rely on is the cluster's, and no single host's to revert.
+// restoreObjects restores what a phase wrote into the cluster. It comes last, when an API server is
+// ready again. Objects that other nodes rely on are not for a single host to revert.
 func restoreObjects(phase string) func(context.Context, *Host) error {
 	return func(ctx context.Context, h *Host) error {
 		client, err := h.api()

@@ -15,8 +15,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Review is what a rollback of a finished operation would do, and what has changed since. It is made before anything is
-// touched: an operation that ended well is rolled back as a whole or not at all.
+// Review is what a rollback of a finished operation would do, and what has changed since. It is
+// made before anything is touched: an operation that ended well is rolled back as a whole or not at
+// all.
 type Review struct {
 	// Restored and Kept name files, packages and objects; those that are kept have the reason.
 	Restored []string
@@ -28,7 +29,7 @@ type Review struct {
 	blocking []string
 }
 
-// Review looks at the host and, where it answers, at the cluster.
+// Review reads the host and, if the API is reachable, the cluster.
 func (h *Host) Review(ctx context.Context) Review {
 	var r Review
 	if err := h.review(ctx, &r); err != nil {
@@ -38,7 +39,7 @@ func (h *Host) Review(ctx context.Context) Review {
 	if len(r.blocking) > 0 {
 		r.Refusal = node.ManualIntervention("ChangedSince", nil,
 			"leave the host as it is and fix the cause of the rollback there; or, for each file, write back what the operation wrote or what was there before "+
-				"(saved in "+h.path("saved")+", manifests and programs as .NAME.refit-old beside them), then try again",
+				"(saved in "+h.path("saved")+", manifests and binaries as .NAME.refit-old beside them), then try again",
 			"the host was changed since the operation, and its former version cannot run without what was there: %s", strings.Join(r.blocking, "; "))
 	}
 	return r
@@ -80,7 +81,8 @@ func (h *Host) review(ctx context.Context, r *Review) error {
 // swap is a file that was swapped in place.
 type swap struct{ path, was, will string }
 
-// swapsToUndo are those that a rollback undoes: not etcd's and containerd's, which are forward-only.
+// swapsToUndo are those that a rollback undoes: not etcd's and containerd's, which are
+// forward-only.
 func (h *Host) swapsToUndo(inv inventory) ([]swap, error) {
 	var out []swap
 	for _, f := range inv.filesOf(partsToUndo()...) {
@@ -186,7 +188,8 @@ func (h *Host) reviewPackages(ctx context.Context, r *Review, inv inventory) err
 	return nil
 }
 
-// reviewObjects looks at the cluster. Without an API the decision is made when the rollback comes to the objects.
+// reviewObjects reads the cluster. If the API is unreachable, the rollback decides when it comes to
+// the objects.
 func (h *Host) reviewObjects(ctx context.Context, r *Review) {
 	client, err := h.api()
 	if err != nil {
@@ -199,7 +202,7 @@ func (h *Host) reviewObjects(ctx context.Context, r *Review) {
 		return
 	}
 	if len(relying) > 0 {
-		r.warn("the API server of this node goes back to %s while these nodes are at %s or beyond it, which the version skew policy allows "+
+		r.warn("the API server of this node returns to %s while these nodes are at %s or beyond it, which the version skew policy allows "+
 			"only for other API servers: %s", h.Work.From, h.Work.To, kubeadm.Some(relying))
 	}
 	for _, phase := range []string{kubeadm.PhaseUploadConfig, kubeadm.PhaseAddon} {

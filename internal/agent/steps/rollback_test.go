@@ -50,7 +50,8 @@ func wantText(t *testing.T, path, want string) {
 	}
 }
 
-// An undo months after a successful upgrade leaves alone what the operation did not write, and reports what was changed.
+// An undo months after a successful upgrade leaves alone what the operation did not write, and
+// reports what was changed.
 func TestRollbackLongAfterSuccess(t *testing.T) {
 	h, pki := testHost(t), t.TempDir()
 	config, flags, key, added := filepath.Join(pki, "config.yaml"), filepath.Join(pki, "flags.env"), filepath.Join(pki, "sa.key"), filepath.Join(pki, "encryption.yaml")

@@ -9,7 +9,8 @@ import (
 
 func (h *Host) saved() (*host.Saved, error) { return host.LoadSaved(h.path("saved")) }
 
-// CheckSaved refuses an operation whose saved state this agent cannot read. Nothing saved yet is fine.
+// CheckSaved refuses an operation whose saved state this agent cannot read. Nothing saved yet is
+// fine.
 func (h *Host) CheckSaved() error {
 	if _, err := h.saved(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -25,7 +26,8 @@ func (h *Host) track(paths []string, change func() error) error {
 	return host.Track(h.path("saved"), paths, change)
 }
 
-// rollback restores those files that are what the operation wrote. What somebody changed since stays, and is reported.
+// rollback restores those files that are what the operation wrote. A file that was changed since
+// stays, and is reported.
 func (h *Host) rollback(name string, paths ...string) error {
 	saved, err := h.saved()
 	if err != nil {

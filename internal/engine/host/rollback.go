@@ -4,14 +4,19 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
-// State tells what a file is, by the records of the operation: Old, when there is nothing to roll back; New, when it is
-// what the operation wrote, or a write of the operation was cut off; Other, when somebody changed it since.
+// State returns what a file is, by the records of the operation: Old, when there is nothing to roll
+// back; New, when it is what the operation wrote, or a write of the operation was cut off; Other,
+// when somebody changed it since.
 func (s *Saved) State(path string) (SwapState, error) {
 	state, _, err := s.state(path)
+	if r := s.files[path]; err == nil && state == Old && r != nil && r.Target != "" {
+		state, _, err = s.state(r.Target)
+	}
 	return state, err
 }
 
@@ -41,13 +46,13 @@ func (r *record) state(now Entry) SwapState {
 	}
 }
 
-// Rollback restores those files that are what the operation wrote, and removes those that the operation created.
-// What somebody else changed since stays, and is returned. Every copy is checked before anything is touched; each file
-// changes at once.
+// Rollback restores those files that are what the operation wrote, and removes those that the
+// operation created. A file that somebody else changed since stays, and is returned. Every copy is
+// checked before anything is touched; each file changes at once.
 func (s *Saved) Rollback(paths ...string) (kept []string, err error) {
 	var restore []string
-	for _, path := range paths {
-		state, err := s.State(path)
+	for _, path := range s.resolved(paths) {
+		state, _, err := s.state(path)
 		switch {
 		case err != nil:
 			return nil, err
@@ -72,7 +77,19 @@ func (s *Saved) Rollback(paths ...string) (kept []string, err error) {
 	return kept, s.rolledBack(restore)
 }
 
-// rolledBack records that files are what they were: whoever changes one from here on is not the operation.
+// resolved adds the files that symlinks led to.
+func (s *Saved) resolved(paths []string) []string {
+	all := slices.Clone(paths)
+	for _, path := range paths {
+		if r := s.files[path]; r != nil && r.Target != "" && !slices.Contains(all, r.Target) {
+			all = append(all, r.Target)
+		}
+	}
+	return all
+}
+
+// rolledBack records that files are what they were: whoever changes one from here on is not the
+// operation.
 func (s *Saved) rolledBack(paths []string) error {
 	for _, path := range paths {
 		r := s.files[path]
@@ -96,7 +113,7 @@ func (s *Saved) restore(path string) error {
 	r := s.files[path]
 	switch {
 	case state != New:
-		return settleName(path) // Whoever restored it may have been killed before it was durable.
+		return settleName(path) // A killed agent may have restored it without a sync.
 	case r.Before.Absent:
 		return durable.Remove(path)
 	case r.Before.Link != "":
@@ -113,8 +130,8 @@ func (s *Saved) restore(path string) error {
 	return durable.WriteFileAs(path, text, like.Mode, durable.Owner{UID: like.UID, GID: like.GID})
 }
 
-// access is the mode and owner that a restored file gets: its own, unless somebody has changed those since, as
-// hardening guides demand.
+// access is the mode and owner that a restored file gets: its own, unless somebody has changed
+// those since, as hardening guides demand.
 func (r *record) access(now Entry) Entry {
 	if r.After == nil || r.Found != nil || now.Absent || now.Link != "" {
 		return r.Before

@@ -66,7 +66,8 @@ func TestRollbackRestoresWhatTheOperationWrote(t *testing.T) {
 	}
 }
 
-// The fault of an undo long after success: it brought old files back and deleted every file that was added since.
+// The fault of an undo long after success: it brought old files back and deleted every file that
+// was added since.
 func TestRollbackTouchesNothingThatTheOperationDidNotWrite(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	config, flags, added := filepath.Join(root, "config.yaml"), filepath.Join(root, "flags.env"), filepath.Join(root, "encryption.yaml")
@@ -100,7 +101,8 @@ func TestFileThatWasChangedSinceIsKeptAndReported(t *testing.T) {
 	}
 }
 
-// Files written by several steps are one record: the first content is restored, the last one is what the operation wrote.
+// Files written by several steps are one record: the first content is restored, the last one is
+// what the operation wrote.
 func TestFileThatSeveralStepsWrote(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	flags := filepath.Join(root, "flags.env")
@@ -247,6 +249,33 @@ func TestSymlinkThatTheOperationReplacedIsRestored(t *testing.T) {
 		t.Errorf("%q %v", to, err)
 	}
 	wantText(t, filepath.Join(root, "kubelet.conf"), "conf")
+}
+
+// kubeadm writes through a symlink, and the target is what has to be restored.
+func TestTargetOfASymlinkThatTheOperationWroteIsRestored(t *testing.T) {
+	root, saved, _ := etc(t, t.TempDir())
+	link, target := filepath.Join(root, "link.conf"), filepath.Join(root, "kubelet.conf")
+	for _, cut := range []bool{false, true} {
+		if cut {
+			dies(t, saved, []string{link}, func() error { return os.WriteFile(link, []byte("half"), 0o600) })
+		} else {
+			must(t, Track(saved, []string{link}, func() error { return os.WriteFile(link, []byte("new"), 0o600) }))
+		}
+		if state, err := load(t, saved).State(link); err != nil || state != New {
+			t.Errorf("%s, %v", state, err)
+		}
+		rollback(t, saved, link)
+		wantText(t, target, "conf")
+		if to, err := os.Readlink(link); err != nil || to != "kubelet.conf" {
+			t.Errorf("%q %v", to, err)
+		}
+	}
+	must(t, Track(saved, []string{link}, func() error { return os.WriteFile(link, []byte("new"), 0o600) }))
+	put(t, target, "by an administrator", 0o600)
+	if kept := rollback(t, saved, link); !slices.Equal(kept, []string{target}) {
+		t.Errorf("kept %v", kept)
+	}
+	wantText(t, target, "by an administrator")
 }
 
 func TestDamagedCopyChangesNothing(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Save copies files and symlinks into dir, and notes those that are not there. A file that was saved once is not saved
-// again: after a change the host no longer has what is to be kept.
+// Save copies files and symlinks into dir, and notes those that are not there. A file that was
+// saved once is not saved again: after a change the host no longer has what is to be kept.
 func Save(dir string, paths []string) error {
 	s, err := openSaved(dir)
 	if err != nil {
@@ -29,7 +29,8 @@ func Save(dir string, paths []string) error {
 	return s.store()
 }
 
-// save copies one file. The digest is of what was copied, even if the file has changed since it was inspected.
+// save copies one file. The digest is of what was copied, even if the file has changed since it was
+// inspected.
 func (s *Saved) save(path string) error {
 	if err := durable.CheckPath(path); err != nil {
 		return err

@@ -16,7 +16,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// index lists what was saved and written. It is written after the copies: without an index nothing was saved.
+// index lists what was saved and written. It is written after the copies: without an index nothing
+// was saved.
 type index struct {
 	Format int      `json:"format"`
 	Files  []record `json:"files"`
@@ -27,6 +28,9 @@ type index struct {
 type record struct {
 	// Before is what was there before the operation first wrote the file.
 	Before Entry `json:"before"`
+	// Target is the file that a symlink led to when the operation first wrote it: kubeadm writes
+	// through symlinks. The target has a record of its own.
+	Target string `json:"target,omitempty"`
 	// After is what the operation wrote last; nil: nothing yet.
 	After *Entry `json:"after,omitempty"`
 	// Found is what was there when a write began whose end is not recorded; nil: no write is open.
@@ -34,7 +38,8 @@ type record struct {
 }
 
 const (
-	// indexFormat 1 had no record of what the operation wrote, so nothing can be rolled back from it safely.
+	// indexFormat 1 had no record of what the operation wrote, so nothing can be rolled back from
+	// it safely.
 	indexFormat = 2
 	indexName   = "index.json"
 	// maxSaved is how large one file may be: what is saved is configuration.
@@ -47,7 +52,8 @@ type Saved struct {
 	files map[string]*record
 }
 
-// LoadSaved opens what Save and Track have written. os.ErrNotExist passes through: nothing was saved, or not to the end.
+// LoadSaved opens what Save and Track have written. os.ErrNotExist passes through: nothing was
+// saved, or not to the end.
 func LoadSaved(dir string) (*Saved, error) {
 	text, err := os.ReadFile(filepath.Join(dir, indexName))
 	if err != nil {
@@ -109,7 +115,7 @@ func (i index) sum() (string, error) {
 	return digestOfBytes(text), nil
 }
 
-// store brings the copies to the disk, and then the index that names them.
+// store syncs the copies, and then writes the index that names them.
 func (s *Saved) store() error {
 	if err := durable.SyncDir(s.dir); err != nil {
 		return durable.Explain(err, "saving into", s.dir)

@@ -124,7 +124,8 @@ func TestDamagedIndexIsRefused(t *testing.T) {
 	}
 }
 
-// A state that another version of the agent wrote is read, or refused before anything is done with it.
+// State that another version of the agent wrote is read, or refused before anything is done with
+// it.
 func TestStateOfAnotherFormatIsRefused(t *testing.T) {
 	_, saved, paths := etc(t, t.TempDir())
 	must(t, Save(saved, paths))

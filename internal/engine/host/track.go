@@ -1,10 +1,18 @@
 package host
 
-import "errors"
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
 
-// Track runs a change that may write files, and records in dir what it made of them: a rollback restores only what the
-// operation wrote. The record is opened before the change and closed after it, also when the change fails. A kill in
-// between leaves it open; whoever runs the change again continues the record.
+	"github.com/refit-dev/refit/internal/engine/durable"
+)
+
+// Track runs a change that may write files, and records in dir what it made of them: a rollback
+// restores only what the operation wrote. The record is opened before the change and closed after
+// it, also when the change fails. A kill in between leaves it open; whoever runs the change again
+// continues the record.
 func Track(dir string, paths []string, change func() error) error {
 	s, err := openSaved(dir)
 	if err != nil {
@@ -14,6 +22,10 @@ func Track(dir string, paths []string, change func() error) error {
 		if err := s.begin(path); err != nil {
 			return err
 		}
+	}
+	paths, err = s.withTargets(paths)
+	if err != nil {
+		return err
 	}
 	if err := s.store(); err != nil {
 		return err
@@ -25,7 +37,8 @@ func Track(dir string, paths []string, change func() error) error {
 	return failed
 }
 
-// begin opens the record of one file. Until the operation has written it, the file is its owner's and is saved again.
+// begin opens the record of one file. Until the operation has written it, the file is its owner's
+// and is saved again.
 func (s *Saved) begin(path string) error {
 	r := s.files[path]
 	switch {
@@ -44,7 +57,33 @@ func (s *Saved) begin(path string) error {
 	return err
 }
 
-// end closes the records. A file that the change left as it was found was not written by the operation.
+// withTargets opens the records of the files that symlinks lead to, and adds them to the list.
+func (s *Saved) withTargets(paths []string) ([]string, error) {
+	for _, path := range paths {
+		r := s.files[path]
+		if r.Target == "" && r.Found.Link != "" {
+			target, err := filepath.EvalSymlinks(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, durable.Explain(err, "resolving", path)
+			}
+			r.Target = target
+		}
+		if r.Target == "" || slices.Contains(paths, r.Target) {
+			continue
+		}
+		if err := s.begin(r.Target); err != nil {
+			return nil, err
+		}
+		paths = append(slices.Clip(paths), r.Target)
+	}
+	return paths, nil
+}
+
+// end closes the records. A file that the change left as it was found was not written by the
+// operation.
 func (s *Saved) end(paths []string) error {
 	for _, path := range paths {
 		now, err := look(path)

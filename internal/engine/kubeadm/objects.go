@@ -37,8 +37,8 @@ const (
 	deployment = "Deployment"
 )
 
-// phaseObjects are the objects that a phase writes and that can be restored. None of them is a Secret; Secrets are never
-// read.
+// phaseObjects are the objects that a phase writes and that can be restored. None of them is a
+// Secret; Secrets are never read.
 var phaseObjects = map[string][]object{
 	PhaseUploadConfig: {{configMap, "kubeadm-config"}, {configMap, "kubelet-config"}},
 	PhaseAddon:        {{configMap, kubeProxy}, {configMap, coreDNS}, {daemonSet, kubeProxy}, {deployment, coreDNS}},
@@ -53,8 +53,8 @@ type content struct {
 	Deployment *appsv1.DeploymentSpec `json:"deployment,omitempty"` // without replicas, which the phases leave alone
 }
 
-// holds reports whether two contents are the same. An API server of another version shows other defaults in a spec that
-// nobody changed, so an equal generation is enough.
+// holds reports whether two contents are the same. An API server of another version shows other
+// defaults in a spec that nobody changed, so an equal generation is enough.
 func (c *content) holds(other *content) bool {
 	switch {
 	case c == nil || other == nil:
@@ -70,15 +70,16 @@ func (c *content) holds(other *content) bool {
 type objectRecord struct {
 	object `json:",inline"`
 
-	// Before is what was there before the operation first wrote it, After what the operation wrote; nil: nothing.
+	// Before is what was there before the operation first wrote it, After what the operation wrote;
+	// nil: nothing.
 	Before *content `json:"before,omitempty"`
 	After  *content `json:"after,omitempty"`
-	// Open says that a write began and its end is not recorded.
+	// Open means that a write began and its end is not recorded.
 	Open bool `json:"open,omitempty"`
 }
 
-// written reports whether an object is what the operation wrote, and differs from what was there before. foreign says
-// that somebody changed it since.
+// written reports whether an object is what the operation wrote, and differs from what was there
+// before. foreign means that somebody changed it since.
 func (r *objectRecord) written(now *content) (written, foreign bool) {
 	switch {
 	case now == nil, r.Before == nil, now.holds(r.Before): // Deleted since, created by the operation, or as it was.
@@ -113,7 +114,7 @@ func loadObjects(dir string) (*objectRecords, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, r); err != nil {
-		return nil, node.HostBroken("SavedObjectsBroken", err, "look at the disk of this host; compare the ConfigMaps of kube-system with "+r.path,
+		return nil, node.HostBroken("SavedObjectsBroken", err, "check the disk of this host; compare the ConfigMaps of kube-system with "+r.path,
 			"the saved objects of the cluster cannot be read")
 	}
 	if r.Format != objectsFormat {

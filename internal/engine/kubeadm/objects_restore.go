@@ -9,9 +9,9 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// RestoreObjects restores the objects that a phase wrote, those that still are what the phase wrote, while no other node
-// relies on them. What stays is returned, each with the reason. An object that the phase created or that somebody
-// deleted is left alone.
+// RestoreObjects restores the objects that a phase wrote, those that still are what the phase
+// wrote, while no other node relies on them. Those that stay are returned, each with the reason. An
+// object that the phase created or that somebody deleted is left alone.
 func RestoreObjects(ctx context.Context, client kubernetes.Interface, dir, phase string, relying []string) (kept []string, err error) {
 	records, err := loadObjects(dir)
 	if err != nil {
@@ -32,7 +32,8 @@ func RestoreObjects(ctx context.Context, client kubernetes.Interface, dir, phase
 	return kept, records.store()
 }
 
-// ReviewObjects lists the objects that RestoreObjects would restore, and those that it would leave, with the reason.
+// ReviewObjects lists the objects that RestoreObjects would restore, and those that it would leave,
+// with the reason.
 func ReviewObjects(ctx context.Context, client kubernetes.Interface, dir, phase string, relying []string) (restored, kept []string, err error) {
 	records, err := loadObjects(dir)
 	if err != nil {
@@ -54,7 +55,8 @@ func ReviewObjects(ctx context.Context, client kubernetes.Interface, dir, phase 
 	return restored, kept, nil
 }
 
-// decide tells whether an object is restored, or why it stays although it differs from what it was.
+// decide reports whether an object is restored, or why it stays although it differs from what it
+// was.
 func (r *objectRecord) decide(now *content, relying []string) (restores bool, reason string) {
 	written, foreign := r.written(now)
 	switch {

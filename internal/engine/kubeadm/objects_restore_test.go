@@ -94,7 +94,8 @@ func TestObjectsThatTheOperationWroteAreRestored(t *testing.T) {
 	}
 }
 
-// The fault of an undo on one host: it took the objects of the cluster back while the other nodes stayed new.
+// The fault of an undo on one host: it took the objects of the cluster back while the other nodes
+// stayed new.
 func TestObjectsThatOtherNodesRelyOnAreKept(t *testing.T) {
 	client, dir := tracked(t)
 	kept := restoreAll(t, client, dir, "cp-2", "cp-3", "worker-1", "worker-2")

@@ -7,9 +7,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// TrackObjects runs a phase that writes objects of the cluster, and records in dir what was there before and what the
-// phase wrote. The record is opened before the phase and closed after it, also when it fails; a kill in between leaves
-// it open, and the next run continues it.
+// TrackObjects runs a phase that writes objects of the cluster, and records in dir what was there
+// before and what the phase wrote. The record is opened before the phase and closed after it, also
+// when it fails; a kill in between leaves it open, and the next run continues it.
 func TrackObjects(ctx context.Context, client kubernetes.Interface, dir, phase string, run func() error) error {
 	records, err := loadObjects(dir)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 // nodesPerPage bounds one answer of a large cluster.
 const nodesPerPage = 500
 
-// Relying lists the other nodes whose kubelet or API server is at a version or beyond it: they rely on what an upgrade
-// to that version wrote into the cluster. A version that cannot be read counts as relying.
+// Relying lists the other nodes whose kubelet or API server is at a version or beyond it: they rely
+// on what an upgrade to that version wrote into the cluster. A version that cannot be read counts
+// as relying.
 func Relying(ctx context.Context, client kubernetes.Interface, nodeName, version string) ([]string, error) {
 	want, err := skew.Parse(version)
 	if err != nil {
@@ -55,8 +56,8 @@ func kubeletsWhere(ctx context.Context, client kubernetes.Interface, reached fun
 	}
 }
 
-// apiServersWhere reads the mirror pods of kubeadm's API servers: a control plane node can have a new one and an old
-// kubelet.
+// apiServersWhere reads the mirror pods of kubeadm's API servers: a control plane node can have a
+// new one and an old kubelet.
 func apiServersWhere(ctx context.Context, client kubernetes.Interface, reached func(string) bool) ([]string, error) {
 	pods, err := client.CoreV1().Pods(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{LabelSelector: "component=" + APIServer})
 	if err != nil {

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// RepairCertificates finishes a renewal that was cut off. A certificate whose key does not fit it, or a torn kubeconfig,
-// is renewed again; a whole one is left alone, whether it was renewed or not. No former certificate is restored: it may
-// have expired, and the renewed one is of the same CA and works with every version.
+// RepairCertificates finishes a renewal that was cut off. A certificate whose key does not fit it,
+// or a torn kubeconfig, is renewed again; a whole one is left alone, whether it was renewed or not.
+// No former certificate is restored: it may have expired, and the renewed one is of the same CA and
+// works with every version.
 func (k Kubeadm) RepairCertificates(ctx context.Context, in RenderInput, names []string) error {
 	torn, err := k.torn(in.Config.CertificatesDir, kubernetesDir, names)
 	if err != nil || len(torn) == 0 {

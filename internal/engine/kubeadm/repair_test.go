@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A rollback restores no certificate. What a cut-off renewal tore is renewed again; all else stays, renewed or not.
+// A rollback restores no certificate. What a cut-off renewal tore is renewed again; all else stays,
+// renewed or not.
 func TestRollbackRepairsTornCertificatesOnly(t *testing.T) {
 	dir := t.TempDir()
 	ca := makePKI(t, dir)

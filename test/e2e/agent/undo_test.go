@@ -14,8 +14,10 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestAgentUndo undoes successful upgrades by hand. A worker whose kubelet was replaced since is refused. The control plane node goes back while the worker is
-// new: what was added to its pki and renewed since stays, and so do the objects of the cluster. Then the worker, as it is again, goes back too.
+// TestAgentUndo rolls successful upgrades back by hand. A worker whose kubelet was replaced since is
+// refused. The control plane node is rolled back while the worker is new: a file that was added to its
+// pki and a certificate that was renewed since stay, and so do the objects of the cluster. Then the
+// worker, as it is again, is rolled back too.
 func TestAgentUndo(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "aundo", Workers: 1, Kubernetes: older})
 	cp, worker := b.First(cluster.RoleControlPlane), b.First(cluster.RoleWorker)
@@ -73,7 +75,8 @@ func (b *agents) undoRefused(t *testing.T, n *cluster.Node) {
 	on("mv", good, kubelet)
 }
 
-// undoControlPlane is the fault that was seen on a real cluster: files of the pki vanished, and the cluster's objects went back under nodes that relied on them.
+// undoControlPlane reproduces a fault of a real cluster: files of the pki vanished, and the objects of
+// the cluster were reverted while other nodes relied on them.
 func (b *agents) undoControlPlane(t *testing.T, n *cluster.Node, r *bed.Release) {
 	t.Helper()
 	const added, certificate, key = "/etc/kubernetes/pki/encryption.yaml", "/etc/kubernetes/pki/apiserver.crt", "/etc/kubernetes/pki/sa.key"
