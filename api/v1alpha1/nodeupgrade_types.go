@@ -44,8 +44,12 @@ type NodeUpgradeList struct {
 	Items           []NodeUpgrade `json:"items"`
 }
 
-// NodeUpgradeFormat is the format of the orders that this version writes. An agent refuses a newer one than it knows.
-const NodeUpgradeFormat = 1
+// The formats of orders. An order is written in the lowest format that carries its fields; an agent
+// refuses one above the highest that it reads, which its NodeReport holds.
+const (
+	MinOrderFormat = 1
+	MaxOrderFormat = 1
+)
 
 // NodeUpgradeSpec is an order: which release, and how far to go. It never names a command, a path or a script.
 //

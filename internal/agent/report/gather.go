@@ -89,7 +89,7 @@ var readers = []reader{
 func Gather(ctx context.Context, s Sources) refitv1alpha1.NodeReportStatus {
 	now := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
 	status := refitv1alpha1.NodeReportStatus{
-		Answered: s.Answered, ObservedTime: &now, AgentVersion: refitv1alpha1.Clip(s.AgentVersion, maxAgentVersion), OrderFormat: refitv1alpha1.NodeUpgradeFormat,
+		Answered: s.Answered, ObservedTime: &now, AgentVersion: refitv1alpha1.Clip(s.AgentVersion, maxAgentVersion), OrderFormat: refitv1alpha1.MaxOrderFormat,
 		NodeUID: s.Memory.NodeUID, AcceptedSequence: s.Memory.Sequence, ReleaseKeys: s.Keys,
 	}
 	learned := make([]func(*refitv1alpha1.NodeReportStatus), len(readers))

@@ -10,6 +10,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/orders"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
@@ -66,7 +67,7 @@ func (r *Reconciler) patchNodeUpgrade(ctx context.Context, obs *observation, a *
 	if err := r.Client.Get(ctx, types.NamespacedName{Name: a.Node}, now); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if n == nil || !sameOrder(now, n.Upgrade) {
+	if n == nil || !orders.Unchanged(now, n.Upgrade) {
 		return nil
 	}
 	was := now.DeepCopy()

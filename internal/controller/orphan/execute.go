@@ -9,6 +9,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/orders"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
@@ -32,12 +33,7 @@ func (r *Reconciler) execute(ctx context.Context, obs *observation) error {
 
 // hold stops the agent from starting anything more for the operation.
 func (r *Reconciler) hold(ctx context.Context, obs *observation) error {
-	obs.order.Spec.Permit = refitv1alpha1.PermitHold
-	obs.order.Spec.Sequence++
-	if err := r.Client.Update(ctx, &obs.order, fieldOwner); err != nil {
-		return fmt.Errorf("cannot update NodeUpgrade %s: %w", obs.order.Name, err)
-	}
-	return nil
+	return orders.Writer{Client: r.Client, FieldOwner: fieldOwner}.Hold(ctx, &obs.order)
 }
 
 func (r *Reconciler) uncordon(ctx context.Context, obs *observation) error {

@@ -48,8 +48,9 @@ func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, memory Memory, he
 	switch {
 	case !uid.MatchString(string(order.Operation.UID)):
 		return refuse(RefusedFormat, "%q is no UID of an operation", order.Operation.UID)
-	case order.Format < 1 || order.Format > refitv1alpha1.NodeUpgradeFormat:
-		return refuse(RefusedFormat, "the order has format %d, this agent knows 1 to %d: upgrade the agent", order.Format, refitv1alpha1.NodeUpgradeFormat)
+	case order.Format < refitv1alpha1.MinOrderFormat || order.Format > refitv1alpha1.MaxOrderFormat:
+		return refuse(RefusedFormat, "the order has format %d, this agent reads formats %d to %d: upgrade the agent",
+			order.Format, refitv1alpha1.MinOrderFormat, refitv1alpha1.MaxOrderFormat)
 	case name != here.NodeName:
 		return refuse(RefusedMachine, "the order is for node %s, this is %s", name, here.NodeName)
 	case order.MachineID != here.MachineID:

@@ -34,7 +34,7 @@ func TestAccept(t *testing.T) {
 			change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.NodeUID = types.UID("") }, reason: RefusedMachine,
 		},
 		{name: "an object of another node", object: "worker-2", reason: RefusedMachine},
-		{name: "an order of a format to come", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Format = 2 }, reason: RefusedFormat},
+		{name: "an order of a format to come", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Format = refitv1alpha1.MaxOrderFormat + 1 }, reason: RefusedFormat},
 		{name: "an operation whose UID is a path", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Operation.UID = "../../etc/x" }, reason: RefusedFormat},
 		{name: "an order without a format", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Format = 0 }, reason: RefusedFormat},
 	} {

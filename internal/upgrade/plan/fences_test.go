@@ -150,7 +150,7 @@ func (w *world) order(who *decider, m *machine, version int64, a *Action) bool {
 	}
 	sequence := max(next.Spec.Sequence, seen.Report.AcceptedSequence) + 1
 	next.Spec = refitv1alpha1.NodeUpgradeSpec{
-		Format: refitv1alpha1.NodeUpgradeFormat, Operation: refitv1alpha1.Operation{Name: w.op.Name, UID: types.UID(w.op.UID)},
+		Format: refitv1alpha1.MinOrderFormat, Operation: refitv1alpha1.Operation{Name: w.op.Name, UID: types.UID(w.op.UID)},
 		NodeUID: types.UID(seen.UID), MachineID: seen.Report.MachineID, Sequence: sequence, Epoch: who.epoch, Attempt: a.Attempt,
 		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: w.op.Spec.Rollback, KeepAddons: a.KeepAddons,
 		OrderTime: stamp(w.now),

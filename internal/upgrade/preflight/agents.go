@@ -8,6 +8,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/orders"
 )
 
 // agentless returns the nodes without a report that the upgrade changes, and the checks that are
@@ -111,14 +112,18 @@ func reportOfAnotherMachine(v *view) []Finding {
 	})
 }
 
-func agentTooOld(v *view) []Finding {
+func agentTooOld(v *view) []Finding { return agentsBelowFormat(v, orders.Known()) }
+
+// agentsBelowFormat requires of each node the format that its own orders need, not the newest one.
+func agentsBelowFormat(v *view, formats orders.Formats) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
-		if r.OrderFormat >= refitv1alpha1.NodeUpgradeFormat {
+		needed := formats.Of(orders.Planned(&v.Spec, n.Node)...)
+		if r.OrderFormat >= needed {
 			return Finding{}
 		}
 		return Finding{
 			Message: fmt.Sprintf("the agent on %s (%s) supports order formats up to %d, but this controller writes format %d",
-				n.Name, r.AgentVersion, r.OrderFormat, refitv1alpha1.NodeUpgradeFormat),
+				n.Name, r.AgentVersion, r.OrderFormat, needed),
 			Remedy: "Upgrade the agents to the version of the controller: " + command("refit install"),
 		}
 	})

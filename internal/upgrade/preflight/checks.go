@@ -123,7 +123,7 @@ var checks = []Check{
 	{"WindowsNode", Warn, 0, needNodes, windowsNode, "a node does not run Linux, and Refit does not upgrade it"},
 
 	// Hosts.
-	{"AgentTooOld", Block, binding | agent, needReports, agentTooOld, "an agent does not support the order format of this controller"},
+	{"AgentTooOld", Block, binding | agent, needReports, agentTooOld, "an agent does not support the order format that this upgrade needs"},
 	{"AgentSilent", Block, safety | agent, needReports, agentSilent, "an agent does not respond"},
 	{"ReportOfAnotherMachine", Block, binding | safety | agent, needReports, reportOfAnotherMachine, "a NodeReport comes from a machine that was replaced"},
 	{"ReleaseKeyMissing", Block, binding | agent, needReports, releaseKeyMissing, "a host has no pinned key to verify ClusterReleases"},

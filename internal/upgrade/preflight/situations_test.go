@@ -592,7 +592,7 @@ func agentSituations() []situation {
 		{check: "AgentMissing", name: "missing on one node", change: onWorker(func(n *cluster.Node) { n.Report = nil }), want: Block, unknown: true, deferred: true},
 		{check: "AgentMissing", name: "missing on an excluded node", change: onWorker(func(n *cluster.Node) { n.Report = nil }), spec: scope(refitv1alpha1.ScopeControlPlane)},
 
-		{check: "AgentTooOld", name: "same format as the controller"},
+		{check: "AgentTooOld", name: "the format that the orders need"},
 		{check: "AgentTooOld", name: "older", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.OrderFormat = 0 }), want: Block},
 
 		{check: "AgentSilent", name: "answered"},

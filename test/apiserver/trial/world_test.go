@@ -139,7 +139,7 @@ func (w *world) changed(phase refitv1alpha1.TrialPhase) *refitv1alpha1.ClusterUp
 	operation.Spec.Target.Kubernetes = "v1.36.3"
 	must(w.t, w.admin.Create(w.t.Context(), operation))
 	u := &refitv1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: w.node}, Spec: refitv1alpha1.NodeUpgradeSpec{
-		Format: refitv1alpha1.NodeUpgradeFormat, Operation: refitv1alpha1.Operation{Name: operation.Name, UID: operation.UID}, NodeUID: "uid",
+		Format: refitv1alpha1.MinOrderFormat, Operation: refitv1alpha1.Operation{Name: operation.Name, UID: operation.UID}, NodeUID: "uid",
 		MachineID: "0123456789abcdef0123456789abcdef", Sequence: 7, Epoch: 1, Role: refitv1alpha1.RoleControlPlane, Permit: refitv1alpha1.PermitApply,
 		Release: refitv1alpha1.ReleaseRef{Name: "kubernetes-v1.36.3", Digest: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
 	}}

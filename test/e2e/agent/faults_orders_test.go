@@ -19,10 +19,10 @@ import (
 func newerFormat(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
-	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply), func(o *refitv1alpha1.NodeUpgradeSpec) { o.Format++ })
+	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply), func(o *refitv1alpha1.NodeUpgradeSpec) { o.Format = refitv1alpha1.MaxOrderFormat + 1 })
 	s.b.refused(t, s.n, "FormatUnknown")
 	s.untouched(t)
-	s.b.order(t, s.n, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Format-- })
+	s.b.order(t, s.n, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Format = refitv1alpha1.MinOrderFormat })
 	s.succeeds(t)
 }
 

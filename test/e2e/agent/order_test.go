@@ -73,7 +73,7 @@ func (b *agents) firstOrder(ctx context.Context, n *cluster.Node) (*refitv1alpha
 		return nil, err
 	}
 	return &refitv1alpha1.NodeUpgradeSpec{
-		Format: refitv1alpha1.NodeUpgradeFormat, Operation: refitv1alpha1.Operation{Name: "e2e", UID: "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"},
+		Format: refitv1alpha1.MinOrderFormat, Operation: refitv1alpha1.Operation{Name: "e2e", UID: "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"},
 		NodeUID: node.UID, MachineID: node.Status.NodeInfo.MachineID, Epoch: 1, Role: b.role(n), Rollback: refitv1alpha1.RollbackAuto,
 	}, nil
 }

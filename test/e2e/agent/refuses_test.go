@@ -43,7 +43,7 @@ func TestAgentRefuses(t *testing.T) {
 		{"another machine", "OtherMachine", false, func(o *refitv1alpha1.NodeUpgradeSpec) { o.MachineID = "00000000000000000000000000000001" }},
 		{"another node of the same name", "OtherMachine", false, func(o *refitv1alpha1.NodeUpgradeSpec) { o.NodeUID = "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e91" }},
 		{"another role", "OtherMachine", false, as(refitv1alpha1.RoleControlPlane)},
-		{"a newer format", "FormatUnknown", false, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Format++ }},
+		{"a newer format", "FormatUnknown", false, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Format = refitv1alpha1.MaxOrderFormat + 1 }},
 		{"an order from the past", "StaleSequence", true, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Sequence = 9 }},
 		{"an order of a deposed leader", "StaleEpoch", true, func(o *refitv1alpha1.NodeUpgradeSpec) { o.Sequence, o.Epoch = 1000, 4 }},
 	} {

@@ -50,7 +50,7 @@ func report(n *cluster.Node) *refitv1alpha1.NodeReportStatus {
 	reachable, swap, runtimeConfig, inodes := true, false, true, int32(80)
 	observed := metav1.NewTime(Now)
 	return &refitv1alpha1.NodeReportStatus{
-		ObservedTime: &observed, AgentVersion: "v0.1.0", OrderFormat: refitv1alpha1.NodeUpgradeFormat,
+		ObservedTime: &observed, AgentVersion: "v0.1.0", OrderFormat: refitv1alpha1.MaxOrderFormat,
 		NodeUID: types.UID(n.UID), MachineID: MachineID(n.Name), BootID: n.Name + "-boot", ReleaseKeys: []string{"SHA256:made-up"},
 		OS: n.OSImage, Arch: n.Arch, Kernel: n.Kernel, PackageKind: refitv1alpha1.PackageDeb, CgroupVersion: 2, SwapOn: &swap, Hostname: n.Name,
 		Addresses: append([]string(nil), n.Addresses...), EndpointReachable: &reachable,
