@@ -66,6 +66,20 @@ const (
 	ReasonOlderOperation = "OlderOperation"
 )
 
+// The reasons of the conditions of a ClusterRelease.
+const (
+	// ReasonVerified: hosts have verified the release, and none rejects it.
+	ReasonVerified = "Verified"
+	// ReasonRejected: a host rejects the release; status.lastError has the cause.
+	ReasonRejected = "Rejected"
+	// ReasonNotRead: no host has read the release yet.
+	ReasonNotRead = "NotRead"
+)
+
+// ReasonReleaseRefused is the reason of Accepted=False where an agent rejects the ClusterRelease
+// that its order names.
+const ReasonReleaseRefused = "ReleaseRefused"
+
 // The condition types of a NodeUpgrade, besides Ready, Reconciling and Stalled. The controller sets
 // Accepted and Ready to Unknown when it creates the object; from then on all are the agent's.
 const (

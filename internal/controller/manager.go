@@ -20,6 +20,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/controller/clusterrelease"
 	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
 	"github.com/refit-dev/refit/internal/controller/metrics"
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
@@ -97,6 +98,7 @@ func setupControllers(manager ctrl.Manager, o Options, alive *liveness) error {
 			CountRefusedEvictions: metrics.EvictionsRefused,
 		},
 		&orphan.Reconciler{Cache: manager.GetCache(), Client: direct, Recorder: recorder},
+		&clusterrelease.Reconciler{Cache: manager.GetCache(), Client: direct, Now: time.Now},
 	} {
 		if err := r.SetupWithManager(manager, options); err != nil {
 			return fmt.Errorf("cannot set up a controller: %w", err)

@@ -86,6 +86,7 @@ var table = []band{
 	loop("clusterupgrade"),
 	loop("component"),
 	loop("metrics"),
+	loop("clusterrelease"),
 	loop("nodeupgrade"),
 	loop("orphan"),
 	loop("schedule"),

@@ -32,7 +32,7 @@ const (
 	RefusedSequence = "StaleSequence"
 	RefusedEpoch    = "StaleEpoch"
 	RefusedBusy     = "OtherWorkUnfinished"
-	RefusedRelease  = "ReleaseRefused"
+	RefusedRelease  = refitv1alpha1.ReasonReleaseRefused
 	RefusedVersion  = "VersionLower"
 )
 
