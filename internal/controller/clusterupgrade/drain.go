@@ -53,7 +53,7 @@ func (r *Reconciler) finishDrain(ctx context.Context, obs *observation, a *plan.
 			return false
 		}
 		d.Phase, d.CompletionTime = refitv1alpha1.DrainSkipped, r.stamp()
-		if a.Kind == plan.GiveUp {
+		if a.Kind == plan.FailDrain {
 			d.Phase = refitv1alpha1.DrainFailed
 		}
 		return true

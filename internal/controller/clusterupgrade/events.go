@@ -60,9 +60,9 @@ func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, s *observation) []p
 	if s.counts(plan.Claim) > 0 && !s.Started {
 		add("", eventPrefetched, "every node has what it needs")
 	}
-	for i := range s.Decision.Do {
-		if reason := s.eventReason(&s.Decision.Do[i]); reason != "" {
-			add(s.Decision.Do[i].Node, reason, "%s", s.Decision.Do[i].Reason)
+	for i := range s.Decision.Actions {
+		if reason := s.eventReason(&s.Decision.Actions[i]); reason != "" {
+			add(s.Decision.Actions[i].Node, reason, "%s", s.Decision.Actions[i].Reason)
 		}
 	}
 	for _, f := range now.Failures {
@@ -86,7 +86,7 @@ func (o *observation) eventReason(a *plan.Action) string {
 	switch {
 	case a.Kind == plan.Claim:
 		return eventNodeSelected
-	case a.Kind != plan.Free:
+	case a.Kind != plan.ReleaseNode:
 		return ""
 	case n != nil && n.Upgrade != nil && n.Upgrade.Status.Phase == refitv1alpha1.NodeSucceeded:
 		return eventDone
@@ -129,8 +129,8 @@ func failureNote(f refitv1alpha1.Failure) string {
 // counts is how many actions of a kind were decided on.
 func (o *observation) counts(kind plan.ActionKind) int {
 	n := 0
-	for i := range o.Decision.Do {
-		if o.Decision.Do[i].Kind == kind {
+	for i := range o.Decision.Actions {
+		if o.Decision.Actions[i].Kind == kind {
 			n++
 		}
 	}
@@ -149,7 +149,7 @@ func (o *observation) ordered() bool {
 
 // eventOf are the acts that are told of on the node, once they are done.
 var eventOf = map[plan.ActionKind]string{
-	plan.Cordon: eventCordoned, plan.Drain: eventDraining, plan.Skip: eventNodeSkipped, plan.Apply: eventUpgrading, plan.PutBack: eventRollingBack,
+	plan.Cordon: eventCordoned, plan.Drain: eventDraining, plan.Skip: eventNodeSkipped, plan.Apply: eventUpgrading, plan.Rollback: eventRollingBack,
 	plan.Uncordon: eventUncordoned,
 }
 

@@ -49,7 +49,7 @@ func TestEvents(t *testing.T) {
 	order := func(permit refitv1alpha1.Permit) *cluster.Upgrade {
 		return &cluster.Upgrade{Spec: refitv1alpha1.NodeUpgradeSpec{Operation: refitv1alpha1.Operation{UID: "op"}, Permit: permit}}
 	}
-	free, done := plan.Action{Kind: plan.Free, Node: "n1", Reason: "it is so"}, order(refitv1alpha1.PermitApply)
+	free, done := plan.Action{Kind: plan.ReleaseNode, Node: "n1", Reason: "it is so"}, order(refitv1alpha1.PermitApply)
 	done.Status.Phase = refitv1alpha1.NodeSucceeded
 	running := refitv1alpha1.PhaseRunning
 	for situation, tt := range map[string]struct {
@@ -109,7 +109,7 @@ func TestEvents(t *testing.T) {
 		snapshot := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n1", Upgrade: tt.order}}}
 		nodes := map[string]*cluster.Node{"n1": &snapshot.Nodes[0]}
 		started := len(tt.was.Active) > 0 || tt.order != nil && tt.order.Spec.Permit == refitv1alpha1.PermitApply
-		assessed := &assess.Assessment{Started: started, Decision: plan.Decision{Do: tt.do}}
+		assessed := &assess.Assessment{Started: started, Decision: plan.Decision{Actions: tt.do}}
 		s := &observation{operation: operation, snapshot: snapshot, nodes: nodes, Assessment: assessed}
 		var got []string
 		for _, e := range eventsFor(tt.was, tt.now, s) {

@@ -17,17 +17,17 @@ const maxConcurrentActions = 16
 
 // executors is how one kind of action is carried out. Each does nothing if what it was decided on is no longer so, and nothing if it is done already.
 var executors = map[plan.ActionKind]func(*Reconciler, context.Context, *observation, *plan.Action) error{
-	plan.Ask:      (*Reconciler).requestReport,
-	plan.Prefetch: (*Reconciler).order,
-	plan.Apply:    (*Reconciler).order,
-	plan.PutBack:  (*Reconciler).order,
-	plan.Hold:     (*Reconciler).order,
-	plan.Cordon:   (*Reconciler).cordon,
-	plan.Uncordon: (*Reconciler).cordon,
-	plan.Drain:    (*Reconciler).startDrain,
-	plan.Try:      (*Reconciler).startTrial,
-	plan.Skip:     (*Reconciler).finishDrain,
-	plan.GiveUp:   (*Reconciler).finishDrain,
+	plan.RequestReport: (*Reconciler).requestReport,
+	plan.Prefetch:      (*Reconciler).order,
+	plan.Apply:         (*Reconciler).order,
+	plan.Rollback:      (*Reconciler).order,
+	plan.Hold:          (*Reconciler).order,
+	plan.Cordon:        (*Reconciler).cordon,
+	plan.Uncordon:      (*Reconciler).cordon,
+	plan.Drain:         (*Reconciler).startDrain,
+	plan.StartTrial:    (*Reconciler).startTrial,
+	plan.Skip:          (*Reconciler).finishDrain,
+	plan.FailDrain:     (*Reconciler).finishDrain,
 }
 
 // execute does what was decided. The operation's own status is written first, with claims and what they are for: a claim that conflicts was decided on an old
@@ -38,8 +38,8 @@ func (r *Reconciler) execute(ctx context.Context, obs *observation) error {
 	}
 	var group errgroup.Group
 	group.SetLimit(maxConcurrentActions)
-	for i := range obs.Decision.Do {
-		action := &obs.Decision.Do[i]
+	for i := range obs.Decision.Actions {
+		action := &obs.Decision.Actions[i]
 		do := executors[action.Kind]
 		if do == nil {
 			continue // Claim, Free and Finish are in the status

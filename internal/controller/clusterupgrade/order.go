@@ -16,7 +16,7 @@ const fieldOwner = client.FieldOwner("refit-controller")
 
 var permits = map[plan.ActionKind]refitv1alpha1.Permit{
 	plan.Prefetch: refitv1alpha1.PermitPrefetch, plan.Apply: refitv1alpha1.PermitApply,
-	plan.PutBack: refitv1alpha1.PermitRollback, plan.Hold: refitv1alpha1.PermitHold,
+	plan.Rollback: refitv1alpha1.PermitRollback, plan.Hold: refitv1alpha1.PermitHold,
 }
 
 // order gives an order to the agent of a node. The order that the decision was made on must still be

@@ -70,7 +70,7 @@ func (r *Reconciler) nextRequeue(ctx context.Context, obs *observation) (time.Du
 	if !obs.Decision.State.Ended() {
 		return untilNextChange(obs.Decision, r.Now()), nil
 	}
-	if len(obs.Decision.Do) > 0 {
+	if len(obs.Decision.Actions) > 0 {
 		return requeueInterval, nil
 	}
 	return 0, r.removeFinalizer(ctx, obs.operation)

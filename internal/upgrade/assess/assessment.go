@@ -38,13 +38,13 @@ func (a *Assessment) Blocking() *preflight.Finding {
 
 // disruptive are the actions that make something unavailable, let an agent do so, or end a claim.
 var disruptive = map[plan.ActionKind]bool{
-	plan.Claim: true, plan.Cordon: true, plan.Drain: true, plan.Apply: true, plan.Free: true, plan.Finish: true,
+	plan.Claim: true, plan.Cordon: true, plan.Drain: true, plan.Apply: true, plan.ReleaseNode: true, plan.Finish: true,
 }
 
 // Disrupts reports whether the decision contains a disruptive action.
 func (a *Assessment) Disrupts() bool {
-	for i := range a.Decision.Do {
-		if disruptive[a.Decision.Do[i].Kind] {
+	for i := range a.Decision.Actions {
+		if disruptive[a.Decision.Actions[i].Kind] {
 			return true
 		}
 	}

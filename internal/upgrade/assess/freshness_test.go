@@ -44,7 +44,7 @@ func TestWhichDecisionsNeedARecentSnapshot(t *testing.T) {
 	doing := func(kinds ...plan.ActionKind) plan.Decision {
 		d := plan.Decision{State: plan.Running}
 		for _, kind := range kinds {
-			d.Do = append(d.Do, plan.Action{Kind: kind})
+			d.Actions = append(d.Actions, plan.Action{Kind: kind})
 		}
 		return d
 	}
@@ -53,12 +53,12 @@ func TestWhichDecisionsNeedARecentSnapshot(t *testing.T) {
 		want bool
 	}{
 		"nothing to do":           {Assessment{Decision: doing()}, false},
-		"prefetch":                {Assessment{Decision: doing(plan.Prefetch, plan.Ask, plan.Uncordon)}, false},
+		"prefetch":                {Assessment{Decision: doing(plan.Prefetch, plan.RequestReport, plan.Uncordon)}, false},
 		"a claim":                 {Assessment{Decision: doing(plan.Prefetch, plan.Claim)}, true},
 		"a cordon":                {Assessment{Decision: doing(plan.Cordon)}, true},
 		"a drain":                 {Assessment{Decision: doing(plan.Drain)}, true},
 		"a change":                {Assessment{Decision: doing(plan.Apply)}, true},
-		"a slot is freed":         {Assessment{Decision: doing(plan.Free)}, true},
+		"a slot is freed":         {Assessment{Decision: doing(plan.ReleaseNode)}, true},
 		"the end":                 {Assessment{Decision: doing(plan.Finish)}, true},
 		"stalled":                 {Assessment{Decision: plan.Decision{State: plan.Stalled}}, true},
 		"blocked by a finding":    {Assessment{Checks: blocked}, true},

@@ -72,7 +72,7 @@ func unreachable(err error) plan.Decision {
 // stalled is a decision that waits for manual intervention.
 func stalled(message, remedy string) plan.Decision {
 	return plan.Decision{
-		State: plan.Stalled, Doing: message,
-		Waiting: []plan.Wait{{Reason: refitv1alpha1.ReasonBlocked, Person: true, Message: message, Remedy: remedy}},
+		State: plan.Stalled, Message: message,
+		Waiting: []plan.Wait{{Reason: refitv1alpha1.ReasonBlocked, ManualIntervention: true, Message: message, Remedy: remedy}},
 	}
 }

@@ -85,11 +85,11 @@ func TestOperation(t *testing.T) {
 func TestABlockedOperationIsStalledWithTheFindingAndItsRemedy(t *testing.T) {
 	a := Operation(operating(withoutAgents), clustertest.Now)
 	finding := a.Blocking()
-	if len(a.Decision.Do) > 0 {
-		t.Errorf("it does something: %+v", a.Decision.Do)
+	if len(a.Decision.Actions) > 0 {
+		t.Errorf("it does something: %+v", a.Decision.Actions)
 	}
 	w := a.Decision.Waiting[0]
-	if w.Reason != refitv1alpha1.ReasonBlocked || !w.Person || w.Message != "AgentMissing: "+finding.Message || w.Remedy != finding.Remedy {
+	if w.Reason != refitv1alpha1.ReasonBlocked || !w.ManualIntervention || w.Message != "AgentMissing: "+finding.Message || w.Remedy != finding.Remedy {
 		t.Errorf("it waits for %+v", w)
 	}
 }

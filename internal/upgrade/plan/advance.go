@@ -9,31 +9,31 @@ import (
 
 // bringOn brings on a node that has been claimed: cordon, drain, change, uncordon, free. While the operation is held, a host that is being changed comes to
 // its end, and a node that was only being emptied is given back as it is.
-func (d *deciding) bringOn(name string, held *hold) {
+func (d *deciding) advance(name string, held *hold) {
 	n := d.nodes[name]
 	if n == nil {
 		// Gone is not done: the slot is free, and the checks of the control plane count the members that are left.
-		d.do = append(d.do, Action{Kind: Free, Node: name, Reason: "the node has left the cluster"})
+		d.actions = append(d.actions, Action{Kind: ReleaseNode, Node: name, Reason: "the node has left the cluster"})
 		return
 	}
 	hop := d.hopOf(n)
 	order := d.order(n)
 	switch {
-	case order != nil && order.Spec.Permit == refitv1alpha1.PermitApply && !d.spentBeforeChange(n):
+	case order != nil && order.Spec.Permit == refitv1alpha1.PermitApply && !d.retriesAfterRollback(n):
 		d.followChange(n, hop, held)
 	case order != nil && order.Spec.Permit == refitv1alpha1.PermitRollback:
 		d.followRollback(n, hop)
 	case held != nil:
-		d.giveBack(n, fmt.Sprintf("the operation is held (%s), and nothing was changed on it", held.wait.Reason))
+		d.release(n, fmt.Sprintf("the operation is held (%s), and nothing was changed on it", held.wait.Reason))
 	case d.skipped(n):
-		d.giveBack(n, "it is left for later, and nothing was changed on it")
+		d.release(n, "it is left for later, and nothing was changed on it")
 	default:
 		d.prepare(n, hop)
 	}
 }
 
 // spentBeforeChange says that the order to change was for a hop that the node has left behind, so a new one is due.
-func (d *deciding) spentBeforeChange(n *cluster.Node) bool {
+func (d *deciding) retriesAfterRollback(n *cluster.Node) bool {
 	order := d.order(n)
 	return d.phase(n) == refitv1alpha1.NodeRolledBack && order.Spec.Attempt < d.op.Spec.Retry
 }
@@ -63,11 +63,11 @@ func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 			d.wait(*w)
 			return
 		}
-		d.giveBack(n, "it was put back")
+		d.release(n, "it was put back")
 	case refitv1alpha1.NodeFailed:
 		switch {
 		case d.op.Spec.Aborted:
-			d.command(PutBack, n, hop, "the operation was aborted")
+			d.command(Rollback, n, hop, "the operation was aborted")
 		case held == nil && d.op.Spec.Retry > d.order(n).Spec.Attempt:
 			d.prepare(n, hop) // what was true before the first attempt may have changed
 		default:
@@ -79,17 +79,17 @@ func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 			return
 		}
 		d.busy++
-		d.wait(d.atWork(n, fmt.Sprintf("Upgrading %s to %s%s", n.Name, version, stepOf(n))))
+		d.wait(d.inProgress(n, fmt.Sprintf("Upgrading %s to %s%s", n.Name, version, stepOf(n))))
 	}
 }
 
 func (d *deciding) followRollback(n *cluster.Node, hop int) {
 	switch d.phase(n) {
 	case refitv1alpha1.NodeRolledBack, refitv1alpha1.NodeSucceeded:
-		d.giveBack(n, "it was put back")
+		d.release(n, "it was put back")
 	case refitv1alpha1.NodeFailed:
 		if order := d.order(n); d.op.Spec.Retry > order.Spec.Attempt {
-			d.command(PutBack, n, hop, "a person asked to try again")
+			d.command(Rollback, n, hop, "a person asked to try again")
 			return
 		}
 		// The node stays cordoned, and the operation says so instead of ending as if all were well.
@@ -100,7 +100,7 @@ func (d *deciding) followRollback(n *cluster.Node, hop int) {
 			return
 		}
 		d.busy++
-		d.wait(d.atWork(n, fmt.Sprintf("Putting %s back%s", n.Name, stepOf(n))))
+		d.wait(d.inProgress(n, fmt.Sprintf("Putting %s back%s", n.Name, stepOf(n))))
 	}
 }
 
@@ -110,7 +110,7 @@ func (d *deciding) settle(n *cluster.Node, hop int) {
 		d.wait(*w)
 		return
 	}
-	kind := Free
+	kind := ReleaseNode
 	if n.CordonedBy == d.op.UID {
 		kind = Uncordon
 	}
@@ -119,21 +119,21 @@ func (d *deciding) settle(n *cluster.Node, hop int) {
 
 // giveBack lifts our cordon and frees the slot. Before that it takes back the order that a change could follow on: a decider with an old view may still
 // be about to write that change, and its drain would count from the time when this one began.
-func (d *deciding) giveBack(n *cluster.Node, why string) {
+func (d *deciding) release(n *cluster.Node, why string) {
 	drain := d.drain(n)
 	marked := drain != nil && (drain.Phase == refitv1alpha1.DrainSkipped || drain.Phase == refitv1alpha1.DrainFailed)
 	switch {
 	case d.phase(n) == refitv1alpha1.NodePrefetched && !marked:
-		d.withhold(n, why)
+		d.withdrawOrder(n, why)
 	case n.CordonedBy == d.op.UID:
 		d.act(Uncordon, n, "%s", why)
 	default:
-		d.act(Free, n, "%s", why)
+		d.act(ReleaseNode, n, "%s", why)
 	}
 }
 
 // withhold orders the node's agent to do nothing with what it was ordered last.
-func (d *deciding) withhold(n *cluster.Node, why string) {
+func (d *deciding) withdrawOrder(n *cluster.Node, why string) {
 	order, a := d.order(n), d.act(Hold, n, "%s", why)
 	a.Release, a.Role, a.Attempt, a.KeepAddons = &order.Spec.Release, order.Spec.Role, order.Spec.Attempt, order.Spec.KeepAddons
 }
@@ -142,7 +142,7 @@ func (d *deciding) withhold(n *cluster.Node, why string) {
 func (d *deciding) prepare(n *cluster.Node, hop int) {
 	if w := d.firstClosed(HeldFirstDisruption, n, hop); w != nil {
 		d.wait(*w)
-		d.giveBack(n, w.Message) // nodes that wait for each other would wait forever
+		d.release(n, w.Message) // nodes that wait for each other would wait forever
 		return
 	}
 	if w := d.firstClosed(HeldApply, n, hop); w != nil {

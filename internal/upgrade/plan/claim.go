@@ -62,27 +62,27 @@ func (d *deciding) grantWorkers(hop int) {
 		case d.skipped(n):
 			w.skipped = append(w.skipped, n)
 		case d.at(n, hop):
-			w.holdBack(d.unsettled(n, hop))
+			w.addWait(d.unsettled(n, hop))
 		default:
 			if wait := d.firstClosed(HeldWorkerClaim, n, hop); wait != nil {
-				w.holdBack(*wait)
+				w.addWait(*wait)
 				continue
 			}
 			w.claim(n)
 			d.act(Claim, n, "%s", w.reason(n))
 		}
 	}
-	for _, wait := range w.held {
+	for _, wait := range w.waits {
 		d.wait(wait)
 	}
-	if len(w.skipped) > 0 && len(w.held) == 0 && len(d.do) == 0 && d.busy == 0 {
+	if len(w.skipped) > 0 && len(w.waits) == 0 && len(d.actions) == 0 && d.busy == 0 {
 		d.wait(skippedWait(w.skipped))
 	}
 }
 
 func skippedWait(nodes []*cluster.Node) Wait {
 	return Wait{
-		Reason: refitv1alpha1.ReasonNodesSkipped, Node: nodes[0].Name, Person: true,
+		Reason: refitv1alpha1.ReasonNodesSkipped, Node: nodes[0].Name, ManualIntervention: true,
 		Message: fmt.Sprintf("%s left for later because %s could not be emptied: %s", count(len(nodes), "node"), they(len(nodes)), names(nodes)),
 		Remedy:  "make room for their pods and say retry, or say abort to end here",
 	}

@@ -43,7 +43,7 @@ func (w *world) decide(who *decider) Decision {
 		w.writeOperation(who, func() { w.op.Plan, w.inputs = p.Summary(), w.inputs+1 })
 		return Decision{State: Running}
 	}
-	v := look(p, who.view.snapshot, w.now)
+	v := newView(p, who.view.snapshot, w.now)
 	v.gates = gatesOf(w.without)
 	d := next(v)
 	w.tally.decisions++
@@ -69,10 +69,10 @@ func (w *world) checkPure(who *decider, p *Plan, d *Decision) {
 	w.dice.Shuffle(len(mixed.Nodes), func(i, j int) { mixed.Nodes[i], mixed.Nodes[j] = mixed.Nodes[j], mixed.Nodes[i] })
 	mixed.APIServers = slices.Clone(again.APIServers)
 	slices.Reverse(mixed.APIServers)
-	v := look(p, &mixed, w.now)
+	v := newView(p, &mixed, w.now)
 	v.gates = gatesOf(w.without)
 	if other := next(v); !reflect.DeepEqual(other, *d) {
-		w.broke("the order of the nodes changes the decision: %q %v %v, not %q %v %v", other.Doing, other.Do, other.Waiting, d.Doing, d.Do, d.Waiting)
+		w.broke("the order of the nodes changes the decision: %q %v %v, not %q %v %v", other.Message, other.Actions, other.Waiting, d.Message, d.Actions, d.Waiting)
 	}
 	w.require(reflect.DeepEqual(who.view.snapshot, again), "deciding has changed what was seen")
 	anew, err := Make(again, again.Operation.Spec)

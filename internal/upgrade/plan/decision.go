@@ -10,11 +10,11 @@ import (
 type Decision struct {
 	State State
 	// Do is what can be done now. Actions on different nodes are independent of each other.
-	Do []Action
+	Actions []Action
 	// Waiting is what is being waited for, the most important first. It is never empty unless there is something to do or the operation has ended.
 	Waiting []Wait
 	// Doing is all that in one sentence.
-	Doing string
+	Message string
 	// Progress counts the nodes that the plan touches.
 	Progress refitv1alpha1.NodeCounts
 	// Stages is the progress of each stage of the plan.
@@ -46,20 +46,20 @@ type ActionKind string
 
 // What can be done. Each is carried out behind a fence, which the comment names; a decision on an old Snapshot fails there.
 const (
-	Ask      ActionKind = "Ask"      // the node's agent for fresh facts: raise NodeReport.spec.request
-	Prefetch ActionKind = "Prefetch" // order the agent to fetch: NodeUpgrade, epoch, sequence and resourceVersion
-	Claim    ActionKind = "Claim"    // a slot: add the node to ClusterUpgrade.status.active, resourceVersion and epoch
-	Cordon   ActionKind = "Cordon"   // the node, marked as ours: resourceVersion of the Node
-	Drain    ActionKind = "Drain"    // or go on draining: write status.drain first (NodeUpgrade, resourceVersion), then evict, which holds the budgets
-	Apply    ActionKind = "Apply"    // order the agent to change the node: NodeUpgrade, epoch, sequence and resourceVersion
-	PutBack  ActionKind = "PutBack"  // order the agent to roll the node back: as Apply
-	Hold     ActionKind = "Hold"     // order the agent to do nothing: as Apply
-	Skip     ActionKind = "Skip"     // write down that the node could not be emptied and is left for later
-	GiveUp   ActionKind = "GiveUp"   // write down that the node could not be emptied and that the operation stops for it
-	Try      ActionKind = "Try"      // the node with a Pod: write status.trial (NodeUpgrade, resourceVersion), which lets it begin
-	Uncordon ActionKind = "Uncordon" // the node, if the cordon is ours: resourceVersion of the Node
-	Free     ActionKind = "Free"     // the slot: remove the node from status.active, resourceVersion and epoch
-	Finish   ActionKind = "Finish"   // the operation: write Succeeded or Aborted
+	RequestReport ActionKind = "RequestReport" // the node's agent for fresh facts: raise NodeReport.spec.request
+	Prefetch      ActionKind = "Prefetch"      // order the agent to fetch: NodeUpgrade, epoch, sequence and resourceVersion
+	Claim         ActionKind = "Claim"         // a slot: add the node to ClusterUpgrade.status.active, resourceVersion and epoch
+	Cordon        ActionKind = "Cordon"        // the node, marked as ours: resourceVersion of the Node
+	Drain         ActionKind = "Drain"         // or go on draining: write status.drain first (NodeUpgrade, resourceVersion), then evict, which holds the budgets
+	Apply         ActionKind = "Apply"         // order the agent to change the node: NodeUpgrade, epoch, sequence and resourceVersion
+	Rollback      ActionKind = "Rollback"      // order the agent to roll the node back: as Apply
+	Hold          ActionKind = "Hold"          // order the agent to do nothing: as Apply
+	Skip          ActionKind = "Skip"          // write down that the node could not be emptied and is left for later
+	FailDrain     ActionKind = "FailDrain"     // write down that the node could not be emptied and that the operation stops for it
+	StartTrial    ActionKind = "StartTrial"    // the node with a Pod: write status.trial (NodeUpgrade, resourceVersion), which lets it begin
+	Uncordon      ActionKind = "Uncordon"      // the node, if the cordon is ours: resourceVersion of the Node
+	ReleaseNode   ActionKind = "ReleaseNode"   // the slot: remove the node from status.active, resourceVersion and epoch
+	Finish        ActionKind = "Finish"        // the operation: write Succeeded or Aborted
 )
 
 // Action is one thing to do.
@@ -85,9 +85,9 @@ type Wait struct {
 	Since   time.Time
 	Until   time.Time // when the wait is over by itself, if that is known
 	// Person says that only a person, or a change from outside, can end it.
-	Person bool
-	More   int // further nodes that wait for the same thing
-	Remedy string
+	ManualIntervention bool
+	More               int // further nodes that wait for the same thing
+	Remedy             string
 
 	state State // of an operation that is held; only gates of HeldOperation set it
 }

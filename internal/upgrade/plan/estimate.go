@@ -86,7 +86,7 @@ func prefetchEstimate(steps []NodeStep) Estimate {
 			workers++
 		}
 	}
-	rounds := len(steps) - workers + (workers+fetchers(workers)-1)/fetchers(workers)
+	rounds := len(steps) - workers + (workers+prefetchLimit(workers)-1)/prefetchLimit(workers)
 	return Estimate{Expected: time.Duration(rounds) * defaultFetch}
 }
 

@@ -23,9 +23,9 @@ type decider struct {
 // sequence is refused, as the API server does.
 func (w *world) carryOut(who *decider, d *Decision) {
 	w.claimAndFree(who, d)
-	for i := range d.Do {
-		a := &d.Do[i]
-		if a.Kind == Claim || a.Kind == Free {
+	for i := range d.Actions {
+		a := &d.Actions[i]
+		if a.Kind == Claim || a.Kind == ReleaseNode {
 			continue
 		}
 		done := w.act(who, a)
@@ -52,15 +52,15 @@ func (w *world) act(who *decider, a *Action) bool {
 	}
 	seen := who.view.nodes[a.Node]
 	switch a.Kind {
-	case Ask:
+	case RequestReport:
 		m.asked = max(m.asked, a.Request)
-	case Prefetch, Apply, PutBack, Hold:
+	case Prefetch, Apply, Rollback, Hold:
 		return w.order(who, m, seen.upgrade, a)
 	case Drain:
 		return w.drainBehindFence(who, m, a)
-	case Try:
+	case StartTrial:
 		return w.beginTrial(m, seen.upgrade)
-	case Skip, GiveUp:
+	case Skip, FailDrain:
 		return w.mark(m, seen.upgrade, a.Kind)
 	case Cordon, Uncordon:
 		return w.cordon(who, m, seen.node, a.Kind == Cordon)
@@ -75,14 +75,14 @@ func (w *world) claimAndFree(who *decider, d *Decision) {
 	active := slices.Clone(who.view.snapshot.Operation.Active)
 	var claimed []*machine
 	changed := false
-	for i := range d.Do {
-		switch a := &d.Do[i]; a.Kind {
+	for i := range d.Actions {
+		switch a := &d.Actions[i]; a.Kind {
 		case Claim:
 			active, changed = append(active, a.Node), true
 			if m := w.machine(a.Node); m != nil {
 				claimed = append(claimed, m)
 			}
-		case Free:
+		case ReleaseNode:
 			active, changed = slices.DeleteFunc(active, func(name string) bool { return name == a.Node }), true
 		}
 	}
@@ -90,11 +90,11 @@ func (w *world) claimAndFree(who *decider, d *Decision) {
 		return
 	}
 	done := w.writeOperation(who, func() { w.op.Active = active })
-	for i := range d.Do {
-		if a := &d.Do[i]; a.Kind == Claim || a.Kind == Free {
+	for i := range d.Actions {
+		if a := &d.Actions[i]; a.Kind == Claim || a.Kind == ReleaseNode {
 			w.count(done)
 			w.told(who, a, done)
-			if done && a.Kind == Free {
+			if done && a.Kind == ReleaseNode {
 				w.checkDone(who, a.Node)
 			}
 		}
@@ -128,7 +128,7 @@ func (w *world) finish(who *decider) bool {
 }
 
 var permits = map[ActionKind]refitv1alpha1.Permit{
-	Prefetch: refitv1alpha1.PermitPrefetch, Apply: refitv1alpha1.PermitApply, PutBack: refitv1alpha1.PermitRollback, Hold: refitv1alpha1.PermitHold,
+	Prefetch: refitv1alpha1.PermitPrefetch, Apply: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.PermitRollback, Hold: refitv1alpha1.PermitHold,
 }
 
 // order writes the NodeUpgrade's spec.
@@ -186,7 +186,7 @@ func (w *world) mark(m *machine, version int64, kind ActionKind) bool {
 		status = *m.upgrade.Status.Drain
 	}
 	status.Phase, status.CompletionTime = refitv1alpha1.DrainSkipped, stamp(w.now)
-	if kind == GiveUp {
+	if kind == FailDrain {
 		status.Phase = refitv1alpha1.DrainFailed
 	}
 	m.write(func(u *cluster.Upgrade) { u.Status.Drain = &status })

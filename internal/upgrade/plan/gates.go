@@ -148,7 +148,7 @@ func (d *deciding) firstClosed(holds Held, n *cluster.Node, hop int) *Wait {
 	for _, g := range d.gates[holds] {
 		switch w := g.closed(d, n, hop); {
 		case w == nil:
-		case w.Reason == refitv1alpha1.ReasonReportMissing && !w.Person && requested == nil && n != nil && d.known(n):
+		case w.Reason == refitv1alpha1.ReasonReportMissing && !w.ManualIntervention && requested == nil && n != nil && d.reported(n):
 			requested = w
 		default:
 			return w

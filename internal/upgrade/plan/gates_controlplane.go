@@ -18,7 +18,7 @@ func releaseMissing(d *deciding, _ *cluster.Node, hop int) *Wait {
 	}
 	version := d.plan.Hops[hop].Kubernetes
 	return &Wait{
-		Reason: refitv1alpha1.ReasonReleaseMissing, Person: true, Message: fmt.Sprintf("There is no ClusterRelease of %s in the cluster", version),
+		Reason: refitv1alpha1.ReasonReleaseMissing, ManualIntervention: true, Message: fmt.Sprintf("There is no ClusterRelease of %s in the cluster", version),
 		Remedy: "make one of your files and sign it: refit release create --kubernetes " + version + " --from DIRECTORY, then refit release sign",
 	}
 }
@@ -28,7 +28,7 @@ func machineUnknown(d *deciding, n *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	return &Wait{
-		Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: n.CreatedAt, Person: d.now.Sub(n.CreatedAt) > patience,
+		Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: n.CreatedAt, ManualIntervention: d.now.Sub(n.CreatedAt) > interventionDelay,
 		Message: fmt.Sprintf("The agent on %s has not reported which machine it is on", n.Name),
 		Remedy:  "see whether refit-agent runs on the node: systemctl status refit-agent",
 	}
@@ -50,11 +50,11 @@ func othersActive(d *deciding, n *cluster.Node, _ int) *Wait {
 }
 
 // halfChanged says that a node is the one whose turn it is and that its last change failed: it need not be well to be tried again.
-func (d *deciding) halfChanged(n, turn *cluster.Node) bool { return n == turn && d.changing(n) }
+func (d *deciding) partlyChanged(n, turn *cluster.Node) bool { return n == turn && d.changing(n) }
 
 func controlPlaneNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 	for _, n := range d.servers {
-		if !n.IsReady() && !d.halfChanged(n, turn) {
+		if !n.IsReady() && !d.partlyChanged(n, turn) {
 			w := d.notReady(n, "a control plane node")
 			w.Reason = refitv1alpha1.ReasonControlPlaneUnhealthy
 			return &w
@@ -65,20 +65,20 @@ func controlPlaneNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 
 // reportsStale asks the agents of the control plane for facts that are new enough to decide on.
 func reportsStale(d *deciding, _ *cluster.Node, _ int) *Wait {
-	return d.askSince(d.now.Add(-freshness))
+	return d.requireReportsSince(d.now.Add(-maxReportAge))
 }
 
 // reportsFromBefore asks the agents of the control plane for facts from after the node was changed.
 func reportsFromBefore(d *deciding, n *cluster.Node, _ int) *Wait {
-	since := d.now.Add(-freshness)
+	since := d.now.Add(-maxReportAge)
 	if order := d.order(n); order != nil && order.Status.CompletionTime != nil && order.Status.CompletionTime.After(since) {
 		since = order.Status.CompletionTime.Time
 	}
-	return d.askSince(since)
+	return d.requireReportsSince(since)
 }
 
 // known says whether the agents of the control plane have told anything since the last change of a control plane node ended.
-func (d *deciding) known(n *cluster.Node) bool {
+func (d *deciding) reported(n *cluster.Node) bool {
 	var since time.Time
 	if order := d.order(n); order != nil && order.Status.CompletionTime != nil {
 		since = order.Status.CompletionTime.Time
@@ -89,13 +89,13 @@ func (d *deciding) known(n *cluster.Node) bool {
 }
 
 // ask asks a node's agent for facts, once in a decision. The request is the time, so that a decider without memory knows since when nobody has answered.
-func (d *deciding) ask(n *cluster.Node, why string) {
-	if !slices.ContainsFunc(d.do, func(a Action) bool { return a.Kind == Ask && a.Node == n.Name }) {
-		d.act(Ask, n, "%s", why).Request = max(n.Asked+1, d.now.Unix())
+func (d *deciding) requestReport(n *cluster.Node, why string) {
+	if !slices.ContainsFunc(d.actions, func(a Action) bool { return a.Kind == RequestReport && a.Node == n.Name }) {
+		d.act(RequestReport, n, "%s", why).Request = max(n.Asked+1, d.now.Unix())
 	}
 }
 
-func (d *deciding) askSince(since time.Time) *Wait {
+func (d *deciding) requireReportsSince(since time.Time) *Wait {
 	var first *Wait
 	for _, n := range d.servers {
 		if n.Report != nil && n.Report.Answered >= n.Asked && n.Report.ObservedTime != nil && !n.Report.ObservedTime.Time.Before(since) {
@@ -103,17 +103,17 @@ func (d *deciding) askSince(since time.Time) *Wait {
 		}
 		asked := n.Report != nil && n.Asked > n.Report.Answered
 		if !asked && n.Report != nil {
-			d.ask(n, "the control plane is looked at before and after each of its nodes")
+			d.requestReport(n, "the control plane is looked at before and after each of its nodes")
 		}
 		if first == nil {
 			first = &Wait{
 				Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Message: fmt.Sprintf("Waiting for fresh facts from the agent on %s", n.Name),
 				Remedy: "see whether refit-agent runs on the node and its clock is right: systemctl status refit-agent; timedatectl",
 			}
-			first.Person = n.Report == nil
+			first.ManualIntervention = n.Report == nil
 			if asked {
 				first.Since = time.Unix(n.Asked, 0).UTC()
-				first.Person = d.now.Sub(first.Since) > patience
+				first.ManualIntervention = d.now.Sub(first.Since) > interventionDelay
 			}
 		}
 	}
@@ -127,21 +127,21 @@ func etcdUnhealthy(d *deciding, turn *cluster.Node, _ int) *Wait {
 	members := d.s.EtcdMembers()
 	unwell := func(message string) *Wait {
 		return &Wait{
-			Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Person: true, Message: message,
+			Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, ManualIntervention: true, Message: message,
 			Remedy: "mend etcd first; Refit goes on by itself when every member is well",
 		}
 	}
 	closed := func(n *cluster.Node, format string, args ...any) *Wait {
 		w := unwell(fmt.Sprintf(format, args...))
-		w.Node, w.Person = n.Name, !d.comesUp(n)
-		d.askSoon(n)
+		w.Node, w.ManualIntervention = n.Name, !d.restarting(n)
+		d.refreshReport(n)
 		return w
 	}
 	if len(members) == 0 {
 		return unwell("No etcd member could be found")
 	}
 	for _, n := range members {
-		if d.halfChanged(n, turn) {
+		if d.partlyChanged(n, turn) {
 			continue
 		}
 		if n.Report == nil || n.Report.Etcd == nil {
@@ -162,16 +162,16 @@ func etcdUnhealthy(d *deciding, turn *cluster.Node, _ int) *Wait {
 }
 
 // comesUp says whether a node was changed a moment ago: a new kubelet makes every static pod anew.
-func (d *deciding) comesUp(n *cluster.Node) bool {
+func (d *deciding) restarting(n *cluster.Node) bool {
 	order := d.order(n)
 	return order != nil && order.Status.CompletionTime != nil && d.now.Sub(order.Status.CompletionTime.Time) < time.Minute
 }
 
 // askSoon asks an agent that told of something that is not well whether it still is.
-func (d *deciding) askSoon(n *cluster.Node) {
+func (d *deciding) refreshReport(n *cluster.Node) {
 	const soon = 15 * time.Second
 	if n.Report != nil && n.Asked <= n.Report.Answered && (n.Report.ObservedTime == nil || d.now.Sub(n.Report.ObservedTime.Time) > soon) {
-		d.ask(n, "what it told was not well")
+		d.requestReport(n, "what it told was not well")
 	}
 }
 
@@ -190,7 +190,7 @@ func etcdLosesQuorum(d *deciding, n *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	w := &Wait{
-		Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: n.Name, Person: true,
+		Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: n.Name, ManualIntervention: true,
 		Message: fmt.Sprintf("Without %s, %d of %d etcd members would be left, and %d are needed", n.Name, others, len(members), len(members)/2+1),
 		Remedy:  "bring every member back, or add one",
 	}
@@ -202,7 +202,7 @@ func etcdLosesQuorum(d *deciding, n *cluster.Node, _ int) *Wait {
 
 func apiServerNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 	for _, n := range d.servers {
-		if d.halfChanged(n, turn) {
+		if d.partlyChanged(n, turn) {
 			continue
 		}
 		ready := cluster.Unknown
@@ -217,7 +217,7 @@ func apiServerNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 		}
 		if ready != cluster.Yes {
 			return &Wait{
-				Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: n.Name, Person: true,
+				Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: n.Name, ManualIntervention: true,
 				Message: fmt.Sprintf("The API server on %s is not ready at its own address", n.Name),
 				Remedy:  "see why: kubectl get --raw /readyz?verbose, and the logs of its pod; Refit goes on by itself when it is ready",
 			}
@@ -227,11 +227,11 @@ func apiServerNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 }
 
 func apiServersApart(d *deciding, _ *cluster.Node, hop int) *Wait {
-	want := d.wanted[hop]
+	want := d.targets[hop]
 	for _, n := range d.servers {
-		if v := d.server(n); want.IsZero() || v.IsZero() || !skew.APIServersFit(v, want) {
+		if v := d.serverVersion(n); want.IsZero() || v.IsZero() || !skew.APIServersFit(v, want) {
 			return &Wait{
-				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, Person: true,
+				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, ManualIntervention: true,
 				Message: fmt.Sprintf("The API server on %s is at %s: beside one at %s that is more than one minor version apart", n.Name, orUnknown(v), want),
 				Remedy:  "bring the control plane to one version first",
 			}
@@ -242,12 +242,12 @@ func apiServersApart(d *deciding, _ *cluster.Node, hop int) *Wait {
 
 // kubeletTooOld looks at every node of the cluster, also at those that the plan leaves out.
 func kubeletTooOld(d *deciding, _ *cluster.Node, hop int) *Wait {
-	want := d.wanted[hop]
+	want := d.targets[hop]
 	for i := range d.s.Nodes {
 		n := &d.s.Nodes[i]
 		if v := d.kubelet(n); v.IsZero() || v.MinorsBehind(want) > skew.KubeletMinorsBehind {
 			return &Wait{
-				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, Person: true,
+				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, ManualIntervention: true,
 				Message: fmt.Sprintf("The kubelet on %s is at %s: too old for an API server at %s", n.Name, orUnknown(v), want),
 				Remedy:  fmt.Sprintf("upgrade or remove %s first", n.Name),
 			}

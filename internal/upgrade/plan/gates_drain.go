@@ -25,7 +25,7 @@ func notPrefetched(d *deciding, n *cluster.Node, hop int) *Wait {
 	if d.prefetched(n, hop) {
 		return nil
 	}
-	d.fetch(n, hop)
+	d.prefetchNode(n, hop)
 	return &Wait{}
 }
 
@@ -56,8 +56,8 @@ func notDrained(d *deciding, n *cluster.Node, hop int) *Wait {
 		return d.drainOverdue(n, status)
 	}
 	d.busy++
-	d.act(Drain, n, "%s", haveToMove(moves))
-	w := d.atWork(n, fmt.Sprintf("Draining %s%s", n.Name, blockersOf(status)))
+	d.act(Drain, n, "%s", podsToMove(moves))
+	w := d.inProgress(n, fmt.Sprintf("Draining %s%s", n.Name, blockersOf(status)))
 	if status != nil && len(status.Blockers) > 0 {
 		w.Reason = refitv1alpha1.ReasonDrainBlocked
 	}
@@ -79,14 +79,14 @@ func (d *deciding) drainOverdue(n *cluster.Node, status *refitv1alpha1.DrainStat
 	case refitv1alpha1.OnBlockedSkip:
 		d.act(Skip, n, "%s; the pool says Skip", late)
 	case refitv1alpha1.OnBlockedFail:
-		d.act(GiveUp, n, "%s; the pool says Fail", late)
+		d.act(FailDrain, n, "%s; the pool says Fail", late)
 	case refitv1alpha1.OnBlockedDelete:
 		d.act(Drain, n, "%s; the pool says Delete", late).Delete = true
 		d.busy++
 	case refitv1alpha1.OnBlockedWait:
 		d.act(Drain, n, "%s; %s", late, why)
 		return &Wait{
-			Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Since: status.StartTime.Time, Person: true,
+			Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Since: status.StartTime.Time, ManualIntervention: true,
 			Message: fmt.Sprintf("Draining %s takes longer than %s%s", n.Name, duration(rules.Timeout.Duration), blockersOf(status)),
 			Remedy:  "make room for the pods that are named, or set the pool's drain.onBlocked to Skip, Fail or Delete",
 		}

@@ -29,7 +29,7 @@ func notApproved(d *deciding, _ *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	return &Wait{
-		state: AwaitingApproval, Reason: refitv1alpha1.ReasonApprovalRequired, Person: true, Message: "Waiting for approval of the plan " + d.plan.Hash,
+		state: AwaitingApproval, Reason: refitv1alpha1.ReasonApprovalRequired, ManualIntervention: true, Message: "Waiting for approval of the plan " + d.plan.Hash,
 		Remedy: "read the plan, then set spec.approvedPlan to its hash (refit approve)",
 	}
 }
@@ -44,7 +44,7 @@ func planChanged(d *deciding, _ *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	return &Wait{
-		state: AwaitingApproval, Reason: refitv1alpha1.ReasonPlanChanged, Person: true,
+		state: AwaitingApproval, Reason: refitv1alpha1.ReasonPlanChanged, ManualIntervention: true,
 		Message: fmt.Sprintf("The plan is no longer the one that was approved: it is %s now", d.plan.Hash),
 		Remedy:  "compare it with what was approved, then set spec.approvedPlan to the new hash (refit approve)",
 	}
@@ -54,7 +54,7 @@ func paused(d *deciding, _ *cluster.Node, _ int) *Wait {
 	if !d.op.Spec.Paused {
 		return nil
 	}
-	return &Wait{state: Paused, Reason: refitv1alpha1.ReasonPaused, Message: "Paused", Person: true, Remedy: "set spec.paused to false (refit resume)"}
+	return &Wait{state: Paused, Reason: refitv1alpha1.ReasonPaused, Message: "Paused", ManualIntervention: true, Remedy: "set spec.paused to false (refit resume)"}
 }
 
 func nodeFailed(d *deciding, _ *cluster.Node, _ int) *Wait {

@@ -9,9 +9,9 @@ import (
 
 const (
 	// quiet is how long an agent with an order may tell nothing before it is asked whether it is there.
-	quiet = 3 * time.Minute
+	quietPeriod = 3 * time.Minute
 	// questions is how many may be open at a time: five thousand agents that fetch for long would all be asked at once.
-	questions = 16
+	maxReportRequests = 16
 )
 
 // nodeLost waits for a node that has not been ready for longer than patience, counted from when its
@@ -21,7 +21,7 @@ func nodeLost(d *deciding, n *cluster.Node, hop int) *Wait {
 	if d.phase(n) != "" && order.Status.StartTime != nil && order.Status.StartTime.After(since) {
 		since = order.Status.StartTime.Time
 	}
-	if n.IsReady() || d.now.Sub(since) <= patience {
+	if n.IsReady() || d.now.Sub(since) <= interventionDelay {
 		return nil
 	}
 	what := "being upgraded to " + d.plan.Hops[hop].Kubernetes
@@ -40,23 +40,23 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 	}
 	if n.Asked > n.Report.Answered {
 		asked := time.Unix(n.Asked, 0).UTC()
-		if d.now.Sub(asked) <= patience {
+		if d.now.Sub(asked) <= interventionDelay {
 			return nil
 		}
 		return &Wait{
-			Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: asked, Person: true,
+			Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: asked, ManualIntervention: true,
 			Message: "The agent on " + n.Name + " was ordered to work and does not answer",
 			Remedy:  "see whether it runs: systemctl status refit-agent; journalctl -u refit-agent (on " + n.Name + ")",
 		}
 	}
-	if d.now.Sub(d.heard(n)) > quiet && d.openQuestions() < questions {
-		d.ask(n, "it was ordered to work and has told nothing for a while")
+	if d.now.Sub(d.lastContact(n)) > quietPeriod && d.openRequests() < maxReportRequests {
+		d.requestReport(n, "it was ordered to work and has told nothing for a while")
 	}
 	return nil
 }
 
 // heard is when a node's agent was heard of last, or was given its order. An answer counts from the question: that was by our own clock.
-func (d *deciding) heard(n *cluster.Node) time.Time {
+func (d *deciding) lastContact(n *cluster.Node) time.Time {
 	last := time.Unix(n.Asked, 0)
 	hear := func(at time.Time) {
 		if at.After(last) {
@@ -88,10 +88,10 @@ func (d *deciding) heard(n *cluster.Node) time.Time {
 }
 
 // openQuestions counts the questions that wait for an answer, those of this decision included.
-func (d *deciding) openQuestions() int {
-	open := d.unanswered
-	for i := range d.do {
-		if d.do[i].Kind == Ask {
+func (d *deciding) openRequests() int {
+	open := d.openReportRequests
+	for i := range d.actions {
+		if d.actions[i].Kind == RequestReport {
 			open++
 		}
 	}

@@ -19,7 +19,7 @@ func versionNotReported(d *deciding, n *cluster.Node, hop int) *Wait {
 		return nil
 	}
 	d.busy++
-	w := d.atWork(n, fmt.Sprintf("Waiting for %s to report %s", n.Name, d.plan.Hops[hop].Kubernetes))
+	w := d.inProgress(n, fmt.Sprintf("Waiting for %s to report %s", n.Name, d.plan.Hops[hop].Kubernetes))
 	return &w
 }
 
@@ -46,7 +46,7 @@ func controlPlaneUnhealthyAtEnd(d *deciding, _ *cluster.Node, hop int) *Wait {
 }
 
 func somethingActive(d *deciding, _ *cluster.Node, _ int) *Wait {
-	if len(d.active) == 0 && len(d.do) == 0 {
+	if len(d.active) == 0 && len(d.actions) == 0 {
 		return nil
 	}
 	return &Wait{}

@@ -32,11 +32,11 @@ func workerNotReady(d *deciding, n *cluster.Node, _ int) *Wait {
 
 // kubeletTooNew compares with every API server, since the kubelet may be led to any of them.
 func kubeletTooNew(d *deciding, n *cluster.Node, hop int) *Wait {
-	want := d.wanted[hop]
+	want := d.targets[hop]
 	for _, server := range d.servers {
-		if v := d.server(server); v.IsZero() || v.MinorsBehind(want) > 0 {
+		if v := d.serverVersion(server); v.IsZero() || v.MinorsBehind(want) > 0 {
 			return &Wait{
-				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, Person: true,
+				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, ManualIntervention: true,
 				Message: fmt.Sprintf("The API server on %s is at %s: a kubelet at %s would be newer", server.Name, orUnknown(v), want),
 				Remedy:  "upgrade the control plane first",
 			}
@@ -58,8 +58,8 @@ func anotherZonesTurn(d *deciding, n *cluster.Node, _ int) *Wait {
 
 func canaryNotProven(d *deciding, n *cluster.Node, _ int) *Wait {
 	pool := d.pools[n.Name]
-	rules, c := d.spec.Pools[pool].Canary, &d.window.proven[pool]
-	if rules == nil || c.proven || c.begun < int(rules.Nodes) {
+	rules, c := d.spec.Pools[pool].Canary, &d.window.canaries[pool]
+	if rules == nil || c.proven || c.started < int(rules.Nodes) {
 		return nil
 	}
 	if c.wait != nil {
@@ -83,9 +83,9 @@ func (d *deciding) canary(pool, hop int) canary {
 		order := d.order(n)
 		switch {
 		case d.active[n.Name]:
-			out.begun++
+			out.started++
 		case d.ordered(n, hop) && d.phase(n) == refitv1alpha1.NodeSucceeded:
-			out.begun++
+			out.started++
 			if !d.settled(n, hop) || order.Status.CompletionTime == nil {
 				continue // it has fallen ill since, which is what a canary is for
 			}
@@ -127,7 +127,7 @@ func slotGone(d *deciding, n *cluster.Node, _ int) *Wait {
 	}
 	pool := d.pools[n.Name]
 	limit := policy.MaxUnavailable(&d.spec.Pools[pool], d.counts[pool].size)
-	if d.counts[pool].away <= limit {
+	if d.counts[pool].unavailable <= limit {
 		return nil
 	}
 	return d.slotWait(pool, limit, nil)
@@ -145,12 +145,12 @@ func (d *deciding) slotWait(pool, limit int, claimed map[string]bool) *Wait {
 		Message: fmt.Sprintf("Pool %s: at most %d may be unavailable, and %s already: %s", name, limit, areUnavailable(len(away)), names(away)),
 		Remedy:  "bring them back (kubectl uncordon, or repair the node), or waive NodeCordonedByHand or NodeNotReady for the node by its name",
 	}
-	w.Person = slices.ContainsFunc(away, func(n *cluster.Node) bool { return n.IsReady() || d.now.Sub(n.ReadySince) > patience })
+	w.ManualIntervention = slices.ContainsFunc(away, func(n *cluster.Node) bool { return n.IsReady() || d.now.Sub(n.ReadySince) > interventionDelay })
 	return w
 }
 
 func tooManyActive(d *deciding, _ *cluster.Node, _ int) *Wait {
-	if d.window.atWork < refitv1alpha1.MaxActive {
+	if d.window.active < refitv1alpha1.MaxActive {
 		return nil
 	}
 	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("%d nodes are at work, which is the most at once", refitv1alpha1.MaxActive)}
@@ -166,7 +166,7 @@ func budgetShared(d *deciding, n *cluster.Node, hop int) *Wait {
 		return &Wait{Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Message: conflict.String()}
 	}
 	drain := d.drains.Node(n.Name)
-	if drain == nil || d.window.atWork == 0 {
+	if drain == nil || d.window.active == 0 {
 		return nil
 	}
 	for _, b := range drain.Blockers {

@@ -47,7 +47,7 @@ func (v *view) allSettled(nodes []*cluster.Node, hop int) bool {
 }
 
 // begun says whether a node was ordered to change in this hop, or to anything in a later one.
-func (v *view) begun(hop int) bool {
+func (v *view) hopStarted(hop int) bool {
 	for _, nodes := range [][]*cluster.Node{v.controlPlane, v.workers} {
 		for _, n := range nodes {
 			order := v.order(n)
@@ -80,7 +80,7 @@ func (d *deciding) finish(hop int) {
 		d.wait(*w)
 		return
 	}
-	d.do = append(d.do, Action{Kind: Finish, Reason: "every node of the plan is at its version and ready"})
+	d.actions = append(d.actions, Action{Kind: Finish, Reason: "every node of the plan is at its version and ready"})
 }
 
 // endAborted holds what was only fetched and ends the operation when no node is at work any more.
@@ -89,11 +89,11 @@ func (d *deciding) endAborted() {
 		for _, n := range nodes {
 			order := d.order(n)
 			if order != nil && !d.active[n.Name] && order.Spec.Permit == refitv1alpha1.PermitPrefetch {
-				d.withhold(n, "the operation was aborted")
+				d.withdrawOrder(n, "the operation was aborted")
 			}
 		}
 	}
 	if d.firstClosed(HeldFinish, nil, len(d.plan.Hops)-1) == nil {
-		d.do = append(d.do, Action{Kind: Finish, Reason: "the operation was aborted and no node is at work"})
+		d.actions = append(d.actions, Action{Kind: Finish, Reason: "the operation was aborted and no node is at work"})
 	}
 }

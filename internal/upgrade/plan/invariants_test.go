@@ -15,7 +15,7 @@ import (
 // fences alone, so promises about the rest of the cluster (is etcd well, is another node away) are asked of a fresh one only.
 
 // grace is how long facts may lag behind: an agent's facts may be as old as freshness when a decision uses them.
-const grace = freshness + 4*tick
+const grace = maxReportAge + 4*tick
 
 func (w *world) broke(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
@@ -31,18 +31,18 @@ func (w *world) require(holds bool, format string, args ...any) {
 
 // checkDecision: an operation is never silent (I8).
 func (w *world) checkDecision(d *Decision) {
-	w.require(d.State.Ended() || len(d.Do)+len(d.Waiting) > 0, "I8: nothing to do and nothing to wait for, and the operation has not ended")
-	w.require(d.Doing != "", "I8: nobody is told what is being done")
+	w.require(d.State.Ended() || len(d.Actions)+len(d.Waiting) > 0, "I8: nothing to do and nothing to wait for, and the operation has not ended")
+	w.require(d.Message != "", "I8: nobody is told what is being done")
 	person := false
 	for i := range d.Waiting {
 		wait := &d.Waiting[i]
 		w.require(wait.Reason != "" && wait.Message != "", "I8: a wait without words: %+v", *wait)
-		w.require(!wait.Person || wait.Remedy != "", "I8: a person is needed and not told what for: %s", wait.Message)
-		person = person || wait.Person
+		w.require(!wait.ManualIntervention || wait.Remedy != "", "I8: a person is needed and not told what for: %s", wait.Message)
+		person = person || wait.ManualIntervention
 	}
 	w.require(d.State != Stalled || person, "I8: stalled, and nobody is asked")
-	for i := range d.Do {
-		w.require(d.Do[i].Reason != "", "I8: %s %s without a reason", d.Do[i].Kind, d.Do[i].Node)
+	for i := range d.Actions {
+		w.require(d.Actions[i].Reason != "", "I8: %s %s without a reason", d.Actions[i].Kind, d.Actions[i].Node)
 	}
 }
 
@@ -223,12 +223,12 @@ func (w *world) checkOrder(who *decider, m *machine, a *Action, before *cluster.
 		return // it is for the node that had this name before, and no agent accepts it
 	}
 	w.require(spec.Approval == refitv1alpha1.ApprovalNone || spec.ApprovedPlan != "" || !who.fresh || (a.Kind != Prefetch && a.Kind != Apply), "an order that nobody approved")
-	if a.Kind != Apply && a.Kind != PutBack {
-		w.require(!w.changed(m) || a.Kind == PutBack, "the order to %s leaves %s half changed", a.Kind, m.name)
+	if a.Kind != Apply && a.Kind != Rollback {
+		w.require(!w.changed(m) || a.Kind == Rollback, "the order to %s leaves %s half changed", a.Kind, m.name)
 		return
 	}
 	w.checkOneChanging()
-	if a.Kind == PutBack {
+	if a.Kind == Rollback {
 		return
 	}
 	w.require(slices.Contains(w.op.Active, m.name), "%s is changed without a claim", m.name)

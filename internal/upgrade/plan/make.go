@@ -21,7 +21,7 @@ func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, er
 	}
 	m.drains, m.times = disruption.Simulate(s), observedTimes(s)
 	m.sortNodes()
-	p.LeftOut = m.leftOut
+	p.Excluded = m.excluded
 	p.Pools = m.pools()
 	for i := range p.Stages {
 		m.fill(p, &p.Stages[i])
@@ -39,13 +39,13 @@ func Outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan,
 	return p, err
 }
 
-func outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, *maker, error) {
+func outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, *planner, error) {
 	spec = policy.Defaulted(spec)
 	path, err := PathOf(s, spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &maker{snapshot: s, spec: &spec, path: path}
+	m := &planner{snapshot: s, spec: &spec, path: path}
 	p := &Plan{From: path.From.String(), To: path.To.String(), spec: spec}
 	if _, oldest, err := start(s); err == nil && !oldest.IsZero() {
 		p.WorkersFrom = oldest.String()
@@ -80,7 +80,7 @@ func (p *Plan) Summary() *refitv1alpha1.PlanSummary {
 }
 
 // maker holds what the parts of a plan are made from.
-type maker struct {
+type planner struct {
 	snapshot *cluster.Snapshot
 	spec     *refitv1alpha1.ClusterUpgradeSpec
 	path     skew.Path
@@ -90,10 +90,10 @@ type maker struct {
 	controlPlane []*cluster.Node   // in the order in which they go
 	workers      [][]*cluster.Node // by pool, in the order in which they go
 	sizes        []int             // by pool: all of its nodes, since maxUnavailable is a share of all
-	leftOut      []LeftOut
+	excluded     []ExcludedNode
 }
 
-func (m *maker) sortNodes() {
+func (m *planner) sortNodes() {
 	m.workers = make([][]*cluster.Node, len(m.spec.Pools))
 	m.sizes = make([]int, len(m.spec.Pools))
 	for i := range m.snapshot.Nodes {
@@ -103,7 +103,7 @@ func (m *maker) sortNodes() {
 		}
 		switch reason := policy.LeftOut(m.spec, n); {
 		case reason != "":
-			m.leftOut = append(m.leftOut, LeftOut{Node: n.Name, Reason: reason})
+			m.excluded = append(m.excluded, ExcludedNode{Node: n.Name, Reason: reason})
 		case n.ControlPlane:
 			m.controlPlane = append(m.controlPlane, n)
 		default:
@@ -115,7 +115,7 @@ func (m *maker) sortNodes() {
 	for _, nodes := range m.workers {
 		sortWorkers(nodes)
 	}
-	slices.SortFunc(m.leftOut, func(a, b LeftOut) int { return byName(a.Node, b.Node) })
+	slices.SortFunc(m.excluded, func(a, b ExcludedNode) int { return byName(a.Node, b.Node) })
 }
 
 // sortControlPlane puts the holder of the endpoint's address last: its move away is an interruption that should come once, and late.
@@ -144,7 +144,7 @@ func compareBool(a, b bool) int {
 }
 
 // hops resolves each version of the path to a ClusterRelease.
-func (m *maker) hops() []Hop {
+func (m *planner) hops() []Hop {
 	hops := make([]Hop, 0, len(m.path.Hops))
 	before, etcd := m.path.From, oldestEtcd(m.snapshot)
 	for i, version := range m.path.Hops {
@@ -171,7 +171,7 @@ func (m *maker) hops() []Hop {
 }
 
 // pools resolves the policies.
-func (m *maker) pools() []Pool {
+func (m *planner) pools() []Pool {
 	var out []Pool
 	for i := range m.spec.Pools {
 		rules := &m.spec.Pools[i]
@@ -211,7 +211,7 @@ func oldestEtcd(s *cluster.Snapshot) string {
 }
 
 // etcdMove is what a hop does with etcd.
-func (m *maker) etcdMove(from string, version skew.Version, release *cluster.Release) EtcdMove {
+func (m *planner) etcdMove(from string, version skew.Version, release *cluster.Release) EtcdMove {
 	switch external := m.snapshot.ExternalEtcd(); {
 	case m.spec.Scope == refitv1alpha1.ScopeWorkers:
 		return EtcdMove{}

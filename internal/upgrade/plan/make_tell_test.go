@@ -35,7 +35,7 @@ func tell(p *Plan) string {
 		}
 		line("   %s: %s", note.Decision, note.Reason)
 	}
-	for i, left := range p.LeftOut {
+	for i, left := range p.Excluded {
 		if i == 0 {
 			line("\nNot touched")
 		}
@@ -49,7 +49,7 @@ func tellStep(step NodeStep) string {
 	if step.Pool != "" {
 		parts = append(parts, strings.TrimSpace(step.Pool+" "+step.Zone))
 	}
-	if step.There {
+	if step.UpToDate {
 		return strings.Join(append(parts, "is there already"), ", ")
 	}
 	parts = append(parts, step.From+" to "+step.To)
@@ -62,7 +62,7 @@ func tellStep(step NodeStep) string {
 	if step.Reason != "" {
 		parts = append(parts, step.Reason)
 	}
-	for _, apart := range step.Apart {
+	for _, apart := range step.Conflicts {
 		parts = append(parts, fmt.Sprintf("not together with %s: %s", apart.Node, apart.Reason))
 	}
 	return strings.Join(parts, ", ")

@@ -14,22 +14,22 @@ import (
 // like one that is done.
 //
 // First it brings on what has been begun, then it grants what is new: nothing new is begun while the operation is held, and nothing begun is left alone.
-func Next(p *Plan, s *cluster.Snapshot, now time.Time) Decision { return next(look(p, s, now)) }
+func Next(p *Plan, s *cluster.Snapshot, now time.Time) Decision { return next(newView(p, s, now)) }
 
 func next(v *view) Decision {
 	d := &deciding{view: v}
 	switch {
 	case v.op.Ended && v.op.Spec.Aborted:
-		d.tidy()
-		return Decision{State: Aborted, Do: d.do, Doing: "Aborted", Progress: v.progress(), Stages: v.stageProgress()}
+		d.removeStrayCordons()
+		return Decision{State: Aborted, Actions: d.actions, Message: "Aborted", Progress: v.progress(), Stages: v.stageProgress()}
 	case v.op.Ended:
-		d.tidy()
-		return Decision{State: Succeeded, Do: d.do, Doing: fmt.Sprintf("Done: the cluster is at %s", v.plan.To), Progress: v.progress(), Stages: v.stageProgress()}
+		d.removeStrayCordons()
+		return Decision{State: Succeeded, Actions: d.actions, Message: fmt.Sprintf("Done: the cluster is at %s", v.plan.To), Progress: v.progress(), Stages: v.stageProgress()}
 	}
 	hold := d.hold()
-	d.tidy()
+	d.removeStrayCordons()
 	for _, name := range v.op.Active {
-		d.bringOn(name, hold)
+		d.advance(name, hold)
 	}
 	switch {
 	case hold == nil:
@@ -52,17 +52,17 @@ type hold struct {
 // deciding gathers a decision.
 type deciding struct {
 	*view
-	do      []Action
+	actions []Action
 	waiting []Wait
 	busy    int // nodes at work that need nobody
 
-	window   *window       // of the workers that may be claimed
-	prefetch prefetchSlots // of the nodes that may prefetch
+	window *window       // of the workers that may be claimed
+	slots  prefetchSlots // of the nodes that may prefetch
 }
 
 func (d *deciding) act(kind ActionKind, n *cluster.Node, format string, args ...any) *Action {
-	d.do = append(d.do, Action{Kind: kind, Node: n.Name, Reason: fmt.Sprintf(format, args...)})
-	return &d.do[len(d.do)-1]
+	d.actions = append(d.actions, Action{Kind: kind, Node: n.Name, Reason: fmt.Sprintf(format, args...)})
+	return &d.actions[len(d.actions)-1]
 }
 
 // wait notes something that is being waited for. Of five thousand nodes that wait for the same thing, the first few are named.
@@ -73,7 +73,7 @@ func (d *deciding) wait(w Wait) {
 	}
 	same := 0
 	for i := range d.waiting {
-		if d.waiting[i].Reason == w.Reason && d.waiting[i].Person == w.Person {
+		if d.waiting[i].Reason == w.Reason && d.waiting[i].ManualIntervention == w.ManualIntervention {
 			if same++; same == few {
 				d.waiting[i].More++
 				return
@@ -115,7 +115,7 @@ func (d *deciding) hold() *hold {
 
 // tidy lifts cordons of ours that no claim stands behind any more, such as one that was written by a decider with an old view. A host that is being
 // changed keeps its cordon, whatever became of its claim.
-func (d *deciding) tidy() {
+func (d *deciding) removeStrayCordons() {
 	for i := range d.s.Nodes {
 		if n := &d.s.Nodes[i]; n.CordonedBy == d.op.UID && !d.active[n.Name] && !d.changing(n) {
 			d.act(Uncordon, n, "the operation is not at work on it")
@@ -125,21 +125,21 @@ func (d *deciding) tidy() {
 
 // decision sums up.
 func (d *deciding) decision(h *hold) Decision {
-	out := Decision{State: Running, Do: d.do, Waiting: d.waiting, Progress: d.progress(), Stages: d.stageProgress(), Failures: d.failures()}
+	out := Decision{State: Running, Actions: d.actions, Waiting: d.waiting, Progress: d.progress(), Stages: d.stageProgress(), Failures: d.failures()}
 	switch {
-	case h != nil && h.state != Stalled && (h.state != Aborting || !d.needsPerson()):
+	case h != nil && h.state != Stalled && (h.state != Aborting || !d.needsIntervention()):
 		out.State = h.state
-	case d.needsPerson():
+	case d.needsIntervention():
 		out.State = Stalled
 	}
-	out.Doing = d.doing(out)
+	out.Message = d.message(out)
 	return out
 }
 
 // needsPerson says whether nothing moves any more without somebody: what is left to do is to go on asking, and somebody is being waited for.
-func (d *deciding) needsPerson() bool {
-	for _, a := range d.do {
-		if a.Kind != Ask && a.Kind != Drain {
+func (d *deciding) needsIntervention() bool {
+	for _, a := range d.actions {
+		if a.Kind != RequestReport && a.Kind != Drain {
 			return false
 		}
 	}
@@ -147,27 +147,27 @@ func (d *deciding) needsPerson() bool {
 		return false
 	}
 	for _, w := range d.waiting {
-		if w.Person {
+		if w.ManualIntervention {
 			return true
 		}
 	}
 	return false
 }
 
-func (d *deciding) doing(out Decision) string {
+func (d *deciding) message(out Decision) string {
 	if out.State == Running || out.State == Aborting {
 		// A drain is asked for again and again; what it waits for tells more.
-		news := slices.DeleteFunc(slices.Clone(d.do), func(a Action) bool { return a.Kind == Drain })
-		if sentence := sayActions(news); sentence != "" {
+		news := slices.DeleteFunc(slices.Clone(d.actions), func(a Action) bool { return a.Kind == Drain })
+		if sentence := describeActions(news); sentence != "" {
 			return sentence
 		}
 	}
 	for _, w := range d.waiting {
-		if out.State != Stalled || w.Person {
+		if out.State != Stalled || w.ManualIntervention {
 			return w.Message
 		}
 	}
-	return sayActions(d.do)
+	return describeActions(d.actions)
 }
 
 // progress counts the nodes that the plan touches.

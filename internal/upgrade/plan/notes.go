@@ -12,7 +12,7 @@ import (
 )
 
 // notes are the decisions about the whole, in the order in which a reader needs them.
-func (m *maker) notes(p *Plan) []Note {
+func (m *planner) notes(p *Plan) []Note {
 	var out []Note
 	add := func(decision, format string, args ...any) {
 		out = append(out, Note{Decision: decision, Reason: fmt.Sprintf(format, args...)})
@@ -41,7 +41,7 @@ func (m *maker) notes(p *Plan) []Note {
 	case !m.anyDrain(p):
 		add("No node is drained", "a patch release restarts the kubelet and leaves its pods running")
 	}
-	if len(m.leftOut) > 0 && m.spec.Scope != refitv1alpha1.ScopeWorkers {
+	if len(m.excluded) > 0 && m.spec.Scope != refitv1alpha1.ScopeWorkers {
 		add(fmt.Sprintf("CoreDNS and kube-proxy of %s may start on nodes that are left out as well", p.To),
 			"they belong to the whole cluster, and such nodes fetch nothing beforehand; they need a way to the images, or to hold them")
 	}
@@ -51,7 +51,7 @@ func (m *maker) notes(p *Plan) []Note {
 	return out
 }
 
-func (m *maker) etcdNotes(p *Plan, add func(decision, format string, args ...any)) {
+func (m *planner) etcdNotes(p *Plan, add func(decision, format string, args ...any)) {
 	if m.spec.Scope == refitv1alpha1.ScopeWorkers {
 		return
 	}
@@ -77,7 +77,7 @@ func atVersion(v string) string {
 	return "at " + v
 }
 
-func (m *maker) anyDrain(p *Plan) bool {
+func (m *planner) anyDrain(p *Plan) bool {
 	for _, stage := range p.Stages {
 		for _, step := range stage.Nodes {
 			if step.Drain {
@@ -88,7 +88,7 @@ func (m *maker) anyDrain(p *Plan) bool {
 	return false
 }
 
-func (m *maker) missingReleases(p *Plan) []string {
+func (m *planner) missingReleases(p *Plan) []string {
 	var out []string
 	for _, hop := range p.Hops {
 		if hop.Release == nil {

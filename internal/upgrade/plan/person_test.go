@@ -12,7 +12,7 @@ import (
 // respond is a diligent person who reads what the operation waits for and mends exactly that, and nothing that nobody told.
 func (w *world) respond(d *Decision) {
 	for i := range d.Waiting {
-		if wait := &d.Waiting[i]; wait.Person {
+		if wait := &d.Waiting[i]; wait.ManualIntervention {
 			w.mend(d, wait)
 			return
 		}

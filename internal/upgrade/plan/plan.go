@@ -20,7 +20,7 @@ type Plan struct {
 	Pools  []Pool
 
 	// LeftOut are nodes that the plan does not touch.
-	LeftOut []LeftOut
+	Excluded []ExcludedNode
 	// Notes are decisions about the whole, each with its reason, in the order in which a reader needs them.
 	Notes []Note
 
@@ -57,24 +57,24 @@ type Stage struct {
 
 // NodeStep is what a stage does with one node.
 type NodeStep struct {
-	Node   string
-	Pool   string // workers
-	Zone   string
-	From   string
-	To     string
-	There  bool // it has the version already: nothing is done
-	Drain  bool
-	Canary bool
-	Moves  int // pods that a drain moves
+	Node     string
+	Pool     string // workers
+	Zone     string
+	From     string
+	To       string
+	UpToDate bool // it has the version already: nothing is done
+	Drain    bool
+	Canary   bool
+	Moves    int // pods that a drain moves
 	// Reason is why it goes at this place, when there is more to say than the stage does: "holds the API endpoint's address, so it goes last".
 	Reason string
 	// Apart are nodes that it does not go together with, at most a few of them, and the budget that they share.
-	Apart    []Apart
-	Estimate Estimate
+	Conflicts []Conflict
+	Estimate  Estimate
 }
 
 // Apart is a node that another one does not go together with.
-type Apart struct {
+type Conflict struct {
 	Node   string
 	Reason string
 }
@@ -92,7 +92,7 @@ type Pool struct {
 }
 
 // LeftOut is a node that a plan does not touch.
-type LeftOut struct {
+type ExcludedNode struct {
 	Node   string
 	Reason string
 }

@@ -20,13 +20,13 @@ func (v *view) failedWait(n *cluster.Node) Wait {
 	if failure.Message != "" {
 		message += ": " + failure.Message
 	}
-	return Wait{Reason: refitv1alpha1.ReasonNodeFailed, Node: n.Name, Message: message, Person: true, Remedy: failure.Remedy}
+	return Wait{Reason: refitv1alpha1.ReasonNodeFailed, Node: n.Name, Message: message, ManualIntervention: true, Remedy: failure.Remedy}
 }
 
 // notReady waits for a node to become ready, and after a while for a person.
 func (v *view) notReady(n *cluster.Node, what string) Wait {
 	return Wait{
-		Reason: refitv1alpha1.ReasonNodeUnavailable, Node: n.Name, Since: n.ReadySince, Person: v.now.Sub(n.ReadySince) > patience,
+		Reason: refitv1alpha1.ReasonNodeUnavailable, Node: n.Name, Since: n.ReadySince, ManualIntervention: v.now.Sub(n.ReadySince) > interventionDelay,
 		Message: fmt.Sprintf("%s (%s) is not ready", n.Name, what),
 		Remedy:  fmt.Sprintf("see why: kubectl describe node %s; journalctl -u kubelet -u refit-agent on the node", n.Name),
 	}
@@ -39,13 +39,13 @@ func (v *view) unsettled(n *cluster.Node, hop int) Wait {
 	case !n.IsReady():
 		return v.notReady(n, "at "+version)
 	case v.changing(n):
-		return v.atWork(n, fmt.Sprintf("Waiting for the agent on %s to end its work", n.Name))
+		return v.inProgress(n, fmt.Sprintf("Waiting for the agent on %s to end its work", n.Name))
 	}
-	return v.atWork(n, fmt.Sprintf("%s runs %s and is being closed", n.Name, version))
+	return v.inProgress(n, fmt.Sprintf("%s runs %s and is being closed", n.Name, version))
 }
 
 // atWork waits for a node that needs nobody.
-func (v *view) atWork(n *cluster.Node, message string) Wait {
+func (v *view) inProgress(n *cluster.Node, message string) Wait {
 	w := Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: message}
 	if order := v.order(n); order != nil && order.Status.StartTime != nil {
 		w.Since = order.Status.StartTime.Time
@@ -73,8 +73,8 @@ func blockersOf(drain *refitv1alpha1.DrainStatus) string {
 }
 
 // sayActions says in a sentence what is being done, the most telling kind first.
-func sayActions(actions []Action) string {
-	for _, kind := range []ActionKind{Finish, Apply, PutBack, Drain, Cordon, Claim, Skip, GiveUp, Try, Uncordon, Free, Prefetch, Hold, Ask} {
+func describeActions(actions []Action) string {
+	for _, kind := range []ActionKind{Finish, Apply, Rollback, Drain, Cordon, Claim, Skip, FailDrain, StartTrial, Uncordon, ReleaseNode, Prefetch, Hold, RequestReport} {
 		var on []string
 		for _, a := range actions {
 			if a.Kind == kind {
@@ -82,16 +82,16 @@ func sayActions(actions []Action) string {
 			}
 		}
 		if len(on) > 0 {
-			return fmt.Sprintf(sentences[kind], list(on))
+			return fmt.Sprintf(actionMessages[kind], list(on))
 		}
 	}
 	return ""
 }
 
-var sentences = map[ActionKind]string{
-	Ask: "Asking %s for fresh facts", Prefetch: "Fetching on %s", Claim: "Beginning with %s",
-	Cordon: "Cordoning %s", Drain: "Draining %s", Apply: "Upgrading %s", PutBack: "Putting %s back", Hold: "Holding %s", Skip: "Leaving %s for later",
-	GiveUp: "Giving up on %s", Try: "Trying %s with a Pod", Uncordon: "Uncordoning %s", Free: "Done with %s", Finish: "Finishing%s",
+var actionMessages = map[ActionKind]string{
+	RequestReport: "Asking %s for fresh facts", Prefetch: "Fetching on %s", Claim: "Beginning with %s",
+	Cordon: "Cordoning %s", Drain: "Draining %s", Apply: "Upgrading %s", Rollback: "Putting %s back", Hold: "Holding %s", Skip: "Leaving %s for later",
+	FailDrain: "Giving up on %s", StartTrial: "Trying %s with a Pod", Uncordon: "Uncordoning %s", ReleaseNode: "Done with %s", Finish: "Finishing%s",
 }
 
 // list names a few and counts the rest.
@@ -132,7 +132,7 @@ func areUnavailable(n int) string {
 	return fmt.Sprintf("%d are", n)
 }
 
-func haveToMove(pods int32) string {
+func podsToMove(pods int32) string {
 	switch pods {
 	case 0:
 		return "to see that no pod has to move"

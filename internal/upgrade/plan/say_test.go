@@ -13,8 +13,8 @@ func TestDoingTellsWhatHoldsADrainUp(t *testing.T) {
 		"another node is begun with": {[]Action{drain, {Kind: Claim, Node: "worker-4"}}, "Beginning with worker-4"},
 	} {
 		t.Run(situation, func(t *testing.T) {
-			d := &deciding{do: tc.do, waiting: []Wait{held}}
-			if got := d.doing(Decision{State: Running}); got != tc.want {
+			d := &deciding{actions: tc.do, waiting: []Wait{held}}
+			if got := d.message(Decision{State: Running}); got != tc.want {
 				t.Errorf("it says %q, want %q", got, tc.want)
 			}
 		})

@@ -171,14 +171,14 @@ func (r *run) over(w *world, c *council) bool {
 			return false
 		}
 	}
-	r.ended = r.last.State.Ended() && len(r.last.Do) == 0
+	r.ended = r.last.State.Ended() && len(r.last.Actions) == 0
 	return r.ended
 }
 
 // pass lets time pass: a tick, and more while nobody has anything to do.
 func (w *world) pass(d *Decision) {
 	next := w.now.Add(6 * tick)
-	if len(d.Do) > 0 || d.Doing == "" {
+	if len(d.Actions) > 0 || d.Message == "" {
 		next = w.now.Add(tick)
 	}
 	for _, m := range w.machines {
@@ -204,7 +204,7 @@ func (r *run) problem() string {
 	case len(r.world.breaks) > 0:
 		return "broken: " + strings.Join(r.world.breaks, "\n")
 	case !r.ended:
-		return fmt.Sprintf("I8: the operation does not end: %s: %s %v", r.last.State, r.last.Doing, r.last.Waiting)
+		return fmt.Sprintf("I8: the operation does not end: %s: %s %v", r.last.State, r.last.Message, r.last.Waiting)
 	}
 	return ""
 }

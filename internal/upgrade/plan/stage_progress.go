@@ -23,7 +23,7 @@ func (v *view) stageProgress() []StageProgress {
 // prefetchDone counts workers in the stages in which they prefetch: once for each of their upgrades.
 func (v *view) prefetchDone(hop int) int32 {
 	done := v.countNodes(v.controlPlane, hop, v.hasPrefetched)
-	if v.workersFetch(hop) {
+	if v.workersPrefetch(hop) {
 		done += v.countNodes(v.workers, v.workersHop(hop), v.hasPrefetched)
 	}
 	return done

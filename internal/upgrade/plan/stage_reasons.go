@@ -7,18 +7,18 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-func (m *maker) prefetchReason(*Plan, int) string {
+func (m *planner) prefetchReason(*Plan, int) string {
 	return "files and images are fetched and checked on every node before anything is disrupted"
 }
 
-func (m *maker) controlPlaneReason(*Plan, int) string {
+func (m *planner) controlPlaneReason(*Plan, int) string {
 	if len(m.controlPlane) == 1 {
 		return "etcd, API server, controller manager and scheduler, kubelet; the API is away while its only server is swapped"
 	}
 	return "each node whole before the next: etcd, API server, controller manager and scheduler, kubelet"
 }
 
-func (m *maker) workersReason(p *Plan, hop int) string {
+func (m *planner) workersReason(p *Plan, hop int) string {
 	skipped := 0
 	for i := hop - 1; i >= 0 && !m.path.WorkersFollow[i]; i-- {
 		skipped++
@@ -36,6 +36,6 @@ func (m *maker) workersReason(p *Plan, hop int) string {
 	return "after the control plane, since a kubelet may never be newer than its API server"
 }
 
-func (m *maker) verifyReason(*Plan, int) string {
+func (m *planner) verifyReason(*Plan, int) string {
 	return "every node at its version and ready, every API server ready, nothing left cordoned by Refit"
 }

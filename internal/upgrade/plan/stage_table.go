@@ -20,11 +20,11 @@ type StageKind struct {
 
 	// included reports whether a hop has this stage. It follows from the path and the scope alone,
 	// never from how far the cluster has come: a stage does not vanish when it is complete.
-	included func(m *maker, p *Plan, hop int) bool
+	included func(m *planner, p *Plan, hop int) bool
 	// reason is why the stage is there and how it goes.
-	reason func(m *maker, p *Plan, hop int) string
+	reason func(m *planner, p *Plan, hop int) string
 	// steps sets the nodes of the stage and its estimate.
-	steps func(m *maker, p *Plan, stage *Stage)
+	steps func(m *planner, p *Plan, stage *Stage)
 	// complete reports whether the stage has nothing left to do; grant starts what is left.
 	complete func(d *deciding, hop int) bool
 	grant    func(d *deciding, hop int)
@@ -51,36 +51,36 @@ func (p Pace) Disrupts() bool { return p == PaceOneAtATime || p == PacePoolWindo
 var stageTable = []StageKind{
 	{
 		Name: refitv1alpha1.StagePrefetch, Title: "Prefetch", Versioned: true, Pace: PaceFewAtATime,
-		included: (*maker).everyHop,
-		reason:   (*maker).prefetchReason,
-		steps:    (*maker).prefetchSteps,
+		included: (*planner).everyHop,
+		reason:   (*planner).prefetchReason,
+		steps:    (*planner).prefetchSteps,
 		complete: (*deciding).prefetchComplete,
 		grant:    (*deciding).grantPrefetch,
 		done:     (*view).prefetchDone,
 	},
 	{
 		Name: refitv1alpha1.StageControlPlane, Title: "Control plane", Versioned: true, Pace: PaceOneAtATime,
-		included: (*maker).controlPlaneMoves,
-		reason:   (*maker).controlPlaneReason,
-		steps:    (*maker).controlPlaneSteps,
+		included: (*planner).controlPlaneMoves,
+		reason:   (*planner).controlPlaneReason,
+		steps:    (*planner).controlPlaneSteps,
 		complete: (*deciding).controlPlaneSettled,
 		grant:    (*deciding).grantControlPlane,
 		done:     (*view).controlPlaneDone,
 	},
 	{
 		Name: refitv1alpha1.StageWorkers, Title: "Workers", Versioned: true, Pace: PacePoolWindows,
-		included: (*maker).workersFollow,
-		reason:   (*maker).workersReason,
-		steps:    (*maker).workerSteps,
+		included: (*planner).workersFollow,
+		reason:   (*planner).workersReason,
+		steps:    (*planner).workerSteps,
 		complete: (*deciding).workersSettled,
 		grant:    (*deciding).grantWorkers,
 		done:     (*view).workersDone,
 	},
 	{
 		Name: refitv1alpha1.StageVerify, Title: "Verify", Always: true,
-		included: (*maker).lastHop,
-		reason:   (*maker).verifyReason,
-		steps:    (*maker).verifySteps,
+		included: (*planner).lastHop,
+		reason:   (*planner).verifyReason,
+		steps:    (*planner).verifySteps,
 		complete: (*deciding).never, // the operation ends with it
 		grant:    (*deciding).finish,
 		done:     (*view).noneDone,

@@ -11,7 +11,7 @@ import (
 )
 
 // stages lists the stages of the plan in their order.
-func (m *maker) stages(p *Plan) []Stage {
+func (m *planner) stages(p *Plan) []Stage {
 	var out []Stage
 	for hop := range p.Hops {
 		for i := range stageTable {
@@ -24,30 +24,30 @@ func (m *maker) stages(p *Plan) []Stage {
 }
 
 // fill adds what a stage does with each node, why, and how long that may take.
-func (m *maker) fill(p *Plan, stage *Stage) {
+func (m *planner) fill(p *Plan, stage *Stage) {
 	kind := StageKindOf(stage.Name)
 	stage.Reason = kind.reason(m, p, stage.Hop)
 	kind.steps(m, p, stage)
 }
 
-func (m *maker) everyHop(*Plan, int) bool { return true }
+func (m *planner) everyHop(*Plan, int) bool { return true }
 
-func (m *maker) lastHop(p *Plan, hop int) bool { return hop == len(p.Hops)-1 }
+func (m *planner) lastHop(p *Plan, hop int) bool { return hop == len(p.Hops)-1 }
 
-func (m *maker) controlPlaneMoves(_ *Plan, hop int) bool {
+func (m *planner) controlPlaneMoves(_ *Plan, hop int) bool {
 	return m.spec.Scope != refitv1alpha1.ScopeWorkers && !m.catchUp(hop)
 }
 
-func (m *maker) workersFollow(_ *Plan, hop int) bool { return m.path.WorkersFollow[hop] }
+func (m *planner) workersFollow(_ *Plan, hop int) bool { return m.path.WorkersFollow[hop] }
 
 // catchUp says whether a hop is there for workers only, which must catch up with the control plane before that can move.
-func (m *maker) catchUp(hop int) bool {
+func (m *planner) catchUp(hop int) bool {
 	return hop == 0 && len(m.path.Hops) > 1 && m.path.Hops[0] == m.path.From
 }
 
 // prefetchSteps covers the control plane nodes of the hop, and the workers when the version that they go to next is another than before: so that a file that
 // cannot be had is known before anything was disrupted, workers fetch at the beginning what they need at the end.
-func (m *maker) prefetchSteps(p *Plan, stage *Stage) {
+func (m *planner) prefetchSteps(p *Plan, stage *Stage) {
 	hop := stage.Hop
 	defer func() { stage.Estimate = prefetchEstimate(stage.Nodes) }()
 	add := func(n *cluster.Node, step NodeStep, to string) {
@@ -72,7 +72,7 @@ func (m *maker) prefetchSteps(p *Plan, stage *Stage) {
 }
 
 // from is the version that a node has when a hop begins: what it has now, or what an earlier hop will have brought.
-func (m *maker) from(p *Plan, n *cluster.Node, hop int) string {
+func (m *planner) from(p *Plan, n *cluster.Node, hop int) string {
 	for i := hop - 1; i >= 0; i-- {
 		if (n.ControlPlane && !m.catchUp(i)) || (!n.ControlPlane && m.path.WorkersFollow[i]) {
 			if isAt(m.snapshot, n, p.Hops[i].Kubernetes) {
@@ -84,11 +84,11 @@ func (m *maker) from(p *Plan, n *cluster.Node, hop int) string {
 	return n.Kubelet
 }
 
-func (m *maker) controlPlaneSteps(p *Plan, stage *Stage) {
+func (m *planner) controlPlaneSteps(p *Plan, stage *Stage) {
 	holder := m.snapshot.Endpoint.Holder
 	for _, n := range m.controlPlane {
 		step := m.step(p, n, stage.Hop)
-		if n.Name == holder && len(m.controlPlane) > 1 && !step.There {
+		if n.Name == holder && len(m.controlPlane) > 1 && !step.UpToDate {
 			step.Reason = fmt.Sprintf("it holds the API endpoint's address %s, so it goes last", m.snapshot.Endpoint.Address)
 		}
 		stage.Nodes = append(stage.Nodes, step)
@@ -96,7 +96,7 @@ func (m *maker) controlPlaneSteps(p *Plan, stage *Stage) {
 	}
 }
 
-func (m *maker) workerSteps(p *Plan, stage *Stage) {
+func (m *planner) workerSteps(p *Plan, stage *Stage) {
 	for i, nodes := range m.workers {
 		steps := m.poolSteps(p, i, stage.Hop)
 		for at := range p.Pools {
@@ -109,7 +109,7 @@ func (m *maker) workerSteps(p *Plan, stage *Stage) {
 	}
 }
 
-func (m *maker) poolSteps(p *Plan, pool, hop int) []NodeStep {
+func (m *planner) poolSteps(p *Plan, pool, hop int) []NodeStep {
 	rules := &m.spec.Pools[pool]
 	steps := make([]NodeStep, 0, len(m.workers[pool]))
 	for i, n := range m.workers[pool] {
@@ -119,7 +119,7 @@ func (m *maker) poolSteps(p *Plan, pool, hop int) []NodeStep {
 		if n.Unschedulable && n.CordonedBy == "" {
 			step.Reason = "somebody cordoned it already, so it goes early, and the cordon stays"
 		}
-		if step.There {
+		if step.UpToDate {
 			step.Canary, step.Reason = false, ""
 		}
 		if step.Canary {
@@ -127,13 +127,13 @@ func (m *maker) poolSteps(p *Plan, pool, hop int) []NodeStep {
 		}
 		steps = append(steps, step)
 	}
-	m.keepApart(steps)
+	m.addConflicts(steps)
 	return steps
 }
 
 // keepApart notes which nodes share a budget that does not let them go together. Each node names the nearest of those before it, which is enough for a
 // reader; Next looks at the live budgets on the day.
-func (m *maker) keepApart(steps []NodeStep) {
+func (m *planner) addConflicts(steps []NodeStep) {
 	at := make(map[string]int, len(steps))
 	for i := range steps {
 		at[steps[i].Node] = i
@@ -150,17 +150,17 @@ func (m *maker) keepApart(steps []NodeStep) {
 		reason := fmt.Sprintf("PodDisruptionBudget %s allows %d of their pods to go at once", budget.Key(), max(0, budget.Allowed))
 		for i := 1; i < len(here); i++ {
 			earlier, later := &steps[here[i-1]], &steps[here[i]]
-			if len(later.Apart) < 3 {
-				later.Apart = append(later.Apart, Apart{Node: earlier.Node, Reason: reason})
+			if len(later.Conflicts) < 3 {
+				later.Conflicts = append(later.Conflicts, Conflict{Node: earlier.Node, Reason: reason})
 			}
 		}
 	}
 }
 
-func (m *maker) step(p *Plan, n *cluster.Node, hop int) NodeStep {
+func (m *planner) step(p *Plan, n *cluster.Node, hop int) NodeStep {
 	to := p.Hops[hop].Kubernetes
 	step := NodeStep{Node: n.Name, From: m.from(p, n, hop), To: to}
-	if step.There = isAt(m.snapshot, n, to); step.There {
+	if step.UpToDate = isAt(m.snapshot, n, to); step.UpToDate {
 		return step
 	}
 	step.Drain = needsDrain(m.snapshot, m.spec, n, to)
@@ -191,6 +191,6 @@ func (v *view) needsDrain(n *cluster.Node, hop int) bool {
 	return needsDrain(v.s, v.spec, n, v.plan.Hops[hop].Kubernetes)
 }
 
-func (m *maker) verifySteps(_ *Plan, stage *Stage) {
+func (m *planner) verifySteps(_ *Plan, stage *Stage) {
 	stage.Estimate = Estimate{Expected: defaultVerify}
 }

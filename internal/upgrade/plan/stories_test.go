@@ -84,7 +84,7 @@ func TestStories(t *testing.T) {
 				t.Error(broken)
 			}
 			if s.ends != told.op.end {
-				t.Errorf("it ends %q, and should end %q: %s", told.op.end, s.ends, told.last.Doing)
+				t.Errorf("it ends %q, and should end %q: %s", told.op.end, s.ends, told.last.Message)
 			}
 			golden(t, filepath.Join("stories", s.name), s.told(told))
 		})

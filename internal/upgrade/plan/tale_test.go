@@ -56,8 +56,8 @@ func (w *world) told(who *decider, a *Action, done bool) {
 }
 
 var verbs = map[ActionKind]string{
-	Ask: "ask", Prefetch: "fetch on", Claim: "claim", Cordon: "cordon", Drain: "drain", Apply: "upgrade",
-	PutBack: "put back", Hold: "hold", Skip: "skip", GiveUp: "give up", Try: "try", Uncordon: "uncordon", Free: "free", Finish: "finish",
+	RequestReport: "ask", Prefetch: "fetch on", Claim: "claim", Cordon: "cordon", Drain: "drain", Apply: "upgrade",
+	Rollback: "put back", Hold: "hold", Skip: "skip", FailDrain: "give up", StartTrial: "try", Uncordon: "uncordon", ReleaseNode: "free", Finish: "finish",
 }
 
 // flush tells the acts of one decision; those of one kind for one reason in one line.
@@ -88,12 +88,12 @@ func (t *tale) decided(at time.Time, d *Decision) {
 	var waiting []string
 	for i := range d.Waiting {
 		wait := &d.Waiting[i]
-		if !wait.Person && (wait.Reason == refitv1alpha1.ReasonProgressing && wait.Until.IsZero() || wait.Reason == refitv1alpha1.ReasonReportMissing ||
+		if !wait.ManualIntervention && (wait.Reason == refitv1alpha1.ReasonProgressing && wait.Until.IsZero() || wait.Reason == refitv1alpha1.ReasonReportMissing ||
 			wait.Reason == refitv1alpha1.ReasonTrialRunning) {
 			continue // that is said by what is being done
 		}
 		text := "waits: " + wait.Message
-		if wait.Person {
+		if wait.ManualIntervention {
 			text += "\n          a person is needed: " + wait.Remedy
 		}
 		waiting = append(waiting, text)
@@ -103,7 +103,7 @@ func (t *tale) decided(at time.Time, d *Decision) {
 	}
 	t.waiting = waiting
 	if d.State != t.state {
-		t.line(at, "[%s] %s", d.State, d.Doing)
+		t.line(at, "[%s] %s", d.State, d.Message)
 		t.state = d.State
 	}
 }

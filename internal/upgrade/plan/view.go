@@ -13,10 +13,10 @@ import (
 )
 
 // How long Refit waits for something that should come by itself before it says that a person is needed.
-const patience = 10 * time.Minute
+const interventionDelay = 10 * time.Minute
 
 // freshness is how old an agent's facts may be when a control plane node's turn depends on them.
-const freshness = 2 * time.Minute
+const maxReportAge = 2 * time.Minute
 
 // view is a Snapshot as Next looks at it. Everything in it is derived anew each time.
 type view struct {
@@ -27,33 +27,33 @@ type view struct {
 	now    time.Time
 	drains *disruption.Simulation
 
-	nodes        map[string]*cluster.Node
-	controlPlane []*cluster.Node // that the plan touches, in their order
-	workers      []*cluster.Node // that the plan touches, in their order
-	servers      []*cluster.Node // all control plane nodes, by name
-	unanswered   int             // questions that agents were asked
-	counts       []poolCount     // by pool
-	active       map[string]bool
-	pools        map[string]int // of each worker, touched or not
-	gates        map[Held][]gate
+	nodes              map[string]*cluster.Node
+	controlPlane       []*cluster.Node // that the plan touches, in their order
+	workers            []*cluster.Node // that the plan touches, in their order
+	servers            []*cluster.Node // all control plane nodes, by name
+	openReportRequests int             // questions that agents were asked
+	counts             []poolCount     // by pool
+	active             map[string]bool
+	pools              map[string]int // of each worker, touched or not
+	gates              map[Held][]gate
 
-	versions map[string]skew.Version // texts that were parsed already: five thousand nodes have a handful of versions
-	serve    map[string]skew.Version // of the API servers, by node
-	wanted   []skew.Version          // by hop, zero where there is no ClusterRelease yet
+	versions       map[string]skew.Version // texts that were parsed already: five thousand nodes have a handful of versions
+	serverVersions map[string]skew.Version // of the API servers, by node
+	targets        []skew.Version          // by hop, zero where there is no ClusterRelease yet
 }
 
 // poolCount is how many workers a pool has, and who of them is unavailable.
 type poolCount struct {
-	size, away int
-	others     []*cluster.Node // unavailable, and not because we are at work on them
+	size, unavailable int
+	others            []*cluster.Node // unavailable, and not because we are at work on them
 }
 
-func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
+func newView(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 	s = inOrder(s)
 	v := &view{
 		plan: p, spec: &p.spec, s: s, op: s.Operation, now: now, drains: disruption.Simulate(s),
 		nodes: make(map[string]*cluster.Node, len(s.Nodes)), active: make(map[string]bool, len(s.Operation.Active)), pools: make(map[string]int, len(s.Nodes)),
-		versions: map[string]skew.Version{}, serve: map[string]skew.Version{}, counts: make([]poolCount, len(p.spec.Pools)),
+		versions: map[string]skew.Version{}, serverVersions: map[string]skew.Version{}, counts: make([]poolCount, len(p.spec.Pools)),
 		gates: allGates,
 	}
 	for _, name := range s.Operation.Active {
@@ -63,11 +63,11 @@ func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 		n := &s.Nodes[i]
 		v.nodes[n.Name] = n
 		if n.Report != nil && n.Asked > n.Report.Answered {
-			v.unanswered++
+			v.openReportRequests++
 		}
 		if !n.ControlPlane {
 			v.pools[n.Name] = policy.PoolOf(v.spec, n)
-			v.count(n)
+			v.countInPool(n)
 		}
 		switch {
 		case policy.LeftOut(v.spec, n) != "":
@@ -81,10 +81,10 @@ func look(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 	sortWorkers(v.workers)
 	v.servers = s.ControlPlane()
 	for _, n := range v.servers {
-		v.serve[n.Name] = s.APIServerVersion(n)
+		v.serverVersions[n.Name] = s.APIServerVersion(n)
 	}
 	for _, hop := range p.Hops {
-		v.wanted = append(v.wanted, v.parse(hop.Kubernetes))
+		v.targets = append(v.targets, v.parse(hop.Kubernetes))
 	}
 	return v
 }
@@ -114,10 +114,10 @@ func (v *view) parse(text string) skew.Version {
 func (v *view) kubelet(n *cluster.Node) skew.Version { return v.parse(n.Kubelet) }
 
 // server is the version of a control plane node's API server.
-func (v *view) server(n *cluster.Node) skew.Version { return v.serve[n.Name] }
+func (v *view) serverVersion(n *cluster.Node) skew.Version { return v.serverVersions[n.Name] }
 
 // count counts a worker in its pool.
-func (v *view) count(n *cluster.Node) {
+func (v *view) countInPool(n *cluster.Node) {
 	if !policy.Pooled(n) {
 		return
 	}
@@ -126,7 +126,7 @@ func (v *view) count(n *cluster.Node) {
 	if !v.unavailable(n) {
 		return
 	}
-	c.away++
+	c.unavailable++
 	if !v.active[n.Name] && n.CordonedBy != v.op.UID {
 		c.others = append(c.others, n)
 	}
@@ -195,7 +195,7 @@ func (v *view) skipped(n *cluster.Node) bool {
 }
 
 // spent says whether the order on the node has come to its end and a new one is needed to go on.
-func (v *view) spent(n *cluster.Node) bool {
+func (v *view) orderSpent(n *cluster.Node) bool {
 	order, phase, drain := v.order(n), v.phase(n), v.drain(n)
 	switch {
 	case order == nil:
@@ -211,7 +211,7 @@ func (v *view) spent(n *cluster.Node) bool {
 // ordered says whether the newest order on the node is for this hop's Release and still good.
 func (v *view) ordered(n *cluster.Node, hop int) bool {
 	order, release := v.order(n), v.plan.Hops[hop].Release
-	return order != nil && release != nil && order.Spec.Release == *release && !v.spent(n)
+	return order != nil && release != nil && order.Spec.Release == *release && !v.orderSpent(n)
 }
 
 // prefetched says whether everything that the hop needs is on the node.
@@ -225,8 +225,8 @@ func (v *view) prefetched(n *cluster.Node, hop int) bool {
 
 // at says whether the node runs the hop's version.
 func (v *view) at(n *cluster.Node, hop int) bool {
-	want := v.wanted[hop]
-	return !want.IsZero() && !v.kubelet(n).Before(want) && (!n.ControlPlane || !v.server(n).Before(want))
+	want := v.targets[hop]
+	return !want.IsZero() && !v.kubelet(n).Before(want) && (!n.ControlPlane || !v.serverVersion(n).Before(want))
 }
 
 // isAt says whether a node runs a version or a later one: its kubelet, and on a control plane node its API server.
@@ -244,10 +244,10 @@ func (v *view) settled(n *cluster.Node, hop int) bool {
 }
 
 // unavailable says whether the node counts against maxUnavailable of its pool: we are at work on it, or it is away anyway.
-func (v *view) unavailable(n *cluster.Node) bool { return v.active[n.Name] || v.away(n) }
+func (v *view) unavailable(n *cluster.Node) bool { return v.active[n.Name] || v.outOfService(n) }
 
 // away says whether a node takes no pods: we cordoned it, it is not ready, or somebody else cordoned it. A waiver that names the node sets the last two aside.
-func (v *view) away(n *cluster.Node) bool {
+func (v *view) outOfService(n *cluster.Node) bool {
 	switch {
 	case n.CordonedBy == v.op.UID:
 		return true

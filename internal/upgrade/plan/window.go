@@ -12,11 +12,11 @@ import (
 type window struct {
 	view        *view
 	unavailable []int // by pool
-	atWork      int
+	active      int
 	draining    *disruption.Set
 	zones       []zoneTurn // by pool
-	proven      []canary   // by pool
-	held        []Wait
+	canaries    []canary   // by pool
+	waits       []Wait
 	skipped     []*cluster.Node
 	claimed     map[string]bool
 }
@@ -28,17 +28,17 @@ type zoneTurn struct {
 
 // canary is how a pool's canary stands.
 type canary struct {
-	begun  int // nodes at work or done
-	proven bool
-	wait   *Wait
+	started int // nodes at work or done
+	proven  bool
+	wait    *Wait
 }
 
 // openWindow counts who is at work. A slot that is freed by this very decision is free: both are in one write.
 func (d *deciding) openWindow(hop int) *window {
 	pools, freed := len(d.spec.Pools), d.freed()
 	w := &window{
-		view: d.view, unavailable: make([]int, pools), atWork: len(d.active) - len(freed),
-		zones: make([]zoneTurn, pools), proven: make([]canary, pools), claimed: map[string]bool{},
+		view: d.view, unavailable: make([]int, pools), active: len(d.active) - len(freed),
+		zones: make([]zoneTurn, pools), canaries: make([]canary, pools), claimed: map[string]bool{},
 	}
 	var draining []string
 	for _, name := range d.op.Active {
@@ -47,7 +47,7 @@ func (d *deciding) openWindow(hop int) *window {
 			continue
 		}
 		if freed[name] {
-			if !n.ControlPlane && !d.away(n) {
+			if !n.ControlPlane && !d.outOfService(n) {
 				w.unavailable[d.pools[name]]--
 			}
 			continue
@@ -60,9 +60,9 @@ func (d *deciding) openWindow(hop int) *window {
 		}
 	}
 	w.draining = d.drains.Together(draining...)
-	for pool := range w.proven {
-		w.unavailable[pool] += d.counts[pool].away
-		w.proven[pool] = d.canary(pool, hop)
+	for pool := range w.canaries {
+		w.unavailable[pool] += d.counts[pool].unavailable
+		w.canaries[pool] = d.canary(pool, hop)
 	}
 	return w
 }
@@ -70,9 +70,9 @@ func (d *deciding) openWindow(hop int) *window {
 // freed are the nodes whose slots are freed by what was decided so far.
 func (d *deciding) freed() map[string]bool {
 	out := map[string]bool{}
-	for i := range d.do {
-		if d.do[i].Kind == Free {
-			out[d.do[i].Node] = true
+	for i := range d.actions {
+		if d.actions[i].Kind == ReleaseNode {
+			out[d.actions[i].Node] = true
 		}
 	}
 	return out
@@ -84,31 +84,31 @@ func (w *window) claim(n *cluster.Node) {
 	if !w.view.unavailable(n) {
 		w.unavailable[pool]++
 	}
-	w.atWork++
+	w.active++
 	w.draining.Add(n.Name)
 	w.zones[pool] = zoneTurn{set: true, zone: n.Zone}
-	w.proven[pool].begun++
+	w.canaries[pool].started++
 	w.claimed[n.Name] = true
 }
 
 // holdBack remembers one reason of each kind: five thousand nodes that wait for a slot are one thing to say.
-func (w *window) holdBack(wait Wait) {
+func (w *window) addWait(wait Wait) {
 	if wait == (Wait{}) {
 		return
 	}
-	for _, held := range w.held {
+	for _, held := range w.waits {
 		if held.Reason == wait.Reason {
 			return
 		}
 	}
-	w.held = append(w.held, wait)
+	w.waits = append(w.waits, wait)
 }
 
 func (w *window) reason(n *cluster.Node) string {
 	pool := w.view.pools[n.Name]
 	rules := &w.view.spec.Pools[pool]
-	if c := w.proven[pool]; rules.Canary != nil && !c.proven {
-		return fmt.Sprintf("canary %d of %d of pool %s", c.begun, rules.Canary.Nodes, rules.Name)
+	if c := w.canaries[pool]; rules.Canary != nil && !c.proven {
+		return fmt.Sprintf("canary %d of %d of pool %s", c.started, rules.Canary.Nodes, rules.Name)
 	}
 	return fmt.Sprintf("%d of %d slots of pool %s", w.unavailable[pool], policy.MaxUnavailable(rules, w.view.counts[pool].size), rules.Name)
 }

@@ -22,7 +22,7 @@ func planOf(p *plan.Plan) *cliv1alpha1.Plan {
 	for _, pool := range p.Pools {
 		out.Pools = append(out.Pools, poolOf(pool))
 	}
-	for _, left := range p.LeftOut {
+	for _, left := range p.Excluded {
 		out.LeftOut = append(out.LeftOut, cliv1alpha1.LeftOut(left))
 	}
 	for _, note := range p.Notes {
@@ -49,7 +49,7 @@ func stageOf(s plan.Stage) cliv1alpha1.Stage {
 			Name: step.Node, Pool: step.Pool, Zone: step.Zone, From: step.From, Drain: step.Drain, Canary: step.Canary,
 			Moves: step.Moves, Reason: step.Reason, Estimate: estimateOf(step.Estimate),
 		}
-		for _, apart := range step.Apart {
+		for _, apart := range step.Conflicts {
 			node.Apart = append(node.Apart, cliv1alpha1.Apart(apart))
 		}
 		out.Nodes = append(out.Nodes, node)

@@ -81,16 +81,16 @@ func why(state plan.State, a *assess.Assessment) (reason, message string) {
 	case plan.Aborted:
 		return refitv1alpha1.ReasonAborted, "the operation was aborted"
 	case plan.Paused:
-		return refitv1alpha1.ReasonPaused, a.Decision.Doing
+		return refitv1alpha1.ReasonPaused, a.Decision.Message
 	case plan.Aborting:
-		return refitv1alpha1.ReasonAborting, a.Decision.Doing
+		return refitv1alpha1.ReasonAborting, a.Decision.Message
 	case plan.Running:
-		return refitv1alpha1.ReasonProgressing, a.Decision.Doing
+		return refitv1alpha1.ReasonProgressing, a.Decision.Message
 	case plan.AwaitingApproval, plan.Queued, plan.Stalled:
 	}
 	for i := range a.Decision.Waiting {
 		w := &a.Decision.Waiting[i]
-		if state == plan.Stalled && !w.Person {
+		if state == plan.Stalled && !w.ManualIntervention {
 			continue
 		}
 		if w.Remedy == "" {
@@ -98,7 +98,7 @@ func why(state plan.State, a *assess.Assessment) (reason, message string) {
 		}
 		return w.Reason, w.Message + ". Remedy: " + w.Remedy
 	}
-	return refitv1alpha1.ReasonProgressing, a.Decision.Doing
+	return refitv1alpha1.ReasonProgressing, a.Decision.Message
 }
 
 func is(condition bool) metav1.ConditionStatus {

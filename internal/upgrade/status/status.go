@@ -28,7 +28,7 @@ func Update(u *refitv1alpha1.ClusterUpgrade, a *assess.Assessment, now time.Time
 	previous := u.Status.DeepCopy()
 	s := &u.Status
 	s.ObservedGeneration = u.Generation
-	s.Active = Active(s.Active, a.Decision.Do)
+	s.Active = Active(s.Active, a.Decision.Actions)
 	s.Nodes, s.Failures = a.Decision.Progress, a.Decision.Failures
 	if a.Plan != nil {
 		s.Plan = planOf(u, a, previous.Plan)
@@ -42,7 +42,7 @@ func Update(u *refitv1alpha1.ClusterUpgrade, a *assess.Assessment, now time.Time
 
 // State is the state of the operation once the decision is written: writing Finish ends it.
 func State(u *refitv1alpha1.ClusterUpgrade, a *assess.Assessment) plan.State {
-	finishes := slices.ContainsFunc(a.Decision.Do, func(action plan.Action) bool { return action.Kind == plan.Finish })
+	finishes := slices.ContainsFunc(a.Decision.Actions, func(action plan.Action) bool { return action.Kind == plan.Finish })
 	switch {
 	case finishes && u.Spec.Aborted:
 		return plan.Aborted
@@ -57,7 +57,7 @@ func Active(active []string, do []plan.Action) []string {
 	active = slices.Clone(active)
 	for i := range do {
 		a := &do[i]
-		if a.Kind == plan.Free {
+		if a.Kind == plan.ReleaseNode {
 			active = slices.DeleteFunc(active, func(name string) bool { return name == a.Node })
 		}
 		if a.Kind == plan.Claim && !slices.Contains(active, a.Node) && len(active) < refitv1alpha1.MaxActive {
@@ -87,5 +87,5 @@ func messageOf(state plan.State, a *assess.Assessment) string {
 		return "The operation was aborted"
 	case plan.Running, plan.AwaitingApproval, plan.Queued, plan.Paused, plan.Stalled, plan.Aborting:
 	}
-	return a.Decision.Doing
+	return a.Decision.Message
 }

@@ -18,7 +18,7 @@ var now = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 func assessed(state plan.State, changes ...func(*assess.Assessment)) *assess.Assessment {
 	a := &assess.Assessment{
 		Plan:     &plan.Plan{Hash: "sha256:new", From: "v1.35.4", To: "v1.36.3", Stages: []plan.Stage{{Name: refitv1alpha1.StagePrefetch}}},
-		Decision: plan.Decision{State: state, Doing: "Draining worker-1"},
+		Decision: plan.Decision{State: state, Message: "Draining worker-1"},
 	}
 	for _, change := range changes {
 		change(a)
@@ -80,7 +80,7 @@ func TestAnOperationThatWasNotAssessedIsUnknownAndReconciling(t *testing.T) {
 }
 
 func TestWaiting(t *testing.T) {
-	blocked := plan.Wait{Reason: refitv1alpha1.ReasonDrainBlocked, Node: "worker-1", Message: "worker-1 cannot be drained", Remedy: "change the PDB", Person: true, More: 3}
+	blocked := plan.Wait{Reason: refitv1alpha1.ReasonDrainBlocked, Node: "worker-1", Message: "worker-1 cannot be drained", Remedy: "change the PDB", ManualIntervention: true, More: 3}
 	t.Run("a wait keeps its time while it lasts", func(t *testing.T) {
 		u := &refitv1alpha1.ClusterUpgrade{}
 		Update(u, assessed(plan.Stalled, waits(blocked)), now)
@@ -109,7 +109,7 @@ func TestWaiting(t *testing.T) {
 		long := strings.Repeat("ü", 5000)
 		many := make([]plan.Wait, 100)
 		for i := range many {
-			many[i] = plan.Wait{Reason: refitv1alpha1.ReasonBlocked, Message: long, Remedy: long, Person: true}
+			many[i] = plan.Wait{Reason: refitv1alpha1.ReasonBlocked, Message: long, Remedy: long, ManualIntervention: true}
 		}
 		Update(u, assessed(plan.Stalled, waits(many...)), now)
 		if len(u.Status.Waiting) != refitv1alpha1.MaxWaiting {
