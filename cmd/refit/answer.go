@@ -2,38 +2,42 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/connect"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/source"
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
+	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
-// question is what `refit check` and `refit plan` have in common: a cluster, a request, and a form for the answer.
+// question has the flags that `refit check` and `refit plan` have in common.
 type question struct {
-	source
-	request
+	source.Source
+	requestFlags
 	format
 }
 
 func (q *question) addFlags(cmd *cobra.Command, formats ...string) {
-	q.request.addFlags(cmd)
-	q.addFromFlag(cmd)
-	q.source.addFlags(cmd)
+	q.requestFlags.addFlags(cmd)
+	cmd.Flags().StringVar(&q.File, "from", "", "read a saved Snapshot from this `FILE` (- for stdin) instead of the cluster")
+	addSourceFlags(cmd, &q.Source)
 	q.format.addFlags(cmd, formats...)
 	cmd.Flags().BoolVar(&q.wide, "wide", false, "list every node and every finding instead of folding long lists")
 	cmd.Flags().SortFlags = false
 }
 
-// ask reads what the flags name and thinks about it. The request is looked at first: nobody should wait for a cluster to learn of a typo.
+// ask assesses the upgrade that the flags describe. The flags are validated first: nobody should
+// wait for a cluster to learn of a typo.
 func (q *question) ask(cmd *cobra.Command, a *app, purpose assess.Purpose) (*cliv1alpha1.Report, *refitv1alpha1.ClusterUpgrade, error) {
-	upgrade, err := q.wanted(cmd, a)
+	upgrade, err := q.requested(cmd, a)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,89 +45,71 @@ func (q *question) ask(cmd *cobra.Command, a *app, purpose assess.Purpose) (*cli
 	return report, upgrade, err
 }
 
-// wanted is the upgrade that the flags ask for.
-func (q *question) wanted(cmd *cobra.Command, a *app) (*refitv1alpha1.ClusterUpgrade, error) {
+// requested returns the upgrade that the flags describe.
+func (q *question) requested(cmd *cobra.Command, a *app) (*refitv1alpha1.ClusterUpgrade, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	if q.from == stdio && q.file == stdio {
-		return nil, usage("--from and --file cannot both be read from stdin")
+	if q.File == terminal.Stdio && q.manifest == terminal.Stdio {
+		return nil, exit.Usagef("--from and --file cannot both be read from stdin")
 	}
 	upgrade, err := q.upgrade(a)
-	if errors.Is(err, errNoTarget) {
-		return nil, q.offer(cmd, a)
+	if errors.Is(err, request.ErrNoTarget) {
+		return nil, q.noTarget(cmd, a)
 	}
 	return upgrade, err
 }
 
 // assess reads the cluster and assesses the upgrade.
 func (q *question) assess(cmd *cobra.Command, a *app, upgrade *refitv1alpha1.ClusterUpgrade, purpose assess.Purpose) (*cliv1alpha1.Report, error) {
-	seen, err := q.read(cmd.Context(), a)
+	observed, err := a.reader().Read(cmd.Context(), &q.Source)
 	if err != nil {
 		return nil, err
 	}
-	return a.assess(seen, upgrade.Spec, purpose)
+	return a.assess(observed, upgrade.Spec, purpose)
 }
 
-// offer tells who gave no target what the cluster has, as far as that is quickly seen. The choice is not ours.
-func (q *question) offer(cmd *cobra.Command, a *app) error {
+func (a *app) reader() *source.Reader {
+	return &source.Reader{Streams: &a.Streams, Program: a.name, Observe: a.observe}
+}
+
+var errNoTarget = errors.New("no target: say where to go with --to, such as --to v1.36.3, or with --release NAME")
+
+// noTarget is the error for a missing target, with what the cluster has as far as that is cheap to
+// read.
+func (q *question) noTarget(cmd *cobra.Command, a *app) error {
 	var at string
 	var releases []string
-	if q.from != "" {
-		if seen, err := q.readFile(a); err == nil {
-			at = seen.snapshot.Version
-			for i := range seen.snapshot.Releases {
-				releases = append(releases, seen.snapshot.Releases[i].Name)
+	if q.File != "" {
+		if observed, err := a.reader().ReadFile(q.File); err == nil {
+			at = observed.Snapshot.Version
+			for i := range observed.Snapshot.Releases {
+				releases = append(releases, observed.Snapshot.Releases[i].Name)
 			}
 		}
-	} else if config, _, err := q.load(); err == nil {
-		at, _ = reach(cmd.Context(), config) // no answer, nothing to offer
+	} else if config, _, err := q.Load(); err == nil {
+		at, _ = connect.Reach(cmd.Context(), config) // unreachable: the error is the missing target
 	}
 	switch {
 	case len(releases) > 0:
-		return usage("%w; the cluster is at %s and has the ClusterReleases %s", errNoTarget, at, strings.Join(releases, ", "))
+		return exit.Usagef("%w; the cluster is at %s and has the ClusterReleases %s", errNoTarget, at, strings.Join(releases, ", "))
 	case at != "":
-		return usage("%w; the cluster is at %s", errNoTarget, at)
+		return exit.Usagef("%w; the cluster is at %s", errNoTarget, at)
 	}
-	return usageError{errNoTarget}
+	return exit.UsageError{Err: errNoTarget}
 }
 
-// answer prints a report and says by its error how the process ends.
+// answer prints a report. Its error selects the exit code.
 func (q *question) answer(cmd *cobra.Command, a *app, report *cliv1alpha1.Report, page func(*cliv1alpha1.Report, text.Page, text.Next) string) error {
-	if q.output != formatText {
-		document := report
-		if !q.wide {
-			document = progress.Folded(report)
-		}
-		if err := q.print(a, document); err != nil {
-			return err
-		}
-	} else if err := a.write([]byte(page(report, a.page(q.wide), nextOf(cmd, a)))); err != nil {
+	document := report
+	if !q.wide {
+		document = progress.Folded(report)
+	}
+	if err := q.print(a, document, func() string { return page(report, a.Page(q.wide), nextOf(cmd, a)) }); err != nil {
 		return err
 	}
 	if report.Blocked {
-		return errBlocked
+		return exit.ErrBlocked
 	}
 	return nil
-}
-
-// page is how text is laid out for whoever reads the output.
-func (a *app) page(wide bool) text.Page {
-	columns, _ := a.terminal(a.out)
-	return text.Page{Width: columns, Color: a.colors(a.out), Wide: wide}
-}
-
-func (a *app) write(what []byte) error {
-	if _, err := a.out.Write(what); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	return nil
-}
-
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
 }

@@ -2,74 +2,75 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"time"
 
-	"golang.org/x/term"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/cli/connect"
+	"github.com/refit-dev/refit/internal/cli/installation"
+	"github.com/refit-dev/refit/internal/cli/source"
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/controller"
+	"github.com/refit-dev/refit/internal/engine/install"
+	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
-// app is what commands touch of the world. Tests put other things in its place.
+// app is what the commands use of the world. Tests replace it.
 type app struct {
-	name     string // as a person types it: refit, or kubectl refit
-	in       io.Reader
-	out, err io.Writer
-	getenv   func(string) string
-	now      func() time.Time
-	// observe looks at a cluster, and tells what it is looking at.
-	observe func(ctx context.Context, config *rest.Config, doing func(what string)) (*cluster.Snapshot, error)
-	// preflight tells what stands in the way.
+	terminal.Streams
+
+	name string // what the user types: refit, or kubectl refit
+	// observe takes the Snapshot of a cluster, and reports the part that it is reading.
+	observe func(ctx context.Context, config *rest.Config, part func(string)) (*cluster.Snapshot, error)
+	// preflight runs the checks.
 	preflight func(preflight.Input) preflight.Report
-	// installer is a cluster that Refit is brought into, or taken out of.
-	installer func(config *rest.Config) (installer, error)
-	// objects are those of a cluster.
-	objects func(config *rest.Config) (client.WithWatch, error)
-	// controllers carries operations out, in this process.
+	// installer returns a cluster that Refit is installed into, or removed from.
+	installer func(config *rest.Config) (installation.Cluster, error)
+	// client returns a client for the objects of a cluster.
+	client func(config *rest.Config) (client.WithWatch, error)
+	// controllers runs the controllers in this process.
 	controllers func(context.Context, controller.Options) error
-	// changing says whether the command has begun to change something.
+	// changing is true once the command changes something.
 	changing bool
 }
 
 func newApp(program string) *app {
 	return &app{
-		name: nameOf(program), in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		getenv: os.Getenv, now: time.Now, observe: observeCluster,
-		preflight: preflight.Run, installer: newInstaller, objects: newClient, controllers: controller.Run,
+		Streams: terminal.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now},
+		name:    nameOf(program), observe: source.Observe, preflight: preflight.Run, client: operations.NewClient, controllers: controller.Run,
+		installer: func(config *rest.Config) (installation.Cluster, error) { return install.New(config) },
 	}
 }
 
-// terminal returns the columns of the terminal that a writer leads to, and whether it is one. One that calls itself dumb cannot move its
-// cursor or show colors, so it counts as a file.
-func (a *app) terminal(w io.Writer) (columns int, is bool) {
-	file, ok := w.(*os.File)
-	if !ok || a.getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
-		return 0, false
-	}
-	columns, _ = sizeOf(file)
-	return columns, true
+// connection is a cluster whose operations a command is about.
+type connection struct {
+	*operations.Cluster
+	config *rest.Config
 }
 
-// sizeOf is how large a terminal is. A serial console does not know.
-func sizeOf(terminal *os.File) (columns, rows int) {
-	columns, rows, err := term.GetSize(int(terminal.Fd()))
-	if err != nil || columns <= 0 || rows <= 0 {
-		return text.DefaultWidth, defaultRows
+// connect connects to a cluster.
+func (a *app) connect(ctx context.Context, k *connect.Kubeconfig) (*connection, error) {
+	config, name, err := k.Load()
+	if err != nil {
+		return nil, err
 	}
-	return columns, rows
+	if _, err := connect.Reach(ctx, config); err != nil {
+		return nil, err
+	}
+	objects, err := a.client(config)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{config: config, Cluster: a.operations(objects, name)}, nil
 }
 
-// defaultRows are those of a terminal that does not know its size.
-const defaultRows = 24
-
-// colors says whether a writer gets colors: a terminal does, unless its owner wants none (no-color.org).
-func (a *app) colors(w io.Writer) bool {
-	_, is := a.terminal(w)
-	return is && a.getenv("NO_COLOR") == ""
+func (a *app) operations(objects client.WithWatch, cluster string) *operations.Cluster {
+	return &operations.Cluster{
+		Client: objects, Name: cluster, Program: a.name, Now: a.Now,
+		Controller: client.ObjectKey{Namespace: controller.Namespace, Name: controller.Name},
+	}
 }

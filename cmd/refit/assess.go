@@ -5,6 +5,8 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
@@ -12,15 +14,15 @@ import (
 )
 
 // assess reports what follows from a Snapshot for an upgrade that does not exist yet.
-func (a *app) assess(s *seen, spec refitv1alpha1.ClusterUpgradeSpec, purpose assess.Purpose) (*cliv1alpha1.Report, error) {
+func (a *app) assess(o *source.Observation, spec refitv1alpha1.ClusterUpgradeSpec, purpose assess.Purpose) (*cliv1alpha1.Report, error) {
 	assessed, err := assess.Preview(assess.Request{
-		Snapshot: s.snapshot, Spec: spec, Now: a.now(), Purpose: purpose, Preflight: a.preflight,
+		Snapshot: o.Snapshot, Spec: spec, Now: a.Now(), Purpose: purpose, Preflight: a.preflight,
 	})
 	if err != nil {
 		return nil, whose(err)
 	}
 	return progress.NewReport(progress.Facts{
-		Name: s.name, Saved: s.saved, Snapshot: s.snapshot,
+		Name: o.Cluster, Saved: o.Saved, Snapshot: o.Snapshot,
 		From: assessed.Path.From.String(), To: assessed.Path.To.String(), Scope: policy.Defaulted(spec).Scope,
 		Findings: *assessed.Checks, Plan: assessed.Plan,
 	}), nil
@@ -29,7 +31,7 @@ func (a *app) assess(s *seen, spec refitv1alpha1.ClusterUpgradeSpec, purpose ass
 // whose makes a target that cannot be reached a usage error. Other errors are about the cluster.
 func whose(err error) error {
 	if errors.Is(err, plan.ErrTarget) {
-		return usageError{err}
+		return exit.UsageError{Err: err}
 	}
 	return err
 }

@@ -22,10 +22,7 @@ host can tell; one marked "no waiver" cannot be set aside.`,
 				return err
 			}
 			list := progress.NewChecks()
-			if f.output != formatText {
-				return f.print(a, list)
-			}
-			return a.write([]byte(text.Checks(&list)))
+			return f.print(a, list, func() string { return text.Checks(&list) })
 		},
 	}
 	f.addFlags(cmd)

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/internal/cli/exit"
 )
 
 // shells are those that completion can be written for.
@@ -32,13 +34,13 @@ kubectl_complete-refit into the PATH, executable, with these two lines:
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || shells[args[0]] == nil {
-				return usage("name one shell: bash, zsh, fish or powershell")
+				return exit.Usagef("name one shell: bash, zsh, fish or powershell")
 			}
 			return nil
 		},
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := shells[args[0]](cmd.Root(), a.out); err != nil {
+			if err := shells[args[0]](cmd.Root(), a.Out); err != nil {
 				return fmt.Errorf("write the script: %w", err)
 			}
 			return nil

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
@@ -77,7 +78,7 @@ func TestWrongInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLine(t)
-			l.in = strings.NewReader(c.in)
+			l.In = strings.NewReader(c.in)
 			if code := l.run(t, c.args...); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
@@ -114,7 +115,7 @@ func TestWorkerWithoutAVersion(t *testing.T) {
 		l := newLine(t)
 		l.preflight = preflight.Run
 		code := l.run(t, command, "--to", "v1.36.3", "--from", from)
-		if code != exitBlocked || !strings.Contains(l.out.String(), "KubeletTooOld") {
+		if code != exit.Blocked || !strings.Contains(l.out.String(), "KubeletTooOld") {
 			t.Errorf("%s: exit code %d: %s%s", command, code, l.err, l.out)
 		}
 	}
@@ -155,16 +156,16 @@ func TestServersThatDoNotHelp(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer silent.Close()
 	for name, c := range map[string]struct {
-		server string
-		code   int
-		says   string
+		server, timeout string
+		code            int
+		says            string
 	}{
-		"one that does not know us": {unauthorized.URL, 1, "does not accept your credentials"},
-		"one that says nothing":     {silent.URL, 4, "was not read within 50ms"},
+		"one that rejects the credentials": {unauthorized.URL, "1m", 1, "does not accept your credentials"},
+		"one that does not respond":        {silent.URL, "50ms", 4, "was not read within 50ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLine(t)
-			code := l.run(t, "snapshot", "--timeout", "50ms", "--kubeconfig", kubeconfigFor(t, c.server))
+			code := l.run(t, "snapshot", "--timeout", c.timeout, "--kubeconfig", kubeconfigFor(t, c.server))
 			if code != c.code || !strings.Contains(l.err.String(), c.says) {
 				t.Errorf("exit code %d and %q, want %d and %q", code, l.err, c.code, c.says)
 			}
@@ -217,7 +218,7 @@ func TestSnapshotThenPlan(t *testing.T) {
 		t.Errorf("asked to tell what it does, it says %q", reading.err)
 	}
 	planning := newLine(t)
-	planning.in = reading.out
+	planning.In = reading.out
 	if code := planning.run(t, "plan", "--to", "v1.36.3", "--from", "-"); code != 0 {
 		t.Fatalf("exit code %d: %s", code, planning.err)
 	}

@@ -7,9 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/document"
+	"github.com/refit-dev/refit/internal/cli/exit"
 )
 
-// The forms of an answer.
+// The formats of a result.
 const (
 	formatText     = "text"
 	formatJSON     = "json"
@@ -17,7 +18,7 @@ const (
 	formatManifest = "manifest"
 )
 
-// format is in which form an answer is printed.
+// format is the format in which a result is printed.
 type format struct {
 	output  string
 	wide    bool
@@ -30,7 +31,7 @@ func (f *format) addFlags(cmd *cobra.Command, more ...string) {
 	mustComplete(cmd, "output", cobra.FixedCompletions(f.allowed, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// addLineFlags is for what goes on for a while: JSON is a document for each change, in a line.
+// addLineFlags is for a command that follows an operation: JSON is a line for each change.
 func (f *format) addLineFlags(cmd *cobra.Command) {
 	f.allowed = []string{formatText, formatJSON}
 	cmd.Flags().StringVarP(&f.output, "output", "o", formatText, "the `FORM` of the answer: text, or json with a line for each change")
@@ -42,25 +43,28 @@ func (f *format) check() error {
 	case slices.Contains(f.allowed, f.output):
 		return nil
 	case f.output == "wide":
-		return usage("--output: for every node and finding use --wide")
+		return exit.Usagef("--output: for every node and finding use --wide")
 	}
-	return usage("--output: %q is none of %s", f.output, strings.Join(f.allowed, ", "))
+	return exit.Usagef("--output: %q is none of %s", f.output, strings.Join(f.allowed, ", "))
 }
 
-// print writes a document as JSON or YAML.
-func (f *format) print(a *app, value any) error {
+// print prints a result as JSON, YAML or text.
+func (f *format) print(a *app, result any, text func() string) error {
 	encode := document.JSON
-	if f.output == formatYAML {
+	switch f.output {
+	case formatText:
+		return a.Print([]byte(text()))
+	case formatYAML:
 		encode = document.YAML
 	}
-	out, err := encode(value)
+	out, err := encode(result)
 	if err != nil {
 		return err
 	}
-	return a.write(out)
+	return a.Print(out)
 }
 
-// mustComplete says how a shell completes a flag. It fails only for a flag that is not there, which is a mistake of ours.
+// mustComplete sets how a shell completes a flag. It panics if there is no such flag.
 func mustComplete(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err)

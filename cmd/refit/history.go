@@ -3,12 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 func newHistoryCommand(a *app) *cobra.Command {
-	var k kubeconfig
+	var k connect.Kubeconfig
 	var f format
 	cmd := &cobra.Command{
 		Use:   "history",
@@ -22,22 +23,19 @@ cluster; to forget one, delete its ClusterUpgrade.`,
 			if err := f.check(); err != nil {
 				return err
 			}
-			o, err := a.operations(cmd.Context(), &k)
+			c, err := a.connect(cmd.Context(), &k)
 			if err != nil {
 				return err
 			}
-			all, err := o.all(cmd.Context())
+			all, err := c.List(cmd.Context())
 			if err != nil {
 				return err
 			}
-			answer := progress.NewHistory(o.cluster, all)
-			if f.output != formatText {
-				return f.print(a, answer)
-			}
-			return a.write([]byte(text.History(answer, a.now(), a.name)))
+			history := progress.NewHistory(c.Name, all)
+			return f.print(a, history, func() string { return text.History(history, a.Now(), a.name) })
 		},
 	}
-	k.addFlags(cmd)
+	addKubeconfigFlags(cmd, &k)
 	f.addFlags(cmd)
 	cmd.Flags().SortFlags = false
 	return cmd

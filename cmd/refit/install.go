@@ -1,43 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
-	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/config"
+	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/document"
+	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/installation"
 	"github.com/refit-dev/refit/internal/cli/text"
-	"github.com/refit-dev/refit/internal/engine/artifact"
-	"github.com/refit-dev/refit/internal/engine/install"
 )
 
-// installer is a cluster that Refit is brought into: *install.Cluster.
-type installer interface {
-	Existing(ctx context.Context) (install.Existing, error)
-	Apply(ctx context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, told install.Told) ([]install.Change, error)
-	Follow(ctx context.Context, objects []*unstructured.Unstructured, told install.Told) (install.Progress, error)
-	Survey(ctx context.Context, o install.Options) (install.Survey, error)
-	Remove(ctx context.Context, o install.Options, told install.Told) (install.Removal, error)
-}
-
-func newInstaller(config *rest.Config) (installer, error) { return install.New(config) }
-
-// installFlags is what `refit install` is given.
+// installFlags are the flags of `refit install`.
 type installFlags struct {
-	kubeconfig
+	connect.Kubeconfig
 	format
-	chosen
-	dryRun, render bool
-	timeout        time.Duration
+	installation.Installer
+	render bool
 }
 
 func newInstallCommand(a *app) *cobra.Command {
@@ -69,17 +53,25 @@ Exits with 4 if not every node that is ready has its agent when the time is over
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return i.run(cmd.Context(), a) },
 	}
-	i.chosen.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&i.standalone, "standalone", false, "leave the controller out")
-	flags.BoolVar(&i.dryRun, "dry-run", false, "let the API server tell what would change, and change nothing")
+	flags.StringArrayVar(&i.KeyFiles, "release-key", nil, "a public key's `FILE` to pin on hosts; can be given several times, and then these are all")
+	flags.StringArrayVar(&i.Sources, "source", nil,
+		"a `SOURCE` where hosts get files from: a folder on them, https://..., oci:/path; can be given several times, tried in order")
+	addRepositoryFlag(cmd, &i.Choice)
+	flags.BoolVar(&i.Standalone, "standalone", false, "leave the controller out")
+	flags.BoolVar(&i.DryRun, "dry-run", false, "let the API server tell what would change, and change nothing")
 	flags.BoolVar(&i.render, "render", false, "print the manifests, and ask no cluster")
-	flags.DurationVar(&i.timeout, "timeout", 10*time.Minute, "how long to wait for agents and controller")
+	flags.DurationVar(&i.Timeout, "timeout", 10*time.Minute, "how long to wait for agents and controller")
 	flags.BoolVar(&i.wide, "wide", false, "list every object and field instead of folding long lists")
-	i.kubeconfig.addFlags(cmd)
-	i.format.addFlags(cmd)
+	addKubeconfigFlags(cmd, &i.Kubeconfig)
+	i.addFlags(cmd)
 	flags.SortFlags = false
 	return cmd
+}
+
+func addRepositoryFlag(cmd *cobra.Command, c *installation.Choice) {
+	cmd.Flags().StringVar(&c.Repository, "image-repository", "",
+		"the `REPOSITORY` of the images (default the one in use, then "+installation.DefaultRepository+")")
 }
 
 func (i *installFlags) run(ctx context.Context, a *app) error {
@@ -87,132 +79,60 @@ func (i *installFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	switch {
-	case i.render && i.dryRun:
-		return usage("--render asks no cluster, so there is nothing to try with --dry-run: give one of them")
-	case i.timeout <= 0:
-		return usage("--timeout: %s is no time to install in", i.timeout)
+	case i.render && i.DryRun:
+		return exit.Usagef("--render asks no cluster, so there is nothing to try with --dry-run: give one of them")
+	case i.Timeout <= 0:
+		return exit.Usagef("--timeout: %s is no time to install in", i.Timeout)
 	}
-	if err := i.read(); err != nil {
+	i.Version, i.Manifests = versionOf().Version, config.Files
+	i.Log, i.Changing = a.Err, func() { a.changing = true }
+	if err := i.Read(); err != nil {
 		return err
 	}
 	if i.render {
-		return i.write(a)
+		return i.printManifests(a)
 	}
-	return i.apply(ctx, a)
+	return i.install(ctx, a)
 }
 
-// write writes the manifests.
-func (i *installFlags) write(a *app) error {
-	options, err := i.options(install.Existing{})
+// printManifests prints the objects, a YAML document each.
+func (i *installFlags) printManifests(a *app) error {
+	objects, err := i.Render()
 	if err != nil {
 		return err
-	}
-	objects, err := install.Render(options)
-	if err != nil {
-		return keysMissing(err)
 	}
 	for _, object := range objects {
 		out, err := document.YAML(object.Object)
 		if err != nil {
 			return err
 		}
-		if err := a.write(append([]byte("---\n"), out...)); err != nil {
+		if err := a.Print(append([]byte("---\n"), out...)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// keysMissing says how a key is given.
-func keysMissing(err error) error {
-	if errors.Is(err, install.ErrNoKeys) {
-		return usage("%w: give its public key with --release-key", err)
+func (i *installFlags) install(ctx context.Context, a *app) error {
+	config, name, err := i.Load()
+	if err != nil {
+		return err
 	}
-	return err
+	cluster, err := a.installable(ctx, config)
+	if err != nil {
+		return err
+	}
+	result, err := i.Install(ctx, cluster, name)
+	if result == nil {
+		return err
+	}
+	return cmp.Or(i.print(a, result, func() string { return text.Install(result, a.Page(i.wide), a.name) }), err)
 }
 
-func (i *installFlags) apply(ctx context.Context, a *app) error {
-	config, name, err := i.load()
-	if err != nil {
-		return err
+// installable connects to a cluster that Refit is installed into, or removed from.
+func (a *app) installable(ctx context.Context, config *rest.Config) (installation.Cluster, error) {
+	if _, err := connect.Reach(ctx, config); err != nil {
+		return nil, err
 	}
-	if _, err := reach(ctx, config); err != nil {
-		return err
-	}
-	cluster, err := a.installer(config)
-	if err != nil {
-		return err
-	}
-	limited, cancel := context.WithTimeout(ctx, i.timeout)
-	defer cancel()
-	existing, err := cluster.Existing(limited)
-	if err != nil {
-		return err
-	}
-	options, err := i.options(existing)
-	if err != nil {
-		return err
-	}
-	objects, err := install.Render(options)
-	if err != nil {
-		return keysMissing(err)
-	}
-	a.changing = !i.dryRun
-	answer := i.answer(name, existing, options)
-	t := newTale(a, "placed")
-	if i.dryRun {
-		t.doing(fmt.Sprintf("Asking %s what would become of %d objects", name, len(objects)))
-	} else {
-		t.doing(fmt.Sprintf("Applying %d objects to %s", len(objects), name))
-	}
-	changes, err := cluster.Apply(limited, objects, options.Version, i.dryRun, install.Told{})
-	if err != nil {
-		return late(limited, err)
-	}
-	answer.Objects = installation.Objects(changes)
-	if i.dryRun {
-		return i.tell(a, answer)
-	}
-	t.doing("Waiting for the nodes")
-	reached, err := cluster.Follow(limited, objects, t.told())
-	if err != nil && !errors.Is(err, install.ErrNotDone) {
-		return late(limited, err)
-	}
-	answer.Nodes, answer.Controller, answer.Complete = installation.Hosts(reached.Nodes), installation.Controller(reached.Controller), err == nil
-	if told := i.tell(a, answer); told != nil || err == nil {
-		return told
-	}
-	return timeoutError{fmt.Errorf("not everything runs after %s: give it more with --timeout, or mend what fails", i.timeout)}
-}
-
-// late is an error that a deadline may have caused.
-func late(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return timeoutError{fmt.Errorf("%w: give it more with --timeout; the same command goes on", err)}
-	}
-	return err
-}
-
-func (i *installFlags) answer(cluster string, existing install.Existing, o install.Options) *cliv1alpha1.Install {
-	answer := &cliv1alpha1.Install{
-		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindInstall, Cluster: cluster, Version: o.Version, Former: existing.Version,
-		DryRun: i.dryRun, Standalone: o.Standalone, AgentImage: o.Agent, ControllerImage: o.Controller, Keys: []string{},
-	}
-	if o.Standalone {
-		answer.ControllerImage = ""
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.Keys)) {
-		if key, err := artifact.ParsePublic([]byte(o.Keys[name])); err == nil {
-			name = key.ID
-		}
-		answer.Keys = append(answer.Keys, name)
-	}
-	return answer
-}
-
-func (i *installFlags) tell(a *app, answer *cliv1alpha1.Install) error {
-	if i.output != formatText {
-		return i.print(a, answer)
-	}
-	return a.write([]byte(text.Install(answer, a.page(i.wide), a.name)))
+	return a.installer(config)
 }

@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/installation"
 	"github.com/refit-dev/refit/internal/engine/install"
 )
 
@@ -78,7 +80,7 @@ func withCluster(t *testing.T, f *fakeCluster) (l *line, kubeconfig string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"gitVersion":"v1.35.4"}`) }))
 	t.Cleanup(server.Close)
 	l = newLine(t)
-	l.installer = func(*rest.Config) (installer, error) { return f, nil }
+	l.installer = func(*rest.Config) (installation.Cluster, error) { return f, nil }
 	return l, kubeconfigFor(t, server.URL)
 }
 
@@ -249,9 +251,9 @@ func TestInterruptedInstall(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	f := &fakeCluster{hang: true, nodes: []install.NodeProgress{{Node: "cp-1", State: install.Pulling}}}
 	l, config := withCluster(t, f)
-	l.installer = func(*rest.Config) (installer, error) { return interrupting{f, interrupt}, nil }
+	l.installer = func(*rest.Config) (installation.Cluster, error) { return interrupting{f, interrupt}, nil }
 	code := run(ctx, l.app, []string{"install", "--release-key", public, "--kubeconfig", config})
-	if code != exitInterrupted || !strings.Contains(l.err.String(), "what was done stays") || strings.Contains(l.err.String(), "nothing was changed") {
+	if code != exit.Interrupted || !strings.Contains(l.err.String(), "what was done stays") || strings.Contains(l.err.String(), "nothing was changed") {
 		t.Errorf("exit code %d: %s", code, l.err)
 	}
 }
@@ -326,19 +328,5 @@ func TestRenderedManifestsCanBeApplied(t *testing.T) {
 		if !strings.Contains(l.out.String(), image) {
 			t.Errorf("there is no %q", image)
 		}
-	}
-}
-
-// A thousand nodes are not a thousand lines.
-func TestProgressOfManyNodes(t *testing.T) {
-	l := newLine(t)
-	tale := newTale(l.app, "placed")
-	for i := range 1000 {
-		tale.node(install.NodeProgress{Node: fmt.Sprint("n", i), State: install.Pulling}, i, 1000)
-		tale.node(install.NodeProgress{Node: fmt.Sprint("n", i), State: install.Done}, i+1, 1000)
-	}
-	tale.node(install.NodeProgress{Node: "n7", State: install.Failing, Why: "no"}, 999, 1000)
-	if lines := strings.Count(l.err.String(), "\n"); lines != 21 || !strings.Contains(l.err.String(), "1000 of 1000 placed") || !strings.Contains(l.err.String(), "n7: failing: no") {
-		t.Errorf("%d lines: %s", lines, l.err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
@@ -33,9 +34,11 @@ func newLine(t *testing.T, findings ...preflight.Finding) *line {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	l := &line{out: &bytes.Buffer{}, err: &bytes.Buffer{}}
 	l.app = &app{
-		name: "refit", in: strings.NewReader(""), out: l.out, err: l.err,
-		getenv: func(string) string { return "" },
-		now:    func() time.Time { return clustertest.Now },
+		name: "refit",
+		Streams: terminal.Streams{
+			In: strings.NewReader(""), Out: l.out, Err: l.err,
+			Getenv: func(string) string { return "" }, Now: func() time.Time { return clustertest.Now },
+		},
 		observe: func(context.Context, *rest.Config, func(string)) (*cluster.Snapshot, error) {
 			t.Error("the cluster was read")
 			return nil, io.ErrUnexpectedEOF

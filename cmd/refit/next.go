@@ -9,18 +9,18 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-// nextOf is what to type after reading an answer.
+// nextOf returns the commands to run next.
 func nextOf(cmd *cobra.Command, a *app) text.Next {
 	return text.Next{Again: a.line(cmd, cmd.Name()), Plan: a.line(cmd, "plan"), Upgrade: a.line(cmd, "upgrade")}
 }
 
-// line is a command line with those flags that a command was given and the other one has, so that what is printed can be copied and is about the same
-// cluster. How the answer is printed is left out.
+// line is a command line to copy: another command with the flags of this one that it has, too, so
+// that it is about the same cluster. Flags about the output are omitted.
 func (a *app) line(cmd *cobra.Command, command string) string {
 	words := []string{a.name, command}
 	other, _, err := cmd.Root().Find([]string{command})
 	if err != nil {
-		panic(err) // we print a command that we do not have
+		panic(err) // there is no such command: a bug
 	}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		if !flag.Changed || other.Flags().Lookup(flag.Name) == nil ||

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -10,17 +9,16 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/controller"
+	"github.com/refit-dev/refit/internal/engine/operations/operationstest"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
+	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
 // site is a cluster that can be upgraded, with a client that keeps its objects in memory, and a line that speaks to it.
@@ -35,61 +33,13 @@ func newSite(t *testing.T, findings ...preflight.Finding) *site {
 	t.Helper()
 	l, kubeconfig := withCluster(t, nil)
 	s := &site{line: l, kubeconfig: kubeconfig}
-	scheme, err := kinds()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.WithWatch = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}).
-		WithIndex(&refitv1alpha1.ClusterUpgrade{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} }).
-		WithObjects(&appsv1.Deployment{
-			ObjectMeta: metav1.ObjectMeta{Namespace: controller.Namespace, Name: controller.Name}, Status: appsv1.DeploymentStatus{AvailableReplicas: 1},
-		}).Build()
-	s.WithWatch = interceptor.NewClient(s.WithWatch, interceptor.Funcs{Watch: replay})
-	s.objects = func(*rest.Config) (client.WithWatch, error) { return s.WithWatch, nil }
+	s.WithWatch = operationstest.NewClient(t, &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: controller.Namespace, Name: controller.Name}, Status: appsv1.DeploymentStatus{AvailableReplicas: 1},
+	})
+	s.client = func(*rest.Config) (client.WithWatch, error) { return s.WithWatch, nil }
 	s.preflight = newLine(t, findings...).preflight
 	s.observe = func(context.Context, *rest.Config, func(string)) (*cluster.Snapshot, error) { return shop(), nil }
 	return s
-}
-
-// replay tells a watch that begins where a list was read what is there by then, since the client in memory forgets what happened between the two.
-func replay(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
-	inner, err := c.Watch(ctx, list, options...)
-	if err != nil || (&client.ListOptions{}).ApplyOptions(options).Raw == nil {
-		return inner, err
-	}
-	now, ok := list.DeepCopyObject().(client.ObjectList)
-	if !ok {
-		return nil, errors.New("a list is no list")
-	}
-	if err := c.List(ctx, now); err != nil {
-		return nil, err
-	}
-	items, err := meta.ExtractList(now)
-	if err != nil {
-		return nil, err
-	}
-	out := make(chan watch.Event, len(items))
-	for _, item := range items {
-		out <- watch.Event{Type: watch.Modified, Object: item}
-	}
-	proxy := watch.NewProxyWatcher(out)
-	go func() {
-		defer close(out)
-		defer inner.Stop()
-		for {
-			select {
-			case event := <-inner.ResultChan():
-				select {
-				case out <- event:
-				case <-proxy.StopChan():
-					return
-				}
-			case <-proxy.StopChan():
-				return
-			}
-		}
-	}()
-	return proxy, nil
 }
 
 // refit runs a command to its end. One that follows what never ends is interrupted.
@@ -129,7 +79,7 @@ func (s *site) all(t *testing.T) []string {
 	if err := s.List(t.Context(), &list); err != nil {
 		t.Fatal(err)
 	}
-	return namesOf(list.Items)
+	return request.Names(list.Items)
 }
 
 func ended(u *refitv1alpha1.ClusterUpgrade) {

@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/terminal/terminaltest"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
@@ -35,7 +37,7 @@ func TestDocuments(t *testing.T) {
 			l := newLine(t, blocks, waived, preflight.Finding{
 				Check: "DiskTooFull", Severity: preflight.Block, Unknown: true, Deferred: true, Message: "only an agent can tell", Remedy: "install it",
 			})
-			if code := l.run(t, append(args, "--to", "v1.36.3", "--from", from)...); code != exitBlocked {
+			if code := l.run(t, append(args, "--to", "v1.36.3", "--from", from)...); code != exit.Blocked {
 				t.Fatalf("exit code %d: %s", code, l.err)
 			}
 			golden(t, name, l.out.Bytes())
@@ -176,11 +178,11 @@ func TestColors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			read, write := pipe(t)
 			if c.terminal {
-				read, write = terminal(t)
+				read, write = terminaltest.Open(t)
 			}
 			l := newLine(t)
-			l.app.out = write
-			l.getenv = func(name string) string { return c.env[name] }
+			l.Out = write
+			l.Getenv = func(name string) string { return c.env[name] }
 			output := make(chan string)
 			go func() {
 				all, _ := io.ReadAll(read) // a terminal ends with an error

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
-	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/manifest"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 )
@@ -42,43 +39,19 @@ Exits with 0, and with 3 if a preflight finding blocks the plan from being carri
 			if q.output != formatManifest {
 				return q.answer(cmd, a, report, text.Plan)
 			}
-			if err := a.writeManifest(upgrade); err != nil {
+			out, err := manifest.Write(upgrade)
+			if err != nil {
+				return err
+			}
+			if err := a.Print(out); err != nil {
 				return err
 			}
 			if report.Blocked {
-				return errBlocked
+				return exit.ErrBlocked
 			}
 			return nil
 		},
 	}
 	q.addFlags(cmd, formatManifest)
 	return cmd
-}
-
-// manifest is a ClusterUpgrade as a person would write it: without a status, and without what the API server fills in.
-type manifest struct {
-	metav1.TypeMeta `json:",inline"`
-	Metadata        manifestMeta                     `json:"metadata"`
-	Spec            refitv1alpha1.ClusterUpgradeSpec `json:"spec"`
-}
-
-type manifestMeta struct {
-	Name string `json:"name"`
-}
-
-// writeManifest writes the ClusterUpgrade that asks for what was planned.
-func (a *app) writeManifest(upgrade *refitv1alpha1.ClusterUpgrade) error {
-	m := manifest{
-		TypeMeta: metav1.TypeMeta{APIVersion: refitv1alpha1.GroupVersion.String(), Kind: upgradeKind},
-		Metadata: manifestMeta{Name: upgrade.Name},
-		Spec:     upgrade.Spec,
-	}
-	if m.Metadata.Name == "" {
-		m.Metadata.Name = defaultName(upgrade.Spec.Target)
-	}
-	out, err := yaml.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("write the manifest: %w", err)
-	}
-	return a.write(out)
 }

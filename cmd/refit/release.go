@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/internal/cli/exit"
 )
 
 // releaseCommands is what can be done with ClusterReleases.
@@ -45,7 +47,7 @@ Make a key once, then for each version: create, sign, kubectl apply.`,
 func oneFile(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage("name one file: %s (- for stdin)", what)
+			return exit.Usagef("name one file: %s (- for stdin)", what)
 		}
 		return nil
 	}

@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/document"
+	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/artifact/create"
 )
 
-// creation is what `refit release create` is given.
+// creation has the flags of `refit release create`.
 type creation struct {
 	create.Options
 	online  bool
@@ -70,9 +71,9 @@ A ClusterRelease that a kubeadm host could not be upgraded with is refused, with
 func (c *creation) run(cmd *cobra.Command, a *app) error {
 	switch {
 	case c.Kubernetes == "":
-		return usage("say which version to make a ClusterRelease of: --kubernetes v1.36.3")
+		return exit.Usagef("say which version to make a ClusterRelease of: --kubernetes v1.36.3")
 	case len(c.Folders) == 0 && !c.online:
-		return usage("say what to make it from: --from DIRECTORY, --online, or both")
+		return exit.Usagef("say what to make it from: --from DIRECTORY, --online, or both")
 	}
 	if !strings.HasPrefix(c.Kubernetes, "v") {
 		c.Kubernetes = "v" + c.Kubernetes
@@ -85,7 +86,7 @@ func (c *creation) run(cmd *cobra.Command, a *app) error {
 		return cmd.Context().Err()
 	}
 	if wrong, ok := errors.AsType[create.WrongOptionError](err); ok {
-		return usageError{wrong}
+		return exit.UsageError{Err: wrong}
 	}
 	if err != nil {
 		return fmt.Errorf("no ClusterRelease was made: %w", err)
@@ -94,8 +95,8 @@ func (c *creation) run(cmd *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.err.Write([]byte(text.ReleaseMade(&result))); err != nil {
+	if _, err := a.Err.Write([]byte(text.ReleaseMade(&result))); err != nil {
 		return fmt.Errorf("write what was found: %w", err)
 	}
-	return a.write(out)
+	return a.Print(out)
 }

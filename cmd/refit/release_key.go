@@ -1,22 +1,12 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/cli/text"
-	"github.com/refit-dev/refit/internal/engine/artifact"
 )
-
-// keyName is what a key's file is called in a directory.
-const keyName = "refit-release.key"
 
 func newReleaseKeyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
@@ -49,66 +39,16 @@ clusters, best in a safe place that only your release pipeline reads.`,
 				return err
 			}
 			if out == "" {
-				return usage("say where the key goes, with --out")
+				return exit.Usagef("say where the key goes, with --out")
 			}
-			key, err := newKeyPair(out)
+			key, err := release.NewKeyPair(out)
 			if err != nil {
 				return err
 			}
-			if f.output != formatText {
-				return f.print(a, key)
-			}
-			return a.write([]byte(text.ReleaseKey(&key, a.name)))
+			return f.print(a, key, func() string { return text.ReleaseKey(&key, a.name) })
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "the directory that gets "+keyName+" and its .pem, or the private key's `FILE`")
+	cmd.Flags().StringVar(&out, "out", "", "the directory that gets "+release.KeyName+" and its .pem, or the private key's `FILE`")
 	f.addFlags(cmd)
 	return cmd
-}
-
-// newKeyPair writes a new key pair. The public key comes last: without it nobody would trust the private one.
-func newKeyPair(out string) (cliv1alpha1.ReleaseKey, error) {
-	if info, err := os.Stat(out); (err == nil && info.IsDir()) || filepath.Ext(out) == "" {
-		if err := os.MkdirAll(out, 0o700); err != nil {
-			return cliv1alpha1.ReleaseKey{}, fmt.Errorf("make the directory: %w", err)
-		}
-		out = filepath.Join(out, keyName)
-	}
-	if filepath.Ext(out) == ".pem" {
-		return cliv1alpha1.ReleaseKey{}, usage("--out: .pem is for the public key, which is written beside the private one: name that .key")
-	}
-	key := artifact.NewKey()
-	public := artifact.PublicOf(key)
-	result := cliv1alpha1.NewReleaseKey(out, strings.TrimSuffix(out, filepath.Ext(out))+".pem", public.ID)
-	privateText, err := artifact.MarshalPrivate(key)
-	if err != nil {
-		return result, err
-	}
-	publicText, err := artifact.MarshalPublic(public.Key)
-	if err != nil {
-		return result, err
-	}
-	if _, err := os.Lstat(result.PublicKey); !errors.Is(err, fs.ErrNotExist) {
-		return result, fmt.Errorf("%s is there already: name another place", result.PublicKey)
-	}
-	if err := writeNew(result.PrivateKey, privateText, 0o600); err != nil {
-		return result, err
-	}
-	return result, writeNew(result.PublicKey, publicText, 0o644)
-}
-
-// writeNew writes a file that is not there yet.
-func writeNew(path string, content []byte, mode fs.FileMode) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already: name another place", path)
-	}
-	if err != nil {
-		return fmt.Errorf("write the key: %w", err)
-	}
-	_, err = file.Write(content)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("write the key: %w", err)
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/release"
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
@@ -27,7 +28,7 @@ object from a cluster. Whether its signature is good is not asked: "release veri
 			if err != nil {
 				return err
 			}
-			content, signed, err := file.open()
+			content, signed, err := file.Open()
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -35,17 +36,19 @@ object from a cluster. Whether its signature is good is not asked: "release veri
 			if signed {
 				trust = cliv1alpha1.TrustUnverified
 			}
-			document := release.Content(file.name, trust, content)
-			return a.answerRelease(f, &document)
+			document := release.Content(file.Name, trust, content)
+			return f.print(a, document, func() string { return text.Release(&document) })
 		},
 	}
 	f.addFlags(cmd)
 	return cmd
 }
 
-func (a *app) answerRelease(f *format, document *cliv1alpha1.ReleaseContent) error {
-	if f.output != formatText {
-		return f.print(a, document)
+// readRelease reads the ClusterRelease in a file, or on standard input.
+func (a *app) readRelease(name string) (*release.File, error) {
+	raw, err := a.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("the ClusterRelease cannot be read: %w", err)
 	}
-	return a.write([]byte(text.Release(document)))
+	return release.Read(terminal.NameOf(name), raw)
 }

@@ -3,19 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
-	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/release"
-	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-// verification is what `refit release verify` is given.
+// verification has the flags of `refit release verify`.
 type verification struct {
 	format
 	keys, from []string
@@ -50,13 +47,13 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 		return err
 	}
 	if len(v.keys) == 0 {
-		return usage("say which key you trust, with --key")
+		return exit.Usagef("say which key you trust, with --key")
 	}
-	keys, err := publicKeys(v.keys)
+	keys, err := release.ReadPublicKeys(v.keys)
 	if err != nil {
 		return err
 	}
-	sources, err := sourcesOf(v.from)
+	sources, err := release.ParseSources(v.from)
 	if err != nil {
 		return err
 	}
@@ -64,98 +61,21 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	content, err := file.verify(keys)
+	content, err := file.Verify(keys)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	document := release.Content(file.name, cliv1alpha1.TrustVerified, content)
+	document := release.Content(file.Name, cliv1alpha1.TrustVerified, content)
 	if len(sources) > 0 {
-		if document.Compared, err = compare(ctx, content, sources); err != nil {
+		if document.Compared, err = release.Compare(ctx, content, sources); err != nil {
 			return err
 		}
 	}
-	if err := a.answerRelease(&v.format, &document); err != nil {
+	if err := v.print(a, document, func() string { return text.Release(&document) }); err != nil {
 		return err
 	}
 	if document.Compared != nil && len(document.Compared.Wrong) > 0 {
 		return fmt.Errorf("%d of %d files are not there as they were signed", len(document.Compared.Wrong), document.Compared.Files)
 	}
 	return nil
-}
-
-// compare reads every file of a ClusterRelease from its sources, each once.
-func compare(ctx context.Context, release artifact.Release, sources []artifact.Source) (*cliv1alpha1.Compared, error) {
-	out := &cliv1alpha1.Compared{}
-	seen := map[string]bool{}
-	for _, b := range blobsOf(release.Payload) {
-		if seen[b.Digest] {
-			continue
-		}
-		seen[b.Digest] = true
-		out.Files++
-		_, err := artifact.Prove(ctx, b, sources)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			out.Wrong = append(out.Wrong, cliv1alpha1.WrongFile{Path: b.Path, Digest: b.Digest, Why: err.Error()})
-		}
-	}
-	return out, nil
-}
-
-func blobsOf(p refitv1alpha1.ReleasePayload) []refitv1alpha1.Blob {
-	var out []refitv1alpha1.Blob
-	for _, file := range p.Files {
-		out = append(out, file.Blob)
-	}
-	for _, image := range p.Images {
-		if image.Archive != nil {
-			out = append(out, *image.Archive)
-		}
-	}
-	return out
-}
-
-func publicKeys(paths []string) ([]artifact.PublicKey, error) {
-	var out []artifact.PublicKey
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			keys, err := artifact.LoadKeys(path)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, keys...)
-			continue
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("the key cannot be read: %w", err)
-		}
-		key, err := artifact.ParsePublic(raw)
-		if err != nil {
-			return nil, fmt.Errorf("%s is no public key: %w", path, err)
-		}
-		out = append(out, key)
-	}
-	return out, nil
-}
-
-func sourcesOf(texts []string) ([]artifact.Source, error) {
-	var out []artifact.Source
-	for _, text := range texts {
-		if !strings.Contains(text, ":") {
-			full, err := filepath.Abs(text)
-			if err != nil {
-				return nil, fmt.Errorf("find %s: %w", text, err)
-			}
-			text = full
-		}
-		source, err := artifact.ParseSource(text)
-		if err != nil {
-			return nil, usage("--from: %w", err)
-		}
-		out = append(out, source)
-	}
-	return out, nil
 }

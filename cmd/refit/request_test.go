@@ -10,20 +10,6 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
-func TestWaivers(t *testing.T) {
-	for text, want := range map[string]refitv1alpha1.Waiver{
-		"BudgetNeverAllows/PodDisruptionBudget shop/cart=known, deleted at night": {
-			Check: "BudgetNeverAllows", Object: "PodDisruptionBudget shop/cart", Reason: "known, deleted at night",
-		},
-		"EtcdTwoMembers=we accept a=b": {Check: "EtcdTwoMembers", Reason: "we accept a=b"},
-	} {
-		got, err := parseWaiver(text)
-		if err != nil || got != want {
-			t.Errorf("parseWaiver(%q) = %+v, %v; want %+v", text, got, err, want)
-		}
-	}
-}
-
 // Flags go before the manifest, and what they do not speak of stays.
 func TestFlagsOverAManifest(t *testing.T) {
 	l := newLine(t)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/internal/cli/exit"
 )
 
 // commands is everything that refit can do.
@@ -64,11 +66,11 @@ PATH makes it "kubectl refit".`,
 		SuggestionsMinimumDistance: 2,
 		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 100 "))
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.UsageError{Err: err} })
 	for _, command := range commands {
 		root.AddCommand(command(a))
 	}
@@ -82,11 +84,11 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	}
 	if cmd.HasSubCommands() {
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			return usage("there is no command %q; is it %s?", args[0], strings.Join(near, " or "))
+			return exit.Usagef("there is no command %q; is it %s?", args[0], strings.Join(near, " or "))
 		}
-		return usage("there is no command %q", args[0])
+		return exit.Usagef("there is no command %q", args[0])
 	}
-	return usage("%q is one argument too many: everything is given by flags", args[0])
+	return exit.Usagef("%q is one argument too many: everything is given by flags", args[0])
 }
 
 // example writes command lines for a command's help.

@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
 func newSnapshotCommand(a *app) *cobra.Command {
-	s := &source{}
+	s := &source.Source{}
 	cmd := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Save what a cluster is, to check and plan elsewhere",
@@ -27,13 +28,12 @@ inventory. (A copy of etcd is called a backup; this is none.)`,
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// A terminal full of JSON helps nobody, but it is what was asked for: kubectl does the same.
-			seen, err := s.read(cmd.Context(), a)
+			observed, err := a.reader().Read(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
-			out := bufio.NewWriter(a.out)
-			if err := cluster.Encode(out, seen.snapshot); err != nil {
+			out := bufio.NewWriter(a.Out)
+			if err := cluster.Encode(out, observed.Snapshot); err != nil {
 				return fmt.Errorf("write the Snapshot: %w", err)
 			}
 			if err := out.Flush(); err != nil {
@@ -42,7 +42,7 @@ inventory. (A copy of etcd is called a backup; this is none.)`,
 			return nil
 		},
 	}
-	s.addFlags(cmd)
+	addSourceFlags(cmd, s)
 	cmd.Flags().SortFlags = false
 	return cmd
 }

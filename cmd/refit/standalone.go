@@ -16,39 +16,41 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 )
 
-// leadWithin is how long it may take to get the lead: a leader that died without a word holds its Lease for 15 seconds.
-const leadWithin = 30 * time.Second
+// leadTimeout is how long leader election may take: a leader that crashed holds its Lease for 15
+// seconds.
+const leadTimeout = 30 * time.Second
 
-// standalone runs the controllers in this process until stop is called, which returns when they have ended. It returns once they lead.
-func (o *operations) standalone(ctx context.Context, log string) (stop func(), err error) {
-	c, err := o.controllers(ctx)
+// standalone runs the controllers in this process until stop is called, which returns when they have
+// ended. It returns once they lead.
+func (a *app) standalone(ctx context.Context, c *connection, log string) (stop func(), err error) {
+	found, err := c.Controllers(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case c.ready:
-		return nil, fmt.Errorf("the controllers run in %s already and would carry the upgrade out: leave --standalone out", o.cluster)
+	case found.Ready:
+		return nil, fmt.Errorf("the controllers run in %s already and would carry the upgrade out: leave --standalone out", c.Name)
 	}
-	if c.leader != "" {
-		fmt.Fprintf(o.app.err, "%s carries upgrades out in %s, or did until a moment ago: waiting for it to let go.\n", text.Clean(c.leader), o.cluster)
+	if found.Leader != "" {
+		fmt.Fprintf(a.Err, "%s carries upgrades out in %s, or did until a moment ago: waiting for it to let go.\n", text.Clean(found.Leader), c.Name)
 	}
 	out, err := openLog(log)
 	if err != nil {
 		return nil, err
 	}
-	config := rest.CopyConfig(o.config)
+	config := rest.CopyConfig(c.config)
 	config.UserAgent = "refit-standalone/" + versionOf().Version
 	run, cancel := context.WithCancel(ctx)
 	leads, ended := make(chan struct{}), make(chan error, 1)
 	lead := sync.OnceFunc(func() { close(leads) })
 	go func() {
-		ended <- o.app.controllers(run, controller.Options{
+		ended <- a.controllers(run, controller.Options{
 			Config: config, Log: slog.New(slog.NewJSONHandler(out, nil)), OnStartedLeading: lead,
 		})
 	}()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		<-ended
-		_ = out.Close() // a log: nobody waits for it
+		_ = out.Close() // a log: an error is of no use to anybody
 	})
 	select {
 	case <-leads:
@@ -59,23 +61,23 @@ func (o *operations) standalone(ctx context.Context, log string) (stop func(), e
 			err = ctx.Err()
 		}
 		err = fmt.Errorf("the controllers cannot run: %w", err)
-	case <-time.After(leadWithin):
-		err = o.notLed(ctx)
+	case <-time.After(leadTimeout):
+		err = notLeading(ctx, c)
 	}
 	stop()
 	return nil, err
 }
 
-// notLed says why these controllers did not get the lead.
-func (o *operations) notLed(ctx context.Context) error {
-	c, err := o.controllers(ctx)
+// notLeading explains why these controllers did not become the leader.
+func notLeading(ctx context.Context, c *connection) error {
+	found, err := c.Controllers(ctx)
 	switch {
 	case err != nil:
 		return err
-	case c.leader != "":
-		return fmt.Errorf("%s carries upgrades out in %s: leave --standalone out to follow it, or end it there first", c.leader, o.cluster)
+	case found.Leader != "":
+		return fmt.Errorf("%s carries upgrades out in %s: leave --standalone out to follow it, or end it there first", found.Leader, c.Name)
 	}
-	return errors.New("the lead of the controllers was not got within " + leadWithin.String() +
+	return errors.New("the lead of the controllers was not got within " + leadTimeout.String() +
 		": is the namespace " + controller.Namespace + " there, and may you write Leases in it? --log FILE tells more")
 }
 
@@ -83,7 +85,7 @@ type discard struct{ io.Writer }
 
 func (discard) Close() error { return nil }
 
-// openLog opens where the controllers write what they do. They never write between the lines of what a person reads.
+// openLog opens the log of the controllers. They never write between the lines of the output.
 func openLog(name string) (io.WriteCloser, error) {
 	if name == "" {
 		return discard{io.Discard}, nil

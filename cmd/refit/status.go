@@ -3,11 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 func newStatusCommand(a *app) *cobra.Command {
-	var k kubeconfig
+	var k connect.Kubeconfig
 	var f format
 	cmd := &cobra.Command{
 		Use:   "status [NAME]",
@@ -23,26 +24,25 @@ Without a name it is the operation that acts: the oldest that has not ended; if 
 			if err := f.check(); err != nil {
 				return err
 			}
-			o, err := a.operations(cmd.Context(), &k)
+			c, err := a.connect(cmd.Context(), &k)
 			if err != nil {
 				return err
 			}
-			u, err := o.choose(cmd.Context(), firstOf(args), orNewest)
+			u, err := c.choose(cmd.Context(), firstOf(args), orNewest)
 			if err != nil {
 				return err
 			}
-			answer, err := o.progressOf(cmd.Context(), u)
+			operation, err := c.Progress(cmd.Context(), u)
 			if err != nil {
 				return err
 			}
-			if f.output != formatText {
-				return f.print(a, answer)
-			}
-			return a.write([]byte(text.Status(answer, a.page(f.wide), a.now(), func(command string) string { return a.line(cmd, command) })))
+			return f.print(a, operation, func() string {
+				return text.Status(operation, a.Page(f.wide), a.Now(), func(command string) string { return a.line(cmd, command) })
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&f.wide, "wide", false, "list every node at work and every failure instead of folding long lists")
-	k.addFlags(cmd)
+	addKubeconfigFlags(cmd, &k)
 	f.addFlags(cmd)
 	cmd.Flags().SortFlags = false
 	return cmd

@@ -1,25 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/config"
+	"github.com/refit-dev/refit/internal/cli/connect"
+	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/installation"
 	"github.com/refit-dev/refit/internal/cli/text"
-	"github.com/refit-dev/refit/internal/engine/install"
 )
 
-// uninstallFlags is what `refit uninstall` is given.
+// uninstallFlags are the flags of `refit uninstall`.
 type uninstallFlags struct {
-	kubeconfig
+	connect.Kubeconfig
 	format
-	chosen
-	yes     bool
+	installation.Uninstaller
 	timeout time.Duration
 }
 
@@ -42,11 +41,11 @@ Exits with 1 if hosts could not be reached: they keep their agent.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return u.run(cmd, a) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&u.yes, "yes", false, "do it; without this flag only what would be done is told")
+	flags.BoolVar(&u.Confirmed, "yes", false, "do it; without this flag only what would be done is told")
 	flags.DurationVar(&u.timeout, "timeout", 10*time.Minute, "how long it may take")
-	u.addRepositoryFlag(cmd)
-	u.kubeconfig.addFlags(cmd)
-	u.format.addFlags(cmd)
+	addRepositoryFlag(cmd, &u.Choice)
+	addKubeconfigFlags(cmd, &u.Kubeconfig)
+	u.addFlags(cmd)
 	flags.SortFlags = false
 	return cmd
 }
@@ -56,97 +55,27 @@ func (u *uninstallFlags) run(cmd *cobra.Command, a *app) error {
 		return err
 	}
 	if u.timeout <= 0 {
-		return usage("--timeout: %s is no time to remove Refit in", u.timeout)
+		return exit.Usagef("--timeout: %s is no time to remove Refit in", u.timeout)
 	}
-	if err := u.read(); err != nil {
+	u.Version, u.Manifests = versionOf().Version, config.Files
+	u.Log, u.Changing = a.Err, func() { a.changing = true }
+	if err := u.Read(); err != nil {
 		return err
 	}
-	config, name, err := u.load()
+	config, name, err := u.Load()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), u.timeout)
 	defer cancel()
-	if _, err := reach(ctx, config); err != nil {
-		return err
-	}
-	cluster, err := a.installer(config)
+	cluster, err := a.installable(ctx, config)
 	if err != nil {
 		return err
 	}
-	options, err := u.options(install.Existing{})
-	if err != nil {
+	result, err := u.Uninstall(ctx, cluster, name)
+	if result == nil {
 		return err
 	}
-	survey, err := cluster.Survey(ctx, options)
-	if err != nil {
-		return late(ctx, err)
-	}
-	answer := surveyed(name, survey)
 	again := a.line(cmd, cmd.Name())
-	if !u.yes || !answer.Installed {
-		return u.tell(a, answer, again)
-	}
-	a.changing = true
-	t := newTale(a, "removed")
-	removed, err := cluster.Remove(ctx, options, t.told())
-	if err != nil {
-		return u.stopped(ctx, err, removed)
-	}
-	answer.Done, answer.Objects = true, installation.Objects(removed.Changes)
-	answer.Cordoned, answer.Nodes = removed.Uncordoned, installation.Hosts(removed.Nodes)
-	if err := u.tell(a, answer, again); err != nil {
-		return err
-	}
-	if left := notDone(removed.Nodes); left > 0 {
-		return fmt.Errorf("%d of %d hosts could not be reached and keep their agent", left, len(removed.Nodes))
-	}
-	return nil
-}
-
-// surveyed is what would be done.
-func surveyed(cluster string, s install.Survey) *cliv1alpha1.Uninstall {
-	answer := &cliv1alpha1.Uninstall{
-		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindUninstall, Cluster: cluster, Version: s.Version, Installed: s.Installed(),
-		Objects: installation.Objects(s.Objects), Content: map[string]int{}, Cordoned: s.Cordoned,
-	}
-	for _, c := range s.Content {
-		answer.Content[c.Resource] = c.Number
-	}
-	for _, node := range s.Nodes {
-		answer.Nodes = append(answer.Nodes, cliv1alpha1.HostState{Node: node, State: string(install.Waiting)})
-	}
-	for _, node := range s.Away {
-		answer.Nodes = append(answer.Nodes, cliv1alpha1.HostState{Node: node, State: string(install.Away)})
-	}
-	return answer
-}
-
-// stopped is a removal that did not come to its end.
-func (u *uninstallFlags) stopped(ctx context.Context, err error, removed install.Removal) error {
-	if !errors.Is(err, install.ErrNotDone) {
-		return late(ctx, err)
-	}
-	for _, n := range removed.Nodes {
-		if n.State != install.Done && n.State != install.Away {
-			return timeoutError{fmt.Errorf("%w; %s: %s: %s. The same command goes on", err, n.Node, text.State(string(n.State), "removed"), n.Why)}
-		}
-	}
-	return late(ctx, err)
-}
-
-func notDone(nodes []install.NodeProgress) (n int) {
-	for _, node := range nodes {
-		if node.State != install.Done {
-			n++
-		}
-	}
-	return n
-}
-
-func (u *uninstallFlags) tell(a *app, answer *cliv1alpha1.Uninstall, again string) error {
-	if u.output != formatText {
-		return u.print(a, answer)
-	}
-	return a.write([]byte(text.Uninstall(answer, a.page(u.wide), again)))
+	return cmp.Or(u.print(a, result, func() string { return text.Uninstall(result, a.Page(u.wide), again) }), err)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,12 +11,16 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/document"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
+	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
-// upgrading is what `refit upgrade` is given.
+// upgrading has the flags of `refit upgrade`.
 type upgrading struct {
 	question
 	following
@@ -52,74 +58,90 @@ mend it.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return u.run(cmd, a) },
 	}
-	u.request.addFlags(cmd)
+	u.requestFlags.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&u.name, "name", "", "what to call the operation (default to-v1-36-3 and such)")
 	flags.BoolVar(&u.yes, "yes", false, "do not ask")
 	flags.BoolVar(&u.standalone, "standalone", false, "carry it out in this process, without controllers in the cluster")
 	flags.StringVar(&u.log, "log", "", "with --standalone: a `FILE` for what the controllers log (default: nowhere)")
 	u.following.addFlags(cmd)
-	u.kubeconfig.addFlags(cmd)
+	addKubeconfigFlags(cmd, &u.Kubeconfig)
 	u.addLineFlags(cmd)
 	flags.BoolVar(&u.wide, "wide", false, "list every node and every finding of the plan instead of folding long lists")
 	flags.SortFlags = false
-	u.source.timeout = readWithin
+	u.Timeout = source.DefaultTimeout
 	return cmd
 }
 
 func (u *upgrading) run(cmd *cobra.Command, a *app) error {
-	wanted, err := u.wanted(cmd, a)
+	requested, err := u.requested(cmd, a)
 	if err != nil {
 		return err
 	}
 	if err := u.checkMore(); err != nil {
 		return err
 	}
-	o, err := a.operations(cmd.Context(), &u.kubeconfig)
+	c, err := a.connect(cmd.Context(), &u.Kubeconfig)
 	if err != nil {
 		return err
 	}
-	all, err := o.all(cmd.Context())
+	all, err := c.List(cmd.Context())
 	if err != nil {
 		return err
 	}
-	if same := underWay(all, wanted); same != nil {
-		fmt.Fprintf(a.err, "%s asks for the same and is under way since %s: it is followed.\n",
+	if same := request.InProgress(all, requested.Spec); same != nil {
+		fmt.Fprintf(a.Err, "%s asks for the same and is under way since %s: it is followed.\n",
 			same.Name, same.CreationTimestamp.UTC().Format("2006-01-02 15:04 UTC"))
-		err := u.goOn(cmd, o, func() (*refitv1alpha1.ClusterUpgrade, error) { return same, nil })
-		if err != nil && cmd.Context().Err() != nil && !isLeft(err) { // before it could do anything
-			err = leftError{fmt.Errorf("interrupted; %s is under way as before. To go on: %s", same.Name, a.line(cmd, "upgrade"))}
+		err := u.follow(cmd, a, c, func() (*refitv1alpha1.ClusterUpgrade, error) { return same, nil })
+		if err != nil && cmd.Context().Err() != nil && !exit.IsLeft(err) { // before it could do anything
+			err = exit.LeftError{Err: fmt.Errorf("interrupted; %s is under way as before. To go on: %s", same.Name, a.line(cmd, "upgrade"))}
 		}
 		return err
 	}
-	hash, err := u.propose(cmd, o, wanted, all)
+	hash, err := u.propose(cmd, a, c, requested, all)
 	if err != nil || hash == "" {
 		return err
 	}
-	return u.goOn(cmd, o, func() (*refitv1alpha1.ClusterUpgrade, error) { return u.begin(cmd.Context(), o, wanted, hash) })
+	return u.follow(cmd, a, c, func() (*refitv1alpha1.ClusterUpgrade, error) { return u.start(cmd.Context(), a, c, requested, hash) })
+}
+
+// start creates the operation, with the plan approved that was shown.
+func (u *upgrading) start(
+	ctx context.Context, a *app, c *connection, requested *refitv1alpha1.ClusterUpgrade, hash string,
+) (*refitv1alpha1.ClusterUpgrade, error) {
+	started, unapproved, err := c.Start(ctx, requested.Spec, hash, u.name, requested.Name)
+	if taken, ok := errors.AsType[request.NameTakenError](err); ok {
+		return nil, exit.Usagef("%w: choose another --name", taken)
+	}
+	if unapproved {
+		fmt.Fprintf(a.Err, "You may not approve plans: %s waits for `%s approve %s --plan %s` by somebody who may.\n", started.Name, a.name, started.Name, hash)
+	}
+	return started, err
 }
 
 func (u *upgrading) checkMore() error {
 	if u.log != "" && !u.standalone {
-		return usage("--log is for --standalone: the controllers in the cluster have logs of their own")
+		return exit.Usagef("--log is for --standalone: the controllers in the cluster have logs of their own")
 	}
 	return u.check()
 }
 
-// propose shows the plan and gets a yes to it. It returns the plan's hash, empty if there is nothing to do.
-func (u *upgrading) propose(cmd *cobra.Command, o *operations, wanted *refitv1alpha1.ClusterUpgrade, all []refitv1alpha1.ClusterUpgrade) (string, error) {
-	a := o.app
+// propose shows the plan and asks the user to confirm it. It returns the plan's hash, empty if there
+// is nothing to do.
+func (u *upgrading) propose(
+	cmd *cobra.Command, a *app, c *connection, requested *refitv1alpha1.ClusterUpgrade, all []refitv1alpha1.ClusterUpgrade,
+) (string, error) {
 	if !u.yes {
-		if err := a.mayAsk(); err != nil {
-			return "", err // before anybody waits for a plan
+		if err := a.MayAsk(); err != nil {
+			return "", err // before the user waits for a plan
 		}
 	}
 	if !u.standalone {
-		if err := o.expectControllers(cmd.Context()); err != nil {
+		if err := a.expectControllers(cmd.Context(), c); err != nil {
 			return "", err
 		}
 	}
-	report, err := u.assess(cmd, a, wanted, assess.ForStart)
+	report, err := u.assess(cmd, a, requested, assess.ForStart)
 	if err != nil {
 		return "", err
 	}
@@ -127,18 +149,18 @@ func (u *upgrading) propose(cmd *cobra.Command, o *operations, wanted *refitv1al
 		return "", err
 	}
 	if report.Blocked {
-		return "", errBlocked
+		return "", exit.ErrBlocked
 	}
-	if approved := wanted.Spec.ApprovedPlan; approved != "" && approved != report.Plan.Hash {
-		return "", usage("the manifest approves the plan %s, and this one is %s: read it, then leave approvedPlan out", approved, report.Plan.Hash)
+	if approved := requested.Spec.ApprovedPlan; approved != "" && approved != report.Plan.Hash {
+		return "", exit.Usagef("the manifest approves the plan %s, and this one is %s: read it, then leave approvedPlan out", approved, report.Plan.Hash)
 	}
-	if older := unfinished(all); len(older) > 0 {
-		fmt.Fprintf(a.err, "Older and unfinished, so these go first, and this upgrade waits: %s\n", text.Clean(strings.Join(older, ", ")))
+	if older := request.Unfinished(all); len(older) > 0 {
+		fmt.Fprintf(a.Err, "Older and unfinished, so these go first, and this upgrade waits: %s\n", text.Clean(strings.Join(older, ", ")))
 	}
 	if u.yes {
 		return report.Plan.Hash, nil
 	}
-	return report.Plan.Hash, a.confirm(cmd.Context(), fmt.Sprintf("Upgrade %s to %s by this plan?", o.cluster, report.Plan.To))
+	return report.Plan.Hash, a.Confirm(cmd.Context(), fmt.Sprintf("Upgrade %s to %s by this plan?", c.Name, report.Plan.To))
 }
 
 // show prints the plan.
@@ -148,20 +170,32 @@ func (u *upgrading) show(cmd *cobra.Command, a *app, report *cliv1alpha1.Report)
 		if err != nil {
 			return err
 		}
-		return a.write(line)
+		return a.Print(line)
 	}
 	next := nextOf(cmd, a)
 	next.Upgrade = "" // it is about to happen
-	return a.write([]byte(text.Plan(report, a.page(u.wide), next) + "\n"))
+	return a.Print([]byte(text.Plan(report, a.Page(u.wide), next) + "\n"))
 }
 
-// goOn follows an operation that is there or is about to be, and carries it out where nobody else does.
-func (u *upgrading) goOn(cmd *cobra.Command, o *operations, operation func() (*refitv1alpha1.ClusterUpgrade, error)) error {
-	a := o.app
+// expectControllers returns an error if no controllers would execute the upgrade.
+func (a *app) expectControllers(ctx context.Context, c *connection) error {
+	found, err := c.Controllers(ctx)
+	if err != nil {
+		return err
+	}
+	if found.Unknown() {
+		fmt.Fprintf(a.Err, "Whether there are controllers in %s cannot be seen: %s\n", text.Clean(c.Name), text.Clean(found.Unreadable))
+		return nil
+	}
+	return c.Missing(found)
+}
+
+// follow follows an operation that exists or is about to, and executes it where no controllers do.
+func (u *upgrading) follow(cmd *cobra.Command, a *app, c *connection, operation func() (*refitv1alpha1.ClusterUpgrade, error)) error {
 	stop := func() {}
 	if u.standalone {
 		var err error
-		if stop, err = o.standalone(cmd.Context(), u.log); err != nil {
+		if stop, err = a.standalone(cmd.Context(), c, u.log); err != nil {
 			return err
 		}
 	}
@@ -170,8 +204,10 @@ func (u *upgrading) goOn(cmd *cobra.Command, o *operations, operation func() (*r
 	if err != nil {
 		return err
 	}
-	follower := &follower{operations: o, name: found.Name, teller: newTeller(a, u.output), released: u.standalone}
-	return u.follow(cmd.Context(), follower, func(last *cliv1alpha1.Operation) string {
+	follower := &operations.Follower{
+		Cluster: c.Cluster, Operation: found.Name, Report: a.NewStatusWriter(u.output == formatJSON), Finalized: u.standalone,
+	}
+	return u.following.follow(cmd.Context(), follower, func(last *cliv1alpha1.Operation) string {
 		if !u.standalone {
 			return a.goesOn(cmd, found.Name)
 		}

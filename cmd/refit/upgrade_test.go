@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,8 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/terminal/terminaltest"
 	"github.com/refit-dev/refit/internal/controller"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
+	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
 // From the command to its end: the plan is shown, an operation is made with that very plan approved, and followed.
@@ -28,7 +29,7 @@ func TestUpgrade(t *testing.T) {
 		t.Fatalf("exit code %d: %s\n%s", code, s.err, s.out)
 	}
 	made := s.get(t, "to-v1-36-3")
-	if !strings.Contains(s.out.String(), made.Spec.ApprovedPlan) || !planHash.MatchString(made.Spec.ApprovedPlan) || made.Spec.ApprovedPlan == "" {
+	if !strings.Contains(s.out.String(), made.Spec.ApprovedPlan) || !request.IsPlanHash(made.Spec.ApprovedPlan) {
 		t.Errorf("it approved %q, and shows\n%s", made.Spec.ApprovedPlan, s.out)
 	}
 	if made.Spec.Approval == refitv1alpha1.ApprovalNone {
@@ -60,7 +61,7 @@ func TestUpgradeThatBeginsNothing(t *testing.T) {
 		"no controllers":           {[]string{"--to", "v1.36.3", "--yes"}, nil, func(s *site) { s.without(t) }, 1, "there are no controllers in prod. `refit install` brings them"},
 		"log without standalone":   {[]string{"--to", "v1.36.3", "--log", "x"}, nil, nil, 2, "--log is for --standalone"},
 		"standalone beside them":   {[]string{"--to", "v1.36.3", "--yes", "--standalone"}, nil, nil, 1, "leave --standalone out"},
-		"another plan is approved": {[]string{"-f", "-", "--yes"}, nil, func(s *site) { s.in = strings.NewReader(approvesAnother) }, 2, "leave approvedPlan out"},
+		"another plan is approved": {[]string{"-f", "-", "--yes"}, nil, func(s *site) { s.In = strings.NewReader(approvesAnother) }, 2, "leave approvedPlan out"},
 		"time that is none":        {[]string{"--to", "v1.36.3", "--timeout", "-1s"}, nil, nil, 2, "--timeout"},
 		"a name that is in use":    {[]string{"--to", "v1.36.3", "--yes", "--name", "old"}, nil, func(s *site) { s.operation(t, "old", ended) }, 2, "choose another --name"},
 		"standalone, controllers die": {[]string{"--to", "v1.36.3", "--yes", "--standalone"}, nil, func(s *site) {
@@ -102,33 +103,6 @@ func (s *site) without(t *testing.T) {
 	}
 }
 
-// Controllers that hold the Lease count, wherever they run; a Lease that nobody renewed for long is nobody's.
-func TestWhoCarriesUpgradesOut(t *testing.T) {
-	s := newSite(t)
-	s.without(t)
-	o := &operations{WithWatch: s.WithWatch, app: s.app, cluster: "prod"}
-	look := func(want string) {
-		t.Helper()
-		c, err := o.controllers(t.Context())
-		if err != nil || c.leader != want || (c.missing("prod", "refit") == nil) != (want != "") {
-			t.Errorf("%+v, %v, want %q", c, err, want)
-		}
-	}
-	look("")
-	lease := held("laptop_1234", s.now().Add(-heldFor/2))
-	if err := s.Create(t.Context(), lease); err != nil {
-		t.Fatal(err)
-	}
-	look("laptop")
-	if err := s.Delete(t.Context(), lease); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Create(t.Context(), held("laptop_1234", s.now().Add(-2*heldFor))); err != nil {
-		t.Fatal(err)
-	}
-	look("")
-}
-
 // A second one that differs waits behind the first, and gets a name of its own.
 func TestUpgradesBesideOthers(t *testing.T) {
 	s := newSite(t)
@@ -144,26 +118,6 @@ func TestUpgradesBesideOthers(t *testing.T) {
 	}
 	if !strings.Contains(s.err.String(), "these go first, and this upgrade waits: given-up, workers\n") {
 		t.Errorf("it does not say that it waits: %s", s.err)
-	}
-}
-
-// However many begin the same upgrade at the same moment, it is one.
-func TestUpgradeIsBegunOnce(t *testing.T) {
-	s := newSite(t)
-	wanted := &refitv1alpha1.ClusterUpgrade{}
-	wanted.Spec.Target.Kubernetes = "v1.36.3"
-	var all sync.WaitGroup
-	for range 50 {
-		all.Go(func() {
-			o := &operations{WithWatch: s.WithWatch, app: s.app, cluster: "prod"}
-			if _, err := (&upgrading{}).begin(t.Context(), o, wanted, "sha256:"+strings.Repeat("0", 64)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	if got := s.all(t); len(got) != 1 {
-		t.Errorf("%v", got)
 	}
 }
 
@@ -196,8 +150,8 @@ func TestUpgradeAsks(t *testing.T) {
 		t.Run(strings.TrimSpace(said), func(t *testing.T) {
 			s := newSite(t)
 			s.succeeds(t)
-			keys, in := terminal(t)
-			s.in = in
+			keys, in := terminaltest.Open(t)
+			s.In = in
 			if _, err := keys.WriteString(said); err != nil {
 				t.Fatal(err)
 			}
@@ -261,7 +215,7 @@ func (s *site) carryOn(ctx context.Context, t *testing.T, u *refitv1alpha1.Clust
 		select {
 		case <-ctx.Done():
 			return []string{"cut off"}
-		case <-time.After(5 * settleFor): // long enough for a follower to look
+		case <-time.After(5 * 100 * time.Millisecond): // long enough for a follower to look
 		}
 		u.Finalizers = nil
 		did, err = []string{"let go"}, s.Update(t.Context(), u)

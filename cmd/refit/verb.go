@@ -2,36 +2,29 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/upgrade/verbs"
 )
 
-// verb is a command that tells a running operation something, by one field of its spec. Each can be said twice.
+// verb is a command that changes one field of an operation's spec.
 type verb struct {
 	name, short, long string
-	// decide looks at an operation that has not ended and says what to change, and what follows from it.
-	decide func(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) (decision, error)
-	// confirm asks a person, where it cannot be taken back; nil: it can.
+	// decide decides what to change of an operation in progress.
+	decide func(verbs.Operation) (verbs.Decision, error)
+	// confirm asks the user, where the change cannot be undone; nil: it can.
 	confirm func(ctx context.Context, o *cliv1alpha1.Operation) error
-	// flags adds those that only this verb has.
+	// flags adds the flags that only this verb has.
 	flags func(cmd *cobra.Command)
 }
 
-// decision is what a verb does to an operation.
-type decision struct {
-	change func(*refitv1alpha1.ClusterUpgradeSpec) // nil: it is so already
-	exact  bool                                    // the new value stands on the old one
-	says   string
-	plan   string // the hash that is approved
-}
-
 func (a *app) newVerb(v verb) *cobra.Command {
-	var k kubeconfig
+	var k connect.Kubeconfig
 	var f format
 	cmd := &cobra.Command{
 		Use:               v.name + " [NAME]",
@@ -44,72 +37,65 @@ func (a *app) newVerb(v verb) *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			o, err := a.operations(cmd.Context(), &k)
+			c, err := a.connect(cmd.Context(), &k)
 			if err != nil {
 				return err
 			}
-			answer, err := v.run(cmd.Context(), o, firstOf(args))
+			change, err := v.run(cmd.Context(), c, firstOf(args))
 			if err != nil {
 				return err
 			}
-			if f.output != formatText {
-				return f.print(a, answer)
-			}
-			return a.write([]byte(text.Changed(answer, a.page(false))))
+			return f.print(a, change, func() string { return text.Changed(change, a.Page(false)) })
 		},
 	}
 	if v.flags != nil {
 		v.flags(cmd)
 	}
-	k.addFlags(cmd)
+	addKubeconfigFlags(cmd, &k)
 	f.addFlags(cmd)
 	cmd.Flags().SortFlags = false
 	return cmd
 }
 
-func (v *verb) run(ctx context.Context, o *operations, name string) (*cliv1alpha1.Change, error) {
-	u, err := o.choose(ctx, name, unfinishedOnly)
+func (v *verb) run(ctx context.Context, c *connection, name string) (*cliv1alpha1.Change, error) {
+	u, err := c.choose(ctx, name, unfinishedOnly)
 	if err != nil {
 		return nil, err
 	}
-	if u.HasEnded() {
-		return nil, fmt.Errorf("the operation %s has ended (%s): there is nothing to %s", u.Name, u.Status.Phase, v.name)
+	if err := verbs.Unfinished(u, v.name); err != nil {
+		return nil, err
 	}
-	seen, err := o.progressOf(ctx, u)
+	progress, err := c.Progress(ctx, u)
 	if err != nil {
 		return nil, err
 	}
-	d, err := v.decide(u, seen)
+	decision, err := v.decide(verbs.Operation{ClusterUpgrade: u, Progress: progress, Program: c.Program})
 	if err != nil {
 		return nil, err
 	}
-	answer := &cliv1alpha1.Change{
-		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindChange, Cluster: o.cluster, Operation: u.Name, Verb: v.name, Message: d.says, Plan: d.plan,
-	}
-	if d.change == nil {
-		return answer, nil
+	change := verbs.NewChange(c.Name, u.Name, v.name, decision)
+	if !change.Changed {
+		return change, nil
 	}
 	if v.confirm != nil {
-		if err := v.confirm(ctx, seen); err != nil {
+		if err := v.confirm(ctx, progress); err != nil {
 			return nil, err
 		}
 	}
-	answer.Changed = true
-	if err := o.change(ctx, u.Name, d.exact, d.change); err != nil {
-		return nil, fmt.Errorf("the operation %s cannot be changed: %w", u.Name, err)
-	}
-	return answer, nil
+	return change, c.Change(ctx, u.Name, decision.Exact, decision.Change)
 }
 
-// atWork names the nodes that do one of these things.
-func atWork(o *cliv1alpha1.Operation, does ...string) []string {
-	var out []string
-	for _, n := range o.Active {
-		for _, d := range does {
-			if n.Does == d {
-				out = append(out, n.Node)
-			}
-		}
+// Which operation a command is about if it is given no name.
+const (
+	unfinishedOnly = false
+	orNewest       = true // the newest if all have ended
+)
+
+// choose returns the operation that a command is about.
+func (c *connection) choose(ctx context.Context, name string, newest bool) (*refitv1alpha1.ClusterUpgrade, error) {
+	all, err := c.List(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return out
+	return verbs.Selection{Name: name, OrNewest: newest, Cluster: c.Name, Program: c.Program}.Choose(all)
 }

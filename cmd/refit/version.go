@@ -30,10 +30,7 @@ planned within those.`,
 				return err
 			}
 			v := versionOf()
-			if f.output != formatText {
-				return f.print(a, v)
-			}
-			return a.write([]byte(versionText(v)))
+			return f.print(a, v, func() string { return versionText(v) })
 		},
 	}
 	f.addFlags(cmd)

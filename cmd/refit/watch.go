@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +11,12 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/connect"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/engine/operations"
 )
 
-// following is for how long an operation is followed.
+// following has the flags of a command that follows an operation.
 type following struct{ timeout time.Duration }
 
 func (f *following) addFlags(cmd *cobra.Command) {
@@ -21,13 +25,13 @@ func (f *following) addFlags(cmd *cobra.Command) {
 
 func (f *following) check() error {
 	if f.timeout < 0 {
-		return usage("--timeout: %s is no time to follow something for", f.timeout)
+		return exit.Usagef("--timeout: %s is no time to follow something for", f.timeout)
 	}
 	return nil
 }
 
 func newWatchCommand(a *app) *cobra.Command {
-	var k kubeconfig
+	var k connect.Kubeconfig
 	var form format
 	f := &following{}
 	cmd := &cobra.Command{
@@ -45,51 +49,53 @@ A stalled upgrade is told of and followed further: somebody may mend it.`,
 		Args:              operationArgument,
 		ValidArgsFunction: a.completeOperations(&k),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := first([]error{form.check(), f.check()}); err != nil {
+			if err := cmp.Or(form.check(), f.check()); err != nil {
 				return err
 			}
-			o, err := a.operations(cmd.Context(), &k)
+			c, err := a.connect(cmd.Context(), &k)
 			if err != nil {
 				return err
 			}
-			u, err := o.choose(cmd.Context(), firstOf(args), orNewest)
+			u, err := c.choose(cmd.Context(), firstOf(args), orNewest)
 			if err != nil {
 				return err
 			}
-			follower := &follower{operations: o, name: u.Name, teller: newTeller(a, form.output)}
+			follower := &operations.Follower{Cluster: c.Cluster, Operation: u.Name, Report: a.NewStatusWriter(form.output == formatJSON)}
 			return f.follow(cmd.Context(), follower, func(*cliv1alpha1.Operation) string { return a.goesOn(cmd, u.Name) })
 		},
 	}
 	f.addFlags(cmd)
-	k.addFlags(cmd)
+	addKubeconfigFlags(cmd, &k)
 	form.addLineFlags(cmd)
 	cmd.Flags().SortFlags = false
 	return cmd
 }
 
-// goesOn is what becomes of an operation that controllers in the cluster carry out, when nobody follows it any more.
+// goesOn tells a user who leaves how to follow an operation again that the cluster's controllers
+// execute.
 func (a *app) goesOn(cmd *cobra.Command, name string) string {
 	return fmt.Sprintf("%s goes on without you. To watch it again: %s %s", name, a.line(cmd, "watch"), name)
 }
 
-// follow follows an operation to its end, and says by its error how the process ends. Whoever leaves before is told what becomes of it and how to come back.
-func (f *following) follow(ctx context.Context, follower *follower, left func(last *cliv1alpha1.Operation) string) error {
+// follow follows an operation to its end. Its error selects the exit code; that of a user who leaves
+// early has what happens to the operation, and how to return to it.
+func (f *following) follow(ctx context.Context, follower *operations.Follower, left func(last *cliv1alpha1.Operation) string) error {
 	limited := ctx
 	if f.timeout > 0 {
 		var cancel context.CancelFunc
 		limited, cancel = context.WithTimeout(ctx, f.timeout)
 		defer cancel()
 	}
-	last, err := follower.follow(limited)
+	last, err := follower.Follow(limited)
 	switch {
 	case ctx.Err() != nil:
-		return leftError{errors.New(left(last))}
+		return exit.LeftError{Err: errors.New(left(last))}
 	case limited.Err() != nil:
-		return timeoutError{fmt.Errorf("%s has not ended after %s. %s", follower.name, f.timeout, left(last))}
+		return exit.TimeoutError{Err: fmt.Errorf("%s has not ended after %s. %s", follower.Operation, f.timeout, left(last))}
 	case err != nil:
 		return err
 	case last.Phase == string(refitv1alpha1.PhaseAborted):
-		return fmt.Errorf("%s was aborted, with %d of %d nodes at %s", follower.name, last.Nodes.Done, last.Nodes.Total, last.To)
+		return fmt.Errorf("%s was aborted, with %d of %d nodes at %s", follower.Operation, last.Nodes.Done, last.Nodes.Total, last.To)
 	}
 	return nil
 }

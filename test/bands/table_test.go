@@ -76,6 +76,7 @@ var table = []band{
 	onDisk("journal"),
 	engine("kubeadm"),
 	engine("observe"),
+	engine("operations"),
 	engine("orders"),
 	engine("packages"),
 	engine("store"),

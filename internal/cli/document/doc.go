@@ -1,3 +1,3 @@
-// Package document encodes the documents of api/cli/v1alpha1 as JSON and YAML for terminals and
-// scripts: nothing in them can act on a terminal.
+// Package document encodes the documents of api/cli/v1alpha1 as JSON and YAML, and decodes the
+// objects of Refit that users write. Nothing in an encoded document can act on a terminal.
 package document

@@ -8,6 +8,7 @@ import (
 // Content returns the document about a ClusterRelease.
 func Content(name, trust string, r artifact.Release) cliv1alpha1.ReleaseContent {
 	return cliv1alpha1.ReleaseContent{
-		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindReleaseContent, Name: name, Digest: r.Digest, KeyID: r.KeyID, Trust: trust, Content: r.Payload,
+		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindReleaseContent,
+		Name: name, Digest: r.Digest, KeyID: r.KeyID, Trust: trust, Content: r.Payload,
 	}
 }

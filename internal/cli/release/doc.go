@@ -1,2 +1,2 @@
-// Package release reads, signs and verifies Releases in files, for the `refit release` commands.
+// Package release reads, signs and verifies ClusterReleases in files, for the `refit release` commands.
 package release

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // Check writes the page of `refit check`.
@@ -30,7 +31,7 @@ func blocking(n int) string {
 	if n == 1 {
 		return "1 finding stands in the way"
 	}
-	return number(n) + " findings stand in the way"
+	return phrase.Number(n) + " findings stand in the way"
 }
 
 // seen says what was looked at, and when: a plan from an old Snapshot is an old plan.
@@ -38,13 +39,13 @@ func seen(r *cliv1alpha1.Report) string {
 	c := &r.Cluster
 	out := sizes(c)
 	if c.Cost.Pods > 0 {
-		out += ", " + count(c.Cost.Pods, "pod")
+		out += ", " + phrase.Count(c.Cost.Pods, "pod")
 	}
 	if c.Saved != "" {
 		return fmt.Sprintf("%s; as saved in %s on %s", out, c.Saved, c.TakenAt.UTC().Format("2006-01-02 at 15:04 UTC"))
 	}
 	if c.Cost.Requests > 0 {
-		out += fmt.Sprintf("; read with %s in %.1f s", count(c.Cost.Requests, "request"), max(0.1, float64(c.Cost.Milliseconds)/1000))
+		out += fmt.Sprintf("; read with %s in %.1f s", phrase.Count(c.Cost.Requests, "request"), max(0.1, float64(c.Cost.Milliseconds)/1000))
 	}
 	return out
 }
@@ -53,5 +54,5 @@ func sizes(c *cliv1alpha1.Cluster) string {
 	if c.ControlPlane+c.Workers == 1 {
 		return "1 node"
 	}
-	return fmt.Sprintf("%s, %s", count(c.ControlPlane, "control plane node"), count(c.Workers, "worker"))
+	return fmt.Sprintf("%s, %s", phrase.Count(c.ControlPlane, "control plane node"), phrase.Count(c.Workers, "worker"))
 }

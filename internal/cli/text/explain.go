@@ -6,6 +6,7 @@ import (
 	"time"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // Explain writes why a node is where it is in an upgrade, on one page that ends with what to do.
@@ -47,7 +48,7 @@ func hostSays(h *cliv1alpha1.HostFacts, now time.Time) string {
 		ready = ", NOT READY"
 	}
 	if !h.ReadySince.IsZero() {
-		ready += " for " + span(now.Sub(h.ReadySince))
+		ready += " for " + phrase.Duration(now.Sub(h.ReadySince))
 	}
 	out += ready
 	switch h.Cordon {
@@ -69,7 +70,7 @@ func agentSays(h *cliv1alpha1.HostFacts, now time.Time) string {
 	if h.ReportedAt.IsZero() {
 		return h.Agent
 	}
-	return fmt.Sprintf("%s, told of its host %s ago", h.Agent, span(now.Sub(h.ReportedAt)))
+	return fmt.Sprintf("%s, told of its host %s ago", h.Agent, phrase.Duration(now.Sub(h.ReportedAt)))
 }
 
 // ordered writes what the agent was ordered, and how the node was emptied for it.
@@ -90,7 +91,7 @@ func (w *writer) ordered(e *cliv1alpha1.Explanation, now time.Time) {
 	if d := e.Drain; d != nil {
 		says := strings.ToLower(d.Phase)
 		if d.Remaining > 0 {
-			says += ", " + count(d.Remaining, "pod") + " left"
+			says += ", " + phrase.Count(d.Remaining, "pod") + " left"
 		}
 		says += lasted(d.StartTime, d.CompletionTime, now)
 		w.fact("Drain", says)

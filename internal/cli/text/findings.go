@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // How findings are laid out: where their text begins, and how many objects of one check are shown before the rest is folded.
@@ -71,7 +72,7 @@ func (w *writer) group(g []*cliv1alpha1.Finding, wide bool) {
 		}
 		head = append(head, as(plain, foldMore(g, most)))
 	case len(g) > 1:
-		head = append(head, as(plain, count(len(g), "finding")))
+		head = append(head, as(plain, phrase.Count(len(g), "finding")))
 	default:
 		head = append(head, as(plain, nameOf(first)))
 	}
@@ -119,9 +120,9 @@ func (w *writer) objects(g []*cliv1alpha1.Finding, wide, remedies bool) {
 	switch more := g[len(shown):]; {
 	case len(more) == 0:
 	case len(more) <= objectsShown:
-		w.para(findingIndent, as(plain, "and "+sentence(objectsOf(more))))
+		w.para(findingIndent, as(plain, "and "+phrase.List(objectsOf(more))))
 	default:
-		w.para(findingIndent, as(dim, "and "+number(len(more))+" more like these"))
+		w.para(findingIndent, as(dim, "and "+phrase.Number(len(more))+" more like these"))
 	}
 }
 
@@ -154,7 +155,7 @@ func nameOf(f *cliv1alpha1.Finding) string {
 func foldMore(findings []*cliv1alpha1.Finding, most int) string {
 	all := objectsOf(findings)
 	if rest := len(findings) - most; len(all) > most && rest > 1 {
-		return strings.Join(all[:most], ", ") + ", and " + number(rest) + " more"
+		return strings.Join(all[:most], ", ") + ", and " + phrase.Number(rest) + " more"
 	}
 	return strings.Join(all, ", ")
 }

@@ -6,6 +6,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
@@ -27,7 +28,7 @@ func (w *writer) headline(r *cliv1alpha1.Report) {
 	fact("Takes", as(plain, about(p.Estimate)), as(dim, basis(p.Estimate)))
 	fact("Touches", as(plain, touches(r)))
 	if moved := podsOf(p); moved > 0 {
-		fact("Moves", as(plain, count(moved, "pod")+budgets(p.Pools)))
+		fact("Moves", as(plain, phrase.Count(moved, "pod")+budgets(p.Pools)))
 	}
 	if p.WorkersFrom != "" && p.WorkersFrom != p.From && r.Request.Scope == "All" {
 		fact("Workers", as(plain, p.WorkersFrom+" → "+p.To))
@@ -62,10 +63,10 @@ func subject(r *cliv1alpha1.Report) string {
 func verdict(r *cliv1alpha1.Report) []run {
 	var also []string
 	if n := r.Counts.Warn; n > 0 {
-		also = append(also, count(n, "warning"))
+		also = append(also, phrase.Count(n, "warning"))
 	}
 	if n := r.Counts.Deferred; n > 0 {
-		also = append(also, count(n, "thing")+" still needed")
+		also = append(also, phrase.Count(n, "thing")+" still needed")
 	}
 	out := as(green, "nothing stands in the way")
 	if r.Blocked {
@@ -129,10 +130,10 @@ func touches(r *cliv1alpha1.Report) string {
 	}
 	var parts []string
 	if n := len(controlPlane); n > 0 {
-		parts = append(parts, atOnce(count(n, "control plane node"), n, 1))
+		parts = append(parts, atOnce(phrase.Count(n, "control plane node"), n, 1))
 	}
 	if n := len(workers); n > 0 {
-		parts = append(parts, atOnce(count(n, "worker"), n, window(r.Plan.Pools)))
+		parts = append(parts, atOnce(phrase.Count(n, "worker"), n, window(r.Plan.Pools)))
 	}
 	if len(parts) == 0 {
 		return "no node"
@@ -145,7 +146,7 @@ func atOnce(what string, n, most int) string {
 	if n == 1 {
 		return what
 	}
-	return fmt.Sprintf("%s, %s at a time", what, number(min(n, most)))
+	return fmt.Sprintf("%s, %s at a time", what, phrase.Number(min(n, most)))
 }
 
 // window is how many workers go at once in all pools together, of which there is a most whatever the pools allow.

@@ -8,6 +8,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // History writes a line for each operation.
@@ -25,7 +26,7 @@ func History(h *cliv1alpha1.History, now time.Time, program string) string {
 			end = o.EndedAt
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s/%s\t%s\n", Clean(o.Name), o.CreatedAt.Format("2006-01-02 15:04"), dash(Clean(o.From)), Clean(o.To),
-			Clean(o.Phase), Clock(end.Sub(o.CreatedAt)), number(o.Nodes.Done), number(o.Nodes.Total), Clean(remarks(o)))
+			Clean(o.Phase), Clock(end.Sub(o.CreatedAt)), phrase.Number(o.Nodes.Done), phrase.Number(o.Nodes.Total), Clean(remarks(o)))
 	}
 	w.Flush()
 	lines := strings.Split(b.String(), "\n")
@@ -45,10 +46,10 @@ func remarks(o *cliv1alpha1.PastOperation) string {
 	case refitv1alpha1.ScopeAll:
 	}
 	if len(o.Failed) > 0 {
-		out = append(out, "failed: "+fold(o.Failed, foldedNames))
+		out = append(out, "failed: "+phrase.Fold(o.Failed, phrase.FewNames))
 	}
 	if o.Nodes.Skipped > 0 {
-		out = append(out, number(o.Nodes.Skipped)+" skipped")
+		out = append(out, phrase.Number(o.Nodes.Skipped)+" skipped")
 	}
 	if o.Message != "" {
 		out = append(out, clip(o.Message, mostRemark))

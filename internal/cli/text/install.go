@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // gutter is where the facts of a page about Refit itself begin.
@@ -25,7 +26,7 @@ func Install(i *cliv1alpha1.Install, p Page, program string) string {
 	}
 	w.para(0, as(bold, head))
 	w.blank()
-	w.fact("Objects", fmt.Sprintf("%s: %s", number(len(i.Objects)), actions(i.Objects)))
+	w.fact("Objects", fmt.Sprintf("%s: %s", phrase.Number(len(i.Objects)), actions(i.Objects)))
 	w.fact("Images", i.AgentImage)
 	if i.ControllerImage != "" {
 		w.fact("", i.ControllerImage)
@@ -73,7 +74,7 @@ func actions(objects []cliv1alpha1.Object) string {
 			out = append(out, fmt.Sprintf("%d %s", n, word.says))
 		}
 	}
-	return sentence(out)
+	return phrase.List(out)
 }
 
 func having(objects []cliv1alpha1.Object, action string) (n int) {
@@ -135,7 +136,7 @@ func (w *writer) hosts(name, where string, nodes []cliv1alpha1.HostState, state 
 			away++
 		}
 	}
-	said := fmt.Sprintf("%s %s of %s", where, number(done), count(len(nodes), "node"))
+	said := fmt.Sprintf("%s %s of %s", where, phrase.Number(done), phrase.Count(len(nodes), "node"))
 	if away > 0 {
 		said += fmt.Sprintf("; %d not ready", away)
 	}
@@ -147,7 +148,7 @@ func (w *writer) controller(i *cliv1alpha1.Install) {
 	case i.Standalone:
 		w.fact("Controller", "none: standalone, the controllers run with the command")
 	case i.Controller != nil:
-		w.fact("Controller", fmt.Sprintf("%d of %s", i.Controller.Available, count(i.Controller.Wanted, "replica")))
+		w.fact("Controller", fmt.Sprintf("%d of %s", i.Controller.Available, phrase.Count(i.Controller.Wanted, "replica")))
 	}
 }
 
@@ -179,7 +180,7 @@ func (w *writer) rows(title string, rows []row) {
 	w.section(title)
 	t := &table{rows: rows[:min(len(rows), mostLate)]}
 	if more := len(rows) - mostLate; more > 0 {
-		t.line(2, as(plain, fmt.Sprintf("and %s more", number(more))))
+		t.line(2, as(plain, fmt.Sprintf("and %s more", phrase.Number(more))))
 	}
 	t.write(w)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // LeftAlone says what becomes of an operation whose controllers have ended: nothing more is begun, and what is begun on a host comes to its end.
@@ -23,10 +24,11 @@ func LeftAlone(o *cliv1alpha1.Operation) string {
 			}
 		}
 		if len(names) > 0 {
-			says = append(says, fmt.Sprintf(format, Fold(names)))
+			says = append(says, fmt.Sprintf(format, phrase.Fold(names, phrase.FewNames)))
 		}
 	}
-	add("%s: the work on the host finishes by itself; the node stays cordoned until you go on.", cliv1alpha1.DoesChange, cliv1alpha1.DoesPutBack, cliv1alpha1.DoesSettle)
+	add("%s: the work on the host finishes by itself; the node stays cordoned until you go on.",
+		cliv1alpha1.DoesChange, cliv1alpha1.DoesPutBack, cliv1alpha1.DoesSettle)
 	add("%s: half emptied at most, and stays cordoned until you go on.", cliv1alpha1.DoesBegin, cliv1alpha1.DoesDrain)
 	return strings.Join(says, " ")
 }

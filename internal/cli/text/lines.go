@@ -8,6 +8,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // OperationLines is what has changed since the last time, a line each with the time since the operation was asked for. It is empty where nothing has.
@@ -62,9 +63,9 @@ func (t *changes) stages(last, o *cliv1alpha1.Operation) {
 		}
 		who := ""
 		if names := through(last, o); len(names) > 0 && kindOf(s.Name).Pace.Disrupts() {
-			who = " (" + Fold(names) + ")"
+			who = " (" + phrase.Fold(names, phrase.FewNames) + ")"
 		}
-		t.line("%s: %s of %s%s", stageTitle(&s), number(s.Done), count(s.Total, "node"), who)
+		t.line("%s: %s of %s%s", stageTitle(&s), phrase.Number(s.Done), phrase.Count(s.Total, "node"), who)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // information tells how much else was found, and all of it when it is asked for.
@@ -16,7 +17,7 @@ func (w *writer) information(r *cliv1alpha1.Report, wide bool) {
 		return
 	}
 	w.blank()
-	w.para(0, as(dim, "Not shown: "+count(r.Counts.Info, "finding")+" for information (--wide)."))
+	w.para(0, as(dim, "Not shown: "+phrase.Count(r.Counts.Info, "finding")+" for information (--wide)."))
 }
 
 // mostNeeded is how many characters of what is still needed are shown, unless all is asked for: one line of a hundred checks helps nobody.
@@ -36,7 +37,7 @@ func (w *writer) needed(r *cliv1alpha1.Report, wide bool) {
 			message = clip(message, mostNeeded)
 		}
 		if n := len(g); n > 1 {
-			message += " (and " + number(n-1) + " more like it)"
+			message += " (and " + phrase.Number(n-1) + " more like it)"
 		}
 		w.para(2, as(plain, message))
 		w.remedy(2, g[0].Remedy)

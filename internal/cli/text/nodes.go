@@ -8,6 +8,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
@@ -36,7 +37,7 @@ func (t *table) nodes(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool, wide b
 		if len(nodes) == 0 {
 			continue
 		}
-		says := atOnce(count(len(nodes), "node"), len(nodes), min(pool.MaxUnavailable, refitv1alpha1.MaxActive))
+		says := atOnce(phrase.Count(len(nodes), "node"), len(nodes), min(pool.MaxUnavailable, refitv1alpha1.MaxActive))
 		if moves := movesOf(nodes); moves > 0 {
 			says += "; " + movesPods(moves)
 		}
@@ -83,7 +84,7 @@ func saysOf(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, n *cliv1alpha1.Nod
 
 // folded is many nodes in a few lines: who begins and who ends, in which zones, and what is special about some of them.
 func (t *table) folded(pool *cliv1alpha1.Pool, nodes []cliv1alpha1.Node, indent int) {
-	t.line(indent, as(plain, fold(names(nodes), foldedNames)))
+	t.line(indent, as(plain, phrase.Fold(names(nodes), phrase.FewNames)))
 	if zones := zonesOf(nodes); zones != "" {
 		t.line(indent, as(plain, zones))
 	}
@@ -108,9 +109,9 @@ func zonesOf(nodes []cliv1alpha1.Node) string {
 		if name == "" {
 			name = "no zone"
 		}
-		zones[i] = fmt.Sprintf("%s (%s)", name, number(len(sizes[zone])))
+		zones[i] = fmt.Sprintf("%s (%s)", name, phrase.Number(len(sizes[zone])))
 	}
-	return "zone by zone: " + fold(zones, foldedNames)
+	return "zone by zone: " + phrase.Fold(zones, phrase.FewNames)
 }
 
 // specials says what is so about some of the nodes only, the same thing once.
@@ -120,12 +121,12 @@ func specials(nodes []cliv1alpha1.Node) []string {
 	var out []string
 	for i, reason := range reasons {
 		if i == reasonsShown {
-			out = append(out, "and "+count(len(reasons)-i, "more reason"))
+			out = append(out, "and "+phrase.Count(len(reasons)-i, "more reason"))
 			break
 		}
 		what := strings.Join(who[reason], ", ")
 		if n := len(who[reason]); n > 3 {
-			what = fmt.Sprintf("%s (%s)", count(n, "node"), fold(who[reason], 2))
+			what = fmt.Sprintf("%s (%s)", phrase.Count(n, "node"), phrase.Fold(who[reason], 2))
 		}
 		out = append(out, what+": "+reason)
 	}
@@ -153,7 +154,7 @@ func waits(n int, one string) string {
 	if n == 1 {
 		return "1 " + one + " waits"
 	}
-	return number(n) + " " + one + "s wait"
+	return phrase.Number(n) + " " + one + "s wait"
 }
 
 // tally groups the names of nodes by a value, and lists the values in the order in which they first come.
@@ -171,7 +172,7 @@ func tally(nodes []cliv1alpha1.Node, value func(*cliv1alpha1.Node) string) (valu
 
 // whenStuck says what becomes of a node that cannot be emptied, unless it is the default: to wait.
 func whenStuck(d *cliv1alpha1.Drain) string {
-	after := span(time.Duration(d.TimeoutSeconds) * time.Second)
+	after := phrase.Duration(time.Duration(d.TimeoutSeconds) * time.Second)
 	switch d.OnBlocked {
 	case "Delete":
 		return "what is not evicted after " + after + " is deleted, against its disruption budget"
@@ -199,5 +200,5 @@ func movesPods(n int) string {
 	if n == 1 {
 		return "1 pod moves"
 	}
-	return number(n) + " pods move"
+	return phrase.Number(n) + " pods move"
 }

@@ -7,6 +7,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // How many nodes of a kind a page about an operation names.
@@ -156,7 +157,7 @@ func (w *writer) bar(s *cliv1alpha1.StageProgress, widest, length int) {
 		style = bold
 	}
 	if s.Total > 0 {
-		count = fmt.Sprintf("  %s of %s", number(s.Done), number(s.Total))
+		count = fmt.Sprintf("  %s of %s", phrase.Number(s.Done), phrase.Number(s.Total))
 	}
 	w.paint(as(plain, fmt.Sprintf("  %-*s  ", widest, Clean(stageTitle(s)))))
 	w.paint(as(style, bar(full, length)))
@@ -173,10 +174,10 @@ func (w *writer) failures(o *cliv1alpha1.Operation, most int) {
 	if len(o.Failures) == 0 {
 		return
 	}
-	w.section("Failed", as(plain, fmt.Sprintf("(%s of %s)", number(o.Nodes.Failed), count(o.Nodes.Total, "node"))))
+	w.section("Failed", as(plain, fmt.Sprintf("(%s of %s)", phrase.Number(o.Nodes.Failed), phrase.Count(o.Nodes.Total, "node"))))
 	for i := range o.Failures {
 		if i == most {
-			w.para(2, as(dim, fmt.Sprintf("and %s more", number(o.Nodes.Failed-i))))
+			w.para(2, as(dim, fmt.Sprintf("and %s more", phrase.Number(o.Nodes.Failed-i))))
 			return
 		}
 		f := &o.Failures[i]

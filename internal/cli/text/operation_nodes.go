@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // active writes a line for each node at work, of many only for the first.
@@ -29,7 +30,7 @@ func (w *writer) active(o *cliv1alpha1.Operation, now time.Time, most int) {
 			2+name+2+clock+2, as(style, says))
 	}
 	if more := len(o.Active) - len(shown); more > 0 {
-		w.para(2, as(dim, fmt.Sprintf("and %s more at work", number(more))))
+		w.para(2, as(dim, fmt.Sprintf("and %s more at work", phrase.Number(more))))
 	}
 }
 
@@ -64,7 +65,7 @@ func plainly(n *cliv1alpha1.NodeProgress) string {
 		if n.Remaining == 0 {
 			return "draining"
 		}
-		return "draining, " + count(n.Remaining, "pod") + " left"
+		return "draining, " + phrase.Count(n.Remaining, "pod") + " left"
 	case cliv1alpha1.DoesChange:
 		return "upgrading" + colon(n.Step)
 	case cliv1alpha1.DoesPutBack:

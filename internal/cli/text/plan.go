@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // Plan writes the page of `refit plan`.
@@ -45,7 +46,7 @@ func (w *writer) leftOut(p *cliv1alpha1.Plan, wide bool) {
 	if len(p.LeftOut) == 0 {
 		return
 	}
-	most := foldedNames
+	most := phrase.FewNames
 	if wide {
 		most = len(p.LeftOut)
 	}
@@ -60,6 +61,6 @@ func (w *writer) leftOut(p *cliv1alpha1.Plan, wide bool) {
 	}
 	for _, reason := range reasons {
 		names := nodes[reason]
-		w.hang("  -", dim, 4, as(plain, count(len(names), "node")+", "+fold(names, most)+":"), as(dim, reason))
+		w.hang("  -", dim, 4, as(plain, phrase.Count(len(names), "node")+", "+phrase.Fold(names, most)+":"), as(dim, reason))
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // Release writes what is in a ClusterRelease.
@@ -52,7 +53,7 @@ func brings(p refitv1alpha1.ReleasePayload) string {
 			out = append(out, v.name+" "+v.version)
 		}
 	}
-	return sentence(out)
+	return phrase.List(out)
 }
 
 func writeFiles(b *strings.Builder, files []refitv1alpha1.ReleaseFile) {
@@ -104,7 +105,7 @@ func writeTotals(b *strings.Builder, p refitv1alpha1.ReleasePayload) {
 			add(*i.Archive)
 		}
 	}
-	fmt.Fprintf(b, "\n%s, %s, %s in all\n", count(len(p.Files), "file"), count(len(p.Images), "image"), size(bytes))
+	fmt.Fprintf(b, "\n%s, %s, %s in all\n", phrase.Count(len(p.Files), "file"), phrase.Count(len(p.Images), "image"), size(bytes))
 }
 
 func writeCompared(b *strings.Builder, c *cliv1alpha1.Compared) {
@@ -112,7 +113,7 @@ func writeCompared(b *strings.Builder, c *cliv1alpha1.Compared) {
 		return
 	}
 	if len(c.Wrong) == 0 {
-		fmt.Fprintf(b, "%s compared, each as it was signed\n", count(c.Files, "file"))
+		fmt.Fprintf(b, "%s compared, each as it was signed\n", phrase.Count(c.Files, "file"))
 		return
 	}
 	fmt.Fprintf(b, "\nNot as signed\n")

@@ -6,12 +6,14 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/artifact/create"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // ReleaseMade tells what a ClusterRelease was made of, and what was left.
 func ReleaseMade(r *create.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Kubernetes %s: %s, %s", Clean(r.Payload.Kubernetes), count(len(r.Payload.Files), "file"), count(len(r.Payload.Images), "image"))
+	fmt.Fprintf(&b, "Kubernetes %s: %s, %s",
+		Clean(r.Payload.Kubernetes), phrase.Count(len(r.Payload.Files), "file"), phrase.Count(len(r.Payload.Images), "image"))
 	if with := brings(r.Payload); with != "" {
 		fmt.Fprintf(&b, "; with %s", Clean(with))
 	}
@@ -21,7 +23,7 @@ func ReleaseMade(r *create.Result) string {
 		if s.Count > 1 {
 			such = "such as "
 		}
-		fmt.Fprintf(&b, "Left %s: %s (%s%s)\n", count(s.Count, "file"), Clean(s.Why), such, Clean(s.First))
+		fmt.Fprintf(&b, "Left %s: %s (%s%s)\n", phrase.Count(s.Count, "file"), Clean(s.Why), such, Clean(s.First))
 	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "Warning: %s\n", Clean(warning))

@@ -7,15 +7,12 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// How stages fold: one with more nodes than nodesShown shows its pools instead, and a list of names with more than foldedNames shows its first
-// ones and its last.
-const (
-	nodesShown  = 12
-	foldedNames = 6
-)
+// nodesShown is the largest stage whose nodes are listed. A larger one shows its pools instead.
+const nodesShown = 12
 
 // How far the parts of a stage are indented.
 const (
@@ -27,7 +24,7 @@ const (
 // stages writes what will happen. What was said of an earlier stage is not said again.
 func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 	shown := worthShowing(p.Stages)
-	w.section("What will happen", as(plain, fmt.Sprintf("(%s, %s)", count(len(shown), "stage"), about(p.Estimate))))
+	w.section("What will happen", as(plain, fmt.Sprintf("(%s, %s)", phrase.Count(len(shown), "stage"), about(p.Estimate))))
 	t := &table{}
 	said := map[string]int{} // by what was said, in which stage
 	anyFolded := false
@@ -47,7 +44,7 @@ func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 		}
 		order := stage.Name + orderOf(stage.Nodes)
 		if earlier := said[order]; earlier > 0 && !wide {
-			t.line(nodeIndent, as(plain, fmt.Sprintf("%s, as in stage %d", fold(names(stage.Nodes), nodesShown), earlier)))
+			t.line(nodeIndent, as(plain, fmt.Sprintf("%s, as in stage %d", phrase.Fold(names(stage.Nodes), nodesShown), earlier)))
 			continue
 		}
 		said[order] = i + 1
@@ -78,13 +75,13 @@ func scale(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool) string {
 	if n == 0 {
 		return ""
 	}
-	out := count(n, "node")
+	out := phrase.Count(n, "node")
 	switch kindOf(stage.Name).Pace {
 	case plan.PaceOneAtATime:
 		return atOnce(out, n, 1) + drained(stage.Nodes)
 	case plan.PacePoolWindows:
 		if len(pools) > 1 {
-			out += " in " + count(len(pools), "pool")
+			out += " in " + phrase.Count(len(pools), "pool")
 		}
 		return atOnce(out, n, window(pools)) + drained(stage.Nodes)
 	case plan.PaceFewAtATime, plan.PaceNone:
@@ -108,7 +105,7 @@ func drained(nodes []cliv1alpha1.Node) string {
 	case n == len(nodes):
 		return ", each drained first"
 	case n > 0:
-		return ", " + number(n) + " of them drained first"
+		return ", " + phrase.Number(n) + " of them drained first"
 	case len(nodes) == 1:
 		return ", not drained"
 	}

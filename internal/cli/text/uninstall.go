@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 // tense is how a page speaks of what was done, or would be.
@@ -34,18 +35,18 @@ func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
 	if u.Done {
 		tense = was
 	}
-	w.fact("Objects", number(having(u.Objects, cliv1alpha1.ActionRemoved))+" "+tense.removed)
+	w.fact("Objects", phrase.Number(having(u.Objects, cliv1alpha1.ActionRemoved))+" "+tense.removed)
 	var content []string
 	for _, kind := range slices.Sorted(maps.Keys(u.Content)) {
 		if n := u.Content[kind]; n > 0 {
-			content = append(content, count(n, strings.TrimSuffix(kind, "s")))
+			content = append(content, phrase.Count(n, strings.TrimSuffix(kind, "s")))
 		}
 	}
 	if len(content) > 0 {
-		w.fact("With them", sentence(content))
+		w.fact("With them", phrase.List(content))
 	}
 	if len(u.Cordoned) > 0 {
-		w.fact("Cordons", tense.lifted+" on "+fold(u.Cordoned, 8))
+		w.fact("Cordons", tense.lifted+" on "+phrase.Fold(u.Cordoned, 8))
 	}
 	w.hosts("Agents", tense.removed+" from", u.Nodes, tense.counts)
 	w.leftovers(u)

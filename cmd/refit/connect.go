@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-dev/refit/internal/cli/connect"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/source"
+	"github.com/refit-dev/refit/internal/upgrade/request"
+)
+
+func addKubeconfigFlags(cmd *cobra.Command, k *connect.Kubeconfig) {
+	flags := cmd.Flags()
+	flags.StringVar(&k.Path, "kubeconfig", "", "the kubeconfig file (default $KUBECONFIG, then ~/.kube/config)")
+	flags.StringVar(&k.Context, "context", "", "the context of the kubeconfig (default its current one)")
+	flags.StringVar(&k.As, "as", "", "the user to act as")
+	mustComplete(cmd, "context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return k.Contexts(), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+func addSourceFlags(cmd *cobra.Command, s *source.Source) {
+	addKubeconfigFlags(cmd, &s.Kubeconfig)
+	cmd.Flags().DurationVar(&s.Timeout, "timeout", source.DefaultTimeout, "how long reading the cluster may take")
+	cmd.Flags().BoolVarP(&s.Verbose, "verbose", "v", false, "tell on stderr what is being read, even where it is no terminal")
+}
+
+// operationArgument accepts the name of an operation, or none.
+func operationArgument(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return exit.Usagef("%q is one argument too many: give the name of one operation", args[1])
+	}
+	return nil
+}
+
+func firstOf(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// completeOperations completes the names of operations in a shell.
+func (a *app) completeOperations(k *connect.Kubeconfig) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), 3*time.Second)
+		defer cancel()
+		c, err := a.connect(ctx, k)
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		all, _ := c.List(ctx) // without a list there is nothing to complete
+		return request.Names(all), cobra.ShellCompDirectiveNoFileComp
+	}
+}

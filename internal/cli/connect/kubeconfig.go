@@ -1,0 +1,74 @@
+package connect
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Kubeconfig selects a cluster and a user. Empty fields mean the same as with kubectl.
+type Kubeconfig struct {
+	Path    string
+	Context string
+	As      string // the user to impersonate
+}
+
+func (k *Kubeconfig) loader() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = k.Path
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: k.Context}
+	overrides.AuthInfo.Impersonate = k.As
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+}
+
+// Contexts returns the names of the contexts in the kubeconfig.
+func (k *Kubeconfig) Contexts() []string {
+	raw, err := k.loader().RawConfig()
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for name := range raw.Contexts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Load returns the connection to the cluster and the name of the context, which is what users call
+// the cluster.
+func (k *Kubeconfig) Load() (*rest.Config, string, error) {
+	loader := k.loader()
+	raw, err := loader.RawConfig()
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, "", fmt.Errorf("there is no kubeconfig %s", cmp.Or(k.Path, "where KUBECONFIG says"))
+	case err != nil:
+		return nil, "", fmt.Errorf("the kubeconfig cannot be read: %w", err)
+	}
+	name := cmp.Or(k.Context, raw.CurrentContext)
+	if _, known := raw.Contexts[name]; name != "" && !known {
+		return nil, "", fmt.Errorf("the kubeconfig has no context %q; it has %s", name, orNone(k.Contexts()))
+	}
+	config, err := loader.ClientConfig()
+	switch {
+	case clientcmd.IsEmptyConfig(err) || (err == nil && config.Host == ""):
+		return nil, "", errors.New("no cluster to speak to: say which with --kubeconfig or KUBECONFIG, or read a saved Snapshot with --from")
+	case err != nil:
+		return nil, "", fmt.Errorf("the kubeconfig cannot be used: %w", err)
+	}
+	return config, cmp.Or(name, config.Host), nil
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,71 @@
+// Package exit has the exit codes of the CLI and the errors that select them.
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// The exit codes. Scripts rely on them; the help of the root command lists them.
+const (
+	Done        = 0
+	Failed      = 1
+	Usage       = 2   // invalid input: a flag, a manifest, a version that cannot be reached
+	Blocked     = 3   // a preflight finding blocks
+	NotYet      = 4   // still in progress, or timed out
+	Interrupted = 130 // Ctrl-C, as shells count it
+)
+
+// ErrBlocked ends a command whose result, already printed, has a blocking finding.
+var ErrBlocked = errors.New("blocked by preflight")
+
+// UsageError is invalid input.
+type UsageError struct{ Err error }
+
+func (e UsageError) Error() string { return e.Err.Error() }
+
+func (e UsageError) Unwrap() error { return e.Err }
+
+// Usagef returns a UsageError.
+func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// TimeoutError is returned by what takes longer than allowed.
+type TimeoutError struct{ Err error }
+
+func (e TimeoutError) Error() string { return e.Err.Error() }
+
+func (e TimeoutError) Unwrap() error { return e.Err }
+
+// LeftError ends a command that the user interrupted while what it follows continues. It has what
+// the user should know.
+type LeftError struct{ Err error }
+
+func (e LeftError) Error() string { return e.Err.Error() }
+
+func (e LeftError) Unwrap() error { return e.Err }
+
+// IsLeft is true for a LeftError.
+func IsLeft(err error) bool {
+	_, ok := errors.AsType[LeftError](err)
+	return ok
+}
+
+// Code is the exit code for the error of a command. Only a signal ends the context of a command.
+func Code(ctx context.Context, err error) int {
+	switch {
+	case err == nil:
+		return Done
+	case errors.Is(err, ErrBlocked):
+		return Blocked
+	case IsLeft(err), ctx.Err() != nil:
+		return Interrupted
+	}
+	if _, ok := errors.AsType[UsageError](err); ok {
+		return Usage
+	}
+	if _, ok := errors.AsType[TimeoutError](err); ok {
+		return NotYet
+	}
+	return Failed
+}

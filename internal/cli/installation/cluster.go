@@ -1,0 +1,29 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/engine/install"
+)
+
+// Cluster is a cluster that Refit is installed into or removed from: *install.Cluster.
+type Cluster interface {
+	Existing(ctx context.Context) (install.Existing, error)
+	Apply(ctx context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, told install.Told) ([]install.Change, error)
+	Follow(ctx context.Context, objects []*unstructured.Unstructured, told install.Told) (install.Progress, error)
+	Survey(ctx context.Context, o install.Options) (install.Survey, error)
+	Remove(ctx context.Context, o install.Options, told install.Told) (install.Removal, error)
+}
+
+// late makes an error that a deadline caused a timeout.
+func late(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return exit.TimeoutError{Err: fmt.Errorf("%w: give it more with --timeout; the same command goes on", err)}
+	}
+	return err
+}

@@ -1,0 +1,92 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/engine/install"
+)
+
+// Installer installs Refit.
+type Installer struct {
+	Choice
+
+	DryRun  bool
+	Timeout time.Duration
+	Log     io.Writer // progress for the user
+	// Changing is called before the cluster is changed.
+	Changing func()
+}
+
+// Render returns the objects of an installation, without a cluster.
+func (i *Installer) Render() ([]*unstructured.Unstructured, error) {
+	_, objects, err := i.render(install.Existing{})
+	return objects, err
+}
+
+func (i *Installer) render(existing install.Existing) (install.Options, []*unstructured.Unstructured, error) {
+	options, err := i.options(existing)
+	if err != nil {
+		return options, nil, err
+	}
+	objects, err := install.Render(options)
+	if errors.Is(err, install.ErrNoKeys) {
+		err = exit.Usagef("%w: give its public key with --release-key", err)
+	}
+	return options, objects, err
+}
+
+// Install installs Refit and waits until it runs. With a result there may be an error, too: that not
+// everything runs yet.
+func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (*cliv1alpha1.Install, error) {
+	ctx, cancel := context.WithTimeout(ctx, i.Timeout)
+	defer cancel()
+	existing, err := cluster.Existing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	options, objects, err := i.render(existing)
+	if err != nil {
+		return nil, err
+	}
+	result := installOf(name, i.DryRun, existing, options)
+	report := &reporter{out: i.Log, done: "placed"}
+	if i.DryRun {
+		report.line(fmt.Sprintf("Asking %s what would become of %d objects", name, len(objects)))
+	} else {
+		i.Changing()
+		report.line(fmt.Sprintf("Applying %d objects to %s", len(objects), name))
+	}
+	changes, err := cluster.Apply(ctx, objects, options.Version, i.DryRun, install.Told{})
+	if err != nil {
+		return nil, late(ctx, err)
+	}
+	result.Objects = objectsOf(changes)
+	if i.DryRun {
+		return result, nil
+	}
+	report.line("Waiting for the nodes")
+	return i.follow(ctx, cluster, objects, report, result)
+}
+
+// follow waits until everything runs.
+func (i *Installer) follow(
+	ctx context.Context, cluster Cluster, objects []*unstructured.Unstructured, report *reporter, result *cliv1alpha1.Install,
+) (*cliv1alpha1.Install, error) {
+	progress, err := cluster.Follow(ctx, objects, report.callbacks())
+	if err != nil && !errors.Is(err, install.ErrNotDone) {
+		return nil, late(ctx, err)
+	}
+	result.Nodes, result.Controller, result.Complete = hostsOf(progress.Nodes), controllerOf(progress.Controller), err == nil
+	if err != nil {
+		err = exit.TimeoutError{Err: fmt.Errorf("not everything runs after %s: give it more with --timeout, or mend what fails", i.Timeout)}
+	}
+	return result, err
+}

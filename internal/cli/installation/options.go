@@ -1,0 +1,97 @@
+package installation
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/install"
+)
+
+// DefaultRepository is the repository of Refit's images.
+const DefaultRepository = "ghcr.io/refit-dev"
+
+// Choice is what the user chose. Everything else stays as it is in the cluster, or is the default.
+type Choice struct {
+	KeyFiles, Sources []string
+	Repository        string
+	Standalone        bool
+
+	Version   string // of Refit
+	Manifests fs.FS
+
+	keys map[string]string // read from KeyFiles
+}
+
+var (
+	repositoryName = regexp.MustCompile(`^[a-z0-9][a-z0-9._:/-]*[a-z0-9]$`)
+	tagName        = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+)
+
+// Read validates the choice and reads the keys, before there is a connection to a cluster.
+func (c *Choice) Read() error {
+	if c.Repository != "" && !repositoryName.MatchString(c.Repository) {
+		return exit.Usagef("--image-repository: %q is no repository such as registry.example/refit", c.Repository)
+	}
+	for _, source := range c.Sources {
+		if err := checkSource(source); err != nil {
+			return exit.Usagef("--source: %w", err)
+		}
+	}
+	for _, path := range c.KeyFiles {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("the key cannot be read: %w", err)
+		}
+		key, err := artifact.ParsePublic(raw)
+		if err != nil {
+			return fmt.Errorf("%s is no public key: %w", path, err)
+		}
+		if c.keys == nil {
+			c.keys = map[string]string{}
+		}
+		c.keys[strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(key.ID)+".pem"] = string(raw)
+	}
+	return nil
+}
+
+// checkSource rejects a source that no agent could use.
+func checkSource(source string) error {
+	if _, err := artifact.ParseSource(source); err != nil {
+		return err
+	}
+	path := strings.TrimPrefix(source, "oci:")
+	for _, hidden := range []string{"/home", "/root", "/tmp"} {
+		if path == hidden || strings.HasPrefix(path, hidden+string(filepath.Separator)) {
+			return fmt.Errorf("the agent's service does not see what is below %s: choose another folder than %s", hidden, path)
+		}
+	}
+	return nil
+}
+
+// options returns everything that is installed.
+func (c *Choice) options(existing install.Existing) (install.Options, error) {
+	if !tagName.MatchString(c.Version) {
+		return install.Options{}, fmt.Errorf("%q is no tag of an image: build Refit with a version", c.Version)
+	}
+	repository := cmp.Or(c.Repository, existing.Repository, DefaultRepository)
+	o := install.Options{
+		Manifests: c.Manifests, Version: c.Version, Standalone: c.Standalone, Keys: existing.Keys, Settings: existing.Settings,
+		Agent: repository + "/refit-agent:" + c.Version, Controller: repository + "/refit-controller:" + c.Version,
+	}
+	if c.keys != nil {
+		o.Keys = c.keys
+	}
+	if len(c.Sources) == 0 {
+		return o, nil
+	}
+	var err error
+	o.Settings, err = install.WithSources(existing.Settings, c.Sources)
+	return o, err
+}

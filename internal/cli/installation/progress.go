@@ -1,0 +1,62 @@
+package installation
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/engine/install"
+)
+
+// reporter writes a line for each node's progress while the user waits. Of many nodes it reports the
+// number that are done now and then, and every failure.
+type reporter struct {
+	out  io.Writer
+	done string // the word for a node that is done
+	last int    // twentieths of many nodes that were reported
+}
+
+// manyNodes is the number of nodes above which there is no line for each.
+const manyNodes = 50
+
+func (t *reporter) callbacks() install.Told {
+	return install.Told{Doing: t.step, Node: t.node, Pod: t.pod}
+}
+
+func (t *reporter) line(what string) { fmt.Fprintln(t.out, text.Clean(what)) }
+
+// step writes a step, which is in lower case, as a sentence.
+func (t *reporter) step(what string) {
+	if what != "" && what[0] >= 'a' && what[0] <= 'z' {
+		what = string(what[0]-'a'+'A') + what[1:]
+	}
+	t.line(what)
+}
+
+func (t *reporter) node(n install.NodeProgress, done, of int) {
+	line := fmt.Sprintf("  %s: %s", n.Node, text.State(string(n.State), t.done))
+	if n.Why != "" {
+		line += ": " + n.Why
+	}
+	switch many := of > manyNodes; {
+	case n.State == install.Done && many:
+		if twentieth := done * 20 / of; twentieth > t.last {
+			t.last = twentieth
+			t.line(fmt.Sprintf("  %d of %d %s", done, of, t.done))
+		}
+		return
+	case n.State == install.Done:
+		line += fmt.Sprintf(" (%d of %d)", done, of)
+	case many && n.State != install.Failing:
+		return
+	}
+	t.line(line)
+}
+
+func (t *reporter) pod(p install.PodProgress) {
+	line := fmt.Sprintf("  %s: %s", p.Pod, text.State(string(p.State), "running"))
+	if p.Why != "" {
+		line += ": " + p.Why
+	}
+	t.line(line)
+}

@@ -1,0 +1,117 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+)
+
+// KeyName is the name of a private key's file in a directory.
+const KeyName = "refit-release.key"
+
+// NewKeyPair writes a new key pair to a directory, or to a file and one beside it. The public key is
+// written last: without it, the private key is of no use.
+func NewKeyPair(out string) (cliv1alpha1.ReleaseKey, error) {
+	if info, err := os.Stat(out); (err == nil && info.IsDir()) || filepath.Ext(out) == "" {
+		if err := os.MkdirAll(out, 0o700); err != nil {
+			return cliv1alpha1.ReleaseKey{}, fmt.Errorf("make the directory: %w", err)
+		}
+		out = filepath.Join(out, KeyName)
+	}
+	if filepath.Ext(out) == ".pem" {
+		return cliv1alpha1.ReleaseKey{}, exit.Usagef("--out: .pem is for the public key, which is written beside the private one: name that .key")
+	}
+	key := artifact.NewKey()
+	public := artifact.PublicOf(key)
+	result := cliv1alpha1.NewReleaseKey(out, strings.TrimSuffix(out, filepath.Ext(out))+".pem", public.ID)
+	privateText, err := artifact.MarshalPrivate(key)
+	if err != nil {
+		return result, err
+	}
+	publicText, err := artifact.MarshalPublic(public.Key)
+	if err != nil {
+		return result, err
+	}
+	if _, err := os.Lstat(result.PublicKey); !errors.Is(err, fs.ErrNotExist) {
+		return result, fmt.Errorf("%s is there already: name another place", result.PublicKey)
+	}
+	if err := writeNew(result.PrivateKey, privateText, 0o600); err != nil {
+		return result, err
+	}
+	return result, writeNew(result.PublicKey, publicText, 0o644)
+}
+
+// writeNew writes a file that must not exist yet.
+func writeNew(path string, content []byte, mode fs.FileMode) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already: name another place", path)
+	}
+	if err != nil {
+		return fmt.Errorf("write the key: %w", err)
+	}
+	_, err = file.Write(content)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("write the key: %w", err)
+	}
+	return nil
+}
+
+// readPrivateKey reads a private key. It rejects a file that others can read.
+func readPrivateKey(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("the key cannot be read: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("others can read the key %s: take that from them (chmod 600), and consider who may have it", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the key cannot be read: %w", err)
+	}
+	key, err := artifact.ParsePrivate(raw)
+	if err != nil {
+		hint := ""
+		if strings.HasSuffix(path, ".pem") {
+			hint = ": it is the .key file that signs"
+		}
+		return nil, fmt.Errorf("%s is no private key: %w%s", path, err, hint)
+	}
+	if len(key) == 0 {
+		return nil, errors.New("the key is empty")
+	}
+	return key, nil
+}
+
+// ReadPublicKeys reads public keys, each a file or a directory of them.
+func ReadPublicKeys(paths []string) ([]artifact.PublicKey, error) {
+	var out []artifact.PublicKey
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			keys, err := artifact.LoadKeys(path)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, keys...)
+			continue
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("the key cannot be read: %w", err)
+		}
+		key, err := artifact.ParsePublic(raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s is no public key: %w", path, err)
+		}
+		out = append(out, key)
+	}
+	return out, nil
+}

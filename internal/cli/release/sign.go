@@ -1,0 +1,40 @@
+package release
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+)
+
+// Sign signs the payload in a file of this name and returns the ClusterRelease object.
+func Sign(file string, raw []byte, keyFile, name string) (*cliv1alpha1.ReleaseManifest, error) {
+	payload, err := artifact.ParsePayload(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be signed: %w", file, err)
+	}
+	if name == "" {
+		name = "kubernetes-" + payload.Kubernetes
+	}
+	if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 || len(name) > validation.DNS1123LabelMaxLength {
+		return nil, exit.Usagef("--name: %q is no name of at most 63 small letters, digits, dots and dashes", name)
+	}
+	key, err := readPrivateKey(keyFile)
+	if err != nil {
+		return nil, err
+	}
+	compact, err := json.Marshal(payload)
+	if err != nil {
+		return nil, fmt.Errorf("write the ClusterRelease: %w", err)
+	}
+	envelope, err := artifact.Sign(compact, key)
+	if err != nil {
+		return nil, err
+	}
+	return cliv1alpha1.NewReleaseManifest(name, refitv1alpha1.ClusterReleaseSpec{Kubernetes: payload.Kubernetes, Envelope: envelope}), nil
+}

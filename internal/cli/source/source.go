@@ -1,0 +1,129 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/refit-dev/refit/internal/cli/connect"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/terminal"
+	"github.com/refit-dev/refit/internal/engine/observe"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// DefaultTimeout is how long reading a cluster may take by default.
+const DefaultTimeout = 5 * time.Minute
+
+// Source is where a Snapshot comes from.
+type Source struct {
+	connect.Kubeconfig
+
+	File    string // a saved Snapshot; empty: the cluster
+	Timeout time.Duration
+	Verbose bool
+}
+
+// Reader reads Sources.
+type Reader struct {
+	*terminal.Streams
+
+	Program string // what the user types to run the CLI
+	// Observe takes the Snapshot of a cluster, and reports the part that it is reading.
+	Observe func(ctx context.Context, config *rest.Config, part func(string)) (*cluster.Snapshot, error)
+}
+
+// Observation is a Snapshot and its origin.
+type Observation struct {
+	Cluster  string // as the user calls it
+	Saved    string // the file that it was read from, empty for a live cluster
+	Snapshot *cluster.Snapshot
+}
+
+// Read returns the Snapshot of a source.
+func (r *Reader) Read(ctx context.Context, s *Source) (*Observation, error) {
+	if s.Timeout <= 0 {
+		return nil, exit.Usagef("--timeout: %s is no time to read a cluster in", s.Timeout)
+	}
+	var got *Observation
+	var err error
+	if s.File != "" {
+		got, err = r.ReadFile(s.File)
+	} else {
+		got, err = r.readCluster(ctx, s)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(got.Snapshot.Nodes) == 0:
+		return nil, fmt.Errorf("%s has no nodes: there is nothing to upgrade", cmp.Or(got.Saved, got.Cluster))
+	}
+	return got, nil
+}
+
+// ReadFile returns a saved Snapshot.
+func (r *Reader) ReadFile(path string) (*Observation, error) {
+	in, name := r.In, "stdin"
+	if path != terminal.Stdio {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("the saved Snapshot cannot be read: %w", err)
+		}
+		defer file.Close()
+		in, name = file, filepath.Base(path)
+	}
+	snapshot, err := cluster.Decode(in)
+	switch {
+	case errors.Is(err, cluster.ErrNewerFormat):
+		return nil, fmt.Errorf("%s: %w: use that version of Refit, or take the Snapshot anew", name, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w (`%s snapshot` writes one)", name, err, r.Program)
+	}
+	return &Observation{Cluster: savedName(snapshot, name), Saved: name, Snapshot: snapshot}, nil
+}
+
+// savedName is the name of a cluster that was read from a file. kubeadm names every cluster
+// "kubernetes" that was given no name.
+func savedName(s *cluster.Snapshot, file string) string {
+	if s.Kubeadm != nil && s.Kubeadm.ClusterName != "" && s.Kubeadm.ClusterName != "kubernetes" {
+		return s.Kubeadm.ClusterName
+	}
+	return cmp.Or(s.Endpoint.Address, file)
+}
+
+func (r *Reader) readCluster(ctx context.Context, s *Source) (*Observation, error) {
+	config, name, err := s.Load()
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	reading := r.NewReading(name, s.Verbose)
+	defer reading.End()
+	reading.Part("asking " + config.Host)
+	var snapshot *cluster.Snapshot
+	if _, err = connect.Reach(limited, config); err == nil {
+		if snapshot, err = r.Observe(limited, config, reading.Part); err != nil {
+			err = fmt.Errorf("%s cannot be read: %w", name, err)
+		}
+	}
+	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
+		return nil, exit.TimeoutError{Err: fmt.Errorf("%s was not read within %s (last: %s): give it more with --timeout", name, s.Timeout, reading.Last())}
+	}
+	return &Observation{Cluster: name, Snapshot: snapshot}, err
+}
+
+// Observe takes the Snapshot of a cluster with the permissions of the user.
+func Observe(ctx context.Context, config *rest.Config, part func(string)) (*cluster.Snapshot, error) {
+	observer, err := observe.New(config, observe.Options{Progress: part})
+	if err != nil {
+		return nil, err
+	}
+	return observer.Snapshot(ctx, "")
+}

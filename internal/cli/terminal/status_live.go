@@ -1,0 +1,34 @@
+package terminal
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/text"
+)
+
+// liveStatus draws each frame over the one before, at the position of the cursor. The last one
+// remains.
+type liveStatus struct {
+	*Streams
+	terminal *os.File
+	last     string
+	lines    int // of the last frame
+}
+
+func (t *liveStatus) write(o *cliv1alpha1.Operation, now time.Time) error {
+	columns, rows := sizeOf(t.terminal)
+	frame := text.Frame(o, text.Page{Width: columns, Color: t.colors(t.Out)}, rows, now)
+	if frame == t.last {
+		return nil
+	}
+	back := ""
+	if t.lines > 0 {
+		back = fmt.Sprintf("\x1b[%dA\r\x1b[J", t.lines) // to its first line, and erase below
+	}
+	t.last, t.lines = frame, strings.Count(frame, "\n")
+	return t.Print([]byte(back + frame))
+}

@@ -1,0 +1,81 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/refit-dev/refit/internal/cli/text"
+)
+
+// Streams are the streams of a process and its environment.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Getenv   func(string) string
+	Now      func() time.Time
+}
+
+// Stdio is the name of a file that means standard input or output.
+const Stdio = "-"
+
+// ReadFile reads a file, or standard input.
+func (s *Streams) ReadFile(name string) ([]byte, error) {
+	if name == Stdio {
+		return io.ReadAll(s.In)
+	}
+	return os.ReadFile(name)
+}
+
+// Print writes a result to standard output.
+func (s *Streams) Print(result []byte) error {
+	if _, err := s.Out.Write(result); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// Page is how text is laid out on standard output.
+func (s *Streams) Page(wide bool) text.Page {
+	columns, _ := s.columns(s.Out)
+	return text.Page{Width: columns, Color: s.colors(s.Out), Wide: wide}
+}
+
+// columns returns the width of the terminal that a writer leads to, and whether it is one. A dumb
+// terminal can neither move its cursor nor show colors, so it counts as a file.
+func (s *Streams) columns(w io.Writer) (columns int, terminal bool) {
+	file, ok := w.(*os.File)
+	if !ok || s.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
+		return 0, false
+	}
+	columns, _ = sizeOf(file)
+	return columns, true
+}
+
+// defaultRows is the height of a terminal that does not report its size, such as a serial console.
+const defaultRows = 24
+
+func sizeOf(terminal *os.File) (columns, rows int) {
+	columns, rows, err := term.GetSize(int(terminal.Fd()))
+	if err != nil || columns <= 0 || rows <= 0 {
+		return text.DefaultWidth, defaultRows
+	}
+	return columns, rows
+}
+
+// colors is true for a terminal, unless its user wants no colors (no-color.org).
+func (s *Streams) colors(w io.Writer) bool {
+	_, terminal := s.columns(w)
+	return terminal && s.Getenv("NO_COLOR") == ""
+}
+
+// NameOf is the name of a file for messages.
+func NameOf(path string) string {
+	if path == Stdio {
+		return "stdin"
+	}
+	return path
+}

@@ -1,0 +1,28 @@
+package text
+
+import (
+	"time"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
+)
+
+// about is an estimate, no more exact than it is known.
+func about(e cliv1alpha1.Estimate) string {
+	if e.Seconds <= 0 {
+		return "no time"
+	}
+	return "about " + duration(e)
+}
+
+// roughly is an estimate for a column of them.
+func roughly(e cliv1alpha1.Estimate) string {
+	if e.Seconds <= 0 {
+		return ""
+	}
+	return "~" + duration(e)
+}
+
+func duration(e cliv1alpha1.Estimate) string {
+	return phrase.Duration(time.Duration(e.Seconds) * time.Second)
+}

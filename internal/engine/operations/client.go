@@ -1,0 +1,48 @@
+package operations
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Scheme has the kinds that this package reads and writes.
+func Scheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{refitv1alpha1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+}
+
+// NewClient returns a client without API discovery: during an upgrade of the control plane, every
+// request less is one less that can fail.
+func NewClient(config *rest.Config) (client.WithWatch, error) {
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, err
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for kind, scope := range map[schema.GroupVersionKind]meta.RESTScope{
+		refitv1alpha1.GroupVersion.WithKind("ClusterUpgrade"): meta.RESTScopeRoot,
+		refitv1alpha1.GroupVersion.WithKind("NodeUpgrade"):    meta.RESTScopeRoot,
+		refitv1alpha1.GroupVersion.WithKind("NodeReport"):     meta.RESTScopeRoot,
+		corev1.SchemeGroupVersion.WithKind("Node"):            meta.RESTScopeRoot,
+		appsv1.SchemeGroupVersion.WithKind("Deployment"):      meta.RESTScopeNamespace,
+		coordinationv1.SchemeGroupVersion.WithKind("Lease"):   meta.RESTScopeNamespace,
+	} {
+		mapper.Add(kind, scope)
+	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // API priority and fairness limits the rate
+	return client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
+}

@@ -1,0 +1,104 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
+)
+
+// Cluster is a cluster whose operations are started, changed and followed.
+type Cluster struct {
+	Client client.WithWatch
+
+	Name    string // as the user calls it
+	Program string // what the user types to run the CLI, for remedies
+	Now     func() time.Time
+	// Controller is the namespace and name of the controllers' Deployment and Lease.
+	Controller client.ObjectKey
+}
+
+// The page sizes of lists. A ClusterUpgrade may have 128 KiB, and those that ended are kept.
+const (
+	operationsPerPage = 50
+	ordersPerPage     = 500
+)
+
+// List returns all operations, the oldest first.
+func (c *Cluster) List(ctx context.Context) ([]refitv1alpha1.ClusterUpgrade, error) {
+	var out []refitv1alpha1.ClusterUpgrade
+	for token, more := "", true; more; more = token != "" {
+		var page refitv1alpha1.ClusterUpgradeList
+		if err := c.Client.List(ctx, &page, client.Limit(operationsPerPage), client.Continue(token)); err != nil {
+			return nil, c.unreadable("the operations", err)
+		}
+		out, token = append(out, page.Items...), page.Continue
+	}
+	slices.SortFunc(out, func(a, b refitv1alpha1.ClusterUpgrade) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+// Progress reads the progress of an operation.
+func (c *Cluster) Progress(ctx context.Context, u *refitv1alpha1.ClusterUpgrade) (*cliv1alpha1.Operation, error) {
+	orders, err := c.orders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return progress.NewOperation(c.Name, u, orders, c.Now()), nil
+}
+
+// orders returns the orders to all nodes.
+func (c *Cluster) orders(ctx context.Context) ([]*refitv1alpha1.NodeUpgrade, error) {
+	var out []*refitv1alpha1.NodeUpgrade
+	for token, more := "", true; more; more = token != "" {
+		var page refitv1alpha1.NodeUpgradeList
+		if err := c.Client.List(ctx, &page, client.Limit(ordersPerPage), client.Continue(token)); err != nil {
+			return nil, c.unreadable("the work on the nodes", err)
+		}
+		for i := range page.Items {
+			out = append(out, &page.Items[i])
+		}
+		token = page.Continue
+	}
+	return out, nil
+}
+
+// unreadable explains why Refit's objects cannot be read.
+func (c *Cluster) unreadable(what string, err error) error {
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("there is no Refit in %s: `%s install` brings it", c.Name, c.Program)
+	}
+	return fmt.Errorf("%s cannot be read: %w", what, err)
+}
+
+// Change changes the spec of an operation. An exact change is one whose new value depends on the old
+// one: it is applied again to what another user wrote in the meantime.
+func (c *Cluster) Change(ctx context.Context, name string, exact bool, change func(*refitv1alpha1.ClusterUpgradeSpec)) error {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		current := &refitv1alpha1.ClusterUpgrade{}
+		if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, current); err != nil {
+			return err
+		}
+		patch := client.MergeFromWithOptions(current.DeepCopy())
+		if exact {
+			patch = client.MergeFromWithOptions(current.DeepCopy(), client.MergeFromWithOptimisticLock{})
+		}
+		change(&current.Spec)
+		return c.Client.Patch(ctx, current, patch)
+	})
+	if err != nil {
+		return fmt.Errorf("the operation %s cannot be changed: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Controllers is the state of the controllers of a cluster.
+type Controllers struct {
+	Unreadable string // why the state cannot be read: a permission is missing
+	Installed  bool   // in the cluster
+	Ready      bool   // in the cluster
+	Leader     string // the host or pod that holds the Lease, in the cluster or not
+}
+
+// leaseValidFor is the age up to which a Lease counts as held. Clocks differ, and a leader cannot
+// renew while its API server restarts.
+const leaseValidFor = time.Minute
+
+// Controllers reads the state of the controllers.
+func (c *Cluster) Controllers(ctx context.Context) (Controllers, error) {
+	var out Controllers
+	deployment := &appsv1.Deployment{}
+	switch err := c.Client.Get(ctx, c.Controller, deployment); {
+	case apierrors.IsForbidden(err):
+		out.Unreadable = err.Error()
+	case err == nil:
+		out.Installed, out.Ready = true, deployment.Status.AvailableReplicas > 0
+	case !apierrors.IsNotFound(err):
+		return out, fmt.Errorf("looking for the controllers: %w", err)
+	}
+	lease := &coordinationv1.Lease{}
+	switch err := c.Client.Get(ctx, c.Controller, lease); {
+	case apierrors.IsForbidden(err):
+		out.Unreadable = err.Error()
+	case err == nil:
+		out.Leader = leaderOf(lease, c.Now())
+	case !apierrors.IsNotFound(err):
+		return out, fmt.Errorf("looking who leads the controllers: %w", err)
+	}
+	return out, nil
+}
+
+// Unknown is true if no controllers were found, but there may be some.
+func (c *Controllers) Unknown() bool { return c.Unreadable != "" && !c.Ready && c.Leader == "" }
+
+// Missing returns an error if no controllers are running, with a remedy.
+func (c *Cluster) Missing(found Controllers) error {
+	switch {
+	case found.Ready, found.Leader != "":
+		return nil
+	case found.Installed:
+		return fmt.Errorf("nobody would carry the upgrade out: none of the controllers in %s runs. See `kubectl -n %s get pods`, or use --standalone",
+			c.Name, c.Controller.Namespace)
+	}
+	return fmt.Errorf("nobody would carry the upgrade out: there are no controllers in %s. `%s install` brings them, or use --standalone", c.Name, c.Program)
+}
+
+// leaderOf returns who holds a Lease, empty if nobody does: a host or a pod, without the suffix that
+// makes it unique.
+func leaderOf(lease *coordinationv1.Lease, now time.Time) string {
+	spec := &lease.Spec
+	if spec.HolderIdentity == nil || spec.RenewTime == nil || now.Sub(spec.RenewTime.Time) > leaseValidFor {
+		return ""
+	}
+	name, _, _ := strings.Cut(*spec.HolderIdentity, "_")
+	return name
+}

@@ -1,0 +1,8 @@
+package operations
+
+// For tests of the package from outside, which use operationstest.
+const (
+	MaxBackoff      = maxBackoff
+	RefreshInterval = refreshInterval
+	LeaseValidFor   = leaseValidFor
+)

@@ -1,0 +1,74 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
+)
+
+const controlPlaneLabel = "node-role.kubernetes.io/control-plane"
+
+// Node reads what is known of a node.
+func (c *Cluster) Node(ctx context.Context, name string) (progress.Known, error) {
+	var known progress.Known
+	all, err := c.List(ctx)
+	if err != nil {
+		return known, err
+	}
+	for i := range all { // the one in progress, or else the last one
+		known.Operation = &all[i]
+		if !all[i].HasEnded() {
+			break
+		}
+	}
+	node, order, report := &corev1.Node{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}
+	found, err := c.find(ctx, name, node)
+	switch {
+	case err != nil:
+		return known, fmt.Errorf("the node cannot be read: %w", err)
+	case !found:
+		return known, fmt.Errorf("there is no node %s in %s", name, c.Name)
+	}
+	known.Node = nodeOf(node)
+	if found, err = c.find(ctx, name, order); err != nil {
+		return known, fmt.Errorf("the work on the node cannot be read: %w", err)
+	} else if found {
+		known.Order = order
+	}
+	if found, err = c.find(ctx, name, report); err != nil {
+		return known, fmt.Errorf("what the node's agent tells cannot be read: %w", err)
+	} else if found {
+		known.Report = report
+	}
+	return known, nil
+}
+
+// find reads an object that may not exist.
+func (c *Cluster) find(ctx context.Context, name string, into client.Object) (found bool, err error) {
+	err = c.Client.Get(ctx, client.ObjectKey{Name: name}, into)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// nodeOf returns what an explanation needs of a Node.
+func nodeOf(n *corev1.Node) progress.Node {
+	_, controlPlane := n.Labels[controlPlaneLabel]
+	out := progress.Node{
+		Name: n.Name, Labels: n.Labels, ControlPlane: controlPlane, Kubelet: n.Status.NodeInfo.KubeletVersion, OS: n.Status.NodeInfo.OperatingSystem,
+		Cordoned: n.Spec.Unschedulable, CordonedBy: n.Annotations[refitv1alpha1.AnnotationCordonedBy],
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			out.Ready, out.ReadySince, out.ReadyMessage = c.Status == corev1.ConditionTrue, c.LastTransitionTime.UTC(), c.Message
+		}
+	}
+	return out
+}

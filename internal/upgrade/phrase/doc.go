@@ -1,0 +1,2 @@
+// Package phrase formats numbers, durations and lists of names for messages.
+package phrase

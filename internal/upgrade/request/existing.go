@@ -1,0 +1,40 @@
+package request
+
+import (
+	"maps"
+	"slices"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+)
+
+// InProgress returns the operation in progress that asks for the same as the spec, nil if there is
+// none. An operation that is being aborted or deleted does not count.
+func InProgress(existing []refitv1alpha1.ClusterUpgrade, spec refitv1alpha1.ClusterUpgradeSpec) *refitv1alpha1.ClusterUpgrade {
+	want := policy.Defaulted(spec)
+	for i := range existing {
+		u := &existing[i]
+		if u.HasEnded() || u.Spec.Aborted || !u.DeletionTimestamp.IsZero() {
+			continue
+		}
+		is := policy.Defaulted(u.Spec)
+		if is.Target == want.Target && is.Scope == want.Scope && maps.Equal(is.NodeSelector, want.NodeSelector) {
+			return u
+		}
+	}
+	return nil
+}
+
+// Unfinished returns the names of the operations that have not ended.
+func Unfinished(existing []refitv1alpha1.ClusterUpgrade) []string {
+	return Names(slices.DeleteFunc(slices.Clone(existing), func(u refitv1alpha1.ClusterUpgrade) bool { return u.HasEnded() }))
+}
+
+// Names returns the names of operations.
+func Names(operations []refitv1alpha1.ClusterUpgrade) []string {
+	out := make([]string, 0, len(operations))
+	for i := range operations {
+		out = append(out, operations[i].Name)
+	}
+	return out
+}

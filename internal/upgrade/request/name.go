@@ -1,0 +1,49 @@
+package request
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// NameTakenError is returned for a name that another operation has, be it in progress or ended.
+// Another name is required.
+type NameTakenError struct{ Name string }
+
+func (e NameTakenError) Error() string {
+	return fmt.Sprintf("there is an operation %s already, and it asked for something else or has ended", e.Name)
+}
+
+// Name chooses the name of a new operation: the first of the preferred names that is not empty or,
+// if all are, one made from the target, with a number where that is taken.
+func Name(target refitv1alpha1.Target, existing []refitv1alpha1.ClusterUpgrade, preferred ...string) (string, error) {
+	taken := map[string]bool{}
+	for i := range existing {
+		taken[existing[i].Name] = true
+	}
+	for _, name := range preferred {
+		switch {
+		case name == "":
+		case taken[name]:
+			return "", NameTakenError{name}
+		default:
+			return name, nil
+		}
+	}
+	base := DefaultName(target)
+	name := base
+	for n := 2; taken[name]; n++ {
+		name = base + "-" + strconv.Itoa(n)
+	}
+	return name, nil
+}
+
+// DefaultName is the name of an operation to a target.
+func DefaultName(target refitv1alpha1.Target) string {
+	if target.Release != "" {
+		return "to-" + target.Release
+	}
+	return "to-" + strings.ReplaceAll(target.Kubernetes, ".", "-")
+}

@@ -1,0 +1,141 @@
+package request
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// The bounds of a spec, as in api/v1alpha1: the API server must accept what was planned here.
+const (
+	maxRelease      = 63
+	maxWaivers      = 64
+	maxCheck        = 63
+	maxObject       = 384
+	maxReason       = 512
+	maxAllWaivers   = 10240
+	maxPools        = 32
+	maxLabels       = 16
+	maxLabelKey     = 317
+	maxLabelValue   = 63
+	maxAllSelectors = 2048 // of spec.nodeSelector
+	maxAllOfPools   = 4096 // of the selectors of all pools
+)
+
+// ErrNoTarget is returned for a spec without a target.
+var ErrNoTarget = errors.New("target: neither kubernetes nor release is given")
+
+var planHash = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// IsPlanHash is true for the hash of a plan.
+func IsPlanHash(s string) bool { return planHash.MatchString(s) }
+
+// Validate rejects what the API server would reject, for a spec that was never sent to one. It
+// writes the version of the target in its canonical form.
+func Validate(spec *refitv1alpha1.ClusterUpgradeSpec) error {
+	if err := validateTarget(&spec.Target); err != nil {
+		return err
+	}
+	return first([]error{
+		oneOf("scope", spec.Scope, refitv1alpha1.ScopeAll, refitv1alpha1.ScopeControlPlane, refitv1alpha1.ScopeWorkers),
+		oneOf("approval", spec.Approval, refitv1alpha1.ApprovalRequired, refitv1alpha1.ApprovalNone),
+		oneOf("rollback", spec.Rollback, refitv1alpha1.RollbackAuto, refitv1alpha1.RollbackManual),
+		require(spec.ApprovedPlan == "" || IsPlanHash(spec.ApprovedPlan), "approvedPlan: %q is no hash of a plan", spec.ApprovedPlan),
+		require(spec.Retry >= 0, "retry: %d is less than nothing", spec.Retry),
+		validateLabels("nodeSelector", spec.NodeSelector),
+		require(lengthOf(spec.NodeSelector) <= maxAllSelectors, "nodeSelector: all labels together may have at most %d characters", maxAllSelectors),
+		validateWaivers(spec.Waivers),
+		validatePools(spec.Pools),
+	})
+}
+
+func validateTarget(t *refitv1alpha1.Target) error {
+	switch {
+	case t.Kubernetes == "" && t.Release == "":
+		return ErrNoTarget
+	case t.Kubernetes != "" && t.Release != "":
+		return errors.New("target: give kubernetes or release, not both")
+	case t.Release != "":
+		return atMost("target.release", t.Release, maxRelease)
+	}
+	version, err := ParseVersion(t.Kubernetes)
+	if err != nil {
+		return fmt.Errorf("target.kubernetes: %w", err)
+	}
+	t.Kubernetes = version
+	return nil
+}
+
+func validateWaivers(waivers []refitv1alpha1.Waiver) error {
+	errs := []error{require(len(waivers) <= maxWaivers, "waivers: there may be at most %d, and these are %d", maxWaivers, len(waivers))}
+	all := 0
+	for i, w := range waivers {
+		path := fmt.Sprintf("waivers[%d]", i)
+		errs = append(errs,
+			require(w.Check != "" && strings.TrimSpace(w.Reason) != "", "%s: a waiver needs a check and a reason", path),
+			atMost(path+".check", w.Check, maxCheck), atMost(path+".object", w.Object, maxObject), atMost(path+".reason", w.Reason, maxReason))
+		all += utf8.RuneCountInString(w.Check + w.Object + w.Reason)
+	}
+	return first(append(errs, require(all <= maxAllWaivers, "waivers: all together may have at most %d characters, and these have %d", maxAllWaivers, all)))
+}
+
+var labelValue = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`)
+
+func validateLabels(path string, labels refitv1alpha1.Labels) error {
+	errs := []error{require(len(labels) <= maxLabels, "%s: there may be at most %d labels, and these are %d", path, maxLabels, len(labels))}
+	for key, value := range labels {
+		errs = append(errs,
+			require(utf8.RuneCountInString(key) <= maxLabelKey, "%s: a label's key may have at most %d characters", path, maxLabelKey),
+			require(labelValue.MatchString(value) && len(value) <= maxLabelValue, "%s: %q is no value of a label", path, value))
+	}
+	return first(errs)
+}
+
+// lengthOf is the number of characters of all labels together.
+func lengthOf(labels refitv1alpha1.Labels) int {
+	sum := 0
+	for key, value := range labels {
+		sum += utf8.RuneCountInString(key) + utf8.RuneCountInString(value)
+	}
+	return sum
+}
+
+// oneOf accepts the listed values, and the empty one.
+func oneOf[T ~string](path string, value T, allowed ...T) error {
+	if value == "" || slices.Contains(allowed, value) {
+		return nil
+	}
+	names := make([]string, 0, len(allowed))
+	for _, a := range allowed {
+		names = append(names, string(a))
+	}
+	return fmt.Errorf("%s: %q is none of %s", path, value, strings.Join(names, ", "))
+}
+
+func atMost(path, value string, most int) error {
+	n := utf8.RuneCountInString(value)
+	return require(n <= most, "%s: it has %d characters, and may have at most %d", path, n, most)
+}
+
+// require returns an error unless the condition holds.
+func require(holds bool, format string, args ...any) error {
+	if holds {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// first returns the first error: users fix one at a time.
+func first(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// ParseWaiver parses CHECK/OBJECT=REASON or CHECK=REASON. The name of a check has neither a slash
+// nor an equals sign, so the first of each separates:
+// "BudgetNeverAllows/PodDisruptionBudget shop/cart=deleted at night".
+func ParseWaiver(s string) (refitv1alpha1.Waiver, error) {
+	what, reason, found := strings.Cut(s, "=")
+	check, object, _ := strings.Cut(what, "/")
+	waiver := refitv1alpha1.Waiver{Check: strings.TrimSpace(check), Object: strings.TrimSpace(object), Reason: strings.TrimSpace(reason)}
+	switch {
+	case !isCheck(waiver.Check):
+		return waiver, fmt.Errorf("%q does not begin with the name of a check: write CHECK/OBJECT=REASON", s)
+	case !found || waiver.Reason == "":
+		return waiver, fmt.Errorf("%q gives no reason: write CHECK/OBJECT=REASON, and say why it is right to go on", s)
+	}
+	return waiver, nil
+}
+
+// isCheck is true for what could be the name of a check.
+func isCheck(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0
+}

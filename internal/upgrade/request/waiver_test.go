@@ -1,0 +1,22 @@
+package request_test
+
+import (
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/request"
+)
+
+func TestWaivers(t *testing.T) {
+	for text, want := range map[string]refitv1alpha1.Waiver{
+		"BudgetNeverAllows/PodDisruptionBudget shop/cart=known, deleted at night": {
+			Check: "BudgetNeverAllows", Object: "PodDisruptionBudget shop/cart", Reason: "known, deleted at night",
+		},
+		"EtcdTwoMembers=we accept a=b": {Check: "EtcdTwoMembers", Reason: "we accept a=b"},
+	} {
+		got, err := request.ParseWaiver(text)
+		if err != nil || got != want {
+			t.Errorf("ParseWaiver(%q) = %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+}

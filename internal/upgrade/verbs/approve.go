@@ -1,0 +1,58 @@
+package verbs
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
+)
+
+// Approve approves the plan of an operation. With a hash, only that plan is approved. A plan that
+// has changed since it was approved is approved by its hash only.
+func Approve(o Operation, hash string) (Decision, error) {
+	plan := o.Status.Plan
+	switch {
+	case o.Spec.Aborted:
+		return Decision{}, fmt.Errorf("the operation %s is being aborted: there is nothing to approve", o.Name)
+	case plan == nil:
+		return Decision{}, fmt.Errorf("the operation %s has no plan yet: `%s status %s` tells what it waits for", o.Name, o.Program, o.Name)
+	}
+	pending := cmp.Or(plan.ProposedHash, plan.Hash)
+	switch {
+	case plan.ProposedHash != "" && hash == "":
+		return Decision{}, fmt.Errorf("the plan of %s has changed since it was approved: it is %s now. Read it (`%s plan`), "+
+			"then approve it by its hash: `%s approve %s --plan %s`", o.Name, pending, o.Program, o.Program, o.Name, pending)
+	case hash != "" && hash != pending:
+		return Decision{}, fmt.Errorf("the plan of %s is %s, not the one that you name: read it again, `%s plan` shows it", o.Name, pending, o.Program)
+	case o.Spec.ApprovedPlan == pending:
+		return Decision{Says: fmt.Sprintf("The plan of %s is approved already.", o.Name), Plan: pending}, nil
+	}
+	return Decision{
+		Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.ApprovedPlan = pending },
+		Says:   fmt.Sprintf("Approved: %s. %s goes on; `%s watch` shows how far it is.", inShort(plan), o.Name, o.Program),
+		Plan:   pending,
+	}, nil
+}
+
+// inShort is a plan in one sentence.
+func inShort(p *refitv1alpha1.PlanSummary) string {
+	versions := []string{p.From}
+	for _, hop := range p.Hops {
+		if hop.Kubernetes != p.From {
+			versions = append(versions, hop.Kubernetes)
+		}
+	}
+	var parts []string
+	for _, s := range p.Stages {
+		switch s.Name {
+		case refitv1alpha1.StageControlPlane:
+			parts = append(parts, phrase.Count(int(s.Total), "control plane node")+" to "+s.Kubernetes)
+		case refitv1alpha1.StageWorkers:
+			parts = append(parts, phrase.Count(int(s.Total), "worker")+" to "+s.Kubernetes)
+		case refitv1alpha1.StagePrefetch, refitv1alpha1.StageVerify:
+		}
+	}
+	return fmt.Sprintf("Kubernetes %s (%s), about %s", strings.Join(versions, " → "), phrase.List(parts), phrase.Duration(p.Estimate.Duration))
+}

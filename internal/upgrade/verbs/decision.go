@@ -1,0 +1,66 @@
+package verbs
+
+import (
+	"fmt"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Decision is what a verb does to an operation.
+type Decision struct {
+	// Change changes the spec. It is nil if the spec is so already.
+	Change func(*refitv1alpha1.ClusterUpgradeSpec)
+	// Exact is true if the new value depends on the old one, so that a concurrent change conflicts.
+	Exact bool
+	// Says is what follows, in a sentence.
+	Says string
+	// Plan is the hash that is approved.
+	Plan string
+}
+
+// Operation is what a verb is about.
+type Operation struct {
+	*refitv1alpha1.ClusterUpgrade
+
+	Progress *cliv1alpha1.Operation
+	// Program is what the user types to run the CLI.
+	Program string
+}
+
+// Unfinished rejects a verb for an operation that has ended.
+func Unfinished(u *refitv1alpha1.ClusterUpgrade, verb string) error {
+	if u.HasEnded() {
+		return fmt.Errorf("the operation %s has ended (%s): there is nothing to %s", u.Name, u.Status.Phase, verb)
+	}
+	return nil
+}
+
+// NewChange returns the document about a decision.
+func NewChange(cluster, operation, verb string, d Decision) *cliv1alpha1.Change {
+	return &cliv1alpha1.Change{
+		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindChange, Cluster: cluster, Operation: operation, Verb: verb,
+		Changed: d.Change != nil, Message: d.Says, Plan: d.Plan,
+	}
+}
+
+// nodesThat returns the names of the active nodes with one of these activities.
+func nodesThat(o *cliv1alpha1.Operation, does ...string) []string {
+	var out []string
+	for _, n := range o.Active {
+		for _, d := range does {
+			if n.Does == d {
+				out = append(out, n.Node)
+			}
+		}
+	}
+	return out
+}
+
+// current is the current activity of an operation, in a sentence.
+func current(o *cliv1alpha1.Operation) string {
+	if o.Message == "" {
+		return "The controllers have not looked at it yet."
+	}
+	return fmt.Sprintf("It is %s: %s.", o.Phase, o.Message)
+}

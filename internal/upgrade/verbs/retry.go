@@ -1,0 +1,47 @@
+package verbs
+
+import (
+	"fmt"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
+)
+
+// Retry lets failed and skipped nodes try again.
+func Retry(o Operation) (Decision, error) {
+	switch {
+	case o.Progress.Nodes.Failed+o.Progress.Nodes.Skipped == 0:
+		return Decision{Says: fmt.Sprintf("No node of %s failed or was skipped: there is nothing to retry. %s", o.Name, current(o.Progress))}, nil
+	case o.Status.ObservedGeneration < o.Generation:
+		return Decision{Says: fmt.Sprintf("%s was changed a moment ago, and the controllers have not looked at it yet: they try again.", o.Name)}, nil
+	}
+	return Decision{
+		Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Retry++ }, Exact: true,
+		Says: fmt.Sprintf("%s tries again%s. `%s watch` shows how far it is.%s", o.Name, failedAt(o.Progress), o.Program, stillPaused(o)),
+	}, nil
+}
+
+// failedAt lists the nodes that try again.
+func failedAt(o *cliv1alpha1.Operation) string {
+	names := make([]string, 0, len(o.Failures))
+	for i := range o.Failures {
+		f := &o.Failures[i]
+		name := f.Node
+		if f.Step != "" {
+			name += " at " + f.Step
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ": " + phrase.Fold(names, phrase.FewNames)
+}
+
+func stillPaused(o Operation) string {
+	if !o.Spec.Paused {
+		return ""
+	}
+	return fmt.Sprintf(" It is paused, though: `%s resume` lets it go on.", o.Program)
+}
