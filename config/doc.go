@@ -1,3 +1,4 @@
-// Package config holds what `refit install` brings into a cluster: definitions, rights, policies, the controller and what places agents. The files can be
-// applied with kubectl as they are, but for those of agent and controller, which lack the names of their images.
+// Package config holds the manifests that `refit install` applies: CRDs, RBAC, admission policies,
+// the controller and the DaemonSet of the agents. kubectl can apply the files as they are, except
+// those of agent and controller, in which the images are missing.
 package config

@@ -2,7 +2,7 @@ package config
 
 import "embed"
 
-// Files are the manifests, in one folder each.
+// Files are the manifests, in one folder per concern.
 //
 //go:embed agent controller crd policy rbac
 var Files embed.FS

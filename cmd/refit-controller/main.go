@@ -1,4 +1,4 @@
-// Command refit-controller runs Refit's controllers, in the cluster that they upgrade.
+// Command refit-controller runs Refit's controllers in the cluster that they upgrade.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 )
 
-// version is set by the linker.
+// version is set at link time.
 var version = "dev"
 
 func main() {
@@ -30,16 +30,16 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("refit-controller", flag.ContinueOnError)
-	metrics := flags.String("metrics-address", ":8080", "where metrics are served; 0: nowhere")
-	health := flags.String("health-address", ":8081", "where /healthz and /readyz are served; 0: nowhere")
+	metrics := flags.String("metrics-address", ":8080", "address of /metrics; 0 disables it")
+	health := flags.String("health-address", ":8081", "address of /healthz and /readyz; 0 disables them")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("finding the cluster: %w", err)
+		return fmt.Errorf("cannot load the Kubernetes client configuration: %w", err)
 	}
-	config.DisableCompression = true // it is near the API servers, and their processors are worth more than the line
+	config.DisableCompression = true // the network is near; the CPU of the API servers is scarce
 	config.UserAgent = "refit-controller/" + version
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	return controller.Run(ctx, controller.Options{Config: config, Log: log, Metrics: *metrics, Health: *health})

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// reconcileTimeout ends the context of a reconcile. A snapshot of 5,000 nodes takes seconds, and
-	// long jobs such as drains run in goroutines of their own.
+	// reconcileTimeout ends the context of a reconcile. A snapshot of 5,000 nodes takes seconds,
+	// and long jobs such as drains run in goroutines of their own.
 	reconcileTimeout = 4 * time.Minute
 	// wedgedAfter is when a reconcile that ignores the end of its context counts as wedged.
 	wedgedAfter = 5 * time.Minute
 )
 
-// liveness knows the queues of all controllers that run in this process. A process that does not lead
-// has none, and is alive.
+// liveness knows the queues of all controllers that run in this process. A process that does not
+// lead has none, and is alive.
 type liveness struct {
 	mu     sync.Mutex
 	queues map[*trackedQueue]struct{}

@@ -110,8 +110,8 @@ func TestAControllerWithoutWorkIsAlive(t *testing.T) {
 	})
 }
 
-// TestNewWorkAfterALongSilenceIsNoWedge has a request arrive just before a probe, hours after the last
-// one was taken.
+// TestNewWorkAfterALongSilenceIsNoWedge has a request arrive just before a probe, hours after the
+// last one was taken.
 func TestNewWorkAfterALongSilenceIsNoWedge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &liveness{}

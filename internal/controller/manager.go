@@ -110,7 +110,8 @@ func setupControllers(manager ctrl.Manager, o Options, alive *liveness) error {
 	return manager.Add(onStartedLeading(o.OnStartedLeading))
 }
 
-// onStartedLeading calls a function when the controllers start: the manager starts both once it leads.
+// onStartedLeading calls a function when the controllers start: the manager starts both once it
+// leads.
 func onStartedLeading(call func()) ctrlmanager.RunnableFunc {
 	return func(context.Context) error {
 		if call != nil {

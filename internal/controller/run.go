@@ -30,9 +30,9 @@ type Options struct {
 // restartDelay is the time between the end of a manager and the start of the next one.
 const restartDelay = time.Second
 
-// Run runs all controllers until the context ends. Controllers that lose leadership, as while the only
-// API server of a cluster restarts, are replaced by new ones that start from the objects in the
-// cluster: they keep no other state.
+// Run runs all controllers until the context ends. Controllers that lose leadership, as while the
+// only API server of a cluster restarts, are replaced by new ones that start from the objects in
+// the cluster: they keep no other state.
 func Run(ctx context.Context, o Options) error {
 	o.Config = rest.CopyConfig(o.Config)
 	o.Config.QPS = -1 // API priority and fairness limits the rate

@@ -14,15 +14,15 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Register lets the metrics server tell of what a cache has, from now on. The registry outlives the controllers, which may begin anew in one process: what was
-// registered by a life before reads the new cache.
-func Register(watched client.Reader) error {
+// Register makes the metrics server count the objects of a cache from now on. The registry outlives
+// the managers of a process, so what a former manager registered reads the new cache.
+func Register(cache client.Reader) error {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	shared.watched = watched
+	shared.cache = cache
 	for _, c := range []prometheus.Collector{shared, evictionsRefused} {
 		if err := ctrlmetrics.Registry.Register(c); err != nil && !shared.registered {
-			return fmt.Errorf("registering metrics: %w", err)
+			return fmt.Errorf("cannot register metrics: %w", err)
 		}
 	}
 	shared.registered = true
@@ -31,12 +31,12 @@ func Register(watched client.Reader) error {
 
 var shared = newCollector()
 
-// collector counts when it is asked.
+// collector counts at each scrape.
 type collector struct {
-	described []*prometheus.Desc // as in list
+	descriptions []*prometheus.Desc // in the order of list
 
 	mu         sync.Mutex
-	watched    client.Reader
+	cache      client.Reader
 	registered bool
 }
 
@@ -47,26 +47,27 @@ func newCollector() *collector {
 		if m.label != "" {
 			labels = []string{m.label}
 		}
-		c.described = append(c.described, prometheus.NewDesc(m.name, m.help, labels, nil))
+		c.descriptions = append(c.descriptions, prometheus.NewDesc(m.name, m.help, labels, nil))
 	}
 	return c
 }
 
-// Describe is of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range c.described {
+	for _, d := range c.descriptions {
 		to <- d
 	}
 }
 
-// Collect is of prometheus.Collector. While nothing is known, as before the first look at the cluster, it tells nothing: a zero would be a lie.
+// Collect implements prometheus.Collector. It reports nothing until the cache has synced: a zero
+// would be wrong.
 func (c *collector) Collect(to chan<- prometheus.Metric) {
-	seen, err := c.list()
+	all, err := c.list()
 	if err != nil {
 		return
 	}
 	for i, m := range list {
-		numbers := m.count(seen)
+		numbers := m.count(all)
 		for _, n := range numbers {
 			to <- c.metric(i, n)
 		}
@@ -78,26 +79,26 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// listTimeout is how long somebody who asks waits for a cache that has nothing yet.
+// listTimeout is how long a scrape waits for a cache that has not synced.
 const listTimeout = time.Second
 
 func (c *collector) list() (*objects, error) {
 	c.mu.Lock()
-	watched := c.watched
+	cache := c.cache
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
 	defer cancel()
 	var operations refitv1alpha1.ClusterUpgradeList
 	var nodes refitv1alpha1.NodeUpgradeList
 	for _, list := range []client.ObjectList{&operations, &nodes} {
-		if err := watched.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		if err := cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, err
 		}
 	}
 	return &objects{operations.Items, nodes.Items}, nil
 }
 
-// buckets are seconds: a step takes from nothing to its limit of an hour.
+// buckets are seconds. A step takes between nothing and its timeout of an hour.
 var buckets = []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600}
 
 func (c *collector) metric(i int, n number) prometheus.Metric {
@@ -105,20 +106,20 @@ func (c *collector) metric(i int, n number) prometheus.Metric {
 	if list[i].label != "" {
 		labels = []string{n.label}
 	}
-	if n.spent == nil {
-		return prometheus.MustNewConstMetric(c.described[i], prometheus.GaugeValue, n.value, labels...)
+	if n.durations == nil {
+		return prometheus.MustNewConstMetric(c.descriptions[i], prometheus.GaugeValue, n.value, labels...)
 	}
 	sum, counts := 0.0, map[float64]uint64{}
 	for _, bucket := range buckets {
 		counts[bucket] = 0
-		for _, spent := range n.spent {
+		for _, spent := range n.durations {
 			if spent <= bucket {
 				counts[bucket]++
 			}
 		}
 	}
-	for _, spent := range n.spent {
+	for _, spent := range n.durations {
 		sum += spent
 	}
-	return prometheus.MustNewConstHistogram(c.described[i], uint64(len(n.spent)), sum, counts, labels...)
+	return prometheus.MustNewConstHistogram(c.descriptions[i], uint64(len(n.durations)), sum, counts, labels...)
 }

@@ -9,7 +9,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// objects are what is counted.
+// objects are what the metrics are counted from.
 type objects struct {
 	operations []refitv1alpha1.ClusterUpgrade
 	nodes      []refitv1alpha1.NodeUpgrade
@@ -41,7 +41,7 @@ func operations(o *objects) []number {
 	for i := range o.operations {
 		phase := o.operations[i].Status.Phase
 		if phase == "" {
-			phase = refitv1alpha1.PhasePlanning // nobody has looked at it yet
+			phase = refitv1alpha1.PhasePlanning // not reconciled yet
 		}
 		by[string(phase)]++
 	}
@@ -56,7 +56,8 @@ func nodes(o *objects) []number {
 	return by.numbers()
 }
 
-// stateOf is how far the work on a node is. A drain is between two orders: the agent has fetched, and waits.
+// stateOf is the state of a node's upgrade. A drain is between two orders: the agent has prefetched
+// and waits.
 func stateOf(u *refitv1alpha1.NodeUpgrade) string {
 	if d := u.Status.Drain; d != nil && d.Sequence == u.Spec.Sequence && u.Spec.Permit == refitv1alpha1.PermitPrefetch {
 		switch d.Phase {
@@ -87,7 +88,7 @@ func waiting(o *objects) []number {
 	return by.numbers()
 }
 
-// lastProgress is the newest of all times that tell of progress. What an operation is doing changes with every claim and every step that it waits for.
+// lastProgress is the newest time at which an unfinished operation, a drain or a step changed.
 func lastProgress(o *objects) []number {
 	var last time.Time
 	newer := func(at *metav1.Time) {
@@ -146,18 +147,18 @@ func stepDurations(o *objects) []number {
 		}
 	}
 	out := make([]number, 0, len(by))
-	for step, spent := range by {
-		out = append(out, number{label: step, spent: spent})
+	for step, durations := range by {
+		out = append(out, number{label: step, durations: durations})
 	}
 	return out
 }
 
 func drainDurations(o *objects) []number {
-	spent := []float64{}
+	durations := []float64{}
 	for i := range o.nodes {
 		if d := o.nodes[i].Status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.StartTime != nil && d.CompletionTime != nil {
-			spent = append(spent, d.CompletionTime.Sub(d.StartTime.Time).Seconds())
+			durations = append(durations, d.CompletionTime.Sub(d.StartTime.Time).Seconds())
 		}
 	}
-	return []number{{spent: spent}}
+	return []number{{durations: durations}}
 }

@@ -1,3 +1,4 @@
-// Package metrics tells of operations in numbers. They are counted from the objects when somebody asks, so that each controller, the one that leads or not,
-// started long ago or just now, tells the same. No metric names an operation or a node: there may be thousands.
+// Package metrics reports operations to Prometheus. It counts the objects at each scrape, so that
+// every controller reports the same, whether it leads or not and however long it runs. No metric
+// has an operation or a node as a label: there may be thousands.
 package metrics

@@ -6,23 +6,23 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// metric is something that is counted from the objects.
+// metric is counted from the objects.
 type metric struct {
 	name   string
 	help   string
-	label  string   // empty: it has none
-	values []string // of the label, each of which is always told, if they are known beforehand
+	label  string   // empty: none
+	values []string // of the label, each of which is always reported; empty if they are not known in advance
 	count  func(*objects) []number
 }
 
 // number is one value of a metric.
 type number struct {
-	label string
-	value float64
-	spent []float64 // of a histogram: seconds
+	label     string
+	value     float64
+	durations []float64 // of a histogram, in seconds
 }
 
-// list is every metric that is counted from the objects, in the order in which docs/metrics.md tells of them.
+// list is every metric that is counted from the objects, in the order of docs/metrics.md.
 var list = []metric{
 	{
 		name: "refit_operations", label: "phase", values: phases, count: operations,
@@ -30,36 +30,36 @@ var list = []metric{
 	},
 	{
 		name: "refit_nodes", label: "state", values: states, count: nodes,
-		help: "Nodes by how far the last work on them is.",
+		help: "Nodes by the state of their last upgrade.",
 	},
 	{
 		name: "refit_waiting", label: "reason", values: reasons, count: waiting,
-		help: "Unfinished ClusterUpgrades that wait, by what they wait for.",
+		help: "Unfinished ClusterUpgrades that wait, by reason.",
 	},
 	{
 		name: "refit_last_progress_timestamp_seconds", count: lastProgress,
-		help: "When something last happened in an unfinished ClusterUpgrade; absent if there is none.",
+		help: "Time of the last progress of an unfinished ClusterUpgrade; absent if there is none.",
 	},
 	{
 		name: "refit_stalled_since_timestamp_seconds", count: stalledSince,
-		help: "Since when a ClusterUpgrade waits for a person; absent if none does.",
+		help: "Time since when a ClusterUpgrade requires manual intervention; absent if none does.",
 	},
 	{
 		name: "refit_step_duration_seconds", label: "step", count: stepDurations,
-		help: "How long each step of the last work on each node took.",
+		help: "Duration of each step of the last upgrade of each node.",
 	},
 	{
 		name: "refit_drain_duration_seconds", count: drainDurations,
-		help: "How long each node took to be emptied the last time.",
+		help: "Duration of the last drain of each node.",
 	},
 }
 
-// evictionsRefused is the one thing that no object tells.
+// evictionsRefused is the only metric that no object holds.
 var evictionsRefused = prometheus.NewCounter(prometheus.CounterOpts{
-	Name: "refit_evictions_refused_total", Help: "Evictions that a PodDisruptionBudget or the API refused, since this controller was started.",
+	Name: "refit_evictions_refused_total", Help: "Evictions that a PodDisruptionBudget or the API server refused since this controller started.",
 })
 
-// EvictionsRefused counts evictions that were refused.
+// EvictionsRefused counts refused evictions.
 func EvictionsRefused(more int64) { evictionsRefused.Add(float64(more)) }
 
 var phases = []string{
@@ -68,7 +68,7 @@ var phases = []string{
 	string(refitv1alpha1.PhaseAborted),
 }
 
-// The states of a node that no phase of its agent says.
+// The states of a node that are no phase of a NodeUpgrade.
 const (
 	stateDraining     = "Draining"
 	stateDrainBlocked = "DrainBlocked"

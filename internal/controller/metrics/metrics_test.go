@@ -20,7 +20,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// stored are objects that can be listed, or cannot.
+// stored is a cache that holds objects, or fails.
 type stored struct {
 	objects
 
@@ -28,7 +28,7 @@ type stored struct {
 }
 
 func (s *stored) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
-	return errors.New("nobody gets anything here")
+	return errors.New("metrics only list")
 }
 
 func (s *stored) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
@@ -115,8 +115,8 @@ func gathered(t *testing.T, registry prometheus.Gatherer) (values map[string]flo
 	return values, series
 }
 
-func TestWhatTheObjectsTell(t *testing.T) {
-	for range 2 { // a second life in the same process tells the same
+func TestMetricsAreCountedFromTheObjects(t *testing.T) {
+	for range 2 { // a second manager in the same process reports the same
 		if err := Register(someObjects()); err != nil {
 			t.Fatal(err)
 		}
@@ -134,24 +134,24 @@ func TestWhatTheObjectsTell(t *testing.T) {
 	}
 	for name, value := range want {
 		if got[name] != value {
-			t.Errorf("%s is %v, not %v", name, got[name], value)
+			t.Errorf("%s is %v, want %v", name, got[name], value)
 		}
 		delete(got, name)
 	}
 	if len(got) > 0 {
-		t.Errorf("besides there are %v", got)
+		t.Errorf("unexpected: %v", got)
 	}
 	if all := len(phases) + len(states) + len(reasons) + 2 + 2 + 1 + 1; series != all {
-		t.Errorf("there are %d series, not %d", series, all)
+		t.Errorf("there are %d series, want %d", series, all)
 	}
 }
 
-func TestWhileNothingIsKnownNothingIsTold(t *testing.T) {
+func TestNothingIsReportedBeforeTheCacheHasSynced(t *testing.T) {
 	if err := Register(&stored{err: errors.New("the cache is not started")}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := gathered(t, ctrlmetrics.Registry); len(got) > 0 {
-		t.Errorf("before the first look: %v", got)
+		t.Errorf("before the cache has synced: %v", got)
 	}
 	if err := Register(&stored{}); err != nil {
 		t.Fatal(err)
@@ -161,8 +161,8 @@ func TestWhileNothingIsKnownNothingIsTold(t *testing.T) {
 	}
 }
 
-// TestTheAlertsSpeakOfMetricsThatExist reads the rules: each metric and each value of a label in them must be one that is told.
-func TestTheAlertsSpeakOfMetricsThatExist(t *testing.T) {
+// TestAlertsUseMetricsThatExist checks each metric and each label's value in the alerting rules.
+func TestAlertsUseMetricsThatExist(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/alerts/refit.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestTheAlertsSpeakOfMetricsThatExist(t *testing.T) {
 			alerts++
 			names := regexp.MustCompile(`refit_[a-z_]+`).FindAllString(rule.Expr, -1)
 			if len(names) == 0 || rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
-				t.Errorf("%s says nothing of Refit, or not what to do: %+v", rule.Alert, rule)
+				t.Errorf("%s uses no metric of Refit, or has no summary or description: %+v", rule.Alert, rule)
 			}
 			for _, name := range names {
 				if !slices.ContainsFunc(list, func(m metric) bool { return m.name == name }) {
@@ -222,7 +222,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 			name += "{" + m.label + "}"
 		}
 		if !strings.Contains(string(text), "| `"+name+"` |") {
-			t.Errorf("docs/metrics.md does not tell of %s", name)
+			t.Errorf("docs/metrics.md does not list %s", name)
 		}
 	}
 }

@@ -84,7 +84,8 @@ func (r *Reconciler) waived(ctx context.Context, job drainJob) func(namespace, n
 	}
 }
 
-// recordDrained writes that a node is drained, and records an Event if it was this drain that did it.
+// recordDrained writes that a node is drained, and records an Event if it was this drain that did
+// it.
 func (r *Reconciler) recordDrained(ctx context.Context, job drainJob) {
 	written := false
 	r.patchDrain(ctx, job, func(d *refitv1alpha1.DrainStatus) {

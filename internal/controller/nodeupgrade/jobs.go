@@ -54,8 +54,8 @@ func (j *jobs[J]) has(node string) bool {
 	return j.active[node] != nil
 }
 
-// start makes a job the active one of its node, and cancels the one before. It returns nil if the job
-// is active already.
+// start makes a job the active one of its node, and cancels the one before. It returns nil if the
+// job is active already.
 func (j *jobs[J]) start(ctx context.Context, node string, wanted J) (*activeJob[J], context.Context) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -74,8 +74,8 @@ func TestShuttingDownCancelsEveryJob(t *testing.T) {
 	}, operation(), order(draining, trying))
 }
 
-// TestShuttingDownDoesNotWaitForTheQueue has a job end that was requested again, when the controller's
-// queue takes nothing any more.
+// TestShuttingDownDoesNotWaitForTheQueue has a job end that was requested again, when the
+// controller's queue takes nothing any more.
 func TestShuttingDownDoesNotWaitForTheQueue(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reconcile()

@@ -29,8 +29,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.O
 		Complete(r)
 }
 
-// concerns reports whether there is a job to start or to cancel on a node. Most of what 5,000 agents
-// report requires neither.
+// concerns reports whether there is a job to start or to cancel on a node. Most of what 5,000
+// agents report requires neither.
 func (r *Reconciler) concerns(object client.Object) bool {
 	u, is := object.(*refitv1alpha1.NodeUpgrade)
 	if !is {

@@ -17,8 +17,8 @@ import (
 // fieldOwner owns the fields that the controller writes.
 const fieldOwner = client.FieldOwner("refit-controller")
 
-// patchStatus changes the status of a NodeUpgrade, and retries until that is written or the object is
-// gone: a result that is not written down would be lost with the process.
+// patchStatus changes the status of a NodeUpgrade, and retries until that is written or the object
+// is gone: a result that is not written down would be lost with the process.
 func (r *Reconciler) patchStatus(ctx context.Context, node string, change func(*refitv1alpha1.NodeUpgrade)) {
 	for wait := 100 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, 10*time.Second) {
 		err := r.tryPatchStatus(ctx, node, change)

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// trialRetryInterval is when an unhealthy node is tried again: it may have been fixed meanwhile.
+	// trialRetryInterval is when an unhealthy node is tried again: it may have been fixed
+	// meanwhile.
 	trialRetryInterval = 30 * time.Second
 	// apiRetryInterval is when a trial is retried that the API server could not run.
 	apiRetryInterval = time.Second

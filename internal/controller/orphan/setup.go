@@ -17,8 +17,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// SetupWithManager adds the controller to a manager. It reconciles nodes that Refit cordoned when they
-// or their NodeUpgrades change, and all of them when an operation is deleted.
+// SetupWithManager adds the controller to a manager. It reconciles nodes that Refit cordoned when
+// they or their NodeUpgrades change, and all of them when an operation is deleted.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
 	deleted := predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },

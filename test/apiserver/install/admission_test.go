@@ -121,10 +121,10 @@ func (b *bed) guarded(t *testing.T) {
 	}
 	const (
 		owner   = "only pods of the DaemonSets"
-		spaces  = "has namespaces of its own"
-		init    = "the one init container"
-		pause   = "the one container"
-		volumes = "as volumes, and no others"
+		spaces  = "may use no namespace of the host"
+		init    = "must have one init container"
+		pause   = "must have one container"
+		volumes = "may mount only the host's root directory"
 	)
 	for name, c := range map[string]struct {
 		change func(*corev1.Pod)
@@ -220,7 +220,7 @@ func (b *bed) keptOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := try(t, controller, podOf(b.agents(t), "n1")); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "the controller may not make pods") {
+	if err := try(t, controller, podOf(b.agents(t), "n1")); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "the controller may not create pods") {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	mayNotApprove = "olga may not approve a plan: to set spec.approvedPlan needs the verb approve on clusterupgrades.refit.dev"
-	mayNotWaive   = "olga may not let a plan run without approval: spec.approval None, and changes of waivers or pools under it, " +
-		"need the verb approve on clusterupgrades.refit.dev"
+	mayNotApprove = "olga may not approve a plan: setting spec.approvedPlan requires the verb approve on clusterupgrades.refit.dev"
+	mayNotWaive   = "olga may not run a plan without approval: spec.approval None, and changes of waivers or pools with it, " +
+		"require the verb approve on clusterupgrades.refit.dev"
 )
 
 // Olga operates, Anna approves.

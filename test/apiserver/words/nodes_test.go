@@ -36,13 +36,13 @@ func role(t *testing.T, s *apiserver.Server, name string, verbs []string, resour
 }
 
 const (
-	onlyOwn      = "it may write only objects that are named like it"
+	onlyOwn      = "it may write only objects of its own name"
 	notThis      = "it may write its NodeReport and the status of its NodeUpgrade, not "
 	notSpec      = "a node may not change the spec"
 	notDrain     = "a node may not change status.drain"
 	notTrial     = "a node may not change status.trial"
 	notMetadata  = "a node may not change labels, annotations or finalizers"
-	notOwnedByIt = "what a node writes may be owned by the Node of its name only"
+	notOwnedByIt = "a node may set no owner but the Node of its own name"
 )
 
 // A node writes about itself, and nothing else, even if RBAC lets all nodes do everything.
