@@ -19,7 +19,7 @@ import (
 func TestUndoSaysWhatItWouldDoBeforeItIsToldTo(t *testing.T) {
 	h := newHost(t)
 	h.work(t, prepared()...)
-	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
 	before := files(t, h.dir)
 	out, err := h.run(t, "undo")
 	if err != nil || !strings.Contains(out, "Nothing was changed. Run refit-agent undo --yes") {
@@ -35,7 +35,7 @@ func TestNothingIsDoneByHandWhileTheServiceWorks(t *testing.T) {
 	for _, args := range [][]string{{"undo", "--yes"}, {"forget"}} {
 		t.Run(args[0], func(t *testing.T) {
 			h := newHost(t)
-			h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Files: map[string]string{"/usr/bin/kubelet": "sha256:aa"}})
+			h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Files: map[string]string{"/usr/bin/kubelet": "sha256:aa"}})
 			lock, err := host.Lock(filepath.Join(h.dir, "lock"))
 			if err != nil {
 				t.Fatal(err)
@@ -55,8 +55,8 @@ func TestNothingIsDoneByHandWhileTheServiceWorks(t *testing.T) {
 // What somebody else installed is accepted; what keeps orders from the past away stays.
 func TestForgetAcceptsProgramsAndForgetsNothingElse(t *testing.T) {
 	h := newHost(t)
-	h.remembers(t, node.Memory{
-		Format: node.MemoryFormat, MachineID: h.machine, NodeUID: "uid", Sequence: 12, Epoch: 2, Highest: "v1.36.3", Last: workName,
+	h.remembers(t, node.HostState{
+		Format: node.HostStateFormat, MachineID: h.machine, NodeUID: "uid", Sequence: 12, Epoch: 2, Highest: "v1.36.3", Last: workName,
 		Files: map[string]string{"/usr/bin/kubelet": "sha256:aa", "/usr/bin/kubeadm": "sha256:bb"},
 	})
 	out, err := h.run(t, "forget")

@@ -71,7 +71,7 @@ func (h fakeHost) write(t *testing.T, path, text string) {
 }
 
 // remembers writes what the host remembers.
-func (h fakeHost) remembers(t *testing.T, memory node.Memory) {
+func (h fakeHost) remembers(t *testing.T, memory node.HostState) {
 	t.Helper()
 	text, err := json.Marshal(memory)
 	if err != nil {
@@ -80,7 +80,7 @@ func (h fakeHost) remembers(t *testing.T, memory node.Memory) {
 	h.write(t, filepath.Join(h.dir, "memory.json"), string(text))
 }
 
-func (h fakeHost) memory(t *testing.T) (memory node.Memory) {
+func (h fakeHost) memory(t *testing.T) (memory node.HostState) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(h.dir, "memory.json"))
 	if err == nil {
@@ -95,7 +95,7 @@ func (h fakeHost) memory(t *testing.T) (memory node.Memory) {
 // work writes the journal of a work on a control plane node, one second from record to record.
 func (h fakeHost) work(t *testing.T, records ...node.Record) {
 	t.Helper()
-	work := node.Work{
+	work := node.Upgrade{
 		Operation: refitv1alpha1.Operation{Name: "autumn", UID: "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"},
 		Release:   refitv1alpha1.ReleaseRef{Name: "kubernetes-v1.36.3", Digest: "sha256:" + strings.Repeat("a", 64)},
 		NodeName:  "cp-1", NodeUID: "0b6e8f6a-1111-4222-8333-444444444444", MachineID: h.machine,
@@ -106,7 +106,7 @@ func (h fakeHost) work(t *testing.T, records ...node.Record) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	j, err := journal.Create(path, h.machine, node.Record{At: at, Kind: node.Opened, Work: &work})
+	j, err := journal.Create(path, h.machine, node.Record{At: at, Kind: node.Opened, Upgrade: &work})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -244,7 +244,7 @@ func TestWhatIsNotPlaced(t *testing.T) {
 func atWork(t *testing.T, h fakeHost) {
 	t.Helper()
 	h.work(t, prepared()...)
-	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
 }
 
 func TestAnAgentAtWorkIsLeftAlone(t *testing.T) {
@@ -329,8 +329,8 @@ func TestNothingIsLeftOfAnAgent(t *testing.T) {
 	if _, err := place(t, s, newTestBundle(t, "program", "{}", newPublicKey(t))); err != nil {
 		t.Fatal(err)
 	}
-	h.work(t, join(prepared(), []node.Record{{Kind: node.Ended, Outcome: "Succeeded"}})...)
-	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Last: workName})
+	h.work(t, join(prepared(), []node.Record{{Kind: node.Finished, Outcome: "Succeeded"}})...)
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Last: workName})
 	if err := os.MkdirAll(s.path(unitFile+".d"), 0o755); err != nil {
 		t.Fatal(err)
 	}

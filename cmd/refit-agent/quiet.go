@@ -23,12 +23,12 @@ func (s *site) refuseAtWork() error {
 		return err
 	}
 	// The journal decides where the memory of it was cut off.
-	if status.Memory.Open == "" && (status.State == nil || status.State.Ended != "") {
+	if status.Memory.Open == "" && (status.State == nil || status.State.Outcome != "") {
 		return nil
 	}
 	what := status.Memory.Open
 	if status.State != nil {
-		w := status.State.Work
+		w := status.State.Upgrade
 		what = w.Release.Name + " (" + w.From + " to " + w.To + "), operation " + w.Operation.Name
 	}
 	return node.Transient("WorkOpen", nil, "let it end; refit-agent status on the host tells how far it is, and refit-agent undo puts the host back",

@@ -39,7 +39,7 @@ func (a *app) printStatus(s agent.LocalStatus) {
 		fmt.Fprintln(a.out, "Work:      none yet")
 		return
 	}
-	w := s.State.Work
+	w := s.State.Upgrade
 	told := s.State.Status()
 	fmt.Fprintf(a.out, "Work:      %s (%s to %s, %s), operation %s\nPhase:     %s\n", w.Release.Name, w.From, w.To, w.Role, w.Operation.Name, told.Phase)
 	if e := told.Error; e != nil {

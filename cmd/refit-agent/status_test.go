@@ -44,34 +44,34 @@ var crashing = &node.Failure{
 func prepared() []node.Record {
 	out := []node.Record{apply(12)}
 	for _, name := range []string{node.StepFetch, node.StepImages, node.StepCheck, node.StepReserve, node.StepSave, node.StepStage} {
-		out = append(out, step(name, node.Begun, node.Done)...)
+		out = append(out, step(name, node.Started, node.Done)...)
 	}
 	return out
 }
 
 func TestStatusOfAHost(t *testing.T) {
 	failed := []node.Record{{Kind: node.Failed, Step: node.StepAPIServer, Failure: crashing}}
-	swapping := join(prepared(), step(node.StepEtcd, node.Begun, node.Done), step(node.StepAPIServer, node.Begun))
+	swapping := join(prepared(), step(node.StepEtcd, node.Started, node.Done), step(node.StepAPIServer, node.Started))
 	for name, c := range map[string]struct {
 		records []node.Record
 		ended   bool
 	}{
 		"at-work": {records: swapping},
-		"failed-before-any-change": {records: join([]node.Record{apply(12)}, step(node.StepFetch, node.Begun), []node.Record{{
+		"failed-before-any-change": {records: join([]node.Record{apply(12)}, step(node.StepFetch, node.Started), []node.Record{{
 			Kind: node.Failed, Step: node.StepFetch, Failure: node.ManualIntervention("ArtifactNotFound", nil,
 				"copy the ClusterRelease's files to one of the sources, then say retry", "no source has kubelet (/srv/refit: it is not there)"),
 		}})},
 		"goes-back": {records: join(swapping, failed)},
-		"went-back": {records: join(swapping, failed, []node.Record{{Kind: node.PutBack, Failure: crashing}},
-			step(node.StepAPIServer, node.UndoBegun, node.Undone), step(node.StepEtcd, node.Kept), step(node.ProveOld, node.UndoBegun, node.Undone),
-			[]node.Record{{Kind: node.Ended, Outcome: refitv1alpha1.NodeRolledBack}}), ended: true},
-		"succeeded": {records: join(prepared(), step(node.StepKubelet, node.Begun, node.Done), step(node.StepVerify, node.Begun, node.Done),
-			[]node.Record{{Kind: node.Ended, Outcome: refitv1alpha1.NodeSucceeded}}), ended: true},
+		"went-back": {records: join(swapping, failed, []node.Record{{Kind: node.RollbackStarted, Failure: crashing}},
+			step(node.StepAPIServer, node.UndoStarted, node.Undone), step(node.StepEtcd, node.Kept), step(node.StepVerifyOld, node.UndoStarted, node.Undone),
+			[]node.Record{{Kind: node.Finished, Outcome: refitv1alpha1.NodeRolledBack}}), ended: true},
+		"succeeded": {records: join(prepared(), step(node.StepKubelet, node.Started, node.Done), step(node.StepVerify, node.Started, node.Done),
+			[]node.Record{{Kind: node.Finished, Outcome: refitv1alpha1.NodeSucceeded}}), ended: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t)
 			h.work(t, c.records...)
-			memory := node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName}
+			memory := node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName}
 			if c.ended {
 				memory.Last, memory.Open = memory.Open, ""
 			}
@@ -96,7 +96,7 @@ func TestStatusOfAHostThatNeverHadAnOrder(t *testing.T) {
 func TestStatusOfAJournalWithATornTail(t *testing.T) {
 	h := newHost(t)
 	h.work(t, prepared()...)
-	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
 	path := filepath.Join(h.dir, "work", workName, "journal")
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -32,14 +32,14 @@ func (a *app) steps() *cobra.Command {
 	external := c.Flags().Bool("external-etcd", false, "etcd runs elsewhere")
 	containerd := c.Flags().Bool("containerd", false, "the ClusterRelease brings another containerd")
 	c.RunE = func(*cobra.Command, []string) error {
-		w := node.Work{Role: roles[*role], To: *to}
+		w := node.Upgrade{Role: roles[*role], To: *to}
 		if w.Role == "" {
 			return fmt.Errorf("--role is one of first-control-plane, control-plane, worker, not %q", *role)
 		}
 		if _, known := kubefacts.For(*to); !known {
 			return fmt.Errorf("--to %q: this agent knows Kubernetes %s", *to, strings.Join(kubefacts.Supported(), ", "))
 		}
-		w.Aside = true
+		w.StopAPIServer = true
 		w.Etcd = w.Role != refitv1alpha1.RoleWorker && !*external
 		if *containerd {
 			w.Parts = append(w.Parts, refitv1alpha1.PartContainerd)
@@ -60,7 +60,7 @@ func (a *app) printSteps(steps []node.Step) error {
 		if s.Disrupts {
 			disrupts = "yes"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, permit, disrupts, s.Undo, s.Limit, s.What)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, permit, disrupts, s.Undo, s.Limit, s.Description)
 	}
 	return table.Flush()
 }

@@ -34,20 +34,20 @@ func upgradedWorker(t *testing.T) (h fakeHost, kubelet string) {
 	}
 	h.write(t, filepath.Join(dir, "inventory.json"),
 		fmt.Sprintf(`{"files":[{"part":"kubelet","name":"kubelet","path":%q,"was":%q,"will":%q}]}`, kubelet, digestOf("old"), digestOf("new")))
-	work := node.Work{MachineID: h.machine, NodeName: "worker-1", Role: refitv1alpha1.RoleWorker, From: "v1.35.4", To: "v1.36.3"}
+	work := node.Upgrade{MachineID: h.machine, NodeName: "worker-1", Role: refitv1alpha1.RoleWorker, From: "v1.35.4", To: "v1.36.3"}
 	at := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
-	j, err := journal.Create(filepath.Join(dir, "journal"), h.machine, node.Record{At: at, Kind: node.Opened, Work: &work})
+	j, err := journal.Create(filepath.Join(dir, "journal"), h.machine, node.Record{At: at, Kind: node.Opened, Upgrade: &work})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	for _, r := range join([]node.Record{apply(12)}, step(node.StepKubelet, node.Begun, node.Done), []node.Record{{Kind: node.Ended, Outcome: refitv1alpha1.NodeSucceeded}}) {
+	for _, r := range join([]node.Record{apply(12)}, step(node.StepKubelet, node.Started, node.Done), []node.Record{{Kind: node.Finished, Outcome: refitv1alpha1.NodeSucceeded}}) {
 		r.At = at
 		if err := j.Append(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Last: workName})
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Last: workName})
 	return h, kubelet
 }
 
@@ -111,10 +111,10 @@ func TestUndoLongAfterSuccess(t *testing.T) {
 func TestStatusNamesWhatARollbackLeft(t *testing.T) {
 	h := newHost(t)
 	left := []string{"ConfigMap kube-system/kubeadm-config: other nodes rely on it: cp-2"}
-	h.work(t, join(prepared(), step(node.StepUploadConfig, node.Begun, node.Done), []node.Record{
-		{Kind: node.PutBack}, {Kind: node.Kept, Step: node.StepUploadConfig, Left: left}, {Kind: node.Ended, Outcome: refitv1alpha1.NodeRolledBack},
+	h.work(t, join(prepared(), step(node.StepUploadConfig, node.Started, node.Done), []node.Record{
+		{Kind: node.RollbackStarted}, {Kind: node.Kept, Step: node.StepUploadConfig, Left: left}, {Kind: node.Finished, Outcome: refitv1alpha1.NodeRolledBack},
 	})...)
-	h.remembers(t, node.Memory{Format: node.MemoryFormat, MachineID: h.machine, Last: workName})
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Last: workName})
 	out, err := h.run(t, "status")
 	if err != nil || !strings.Contains(out, "Left as it is by the rollback:\n  "+left[0]+"\n") {
 		t.Errorf("%v\n%s", err, out)

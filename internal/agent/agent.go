@@ -42,7 +42,7 @@ type Agent struct {
 	teller  *teller
 	reports *reporter
 
-	memory node.Memory
+	memory node.HostState
 	// work is the one that is open, or the last one; nil if there was none.
 	work  *runner
 	known known
@@ -163,7 +163,7 @@ func (a *Agent) resume() error {
 		dir = a.memory.Last
 	}
 	if dir == "" {
-		a.teller.answer(a.memory.Answer)
+		a.teller.answer(a.memory.Result)
 		return nil
 	}
 	work, err := a.open(dir)
@@ -172,7 +172,7 @@ func (a *Agent) resume() error {
 	}
 	if err != nil && a.memory.Open == "" {
 		a.Log.Warn("the last work, which has ended, cannot be read", "work", dir, "error", err)
-		a.teller.answer(a.memory.Answer)
+		a.teller.answer(a.memory.Result)
 		return nil
 	}
 	if err != nil {
@@ -185,17 +185,17 @@ func (a *Agent) resume() error {
 	}
 	a.work = work
 	state := node.Read(a.work.journal.Records())
-	if a.memory.Open != "" && state.Ended != "" {
+	if a.memory.Open != "" && state.Outcome != "" {
 		return a.ended(state) // it was written down, and what follows it was cut off
 	}
-	if a.memory.Open == "" && state.Ended == "" {
+	if a.memory.Open == "" && state.Outcome == "" {
 		a.memory.Open = dir // the journal decides: it was reopened, and the memory of it was cut off
 		if err := storeMemory(a.Settings.MemoryFile(), a.memory); err != nil {
 			return err
 		}
 	}
 	a.teller.tell(state)
-	a.teller.answer(a.memory.Answer)
+	a.teller.answer(a.memory.Result)
 	return nil
 }
 
@@ -248,7 +248,7 @@ func (a *Agent) step(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if state := node.Read(a.work.journal.Records()); state.Ended != "" {
+	if state := node.Read(a.work.journal.Records()); state.Outcome != "" {
 		return true, a.ended(state)
 	}
 	return more, nil
@@ -263,14 +263,14 @@ func (a *Agent) ended(state *node.State) error {
 		next.Files = map[string]string{}
 	}
 	switch {
-	case state.Ended == refitv1alpha1.NodeSucceeded:
-		next.Highest = state.Work.To
+	case state.Outcome == refitv1alpha1.NodeSucceeded:
+		next.Highest = state.Upgrade.To
 		maps.Copy(next.Files, a.work.host.Installed())
 		if err := steps.KeepManifests(a.Settings.StateDir); err != nil {
 			a.Log.Warn("the manifests could not be copied", "error", err)
 		}
-	case next.Highest == state.Work.To: // it was there, and was put back
-		next.Highest = state.Work.From
+	case next.Highest == state.Upgrade.To: // it was there, and was put back
+		next.Highest = state.Upgrade.From
 		maps.Copy(next.Files, a.work.host.PutBack())
 	}
 	if err := host.ReleaseReserve(a.Settings.ReserveFile()); err != nil {
@@ -280,7 +280,7 @@ func (a *Agent) ended(state *node.State) error {
 		return err
 	}
 	a.memory = next
-	a.Log.Info("the work has ended", "outcome", state.Ended, "operation", state.Work.Operation.Name, "from", state.Work.From, "to", state.Work.To)
+	a.Log.Info("the work has ended", "outcome", state.Outcome, "operation", state.Upgrade.Operation.Name, "from", state.Upgrade.From, "to", state.Upgrade.To)
 	a.teller.tell(state)
 	if a.reports != nil { // at the start there are none yet, and the first is about to be made
 		a.know()

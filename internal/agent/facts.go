@@ -13,7 +13,7 @@ import (
 // known is what a report says of the agent's own state. The work changes it while reports are made.
 type known struct {
 	mu     sync.Mutex
-	memory node.Memory
+	memory node.HostState
 	wanted *report.Wanted
 	cache  *report.Cache
 }

@@ -74,7 +74,7 @@ func (a *Agent) interruptible(ctx context.Context) context.Context {
 	a.orders.mu.Lock()
 	defer a.orders.mu.Unlock()
 	a.orders.cancel = nil
-	if move.Kind != node.Do || !move.Step.Prefetch {
+	if move.Kind != node.MoveRun || !move.Step.Prefetch {
 		return ctx
 	}
 	ctx, a.orders.cancel = context.WithCancelCause(ctx)

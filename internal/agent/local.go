@@ -12,7 +12,7 @@ import (
 
 // LocalStatus is what the host itself knows of its work.
 type LocalStatus struct {
-	Memory node.Memory
+	Memory node.HostState
 	State  *node.State // nil: there was no work yet
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // loadMemory reads what the host remembers. A memory of another machine, as on a cloned disk, is not this host's.
-func loadMemory(path, machineID string) (node.Memory, error) {
-	memory := node.Memory{Format: node.MemoryFormat, MachineID: machineID}
+func loadMemory(path, machineID string) (node.HostState, error) {
+	memory := node.HostState{Format: node.HostStateFormat, MachineID: machineID}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return memory, nil
@@ -24,10 +24,10 @@ func loadMemory(path, machineID string) (node.Memory, error) {
 	case err != nil:
 		return memory, node.HostBroken("StateCorrupted", err, "restore "+path+" or, if no upgrade is open on this host, remove it; then restart refit-agent",
 			"the agent's memory cannot be read")
-	case memory.Format > node.MemoryFormat:
+	case memory.Format > node.HostStateFormat:
 		return memory, node.ManualIntervention("MemoryNewer", nil, "install the agent that wrote it, or a newer one",
 			"the agent's memory has format %d, this agent knows %d",
-			memory.Format, node.MemoryFormat)
+			memory.Format, node.HostStateFormat)
 	case memory.MachineID != machineID:
 		return memory, node.ManualIntervention("OtherMachine", nil, "if this disk was cloned, remove the agent's state directory; then restart refit-agent",
 			"the agent's memory is of machine %s, this is %s", memory.MachineID, machineID)
@@ -35,7 +35,7 @@ func loadMemory(path, machineID string) (node.Memory, error) {
 	return memory, nil
 }
 
-func storeMemory(path string, memory node.Memory) error {
+func storeMemory(path string, memory node.HostState) error {
 	text, err := json.MarshalIndent(memory, "", "  ")
 	if err != nil {
 		return err

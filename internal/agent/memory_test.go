@@ -33,7 +33,7 @@ func TestAMemoryComesBackAsItWasStored(t *testing.T) {
 	if memory, err := loadMemory(path, machineID); err != nil || memory.Sequence != 0 {
 		t.Fatalf("a host without a memory: %+v, %v", memory, err)
 	}
-	want := node.Memory{Format: 1, MachineID: machineID, Sequence: 7, Epoch: 3, Highest: "v1.36.3", Last: "work-1"}
+	want := node.HostState{Format: 1, MachineID: machineID, Sequence: 7, Epoch: 3, Highest: "v1.36.3", Last: "work-1"}
 	if err := storeMemory(path, want); err != nil {
 		t.Fatal(err)
 	}

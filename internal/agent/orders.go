@@ -47,7 +47,7 @@ func (a *Agent) accept(ctx context.Context, order *refitv1alpha1.NodeUpgrade) er
 	if err != nil {
 		return err
 	}
-	here := node.Here{NodeName: a.client.NodeName(), NodeUID: self.UID, MachineID: a.id.MachineID}
+	here := node.Identity{NodeName: a.client.NodeName(), NodeUID: self.UID, MachineID: a.id.MachineID}
 	ok, refusal := node.Accept(order.Name, &order.Spec, a.memory, here)
 	if refusal != nil {
 		return refusal
@@ -82,8 +82,8 @@ func final(err error) *node.Failure {
 // turnDown accepts an order and says that it failed before anything was begun.
 func (a *Agent) turnDown(order *refitv1alpha1.NodeUpgrade, failure *node.Failure) error {
 	a.Log.Warn("order failed", "sequence", order.Spec.Sequence, "reason", failure.Reason, "message", failure.Error())
-	return a.remember(&order.Spec, a.memory.Open, &node.Answer{
-		Sequence: order.Spec.Sequence, Phase: refitv1alpha1.NodeFailed, Failure: failure.Settled(), At: time.Now().UTC(),
+	return a.remember(&order.Spec, a.memory.Open, &node.Result{
+		Sequence: order.Spec.Sequence, Phase: refitv1alpha1.NodeFailed, Failure: failure.Persistent(), At: time.Now().UTC(),
 	})
 }
 
@@ -92,7 +92,7 @@ func (a *Agent) take(order *refitv1alpha1.NodeUpgrade, work *runner) error {
 	spec := &order.Spec
 	a.Log.Info("order accepted", "operation", spec.Operation.Name, "sequence", spec.Sequence, "permit", spec.Permit, "release", spec.Release.Name)
 	if work == nil {
-		answer := &node.Answer{Sequence: spec.Sequence, Phase: refitv1alpha1.NodeIdle, At: time.Now().UTC()}
+		answer := &node.Result{Sequence: spec.Sequence, Phase: refitv1alpha1.NodeIdle, At: time.Now().UTC()}
 		if spec.Permit == refitv1alpha1.PermitRollback {
 			answer.Phase = refitv1alpha1.NodeRolledBack // nothing was changed, so nothing goes back
 		}
@@ -106,16 +106,16 @@ func (a *Agent) take(order *refitv1alpha1.NodeUpgrade, work *runner) error {
 		return err
 	}
 	open := filepath.Base(work.host.Dir)
-	if node.Read(work.journal.Records()).Ended != "" {
+	if node.Read(work.journal.Records()).Outcome != "" {
 		open = ""
 	}
 	return a.remember(spec, open, nil)
 }
 
 // remember keeps the order as the highest, on the disk first.
-func (a *Agent) remember(spec *refitv1alpha1.NodeUpgradeSpec, open string, answer *node.Answer) error {
+func (a *Agent) remember(spec *refitv1alpha1.NodeUpgradeSpec, open string, answer *node.Result) error {
 	next := a.memory
-	next.Sequence, next.Epoch, next.NodeUID, next.Open, next.Answer = spec.Sequence, spec.Epoch, spec.NodeUID, open, answer
+	next.Sequence, next.Epoch, next.NodeUID, next.Open, next.Result = spec.Sequence, spec.Epoch, spec.NodeUID, open, answer
 	if err := storeMemory(a.Settings.MemoryFile(), next); err != nil {
 		return err
 	}
@@ -128,23 +128,23 @@ func (a *Agent) remember(spec *refitv1alpha1.NodeUpgradeSpec, open string, answe
 }
 
 // workFor finds the work that an order belongs to, or opens it. An order that asks for nothing needs none.
-func (a *Agent) workFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, here node.Here) (*runner, error) {
+func (a *Agent) workFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, here node.Identity) (*runner, error) {
 	spec := &order.Spec
 	forward := spec.Permit == refitv1alpha1.PermitApply || spec.Permit == refitv1alpha1.PermitPrefetch
 	if w := a.work; w != nil && w.host.Work.NodeUID == here.NodeUID {
 		state := node.Read(w.journal.Records())
-		same := state.Work.Operation.UID == spec.Operation.UID && state.Work.Release.Digest == spec.Release.Digest
-		open, touched := state.Ended == "", state.Changed()
+		same := state.Upgrade.Operation.UID == spec.Operation.UID && state.Upgrade.Release.Digest == spec.Release.Digest
+		open, touched := state.Outcome == "", state.Changed()
 		switch {
 		case open && !forward:
 			return w, nil
-		case open && touched && (same || state.Work.Release.Digest == spec.Release.Digest):
+		case open && touched && (same || state.Upgrade.Release.Digest == spec.Release.Digest):
 			return w, nil // also where another operation goes on with what one began
 		case open && touched:
 			message := fmt.Sprintf("the change to %s that operation %s began is unfinished: put it back or finish it first",
-				state.Work.Release.Name, state.Work.Operation.Name)
+				state.Upgrade.Release.Name, state.Upgrade.Operation.Name)
 			return nil, &node.Refusal{Reason: node.RefusedBusy, Message: message}
-		case !open && same && (state.Ended == refitv1alpha1.NodeSucceeded || spec.Attempt <= state.Order.Attempt):
+		case !open && same && (state.Outcome == refitv1alpha1.NodeSucceeded || spec.Attempt <= state.Order.Attempt):
 			if spec.Permit == refitv1alpha1.PermitRollback {
 				err := w.refusal(ctx)
 				return w, err
@@ -160,7 +160,7 @@ func (a *Agent) workFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, h
 }
 
 // begin opens a new work: its ClusterRelease is verified and kept, and what the host has is looked at.
-func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, here node.Here) (*runner, error) {
+func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, here node.Identity) (*runner, error) {
 	release, err := a.verified(ctx, order.Spec.Release)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, her
 		return nil, err
 	}
 	path := a.journalFile(dir)
-	first := node.Record{At: time.Now().UTC(), Boot: a.id.BootID, Kind: node.Opened, Work: work}
+	first := node.Record{At: time.Now().UTC(), Boot: a.id.BootID, Kind: node.Opened, Upgrade: work}
 	created, err := journal.Create(path, a.id.MachineID, first)
 	switch {
 	case errors.Is(err, fs.ErrExist): // the agent was killed before it remembered the work
@@ -198,7 +198,7 @@ func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, her
 }
 
 // workName tells one work from another: whatever differs makes another one.
-func workName(w *node.Work) (string, error) {
+func workName(w *node.Upgrade) (string, error) {
 	text, err := json.Marshal(w)
 	if err != nil {
 		return "", err
@@ -218,7 +218,7 @@ func (a *Agent) open(dir string) (*runner, error) {
 		return nil, err
 	}
 	state := node.Read(j.Records())
-	envelope, err := a.envelope(state.Work.Release.Digest)
+	envelope, err := a.envelope(state.Upgrade.Release.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -227,21 +227,21 @@ func (a *Agent) open(dir string) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if release.Digest != state.Work.Release.Digest {
-		return nil, node.HostBroken("ReleaseDamaged", nil, "put the ClusterRelease's envelope back to "+a.envelopeFile(state.Work.Release.Digest),
+	if release.Digest != state.Upgrade.Release.Digest {
+		return nil, node.HostBroken("ReleaseDamaged", nil, "put the ClusterRelease's envelope back to "+a.envelopeFile(state.Upgrade.Release.Digest),
 			"the ClusterRelease that was kept is not the one that was accepted")
 	}
 	return &runner{
 		journal: j, boot: a.id.BootID, log: a.Log, told: a.teller.tell,
 		host: &steps.Host{
-			Settings: a.Settings, Memory: a.memory, Work: *state.Work, Dir: filepath.Join(a.Settings.WorkDir(), dir), Release: release,
+			Settings: a.Settings, Memory: a.memory, Work: *state.Upgrade, Dir: filepath.Join(a.Settings.WorkDir(), dir), Release: release,
 			Store: a.store, Systemd: a.systemd, Log: a.Log, Say: a.teller.say, Effect: effectOf("none"),
 		},
 	}, nil
 }
 
 // tidy removes what was kept of the work before, once another one begins: nobody can want it back any more.
-func (a *Agent) tidy(ctx context.Context, next *node.Work, release artifact.Release) error {
+func (a *Agent) tidy(ctx context.Context, next *node.Upgrade, release artifact.Release) error {
 	if a.work == nil {
 		return nil
 	}
@@ -254,10 +254,10 @@ func (a *Agent) tidy(ctx context.Context, next *node.Work, release artifact.Rele
 	}
 	last, was := filepath.Base(a.work.host.Dir), a.work.host.Release
 	a.work = nil
-	if state.Work.Operation.UID == next.Operation.UID {
+	if state.Upgrade.Operation.UID == next.Operation.UID {
 		return nil
 	}
-	if state.Ended == refitv1alpha1.NodeSucceeded { // otherwise the host may still be at the ClusterRelease before
+	if state.Outcome == refitv1alpha1.NodeSucceeded { // otherwise the host may still be at the ClusterRelease before
 		a.unpinAllBut(ctx, was, release)
 	}
 	return a.forget(last, release)

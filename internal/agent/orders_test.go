@@ -56,7 +56,7 @@ func newTestAgent(t *testing.T, client api, keys ...artifact.PublicKey) *Agent {
 	a := &Agent{
 		Config: Config{Settings: s, Log: log, Version: "test"}, client: client, keys: keys, orders: newLatest(),
 		id:     host.Identity{MachineID: machineID, BootID: "boot", Arch: "amd64"},
-		memory: node.Memory{Format: 1, MachineID: machineID, Sequence: 7, Epoch: 3},
+		memory: node.HostState{Format: 1, MachineID: machineID, Sequence: 7, Epoch: 3},
 		known:  known{cache: report.NewCache()},
 	}
 	a.teller = newTeller(log, "boot", "test")
@@ -131,8 +131,8 @@ func TestFuzzedOrdersAndReleasesBeginNothing(t *testing.T) {
 		switch {
 		case ok:
 			refused[refusal.Reason]++
-		case a.memory.Answer != nil && a.memory.Answer.Failure != nil:
-			refused[a.memory.Answer.Failure.Reason]++
+		case a.memory.Result != nil && a.memory.Result.Failure != nil:
+			refused[a.memory.Result.Failure.Reason]++
 		}
 		if a.work != nil || a.memory.Open != "" {
 			t.Fatalf("seed %d: work was begun for %+v", seed, order.Spec)
@@ -208,7 +208,7 @@ func TestReleasesThatAreRefused(t *testing.T) {
 			if err := a.accept(t.Context(), goodOrder(situation.digest)); err != nil {
 				t.Fatal(err)
 			}
-			answer := a.memory.Answer
+			answer := a.memory.Result
 			if a.work != nil || answer == nil || answer.Phase != refitv1alpha1.NodeFailed || answer.Failure.Reason != node.RefusedRelease {
 				t.Errorf("the answer is %+v", answer)
 			}

@@ -27,17 +27,17 @@ type runner struct {
 func (r *runner) move(ctx context.Context) (bool, error) {
 	move := node.Next(r.journal.Records())
 	switch move.Kind {
-	case node.Do:
+	case node.MoveRun:
 		return true, r.do(ctx, move)
-	case node.Take:
+	case node.MoveUndo:
 		return true, r.take(ctx, move)
-	case node.Keep:
+	case node.MoveKeep:
 		return true, r.write(node.Record{Kind: node.Kept, Step: move.Step.Name})
-	case node.Return:
-		return true, r.write(node.Record{Kind: node.PutBack, Failure: move.Why})
-	case node.End:
-		return true, r.write(node.Record{Kind: node.Ended, Outcome: move.Outcome})
-	case node.Rest:
+	case node.MoveRollback:
+		return true, r.write(node.Record{Kind: node.RollbackStarted, Failure: move.Cause})
+	case node.MoveFinish:
+		return true, r.write(node.Record{Kind: node.Finished, Outcome: move.Outcome})
+	case node.MoveWait:
 	}
 	return false, nil
 }
@@ -68,7 +68,7 @@ func (r *runner) do(ctx context.Context, move node.Move) error {
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
 	ctx, cancel := context.WithTimeout(ctx, move.Step.Limit)
 	defer cancel()
-	if move.Open && !move.Again {
+	if move.Open && !move.Retry {
 		r.log.Info("a step was cut off; looking how far it came", "step", name)
 	}
 	done := false
@@ -80,7 +80,7 @@ func (r *runner) do(ctx context.Context, move node.Move) error {
 		return r.failed(ctx, name, err)
 	}
 	if !done {
-		if !move.Open || move.Again {
+		if !move.Open || move.Retry {
 			if err := r.begin(ctx, name); err != nil {
 				return err
 			}
@@ -104,7 +104,7 @@ func (r *runner) do(ctx context.Context, move node.Move) error {
 
 // begin writes down that a step begins. A journal that has no room for that, but for the way back, makes the step fail and not the agent.
 func (r *runner) begin(ctx context.Context, name string) error {
-	err := r.write(node.Record{Kind: node.Begun, Step: name})
+	err := r.write(node.Record{Kind: node.Started, Step: name})
 	if err != nil && !r.journal.Broken() {
 		return r.failed(ctx, name, err)
 	}
@@ -126,7 +126,7 @@ func (r *runner) take(ctx context.Context, move node.Move) error {
 	ctx, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
 	if !move.Open {
-		if err := r.write(node.Record{Kind: node.UndoBegun, Step: name}); err != nil {
+		if err := r.write(node.Record{Kind: node.UndoStarted, Step: name}); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (r *runner) take(ctx context.Context, move node.Move) error {
 			r.host.Left = nil
 			return action.Undo(ctx, r.host)
 		})
-		if errors.Is(err, node.ErrStays) {
+		if errors.Is(err, node.ErrKept) {
 			r.log.Info("what a step brought stays", "step", name)
 			return r.write(node.Record{Kind: node.Kept, Step: name, Left: r.host.Left})
 		}
@@ -163,7 +163,7 @@ func (r *runner) failed(ctx context.Context, step string, err error) error {
 	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) || errors.Is(cause, errNewOrder) {
 		return cause
 	}
-	failure := node.FailureOf(err).Settled()
+	failure := node.FailureOf(err).Persistent()
 	r.log.Error("step failed", "step", step, "class", failure.Class, "reason", failure.Reason, "message", failure.Message, "remedy", failure.Remedy)
 	return r.write(node.Record{Kind: node.Failed, Step: step, Failure: failure})
 }

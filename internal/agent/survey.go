@@ -28,16 +28,16 @@ var mainProgram = map[refitv1alpha1.Part]string{
 }
 
 // survey looks at the host and says what an order means for it.
-func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, release artifact.Release, here node.Here) (*node.Work, error) {
+func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, release artifact.Release, here node.Identity) (*node.Upgrade, error) {
 	running, err := steps.RunningKubelet(ctx, a.systemd)
 	if err != nil {
 		return nil, err
 	}
-	if refusal := node.Upward(a.memory, running, release.Payload.Kubernetes); refusal != nil {
+	if refusal := node.RefuseDowngrade(a.memory, running, release.Payload.Kubernetes); refusal != nil {
 		return nil, refusal
 	}
 	if server, err := steps.APIServerVersion(); err == nil {
-		if refusal := node.Upward(node.Memory{}, server, release.Payload.Kubernetes); refusal != nil {
+		if refusal := node.RefuseDowngrade(node.HostState{}, server, release.Payload.Kubernetes); refusal != nil {
 			return nil, refusal
 		}
 	}
@@ -46,13 +46,13 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 		return nil, err
 	}
 	spec := &order.Spec
-	w := &node.Work{
+	w := &node.Upgrade{
 		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt,
 		NodeName: here.NodeName, NodeUID: here.NodeUID, MachineID: here.MachineID,
 		Role: spec.Role, From: running, To: release.Payload.Kubernetes,
 		Kinds: map[refitv1alpha1.Part]refitv1alpha1.PackageKind{},
 		CA:    ca, KeepAddons: spec.KeepAddons,
-		Aside: a.Settings.AsideAPIServer,
+		StopAPIServer: a.Settings.AsideAPIServer,
 		Etcd:  spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(a.Settings.StateDir),
 	}
 	if steps.HasControlPlane() != (spec.Role != refitv1alpha1.RoleWorker) {
@@ -67,7 +67,7 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 	return w, nil
 }
 
-func (a *Agent) surveyPart(ctx context.Context, w *node.Work, release artifact.Release, part refitv1alpha1.Part) error {
+func (a *Agent) surveyPart(ctx context.Context, w *node.Upgrade, release artifact.Release, part refitv1alpha1.Part) error {
 	always := slices.Contains(alwaysParts, part)
 	if !always && !brings(release, part) {
 		return nil

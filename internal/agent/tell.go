@@ -65,7 +65,7 @@ func (t *teller) again() {
 func (t *teller) tell(state *node.State) { t.change(func() { t.status = state.Status() }) }
 
 // answer is a status without any work.
-func (t *teller) answer(a *node.Answer) {
+func (t *teller) answer(a *node.Result) {
 	if a == nil {
 		return
 	}

@@ -76,7 +76,7 @@ func TestTheConditionsAreAboutTheOrderThatTheAgentObserved(t *testing.T) {
 		return status.ObservedGeneration
 	}
 	order(7, 1)
-	writer.answer(&node.Answer{Sequence: 7, Phase: refitv1alpha1.NodePrefetched})
+	writer.answer(&node.Result{Sequence: 7, Phase: refitv1alpha1.NodePrefetched})
 	if got := observedGeneration(); got != 1 {
 		t.Errorf("after the first order: %d", got)
 	}

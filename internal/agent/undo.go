@@ -21,7 +21,7 @@ func Review(ctx context.Context, s settings.Settings, status LocalStatus) steps.
 	if !finished(status.State) {
 		return steps.Review{}
 	}
-	h := steps.Host{Settings: s, Work: *status.State.Work, Dir: filepath.Join(s.WorkDir(), status.Memory.Last), Log: slog.New(slog.DiscardHandler)}
+	h := steps.Host{Settings: s, Work: *status.State.Upgrade, Dir: filepath.Join(s.WorkDir(), status.Memory.Last), Log: slog.New(slog.DiscardHandler)}
 	return h.Review(ctx)
 }
 
@@ -42,7 +42,7 @@ func (r *runner) refusal(ctx context.Context) error {
 }
 
 func finished(state *node.State) bool {
-	return state != nil && state.Ended == refitv1alpha1.NodeSucceeded
+	return state != nil && state.Outcome == refitv1alpha1.NodeSucceeded
 }
 
 // Undo rolls the host back to before its last operation, as an order to roll back would, and is
@@ -62,14 +62,14 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 		return LocalStatus{}, errors.New("there was no work on this host, so there is nothing to undo")
 	}
 	state := node.Read(a.work.journal.Records())
-	if state.Ended == refitv1alpha1.NodeRolledBack {
+	if state.Outcome == refitv1alpha1.NodeRolledBack {
 		return LocalStatus{Memory: a.memory, State: state}, nil
 	}
 	if err := a.work.refusal(ctx); err != nil {
 		return LocalStatus{}, err
 	}
 	order := state.Order
-	order.Permit, order.ByHand = refitv1alpha1.PermitRollback, true
+	order.Permit, order.Manual = refitv1alpha1.PermitRollback, true
 	if err := a.work.write(node.Record{Kind: node.Ordered, Order: &order}); err != nil {
 		return LocalStatus{}, err
 	}

@@ -16,7 +16,7 @@ import (
 func withWork(t *testing.T, a *Agent, outcome refitv1alpha1.NodePhase) {
 	t.Helper()
 	order := goodOrder("sha256:aa").Spec
-	work := node.Work{Operation: order.Operation, Release: order.Release, NodeUID: nodeUID, NodeName: nodeName, Role: order.Role, From: "v1.35.4", To: "v1.36.3"}
+	work := node.Upgrade{Operation: order.Operation, Release: order.Release, NodeUID: nodeUID, NodeName: nodeName, Role: order.Role, From: "v1.35.4", To: "v1.36.3"}
 	dir := filepath.Join(a.Settings.WorkDir(), "work-1")
 	if err := os.MkdirAll(filepath.Join(dir, "saved"), 0o700); err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func withWork(t *testing.T, a *Agent, outcome refitv1alpha1.NodePhase) {
 	if err := os.WriteFile(filepath.Join(dir, "saved", "index.json"), []byte(`{"format":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	j, err := journal.Create(filepath.Join(dir, "journal"), machineID, node.Record{Kind: node.Opened, Work: &work})
+	j, err := journal.Create(filepath.Join(dir, "journal"), machineID, node.Record{Kind: node.Opened, Upgrade: &work})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +36,9 @@ func withWork(t *testing.T, a *Agent, outcome refitv1alpha1.NodePhase) {
 	}
 	for _, r := range []node.Record{
 		{Kind: node.Ordered, Order: &node.Order{Operation: order.Operation.UID, Sequence: 7, Epoch: 3, Permit: refitv1alpha1.PermitApply}},
-		{Kind: node.Begun, Step: node.StepKubelet},
+		{Kind: node.Started, Step: node.StepKubelet},
 		{Kind: node.Done, Step: node.StepKubelet},
-		{Kind: node.Ended, Outcome: outcome},
+		{Kind: node.Finished, Outcome: outcome},
 	} {
 		if err := a.work.write(r); err != nil {
 			t.Fatal(err)
@@ -58,17 +58,17 @@ func TestUnsafeRollbackOrderIsRefusedBeforeAnything(t *testing.T) {
 	if err := a.accept(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	answer := a.memory.Answer
+	answer := a.memory.Result
 	if answer == nil || answer.Phase != refitv1alpha1.NodeFailed || answer.Failure.Reason != "SavedTooOld" || answer.Failure.Remedy == "" {
 		t.Errorf("answered %+v", answer)
 	}
-	if a.memory.Open != "" || len(a.work.journal.Records()) != before || node.Read(a.work.journal.Records()).Ended != refitv1alpha1.NodeSucceeded {
+	if a.memory.Open != "" || len(a.work.journal.Records()) != before || node.Read(a.work.journal.Records()).Outcome != refitv1alpha1.NodeSucceeded {
 		t.Error("the rollback was started")
 	}
 	// An order to apply again reports what is done, and needs no saved state.
 	order = goodOrder("sha256:aa")
 	order.Spec.Sequence = 9
-	if err := a.accept(t.Context(), order); err != nil || a.memory.Answer != nil || a.memory.Open != "" {
+	if err := a.accept(t.Context(), order); err != nil || a.memory.Result != nil || a.memory.Open != "" {
 		t.Errorf("%v, %+v", err, a.memory)
 	}
 }
@@ -79,7 +79,7 @@ func TestRollbackOrderAfterARollback(t *testing.T) {
 	withWork(t, a, refitv1alpha1.NodeRolledBack)
 	order := goodOrder("sha256:aa")
 	order.Spec.Permit = refitv1alpha1.PermitRollback
-	if err := a.accept(t.Context(), order); err != nil || a.memory.Answer != nil || a.memory.Open != "" {
+	if err := a.accept(t.Context(), order); err != nil || a.memory.Result != nil || a.memory.Open != "" {
 		t.Errorf("%v, %+v", err, a.memory)
 	}
 }

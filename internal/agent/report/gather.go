@@ -23,7 +23,7 @@ type Sources struct {
 	AgentVersion string
 	NodeName     string
 	Settings     settings.Settings
-	Memory       node.Memory
+	Memory       node.HostState
 	// Keys are the fingerprints of the keys that are pinned on the host.
 	Keys []string
 	// Answered is the question that this report answers.

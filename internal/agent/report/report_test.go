@@ -47,7 +47,7 @@ func rooted(t *testing.T, files map[string]string) *Sources {
 func TestTheReportOfThisMachine(t *testing.T) {
 	s := Sources{
 		AgentVersion: "v0.1.0", NodeName: "n1", Settings: settings.Default(), Keys: []string{"SHA256:x"}, Answered: 7, Cache: NewCache(),
-		Memory: node.Memory{Sequence: 5, NodeUID: "u-1"},
+		Memory: node.HostState{Sequence: 5, NodeUID: "u-1"},
 	}
 	if kubeconfig := os.Getenv("REFIT_REPORT_KUBECONFIG"); kubeconfig != "" { // on a node of the testbed
 		client, err := cluster.Connect(kubeconfig, "test")

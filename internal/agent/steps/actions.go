@@ -46,5 +46,5 @@ var Actions = map[string]Action{
 	node.StepPostUpgrade: {Do: phase("post-upgrade")},
 	node.StepVerify:      {Do: verify},
 
-	node.ProveOld: {Undo: proveOld},
+	node.StepVerifyOld: {Undo: proveOld},
 }

@@ -8,11 +8,11 @@ import (
 )
 
 func TestEveryStepHasAnActionAndEveryActionAStep(t *testing.T) {
-	whole := node.Work{
-		Role: refitv1alpha1.RoleFirstControlPlane, Etcd: true, Aside: true,
+	whole := node.Upgrade{
+		Role: refitv1alpha1.RoleFirstControlPlane, Etcd: true, StopAPIServer: true,
 		Parts: []refitv1alpha1.Part{refitv1alpha1.PartContainerd, refitv1alpha1.PartRunc, refitv1alpha1.PartCNI},
 	}
-	listed := map[string]bool{node.ProveOld: true}
+	listed := map[string]bool{node.StepVerifyOld: true}
 	for _, step := range node.Steps(whole) {
 		listed[step.Name] = true
 		action, ok := Actions[step.Name]

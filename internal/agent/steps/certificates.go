@@ -53,7 +53,7 @@ func repairCertificates(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	return node.ErrStays
+	return node.ErrKept
 }
 
 // leastValidity is how long a certificate must still be valid to be restored.

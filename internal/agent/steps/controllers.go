@@ -31,7 +31,7 @@ func swapControllers(ctx context.Context, h *Host) error {
 func unswapControllers(_ context.Context, h *Host) error {
 	var all error
 	for _, component := range controllers {
-		if err := h.unswapManifest(component); !errors.Is(err, node.ErrStays) {
+		if err := h.unswapManifest(component); !errors.Is(err, node.ErrKept) {
 			all = errors.Join(all, err)
 		}
 	}

@@ -26,7 +26,7 @@ func swapEtcd(ctx context.Context, h *Host) error {
 		return err
 	}
 	return etcdSwap{
-		pods: h.staticPods(), etcd: member, apiServer: server, stopAPIServer: h.Work.Aside, dial: h.dialMember,
+		pods: h.staticPods(), etcd: member, apiServer: server, stopAPIServer: h.Work.StopAPIServer, dial: h.dialMember,
 	}.do(ctx)
 }
 
@@ -104,14 +104,14 @@ func unswapEtcd(ctx context.Context, h *Host) error {
 	}
 	// The API server was stopped for it, and comes back whatever becomes of etcd.
 	server := h.unswapManifest(kubeadm.APIServer)
-	if errors.Is(server, node.ErrStays) {
+	if errors.Is(server, node.ErrKept) {
 		server = nil
 	}
 	err := h.undoEtcd(ctx)
 	switch {
 	case server == nil:
 		return err
-	case errors.Is(err, node.ErrStays): // which would hide the API server's failure
+	case errors.Is(err, node.ErrKept): // which would hide the API server's failure
 		return server
 	}
 	return errors.Join(server, err)
@@ -137,7 +137,7 @@ func (h *Host) undoEtcd(ctx context.Context) error {
 		if err := h.swapPods(ctx, kubeadm.Etcd); err != nil { // it may have been taken away and not brought yet
 			return err
 		}
-		return node.ErrStays
+		return node.ErrKept
 	}
 	return h.unswapManifest(kubeadm.Etcd)
 }

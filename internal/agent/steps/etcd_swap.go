@@ -58,7 +58,7 @@ func (s etcdSwap) swap(ctx context.Context) error {
 	if state == host.Old {
 		release, err := member.secureQuorum(ctx)
 		if err != nil {
-			return node.Staying(err) // nothing was changed
+			return node.WithoutRollback(err) // nothing was changed
 		}
 		defer func() { _ = release() }() // it expires by itself
 		if s.stopAPIServer {

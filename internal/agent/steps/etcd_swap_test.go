@@ -175,7 +175,7 @@ func TestAPIServerRunsWhileAResumedSwapWaitsForTheQuorum(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			f := killed(t, point)
 			f.fail["quorum"] = node.Transient("EtcdAlarm", nil, "-", "NOSPACE")
-			if err := f.run(t.Context()); err == nil || !node.FailureOf(err).Stay {
+			if err := f.run(t.Context()); err == nil || !node.FailureOf(err).NoRollback {
 				t.Errorf("the host would be rolled back: %v", err)
 			}
 			if want := "quorum with etcd Old, API server Old"; !slices.Contains(f.log, want) {
@@ -242,7 +242,7 @@ func TestUnsafeQuorumChangesNothing(t *testing.T) {
 	f := newFakeControlPlane(t)
 	f.fail["quorum"] = node.Transient("EtcdAlarm", nil, "-", "NOSPACE")
 	err := f.run(t.Context())
-	if err == nil || !node.FailureOf(err).Stay {
+	if err == nil || !node.FailureOf(err).NoRollback {
 		t.Errorf("the host would be rolled back: %v", err)
 	}
 	f.mustBe(host.Old, host.Old)

@@ -45,8 +45,8 @@ const (
 // Host is a host while a ClusterRelease is brought to it.
 type Host struct {
 	Settings settings.Settings
-	Memory   node.Memory
-	Work     node.Work
+	Memory   node.HostState
+	Work     node.Upgrade
 	// Dir is the directory of this work: what was saved, rendered and prepared.
 	Dir     string
 	Release artifact.Release

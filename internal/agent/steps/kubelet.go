@@ -148,7 +148,7 @@ func (h *Host) proveNode(ctx context.Context, want string) error {
 	}
 	failure := node.ManualIntervention("NodeNotReported", err, "see what keeps the kubelet from telling the API (journalctl -u kubelet), then refit retry",
 		"the kubelet is healthy, but the Node is not: %s", lacking)
-	failure.Stay = !unready
+	failure.NoRollback = !unready
 	return failure
 }
 

@@ -44,7 +44,7 @@ func (h *Host) reinstall(ctx context.Context, parts ...refitv1alpha1.Part) error
 		return err
 	}
 	for _, f := range inv.filesOf(parts...) {
-		if err := h.unswap(f.Name, f.Path, f.Was, f.Will); err != nil && !errors.Is(err, node.ErrStays) {
+		if err := h.unswap(f.Name, f.Path, f.Was, f.Will); err != nil && !errors.Is(err, node.ErrKept) {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (h *Host) reinstall(ctx context.Context, parts ...refitv1alpha1.Part) error
 // unswap puts a file back. What somebody else wrote there is left alone.
 func (h *Host) unswap(name, path, was, will string) error {
 	err := h.Effect("unswap-"+name, func() error { return host.Unswap(path, was, will) })
-	if errors.Is(err, node.ErrStays) {
+	if errors.Is(err, node.ErrKept) {
 		h.Log.Warn("somebody else changed a file; it stays", "file", path)
 	}
 	return err

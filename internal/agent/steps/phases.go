@@ -81,7 +81,7 @@ func restoreObjects(phase string) func(context.Context, *Host) error {
 			h.leave(what)
 		}
 		if err == nil && len(kept) > 0 {
-			return node.ErrStays
+			return node.ErrKept
 		}
 		return err
 	}
@@ -99,7 +99,7 @@ func restoreKubeconfig(_ context.Context, h *Host) error {
 	}
 	if text, err := saved.Read(kubeletConf); state == host.New && err == nil && expires(text, time.Now()) {
 		h.leave(kubeletConf + ": " + expired)
-		return node.ErrStays
+		return node.ErrKept
 	}
 	return h.rollback("kubeconfig", kubeletConf)
 }

@@ -155,9 +155,9 @@ func (r *Review) addKubeconfig(saved *host.Saved, path string, now time.Time) er
 }
 
 // addForwardOnly names what stays whatever the rollback does.
-func (r *Review) addForwardOnly(w node.Work) {
+func (r *Review) addForwardOnly(w node.Upgrade) {
 	for _, step := range node.Steps(w) {
-		if step.Undo == node.UndoUnwell {
+		if step.Undo == node.UndoIfUnhealthy {
 			r.Kept = append(r.Kept, map[string]string{
 				node.StepCertificates: "renewed certificates: they are of the same CA and work with the former version",
 				node.StepEtcd:         "etcd: its data is forward-only",

@@ -25,7 +25,7 @@ import (
 func testHost(t *testing.T) *Host {
 	t.Helper()
 	return &Host{
-		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Work: node.Work{Role: refitv1alpha1.RoleWorker, From: "v1.35.4", To: "v1.36.3"},
+		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Work: node.Upgrade{Role: refitv1alpha1.RoleWorker, From: "v1.35.4", To: "v1.36.3"},
 		Effect: func(_ string, change func() error) error { return change() },
 	}
 }

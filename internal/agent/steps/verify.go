@@ -44,7 +44,7 @@ func proveOld(ctx context.Context, h *Host) error {
 	server := ""
 	if h.controlPlane() {
 		// An API server that was taken away for an etcd that stays is nobody else's to bring back.
-		if err := h.unswapManifest(kubeadm.APIServer); err != nil && !errors.Is(err, node.ErrStays) {
+		if err := h.unswapManifest(kubeadm.APIServer); err != nil && !errors.Is(err, node.ErrKept) {
 			return err
 		}
 		saved, err := h.saved()

@@ -174,7 +174,7 @@ func changedByOthers(to, was string, state SwapState) error {
 		"find out who changed it; put back what was there ("+before+"), then say refit retry", "somebody else changed %s: %s", to, found)
 }
 
-// Unswap puts the previous file back; was and will are as in Swap. It needs no room on the disk. What is neither stays, which node.ErrStays says.
+// Unswap puts the previous file back; was and will are as in Swap. It needs no room on the disk. What is neither stays, which node.ErrKept says.
 func Unswap(to, was, will string) error {
 	if err := durable.CheckPath(to); err != nil {
 		return err
@@ -184,7 +184,7 @@ func Unswap(to, was, will string) error {
 	case err != nil:
 		return err
 	case state == Other:
-		return fmt.Errorf("somebody else changed %s: %w", to, node.ErrStays)
+		return fmt.Errorf("somebody else changed %s: %w", to, node.ErrKept)
 	case was == "":
 		return durable.Remove(to)
 	case state == Old || was == will:

@@ -168,7 +168,7 @@ func TestWhatSomebodyElsePutInThePlaceStaysOnTheWayBack(t *testing.T) {
 		_, to := swapIn(t, t.TempDir())
 		put(t, beside(to, oldSuffix), oldText, 0o755)
 		put(t, to, "of somebody else", 0o755)
-		if err := Unswap(to, was, sha(newText)); !errors.Is(err, node.ErrStays) {
+		if err := Unswap(to, was, sha(newText)); !errors.Is(err, node.ErrKept) {
 			t.Errorf("was %q: %v", was, err)
 		}
 		wantText(t, to, "of somebody else")

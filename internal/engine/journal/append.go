@@ -54,7 +54,7 @@ func (j *Journal) room(kind node.Kind, length int64) error {
 
 // forward tells the records that lead to more changes from those that end a step or lead back.
 func forward(kind node.Kind) bool {
-	return kind == node.Opened || kind == node.Ordered || kind == node.Begun
+	return kind == node.Opened || kind == node.Ordered || kind == node.Started
 }
 
 func (j *Journal) stop(err error) error {

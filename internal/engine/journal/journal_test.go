@@ -21,11 +21,11 @@ import (
 const machine = "0123456789abcdef0123456789abcdef"
 
 func opened() node.Record {
-	return node.Record{At: time.Unix(1700000000, 0).UTC(), Kind: node.Opened, Work: &node.Work{MachineID: machine, From: "v1.35.4", To: "v1.36.3"}}
+	return node.Record{At: time.Unix(1700000000, 0).UTC(), Kind: node.Opened, Upgrade: &node.Upgrade{MachineID: machine, From: "v1.35.4", To: "v1.36.3"}}
 }
 
 func begun(step string) node.Record {
-	return node.Record{At: time.Unix(1700000001, 5).UTC(), Kind: node.Begun, Step: step}
+	return node.Record{At: time.Unix(1700000001, 5).UTC(), Kind: node.Started, Step: step}
 }
 
 // sample is a journal of the first record and three more, and its text.
@@ -118,7 +118,7 @@ func TestWhatWasAppendedIsReadBack(t *testing.T) {
 
 func TestRecordsBelongToTheCaller(t *testing.T) {
 	j := create(t, filepath.Join(t.TempDir(), "journal"))
-	j.Records()[0].Kind = node.Ended
+	j.Records()[0].Kind = node.Finished
 	if j.Records()[0].Kind != node.Opened {
 		t.Error("a caller changed the journal's records")
 	}

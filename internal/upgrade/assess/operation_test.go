@@ -12,7 +12,7 @@ import (
 )
 
 func operating(changes ...clustertest.Change) *cluster.Snapshot {
-	return ready(append([]clustertest.Change{clustertest.Operating("spring", to("v1.36.3"))}, changes...)...)
+	return ready(append([]clustertest.Change{clustertest.WithOperation("spring", to("v1.36.3"))}, changes...)...)
 }
 
 func aborted(s *cluster.Snapshot) { s.Operation.Spec.Aborted = true }

@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// Refusal is why an order is not carried out. Nothing is changed on the host for it.
+// Refusal is why an agent refuses an order. A refused order changes nothing on the host.
 type Refusal struct {
 	Reason  string // one CamelCase word
 	Message string
@@ -18,10 +18,10 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Message }
 
-// Here is who this host is.
-type Here struct {
+// Identity identifies this host.
+type Identity struct {
 	NodeName  string
-	NodeUID   types.UID // empty while it is not known
+	NodeUID   types.UID // empty while unknown
 	MachineID string
 }
 
@@ -31,59 +31,59 @@ const (
 	RefusedMachine  = "OtherMachine"
 	RefusedSequence = "StaleSequence"
 	RefusedEpoch    = "StaleEpoch"
-	RefusedBusy     = "OtherWorkUnfinished"
+	RefusedBusy     = "UpgradeInProgress"
 	RefusedRelease  = refitv1alpha1.ReasonReleaseRefused
-	RefusedVersion  = "VersionLower"
+	RefusedVersion  = "Downgrade"
 )
 
-// uid is what the UID of an object looks like.
 var uid = regexp.MustCompile(`^[0-9a-zA-Z-]{1,36}$`)
 
-// Accept says whether an order is for this host and newer than all that it has accepted. An order that was accepted before is none of these and is simply
-// known: it returns false and no refusal.
-func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, memory Memory, here Here) (bool, *Refusal) {
+// Accept reports whether an order is for this host and newer than every order that the host
+// accepted. For an order that was accepted before it returns false and no refusal.
+func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, host HostState, id Identity) (bool, *Refusal) {
 	refuse := func(reason, format string, args ...any) (bool, *Refusal) {
 		return false, &Refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case !uid.MatchString(string(order.Operation.UID)):
-		return refuse(RefusedFormat, "%q is no UID of an operation", order.Operation.UID)
+		return refuse(RefusedFormat, "%q is not the UID of an operation", order.Operation.UID)
 	case order.Format < refitv1alpha1.MinOrderFormat || order.Format > refitv1alpha1.MaxOrderFormat:
-		return refuse(RefusedFormat, "the order has format %d, this agent reads formats %d to %d: upgrade the agent",
+		return refuse(RefusedFormat, "the order has format %d, but this agent supports formats %d to %d: upgrade the agent",
 			order.Format, refitv1alpha1.MinOrderFormat, refitv1alpha1.MaxOrderFormat)
-	case name != here.NodeName:
-		return refuse(RefusedMachine, "the order is for node %s, this is %s", name, here.NodeName)
-	case order.MachineID != here.MachineID:
-		return refuse(RefusedMachine, "the order is for the machine %s, this is %s", order.MachineID, here.MachineID)
-	case here.NodeUID == "" || order.NodeUID != here.NodeUID:
-		return refuse(RefusedMachine, "the order is for the Node with UID %s, this one has %q", order.NodeUID, here.NodeUID)
-	// A node that joined another cluster is led by others, whose epochs have nothing to do with those of before.
-	case order.Epoch < memory.Epoch && (memory.NodeUID == "" || memory.NodeUID == order.NodeUID):
-		return refuse(RefusedEpoch, "the order is of epoch %d, and epoch %d was seen: whoever wrote it no longer leads", order.Epoch, memory.Epoch)
-	case order.Sequence < memory.Sequence:
-		return refuse(RefusedSequence, "the order has sequence %d, and %d was accepted before: it is from the past", order.Sequence, memory.Sequence)
-	case order.Sequence == memory.Sequence:
+	case name != id.NodeName:
+		return refuse(RefusedMachine, "the order is for node %s, but this is node %s", name, id.NodeName)
+	case order.MachineID != id.MachineID:
+		return refuse(RefusedMachine, "the order is for machine %s, but this is machine %s", order.MachineID, id.MachineID)
+	case id.NodeUID == "" || order.NodeUID != id.NodeUID:
+		return refuse(RefusedMachine, "the order is for the Node with UID %s, but this Node has UID %q", order.NodeUID, id.NodeUID)
+	// A node that joined another cluster has other leaders, whose epochs start over.
+	case order.Epoch < host.Epoch && (host.NodeUID == "" || host.NodeUID == order.NodeUID):
+		return refuse(RefusedEpoch, "the order has epoch %d, but this host accepted epoch %d: its author is no longer the leader", order.Epoch, host.Epoch)
+	case order.Sequence < host.Sequence:
+		return refuse(RefusedSequence, "the order has sequence %d, but this host accepted sequence %d: the order is stale", order.Sequence, host.Sequence)
+	case order.Sequence == host.Sequence:
 		return false, nil
 	}
 	return true, nil
 }
 
-// Upward says whether a host may move to a version: never below what it runs or was proven at.
-func Upward(memory Memory, running, to string) *Refusal {
+// RefuseDowngrade refuses a version below the one that runs on the host, or that was ever verified
+// on it.
+func RefuseDowngrade(host HostState, running, to string) *Refusal {
 	target, err := skew.Parse(to)
 	if err != nil {
 		return &Refusal{Reason: RefusedVersion, Message: err.Error()}
 	}
-	for _, have := range []string{running, memory.Highest} {
+	for _, have := range []string{running, host.Highest} {
 		if have == "" {
 			continue
 		}
 		v, err := skew.Parse(have)
 		if err != nil {
-			return &Refusal{Reason: RefusedVersion, Message: fmt.Sprintf("what runs here is not known to be older than %s: %v", to, err)}
+			return &Refusal{Reason: RefusedVersion, Message: fmt.Sprintf("cannot determine whether the running version is older than %s: %v", to, err)}
 		}
 		if target.Before(v) {
-			message := fmt.Sprintf("the ClusterRelease brings %s, and this host has been at %s: Refit never goes down", to, have)
+			message := fmt.Sprintf("the ClusterRelease has version %s, but this host ran %s: Refit does not downgrade", to, have)
 			return &Refusal{Reason: RefusedVersion, Message: message}
 		}
 	}

@@ -13,16 +13,16 @@ func TestAPIServerMayBeStoppedOnlyBetweenItsTwoSteps(t *testing.T) {
 		records   []Record
 		want      bool
 	}{
-		{"certificates were renewed", []Record{step(Begun, StepCertificates), step(Done, StepCertificates)}, false},
-		{"swap-etcd has started", []Record{step(Begun, StepEtcd)}, true},
-		{"swap-etcd has failed", []Record{step(Begun, StepEtcd), step(Failed, StepEtcd)}, true},
-		{"swap-etcd is done", []Record{step(Begun, StepEtcd), step(Done, StepEtcd)}, true},
-		{"a rollback keeps the new etcd", []Record{step(Done, StepEtcd), {Kind: PutBack}, step(Kept, StepEtcd)}, true},
-		{"swap-apiserver has started", []Record{step(Done, StepEtcd), step(Begun, StepAPIServer)}, true},
+		{"certificates were renewed", []Record{step(Started, StepCertificates), step(Done, StepCertificates)}, false},
+		{"swap-etcd has started", []Record{step(Started, StepEtcd)}, true},
+		{"swap-etcd has failed", []Record{step(Started, StepEtcd), step(Failed, StepEtcd)}, true},
+		{"swap-etcd is done", []Record{step(Started, StepEtcd), step(Done, StepEtcd)}, true},
+		{"a rollback keeps the new etcd", []Record{step(Done, StepEtcd), {Kind: RollbackStarted}, step(Kept, StepEtcd)}, true},
+		{"swap-apiserver has started", []Record{step(Done, StepEtcd), step(Started, StepAPIServer)}, true},
 		{"swap-apiserver is done", []Record{step(Done, StepEtcd), step(Done, StepAPIServer)}, false},
-		{"the work has ended", []Record{step(Done, StepEtcd), {Kind: Ended, Outcome: refitv1alpha1.NodeRolledBack}}, false},
+		{"the upgrade has finished", []Record{step(Done, StepEtcd), {Kind: Finished, Outcome: refitv1alpha1.NodeRolledBack}}, false},
 	} {
-		opened := Record{Kind: Opened, Work: &Work{Role: refitv1alpha1.RoleControlPlane, Etcd: true}}
+		opened := Record{Kind: Opened, Upgrade: &Upgrade{Role: refitv1alpha1.RoleControlPlane, Etcd: true}}
 		if got := Read(append([]Record{opened}, c.records...)).APIServerStopped(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.situation, got, c.want)
 		}

@@ -1,3 +1,3 @@
-// Package node knows what is done to a host, and in which order: the step lists, which orders an agent accepts, and, from the records of a journal, what to
-// do next: begin a step, finish one that was cut off, put the host back, or rest. The steps themselves are carried out elsewhere.
+// Package node decides what to do on a host: the list of steps, which orders an agent accepts, and
+// the next move, given the records of a journal. It executes nothing.
 package node

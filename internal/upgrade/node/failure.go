@@ -8,17 +8,18 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Failure is why something on a host did not work, told for a person. Engines return it where they know more than the
-// words of a system call.
+// Failure describes to an operator why something on a host failed. Adapters return it if they know
+// more than a bare error.
 type Failure struct {
 	Class   refitv1alpha1.FailureClass `json:"class"`
 	Reason  string                     `json:"reason"` // one CamelCase word
 	Message string                     `json:"message"`
 	Remedy  string                     `json:"remedy"`
 	LogTail string                     `json:"logTail,omitempty"`
-	// Stay says that the host is not put back for it: the step changed nothing, or what it changed is well.
-	Stay bool  `json:"stay,omitempty"`
-	Err  error `json:"-"`
+	// NoRollback is set if the host is not rolled back: the step changed nothing, or what it
+	// changed is healthy.
+	NoRollback bool  `json:"noRollback,omitempty"`
+	Err        error `json:"-"`
 }
 
 func (f *Failure) Error() string {
@@ -30,12 +31,12 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Transient is a failure that goes away by itself; ManualIntervention one that somebody has to mend, then say retry; HostBroken one of the host itself.
+// Transient is a failure that resolves itself.
 func Transient(reason string, err error, remedy, format string, args ...any) *Failure {
 	return fail(refitv1alpha1.FailureTransient, reason, err, remedy, format, args)
 }
 
-// ManualIntervention is a failure that somebody has to mend.
+// ManualIntervention is a failure whose cause an operator has to fix before a retry.
 func ManualIntervention(reason string, err error, remedy, format string, args ...any) *Failure {
 	return fail(refitv1alpha1.FailureManualIntervention, reason, err, remedy, format, args)
 }
@@ -49,33 +50,35 @@ func fail(class refitv1alpha1.FailureClass, reason string, err error, remedy, fo
 	return &Failure{Class: class, Reason: reason, Message: fmt.Sprintf(format, args...), Remedy: remedy, Err: err}
 }
 
-// DiskFull is the failure of a file system without room for what was being done to a path.
-func DiskFull(err error, doing, path string) *Failure {
-	return ManualIntervention("DiskFull", err, "make room on the file system of "+filepath.Dir(path)+", then say refit retry", "no room for %s %s", doing, path)
+// DiskFull is a failure of an operation on path because its file system is full.
+func DiskFull(err error, operation, path string) *Failure {
+	return ManualIntervention("DiskFull", err, "free disk space on the file system of "+filepath.Dir(path)+", then run refit retry",
+		"no disk space left for %s %s", operation, path)
 }
 
-// DiskBroken is the failure of a disk, or of what lies on it.
-func DiskBroken(err error, doing, path string) *Failure {
+// DiskBroken is a failure of an operation on path because of an I/O error.
+func DiskBroken(err error, operation, path string) *Failure {
 	return HostBroken("DiskBroken", err, "check the disk and the file system of "+filepath.Dir(path)+" (dmesg, fsck)",
-		"the disk failed while %s %s", doing, path)
+		"the disk failed while %s %s", operation, path)
 }
 
-// FailureOf finds the Failure in an error, or makes one that says what is known: the error's text.
+// FailureOf returns the Failure in an error, or a generic one with the error's text.
 func FailureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}
-	return ManualIntervention("StepFailed", err, "see the agent's log on the host (journalctl -u refit-agent), mend the cause, then say refit retry", "it failed")
+	return ManualIntervention("StepFailed", err,
+		"check the agent's log on the host (journalctl -u refit-agent), fix the cause, then run refit retry", "the step failed")
 }
 
-// Text is the whole failure in one line, without secrets and bounded for a status.
+// Text returns the failure in one line, without secrets and clipped for a status.
 func (f *Failure) Text() string {
 	return refitv1alpha1.Clip(Redact(f.Error()), refitv1alpha1.MaxMessage)
 }
 
-// Settled is the failure as a journal keeps it, without secrets, since others read it. The words of its error are in the message: an error itself
-// cannot be written down.
-func (f *Failure) Settled() *Failure {
+// Persistent returns the failure as the journal stores it, without secrets, because others read it.
+// The message includes the text of the error, which cannot be serialized.
+func (f *Failure) Persistent() *Failure {
 	out := *f
 	out.Message, out.Err = f.Text(), nil
 	out.Remedy = refitv1alpha1.Clip(Redact(f.Remedy), refitv1alpha1.MaxMessage)
@@ -83,15 +86,15 @@ func (f *Failure) Settled() *Failure {
 	return &out
 }
 
-// Staying marks a failure as one for which the host is not put back.
-func Staying(err error) error {
+// WithoutRollback marks a failure as one that does not roll back the host.
+func WithoutRollback(err error) error {
 	if err == nil {
 		return nil
 	}
 	f := *FailureOf(err)
-	f.Stay = true
+	f.NoRollback = true
 	return &f
 }
 
-// ErrStays says that what a step brought cannot or need not be undone, and stays although the host goes back.
-var ErrStays = errors.New("it stays")
+// ErrKept is returned by an undo that keeps the change of a step: it cannot or need not be undone.
+var ErrKept = errors.New("the change is kept")

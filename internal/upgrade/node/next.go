@@ -10,46 +10,49 @@ import (
 type Move struct {
 	Kind MoveKind
 	Step Step
-	// Open says that the step was begun before and not ended: the agent died in it. It is probed first.
+	// Open is set if the step was started but not finished: the agent died in it. The agent probes
+	// it first.
 	Open bool
-	// Again says that the step failed before, and is tried once more.
-	Again bool
-	// Outcome is that of an End.
+	// Retry is set if the step failed before.
+	Retry bool
+	// Outcome is the outcome of MoveFinish.
 	Outcome refitv1alpha1.NodePhase
-	// Why is the failure that a Return answers.
-	Why *Failure
+	// Cause is the failure that MoveRollback responds to.
+	Cause *Failure
 }
 
-// MoveKind is what to do.
+// MoveKind is the kind of a Move.
 type MoveKind string
 
-// The moves.
+// The kinds of moves.
 const (
-	Rest   MoveKind = "Rest"   // nothing: the permit ends here, or a person must act
-	Do     MoveKind = "Do"     // carry out a step
-	Return MoveKind = "Return" // write down that from now on the host goes back
-	Take   MoveKind = "Take"   // undo a step
-	Keep   MoveKind = "Keep"   // leave a step as it is although the host goes back
-	End    MoveKind = "End"    // write down the outcome
+	// Nothing to do: the permit ends here, or an operator has to act.
+	MoveWait     MoveKind = "Wait"
+	MoveRun      MoveKind = "Run"      // run a step
+	MoveRollback MoveKind = "Rollback" // record that the host is rolled back from here on
+	MoveUndo     MoveKind = "Undo"     // undo a step
+	MoveKeep     MoveKind = "Keep"     // keep the change of a step during a rollback
+	MoveFinish   MoveKind = "Finish"   // record the outcome
 )
 
-// Next is what to do, given the records of a journal. It remembers nothing and looks at nothing else, so an agent that was killed goes on exactly there.
+// Next returns the next move, given the records of a journal. It depends on nothing else, so an
+// agent that was killed continues exactly where it stopped.
 func Next(records []Record) Move { return Read(records).Next() }
 
-// Next is what to do in this state.
+// Next returns the next move in this state.
 func (s *State) Next() Move {
 	switch {
-	case s.Work == nil || s.Ended != "":
-		return Move{Kind: Rest}
-	case s.PutBack:
-		return s.back()
+	case s.Upgrade == nil || s.Outcome != "":
+		return Move{Kind: MoveWait}
+	case s.RollingBack:
+		return s.rollBack()
 	case s.Order.Permit == refitv1alpha1.PermitRollback:
-		return Move{Kind: Return}
+		return Move{Kind: MoveRollback}
 	case s.Failure != nil:
-		if s.Order.Rollback == refitv1alpha1.RollbackAuto && s.goesBackAlone() {
-			return Move{Kind: Return, Why: s.Failure}
+		if s.Order.Rollback == refitv1alpha1.RollbackAuto && s.rollsBackAutomatically() {
+			return Move{Kind: MoveRollback, Cause: s.Failure}
 		}
-		return Move{Kind: Rest}
+		return Move{Kind: MoveWait}
 	}
 	return s.forward()
 }
@@ -61,69 +64,72 @@ func (s *State) forward() Move {
 			continue
 		}
 		allowed := s.Order.Permit == refitv1alpha1.PermitApply || (step.Prefetch && s.Order.Permit == refitv1alpha1.PermitPrefetch)
-		// A step that has begun is brought to its end, whatever the permit is by now, and so is a host from which something was taken away.
-		if !allowed && !at.begun && !s.disrupted() {
-			return Move{Kind: Rest}
+		// A started step is always finished, whatever the permit is now, and so is a host that was
+		// disrupted.
+		if !allowed && !at.started && !s.disrupted() {
+			return Move{Kind: MoveWait}
 		}
-		return Move{Kind: Do, Step: step, Open: at.begun, Again: at.failed}
+		return Move{Kind: MoveRun, Step: step, Open: at.started, Retry: at.failed}
 	}
-	return Move{Kind: End, Outcome: refitv1alpha1.NodeSucceeded}
+	return Move{Kind: MoveFinish, Outcome: refitv1alpha1.NodeSucceeded}
 }
 
-// disrupted says whether something that runs was, or is about to be, taken away.
+// disrupted reports whether a disruptive step has started.
 func (s *State) disrupted() bool {
-	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Disrupts && s.steps[step.Name].begun })
+	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Disrupts && s.steps[step.Name].started })
 }
 
-// goesBackAlone says whether a failure puts the host back: one of a step that takes something away, while the kubelet, the last of them, is not proven. What
-// fails elsewhere is done again once its cause is mended: what runs is well.
-func (s *State) goesBackAlone() bool {
+// rollsBackAutomatically reports whether the failure rolls the host back: a disruptive step failed,
+// and the kubelet, the last of them, is not verified. Other steps are retried once their cause is
+// fixed: what runs is healthy.
+func (s *State) rollsBackAutomatically() bool {
 	at := slices.IndexFunc(s.Steps, func(step Step) bool { return step.Name == s.FailedStep })
-	return at >= 0 && s.Steps[at].Disrupts && !s.Failure.Stay && !s.steps[StepKubelet].done
+	return at >= 0 && s.Steps[at].Disrupts && !s.Failure.NoRollback && !s.steps[StepKubelet].done
 }
 
-// back undoes the steps from the last to the first, then proves the host, then puts back what lies in the API. One that cannot be undone does not keep the
-// others from it; then a person must look.
-func (s *State) back() Move {
+// rollBack undoes the steps in reverse order, then verifies the host, then undoes the changes to
+// the cluster. A step that cannot be undone does not stop the others, but requires manual
+// intervention.
+func (s *State) rollBack() Move {
 	for _, step := range slices.Backward(s.Steps) {
 		if step.Undo != UndoCluster {
-			if m, ok := s.take(step); ok {
+			if m, ok := s.undo(step); ok {
 				return m
 			}
 		}
 	}
 	if s.Failure != nil {
-		return Move{Kind: Rest}
+		return Move{Kind: MoveWait}
 	}
 	if s.Changed() {
-		if m, ok := s.take(Step{Name: ProveOld, Undo: UndoRestore}); ok {
+		if m, ok := s.undo(Step{Name: StepVerifyOld, Undo: UndoRestore}); ok {
 			return m
 		}
 	}
 	for _, step := range slices.Backward(s.Steps) {
 		if step.Undo == UndoCluster {
-			if m, ok := s.take(step); ok {
+			if m, ok := s.undo(step); ok {
 				return m
 			}
 		}
 	}
 	if s.Failure != nil {
-		return Move{Kind: Rest}
+		return Move{Kind: MoveWait}
 	}
-	return Move{Kind: End, Outcome: refitv1alpha1.NodeRolledBack}
+	return Move{Kind: MoveFinish, Outcome: refitv1alpha1.NodeRolledBack}
 }
 
-func (s *State) take(step Step) (Move, bool) {
+func (s *State) undo(step Step) (Move, bool) {
 	at := s.steps[step.Name]
 	switch {
 	case at.undone || at.undoFailed || step.Undo == UndoNothing:
 		return Move{}, false
-	case step.Name == ProveOld:
-		return Move{Kind: Take, Step: step, Open: at.undoBegun}, true
-	case !at.begun:
+	case step.Name == StepVerifyOld:
+		return Move{Kind: MoveUndo, Step: step, Open: at.undoStarted}, true
+	case !at.started:
 		return Move{}, false
-	case step.Undo == UndoUnwell && at.done:
-		return Move{Kind: Keep, Step: step}, true
+	case step.Undo == UndoIfUnhealthy && at.done:
+		return Move{Kind: MoveKeep, Step: step}, true
 	}
-	return Move{Kind: Take, Step: step, Open: at.undoBegun}, true
+	return Move{Kind: MoveUndo, Step: step, Open: at.undoStarted}, true
 }

@@ -12,32 +12,32 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// desk plays the agent: it asks Next and writes records, without a host.
-type desk struct {
+// simulation simulates the agent: it calls Next and writes records, without a host.
+type simulation struct {
 	records []Record
 	fails   map[string]*Failure // steps that fail, once each
 	did     []string
 }
 
-func newDesk(w Work, order Order) *desk {
-	d := &desk{fails: map[string]*Failure{}}
-	d.write(Record{Kind: Opened, Work: &w})
+func newSimulation(u Upgrade, order Order) *simulation {
+	d := &simulation{fails: map[string]*Failure{}}
+	d.write(Record{Kind: Opened, Upgrade: &u})
 	d.write(Record{Kind: Ordered, Order: &order})
 	return d
 }
 
-func (d *desk) write(r Record) {
+func (d *simulation) write(r Record) {
 	r.At = time.Date(2026, 11, 15, 8, 0, len(d.records), 0, time.UTC)
 	d.records = append(d.records, r)
 }
 
-// turn does one move and says whether there was one.
-func (d *desk) turn() bool {
+// step executes one move and reports whether there was one.
+func (d *simulation) step() bool {
 	m := Next(d.records)
 	switch m.Kind {
-	case Do:
+	case MoveRun:
 		if !m.Open {
-			d.write(Record{Kind: Begun, Step: m.Step.Name})
+			d.write(Record{Kind: Started, Step: m.Step.Name})
 		}
 		d.did = append(d.did, m.Step.Name)
 		if f := d.fails[m.Step.Name]; f != nil {
@@ -46,12 +46,12 @@ func (d *desk) turn() bool {
 			return true
 		}
 		d.write(Record{Kind: Done, Step: m.Step.Name})
-	case Return:
-		d.write(Record{Kind: PutBack, Failure: m.Why})
-		d.did = append(d.did, "put back")
-	case Take:
+	case MoveRollback:
+		d.write(Record{Kind: RollbackStarted, Failure: m.Cause})
+		d.did = append(d.did, "roll back")
+	case MoveUndo:
 		if !m.Open {
-			d.write(Record{Kind: UndoBegun, Step: m.Step.Name})
+			d.write(Record{Kind: UndoStarted, Step: m.Step.Name})
 		}
 		d.did = append(d.did, "undo "+m.Step.Name)
 		if f := d.fails["undo "+m.Step.Name]; f != nil {
@@ -60,44 +60,47 @@ func (d *desk) turn() bool {
 			return true
 		}
 		d.write(Record{Kind: Undone, Step: m.Step.Name})
-	case Keep:
+	case MoveKeep:
 		d.did = append(d.did, "keep "+m.Step.Name)
 		d.write(Record{Kind: Kept, Step: m.Step.Name})
-	case End:
+	case MoveFinish:
 		d.did = append(d.did, string(m.Outcome))
-		d.write(Record{Kind: Ended, Outcome: m.Outcome})
-	case Rest:
+		d.write(Record{Kind: Finished, Outcome: m.Outcome})
+	case MoveWait:
 		return false
 	}
 	return true
 }
 
-func (d *desk) run() *desk {
+func (d *simulation) run() *simulation {
 	for range 200 {
-		if !d.turn() {
+		if !d.step() {
 			return d
 		}
 	}
-	panic("it does not end: " + strings.Join(d.did, ", "))
+	panic("it does not finish: " + strings.Join(d.did, ", "))
 }
 
-func (d *desk) order(o Order) *desk { d.write(Record{Kind: Ordered, Order: &o}); return d.run() }
+func (d *simulation) order(o Order) *simulation {
+	d.write(Record{Kind: Ordered, Order: &o})
+	return d.run()
+}
 
 var (
 	apply    = Order{Sequence: 1, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto}
 	prefetch = Order{Sequence: 1, Permit: refitv1alpha1.PermitPrefetch, Rollback: refitv1alpha1.RollbackAuto}
-	broken   = ManualIntervention("Broken", nil, "mend it", "it broke")
+	broken   = ManualIntervention("Broken", nil, "fix it", "it broke")
 
-	controlPlaneWork = Work{
+	controlPlaneUpgrade = Upgrade{
 		Role: refitv1alpha1.RoleFirstControlPlane, Etcd: true, From: "v1.35.4", To: "v1.36.3", Parts: []refitv1alpha1.Part{refitv1alpha1.PartContainerd},
 	}
-	workerWork = Work{Role: refitv1alpha1.RoleWorker, From: "v1.35.4", To: "v1.36.3"}
+	workerUpgrade = Upgrade{Role: refitv1alpha1.RoleWorker, From: "v1.35.4", To: "v1.36.3"}
 )
 
 func attempt(o Order, n int64) Order { o.Sequence, o.Attempt = o.Sequence+n, n; return o }
 
-func TestAControlPlaneNodeIsCarriedThroughEveryStepInOrder(t *testing.T) {
-	d := newDesk(controlPlaneWork, apply).run()
+func TestControlPlaneNodeRunsEveryStepInOrder(t *testing.T) {
+	d := newSimulation(controlPlaneUpgrade, apply).run()
 	want := `fetch, import-images, check-host, reserve-disk, save-state, stage-files, kubeadm-preflight, render-manifests, renew-certificates, swap-etcd, ` +
 		`swap-apiserver, swap-controllers, upload-config, kubeconfig, kubelet-config, bootstrap-token, swap-containerd, swap-kubelet, addon, post-upgrade, ` +
 		`verify-node, Succeeded`
@@ -106,57 +109,57 @@ func TestAControlPlaneNodeIsCarriedThroughEveryStepInOrder(t *testing.T) {
 	}
 }
 
-func TestStories(t *testing.T) {
-	for _, story := range []struct {
+func TestNext(t *testing.T) {
+	for _, c := range []struct {
 		name  string
-		begin func() *desk
-		want  string // what was done after the first step that tells something
+		begin func() *simulation
+		want  string // the moves that matter
 		phase refitv1alpha1.NodePhase
 	}{
 		{
-			"a prefetch stops where the host would be changed", func() *desk { return newDesk(workerWork, prefetch).run() },
+			"a prefetch stops before the first change", func() *simulation { return newSimulation(workerUpgrade, prefetch).run() },
 			"fetch, import-images", refitv1alpha1.NodePrefetched,
 		},
-		{"a check that fails changes nothing and nothing goes back", func() *desk {
-			d := newDesk(workerWork, apply)
+		{"a failed check rolls nothing back", func() *simulation {
+			d := newSimulation(workerUpgrade, apply)
 			d.fails[StepCheck] = broken
 			return d.run()
 		}, "fetch, import-images, check-host", refitv1alpha1.NodeFailed},
-		{"a retry goes on at the failed step", func() *desk {
-			d := newDesk(workerWork, apply)
+		{"a retry resumes at the failed step", func() *simulation {
+			d := newSimulation(workerUpgrade, apply)
 			d.fails[StepCheck] = broken
 			return d.run().order(attempt(apply, 1))
 		}, "fetch, import-images, check-host, check-host, reserve-disk, save-state, stage-files, kubeadm-preflight, kubelet-config, swap-kubelet, post-upgrade, " +
 			"verify-node, Succeeded", refitv1alpha1.NodeSucceeded},
-		{"a kubelet that does not come up goes back", func() *desk {
-			d := newDesk(workerWork, apply)
+		{"a kubelet that does not start is rolled back", func() *simulation {
+			d := newSimulation(workerUpgrade, apply)
 			d.fails[StepKubelet] = broken
 			return d.run()
-		}, "fetch, import-images, check-host, reserve-disk, save-state, stage-files, kubeadm-preflight, kubelet-config, swap-kubelet, put back, undo swap-kubelet, " +
+		}, "fetch, import-images, check-host, reserve-disk, save-state, stage-files, kubeadm-preflight, kubelet-config, swap-kubelet, roll back, undo swap-kubelet, " +
 			"undo kubelet-config, undo verify-old, RolledBack", refitv1alpha1.NodeRolledBack},
-		{"with rollback Manual it rests and asks", func() *desk {
+		{"rollback Manual waits", func() *simulation {
 			order := apply
 			order.Rollback = refitv1alpha1.RollbackManual
-			d := newDesk(workerWork, order)
+			d := newSimulation(workerUpgrade, order)
 			d.fails[StepKubelet] = broken
 			return d.run()
 		}, "fetch, import-images, check-host, reserve-disk, save-state, stage-files, kubeadm-preflight, kubelet-config, swap-kubelet", refitv1alpha1.NodeFailed},
-		{"what fails behind the kubelet is done again, not undone", func() *desk {
-			d := newDesk(workerWork, apply)
+		{"a failure after the kubelet is retried, not undone", func() *simulation {
+			d := newSimulation(workerUpgrade, apply)
 			d.fails[StepPostUpgrade] = broken
 			return d.run()
 		}, "fetch, import-images, check-host, reserve-disk, save-state, stage-files, kubeadm-preflight, kubelet-config, " +
 			"swap-kubelet, post-upgrade", refitv1alpha1.NodeFailed},
-		{"an order to put back takes a whole work back, also after its end", func() *desk {
+		{"an order to roll back undoes the whole upgrade, even after it finished", func() *simulation {
 			back := apply
 			back.Sequence, back.Permit = 2, refitv1alpha1.PermitRollback
-			d := newDesk(workerWork, apply).run()
+			d := newSimulation(workerUpgrade, apply).run()
 			d.did = nil
 			return d.order(back)
-		}, "put back, undo swap-kubelet, undo kubelet-config, undo verify-old, RolledBack", refitv1alpha1.NodeRolledBack},
-		{"a way back that fails rests, and a retry goes on with it", func() *desk {
-			d := newDesk(workerWork, apply)
-			d.fails[StepKubelet], d.fails["undo "+ProveOld] = broken, broken
+		}, "roll back, undo swap-kubelet, undo kubelet-config, undo verify-old, RolledBack", refitv1alpha1.NodeRolledBack},
+		{"a failed rollback waits, and a retry resumes it", func() *simulation {
+			d := newSimulation(workerUpgrade, apply)
+			d.fails[StepKubelet], d.fails["undo "+StepVerifyOld] = broken, broken
 			d.run()
 			d.did = nil
 			if phase := Read(d.records).Status().Phase; phase != refitv1alpha1.NodeFailed {
@@ -164,110 +167,111 @@ func TestStories(t *testing.T) {
 			}
 			return d.order(attempt(apply, 1))
 		}, "undo verify-old, RolledBack", refitv1alpha1.NodeRolledBack},
-		{"one part that cannot be undone does not keep the others from it", func() *desk {
-			d := newDesk(workerWork, apply)
+		{"a failed undo does not stop the others", func() *simulation {
+			d := newSimulation(workerUpgrade, apply)
 			d.fails[StepKubelet], d.fails["undo "+StepKubelet] = broken, broken
 			d.run()
 			d.did = slices.DeleteFunc(d.did, func(s string) bool { return !strings.HasPrefix(s, "undo") })
 			return d
 		}, "undo swap-kubelet, undo kubelet-config", refitv1alpha1.NodeFailed},
-		{"a Hold does not leave a host from which something was taken away", func() *desk {
-			d := newDesk(workerWork, apply)
+		{"a Hold does not stop a disrupted host", func() *simulation {
+			d := newSimulation(workerUpgrade, apply)
 			for Next(d.records).Step.Name != StepPostUpgrade {
-				d.turn()
+				d.step()
 			}
 			d.did = nil
 			return d.order(Order{Sequence: 2, Permit: refitv1alpha1.PermitHold})
 		}, "post-upgrade, verify-node, Succeeded", refitv1alpha1.NodeSucceeded},
-		{"a failure that says so does not put the host back", func() *desk {
-			d := newDesk(workerWork, apply)
-			d.fails[StepKubelet] = FailureOf(Staying(broken))
+		{"a failure with NoRollback does not roll the host back", func() *simulation {
+			d := newSimulation(workerUpgrade, apply)
+			d.fails[StepKubelet] = FailureOf(WithoutRollback(broken))
 			d.run()
 			d.did = d.did[len(d.did)-1:]
 			return d
 		}, "swap-kubelet", refitv1alpha1.NodeFailed},
-		{"a phase of kubeadm that fails does not put a well host back", func() *desk {
-			d := newDesk(controlPlaneWork, apply)
+		{"a failed kubeadm phase does not roll a healthy host back", func() *simulation {
+			d := newSimulation(controlPlaneUpgrade, apply)
 			d.fails[StepUploadConfig] = broken
 			d.run()
 			d.did = d.did[len(d.did)-1:]
 			return d
 		}, "upload-config", refitv1alpha1.NodeFailed},
-		{"an order to put back a host that was only checked proves nothing", func() *desk {
+		{"an order to roll back an unchanged host verifies nothing", func() *simulation {
 			back := apply
 			back.Sequence, back.Permit = 2, refitv1alpha1.PermitRollback
-			d := newDesk(workerWork, prefetch).run()
+			d := newSimulation(workerUpgrade, prefetch).run()
 			d.did = nil
 			return d.order(back)
-		}, "put back, RolledBack", refitv1alpha1.NodeRolledBack},
-		{"a Hold before the change rests", func() *desk {
+		}, "roll back, RolledBack", refitv1alpha1.NodeRolledBack},
+		{"a Hold before the first change waits", func() *simulation {
 			hold := Order{Sequence: 2, Permit: refitv1alpha1.PermitHold}
-			d := newDesk(workerWork, prefetch).run()
+			d := newSimulation(workerUpgrade, prefetch).run()
 			d.did = nil
 			return d.order(hold)
 		}, "", refitv1alpha1.NodeIdle},
 	} {
-		t.Run(story.name, func(t *testing.T) {
-			d := story.begin()
-			if got := strings.Join(d.did, ", "); got != story.want {
-				t.Errorf("did\n%s\nwant\n%s", got, story.want)
+		t.Run(c.name, func(t *testing.T) {
+			d := c.begin()
+			if got := strings.Join(d.did, ", "); got != c.want {
+				t.Errorf("did\n%s\nwant\n%s", got, c.want)
 			}
-			if got := Read(d.records).Status().Phase; got != story.phase {
-				t.Errorf("phase %s, want %s", got, story.phase)
+			if got := Read(d.records).Status().Phase; got != c.phase {
+				t.Errorf("phase %s, want %s", got, c.phase)
 			}
 		})
 	}
 }
 
-func TestEtcdAndContainerdStayWhenALaterPartFails(t *testing.T) {
-	d := newDesk(controlPlaneWork, apply)
+func TestEtcdAndContainerdAreKeptWhenALaterStepFails(t *testing.T) {
+	d := newSimulation(controlPlaneUpgrade, apply)
 	d.fails[StepKubelet] = broken
 	d.run()
-	want := "put back, undo swap-kubelet, keep swap-containerd, undo kubelet-config, undo kubeconfig, undo swap-controllers, undo swap-apiserver, " +
+	want := "roll back, undo swap-kubelet, keep swap-containerd, undo kubelet-config, undo kubeconfig, undo swap-controllers, undo swap-apiserver, " +
 		"keep swap-etcd, " +
 		"keep renew-certificates, undo verify-old, undo upload-config, RolledBack"
-	if got := strings.Join(d.did[slices.Index(d.did, "put back"):], ", "); got != want {
+	if got := strings.Join(d.did[slices.Index(d.did, "roll back"):], ", "); got != want {
 		t.Errorf("did\n%s\nwant\n%s", got, want)
 	}
 }
 
-func TestEtcdThatFailsItsOwnProofGoesBack(t *testing.T) {
-	d := newDesk(controlPlaneWork, apply)
+func TestUnhealthyEtcdIsRolledBack(t *testing.T) {
+	d := newSimulation(controlPlaneUpgrade, apply)
 	d.fails[StepEtcd] = broken
 	d.run()
-	want := "put back, undo swap-etcd, keep renew-certificates, undo verify-old, RolledBack"
-	if got := strings.Join(d.did[slices.Index(d.did, "put back"):], ", "); got != want {
+	want := "roll back, undo swap-etcd, keep renew-certificates, undo verify-old, RolledBack"
+	if got := strings.Join(d.did[slices.Index(d.did, "roll back"):], ", "); got != want {
 		t.Errorf("did\n%s\nwant\n%s", got, want)
 	}
 	if e := Read(d.records).Status().Error; e == nil || e.Step != StepEtcd || e.Reason != "Broken" {
-		t.Errorf("the status does not say why the host went back: %+v", e)
+		t.Errorf("the status does not report the cause of the rollback: %+v", e)
 	}
 }
 
-// An agent can die after any record. Whatever was cut off is probed or repeated, and the end is the same.
-func TestAKillAfterAnyRecordLeadsToTheSameEnd(t *testing.T) {
+// An agent can die after any record. The interrupted step is probed or repeated, and the outcome is
+// the same.
+func TestKillAfterAnyRecordLeadsToTheSameOutcome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		work := rapid.SampledFrom([]Work{controlPlaneWork, workerWork}).Draw(t, "work")
-		steps := Steps(work)
-		clean := newDesk(work, apply)
-		killed := newDesk(work, apply)
+		upgrade := rapid.SampledFrom([]Upgrade{controlPlaneUpgrade, workerUpgrade}).Draw(t, "upgrade")
+		steps := Steps(upgrade)
+		clean := newSimulation(upgrade, apply)
+		killed := newSimulation(upgrade, apply)
 		if rapid.Bool().Draw(t, "fails") {
 			step := rapid.SampledFrom(steps).Draw(t, "step").Name
 			clean.fails[step], killed.fails[step] = broken, broken
 		}
 		clean.run()
 		for range 500 {
-			// A kill between the record of a beginning and that of its end: the end is not written.
+			// A kill between the first record of a step and its last.
 			if m := Next(killed.records); rapid.IntRange(0, 3).Draw(t, "kill") == 0 && !m.Open {
 				switch m.Kind {
-				case Do:
-					killed.write(Record{Kind: Begun, Step: m.Step.Name})
-				case Take:
-					killed.write(Record{Kind: UndoBegun, Step: m.Step.Name})
-				case Rest, Return, Keep, End:
+				case MoveRun:
+					killed.write(Record{Kind: Started, Step: m.Step.Name})
+				case MoveUndo:
+					killed.write(Record{Kind: UndoStarted, Step: m.Step.Name})
+				case MoveWait, MoveRollback, MoveKeep, MoveFinish:
 				}
 			}
-			if !killed.turn() {
+			if !killed.step() {
 				break
 			}
 		}
@@ -276,18 +280,18 @@ func TestAKillAfterAnyRecordLeadsToTheSameEnd(t *testing.T) {
 		}
 		a, b := Read(clean.records).Status(), Read(killed.records).Status()
 		if a.Phase != b.Phase || len(a.Steps) != len(b.Steps) {
-			t.Fatalf("clean run ends %s, killed run %s", a.Phase, b.Phase)
+			t.Fatalf("clean run finishes %s, killed run %s", a.Phase, b.Phase)
 		}
 	})
 }
 
-func TestStepsFitTheBoundsOfTheStatus(t *testing.T) {
+func TestStepsFitIntoTheStatus(t *testing.T) {
 	if len(all) > refitv1alpha1.MaxSteps {
-		t.Errorf("%d steps, the status holds %d", len(all), refitv1alpha1.MaxSteps)
+		t.Errorf("%d steps, but the status allows %d", len(all), refitv1alpha1.MaxSteps)
 	}
 	for _, s := range all {
-		if len(s.Name) > 32 || s.What == "" || s.Limit == 0 || s.Undo == "" {
-			t.Errorf("step %+v is not whole", s)
+		if len(s.Name) > 32 || s.Description == "" || s.Limit == 0 || s.Undo == "" {
+			t.Errorf("step %+v is incomplete", s)
 		}
 		if s.Disrupts && s.Undo == UndoNothing {
 			t.Errorf("%s disrupts and cannot be undone", s.Name)

@@ -8,11 +8,14 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Work is what a journal is about: one ClusterRelease brought to one host by one operation. It does not change once it is opened.
-type Work struct {
-	Operation refitv1alpha1.Operation   `json:"operation"`
-	Release   refitv1alpha1.ReleaseRef  `json:"release"`
-	Attempt   int64                     `json:"attempt"` // the first one of this journal; a later one goes on in it unless the host was put back in between
+// Upgrade is the subject of a journal: one operation installs one ClusterRelease on one host. It is
+// immutable.
+type Upgrade struct {
+	Operation refitv1alpha1.Operation  `json:"operation"`
+	Release   refitv1alpha1.ReleaseRef `json:"release"`
+	// Attempt is the first attempt of this journal. Later attempts continue in it, unless the host
+	// was rolled back in between.
+	Attempt   int64                     `json:"attempt"`
 	NodeName  string                    `json:"nodeName"`
 	NodeUID   types.UID                 `json:"nodeUID"`
 	MachineID string                    `json:"machineID"`
@@ -21,35 +24,38 @@ type Work struct {
 	// From and To are the versions of Kubernetes.
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Etcd says that a member runs here as a static pod, and that it changes.
+	// Etcd is set if an etcd member runs here as a static pod and is upgraded.
 	Etcd bool `json:"etcd,omitempty"`
-	// Aside says that the API server is taken away before etcd is swapped.
-	Aside bool `json:"aside,omitempty"`
-	// KeepAddons says that CoreDNS and kube-proxy stay as they are.
+	// StopAPIServer is set if the API server is stopped while etcd is upgraded.
+	StopAPIServer bool `json:"stopAPIServer,omitempty"`
+	// KeepAddons is set if CoreDNS and kube-proxy are not upgraded.
 	KeepAddons bool `json:"keepAddons,omitempty"`
-	// CA is the digest of the cluster's CA certificate: a host that was joined to another cluster must not take up the work of the former one.
+	// CA is the digest of the cluster's CA certificate: a host that joined another cluster must not
+	// resume an upgrade of the former one.
 	CA string `json:"ca,omitempty"`
-	// Parts are the parts that the ClusterRelease brings and that differ from what is here.
+	// Parts are the parts of the ClusterRelease that differ from what is installed.
 	Parts []refitv1alpha1.Part `json:"parts,omitempty"`
-	// Kinds says how each of those parts got onto the host: Kubernetes may be there as packages and containerd as files, or the other way round.
+	// Kinds says how each of these parts is installed: Kubernetes may come from packages and
+	// containerd as plain files, or the other way round.
 	Kinds map[refitv1alpha1.Part]refitv1alpha1.PackageKind `json:"kinds,omitempty"`
 }
 
-// Kind is what a record says.
+// Kind is the kind of a record.
 type Kind string
 
-// The records. Those about a step are written before and after its effect.
+// The kinds of records. Those about a step are written before and after its effect.
 const (
-	Opened    Kind = "Opened"    // the first record of a journal
-	Ordered   Kind = "Ordered"   // an order was accepted
-	Begun     Kind = "Begun"     // a step is about to change something
-	Done      Kind = "Done"      // it did, and its probe said so
-	Failed    Kind = "Failed"    // it did not
-	PutBack   Kind = "PutBack"   // from here on the host goes back
-	UndoBegun Kind = "UndoBegun" // a step is about to be undone
-	Undone    Kind = "Undone"    // it was, or there was nothing to undo
-	Kept      Kind = "Kept"      // it stays: what it brought is forward-only and well
-	Ended     Kind = "Ended"     // nothing more will be done for this work
+	Opened          Kind = "Opened"          // the first record of a journal
+	Ordered         Kind = "Ordered"         // an order was accepted
+	Started         Kind = "Started"         // a step is about to change something
+	Done            Kind = "Done"            // the step is complete, and its probe confirmed it
+	Failed          Kind = "Failed"          // the step or its undo failed
+	RollbackStarted Kind = "RollbackStarted" // the host is rolled back from here on
+	UndoStarted     Kind = "UndoStarted"     // a step is about to be undone
+	Undone          Kind = "Undone"          // the step is undone, or there was nothing to undo
+	// The change of the step is kept: it is forward-only and healthy.
+	Kept     Kind = "Kept"
+	Finished Kind = "Finished" // the upgrade is over
 )
 
 // Record is one entry of a journal.
@@ -58,21 +64,20 @@ type Record struct {
 	Kind Kind      `json:"kind"`
 	Boot string    `json:"boot,omitempty"`
 
-	Work    *Work    `json:"work,omitempty"`    // Opened
-	Order   *Order   `json:"order,omitempty"`   // Ordered
-	Step    string   `json:"step,omitempty"`    // of all that are about a step
-	Failure *Failure `json:"failure,omitempty"` // Failed, PutBack
-	// Left is what a step's undo left as it is, each with the reason; of Undone and Kept.
+	Upgrade *Upgrade                `json:"upgrade,omitempty"` // Opened
+	Order   *Order                  `json:"order,omitempty"`   // Ordered
+	Step    string                  `json:"step,omitempty"`    // all kinds about a step
+	Failure *Failure                `json:"failure,omitempty"` // Failed, RollbackStarted
+	Outcome refitv1alpha1.NodePhase `json:"outcome,omitempty"` // Finished
+	// Left lists what the undo of a step left unchanged, each with the reason; for Undone and Kept.
 	Left []string `json:"left,omitempty"`
-	// Outcome is how the work ended.
-	Outcome refitv1alpha1.NodePhase `json:"outcome,omitempty"`
 }
 
-// Order is what of an order matters while it is carried out.
+// Order is the part of an order that matters during its execution.
 type Order struct {
 	Operation types.UID `json:"operation,omitempty"`
-	// ByHand says that a person on the host gave it.
-	ByHand bool `json:"byHand,omitempty"`
+	// Manual is set if an operator gave the order on the host.
+	Manual bool `json:"manual,omitempty"`
 
 	Sequence int64                  `json:"sequence"`
 	Epoch    int64                  `json:"epoch"`

@@ -11,8 +11,8 @@ import (
 
 var hex64 = strings.Repeat("0123456789abcdef", 4)
 
-// spoken are texts with a secret in them, which is in the second field.
-var spoken = map[string][2]string{
+// secretTexts are texts with a secret, which is the second value.
+var secretTexts = map[string][2]string{
 	"a bootstrap token":               {"created abcdef.0123456789abcdef for it", "0123456789abcdef"},
 	"a field of a configuration":      {"token: sesame\nx: y", "sesame"},
 	"a field of JSON":                 {`{"token":"sesame","password": "sesame"}`, "sesame"},
@@ -38,19 +38,19 @@ var spoken = map[string][2]string{
 	"a signed URL":                    {"https://mirror.example/x?X-Amz-Signature=sesame&y=1", "sesame"},
 }
 
-func TestSecretsAreNotTold(t *testing.T) {
-	for situation, text := range spoken {
-		told := Redact(text[0])
-		if strings.Contains(told, text[1]) || !strings.Contains(told, redacted) {
-			t.Errorf("%s: %q is told as %q", situation, text[0], told)
+func TestRedactRemovesSecrets(t *testing.T) {
+	for situation, text := range secretTexts {
+		got := Redact(text[0])
+		if strings.Contains(got, text[1]) || !strings.Contains(got, redacted) {
+			t.Errorf("%s: %q became %q", situation, text[0], got)
 		}
-		if again := Redact(told); again != told {
-			t.Errorf("%s: twice it is %q, once %q", situation, again, told)
+		if again := Redact(got); again != got {
+			t.Errorf("%s: redacting twice gives %q, once %q", situation, again, got)
 		}
 	}
 }
 
-func TestWhatIsNoSecretIsTold(t *testing.T) {
+func TestRedactKeepsOtherText(t *testing.T) {
 	for _, text := range []string{
 		"registry.k8s.io/etcd:3.6.1@sha256:" + hex64 + " is missing",
 		"open /var/lib/refit/store/whole/" + hex64 + ": permission denied",
@@ -59,7 +59,7 @@ func TestWhatIsNoSecretIsTold(t *testing.T) {
 		"unknown flag: --pod-infra-container-image\nUsage of it",
 		"--tls-private-key-file=/etc/kubernetes/pki/apiserver.key --token-auth-file=/x",
 		"secrets \"bootstrap-token-abcdef\" is forbidden",
-		"see journalctl -u kubelet.service on the host, mend the cause, then say refit retry",
+		"see journalctl -u kubelet.service on the host, fix the cause, then run refit retry",
 		"-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
 		"",
 	} {
@@ -69,22 +69,22 @@ func TestWhatIsNoSecretIsTold(t *testing.T) {
 	}
 }
 
-func TestAFailureThatIsWrittenDownHasNoSecrets(t *testing.T) {
-	for situation, text := range spoken {
-		f := ManualIntervention("X", errors.New(text[0]), text[0], "it says %s", text[0])
+func TestPersistentFailureHasNoSecrets(t *testing.T) {
+	for situation, text := range secretTexts {
+		f := ManualIntervention("X", errors.New(text[0]), text[0], "output: %s", text[0])
 		f.LogTail = text[0]
-		settled := f.Settled()
-		if all := strings.Join([]string{settled.Message, settled.Remedy, settled.LogTail, f.Text()}, "\n"); strings.Contains(all, text[1]) {
+		persistent := f.Persistent()
+		if all := strings.Join([]string{persistent.Message, persistent.Remedy, persistent.LogTail, f.Text()}, "\n"); strings.Contains(all, text[1]) {
 			t.Errorf("%s: %s", situation, all)
 		}
-		if f.LogTail != text[0] || settled.Err != nil {
-			t.Error("the failure itself was changed, or keeps its error")
+		if f.LogTail != text[0] || persistent.Err != nil {
+			t.Error("the original was modified, or the copy keeps its error")
 		}
 	}
-	// A key is known by its first line, which must not be cut off before it is looked for.
+	// A key is recognized by its first line, which must not be cut off before redaction.
 	f := ManualIntervention("X", nil, "", "x")
 	f.LogTail = "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("k: sesame\n", refitv1alpha1.MaxLogTail)
-	if text, err := json.Marshal(f.Settled()); err != nil || strings.Contains(string(text), "sesame") {
-		t.Errorf("the rest of a long key was told (%v)", err)
+	if text, err := json.Marshal(f.Persistent()); err != nil || strings.Contains(string(text), "sesame") {
+		t.Errorf("the rest of a long key is not redacted (%v)", err)
 	}
 }

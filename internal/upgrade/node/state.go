@@ -7,37 +7,37 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// State is what the records of a journal say.
+// State is the state that the records of a journal lead to.
 type State struct {
-	Work  *Work
-	Steps []Step
-	Order Order
-	// Failure is the last one, until an order with a higher attempt clears it.
-	Failure     *Failure
-	FailedStep  string
-	FailedAt    time.Time
-	PutBack     bool
-	Ended       refitv1alpha1.NodePhase
-	StartTime   time.Time // of the first change to the host
-	EndedAt     time.Time
-	Left        []string // what the rollback left as it is, each with the reason
-	Boots       int      // how many boots of the host the work has seen
-	lastBoot    string
-	current     string
-	steps       map[string]*stepState
-	whyPutBack  *Failure
-	stepPutBack string
-	putBackAt   time.Time
+	Upgrade *Upgrade
+	Steps   []Step
+	Order   Order
+	// Failure is the last failure, until an order with a higher attempt clears it.
+	Failure       *Failure
+	FailedStep    string
+	FailedAt      time.Time
+	RollingBack   bool
+	Outcome       refitv1alpha1.NodePhase // empty until the upgrade is over
+	StartTime     time.Time               // of the first change to the host
+	FinishedAt    time.Time
+	Left          []string // what the rollback left unchanged, each with the reason
+	Boots         int      // how often the host booted during the upgrade
+	lastBoot      string
+	current       string
+	steps         map[string]*stepState
+	rollbackCause *Failure
+	rollbackStep  string
+	rollbackAt    time.Time
 }
 
 type stepState struct {
-	begun, done, failed, undoBegun, undoFailed, undone, kept bool
-	beganAt, endedAt                                         time.Time
+	started, done, failed, undoStarted, undoFailed, undone, kept bool
+	startedAt, finishedAt                                        time.Time
 }
 
-// Read tells from its records where a journal is.
+// Read returns the state after these records.
 func Read(records []Record) *State {
-	s := &State{steps: map[string]*stepState{ProveOld: {}}}
+	s := &State{steps: map[string]*stepState{StepVerifyOld: {}}}
 	for _, step := range all {
 		s.steps[step.Name] = &stepState{}
 	}
@@ -53,34 +53,35 @@ func (s *State) add(r *Record) {
 	}
 	switch r.Kind {
 	case Opened:
-		s.Work = r.Work
-		s.Steps = Steps(*r.Work)
+		s.Upgrade = r.Upgrade
+		s.Steps = Steps(*r.Upgrade)
 	case Ordered:
 		s.reopen(r.Order)
-		if r.Order.Permit == refitv1alpha1.PermitRollback && s.Ended == refitv1alpha1.NodeSucceeded {
-			s.Ended = "" // what was saved is still there: the work is taken back as a whole
+		if r.Order.Permit == refitv1alpha1.PermitRollback && s.Outcome == refitv1alpha1.NodeSucceeded {
+			s.Outcome = "" // what was saved still exists: the whole upgrade is rolled back
 		}
 		s.Order = *r.Order
-	case PutBack:
-		s.PutBack, s.putBackAt, s.StartTime = true, r.At, r.At
-		s.whyPutBack, s.stepPutBack = s.Failure, s.FailedStep
+	case RollbackStarted:
+		s.RollingBack, s.rollbackAt, s.StartTime = true, r.At, r.At
+		s.rollbackCause, s.rollbackStep = s.Failure, s.FailedStep
 		s.Failure, s.FailedStep = nil, ""
 		s.current = ""
-	case Ended:
-		s.Ended, s.EndedAt, s.current = r.Outcome, r.At, ""
-	case Begun, Done, Failed, UndoBegun, Undone, Kept:
+	case Finished:
+		s.Outcome, s.FinishedAt, s.current = r.Outcome, r.At, ""
+	case Started, Done, Failed, UndoStarted, Undone, Kept:
 		s.addStep(r)
 	}
 }
 
-// reopen sets a failure aside: by a retry, by another operation that goes on, by an order to put the host back, or by a person on the host.
+// reopen clears a failure: for a retry, another operation, an order to roll back, or an order that
+// was given on the host.
 func (s *State) reopen(next *Order) {
 	other := next.Operation != s.Order.Operation || next.Permit != s.Order.Permit
 	if other || next.Attempt > s.Order.Attempt {
-		s.StartTime = time.Time{} // it is told of each order anew
+		s.StartTime = time.Time{} // it is reported per order
 	}
 	back := next.Permit == refitv1alpha1.PermitRollback && s.Order.Permit != refitv1alpha1.PermitRollback
-	if next.ByHand || back || next.Operation != s.Order.Operation || next.Attempt > s.Order.Attempt {
+	if next.Manual || back || next.Operation != s.Order.Operation || next.Attempt > s.Order.Attempt {
 		s.Failure, s.FailedStep = nil, ""
 		for _, at := range s.steps {
 			at.undoFailed = false
@@ -90,40 +91,40 @@ func (s *State) reopen(next *Order) {
 
 func (s *State) addStep(r *Record) {
 	at := s.steps[r.Step]
-	if at == nil { // a step of an agent that knew more: its end is not ours to judge
+	if at == nil { // a step of a newer agent
 		at = &stepState{}
 		s.steps[r.Step] = at
 	}
 	s.current = r.Step
 	s.Left = append(s.Left, r.Left...)
 	switch r.Kind {
-	case Begun:
-		if !at.begun || at.failed {
-			at.beganAt, at.endedAt = r.At, time.Time{}
+	case Started:
+		if !at.started || at.failed {
+			at.startedAt, at.finishedAt = r.At, time.Time{}
 		}
-		at.begun, at.failed = true, false
+		at.started, at.failed = true, false
 		if s.StartTime.IsZero() && !prefetches(r.Step) {
 			s.StartTime = r.At
 		}
 	case Done:
-		at.begun, at.done, at.endedAt = true, true, r.At
+		at.started, at.done, at.finishedAt = true, true, r.At
 		s.current = ""
 	case Failed:
-		at.failed, at.undoFailed, at.endedAt = !s.PutBack, s.PutBack, r.At
+		at.failed, at.undoFailed, at.finishedAt = !s.RollingBack, s.RollingBack, r.At
 		s.current = ""
-		if s.PutBack && s.Failure != nil {
-			return // the first thing that could not be undone is the one to tell
+		if s.RollingBack && s.Failure != nil {
+			return // report the first undo that failed
 		}
 		s.Failure, s.FailedStep, s.FailedAt = r.Failure, r.Step, r.At
-	case UndoBegun:
-		at.undoBegun = true
+	case UndoStarted:
+		at.undoStarted = true
 	case Undone:
 		at.undone, at.kept = true, false
 		s.current = ""
 	case Kept:
 		at.undone, at.kept = true, true
 		s.current = ""
-	case Opened, Ordered, PutBack, Ended: // not about a step
+	case Opened, Ordered, RollbackStarted, Finished: // not about a step
 	}
 }
 
@@ -136,13 +137,13 @@ func prefetches(name string) bool {
 	return false
 }
 
-// IsDone says whether a step is done.
+// IsDone reports whether a step is done.
 func (s *State) IsDone(step string) bool { return s.steps[step] != nil && s.steps[step].done }
 
-// Changed says whether anything has begun that would have to be undone, so that the host may not be what it was.
+// Changed reports whether a step started that a rollback has to undo, so the host may have changed.
 func (s *State) Changed() bool {
-	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Undo != UndoNothing && s.steps[step.Name].begun })
+	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Undo != UndoNothing && s.steps[step.Name].started })
 }
 
-// IsBegun says whether a step has begun.
-func (s *State) IsBegun(step string) bool { return s.steps[step] != nil && s.steps[step].begun }
+// IsStarted reports whether a step has started.
+func (s *State) IsStarted(step string) bool { return s.steps[step] != nil && s.steps[step].started }

@@ -9,7 +9,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Status is what an agent tells of its work: everything in it comes from the journal, so it is the same after a crash.
+// Status returns the status of the upgrade. It depends only on the journal, so it is the same after
+// a crash.
 func (s *State) Status() refitv1alpha1.NodeUpgradeStatus {
 	out := refitv1alpha1.NodeUpgradeStatus{
 		ObservedSequence: s.Order.Sequence,
@@ -18,16 +19,16 @@ func (s *State) Status() refitv1alpha1.NodeUpgradeStatus {
 		StartTime:        stamp(s.StartTime),
 	}
 	for _, step := range s.Steps {
-		if at := s.steps[step.Name]; at.begun {
+		if at := s.steps[step.Name]; at.started {
 			out.Steps = append(out.Steps, refitv1alpha1.StepStatus{
-				Name: step.Name, State: at.state(s.PutBack), StartTime: stamp(at.beganAt), CompletionTime: stamp(at.endedAt),
+				Name: step.Name, State: at.state(s.RollingBack), StartTime: stamp(at.startedAt), CompletionTime: stamp(at.finishedAt),
 			})
 		}
 	}
 	out.Error = s.nodeError()
 	switch out.Phase {
 	case refitv1alpha1.NodeSucceeded, refitv1alpha1.NodeRolledBack:
-		out.CompletionTime = stamp(s.EndedAt)
+		out.CompletionTime = stamp(s.FinishedAt)
 	case refitv1alpha1.NodeFailed:
 		out.CompletionTime = stamp(s.FailedAt)
 	case refitv1alpha1.NodeIdle, refitv1alpha1.NodePrefetching, refitv1alpha1.NodePrefetched, refitv1alpha1.NodeApplying, refitv1alpha1.NodeRollingBack:
@@ -37,16 +38,16 @@ func (s *State) Status() refitv1alpha1.NodeUpgradeStatus {
 
 func (s *State) phase() refitv1alpha1.NodePhase {
 	switch {
-	case s.Work == nil:
+	case s.Upgrade == nil:
 		return refitv1alpha1.NodeIdle
-	case s.Ended != "":
-		return s.Ended
+	case s.Outcome != "":
+		return s.Outcome
 	case s.Failure != nil:
-		if kind := s.Next().Kind; kind == Return || kind == Take || kind == Keep {
+		if kind := s.Next().Kind; kind == MoveRollback || kind == MoveUndo || kind == MoveKeep {
 			return refitv1alpha1.NodeRollingBack
 		}
 		return refitv1alpha1.NodeFailed
-	case s.PutBack || s.Order.Permit == refitv1alpha1.PermitRollback:
+	case s.RollingBack || s.Order.Permit == refitv1alpha1.PermitRollback:
 		return refitv1alpha1.NodeRollingBack
 	case s.applying():
 		return refitv1alpha1.NodeApplying
@@ -58,7 +59,7 @@ func (s *State) phase() refitv1alpha1.NodePhase {
 	return refitv1alpha1.NodePrefetching
 }
 
-// applying says whether the host is being changed, beyond what a prefetch does.
+// applying reports whether the host is being changed, beyond a prefetch.
 func (s *State) applying() bool {
 	return s.Order.Permit == refitv1alpha1.PermitApply || s.Changed()
 }
@@ -68,11 +69,11 @@ func (s *State) prefetched() bool {
 		!slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Prefetch && !s.steps[step.Name].done })
 }
 
-// nodeError is the failure that a person should know of: the last one, or the one for which the host went back.
+// nodeError returns the failure to report: the last one, or the one that caused the rollback.
 func (s *State) nodeError() *refitv1alpha1.NodeError {
 	f, step, at := s.Failure, s.FailedStep, s.FailedAt
 	if f == nil {
-		f, step, at = s.whyPutBack, s.stepPutBack, s.putBackAt
+		f, step, at = s.rollbackCause, s.rollbackStep, s.rollbackAt
 	}
 	if f == nil {
 		return nil
@@ -84,13 +85,13 @@ func (s *State) nodeError() *refitv1alpha1.NodeError {
 	}
 }
 
-func (s *stepState) state(putBack bool) refitv1alpha1.StepState {
+func (s *stepState) state(rollingBack bool) refitv1alpha1.StepState {
 	switch {
 	case s.undone && !s.kept:
 		return refitv1alpha1.StepUndone
 	case s.done:
 		return refitv1alpha1.StepDone
-	case s.failed || putBack:
+	case s.failed || rollingBack:
 		return refitv1alpha1.StepFailed
 	}
 	return refitv1alpha1.StepRunning

@@ -7,129 +7,132 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Step is one action on a host. The list of a host is data; what each name does is in the agent.
+// Step is one action on a host. Step lists are data; the agent implements each name.
 type Step struct {
 	Name string
-	// What tells a person what it does.
-	What string
-	// Prefetch steps disturb nothing and are carried out with the permit Prefetch.
+	// Description says what the step does, for operators.
+	Description string
+	// Prefetch is set if the step disrupts nothing and runs with the permit Prefetch.
 	Prefetch bool
-	// Disrupts says that the step takes something away that runs. From the first of them on, a failure puts the host back.
+	// Disrupts is set if the step interrupts something that runs. From the first such step on, a
+	// failure rolls the host back.
 	Disrupts bool
-	// Undo is what becomes of the step when the host is put back.
+	// Undo says how a rollback undoes the step.
 	Undo Undo
-	// Limit is how long the step may take before it counts as failed.
+	// Limit is the timeout of the step.
 	Limit time.Duration
 
-	// When says on which hosts the step is; nil: on every one.
-	when func(Work) bool
+	// when reports whether a host needs the step; nil means every host.
+	when func(Upgrade) bool
 }
 
-// Undo is what becomes of a step when the host is put back.
+// Undo says how a rollback undoes a step.
 type Undo string
 
-// The kinds of undoing.
+// The kinds of undo.
 const (
-	UndoNothing Undo = "nothing"    // it changed nothing that matters
-	UndoRestore Undo = "restore"    // files that still are what it wrote are restored
-	UndoUnwell  Undo = "if unwell"  // forward-only state: it is undone only if the step did not end well
-	UndoCluster Undo = "in the API" // objects in the cluster, restored last, and only while no other node relies on them
+	UndoNothing Undo = "nothing" // the step changed nothing that matters
+	UndoRestore Undo = "restore" // files that are still what the step wrote are restored
+	// Forward-only state: undone only if the step did not succeed.
+	UndoIfUnhealthy Undo = "if unhealthy"
+	// Objects in the cluster: restored last, and only while no other node relies on them.
+	UndoCluster Undo = "in the API"
 )
 
-// all is every step that there is, in order. A host's list is a part of it.
+// all lists every step in order. The steps of a host are a subset.
 var all = []Step{
 	{
 		Name: StepFetch, Prefetch: true, Limit: time.Hour, Undo: UndoNothing,
-		What: "fetch the ClusterRelease's files, check their digests, platforms and versions",
+		Description: "fetch the files of the ClusterRelease and verify their digests, platforms and versions",
 	},
 	{
 		Name: StepImages, Prefetch: true, Limit: 30 * time.Minute, Undo: UndoNothing,
-		What: "bring the ClusterRelease's images into the container runtime and see that they are there",
+		Description: "import the images of the ClusterRelease into the container runtime and verify them",
 	},
 
 	{
 		Name: StepCheck, Limit: 5 * time.Minute, Undo: UndoNothing,
-		What: "check the host: room, certificates, images, changes by others, what the new kubelet or the cluster refuses",
+		Description: "check the host: disk space, certificates, images, changes by others, settings that the new kubelet or the cluster rejects",
 	},
 	{
 		Name: StepReserve, Limit: time.Minute, Undo: UndoNothing,
-		What: "set room on the disk aside, so that a full disk cannot stop the way back",
+		Description: "reserve disk space, so that a full disk cannot block a rollback",
 	},
 	{
 		Name: StepSave, Limit: 5 * time.Minute, Undo: UndoNothing,
-		What: "save the static pod manifests; prepare the rollback of packages",
+		Description: "save the static pod manifests; prepare the rollback of packages",
 	},
 	{
 		Name: StepStage, Limit: 5 * time.Minute, Undo: UndoNothing,
-		What: "put the new files beside the old ones",
+		Description: "stage the new files next to the old ones",
 	},
 	{
 		Name: StepPreflight, Limit: 5 * time.Minute, Undo: UndoNothing,
-		What: "run the preflight checks of the target's kubeadm",
+		Description: "run the preflight checks of the target's kubeadm",
 	},
 	{
 		Name: StepRender, Limit: 2 * time.Minute, Undo: UndoNothing, when: controlPlane,
-		What: "let the target's kubeadm render the static pod manifests",
+		Description: "render the static pod manifests with the target's kubeadm",
 	},
 	{
-		Name: StepCertificates, Limit: 2 * time.Minute, Undo: UndoUnwell, when: controlPlane,
-		What: "renew the certificates that an upgrade renews",
+		Name: StepCertificates, Limit: 2 * time.Minute, Undo: UndoIfUnhealthy, when: controlPlane,
+		Description: "renew the certificates that kubeadm renews during an upgrade",
 	},
 	{
-		Name: StepEtcd, Disrupts: true, Limit: 10 * time.Minute, Undo: UndoUnwell, when: func(w Work) bool { return w.Etcd },
-		What: "under a lock, with every other member healthy: take the API server away, swap etcd alone and prove it",
+		Name: StepEtcd, Disrupts: true, Limit: 10 * time.Minute, Undo: UndoIfUnhealthy, when: func(u Upgrade) bool { return u.Etcd },
+		Description: "under a lock, with all other members healthy: stop the API server, replace etcd and verify it",
 	},
 	{
 		Name: StepAPIServer, Disrupts: true, Limit: 4 * time.Minute, Undo: UndoRestore, when: controlPlane,
-		What: "swap kube-apiserver and prove it on its own port",
+		Description: "replace kube-apiserver and verify it on its own port",
 	},
 	{
 		Name: StepControllers, Disrupts: true, Limit: 4 * time.Minute, Undo: UndoRestore, when: controlPlane,
-		What: "swap kube-controller-manager and kube-scheduler and prove them",
+		Description: "replace kube-controller-manager and kube-scheduler and verify them",
 	},
 	{
 		Name: StepUploadConfig, Limit: 3 * time.Minute, Undo: UndoCluster, when: first,
-		What: "kubeadm: write the new configuration into the cluster",
+		Description: "kubeadm: upload the new configuration to the cluster",
 	},
 	{
 		Name: StepKubeconfig, Limit: 3 * time.Minute, Undo: UndoRestore, when: controlPlane,
-		What: "kubeadm: bring the kubelet's kubeconfig up to date",
+		Description: "kubeadm: update the kubelet's kubeconfig",
 	},
 	{
 		Name: StepKubeletConfig, Limit: 3 * time.Minute, Undo: UndoRestore,
-		What: "kubeadm: write the kubelet's configuration",
+		Description: "kubeadm: write the kubelet configuration",
 	},
 	{
 		Name: StepBootstrapToken, Limit: 3 * time.Minute, Undo: UndoNothing, when: first,
-		What: "kubeadm: bring the rules of bootstrap tokens up to date",
+		Description: "kubeadm: update the RBAC rules of bootstrap tokens",
 	},
 	{
-		Name: StepContainerd, Disrupts: true, Limit: 10 * time.Minute, Undo: UndoUnwell, when: changes(refitv1alpha1.PartContainerd),
-		What: "see that its configuration fits, swap containerd, restart and prove it",
+		Name: StepContainerd, Disrupts: true, Limit: 10 * time.Minute, Undo: UndoIfUnhealthy, when: changes(refitv1alpha1.PartContainerd),
+		Description: "validate the configuration of containerd, replace containerd, restart and verify it",
 	},
 	{
 		Name: StepRunc, Limit: 5 * time.Minute, Undo: UndoRestore, when: changes(refitv1alpha1.PartRunc),
-		What: "swap runc",
+		Description: "replace runc",
 	},
 	{
 		Name: StepCNI, Limit: 5 * time.Minute, Undo: UndoRestore, when: changes(refitv1alpha1.PartCNI),
-		What: "swap the CNI plugins",
+		Description: "replace the CNI plugins",
 	},
 	{
 		Name: StepKubelet, Disrupts: true, Limit: 4 * time.Minute, Undo: UndoRestore,
-		What: "swap kubelet, kubeadm and kubectl, restart the kubelet and prove it",
+		Description: "replace kubelet, kubeadm and kubectl, restart the kubelet and verify it",
 	},
 	{
-		Name: StepAddon, Limit: 5 * time.Minute, Undo: UndoCluster, when: bringsAddons,
-		What: "kubeadm: upgrade the add-ons that are there, once every control plane node is new",
+		Name: StepAddon, Limit: 5 * time.Minute, Undo: UndoCluster, when: upgradesAddons,
+		Description: "kubeadm: upgrade the installed add-ons, once every control plane node is upgraded",
 	},
 	{
 		Name: StepPostUpgrade, Limit: 3 * time.Minute, Undo: UndoNothing,
-		What: "kubeadm: what follows an upgrade",
+		Description: "kubeadm: run the post-upgrade tasks",
 	},
 	{
 		Name: StepVerify, Limit: 4 * time.Minute, Undo: UndoNothing,
-		What: "see everything at the target and well",
+		Description: "verify that everything is at the target version and healthy",
 	},
 }
 
@@ -159,21 +162,21 @@ const (
 	StepPostUpgrade    = "post-upgrade"
 	StepVerify         = "verify-node"
 
-	// ProveOld is what follows the undoing of all steps: the host must be well as it was.
-	ProveOld = "verify-old"
+	// StepVerifyOld follows the undo of all steps: the host must be as healthy as before.
+	StepVerifyOld = "verify-old"
 )
 
-// Steps is the list of a host.
-func Steps(w Work) []Step {
-	return slices.DeleteFunc(slices.Clone(all), func(s Step) bool { return s.when != nil && !s.when(w) })
+// Steps returns the steps of a host.
+func Steps(u Upgrade) []Step {
+	return slices.DeleteFunc(slices.Clone(all), func(s Step) bool { return s.when != nil && !s.when(u) })
 }
 
-func controlPlane(w Work) bool { return w.Role != refitv1alpha1.RoleWorker }
+func controlPlane(u Upgrade) bool { return u.Role != refitv1alpha1.RoleWorker }
 
-func bringsAddons(w Work) bool { return controlPlane(w) && !w.KeepAddons }
+func upgradesAddons(u Upgrade) bool { return controlPlane(u) && !u.KeepAddons }
 
-func first(w Work) bool { return w.Role == refitv1alpha1.RoleFirstControlPlane }
+func first(u Upgrade) bool { return u.Role == refitv1alpha1.RoleFirstControlPlane }
 
-func changes(p refitv1alpha1.Part) func(Work) bool {
-	return func(w Work) bool { return slices.Contains(w.Parts, p) }
+func changes(p refitv1alpha1.Part) func(Upgrade) bool {
+	return func(u Upgrade) bool { return slices.Contains(u.Parts, p) }
 }

@@ -1,2 +1,3 @@
-// Package plaintext keeps what others wrote, such as the name of a node or the message of a webhook, from acting on the terminal of whoever reads it.
+// Package plaintext escapes text from others, such as the name of a node or the message of a
+// webhook, so that it cannot control the terminal that shows it.
 package plaintext

@@ -7,18 +7,18 @@ import (
 	"unicode/utf16"
 )
 
-// EscapeJSON writes what is unseen in a JSON document as \u escapes, so that the document stays the same for whoever decodes it. encoding/json does so
-// with control characters below U+0020 only. What is outside of strings is ASCII.
+// EscapeJSON escapes non-printable characters in a JSON document, which decodes to the same value.
+// encoding/json escapes only control characters below U+0020. Outside of strings, JSON is ASCII.
 func EscapeJSON(document []byte) []byte {
-	if !bytes.ContainsFunc(document, Unseen) {
+	if !bytes.ContainsFunc(document, Unprintable) {
 		return document
 	}
 	var out bytes.Buffer
 	for _, r := range string(document) {
 		switch first, second := utf16.EncodeRune(r); {
-		case !Unseen(r):
+		case !Unprintable(r):
 			out.WriteRune(r)
-		case first != unicode.ReplacementChar: // it takes two escapes
+		case first != unicode.ReplacementChar: // a surrogate pair
 			fmt.Fprintf(&out, `\u%04x\u%04x`, first, second)
 		default:
 			fmt.Fprintf(&out, `\u%04x`, r)
@@ -27,5 +27,6 @@ func EscapeJSON(document []byte) []byte {
 	return out.Bytes()
 }
 
-// Unseen says whether a terminal may obey a character instead of showing it, or turn the direction of text around.
-func Unseen(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+// Unprintable reports whether a terminal may interpret a character, or change the direction of
+// text, instead of showing it.
+func Unprintable(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }

@@ -8,17 +8,17 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plaintext"
 )
 
-func TestEscapedDocumentShowsEverythingAndMeansTheSame(t *testing.T) {
+func TestEscapedDocumentIsPrintableAndDecodesToTheSameValue(t *testing.T) {
 	for name, text := range map[string]string{
-		"plain":                            "plain",
-		"letters and signs of the world":   "über → … 日本",
-		"an escape sequence":               "\x1b[31m",
-		"a C1 control character":           "\u009b31m",
-		"what turns text around":           "\u202e\u2066",
-		"what has no width":                "\ufeff\u200b\u2028",
-		"what is unseen beyond the plane":  "\U000e0041",
-		"a sign beyond the plane":          "𝄞",
-		"line breaks and what HTML quotes": "<a> & b\nline",
+		"plain":                         "plain",
+		"non-ASCII letters and symbols": "über → … 日本",
+		"escape sequence":               "\x1b[31m",
+		"C1 control character":          "\u009b31m",
+		"bidirectional controls":        "\u202e\u2066",
+		"zero-width characters":         "\ufeff\u200b\u2028",
+		"unprintable outside the BMP":   "\U000e0041",
+		"printable outside the BMP":     "𝄞",
+		"line breaks and HTML":          "<a> & b\nline",
 	} {
 		t.Run(name, func(t *testing.T) {
 			var buffer bytes.Buffer
@@ -28,18 +28,18 @@ func TestEscapedDocumentShowsEverythingAndMeansTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			escaped := plaintext.EscapeJSON(buffer.Bytes())
-			if bytes.ContainsFunc(escaped, plaintext.Unseen) {
-				t.Errorf("it still has what is unseen: %q", escaped)
+			if bytes.ContainsFunc(escaped, plaintext.Unprintable) {
+				t.Errorf("unprintable characters remain: %q", escaped)
 			}
 			var again string
 			if err := json.Unmarshal(escaped, &again); err != nil || again != text {
-				t.Errorf("it reads %q, want %q (%v)", again, text, err)
+				t.Errorf("got %q, want %q (%v)", again, text, err)
 			}
 		})
 	}
 }
 
-func TestDocumentWithoutAnythingUnseenIsLeftAsItIs(t *testing.T) {
+func TestPrintableDocumentIsNotCopied(t *testing.T) {
 	document := []byte("{\"a\": \"über\"}\n")
 	if escaped := plaintext.EscapeJSON(document); &escaped[0] != &document[0] {
 		t.Error("it was copied")

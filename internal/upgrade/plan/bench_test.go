@@ -60,7 +60,7 @@ func large(b *testing.B, nodes, pods int) (*cluster.Snapshot, *Plan) {
 		},
 	})
 	s := clustertest.Synthetic(nodes, pods, 1)
-	for _, change := range []clustertest.Change{clustertest.Agents(), clustertest.Released("v1.36.3"), clustertest.Operating("upgrade", spec)} {
+	for _, change := range []clustertest.Change{clustertest.Agents(), clustertest.Released("v1.36.3"), clustertest.WithOperation("upgrade", spec)} {
 		change(s)
 	}
 	p, err := Make(s, spec)

@@ -68,7 +68,7 @@ func TestHash(t *testing.T) {
 // recorded is an operation that has a plan.
 func recorded(p *Plan) clustertest.Change {
 	return func(s *cluster.Snapshot) {
-		clustertest.Operating("spring", to("v1.36.3"))(s)
+		clustertest.WithOperation("spring", to("v1.36.3"))(s)
 		s.Operation.Plan = p.Summary()
 	}
 }

@@ -28,7 +28,7 @@ func TestAnOutlineDecidesAsThePlanDoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			released := clustertest.Released("v1.36.3", "v1.37.1")
-			for _, change := range []clustertest.Change{clustertest.Agents(), released, clustertest.Operating("upgrade", c.spec)} {
+			for _, change := range []clustertest.Change{clustertest.Agents(), released, clustertest.WithOperation("upgrade", c.spec)} {
 				change(c.s)
 			}
 			whole, err := Make(c.s, c.spec)

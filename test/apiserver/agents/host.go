@@ -29,7 +29,7 @@ type host struct {
 	uid      types.UID
 	seen     *corev1.Node // as it joined
 	versions map[string]string
-	memory   node.Memory
+	memory   node.HostState
 	journal  []node.Record
 	order    *refitv1alpha1.NodeUpgrade // the newest that was heard of
 	working  bool

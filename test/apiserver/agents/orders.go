@@ -55,7 +55,7 @@ func (h *host) hasNew() bool {
 	if h.order == nil {
 		return false
 	}
-	here := node.Here{NodeName: h.name, NodeUID: h.uid, MachineID: h.memory.MachineID}
+	here := node.Identity{NodeName: h.name, NodeUID: h.uid, MachineID: h.memory.MachineID}
 	accepted, _ := node.Accept(h.order.Name, &h.order.Spec, h.memory, here)
 	return accepted
 }
@@ -80,7 +80,7 @@ func (h *host) accept(ctx context.Context) {
 			h.tell(refitv1alpha1.NodeUpgradeStatus{ObservedSequence: spec.Sequence, Phase: phase})
 			return
 		}
-		h.journal = []node.Record{{Kind: node.Opened, At: time.Now().UTC(), Work: h.workOf(ctx, spec)}}
+		h.journal = []node.Record{{Kind: node.Opened, At: time.Now().UTC(), Upgrade: h.workOf(ctx, spec)}}
 	}
 	h.record(node.Record{Kind: node.Ordered, Order: &node.Order{
 		Operation: spec.Operation.UID, Sequence: spec.Sequence, Epoch: spec.Epoch, Attempt: spec.Attempt, Permit: spec.Permit, Rollback: spec.Rollback,
@@ -93,17 +93,17 @@ func (h *host) belongs(spec *refitv1alpha1.NodeUpgradeSpec) bool {
 		return false
 	}
 	state := node.Read(h.journal)
-	same := state.Work.Operation.UID == spec.Operation.UID && state.Work.Release.Digest == spec.Release.Digest
+	same := state.Upgrade.Operation.UID == spec.Operation.UID && state.Upgrade.Release.Digest == spec.Release.Digest
 	forward := spec.Permit == refitv1alpha1.PermitApply || spec.Permit == refitv1alpha1.PermitPrefetch
-	if state.Ended != "" {
-		return same && (state.Ended == refitv1alpha1.NodeSucceeded || spec.Attempt <= state.Order.Attempt)
+	if state.Outcome != "" {
+		return same && (state.Outcome == refitv1alpha1.NodeSucceeded || spec.Attempt <= state.Order.Attempt)
 	}
-	return !forward || state.Work.Release.Digest == spec.Release.Digest && (same || state.Changed())
+	return !forward || state.Upgrade.Release.Digest == spec.Release.Digest && (same || state.Changed())
 }
 
 // workOf is the work that an order begins.
-func (h *host) workOf(ctx context.Context, spec *refitv1alpha1.NodeUpgradeSpec) *node.Work {
-	return &node.Work{
+func (h *host) workOf(ctx context.Context, spec *refitv1alpha1.NodeUpgradeSpec) *node.Upgrade {
+	return &node.Upgrade{
 		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt, NodeName: h.name, NodeUID: h.uid, MachineID: h.memory.MachineID,
 		Role: spec.Role, Packages: refitv1alpha1.PackageDeb,
 		From: h.versions[node.StepKubelet], To: h.agents.brings(ctx, spec.Release.Name), Etcd: h.controlPlane,

@@ -17,27 +17,27 @@ func (h *host) move(ctx context.Context) bool {
 	move := state.Next()
 	h.mu.Unlock()
 	switch move.Kind {
-	case node.Do:
-		h.note(node.Record{Kind: node.Begun, Step: move.Step.Name})
-		if err := h.do(ctx, move.Step, state.Work); ctx.Err() != nil {
+	case node.MoveRun:
+		h.note(node.Record{Kind: node.Started, Step: move.Step.Name})
+		if err := h.do(ctx, move.Step, state.Upgrade); ctx.Err() != nil {
 			return false
 		} else if err != nil {
-			h.note(node.Record{Kind: node.Failed, Step: move.Step.Name, Failure: node.FailureOf(err).Settled()})
+			h.note(node.Record{Kind: node.Failed, Step: move.Step.Name, Failure: node.FailureOf(err).Persistent()})
 			return true
 		}
 		h.note(node.Record{Kind: node.Done, Step: move.Step.Name})
-	case node.Take:
-		h.note(node.Record{Kind: node.UndoBegun, Step: move.Step.Name})
-		h.bring(move.Step.Name, state.Work.From)
+	case node.MoveUndo:
+		h.note(node.Record{Kind: node.UndoStarted, Step: move.Step.Name})
+		h.bring(move.Step.Name, state.Upgrade.From)
 		h.note(node.Record{Kind: node.Undone, Step: move.Step.Name})
-	case node.Keep:
+	case node.MoveKeep:
 		h.note(node.Record{Kind: node.Kept, Step: move.Step.Name})
-	case node.Return:
-		h.note(node.Record{Kind: node.PutBack, Failure: move.Why})
-	case node.End:
-		h.note(node.Record{Kind: node.Ended, Outcome: move.Outcome})
+	case node.MoveRollback:
+		h.note(node.Record{Kind: node.RollbackStarted, Failure: move.Cause})
+	case node.MoveFinish:
+		h.note(node.Record{Kind: node.Finished, Outcome: move.Outcome})
 		h.report()
-	case node.Rest:
+	case node.MoveWait:
 		return false
 	}
 	return true
@@ -53,7 +53,7 @@ func (h *host) note(r node.Record) {
 }
 
 // do carries out a step. A part that is being swapped is away meanwhile. A host that was reinstalled in the middle of it has nothing of it.
-func (h *host) do(ctx context.Context, step node.Step, work *node.Work) error {
+func (h *host) do(ctx context.Context, step node.Step, work *node.Upgrade) error {
 	if step.Name == node.StepEtcd || step.Name == node.StepAPIServer {
 		h.server.set(h.version(node.StepAPIServer), true)
 	}

@@ -34,7 +34,7 @@ func TestAgentGuards(t *testing.T) {
 			s.onWorker, powerCutAfterStaging,
 		},
 		{
-			"the look at the world after a crash", "internal/agent/runner.go", "done, err = r.probe(ctx, action)", "done = move.Open && !move.Again",
+			"the look at the world after a crash", "internal/agent/runner.go", "done, err = r.probe(ctx, action)", "done = move.Open && !move.Retry",
 			s.onWorker, killedBeforeSwap,
 		},
 		{

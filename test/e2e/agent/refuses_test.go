@@ -39,7 +39,7 @@ func TestAgentRefuses(t *testing.T) {
 		{"a release whose digest is not the ordered one", "ReleaseRefused", false, func(o *refitv1alpha1.NodeUpgradeSpec) {
 			o.Release = refitv1alpha1.ReleaseRef{Name: r.Ref.Name, Digest: low.Ref.Digest}
 		}},
-		{"a lower version", "VersionLower", false, to(low)},
+		{"a lower version", "Downgrade", false, to(low)},
 		{"another machine", "OtherMachine", false, func(o *refitv1alpha1.NodeUpgradeSpec) { o.MachineID = "00000000000000000000000000000001" }},
 		{"another node of the same name", "OtherMachine", false, func(o *refitv1alpha1.NodeUpgradeSpec) { o.NodeUID = "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e91" }},
 		{"another role", "OtherMachine", false, as(refitv1alpha1.RoleControlPlane)},

@@ -11,7 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Agents gives every node an agent that reports a healthy host, on control plane nodes with etcd. cp-1 leads etcd and holds the endpoint's address.
+// Agents adds an agent with a healthy report to every node. cp-1 is the etcd leader and has the
+// address of the endpoint.
 func Agents() Change {
 	return func(s *cluster.Snapshot) {
 		var members []string
@@ -39,7 +40,7 @@ func Agents() Change {
 	}
 }
 
-// MachineID is the machine-id of the node of this name.
+// MachineID returns the machine ID of a node.
 func MachineID(node string) string {
 	hash := fnv.New128a()
 	hash.Write([]byte(node))
@@ -51,7 +52,7 @@ func report(n *cluster.Node) *refitv1alpha1.NodeReportStatus {
 	observed := metav1.NewTime(Now)
 	return &refitv1alpha1.NodeReportStatus{
 		ObservedTime: &observed, AgentVersion: "v0.1.0", OrderFormat: refitv1alpha1.MaxOrderFormat,
-		NodeUID: types.UID(n.UID), MachineID: MachineID(n.Name), BootID: n.Name + "-boot", ReleaseKeys: []string{"SHA256:made-up"},
+		NodeUID: types.UID(n.UID), MachineID: MachineID(n.Name), BootID: n.Name + "-boot", ReleaseKeys: []string{"SHA256:simulated"},
 		OS: n.OSImage, Arch: n.Arch, Kernel: n.Kernel, PackageKind: refitv1alpha1.PackageDeb, CgroupVersion: 2, SwapOn: &swap, Hostname: n.Name,
 		Addresses: append([]string(nil), n.Addresses...), EndpointReachable: &reachable,
 		Versions: refitv1alpha1.HostVersions{

@@ -9,10 +9,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Change is where a situation differs from a healthy cluster. A function literal is one as well.
+// Change changes a healthy cluster.
 type Change func(*cluster.Snapshot)
 
-// OnNode changes one node. One that is not there is a mistake in the test.
+// OnNode changes one node, which must exist.
 func OnNode(name string, change func(*cluster.Node)) Change {
 	return func(s *cluster.Snapshot) { change(mustFind(s, name)) }
 }
@@ -26,10 +26,11 @@ func OnEveryNode(change func(*cluster.Node)) Change {
 	}
 }
 
-// Pods adds a workload, with this many ready pods on each of these nodes.
+// Pods adds a workload with this many ready pods on each node.
 func Pods(w cluster.Workload, onNodes map[string]int32) Change {
 	return func(s *cluster.Snapshot) {
-		w, place, left := w, len(s.Workloads), maps.Clone(onNodes) // copies, since a change may be applied to several clusters
+		// A change may be applied to several clusters.
+		w, place, left := w, len(s.Workloads), maps.Clone(onNodes)
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
 			if count := left[n.Name]; count > 0 {
@@ -40,13 +41,14 @@ func Pods(w cluster.Workload, onNodes map[string]int32) Change {
 			delete(left, n.Name)
 		}
 		if len(left) > 0 {
-			panic(fmt.Sprintf("clustertest: there are no nodes %v", slices.Sorted(maps.Keys(left))))
+			panic(fmt.Sprintf("clustertest: nodes %v do not exist", slices.Sorted(maps.Keys(left))))
 		}
 		s.Workloads = append(s.Workloads, w)
 	}
 }
 
-// Budget adds a PodDisruptionBudget that covers workloads of its namespace, named as in their Name, and allows this many disruptions.
+// Budget adds a PodDisruptionBudget for workloads of its namespace that allows this many
+// disruptions.
 func Budget(namespace, name string, allowed int32, workloads ...string) Change {
 	return func(s *cluster.Snapshot) {
 		b := cluster.Budget{Namespace: namespace, Name: name, MaxUnavailable: fmt.Sprint(allowed), Allowed: allowed, Observed: true}
@@ -62,7 +64,7 @@ func Budget(namespace, name string, allowed int32, workloads ...string) Change {
 	}
 }
 
-// Released adds a ClusterRelease for each of these versions of Kubernetes, named like it.
+// Released adds a ClusterRelease for each of these versions of Kubernetes.
 func Released(versions ...string) Change {
 	return func(s *cluster.Snapshot) {
 		for _, version := range versions {
@@ -74,15 +76,15 @@ func Released(versions ...string) Change {
 	}
 }
 
-// Unread makes a part one that could not be read. What it would have filled must be emptied by the test.
+// Unread marks a part as one that could not be read. The test must clear the data of the part.
 func Unread(part cluster.Part, why cluster.GapKind) Change {
 	return func(s *cluster.Snapshot) {
-		s.Gaps = append(s.Gaps, cluster.Gap{Part: part, Kind: why, Message: fmt.Sprintf("the test says that %s are %s", part, why)})
+		s.Gaps = append(s.Gaps, cluster.Gap{Part: part, Kind: why, Message: fmt.Sprintf("%s are %s in this test", part, why)})
 	}
 }
 
-// Operating makes an operation the one that the Snapshot is thought about for.
-func Operating(name string, spec refitv1alpha1.ClusterUpgradeSpec) Change {
+// WithOperation sets the operation of the Snapshot.
+func WithOperation(name string, spec refitv1alpha1.ClusterUpgradeSpec) Change {
 	return func(s *cluster.Snapshot) {
 		s.Operation = &cluster.Operation{Name: name, UID: name + "-uid", Generation: 1, Spec: spec}
 	}
@@ -91,7 +93,7 @@ func Operating(name string, spec refitv1alpha1.ClusterUpgradeSpec) Change {
 func mustFind(s *cluster.Snapshot, name string) *cluster.Node {
 	n := s.Node(name)
 	if n == nil {
-		panic(fmt.Sprintf("clustertest: there is no node %q", name))
+		panic(fmt.Sprintf("clustertest: node %q does not exist", name))
 	}
 	return n
 }

@@ -1,3 +1,3 @@
-// Package clustertest makes up Snapshots for tests: small healthy clusters that a test then changes where its situation differs, and large ones
-// to measure with. The same call always makes the same Snapshot.
+// Package clustertest builds Snapshots for tests: small healthy clusters that a test then changes,
+// and large ones for measurements. The same call always returns the same Snapshot.
 package clustertest

@@ -1,7 +1,7 @@
 package clustertest
 
-// kubeadmFlags are the arguments that kubeadm 1.35 gives to the control plane of a node, with the values that a Snapshot keeps. They are what
-// every kubeadm cluster has, so no check may find anything in them.
+// kubeadmFlags are the flags that kubeadm 1.35 sets on the control plane of a node, with the values
+// that a Snapshot contains. Every kubeadm cluster has them, so no check may report them.
 func kubeadmFlags(component, node, address string) map[string]string {
 	flags := map[string]string{}
 	for _, name := range namesOnly[component] {
@@ -16,7 +16,7 @@ func kubeadmFlags(component, node, address string) map[string]string {
 		flags["secure-port"] = "6443"
 	case "kube-controller-manager":
 		flags["bind-address"] = "127.0.0.1"
-		flags["controllers"] = "*,bootstrapsigner,tokencleaner" // by their former names
+		flags["controllers"] = "*,bootstrapsigner,tokencleaner" // aliases
 		flags["leader-elect"] = "true"
 	case "kube-scheduler":
 		flags["bind-address"] = "127.0.0.1"
@@ -29,7 +29,7 @@ func kubeadmFlags(component, node, address string) map[string]string {
 	return flags
 }
 
-// namesOnly are the flags whose values a Snapshot does not keep.
+// namesOnly are the flags whose values a Snapshot does not contain.
 var namesOnly = map[string][]string{
 	"kube-apiserver": {
 		"client-ca-file", "enable-bootstrap-token-auth", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "etcd-servers",

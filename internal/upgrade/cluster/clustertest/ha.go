@@ -7,18 +7,19 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Now is when every Snapshot of this package was taken.
+// Now is the time of every Snapshot of this package.
 var Now = time.Date(2026, time.March, 2, 10, 0, 0, 0, time.UTC)
 
-// What the made-up nodes have besides Kubernetes.
+// Versions and endpoint of the simulated nodes.
 const (
 	etcdVersion = "3.6.6"
 	dnsVersion  = "v1.13.1"
-	endpoint    = "10.0.0.100:6443" // of the API, held by kube-vip on cp-1
+	endpoint    = "10.0.0.100:6443" // provided by kube-vip on cp-1
 )
 
-// HA is a healthy kubeadm cluster at one version, of which everything was read: control plane nodes cp-1, cp-2, … with stacked etcd, and workers
-// worker-1, worker-2, …, in the zones a, b and c in turn. kube-proxy and CoreDNS run; there is no agent, Release or other workload.
+// HA returns a healthy kubeadm cluster without gaps: control plane nodes cp-1, cp-2, … with stacked
+// etcd, and workers worker-1, worker-2, … in zones a, b and c. It runs kube-proxy and CoreDNS, but
+// has no agents, ClusterReleases or other workloads.
 func HA(version string, controlPlanes, workers int, changes ...Change) *cluster.Snapshot {
 	s := &cluster.Snapshot{
 		TakenAt: Now, UID: "cluster-uid", Version: version, Installed: true,
@@ -44,7 +45,7 @@ func HA(version string, controlPlanes, workers int, changes ...Change) *cluster.
 	return s
 }
 
-// Single is a healthy cluster of one node, which is control plane and worker.
+// Single returns a healthy single-node cluster.
 func Single(version string, changes ...Change) *cluster.Snapshot {
 	alone := func(s *cluster.Snapshot) {
 		s.Nodes[0].Taints = nil
@@ -93,7 +94,7 @@ func asControlPlane(n *cluster.Node, version string) {
 	}
 }
 
-// systemPods are the pods that every kubeadm cluster has. CoreDNS runs on the first two nodes that take it.
+// systemPods adds the pods of every kubeadm cluster. CoreDNS runs on the first two nodes.
 func systemPods(s *cluster.Snapshot) {
 	everywhere, dns, static := map[string]int32{}, map[string]int32{}, map[string]int32{}
 	for _, n := range append(s.Workers(), s.ControlPlane()...) {

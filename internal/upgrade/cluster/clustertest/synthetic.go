@@ -6,18 +6,20 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// The version of every Synthetic cluster.
+// syntheticVersion is the version of every Synthetic cluster.
 const syntheticVersion = "v1.35.4"
 
-// pools are the values of the label "pool", and the share of the workers that has them, in percent.
+// pools are the values of the label "pool" and their percentages of the workers.
 var pools = []struct {
 	name  string
 	share int
 }{{"general", 70}, {"batch", 20}, {"storage", 10}}
 
-// Synthetic is a large cluster at v1.35.4: three control plane nodes and workers, together as many as asked for, with about so many pods on them.
-// Workers are in three zones and in the pools general, batch and storage (label "pool"). Of the workloads most are Deployments; some are DaemonSets
-// on all nodes, StatefulSets bound to local volumes, Jobs, and pods of nobody. Every third Deployment has a budget, one in fifty of those allows nothing.
+// Synthetic returns a large cluster at v1.35.4 with three control plane nodes, this many nodes in
+// total and about this many pods. Workers are in three zones and in the pools general, batch and
+// storage (label "pool"). Most workloads are Deployments; some are DaemonSets, StatefulSets bound
+// to local volumes, Jobs, and pods without a controller. Every third Deployment has a PDB, and
+// every 50th of those allows no disruption.
 func Synthetic(nodes, pods int, seed uint64) *cluster.Snapshot {
 	s := HA(syntheticVersion, 3, max(0, nodes-3))
 	for i, n := range s.Workers() {
@@ -45,12 +47,12 @@ func poolOf(i int) string {
 	return pools[0].name
 }
 
-// generator adds workloads one after the other.
+// generator adds workloads.
 type generator struct {
 	s    *cluster.Snapshot
 	dice dice
 	made int
-	left int // pods to be made
+	left int // pods to add
 }
 
 func (g *generator) add() {
@@ -62,7 +64,8 @@ func (g *generator) add() {
 	}
 	replicas := 1 + g.dice.roll(20)
 	switch kind := g.dice.roll(100); {
-	case g.made <= 4 && g.left >= len(g.s.Nodes): // a CNI, a CSI driver, a log and a metrics collector
+	case g.made <= 4 && g.left >= len(g.s.Nodes):
+		// A CNI, a CSI driver, a log and a metrics collector.
 		w.Namespace, w.Kind, w.LocalData = "kube-system", "DaemonSet", false
 		g.everywhere(w)
 		return
@@ -80,7 +83,7 @@ func (g *generator) add() {
 	g.spread(w, replicas)
 }
 
-// guard gives a workload a budget.
+// guard adds a PDB for a workload.
 func (g *generator) guard(w *cluster.Workload, replicas int32) {
 	b := cluster.Budget{
 		Namespace: w.Namespace, Name: w.Name, MaxUnavailable: "1", Expected: replicas, Healthy: replicas, Matched: replicas,
@@ -101,7 +104,7 @@ func (g *generator) everywhere(w cluster.Workload) {
 	g.finish(w, len(g.s.Nodes))
 }
 
-// spread puts the pods on workers that lie apart, as a scheduler would; without workers on the control plane.
+// spread places the pods on distant workers, or on the control plane if there are no workers.
 func (g *generator) spread(w cluster.Workload, replicas int) {
 	place := len(g.s.Workloads)
 	first, hosts := 3, len(g.s.Nodes)-3
@@ -126,7 +129,7 @@ func (g *generator) finish(w cluster.Workload, pods int) {
 	g.s.Workloads = append(g.s.Workloads, w)
 }
 
-// dice are numbers that look random and are the same for the same seed (splitmix64).
+// dice generates pseudo-random numbers that depend only on the seed (splitmix64).
 type dice uint64
 
 func (d *dice) roll(sides int) int {
