@@ -1,0 +1,37 @@
+//go:build apiserver
+
+package words
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/test/apiserver"
+)
+
+const examples = "../../../examples"
+
+func TestTheAPIServerAcceptsTheExamples(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(examples, "*.yaml"))
+	must(t, err)
+	if len(files) == 0 {
+		t.Fatalf("%s has no manifests", examples)
+	}
+	arguments := [][]string{{"-k", filepath.Join(examples, "gitops")}}
+	for _, file := range files {
+		arguments = append(arguments, []string{"-f", file})
+	}
+	apiserver.EachVersion(t, func(t *testing.T, version string) {
+		s := serverOf(t, version)
+		kubeconfig := s.Kubeconfig(t, s.RESTConfig())
+		for _, source := range arguments {
+			apply := append([]string{"--kubeconfig", kubeconfig, "apply", "--server-side", "--dry-run=server"}, source...)
+			out, err := exec.CommandContext(t.Context(), s.Kubectl(), apply...).CombinedOutput()
+			if err != nil || !strings.HasPrefix(string(out), "clusterupgrade.refit.dev/to-v1-36-3") {
+				t.Errorf("kubectl apply %s: %v\n%s", strings.Join(source, " "), err, out)
+			}
+		}
+	})
+}
