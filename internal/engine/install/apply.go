@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// establishWithin is how long the API server may take to serve a definition.
-const establishWithin = time.Minute
+// establishTimeout is how long the API server may take to serve a CRD.
+const establishTimeout = time.Minute
 
-// Action is what becomes of an object.
+// Action is what Refit does with an object.
 type Action string
 
 // The actions.
@@ -22,26 +22,28 @@ const (
 	Changed   Action = "Changed"
 	Unchanged Action = "Unchanged"
 	Removed   Action = "Removed"
-	Left      Action = "Left" // it is not ours
+	Left      Action = "Left" // it does not belong to Refit
 )
 
-// Change is what became of one object, or would.
+// Change is what Refit did with an object, or would do in a dry run.
 type Change struct {
 	Ref
 	Action Action
-	// Fields are those that differ, of an object that changes.
+	// Fields are the fields that change.
 	Fields []string
-	// Unchecked is an object that no server looked at, since its namespace is not there yet.
+	// Unchecked is set if the API server could not validate the object because its namespace does
+	// not exist yet.
 	Unchecked bool
 }
 
-// Apply brings objects into the cluster, and removes what an earlier install brought and this one does not. With dryRun the server only says what would
-// become of them. What is done can be done again: equal objects change nothing.
+// Apply applies objects, and deletes those of an earlier install that are no longer part of it.
+// With dryRun the API server only validates them. Apply is idempotent: equal objects change
+// nothing.
 func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, told Told) ([]Change, error) {
-	if err := c.refuseOld(ctx); err != nil {
+	if err := c.checkVersion(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.refuseBusy(ctx); err != nil {
+	if err := c.checkIdle(ctx); err != nil {
 		return nil, err
 	}
 	refs, err := refsOf(objects)
@@ -52,33 +54,34 @@ func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructure
 	if err != nil {
 		return nil, err
 	}
-	a := &applying{Cluster: c, dryRun: dryRun, told: told, missing: map[string]bool{}}
+	a := &applyRun{Cluster: c, dryRun: dryRun, told: told, missing: map[string]bool{}}
 	namespaces := split(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() != kindNamespace })
 	rest := objects[namespaces:]
 	workloads := split(rest, func(o *unstructured.Unstructured) bool {
 		return o.GetKind() == kindDeployment || o.GetKind() == kindDaemonSet
 	})
-	if err := a.all(ctx, objects[:namespaces]); err != nil {
+	if err := a.applyAll(ctx, objects[:namespaces]); err != nil {
 		return a.changes, err
 	}
-	// What is about to come is written down first: whatever happens on the way, the next install or removal knows of it.
+	// The inventory comes first, so that an interrupted install is known to the next one and to
+	// Remove.
 	after := Inventory{Version: version, Agent: agentImage(objects)}
-	if err := a.keep(ctx, after.with(before.Objects).with(refs)); err != nil {
+	if err := a.writeInventory(ctx, after.with(before.Objects).with(refs)); err != nil {
 		return a.changes, err
 	}
-	if err := a.all(ctx, rest[:workloads]); err != nil {
+	if err := a.applyAll(ctx, rest[:workloads]); err != nil {
 		return a.changes, err
 	}
-	if err := a.prune(ctx, before.unwanted(refs)); err != nil {
+	if err := a.prune(ctx, before.obsolete(refs)); err != nil {
 		return a.changes, err
 	}
-	if err := a.all(ctx, rest[workloads:]); err != nil {
+	if err := a.applyAll(ctx, rest[workloads:]); err != nil {
 		return a.changes, err
 	}
-	return a.changes, a.keep(ctx, after.with(refs))
+	return a.changes, a.writeInventory(ctx, after.with(refs))
 }
 
-// agentImage is the image that agents are placed from.
+// agentImage returns the image that installs agents on hosts.
 func agentImage(objects []*unstructured.Unstructured) string {
 	for _, object := range objects {
 		if object.GetKind() == kindDaemonSet {
@@ -88,7 +91,7 @@ func agentImage(objects []*unstructured.Unstructured) string {
 	return ""
 }
 
-// split is how many objects come before the first of some.
+// split returns the index of the first object that matches, or the number of objects.
 func split(objects []*unstructured.Unstructured, first func(o *unstructured.Unstructured) bool) int {
 	if at := slices.IndexFunc(objects, first); at >= 0 {
 		return at
@@ -96,50 +99,51 @@ func split(objects []*unstructured.Unstructured, first func(o *unstructured.Unst
 	return len(objects)
 }
 
-// applying is one run of Apply.
-type applying struct {
+// applyRun is one call of Apply.
+type applyRun struct {
 	*Cluster
 	dryRun  bool
 	told    Told
 	changes []Change
-	missing map[string]bool // namespaces that a dry run would have made
+	missing map[string]bool // namespaces that a dry run did not create
 }
 
-func (a *applying) all(ctx context.Context, objects []*unstructured.Unstructured) error {
-	var definitions []Ref
+func (a *applyRun) applyAll(ctx context.Context, objects []*unstructured.Unstructured) error {
+	var crds []Ref
 	for _, object := range objects {
 		if object.GetKind() != kindCRD {
-			if err := a.established(ctx, definitions); err != nil {
+			if err := a.waitForCRDs(ctx, crds); err != nil {
 				return err
 			}
-			definitions = nil
+			crds = nil
 		}
-		change, err := a.one(ctx, object)
+		change, err := a.applyOne(ctx, object)
 		if err != nil {
 			return err
 		}
 		if object.GetKind() == kindCRD {
-			definitions = append(definitions, change.Ref)
+			crds = append(crds, change.Ref)
 		}
-		a.tell(change)
+		a.record(change)
 	}
-	return a.established(ctx, definitions)
+	return a.waitForCRDs(ctx, crds)
 }
 
-func (a *applying) tell(change Change) {
+func (a *applyRun) record(change Change) {
 	a.changes = append(a.changes, change)
 	a.told.object(change)
 }
 
-func (a *applying) options() metav1.ApplyOptions {
-	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true} // our own fields are ours again, whoever changed them
+func (a *applyRun) options() metav1.ApplyOptions {
+	// Take the fields of the manifests back from other managers.
+	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	if a.dryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
 	return options
 }
 
-func (a *applying) one(ctx context.Context, object *unstructured.Unstructured) (Change, error) {
+func (a *applyRun) applyOne(ctx context.Context, object *unstructured.Unstructured) (Change, error) {
 	ref, err := refOf(object)
 	if err != nil {
 		return Change{}, err
@@ -151,45 +155,45 @@ func (a *applying) one(ctx context.Context, object *unstructured.Unstructured) (
 	if err != nil {
 		return Change{}, err
 	}
-	if before != nil && ref.Kind == kindNamespace && !ours(before) {
-		return Change{}, fmt.Errorf("the namespace %s is there already and not Refit's; with Refit it would be removed one day. If it is meant for Refit, "+
-			"say so: kubectl label namespace %s %s=%s", ref.Name, ref.Name, labelManagedBy, managedBy)
+	if before != nil && ref.Kind == kindNamespace && !isManaged(before) {
+		return Change{}, fmt.Errorf("namespace %s exists and does not belong to Refit, which would delete it when it is removed; "+
+			"to hand the namespace over to Refit, run: kubectl label namespace %s %s=%s", ref.Name, ref.Name, labelManagedBy, managedBy)
 	}
 	after, err := a.at(ref).Apply(ctx, ref.Name, object, a.options())
 	if err != nil {
-		return Change{}, fmt.Errorf("applying %s: %w", ref, err)
+		return Change{}, fmt.Errorf("cannot apply %s: %w", ref, err)
 	}
 	if before == nil {
 		a.missing[ref.Name] = a.dryRun && ref.Kind == kindNamespace
 		return Change{Ref: ref, Action: Created}, nil
 	}
-	change := Change{Ref: ref, Action: Unchanged, Fields: differing(before, after)}
+	change := Change{Ref: ref, Action: Unchanged, Fields: diff(before, after)}
 	if len(change.Fields) > 0 {
 		change.Action = Changed
 	}
 	return change, nil
 }
 
-// keep writes the inventory down. It is no news to anybody.
-func (a *applying) keep(ctx context.Context, inventory Inventory) error {
+// writeInventory writes the inventory. It is not part of the reported changes.
+func (a *applyRun) writeInventory(ctx context.Context, inventory Inventory) error {
 	if a.dryRun {
 		return nil
 	}
 	if _, err := a.at(inventoryRef).Apply(ctx, inventoryName, inventory.object(), a.options()); err != nil {
-		return fmt.Errorf("writing the inventory: %w", err)
+		return fmt.Errorf("cannot write the inventory: %w", err)
 	}
 	return nil
 }
 
-// established waits until the server serves the objects of definitions.
-func (a *applying) established(ctx context.Context, definitions []Ref) error {
-	if a.dryRun || len(definitions) == 0 {
+// waitForCRDs waits until the API server serves CRDs.
+func (a *applyRun) waitForCRDs(ctx context.Context, crds []Ref) error {
+	if a.dryRun || len(crds) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, establishWithin)
+	ctx, cancel := context.WithTimeout(ctx, establishTimeout)
 	defer cancel()
-	for _, ref := range definitions {
-		err := until(ctx, ref.String()+" to be established", settleEvery, func() (bool, error) {
+	for _, ref := range crds {
+		err := until(ctx, ref.String()+" to be established", pollInterval, func() (bool, error) {
 			found, err := a.get(ctx, ref)
 			return found != nil && condition(found, "Established"), err
 		})
@@ -200,7 +204,7 @@ func (a *applying) established(ctx context.Context, definitions []Ref) error {
 	return nil
 }
 
-// condition says whether a condition of an object is True.
+// condition reports whether a condition of an object is True.
 func condition(object *unstructured.Unstructured, name string) bool {
 	all, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	return slices.ContainsFunc(all, func(each any) bool {

@@ -16,30 +16,30 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// oldest is the first version of Kubernetes that has everything in the manifests.
-const oldest = "1.31"
+// minKubernetes is the first version of Kubernetes that supports everything in the manifests.
+const minKubernetes = "1.31"
 
-// settleEvery is how often something is looked at that tells nobody when it is done.
-const settleEvery = 200 * time.Millisecond
+// pollInterval is the interval at which Refit polls objects while it waits for a change.
+const pollInterval = 200 * time.Millisecond
 
-// Cluster is one that Refit is brought into.
+// Cluster is a cluster in which Refit is installed.
 type Cluster struct {
 	objects dynamic.Interface
 	client  kubernetes.Interface
 }
 
-// New acts with the credentials of a client configuration, which it copies.
+// New returns a Cluster that acts with the credentials of a client configuration, which it copies.
 func New(config *rest.Config) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.RateLimiter = 50, 100, nil
 	config.WarningHandler = rest.NoWarnings{}
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("cannot create a client: %w", err)
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("cannot create a client: %w", err)
 	}
 	return &Cluster{objects: objects, client: client}, nil
 }
@@ -51,41 +51,41 @@ func (c *Cluster) at(ref Ref) dynamic.ResourceInterface {
 	return c.objects.Resource(ref.gvr()).Namespace(ref.Namespace)
 }
 
-// get is an object, or nil if it is not there. Neither is one of a kind that is not served.
+// get returns an object, or nil if it does not exist or the API server does not serve its kind.
 func (c *Cluster) get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error) {
 	found, err := c.at(ref).Get(ctx, ref.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", ref, err)
+		return nil, fmt.Errorf("cannot get %s: %w", ref, err)
 	}
 	return found, nil
 }
 
-// refuseOld refuses a cluster that would not understand what is installed.
-func (c *Cluster) refuseOld(ctx context.Context) error {
+// checkVersion fails if Kubernetes is too old for the manifests.
+func (c *Cluster) checkVersion(ctx context.Context) error {
 	raw, err := c.client.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Raw()
 	if apierrors.IsForbidden(err) {
-		return nil // the server itself refuses what it does not know
+		return nil // the API server rejects objects that it does not know
 	}
-	var said struct {
+	var info struct {
 		GitVersion string `json:"gitVersion"`
 	}
 	if err == nil {
-		err = json.Unmarshal(raw, &said)
+		err = json.Unmarshal(raw, &info)
 	}
 	if err != nil {
-		return fmt.Errorf("asking for the version: %w", err)
+		return fmt.Errorf("cannot get the version of Kubernetes: %w", err)
 	}
-	v, err := version.ParseGeneric(said.GitVersion)
-	if err == nil && v.LessThan(version.MustParseGeneric(oldest)) {
-		return fmt.Errorf("the cluster is at %s, and Refit needs Kubernetes %s or newer", said.GitVersion, oldest)
+	v, err := version.ParseGeneric(info.GitVersion)
+	if err == nil && v.LessThan(version.MustParseGeneric(minKubernetes)) {
+		return fmt.Errorf("the cluster runs Kubernetes %s, but Refit requires %s or later", info.GitVersion, minKubernetes)
 	}
 	return nil
 }
 
-// until looks again and again until something holds, or the context ends.
+// until polls until holds returns true or the context ends.
 func until(ctx context.Context, what string, every time.Duration, holds func() (bool, error)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -1,10 +1,13 @@
-// Package install brings Refit into a cluster, and out of it again.
+// Package install installs Refit in a cluster and on its hosts, and removes it again.
 //
-//  1. Render makes the objects from the manifests of config and from what a person chose.
-//  2. Apply brings them in by server-side apply, in the order of kinds.go: namespaces, definitions (and waits for them), policies, rights, workloads. What an
-//     earlier install brought and this one does not is removed, if it still has our label. An inventory in the cluster says what was brought.
-//  3. Follow watches agents arrive on nodes, and the controller start.
-//  4. Remove takes all of it away, with the agents on the hosts first.
+//  1. Render builds the objects from the manifests of package config and the options.
+//  2. Apply applies them server-side in the order of kinds.go: namespaces, CRDs (and waits until
+//     they are established), policies, RBAC, workloads. It deletes objects of an earlier install
+//     that are no longer part of it and still have the label of Refit. An inventory in the cluster
+//     lists the installed objects.
+//  3. Follow watches the agents start on their nodes, and the controller.
+//  4. Remove removes everything, the agents on the hosts first.
 //
-// It refuses while an operation is unfinished, and acts with the rights of whoever runs it.
+// Apply and Remove fail while an operation is unfinished. They act with the permissions of the user
+// who runs them.
 package install

@@ -9,15 +9,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Existing is what of an earlier install a new one keeps, unless a person says otherwise.
+// Existing is the configuration of an earlier install. A new one keeps it unless the user overrides
+// it.
 type Existing struct {
-	Version    string // of Refit; empty: it was not installed by `refit install`
+	Version    string // of Refit; empty if `refit install` did not install it
 	Repository string // of the images
 	Keys       map[string]string
 	Settings   string
 }
 
-// Existing reads what is there.
+// Existing reads the configuration of the installed version.
 func (c *Cluster) Existing(ctx context.Context) (Existing, error) {
 	var out Existing
 	inventory, err := c.inventory(ctx)
@@ -32,7 +33,7 @@ func (c *Cluster) Existing(ctx context.Context) (Existing, error) {
 	if config != nil {
 		data, _, err := unstructured.NestedStringMap(config.Object, "data")
 		if err != nil {
-			return out, fmt.Errorf("reading the agents' configuration: %w", err)
+			return out, fmt.Errorf("cannot read the configuration of the agents: %w", err)
 		}
 		out.Settings = data[settingsKey]
 		delete(data, settingsKey)
@@ -43,7 +44,7 @@ func (c *Cluster) Existing(ctx context.Context) (Existing, error) {
 			}
 		}
 	}
-	placing, err := c.get(ctx, placingRef)
+	placing, err := c.get(ctx, placerRef)
 	if err != nil || placing == nil {
 		return out, err
 	}
@@ -54,12 +55,12 @@ func (c *Cluster) Existing(ctx context.Context) (Existing, error) {
 }
 
 var (
-	placingRef  = Ref{APIVersion: "apps/v1", Resource: "daemonsets", Namespace: AgentNamespace, Name: agentName, Kind: kindDaemonSet}
-	removingRef = Ref{APIVersion: "apps/v1", Resource: "daemonsets", Namespace: AgentNamespace, Name: removeName, Kind: kindDaemonSet}
-	runningRef  = Ref{APIVersion: "apps/v1", Resource: "deployments", Namespace: SystemNamespace, Name: controllerName, Kind: kindDeployment}
+	placerRef     = Ref{APIVersion: "apps/v1", Resource: "daemonsets", Namespace: AgentNamespace, Name: agentName, Kind: kindDaemonSet}
+	removerRef    = Ref{APIVersion: "apps/v1", Resource: "daemonsets", Namespace: AgentNamespace, Name: removeName, Kind: kindDaemonSet}
+	controllerRef = Ref{APIVersion: "apps/v1", Resource: "deployments", Namespace: SystemNamespace, Name: controllerName, Kind: kindDeployment}
 )
 
-// inventory is the one in the cluster; empty if there is none.
+// inventory reads the inventory of the cluster. It is empty if there is none.
 func (c *Cluster) inventory(ctx context.Context) (Inventory, error) {
 	found, err := c.get(ctx, inventoryRef)
 	if err != nil || found == nil {
@@ -68,11 +69,11 @@ func (c *Cluster) inventory(ctx context.Context) (Inventory, error) {
 	return readInventory(found)
 }
 
-// WithSources are settings with other sources; whatever else is in them stays.
+// WithSources returns the settings with other sources. All other settings stay as they are.
 func WithSources(settings string, sources []string) (string, error) {
 	fields := map[string]any{}
 	if err := yaml.Unmarshal([]byte(settings), &fields); err != nil {
-		return "", fmt.Errorf("reading the agents' settings: %w", err)
+		return "", fmt.Errorf("cannot parse the settings of the agents: %w", err)
 	}
 	if fields == nil {
 		fields = map[string]any{}
@@ -80,7 +81,7 @@ func WithSources(settings string, sources []string) (string, error) {
 	fields["sources"] = sources
 	text, err := yaml.Marshal(fields)
 	if err != nil {
-		return "", fmt.Errorf("writing the agents' settings: %w", err)
+		return "", fmt.Errorf("cannot write the settings of the agents: %w", err)
 	}
 	return string(text), nil
 }

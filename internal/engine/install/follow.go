@@ -18,43 +18,46 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// gather is how long news is collected before it is looked at: pods of thousands of nodes change at once.
-const gather = 100 * time.Millisecond
+// debounce is how long changes are collected before they are evaluated: the pods of thousands of
+// nodes change at once.
+const debounce = 100 * time.Millisecond
 
-// ErrNotDone is that the time was over before every node was done. What was applied goes on by itself; the Progress says who is late, and why.
+// ErrNotDone is returned if the timeout expires before every node is done. The workloads go on by
+// themselves; the Progress lists the nodes that are not done, with the reason.
 var ErrNotDone = errors.New("not every node is done")
 
-// Follow watches until the workloads among some objects have done their work on every node that is ready, or the context ends.
+// Follow watches the workloads among the objects until they are done on every ready node, or until
+// the context ends.
 func (c *Cluster) Follow(ctx context.Context, objects []*unstructured.Unstructured, told Told) (Progress, error) {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	f := c.newFollowing(watching, objects)
+	f := c.newFollower(watching, objects)
 	var last Progress
 	for {
 		if f.synced() {
-			now := f.look()
-			now.tell(last, told)
+			now := f.progress()
+			now.report(last, told)
 			if last = now; now.complete() {
 				return now, nil
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return f.late(ctx, last)
-		case <-f.news:
+			return f.timedOut(ctx, last)
+		case <-f.changed:
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(gather):
+		case <-time.After(debounce):
 		}
 	}
 }
 
-// following is one run of Follow: what is watched.
-type following struct {
+// follower is one call of Follow, with its watches.
+type follower struct {
 	*Cluster
-	news chan struct{}
-	// The templates of what is followed; empty: there is no such thing.
+	changed chan struct{}
+	// The template hashes of the workloads, empty for a workload that is not followed.
 	agents, controller string
 	daemonSet          *unstructured.Unstructured
 
@@ -62,8 +65,8 @@ type following struct {
 	informers                            []cache.Controller
 }
 
-func (c *Cluster) newFollowing(ctx context.Context, objects []*unstructured.Unstructured) *following {
-	f := &following{Cluster: c, news: make(chan struct{}, 1)}
+func (c *Cluster) newFollower(ctx context.Context, objects []*unstructured.Unstructured) *follower {
+	f := &follower{Cluster: c, changed: make(chan struct{}, 1)}
 	for _, object := range objects {
 		switch object.GetKind() {
 		case kindDaemonSet:
@@ -82,8 +85,8 @@ func (c *Cluster) newFollowing(ctx context.Context, objects []*unstructured.Unst
 	return f
 }
 
-// watch keeps the objects of a kind, as far as they matter here.
-func (f *following) watch(ctx context.Context, example runtime.Object, resource, namespace, label, name string) cache.Store {
+// watch caches the objects that a selector or a name matches.
+func (f *follower) watch(ctx context.Context, example runtime.Object, resource, namespace, label, name string) cache.Store {
 	client := f.client.CoreV1().RESTClient()
 	if _, apps := example.(*appsv1.Deployment); apps {
 		client = f.client.AppsV1().RESTClient()
@@ -94,35 +97,35 @@ func (f *following) watch(ctx context.Context, example runtime.Object, resource,
 			options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 		}
 	})
-	tell := func() {
+	notify := func() {
 		select {
-		case f.news <- struct{}{}:
+		case f.changed <- struct{}{}:
 		default:
 		}
 	}
 	store, informer := cache.NewInformerWithOptions(cache.InformerOptions{
-		ListerWatcher: list, ObjectType: example, Transform: slim,
+		ListerWatcher: list, ObjectType: example, Transform: trim,
 		Handler: cache.ResourceEventHandlerFuncs{
-			AddFunc: func(any) { tell() }, UpdateFunc: func(any, any) { tell() }, DeleteFunc: func(any) { tell() },
+			AddFunc: func(any) { notify() }, UpdateFunc: func(any, any) { notify() }, DeleteFunc: func(any) { notify() },
 		},
 	})
 	f.informers = append(f.informers, informer)
-	// The library logs what it stumbles over; a person is told what it means instead.
+	// client-go logs its watch errors; Follow reports what they mean instead.
 	quiet := klog.NewContext(ctx, logr.Discard())
 	go func() {
 		informer.RunWithContext(quiet)
 	}()
-	// Nothing may be there at all, which is no event.
+	// An empty list causes no event.
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-			tell()
+			notify()
 		}
 	}()
 	return store
 }
 
-// slim drops what nobody here looks at and a large cluster has much of.
-func slim(object any) (any, error) {
+// trim drops large fields that are not used here.
+func trim(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Node:
 		o.ManagedFields, o.Annotations, o.Status.Images, o.Status.VolumesInUse, o.Status.VolumesAttached = nil, nil, nil, nil, nil
@@ -132,12 +135,12 @@ func slim(object any) (any, error) {
 	return object, nil
 }
 
-func (f *following) synced() bool {
+func (f *follower) synced() bool {
 	return !slices.ContainsFunc(f.informers, func(i cache.Controller) bool { return !i.HasSynced() })
 }
 
-// look is how far all is now.
-func (f *following) look() Progress {
+// progress returns the present progress.
+func (f *follower) progress() Progress {
 	var p Progress
 	if f.nodes != nil {
 		p.Nodes = nodesOf(of[*corev1.Node](f.nodes), of[*corev1.Pod](f.pods), f.agents)
@@ -162,8 +165,8 @@ func of[T any](store cache.Store) []T {
 	return out
 }
 
-// tell tells what is new.
-func (p Progress) tell(last Progress, told Told) {
+// report reports what changed since last.
+func (p Progress) report(last Progress, told Told) {
 	done, all := p.done()
 	for _, n := range p.Nodes {
 		if told.Node != nil && !slices.Contains(last.Nodes, n) {
@@ -184,17 +187,17 @@ func (p Progress) tell(last Progress, told Told) {
 	}
 }
 
-// late is the end of a Follow whose time was over.
-func (f *following) late(ctx context.Context, p Progress) (Progress, error) {
+// timedOut returns the result of a Follow whose context ended.
+func (f *follower) timedOut(ctx context.Context, p Progress) (Progress, error) {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return p, ctx.Err()
 	}
 	waiting := slices.ContainsFunc(p.Nodes, func(n NodeProgress) bool { return n.State == Waiting })
 	if waiting {
-		// No pod says why there is none.
-		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		// A missing pod has no status: an Event of the DaemonSet has the reason.
+		eventCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		why := f.whyNoPods(asking)
+		why := f.lastWarning(eventCtx)
 		for i := range p.Nodes {
 			if p.Nodes[i].State == Waiting {
 				p.Nodes[i].Why = why
@@ -205,8 +208,8 @@ func (f *following) late(ctx context.Context, p Progress) (Progress, error) {
 	return p, fmt.Errorf("%w: %d of %d nodes (%w)", ErrNotDone, done, all, ctx.Err())
 }
 
-// whyNoPods is the last complaint about the DaemonSet; empty if nobody complained.
-func (f *following) whyNoPods(ctx context.Context) string {
+// lastWarning returns the newest warning Event of the DaemonSet, or an empty string.
+func (f *follower) lastWarning(ctx context.Context) string {
 	events, err := f.client.CoreV1().Events(f.daemonSet.GetNamespace()).List(ctx, metav1.ListOptions{
 		FieldSelector: "involvedObject.kind=DaemonSet,involvedObject.name=" + f.daemonSet.GetName() + ",type=Warning",
 	})
@@ -222,5 +225,5 @@ func (f *following) whyNoPods(ctx context.Context) string {
 	if newest == nil {
 		return ""
 	}
-	return brief(newest.Reason, newest.Message)
+	return summary(newest.Reason, newest.Message)
 }

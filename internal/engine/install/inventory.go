@@ -9,21 +9,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// inventoryName is the ConfigMap in which an install writes down what it brought, so that a later one knows what is no longer wanted.
+// inventoryName is the ConfigMap that lists the installed objects, so that a later install can
+// delete those that are obsolete.
 const inventoryName = "refit-install"
 
 var inventoryRef = Ref{APIVersion: "v1", Resource: "configmaps", Namespace: SystemNamespace, Name: inventoryName, Kind: kindConfigMap}
 
-// Inventory is what an install left behind.
+// Inventory lists the objects of an install.
 type Inventory struct {
 	Version string // of Refit
-	Agent   string // the image that agents are placed from
+	Agent   string // the image that installs agents
 	Objects []Ref
-	// Cleared is that a removal has been to all hosts, and was cut off after that.
+	// Cleared is set by a removal that was interrupted after it removed the agents from all hosts.
 	Cleared bool
 }
 
-// object is the inventory as it is kept.
+// object returns the ConfigMap of the inventory.
 func (i Inventory) object() *unstructured.Unstructured {
 	lines := make([]string, 0, len(i.Objects))
 	for _, r := range i.Objects {
@@ -39,28 +40,29 @@ func (i Inventory) object() *unstructured.Unstructured {
 		"metadata": map[string]any{"name": inventoryName, "namespace": SystemNamespace},
 		"data":     data,
 	}}
-	mark(out)
+	setLabels(out)
 	return out
 }
 
-// readInventory reads what object wrote. Who can change it can name any object; that is why only objects with our mark are ever removed.
+// readInventory parses the ConfigMap that object returns. A user who can edit it can list any
+// object, so Refit deletes only objects that also have its label.
 func readInventory(object *unstructured.Unstructured) (Inventory, error) {
 	data, _, err := unstructured.NestedStringMap(object.Object, "data")
 	if err != nil {
-		return Inventory{}, fmt.Errorf("reading the inventory: %w", err)
+		return Inventory{}, fmt.Errorf("cannot parse the inventory: %w", err)
 	}
 	out := Inventory{Version: data["version"], Agent: data["agent"], Cleared: data["cleared"] == "true"}
 	for line := range strings.Lines(data["objects"]) {
 		words := strings.Fields(line)
 		if len(words) != 3 {
-			return Inventory{}, fmt.Errorf("reading the inventory: %q names no object", strings.TrimSpace(line))
+			return Inventory{}, fmt.Errorf("cannot parse the inventory: %q does not name an object", strings.TrimSpace(line))
 		}
 		if _, err := schema.ParseGroupVersion(words[0]); err != nil {
-			return Inventory{}, fmt.Errorf("reading the inventory: %w", err)
+			return Inventory{}, fmt.Errorf("cannot parse the inventory: %w", err)
 		}
 		namespace, name, ok := strings.Cut(words[2], "/")
 		if !ok || name == "" {
-			return Inventory{}, fmt.Errorf("reading the inventory: %q names no object", strings.TrimSpace(line))
+			return Inventory{}, fmt.Errorf("cannot parse the inventory: %q does not name an object", strings.TrimSpace(line))
 		}
 		ref := Ref{APIVersion: words[0], Resource: words[1], Namespace: namespace, Name: name}
 		for _, k := range kinds {
@@ -73,7 +75,7 @@ func readInventory(object *unstructured.Unstructured) (Inventory, error) {
 	return out, nil
 }
 
-// with adds objects that it does not have.
+// with returns the inventory with more objects.
 func (i Inventory) with(refs []Ref) Inventory {
 	i.Objects = slices.Clone(i.Objects)
 	for _, ref := range refs {
@@ -84,13 +86,13 @@ func (i Inventory) with(refs []Ref) Inventory {
 	return i
 }
 
-// unwanted are those of an inventory that are no longer among what is installed. Definitions and namespaces stay whatever an inventory says: what is in them
-// would go with them. Only Remove takes those away.
-func (i Inventory) unwanted(installed []Ref) []Ref {
+// obsolete returns the objects that are no longer installed, except CRDs and namespaces: their
+// content would be deleted with them. Only Remove deletes those.
+func (i Inventory) obsolete(installed []Ref) []Ref {
 	var out []Ref
 	for _, ref := range i.Objects {
-		keeps := ref.Resource == "customresourcedefinitions" || ref.Resource == "namespaces"
-		if !keeps && !slices.ContainsFunc(installed, ref.same) {
+		keep := ref.Resource == "customresourcedefinitions" || ref.Resource == "namespaces"
+		if !keep && !slices.ContainsFunc(installed, ref.same) {
 			out = append(out, ref)
 		}
 	}

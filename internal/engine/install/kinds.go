@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// kind is one of the kinds that are installed.
+// kind is a kind of installed objects.
 type kind struct {
 	apiVersion, kind string
 	resource         string
 	namespaced       bool
 }
 
-// The names of kinds that need care of their own.
+// The kinds that need special treatment.
 const (
 	kindNamespace  = "Namespace"
 	kindCRD        = "CustomResourceDefinition"
@@ -26,8 +26,8 @@ const (
 	kindDaemonSet  = "DaemonSet"
 )
 
-// kinds are all of them, in the order in which they are applied: what others stand on comes first, and what runs comes when its rights and limits are there.
-// They are removed in the reverse order.
+// kinds lists the installed kinds in the order in which they are applied: dependencies first, and
+// workloads after their RBAC and policies. They are deleted in reverse order.
 var kinds = []kind{
 	{"v1", kindNamespace, "namespaces", false},
 	{"apiextensions.k8s.io/v1", kindCRD, "customresourcedefinitions", false},
@@ -48,26 +48,26 @@ func rank(o *unstructured.Unstructured) int {
 	return slices.IndexFunc(kinds, func(k kind) bool { return k.kind == o.GetKind() && k.apiVersion == o.GetAPIVersion() })
 }
 
-// inOrder sorts objects as they are applied, those of a kind by their names.
-func inOrder(objects []*unstructured.Unstructured) {
+// sortForApply sorts objects in the order in which they are applied, those of one kind by name.
+func sortForApply(objects []*unstructured.Unstructured) {
 	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 	})
 }
 
-// Ref names an object in a cluster, so that it can be found without knowing its kind.
+// Ref identifies an object in a cluster, independent of its Go type.
 type Ref struct {
 	APIVersion, Resource string
 	Namespace, Name      string
-	Kind                 string // for people; an inventory does not have it
+	Kind                 string // for output; an inventory does not store it
 }
 
 func (r Ref) gvr() schema.GroupVersionResource {
-	gv, _ := schema.ParseGroupVersion(r.APIVersion) // an inventory's is looked at when it is read
+	gv, _ := schema.ParseGroupVersion(r.APIVersion) // readInventory has parsed it
 	return gv.WithResource(r.Resource)
 }
 
-// String is what a person is told.
+// String returns the object's kind and name for output.
 func (r Ref) String() string {
 	name := r.Name
 	if r.Namespace != "" {
@@ -76,20 +76,20 @@ func (r Ref) String() string {
 	return cmp.Or(r.Kind, r.Resource) + " " + name
 }
 
-// same says whether two name one object, whatever their version.
+// same reports whether both identify the same object, whatever their version.
 func (r Ref) same(o Ref) bool {
 	return r.gvr().GroupResource() == o.gvr().GroupResource() && r.Namespace == o.Namespace && r.Name == o.Name
 }
 
-// refOf names an object of one of our kinds.
+// refOf returns the Ref of an object of an installed kind.
 func refOf(o *unstructured.Unstructured) (Ref, error) {
 	at := rank(o)
 	if at < 0 {
-		return Ref{}, fmt.Errorf("%s %s of %s is of no kind that is installed", o.GetKind(), o.GetName(), o.GetAPIVersion())
+		return Ref{}, fmt.Errorf("%s %s of %s is not of an installed kind", o.GetKind(), o.GetName(), o.GetAPIVersion())
 	}
 	k := kinds[at]
 	if k.namespaced != (o.GetNamespace() != "") {
-		return Ref{}, fmt.Errorf("%s %s: namespace %q", o.GetKind(), o.GetName(), o.GetNamespace())
+		return Ref{}, fmt.Errorf("%s %s has an invalid namespace %q", o.GetKind(), o.GetName(), o.GetNamespace())
 	}
 	return Ref{APIVersion: k.apiVersion, Resource: k.resource, Namespace: o.GetNamespace(), Name: o.GetName(), Kind: k.kind}, nil
 }

@@ -7,7 +7,7 @@ import (
 	"regexp"
 )
 
-// The names that everybody agrees on: the manifests, the agents, and who looks for them.
+// The names that manifests, agents and this package share.
 const (
 	SystemNamespace = "refit-system"
 	AgentNamespace  = "refit-agent"
@@ -17,12 +17,12 @@ const (
 	controllerName = "refit-controller"
 	agentPolicy    = "refit-agent-namespace"
 
-	// settingsKey and keySuffix tell what is what in the agents' ConfigMap.
+	// settingsKey is the settings in the agents' ConfigMap; keys of releases end in keySuffix.
 	settingsKey = "agent.yaml"
 	keySuffix   = ".pem"
 )
 
-// What is written on everything that we install. Nothing without the first is ever removed.
+// The labels of every installed object. An object without labelManagedBy is never deleted.
 const (
 	labelManagedBy = "app.kubernetes.io/managed-by"
 	managedBy      = "refit-install"
@@ -30,41 +30,41 @@ const (
 	partOf         = "refit"
 	labelName      = "app.kubernetes.io/name"
 
-	// annotationTemplate tells pods of one template, and of one configuration, from those of another.
+	// annotationTemplate is a hash of the pod template and its configuration.
 	annotationTemplate = "refit.dev/template"
 
 	fieldManager = "refit-install"
 )
 
-// Options are what a person chose.
+// Options are what the user chose.
 type Options struct {
 	// Manifests are the files of package config.
 	Manifests fs.FS
-	// Version of Refit.
+	// Version is the version of Refit.
 	Version string
 	// Controller and Agent are the images.
 	Controller, Agent string
-	// Standalone leaves the controller out: the controllers run in the CLI's process.
+	// Standalone omits the controller: the controllers run in the process of the CLI.
 	Standalone bool
-	// Keys are the public keys whose ClusterReleases hosts install, by the name of their file (*.pem).
+	// Keys are the public keys of ClusterReleases that hosts accept, by file name (*.pem).
 	Keys map[string]string
-	// Settings are those of the agents, as YAML; empty: none.
+	// Settings are the settings of the agents as YAML. Empty means the defaults.
 	Settings string
 }
 
 var (
 	keyName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}\.pem$`)
-	// imageName keeps what is written into a policy's expression from being anything but a name.
+	// imageName keeps an image from being anything but a name in the expression of a policy.
 	imageName = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._:/@-]*$`)
 )
 
-// ErrNoKeys is an install without a key: no host could install a ClusterRelease.
-var ErrNoKeys = errors.New("there is no release key, so no host could install a ClusterRelease")
+// ErrNoKeys is returned for an install without a key: no host could verify a ClusterRelease.
+var ErrNoKeys = errors.New("no release key is given: hosts could not verify a ClusterRelease")
 
 func (o *Options) check() error {
 	for _, image := range []string{o.Controller, o.Agent} {
 		if !imageName.MatchString(image) {
-			return fmt.Errorf("%q is no image's name", image)
+			return fmt.Errorf("%q is not an image name", image)
 		}
 	}
 	if len(o.Keys) == 0 {
@@ -72,7 +72,7 @@ func (o *Options) check() error {
 	}
 	for name := range o.Keys {
 		if !keyName.MatchString(name) {
-			return fmt.Errorf("%q is no name of a key's file", name)
+			return fmt.Errorf("%q is not a key file name", name)
 		}
 	}
 	return nil

@@ -9,47 +9,47 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// State is how far a pod is with what it does on its node.
+// State is the state of a pod on its node.
 type State string
 
 // The states.
 const (
-	Waiting State = "Waiting" // there is no pod of the newest kind yet
-	Pulling State = "Pulling" // it gets its image, or is about to start
-	Working State = "Working" // it works on the host
+	Waiting State = "Waiting" // there is no pod of the current template yet
+	Pulling State = "Pulling" // its image is pulled, or it is starting
+	Working State = "Working" // it changes the host
 	Done    State = "Done"
-	Failing State = "Failing" // it is tried again
-	Away    State = "Away"    // the node is not ready, so nothing can be said or done
+	Failing State = "Failing" // it failed and is retried
+	Away    State = "Away"    // the node is not ready, so its host is unreachable
 )
 
-// NodeProgress is how far one node is.
+// NodeProgress is the progress on one node.
 type NodeProgress struct {
 	Node  string
 	State State
 	Why   string
 }
 
-// PodProgress is how far one pod of the controller is.
+// PodProgress is the progress of one pod of the controller.
 type PodProgress struct {
 	Pod, Node string
 	State     State
 	Why       string
 }
 
-// Progress is how far all is.
+// Progress is the progress on all nodes and of the controller.
 type Progress struct {
 	Nodes []NodeProgress // by name
-	// Controller is nil where none is installed.
+	// Controller is nil if none is installed.
 	Controller *ControllerProgress
 }
 
-// ControllerProgress is how far the controller is.
+// ControllerProgress is the progress of the controller.
 type ControllerProgress struct {
 	Wanted, Available int
 	Pods              []PodProgress // by name
 }
 
-// done counts the nodes that are, among those that can be.
+// done counts the nodes that are done, and the reachable ones.
 func (p Progress) done() (done, of int) {
 	for _, n := range p.Nodes {
 		if n.State == Done {
@@ -62,13 +62,13 @@ func (p Progress) done() (done, of int) {
 	return done, of
 }
 
-// complete says whether there is nothing left to wait for.
+// complete reports whether nothing is left to wait for.
 func (p Progress) complete() bool {
 	done, of := p.done()
 	return done == of && (p.Controller == nil || p.Controller.Available >= p.Controller.Wanted)
 }
 
-// nodesOf is how far nodes are, from the pods of one template.
+// nodesOf returns the progress of nodes from the pods of one template.
 func nodesOf(nodes []*corev1.Node, pods []*corev1.Pod, template string) []NodeProgress {
 	byNode := map[string]*corev1.Pod{}
 	for _, pod := range pods {
@@ -91,7 +91,8 @@ func nodesOf(nodes []*corev1.Node, pods []*corev1.Pod, template string) []NodePr
 	return out
 }
 
-// controllerOf is how far the controller is. A Deployment whose newest kind nobody has looked at yet is at its beginning.
+// controllerOf returns the progress of the controller. A Deployment whose controller has not
+// observed the current template has no available pods of it.
 func controllerOf(deployment *appsv1.Deployment, pods []*corev1.Pod, template string) *ControllerProgress {
 	out := &ControllerProgress{Wanted: 1}
 	if deployment == nil {
@@ -117,20 +118,20 @@ func controllerOf(deployment *appsv1.Deployment, pods []*corev1.Pod, template st
 func readiness(node *corev1.Node) (why string, ready bool) {
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
-			return brief(c.Reason, c.Message), c.Status == corev1.ConditionTrue
+			return summary(c.Reason, c.Message), c.Status == corev1.ConditionTrue
 		}
 	}
-	return "its kubelet has not told of it yet", false
+	return "its kubelet has not reported a status yet", false
 }
 
-// stateOf reads how far a pod is from its containers, in the order in which they run.
+// stateOf derives the state of a pod from its containers, in the order in which they run.
 func stateOf(pod *corev1.Pod) (State, string) {
 	if pod.Status.Phase == corev1.PodFailed {
-		return Failing, brief(pod.Status.Reason, pod.Status.Message)
+		return Failing, summary(pod.Status.Reason, pod.Status.Message)
 	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return Failing, brief(c.Reason, c.Message)
+			return Failing, summary(c.Reason, c.Message)
 		}
 	}
 	for _, c := range pod.Status.InitContainerStatuses {
@@ -149,7 +150,7 @@ func stateOf(pod *corev1.Pod) (State, string) {
 	return Done, ""
 }
 
-// starting are the reasons of a container that has not had its turn.
+// starting are the waiting reasons of a container that has not started yet.
 var starting = []string{"", "PodInitializing", "ContainerCreating"}
 
 func containerState(c corev1.ContainerStatus) (State, string) {
@@ -157,26 +158,28 @@ func containerState(c corev1.ContainerStatus) (State, string) {
 	case s.Running != nil:
 		return Working, ""
 	case s.Terminated != nil:
-		return Failing, brief(s.Terminated.Reason, s.Terminated.Message)
+		return Failing, summary(s.Terminated.Reason, s.Terminated.Message)
 	case s.Waiting == nil:
 		return Waiting, ""
 	case slices.Contains(starting, s.Waiting.Reason):
 		return Pulling, ""
-	case c.LastTerminationState.Terminated != nil: // what it said before it ended tells more than that it is tried again
-		return Failing, brief(s.Waiting.Reason, c.LastTerminationState.Terminated.Message)
+	// Its last message explains more than the back-off.
+	case c.LastTerminationState.Terminated != nil:
+		return Failing, summary(s.Waiting.Reason, c.LastTerminationState.Terminated.Message)
 	default:
-		return Failing, brief(s.Waiting.Reason, s.Waiting.Message)
+		return Failing, summary(s.Waiting.Reason, s.Waiting.Message)
 	}
 }
 
-// longest is how much of a message fits a line of progress.
-const longest = 300
+// maxMessage is the maximum length of a message in a line of progress.
+const maxMessage = 300
 
-// brief is a reason with its message in one line; of a long one the end, where a program says why it gave up.
-func brief(reason, message string) string {
+// summary returns a reason and its message in one line. It keeps the end of a long message, which
+// has the cause.
+func summary(reason, message string) string {
 	message = strings.Join(strings.Fields(message), " ")
-	if runes := []rune(message); len(runes) > longest {
-		message = "…" + string(runes[len(runes)-longest:])
+	if runes := []rune(message); len(runes) > maxMessage {
+		message = "…" + string(runes[len(runes)-maxMessage:])
 	}
 	switch {
 	case message == "":

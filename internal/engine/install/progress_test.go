@@ -11,15 +11,15 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func waits(reason, message string) corev1.ContainerStatus {
+func waiting(reason, message string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}
 }
 
-func ended(code int32, message string) corev1.ContainerStatus {
+func terminated(code int32, message string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", Message: message}}}
 }
 
-var runs = corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, Ready: true}
+var running = corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, Ready: true}
 
 func pod(init, container corev1.ContainerStatus) *corev1.Pod {
 	return &corev1.Pod{
@@ -35,47 +35,46 @@ func node(ready corev1.ConditionStatus) *corev1.Node {
 	}}}}
 }
 
-// How far a node is, as its pod tells.
-func TestStatesOfANode(t *testing.T) {
-	atWork := "refit-agent: this host is in the midst of a work and its agent is left alone"
-	crashes := waits("CrashLoopBackOff", "back-off 10s")
-	crashes.LastTerminationState = ended(1, atWork).State
-	scheduled := pod(waits("", ""), waits("", ""))
-	scheduled.Status = corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "no room"}}}
-	evicted := pod(ended(0, ""), runs)
+func TestStateOfANodeFollowsFromItsPod(t *testing.T) {
+	busy := "refit-agent: an operation is in progress on this host"
+	crashes := waiting("CrashLoopBackOff", "back-off 10s")
+	crashes.LastTerminationState = terminated(1, busy).State
+	scheduled := pod(waiting("", ""), waiting("", ""))
+	scheduled.Status = corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "insufficient cpu"}}}
+	evicted := pod(terminated(0, ""), running)
 	evicted.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "disk pressure"}
-	old := pod(ended(0, ""), runs)
+	old := pod(terminated(0, ""), running)
 	old.Annotations[annotationTemplate] = "old"
-	leaving := pod(ended(0, ""), runs)
+	leaving := pod(terminated(0, ""), running)
 	leaving.DeletionTimestamp = &metav1.Time{}
-	begins := waits("PodInitializing", "")
+	initializing := waiting("PodInitializing", "")
 	for name, c := range map[string]struct {
 		pod   *corev1.Pod
 		ready corev1.ConditionStatus
 		want  string
 	}{
-		"no pod yet":                    {nil, corev1.ConditionTrue, "Waiting"},
-		"a pod of a former kind":        {old, corev1.ConditionTrue, "Waiting"},
-		"a pod that leaves":             {leaving, corev1.ConditionTrue, "Waiting"},
-		"a pod that nobody started":     {&corev1.Pod{ObjectMeta: old.ObjectMeta, Spec: old.Spec}, corev1.ConditionTrue, "Waiting"},
-		"a pod that gets its image":     {pod(begins, begins), corev1.ConditionTrue, "Pulling"},
-		"a pod without an image":        {pod(waits("ImagePullBackOff", "not found"), begins), corev1.ConditionTrue, "Failing ImagePullBackOff: not found"},
-		"a pod at work":                 {pod(runs, begins), corev1.ConditionTrue, "Working"},
-		"a pod that failed":             {pod(ended(1, atWork), begins), corev1.ConditionTrue, "Failing Error: " + atWork},
-		"a pod that is tried again":     {pod(crashes, begins), corev1.ConditionTrue, "Failing CrashLoopBackOff: " + atWork},
-		"a pod that is about to pause":  {pod(ended(0, ""), begins), corev1.ConditionTrue, "Pulling"},
-		"a pod that pauses":             {pod(ended(0, ""), runs), corev1.ConditionTrue, "Done"},
-		"a pod without room":            {scheduled, corev1.ConditionTrue, "Failing Unschedulable: no room"},
-		"a pod that was evicted":        {evicted, corev1.ConditionTrue, "Failing Evicted: disk pressure"},
-		"a node that is away":           {nil, corev1.ConditionUnknown, "Away NodeStatusUnknown: Kubelet stopped posting node status."},
-		"a node that went away at work": {pod(runs, begins), corev1.ConditionUnknown, "Away NodeStatusUnknown: Kubelet stopped posting node status."},
-		"a node that went away after":   {pod(ended(0, ""), runs), corev1.ConditionUnknown, "Done"},
+		"no pod yet":                                  {nil, corev1.ConditionTrue, "Waiting"},
+		"a pod of a former template":                  {old, corev1.ConditionTrue, "Waiting"},
+		"a pod that terminates":                       {leaving, corev1.ConditionTrue, "Waiting"},
+		"a pod without status":                        {&corev1.Pod{ObjectMeta: old.ObjectMeta, Spec: old.Spec}, corev1.ConditionTrue, "Waiting"},
+		"a pod whose image is pulled":                 {pod(initializing, initializing), corev1.ConditionTrue, "Pulling"},
+		"a pod whose image is missing":                {pod(waiting("ImagePullBackOff", "not found"), initializing), corev1.ConditionTrue, "Failing ImagePullBackOff: not found"},
+		"a pod that changes the host":                 {pod(running, initializing), corev1.ConditionTrue, "Working"},
+		"a pod that failed":                           {pod(terminated(1, busy), initializing), corev1.ConditionTrue, "Failing Error: " + busy},
+		"a pod that is restarted":                     {pod(crashes, initializing), corev1.ConditionTrue, "Failing CrashLoopBackOff: " + busy},
+		"a pod that finished its init container":      {pod(terminated(0, ""), initializing), corev1.ConditionTrue, "Pulling"},
+		"a pod that is done":                          {pod(terminated(0, ""), running), corev1.ConditionTrue, "Done"},
+		"a pod that cannot be scheduled":              {scheduled, corev1.ConditionTrue, "Failing Unschedulable: insufficient cpu"},
+		"a pod that was evicted":                      {evicted, corev1.ConditionTrue, "Failing Evicted: disk pressure"},
+		"a node that is not ready":                    {nil, corev1.ConditionUnknown, "Away NodeStatusUnknown: Kubelet stopped posting node status."},
+		"a node that became not ready before the end": {pod(running, initializing), corev1.ConditionUnknown, "Away NodeStatusUnknown: Kubelet stopped posting node status."},
+		"a node that became not ready after the end":  {pod(terminated(0, ""), running), corev1.ConditionUnknown, "Done"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pods []*corev1.Pod
 			if c.pod != nil {
 				c.pod.Annotations = map[string]string{annotationTemplate: "new"}
-				if name == "a pod of a former kind" {
+				if name == "a pod of a former template" {
 					c.pod.Annotations[annotationTemplate] = "old"
 				}
 				pods = append(pods, c.pod)
@@ -88,7 +87,7 @@ func TestStatesOfANode(t *testing.T) {
 	}
 }
 
-func TestWhenNothingIsLeftToWaitFor(t *testing.T) {
+func TestProgressIsCompleteWhenEveryReadyNodeIsDone(t *testing.T) {
 	nodes := func(states ...State) (out []NodeProgress) {
 		for _, s := range states {
 			out = append(out, NodeProgress{State: s})
@@ -99,13 +98,13 @@ func TestWhenNothingIsLeftToWaitFor(t *testing.T) {
 		p    Progress
 		want bool
 	}{
-		"no nodes":                   {Progress{}, true},
-		"all are done":               {Progress{Nodes: nodes(Done, Done)}, true},
-		"one is away":                {Progress{Nodes: nodes(Done, Away)}, true},
-		"one is late":                {Progress{Nodes: nodes(Done, Waiting)}, false},
-		"one fails":                  {Progress{Nodes: nodes(Failing)}, false},
-		"the controller is not here": {Progress{Nodes: nodes(Done), Controller: &ControllerProgress{Wanted: 2, Available: 1}}, false},
-		"the controller is":          {Progress{Nodes: nodes(Done), Controller: &ControllerProgress{Wanted: 2, Available: 2}}, true},
+		"no nodes":                        {Progress{}, true},
+		"all are done":                    {Progress{Nodes: nodes(Done, Done)}, true},
+		"one is unreachable":              {Progress{Nodes: nodes(Done, Away)}, true},
+		"one is waiting":                  {Progress{Nodes: nodes(Done, Waiting)}, false},
+		"one fails":                       {Progress{Nodes: nodes(Failing)}, false},
+		"the controller is not available": {Progress{Nodes: nodes(Done), Controller: &ControllerProgress{Wanted: 2, Available: 1}}, false},
+		"the controller is available":     {Progress{Nodes: nodes(Done), Controller: &ControllerProgress{Wanted: 2, Available: 2}}, true},
 	} {
 		if got := c.p.complete(); got != c.want {
 			t.Errorf("%s: %v", name, got)
@@ -113,8 +112,9 @@ func TestWhenNothingIsLeftToWaitFor(t *testing.T) {
 	}
 }
 
-// A Deployment tells of its former kind until somebody has looked at the newest one.
-func TestAControllerIsAvailableOnceItsNewestKindIs(t *testing.T) {
+// The status of a Deployment is of the former template until its controller has observed the new
+// one.
+func TestControllerIsAvailableWhenItsCurrentTemplateIs(t *testing.T) {
 	deployment := func(seen int64, template string) *appsv1.Deployment {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](2)}}
 		d.Spec.Template.Annotations = map[string]string{annotationTemplate: template}
@@ -127,8 +127,8 @@ func TestAControllerIsAvailableOnceItsNewestKindIs(t *testing.T) {
 		d    *appsv1.Deployment
 		want int
 	}{
-		"none yet": {nil, 0}, "not looked at": {deployment(1, "new"), 0}, "of a former kind": {deployment(2, "old"), 0},
-		"on its way": {rolling, 1}, "there": {deployment(2, "new"), 2},
+		"none yet": {nil, 0}, "not observed": {deployment(1, "new"), 0}, "of a former template": {deployment(2, "old"), 0},
+		"rolling out": {rolling, 1}, "available": {deployment(2, "new"), 2},
 	} {
 		if got := controllerOf(c.d, nil, "new"); got.Available != c.want || got.Wanted < 1 {
 			t.Errorf("%s: %+v", name, got)
@@ -136,9 +136,9 @@ func TestAControllerIsAvailableOnceItsNewestKindIs(t *testing.T) {
 	}
 }
 
-func TestTheEndOfALongMessageIsTold(t *testing.T) {
-	got := brief("Error", strings.Repeat("x ", 400)+"\nrefit-agent: the disk is full")
-	if !strings.HasSuffix(got, "refit-agent: the disk is full") || !strings.HasPrefix(got, "Error: …") || len([]rune(got)) > longest+10 {
+func TestSummaryKeepsTheEndOfALongMessage(t *testing.T) {
+	got := summary("Error", strings.Repeat("x ", 400)+"\nrefit-agent: the disk is full")
+	if !strings.HasSuffix(got, "refit-agent: the disk is full") || !strings.HasPrefix(got, "Error: …") || len([]rune(got)) > maxMessage+10 {
 		t.Errorf("%q", got)
 	}
 }

@@ -8,19 +8,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// prune removes objects that are no longer wanted.
-func (a *applying) prune(ctx context.Context, unwanted []Ref) error {
-	for _, ref := range unwanted {
-		action, err := a.removeOurs(ctx, ref, a.dryRun)
+// prune deletes obsolete objects.
+func (a *applyRun) prune(ctx context.Context, obsolete []Ref) error {
+	for _, ref := range obsolete {
+		action, err := a.deleteManaged(ctx, ref, a.dryRun)
 		if err != nil {
 			return err
 		}
 		if action == "" {
 			continue
 		}
-		a.tell(Change{Ref: ref, Action: action})
-		if ref.same(removingRef) && action == Removed && !a.dryRun { // of a removal that was cut off: an agent that is placed now must not be taken away after
-			if err := a.podsGone(ctx, AgentNamespace, removeName); err != nil {
+		a.record(Change{Ref: ref, Action: action})
+		// The remover of an interrupted removal must end before agents are installed again.
+		if ref.same(removerRef) && action == Removed && !a.dryRun {
+			if err := a.waitForPodsDeleted(ctx, AgentNamespace, removeName); err != nil {
 				return err
 			}
 		}
@@ -28,11 +29,13 @@ func (a *applying) prune(ctx context.Context, unwanted []Ref) error {
 	return nil
 }
 
-// conflicts is how often an object may have changed between a look at it and its removal.
-const conflicts = 10
+// maxConflicts is how often a write is retried after a conflict.
+const maxConflicts = 10
 
-// removeOurs deletes the very object that was looked at, if it has our mark, and what belongs to it. It says nothing of one that is not there.
-func (c *Cluster) removeOurs(ctx context.Context, ref Ref, dryRun bool) (Action, error) {
+// deleteManaged deletes an object and its dependents if it has the label of Refit. The
+// preconditions keep it from deleting an object that lost the label meanwhile. The action is empty
+// if there is none.
+func (c *Cluster) deleteManaged(ctx context.Context, ref Ref, dryRun bool) (Action, error) {
 	for n := 0; ; n++ {
 		found, err := c.get(ctx, ref)
 		switch {
@@ -40,7 +43,7 @@ func (c *Cluster) removeOurs(ctx context.Context, ref Ref, dryRun bool) (Action,
 			return "", err
 		case found == nil:
 			return "", nil
-		case !ours(found):
+		case !isManaged(found):
 			return Left, nil
 		}
 		uid, version, background := found.GetUID(), found.GetResourceVersion(), metav1.DeletePropagationBackground
@@ -52,9 +55,9 @@ func (c *Cluster) removeOurs(ctx context.Context, ref Ref, dryRun bool) (Action,
 		switch {
 		case err == nil || apierrors.IsNotFound(err):
 			return Removed, nil
-		case apierrors.IsConflict(err) && n < conflicts: // its status moves, or somebody took our mark away
+		case apierrors.IsConflict(err) && n < maxConflicts: // its status or its labels changed
 			continue
 		}
-		return "", fmt.Errorf("removing %s: %w", ref, err)
+		return "", fmt.Errorf("cannot delete %s: %w", ref, err)
 	}
 }

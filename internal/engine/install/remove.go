@@ -5,19 +5,20 @@ import (
 	"errors"
 )
 
-// ErrNotInstalled is a cluster in which there is nothing of Refit's to remove.
-var ErrNotInstalled = errors.New("there is nothing of Refit in this cluster")
+// ErrNotInstalled is returned if no object of Refit exists in the cluster.
+var ErrNotInstalled = errors.New("Refit is not installed in this cluster")
 
-// Removal is what became of everything.
+// Removal is the result of Remove.
 type Removal struct {
 	Changes    []Change
 	Uncordoned []string
-	// Nodes say how far their hosts are: Done is a host without an agent, Away one that could not be reached and has its agent still.
+	// Nodes are the states of the hosts: Done has no agent any more, Away is unreachable and still
+	// has its agent.
 	Nodes []NodeProgress
 }
 
-// removing is one run of Remove.
-type removing struct {
+// removeRun is one call of Remove.
+type removeRun struct {
 	*Cluster
 	options Options
 	told    Told
@@ -25,20 +26,23 @@ type removing struct {
 	out     Removal
 }
 
-// removal is the order in which Refit leaves a cluster. Each step can be done again: a removal that was cut off is begun anew.
+// removal lists the steps of Remove in order. Every step is idempotent: an interrupted removal
+// starts again with the first one.
 var removal = []struct {
-	says string
-	do   func(*removing, context.Context) error
+	name string
+	do   func(*removeRun, context.Context) error
 }{
-	{"seeing that no operation is unfinished", func(r *removing, ctx context.Context) error { return r.refuseBusy(ctx) }},
-	{"lifting the cordons that Refit made", (*removing).liftCordons},
-	{"ending the controller", (*removing).endController},
-	{"ending the placing of agents", (*removing).endPlacing}, // nobody may place again what is about to go
-	{"removing the agents from the hosts", (*removing).clearHosts},
-	{"removing Refit's objects", (*removing).removeObjects},
+	{"checking that no operation is unfinished", func(r *removeRun, ctx context.Context) error { return r.checkIdle(ctx) }},
+	{"uncordoning the nodes that Refit cordoned", (*removeRun).uncordonNodes},
+	{"stopping the controller", (*removeRun).removeController},
+	// Or it would install them again.
+	{"stopping the installation of agents", (*removeRun).removePlacer},
+	{"removing the agents from the hosts", (*removeRun).removeFromHosts},
+	{"removing Refit's objects", (*removeRun).removeObjects},
 }
 
-// Remove takes Refit out of a cluster and off its hosts. o.Agent is the image that is used where no other is known. What it does before an error stays done.
+// Remove removes Refit from a cluster and its hosts. It uses the image o.Agent if the cluster has
+// no other. Steps that completed before an error are not undone.
 func (c *Cluster) Remove(ctx context.Context, o Options, told Told) (Removal, error) {
 	survey, err := c.Survey(ctx, o)
 	if err != nil {
@@ -47,12 +51,12 @@ func (c *Cluster) Remove(ctx context.Context, o Options, told Told) (Removal, er
 	if !survey.Installed() {
 		return Removal{}, ErrNotInstalled
 	}
-	r := &removing{Cluster: c, options: o, told: told}
+	r := &removeRun{Cluster: c, options: o, told: told}
 	if r.refs, err = c.removable(ctx, o); err != nil {
 		return r.out, err
 	}
 	for _, step := range removal {
-		told.doing(step.says)
+		told.doing(step.name)
 		if err := step.do(r, ctx); err != nil {
 			return r.out, err
 		}
@@ -60,14 +64,14 @@ func (c *Cluster) Remove(ctx context.Context, o Options, told Told) (Removal, er
 	return r.out, nil
 }
 
-func (r *removing) liftCordons(ctx context.Context) (err error) {
+func (r *removeRun) uncordonNodes(ctx context.Context) (err error) {
 	r.out.Uncordoned, err = r.uncordon(ctx)
 	return err
 }
 
-// end removes one object, and tells.
-func (r *removing) end(ctx context.Context, ref Ref) error {
-	action, err := r.removeOurs(ctx, ref, false)
+// delete deletes an object and reports it.
+func (r *removeRun) delete(ctx context.Context, ref Ref) error {
+	action, err := r.deleteManaged(ctx, ref, false)
 	if err != nil || action == "" {
 		return err
 	}
@@ -77,9 +81,9 @@ func (r *removing) end(ctx context.Context, ref Ref) error {
 	return nil
 }
 
-func (r *removing) endController(ctx context.Context) error {
-	if err := r.end(ctx, runningRef); err != nil {
+func (r *removeRun) removeController(ctx context.Context) error {
+	if err := r.delete(ctx, controllerRef); err != nil {
 		return err
 	}
-	return r.podsGone(ctx, SystemNamespace, controllerName)
+	return r.waitForPodsDeleted(ctx, SystemNamespace, controllerName)
 }

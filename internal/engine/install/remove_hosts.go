@@ -10,19 +10,20 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// endPlacing ends the DaemonSet that places agents, but keeps in mind which image it had: every host has that one.
-func (r *removing) endPlacing(ctx context.Context) error {
+// removePlacer deletes the DaemonSet that installs agents. It first notes the image, which every
+// host has already.
+func (r *removeRun) removePlacer(ctx context.Context) error {
 	inventory, err := r.inventory(ctx)
 	if err != nil {
 		return err
 	}
 	images := []string{inventory.Agent}
-	for _, ref := range []Ref{removingRef, placingRef} {
+	for _, ref := range []Ref{removerRef, placerRef} {
 		found, err := r.get(ctx, ref)
 		if err != nil {
 			return err
 		}
-		if found != nil && ours(found) {
+		if found != nil && isManaged(found) {
 			images = append(images, imageOf(found))
 		}
 	}
@@ -31,54 +32,57 @@ func (r *removing) endPlacing(ctx context.Context) error {
 			r.options.Agent = image
 		}
 	}
-	if err := r.end(ctx, placingRef); err != nil {
+	if err := r.delete(ctx, placerRef); err != nil {
 		return err
 	}
-	return r.podsGone(ctx, AgentNamespace, agentName)
+	return r.waitForPodsDeleted(ctx, AgentNamespace, agentName)
 }
 
-// clearHosts runs a pod on every host that takes the agent away.
-func (r *removing) clearHosts(ctx context.Context) error {
+// removeFromHosts runs a pod on every node that removes the agent from its host.
+func (r *removeRun) removeFromHosts(ctx context.Context) error {
 	inventory, err := r.inventory(ctx)
-	if err != nil || inventory.Cleared { // then the namespace may be going already, and nothing can be started in it
+	// Once cleared, the namespace may be terminating, so that no pod can start in it.
+	if err != nil || inventory.Cleared {
 		return err
 	}
 	set, err := remover(r.options)
 	if err != nil {
 		return err
 	}
-	stage, err := r.stage()
+	prerequisites, err := r.prerequisites()
 	if err != nil {
 		return err
 	}
-	a := &applying{Cluster: r.Cluster, missing: map[string]bool{}}
-	if err := a.all(ctx, stage); err != nil {
+	a := &applyRun{Cluster: r.Cluster, missing: map[string]bool{}}
+	if err := a.applyAll(ctx, prerequisites); err != nil {
 		return err
 	}
-	inventory = inventory.with([]Ref{removingRef}) // an install that comes after a removal that was cut off ends it
-	if err := a.keep(ctx, inventory); err != nil {
+	// So that an install after an interrupted removal deletes it.
+	inventory = inventory.with([]Ref{removerRef})
+	if err := a.writeInventory(ctx, inventory); err != nil {
 		return err
 	}
-	if _, err := a.one(ctx, set); err != nil {
+	if _, err := a.applyOne(ctx, set); err != nil {
 		return err
 	}
 	progress, err := r.Follow(ctx, []*unstructured.Unstructured{set}, r.told)
 	r.out.Nodes = progress.Nodes
 	if err != nil {
-		return fmt.Errorf("removing the agents from the hosts: %w", err)
+		return fmt.Errorf("cannot remove the agents from the hosts: %w", err)
 	}
-	if err := r.end(ctx, removingRef); err != nil {
+	if err := r.delete(ctx, removerRef); err != nil {
 		return err
 	}
-	if err := r.podsGone(ctx, AgentNamespace, removeName); err != nil {
+	if err := r.waitForPodsDeleted(ctx, AgentNamespace, removeName); err != nil {
 		return err
 	}
 	inventory.Cleared = true
-	return a.keep(ctx, inventory)
+	return a.writeInventory(ctx, inventory)
 }
 
-// stage is what a pod that removes agents needs: its namespace, its account, and the policy that lets it in; and a place for the inventory.
-func (r *removing) stage() ([]*unstructured.Unstructured, error) {
+// prerequisites returns what a pod that removes agents needs: its namespace, its service account,
+// the policy that admits it, and the namespace of the inventory.
+func (r *removeRun) prerequisites() ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	for _, folder := range []string{"policy", "agent", "controller"} {
 		objects, err := readFolder(r.options.Manifests, folder)
@@ -93,17 +97,18 @@ func (r *removing) stage() ([]*unstructured.Unstructured, error) {
 			if err := r.options.fill(object); err != nil {
 				return nil, err
 			}
-			mark(object)
+			setLabels(object)
 			out = append(out, object)
 		}
 	}
-	inOrder(out)
+	sortForApply(out)
 	return out, nil
 }
 
-// podsGone waits until no pod of a name is left on nodes that are ready. On others they stay until somebody looks after the node.
-func (c *Cluster) podsGone(ctx context.Context, namespace, name string) error {
-	return until(ctx, "the pods of "+name+" to be gone", time.Second, func() (bool, error) {
+// waitForPodsDeleted waits until no ready node has a pod of that name. On other nodes the pods stay
+// until the node is ready or removed.
+func (c *Cluster) waitForPodsDeleted(ctx context.Context, namespace, name string) error {
+	return until(ctx, "the pods of "+name+" to terminate", time.Second, func() (bool, error) {
 		pods, err := c.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: labelName + "=" + name})
 		if err != nil || len(pods.Items) == 0 {
 			return err == nil, err

@@ -13,24 +13,24 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// removeObjects removes all the rest, and waits until it is gone.
-func (r *removing) removeObjects(ctx context.Context) error {
+// removeObjects deletes all remaining objects and waits until they are gone.
+func (r *removeRun) removeObjects(ctx context.Context) error {
 	for _, ref := range r.refs {
 		if ref.Resource == "customresourcedefinitions" {
-			if err := r.letGo(ctx, ref); err != nil {
+			if err := r.removeFinalizers(ctx, ref); err != nil {
 				return err
 			}
 		}
-		if err := r.end(ctx, ref); err != nil {
+		if err := r.delete(ctx, ref); err != nil {
 			return err
 		}
 		if ref.Resource == "namespaces" {
-			if err := r.abandon(ctx, ref.Name); err != nil {
+			if err := r.deleteUnreachablePods(ctx, ref.Name); err != nil {
 				return err
 			}
 		}
 		if ref.Resource == "namespaces" || ref.Resource == "customresourcedefinitions" {
-			if err := r.gone(ctx, ref); err != nil {
+			if err := r.waitForDeletion(ctx, ref); err != nil {
 				return err
 			}
 		}
@@ -38,9 +38,10 @@ func (r *removing) removeObjects(ctx context.Context) error {
 	return nil
 }
 
-// letGo takes our finalizers off the objects of a definition: whoever would have done so is gone.
-func (r *removing) letGo(ctx context.Context, definition Ref) error {
-	resource, group, _ := strings.Cut(definition.Name, ".")
+// removeFinalizers removes Refit's finalizers from the objects of a CRD: the controller that would
+// do so is gone.
+func (r *removeRun) removeFinalizers(ctx context.Context, crd Ref) error {
+	resource, group, _ := strings.Cut(crd.Name, ".")
 	if group != refitv1alpha1.GroupVersion.Group {
 		return nil
 	}
@@ -52,7 +53,7 @@ func (r *removing) letGo(ctx context.Context, definition Ref) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("reading %s: %w", resource, err)
+			return fmt.Errorf("cannot list %s: %w", resource, err)
 		}
 		for i := range page.Items {
 			object := &page.Items[i]
@@ -62,7 +63,7 @@ func (r *removing) letGo(ctx context.Context, definition Ref) error {
 			}
 			object.SetFinalizers(others)
 			if _, err := objects.Update(ctx, object, metav1.UpdateOptions{FieldManager: fieldManager}); err != nil && !apierrors.IsNotFound(err) {
-				return fmt.Errorf("taking Refit's finalizer off %s %s: %w", resource, object.GetName(), err)
+				return fmt.Errorf("cannot remove the finalizer of Refit from %s %s: %w", resource, object.GetName(), err)
 			}
 		}
 		if options.Continue = page.GetContinue(); options.Continue == "" {
@@ -71,43 +72,46 @@ func (r *removing) letGo(ctx context.Context, definition Ref) error {
 	}
 }
 
-// gone waits until an object that was removed is no longer there. One that is not ours stays.
-func (r *removing) gone(ctx context.Context, ref Ref) error {
-	return until(ctx, ref.String()+" to be gone (a finalizer of somebody else may keep it or what is in it)", settleEvery, func() (bool, error) {
+// waitForDeletion waits until an object is gone. It does not wait for one that does not belong to
+// Refit.
+func (r *removeRun) waitForDeletion(ctx context.Context, ref Ref) error {
+	return until(ctx, ref.String()+" to be deleted (a finalizer that is not Refit's may block it or its content)", pollInterval, func() (bool, error) {
 		found, err := r.get(ctx, ref)
-		return err == nil && (found == nil || !ours(found)), err
+		return err == nil && (found == nil || !isManaged(found)), err
 	})
 }
 
-// abandon forgets our pods on nodes that are not ready: no kubelet ends them, and they would keep their namespace. They have no work left and no data.
-func (r *removing) abandon(ctx context.Context, namespace string) error {
+// deleteUnreachablePods force-deletes Refit's pods on nodes that are not ready: no kubelet
+// terminates them, and they would block the deletion of their namespace. They are idle and have no
+// data.
+func (r *removeRun) deleteUnreachablePods(ctx context.Context, namespace string) error {
 	if namespace != AgentNamespace && namespace != SystemNamespace {
 		return nil
 	}
-	away := map[string]bool{}
+	unreachable := map[string]bool{}
 	err := r.eachNode(ctx, func(node *corev1.Node) error {
 		if _, ready := readiness(node); !ready {
-			away[node.Name] = true
+			unreachable[node.Name] = true
 		}
 		return nil
 	})
-	if err != nil || len(away) == 0 {
+	if err != nil || len(unreachable) == 0 {
 		return err
 	}
 	pods, err := r.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return fmt.Errorf("reading the pods of %s: %w", namespace, err)
+		return fmt.Errorf("cannot list the pods of namespace %s: %w", namespace, err)
 	}
-	at := int64(0)
+	now := int64(0)
 	for i := range pods.Items {
 		p := &pods.Items[i]
-		if !away[p.Spec.NodeName] || !slices.Contains([]string{agentName, removeName, controllerName}, p.Labels[labelName]) {
+		if !unreachable[p.Spec.NodeName] || !slices.Contains([]string{agentName, removeName, controllerName}, p.Labels[labelName]) {
 			continue
 		}
-		options := metav1.DeleteOptions{GracePeriodSeconds: &at, Preconditions: metav1.NewUIDPreconditions(string(p.UID))}
+		options := metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(p.UID))}
 		err := r.client.CoreV1().Pods(namespace).Delete(ctx, p.Name, options)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("forgetting the pod %s on %s: %w", p.Name, p.Spec.NodeName, err)
+			return fmt.Errorf("cannot delete pod %s on node %s: %w", p.Name, p.Spec.NodeName, err)
 		}
 	}
 	return nil

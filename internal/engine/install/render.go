@@ -7,10 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// folders are those of package config.
+// folders are the folders of package config that are installed.
 var folders = []string{"crd", "policy", "rbac", "controller", "agent"}
 
-// Render makes the objects of an install, in the order in which they are applied. Equal options make equal objects.
+// Render builds the objects of an install in the order in which they are applied. Equal options
+// give equal objects.
 func Render(o Options) ([]*unstructured.Unstructured, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -22,13 +23,14 @@ func Render(o Options) ([]*unstructured.Unstructured, error) {
 			return nil, err
 		}
 		for _, object := range found {
-			if folder == "controller" && o.Standalone && object.GetKind() != kindNamespace { // the Lease of who leads is in it
+			// It has the Lease of the leader election.
+			if folder == "controller" && o.Standalone && object.GetKind() != kindNamespace {
 				continue
 			}
 			objects = append(objects, object)
 		}
 	}
-	inOrder(objects)
+	sortForApply(objects)
 	for _, object := range objects {
 		if _, err := refOf(object); err != nil {
 			return nil, err
@@ -36,12 +38,12 @@ func Render(o Options) ([]*unstructured.Unstructured, error) {
 		if err := o.fill(object); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 		}
-		mark(object)
+		setLabels(object)
 	}
 	return objects, nil
 }
 
-// fill writes what was chosen into an object.
+// fill sets the options in an object.
 func (o *Options) fill(object *unstructured.Unstructured) error {
 	switch kind, name := object.GetKind(), object.GetName(); {
 	case kind == kindConfigMap && name == agentName:
@@ -56,7 +58,7 @@ func (o *Options) fill(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// configuration is what the agents' ConfigMap holds.
+// configuration returns the data of the agents' ConfigMap.
 func (o *Options) configuration() map[string]any {
 	data := map[string]any{settingsKey: o.Settings}
 	if o.Settings == "" {
@@ -68,7 +70,7 @@ func (o *Options) configuration() map[string]any {
 	return data
 }
 
-// fillPolicy pins the image of the pods that may be privileged.
+// fillPolicy sets the image that privileged pods must have.
 func fillPolicy(object *unstructured.Unstructured, image string) error {
 	variables, _, err := unstructured.NestedSlice(object.Object, "spec", "variables")
 	if err != nil {
@@ -80,11 +82,11 @@ func fillPolicy(object *unstructured.Unstructured, image string) error {
 			return unstructured.SetNestedSlice(object.Object, variables, "spec", "variables")
 		}
 	}
-	return errors.New("it has no variable for the image")
+	return errors.New("there is no variable for the image")
 }
 
-// mark writes whose an object is.
-func mark(object *unstructured.Unstructured) {
+// setLabels marks an object as one of Refit.
+func setLabels(object *unstructured.Unstructured) {
 	labels := object.GetLabels()
 	if labels == nil {
 		labels = map[string]string{}
@@ -93,7 +95,7 @@ func mark(object *unstructured.Unstructured) {
 	object.SetLabels(labels)
 }
 
-// ours says whether an object has our mark.
-func ours(object *unstructured.Unstructured) bool {
+// isManaged reports whether an object has the label of Refit.
+func isManaged(object *unstructured.Unstructured) bool {
 	return object.GetLabels()[labelManagedBy] == managedBy
 }

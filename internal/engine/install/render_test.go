@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
-// manifests are those that are installed.
+// manifests are the manifests of the repository.
 var manifests = os.DirFS("../../../config")
 
 func options() Options {
@@ -33,7 +33,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// Read these as an administrator who is asked to let them in.
+// Review the golden files as an administrator who has to permit them.
 func TestRenderedManifests(t *testing.T) {
 	standalone := options()
 	standalone.Standalone = true
@@ -51,7 +51,8 @@ func TestRenderedManifests(t *testing.T) {
 	})
 }
 
-// golden holds objects against those that were read and accepted. Of a definition, which is generated from api/, only the names are in it.
+// golden compares objects with a golden file. Of a CRD, which is generated from api/, it contains
+// only the metadata.
 func golden(t *testing.T, name string, objects []*unstructured.Unstructured) {
 	t.Helper()
 	var out strings.Builder
@@ -71,12 +72,11 @@ func golden(t *testing.T, name string, objects []*unstructured.Unstructured) {
 	want, err := os.ReadFile(path)
 	must(t, err)
 	if out.String() != string(want) {
-		t.Errorf("%s (go test -update writes it anew; then read it):\n%s", path, out.String())
+		t.Errorf("%s (to update it, run go test -update, and review it):\n%s", path, out.String())
 	}
 }
 
-// What stands on something comes after it, and what runs comes last.
-func TestOrder(t *testing.T) {
+func TestDependenciesComeFirstAndWorkloadsLast(t *testing.T) {
 	objects, err := Render(options())
 	must(t, err)
 	var order []string
@@ -90,12 +90,11 @@ func TestOrder(t *testing.T) {
 		"Role", "RoleBinding", "ConfigMap", "PodDisruptionBudget", "Deployment", "DaemonSet",
 	}
 	if !slices.Equal(order, want) {
-		t.Errorf("they come as %v, want %v", order, want)
+		t.Errorf("the order is %v, want %v", order, want)
 	}
 }
 
-// A change of whatever is on hosts makes their pods anew; nothing else does.
-func TestPodsAreMadeAnewWhenTheyMustBe(t *testing.T) {
+func TestPodsAreRecreatedOnlyIfTheirTemplateOrConfigurationChanges(t *testing.T) {
 	hash := func(change func(*Options)) (agents, controller string) {
 		o := options()
 		change(&o)
@@ -130,29 +129,29 @@ func TestPodsAreMadeAnewWhenTheyMustBe(t *testing.T) {
 	}
 }
 
-func TestOptionsThatAreRefused(t *testing.T) {
+func TestInvalidOptionsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Options)
-		says   string
+		want   string
 	}{
 		"no key":                 {func(o *Options) { o.Keys = nil }, "no release key"},
-		"a key with a path":      {func(o *Options) { o.Keys = map[string]string{"../x.pem": ""} }, "no name of a key's file"},
-		"a key as settings":      {func(o *Options) { o.Keys = map[string]string{settingsKey: ""} }, "no name of a key's file"},
-		"no image":               {func(o *Options) { o.Agent = "" }, "no image's name"},
-		"an expression as image": {func(o *Options) { o.Agent = "x' || 'y" }, "no image's name"},
+		"a key with a path":      {func(o *Options) { o.Keys = map[string]string{"../x.pem": ""} }, "is not a key file name"},
+		"a key as settings":      {func(o *Options) { o.Keys = map[string]string{settingsKey: ""} }, "is not a key file name"},
+		"no image":               {func(o *Options) { o.Agent = "" }, "is not an image name"},
+		"an expression as image": {func(o *Options) { o.Agent = "x' || 'y" }, "is not an image name"},
 		"another folder":         {func(o *Options) { o.Manifests = os.DirFS(".") }, "no manifests in crd"},
-		"a kind that nobody knows": {func(o *Options) {
+		"an unknown kind": {func(o *Options) {
 			o.Manifests = fstest.MapFS{"crd/x.yaml": {Data: []byte("apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\n")}}
 			for _, folder := range folders[1:] {
 				o.Manifests.(fstest.MapFS)[folder+"/x.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n")}
 			}
-		}, "of no kind that is installed"},
+		}, "is not of an installed kind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options()
 			c.change(&o)
-			if _, err := Render(o); err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v, want %q in it", err, c.says)
+			if _, err := Render(o); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q in it", err, c.want)
 			}
 		})
 	}
@@ -163,7 +162,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestSourcesAmongOtherSettings(t *testing.T) {
+func TestOtherSourcesKeepTheOtherSettings(t *testing.T) {
 	for _, c := range []struct{ before, want string }{
 		{"", "sources:\n- /srv/new\n"},
 		{"{}\n", "sources:\n- /srv/new\n"},
@@ -175,6 +174,6 @@ func TestSourcesAmongOtherSettings(t *testing.T) {
 		}
 	}
 	if _, err := WithSources("- a list", nil); err == nil {
-		t.Error("settings that are a list were taken")
+		t.Error("settings that are a list are accepted")
 	}
 }

@@ -12,33 +12,33 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Survey is what there is of Refit in a cluster, and what a removal would do.
+// Survey is what is installed of Refit in a cluster, and what Remove would do.
 type Survey struct {
 	Version string // of Refit
 	Objects []Change
-	// Content counts the objects of our kinds, which go with their definitions.
+	// Content counts the custom resources, which are deleted with their CRDs.
 	Content []Count
 	// Cordoned are the nodes that Refit cordoned.
 	Cordoned []string
-	// Nodes are those whose hosts can be reached, Away the others.
+	// Nodes are the nodes whose hosts are reachable, Away the others.
 	Nodes, Away []string
 }
 
-// Count is how many objects there are of a kind.
+// Count is the number of objects of a resource.
 type Count struct {
 	Resource string
 	Number   int
 }
 
-// Installed says whether there is anything of ours.
+// Installed reports whether any object belongs to Refit.
 func (s Survey) Installed() bool {
 	return slices.ContainsFunc(s.Objects, func(c Change) bool { return c.Action == Removed })
 }
 
-// contents are our own kinds.
-var contents = []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases"}
+// ownResources are the custom resources of Refit.
+var ownResources = []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases"}
 
-// Survey looks, and changes nothing.
+// Survey reads what is installed. It changes nothing.
 func (c *Cluster) Survey(ctx context.Context, o Options) (Survey, error) {
 	inventory, err := c.inventory(ctx)
 	if err != nil {
@@ -55,13 +55,13 @@ func (c *Cluster) Survey(ctx context.Context, o Options) (Survey, error) {
 		case err != nil:
 			return out, err
 		case found == nil:
-		case ours(found):
+		case isManaged(found):
 			out.Objects = append(out.Objects, Change{Ref: ref, Action: Removed})
 		default:
 			out.Objects = append(out.Objects, Change{Ref: ref, Action: Left})
 		}
 	}
-	for _, resource := range contents {
+	for _, resource := range ownResources {
 		number, err := c.count(ctx, resource)
 		if err != nil {
 			return out, err
@@ -82,14 +82,14 @@ func (c *Cluster) Survey(ctx context.Context, o Options) (Survey, error) {
 	return out, err
 }
 
-// count counts objects of our kinds without reading them.
+// count counts custom resources without reading them.
 func (c *Cluster) count(ctx context.Context, resource string) (int, error) {
 	page, err := c.objects.Resource(refitv1alpha1.GroupVersion.WithResource(resource)).List(ctx, metav1.ListOptions{Limit: 1})
 	if apierrors.IsNotFound(err) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("counting %s: %w", resource, err)
+		return 0, fmt.Errorf("cannot count %s: %w", resource, err)
 	}
 	number := len(page.Items)
 	if more := page.GetRemainingItemCount(); more != nil {
@@ -98,7 +98,8 @@ func (c *Cluster) count(ctx context.Context, resource string) (int, error) {
 	return number, nil
 }
 
-// removable names everything that this or an earlier install may have brought, in the order in which it is removed.
+// removable lists everything that this or an earlier install may have created, in the order in
+// which it is deleted.
 func (c *Cluster) removable(ctx context.Context, o Options) ([]Ref, error) {
 	inventory, err := c.inventory(ctx)
 	if err != nil {
@@ -115,13 +116,15 @@ func (c *Cluster) removable(ctx context.Context, o Options) ([]Ref, error) {
 		}
 		inventory = inventory.with(refs)
 	}
-	refs := inventory.with([]Ref{removingRef}).Objects
+	refs := inventory.with([]Ref{removerRef}).Objects
 	slices.SortStableFunc(refs, func(a, b Ref) int { return removalRank(b) - removalRank(a) })
 	return refs, nil
 }
 
-// removalRank is the order of removal, the highest first: the reverse of how things came. But the namespace in which pods may be privileged goes before the
-// policy that guards it. A kind that only an earlier version installed goes first, too: nothing of ours stands on it any more.
+// removalRank is the order of deletion, the highest first: the reverse of the order in which
+// objects are applied. But the namespace with privileged pods is deleted before the policy that
+// guards it, and kinds that only an earlier version installed come first: no object depends on them
+// any more.
 func removalRank(ref Ref) int {
 	at := slices.IndexFunc(kinds, func(k kind) bool { return k.resource == ref.Resource })
 	switch {

@@ -15,16 +15,16 @@ import (
 
 const nodesPerPage = 250
 
-// eachNode looks at all nodes.
-func (c *Cluster) eachNode(ctx context.Context, look func(*corev1.Node) error) error {
+// eachNode calls visit with every node.
+func (c *Cluster) eachNode(ctx context.Context, visit func(*corev1.Node) error) error {
 	options := metav1.ListOptions{Limit: nodesPerPage}
 	for {
 		page, err := c.client.CoreV1().Nodes().List(ctx, options)
 		if err != nil {
-			return fmt.Errorf("reading the nodes: %w", err)
+			return fmt.Errorf("cannot list nodes: %w", err)
 		}
 		for i := range page.Items {
-			if err := look(&page.Items[i]); err != nil {
+			if err := visit(&page.Items[i]); err != nil {
 				return err
 			}
 		}
@@ -34,21 +34,22 @@ func (c *Cluster) eachNode(ctx context.Context, look func(*corev1.Node) error) e
 	}
 }
 
-// uncordon lifts the cordons that Refit made, and only those: each has our annotation. It names the nodes.
+// uncordon uncordons the nodes that Refit cordoned, which have its annotation. It returns their
+// names.
 func (c *Cluster) uncordon(ctx context.Context) ([]string, error) {
-	var lifted []string
+	var uncordoned []string
 	err := c.eachNode(ctx, func(node *corev1.Node) error {
 		if node.Annotations[refitv1alpha1.AnnotationCordonedBy] == "" {
 			return nil
 		}
-		lifted = append(lifted, node.Name)
-		return c.liftCordon(ctx, node)
+		uncordoned = append(uncordoned, node.Name)
+		return c.uncordonNode(ctx, node)
 	})
-	return lifted, err
+	return uncordoned, err
 }
 
-// liftCordon changes the very Node that was looked at, so that nobody else's cordon is lifted.
-func (c *Cluster) liftCordon(ctx context.Context, node *corev1.Node) error {
+// uncordonNode updates the Node at its resource version, so that it never removes another cordon.
+func (c *Cluster) uncordonNode(ctx context.Context, node *corev1.Node) error {
 	for n := 0; ; n++ {
 		patch, err := json.Marshal(map[string]any{
 			"metadata": map[string]any{"resourceVersion": node.ResourceVersion, "annotations": map[string]any{refitv1alpha1.AnnotationCordonedBy: nil}},
@@ -58,14 +59,14 @@ func (c *Cluster) liftCordon(ctx context.Context, node *corev1.Node) error {
 			return err
 		}
 		_, err = c.client.CoreV1().Nodes().Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
-		if apierrors.IsConflict(err) && n < conflicts { // its kubelet writes as well
+		if apierrors.IsConflict(err) && n < maxConflicts { // its kubelet writes it, too
 			node, err = c.client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
 			if err == nil && node.Annotations[refitv1alpha1.AnnotationCordonedBy] != "" {
 				continue
 			}
 		}
 		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("lifting a cordon: %w", err)
+			return fmt.Errorf("cannot uncordon node %s: %w", node.Name, err)
 		}
 		return nil
 	}

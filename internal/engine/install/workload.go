@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// fillWorkload gives the containers their image, and the pods a hash of what they are made of, so that they are made anew when it changes.
+// fillWorkload sets the image of the containers, and a hash of the template and its configuration,
+// so that the pods are recreated when either changes.
 func fillWorkload(object *unstructured.Unstructured, image string, configuration map[string]any) error {
 	found, err := containers(object)
 	if err != nil {
@@ -31,7 +32,7 @@ func fillWorkload(object *unstructured.Unstructured, image string, configuration
 	return unstructured.SetNestedField(object.Object, hex.EncodeToString(sum[:8]), "spec", "template", "metadata", "annotations", annotationTemplate)
 }
 
-// containers are those of a workload's pods, init containers first. To change one changes the workload.
+// containers returns the containers of a workload, init containers first. They are not copies.
 func containers(object *unstructured.Unstructured) ([]map[string]any, error) {
 	var out []map[string]any
 	for _, list := range []string{"initContainers", "containers"} {
@@ -41,12 +42,12 @@ func containers(object *unstructured.Unstructured) ([]map[string]any, error) {
 		}
 		all, ok := value.([]any)
 		if found && !ok {
-			return nil, fmt.Errorf("its %s are no list", list)
+			return nil, fmt.Errorf("%s is not a list", list)
 		}
 		for _, each := range all {
 			container, ok := each.(map[string]any)
 			if !ok {
-				return nil, fmt.Errorf("its %s hold something else", list)
+				return nil, fmt.Errorf("%s has an element that is not a container", list)
 			}
 			out = append(out, container)
 		}
@@ -54,7 +55,7 @@ func containers(object *unstructured.Unstructured) ([]map[string]any, error) {
 	return out, nil
 }
 
-// imageOf is the image of a workload's first container.
+// imageOf returns the image of a workload's first container.
 func imageOf(object *unstructured.Unstructured) string {
 	found, err := containers(object)
 	if err != nil || len(found) == 0 {
@@ -64,15 +65,16 @@ func imageOf(object *unstructured.Unstructured) string {
 	return image
 }
 
-// templateOf is the hash that the pods of a workload have.
+// templateOf returns the template hash of a workload.
 func templateOf(object *unstructured.Unstructured) string {
 	hash, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", annotationTemplate)
 	return hash
 }
 
-var errNoDaemonSet = errors.New("the manifests have no DaemonSet of agents")
+var errNoDaemonSet = errors.New("the manifests have no DaemonSet that installs agents")
 
-// remover is the DaemonSet that takes agents off the hosts: the one that places them, with another word and without a configuration.
+// remover returns the DaemonSet that removes agents from the hosts: the one that installs them,
+// with another command and without configuration.
 func remover(o Options) (*unstructured.Unstructured, error) {
 	found, err := readFolder(o.Manifests, "agent")
 	if err != nil {
@@ -87,9 +89,9 @@ func remover(o Options) (*unstructured.Unstructured, error) {
 		if err != nil || len(inside) == 0 {
 			return nil, errors.Join(errNoDaemonSet, err)
 		}
-		place := inside[0]
-		place["name"], place["args"] = "remove", []any{"remove", "--host", "/host"}
-		place["volumeMounts"] = []any{map[string]any{"name": "host", "mountPath": "/host"}}
+		container := inside[0]
+		container["name"], container["args"] = "remove", []any{"remove", "--host", "/host"}
+		container["volumeMounts"] = []any{map[string]any{"name": "host", "mountPath": "/host"}}
 		volumes := []any{map[string]any{"name": "host", "hostPath": map[string]any{"path": "/", "type": "Directory"}}}
 		err = errors.Join(
 			unstructured.SetNestedSlice(object.Object, volumes, "spec", "template", "spec", "volumes"),
@@ -98,7 +100,7 @@ func remover(o Options) (*unstructured.Unstructured, error) {
 			unstructured.SetNestedField(object.Object, "100%", "spec", "updateStrategy", "rollingUpdate", "maxUnavailable"),
 			fillWorkload(object, o.Agent, nil),
 		)
-		mark(object)
+		setLabels(object)
 		return object, err
 	}
 	return nil, errNoDaemonSet

@@ -10,14 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// differing are the fields in which two states of an object differ, but for those that the server keeps for itself.
-func differing(before, after *unstructured.Unstructured) []string {
+// diff returns the fields in which two states of an object differ, without those that the API
+// server manages.
+func diff(before, after *unstructured.Unstructured) []string {
 	var out []string
-	collect(&out, "", withoutBookkeeping(before), withoutBookkeeping(after))
+	collect(&out, "", withoutServerFields(before), withoutServerFields(after))
 	return out
 }
 
-func withoutBookkeeping(object *unstructured.Unstructured) map[string]any {
+func withoutServerFields(object *unstructured.Unstructured) map[string]any {
 	fields := object.DeepCopy().Object
 	unstructured.RemoveNestedField(fields, "status")
 	for _, field := range []string{"managedFields", "resourceVersion", "generation"} {

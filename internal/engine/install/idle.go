@@ -12,15 +12,16 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// ErrBusy is an install or a removal in the midst of an operation: what carries the operation out must not be replaced under it. Let the operation end, or
-// abort it.
+// ErrBusy is returned by Apply and Remove while an operation is unfinished: the agents and the
+// controller that execute it must not be replaced. Wait until it ends, or abort it.
 var ErrBusy = errors.New("is unfinished")
 
-// operationsPerPage is small because a ClusterUpgrade may have 128 KiB, and those that ended stay.
+// operationsPerPage is small because a ClusterUpgrade may have 128 KiB, and operations are kept
+// after they end.
 const operationsPerPage = 50
 
-// refuseBusy refuses while an operation is unfinished.
-func (c *Cluster) refuseBusy(ctx context.Context) error {
+// checkIdle fails while an operation is unfinished.
+func (c *Cluster) checkIdle(ctx context.Context) error {
 	options := metav1.ListOptions{Limit: operationsPerPage}
 	for {
 		page, err := c.objects.Resource(refitv1alpha1.GroupVersion.WithResource("clusterupgrades")).List(ctx, options)
@@ -28,15 +29,15 @@ func (c *Cluster) refuseBusy(ctx context.Context) error {
 			return nil // Refit is not installed
 		}
 		if err != nil {
-			return fmt.Errorf("looking whether an operation is unfinished: %w", err)
+			return fmt.Errorf("cannot list ClusterUpgrades: %w", err)
 		}
 		for i := range page.Items {
 			var u refitv1alpha1.ClusterUpgrade
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(page.Items[i].Object, &u); err != nil {
-				return fmt.Errorf("reading the operation %s: %w", page.Items[i].GetName(), err)
+				return fmt.Errorf("cannot read ClusterUpgrade %s: %w", page.Items[i].GetName(), err)
 			}
 			if !u.HasEnded() {
-				return fmt.Errorf("the operation %s %w: let it end, or abort it (kubectl patch clusterupgrade %s --type merge -p '%s')",
+				return fmt.Errorf("operation %s %w: wait until it ends, or abort it (kubectl patch clusterupgrade %s --type merge -p '%s')",
 					u.Name, ErrBusy, u.Name, `{"spec":{"aborted":true}}`)
 			}
 		}
