@@ -90,7 +90,7 @@ func setupControllers(manager ctrl.Manager, o Options, alive *liveness) error {
 	options := ctrlcontroller.Options{NewQueue: alive.newQueue(manager.GetLogger())}
 	for _, r := range []reconciler{
 		&clusterupgrade.Reconciler{
-			Cache: manager.GetCache(), Client: direct, World: observe.NewWorld(reader, held), PodsToEvict: drainer.Left,
+			Cache: manager.GetCache(), Client: direct, World: observe.NewWorld(reader, held), PodsToEvict: drainer.Remaining,
 			Recorder: recorder, Now: time.Now,
 		},
 		&nodeupgrade.Reconciler{

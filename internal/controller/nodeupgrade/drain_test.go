@@ -121,8 +121,8 @@ func TestProgressIsWrittenOncePerInterval(t *testing.T) {
 	}
 	inWorld(t, func(w *world) {
 		w.reconcile()
-		w.drainer.progress(drain.Progress{Remaining: 9, Moving: true, Refused: 2})
-		w.drainer.progress(drain.Progress{Remaining: 8, Moving: true, Refused: 5, Blockers: blockers})
+		w.drainer.progress(drain.Progress{Remaining: 9, Progressing: true, Refused: 2})
+		w.drainer.progress(drain.Progress{Remaining: 8, Progressing: true, Refused: 5, Blockers: blockers})
 		pass(minStatusInterval - time.Millisecond)
 		if d := w.stored().Status.Drain; d.Remaining != 0 {
 			t.Errorf("written too early: %+v", d)
@@ -146,7 +146,7 @@ func TestProgressIsWrittenOncePerInterval(t *testing.T) {
 func TestAWaiverTakesEffectDuringTheDrain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reconcile()
-		mayLose := w.drainer.orders[0].Lose
+		mayLose := w.drainer.orders[0].Waived
 		if mayLose("shop", "debug") {
 			t.Error("a pod may be lost that nobody waived")
 		}

@@ -46,7 +46,7 @@ func (r *Reconciler) reportProgress(ctx context.Context, job drainJob, from *rep
 		r.patchDrain(ctx, job, func(d *refitv1alpha1.DrainStatus) {
 			d.Phase, d.Remaining = refitv1alpha1.DrainDraining, p.Remaining
 			d.Blockers = p.Blockers[:min(len(p.Blockers), refitv1alpha1.MaxBlockers)]
-			if !p.Moving && len(p.Blockers) > 0 {
+			if !p.Progressing && len(p.Blockers) > 0 {
 				d.Phase = refitv1alpha1.DrainBlocked
 			}
 		})

@@ -10,78 +10,81 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// budget is one that has refused, for as long as pods wait for it.
+// budget is a PodDisruptionBudget that has refused an eviction, for as long as pods wait for it.
 type budget struct {
-	key      key
-	object   *policyv1.PodDisruptionBudget // nil until its watch has told
-	selector labels.Selector
-	changed  int    // when it last did, by the view's count of changes
-	leave    int32  // how many pods it lets go, as far as is known
-	said     string // when it refused, until its watch has told
-	probe    pause  // until one of its pods is asked although nothing has changed
-	cross    pause  // the same for pods that another budget covers, too
+	key          key
+	object       *policyv1.PodDisruptionBudget // nil until the watch has it
+	selector     labels.Selector
+	changed      int     // its last change, in the view's count of changes
+	allowed      int32   // how many pods it still allows to evict
+	message      string  // of the refusal, until the watch has the object
+	probe        backoff // until one of its pods is tried although nothing has changed
+	overlapProbe backoff // the same for pods that another budget selects, too
 }
 
-// tell takes in how the budget is now.
-func (b *budget) tell(object *policyv1.PodDisruptionBudget, change int) {
-	b.object, b.changed, b.leave = object, change, allows(object)
-	selector, err := metav1.LabelSelectorAsSelector(object.Spec.Selector) // none at all selects nothing
+func (b *budget) update(object *policyv1.PodDisruptionBudget, change int) {
+	b.object, b.changed, b.allowed = object, change, disruptionsAllowed(object)
+	selector, err := metav1.LabelSelectorAsSelector(object.Spec.Selector) // nil selects nothing
 	if err != nil {
-		selector = labels.Nothing() // as the API has it
+		selector = labels.Nothing() // as in the eviction API
 	}
 	b.selector = selector
 }
 
-// allows is how many pods may go at once. A status that does not speak of the spec yet means nothing.
-func allows(o *policyv1.PodDisruptionBudget) int32 {
+// disruptionsAllowed is 0 while the status is older than the spec.
+func disruptionsAllowed(o *policyv1.PodDisruptionBudget) int32 {
 	if o.Status.ObservedGeneration < o.Generation {
 		return 0
 	}
 	return max(o.Status.DisruptionsAllowed, 0)
 }
 
-// fresh says whether the budget has just refused, and its watch is about to tell which pods are its.
-func (b *budget) fresh() bool { return b.object == nil && b.probe.tries < 2 }
+// unsynced reports whether the budget has just refused, and the watch does not have its selector
+// yet.
+func (b *budget) unsynced() bool { return b.object == nil && b.probe.tries < 2 }
 
-// covers says whether the budget has a say about a pod: the eviction API asks none about one that has not started. What the API said of this very pod
-// counts until the budget changes, whatever its selector says.
+// covers reports whether the budget applies to a pod: the eviction API ignores budgets for a pod
+// that has not started. A refusal of this very pod counts until the budget changes, whatever its
+// selector.
 func (b *budget) covers(p *pod) bool {
 	if b.key.Namespace != p.Namespace {
 		return false
 	}
-	return b.refused(p) || (b.object != nil && p.Status.Phase != corev1.PodPending && b.selector.Matches(labels.Set(p.Labels)))
+	return b.hasRefused(p) || (b.object != nil && p.Status.Phase != corev1.PodPending && b.selector.Matches(labels.Set(p.Labels)))
 }
 
-// refused says whether the budget, as it is now, has refused this pod.
-func (b *budget) refused(p *pod) bool { return p.refuser == b.key && p.refusedAt == b.changed }
+// hasRefused reports whether the budget has refused this pod since its last change.
+func (b *budget) hasRefused(p *pod) bool { return p.refusedBy == b.key && p.refusedAt == b.changed }
 
-// lets says whether a pod of the budget may be asked to go. While nothing has changed, the API would only refuse again.
-func (b *budget) lets(p *pod) bool {
-	return b.object != nil && (b.leave > 0 || (!isReady(p.Pod) && freesUnready(b.object) && !b.refused(p)))
+// allows reports whether a pod of the budget may be evicted. Without a change, the API would only
+// refuse again.
+func (b *budget) allows(p *pod) bool {
+	return b.object != nil && (b.allowed > 0 || (!isReady(p.Pod) && allowsUnready(b.object) && !b.hasRefused(p)))
 }
 
-// freesUnready says whether pods that are not ready may go whatever the budget allows, as the eviction API has it.
-func freesUnready(o *policyv1.PodDisruptionBudget) bool {
+// allowsUnready reports whether pods that are not ready may be evicted whatever the budget allows,
+// as in the eviction API.
+func allowsUnready(o *policyv1.PodDisruptionBudget) bool {
 	if policy := o.Spec.UnhealthyPodEvictionPolicy; policy != nil && *policy == policyv1.AlwaysAllow {
 		return true
 	}
 	return o.Status.CurrentHealthy >= o.Status.DesiredHealthy && o.Status.DesiredHealthy > 0
 }
 
-// says is why the budget lets nobody go.
-func (b *budget) says() string {
+// explain returns why the budget allows no eviction.
+func (b *budget) explain() string {
 	if b.object == nil {
-		return b.said
+		return b.message
 	}
 	status := &b.object.Status
 	condition := meta.FindStatusCondition(status.Conditions, policyv1.DisruptionAllowedCondition)
 	switch {
 	case status.ObservedGeneration < b.object.Generation:
-		return "is new or changed, and its pods are not counted yet"
+		return "is new or changed, and its status is not up to date"
 	case condition != nil && condition.Reason == policyv1.SyncFailedReason:
-		return "allows none, since its pods cannot be counted: " + oneLine(condition.Message)
+		return "allows no disruption, because its pods cannot be counted: " + oneLine(condition.Message)
 	case status.CurrentHealthy <= status.DesiredHealthy:
 		return fmt.Sprintf("needs %d healthy pods and has %d", status.DesiredHealthy, status.CurrentHealthy)
 	}
-	return "allows none at this moment"
+	return "allows no disruption now"
 }

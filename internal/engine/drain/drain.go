@@ -11,39 +11,44 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// backlog is how much news may wait for the loop. The API ends the watch of whoever takes events slowly, and a node's pods end in bursts.
+// backlog is the buffer of events for the loop. The API ends the watch of a slow client, and the
+// pods of a node end in bursts.
 const backlog = 1024
 
-// Drainer empties nodes. It may empty several at once.
+// Drainer drains nodes, several at once if need be.
 type Drainer struct {
 	client kubernetes.Interface
 	log    *slog.Logger
 }
 
-// New makes a Drainer that acts with the rights of a client.
+// New returns a Drainer that uses a client.
 func New(client kubernetes.Interface, log *slog.Logger) *Drainer {
 	return &Drainer{client: client, log: log}
 }
 
-// Order says what to empty, and how.
+// Order is a node to drain, and how.
 type Order struct {
 	Node string
-	// Lose says which pods that nobody makes anew may be ended for good, since a person waived them by name; nil: none.
-	Lose func(namespace, name string) bool
-	// Delete deletes what budgets hold. It is the pool's policy after its timeout.
+	// Waived reports which unmanaged pods may be deleted although nothing recreates them; nil:
+	// none.
+	Waived func(namespace, name string) bool
+	// Delete deletes the pods whose budgets refuse. It is the pool's policy after its timeout.
 	Delete bool
 }
 
-// Drain works until the node is empty (nil), the context ends (its error), or a right is missing (an error that says which). While the API is away it
-// goes on. Pods that come onto the node meanwhile go, too: cordon it first.
+// Drain returns nil when the node is drained, the error of the context, or an error that names a
+// missing permission. It continues while the API is unreachable. Pods that start on the node in the
+// meantime are evicted, too: cordon it first.
 //
-// told is called when the pods of the node are first known, and then after every change; never twice at once, and never twice with the same Progress.
-func (d *Drainer) Drain(ctx context.Context, order Order, told func(Progress)) error {
-	ctx, stop := context.WithCancel(klog.NewContext(ctx, logr.Discard())) // what the library would log is told as progress
+// report is called when the pods of the node are first known, and after every change; never
+// concurrently, and never twice with the same Progress.
+func (d *Drainer) Drain(ctx context.Context, order Order, report func(Progress)) error {
+	// The library logs nothing: Progress reports it.
+	ctx, stop := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
 	r := &run{Drainer: d, view: newView(order, time.Now()), events: make(chan func(time.Time), backlog), budgets: map[*budget]context.CancelFunc{}}
 	defer r.running.Wait()
 	defer stop()
-	r.watchAnew(ctx)
+	r.restartWatch(ctx)
 	var last *Progress
 	for {
 		if err := ctx.Err(); err != nil {
@@ -51,14 +56,14 @@ func (d *Drainer) Drain(ctx context.Context, order Order, told func(Progress)) e
 		}
 		now := time.Now()
 		r.act(ctx, now)
-		if p := r.view.progress(now); r.view.tells(now) && (last == nil || !p.equal(*last)) {
+		if p := r.view.progress(now); r.view.known(now) && (last == nil || !p.equal(*last)) {
 			last = &p
-			told(p)
+			report(p)
 		}
-		if r.view.err != nil || r.view.empty {
+		if r.view.err != nil || r.view.drained {
 			return r.view.err
 		}
-		r.wait(ctx, time.Until(r.view.wake(now)))
+		r.wait(ctx, time.Until(r.view.nextWake(now)))
 	}
 }
 
@@ -66,52 +71,52 @@ func (d *Drainer) Drain(ctx context.Context, order Order, told func(Progress)) e
 type run struct {
 	*Drainer
 
-	view    *view // the loop's alone
+	view    *view // only the loop uses it
 	events  chan func(now time.Time)
-	pods    context.CancelFunc             // ends the watch
-	budgets map[*budget]context.CancelFunc // the same for each; one that comes back after it was forgotten is watched anew
+	pods    context.CancelFunc             // stops the watch
+	budgets map[*budget]context.CancelFunc // by value: a budget that was forgotten is watched again
 	running sync.WaitGroup
 }
 
-// act starts what there is to do.
+// act starts watches and requests.
 func (r *run) act(ctx context.Context, now time.Time) {
-	if r.view.behind {
-		r.view.behind = false
-		r.log.WarnContext(ctx, "the watch of a node was behind, and begins anew", "node", r.view.order.Node)
-		r.watchAnew(ctx)
+	if r.view.stale {
+		r.view.stale = false
+		r.log.WarnContext(ctx, "restarting a stale watch", "node", r.view.order.Node)
+		r.restartWatch(ctx)
 	}
 	r.watchBudgets(ctx)
 	for _, t := range r.view.next(now) {
 		r.running.Go(func() { r.do(ctx, t) })
 	}
-	if r.view.looksNow(now) {
-		r.view.looking = true
-		r.running.Go(func() { r.lookLive(ctx, now) })
+	if r.view.needsLiveRead(now) {
+		r.view.reading = true
+		r.running.Go(func() { r.readLive(ctx, now) })
 	}
 }
 
-// do makes one request.
+// do sends one request.
 func (r *run) do(ctx context.Context, t task) {
-	if t.act == list {
+	if t.action == listBudgets {
 		found, err := r.listBudgets(ctx, t.key.Namespace)
-		r.post(ctx, func(now time.Time) { r.view.listed(t, found, read(err), now) })
+		r.post(ctx, func(now time.Time) { r.view.listed(t, found, classify(err), now) })
 		return
 	}
-	ask := r.evict
-	if t.act == remove {
-		ask = r.remove
+	send := r.evict
+	if t.action == deletePod {
+		send = r.deletePod
 	}
-	a := read(ask(ctx, t))
-	r.post(ctx, func(now time.Time) { r.view.answered(t, a, now) })
+	resp := classify(send(ctx, t))
+	r.post(ctx, func(now time.Time) { r.view.handleResponse(t, resp, now) })
 }
 
-func (r *run) lookLive(ctx context.Context, begun time.Time) {
+func (r *run) readLive(ctx context.Context, started time.Time) {
 	pods, err := r.listPods(ctx, r.view.order.Node)
-	r.post(ctx, func(now time.Time) { r.view.saysLive(pods, read(err), begun, now) })
+	r.post(ctx, func(now time.Time) { r.view.handleLiveRead(pods, classify(err), started, now) })
 }
 
-// watchAnew begins to watch the pods of the node; a watch from before is given up.
-func (r *run) watchAnew(ctx context.Context) {
+// restartWatch starts a watch of the pods of the node, and stops the former one.
+func (r *run) restartWatch(ctx context.Context) {
 	if r.pods != nil {
 		r.pods()
 	}
@@ -119,57 +124,57 @@ func (r *run) watchAnew(ctx context.Context) {
 	r.running.Go(func() { r.watchPods(ctx) })
 }
 
-// watchBudgets begins and ends watches, so that those budgets are watched that pods wait for.
+// watchBudgets starts and stops watches, so that the budgets are watched for which pods wait.
 func (r *run) watchBudgets(ctx context.Context) {
-	wanted := r.view.watched()
-	for b, end := range r.budgets {
+	wanted := r.view.budgetsToWatch()
+	for b, stop := range r.budgets {
 		if !wanted[b] {
-			end()
+			stop()
 			delete(r.budgets, b)
 		}
 	}
 	for b := range wanted {
 		if r.budgets[b] == nil {
-			ctx, end := context.WithCancel(ctx)
-			r.budgets[b] = end
-			r.log.InfoContext(ctx, "a budget lets pods wait", "node", r.view.order.Node, "budget", b.key.String())
+			ctx, stop := context.WithCancel(ctx)
+			r.budgets[b] = stop
+			r.log.InfoContext(ctx, "watching a PodDisruptionBudget that refuses evictions", "node", r.view.order.Node, "budget", b.key.String())
 			r.running.Go(func() { r.watchBudget(ctx, b.key) })
 		}
 	}
 }
 
-// tried notes how a list or a watch went.
-func (r *run) tried(ctx context.Context, err error, begun time.Time, right string) {
-	a := read(err)
+// noteAttempt records the result of a list or a watch.
+func (r *run) noteAttempt(ctx context.Context, err error, started time.Time, permission string) {
+	resp := classify(err)
 	r.post(ctx, func(now time.Time) {
-		r.view.heard(a, begun, now)
-		if a.kind == forbidden {
-			r.view.lack(everything, right, a, now)
+		r.view.noteReachable(resp, started, now)
+		if resp.kind == forbidden {
+			r.view.missingPermission(allPods, permission, resp, now)
 		}
 	})
 }
 
-// post hands news to the loop, unless whoever brings them is not wanted any more.
-func (r *run) post(ctx context.Context, news func(now time.Time)) {
+// post sends an event to the loop, unless its context has ended.
+func (r *run) post(ctx context.Context, event func(now time.Time)) {
 	select {
 	case r.events <- func(now time.Time) {
 		if ctx.Err() == nil {
-			news(now)
+			event(now)
 		}
 	}:
 	case <-ctx.Done():
 	}
 }
 
-// wait takes in what happened, all of it at once.
-func (r *run) wait(ctx context.Context, longest time.Duration) {
-	timer := time.NewTimer(longest)
+// wait waits for events, and handles all that there are.
+func (r *run) wait(ctx context.Context, timeout time.Duration) {
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case news := <-r.events:
-		news(time.Now())
+	case event := <-r.events:
+		event(time.Now())
 		for range len(r.events) {
 			(<-r.events)(time.Now())
 		}

@@ -6,133 +6,134 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// inFlight is how many requests are under way at once.
-const inFlight = 10
+// maxInFlight is the number of concurrent requests.
+const maxInFlight = 10
 
-type act int
+type action int
 
 const (
-	nothing act = iota
-	evict       // ask the eviction API
-	remove      // delete, with the pod's own time to end
-	list        // the budgets of its namespace
+	noAction action = iota
+	evictPod
+	deletePod   // with its own grace period
+	listBudgets // of its namespace
 )
 
-// task is a request to make.
+// task is a request to send.
 type task struct {
-	act
-	key    key
-	uid    types.UID
-	under  key  // the budget that was thought to let it go
-	probe  bool // although the budget has not changed
-	change int  // the last change of a budget that was known
-	begun  time.Time
+	action  action
+	key     key
+	uid     types.UID
+	budget  key  // the one that should allow it
+	probe   bool // although the budget has not changed
+	change  int  // the last change of a budget at the start
+	started time.Time
 }
 
-// next says whom to ask now, and notes that they are being asked.
+// next returns the requests to send now, and marks them as in flight.
 func (v *view) next(now time.Time) []task {
-	room := inFlight
-	if !v.link.silent.IsZero() {
-		room = 1 // one finds out whether the API is back
+	limit := maxInFlight
+	if !v.connection.downSince.IsZero() {
+		limit = 1 // one request probes whether the API is back
 	}
-	if !v.synced || v.err != nil || !v.link.pause.over(now) || v.flying >= room {
+	if !v.synced || v.err != nil || !v.connection.retry.expired(now) || v.inFlight >= limit {
 		return nil
 	}
 	var tasks []task
-	for _, p := range inOrder(v.pods) {
-		if v.flying >= room {
+	for _, p := range evictionOrder(v.pods) {
+		if v.inFlight >= limit {
 			break
 		}
 		t := v.decide(p, now)
-		if t.act == nothing {
+		if t.action == noAction {
 			continue
 		}
-		t.key, t.uid, t.change, t.begun = p.key(), p.UID, v.changes, now
-		v.take(p, t, now)
+		t.key, t.uid, t.change, t.started = p.key(), p.UID, v.changes, now
+		v.start(p, t, now)
 		tasks = append(tasks, t)
 	}
 	return tasks
 }
 
-// decide says what to do with one pod.
+// decide returns the request for one pod.
 func (v *view) decide(p *pod, now time.Time) task {
-	if p.flying || p.leaving() || v.stays(p) || p.ending || !p.again.over(now) {
+	if p.inFlight || p.terminating() || v.protected(p) || p.namespaceTerminating || !p.retry.expired(now) {
 		return task{}
 	}
-	held := task{act: nothing} // by budgets
+	held := task{action: noAction} // back by budgets
 	if v.order.Delete {
-		held.act = remove
+		held.action = deletePod
 	}
-	covering, perhaps := v.covering(p)
+	covering, possible := v.covering(p)
 	switch {
 	case len(covering) > 1:
-		if first := covering[0]; !v.order.Delete && first.cross.over(now) {
-			return task{act: evict, under: first.key, probe: true}
+		if first := covering[0]; !v.order.Delete && first.overlapProbe.expired(now) {
+			return task{action: evictPod, budget: first.key, probe: true}
 		}
 		return held
-	case p.crossed && v.order.Delete:
+	case p.overlapping && v.order.Delete:
 		return held
-	case p.crossed && !p.looked:
+	case p.overlapping && !p.listed:
 		if v.listing[p.Namespace] {
 			return task{}
 		}
-		return task{act: list}
-	case p.crossed:
-		if p.cross.over(now) {
-			return task{act: evict}
+		return task{action: listBudgets}
+	case p.overlapping:
+		if p.overlapRetry.expired(now) {
+			return task{action: evictPod}
 		}
 		return held
 	case len(covering) == 1:
 		b := covering[0]
-		if b.lets(p) {
-			return task{act: evict, under: b.key}
+		if b.allows(p) {
+			return task{action: evictPod, budget: b.key}
 		}
-		if !v.order.Delete && b.probe.over(now) {
-			return task{act: evict, under: b.key, probe: true}
+		if !v.order.Delete && b.probe.expired(now) {
+			return task{action: evictPod, budget: b.key, probe: true}
 		}
 		return held
-	case len(perhaps) > 0:
+	case len(possible) > 0:
 		return task{}
 	}
-	return task{act: evict}
+	return task{action: evictPod}
 }
 
-// take notes that a task is under way.
-func (v *view) take(p *pod, t task, now time.Time) {
-	v.flying++
-	if t.act == list {
+// start marks a task as in flight.
+func (v *view) start(p *pod, t task, now time.Time) {
+	v.inFlight++
+	if t.action == listBudgets {
 		v.listing[p.Namespace] = true
 		return
 	}
-	p.flying = true
-	if p.crossed {
-		p.cross.grow(now, budgetsCross)
+	p.inFlight = true
+	if p.overlapping {
+		p.overlapRetry.extend(now, overlapProbes)
 	}
-	b := v.budgets[t.under]
+	b := v.budgets[t.budget]
 	switch {
 	case b == nil:
-	case t.probe: // one pod asks for all that wait
-		b.probe.grow(now, budgetHolds)
-		b.cross.grow(now, budgetsCross)
-	case b.leave > 0:
-		b.leave--
+	case t.probe: // one pod for all that wait
+		b.probe.extend(now, budgetProbes)
+		b.overlapProbe.extend(now, overlapProbes)
+	case b.allowed > 0:
+		b.allowed--
 	}
 }
 
-// stays says whether a pod may not be ended: nobody would make it anew, and nobody has waived it.
-func (v *view) stays(p *pod) bool {
-	return nobodys(p.Pod) && (v.order.Lose == nil || !v.order.Lose(p.Namespace, p.Name))
+// protected reports whether a pod must not be deleted: nothing would recreate it, and it is not
+// waived.
+func (v *view) protected(p *pod) bool {
+	return unmanaged(p.Pod) && (v.order.Waived == nil || !v.order.Waived(p.Namespace, p.Name))
 }
 
-// watched are the budgets to watch: those that have refused and for which pods still wait. The others are forgotten.
-func (v *view) watched() map[*budget]bool {
+// budgetsToWatch returns the budgets for which pods wait. It forgets the others.
+func (v *view) budgetsToWatch() map[*budget]bool {
 	needed := map[*budget]bool{}
 	for _, p := range v.pods {
-		if p.leaving() || v.stays(p) {
+		if p.terminating() || v.protected(p) {
 			continue
 		}
-		covering, perhaps := v.covering(p)
-		for _, b := range append(covering, perhaps...) {
+		covering, possible := v.covering(p)
+		for _, b := range append(covering, possible...) {
 			needed[b] = true
 		}
 	}
@@ -144,32 +145,32 @@ func (v *view) watched() map[*budget]bool {
 	return needed
 }
 
-// wake is when to think again if nothing happens until then.
-func (v *view) wake(now time.Time) time.Time {
+// nextWake returns when to run again without an event.
+func (v *view) nextWake(now time.Time) time.Time {
 	at := now.Add(time.Minute)
-	by := func(t time.Time) {
+	atMost := func(t time.Time) {
 		if t.After(now) && t.Before(at) {
 			at = t
 		}
 	}
-	by(v.link.pause.until)
-	by(v.look.until)
-	by(v.lookedAt.Add(believed))
-	if !v.link.silent.IsZero() {
-		by(v.link.silent.Add(silence))
+	atMost(v.connection.retry.until)
+	atMost(v.readRetry.until)
+	atMost(v.verifiedAt.Add(maxWatchAge))
+	if !v.connection.downSince.IsZero() {
+		atMost(v.connection.downSince.Add(reportAfter))
 	}
 	for _, b := range v.budgets {
-		by(b.probe.until)
-		by(b.cross.until)
+		atMost(b.probe.until)
+		atMost(b.overlapProbe.until)
 	}
 	for _, p := range v.pods {
-		by(p.again.until)
-		by(p.cross.until)
-		if p.leaving() {
-			by(p.due())
+		atMost(p.retry.until)
+		atMost(p.overlapRetry.until)
+		if p.terminating() {
+			atMost(p.deadline())
 		}
-		if !p.fails.IsZero() {
-			by(p.fails.Add(silence))
+		if !p.failingSince.IsZero() {
+			atMost(p.failingSince.Add(reportAfter))
 		}
 	}
 	return at

@@ -7,43 +7,44 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// stuckAfter is how long a pod may outlive its time to end: the kubelet and the API need a moment to tell that it is gone.
+// stuckAfter is how long a pod may exceed its grace period: the kubelet and the API need a moment
+// to report that it is gone.
 const stuckAfter = time.Minute
 
 type key = types.NamespacedName
 
 func keyOf(p *corev1.Pod) key { return key{Namespace: p.Namespace, Name: p.Name} }
 
-// pod is one that has to go.
+// pod is a pod that must leave the node.
 type pod struct {
-	*corev1.Pod // slim
+	*corev1.Pod // trimmed
 
-	turn   int       // how many pods of its owner go before it
-	flying bool      // a request is under way
-	asked  time.Time // when the API agreed that it goes; zero: not yet
+	turn      int       // how many pods of its owner precede it
+	inFlight  bool      // a request is in progress
+	evictedAt time.Time // when the API accepted the eviction; zero: not yet
 
-	refuser   key // the budget that refused this very pod
-	refusedAt int // and as of which change of it
+	refusedBy key // the budget that refused this very pod
+	refusedAt int // and its change at that time
 
-	crossed bool  // the API says that two budgets cover it, and we do not know which
-	looked  bool  // for which
-	cross   pause // until it is asked again
+	overlapping  bool    // the API reports that two budgets select it, without their names
+	listed       bool    // the budgets of its namespace were listed
+	overlapRetry backoff // until the next eviction
 
-	ending bool      // its namespace is being deleted
-	said   string    // by the API when it last refused or failed
-	fails  time.Time // since when the API fails; zero: it refuses
-	again  pause
+	namespaceTerminating bool
+	message              string    // of the last denial or error
+	failingSince         time.Time // zero: it is a denial
+	retry                backoff
 }
 
 func (p *pod) key() key { return keyOf(p.Pod) }
 
-// leaving says whether the pod was asked to go, by us or by somebody else.
-func (p *pod) leaving() bool { return p.DeletionTimestamp != nil || !p.asked.IsZero() }
+// terminating reports whether the pod is being deleted, by this drain or by something else.
+func (p *pod) terminating() bool { return p.DeletionTimestamp != nil || !p.evictedAt.IsZero() }
 
-// due is when a pod that leaves should be gone for sure.
-func (p *pod) due() time.Time {
-	if p.DeletionTimestamp != nil { // when its time to end is over, and not when it was asked to
+// deadline is when a terminating pod should be gone.
+func (p *pod) deadline() time.Time {
+	if p.DeletionTimestamp != nil { // the end of the grace period, not its start
 		return p.DeletionTimestamp.Add(stuckAfter)
 	}
-	return p.asked.Add(grace(p.Pod) + stuckAfter)
+	return p.evictedAt.Add(gracePeriod(p.Pod) + stuckAfter)
 }

@@ -10,43 +10,45 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Progress is how far a drain is.
+// Progress is the progress of a drain.
 type Progress struct {
-	Remaining int32 // pods that still have to go
-	// Blockers are all that cannot go now and why, the most important first: of each reason one pod, then the next. The pod "*" stands for all of them.
-	Blockers []refitv1alpha1.Blocker
-	Moving   bool // at least one pod is on its way: asked to go, and within its time
+	Remaining int32 // pods that must still leave
+	// Blockers has all pods that cannot leave now and why, the most important first: one pod of
+	// each reason, then the next. The pod "*" stands for all pods.
+	Blockers    []refitv1alpha1.Blocker
+	Progressing bool // at least one pod terminates within its grace period
 
-	Evicted, Refused, Deleted int64 // so far in this drain: pods, answers, pods
+	Evicted, Refused, Deleted int64 // so far: pods, responses, pods
 }
 
 func (p Progress) equal(other Progress) bool {
-	return p.Remaining == other.Remaining && p.Moving == other.Moving && p.Evicted == other.Evicted && p.Refused == other.Refused &&
+	return p.Remaining == other.Remaining && p.Progressing == other.Progressing && p.Evicted == other.Evicted && p.Refused == other.Refused &&
 		p.Deleted == other.Deleted && slices.Equal(p.Blockers, other.Blockers)
 }
 
 const (
-	everything = "*"
-	// finalizerJob is on every pod of a Job and goes by itself when the pod ends, so it holds nobody up.
+	allPods = "*"
+	// finalizerJob is on every pod of a Job. Its controller removes it when the pod ends, so it
+	// blocks nothing.
 	finalizerJob = "batch.kubernetes.io/job-tracking"
 )
 
-// rank is how important a reason is.
+// rank is the importance of a reason, the most important first.
 type rank int
 
 const (
-	none rank = iota
-	lacksRight
-	lacksAPI
-	belongsToNobody
-	coveredTwice
-	outlivesItsTime
-	heldByBudget
-	heldByOthers
-	endsWithNamespace
+	notBlocked rank = iota
+	rankPermission
+	rankAPI
+	rankUnmanaged
+	rankOverlap
+	rankStuck
+	rankBudget
+	rankDenied
+	rankNamespace
 )
 
-// blocker is a Blocker and where it stands in the list.
+// blocker is a Blocker and its place in the list.
 type blocker struct {
 	refitv1alpha1.Blocker
 
@@ -54,20 +56,20 @@ type blocker struct {
 	rank rank
 }
 
-// progress says how far the drain is.
+// progress computes the Progress.
 func (v *view) progress(now time.Time) Progress {
 	p := Progress{Remaining: int32(len(v.pods)), Evicted: v.evicted, Refused: v.refused, Deleted: v.deleted}
 	var found []blocker
 	if v.missing != nil {
-		found = append(found, blocker{Blocker: *v.missing, rank: lacksRight})
+		found = append(found, blocker{Blocker: *v.missing, rank: rankPermission})
 	}
-	if v.link.away(now) {
-		found = append(found, blocker{Blocker: refitv1alpha1.Blocker{Pod: everything, Reason: "the API does not answer"}, rank: lacksAPI})
+	if v.connection.unreachable(now) {
+		found = append(found, blocker{Blocker: refitv1alpha1.Blocker{Pod: allPods, Reason: "the API server is unreachable"}, rank: rankAPI})
 	}
 	nth := map[string]int{}
-	for _, pod := range inOrder(v.pods) {
-		p.Moving = p.Moving || (pod.leaving() && now.Before(pod.due()))
-		if r, why := v.why(pod, now); r != none {
+	for _, pod := range evictionOrder(v.pods) {
+		p.Progressing = p.Progressing || (pod.terminating() && now.Before(pod.deadline()))
+		if r, why := v.blockerOf(pod, now); r != notBlocked {
 			found = append(found, blocker{Blocker: refitv1alpha1.Blocker{Pod: pod.key().String(), Reason: why}, nth: nth[why], rank: r})
 			nth[why]++
 		}
@@ -79,59 +81,63 @@ func (v *view) progress(now time.Time) Progress {
 	return p
 }
 
-// why says why a pod cannot go now, if that is so.
-func (v *view) why(p *pod, now time.Time) (rank, string) {
-	if p.leaving() {
-		if now.Before(p.due()) || v.link.away(now) { // while the API is away, nobody knows
-			return none, ""
+// blockerOf returns why a pod cannot leave now, if it cannot.
+func (v *view) blockerOf(p *pod, now time.Time) (rank, string) {
+	if p.terminating() {
+		if now.Before(p.deadline()) || v.connection.unreachable(now) { // it may be gone by now
+			return notBlocked, ""
 		}
-		return outlivesItsTime, outlives(p)
+		return rankStuck, stuckReason(p)
 	}
 	covering, _ := v.covering(p)
-	holds := !v.order.Delete
+	respected := !v.order.Delete
 	switch {
-	case v.stays(p):
-		return belongsToNobody, "belongs to nobody: it would be gone for good (waive UnmanagedPod for it, or delete it)"
-	case p.ending:
-		return endsWithNamespace, "its namespace is being deleted, and it ends with that"
-	case holds && len(covering) > 1:
-		return coveredTwice, reason("PodDisruptionBudgets %s and %s both cover it, and such a pod cannot be evicted: leave one of them",
+	case v.protected(p):
+		return rankUnmanaged, "has no controller, so nothing recreates it: waive UnmanagedPod for it, or delete it"
+	case p.namespaceTerminating:
+		return rankNamespace, "its namespace is terminating, which deletes it"
+	case respected && len(covering) > 1:
+		return rankOverlap, reason("PodDisruptionBudgets %s and %s both select it, so it cannot be evicted: delete one of them",
 			covering[0].key.Name, covering[1].key.Name)
-	case holds && p.crossed:
-		return coveredTwice, "two PodDisruptionBudgets cover it, and such a pod cannot be evicted: leave one of them"
-	case holds && len(covering) == 1 && !covering[0].lets(p) && (!p.flying || covering[0].refused(p)):
-		return heldByBudget, nameFirst("PodDisruptionBudget", covering[0].key.String(), covering[0].says())
-	case p.said != "" && p.fails.IsZero():
-		return heldByOthers, reason("the API refuses to evict it: %s", p.said)
-	case p.said != "" && !now.Before(p.fails.Add(silence)):
-		return heldByOthers, reason("the API fails to evict it: %s", p.said)
+	case respected && p.overlapping:
+		return rankOverlap, "two PodDisruptionBudgets select it, so it cannot be evicted: delete one of them"
+	case respected && len(covering) == 1 && !covering[0].allows(p) && (!p.inFlight || covering[0].hasRefused(p)):
+		return rankBudget, nameFirst("PodDisruptionBudget", covering[0].key.String(), covering[0].explain())
+	case p.message != "" && p.failingSince.IsZero():
+		return rankDenied, reason("its eviction is denied: %s", p.message)
+	case p.message != "" && !now.Before(p.failingSince.Add(reportAfter)):
+		return rankDenied, reason("its eviction fails: %s", p.message)
 	}
-	return none, ""
+	return notBlocked, ""
 }
 
-// outlives says what holds a pod whose time is over.
-func outlives(p *pod) string {
+// stuckReason returns what keeps a pod that has exceeded its grace period.
+func stuckReason(p *pod) string {
 	finalizers := slices.DeleteFunc(slices.Clone(p.Finalizers), func(name string) bool { return name == finalizerJob && !ended(p.Pod) })
 	switch len(finalizers) {
 	case 0:
-		return "its time to end is over, and its kubelet has not ended it"
+		return "its grace period has expired, and its kubelet has not stopped it"
 	case 1:
-		return reason("its time to end is over, and it is kept by the finalizer %s", finalizers[0])
+		return reason("its grace period has expired, and the finalizer %s keeps it", finalizers[0])
 	}
-	return reason("its time to end is over, and it is kept by the finalizers %s", strings.Join(finalizers, ", "))
+	return reason("its grace period has expired, and the finalizers %s keep it", strings.Join(finalizers, ", "))
 }
 
-// reason is a text within the bounds of the API.
+// reason returns a text within the limit of the API.
 func reason(format string, args ...any) string {
 	return refitv1alpha1.Clip(fmt.Sprintf(format, args...), refitv1alpha1.MaxBlockerReason)
 }
 
-// nameFirst is a reason that begins with a name. If it is too long the name is cut, and not what is said of it.
-func nameFirst(kind, name, says string) string {
+// nameFirst returns a reason that starts with a name. If it is too long, the name is clipped, and
+// not the message.
+func nameFirst(kind, name, message string) string {
 	const shortest = 16
-	room := refitv1alpha1.MaxBlockerReason - len(kind) - len(says) - 2
-	return reason("%s %s %s", kind, refitv1alpha1.Clip(name, max(room, shortest)), says)
+	longest := refitv1alpha1.MaxBlockerReason - len(kind) - len(message) - 2
+	return reason("%s %s %s", kind, refitv1alpha1.Clip(name, max(longest, shortest)), message)
 }
 
-// tells says whether there is something to tell: what is on the node, or why that is not known.
-func (v *view) tells(now time.Time) bool { return v.synced || v.missing != nil || v.link.away(now) }
+// known reports whether there is something to report: the pods of the node, or why they are
+// unknown.
+func (v *view) known(now time.Time) bool {
+	return v.synced || v.missing != nil || v.connection.unreachable(now)
+}

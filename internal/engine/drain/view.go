@@ -11,72 +11,72 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// view is what is known of a node that is being emptied, and of the budgets that refuse. It asks nobody and has no clock.
+// view is the state of a drain: the pods of the node, and the budgets that refuse. It sends no
+// requests and has no clock.
 type view struct {
-	order   Order
-	synced  bool // the watch has told what is there
-	pods    map[key]*pod
-	budgets map[key]*budget
-	changes int             // of budgets, so far
-	listing map[string]bool // namespaces whose budgets are being listed
-	flying  int             // requests
-	link    link
+	order      Order
+	synced     bool // the watch has listed the pods
+	pods       map[key]*pod
+	budgets    map[key]*budget
+	changes    int             // of budgets, so far
+	listing    map[string]bool // namespaces whose budgets are being listed
+	inFlight   int             // requests
+	connection connection
 
 	evicted, refused, deleted int64
 
-	looking  bool      // a live read is under way
-	lookedAt time.Time // when the last one began that agreed with the watch
-	look     pause     // until the next one
-	behind   bool      // a live read saw another node than the watch
-	empty    bool      // and none is left, by the watch and by a live read
+	reading    bool      // a live read is in progress
+	verifiedAt time.Time // the start of the last live read that matched the watch
+	readRetry  backoff   // until the next one
+	stale      bool      // a live read differed from the watch
+	drained    bool      // no pod is left, by the watch and by a live read
 
-	missing *refitv1alpha1.Blocker // the right that we lack
-	err     error                  // what ends the drain
+	missing *refitv1alpha1.Blocker // the missing permission
+	err     error                  // ends the drain
 }
 
 func newView(order Order, now time.Time) *view {
-	return &view{order: order, pods: map[key]*pod{}, budgets: map[key]*budget{}, listing: map[string]bool{}, lookedAt: now}
+	return &view{order: order, pods: map[key]*pod{}, budgets: map[key]*budget{}, listing: map[string]bool{}, verifiedAt: now}
 }
 
-// replace takes in all pods that are on the node.
+// replace sets the pods of the node.
 func (v *view) replace(all []*corev1.Pod) {
 	v.synced = true
-	there := map[key]bool{}
+	present := map[key]bool{}
 	for _, p := range all {
-		there[keyOf(p)] = true
-		v.saw(p)
+		present[keyOf(p)] = true
+		v.updatePod(p)
 	}
 	for k := range v.pods {
-		if !there[k] {
+		if !present[k] {
 			delete(v.pods, k)
 		}
 	}
 }
 
-// saw takes in how one pod is now.
-func (v *view) saw(now *corev1.Pod) {
+func (v *view) updatePod(now *corev1.Pod) {
 	old := v.pods[keyOf(now)]
 	switch {
-	case !goes(now):
+	case !mustLeave(now):
 		delete(v.pods, keyOf(now))
-	case old == nil || old.UID != now.UID: // what is known of a pod is not true of another one of its name
+	case old == nil || old.UID != now.UID: // another pod of the same name
 		v.pods[keyOf(now)] = &pod{Pod: now}
 	default:
 		if isReady(old.Pod) != isReady(now) {
-			old.refuser = key{} // a budget may see it differently now
+			old.refusedBy = key{} // budgets count it differently now
 		}
 		old.Pod = now
 	}
 }
 
-func (v *view) lost(k key, uid types.UID) {
+func (v *view) removePod(k key, uid types.UID) {
 	if p := v.pods[k]; p != nil && p.UID == uid {
 		delete(v.pods, k)
 	}
 }
 
-// sawBudget takes in how a budget is now, or nil if it is gone. One that is gone holds nobody.
-func (v *view) sawBudget(k key, object *policyv1.PodDisruptionBudget) {
+// updateBudget sets a budget, or removes it if object is nil.
+func (v *view) updateBudget(k key, object *policyv1.PodDisruptionBudget) {
 	b := v.budgets[k]
 	switch {
 	case b == nil:
@@ -84,20 +84,21 @@ func (v *view) sawBudget(k key, object *policyv1.PodDisruptionBudget) {
 		delete(v.budgets, k)
 	case b.object == nil || b.object.ResourceVersion != object.ResourceVersion:
 		v.changes++
-		b.tell(object, v.changes)
+		b.update(object, v.changes)
 	}
 }
 
-// covering are the known budgets that have a say about a pod, and those that may have: they have just refused, and which pods are theirs is not known yet.
-func (v *view) covering(p *pod) (known, perhaps []*budget) {
+// covering returns the budgets that apply to a pod, and those that possibly do: they have just
+// refused, and their selectors are unknown.
+func (v *view) covering(p *pod) (known, possible []*budget) {
 	for _, b := range v.budgets {
 		switch {
 		case b.covers(p):
 			known = append(known, b)
-		case b.fresh() && b.key.Namespace == p.Namespace:
-			perhaps = append(perhaps, b)
+		case b.unsynced() && b.key.Namespace == p.Namespace:
+			possible = append(possible, b)
 		}
 	}
 	slices.SortFunc(known, func(a, b *budget) int { return compareKeys(a.key, b.key) })
-	return known, perhaps
+	return known, possible
 }

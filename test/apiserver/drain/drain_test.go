@@ -38,7 +38,7 @@ func TestABudgetRefusesThenAllows(t *testing.T) {
 		begun := time.Now()
 		d := w.drain(drain.Order{})
 		p := d.until("that three wait", func(p drain.Progress) bool { return p.Remaining == 3 && slices.Equal(reasons(p), all) })
-		if p.Evicted != 5 || p.Refused == 0 || p.Refused > 3 || p.Moving {
+		if p.Evicted != 5 || p.Refused == 0 || p.Refused > 3 || p.Progressing {
 			t.Errorf("the progress is %+v", p)
 		}
 
@@ -98,7 +98,7 @@ func TestABudgetThatIsNotCountedYetIsAskedOnce(t *testing.T) {
 	_, err := w.admin.PolicyV1().PodDisruptionBudgets(w.namespace).Patch(t.Context(), "cart", types.MergePatchType, change, metav1.PatchOptions{})
 	must(t, err)
 	d := w.drain(drain.Order{})
-	d.blocked("cart-1: PodDisruptionBudget " + w.namespace + "/cart is new or changed, and its pods are not counted yet")
+	d.blocked("cart-1: PodDisruptionBudget " + w.namespace + "/cart is new or changed, and its status is not up to date")
 	time.Sleep(5 * time.Second) // the API asks to come back after 10 s; the library would, and say nothing until then
 	if asked := w.wire.count("evict "); asked != 1 {
 		t.Errorf("it asked %d times", asked)
@@ -133,7 +133,7 @@ func TestTwoBudgetsCoverAPod(t *testing.T) {
 	w.budget("second", "cart", counts(2, 1, 3))
 	w.budget("unlike", "web", counts(1, 0, 1))
 	d := w.drain(drain.Order{})
-	both := ": PodDisruptionBudgets first and second both cover it, and such a pod cannot be evicted: leave one of them"
+	both := ": PodDisruptionBudgets first and second both select it, so it cannot be evicted: delete one of them"
 	d.until("that two wait", func(p drain.Progress) bool {
 		return p.Remaining == 2 && slices.Equal(reasons(p), []string{"cart-1" + both, "cart-2" + both})
 	})
@@ -155,7 +155,7 @@ func TestAPodOfNobody(t *testing.T) {
 	w.runs("debug", 1, bare)
 	w.runs("keep", 1, bare)
 	w.runs("cart", 1)
-	nobody := ": belongs to nobody: it would be gone for good (waive UnmanagedPod for it, or delete it)"
+	nobody := ": has no controller, so nothing recreates it: waive UnmanagedPod for it, or delete it"
 	d := w.drain(drain.Order{})
 	d.until("that two are left", func(p drain.Progress) bool {
 		return p.Remaining == 2 && slices.Equal(reasons(p), []string{"debug-1" + nobody, "keep-1" + nobody})
@@ -166,7 +166,7 @@ func TestAPodOfNobody(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 
-	d = w.drain(drain.Order{Lose: func(namespace, name string) bool { return namespace == w.namespace && name == "debug-1" }})
+	d = w.drain(drain.Order{Waived: func(namespace, name string) bool { return namespace == w.namespace && name == "debug-1" }})
 	d.until("that one is left", func(p drain.Progress) bool {
 		return p.Remaining == 1 && slices.Equal(reasons(p), []string{"keep-1" + nobody})
 	})
@@ -200,10 +200,10 @@ func TestAFinalizerKeepsAPod(t *testing.T) {
 	w.kubelet(0)
 	w.runs("disk", 1, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/disk"} })
 	d := w.drain(drain.Order{})
-	d.until("that it is on its way", func(p drain.Progress) bool { return p.Moving && p.Evicted == 1 })
+	d.until("that it is on its way", func(p drain.Progress) bool { return p.Progressing && p.Evicted == 1 })
 	begun := time.Now()
-	p := d.blocked("disk-1: its time to end is over, and it is kept by the finalizer example.com/disk")
-	if took := time.Since(begun); took < 50*time.Second || p.Moving {
+	p := d.blocked("disk-1: its grace period has expired, and the finalizer example.com/disk keeps it")
+	if took := time.Since(begun); took < 50*time.Second || p.Progressing {
 		t.Errorf("after %s the progress is %+v", took, p)
 	}
 	d.goesOn()
@@ -220,7 +220,7 @@ func TestAKubeletThatIsDeadEndsNothing(t *testing.T) {
 	w := newWorld(t)
 	w.runs("cart", 1)
 	d := w.drain(drain.Order{})
-	d.blocked("cart-1: its time to end is over, and its kubelet has not ended it")
+	d.blocked("cart-1: its grace period has expired, and its kubelet has not stopped it")
 	d.goesOn()
 	if w.wire.count("delete ") != 0 || w.wire.count("evict ") != 1 {
 		t.Errorf("it asked %q", w.wire.requests())
@@ -245,7 +245,7 @@ func TestWhatBudgetsHoldIsDeletedIfThePolicySaysSo(t *testing.T) {
 
 	d := w.drain(drain.Order{Delete: true})
 	p := d.until("that one is left", func(p drain.Progress) bool { return p.Remaining == 1 && len(p.Blockers) == 1 })
-	if p.Deleted != 5 || p.Evicted != 1 || !strings.Contains(p.Blockers[0].Reason, "belongs to nobody") {
+	if p.Deleted != 5 || p.Evicted != 1 || !strings.Contains(p.Blockers[0].Reason, "has no controller") {
 		t.Errorf("the progress is %+v", p)
 	}
 	cancel()
@@ -264,7 +264,7 @@ func TestANamespaceIsBeingDeleted(t *testing.T) {
 	w.runs("cart", 2)
 	must(t, w.admin.CoreV1().Namespaces().Delete(t.Context(), w.namespace, metav1.DeleteOptions{}))
 	d := w.drain(drain.Order{})
-	with := ": its namespace is being deleted, and it ends with that"
+	with := ": its namespace is terminating, which deletes it"
 	d.blocked("cart-1"+with, "cart-2"+with)
 	before := len(w.wire.settled())
 	d.goesOn()
@@ -303,7 +303,7 @@ func TestAFrozenWatchMissesAPodAndTheLastReadFindsIt(t *testing.T) {
 	if p := d.empties(); p.Evicted != 2 {
 		t.Errorf("the progress is %+v", p)
 	}
-	left, err := w.drainer(w.s.RESTConfig()).Left(t.Context(), w.node)
+	left, err := w.drainer(w.s.RESTConfig()).Remaining(t.Context(), w.node)
 	if err != nil || len(left) != 0 {
 		t.Errorf("%q is left: %v", left, err)
 	}
@@ -358,7 +358,7 @@ func TestTheAPIIsAwayForAWhile(t *testing.T) {
 	d.until("that three wait", func(p drain.Progress) bool { return len(p.Blockers) == 3 })
 	w.s.Stop(t)
 	begun := time.Now()
-	p := d.until("that the API is away", func(p drain.Progress) bool { return slices.Contains(reasons(p), "*: the API does not answer") })
+	p := d.until("that the API is away", func(p drain.Progress) bool { return slices.Contains(reasons(p), "*: the API server is unreachable") })
 	if took := time.Since(begun); took < 25*time.Second {
 		t.Errorf("it is said after %s", took)
 	}
@@ -378,7 +378,7 @@ func TestTheAPIIsAwayFromTheStart(t *testing.T) {
 	w.runs("cart", 1)
 	w.s.Stop(t)
 	d := w.drain(drain.Order{})
-	if p := d.until("that the API is away", func(drain.Progress) bool { return true }); !slices.Equal(reasons(p), []string{"*: the API does not answer"}) {
+	if p := d.until("that the API is away", func(drain.Progress) bool { return true }); !slices.Equal(reasons(p), []string{"*: the API server is unreachable"}) {
 		t.Errorf("it was first told %+v", p)
 	}
 	w.s.Restart(t)
@@ -393,7 +393,7 @@ func TestTheAPIHangs(t *testing.T) {
 	w.runs("cart", 1)
 	w.wire.hangs.Store(true)
 	d := w.drain(drain.Order{})
-	if p := d.until("that the API is away", func(drain.Progress) bool { return true }); !slices.Equal(reasons(p), []string{"*: the API does not answer"}) {
+	if p := d.until("that the API is away", func(drain.Progress) bool { return true }); !slices.Equal(reasons(p), []string{"*: the API server is unreachable"}) {
 		t.Errorf("it was first told %+v", p)
 	}
 	w.wire.hangs.Store(false)
@@ -427,10 +427,10 @@ func TestARightIsMissing(t *testing.T) {
 		role("drains", reads, rule("", "pods/eviction", "create"), rule("policy", "poddisruptionbudgets", "list", "watch")),
 	)))
 	for name, want := range map[string]string{
-		"stranger": "the right to list and watch pods in all namespaces is missing: ",
-		"reader":   "the right to create pods/eviction in namespace " + w.namespace + " is missing: ",
-		"evicter":  "the right to list and watch poddisruptionbudgets.policy in namespace " + w.namespace + " is missing: ",
-		"drains":   "the right to delete pods in namespace " + w.namespace + " is missing: ",
+		"stranger": "the permission to list and watch pods in all namespaces is missing: ",
+		"reader":   "the permission to create pods/eviction in namespace " + w.namespace + " is missing: ",
+		"evicter":  "the permission to list and watch poddisruptionbudgets.policy in namespace " + w.namespace + " is missing: ",
+		"drains":   "the permission to delete pods in namespace " + w.namespace + " is missing: ",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.t = t

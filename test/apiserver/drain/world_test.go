@@ -318,7 +318,7 @@ func (d *drained) empties() drain.Progress {
 	if err := d.ends(); err != nil {
 		d.t.Fatalf("it ended with %v; last told %+v", err, d.last)
 	}
-	if d.last.Remaining != 0 || len(d.last.Blockers) != 0 || d.last.Moving {
+	if d.last.Remaining != 0 || len(d.last.Blockers) != 0 || d.last.Progressing {
 		d.t.Errorf("it ended as empty with %+v", d.last)
 	}
 	return d.last

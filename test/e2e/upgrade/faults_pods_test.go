@@ -61,8 +61,8 @@ func twoBudgets(s scene) {
 		spec: {maxUnavailable: 1, selector: {matchLabels: {app: cart}}}}`
 	c.apply(t, second)
 	o := c.ask(t, "two-budgets", workersOnly, waived("BudgetsOverlap", ""))
-	o.does(t, "shop/cart-", "both cover it")
-	c.explains(t, c.atWork(t, o), "both cover it")
+	o.does(t, "shop/cart-", "both select it")
+	c.explains(t, c.atWork(t, o), "both select it")
 	c.ends(t, o)
 	c.delete(t, second)
 }

@@ -10,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// defaultGrace is how long a pod may take to end if it does not say so itself.
+// defaultGrace is the grace period of a pod that sets none.
 const defaultGrace = 30 * time.Second
 
-// goes says whether a pod has to go before its node is changed. One of a DaemonSet would come back at once, a mirror pod is only the API's picture of a
-// static one, and one that has ended is nobody's work any more. But one that is being deleted counts until it is gone: its kubelet says that it has
-// ended before its volumes are released.
-func goes(p *corev1.Pod) bool {
+// mustLeave reports whether a pod must leave before its node changes. A DaemonSet would recreate
+// its pod at once, a mirror pod only represents a static one, and a pod that has ended does no
+// work. But a pod that is being deleted counts until it is gone: its kubelet reports its end before
+// its volumes are released.
+func mustLeave(p *corev1.Pod) bool {
 	if ended(p) && p.DeletionTimestamp == nil {
 		return false
 	}
@@ -31,17 +32,18 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// nobodys says whether nobody makes a pod anew when it is gone.
-func nobodys(p *corev1.Pod) bool { return metav1.GetControllerOf(p) == nil }
+// unmanaged reports whether no controller recreates a pod.
+func unmanaged(p *corev1.Pod) bool { return metav1.GetControllerOf(p) == nil }
 
-// sooner compares two pods: lower priority first, and among equals every owner's first pod before any owner's second, so that no owner loses all of its
-// pods while others keep theirs.
-func sooner(a, b *pod) int {
+// compareOrder compares two pods: lower priority first, and among equals the first pod of every
+// owner before the second pod of any, so that no owner loses all of its pods while others keep
+// theirs.
+func compareOrder(a, b *pod) int {
 	return cmp.Or(cmp.Compare(priority(a), priority(b)), cmp.Compare(a.turn, b.turn), compareKeys(a.key(), b.key()))
 }
 
-// inOrder is in which order pods are asked to go.
-func inOrder(pods map[key]*pod) []*pod {
+// evictionOrder returns the pods in the order of their eviction.
+func evictionOrder(pods map[key]*pod) []*pod {
 	ordered := make([]*pod, 0, len(pods))
 	for _, p := range pods {
 		ordered = append(ordered, p)
@@ -56,7 +58,7 @@ func inOrder(pods map[key]*pod) []*pod {
 		p.turn = turns[owner]
 		turns[owner]++
 	}
-	slices.SortFunc(ordered, sooner)
+	slices.SortFunc(ordered, compareOrder)
 	return ordered
 }
 
@@ -77,15 +79,16 @@ func isReady(p *corev1.Pod) bool {
 	})
 }
 
-func grace(p *corev1.Pod) time.Duration {
+func gracePeriod(p *corev1.Pod) time.Duration {
 	if p.Spec.TerminationGracePeriodSeconds == nil {
 		return defaultGrace
 	}
 	return time.Duration(*p.Spec.TerminationGracePeriodSeconds) * time.Second
 }
 
-// slim keeps of a pod what this package reads: of a large node, the rest would be megabytes.
-func slim(p *corev1.Pod) *corev1.Pod {
+// trim keeps the fields of a pod that this package reads: on a large node, the rest would be
+// megabytes.
+func trim(p *corev1.Pod) *corev1.Pod {
 	kept := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, Labels: p.Labels, Finalizers: p.Finalizers,

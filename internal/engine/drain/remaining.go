@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// Left lists, by one live read, namespace/name of the pods that would still have to go: the look just before a node is changed.
-func (d *Drainer) Left(ctx context.Context, node string) ([]string, error) {
+// Remaining lists the pods that must still leave a node as NAMESPACE/NAME, with one live read: the
+// last check before the node changes.
+func (d *Drainer) Remaining(ctx context.Context, node string) ([]string, error) {
 	pods, err := d.listPods(ctx, node)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, p := range pods {
-		if goes(p) {
+		if mustLeave(p) {
 			names = append(names, keyOf(p).String())
 		}
 	}
