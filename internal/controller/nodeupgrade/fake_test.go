@@ -84,7 +84,7 @@ func (f *fakeTrials) Try(ctx context.Context, _ string, _ int64) error {
 	}
 }
 
-func (f *fakeTrials) RemoveLeft(ctx context.Context, tried func(context.Context, string) (bool, error)) error {
+func (f *fakeTrials) DeleteOrphans(ctx context.Context, tried func(context.Context, string) (bool, error)) error {
 	for _, node := range f.pods {
 		keep, err := tried(ctx, node)
 		if err != nil {

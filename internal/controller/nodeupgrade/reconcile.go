@@ -25,8 +25,8 @@ type Drainer interface {
 type TrialRunner interface {
 	// Try returns a trial.Failure if the node is unhealthy, trial.ErrNoImage if there is no image.
 	Try(ctx context.Context, node string, sequence int64) error
-	// RemoveLeft deletes the Pods of former trials, except on nodes that are being tried.
-	RemoveLeft(ctx context.Context, tried func(ctx context.Context, node string) (bool, error)) error
+	// DeleteOrphans deletes the Pods of former trials, except on nodes that are being tried.
+	DeleteOrphans(ctx context.Context, tried func(ctx context.Context, node string) (bool, error)) error
 }
 
 // Reconciler runs the drains and trials that NodeUpgrades request.

@@ -103,7 +103,7 @@ func (r *Reconciler) patchTrial(ctx context.Context, job trialJob, phase refitv1
 
 // removeLeftoverTrials deletes the Pods of trials that no operation awaits.
 func (r *Reconciler) removeLeftoverTrials(ctx context.Context) {
-	err := r.Trials.RemoveLeft(ctx, func(ctx context.Context, node string) (bool, error) {
+	err := r.Trials.DeleteOrphans(ctx, func(ctx context.Context, node string) (bool, error) {
 		u := &refitv1alpha1.NodeUpgrade{}
 		if err := r.Client.Get(ctx, types.NamespacedName{Name: node}, u); err != nil {
 			return false, client.IgnoreNotFound(err)

@@ -8,19 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Namespace is where the Pods are.
+// Namespace is the namespace of the Pods.
 const Namespace = "refit-trial"
 
-// labelSequence is the order after which a node is tried.
+// labelSequence is the sequence of the order that the trial follows.
 const labelSequence = "refit.dev/sequence"
 
-// What the Pod may be and do.
+// The limits of the Pod.
 const (
-	nobody   = 65532
-	deadline = 120 // seconds; `refit-agent try` gives up before
+	nonroot  = 65532
+	deadline = 120 // seconds; `refit-agent try` ends earlier
 )
 
-// podOf is the Pod that tries a node, named like it: so there is never more than one.
+// podOf returns the Pod for a node. It has the name of the node, so there is never more than one.
 func podOf(node string, sequence int64, image string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -30,16 +30,16 @@ func podOf(node string, sequence int64, image string) *corev1.Pod {
 			},
 		},
 		Spec: corev1.PodSpec{
-			NodeName:                     node, // the scheduler would leave out a node that is cordoned
+			NodeName:                     node, // the scheduler skips cordoned nodes
 			Tolerations:                  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 			RestartPolicy:                corev1.RestartPolicyNever,
 			ActiveDeadlineSeconds:        new(int64(deadline)),
 			AutomountServiceAccountToken: new(false),
 			EnableServiceLinks:           new(false),
-			// Not zero, with which a Pod would leave the API before it has left the node.
+			// Not 0: the API would remove the Pod before its containers have ended.
 			TerminationGracePeriodSeconds: new(int64(1)),
 			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot: new(true), RunAsUser: new(int64(nobody)), RunAsGroup: new(int64(nobody)),
+				RunAsNonRoot: new(true), RunAsUser: new(int64(nonroot)), RunAsGroup: new(int64(nonroot)),
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Containers: []corev1.Container{{

@@ -18,136 +18,139 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// within is how long a trial may take. A kubelet that does its work has ended the Pod before, by its deadline.
-const within = (deadline + 30) * time.Second
+// timeout bounds a trial. The kubelet should have ended the Pod before, at its deadline.
+const timeout = (deadline + 30) * time.Second
 
-// removeWithin is how long the API may take to remove a Pod.
-const removeWithin = 5 * time.Second
+// deleteTimeout bounds the deletion of a Pod.
+const deleteTimeout = 5 * time.Second
 
-// Runner tries nodes.
+// Runner runs trials.
 type Runner struct {
-	client kubernetes.Interface
-	within time.Duration // a trial may take; tests have less of it
+	client  kubernetes.Interface
+	timeout time.Duration // tests set a shorter one
 }
 
-// New acts with a client.
-func New(client kubernetes.Interface) *Runner { return &Runner{client: client, within: within} }
+// New returns a Runner that uses a client.
+func New(client kubernetes.Interface) *Runner { return &Runner{client: client, timeout: timeout} }
 
-// Try tries a node once. It returns nil if all is well there, a Failure if something is not, ErrNoImage if nothing can be tried.
+// Try runs one trial. It returns nil if the node is healthy, a Failure if it is not, and ErrNoImage
+// if there is no image.
 func (r *Runner) Try(ctx context.Context, node string, sequence int64) error {
 	image, err := r.image(ctx)
 	if err != nil {
 		return err
 	}
-	t := &trying{Runner: r, wanted: podOf(node, sequence, image)}
+	t := &attempt{Runner: r, wanted: podOf(node, sequence, image)}
 	defer t.remove(ctx)
-	limited, cancel := context.WithTimeout(ctx, r.within)
+	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	// The library logs what it stumbles over; the next list tells what became of it.
+	// The library logs errors that its next list resolves.
 	quiet := klog.NewContext(limited, logr.Discard())
-	_, err = watchtools.UntilWithSync(quiet, r.named(node), &corev1.Pod{}, t.begin(limited), t.saw(limited))
+	_, err = watchtools.UntilWithSync(quiet, r.named(node), &corev1.Pod{}, t.start(limited), t.handle(limited))
 	if limited.Err() != nil && ctx.Err() == nil {
-		return failed(fmt.Sprintf("the Pod has not ended within %s: %s", r.within, t.why(ctx)))
+		return failed(fmt.Sprintf("the Pod did not end within %s: %s", r.timeout, t.reason(ctx)))
 	}
 	return err
 }
 
-// trying is one trial.
-type trying struct {
+// attempt is one trial.
+type attempt struct {
 	*Runner
 
 	wanted  *corev1.Pod
-	made    *corev1.Pod // as it was last seen; nil: not made yet
-	waiting string      // why its container did not start when that was last told
+	created *corev1.Pod // as last observed; nil: not created yet
+	waiting string      // the last reason why its container did not start
 }
 
-// listWatch says that it cannot list by watching: while the API is away, the library would not notice for seconds that nobody wants it any more.
+// listWatch disables lists by watch: while the API is unreachable, they would notice the end of the
+// context seconds late.
 type listWatch struct{ *cache.ListWatch }
 
 func (listWatch) IsWatchListSemanticsUnSupported() bool { return true }
 
-// named lists and watches the one Pod of a node.
+// named lists and watches the Pod of a node.
 func (r *Runner) named(node string) cache.ListerWatcher {
-	only := fields.OneTermEqualSelector(metav1.ObjectNameField, node).String()
+	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, node).String()
 	pods := r.client.CoreV1().Pods(Namespace)
 	return listWatch{&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.FieldSelector = only
+			o.FieldSelector = selector
 			return pods.List(ctx, o)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			o.FieldSelector = only
+			o.FieldSelector = selector
 			return pods.Watch(ctx, o)
 		},
 	}}
 }
 
-// begin makes the Pod, if no other one is in its place.
-func (t *trying) begin(ctx context.Context) watchtools.PreconditionFunc {
+// start creates the Pod, unless another one has its name.
+func (t *attempt) start(ctx context.Context) watchtools.PreconditionFunc {
 	return func(store cache.Store) (bool, error) {
 		if len(store.ListKeys()) > 0 {
-			return false, nil // saw is told of it
+			return false, nil // handle gets it as an event
 		}
-		return false, t.make(ctx)
+		return false, t.create(ctx)
 	}
 }
 
-func (t *trying) make(ctx context.Context) error {
-	made, err := t.client.CoreV1().Pods(Namespace).Create(ctx, t.wanted, metav1.CreateOptions{})
+func (t *attempt) create(ctx context.Context) error {
+	created, err := t.client.CoreV1().Pods(Namespace).Create(ctx, t.wanted, metav1.CreateOptions{})
 	if err != nil {
-		return verdict(fmt.Errorf("making a Pod on the node: %w", err))
+		return verdict(fmt.Errorf("cannot create a Pod on the node: %w", err))
 	}
-	t.made = made
+	t.created = created
 	return nil
 }
 
-// saw is told of every change of the Pod, and says whether it ended well.
-func (t *trying) saw(ctx context.Context) watchtools.ConditionFunc {
+// handle handles each event of the Pod, and returns true when it has succeeded.
+func (t *attempt) handle(ctx context.Context) watchtools.ConditionFunc {
 	return func(event watch.Event) (bool, error) {
-		pod, is := event.Object.(*corev1.Pod)
+		pod, ok := event.Object.(*corev1.Pod)
 		switch {
-		case !is:
+		case !ok:
 			return false, apierrors.FromObject(event.Object)
-		case t.made == nil && event.Type == watch.Deleted:
-			return false, t.make(ctx)
-		case t.made == nil:
-			return false, t.delete(ctx, pod) // a former trial left it
-		case pod.UID != t.made.UID:
+		case t.created == nil && event.Type == watch.Deleted:
+			return false, t.create(ctx)
+		case t.created == nil:
+			return false, t.delete(ctx, pod) // of a former trial
+		case pod.UID != t.created.UID:
 			return false, nil
 		case event.Type == watch.Deleted:
-			return false, failed("somebody removed the Pod before it ended")
+			return false, failed("the Pod was deleted before it ended")
 		}
-		t.made = pod
-		if reason := waitingFor(pod); reason != "" {
+		t.created = pod
+		if reason := waitingReason(pod); reason != "" {
 			t.waiting = reason
 		}
 		if pod.Status.Phase == corev1.PodFailed {
-			return false, failed(t.why(ctx))
+			return false, failed(t.reason(ctx))
 		}
 		return pod.Status.Phase == corev1.PodSucceeded, nil
 	}
 }
 
-// remove removes what was made, also when nobody wants the trial any more.
-func (t *trying) remove(ctx context.Context) {
-	if t.made == nil {
+// remove deletes the created Pod, also after the context has ended.
+func (t *attempt) remove(ctx context.Context) {
+	if t.created == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 	defer cancel()
-	if err := t.delete(ctx, t.made); err != nil {
-		klog.FromContext(ctx).Error(err, "the Pod of a trial is left", "node", t.made.Name)
+	if err := t.delete(ctx, t.created); err != nil {
+		klog.FromContext(ctx).Error(err, "Cannot delete the Pod of a trial", "node", t.created.Name)
 	}
 }
 
-// delete removes this very Pod.
+// delete deletes this very Pod.
 func (r *Runner) delete(ctx context.Context, pod *corev1.Pod) error {
 	if pod.DeletionTimestamp != nil {
 		return nil
 	}
 	err := r.client.CoreV1().Pods(Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another one of the name is another one's
+	// On a conflict, the name belongs to the Pod of another trial.
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
-	return verdict(fmt.Errorf("removing the Pod of a trial: %w", err))
+	return verdict(fmt.Errorf("cannot delete the Pod of a trial: %w", err))
 }

@@ -18,7 +18,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// The rest is tested on real servers, in test/apiserver/trial.
+// Other tests run against real API servers, in test/apiserver/trial.
 
 func agents() *appsv1.DaemonSet {
 	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: agentNamespace, Name: agentName}}
@@ -26,58 +26,58 @@ func agents() *appsv1.DaemonSet {
 	return set
 }
 
-func TestAKubeletThatDoesNothing(t *testing.T) {
+func TestKubeletThatDoesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
-		there []runtime.Object
-		says  string
+		existing []runtime.Object
+		message  string
 	}{
-		"with the Pod": {nil, "the Pod has not ended within 500ms: nobody says why it does not start; see whether the kubelet runs"},
-		"with the Pod of a former trial": {
+		"no former Pod": {nil, "the Pod did not end within 500ms: the kubelet reports no reason: check that it runs (`systemctl status kubelet`)"},
+		"the Pod of a former trial": {
 			[]runtime.Object{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "n1", UID: "former", DeletionTimestamp: &metav1.Time{Time: time.Now()}, Finalizers: []string{"x"}}}},
-			"the Pod has not ended within 500ms: the Pod of a former trial does not go",
+			"the Pod did not end within 500ms: the Pod of a former trial is still terminating",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := fake.NewClientset(append(c.there, agents())...)
-			err := (&Runner{client: client, within: 500 * time.Millisecond}).Try(t.Context(), "n1", 7)
+			client := fake.NewClientset(append(c.existing, agents())...)
+			err := (&Runner{client: client, timeout: 500 * time.Millisecond}).Try(t.Context(), "n1", 7)
 			failure, is := errors.AsType[*Failure](err)
-			if !is || failure.Message != c.says {
+			if !is || failure.Message != c.message {
 				t.Errorf("%v", err)
 			}
 			left, err := client.CoreV1().Pods(Namespace).List(t.Context(), metav1.ListOptions{})
-			if err != nil || len(left.Items) != len(c.there) {
+			if err != nil || len(left.Items) != len(c.existing) {
 				t.Errorf("%v, left %+v", err, left.Items)
 			}
 		})
 	}
 }
 
-// An API that is away says nothing of the node. One that refuses says that somebody has to do something.
-func TestWhatTheAPISaysOfATrial(t *testing.T) {
+// An error of an unreachable API means nothing about the node. A refusal is a Failure.
+func TestErrorsOfTheAPI(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for name, c := range map[string]struct {
-		answer error
-		unwell bool
+		err     error
+		failure bool
 	}{
-		"away":          {apierrors.NewServiceUnavailable("etcd has no leader"), false},
+		"unreachable":   {apierrors.NewServiceUnavailable("etcd has no leader"), false},
 		"slow":          {apierrors.NewTimeoutError("later", 1), false},
-		"no right":      {apierrors.NewForbidden(pods, "n1", errors.New("no right")), true},
+		"no permission": {apierrors.NewForbidden(pods, "n1", errors.New("no permission")), true},
 		"no namespace":  {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, Namespace), true},
 		"a policy":      {apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "n1", nil), true},
 		"another's Pod": {apierrors.NewAlreadyExists(pods, "n1"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset(agents())
-			client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.answer })
+			client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.err })
 			err := New(client).Try(t.Context(), "n1", 7)
-			if _, is := errors.AsType[*Failure](err); err == nil || is != c.unwell || !strings.Contains(err.Error(), "making a Pod on the node: ") {
+			if _, is := errors.AsType[*Failure](err); err == nil || is != c.failure || !strings.Contains(err.Error(), "cannot create a Pod on the node: ") {
 				t.Errorf("%v", err)
 			}
 		})
 	}
 }
 
-func TestATrialThatIsNotWantedAnyMoreLeavesNothing(t *testing.T) {
+func TestCancelledTrialDeletesItsPod(t *testing.T) {
 	client := fake.NewClientset(agents())
 	ctx, cancel := context.WithCancel(t.Context())
 	client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -94,7 +94,7 @@ func TestATrialThatIsNotWantedAnyMoreLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestTheLastWarningCounts(t *testing.T) {
+func TestLastWarningIsReported(t *testing.T) {
 	now := time.Now()
 	old, series, late := event("old", now.Add(-time.Hour)), event("series", now.Add(-time.Minute)), event("late", now)
 	series.Series = &corev1.EventSeries{LastObservedTime: metav1.NewMicroTime(now.Add(time.Minute))}
@@ -108,34 +108,34 @@ func TestTheLastWarningCounts(t *testing.T) {
 		{[]runtime.Object{old, late}, "Failed: late"},
 		{[]runtime.Object{late, series, old}, "Failed: series"},
 	} {
-		tried := &trying{Runner: New(fake.NewClientset(c.events...)), made: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "made"}}}
-		if got := tried.warning(t.Context()); got != c.want {
+		a := &attempt{Runner: New(fake.NewClientset(c.events...)), created: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "created"}}}
+		if got := a.warning(t.Context()); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }
 
-// When a Pod's time is over, some kubelets no longer say why its container never ran.
-func TestWhyAContainerDidNotStartIsRemembered(t *testing.T) {
+// At the deadline of a Pod, some kubelets no longer report why its container never ran.
+func TestReasonOfAContainerThatNeverStartedIsKept(t *testing.T) {
 	pod := func(phase corev1.PodPhase, state corev1.ContainerState) watch.Event {
-		return watch.Event{Type: watch.Modified, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "made"}, Status: corev1.PodStatus{
+		return watch.Event{Type: watch.Modified, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "created"}, Status: corev1.PodStatus{
 			Phase: phase, Reason: "DeadlineExceeded", ContainerStatuses: []corev1.ContainerStatus{{State: state}},
 		}}}
 	}
-	tried := &trying{Runner: New(fake.NewClientset()), made: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "made"}}}
-	saw := tried.saw(t.Context())
+	a := &attempt{Runner: New(fake.NewClientset()), created: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "created"}}}
+	handle := a.handle(t.Context())
 	for _, reason := range []string{"ErrImagePull", "ContainerCreating"} {
-		if done, err := saw(pod(corev1.PodPending, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}})); done || err != nil {
+		if done, err := handle(pod(corev1.PodPending, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}})); done || err != nil {
 			t.Errorf("%v %v", done, err)
 		}
 	}
 	unknown := &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown", Message: "could not be located"}
-	if done, err := saw(pod(corev1.PodFailed, corev1.ContainerState{Terminated: unknown})); done || err == nil || err.Error() != "ErrImagePull" {
+	if done, err := handle(pod(corev1.PodFailed, corev1.ContainerState{Terminated: unknown})); done || err == nil || err.Error() != "ErrImagePull" {
 		t.Errorf("%v %v", done, err)
 	}
 }
 
-func TestTheEndOfALongWarningIsKept(t *testing.T) {
+func TestEndOfALongWarningIsKept(t *testing.T) {
 	long := "Failed to create pod sandbox: " + strings.Repeat("rpc error: ", 40) + "no IP addresses available"
 	if got := joined("FailedCreatePodSandBox", long); !strings.HasPrefix(got, "FailedCreatePodSandBox: …") || !strings.HasSuffix(got, "no IP addresses available") || len(got) > 256 {
 		t.Errorf("%q", got)
@@ -144,7 +144,7 @@ func TestTheEndOfALongWarningIsKept(t *testing.T) {
 
 func event(message string, at time.Time) *corev1.Event {
 	return &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: message}, InvolvedObject: corev1.ObjectReference{UID: "made"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: message}, InvolvedObject: corev1.ObjectReference{UID: "created"},
 		Type: corev1.EventTypeWarning, Reason: "Failed", Message: message, LastTimestamp: metav1.NewTime(at),
 	}
 }

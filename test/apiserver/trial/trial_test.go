@@ -80,10 +80,10 @@ func TestWhyAPodIsNotWell(t *testing.T) {
 		"no-room": {func(w *world, pod *corev1.Pod) {
 			w.says(pod, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfpods", Message: "Node didn't have enough resource: pods"})
 		}, "OutOfpods: Node didn't have enough resource: pods"},
-		"silent": {func(w *world, pod *corev1.Pod) { w.says(pod, ended("")) }, "it ended with code 1 (Error)"},
+		"silent": {func(w *world, pod *corev1.Pod) { w.says(pod, ended("")) }, "it exited with code 1 (Error)"},
 		"taken-away": {func(w *world, pod *corev1.Pod) {
 			must(w.t, w.typed.CoreV1().Pods(pod.Namespace).Delete(w.t.Context(), pod.Name, metav1.DeleteOptions{}))
-		}, "somebody removed the Pod before it ended"},
+		}, "the Pod was deleted before it ended"},
 		"long": {func(w *world, pod *corev1.Pod) { w.says(pod, ended(strings.Repeat("x", 4000))) }, strings.Repeat("x", refitv1alpha1.MaxMessage-1) + "…"},
 	} {
 		t.Run(name, func(t *testing.T) {

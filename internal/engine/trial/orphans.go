@@ -7,15 +7,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// RemoveLeft removes the Pods that somebody left who died, but for those of nodes that are being tried: their trials see to them.
-func (r *Runner) RemoveLeft(ctx context.Context, tried func(ctx context.Context, node string) (bool, error)) error {
+// DeleteOrphans deletes the Pods of trials that were interrupted, except on nodes whose trial is
+// active: that trial deletes its own.
+func (r *Runner) DeleteOrphans(ctx context.Context, active func(ctx context.Context, node string) (bool, error)) error {
 	found, err := r.client.CoreV1().Pods(Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return fmt.Errorf("listing the Pods of trials: %w", err)
+		return fmt.Errorf("cannot list the Pods of trials: %w", err)
 	}
 	for i := range found.Items {
 		pod := &found.Items[i]
-		keep, err := tried(ctx, pod.Name)
+		keep, err := active(ctx, pod.Name)
 		if err != nil {
 			return err
 		}
