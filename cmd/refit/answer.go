@@ -9,9 +9,9 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/connect"
+	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/source"
-	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
@@ -50,7 +50,7 @@ func (q *question) requested(cmd *cobra.Command, a *app) (*refitv1alpha1.Cluster
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	if q.File == terminal.Stdio && q.manifest == terminal.Stdio {
+	if q.File == document.Stdin && q.manifest == document.Stdin {
 		return nil, exit.Usagef("--from and --file cannot both be read from stdin")
 	}
 	upgrade, err := q.upgrade(a)
@@ -70,7 +70,10 @@ func (q *question) assess(cmd *cobra.Command, a *app, upgrade *refitv1alpha1.Clu
 }
 
 func (a *app) reader() *source.Reader {
-	return &source.Reader{Streams: &a.Streams, Program: a.name, Observe: a.observe}
+	return &source.Reader{
+		Program: a.name, Observe: a.observe, ReadFile: a.ReadFile,
+		Reading: func(cluster string, verbose bool) source.Reading { return a.NewReading(cluster, verbose) },
+	}
 }
 
 var errNoTarget = errors.New("no target: say where to go with --to, such as --to v1.36.3, or with --release NAME")
@@ -81,7 +84,7 @@ func (q *question) noTarget(cmd *cobra.Command, a *app) error {
 	var at string
 	var releases []string
 	if q.File != "" {
-		if observed, err := a.reader().ReadFile(q.File); err == nil {
+		if observed, err := a.reader().Saved(q.File); err == nil {
 			at = observed.Snapshot.Version
 			for i := range observed.Snapshot.Releases {
 				releases = append(releases, observed.Snapshot.Releases[i].Name)
@@ -101,11 +104,11 @@ func (q *question) noTarget(cmd *cobra.Command, a *app) error {
 
 // answer prints a report. Its error selects the exit code.
 func (q *question) answer(cmd *cobra.Command, a *app, report *cliv1alpha1.Report, page func(*cliv1alpha1.Report, text.Page, text.Next) string) error {
-	document := report
+	shown := report
 	if !q.wide {
-		document = progress.Folded(report)
+		shown = progress.Folded(report)
 	}
-	if err := q.print(a, document, func() string { return page(report, a.Page(q.wide), nextOf(cmd, a)) }); err != nil {
+	if err := q.print(a, shown, func() string { return page(report, a.Page(q.wide), nextOf(cmd, a)) }); err != nil {
 		return err
 	}
 	if report.Blocked {

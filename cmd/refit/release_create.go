@@ -95,8 +95,16 @@ func (c *creation) run(cmd *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Err.Write([]byte(text.ReleaseMade(&result))); err != nil {
+	if _, err := a.Err.Write([]byte(text.ReleaseMade(madeFrom(&result)))); err != nil {
 		return fmt.Errorf("write what was found: %w", err)
 	}
 	return a.Print(out)
+}
+
+func madeFrom(r *create.Result) *text.MadeRelease {
+	out := &text.MadeRelease{Payload: r.Payload, Warnings: r.Warnings}
+	for _, s := range r.Skipped {
+		out.Skipped = append(out.Skipped, text.SkippedFiles(s))
+	}
+	return out
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/release"
-	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
@@ -50,5 +50,5 @@ func (a *app) readRelease(name string) (*release.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the ClusterRelease cannot be read: %w", err)
 	}
-	return release.Read(terminal.NameOf(name), raw)
+	return release.Read(document.NameOf(name), raw)
 }

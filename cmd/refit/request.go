@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/manifest"
-	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
@@ -49,7 +49,7 @@ func (r *requestFlags) upgrade(a *app) (*refitv1alpha1.ClusterUpgrade, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the manifest cannot be read: %w", err)
 		}
-		if upgrade, err = manifest.Read(terminal.NameOf(r.manifest), raw); err != nil {
+		if upgrade, err = manifest.Read(document.NameOf(r.manifest), raw); err != nil {
 			return nil, err
 		}
 	}

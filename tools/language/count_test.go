@@ -14,7 +14,7 @@ func TestEachAreaIsCounted(t *testing.T) {
 		"examples/canary.yaml":                    "docs",
 		"examples/snapshot.json":                  "",
 		"config/crd/refit.dev_x.yaml":             "crds",
-		"cmd/refit/text/testdata/plan.golden":     "goldens",
+		"internal/cli/text/testdata/plan.golden":  "goldens",
 		"cmd/refit/testdata/check.golden.json":    "goldens",
 		"internal/upgrade/plan/testdata/list.txt": "goldens",
 		"internal/agent/loop.go":                  "go",

@@ -1,19 +1,18 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/rest"
 
 	"github.com/refit-dev/refit/internal/cli/connect"
+	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
-	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/engine/observe"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
@@ -32,11 +31,20 @@ type Source struct {
 
 // Reader reads Sources.
 type Reader struct {
-	*terminal.Streams
-
 	Program string // what the user types to run the CLI
+	// ReadFile reads a file, or standard input.
+	ReadFile func(path string) ([]byte, error)
+	// Reading reports the progress of reading a cluster.
+	Reading func(cluster string, verbose bool) Reading
 	// Observe takes the Snapshot of a cluster, and reports the part that it is reading.
 	Observe func(ctx context.Context, config *rest.Config, part func(string)) (*cluster.Snapshot, error)
+}
+
+// Reading reports what is being read: *terminal.Reading.
+type Reading interface {
+	Part(part string)
+	Last() string
+	End()
 }
 
 // Observation is a Snapshot and its origin.
@@ -54,7 +62,7 @@ func (r *Reader) Read(ctx context.Context, s *Source) (*Observation, error) {
 	var got *Observation
 	var err error
 	if s.File != "" {
-		got, err = r.ReadFile(s.File)
+		got, err = r.Saved(s.File)
 	} else {
 		got, err = r.readCluster(ctx, s)
 	}
@@ -67,18 +75,14 @@ func (r *Reader) Read(ctx context.Context, s *Source) (*Observation, error) {
 	return got, nil
 }
 
-// ReadFile returns a saved Snapshot.
-func (r *Reader) ReadFile(path string) (*Observation, error) {
-	in, name := r.In, "stdin"
-	if path != terminal.Stdio {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("the saved Snapshot cannot be read: %w", err)
-		}
-		defer file.Close()
-		in, name = file, filepath.Base(path)
+// Saved returns a saved Snapshot.
+func (r *Reader) Saved(path string) (*Observation, error) {
+	raw, err := r.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the saved Snapshot cannot be read: %w", err)
 	}
-	snapshot, err := cluster.Decode(in)
+	name := document.BaseOf(path)
+	snapshot, err := cluster.Decode(bytes.NewReader(raw))
 	switch {
 	case errors.Is(err, cluster.ErrNewerFormat):
 		return nil, fmt.Errorf("%s: %w: use that version of Refit, or take the Snapshot anew", name, err)
@@ -104,7 +108,7 @@ func (r *Reader) readCluster(ctx context.Context, s *Source) (*Observation, erro
 	}
 	limited, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	reading := r.NewReading(name, s.Verbose)
+	reading := r.Reading(name, s.Verbose)
 	defer reading.End()
 	reading.Part("asking " + config.Host)
 	var snapshot *cluster.Snapshot

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
@@ -19,12 +20,9 @@ type Streams struct {
 	Now      func() time.Time
 }
 
-// Stdio is the name of a file that means standard input or output.
-const Stdio = "-"
-
 // ReadFile reads a file, or standard input.
 func (s *Streams) ReadFile(name string) ([]byte, error) {
-	if name == Stdio {
+	if name == document.Stdin {
 		return io.ReadAll(s.In)
 	}
 	return os.ReadFile(name)
@@ -70,12 +68,4 @@ func sizeOf(terminal *os.File) (columns, rows int) {
 func (s *Streams) colors(w io.Writer) bool {
 	_, terminal := s.columns(w)
 	return terminal && s.Getenv("NO_COLOR") == ""
-}
-
-// NameOf is the name of a file for messages.
-func NameOf(path string) string {
-	if path == Stdio {
-		return "stdin"
-	}
-	return path
 }

@@ -5,12 +5,26 @@ import (
 	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
-	"github.com/refit-dev/refit/internal/engine/artifact/create"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// ReleaseMade tells what a ClusterRelease was made of, and what was left.
-func ReleaseMade(r *create.Result) string {
+// MadeRelease is what a ClusterRelease was made from.
+type MadeRelease struct {
+	Payload  refitv1alpha1.ReleasePayload
+	Skipped  []SkippedFiles
+	Warnings []string
+}
+
+// SkippedFiles are files that were not used, for one reason.
+type SkippedFiles struct {
+	Why   string
+	Count int
+	First string // one of them
+}
+
+// ReleaseMade writes what a ClusterRelease was made from, and which files were not used.
+func ReleaseMade(r *MadeRelease) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Kubernetes %s: %s, %s",
 		Clean(r.Payload.Kubernetes), phrase.Count(len(r.Payload.Files), "file"), phrase.Count(len(r.Payload.Images), "image"))

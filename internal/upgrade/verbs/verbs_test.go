@@ -1,0 +1,116 @@
+package verbs_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/verbs"
+)
+
+// situation is an operation that a verb is about.
+type situation func(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation)
+
+func paused(u *refitv1alpha1.ClusterUpgrade, _ *cliv1alpha1.Operation)  { u.Spec.Paused = true }
+func aborted(u *refitv1alpha1.ClusterUpgrade, _ *cliv1alpha1.Operation) { u.Spec.Aborted = true }
+
+func failed(_ *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) {
+	o.Nodes.Failed = 1
+	o.Failures = []cliv1alpha1.NodeFailure{{Node: "worker-1", Step: "swap-kubelet"}}
+}
+
+func unobserved(u *refitv1alpha1.ClusterUpgrade, _ *cliv1alpha1.Operation) { u.Generation = 2 }
+
+func active(_ *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) {
+	o.Active = []cliv1alpha1.NodeProgress{{Node: "worker-1", Does: cliv1alpha1.DoesChange}, {Node: "worker-2", Does: cliv1alpha1.DoesDrain}}
+}
+
+func TestVerbs(t *testing.T) {
+	type spec = refitv1alpha1.ClusterUpgradeSpec
+	for name, c := range map[string]struct {
+		verb       func(verbs.Operation) (verbs.Decision, error)
+		situations []situation
+		want       *spec // nil: no change
+		exact      bool
+		says       string
+		err        string
+	}{
+		"pause":                     {verb: verbs.Pause, situations: []situation{active}, want: &spec{Paused: true}, says: "worker-2: not changed yet"},
+		"pause a paused one":        {verb: verbs.Pause, situations: []situation{paused}, says: "paused already"},
+		"pause an aborted one":      {verb: verbs.Pause, situations: []situation{aborted}, err: "being aborted"},
+		"resume":                    {verb: verbs.Resume, situations: []situation{paused}, want: &spec{}, says: "`refit watch`"},
+		"resume with a failed node": {verb: verbs.Resume, situations: []situation{paused, failed}, want: &spec{}, says: "`refit retry`"},
+		"resume a running one":      {verb: verbs.Resume, says: "not paused"},
+		"resume an aborted one":     {verb: verbs.Resume, situations: []situation{paused, aborted}, err: "being aborted"},
+		"retry":                     {verb: verbs.Retry, situations: []situation{failed}, want: &spec{Retry: 1}, exact: true, says: "worker-1 at swap-kubelet"},
+		"retry a paused one":        {verb: verbs.Retry, situations: []situation{failed, paused}, want: &spec{Retry: 1, Paused: true}, exact: true, says: "`refit resume`"},
+		"retry without a failure":   {verb: verbs.Retry, says: "nothing to retry"},
+		"retry twice in a row":      {verb: verbs.Retry, situations: []situation{failed, unobserved}, says: "a moment ago"},
+		"abort":                     {verb: verbs.Abort, situations: []situation{active}, want: &spec{Aborted: true}, says: "worker-1, worker-2: brought to a safe state"},
+		"abort an aborted one":      {verb: verbs.Abort, situations: []situation{aborted}, says: "aborted already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "night", Generation: 1}}
+			u.Status.ObservedGeneration = 1
+			o := &cliv1alpha1.Operation{}
+			for _, s := range c.situations {
+				s(u, o)
+			}
+			d, err := c.verb(verbs.Operation{ClusterUpgrade: u, Progress: o, Program: "refit"})
+			if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Fatalf("%v, want %q", err, c.err)
+			}
+			if !strings.Contains(d.Says, c.says) || d.Exact != c.exact || (d.Change != nil) != (c.want != nil) {
+				t.Fatalf("%+v, want a change %v that says %q", d, c.want != nil, c.says)
+			}
+			if c.want == nil {
+				return
+			}
+			d.Change(&u.Spec)
+			if u.Spec.Paused != c.want.Paused || u.Spec.Aborted != c.want.Aborted || u.Spec.Retry != c.want.Retry {
+				t.Errorf("%+v, want %+v", u.Spec, *c.want)
+			}
+		})
+	}
+}
+
+func TestChosenOperation(t *testing.T) {
+	operation := func(name string, phase refitv1alpha1.Phase) refitv1alpha1.ClusterUpgrade {
+		u := refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		u.Status.Phase = phase
+		if phase == refitv1alpha1.PhaseSucceeded {
+			u.Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: refitv1alpha1.ReasonSucceeded}}
+		}
+		return u
+	}
+	ended, running, queued := operation("ended", refitv1alpha1.PhaseSucceeded), operation("running", refitv1alpha1.PhaseRunning), operation("queued", refitv1alpha1.PhaseWaiting)
+	for name, c := range map[string]struct {
+		all       []refitv1alpha1.ClusterUpgrade
+		selection verbs.Selection
+		want      string
+		says      string
+	}{
+		"the oldest in progress":        {[]refitv1alpha1.ClusterUpgrade{ended, running, queued}, verbs.Selection{}, "running", ""},
+		"by its name":                   {[]refitv1alpha1.ClusterUpgrade{ended, running}, verbs.Selection{Name: "ended"}, "ended", ""},
+		"a name that does not exist":    {[]refitv1alpha1.ClusterUpgrade{running, ended}, verbs.Selection{Name: "x"}, "", "there are ended, running"},
+		"all have ended":                {[]refitv1alpha1.ClusterUpgrade{ended}, verbs.Selection{Cluster: "prod"}, "", "unfinished in prod; the last one, ended"},
+		"all have ended, or the newest": {[]refitv1alpha1.ClusterUpgrade{ended}, verbs.Selection{OrNewest: true}, "ended", ""},
+		"none at all":                   {nil, verbs.Selection{OrNewest: true, Program: "refit"}, "", "`refit upgrade --to VERSION`"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u, err := c.selection.Choose(c.all)
+			switch {
+			case c.want != "" && (err != nil || u.Name != c.want):
+				t.Errorf("%v, %v, want %s", u, err, c.want)
+			case c.want == "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+				t.Errorf("%v, want %q", err, c.says)
+			case c.want == "" && c.selection.Name == "" && !errors.Is(err, verbs.ErrNoOperation):
+				t.Errorf("%v is not ErrNoOperation", err)
+			}
+		})
+	}
+}
