@@ -38,7 +38,7 @@ func TestWrongInput(t *testing.T) {
 		"flag as a version":           {[]string{"check", "--to", "--help"}, "", 2, "is no version"},
 		"pre-release":                 {[]string{"check", "--to", "v1.36.3-rc.1"}, "", 2, "pre-release"},
 		"downgrade":                   {[]string{"check", "--from", good, "--to", "v1.34.9"}, "", 2, "the control plane is at v1.35.4 already"},
-		"release that is not there":   {[]string{"plan", "--from", good, "--release", "gone"}, "", 2, "no ClusterRelease gone"},
+		"release that is not there":   {[]string{"plan", "--from", good, "--release", "gone"}, "", 2, "ClusterRelease gone not found"},
 		"unknown scope":               {[]string{"plan", "--to", "v1.36.3", "--scope", "Everything"}, "", 2, "none of All, ControlPlane, Workers"},
 		"unknown output":              {[]string{"plan", "--to", "v1.36.3", "-o", "xml"}, "", 2, "none of text, json, yaml, manifest"},
 		"output wide":                 {[]string{"plan", "--to", "v1.36.3", "-o", "wide"}, "", 2, "--wide"},
@@ -67,7 +67,7 @@ func TestWrongInput(t *testing.T) {
 		"garbage":                    {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, "\x1b[2Jgarbage", 1, "no saved Snapshot"},
 		"another JSON":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"kind":"List"}`, 1, "no saved Snapshot"},
 		"newer format":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"apiVersion":"snapshot.refit.dev/v99","kind":"Snapshot"}`, 1, "newer Refit"},
-		"no version is known":        {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, shop(nobodyTellsVersions))}, "", 1, "the version of the control plane is not known"},
+		"no version is known":        {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, shop(nobodyTellsVersions))}, "", 1, "the version of the control plane is unknown"},
 		"no nodes":                   {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, &cluster.Snapshot{})}, "", 1, "has no nodes"},
 
 		"no kubeconfig":             {[]string{"plan", "--to", "v1.36.3"}, "", 1, "--kubeconfig or KUBECONFIG"},

@@ -7,12 +7,13 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// bringOn brings on a node that has been claimed: cordon, drain, change, uncordon, free. While the operation is held, a host that is being changed comes to
-// its end, and a node that was only being emptied is given back as it is.
+// advance takes a claimed node one step further: cordon, drain, change, uncordon, release. While the
+// operation is held, a host that is being changed finishes, and a node that was only drained is
+// released unchanged.
 func (d *deciding) advance(name string, held *hold) {
 	n := d.nodes[name]
 	if n == nil {
-		// Gone is not done: the slot is free, and the checks of the control plane count the members that are left.
+		// A node that left is not done. Its slot is free; control plane gates count the remaining members.
 		d.actions = append(d.actions, Action{Kind: ReleaseNode, Node: name, Reason: "the node has left the cluster"})
 		return
 	}
@@ -24,21 +25,21 @@ func (d *deciding) advance(name string, held *hold) {
 	case order != nil && order.Spec.Permit == refitv1alpha1.PermitRollback:
 		d.followRollback(n, hop)
 	case held != nil:
-		d.release(n, fmt.Sprintf("the operation is held (%s), and nothing was changed on it", held.wait.Reason))
+		d.release(n, fmt.Sprintf("the operation is held (%s), and the node is unchanged", held.wait.Reason))
 	case d.skipped(n):
-		d.release(n, "it is left for later, and nothing was changed on it")
+		d.release(n, "it is skipped, and the node is unchanged")
 	default:
 		d.prepare(n, hop)
 	}
 }
 
-// spentBeforeChange says that the order to change was for a hop that the node has left behind, so a new one is due.
+// retriesAfterRollback reports whether the node was rolled back and the user has requested a retry.
 func (d *deciding) retriesAfterRollback(n *cluster.Node) bool {
 	order := d.order(n)
 	return d.phase(n) == refitv1alpha1.NodeRolledBack && order.Spec.Attempt < d.op.Spec.Retry
 }
 
-// hopOf is the hop that a claimed node is at work for: that of its order, else the one whose turn it is.
+// hopOf is the hop of a claimed node: that of its order, else the current one.
 func (d *deciding) hopOf(n *cluster.Node) int {
 	if order := d.order(n); order != nil {
 		if hop, ok := d.orderedHop(order); ok {
@@ -52,7 +53,7 @@ func (d *deciding) hopOf(n *cluster.Node) int {
 	return turn
 }
 
-// followChange follows a node whose agent was ordered to change it.
+// followChange follows an agent that was ordered to change its node.
 func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 	version := d.plan.Hops[hop].Kubernetes
 	switch d.phase(n) {
@@ -63,13 +64,13 @@ func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 			d.wait(*w)
 			return
 		}
-		d.release(n, "it was put back")
+		d.release(n, "it was rolled back")
 	case refitv1alpha1.NodeFailed:
 		switch {
 		case d.op.Spec.Aborted:
 			d.command(Rollback, n, hop, "the operation was aborted")
 		case held == nil && d.op.Spec.Retry > d.order(n).Spec.Attempt:
-			d.prepare(n, hop) // what was true before the first attempt may have changed
+			d.prepare(n, hop) // conditions may have changed since the first attempt
 		default:
 			d.wait(d.failedWait(n))
 		}
@@ -86,13 +87,13 @@ func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 func (d *deciding) followRollback(n *cluster.Node, hop int) {
 	switch d.phase(n) {
 	case refitv1alpha1.NodeRolledBack, refitv1alpha1.NodeSucceeded:
-		d.release(n, "it was put back")
+		d.release(n, "it was rolled back")
 	case refitv1alpha1.NodeFailed:
 		if order := d.order(n); d.op.Spec.Retry > order.Spec.Attempt {
-			d.command(Rollback, n, hop, "a person asked to try again")
+			d.command(Rollback, n, hop, "retry was requested")
 			return
 		}
-		// The node stays cordoned, and the operation says so instead of ending as if all were well.
+		// The node stays cordoned, and the operation reports it instead of ending.
 		d.wait(d.failedWait(n))
 	default:
 		if w := d.firstClosed(HeldProgress, n, hop); w != nil {
@@ -100,7 +101,7 @@ func (d *deciding) followRollback(n *cluster.Node, hop int) {
 			return
 		}
 		d.busy++
-		d.wait(d.inProgress(n, fmt.Sprintf("Putting %s back%s", n.Name, stepOf(n))))
+		d.wait(d.inProgress(n, fmt.Sprintf("Rolling back %s%s", n.Name, stepOf(n))))
 	}
 }
 
@@ -114,11 +115,12 @@ func (d *deciding) settle(n *cluster.Node, hop int) {
 	if n.CordonedBy == d.op.UID {
 		kind = Uncordon
 	}
-	d.act(kind, n, "it is at %s and ready", d.plan.Hops[hop].Kubernetes)
+	d.act(kind, n, "it runs %s and is ready", d.plan.Hops[hop].Kubernetes)
 }
 
-// giveBack lifts our cordon and frees the slot. Before that it takes back the order that a change could follow on: a decider with an old view may still
-// be about to write that change, and its drain would count from the time when this one began.
+// release uncordons a node and ends its claim. It first withdraws the order that a change could
+// follow: a deposed leader may still be about to write that change, and the time of the next drain
+// would count from the start of this one.
 func (d *deciding) release(n *cluster.Node, why string) {
 	drain := d.drain(n)
 	marked := drain != nil && (drain.Phase == refitv1alpha1.DrainSkipped || drain.Phase == refitv1alpha1.DrainFailed)
@@ -132,13 +134,13 @@ func (d *deciding) release(n *cluster.Node, why string) {
 	}
 }
 
-// withhold orders the node's agent to do nothing with what it was ordered last.
+// withdrawOrder orders the node's agent to do nothing.
 func (d *deciding) withdrawOrder(n *cluster.Node, why string) {
 	order, a := d.order(n), d.act(Hold, n, "%s", why)
 	a.Release, a.Role, a.Attempt, a.KeepAddons = &order.Spec.Release, order.Spec.Role, order.Spec.Attempt, order.Spec.KeepAddons
 }
 
-// prepare brings a claimed node to the point where its agent may change it.
+// prepare takes a claimed node to the point where its agent may change it.
 func (d *deciding) prepare(n *cluster.Node, hop int) {
 	if w := d.firstClosed(HeldFirstDisruption, n, hop); w != nil {
 		d.wait(*w)
@@ -149,9 +151,9 @@ func (d *deciding) prepare(n *cluster.Node, hop int) {
 		d.wait(*w)
 		return
 	}
-	why := "everything it needs is here and every gate is open"
+	why := "it is prepared, and every gate is open"
 	if d.changing(n) {
-		why = "a person asked to try again, and every gate is open"
+		why = "retry was requested, and every gate is open"
 	}
 	d.command(Apply, n, hop, why)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// grantControlPlane begins with the next control plane node, one at a time.
+// grantControlPlane claims the next control plane node, one at a time.
 func (d *deciding) grantControlPlane(hop int) {
 	var skipped []*cluster.Node
 	for _, n := range d.controlPlane {
@@ -15,7 +15,7 @@ func (d *deciding) grantControlPlane(hop int) {
 			continue
 		}
 		if d.active[n.Name] {
-			return // it is being brought on
+			return // it advances
 		}
 		if d.skipped(n) {
 			skipped = append(skipped, n)
@@ -42,15 +42,15 @@ func (d *deciding) claimReason(n *cluster.Node) string {
 	case len(d.controlPlane) == 1:
 		return "it is the only control plane node"
 	case n.Name == d.s.Endpoint.Holder:
-		return "it holds the API endpoint's address and goes last"
+		return "it holds the API endpoint's address, so it is last"
 	}
 	if d.s.ExternalEtcd() == cluster.Yes {
 		return "it is the next control plane node; every API server is ready"
 	}
-	return "it is the next control plane node; every etcd member and API server is well"
+	return "it is the next control plane node; every etcd member and API server is healthy"
 }
 
-// grantWorkers opens each pool's window as far as it goes.
+// grantWorkers claims as many workers as each pool's window allows.
 func (d *deciding) grantWorkers(hop int) {
 	w := d.openWindow(hop)
 	d.window = w
@@ -83,7 +83,7 @@ func (d *deciding) grantWorkers(hop int) {
 func skippedWait(nodes []*cluster.Node) Wait {
 	return Wait{
 		Reason: refitv1alpha1.ReasonNodesSkipped, Node: nodes[0].Name, ManualIntervention: true,
-		Message: fmt.Sprintf("%s left for later because %s could not be emptied: %s", count(len(nodes), "node"), they(len(nodes)), names(nodes)),
-		Remedy:  "make room for their pods and say retry, or say abort to end here",
+		Message: fmt.Sprintf("%s skipped because the drain timed out: %s", count(len(nodes), "node"), names(nodes)),
+		Remedy:  "Make their pods evictable, then run `refit retry`; or run `refit abort` to end the upgrade without these nodes",
 	}
 }

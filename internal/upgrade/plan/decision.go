@@ -9,13 +9,14 @@ import (
 // Decision is what Next decided.
 type Decision struct {
 	State State
-	// Do is what can be done now. Actions on different nodes are independent of each other.
+	// Actions are what can be done now. Actions on different nodes are independent of each other.
 	Actions []Action
-	// Waiting is what is being waited for, the most important first. It is never empty unless there is something to do or the operation has ended.
+	// Waiting is what the operation waits for, the most important first. It is empty only if there is
+	// something to do or the operation has ended.
 	Waiting []Wait
-	// Doing is all that in one sentence.
+	// Message summarizes the decision in one sentence.
 	Message string
-	// Progress counts the nodes that the plan touches.
+	// Progress counts the nodes of the plan.
 	Progress refitv1alpha1.NodeCounts
 	// Stages is the progress of each stage of the plan.
 	Stages []StageProgress
@@ -23,43 +24,60 @@ type Decision struct {
 	Failures []refitv1alpha1.Failure
 }
 
-// State is what an operation is, in one word.
+// State is the state of an operation.
 type State string
 
 // The states.
 const (
-	Running          State = "Running"          // something is done or under way
-	AwaitingApproval State = "AwaitingApproval" // of the plan, or of a plan that changed
-	Queued           State = "Queued"           // behind an older operation
-	Paused           State = "Paused"           // by a person
-	Stalled          State = "Stalled"          // it cannot go on without a person
-	Aborting         State = "Aborting"         // nodes are being brought to a safe state
+	Running          State = "Running"          // it progresses
+	AwaitingApproval State = "AwaitingApproval" // of its plan, or of a plan that changed
+	Queued           State = "Queued"           // an older operation acts
+	Paused           State = "Paused"           // by the user
+	Stalled          State = "Stalled"          // manual intervention is required
+	Aborting         State = "Aborting"         // nodes are brought to a safe state
 	Succeeded        State = "Succeeded"
 	Aborted          State = "Aborted"
 )
 
-// Ended says whether nothing will ever be begun any more. A cordon of ours that turns up later is still lifted.
+// Ended reports whether nothing new will ever start. A cordon of the operation that appears later is
+// still removed.
 func (s State) Ended() bool { return s == Succeeded || s == Aborted }
 
 // ActionKind is what to do.
 type ActionKind string
 
-// What can be done. Each is carried out behind a fence, which the comment names; a decision on an old Snapshot fails there.
+// The kinds of actions. Each is executed behind a fence, which its comment names; a decision on an
+// old Snapshot fails there.
 const (
-	RequestReport ActionKind = "RequestReport" // the node's agent for fresh facts: raise NodeReport.spec.request
-	Prefetch      ActionKind = "Prefetch"      // order the agent to fetch: NodeUpgrade, epoch, sequence and resourceVersion
-	Claim         ActionKind = "Claim"         // a slot: add the node to ClusterUpgrade.status.active, resourceVersion and epoch
-	Cordon        ActionKind = "Cordon"        // the node, marked as ours: resourceVersion of the Node
-	Drain         ActionKind = "Drain"         // or go on draining: write status.drain first (NodeUpgrade, resourceVersion), then evict, which holds the budgets
-	Apply         ActionKind = "Apply"         // order the agent to change the node: NodeUpgrade, epoch, sequence and resourceVersion
-	Rollback      ActionKind = "Rollback"      // order the agent to roll the node back: as Apply
-	Hold          ActionKind = "Hold"          // order the agent to do nothing: as Apply
-	Skip          ActionKind = "Skip"          // write down that the node could not be emptied and is left for later
-	FailDrain     ActionKind = "FailDrain"     // write down that the node could not be emptied and that the operation stops for it
-	StartTrial    ActionKind = "StartTrial"    // the node with a Pod: write status.trial (NodeUpgrade, resourceVersion), which lets it begin
-	Uncordon      ActionKind = "Uncordon"      // the node, if the cordon is ours: resourceVersion of the Node
-	ReleaseNode   ActionKind = "ReleaseNode"   // the slot: remove the node from status.active, resourceVersion and epoch
-	Finish        ActionKind = "Finish"        // the operation: write Succeeded or Aborted
+	// RequestReport requests a fresh NodeReport by raising its spec.request, which only ever rises.
+	RequestReport ActionKind = "RequestReport"
+	// Prefetch orders the agent to fetch. Fence: epoch, sequence and resourceVersion of the NodeUpgrade.
+	Prefetch ActionKind = "Prefetch"
+	// Claim adds the node to status.active. Fence: epoch and resourceVersion of the ClusterUpgrade.
+	Claim ActionKind = "Claim"
+	// Cordon cordons the node and marks the cordon. Fence: resourceVersion of the Node.
+	Cordon ActionKind = "Cordon"
+	// Drain starts a drain or continues it. Fence: resourceVersion of the NodeUpgrade, whose
+	// status.drain is written first; evictions respect budgets by themselves.
+	Drain ActionKind = "Drain"
+	// Apply orders the agent to change the node. Fence: as Prefetch.
+	Apply ActionKind = "Apply"
+	// Rollback orders the agent to roll the node back. Fence: as Prefetch.
+	Rollback ActionKind = "Rollback"
+	// Hold orders the agent to do nothing. Fence: as Prefetch.
+	Hold ActionKind = "Hold"
+	// Skip records that the node was not drained and is upgraded later. Fence: as Drain.
+	Skip ActionKind = "Skip"
+	// FailDrain records that the node was not drained and the operation stalls. Fence: as Drain.
+	FailDrain ActionKind = "FailDrain"
+	// StartTrial starts a trial Pod on the node by writing status.trial. Fence: as Drain.
+	StartTrial ActionKind = "StartTrial"
+	// Uncordon removes a cordon of this operation. Fence: as Cordon.
+	Uncordon ActionKind = "Uncordon"
+	// ReleaseNode removes the node from status.active. Fence: as Claim.
+	ReleaseNode ActionKind = "ReleaseNode"
+	// Finish ends the operation as Succeeded or Aborted. Fence: as Claim.
+	Finish ActionKind = "Finish"
 )
 
 // Action is one thing to do.
@@ -69,22 +87,24 @@ type Action struct {
 	Release *refitv1alpha1.ReleaseRef
 	Role    refitv1alpha1.Role
 	Attempt int64
-	// KeepAddons says that this hop leaves the add-ons as they are.
+	// KeepAddons means that this hop does not upgrade the add-ons.
 	KeepAddons bool
-	Request    int64 // Ask: the number of the question, which is the time in seconds
-	// Delete says that the drain may delete what a budget holds: the pool's policy after its timeout.
+	// Request is the number of a RequestReport: the time in seconds.
+	Request int64
+	// Delete means that the drain may delete pods that a budget protects. Only the pool's policy
+	// allows that, and only after the drain's timeout.
 	Delete bool
 	Reason string
 }
 
-// Wait is something that is being waited for.
+// Wait is something that the operation waits for.
 type Wait struct {
 	Reason  string // a reason constant of api/v1alpha1
 	Node    string
 	Message string
 	Since   time.Time
-	Until   time.Time // when the wait is over by itself, if that is known
-	// Person says that only a person, or a change from outside, can end it.
+	Until   time.Time // when the wait ends by itself, if that is known
+	// ManualIntervention means that only the user, or a change from outside, can end the wait.
 	ManualIntervention bool
 	More               int // further nodes that wait for the same thing
 	Remedy             string

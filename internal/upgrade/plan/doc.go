@@ -1,9 +1,12 @@
-// Package plan decides. Make turns a Snapshot and a policy into a Plan: the stages from what a cluster is to what it should be,
-// each decision with its reason. Next looks at a Plan and at a fresh Snapshot and returns what to do now, and what is being waited for.
+// Package plan decides. Make turns a Snapshot and a policy into a Plan: the stages from the cluster's
+// current state to the target, each decision with its reason. Next takes a Plan and a fresh Snapshot
+// and returns what to do now and what the operation waits for.
 //
-// Both are pure. Next remembers nothing: a decider that was just born, from an empty memory, comes to the same decision as one that has
-// followed the operation from its start. What it returns becomes true only through the fences that carry it out: a claim is an update of the
-// operation that names the version it was decided on, an order carries epoch and sequence.
+// Both are pure. Next keeps no state: a controller that has just started comes to the same decision
+// as one that has followed the operation from its start. A decision takes effect only through the
+// fences that execute it: a claim is an update of the operation that names the resourceVersion it
+// was decided on, an order carries an epoch and a sequence.
 //
-// Everything that must hold before something is disrupted is a Gate, and all gates are in one list, gates.go.
+// Every condition that must hold before something starts, goes on or ends is a gate, and all gates
+// are in one table, gates.go. All kinds of stages are in another, stage_table.go.
 package plan

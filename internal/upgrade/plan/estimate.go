@@ -10,7 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
 )
 
-// What parts of an upgrade take where nothing was observed yet. They are meant to be right within a factor of two.
+// The defaults for a cluster without earlier upgrades. They are meant to be right within a factor of
+// two.
 const (
 	defaultFetch        = 30 * time.Second
 	defaultControlPlane = 90 * time.Second
@@ -19,10 +20,10 @@ const (
 	defaultVerify       = 30 * time.Second
 )
 
-// times are what parts of an upgrade took in this cluster, zero where nothing was observed.
+// times are how long parts of an upgrade took in this cluster, zero if unknown.
 type times struct{ controlPlane, worker, drain time.Duration }
 
-// observedTimes reads them from the work that was done on the nodes before, whichever operation it was for.
+// observedTimes takes them from the last upgrade of each node, whichever operation it was for.
 func observedTimes(s *cluster.Snapshot) times {
 	var controlPlane, worker, drain []time.Duration
 	for i := range s.Nodes {
@@ -54,15 +55,15 @@ func median(all []time.Duration) time.Duration {
 	return max(time.Second, all[len(all)/2])
 }
 
-// node is what one node takes.
+// node is the estimate of one node.
 func (t times) node(n *cluster.Node, drained bool, drain *disruption.NodeDrain) Estimate {
-	took, observed := t.worker, defaultWorker
+	took, usual := t.worker, defaultWorker
 	if n.ControlPlane {
-		took, observed = t.controlPlane, defaultControlPlane
+		took, usual = t.controlPlane, defaultControlPlane
 	}
 	out := Estimate{Expected: took, Observed: took > 0}
 	if took == 0 {
-		out.Expected = observed
+		out.Expected = usual
 	}
 	if !drained || drain == nil || drain.Moves == 0 {
 		return out
@@ -72,13 +73,13 @@ func (t times) node(n *cluster.Node, drained bool, drain *disruption.NodeDrain) 
 		return out
 	}
 	out.Expected += defaultDrain
-	for _, wait := range drain.Waits { // a budget that lets pods go in rounds
+	for _, wait := range drain.Waits { // a budget that allows evictions in rounds only
 		out.Expected += time.Duration(wait.Rounds-1) * defaultDrain
 	}
 	return out
 }
 
-// prefetchEstimate is what it takes to fetch on nodes, as many at a time as may.
+// prefetchEstimate assumes that as many nodes prefetch at a time as may.
 func prefetchEstimate(steps []NodeStep) Estimate {
 	workers := 0
 	for i := range steps {
@@ -90,7 +91,7 @@ func prefetchEstimate(steps []NodeStep) Estimate {
 	return Estimate{Expected: time.Duration(rounds) * defaultFetch}
 }
 
-// poolEstimate is what a pool takes with its window always full, zone by zone, after its canary has soaked.
+// poolEstimate assumes that the pool's window is always full, zone by zone, after its canary.
 func poolEstimate(pool *Pool, steps []NodeStep) Estimate {
 	var out Estimate
 	window := min(pool.MaxUnavailable, refitv1alpha1.MaxActive)
@@ -119,7 +120,7 @@ func (e Estimate) longer(f Estimate) Estimate {
 	return Estimate{Expected: max(e.Expected, f.Expected), Observed: e.Observed || f.Observed}
 }
 
-// duration says a time as people do.
+// duration formats a duration for people.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -18,8 +18,8 @@ func releaseMissing(d *deciding, _ *cluster.Node, hop int) *Wait {
 	}
 	version := d.plan.Hops[hop].Kubernetes
 	return &Wait{
-		Reason: refitv1alpha1.ReasonReleaseMissing, ManualIntervention: true, Message: fmt.Sprintf("There is no ClusterRelease of %s in the cluster", version),
-		Remedy: "make one of your files and sign it: refit release create --kubernetes " + version + " --from DIRECTORY, then refit release sign",
+		Reason: refitv1alpha1.ReasonReleaseMissing, ManualIntervention: true, Message: fmt.Sprintf("The cluster has no ClusterRelease of %s", version),
+		Remedy: "Create and sign one: `refit release create --kubernetes " + version + " --from DIRECTORY`, then `refit release sign`",
 	}
 }
 
@@ -29,27 +29,29 @@ func machineUnknown(d *deciding, n *cluster.Node, _ int) *Wait {
 	}
 	return &Wait{
 		Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: n.CreatedAt, ManualIntervention: d.now.Sub(n.CreatedAt) > interventionDelay,
-		Message: fmt.Sprintf("The agent on %s has not reported which machine it is on", n.Name),
-		Remedy:  "see whether refit-agent runs on the node: systemctl status refit-agent",
+		Message: fmt.Sprintf("The agent on %s has not reported its machine-id", n.Name),
+		Remedy:  "Check that refit-agent runs on the node: `systemctl status refit-agent`",
 	}
 }
 
-// othersActive looks at the claims, and at what agents of the control plane were ordered to do: a claim that was lost does not stop an agent.
+// othersActive checks the claims and the orders to control plane nodes: losing a claim does not stop
+// an agent.
 func othersActive(d *deciding, n *cluster.Node, _ int) *Wait {
 	for _, name := range d.op.Active {
 		if name != n.Name {
-			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: name, Message: fmt.Sprintf("%s waits until %s is done", n.Name, name)}
+			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: name, Message: fmt.Sprintf("%s waits for %s", n.Name, name)}
 		}
 	}
 	for _, other := range d.controlPlane {
 		if other != n && d.changing(other) {
-			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: other.Name, Message: fmt.Sprintf("%s waits until %s is done", n.Name, other.Name)}
+			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: other.Name, Message: fmt.Sprintf("%s waits for %s", n.Name, other.Name)}
 		}
 	}
 	return nil
 }
 
-// halfChanged says that a node is the one whose turn it is and that its last change failed: it need not be well to be tried again.
+// partlyChanged reports whether a node is the one to be upgraded and its last attempt failed. It may
+// be unhealthy and is retried nevertheless.
 func (d *deciding) partlyChanged(n, turn *cluster.Node) bool { return n == turn && d.changing(n) }
 
 func controlPlaneNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
@@ -63,12 +65,12 @@ func controlPlaneNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 	return nil
 }
 
-// reportsStale asks the agents of the control plane for facts that are new enough to decide on.
+// reportsStale requests reports that are recent enough to decide on.
 func reportsStale(d *deciding, _ *cluster.Node, _ int) *Wait {
 	return d.requireReportsSince(d.now.Add(-maxReportAge))
 }
 
-// reportsFromBefore asks the agents of the control plane for facts from after the node was changed.
+// reportsFromBefore requests reports from after the node's change.
 func reportsFromBefore(d *deciding, n *cluster.Node, _ int) *Wait {
 	since := d.now.Add(-maxReportAge)
 	if order := d.order(n); order != nil && order.Status.CompletionTime != nil && order.Status.CompletionTime.After(since) {
@@ -77,7 +79,7 @@ func reportsFromBefore(d *deciding, n *cluster.Node, _ int) *Wait {
 	return d.requireReportsSince(since)
 }
 
-// known says whether the agents of the control plane have told anything since the last change of a control plane node ended.
+// reported reports whether every control plane agent has reported since the node's last change.
 func (d *deciding) reported(n *cluster.Node) bool {
 	var since time.Time
 	if order := d.order(n); order != nil && order.Status.CompletionTime != nil {
@@ -88,7 +90,8 @@ func (d *deciding) reported(n *cluster.Node) bool {
 	})
 }
 
-// ask asks a node's agent for facts, once in a decision. The request is the time, so that a decider without memory knows since when nobody has answered.
+// requestReport requests a report, once per decision. The request is the time, so that a controller
+// without state knows for how long it has been open.
 func (d *deciding) requestReport(n *cluster.Node, why string) {
 	if !slices.ContainsFunc(d.actions, func(a Action) bool { return a.Kind == RequestReport && a.Node == n.Name }) {
 		d.act(RequestReport, n, "%s", why).Request = max(n.Asked+1, d.now.Unix())
@@ -103,12 +106,12 @@ func (d *deciding) requireReportsSince(since time.Time) *Wait {
 		}
 		asked := n.Report != nil && n.Asked > n.Report.Answered
 		if !asked && n.Report != nil {
-			d.requestReport(n, "the control plane is looked at before and after each of its nodes")
+			d.requestReport(n, "the control plane is checked before and after each of its nodes")
 		}
 		if first == nil {
 			first = &Wait{
-				Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Message: fmt.Sprintf("Waiting for fresh facts from the agent on %s", n.Name),
-				Remedy: "see whether refit-agent runs on the node and its clock is right: systemctl status refit-agent; timedatectl",
+				Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Message: fmt.Sprintf("Waiting for a report of the agent on %s", n.Name),
+				Remedy: "Check that refit-agent runs on the node and that its clock is right: `systemctl status refit-agent; timedatectl`",
 			}
 			first.ManualIntervention = n.Report == nil
 			if asked {
@@ -125,57 +128,58 @@ func etcdUnhealthy(d *deciding, turn *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	members := d.s.EtcdMembers()
-	unwell := func(message string) *Wait {
+	unhealthy := func(message string) *Wait {
 		return &Wait{
 			Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, ManualIntervention: true, Message: message,
-			Remedy: "mend etcd first; Refit goes on by itself when every member is well",
+			Remedy: "Fix etcd; Refit continues once every member is healthy",
 		}
 	}
 	closed := func(n *cluster.Node, format string, args ...any) *Wait {
-		w := unwell(fmt.Sprintf(format, args...))
+		w := unhealthy(fmt.Sprintf(format, args...))
 		w.Node, w.ManualIntervention = n.Name, !d.restarting(n)
 		d.refreshReport(n)
 		return w
 	}
 	if len(members) == 0 {
-		return unwell("No etcd member could be found")
+		return unhealthy("No etcd member was found")
 	}
 	for _, n := range members {
 		if d.partlyChanged(n, turn) {
 			continue
 		}
 		if n.Report == nil || n.Report.Etcd == nil {
-			return closed(n, "The agent on %s tells nothing of its etcd member", n.Name)
+			return closed(n, "The agent on %s does not report its etcd member", n.Name)
 		}
 		switch facts := n.Report.Etcd; {
 		case !facts.Healthy:
-			return closed(n, "The etcd member on %s does not answer", n.Name)
+			return closed(n, "The etcd member on %s is unhealthy", n.Name)
 		case facts.Learner:
 			return closed(n, "The etcd member on %s is a learner", n.Name)
 		case len(facts.Alarms) > 0:
-			return closed(n, "The etcd member on %s raises the alarm %s", n.Name, strings.Join(facts.Alarms, ", "))
+			return closed(n, "The etcd member on %s has the alarm %s", n.Name, strings.Join(facts.Alarms, ", "))
 		case len(facts.Members) != len(members):
-			return closed(n, "The etcd member on %s knows of %d members, and %d nodes have one", n.Name, len(facts.Members), len(members))
+			return closed(n, "The etcd member on %s lists %d members, but %d nodes have one", n.Name, len(facts.Members), len(members))
 		}
 	}
 	return nil
 }
 
-// comesUp says whether a node was changed a moment ago: a new kubelet makes every static pod anew.
+// restarting reports whether a node has just been changed: a new kubelet restarts every static pod.
 func (d *deciding) restarting(n *cluster.Node) bool {
 	order := d.order(n)
 	return order != nil && order.Status.CompletionTime != nil && d.now.Sub(order.Status.CompletionTime.Time) < time.Minute
 }
 
-// askSoon asks an agent that told of something that is not well whether it still is.
+// refreshReport requests another report from an agent that reported something unhealthy.
 func (d *deciding) refreshReport(n *cluster.Node) {
 	const soon = 15 * time.Second
 	if n.Report != nil && n.Asked <= n.Report.Answered && (n.Report.ObservedTime == nil || d.now.Sub(n.Report.ObservedTime.Time) > soon) {
-		d.requestReport(n, "what it told was not well")
+		d.requestReport(n, "it reported something unhealthy")
 	}
 }
 
-// etcdLosesQuorum lets one member of three or more go, the only member of one, and one of two if a person said yes to the outage.
+// etcdLosesQuorum allows one member of three or more to restart, the only member, and one of two if
+// the user has waived the outage.
 func etcdLosesQuorum(d *deciding, n *cluster.Node, _ int) *Wait {
 	if d.s.ExternalEtcd() == cluster.Yes {
 		return nil
@@ -191,11 +195,11 @@ func etcdLosesQuorum(d *deciding, n *cluster.Node, _ int) *Wait {
 	}
 	w := &Wait{
 		Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: n.Name, ManualIntervention: true,
-		Message: fmt.Sprintf("Without %s, %d of %d etcd members would be left, and %d are needed", n.Name, others, len(members), len(members)/2+1),
-		Remedy:  "bring every member back, or add one",
+		Message: fmt.Sprintf("Without %s, %d of %d etcd members would be healthy, and the quorum is %d", n.Name, others, len(members), len(members)/2+1),
+		Remedy:  "Fix the unhealthy members, or add one",
 	}
 	if len(members) == 2 {
-		w.Remedy = fmt.Sprintf("add a member, or waive %s by its name if etcd may be away for a while", policy.CheckTwoMembers)
+		w.Remedy = fmt.Sprintf("Add a member, or waive %s if etcd may be unavailable for a while", policy.CheckTwoMembers)
 	}
 	return w
 }
@@ -219,7 +223,7 @@ func apiServerNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 			return &Wait{
 				Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: n.Name, ManualIntervention: true,
 				Message: fmt.Sprintf("The API server on %s is not ready at its own address", n.Name),
-				Remedy:  "see why: kubectl get --raw /readyz?verbose, and the logs of its pod; Refit goes on by itself when it is ready",
+				Remedy:  "Check `kubectl get --raw '/readyz?verbose'` and the logs of its pod; Refit continues once it is ready",
 			}
 		}
 	}
@@ -232,15 +236,15 @@ func apiServersApart(d *deciding, _ *cluster.Node, hop int) *Wait {
 		if v := d.serverVersion(n); want.IsZero() || v.IsZero() || !skew.APIServersFit(v, want) {
 			return &Wait{
 				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, ManualIntervention: true,
-				Message: fmt.Sprintf("The API server on %s is at %s: beside one at %s that is more than one minor version apart", n.Name, orUnknown(v), want),
-				Remedy:  "bring the control plane to one version first",
+				Message: fmt.Sprintf("The API server on %s runs %s, which is more than one minor version from %s", n.Name, orUnknown(v), want),
+				Remedy:  "Bring all API servers to one minor version first",
 			}
 		}
 	}
 	return nil
 }
 
-// kubeletTooOld looks at every node of the cluster, also at those that the plan leaves out.
+// kubeletTooOld checks every node of the cluster, excluded ones too.
 func kubeletTooOld(d *deciding, _ *cluster.Node, hop int) *Wait {
 	want := d.targets[hop]
 	for i := range d.s.Nodes {
@@ -248,8 +252,8 @@ func kubeletTooOld(d *deciding, _ *cluster.Node, hop int) *Wait {
 		if v := d.kubelet(n); v.IsZero() || v.MinorsBehind(want) > skew.KubeletMinorsBehind {
 			return &Wait{
 				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, ManualIntervention: true,
-				Message: fmt.Sprintf("The kubelet on %s is at %s: too old for an API server at %s", n.Name, orUnknown(v), want),
-				Remedy:  fmt.Sprintf("upgrade or remove %s first", n.Name),
+				Message: fmt.Sprintf("The kubelet on %s runs %s, which is too old for an API server at %s", n.Name, orUnknown(v), want),
+				Remedy:  fmt.Sprintf("Upgrade or remove %s first", n.Name),
 			}
 		}
 	}

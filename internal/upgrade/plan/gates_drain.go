@@ -16,7 +16,7 @@ func claimedLater(d *deciding, n *cluster.Node, _ int) *Wait {
 	}
 	return &Wait{
 		Reason: refitv1alpha1.ReasonProgressing, Node: n.Name,
-		Message: first + " was claimed before it, and a control plane node goes alone",
+		Message: first + " was claimed first, and a control plane node is upgraded alone",
 	}
 }
 
@@ -34,12 +34,12 @@ func notCordoned(d *deciding, n *cluster.Node, hop int) *Wait {
 	if n.Unschedulable || !d.needsDrain(n, hop) {
 		return nil
 	}
-	d.act(Cordon, n, "it is about to be emptied")
+	d.act(Cordon, n, "it is drained next")
 	return &Wait{}
 }
 
-// notDrained drains a node. The pods count as well as the drain's own status: a pod may have
-// arrived since.
+// notDrained drains a node. The pods on it count, besides the drain's own status: one may have been
+// created since.
 func notDrained(d *deciding, n *cluster.Node, hop int) *Wait {
 	if !d.needsDrain(n, hop) {
 		return nil
@@ -67,28 +67,28 @@ func notDrained(d *deciding, n *cluster.Node, hop int) *Wait {
 	return &w
 }
 
-// drainOverdue does what the pool's policy says of a node that was not drained in time.
+// drainOverdue applies the pool's policy for a node that was not drained in time.
 func (d *deciding) drainOverdue(n *cluster.Node, status *refitv1alpha1.DrainStatus) *Wait {
 	rules := policy.DrainOf(d.spec, n)
-	late := fmt.Sprintf("it could not be emptied within %s%s", duration(rules.Timeout.Duration), blockersOf(status))
-	onBlocked, why := rules.OnBlocked, "the pool says Wait"
+	late := fmt.Sprintf("it was not drained within %s%s", duration(rules.Timeout.Duration), blockersOf(status))
+	onBlocked, why := rules.OnBlocked, "onBlocked is Wait"
 	if d.changing(n) && onBlocked != refitv1alpha1.OnBlockedDelete {
-		onBlocked, why = refitv1alpha1.OnBlockedWait, "it is half changed and cannot be left for later"
+		onBlocked, why = refitv1alpha1.OnBlockedWait, "it is partly changed and cannot be skipped"
 	}
 	switch onBlocked {
 	case refitv1alpha1.OnBlockedSkip:
-		d.act(Skip, n, "%s; the pool says Skip", late)
+		d.act(Skip, n, "%s; onBlocked is Skip", late)
 	case refitv1alpha1.OnBlockedFail:
-		d.act(FailDrain, n, "%s; the pool says Fail", late)
+		d.act(FailDrain, n, "%s; onBlocked is Fail", late)
 	case refitv1alpha1.OnBlockedDelete:
-		d.act(Drain, n, "%s; the pool says Delete", late).Delete = true
+		d.act(Drain, n, "%s; onBlocked is Delete", late).Delete = true
 		d.busy++
 	case refitv1alpha1.OnBlockedWait:
 		d.act(Drain, n, "%s; %s", late, why)
 		return &Wait{
 			Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Since: status.StartTime.Time, ManualIntervention: true,
 			Message: fmt.Sprintf("Draining %s takes longer than %s%s", n.Name, duration(rules.Timeout.Duration), blockersOf(status)),
-			Remedy:  "make room for the pods that are named, or set the pool's drain.onBlocked to Skip, Fail or Delete",
+			Remedy:  "Make the pods evictable, or set the pool's drain.onBlocked to Skip, Fail or Delete",
 		}
 	}
 	return &Wait{}

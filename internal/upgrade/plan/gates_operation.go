@@ -11,7 +11,7 @@ func aborted(d *deciding, _ *cluster.Node, _ int) *Wait {
 	if !d.op.Spec.Aborted {
 		return nil
 	}
-	return &Wait{state: Aborting, Reason: refitv1alpha1.ReasonAborting, Message: "Aborting: nodes at work are brought to a safe state"}
+	return &Wait{state: Aborting, Reason: refitv1alpha1.ReasonAborting, Message: "Aborting: bringing active nodes to a safe state"}
 }
 
 func olderOperation(d *deciding, _ *cluster.Node, _ int) *Wait {
@@ -20,7 +20,7 @@ func olderOperation(d *deciding, _ *cluster.Node, _ int) *Wait {
 	}
 	return &Wait{
 		state: Queued, Reason: refitv1alpha1.ReasonOlderOperation,
-		Message: fmt.Sprintf("Waiting for the operation %s, which is older and has not ended", d.s.Others[0]),
+		Message: fmt.Sprintf("Waiting for the older operation %s to end", d.s.Others[0]),
 	}
 }
 
@@ -29,12 +29,12 @@ func notApproved(d *deciding, _ *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	return &Wait{
-		state: AwaitingApproval, Reason: refitv1alpha1.ReasonApprovalRequired, ManualIntervention: true, Message: "Waiting for approval of the plan " + d.plan.Hash,
-		Remedy: "read the plan, then set spec.approvedPlan to its hash (refit approve)",
+		state: AwaitingApproval, Reason: refitv1alpha1.ReasonApprovalRequired, ManualIntervention: true, Message: "Waiting for approval of plan " + d.plan.Hash,
+		Remedy: "Review the plan, then run `refit approve`",
 	}
 }
 
-// planChanged compares with what was approved, and where no approval is asked for with what was planned at the start.
+// planChanged compares the plan with the approved one or, if none needs approval, with the first one.
 func planChanged(d *deciding, _ *cluster.Node, _ int) *Wait {
 	approved := d.op.Spec.ApprovedPlan
 	if approved == "" && d.op.Plan != nil {
@@ -45,8 +45,8 @@ func planChanged(d *deciding, _ *cluster.Node, _ int) *Wait {
 	}
 	return &Wait{
 		state: AwaitingApproval, Reason: refitv1alpha1.ReasonPlanChanged, ManualIntervention: true,
-		Message: fmt.Sprintf("The plan is no longer the one that was approved: it is %s now", d.plan.Hash),
-		Remedy:  "compare it with what was approved, then set spec.approvedPlan to the new hash (refit approve)",
+		Message: fmt.Sprintf("The plan has changed and is now %s", d.plan.Hash),
+		Remedy:  "Review the changed plan, then run `refit approve`",
 	}
 }
 
@@ -54,7 +54,7 @@ func paused(d *deciding, _ *cluster.Node, _ int) *Wait {
 	if !d.op.Spec.Paused {
 		return nil
 	}
-	return &Wait{state: Paused, Reason: refitv1alpha1.ReasonPaused, Message: "Paused", ManualIntervention: true, Remedy: "set spec.paused to false (refit resume)"}
+	return &Wait{state: Paused, Reason: refitv1alpha1.ReasonPaused, Message: "Paused", ManualIntervention: true, Remedy: "Run `refit resume`"}
 }
 
 func nodeFailed(d *deciding, _ *cluster.Node, _ int) *Wait {

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// quiet is how long an agent with an order may tell nothing before it is asked whether it is there.
+	// quietPeriod is how long an agent with an order may report nothing before it is probed.
 	quietPeriod = 3 * time.Minute
-	// questions is how many may be open at a time: five thousand agents that fetch for long would all be asked at once.
+	// maxReportRequests bounds the open requests: thousands of agents may prefetch for long.
 	maxReportRequests = 16
 )
 
-// nodeLost waits for a node that has not been ready for longer than patience, counted from when its
+// nodeLost waits for a node that has not been ready for long, counted from when its
 // agent started if that was later.
 func nodeLost(d *deciding, n *cluster.Node, hop int) *Wait {
 	since, order := n.ReadySince, d.order(n)
@@ -26,14 +26,14 @@ func nodeLost(d *deciding, n *cluster.Node, hop int) *Wait {
 	}
 	what := "being upgraded to " + d.plan.Hops[hop].Kubernetes
 	if order.Spec.Permit == refitv1alpha1.PermitRollback {
-		what = "being put back"
+		what = "being rolled back"
 	}
 	w := d.notReady(n, what)
 	return &w
 }
 
-// agentSilent waits for an agent with an order that does not answer, and asks one that has been
-// quiet. A stopped agent would otherwise be waited for as long as one that has much to do.
+// agentSilent waits for an agent with an order that does not respond, and probes one that has been
+// quiet. Otherwise a stopped agent would look like one that has much to do.
 func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 	if n.Report == nil {
 		return nil
@@ -45,49 +45,50 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 		}
 		return &Wait{
 			Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: asked, ManualIntervention: true,
-			Message: "The agent on " + n.Name + " was ordered to work and does not answer",
-			Remedy:  "see whether it runs: systemctl status refit-agent; journalctl -u refit-agent (on " + n.Name + ")",
+			Message: "The agent on " + n.Name + " has an order and does not respond",
+			Remedy:  "Check that it runs on " + n.Name + ": `systemctl status refit-agent; journalctl -u refit-agent`",
 		}
 	}
 	if d.now.Sub(d.lastContact(n)) > quietPeriod && d.openRequests() < maxReportRequests {
-		d.requestReport(n, "it was ordered to work and has told nothing for a while")
+		d.requestReport(n, "its agent has an order and has been quiet")
 	}
 	return nil
 }
 
-// heard is when a node's agent was heard of last, or was given its order. An answer counts from the question: that was by our own clock.
+// lastContact is when a node's agent last reported something or got its order. A response counts from
+// its request, which has the time of this clock.
 func (d *deciding) lastContact(n *cluster.Node) time.Time {
 	last := time.Unix(n.Asked, 0)
-	hear := func(at time.Time) {
+	update := func(at time.Time) {
 		if at.After(last) {
 			last = at
 		}
 	}
 	if n.Report.ObservedTime != nil {
-		hear(n.Report.ObservedTime.Time)
+		update(n.Report.ObservedTime.Time)
 	}
 	order := d.order(n)
 	if order == nil {
 		return last
 	}
 	if order.Spec.OrderTime != nil {
-		hear(order.Spec.OrderTime.Time)
+		update(order.Spec.OrderTime.Time)
 	}
 	if order.Status.StartTime != nil {
-		hear(order.Status.StartTime.Time)
+		update(order.Status.StartTime.Time)
 	}
 	for _, step := range order.Status.Steps {
 		if step.StartTime != nil {
-			hear(step.StartTime.Time)
+			update(step.StartTime.Time)
 		}
 		if step.CompletionTime != nil {
-			hear(step.CompletionTime.Time)
+			update(step.CompletionTime.Time)
 		}
 	}
 	return last
 }
 
-// openQuestions counts the questions that wait for an answer, those of this decision included.
+// openRequests counts the open requests, those of this decision included.
 func (d *deciding) openRequests() int {
 	open := d.openReportRequests
 	for i := range d.actions {

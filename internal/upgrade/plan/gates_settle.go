@@ -27,7 +27,7 @@ func notReadyAfterRollback(d *deciding, n *cluster.Node, _ int) *Wait {
 	if n.IsReady() {
 		return nil
 	}
-	w := d.notReady(n, "it was put back")
+	w := d.notReady(n, "rolled back")
 	return &w
 }
 

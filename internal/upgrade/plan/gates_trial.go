@@ -8,20 +8,21 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// trialPatience is how long a trial may go on before a person is told.
+// trialTimeout is how long a trial may run before manual intervention is required.
 const trialTimeout = 5 * time.Minute
 
-// trialNotPassed lets a Pod try a node that the operation has changed. The parts of the control plane answer for themselves; whether a Pod gets a network, DNS
-// answers it and a Service leads anywhere is what users feel, and only a Pod can tell. An aborted operation begins nothing that a trial could hold.
+// trialNotPassed runs a trial Pod on a node that the operation has changed. Probes cover the control
+// plane itself; only a Pod shows whether pods get a network, DNS resolves and Services are reachable.
+// An aborted operation starts nothing that a trial could protect.
 func trialNotPassed(d *deciding, n *cluster.Node, _ int) *Wait {
 	trial := d.trial(n)
 	changed := d.phase(n) == refitv1alpha1.NodeSucceeded && d.order(n).Spec.Permit == refitv1alpha1.PermitApply
 	if !changed || d.op.Spec.Aborted || (trial != nil && trial.Phase == refitv1alpha1.TrialPassed) {
 		return nil
 	}
-	w := &Wait{Reason: refitv1alpha1.ReasonTrialRunning, Node: n.Name, Message: fmt.Sprintf("Trying %s with a Pod that looks for the API by its name", n.Name)}
+	w := &Wait{Reason: refitv1alpha1.ReasonTrialRunning, Node: n.Name, Message: fmt.Sprintf("Running a trial Pod on %s that resolves and reaches the API", n.Name)}
 	if trial == nil {
-		d.act(StartTrial, n, "before it gets other pods, one of ours has to find the API by its name and reach it")
+		d.act(StartTrial, n, "a trial Pod has to resolve and reach the API before other pods run on the node")
 		return w
 	}
 	if trial.StartTime != nil {
@@ -29,15 +30,15 @@ func trialNotPassed(d *deciding, n *cluster.Node, _ int) *Wait {
 	}
 	if trial.Phase == refitv1alpha1.TrialFailed || d.now.Sub(w.Since) > trialTimeout {
 		w.Reason, w.ManualIntervention, w.Message = refitv1alpha1.ReasonTrialFailed, true, trialFailure(n, trial)
-		w.Remedy = fmt.Sprintf("see that pods on %s start, DNS answers and Services are reached: kubectl -n refit-trial get events; "+
-			"kubectl -n kube-system get pods -o wide. Refit tries again by itself", n.Name)
+		w.Remedy = fmt.Sprintf("Check that pods on %s start, DNS resolves and Services are reachable: `kubectl -n refit-trial get events; "+
+			"kubectl -n kube-system get pods -o wide`. Refit repeats the trial", n.Name)
 	}
 	return w
 }
 
 func trialFailure(n *cluster.Node, trial *refitv1alpha1.TrialStatus) string {
 	if trial.Phase == refitv1alpha1.TrialRunning {
-		return fmt.Sprintf("The trial of %s has not ended within %s", n.Name, duration(trialTimeout))
+		return fmt.Sprintf("The trial Pod on %s has not finished within %s", n.Name, duration(trialTimeout))
 	}
-	return fmt.Sprintf("A Pod on %s is not well: %s", n.Name, trial.Message)
+	return fmt.Sprintf("The trial Pod on %s failed: %s", n.Name, trial.Message)
 }

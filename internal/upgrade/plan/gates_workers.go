@@ -11,11 +11,12 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// controlPlaneActive holds workers while a control plane node is at work: a worker that joins late can open a stage again that lay behind.
+// controlPlaneActive holds workers while a control plane node is upgraded: a worker that joins late
+// can reopen a stage that was complete.
 func controlPlaneActive(d *deciding, n *cluster.Node, _ int) *Wait {
 	for _, other := range d.controlPlane {
 		if d.active[other.Name] || d.changing(other) {
-			message := fmt.Sprintf("%s waits until %s of the control plane is done", n.Name, other.Name)
+			message := fmt.Sprintf("%s waits for control plane node %s", n.Name, other.Name)
 			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: message}
 		}
 	}
@@ -26,19 +27,19 @@ func workerNotReady(d *deciding, n *cluster.Node, _ int) *Wait {
 	if n.IsReady() {
 		return nil
 	}
-	w := d.notReady(n, "still to be upgraded")
+	w := d.notReady(n, "to be upgraded")
 	return &w
 }
 
-// kubeletTooNew compares with every API server, since the kubelet may be led to any of them.
+// kubeletTooNew compares with every API server: a load balancer may direct the kubelet to any of them.
 func kubeletTooNew(d *deciding, n *cluster.Node, hop int) *Wait {
 	want := d.targets[hop]
 	for _, server := range d.servers {
 		if v := d.serverVersion(server); v.IsZero() || v.MinorsBehind(want) > 0 {
 			return &Wait{
 				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, ManualIntervention: true,
-				Message: fmt.Sprintf("The API server on %s is at %s: a kubelet at %s would be newer", server.Name, orUnknown(v), want),
-				Remedy:  "upgrade the control plane first",
+				Message: fmt.Sprintf("The API server on %s runs %s, and a kubelet at %s would be newer", server.Name, orUnknown(v), want),
+				Remedy:  "Upgrade the control plane first",
 			}
 		}
 	}
@@ -53,7 +54,7 @@ func anotherZonesTurn(d *deciding, n *cluster.Node, _ int) *Wait {
 	if turn.zone == n.Zone {
 		return nil
 	}
-	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: fmt.Sprintf("Zone %s waits until zone %s is done", n.Zone, turn.zone)}
+	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: fmt.Sprintf("Zone %s waits for zone %s", n.Zone, turn.zone)}
 }
 
 func canaryNotProven(d *deciding, n *cluster.Node, _ int) *Wait {
@@ -68,7 +69,8 @@ func canaryNotProven(d *deciding, n *cluster.Node, _ int) *Wait {
 	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: fmt.Sprintf("Pool %s waits for its canary", d.spec.Pools[pool].Name)}
 }
 
-// canary looks how a pool's canary stands: as many nodes as the policy says were upgraded by this operation and have been healthy for the soak.
+// canary returns the state of a pool's canary. It is proven once this operation has upgraded as many
+// nodes as the policy requires and they have been healthy for the soak.
 func (d *deciding) canary(pool, hop int) canary {
 	rules := d.spec.Pools[pool].Canary
 	if rules == nil {
@@ -87,9 +89,9 @@ func (d *deciding) canary(pool, hop int) canary {
 		case d.ordered(n, hop) && d.phase(n) == refitv1alpha1.NodeSucceeded:
 			out.started++
 			if !d.settled(n, hop) || order.Status.CompletionTime == nil {
-				continue // it has fallen ill since, which is what a canary is for
+				continue // it became unhealthy, which is what a canary detects
 			}
-			since := order.Status.CompletionTime.Time // healthy since then, without a break
+			since := order.Status.CompletionTime.Time // healthy since then, without interruption
 			if n.ReadySince.After(since) {
 				since = n.ReadySince
 			}
@@ -110,7 +112,8 @@ func (d *deciding) canary(pool, hop int) canary {
 	return out
 }
 
-// noSlot counts every node of the pool that is unavailable, whoever made it so. A node that is unavailable already costs nothing more.
+// noSlot counts every unavailable node of the pool, whatever the cause. A node that is unavailable
+// already needs no further slot.
 func noSlot(d *deciding, n *cluster.Node, _ int) *Wait {
 	pool := d.pools[n.Name]
 	limit := policy.MaxUnavailable(&d.spec.Pools[pool], d.counts[pool].size)
@@ -120,7 +123,7 @@ func noSlot(d *deciding, n *cluster.Node, _ int) *Wait {
 	return d.slotWait(pool, limit, d.window.claimed)
 }
 
-// slotGone is the same question once more, just before the first disruption of a claimed node: only as many as the limit allows may be away with it.
+// slotGone checks the limit again just before the first disruption of a claimed node.
 func slotGone(d *deciding, n *cluster.Node, _ int) *Wait {
 	if n.ControlPlane || n.CordonedBy == d.op.UID || d.changing(n) {
 		return nil
@@ -133,19 +136,19 @@ func slotGone(d *deciding, n *cluster.Node, _ int) *Wait {
 	return d.slotWait(pool, limit, nil)
 }
 
-// slotWait tells who uses the slots up: our own work ends by itself, somebody else's does not.
+// slotWait reports what uses the slots: nodes of this operation end by themselves, others do not.
 func (d *deciding) slotWait(pool, limit int, claimed map[string]bool) *Wait {
 	name := d.spec.Pools[pool].Name
-	away := slices.DeleteFunc(slices.Clone(d.counts[pool].others), func(n *cluster.Node) bool { return claimed[n.Name] })
-	if len(away) == 0 {
-		return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("Pool %s: %d of %d slots are in use", name, limit, limit)}
+	unavailable := slices.DeleteFunc(slices.Clone(d.counts[pool].others), func(n *cluster.Node) bool { return claimed[n.Name] })
+	if len(unavailable) == 0 {
+		return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("Pool %s uses %d of %d slots", name, limit, limit)}
 	}
 	w := &Wait{
-		Reason: refitv1alpha1.ReasonNodeUnavailable, Node: away[0].Name, Since: away[0].ReadySince,
-		Message: fmt.Sprintf("Pool %s: at most %d may be unavailable, and %s already: %s", name, limit, areUnavailable(len(away)), names(away)),
-		Remedy:  "bring them back (kubectl uncordon, or repair the node), or waive NodeCordonedByHand or NodeNotReady for the node by its name",
+		Reason: refitv1alpha1.ReasonNodeUnavailable, Node: unavailable[0].Name, Since: unavailable[0].ReadySince,
+		Message: fmt.Sprintf("Pool %s allows %d unavailable, and %s: %s", name, limit, areUnavailable(len(unavailable)), names(unavailable)),
+		Remedy:  "Fix or uncordon the nodes, or waive NodeNotReady or NodeCordonedByHand for each of them",
 	}
-	w.ManualIntervention = slices.ContainsFunc(away, func(n *cluster.Node) bool { return n.IsReady() || d.now.Sub(n.ReadySince) > interventionDelay })
+	w.ManualIntervention = slices.ContainsFunc(unavailable, func(n *cluster.Node) bool { return n.IsReady() || d.now.Sub(n.ReadySince) > interventionDelay })
 	return w
 }
 
@@ -153,11 +156,12 @@ func tooManyActive(d *deciding, _ *cluster.Node, _ int) *Wait {
 	if d.window.active < refitv1alpha1.MaxActive {
 		return nil
 	}
-	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("%d nodes are at work, which is the most at once", refitv1alpha1.MaxActive)}
+	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Message: fmt.Sprintf("%d nodes are active, which is the maximum", refitv1alpha1.MaxActive)}
 }
 
-// budgetShared keeps nodes apart whose pods share a budget. A node whose budget is exhausted at this moment waits as long as others are on their way, since
-// these may be the reason; with nobody else at work it begins, and its drain tells what it waits for.
+// budgetShared keeps nodes apart whose pods share a budget. A node whose budget is exhausted waits
+// while other nodes are active, since they may be the cause. If none is, its drain starts and reports
+// what blocks it.
 func budgetShared(d *deciding, n *cluster.Node, hop int) *Wait {
 	if !d.needsDrain(n, hop) {
 		return nil
@@ -173,7 +177,7 @@ func budgetShared(d *deciding, n *cluster.Node, hop int) *Wait {
 		if b.Kind == disruption.BudgetExhausted {
 			return &Wait{
 				Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name,
-				Message: fmt.Sprintf("%s waits: PodDisruptionBudget %s allows none of its pods to go just now", n.Name, d.s.Budgets[b.Budget].Key()),
+				Message: fmt.Sprintf("%s waits: PodDisruptionBudget %s allows no eviction of its pods", n.Name, d.s.Budgets[b.Budget].Key()),
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// turn is the hop whose turn it is: the first that is not behind us.
+// turn is the current hop: the first with a stage that is not complete.
 func (d *deciding) turn() int {
 	for i := range d.plan.Stages {
 		if !d.complete(&d.plan.Stages[i]) {
@@ -46,7 +46,8 @@ func (v *view) allSettled(nodes []*cluster.Node, hop int) bool {
 	return !slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return !v.settled(n, hop) })
 }
 
-// begun says whether a node was ordered to change in this hop, or to anything in a later one.
+// hopStarted reports whether a node was ordered to change in this hop, or to do anything in a later
+// one.
 func (v *view) hopStarted(hop int) bool {
 	for _, nodes := range [][]*cluster.Node{v.controlPlane, v.workers} {
 		for _, n := range nodes {
@@ -55,7 +56,7 @@ func (v *view) hopStarted(hop int) bool {
 				continue
 			}
 			at, ok := v.orderedHop(order)
-			// Workers are told at the beginning to fetch what they need at the end: that begins nothing.
+			// Workers prefetch for a later hop early. That starts no hop.
 			if ok && (at == hop && order.Spec.Permit == refitv1alpha1.PermitApply || at > hop && n.ControlPlane) {
 				return true
 			}
@@ -74,16 +75,16 @@ func (v *view) orderedHop(order *cluster.Upgrade) (int, bool) {
 	return 0, false
 }
 
-// finish ends the operation when everything holds that Verify promises.
+// finish ends the operation once nothing holds it.
 func (d *deciding) finish(hop int) {
 	if w := d.firstClosed(HeldFinish, nil, hop); w != nil {
 		d.wait(*w)
 		return
 	}
-	d.actions = append(d.actions, Action{Kind: Finish, Reason: "every node of the plan is at its version and ready"})
+	d.actions = append(d.actions, Action{Kind: Finish, Reason: "every node of the plan runs its version and is ready"})
 }
 
-// endAborted holds what was only fetched and ends the operation when no node is at work any more.
+// endAborted withdraws the orders to prefetch, and ends the operation once no node is active.
 func (d *deciding) endAborted() {
 	for _, nodes := range [][]*cluster.Node{d.controlPlane, d.workers} {
 		for _, n := range nodes {
@@ -94,6 +95,6 @@ func (d *deciding) endAborted() {
 		}
 	}
 	if d.firstClosed(HeldFinish, nil, len(d.plan.Hops)-1) == nil {
-		d.actions = append(d.actions, Action{Kind: Finish, Reason: "the operation was aborted and no node is at work"})
+		d.actions = append(d.actions, Action{Kind: Finish, Reason: "the operation was aborted, and no node is active"})
 	}
 }

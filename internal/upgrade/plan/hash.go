@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,9 +11,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// approved is what a person approves, and all of it. It changes when what was approved changes, and not because a leader moved or a worker joined:
-// estimates, reasons, findings, times, the order of nodes, the list of workers and what becomes of a node that fails are not in it.
-// The order of the fields and their names are a part of the hash's definition.
+// approved is everything that the user approves, and nothing else. Estimates, reasons, findings,
+// times, the order of nodes, the list of workers and the rollback policy are not in it: a plan does
+// not need approval again because a leader moved or a worker joined. The order of the fields and
+// their names are a part of the hash's definition.
 type approved struct {
 	Format       int                    `json:"format"`
 	Scope        refitv1alpha1.Scope    `json:"scope"`
@@ -35,7 +37,7 @@ type approvedStage struct {
 	Hop  int                     `json:"hop"`
 }
 
-// hash is the plan's hash, of JSON that is canonical because structs keep their order and Go sorts a map's keys.
+// hash is the plan's hash. Its JSON is canonical: structs keep their order, and Go sorts map keys.
 func hash(p *Plan, controlPlane []*cluster.Node) string {
 	a := approved{
 		Format: 1, Scope: p.spec.Scope, NodeSelector: p.spec.NodeSelector, From: p.From,
@@ -58,8 +60,12 @@ func hash(p *Plan, controlPlane []*cluster.Node) string {
 	slices.Sort(a.ControlPlane)
 	text, err := json.Marshal(a)
 	if err != nil {
-		panic(err) // strings, numbers and lists of them: only a programmer can make this fail
+		panic(err) // a bug: strings, numbers and lists always marshal
 	}
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func compareWaivers(a, b refitv1alpha1.Waiver) int {
+	return cmp.Or(cmp.Compare(a.Check, b.Check), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Reason, b.Reason))
 }

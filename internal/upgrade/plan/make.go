@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -12,8 +10,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// Make plans the upgrade that spec asks for. An operation's recorded path is followed, however far the cluster has come on it; otherwise the
-// path begins where the cluster is. An error is a target that cannot be reached at all, in words for the person who asked.
+// Make plans the upgrade that spec requests. It follows an operation's recorded path, however far the
+// cluster has come on it; otherwise the path starts at the cluster's current version. Make fails if
+// the target cannot be reached.
 func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, error) {
 	p, m, err := outline(s, spec)
 	if err != nil {
@@ -32,8 +31,8 @@ func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, er
 	return p, nil
 }
 
-// Outline is the same plan without what it tells a reader: nodes, pools, notes and times. It is what gets approved and what Next decides by, and costs
-// little where there are thousands of nodes.
+// Outline is the same plan without its nodes, pools, notes and estimates. It has the same hash, Next
+// decides the same on it, and it stays cheap with thousands of nodes.
 func Outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, error) {
 	p, _, err := outline(s, spec)
 	return p, err
@@ -52,16 +51,16 @@ func outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan,
 	}
 	p.Hops = m.hops()
 	p.Stages = m.stages(p)
-	p.Hash = hash(p, touchedServers(s, &spec))
+	p.Hash = hash(p, upgradedServers(s, &spec))
 	return p, m, nil
 }
 
-// touchedServers are the control plane nodes that a plan touches.
-func touchedServers(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec) []*cluster.Node {
+// upgradedServers are the control plane nodes that a plan upgrades.
+func upgradedServers(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec) []*cluster.Node {
 	return slices.DeleteFunc(s.ControlPlane(), func(n *cluster.Node) bool { return policy.LeftOut(spec, n) != "" })
 }
 
-// Summary is the plan as an operation's status keeps it.
+// Summary is the plan as an operation's status records it.
 func (p *Plan) Summary() *refitv1alpha1.PlanSummary {
 	out := &refitv1alpha1.PlanSummary{Hash: p.Hash, From: p.From, WorkersFrom: p.WorkersFrom, To: p.To}
 	out.Estimate.Duration = p.Estimate.Expected
@@ -79,7 +78,7 @@ func (p *Plan) Summary() *refitv1alpha1.PlanSummary {
 	return out
 }
 
-// maker holds what the parts of a plan are made from.
+// planner holds what the parts of a plan are made from.
 type planner struct {
 	snapshot *cluster.Snapshot
 	spec     *refitv1alpha1.ClusterUpgradeSpec
@@ -87,9 +86,9 @@ type planner struct {
 	drains   *disruption.Simulation
 	times    times
 
-	controlPlane []*cluster.Node   // in the order in which they go
-	workers      [][]*cluster.Node // by pool, in the order in which they go
-	sizes        []int             // by pool: all of its nodes, since maxUnavailable is a share of all
+	controlPlane []*cluster.Node   // in their order
+	workers      [][]*cluster.Node // by pool, in their order
+	sizes        []int             // by pool, excluded nodes included: maxUnavailable is a share of all
 	excluded     []ExcludedNode
 }
 
@@ -118,31 +117,6 @@ func (m *planner) sortNodes() {
 	slices.SortFunc(m.excluded, func(a, b ExcludedNode) int { return byName(a.Node, b.Node) })
 }
 
-// sortControlPlane puts the holder of the endpoint's address last: its move away is an interruption that should come once, and late.
-func sortControlPlane(nodes []*cluster.Node, holder string) {
-	slices.SortFunc(nodes, func(a, b *cluster.Node) int {
-		return cmp.Or(compareBool(a.Name == holder, b.Name == holder), byName(a.Name, b.Name))
-	})
-}
-
-// sortWorkers goes zone by zone, so that a fault of the new version meets one zone only. Within a zone, nodes that are cordoned already go first:
-// they cost nothing.
-func sortWorkers(nodes []*cluster.Node) {
-	slices.SortFunc(nodes, func(a, b *cluster.Node) int {
-		return cmp.Or(byName(a.Zone, b.Zone), compareBool(!a.Unschedulable, !b.Unschedulable), byName(a.Name, b.Name))
-	})
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
-
 // hops resolves each version of the path to a ClusterRelease.
 func (m *planner) hops() []Hop {
 	hops := make([]Hop, 0, len(m.path.Hops))
@@ -155,9 +129,9 @@ func (m *planner) hops() []Hop {
 		case release != nil:
 			hop.Release = &refitv1alpha1.ReleaseRef{Name: release.Name, Digest: release.Digest}
 			hop.Kubernetes = release.Payload.Kubernetes
-			version, _ = skew.Parse(release.Payload.Kubernetes) // resolved releases parse
+			version, _ = skew.Parse(release.Payload.Kubernetes) // validated when it was read
 		case !last && version.Patch == 0 && version != m.path.From:
-			hop.Kubernetes = "v" + version.MinorString() // no ClusterRelease decides the patch yet
+			hop.Kubernetes = "v" + version.MinorString() // no ClusterRelease sets the patch version yet
 		}
 		hop.Minor = !version.SameMinor(before)
 		hop.Etcd = m.etcdMove(etcd, version, release)
@@ -170,7 +144,7 @@ func (m *planner) hops() []Hop {
 	return hops
 }
 
-// pools resolves the policies.
+// pools resolves the policy of each pool.
 func (m *planner) pools() []Pool {
 	var out []Pool
 	for i := range m.spec.Pools {
@@ -190,44 +164,4 @@ func (m *planner) pools() []Pool {
 		out = append(out, pool)
 	}
 	return out
-}
-
-// oldestEtcd is the oldest version of an etcd member, empty with an external etcd or if it is unknown.
-func oldestEtcd(s *cluster.Snapshot) string {
-	if s.ExternalEtcd() != cluster.No {
-		return ""
-	}
-	oldest := ""
-	for _, n := range s.EtcdMembers() {
-		v := plainVersion(n.Static["etcd"].Version)
-		if n.Report != nil && n.Report.Etcd != nil && n.Report.Etcd.Version != "" {
-			v = plainVersion(n.Report.Etcd.Version)
-		}
-		if oldest == "" || (v != "" && skew.EtcdStays(oldest, v)) {
-			oldest = v
-		}
-	}
-	return oldest
-}
-
-// etcdMove is what a hop does with etcd.
-func (m *planner) etcdMove(from string, version skew.Version, release *cluster.Release) EtcdMove {
-	switch external := m.snapshot.ExternalEtcd(); {
-	case m.spec.Scope == refitv1alpha1.ScopeWorkers:
-		return EtcdMove{}
-	case external == cluster.Yes:
-		return EtcdMove{Reason: "etcd is external: Refit never touches it"}
-	case external == cluster.Unknown || from == "":
-		return EtcdMove{Reason: "its version is not known"}
-	}
-	to := etcdOf(m.snapshot, version, release)
-	switch {
-	case to == "":
-		return EtcdMove{From: from, Reason: fmt.Sprintf("the ClusterRelease of %s brings no etcd", version)}
-	case skew.EtcdStays(from, to):
-		return EtcdMove{From: from, Reason: fmt.Sprintf("it is newer than %s, and etcd is never lowered", to)}
-	case to == from:
-		return EtcdMove{From: from, Reason: "it is there already"}
-	}
-	return EtcdMove{From: from, To: to}
 }

@@ -154,11 +154,11 @@ func TestTargetsThatCannotBeReached(t *testing.T) {
 	}{
 		{"an older version", clustertest.HA("v1.36.3", 3, 2), to("v1.35.4"), "the control plane is at v1.36.3 already: Kubernetes cannot go back to v1.35.4"},
 		{"no version", clustertest.HA("v1.36.3", 3, 2), to("1.36"), `"1.36" is no version like v1.36.3`},
-		{"nothing", clustertest.HA("v1.36.3", 3, 2), to(""), "no target: name a version such as v1.36.3, or a ClusterRelease"},
+		{"nothing", clustertest.HA("v1.36.3", 3, 2), to(""), "no target: set a version such as v1.36.3, or a ClusterRelease"},
 		{
 			"a ClusterRelease that is not there", clustertest.HA("v1.35.4", 3, 2),
 			refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Release: "spring"}},
-			"there is no ClusterRelease spring in the cluster",
+			"ClusterRelease spring not found",
 		},
 		{
 			"workers beyond their control plane", clustertest.HA("v1.35.4", 3, 2), scoped(to("v1.36.3"), refitv1alpha1.ScopeWorkers),
@@ -166,7 +166,7 @@ func TestTargetsThatCannotBeReached(t *testing.T) {
 		},
 		{
 			"a cluster of which no version is known", &cluster.Snapshot{Nodes: []cluster.Node{{Name: "cp-1", ControlPlane: true}}}, to("v1.36.3"),
-			"the version of the control plane is not known: no API server told its version",
+			"the version of the control plane is unknown: no API server reports one",
 		},
 	}
 	for _, test := range tests {

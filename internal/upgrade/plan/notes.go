@@ -1,17 +1,14 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
-	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
-	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// notes are the decisions about the whole, in the order in which a reader needs them.
+// notes are the decisions about the whole plan, in the order in which a reader needs them.
 func (m *planner) notes(p *Plan) []Note {
 	var out []Note
 	add := func(decision, format string, args ...any) {
@@ -23,30 +20,30 @@ func (m *planner) notes(p *Plan) []Note {
 		add("Workers catch up with the control plane first", "at %s they would be too old for its next version", p.WorkersFrom)
 	}
 	if hops > 1 && m.spec.Scope != refitv1alpha1.ScopeWorkers {
-		add(fmt.Sprintf("The control plane goes in %d hops", hops), "Kubernetes moves a control plane one minor version at a time")
+		add(fmt.Sprintf("The control plane is upgraded in %d hops", hops), "Kubernetes supports one minor version at a time")
 	}
 	m.etcdNotes(p, add)
 	if m.spec.Scope != refitv1alpha1.ScopeWorkers {
 		switch len(m.controlPlane) {
 		case 0:
 		case 1:
-			add("The API is away for a while", "there is one control plane node")
+			add("The API is unavailable for a while", "there is one control plane node")
 		default:
-			add("etcd's leadership is moved away from each control plane node before it goes", "so that etcd does not have to elect under load")
+			add("etcd's leadership moves off each control plane node before its upgrade", "so that etcd does not elect a leader under load")
 		}
 	}
 	switch {
 	case len(m.snapshot.Nodes) == 1:
-		add("The node is not drained", "it is the only one, so there is nowhere to go; its pods restart with their containers at most")
+		add("The node is not drained", "it is the only one, so its pods have nowhere to go; their containers restart at most")
 	case !m.anyDrain(p):
-		add("No node is drained", "a patch release restarts the kubelet and leaves its pods running")
+		add("No node is drained", "a patch release restarts the kubelet, and pods keep running")
 	}
 	if len(m.excluded) > 0 && m.spec.Scope != refitv1alpha1.ScopeWorkers {
-		add(fmt.Sprintf("CoreDNS and kube-proxy of %s may start on nodes that are left out as well", p.To),
-			"they belong to the whole cluster, and such nodes fetch nothing beforehand; they need a way to the images, or to hold them")
+		add(fmt.Sprintf("CoreDNS and kube-proxy of %s may also start on excluded nodes", p.To),
+			"they run in the whole cluster, and excluded nodes do not prefetch: make sure that those nodes have the images or can pull them")
 	}
 	if missing := m.missingReleases(p); len(missing) > 0 {
-		add("The plan's hash will change", "there is no ClusterRelease of %s in the cluster yet", strings.Join(missing, ", "))
+		add("The plan's hash will change", "the cluster has no ClusterRelease of %s yet", strings.Join(missing, ", "))
 	}
 	return out
 }
@@ -59,14 +56,14 @@ func (m *planner) etcdNotes(p *Plan, add func(decision, format string, args ...a
 	for _, hop := range p.Hops {
 		if move := hop.Etcd; move.To != "" {
 			moves = true
-			add(fmt.Sprintf("etcd goes from %s to %s", move.From, move.To), "with %s, one member at a time", hop.Kubernetes)
+			add(fmt.Sprintf("etcd is upgraded from %s to %s", move.From, move.To), "with %s, one member at a time", hop.Kubernetes)
 		}
 	}
 	if move := p.Hops[len(p.Hops)-1].Etcd; !moves && move.Reason != "" {
 		add(strings.TrimSpace("etcd stays "+atVersion(move.From)), "%s", move.Reason)
 	}
 	if members := len(m.snapshot.EtcdMembers()); members == 2 && m.snapshot.ExternalEtcd() == cluster.No {
-		add("etcd is away twice, for some seconds each time", "it has two members, and both are needed for a quorum")
+		add("etcd is unavailable twice, for some seconds each time", "it has two members, and its quorum is both")
 	}
 }
 
@@ -96,29 +93,4 @@ func (m *planner) missingReleases(p *Plan) []string {
 		}
 	}
 	return out
-}
-
-// etcdOf is the etcd that a hop brings: the tag that kubeadm's configuration pins, else what its ClusterRelease says, else what that version's kubeadm wants.
-func etcdOf(s *cluster.Snapshot, version skew.Version, release *cluster.Release) string {
-	if s.Kubeadm != nil && s.Kubeadm.EtcdImageTag != "" {
-		return plainVersion(s.Kubeadm.EtcdImageTag)
-	}
-	if release != nil {
-		return plainVersion(release.Payload.Etcd)
-	}
-	facts, ok := kubefacts.For(version.MinorString())
-	if !ok {
-		return ""
-	}
-	return plainVersion(facts.Etcd)
-}
-
-// plainVersion takes the build off an image's tag: 3.6.8-0 is 3.6.8.
-func plainVersion(tag string) string {
-	plain, _, _ := strings.Cut(tag, "-")
-	return plain
-}
-
-func compareWaivers(a, b refitv1alpha1.Waiver) int {
-	return cmp.Or(cmp.Compare(a.Check, b.Check), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Reason, b.Reason))
 }

@@ -5,9 +5,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Orphan decides about a node that is cordoned for an operation which is not there any more, as when somebody took its finalizer away. Nobody else will lift
-// that cordon. First the agent is told to begin nothing more; a host that is being changed comes to its end, and keeps the cordon until then. It returns nil if
-// there is nothing to do: now, or at all.
+// Orphan decides what to do with a node that is cordoned for an operation that no longer exists, as
+// when its finalizer was removed by hand: nobody else removes that cordon. It first orders the agent
+// to start nothing new. A host that is being changed finishes, and stays cordoned until then. Orphan
+// returns nil if there is nothing to do, now or at all.
 func Orphan(n *cluster.Node, exists func(uid string) bool) *Action {
 	if n.CordonedBy == "" || exists(n.CordonedBy) {
 		return nil
@@ -18,11 +19,11 @@ func Orphan(n *cluster.Node, exists func(uid string) bool) *Action {
 		case u.Spec.Permit == refitv1alpha1.PermitApply || u.Spec.Permit == refitv1alpha1.PermitRollback:
 			return &Action{
 				Kind: Hold, Node: n.Name, Release: &u.Spec.Release, Role: u.Spec.Role, Attempt: u.Spec.Attempt,
-				Reason: "the operation that it was ordered for is not there any more",
+				Reason: "the operation that ordered it no longer exists",
 			}
 		case !answered, u.Status.Phase == refitv1alpha1.NodeApplying, u.Status.Phase == refitv1alpha1.NodeRollingBack:
 			return nil
 		}
 	}
-	return &Action{Kind: Uncordon, Node: n.Name, Reason: "the operation that cordoned it is not there any more"}
+	return &Action{Kind: Uncordon, Node: n.Name, Reason: "the operation that cordoned it no longer exists"}
 }

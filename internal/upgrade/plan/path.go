@@ -10,18 +10,17 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// ErrTarget is that what was asked for cannot be reached, whatever the cluster does: the person has to ask for something else. Other errors are about the
-// cluster.
-var ErrTarget = errors.New("the target cannot be reached")
+// ErrTarget means that no path leads to the target, so the user has to choose another one. Other
+// errors are about the cluster.
+var ErrTarget = errors.New("cannot reach the target")
 
-// targetError is an error that is ErrTarget and speaks for itself.
+// targetError is an ErrTarget with a message of its own.
 type targetError struct{ error }
 
 func (targetError) Is(target error) bool { return target == ErrTarget }
 
-// PathOf finds the way of this cluster to what the spec asks for. An operation's recorded path is followed to its end: it does not become shorter
-// because a part of it lies behind.
-// An error is a target that cannot be reached at all, in words for the person who asked.
+// PathOf finds the path from the cluster's versions to the spec's target. It follows an operation's
+// recorded path to its end: a path does not become shorter because a part of it is complete.
 func PathOf(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (skew.Path, error) {
 	spec = policy.Defaulted(spec)
 	to, err := target(s, spec.Target)
@@ -42,11 +41,11 @@ func PathOf(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (skew.Pa
 	return path, nil
 }
 
-// target is the version that the spec asks for.
+// target is the target version.
 func target(s *cluster.Snapshot, t refitv1alpha1.Target) (skew.Version, error) {
 	if t.Release == "" {
 		if t.Kubernetes == "" {
-			return skew.Version{}, errors.New("no target: name a version such as v1.36.3, or a ClusterRelease")
+			return skew.Version{}, errors.New("no target: set a version such as v1.36.3, or a ClusterRelease")
 		}
 		return skew.Parse(t.Kubernetes)
 	}
@@ -55,19 +54,20 @@ func target(s *cluster.Snapshot, t refitv1alpha1.Target) (skew.Version, error) {
 			continue
 		}
 		if release.Error != "" {
-			return skew.Version{}, fmt.Errorf("the ClusterRelease %s cannot be used: %s", release.Name, release.Error)
+			return skew.Version{}, fmt.Errorf("cannot use ClusterRelease %s: %s", release.Name, release.Error)
 		}
 		return skew.Parse(release.Payload.Kubernetes)
 	}
-	return skew.Version{}, fmt.Errorf("there is no ClusterRelease %s in the cluster", t.Release)
+	return skew.Version{}, fmt.Errorf("ClusterRelease %s not found", t.Release)
 }
 
-// start is where the path begins: the oldest API server, and the oldest kubelet of a worker. The operation's record goes before what is seen now.
+// start is where the path starts: the oldest API server, and the oldest kubelet of a worker. What the
+// operation recorded takes precedence over the current versions.
 func start(s *cluster.Snapshot) (from, oldest skew.Version, err error) {
 	if s.Operation != nil && s.Operation.Plan != nil {
 		recorded := s.Operation.Plan
 		if from, err = skew.Parse(recorded.From); err != nil {
-			return from, oldest, fmt.Errorf("read the recorded plan: %w", err)
+			return from, oldest, fmt.Errorf("cannot read the recorded plan: %w", err)
 		}
 		if recorded.WorkersFrom != "" {
 			oldest, err = skew.Parse(recorded.WorkersFrom)
@@ -76,11 +76,11 @@ func start(s *cluster.Snapshot) (from, oldest skew.Version, err error) {
 	}
 	from = controlPlaneVersion(s)
 	if from.IsZero() {
-		return from, oldest, errors.New("the version of the control plane is not known: no API server told its version")
+		return from, oldest, errors.New("the version of the control plane is unknown: no API server reports one")
 	}
 	for _, n := range s.Workers() {
 		v := kubeletVersion(n)
-		if v.IsZero() { // it has joined a moment ago; a check and a gate ask for its version
+		if v.IsZero() { // it has just joined; a check and a gate require its version
 			continue
 		}
 		if oldest.IsZero() || v.Before(oldest) {
@@ -90,8 +90,8 @@ func start(s *cluster.Snapshot) (from, oldest skew.Version, err error) {
 	return from, oldest, nil
 }
 
-// controlPlaneVersion is the oldest version of an API server. The endpoint's own answer counts only when no server could be asked: behind a load
-// balancer it is the version of whichever server answered.
+// controlPlaneVersion is the oldest version of an API server. The endpoint's own version counts only
+// if no server's is known: behind a load balancer it is that of whichever server answered.
 func controlPlaneVersion(s *cluster.Snapshot) skew.Version {
 	var oldest skew.Version
 	for _, n := range s.ControlPlane() {
@@ -101,12 +101,12 @@ func controlPlaneVersion(s *cluster.Snapshot) skew.Version {
 		}
 	}
 	if oldest.IsZero() {
-		oldest, _ = skew.Parse(s.Version) // zero if that is unknown too
+		oldest, _ = skew.Parse(s.Version) // zero if it is unknown too
 	}
 	return oldest
 }
 
-// kubeletVersion is zero when the node does not tell it.
+// kubeletVersion is zero if the node does not report it.
 func kubeletVersion(n *cluster.Node) skew.Version {
 	v, _ := skew.Parse(n.Kubelet)
 	return v

@@ -6,22 +6,22 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Plan is the way from a Snapshot to a target under a policy.
+// Plan is how a cluster gets from its current state to the target under a policy.
 type Plan struct {
-	// Hash is what gets approved. See hash.go for what is in it.
+	// Hash is what the user approves. hash.go defines what it covers.
 	Hash string
 
 	From        string // the control plane's version
-	WorkersFrom string // the oldest worker's
+	WorkersFrom string // the version of the oldest worker
 	To          string
 
 	Hops   []Hop
 	Stages []Stage
 	Pools  []Pool
 
-	// LeftOut are nodes that the plan does not touch.
+	// Excluded are nodes that the plan does not upgrade.
 	Excluded []ExcludedNode
-	// Notes are decisions about the whole, each with its reason, in the order in which a reader needs them.
+	// Notes are decisions about the whole plan, in the order in which a reader needs them.
 	Notes []Note
 
 	Estimate Estimate
@@ -29,28 +29,28 @@ type Plan struct {
 	spec refitv1alpha1.ClusterUpgradeSpec // with its defaults
 }
 
-// Hop is one version of the control plane on the way.
+// Hop is one version of the control plane on the path to the target.
 type Hop struct {
 	Kubernetes string
-	Release    *refitv1alpha1.ReleaseRef // nil: there is none in the cluster yet
+	Release    *refitv1alpha1.ReleaseRef // nil if the cluster has none yet
 	Etcd       EtcdMove
 	Minor      bool // another minor version than before, so nodes are drained
 }
 
-// EtcdMove is what a hop does with etcd.
+// EtcdMove is how a hop changes etcd.
 type EtcdMove struct {
 	From   string
 	To     string
-	Reason string // why it stays, if it does
+	Reason string // why etcd does not change
 }
 
-// Stage is a part of the plan. Stages run one after the other.
+// Stage is a part of the plan. Stages run in sequence.
 type Stage struct {
 	Name       refitv1alpha1.StageName
 	Hop        int // index into Hops
 	Kubernetes string
 	Reason     string
-	// Nodes are the nodes that it touches, in the order in which they are expected to go. Next decides on the day.
+	// Nodes are the nodes of the stage in their expected order. Next decides the actual one.
 	Nodes    []NodeStep
 	Estimate Estimate
 }
@@ -62,28 +62,28 @@ type NodeStep struct {
 	Zone     string
 	From     string
 	To       string
-	UpToDate bool // it has the version already: nothing is done
+	UpToDate bool // it runs the version already
 	Drain    bool
 	Canary   bool
 	Moves    int // pods that a drain moves
-	// Reason is why it goes at this place, when there is more to say than the stage does: "holds the API endpoint's address, so it goes last".
+	// Reason is why the node has this place in the order, if it differs from the stage's reason.
 	Reason string
-	// Apart are nodes that it does not go together with, at most a few of them, and the budget that they share.
+	// Conflicts are a few of the nodes that are not upgraded together with it.
 	Conflicts []Conflict
 	Estimate  Estimate
 }
 
-// Apart is a node that another one does not go together with.
+// Conflict is a node that is not upgraded together with another one, such as for a shared budget.
 type Conflict struct {
 	Node   string
 	Reason string
 }
 
-// Pool is a policy for some of the workers, resolved.
+// Pool is the resolved policy of a pool of workers.
 type Pool struct {
 	Name           string
-	Nodes          int // that the plan touches
-	MaxUnavailable int // as a number
+	Nodes          int // that the plan upgrades
+	MaxUnavailable int // as a number of nodes
 	Zones          []string
 	Canary         *refitv1alpha1.Canary
 	Drain          refitv1alpha1.Drain
@@ -91,7 +91,7 @@ type Pool struct {
 	Estimate       Estimate
 }
 
-// LeftOut is a node that a plan does not touch.
+// ExcludedNode is a node that a plan does not upgrade.
 type ExcludedNode struct {
 	Node   string
 	Reason string
@@ -103,7 +103,8 @@ type Note struct {
 	Reason   string
 }
 
-// Estimate is an expected time, and whether it stands on times that were observed in this cluster or on Refit's own defaults.
+// Estimate is an expected duration. It is Observed if earlier upgrades of this cluster took as long,
+// else it follows from Refit's defaults.
 type Estimate struct {
 	Expected time.Duration
 	Observed bool

@@ -8,8 +8,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// grantPrefetch lets nodes fetch what they need, a few at a time: images are unpacked beside an etcd member and beside people's pods, and all that fetch draw
-// on one source. Control plane nodes go first, one by one.
+// grantPrefetch lets a few nodes prefetch at a time: unpacking images competes with an etcd member and
+// with users' pods, and all nodes fetch from one source. Control plane nodes are first, one by one.
 func (d *deciding) grantPrefetch(hop int) {
 	if d.prefetchSome(d.controlPlane, hop, 1) > 0 {
 		return
@@ -19,26 +19,27 @@ func (d *deciding) grantPrefetch(hop int) {
 	}
 }
 
-// fetchers is how many workers fetch at a time: a tenth, and at least two.
+// prefetchLimit is how many workers prefetch at a time: a tenth, and at least two.
 func prefetchLimit(workers int) int { return min(max(2, workers/10), refitv1alpha1.MaxActive) }
 
-// workersFetch says whether workers fetch before this hop: at the beginning, and again after each time that they went.
+// workersPrefetch reports whether workers prefetch in this hop: in the first one, and in the one after
+// each of their upgrades.
 func (v *view) workersPrefetch(hop int) bool { return hop == 0 || v.workersHop(hop-1) == hop-1 }
 
-// fetchAFew orders nodes to fetch, as long as not too many are at it, and says how many are.
-func (d *deciding) prefetchSome(nodes []*cluster.Node, hop, most int) int {
+// prefetchSome orders nodes to prefetch within the limit, and returns how many of them do.
+func (d *deciding) prefetchSome(nodes []*cluster.Node, hop, limit int) int {
 	var missing []*cluster.Node
-	fetching := 0
+	used := 0
 	for _, n := range nodes {
 		if d.at(n, hop) || d.prefetched(n, hop) || d.skipped(n) || d.active[n.Name] {
 			continue
 		}
 		missing = append(missing, n)
 		if d.prefetching(n, hop) {
-			fetching++
+			used++
 		}
 	}
-	d.slots = prefetchSlots{used: fetching, limit: most}
+	d.slots = prefetchSlots{used: used, limit: limit}
 	for _, n := range missing {
 		fresh := !d.ordered(n, hop) && d.firstClosed(HeldOrder, n, hop) == nil
 		if fresh && d.firstClosed(HeldPrefetch, n, hop) != nil {
@@ -61,31 +62,32 @@ func noPrefetchSlot(d *deciding, _ *cluster.Node, _ int) *Wait {
 	return &Wait{}
 }
 
-// fetching says whether a node's agent is at it.
+// prefetching reports whether a node's agent is prefetching.
 func (d *deciding) prefetching(n *cluster.Node, hop int) bool {
 	return d.ordered(n, hop) && n.IsReady() && (d.phase(n) == "" || d.phase(n) == refitv1alpha1.NodePrefetching)
 }
 
-// fetch orders the node's agent to fetch what the hop needs, or waits for it. It says whether it ordered something.
+// prefetchNode orders a node's agent to prefetch for the hop, or waits for it. It reports whether it
+// wrote an order.
 func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
 	if w := d.firstClosed(HeldOrder, n, hop); w != nil {
 		d.wait(*w)
 		return false
 	}
 	if !d.ordered(n, hop) {
-		d.command(Prefetch, n, hop, "so that nothing has to be fetched while it is disrupted")
+		d.command(Prefetch, n, hop, "files and images must be on the node before it is disrupted")
 		return true
 	}
 	if d.phase(n) == refitv1alpha1.NodeFailed {
 		if d.op.Spec.Retry > d.order(n).Spec.Attempt {
-			d.command(Prefetch, n, hop, "a person asked to try again")
+			d.command(Prefetch, n, hop, "retry was requested")
 			return true
 		}
 		d.wait(d.failedWait(n))
 		return false
 	}
 	if !n.IsReady() {
-		d.wait(d.notReady(n, "it has to fetch "+d.plan.Hops[hop].Kubernetes))
+		d.wait(d.notReady(n, "prefetching "+d.plan.Hops[hop].Kubernetes))
 		return false
 	}
 	if w := d.firstClosed(HeldProgress, n, hop); w != nil {
@@ -93,7 +95,7 @@ func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
 		return false
 	}
 	d.busy++
-	d.wait(d.inProgress(n, fmt.Sprintf("Fetching %s on %s", d.plan.Hops[hop].Kubernetes, n.Name)))
+	d.wait(d.inProgress(n, fmt.Sprintf("Prefetching %s on %s", d.plan.Hops[hop].Kubernetes, n.Name)))
 	return false
 }
 

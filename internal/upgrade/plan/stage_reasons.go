@@ -8,14 +8,14 @@ import (
 )
 
 func (m *planner) prefetchReason(*Plan, int) string {
-	return "files and images are fetched and checked on every node before anything is disrupted"
+	return "every node fetches and verifies its files and images before anything is disrupted"
 }
 
 func (m *planner) controlPlaneReason(*Plan, int) string {
 	if len(m.controlPlane) == 1 {
-		return "etcd, API server, controller manager and scheduler, kubelet; the API is away while its only server is swapped"
+		return "etcd, API server, controller manager and scheduler, kubelet; the API is unavailable while its only server is replaced"
 	}
-	return "each node whole before the next: etcd, API server, controller manager and scheduler, kubelet"
+	return "one node after the other: etcd, API server, controller manager and scheduler, kubelet"
 }
 
 func (m *planner) workersReason(p *Plan, hop int) string {
@@ -25,7 +25,7 @@ func (m *planner) workersReason(p *Plan, hop int) string {
 	}
 	switch {
 	case m.spec.Scope == refitv1alpha1.ScopeWorkers:
-		return "the control plane is at " + p.From + " already"
+		return "the control plane runs " + p.From + " already"
 	case hop < len(p.Hops)-1:
 		return fmt.Sprintf("workers at %s would be more than %d minor versions older than the next version of the control plane",
 			p.WorkersFrom, skew.KubeletMinorsBehind)
@@ -37,5 +37,5 @@ func (m *planner) workersReason(p *Plan, hop int) string {
 }
 
 func (m *planner) verifyReason(*Plan, int) string {
-	return "every node at its version and ready, every API server ready, nothing left cordoned by Refit"
+	return "every node is ready at its version, every API server is ready, no cordon of Refit is left"
 }

@@ -23,7 +23,7 @@ func (m *planner) stages(p *Plan) []Stage {
 	return out
 }
 
-// fill adds what a stage does with each node, why, and how long that may take.
+// fill adds the reason of a stage, its nodes and its estimate.
 func (m *planner) fill(p *Plan, stage *Stage) {
 	kind := StageKindOf(stage.Name)
 	stage.Reason = kind.reason(m, p, stage.Hop)
@@ -40,13 +40,15 @@ func (m *planner) controlPlaneMoves(_ *Plan, hop int) bool {
 
 func (m *planner) workersFollow(_ *Plan, hop int) bool { return m.path.WorkersFollow[hop] }
 
-// catchUp says whether a hop is there for workers only, which must catch up with the control plane before that can move.
+// catchUp reports whether a hop is for workers only: they catch up with the control plane before its
+// next upgrade.
 func (m *planner) catchUp(hop int) bool {
 	return hop == 0 && len(m.path.Hops) > 1 && m.path.Hops[0] == m.path.From
 }
 
-// prefetchSteps covers the control plane nodes of the hop, and the workers when the version that they go to next is another than before: so that a file that
-// cannot be had is known before anything was disrupted, workers fetch at the beginning what they need at the end.
+// prefetchSteps lists the control plane nodes of the hop, and the workers if their next version differs
+// from that of the hop before. Workers prefetch first what they install last: a file that is
+// unavailable is known before anything is disrupted.
 func (m *planner) prefetchSteps(p *Plan, stage *Stage) {
 	hop := stage.Hop
 	defer func() { stage.Estimate = prefetchEstimate(stage.Nodes) }()
@@ -71,7 +73,7 @@ func (m *planner) prefetchSteps(p *Plan, stage *Stage) {
 	}
 }
 
-// from is the version that a node has when a hop begins: what it has now, or what an earlier hop will have brought.
+// from is the version that a node runs when a hop starts: its current one, or that of an earlier hop.
 func (m *planner) from(p *Plan, n *cluster.Node, hop int) string {
 	for i := hop - 1; i >= 0; i-- {
 		if (n.ControlPlane && !m.catchUp(i)) || (!n.ControlPlane && m.path.WorkersFollow[i]) {
@@ -89,7 +91,7 @@ func (m *planner) controlPlaneSteps(p *Plan, stage *Stage) {
 	for _, n := range m.controlPlane {
 		step := m.step(p, n, stage.Hop)
 		if n.Name == holder && len(m.controlPlane) > 1 && !step.UpToDate {
-			step.Reason = fmt.Sprintf("it holds the API endpoint's address %s, so it goes last", m.snapshot.Endpoint.Address)
+			step.Reason = fmt.Sprintf("it holds the API endpoint's address %s, so it is last", m.snapshot.Endpoint.Address)
 		}
 		stage.Nodes = append(stage.Nodes, step)
 		stage.Estimate = stage.Estimate.plus(step.Estimate)
@@ -102,7 +104,7 @@ func (m *planner) workerSteps(p *Plan, stage *Stage) {
 		for at := range p.Pools {
 			if pool := &p.Pools[at]; len(nodes) > 0 && pool.Name == m.spec.Pools[i].Name {
 				pool.Estimate = poolEstimate(pool, steps)
-				stage.Estimate = stage.Estimate.longer(pool.Estimate) // pools go side by side
+				stage.Estimate = stage.Estimate.longer(pool.Estimate) // pools are upgraded in parallel
 			}
 		}
 		stage.Nodes = append(stage.Nodes, steps...)
@@ -117,13 +119,13 @@ func (m *planner) poolSteps(p *Plan, pool, hop int) []NodeStep {
 		step.Pool, step.Zone = rules.Name, n.Zone
 		step.Canary = rules.Canary != nil && i < int(rules.Canary.Nodes)
 		if n.Unschedulable && n.CordonedBy == "" {
-			step.Reason = "somebody cordoned it already, so it goes early, and the cordon stays"
+			step.Reason = "it is cordoned already, so it is first in its zone, and it stays cordoned"
 		}
 		if step.UpToDate {
 			step.Canary, step.Reason = false, ""
 		}
 		if step.Canary {
-			step.Reason = fmt.Sprintf("canary: the others follow when it has been healthy for %s", duration(rules.Canary.Soak.Duration))
+			step.Reason = fmt.Sprintf("canary: the other nodes follow once it has been healthy for %s", duration(rules.Canary.Soak.Duration))
 		}
 		steps = append(steps, step)
 	}
@@ -131,8 +133,8 @@ func (m *planner) poolSteps(p *Plan, pool, hop int) []NodeStep {
 	return steps
 }
 
-// keepApart notes which nodes share a budget that does not let them go together. Each node names the nearest of those before it, which is enough for a
-// reader; Next looks at the live budgets on the day.
+// addConflicts adds which nodes share a budget that does not allow them to be drained together. Each
+// node names the nearest ones before it, which is enough for a reader; Next checks the live budgets.
 func (m *planner) addConflicts(steps []NodeStep) {
 	at := make(map[string]int, len(steps))
 	for i := range steps {
@@ -147,7 +149,7 @@ func (m *planner) addConflicts(steps []NodeStep) {
 			}
 		}
 		slices.Sort(here)
-		reason := fmt.Sprintf("PodDisruptionBudget %s allows %d of their pods to go at once", budget.Key(), max(0, budget.Allowed))
+		reason := fmt.Sprintf("PodDisruptionBudget %s allows %d of their pods to be evicted at once", budget.Key(), max(0, budget.Allowed))
 		for i := 1; i < len(here); i++ {
 			earlier, later := &steps[here[i-1]], &steps[here[i]]
 			if len(later.Conflicts) < 3 {
@@ -172,21 +174,22 @@ func (m *planner) step(p *Plan, n *cluster.Node, hop int) NodeStep {
 	return step
 }
 
-// needsDrain says whether a node is emptied before it goes to a version: for another minor version, since the kubelet may not cross one under running
-// pods, or where the pool says so. With a single node there is nowhere to go.
+// needsDrain reports whether a node is drained before its upgrade: for another minor version, since
+// Kubernetes does not support a kubelet's minor upgrade under running pods, or if its pool requires
+// it. The pods of a single node have nowhere to go.
 func needsDrain(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node, version string) bool {
 	if len(s.Nodes) == 1 {
 		return false
 	}
 	from := kubeletVersion(n)
 	to, err := skew.Parse(version)
-	if err != nil { // a hop without a ClusterRelease has no patch yet, and is a minor version for itself
+	if err != nil { // a hop without a ClusterRelease has no patch version and is a minor upgrade
 		return true
 	}
 	return from.IsZero() || !from.SameMinor(to) || policy.DrainOf(spec, n).When == refitv1alpha1.DrainAllReleases
 }
 
-// needsDrain reports whether a node is drained before it goes to a hop.
+// needsDrain reports whether a node is drained in a hop.
 func (v *view) needsDrain(n *cluster.Node, hop int) bool {
 	return needsDrain(v.s, v.spec, n, v.plan.Hops[hop].Kubernetes)
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// How long Refit waits for something that should come by itself before it says that a person is needed.
+// interventionDelay is how long Refit waits for something that should happen by itself before it
+// requires manual intervention.
 const interventionDelay = 10 * time.Minute
 
-// freshness is how old an agent's facts may be when a control plane node's turn depends on them.
+// maxReportAge is how old a report may be for decisions about the control plane.
 const maxReportAge = 2 * time.Minute
 
-// view is a Snapshot as Next looks at it. Everything in it is derived anew each time.
+// view is a Snapshot with what Next derives from it. Nothing in it outlives a decision.
 type view struct {
 	plan   *Plan
 	spec   *refitv1alpha1.ClusterUpgradeSpec
@@ -28,24 +29,24 @@ type view struct {
 	drains *disruption.Simulation
 
 	nodes              map[string]*cluster.Node
-	controlPlane       []*cluster.Node // that the plan touches, in their order
-	workers            []*cluster.Node // that the plan touches, in their order
+	controlPlane       []*cluster.Node // of the plan, in their order
+	workers            []*cluster.Node // of the plan, in their order
 	servers            []*cluster.Node // all control plane nodes, by name
-	openReportRequests int             // questions that agents were asked
+	openReportRequests int             // that agents have not answered
 	counts             []poolCount     // by pool
 	active             map[string]bool
-	pools              map[string]int // of each worker, touched or not
+	pools              map[string]int // of each worker, excluded or not
 	gates              map[Held][]gate
 
-	versions       map[string]skew.Version // texts that were parsed already: five thousand nodes have a handful of versions
-	serverVersions map[string]skew.Version // of the API servers, by node
-	targets        []skew.Version          // by hop, zero where there is no ClusterRelease yet
+	versions       map[string]skew.Version // parsed already: thousands of nodes have a handful of versions
+	serverVersions map[string]skew.Version // of API servers, by node
+	targets        []skew.Version          // by hop, zero if there is no ClusterRelease yet
 }
 
-// poolCount is how many workers a pool has, and who of them is unavailable.
+// poolCount is how many workers a pool has, and which of them are unavailable.
 type poolCount struct {
 	size, unavailable int
-	others            []*cluster.Node // unavailable, and not because we are at work on them
+	others            []*cluster.Node // unavailable for a cause outside this operation
 }
 
 func newView(p *Plan, s *cluster.Snapshot, now time.Time) *view {
@@ -89,7 +90,7 @@ func newView(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 	return v
 }
 
-// inOrder returns the Snapshot with its nodes by name, so that the order in which they were listed never matters. They usually are.
+// inOrder returns the Snapshot with its nodes sorted by name, so that their order never matters.
 func inOrder(s *cluster.Snapshot) *cluster.Snapshot {
 	compare := func(a, b cluster.Node) int { return strings.Compare(a.Name, b.Name) }
 	if slices.IsSortedFunc(s.Nodes, compare) {
@@ -101,7 +102,7 @@ func inOrder(s *cluster.Snapshot) *cluster.Snapshot {
 	return &sorted
 }
 
-// parse reads a version, zero if it is none.
+// parse parses a version. The result is zero if it is none.
 func (v *view) parse(text string) skew.Version {
 	out, known := v.versions[text]
 	if !known {
@@ -113,10 +114,10 @@ func (v *view) parse(text string) skew.Version {
 
 func (v *view) kubelet(n *cluster.Node) skew.Version { return v.parse(n.Kubelet) }
 
-// server is the version of a control plane node's API server.
+// serverVersion is the version of a control plane node's API server.
 func (v *view) serverVersion(n *cluster.Node) skew.Version { return v.serverVersions[n.Name] }
 
-// count counts a worker in its pool.
+// countInPool counts a worker in its pool.
 func (v *view) countInPool(n *cluster.Node) {
 	if !policy.Pooled(n) {
 		return
@@ -132,8 +133,8 @@ func (v *view) countInPool(n *cluster.Node) {
 	}
 }
 
-// order is the work that this operation ordered on the node, nil if it ordered none. What was ordered for another operation, or for a node that has been
-// removed and has joined again under the same name, is none of ours.
+// order is this operation's order to the node, nil if there is none. An order of another operation, or
+// to a node that was removed and joined again under its name, does not count.
 func (v *view) order(n *cluster.Node) *cluster.Upgrade {
 	if n.Upgrade == nil || string(n.Upgrade.Spec.Operation.UID) != v.op.UID || string(n.Upgrade.Spec.NodeUID) != n.UID {
 		return nil
@@ -141,7 +142,7 @@ func (v *view) order(n *cluster.Node) *cluster.Upgrade {
 	return n.Upgrade
 }
 
-// phase is how far the node's agent is with its order, empty as long as it has not answered the newest one.
+// phase is the agent's phase for the latest order, empty until it has accepted that order.
 func (v *view) phase(n *cluster.Node) refitv1alpha1.NodePhase {
 	order := v.order(n)
 	if order == nil || order.Status.ObservedSequence != order.Spec.Sequence {
@@ -150,7 +151,7 @@ func (v *view) phase(n *cluster.Node) refitv1alpha1.NodePhase {
 	return order.Status.Phase
 }
 
-// drain is how far the node is emptied for its newest order, nil if that has not begun.
+// drain is the status of the drain for the latest order, nil if it has not started.
 func (v *view) drain(n *cluster.Node) *refitv1alpha1.DrainStatus {
 	order := v.order(n)
 	if order == nil || order.Status.Drain == nil || order.Status.Drain.Sequence != order.Spec.Sequence {
@@ -159,7 +160,7 @@ func (v *view) drain(n *cluster.Node) *refitv1alpha1.DrainStatus {
 	return order.Status.Drain
 }
 
-// trial is how a Pod fares on the node since its newest order was carried out, nil if that was not asked for yet.
+// trial is the status of the trial for the latest order, nil if it has not started.
 func (v *view) trial(n *cluster.Node) *refitv1alpha1.TrialStatus {
 	order := v.order(n)
 	if order == nil || order.Status.Trial == nil || order.Status.Trial.Sequence != order.Spec.Sequence {
@@ -168,7 +169,8 @@ func (v *view) trial(n *cluster.Node) *refitv1alpha1.TrialStatus {
 	return order.Status.Trial
 }
 
-// changing says whether the node's agent may be changing the host: it has an order to, and has not come to an end of it.
+// changing reports whether the node's agent may be changing the host: it has an order to do so and
+// has not finished it.
 func (v *view) changing(n *cluster.Node) bool {
 	order := v.order(n)
 	if order == nil || (order.Spec.Permit != refitv1alpha1.PermitApply && order.Spec.Permit != refitv1alpha1.PermitRollback) {
@@ -178,7 +180,7 @@ func (v *view) changing(n *cluster.Node) bool {
 	return phase != refitv1alpha1.NodeSucceeded && phase != refitv1alpha1.NodeRolledBack
 }
 
-// ended says whether the order on the node came to an end that only a person can reopen, by raising retry.
+// failed reports whether the order failed and the user has not requested a retry.
 func (v *view) failed(n *cluster.Node) bool {
 	order := v.order(n)
 	if order == nil || order.Spec.Attempt < v.op.Spec.Retry {
@@ -188,13 +190,13 @@ func (v *view) failed(n *cluster.Node) bool {
 	return phase == refitv1alpha1.NodeFailed || phase == refitv1alpha1.NodeRolledBack || (drain != nil && drain.Phase == refitv1alpha1.DrainFailed)
 }
 
-// skipped says whether the node was left for later.
+// skipped reports whether the node was skipped.
 func (v *view) skipped(n *cluster.Node) bool {
 	order, drain := v.order(n), v.drain(n)
 	return drain != nil && drain.Phase == refitv1alpha1.DrainSkipped && order.Spec.Attempt >= v.op.Spec.Retry
 }
 
-// spent says whether the order on the node has come to its end and a new one is needed to go on.
+// orderSpent reports whether the order has ended, so that a new one is needed to continue.
 func (v *view) orderSpent(n *cluster.Node) bool {
 	order, phase, drain := v.order(n), v.phase(n), v.drain(n)
 	switch {
@@ -208,13 +210,13 @@ func (v *view) orderSpent(n *cluster.Node) bool {
 	return drain != nil && (drain.Phase == refitv1alpha1.DrainSkipped || drain.Phase == refitv1alpha1.DrainFailed)
 }
 
-// ordered says whether the newest order on the node is for this hop's Release and still good.
+// ordered reports whether the latest order is for this hop's ClusterRelease and not spent.
 func (v *view) ordered(n *cluster.Node, hop int) bool {
 	order, release := v.order(n), v.plan.Hops[hop].Release
 	return order != nil && release != nil && order.Spec.Release == *release && !v.orderSpent(n)
 }
 
-// prefetched says whether everything that the hop needs is on the node.
+// prefetched reports whether the node has everything that the hop installs.
 func (v *view) prefetched(n *cluster.Node, hop int) bool {
 	if !v.ordered(n, hop) {
 		return false
@@ -223,13 +225,14 @@ func (v *view) prefetched(n *cluster.Node, hop int) bool {
 	return phase == refitv1alpha1.NodePrefetched || v.order(n).Spec.Permit == refitv1alpha1.PermitApply
 }
 
-// at says whether the node runs the hop's version.
+// at reports whether the node runs the hop's version or a later one.
 func (v *view) at(n *cluster.Node, hop int) bool {
 	want := v.targets[hop]
 	return !want.IsZero() && !v.kubelet(n).Before(want) && (!n.ControlPlane || !v.serverVersion(n).Before(want))
 }
 
-// isAt says whether a node runs a version or a later one: its kubelet, and on a control plane node its API server.
+// isAt reports whether a node runs a version or a later one: its kubelet, and on a control plane node
+// its API server.
 func isAt(s *cluster.Snapshot, n *cluster.Node, version string) bool {
 	want, err := skew.Parse(version)
 	if err != nil || kubeletVersion(n).Before(want) {
@@ -238,15 +241,17 @@ func isAt(s *cluster.Snapshot, n *cluster.Node, version string) bool {
 	return !n.ControlPlane || !s.APIServerVersion(n).Before(want)
 }
 
-// settled says whether nothing is left to do on the node for this hop: it runs the version, it is ready, and nothing of ours is open on it.
+// settled reports whether nothing is left to do on the node in this hop: it runs the version, is
+// ready, and has neither a claim, a cordon of Refit nor an open order.
 func (v *view) settled(n *cluster.Node, hop int) bool {
 	return v.at(n, hop) && n.IsReady() && !v.active[n.Name] && n.CordonedBy != v.op.UID && !v.changing(n) && !v.failed(n)
 }
 
-// unavailable says whether the node counts against maxUnavailable of its pool: we are at work on it, or it is away anyway.
+// unavailable reports whether the node counts against maxUnavailable of its pool.
 func (v *view) unavailable(n *cluster.Node) bool { return v.active[n.Name] || v.outOfService(n) }
 
-// away says whether a node takes no pods: we cordoned it, it is not ready, or somebody else cordoned it. A waiver that names the node sets the last two aside.
+// outOfService reports whether a node takes no pods: Refit cordoned it, it is not ready, or the user
+// cordoned it. A waiver for the node excepts the last two.
 func (v *view) outOfService(n *cluster.Node) bool {
 	switch {
 	case n.CordonedBy == v.op.UID:
@@ -257,7 +262,7 @@ func (v *view) outOfService(n *cluster.Node) bool {
 	return n.Unschedulable && !policy.Waived(v.spec, policy.CheckNodeCordoned, policy.NodeObject(n.Name))
 }
 
-// workersHop is the hop that workers go to next, seen from a hop: the next one after which workers follow.
+// workersHop is the next hop, from a hop on, in which workers are upgraded, or -1.
 func (v *view) workersHop(from int) int {
 	for hop := from; hop < len(v.plan.Hops); hop++ {
 		if slices.ContainsFunc(v.plan.Stages, func(s Stage) bool { return s.Name == refitv1alpha1.StageWorkers && s.Hop == hop }) {
@@ -267,7 +272,7 @@ func (v *view) workersHop(from int) int {
 	return -1
 }
 
-// role is the node's role in a hop: the first control plane node of a hop carries kubeadm's cluster-wide phases.
+// role is the node's role in a hop: the first control plane node runs kubeadm's cluster-wide phases.
 func (v *view) role(n *cluster.Node, hop int) refitv1alpha1.Role {
 	switch {
 	case !n.ControlPlane:

@@ -8,7 +8,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// window is what may still be begun among the workers, while Next goes through them.
+// window tracks how many more workers may be claimed while Next goes through them.
 type window struct {
 	view        *view
 	unavailable []int // by pool
@@ -26,14 +26,14 @@ type zoneTurn struct {
 	zone string
 }
 
-// canary is how a pool's canary stands.
+// canary is the state of a pool's canary.
 type canary struct {
-	started int // nodes at work or done
+	started int // nodes that are active or done
 	proven  bool
 	wait    *Wait
 }
 
-// openWindow counts who is at work. A slot that is freed by this very decision is free: both are in one write.
+// openWindow counts the active nodes. A slot that this decision frees is free: one write does both.
 func (d *deciding) openWindow(hop int) *window {
 	pools, freed := len(d.spec.Pools), d.freed()
 	w := &window{
@@ -67,7 +67,7 @@ func (d *deciding) openWindow(hop int) *window {
 	return w
 }
 
-// freed are the nodes whose slots are freed by what was decided so far.
+// freed are the nodes that this decision releases.
 func (d *deciding) freed() map[string]bool {
 	out := map[string]bool{}
 	for i := range d.actions {
@@ -91,7 +91,7 @@ func (w *window) claim(n *cluster.Node) {
 	w.claimed[n.Name] = true
 }
 
-// holdBack remembers one reason of each kind: five thousand nodes that wait for a slot are one thing to say.
+// addWait keeps one wait for each reason: thousands of nodes that wait for a slot are one message.
 func (w *window) addWait(wait Wait) {
 	if wait == (Wait{}) {
 		return

@@ -170,7 +170,7 @@ func TestF37AnEtcdMemberFallsIllBetweenTwoNodes(t *testing.T) {
 	b.wait("a second is over", func() (bool, string) { return time.Now().Unix() > ill, "" })
 	held.letGo()
 	b.until(op, "waits for the member", func(o *refitv1alpha1.ClusterUpgrade) bool {
-		return o.Status.Phase == refitv1alpha1.PhaseStalled && o.Status.Message == "The etcd member on cp-3 does not answer"
+		return o.Status.Phase == refitv1alpha1.PhaseStalled && o.Status.Message == "The etcd member on cp-3 is unhealthy"
 	})
 	if n := b.hosts.began("cp-3", "check-host") + b.hosts.began("cp-1", "check-host"); n != 0 {
 		t.Error("another control plane node was begun")
@@ -204,7 +204,7 @@ func TestF49ABudgetThatNeverAllows(t *testing.T) {
 	b.says(`{"pools":[{"name":"default","drain":{"timeout":"2s","onBlocked":"Skip"}}]}`)
 	b.until(op, "leaves the node for later", func(o *refitv1alpha1.ClusterUpgrade) bool {
 		return o.Status.Phase == refitv1alpha1.PhaseStalled && o.Status.Nodes.Skipped == 1 &&
-			o.Status.Message == "1 node is left for later because it could not be emptied: worker-1"
+			o.Status.Message == "1 node is skipped because the drain timed out: worker-1"
 	})
 	b.atRest(controlPlane...)
 	b.budget(1)

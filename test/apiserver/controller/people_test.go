@@ -52,7 +52,7 @@ func TestRetryAfterTheCauseIsMended(t *testing.T) {
 		says string
 	}{
 		"a step that changed nothing yet": {"save-state", "worker-1 failed at save-state: it failed: the test says so"},
-		"a kubelet that was put back":     {"swap-kubelet", "worker-1 failed at swap-kubelet and was put back: it failed: the test says so"},
+		"a kubelet that was put back":     {"swap-kubelet", "worker-1 failed at swap-kubelet and was rolled back: it failed: the test says so"},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			b := newBed(t, controlPlaneDone)

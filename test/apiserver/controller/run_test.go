@@ -22,11 +22,11 @@ func TestAWholeUpgradeIsToldInEvents(t *testing.T) {
 	if counts := done.Status.Nodes; counts.Done != 7 || counts.Total != 7 {
 		t.Errorf("it counts %+v", counts)
 	}
-	ready, slot := "it is at v1.36.3 and ready", "1 of 1 slots of pool default"
+	ready, slot := "it runs v1.36.3 and is ready", "1 of 1 slots of pool default"
 	b.tells("ClusterUpgrade", op,
 		"Planned: v1.35.4 to v1.36.3, estimated ", "AwaitingApproval: ", "Approved: sha256:", "Prefetching: v1.36.3 on 7 nodes", "Prefetched: ",
 		"NodeSelected: cp-2: it is the next control plane node", "Done: cp-2: "+ready, "NodeSelected: cp-3: ", "Done: cp-3: "+ready,
-		"NodeSelected: cp-1: it holds the API endpoint's address and goes last", "Done: cp-1: "+ready,
+		"NodeSelected: cp-1: it holds the API endpoint's address, so it is last", "Done: cp-1: "+ready,
 		"NodeSelected: worker-1: "+slot, "Done: worker-1: "+ready, "NodeSelected: worker-4: "+slot, "Done: worker-4: "+ready,
 		"NodeSelected: worker-2: "+slot, "Done: worker-2: "+ready, "NodeSelected: worker-3: "+slot, "Done: worker-3: "+ready,
 		"Succeeded: every node of the plan is at the target and proven")

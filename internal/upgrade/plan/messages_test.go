@@ -10,7 +10,7 @@ func TestDoingTellsWhatHoldsADrainUp(t *testing.T) {
 		want string
 	}{
 		"nothing else is done":       {[]Action{drain}, held.Message},
-		"another node is begun with": {[]Action{drain, {Kind: Claim, Node: "worker-4"}}, "Beginning with worker-4"},
+		"another node is begun with": {[]Action{drain, {Kind: Claim, Node: "worker-4"}}, "Starting with worker-4"},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			d := &deciding{actions: tc.do, waiting: []Wait{held}}

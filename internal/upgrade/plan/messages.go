@@ -15,7 +15,7 @@ func (v *view) failedWait(n *cluster.Node) Wait {
 		message += " at " + failure.Step
 	}
 	if v.phase(n) == refitv1alpha1.NodeRolledBack {
-		message += " and was put back"
+		message += " and was rolled back"
 	}
 	if failure.Message != "" {
 		message += ": " + failure.Message
@@ -23,12 +23,12 @@ func (v *view) failedWait(n *cluster.Node) Wait {
 	return Wait{Reason: refitv1alpha1.ReasonNodeFailed, Node: n.Name, Message: message, ManualIntervention: true, Remedy: failure.Remedy}
 }
 
-// notReady waits for a node to become ready, and after a while for a person.
+// notReady waits for a node to become ready, and requires manual intervention after a while.
 func (v *view) notReady(n *cluster.Node, what string) Wait {
 	return Wait{
 		Reason: refitv1alpha1.ReasonNodeUnavailable, Node: n.Name, Since: n.ReadySince, ManualIntervention: v.now.Sub(n.ReadySince) > interventionDelay,
 		Message: fmt.Sprintf("%s (%s) is not ready", n.Name, what),
-		Remedy:  fmt.Sprintf("see why: kubectl describe node %s; journalctl -u kubelet -u refit-agent on the node", n.Name),
+		Remedy:  fmt.Sprintf("Check `kubectl describe node %s`, and on the node `journalctl -u kubelet -u refit-agent`", n.Name),
 	}
 }
 
@@ -39,12 +39,12 @@ func (v *view) unsettled(n *cluster.Node, hop int) Wait {
 	case !n.IsReady():
 		return v.notReady(n, "at "+version)
 	case v.changing(n):
-		return v.inProgress(n, fmt.Sprintf("Waiting for the agent on %s to end its work", n.Name))
+		return v.inProgress(n, fmt.Sprintf("Waiting for the agent on %s to finish", n.Name))
 	}
-	return v.inProgress(n, fmt.Sprintf("%s runs %s and is being closed", n.Name, version))
+	return v.inProgress(n, fmt.Sprintf("%s runs %s and is being released", n.Name, version))
 }
 
-// atWork waits for a node that needs nobody.
+// inProgress waits for a node that progresses without manual intervention.
 func (v *view) inProgress(n *cluster.Node, message string) Wait {
 	w := Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: message}
 	if order := v.order(n); order != nil && order.Status.StartTime != nil {
@@ -53,7 +53,7 @@ func (v *view) inProgress(n *cluster.Node, message string) Wait {
 	return w
 }
 
-// stepOf is the step that an agent is at, for the end of a sentence.
+// stepOf is the current step of an agent, for the end of a sentence.
 func stepOf(n *cluster.Node) string {
 	if n.Upgrade == nil || n.Upgrade.Status.Step == "" {
 		return ""
@@ -72,7 +72,7 @@ func blockersOf(drain *refitv1alpha1.DrainStatus) string {
 	return text
 }
 
-// sayActions says in a sentence what is being done, the most telling kind first.
+// describeActions summarizes the most significant kind of action in a sentence.
 func describeActions(actions []Action) string {
 	for _, kind := range []ActionKind{Finish, Apply, Rollback, Drain, Cordon, Claim, Skip, FailDrain, StartTrial, Uncordon, ReleaseNode, Prefetch, Hold, RequestReport} {
 		var on []string
@@ -89,12 +89,12 @@ func describeActions(actions []Action) string {
 }
 
 var actionMessages = map[ActionKind]string{
-	RequestReport: "Asking %s for fresh facts", Prefetch: "Fetching on %s", Claim: "Beginning with %s",
-	Cordon: "Cordoning %s", Drain: "Draining %s", Apply: "Upgrading %s", Rollback: "Putting %s back", Hold: "Holding %s", Skip: "Leaving %s for later",
-	FailDrain: "Giving up on %s", StartTrial: "Trying %s with a Pod", Uncordon: "Uncordoning %s", ReleaseNode: "Done with %s", Finish: "Finishing%s",
+	RequestReport: "Requesting reports from %s", Prefetch: "Prefetching on %s", Claim: "Starting with %s",
+	Cordon: "Cordoning %s", Drain: "Draining %s", Apply: "Upgrading %s", Rollback: "Rolling back %s", Hold: "Holding %s", Skip: "Skipping %s",
+	FailDrain: "Failing the drain of %s", StartTrial: "Running a trial Pod on %s", Uncordon: "Uncordoning %s", ReleaseNode: "Releasing %s", Finish: "Finishing%s",
 }
 
-// list names a few and counts the rest.
+// list names the first few and counts the rest.
 func list(names []string) string {
 	const few = 3
 	if len(names) <= few {
@@ -118,13 +118,6 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss are", n, what)
 }
 
-func they(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "they"
-}
-
 func areUnavailable(n int) string {
 	if n == 1 {
 		return "1 is"
@@ -135,7 +128,7 @@ func areUnavailable(n int) string {
 func podsToMove(pods int32) string {
 	switch pods {
 	case 0:
-		return "to see that no pod has to move"
+		return "no pod has to move"
 	case 1:
 		return "1 pod has to move"
 	}
