@@ -2,6 +2,7 @@ package clusterupgrade
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -11,42 +12,54 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// cordon cordons a node and marks the cordon as ours, or lifts one that is ours. Somebody else's cordon stays: a node that was cordoned already is not marked,
-// and so never uncordoned.
-func (r *Reconciler) cordon(ctx context.Context, obs *observation, a *plan.Action) error {
-	n := obs.nodes[a.Node]
-	if n == nil {
-		return nil
-	}
-	now := &corev1.Node{}
-	if err := r.Client.Get(ctx, types.NamespacedName{Name: a.Node}, now); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	uid := string(obs.operation.UID)
-	mark := now.Annotations[refitv1alpha1.AnnotationCordonedBy]
-	if string(now.UID) != n.UID || now.Spec.Unschedulable != n.Unschedulable || mark != n.CordonedBy {
-		return nil
-	}
-	was := now.DeepCopy()
-	switch a.Kind {
-	case plan.Cordon:
-		if now.Spec.Unschedulable {
-			return nil
+// cordon cordons a node and marks the cordon as the operation's. A node that is cordoned already is
+// not marked, and so never uncordoned.
+func (r *Reconciler) cordon(ctx context.Context, obs *observation, a *plan.Action) (bool, error) {
+	return r.patchNode(ctx, obs, a, func(n *corev1.Node) bool {
+		if n.Spec.Unschedulable {
+			return false
 		}
-		if now.Annotations == nil {
-			now.Annotations = map[string]string{}
+		if n.Annotations == nil {
+			n.Annotations = map[string]string{}
 		}
-		now.Annotations[refitv1alpha1.AnnotationCordonedBy], now.Spec.Unschedulable = uid, true
-	default:
-		if mark != uid {
-			return nil
+		n.Annotations[refitv1alpha1.AnnotationCordonedBy], n.Spec.Unschedulable = string(obs.operation.UID), true
+		return true
+	})
+}
+
+// uncordon lifts the operation's own cordon, and no other.
+func (r *Reconciler) uncordon(ctx context.Context, obs *observation, a *plan.Action) (bool, error) {
+	return r.patchNode(ctx, obs, a, func(n *corev1.Node) bool {
+		if n.Annotations[refitv1alpha1.AnnotationCordonedBy] != string(obs.operation.UID) {
+			return false
 		}
-		delete(now.Annotations, refitv1alpha1.AnnotationCordonedBy)
-		now.Spec.Unschedulable = false
+		delete(n.Annotations, refitv1alpha1.AnnotationCordonedBy)
+		n.Spec.Unschedulable = false
+		return true
+	})
+}
+
+// patchNode changes a node, if it is still as it was observed.
+func (r *Reconciler) patchNode(ctx context.Context, obs *observation, a *plan.Action, change func(*corev1.Node) bool) (bool, error) {
+	observed := obs.nodes[a.Node]
+	if observed == nil {
+		return false, nil
 	}
-	if err := r.Client.Patch(ctx, now, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
-		return client.IgnoreNotFound(err)
+	n := &corev1.Node{}
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: a.Node}, n); err != nil {
+		return false, client.IgnoreNotFound(err)
 	}
-	r.recordAction(obs, a)
-	return nil
+	if string(n.UID) != observed.UID || n.Spec.Unschedulable != observed.Unschedulable ||
+		n.Annotations[refitv1alpha1.AnnotationCordonedBy] != observed.CordonedBy {
+		return false, nil
+	}
+	was := n.DeepCopy()
+	if !change(n) {
+		return false, nil
+	}
+	err := r.Client.Patch(ctx, n, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), fieldOwner)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("cannot patch node: %w", err)
+	}
+	return err == nil, nil
 }

@@ -1,9 +1,10 @@
-// Package clusterupgrade carries out what upgrade/plan decides about an operation. It decides nothing itself, and remembers nothing that is not in an object:
-// one that was just started goes on at once.
+// Package clusterupgrade executes what upgrade/assess decides about an operation. It decides
+// nothing itself and keeps no state that is not in an object: a new leader continues at once.
 //
-//  1. Take the lead: raise the operation's epoch, so that whoever led before can claim nothing more.
-//  2. Look at the cluster, check it as long as nothing was begun, and plan.
-//  3. Ask plan.Next what to do. If that disrupts something and what it was decided on is not fresh, read the cluster anew and ask again.
-//  4. Do it, each act behind its own fence: what it was decided on must still be so.
-//  5. Tell: conditions, what is being done or waited for, Events.
+//  1. Fence: add the finalizer, and raise the operation's epoch so that a former leader can select
+//     no more nodes.
+//  2. Assess: observe the cluster, check it until the upgrade has started, plan, and decide what to
+//     do next. A decision that disrupts something requires a fresh snapshot.
+//  3. Write status: conditions, selected nodes, what the operation waits for; then Events.
+//  4. Execute: each action only if what it was decided on is still so.
 package clusterupgrade

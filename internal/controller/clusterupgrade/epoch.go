@@ -15,6 +15,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/status"
 )
 
+// cacheTimeout is how long the cache may take to catch up with the API server.
+const cacheTimeout = 30 * time.Second
+
 // raisedEpochs are the epochs that this process raised, by operation.
 type raisedEpochs struct {
 	mu     sync.Mutex
@@ -37,15 +40,17 @@ func (e *raisedEpochs) set(uid types.UID, epoch int64) {
 	e.epochs[uid] = epoch
 }
 
-// ensureEpoch raises the operation's epoch the first time that this process acts on it, above every epoch that an order or an operation ever had: agents refuse a
-// lower one. Then it waits until what is watched is as new as that, so that nothing is decided on an order that the former leader had not written yet.
+// ensureEpoch raises the operation's epoch the first time that this process acts on it, above the
+// epoch of every order and operation: agents reject a lower one. Then it waits until the cache has
+// every order that a former leader wrote before, so that no decision misses one.
 func (r *Reconciler) ensureEpoch(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
 	if operation.HasEnded() {
-		return nil // what is left to do needs no claim and no order
+		return nil // cleaning up requires neither a selected node nor an order
 	}
 	if epoch, ok := r.epochs.get(operation.UID); ok {
 		if operation.Status.Epoch != epoch {
-			return fmt.Errorf("another controller leads operation %s: its epoch is %d, this controller raised it to %d", operation.Name, operation.Status.Epoch, epoch)
+			return fmt.Errorf("another controller leads ClusterUpgrade %s: its epoch is %d, this controller raised it to %d",
+				operation.Name, operation.Status.Epoch, epoch)
 		}
 		return nil
 	}
@@ -56,28 +61,29 @@ func (r *Reconciler) ensureEpoch(ctx context.Context, operation *refitv1alpha1.C
 	operation.Status.Epoch = max(highest, operation.Status.Epoch) + 1
 	status.Initial(operation, r.Now())
 	if err := r.Client.Status().Update(ctx, operation); err != nil {
-		return err
+		return fmt.Errorf("cannot raise the epoch of ClusterUpgrade %s: %w", operation.Name, err)
 	}
 	if err := r.waitForCache(ctx, orders); err != nil {
-		return err
+		return fmt.Errorf("the cache has not caught up with the NodeUpgrades: %w", err)
 	}
 	r.epochs.set(operation.UID, operation.Status.Epoch)
 	return nil
 }
 
-// highestEpoch looks at every order and operation, and returns the orders' versions.
+// highestEpoch is the highest epoch of all orders and operations. It also returns the
+// resourceVersion of each order, by node.
 func (r *Reconciler) highestEpoch(ctx context.Context) (highest int64, orders map[string]string, err error) {
 	orders = map[string]string{}
 	var operations refitv1alpha1.ClusterUpgradeList
 	if err := r.Client.List(ctx, &operations); err != nil {
-		return 0, nil, err
+		return 0, nil, fmt.Errorf("cannot list ClusterUpgrades: %w", err)
 	}
 	for i := range operations.Items {
 		highest = max(highest, operations.Items[i].Status.Epoch)
 	}
 	for page := (refitv1alpha1.NodeUpgradeList{}); ; {
 		if err := r.Client.List(ctx, &page, client.Limit(500), client.Continue(page.Continue)); err != nil {
-			return 0, nil, err
+			return 0, nil, fmt.Errorf("cannot list NodeUpgrades: %w", err)
 		}
 		for i := range page.Items {
 			highest = max(highest, page.Items[i].Spec.Epoch)
@@ -89,18 +95,18 @@ func (r *Reconciler) highestEpoch(ctx context.Context) (highest int64, orders ma
 	}
 }
 
-// waitForCache waits until the watch has told of every order that was read.
+// waitForCache waits until the cache has every order in at least the given resourceVersion.
 func (r *Reconciler) waitForCache(ctx context.Context, orders map[string]string) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, cacheTimeout)
 	defer cancel()
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		var watched refitv1alpha1.NodeUpgradeList
-		if err := r.Cache.List(ctx, &watched, client.UnsafeDisableDeepCopy); err != nil {
+		var cached refitv1alpha1.NodeUpgradeList
+		if err := r.Cache.List(ctx, &cached, client.UnsafeDisableDeepCopy); err != nil {
 			return false, err
 		}
 		left := len(orders)
-		for i := range watched.Items {
-			if version, ok := orders[watched.Items[i].Name]; ok && !observe.Older(watched.Items[i].ResourceVersion, version) {
+		for i := range cached.Items {
+			if version, ok := orders[cached.Items[i].Name]; ok && !observe.Older(cached.Items[i].ResourceVersion, version) {
 				left--
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// The reasons of Events that are no phase of an operation. docs/metrics.md tells of them.
+// The reasons of Events that are no phase of an operation. docs/metrics.md lists them.
 const (
 	eventPlanned      = "Planned"
 	eventApproved     = "Approved"
@@ -31,38 +31,39 @@ const (
 	eventNodeFailed   = "NodeFailed"
 )
 
-// sentence is one of the story that Events tell.
+// pendingEvent is an Event to record once the write that it describes has succeeded.
 type pendingEvent struct {
-	node    string // that it is about, besides the operation; empty: the operation alone
+	node    string // empty: it concerns the operation only
 	warning bool
 	reason  string
 	note    string
 }
 
-// eventsFor is what a write of the operation's status tells: each sentence is a change between two statuses, so it is told once, whoever leads.
-func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, s *observation) []pendingEvent {
+// eventsFor are the Events of a write of the operation's status. Each describes a change between
+// two statuses, so it is recorded once, whichever controller leads.
+func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, obs *observation) []pendingEvent {
 	var out []pendingEvent
 	add := func(node, reason, format string, args ...any) {
 		out = append(out, pendingEvent{node: node, reason: reason, note: fmt.Sprintf(format, args...)})
 	}
 	if became(was, now, refitv1alpha1.ConditionPlanned) {
-		add("", eventPlanned, "%s to %s, estimated %s: %s", now.Plan.From, now.Plan.To, now.Plan.Estimate.Duration, now.Plan.Hash)
+		add("", eventPlanned, "Plan from %s to %s, estimated %s: %s", now.Plan.From, now.Plan.To, now.Plan.Estimate.Duration, now.Plan.Hash)
 	}
-	if became(was, now, refitv1alpha1.ConditionApproved) && s.operation.Spec.ApprovedPlan != "" {
-		add("", eventApproved, "%s", s.operation.Spec.ApprovedPlan)
+	if became(was, now, refitv1alpha1.ConditionApproved) && obs.operation.Spec.ApprovedPlan != "" {
+		add("", eventApproved, "Approved plan %s", obs.operation.Spec.ApprovedPlan)
 	}
-	if was.Phase == refitv1alpha1.PhasePaused && now.Phase != refitv1alpha1.PhasePaused && !s.operation.Spec.Aborted {
+	if was.Phase == refitv1alpha1.PhasePaused && now.Phase != refitv1alpha1.PhasePaused && !obs.operation.Spec.Aborted {
 		add("", eventResumed, "%s", now.Message)
 	}
-	if s.counts(plan.Prefetch) > 0 && !s.ordered() {
-		add("", eventPrefetching, "%s on %s, a few at a time", now.Plan.To, nodes(int(now.Nodes.Total)))
+	if obs.counts(plan.Prefetch) > 0 && !obs.ordered() {
+		add("", eventPrefetching, "Prefetching %s on %s, a few at a time", now.Plan.To, nodes(int(now.Nodes.Total)))
 	}
-	if s.counts(plan.Claim) > 0 && !s.Started {
-		add("", eventPrefetched, "every node has what it needs")
+	if obs.counts(plan.Claim) > 0 && !obs.Started {
+		add("", eventPrefetched, "Every node has prefetched what it needs")
 	}
-	for i := range s.Decision.Actions {
-		if reason := s.eventReason(&s.Decision.Actions[i]); reason != "" {
-			add(s.Decision.Actions[i].Node, reason, "%s", s.Decision.Actions[i].Reason)
+	for i := range obs.Decision.Actions {
+		if reason := obs.eventReason(&obs.Decision.Actions[i]); reason != "" {
+			add(obs.Decision.Actions[i].Node, reason, "%s", obs.Decision.Actions[i].Reason)
 		}
 	}
 	for _, f := range now.Failures {
@@ -80,7 +81,7 @@ func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, s *observation) []p
 	return out
 }
 
-// eventReason is the reason of the Event about an act that a write of the status is, empty if it is none.
+// eventReason is the reason of the Event for an action that the write of the status executes.
 func (o *observation) eventReason(a *plan.Action) string {
 	n := o.nodes[a.Node]
 	switch {
@@ -101,7 +102,7 @@ func nodes(n int) string {
 	return fmt.Sprintf("%d nodes", n)
 }
 
-// became says whether a condition is True that was not.
+// became reports whether a condition has become True.
 func became(was, now *refitv1alpha1.ClusterUpgradeStatus, condition string) bool {
 	return meta.IsStatusConditionTrue(now.Conditions, condition) && !meta.IsStatusConditionTrue(was.Conditions, condition)
 }
@@ -126,7 +127,7 @@ func failureNote(f refitv1alpha1.Failure) string {
 	return note
 }
 
-// counts is how many actions of a kind were decided on.
+// counts is how many actions of a kind were decided.
 func (o *observation) counts(kind plan.ActionKind) int {
 	n := 0
 	for i := range o.Decision.Actions {
@@ -137,7 +138,7 @@ func (o *observation) counts(kind plan.ActionKind) int {
 	return n
 }
 
-// ordered says whether an agent has an order of the operation.
+// ordered reports whether an agent has an order of the operation.
 func (o *observation) ordered() bool {
 	for i := range o.snapshot.Nodes {
 		if u := o.snapshot.Nodes[i].Upgrade; u != nil && u.Spec.Operation.UID == o.operation.UID {
@@ -147,43 +148,39 @@ func (o *observation) ordered() bool {
 	return false
 }
 
-// eventOf are the acts that are told of on the node, once they are done.
-var eventOf = map[plan.ActionKind]string{
+// actionEvents are the reasons of the Events for actions, recorded once they are executed.
+var actionEvents = map[plan.ActionKind]string{
 	plan.Cordon: eventCordoned, plan.Drain: eventDraining, plan.Skip: eventNodeSkipped, plan.Apply: eventUpgrading, plan.Rollback: eventRollingBack,
 	plan.Uncordon: eventUncordoned,
 }
 
-// recordAction tells of an act that was done.
-func (r *Reconciler) recordAction(s *observation, a *plan.Action) {
-	if reason := eventOf[a.Kind]; reason != "" {
-		r.recordEvent(s, pendingEvent{node: a.Node, reason: reason, note: a.Reason})
-	}
-}
-
-// recordEvent tells of an event: on the operation, and on the node that it is about.
-func (r *Reconciler) recordEvent(s *observation, e pendingEvent) {
+// recordEvent records an Event on the operation, on the node that it concerns, or on both.
+func (r *Reconciler) recordEvent(obs *observation, e pendingEvent) {
 	kind := corev1.EventTypeNormal
 	if e.warning {
 		kind = corev1.EventTypeWarning
 	}
 	note := refitv1alpha1.Clip(e.note, maxNote)
-	n := s.nodes[e.node]
+	n := obs.nodes[e.node]
 	switch {
 	case e.node == "":
-		r.Recorder.Eventf(s.operation, nil, kind, e.reason, e.reason, "%s", note)
-	case n == nil: // it has left the cluster
-		r.Recorder.Eventf(s.operation, nil, kind, e.reason, e.reason, "%s: %s", e.node, note)
+		r.Recorder.Eventf(obs.operation, nil, kind, e.reason, e.reason, "%s", note)
+	case n == nil: // the node has left the cluster
+		r.Recorder.Eventf(obs.operation, nil, kind, e.reason, e.reason, "%s: %s", e.node, note)
 	default:
 		about := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: types.UID(n.UID)}}
 		if onBoth[e.reason] {
-			r.Recorder.Eventf(s.operation, about, kind, e.reason, e.reason, "%s: %s", e.node, note)
+			r.Recorder.Eventf(obs.operation, about, kind, e.reason, e.reason, "%s: %s", e.node, note)
 		}
-		r.Recorder.Eventf(about, s.operation, kind, e.reason, e.reason, "%s", note)
+		r.Recorder.Eventf(about, obs.operation, kind, e.reason, e.reason, "%s", note)
 	}
 }
 
-// maxNote is how long an Event's note may be, less a node's name.
+// maxNote is the length of an Event's note, less a node's name.
 const maxNote = 768
 
-// onBoth are what is told of a node on the operation, too. The rest is on the node only: five thousand nodes would drown the operation's own story.
-var onBoth = map[string]bool{eventNodeSelected: true, eventDone: true, eventNodeReleased: true, eventNodeFailed: true, eventNodeSkipped: true, eventRollingBack: true}
+// onBoth are the reasons that are recorded on the operation, too. Others are on the node only:
+// those of 5,000 nodes would hide the operation's own Events.
+var onBoth = map[string]bool{
+	eventNodeSelected: true, eventDone: true, eventNodeReleased: true, eventNodeFailed: true, eventNodeSkipped: true, eventRollingBack: true,
+}

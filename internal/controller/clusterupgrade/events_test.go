@@ -34,7 +34,7 @@ func is(condition string) func(*refitv1alpha1.ClusterUpgradeStatus) {
 func failing(nodes ...string) func(*refitv1alpha1.ClusterUpgradeStatus) {
 	return func(s *refitv1alpha1.ClusterUpgradeStatus) {
 		for _, node := range nodes {
-			s.Failures = append(s.Failures, refitv1alpha1.Failure{Node: node, Step: "swap-kubelet", Message: "it does not start", Remedy: "mend it"})
+			s.Failures = append(s.Failures, refitv1alpha1.Failure{Node: node, Step: "swap-kubelet", Message: "it does not start", Remedy: "fix it"})
 		}
 	}
 }
@@ -61,20 +61,20 @@ func TestEvents(t *testing.T) {
 	}{
 		"nothing changed": {statusWith(running), statusWith(running), nil, nil, "", nil},
 		"a plan was made": {
-			statusWith(""), statusWith(running, is(refitv1alpha1.ConditionPlanned)), nil, nil, "", []string{"Planned v1.35.4 to v1.36.3, estimated 0s: sha256:1"},
+			statusWith(""), statusWith(running, is(refitv1alpha1.ConditionPlanned)), nil, nil, "", []string{"Planned Plan from v1.35.4 to v1.36.3, estimated 0s: sha256:1"},
 		},
 		"the plan was approved": {
 			statusWith(refitv1alpha1.PhaseAwaitingApproval), statusWith(running, is(refitv1alpha1.ConditionApproved)), nil, nil, "sha256:1",
-			[]string{"Approved sha256:1"},
+			[]string{"Approved Approved plan sha256:1"},
 		},
-		"nobody had to approve it": {statusWith(""), statusWith(running, is(refitv1alpha1.ConditionApproved)), nil, nil, "", nil},
-		"the first nodes fetch":    {statusWith(""), statusWith(running), []plan.Action{fetch, fetch}, nil, "", []string{"Prefetching v1.36.3 on 3 nodes, a few at a time"}},
-		"more nodes fetch":         {statusWith(running), statusWith(running), []plan.Action{fetch}, order(refitv1alpha1.PermitPrefetch), "", nil},
+		"no approval is required":  {statusWith(""), statusWith(running, is(refitv1alpha1.ConditionApproved)), nil, nil, "", nil},
+		"the first nodes prefetch": {statusWith(""), statusWith(running), []plan.Action{fetch, fetch}, nil, "", []string{"Prefetching Prefetching v1.36.3 on 3 nodes, a few at a time"}},
+		"more nodes prefetch":      {statusWith(running), statusWith(running), []plan.Action{fetch}, order(refitv1alpha1.PermitPrefetch), "", nil},
 		"the first claim": {
 			statusWith(running), statusWith(running),
 			[]plan.Action{claim},
 			order(refitv1alpha1.PermitPrefetch), "",
-			[]string{"Prefetched every node has what it needs", "n1 NodeSelected 1 of 1 slots"},
+			[]string{"Prefetched Every node has prefetched what it needs", "n1 NodeSelected 1 of 1 slots"},
 		},
 		"a claim beside another": {
 			statusWith(running, working("n2")), statusWith(running), []plan.Action{claim}, order(refitv1alpha1.PermitPrefetch), "", []string{"n1 NodeSelected 1 of 1 slots"},
@@ -86,22 +86,22 @@ func TestEvents(t *testing.T) {
 		"a node is released": {statusWith(running), statusWith(running), []plan.Action{free}, order(refitv1alpha1.PermitHold), "", []string{"n1 NodeReleased it is so"}},
 		"a node has left":    {statusWith(running), statusWith(running), []plan.Action{free}, nil, "", []string{"n1 NodeReleased it is so"}},
 		"a node fails": {
-			statusWith(running), statusWith(running, failing("n1")), nil, nil, "", []string{"! n1 NodeFailed swap-kubelet: it does not start. Remedy: mend it"},
+			statusWith(running), statusWith(running, failing("n1")), nil, nil, "", []string{"! n1 NodeFailed swap-kubelet: it does not start. Remedy: fix it"},
 		},
 		"another node fails, too": {
 			statusWith(running, failing("n1")), statusWith(running, failing("n1", "n2")), nil, nil, "",
-			[]string{"! n2 NodeFailed swap-kubelet: it does not start. Remedy: mend it"},
+			[]string{"! n2 NodeFailed swap-kubelet: it does not start. Remedy: fix it"},
 		},
-		"it stalls":                  {statusWith(running), statusWith(refitv1alpha1.PhaseStalled), nil, nil, "", []string{"! Stalled Waiting"}},
-		"it is still stalled":        {statusWith(refitv1alpha1.PhaseStalled), statusWith(refitv1alpha1.PhaseStalled), nil, nil, "", nil},
-		"it goes on":                 {statusWith(refitv1alpha1.PhaseStalled), statusWith(running), nil, nil, "", nil},
-		"a person pauses it":         {statusWith(running), statusWith(refitv1alpha1.PhasePaused), nil, nil, "", []string{"Paused Waiting"}},
-		"a person resumes it":        {statusWith(refitv1alpha1.PhasePaused), statusWith(running), nil, nil, "", []string{"Resumed Waiting"}},
-		"a person aborts it, paused": {statusWith(refitv1alpha1.PhasePaused), statusWith(refitv1alpha1.PhaseAborting), nil, nil, "", []string{"Aborting Waiting"}},
-		"it waits for an older one":  {statusWith(""), statusWith(refitv1alpha1.PhaseWaiting), nil, nil, "", []string{"Waiting Waiting"}},
-		"it has reached its target":  {statusWith(running), statusWith(refitv1alpha1.PhaseSucceeded), nil, nil, "", []string{"Succeeded Waiting"}},
+		"it stalls":                 {statusWith(running), statusWith(refitv1alpha1.PhaseStalled), nil, nil, "", []string{"! Stalled Waiting"}},
+		"it is still stalled":       {statusWith(refitv1alpha1.PhaseStalled), statusWith(refitv1alpha1.PhaseStalled), nil, nil, "", nil},
+		"it continues":              {statusWith(refitv1alpha1.PhaseStalled), statusWith(running), nil, nil, "", nil},
+		"a user pauses it":          {statusWith(running), statusWith(refitv1alpha1.PhasePaused), nil, nil, "", []string{"Paused Waiting"}},
+		"a user resumes it":         {statusWith(refitv1alpha1.PhasePaused), statusWith(running), nil, nil, "", []string{"Resumed Waiting"}},
+		"a user aborts it, paused":  {statusWith(refitv1alpha1.PhasePaused), statusWith(refitv1alpha1.PhaseAborting), nil, nil, "", []string{"Aborting Waiting"}},
+		"it waits for an older one": {statusWith(""), statusWith(refitv1alpha1.PhaseWaiting), nil, nil, "", []string{"Waiting Waiting"}},
+		"it has reached its target": {statusWith(running), statusWith(refitv1alpha1.PhaseSucceeded), nil, nil, "", []string{"Succeeded Waiting"}},
 		"an order of another operation": {
-			statusWith(""), statusWith(running), []plan.Action{fetch}, &cluster.Upgrade{}, "", []string{"Prefetching v1.36.3 on 3 nodes, a few at a time"},
+			statusWith(""), statusWith(running), []plan.Action{fetch}, &cluster.Upgrade{}, "", []string{"Prefetching Prefetching v1.36.3 on 3 nodes, a few at a time"},
 		},
 	} {
 		operation := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{UID: "op"}}
@@ -113,17 +113,17 @@ func TestEvents(t *testing.T) {
 		s := &observation{operation: operation, snapshot: snapshot, nodes: nodes, Assessment: assessed}
 		var got []string
 		for _, e := range eventsFor(tt.was, tt.now, s) {
-			said := fmt.Sprint(e.reason, " ", e.note)
+			text := fmt.Sprint(e.reason, " ", e.note)
 			if e.node != "" {
-				said = e.node + " " + said
+				text = e.node + " " + text
 			}
 			if e.warning {
-				said = "! " + said
+				text = "! " + text
 			}
-			got = append(got, said)
+			got = append(got, text)
 		}
 		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s:\n told   %q\n wanted %q", situation, got, tt.want)
+			t.Errorf("%s: got\n%q, want\n%q", situation, got, tt.want)
 		}
 	}
 }

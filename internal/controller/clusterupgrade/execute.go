@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"golang.org/x/sync/errgroup"
@@ -12,49 +13,66 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// maxConcurrentActions is how many nodes are written to at once.
+// fieldOwner owns the fields that the controller writes.
+const fieldOwner = client.FieldOwner("refit-controller")
+
+// maxConcurrentActions is how many actions are executed at once.
 const maxConcurrentActions = 16
 
-// executors is how one kind of action is carried out. Each does nothing if what it was decided on is no longer so, and nothing if it is done already.
-var executors = map[plan.ActionKind]func(*Reconciler, context.Context, *observation, *plan.Action) error{
+// executor executes one kind of action. It does nothing, and returns false, if what the action was
+// decided on is no longer so, or if the action is done already.
+type executor func(*Reconciler, context.Context, *observation, *plan.Action) (executed bool, err error)
+
+// executors has no Claim, ReleaseNode and Finish: the write of the status executes them.
+var executors = map[plan.ActionKind]executor{
 	plan.RequestReport: (*Reconciler).requestReport,
 	plan.Prefetch:      (*Reconciler).order,
 	plan.Apply:         (*Reconciler).order,
 	plan.Rollback:      (*Reconciler).order,
 	plan.Hold:          (*Reconciler).order,
 	plan.Cordon:        (*Reconciler).cordon,
-	plan.Uncordon:      (*Reconciler).cordon,
+	plan.Uncordon:      (*Reconciler).uncordon,
 	plan.Drain:         (*Reconciler).startDrain,
 	plan.StartTrial:    (*Reconciler).startTrial,
 	plan.Skip:          (*Reconciler).finishDrain,
 	plan.FailDrain:     (*Reconciler).finishDrain,
 }
 
-// execute does what was decided. The operation's own status is written first, with claims and what they are for: a claim that conflicts was decided on an old
-// view, and so was all the rest.
+// execute executes what was decided. Actions on different nodes are independent of each other.
 func (r *Reconciler) execute(ctx context.Context, obs *observation) error {
-	if err := r.writeStatus(ctx, obs); err != nil {
-		return err
-	}
 	var group errgroup.Group
 	group.SetLimit(maxConcurrentActions)
 	for i := range obs.Decision.Actions {
-		action := &obs.Decision.Actions[i]
-		do := executors[action.Kind]
-		if do == nil {
-			continue // Claim, Free and Finish are in the status
+		a := &obs.Decision.Actions[i]
+		if do := executors[a.Kind]; do != nil {
+			group.Go(func() error { return r.executeAction(ctx, obs, a, do) })
 		}
-		group.Go(func() error {
-			err := do(r, ctx, obs, action)
-			if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) { // somebody was quicker; the next look shows what is so now
-				ctrllog.FromContext(ctx).V(1).Info("an act was too late", "act", action.Kind, "node", action.Node)
-				return nil
-			}
-			if err != nil {
-				return fmt.Errorf("%s %s: %w", action.Kind, action.Node, err)
-			}
-			return nil
-		})
 	}
 	return group.Wait()
+}
+
+func (r *Reconciler) executeAction(ctx context.Context, obs *observation, a *plan.Action, do executor) error {
+	executed, err := do(r, ctx, obs, a)
+	switch {
+	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err): // the next observation includes the write that came first
+		ctrllog.FromContext(ctx).V(1).Info("Action is outdated", logValues(obs, a)...)
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot execute %s on node %s: %w", a.Kind, a.Node, err)
+	case executed:
+		r.recordAction(ctx, obs, a)
+	}
+	return nil
+}
+
+// recordAction logs an action that was executed, and records its Event.
+func (r *Reconciler) recordAction(ctx context.Context, obs *observation, a *plan.Action) {
+	ctrllog.FromContext(ctx).Info("Executed action", logValues(obs, a)...)
+	if reason := actionEvents[a.Kind]; reason != "" {
+		r.recordEvent(obs, pendingEvent{node: a.Node, reason: reason, note: a.Reason})
+	}
+}
+
+func logValues(obs *observation, a *plan.Action) []any {
+	return []any{"operation", obs.operation.Name, "node", a.Node, "action", a.Kind, "reason", a.Reason}
 }

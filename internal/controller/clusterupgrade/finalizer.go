@@ -2,6 +2,7 @@ package clusterupgrade
 
 import (
 	"context"
+	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -9,40 +10,43 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// finalizer keeps an operation that is deleted until its nodes are safe and our cordons are lifted.
+// finalizer keeps a deleted operation until its nodes are safe and its cordons are lifted.
 const finalizer = "refit.dev/operation"
 
-// isFinalized says that nothing of ours holds a deleted operation any more.
+// isFinalized reports whether an operation is deleted and the finalizer removed.
 func isFinalized(operation *refitv1alpha1.ClusterUpgrade) bool {
 	return !operation.DeletionTimestamp.IsZero() && !controllerutil.ContainsFinalizer(operation, finalizer)
 }
 
-// ensureFinalizer puts the finalizer on an operation that has not ended. One that is deleted is brought to its end as if it had been aborted.
+// ensureFinalizer adds the finalizer to an operation that has not ended. A deleted operation is
+// treated as if it were aborted.
 func (r *Reconciler) ensureFinalizer(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
 	if !operation.DeletionTimestamp.IsZero() {
-		operation.Spec.Aborted = true // here only: what a person wrote stays
+		operation.Spec.Aborted = true // in memory only: the user's spec stays
 		return nil
 	}
 	if operation.HasEnded() || controllerutil.ContainsFinalizer(operation, finalizer) {
 		return nil
 	}
-	return r.patchFinalizers(ctx, operation, func(o *refitv1alpha1.ClusterUpgrade) { controllerutil.AddFinalizer(o, finalizer) })
+	return r.patchFinalizers(ctx, operation, controllerutil.AddFinalizer)
 }
 
-// removeFinalizer takes the finalizer off an operation that has ended and left nothing behind.
+// removeFinalizer removes the finalizer from an operation that is over.
 func (r *Reconciler) removeFinalizer(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
 	if !controllerutil.ContainsFinalizer(operation, finalizer) {
 		return nil
 	}
-	return client.IgnoreNotFound(r.patchFinalizers(ctx, operation, func(o *refitv1alpha1.ClusterUpgrade) { controllerutil.RemoveFinalizer(o, finalizer) }))
+	return client.IgnoreNotFound(r.patchFinalizers(ctx, operation, controllerutil.RemoveFinalizer))
 }
 
-func (r *Reconciler) patchFinalizers(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade, change func(*refitv1alpha1.ClusterUpgrade)) error {
+func (r *Reconciler) patchFinalizers(
+	ctx context.Context, operation *refitv1alpha1.ClusterUpgrade, change func(client.Object, string) bool,
+) error {
 	before := operation.DeepCopy()
 	after := operation.DeepCopy()
-	change(after)
+	change(after, finalizer)
 	if err := r.Client.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return err
+		return fmt.Errorf("cannot patch the finalizers of ClusterUpgrade %s: %w", operation.Name, err)
 	}
 	operation.Finalizers, operation.ResourceVersion = after.Finalizers, after.ResourceVersion
 	return nil

@@ -6,21 +6,21 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/observe"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// Reconciler brings operations on, the oldest first.
+// Reconciler advances operations, the oldest first.
 type Reconciler struct {
-	// Watched reads what is watched; Live reads from the API itself, and writes.
+	// Cache reads from informers. Client reads from the API server, and writes.
 	Cache  client.Reader
 	Client client.Client
 	World  *observe.World
-	// Left lists the pods that a node would still have to lose, by a live read.
+	// PodsToEvict lists the pods on a node that a drain would evict, as the API server has them.
 	PodsToEvict func(ctx context.Context, node string) ([]string, error)
 	Recorder    events.EventRecorder
 	Now         func() time.Time
@@ -28,26 +28,27 @@ type Reconciler struct {
 	epochs raisedEpochs
 }
 
-// requeueInterval is when an operation is looked at although nothing was heard: what waits for a time, or for something that nobody watches, goes on then.
+// requeueInterval is when an operation is reconciled without an event: what it waits for may be a
+// time, or something that no informer watches.
 const requeueInterval = 10 * time.Second
 
-// Reconcile brings one operation on as far as it goes now.
-func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+// Reconcile advances one operation as far as it goes now.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	operation := &refitv1alpha1.ClusterUpgrade{}
 	if err := r.Client.Get(ctx, request.NamespacedName, operation); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if isFinalized(operation) {
-		return reconcile.Result{}, nil
+		return ctrl.Result{}, nil
 	}
 	after, err := r.advance(ctx, operation)
-	if apierrors.IsConflict(err) { // what was decided on is no longer so
-		return reconcile.Result{RequeueAfter: time.Millisecond}, nil
+	if apierrors.IsConflict(err) { // the decision was made on an old version of an object
+		return ctrl.Result{RequeueAfter: time.Millisecond}, nil
 	}
-	return reconcile.Result{RequeueAfter: after}, err
+	return ctrl.Result{RequeueAfter: after}, err
 }
 
-// advance makes one decision and carries it out. It returns when to look again.
+// advance makes one decision and executes it. It returns when to reconcile again.
 func (r *Reconciler) advance(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (time.Duration, error) {
 	if err := r.ensureFinalizer(ctx, operation); err != nil {
 		return 0, err
@@ -59,25 +60,24 @@ func (r *Reconciler) advance(ctx context.Context, operation *refitv1alpha1.Clust
 	if err != nil {
 		return 0, err
 	}
+	// First, since it selects nodes: if it conflicts, all actions were decided on an old view.
+	if err := r.writeStatus(ctx, obs); err != nil {
+		return 0, err
+	}
 	if err := r.execute(ctx, obs); err != nil {
 		return 0, err
 	}
-	return r.nextRequeue(ctx, obs)
+	if isOver(&obs.Decision) {
+		return 0, r.removeFinalizer(ctx, operation)
+	}
+	return requeueAfter(&obs.Decision, r.Now()), nil
 }
 
-// nextRequeue is what follows a decision that was carried out: an operation that was deleted is let go of, another one is looked at again.
-func (r *Reconciler) nextRequeue(ctx context.Context, obs *observation) (time.Duration, error) {
-	if !obs.Decision.State.Ended() {
-		return untilNextChange(obs.Decision, r.Now()), nil
-	}
-	if len(obs.Decision.Actions) > 0 {
-		return requeueInterval, nil
-	}
-	return 0, r.removeFinalizer(ctx, obs.operation)
-}
+// isOver reports whether the operation has ended and left nothing to clean up.
+func isOver(d *plan.Decision) bool { return d.State.Ended() && len(d.Actions) == 0 }
 
-// untilNextChange is how long nothing is known to change by itself.
-func untilNextChange(d plan.Decision, now time.Time) time.Duration {
+// requeueAfter is how long nothing is known to change without an event.
+func requeueAfter(d *plan.Decision, now time.Time) time.Duration {
 	next := requeueInterval
 	for _, w := range d.Waiting {
 		if left := w.Until.Sub(now); !w.Until.IsZero() && left < next {

@@ -11,13 +11,15 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// requestReport asks a node's agent for fresh facts. The number only ever rises, so it does not matter who else asks.
-func (r *Reconciler) requestReport(ctx context.Context, obs *observation, a *plan.Action) error {
+// requestReport requests fresh facts from the agent of a node. The number only increases, so other
+// requests do no harm.
+func (r *Reconciler) requestReport(ctx context.Context, obs *observation, a *plan.Action) (bool, error) {
 	if n := obs.nodes[a.Node]; n == nil || n.Asked >= a.Request {
-		return nil
+		return false, nil
 	}
 	report := &refitv1alpha1.NodeReport{}
 	report.Name = a.Node
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"request":%d}}`, a.Request))
-	return client.IgnoreNotFound(r.Client.Patch(ctx, report, patch, fieldOwner))
+	err := r.Client.Patch(ctx, report, patch, fieldOwner)
+	return err == nil, client.IgnoreNotFound(err)
 }

@@ -12,20 +12,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// SetupWithManager lets a manager run the controller. Everything that is watched may let an unfinished operation go on, so each change of it wakes all of them; they are
-// few, and wakes of the same moment are one.
+// SetupWithManager adds the controller to a manager. Every watched object may let an unfinished
+// operation advance, so each change enqueues all of them: they are few, and the queue deduplicates.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
 	options.MaxConcurrentReconciles = 1 // one decision at a time
 	enqueueAll := handler.EnqueueRequestsFromMapFunc(r.unfinishedOperations)
 	return ctrl.NewControllerManagedBy(manager).
 		For(&refitv1alpha1.ClusterUpgrade{}).
-		Watches(&refitv1alpha1.ClusterUpgrade{}, enqueueAll, builder.WithPredicates(ended())). // the next one's turn has come
+		Watches(&refitv1alpha1.ClusterUpgrade{}, enqueueAll, builder.WithPredicates(hasEnded())). // the next one may start
 		Watches(&corev1.Node{}, enqueueAll, builder.WithPredicates(predicate.Funcs{UpdateFunc: nodeChanged})).
 		Watches(&refitv1alpha1.NodeUpgrade{}, enqueueAll).
 		Watches(&refitv1alpha1.NodeReport{}, enqueueAll).
@@ -34,8 +34,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.O
 		Complete(r)
 }
 
-// ended hears of operations that end.
-func ended() predicate.Predicate {
+// hasEnded selects the updates with which operations end.
+func hasEnded() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -46,7 +46,8 @@ func ended() predicate.Predicate {
 	}
 }
 
-// nodeChanged says whether a Node changed in something that is looked at: five thousand kubelets say every few minutes that nothing has. See observe.Trim.
+// nodeChanged reports whether a Node changed in a field that observe.Trim keeps. 5,000 kubelets
+// update their Nodes every few minutes without such a change.
 func nodeChanged(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*corev1.Node)
 	now, also := e.ObjectNew.(*corev1.Node)
@@ -55,16 +56,17 @@ func nodeChanged(e event.UpdateEvent) bool {
 		!equality.Semantic.DeepEqual(was.Status, now.Status)
 }
 
-// unfinishedOperations are the operations that may have something to do.
-func (r *Reconciler) unfinishedOperations(ctx context.Context, _ client.Object) []reconcile.Request {
+// unfinishedOperations are the operations that may have to advance.
+func (r *Reconciler) unfinishedOperations(ctx context.Context, _ client.Object) []ctrl.Request {
 	var all refitv1alpha1.ClusterUpgradeList
 	if err := r.Cache.List(ctx, &all); err != nil {
+		ctrllog.FromContext(ctx).Error(err, "Cannot list ClusterUpgrades in the cache")
 		return nil
 	}
-	var out []reconcile.Request
+	var out []ctrl.Request
 	for i := range all.Items {
 		if o := &all.Items[i]; !o.HasEnded() || !o.DeletionTimestamp.IsZero() {
-			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: o.Name}})
+			out = append(out, ctrl.Request{NamespacedName: types.NamespacedName{Name: o.Name}})
 		}
 	}
 	return out

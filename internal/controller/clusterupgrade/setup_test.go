@@ -11,18 +11,18 @@ import (
 	"github.com/refit-dev/refit/internal/engine/observe"
 )
 
-func TestANodeWakesWhenItTellsMoreThanThatItIsAlive(t *testing.T) {
+func TestANodeIsReconciledForMoreThanAHeartbeat(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*corev1.Node)
-		wakes  bool
+		change   func(*corev1.Node)
+		enqueues bool
 	}{
-		"a heartbeat": {func(n *corev1.Node) { n.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(time.Unix(2000, 0)) }, false},
-		"new images":  {func(n *corev1.Node) { n.Status.Images = []corev1.ContainerImage{{SizeBytes: 1}} }, false},
-		"not ready":   {func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, true},
-		"a cordon":    {func(n *corev1.Node) { n.Spec.Unschedulable = true }, true},
-		"a version":   {func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "v1.36.3" }, true},
-		"a label":     {func(n *corev1.Node) { n.Labels["pool"] = "batch" }, true},
-		"joined anew": {func(n *corev1.Node) { n.UID = "another" }, true},
+		"a heartbeat":  {func(n *corev1.Node) { n.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(time.Unix(2000, 0)) }, false},
+		"new images":   {func(n *corev1.Node) { n.Status.Images = []corev1.ContainerImage{{SizeBytes: 1}} }, false},
+		"not ready":    {func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, true},
+		"a cordon":     {func(n *corev1.Node) { n.Spec.Unschedulable = true }, true},
+		"a version":    {func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "v1.36.3" }, true},
+		"a label":      {func(n *corev1.Node) { n.Labels["pool"] = "batch" }, true},
+		"joined again": {func(n *corev1.Node) { n.UID = "another" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			was := &corev1.Node{
@@ -39,8 +39,8 @@ func TestANodeWakesWhenItTellsMoreThanThatItIsAlive(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := nodeChanged(event.UpdateEvent{ObjectOld: was, ObjectNew: now}); got != c.wakes {
-				t.Errorf("it wakes: %t", got)
+			if got := nodeChanged(event.UpdateEvent{ObjectOld: was, ObjectNew: now}); got != c.enqueues {
+				t.Errorf("it enqueues: %t", got)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package clusterupgrade
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 
 	"github.com/refit-dev/refit/internal/upgrade/status"
@@ -22,7 +23,12 @@ func (r *Reconciler) writeStatus(ctx context.Context, obs *observation) error {
 	}
 	events := eventsFor(previous, &operation.Status, obs)
 	if err := r.Client.Status().Update(ctx, operation); err != nil {
-		return err
+		return fmt.Errorf("cannot update the status of ClusterUpgrade %s: %w", operation.Name, err)
+	}
+	for i := range obs.Decision.Actions {
+		if a := &obs.Decision.Actions[i]; executors[a.Kind] == nil {
+			r.recordAction(ctx, obs, a)
+		}
 	}
 	for _, e := range events {
 		r.recordEvent(obs, e)

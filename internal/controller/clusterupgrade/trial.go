@@ -7,13 +7,14 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// startTrial writes down that a Pod shall try a node, from which moment its time counts. Whoever tries nodes sees that and makes the Pod.
-func (r *Reconciler) startTrial(ctx context.Context, obs *observation, a *plan.Action) error {
-	return r.patchNodeUpgrade(ctx, obs, a, func(now *refitv1alpha1.NodeUpgrade) bool {
-		if t := now.Status.Trial; t != nil && t.Sequence == now.Spec.Sequence {
+// startTrial requests a trial of a node, from which moment its timeout counts. The NodeUpgrade
+// controller runs it.
+func (r *Reconciler) startTrial(ctx context.Context, obs *observation, a *plan.Action) (bool, error) {
+	return r.patchNodeUpgrade(ctx, obs, a, func(u *refitv1alpha1.NodeUpgrade) bool {
+		if t := u.Status.Trial; t != nil && t.Sequence == u.Spec.Sequence {
 			return false
 		}
-		now.Status.Trial = &refitv1alpha1.TrialStatus{Sequence: now.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartTime: r.stamp()}
+		u.Status.Trial = &refitv1alpha1.TrialStatus{Sequence: u.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartTime: r.timestamp()}
 		return true
 	})
 }

@@ -24,7 +24,7 @@ func TestAWholeUpgradeIsToldInEvents(t *testing.T) {
 	}
 	ready, slot := "it runs v1.36.3 and is ready", "1 of 1 slots of pool default"
 	b.tells("ClusterUpgrade", op,
-		"Planned: v1.35.4 to v1.36.3, estimated ", "AwaitingApproval: ", "Approved: sha256:", "Prefetching: v1.36.3 on 7 nodes", "Prefetched: ",
+		"Planned: Plan from v1.35.4 to v1.36.3, estimated ", "AwaitingApproval: ", "Approved: Approved plan sha256:", "Prefetching: Prefetching v1.36.3 on 7 nodes", "Prefetched: ",
 		"NodeSelected: cp-2: it is the next control plane node", "Done: cp-2: "+ready, "NodeSelected: cp-3: ", "Done: cp-3: "+ready,
 		"NodeSelected: cp-1: it holds the API endpoint's address, so it is last", "Done: cp-1: "+ready,
 		"NodeSelected: worker-1: "+slot, "Done: worker-1: "+ready, "NodeSelected: worker-4: "+slot, "Done: worker-4: "+ready,
