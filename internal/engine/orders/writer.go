@@ -58,6 +58,18 @@ func (w Writer) Write(
 	if err := w.Client.Create(ctx, current, w.FieldOwner); err != nil {
 		return fmt.Errorf("cannot create NodeUpgrade %s: %w", current.Name, err)
 	}
+	return w.setPending(ctx, current, at)
+}
+
+// setPending writes the conditions of a new order. A conflict means that the agent was first.
+func (w Writer) setPending(ctx context.Context, current *refitv1alpha1.NodeUpgrade, at time.Time) error {
+	if !orders.SetPending(current, at) {
+		return nil
+	}
+	err := w.Client.Status().Update(ctx, current, client.FieldOwner(w.FieldOwner))
+	if err != nil && !apierrors.IsConflict(err) {
+		return fmt.Errorf("cannot write the status of NodeUpgrade %s: %w", current.Name, err)
+	}
 	return nil
 }
 

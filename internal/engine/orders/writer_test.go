@@ -5,6 +5,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -69,6 +70,9 @@ func TestFirstOrderCreatesTheNodeUpgradeOfTheNode(t *testing.T) {
 	}
 	if len(got.OwnerReferences) != 1 || got.OwnerReferences[0].Kind != "Node" || got.OwnerReferences[0].UID != "uid-1" {
 		t.Errorf("owners %+v", got.OwnerReferences)
+	}
+	if !meta.IsStatusConditionPresentAndEqual(got.Status.Conditions, refitv1alpha1.ConditionReady, metav1.ConditionUnknown) {
+		t.Errorf("conditions %+v", got.Status.Conditions)
 	}
 }
 
