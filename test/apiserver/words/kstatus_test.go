@@ -43,7 +43,7 @@ func TestKstatusOfEveryPhase(t *testing.T) {
 		return func(u *refitv1alpha1.ClusterUpgrade) {
 			a := &assess.Assessment{
 				Plan:     &plan.Plan{Hash: hashA, From: "v1.35.4", To: "v1.36.3"},
-				Decision: plan.Decision{State: state, Waiting: []plan.Wait{{Reason: refitv1alpha1.ReasonNodeFailed, Message: "worker-1 failed", Person: true}}},
+				Decision: plan.Decision{State: state, Waiting: []plan.Wait{{Reason: refitv1alpha1.ReasonNodeFailed, Message: "worker-1 failed", ManualIntervention: true}}},
 			}
 			upgradestatus.Update(u, a, now)
 		}
