@@ -7,8 +7,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Append writes a record; when it returns without an error, the record is on the disk. After a failed write the journal refuses everything, since what is on
-// the disk is not known: open it again. A record that is refused beforehand (too large, no room ahead) changes nothing.
+// Append writes a record; when it returns nil, the record is on disk. After a failed write the
+// journal refuses every record, because the content on disk is unknown: open it again. A record
+// that is refused beforehand (too large, no disk space) changes nothing.
 func (j *Journal) Append(r node.Record) error {
 	if j.broken != nil {
 		return j.broken
@@ -17,7 +18,7 @@ func (j *Journal) Append(r node.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := j.room(r.Kind, int64(len(line))); err != nil {
+	if err := j.reserve(r.Kind, int64(len(line))); err != nil {
 		return err
 	}
 	if _, err := j.file.WriteAt(line, j.size); err != nil {
@@ -31,28 +32,30 @@ func (j *Journal) Append(r node.Record) error {
 	return nil
 }
 
-// room sees to it that the way back can always be written down: a record of the way forward is refused while there still is room for those.
-func (j *Journal) room(kind node.Kind, length int64) error {
-	end, most := j.size+length, int64(MaxSize)
+// reserve ensures that a rollback can always be recorded: a forward record is refused while there
+// is still space for those.
+func (j *Journal) reserve(kind node.Kind, length int64) error {
+	end, limit := j.size+length, int64(MaxSize)
 	if forward(kind) {
-		most -= undoRoom
+		limit -= reservedForUndo
 	}
-	if end > most {
-		return node.ManualIntervention("JournalFull", nil, "say refit cancel, which puts the host back and ends this journal; a new order begins a new one",
-			"the journal %s has grown to %d bytes and takes no more", j.path, j.size)
+	if end > limit {
+		return node.ManualIntervention("JournalFull", nil, "run `refit abort`, which rolls the host back and ends this journal; the next upgrade starts a new one",
+			"the journal %s is full: %d bytes", j.path, j.size)
 	}
-	if !forward(kind) || j.held-end >= least {
+	if !forward(kind) || j.allocated-end >= minPreallocated {
 		return nil
 	}
-	to := min(end+ahead, MaxSize)
-	if err := hold(j.file, end, to); err != nil {
-		return durable.Explain(err, "holding disk for the journal", j.path)
+	to := min(end+preallocated, MaxSize)
+	if err := preallocate(j.file, end, to); err != nil {
+		return durable.Explain(err, "allocating disk space for the journal", j.path)
 	}
-	j.held = to
+	j.allocated = to
 	return nil
 }
 
-// forward tells the records that lead to more changes from those that end a step or lead back.
+// forward reports whether a record leads to more changes, and not to the end of a step or to a
+// rollback.
 func forward(kind node.Kind) bool {
 	return kind == node.Opened || kind == node.Ordered || kind == node.Started
 }

@@ -21,7 +21,7 @@ func openText(t *testing.T, path string, text []byte) (*Journal, error) {
 	return Open(path, machine)
 }
 
-// memory is a directory for tests that write a lot.
+// memory returns a directory for tests that write a lot.
 func memory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "journal") //nolint:usetesting // t.TempDir is on a disk
@@ -38,11 +38,11 @@ func withoutSync(t *testing.T) {
 	durabletest.FailFiles(t, nil)
 }
 
-func TestJournalCutAtAnyByte(t *testing.T) {
+func TestJournalTruncatedAtAnyByte(t *testing.T) {
 	withoutSync(t)
 	records, text := sample(t)
 	lines := bytes.SplitAfter(text, []byte("\n"))
-	first := len(lines[0]) + len(lines[1]) // These were there before the file had its name.
+	first := len(lines[0]) + len(lines[1]) // written before the file had its name
 	path := filepath.Join(memory(t), "journal")
 	for size := range text {
 		j, err := openText(t, path, text[:size])
@@ -51,23 +51,23 @@ func TestJournalCutAtAnyByte(t *testing.T) {
 			continue
 		}
 		if err != nil {
-			t.Fatalf("cut at %d: %v", size, err)
+			t.Fatalf("truncated at %d: %v", size, err)
 		}
-		whole := bytes.Count(text[:size], []byte("\n")) - 1
-		if !same(t, j.Records(), records[:whole]) {
-			t.Fatalf("cut at %d: %d records, want %d", size, len(j.Records()), whole)
+		complete := bytes.Count(text[:size], []byte("\n")) - 1
+		if !same(t, j.Records(), records[:complete]) {
+			t.Fatalf("truncated at %d: %d records, want %d", size, len(j.Records()), complete)
 		}
-		// It goes on from there as if nothing had been.
-		appendAll(t, j, begun("after"))
+		// It continues as if nothing had happened.
+		appendAll(t, j, started("after"))
 		again := reopen(t, j)
-		if got := again.Records(); len(got) != whole+1 || got[whole].Step != "after" {
-			t.Fatalf("cut at %d, then appended: %+v", size, got)
+		if got := again.Records(); len(got) != complete+1 || got[complete].Step != "after" {
+			t.Fatalf("truncated at %d, then appended: %+v", size, got)
 		}
 		_ = again.Close()
 	}
 }
 
-func TestAnyByteFlipped(t *testing.T) {
+func TestAnyByteDamaged(t *testing.T) {
 	withoutSync(t)
 	records, text := sample(t)
 	last := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
@@ -81,7 +81,7 @@ func TestAnyByteFlipped(t *testing.T) {
 			bad[at] = to
 			j, err := openText(t, path, bad)
 			if at < last {
-				// Finished records are behind it: nothing of that may be guessed at, nor the file be touched.
+				// Complete records follow: the journal must not guess, nor change the file.
 				wantFailure(t, err, refitv1alpha1.FailureHostBroken, "JournalDamaged")
 				if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, bad) {
 					t.Fatalf("byte %d: the damaged journal was changed (%v)", at, err)
@@ -98,7 +98,7 @@ func TestAnyByteFlipped(t *testing.T) {
 	}
 }
 
-func TestWhatAPowerCutLeavesOfTheLastLine(t *testing.T) {
+func TestLastLineAfterAPowerFailure(t *testing.T) {
 	records, text := sample(t)
 	last := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
 	holed := bytes.Clone(text)
@@ -106,10 +106,10 @@ func TestWhatAPowerCutLeavesOfTheLastLine(t *testing.T) {
 	for name, tail := range map[string][]byte{
 		"a hole in it, and its end":         holed[last:],
 		"zeros in its place":                make([]byte, 200),
-		"zeros behind its beginning":        append(bytes.Clone(text[last:last+30]), make([]byte, 4096)...),
+		"zeros behind its start":            append(bytes.Clone(text[last:last+30]), make([]byte, 4096)...),
 		"everything but the newline":        text[last : len(text)-1],
-		"its newline alone":                 []byte("\n"),
-		"a line of which zeros follow":      append(bytes.Clone(holed[last:]), 0, 0, 0),
+		"only its newline":                  []byte("\n"),
+		"zeros behind the line":             append(bytes.Clone(holed[last:]), 0, 0, 0),
 		"a text that looks like a checksum": []byte("00000000 {"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,25 +122,25 @@ func TestWhatAPowerCutLeavesOfTheLastLine(t *testing.T) {
 				t.Errorf("%+v", j.Records())
 			}
 			if info, err := os.Stat(path); err != nil || info.Size() != int64(last) {
-				t.Errorf("the torn end is still there: %d bytes, want %d (%v)", info.Size(), last, err)
+				t.Errorf("the incomplete end is still there: %d bytes, want %d (%v)", info.Size(), last, err)
 			}
 			_ = j.Close()
 		})
 	}
 }
 
-func TestDamageThatLooksTorn(t *testing.T) {
+func TestDamageThatLooksIncomplete(t *testing.T) {
 	_, text := sample(t)
 	last := bytes.LastIndexByte(text[:len(text)-1], '\n')
 	joined := bytes.Clone(text)
 	joined[last] = 0
 	for name, bad := range map[string][]byte{
-		"a newline that went bad joins two lines": joined,
-		"two bad lines":                  append(bytes.Clone(text), "bad\nbad\n"...),
-		"more than one record can have":  append(bytes.Clone(text), make([]byte, MaxRecord+100)...),
-		"a whole line that is no record": append(bytes.Clone(text), sum([]byte(`{"at":5}`))...),
-		"only a head":                    text[:bytes.IndexByte(text, '\n')+1],
-		"nothing":                        {},
+		"a damaged newline joins two lines":    joined,
+		"two damaged lines":                    append(bytes.Clone(text), "bad\nbad\n"...),
+		"more than one record can have":        append(bytes.Clone(text), make([]byte, MaxRecord+100)...),
+		"a complete line that is not a record": append(bytes.Clone(text), sum([]byte(`{"at":5}`))...),
+		"only a header":                        text[:bytes.IndexByte(text, '\n')+1],
+		"nothing":                              {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := openText(t, filepath.Join(t.TempDir(), "journal"), bad)
@@ -149,8 +149,8 @@ func TestDamageThatLooksTorn(t *testing.T) {
 	}
 }
 
-func FuzzWhateverStandsBehindTheRecordsNeverChangesThem(f *testing.F) {
-	head, err := headLine(machine)
+func FuzzTextBehindTheRecords(f *testing.F) {
+	header, err := headerLine(machine)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -162,20 +162,20 @@ func FuzzWhateverStandsBehindTheRecordsNeverChangesThem(f *testing.F) {
 	f.Add(first)
 	f.Add(append(bytes.Clone(first), 0, '\n', 0))
 	f.Fuzz(func(t *testing.T, tail []byte) {
-		text := append(append(bytes.Clone(head), first...), tail...)
+		text := append(append(bytes.Clone(header), first...), tail...)
 		records, good, err := parse("journal", machine, text)
 		if err != nil {
 			if _, ok := errors.AsType[*node.Failure](err); !ok {
-				t.Fatalf("not told for a person: %v", err)
+				t.Fatalf("not a node.Failure: %v", err)
 			}
 			return
 		}
-		if !same(t, records[:1], []node.Record{want}) || good < int64(len(head)+len(first)) || good > int64(len(text)) {
-			t.Fatalf("%d good bytes, %+v", good, records)
+		if !same(t, records[:1], []node.Record{want}) || good < int64(len(header)+len(first)) || good > int64(len(text)) {
+			t.Fatalf("%d valid bytes, %+v", good, records)
 		}
 		again, size, err := parse("journal", machine, text[:good])
 		if err != nil || size != good || len(again) != len(records) {
-			t.Fatalf("what was called good is not: %v", err)
+			t.Fatalf("the valid bytes are invalid: %v", err)
 		}
 	})
 }

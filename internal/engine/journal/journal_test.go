@@ -24,16 +24,16 @@ func opened() node.Record {
 	return node.Record{At: time.Unix(1700000000, 0).UTC(), Kind: node.Opened, Upgrade: &node.Upgrade{MachineID: machine, From: "v1.35.4", To: "v1.36.3"}}
 }
 
-func begun(step string) node.Record {
+func started(step string) node.Record {
 	return node.Record{At: time.Unix(1700000001, 5).UTC(), Kind: node.Started, Step: step}
 }
 
-// sample is a journal of the first record and three more, and its text.
+// sample returns a journal of the first record and three more, and its text.
 func sample(t *testing.T) (records []node.Record, text []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal")
 	j := create(t, path)
-	appendAll(t, j, begun("swap-kubelet"), node.Record{Kind: node.Done, Step: "swap-kubelet"}, begun("restart-kubelet"))
+	appendAll(t, j, started("swap-kubelet"), node.Record{Kind: node.Done, Step: "swap-kubelet"}, started("restart-kubelet"))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -95,22 +95,22 @@ func wantFailure(t *testing.T, err error, class refitv1alpha1.FailureClass, reas
 	}
 }
 
-func TestWhatWasAppendedIsReadBack(t *testing.T) {
+func TestAppendedRecordsAreReadBack(t *testing.T) {
 	j := create(t, filepath.Join(t.TempDir(), "journal"))
-	failed := node.Record{Kind: node.Failed, Step: "x", Failure: node.Transient("Slow", errors.New("no answer"), "wait", "etcd is slow")}
-	appendAll(t, j, begun("x"), failed)
+	failed := node.Record{Kind: node.Failed, Step: "x", Failure: node.Transient("Slow", errors.New("timeout"), "wait", "etcd is slow")}
+	appendAll(t, j, started("x"), failed)
 	before := j.Records()
 	again := reopen(t, j)
 	if !same(t, before, again.Records()) {
 		t.Errorf("read back %+v, want %+v", again.Records(), before)
 	}
-	if got := before[2].Failure.Error(); got != "etcd is slow: no answer" {
-		t.Errorf("the failure reads %q: what went wrong below is lost", got)
+	if got := before[2].Failure.Error(); got != "etcd is slow: timeout" {
+		t.Errorf("the failure reads %q: the wrapped error is lost", got)
 	}
 	if failed.Failure.Message != "etcd is slow" {
 		t.Error("the caller's failure was changed")
 	}
-	appendAll(t, again, begun("y"))
+	appendAll(t, again, started("y"))
 	if got := reopen(t, again).Records(); len(got) != 4 || got[3].Step != "y" {
 		t.Errorf("after a second opening: %+v", got)
 	}
@@ -124,10 +124,10 @@ func TestRecordsBelongToTheCaller(t *testing.T) {
 	}
 }
 
-func TestJournalThatExistsIsNotReplaced(t *testing.T) {
+func TestExistingJournalIsNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	j := create(t, path)
-	appendAll(t, j, begun("x"))
+	appendAll(t, j, started("x"))
 	if _, err := Create(path, machine, opened()); !errors.Is(err, os.ErrExist) {
 		t.Fatalf("got %v, want os.ErrExist", err)
 	}
@@ -136,13 +136,13 @@ func TestJournalThatExistsIsNotReplaced(t *testing.T) {
 	}
 }
 
-func TestJournalThatIsNotThere(t *testing.T) {
+func TestMissingJournal(t *testing.T) {
 	if _, err := Open(filepath.Join(t.TempDir(), "journal"), machine); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want os.ErrNotExist", err)
 	}
 }
 
-func TestWhatAKilledCreateLeftIsReplaced(t *testing.T) {
+func TestLeftoverOfAKilledCreateIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	victim := filepath.Join(dir, "victim")
 	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
@@ -157,13 +157,13 @@ func TestWhatAKilledCreateLeftIsReplaced(t *testing.T) {
 	}
 }
 
-func TestSecondWriterIsRefusedAndAReaderIsNot(t *testing.T) {
+func TestSecondWriterIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	j := create(t, path)
 	_, err := Open(path, machine)
 	wantFailure(t, err, refitv1alpha1.FailureTransient, "JournalInUse")
 
-	// The reader comes in the midst of a write.
+	// The reader comes during a write.
 	if _, err := j.file.WriteAt([]byte("0badc0de {\"half"), j.size); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestJournalOfAnotherMachineOrANewerFormat(t *testing.T) {
 	_, err := Open(path, strings.Repeat("f", 32))
 	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "JournalOfAnotherMachine")
 
-	newer := append(sum([]byte(`{"refitJournal":2,"machineID":"`+machine+`","and":"more"}`)), "whatever comes then\n"...)
+	newer := append(sum([]byte(`{"refitJournal":2,"machineID":"`+machine+`","and":"more"}`)), "a later format\n"...)
 	if err := os.WriteFile(path, newer, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -192,11 +192,11 @@ func TestJournalOfAnotherMachineOrANewerFormat(t *testing.T) {
 		t.Error("the newer journal was changed")
 	}
 	if _, err := Create(path+"2", "", opened()); err == nil {
-		t.Error("a journal without a machine was made")
+		t.Error("a journal without a machine ID was created")
 	}
 }
 
-func TestFailedWriteStopsTheJournalUntilItIsOpenedAgain(t *testing.T) {
+func TestFailedWriteStopsTheJournalUntilItIsReopened(t *testing.T) {
 	j := create(t, filepath.Join(t.TempDir(), "journal"))
 	writable := j.file
 	readOnly, err := os.Open(j.path)
@@ -205,59 +205,59 @@ func TestFailedWriteStopsTheJournalUntilItIsOpenedAgain(t *testing.T) {
 	}
 	j.file = readOnly
 	if err := j.Append(node.Record{Kind: node.Failed}); err == nil {
-		t.Fatal("a write that failed was not noticed")
+		t.Fatal("a failed write returned no error")
 	}
 	j.file = writable
 	if !j.Broken() {
-		t.Error("it is not said to be broken")
+		t.Error("Broken reports false")
 	}
-	if err := j.Append(begun("x")); !errors.Is(err, ErrClosed) || !errors.Is(err, unix.EBADF) {
-		t.Errorf("it goes on: %v", err)
+	if err := j.Append(started("x")); !errors.Is(err, ErrClosed) || !errors.Is(err, unix.EBADF) {
+		t.Errorf("it accepts records: %v", err)
 	}
 	readOnly.Close()
 	again := reopen(t, j)
 	if again.Broken() || !j.Broken() {
-		t.Errorf("opened again: %t, the one before: %t", again.Broken(), j.Broken())
+		t.Errorf("reopened: %t, the former: %t", again.Broken(), j.Broken())
 	}
-	appendAll(t, again, begun("x"))
+	appendAll(t, again, started("x"))
 }
 
 func TestFailedSyncStopsTheJournal(t *testing.T) {
 	j := create(t, filepath.Join(t.TempDir(), "journal"))
 	restore := durabletest.FailFiles(t, unix.EIO)
-	wantFailure(t, j.Append(begun("x")), refitv1alpha1.FailureHostBroken, "DiskBroken")
+	wantFailure(t, j.Append(started("x")), refitv1alpha1.FailureHostBroken, "DiskBroken")
 	restore()
-	if err := j.Append(begun("x")); !errors.Is(err, ErrClosed) {
-		t.Errorf("it goes on: %v", err)
+	if err := j.Append(started("x")); !errors.Is(err, ErrClosed) {
+		t.Errorf("it accepts records: %v", err)
 	}
 	if len(j.Records()) != 1 {
-		t.Error("a record counts that may not be on the disk")
+		t.Error("a record counts that may not be on disk")
 	}
 }
 
-func TestClosedJournalTakesNothing(t *testing.T) {
+func TestClosedJournalRefusesRecords(t *testing.T) {
 	j := create(t, filepath.Join(t.TempDir(), "journal"))
 	if err := errors.Join(j.Close(), j.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Append(begun("x")); !errors.Is(err, ErrClosed) {
+	if err := j.Append(started("x")); !errors.Is(err, ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 	if j.Broken() {
-		t.Error("a journal that was closed is said to be broken")
+		t.Error("Broken reports true for a closed journal")
 	}
 }
 
-func TestLongLogGivesWay(t *testing.T) {
+func TestLongLogIsShortened(t *testing.T) {
 	j := create(t, filepath.Join(t.TempDir(), "journal"))
 	failure := node.HostBroken("X", nil, "r", "m")
-	failure.LogTail = strings.Repeat("<\x00", 1<<16) + "the last words"
+	failure.LogTail = strings.Repeat("<\x00", 1<<16) + "the last line"
 	appendAll(t, j, node.Record{Kind: node.Failed, Failure: failure})
 	failure.Message, failure.LogTail = strings.Repeat("m", 1<<17), ""
 	appendAll(t, j, node.Record{Kind: node.Failed, Failure: failure})
 
 	got := reopen(t, j).Records()
-	if len(got) != 3 || !strings.HasSuffix(got[1].Failure.LogTail, "the last words") || !strings.HasPrefix(got[2].Failure.Message, "mmm") {
+	if len(got) != 3 || !strings.HasSuffix(got[1].Failure.LogTail, "the last line") || !strings.HasPrefix(got[2].Failure.Message, "mmm") {
 		t.Fatalf("%d records", len(got))
 	}
 	for _, r := range got {
@@ -267,27 +267,27 @@ func TestLongLogGivesWay(t *testing.T) {
 	}
 }
 
-func TestRecordThatIsTooLargeChangesNothing(t *testing.T) {
+func TestTooLargeRecordIsRefused(t *testing.T) {
 	j := create(t, filepath.Join(t.TempDir(), "journal"))
-	if err := j.Append(begun(strings.Repeat("s", MaxRecord))); err == nil {
-		t.Fatal("it was taken")
+	if err := j.Append(started(strings.Repeat("s", MaxRecord))); err == nil {
+		t.Fatal("it was accepted")
 	}
 	if j.Broken() {
-		t.Error("the journal is said to be broken")
+		t.Error("Broken reports true")
 	}
-	appendAll(t, j, begun("x"))
+	appendAll(t, j, started("x"))
 	if got := reopen(t, j).Records(); len(got) != 2 {
 		t.Errorf("%d records, want 2", len(got))
 	}
 }
 
-func TestFullJournalStillTakesTheWayBack(t *testing.T) {
+func TestFullJournalAcceptsARollback(t *testing.T) {
 	withoutSync(t)
 	j := create(t, filepath.Join(memory(t), "journal"))
 	long := strings.Repeat("s", 60<<10)
 	var err error
 	for range 100 {
-		if err = j.Append(begun(long)); err != nil {
+		if err = j.Append(started(long)); err != nil {
 			break
 		}
 	}
@@ -301,7 +301,7 @@ func TestFullJournalStillTakesTheWayBack(t *testing.T) {
 	}
 	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "JournalFull")
 	if undone < 8 {
-		t.Errorf("only %d records of the way back", undone)
+		t.Errorf("only %d records of a rollback", undone)
 	}
 	if info, err := os.Stat(j.path); err != nil || info.Size() > MaxSize {
 		t.Errorf("%d bytes, %v", info.Size(), err)
@@ -312,7 +312,7 @@ func TestFullJournalStillTakesTheWayBack(t *testing.T) {
 	}
 }
 
-func TestLargeFileAndOddFilesAreRefused(t *testing.T) {
+func TestFilesThatAreNotJournalsAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large")
 	if err := os.WriteFile(large, nil, 0o600); err != nil {

@@ -22,32 +22,33 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 const prefix = 9 // eight digits and a space
 
-func headLine(machineID string) ([]byte, error) {
+func headerLine(machineID string) ([]byte, error) {
 	document, err := json.Marshal(header{Format: Format, MachineID: machineID})
 	if err != nil {
-		return nil, fmt.Errorf("writing the head of a journal: %w", err)
+		return nil, fmt.Errorf("cannot write the header of a journal: %w", err)
 	}
 	return sum(document), nil
 }
 
-// recordLine is a record as a line, and as it will be read back.
+// recordLine returns a record as a line, and as it is read back.
 func recordLine(r node.Record) ([]byte, node.Record, error) {
 	document, err := fit(r)
 	if err != nil {
 		return nil, r, err
 	}
-	var back node.Record
-	if err := json.Unmarshal(document, &back); err != nil {
-		return nil, r, fmt.Errorf("writing a record of kind %s: %w", r.Kind, err)
+	var written node.Record
+	if err := json.Unmarshal(document, &written); err != nil {
+		return nil, r, fmt.Errorf("cannot write a record of kind %s: %w", r.Kind, err)
 	}
-	return sum(document), back, nil
+	return sum(document), written, nil
 }
 
-// fit is the JSON of a record, no longer than it may be: first the log of a failure gives way, then its words.
+// fit returns the JSON of a record within MaxRecord: it first shortens the log of a failure, then
+// its texts.
 func fit(r node.Record) ([]byte, error) {
 	if r.Failure != nil {
 		failure := *r.Failure
-		// What went wrong below is not part of the JSON, but of what a person must read.
+		// The wrapped error is not part of the JSON, but the operator needs it.
 		failure.Message, failure.Err = r.Failure.Error(), nil
 		failure.LogTail = refitv1alpha1.ClipFront(failure.LogTail, 4*refitv1alpha1.MaxLogTail)
 		r.Failure = &failure
@@ -55,13 +56,13 @@ func fit(r node.Record) ([]byte, error) {
 	for {
 		document, err := json.Marshal(r)
 		if err != nil {
-			return nil, fmt.Errorf("writing a record of kind %s: %w", r.Kind, err)
+			return nil, fmt.Errorf("cannot write a record of kind %s: %w", r.Kind, err)
 		}
 		if len(document) <= MaxRecord {
 			return document, nil
 		}
 		if r.Failure == nil || !shorten(r.Failure) {
-			return nil, fmt.Errorf("a record of kind %s has %d bytes, more than the %d that a journal takes", r.Kind, len(document), MaxRecord)
+			return nil, fmt.Errorf("cannot write a record of kind %s: it has %d bytes, and %d are the maximum", r.Kind, len(document), MaxRecord)
 		}
 	}
 }
@@ -87,12 +88,12 @@ func sum(document []byte) []byte {
 	return fmt.Appendf(make([]byte, 0, prefix+len(document)+1), "%08x %s\n", crc32.Checksum(document, castagnoli), document)
 }
 
-// document is what a line holds, without its newline; not ok when it is not what was written.
+// document returns the JSON of a line without its newline. ok is false if the checksum is wrong.
 func document(line []byte) (text []byte, ok bool) {
 	if len(line) <= prefix || line[prefix-1] != ' ' {
 		return nil, false
 	}
-	// Only what sum writes: lower case digits, so that no flipped bit goes unseen.
+	// Only lower case digits, as sum writes them, so that every flipped bit is detected.
 	want := make([]byte, 4)
 	if _, err := hex.Decode(want, line[:prefix-1]); err != nil || !bytes.Equal(bytes.ToLower(line[:prefix-1]), line[:prefix-1]) {
 		return nil, false

@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Open goes on with a journal. os.ErrNotExist passes through. A last line that a kill or a power cut has torn is cut off; anything else that is not as it
-// was written is refused.
+// Open opens a journal. It returns os.ErrNotExist as it is. It removes a last line that a kill or a
+// power failure left incomplete, and refuses every other damage.
 func Open(path, machineID string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -26,7 +26,8 @@ func Open(path, machineID string) (*Journal, error) {
 	return j, nil
 }
 
-// Read is what a journal says, without touching it: another process may be writing to it, so that an unfinished last line is left out.
+// Read returns the records of a journal without changing it. Another process may be writing, so
+// Read ignores an incomplete last line.
 func Read(path, machineID string) ([]node.Record, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -55,17 +56,19 @@ func (j *Journal) resume(machineID string) error {
 	}
 	if good < int64(len(text)) {
 		if err := j.file.Truncate(good); err != nil {
-			return durable.Explain(err, "cutting the torn end off the journal", j.path)
+			return durable.Explain(err, "truncating the incomplete end of the journal", j.path)
 		}
 	}
-	// A record may have been written but not yet be on the disk when the one before us was killed. What is built upon from here on must be.
+	// A killed agent may have written a record and not synced it. Later records depend on it, so it
+	// must be on disk.
 	if err := durable.Sync(j.file); err != nil {
 		return durable.Explain(err, "reading the journal", j.path)
 	}
-	j.records, j.size, j.held = records, good, good
-	// Cutting gives the disk behind the end back. Without room it goes on all the same: the way back must be open, and the way forward asks again.
-	if to := min(max(good+least, ahead), MaxSize); hold(j.file, good, to) == nil {
-		j.held = to
+	j.records, j.size, j.allocated = records, good, good
+	// The truncation freed the preallocated space. Without disk space it continues all the same: a
+	// rollback must be possible, and a forward record tries again.
+	if to := min(max(good+minPreallocated, preallocated), MaxSize); preallocate(j.file, good, to) == nil {
+		j.allocated = to
 	}
 	return nil
 }
@@ -76,11 +79,11 @@ func content(file *os.File) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is no regular file but %s", info.Mode())
+		return nil, fmt.Errorf("it is not a regular file: %s", info.Mode())
 	}
 	text, err := io.ReadAll(io.LimitReader(file, MaxSize+1))
 	if err == nil && len(text) > MaxSize {
-		return nil, damaged(file.Name(), "it has more than the %d bytes that a journal can have", MaxSize)
+		return nil, damaged(file.Name(), "it has more than %d bytes, the maximum size of a journal", MaxSize)
 	}
 	return text, err
 }

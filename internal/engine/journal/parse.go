@@ -8,11 +8,12 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// parse reads a journal's text: its records, and how many bytes of it are good. What is behind those is the torn end.
+// parse parses the text of a journal. It returns the records and the number of valid bytes; an
+// incomplete end follows them.
 func parse(path, machineID string, text []byte) ([]node.Record, int64, error) {
 	end := bytes.IndexByte(text, '\n')
 	if end < 0 {
-		return nil, 0, damaged(path, "its first line is not complete")
+		return nil, 0, damaged(path, "its first line is incomplete")
 	}
 	if err := parseHead(path, machineID, text[:end]); err != nil {
 		return nil, 0, err
@@ -25,47 +26,49 @@ func parse(path, machineID string, text []byte) ([]node.Record, int64, error) {
 		if length >= 0 {
 			line = text[at : at+length]
 		}
-		word, ok := document(line)
+		payload, ok := document(line)
 		if !ok {
 			break
 		}
 		var r node.Record
-		if err := json.Unmarshal(word, &r); err != nil {
-			return nil, 0, damaged(path, "line %d is whole but no record: %v", len(records)+2, err)
+		if err := json.Unmarshal(payload, &r); err != nil {
+			return nil, 0, damaged(path, "line %d is complete, but not a record: %v", len(records)+2, err)
 		}
 		records = append(records, r)
 		at += length + 1
 	}
-	// The first record was there before the file had its name, so nothing can have torn it.
+	// The first record was written before the file had its name, so no interruption can have
+	// damaged it.
 	if len(records) == 0 {
-		return nil, 0, damaged(path, "its first record is not as it was written")
+		return nil, 0, damaged(path, "the checksum of its first record is wrong")
 	}
-	if !torn(text[at:]) {
-		return nil, 0, damaged(path, "line %d is not as it was written", len(records)+2)
+	if !incomplete(text[at:]) {
+		return nil, 0, damaged(path, "the checksum of line %d is wrong", len(records)+2)
 	}
 	return records, int64(at), nil
 }
 
 func parseHead(path, machineID string, line []byte) error {
-	word, ok := document(line)
+	payload, ok := document(line)
 	var head header
-	if !ok || json.Unmarshal(word, &head) != nil || head.Format < 1 {
-		return damaged(path, "its first line is not as it was written")
+	if !ok || json.Unmarshal(payload, &head) != nil || head.Format < 1 {
+		return damaged(path, "its first line is invalid")
 	}
 	if head.Format > Format {
-		return node.ManualIntervention("JournalTooNew", nil, "run the newer refit-agent that wrote it until the work has ended",
-			"the journal %s has format %d, this refit-agent knows formats up to %d", path, head.Format, Format)
+		return node.ManualIntervention("JournalTooNew", nil, "install the newer refit-agent again until the upgrade of this host has ended: `refit install`",
+			"the journal %s has format %d; this refit-agent supports formats up to %d", path, head.Format, Format)
 	}
 	if head.MachineID != machineID {
-		return node.ManualIntervention("JournalOfAnotherMachine", nil, "if this disk was copied from another host, move the journal away",
-			"the journal %s is of machine %s, this is %s", path, head.MachineID, machineID)
+		return node.ManualIntervention("JournalOfAnotherMachine", nil, "if this disk was copied from another host, move the journal to another directory: `mv "+path+" /root/`",
+			"the journal %s belongs to machine %s; this is machine %s", path, head.MachineID, machineID)
 	}
 	return nil
 }
 
-// torn tells what one unfinished write can leave from damage. Each record is on the disk before the next is written, so it is at most one line, and no record
-// that was once finished is in it: a newline that went bad joins two lines into one that looks torn.
-func torn(tail []byte) bool {
+// incomplete distinguishes the result of an interrupted write from damage. Each record is on disk
+// before the next is written, so it is at most one line and contains no complete record: a damaged
+// newline joins two lines into one that looks incomplete.
+func incomplete(tail []byte) bool {
 	if end := bytes.IndexByte(tail, '\n'); end >= 0 && len(bytes.Trim(tail[end+1:], "\x00")) > 0 {
 		return false
 	}
@@ -77,11 +80,11 @@ func torn(tail []byte) bool {
 		if len(line) <= prefix || line[prefix-1] != ' ' || line[prefix] != '{' {
 			continue
 		}
-		whole, _, ended := bytes.Cut(line, []byte("\n"))
+		full, _, ended := bytes.Cut(line, []byte("\n"))
 		if !ended {
 			return true
 		}
-		if _, ok := document(whole); ok {
+		if _, ok := document(full); ok {
 			return false
 		}
 	}
@@ -89,6 +92,6 @@ func torn(tail []byte) bool {
 }
 
 func damaged(path, format string, args ...any) error {
-	return node.HostBroken("JournalDamaged", nil, "check the host's disk, then bring the host to a known state by hand and move the journal away",
+	return node.HostBroken("JournalDamaged", nil, "check the disk of the host (`dmesg`, `fsck`), restore the host by hand, then move the journal to another directory: `mv "+path+" /root/`",
 		"the journal %s is damaged: %s", path, fmt.Sprintf(format, args...))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/test/disk"
 )
 
-func TestPowerCutLosesNothingThatWasAppended(t *testing.T) {
+func TestAppendedRecordsSurviveAPowerFailure(t *testing.T) {
 	d := disk.New(t)
 	path := filepath.Join(d.Dir, "journal")
 	for i := range 4 {
@@ -24,7 +24,7 @@ func TestPowerCutLosesNothingThatWasAppended(t *testing.T) {
 		if i == 0 {
 			j, err = Create(path, machine, opened())
 		} else if j, err = Open(path, machine); err == nil {
-			err = j.Append(begun("x"))
+			err = j.Append(started("x"))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -34,27 +34,27 @@ func TestPowerCutLosesNothingThatWasAppended(t *testing.T) {
 		d.Boot(t)
 		records, err := Read(path, machine)
 		if err != nil || len(records) != i+1 {
-			t.Fatalf("after cut %d: %d records, %v", i, len(records), err)
+			t.Fatalf("after power failure %d: %d records, %v", i, len(records), err)
 		}
 	}
 }
 
-// The two that follow show that the test above would notice.
+// The next two tests show that the test above detects a missing sync.
 
-func TestPowerCutWithoutSyncLosesTheRecord(t *testing.T) {
+func TestWithoutSyncAPowerFailureLosesTheRecord(t *testing.T) {
 	d := disk.New(t)
 	j := create(t, filepath.Join(d.Dir, "journal"))
 	withoutSync(t)
-	appendAll(t, j, begun("x"))
+	appendAll(t, j, started("x"))
 	d.CutPower(t)
 	_ = j.Close()
 	d.Boot(t)
 	if records, err := Read(j.path, machine); err != nil || len(records) != 1 {
-		t.Errorf("%d records, %v: this disk keeps what was not synced, the tests prove nothing", len(records), err)
+		t.Errorf("%d records, %v: this disk keeps unsynced data, so the tests prove nothing", len(records), err)
 	}
 }
 
-func TestPowerCutWithoutSyncOfTheDirectoryLosesTheJournal(t *testing.T) {
+func TestWithoutDirectorySyncAPowerFailureLosesTheJournal(t *testing.T) {
 	d := disk.New(t)
 	durabletest.FailDirs(t, nil)
 	j := create(t, filepath.Join(d.Dir, "journal"))
@@ -62,18 +62,18 @@ func TestPowerCutWithoutSyncOfTheDirectoryLosesTheJournal(t *testing.T) {
 	_ = j.Close()
 	d.Boot(t)
 	if _, err := Read(j.path, machine); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v: this disk keeps names that were not synced, the tests prove nothing", err)
+		t.Errorf("got %v: this disk keeps unsynced names, so the tests prove nothing", err)
 	}
 }
 
-// A power cut while a record is on its way: it is there or not, the ones before are.
-func TestPowerCutInTheMidstOfAnAppend(t *testing.T) {
+// After a power failure during a write, that record exists or not, and all former ones do.
+func TestPowerFailureDuringAnAppend(t *testing.T) {
 	d := disk.New(t)
 	j := create(t, filepath.Join(d.Dir, "journal"))
-	appendAll(t, j, begun("x"))
+	appendAll(t, j, started("x"))
 	restore := durabletest.Before(t, func() { d.CutPower(t) })
-	if err := j.Append(begun(strings.Repeat("y", 20<<10))); err == nil {
-		t.Fatal("the cut was not noticed")
+	if err := j.Append(started(strings.Repeat("y", 20<<10))); err == nil {
+		t.Fatal("the power failure caused no error")
 	}
 	_ = j.Close()
 	restore()
@@ -86,10 +86,10 @@ func TestPowerCutInTheMidstOfAnAppend(t *testing.T) {
 	if n := len(again.Records()); n != 2 {
 		t.Errorf("%d records", n)
 	}
-	appendAll(t, again, begun("z"))
+	appendAll(t, again, started("z"))
 }
 
-func TestFullDiskTakesTheWayBackButNoNewStep(t *testing.T) {
+func TestFullDiskAllowsARollbackButNoNewStep(t *testing.T) {
 	for name, dir := range map[string]func(t *testing.T) string{
 		"ext4":  func(t *testing.T) string { t.Helper(); return disk.New(t).Dir },
 		"tmpfs": tmpfs,
@@ -100,12 +100,12 @@ func TestFullDiskTakesTheWayBackButNoNewStep(t *testing.T) {
 			disk.FillUp(t, dir)
 			var err error
 			for range 100 {
-				if err = j.Append(begun(strings.Repeat("s", 20<<10))); err != nil {
+				if err = j.Append(started(strings.Repeat("s", 20<<10))); err != nil {
 					break
 				}
 			}
 			wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "DiskFull")
-			for range 10 { // 200 KiB of the way back.
+			for range 10 { // 200 KiB of a rollback
 				appendAll(t, j, node.Record{Kind: node.Undone, Step: strings.Repeat("s", 20<<10)})
 			}
 			n := len(j.Records())
@@ -116,12 +116,12 @@ func TestFullDiskTakesTheWayBackButNoNewStep(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
 				t.Fatal(err)
 			}
-			appendAll(t, again, begun("x"))
+			appendAll(t, again, started("x"))
 		})
 	}
 }
 
-func TestNoJournalBeginsOnAFullDisk(t *testing.T) {
+func TestNoJournalIsCreatedOnAFullDisk(t *testing.T) {
 	dir := disk.New(t).Dir
 	disk.FillUp(t, dir)
 	_, err := Create(filepath.Join(dir, "journal"), machine, opened())
@@ -139,7 +139,7 @@ func tmpfs(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
-		t.Skipf("this machine mounts no tmpfs: %v", err)
+		t.Skipf("cannot mount a tmpfs: %v", err)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 	return dir
