@@ -9,7 +9,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 )
 
-// shells are those that completion can be written for.
+// shells are the shells that completion scripts are written for.
 var shells = map[string]func(root *cobra.Command, out io.Writer) error{
 	"bash":       func(root *cobra.Command, out io.Writer) error { return root.GenBashCompletionV2(out, true) },
 	"zsh":        (*cobra.Command).GenZshCompletion,

@@ -1,4 +1,4 @@
-// Command refit checks, plans and carries out upgrades of Kubernetes clusters.
+// Command refit checks, plans and executes upgrades of Kubernetes clusters.
 package main
 
 import (
@@ -14,12 +14,12 @@ import (
 )
 
 func main() {
-	// The Kubernetes libraries log to stderr whatever they stumble over. What matters of it comes back as an error, and is told in our words.
+	// The Kubernetes libraries log to stderr. What matters of it is returned as an error.
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	log.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends us at once, should ending after the first one hang.
+	// A second signal ends the process at once, in case the first one hangs.
 	context.AfterFunc(ctx, stop)
 	code := run(ctx, newApp(os.Args[0]), os.Args[1:])
 	stop()

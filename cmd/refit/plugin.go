@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// nameOf is what a person types to run the program. A program named kubectl-refit is run by kubectl as `kubectl refit`, and what we print to be
-// copied has to say so.
+// nameOf is what the user types to run the program. kubectl runs a program named kubectl-refit
+// as `kubectl refit`, and the commands that are printed to be copied have to match.
 func nameOf(program string) string {
 	base := strings.TrimSuffix(filepath.Base(program), ".exe")
 	if rest, plugin := strings.CutPrefix(base, "kubectl-"); plugin && rest != "" {

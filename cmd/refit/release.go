@@ -6,13 +6,13 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 )
 
-// releaseCommands is what can be done with ClusterReleases.
+// releaseCommands are the commands about ClusterReleases.
 var releaseCommands = []func(*app) *cobra.Command{
-	newReleaseKeyCommand,    // once
+	newReleaseKeyCommand,    // a key pair, once
 	newReleaseCreateCommand, // from files or from upstream
-	newReleaseSignCommand,   // so that hosts take it
+	newReleaseSignCommand,   // for hosts to accept it
 	newReleaseVerifyCommand, // before it is applied, or when in doubt
-	newReleaseShowCommand,   // what is in it
+	newReleaseShowCommand,   // its content
 }
 
 func newReleaseCommand(a *app) *cobra.Command {
@@ -43,7 +43,7 @@ Make a key once, then for each version: create, sign, kubectl apply.`,
 	return cmd
 }
 
-// oneFile refuses anything but one file on the command line.
+// oneFile rejects anything but one file on the command line.
 func oneFile(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {

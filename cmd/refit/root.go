@@ -9,30 +9,30 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 )
 
-// commands is everything that refit can do.
+// commands are all commands of refit.
 var commands = []func(*app) *cobra.Command{
-	newCheckCommand,      // what stands in the way
-	newChecksCommand,     // what is looked for
-	newPlanCommand,       // what would happen
-	newUpgradeCommand,    // make it happen
-	newStatusCommand,     // how far it is
-	newWatchCommand,      // and as it goes on
-	newPauseCommand,      // begin nothing more
-	newResumeCommand,     // go on
-	newRetryCommand,      // after a cause was mended
-	newAbortCommand,      // end it for good
-	newExplainCommand,    // why a node waits or failed
-	newHistoryCommand,    // what was done before
-	newApproveCommand,    // let a plan be carried out
-	newSnapshotCommand,   // save what a cluster is, to think about it elsewhere
-	newReleaseCommand,    // what to upgrade to
-	newInstallCommand,    // Refit itself
-	newUninstallCommand,  // and away again
-	newVersionCommand,    // what this is
-	newCompletionCommand, // for shells
+	newCheckCommand,      // preflight findings
+	newChecksCommand,     // the list of preflight checks
+	newPlanCommand,       // stages, order, reasons, estimates
+	newUpgradeCommand,    // start an operation and follow it
+	newStatusCommand,     // the progress of an operation
+	newWatchCommand,      // the same, until it ends
+	newPauseCommand,      // start nothing further
+	newResumeCommand,     // continue after a pause
+	newRetryCommand,      // after a cause was fixed
+	newAbortCommand,      // end an operation
+	newExplainCommand,    // the state of one node
+	newHistoryCommand,    // earlier operations
+	newApproveCommand,    // approve a plan
+	newSnapshotCommand,   // save a Snapshot, to check and plan elsewhere
+	newReleaseCommand,    // ClusterReleases
+	newInstallCommand,    // Refit into a cluster
+	newUninstallCommand,  // Refit out of a cluster
+	newVersionCommand,    // versions
+	newCompletionCommand, // shell completion
 }
 
-// run runs a command line and returns how the process ends.
+// run runs a command line and returns the exit code.
 func run(ctx context.Context, a *app, args []string) int {
 	root := newRootCommand(a)
 	root.SetArgs(args)
@@ -77,7 +77,7 @@ PATH makes it "kubectl refit".`,
 	return root
 }
 
-// noArguments refuses what stands on the command line beside flags, such as a version without its --to.
+// noArguments rejects arguments beside flags, such as a version without --to.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -91,7 +91,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return exit.Usagef("%q is one argument too many: everything is given by flags", args[0])
 }
 
-// example writes command lines for a command's help.
+// example formats the examples of a command's help.
 func (a *app) example(lines ...string) string {
 	return "  " + a.name + " " + strings.Join(lines, "\n  "+a.name+" ")
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
-// version and commit are set when a release is built: go build -ldflags "-X main.version=v1.2.3 -X main.commit=…".
+// version and commit are set by the build of a release:
+//
+//	go build -ldflags "-X main.version=v1.2.3 -X main.commit=…"
 var version, commit string
 
 func newVersionCommand(a *app) *cobra.Command {
@@ -58,7 +60,8 @@ func versionOf() cliv1alpha1.Version {
 	return v
 }
 
-// builtVersion is the version of a program that `go install module@version` made, and "development" for one made in a checkout.
+// builtVersion is the version of a program built by `go install module@version`, and
+// "development" for one built in a checkout.
 func builtVersion(info *debug.BuildInfo) string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v

@@ -7,7 +7,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// Check writes the page of `refit check`.
+// Check renders the page of `refit check`.
 func Check(r *cliv1alpha1.Report, page Page, next Next) string {
 	w := newWriter(page)
 	can := "can"
@@ -34,7 +34,7 @@ func blocking(n int) string {
 	return phrase.Number(n) + " findings stand in the way"
 }
 
-// seen says what was looked at, and when: a plan from an old Snapshot is an old plan.
+// seen is the cluster and the time of the Snapshot: a plan from an old Snapshot is an old plan.
 func seen(r *cliv1alpha1.Report) string {
 	c := &r.Cluster
 	out := sizes(c)

@@ -7,7 +7,7 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 )
 
-// Checks writes the list of checks, one a line.
+// Checks renders the list of checks, one per line.
 func Checks(list *cliv1alpha1.Checks) string {
 	widest := 0
 	for _, check := range list.Checks {

@@ -5,8 +5,9 @@ import (
 	"unicode"
 )
 
-// Clean makes a text that others wrote safe to show: white space becomes a space each, and what cannot be seen becomes a mark that can.
-// So an escape sequence in a node's name cannot move the cursor, hide a finding, or turn the direction of a line around.
+// Clean makes text from elsewhere safe to print: white space becomes a space, and invisible
+// characters a visible mark. So an escape sequence in the name of a node cannot move the cursor,
+// hide a finding, or reverse the direction of a line.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

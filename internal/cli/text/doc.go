@@ -1,8 +1,9 @@
-// Package text writes the answers of commands for people.
+// Package text renders the documents of api/cli/v1alpha1 for a terminal.
 //
-// A page is read from its top: what it is about and the verdict, what stands in the way, what will happen and in which order, why, what is
-// not known yet, and what to type next. It has as many lines as a person reads: a cluster of five thousand nodes gets the page of a small one,
-// with lists folded into a line each, unless all of it is asked for.
+// A page reads from its top: the subject and the verdict, what blocks, what will happen in which
+// order and why, what is not known yet, and the next commands. It stays short: a cluster of five
+// thousand nodes gets the page of a small one, with lists folded into a line each, unless wide.
 //
-// Names and messages come from a cluster that others can write to. Nothing of them reaches the terminal but characters that can be seen.
+// Names and messages come from a cluster that others can write to. Only visible characters of them
+// reach the terminal.
 package text

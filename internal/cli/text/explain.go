@@ -9,7 +9,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// Explain writes why a node is where it is in an upgrade, on one page that ends with what to do.
+// Explain renders the page of `refit explain`: the state of a node in an upgrade, ending with
+// the remedy.
 func Explain(e *cliv1alpha1.Explanation, p Page, now time.Time) string {
 	w := newWriter(p)
 	word := map[string]run{
@@ -73,7 +74,7 @@ func agentSays(h *cliv1alpha1.HostFacts, now time.Time) string {
 	return fmt.Sprintf("%s, told of its host %s ago", h.Agent, phrase.Duration(now.Sub(h.ReportedAt)))
 }
 
-// ordered writes what the agent was ordered, and how the node was emptied for it.
+// ordered writes the order to the agent, and the drain before it.
 func (w *writer) ordered(e *cliv1alpha1.Explanation, now time.Time) {
 	if o := e.Order; o != nil {
 		says := fmt.Sprintf("%s %s", o.Permit, o.Release)
@@ -115,7 +116,7 @@ func lasted(from, to, now time.Time) string {
 	return ", took " + Clock(to.Sub(from))
 }
 
-// steps writes each step with its time.
+// steps writes each step with its duration.
 func (w *writer) steps(steps []cliv1alpha1.ExplainStep, now time.Time) {
 	if len(steps) == 0 {
 		return
@@ -137,7 +138,8 @@ func (w *writer) steps(steps []cliv1alpha1.ExplainStep, now time.Time) {
 	t.write(w)
 }
 
-// logTail writes the end of the log of the part that failed, as it is: it is not wrapped, so that it can be searched for.
+// logTail writes the end of the log of what failed. It is not wrapped, so that it can be
+// searched for.
 func (w *writer) logTail(e *cliv1alpha1.ExplainError) {
 	if e == nil {
 		return

@@ -8,7 +8,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// How findings are laid out: where their text begins, and how many objects of one check are shown before the rest is folded.
+// The layout of findings: the column of their text, and the number of objects of one check
+// before the rest is folded.
 const (
 	findingIndent = 9
 	objectsShown  = 3
@@ -26,7 +27,7 @@ func isInformation(f *cliv1alpha1.Finding) bool {
 	return f.Waived == nil && !f.Deferred && f.Severity == "Info"
 }
 
-// findings writes a section with those findings that are chosen, and nothing if there are none.
+// findings writes a section with the selected findings, nothing if there are none.
 func (w *writer) findings(title string, all []cliv1alpha1.Finding, chosen func(*cliv1alpha1.Finding) bool, wide bool) {
 	groups := group(all, chosen)
 	if len(groups) == 0 {
@@ -39,7 +40,7 @@ func (w *writer) findings(title string, all []cliv1alpha1.Finding, chosen func(*
 	}
 }
 
-// group puts the findings of one check together, in the order in which each check first comes.
+// group groups the findings by check, in the order in which each check first occurs.
 func group(all []cliv1alpha1.Finding, chosen func(*cliv1alpha1.Finding) bool) [][]*cliv1alpha1.Finding {
 	var groups [][]*cliv1alpha1.Finding
 	for i := range all {
@@ -58,7 +59,7 @@ func group(all []cliv1alpha1.Finding, chosen func(*cliv1alpha1.Finding) bool) []
 	return groups
 }
 
-// group writes the findings of one check. What they have in common is said once.
+// group writes the findings of one check. What they have in common is written once.
 func (w *writer) group(g []*cliv1alpha1.Finding, wide bool) {
 	first := g[0]
 	oneRemedy := same(g, func(f *cliv1alpha1.Finding) string { return f.Remedy })
@@ -95,7 +96,8 @@ func (w *writer) group(g []*cliv1alpha1.Finding, wide bool) {
 	}
 }
 
-// objects writes the findings of one check that differ. What one has in common with the next is said once.
+// objects writes the findings of one check that differ. What one has in common with the next is
+// written once.
 func (w *writer) objects(g []*cliv1alpha1.Finding, wide, remedies bool) {
 	shown, indent := g, findingIndent
 	if !wide && len(g) > objectsShown {
@@ -151,7 +153,7 @@ func nameOf(f *cliv1alpha1.Finding) string {
 	return f.Object
 }
 
-// foldMore names the objects of findings, the first few of many.
+// foldMore lists the objects of findings, the first few of many.
 func foldMore(findings []*cliv1alpha1.Finding, most int) string {
 	all := objectsOf(findings)
 	if rest := len(findings) - most; len(all) > most && rest > 1 {
@@ -168,7 +170,7 @@ func objectsOf(findings []*cliv1alpha1.Finding) []string {
 	return out
 }
 
-// same says whether all findings have the same value.
+// same is true if all findings have the same value.
 func same(findings []*cliv1alpha1.Finding, value func(*cliv1alpha1.Finding) string) bool {
 	return !slices.ContainsFunc(findings, func(f *cliv1alpha1.Finding) bool { return value(f) != value(findings[0]) })
 }

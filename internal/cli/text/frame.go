@@ -8,8 +8,9 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 )
 
-// Frame is how far an operation is, as it is drawn over and over: no line wraps, and there is one less than the terminal has, for the cursor. Where there is
-// little room, fewer of the nodes at work are shown: what has failed or is waited for matters more.
+// Frame renders the progress of an operation for a terminal that is redrawn: no line wraps, and
+// there is one line less than the terminal has, for the cursor. In a small terminal, fewer
+// active nodes are shown: failures and what the operation waits for matter more.
 func Frame(o *cliv1alpha1.Operation, p Page, rows int, now time.Time) string {
 	var lines []string
 	most := max(1, rows-1)
@@ -28,7 +29,7 @@ func Frame(o *cliv1alpha1.Operation, p Page, rows int, now time.Time) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// clipLine cuts a line to a number of columns. Colors take none, and are ended.
+// clipLine cuts a line to a number of columns. Colors take no column, and are reset.
 func clipLine(line string, columns int) string {
 	used := 0
 	for at := 0; at < len(line); {
@@ -48,7 +49,8 @@ func clipLine(line string, columns int) string {
 	return line
 }
 
-// colorAt is the color code at the beginning of a text, if there is one: nothing else of that kind passes Clean.
+// colorAt is the color code at the start of a text, if there is one. Clean lets no other escape
+// sequence pass.
 func colorAt(s string) string {
 	if !strings.HasPrefix(s, "\x1b[") {
 		return ""

@@ -10,10 +10,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// factsIndent is where the values of the headline's facts begin.
+// factsIndent is the column of the headline's values.
 const factsIndent = 14
 
-// headline is the plan in a few facts.
+// headline writes the plan in a few facts.
 func (w *writer) headline(r *cliv1alpha1.Report) {
 	p := r.Plan
 	w.para(0, as(bold, fmt.Sprintf("Plan for %s: Kubernetes %s", subject(r), route(p))))
@@ -38,7 +38,7 @@ func (w *writer) headline(r *cliv1alpha1.Report) {
 	}
 }
 
-// budgets says how pods are protected while they move.
+// budgets is how pods are protected during drains.
 func budgets(pools []cliv1alpha1.Pool) string {
 	for i := range pools {
 		if pools[i].Drain.OnBlocked == "Delete" {
@@ -48,7 +48,7 @@ func budgets(pools []cliv1alpha1.Pool) string {
 	return ", within their disruption budgets"
 }
 
-// subject is what the plan is for.
+// subject is what the plan is about.
 func subject(r *cliv1alpha1.Report) string {
 	switch r.Request.Scope {
 	case "ControlPlane":
@@ -59,7 +59,7 @@ func subject(r *cliv1alpha1.Report) string {
 	return r.Cluster.Name
 }
 
-// verdict says whether the upgrade can go on, and what else there is to know of that kind.
+// verdict is whether the upgrade can start, and how many findings there are.
 func verdict(r *cliv1alpha1.Report) []run {
 	var also []string
 	if n := r.Counts.Warn; n > 0 {
@@ -78,7 +78,7 @@ func verdict(r *cliv1alpha1.Report) []run {
 	return []run{out, as(plain, "("+strings.Join(also, ", ")+")")}
 }
 
-// route is every version on the way.
+// route is the sequence of versions.
 func route(p *cliv1alpha1.Plan) string {
 	versions := []string{p.From}
 	for _, stage := range p.Stages {
@@ -92,7 +92,7 @@ func route(p *cliv1alpha1.Plan) string {
 	return strings.Join(versions, " → ")
 }
 
-// etcdRoute is every version of etcd on the way, empty when it does not move.
+// etcdRoute is the sequence of etcd versions, empty if etcd stays.
 func etcdRoute(p *cliv1alpha1.Plan) string {
 	var versions []string
 	for _, hop := range p.Hops {
@@ -114,7 +114,7 @@ func basis(e cliv1alpha1.Estimate) string {
 	return "(Refit's defaults; no upgrade was seen in this cluster yet)"
 }
 
-// touches says how many nodes the plan changes, and how many of them are away at once.
+// touches is the number of nodes that the plan changes, and how many are unavailable at once.
 func touches(r *cliv1alpha1.Report) string {
 	controlPlane, workers := map[string]bool{}, map[string]bool{}
 	for _, stage := range r.Plan.Stages {
@@ -141,7 +141,7 @@ func touches(r *cliv1alpha1.Report) string {
 	return strings.Join(parts, "; ")
 }
 
-// atOnce adds how many go at a time, where there is more than one.
+// atOnce adds the number of concurrent nodes, if it is more than one.
 func atOnce(what string, n, most int) string {
 	if n == 1 {
 		return what
@@ -149,7 +149,7 @@ func atOnce(what string, n, most int) string {
 	return fmt.Sprintf("%s, %s at a time", what, phrase.Number(min(n, most)))
 }
 
-// window is how many workers go at once in all pools together, of which there is a most whatever the pools allow.
+// window is the number of concurrent workers of all pools together, which has a maximum.
 func window(pools []cliv1alpha1.Pool) int {
 	sum := 0
 	for i := range pools {
@@ -158,7 +158,7 @@ func window(pools []cliv1alpha1.Pool) int {
 	return min(max(1, sum), refitv1alpha1.MaxActive)
 }
 
-// podsOf counts those that move, each time that they do.
+// podsOf counts evictions.
 func podsOf(p *cliv1alpha1.Plan) int {
 	sum := 0
 	for i := range p.Stages {

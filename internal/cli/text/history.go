@@ -11,7 +11,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// History writes a line for each operation.
+// History renders a line for each operation.
 func History(h *cliv1alpha1.History, now time.Time, program string) string {
 	if len(h.Operations) == 0 {
 		return Clean(fmt.Sprintf("No operation was ever begun in %s. `%s upgrade --to VERSION` begins one.", h.Cluster, program)) + "\n"
@@ -57,7 +57,7 @@ func remarks(o *cliv1alpha1.PastOperation) string {
 	return strings.Join(out, "; ")
 }
 
-// mostRemark is how many characters of what an operation is doing fit into its line.
+// mostRemark is the maximum length of the message in a line.
 const mostRemark = 80
 
 func dash(s string) string {

@@ -8,13 +8,13 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// gutter is where the facts of a page about Refit itself begin.
+// gutter is the column of the values on a page about Refit itself.
 const gutter = 12
 
-// mostFields is how many fields of an object are named in a line.
+// mostFields is the number of fields of an object that a line lists.
 const mostFields = 4
 
-// Install writes what an install did, or would do.
+// Install renders the result of `refit install`.
 func Install(i *cliv1alpha1.Install, p Page, program string) string {
 	w := newWriter(p)
 	head := fmt.Sprintf("Refit %s in %s", i.Version, i.Cluster)
@@ -56,7 +56,7 @@ func Install(i *cliv1alpha1.Install, p Page, program string) string {
 
 func (w *writer) fact(name, what string) { w.hang(name, plain, gutter, as(plain, what)) }
 
-// actions counts what became of objects, the weightiest first.
+// actions counts the changes to objects, by their action.
 func actions(objects []cliv1alpha1.Object) string {
 	words := []struct {
 		action string
@@ -86,7 +86,7 @@ func having(objects []cliv1alpha1.Object, action string) (n int) {
 	return n
 }
 
-// becomes lists what would become of objects. Those that stay as they are come only where everything is asked for.
+// becomes lists the changes to objects. Unchanged ones are listed only with wide.
 func (w *writer) becomes(objects []cliv1alpha1.Object, wide bool) {
 	w.section("Objects")
 	told := 0
@@ -125,7 +125,7 @@ func aside(o *cliv1alpha1.Object, wide bool) string {
 	return strings.Join(o.Fields, ", ")
 }
 
-// hosts counts the nodes that are in a state.
+// hosts counts the nodes in a state.
 func (w *writer) hosts(name, where string, nodes []cliv1alpha1.HostState, state string) {
 	done, away := 0, 0
 	for i := range nodes {
@@ -152,10 +152,10 @@ func (w *writer) controller(i *cliv1alpha1.Install) {
 	}
 }
 
-// mostLate is how many nodes are named that are late.
+// mostLate is the number of late nodes that are listed.
 const mostLate = 20
 
-// late names who is not done, and why.
+// late lists the nodes and pods that are not done, and why.
 func (w *writer) late(i *cliv1alpha1.Install) {
 	var rows []row
 	for _, n := range i.Nodes {
@@ -185,7 +185,7 @@ func (w *writer) rows(title string, rows []row) {
 	t.write(w)
 }
 
-// State says in a word or two how far a host or a pod is; done is the word for one that is.
+// State is the state of a host or a pod in a word or two; done is the word for one that is done.
 func State(state, done string) string {
 	switch state {
 	case cliv1alpha1.HostWaiting:

@@ -8,7 +8,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// LeftAlone says what becomes of an operation whose controllers have ended: nothing more is begun, and what is begun on a host comes to its end.
+// LeftAlone is what happens to an operation whose controllers have ended: nothing further
+// starts, and a host that is being changed completes.
 func LeftAlone(o *cliv1alpha1.Operation) string {
 	if o == nil {
 		return "Nothing more is begun."

@@ -11,7 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// OperationLines is what has changed since the last time, a line each with the time since the operation was asked for. It is empty where nothing has.
+// OperationLines renders what has changed since the last progress, a line each, with the time
+// since the operation was created. It is empty if nothing has.
 func OperationLines(last, o *cliv1alpha1.Operation, now time.Time) string {
 	t := &changes{stamp: Clock(now.Sub(o.CreatedAt))}
 	if last == nil {
@@ -45,13 +46,14 @@ func opening(o *cliv1alpha1.Operation) string {
 func (t *changes) away(last, o *cliv1alpha1.Operation, now time.Time) {
 	switch was, is := !last.UnreachableSince.IsZero(), !o.UnreachableSince.IsZero(); {
 	case is && !was:
-		t.line("The API is away; %s", meansAway(o))
+		t.line("The API is away; %s", meansUnreachable(o))
 	case was && !is:
 		t.line("The API is back after %s", Clock(now.Sub(last.UnreachableSince)))
 	}
 }
 
-// stages tells how many nodes of a stage are done, when it is another number, and who has been let go of meanwhile. Of many nodes it tells each twentieth.
+// stages writes the number of nodes that are done in a stage when it changes, and the nodes that
+// were released. Of many nodes it writes each twentieth.
 func (t *changes) stages(last, o *cliv1alpha1.Operation) {
 	for i, s := range o.Stages {
 		before := 0
@@ -69,13 +71,14 @@ func (t *changes) stages(last, o *cliv1alpha1.Operation) {
 	}
 }
 
-// manyNodes is more than anybody reads a line of each of; of them each twentieth part is told.
+// manyNodes is the number of nodes above which there is no line for each, but one for each
+// twentieth.
 const (
 	manyNodes  = 50
 	twentieths = 20
 )
 
-// through are the nodes that were at work and are no more.
+// through are the nodes that are no longer active.
 func through(last, o *cliv1alpha1.Operation) []string {
 	var out []string
 	for i := range last.Active {
@@ -87,7 +90,8 @@ func through(last, o *cliv1alpha1.Operation) []string {
 	return out
 }
 
-// nodes tells what each node at work does, when it is something else. Of many nodes it tells only what holds one up.
+// nodes writes the activity on each active node when it changes. Of many nodes it writes only
+// what blocks one.
 func (t *changes) nodes(last, o *cliv1alpha1.Operation) {
 	before := map[string]*cliv1alpha1.NodeProgress{}
 	for i := range last.Active {
@@ -104,8 +108,8 @@ func (t *changes) nodes(last, o *cliv1alpha1.Operation) {
 	}
 }
 
-// alike says whether two moments of a node are the same to somebody who reads a log: one pod less is no news, nor is the moment between two steps, nor each
-// file that is fetched.
+// alike is true if two states of a node are the same to a reader of a log: one pod less is no
+// news, nor is the moment between two steps, nor each fetched file.
 func alike(a, b *cliv1alpha1.NodeProgress) bool {
 	switch {
 	case a == nil || a.Does != b.Does:
@@ -138,17 +142,17 @@ func (t *changes) failures(last, o *cliv1alpha1.Operation) {
 	}
 }
 
-// state tells the phase and what is being done or waited for, unless the lines of the nodes at work say that already.
+// state writes the phase and the message, unless the lines of the active nodes say the same.
 func (t *changes) state(last, o *cliv1alpha1.Operation) {
 	phase, doing := last.Phase != o.Phase, last.Message != o.Message && o.Message != ""
 	running := o.Phase == string(refitv1alpha1.PhaseRunning)
-	if !phase && (!doing || running && toldByNodes(o)) {
+	if !phase && (!doing || running && coveredByNodes(o)) {
 		return
 	}
 	word, _ := state(o)
 	word = capital(word)
 	switch {
-	case o.Ended || o.Message == word || toldByFailures(o):
+	case o.Ended || o.Message == word || coveredByFailures(o):
 		t.line("%s", word)
 		return
 	case o.Message == "":
@@ -164,8 +168,9 @@ func (t *changes) state(last, o *cliv1alpha1.Operation) {
 	}
 }
 
-// toldByNodes says that each node at work has a line that says what it does. What a node waits for whose host is done, the operation knows.
-func toldByNodes(o *cliv1alpha1.Operation) bool {
+// coveredByNodes is true if the lines of the active nodes say what the operation does. While a
+// node settles, only the message of the operation says what it waits for.
+func coveredByNodes(o *cliv1alpha1.Operation) bool {
 	settles := slices.ContainsFunc(o.Active, func(n cliv1alpha1.NodeProgress) bool { return n.Does == cliv1alpha1.DoesSettle })
 	return len(o.Active) > 0 && (!settles || o.Nodes.Total > manyNodes)
 }

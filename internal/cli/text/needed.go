@@ -7,7 +7,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// information tells how much else was found, and all of it when it is asked for.
+// information writes the number of other findings, and all of them with wide.
 func (w *writer) information(r *cliv1alpha1.Report, wide bool) {
 	if r.Counts.Info == 0 {
 		return
@@ -20,11 +20,11 @@ func (w *writer) information(r *cliv1alpha1.Report, wide bool) {
 	w.para(0, as(dim, "Not shown: "+phrase.Count(r.Counts.Info, "finding")+" for information (--wide)."))
 }
 
-// mostNeeded is how many characters of what is still needed are shown, unless all is asked for: one line of a hundred checks helps nobody.
+// mostNeeded is the maximum length of the list of what is missing, unless wide.
 const mostNeeded = 180
 
-// needed says what an upgrade still waits for, such as the agents, without which some questions have no answer. It does not block here, so it
-// takes few lines.
+// needed writes what an upgrade still needs, such as agents, without which some checks have no
+// result. It does not block here, so it takes few lines.
 func (w *writer) needed(r *cliv1alpha1.Report, wide bool) {
 	deferred := group(r.Findings, func(f *cliv1alpha1.Finding) bool { return f.Deferred && f.Waived == nil })
 	if len(deferred) == 0 {

@@ -6,14 +6,14 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 )
 
-// Next is what a person may type after reading.
+// Next has the commands that the user may run next.
 type Next struct {
 	Again   string // the same command once more
 	Plan    string // the plan for the same target
 	Upgrade string // carries the plan out; empty: that is what is about to happen
 }
 
-// next ends a page with what to type.
+// next ends a page with the next commands.
 func (w *writer) next(r *cliv1alpha1.Report, next Next) {
 	if next.Upgrade == "" && !r.Blocked {
 		return
@@ -36,14 +36,15 @@ func (w *writer) next(r *cliv1alpha1.Report, next Next) {
 	}
 }
 
-// command writes a line to be copied, so it is never wrapped.
+// command writes a command to copy, so it is never wrapped.
 func (w *writer) command(line string) {
 	w.out.WriteString("    ")
 	w.paint(as(bold, Clean(line)))
 	w.blank()
 }
 
-// waiverFor is the argument that would set aside the first blocking finding that can be, empty if none can.
+// waiverFor is the --waive argument for the first blocking finding that can be waived, empty if
+// there is none.
 func waiverFor(r *cliv1alpha1.Report) string {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Blocks && !f.Binding {

@@ -12,10 +12,11 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// reasonsShown is how many different reasons of a folded list are written out.
+// reasonsShown is the number of different reasons that a folded list shows.
 const reasonsShown = 4
 
-// nodes writes a row for each node where they are few or all are asked for, else a few lines for each pool. It says whether it folded.
+// nodes writes a row for each node where they are few or wide is set, else a few lines for each
+// pool. It returns whether it folded.
 func (t *table) nodes(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool, wide bool) (folded bool) {
 	folded = len(stage.Nodes) > nodesShown && !wide
 	if kindOf(stage.Name).Pace == plan.PaceOneAtATime || len(pools) < 2 {
@@ -62,7 +63,7 @@ func (t *table) pool(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, nodes []c
 	}
 }
 
-// saysOf is what there is to say about one node.
+// saysOf is the remark about one node.
 func saysOf(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, n *cliv1alpha1.Node) string {
 	var says []string
 	if n.From == stage.Kubernetes {
@@ -82,7 +83,8 @@ func saysOf(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, n *cliv1alpha1.Nod
 	return strings.Join(says, "; ")
 }
 
-// folded is many nodes in a few lines: who begins and who ends, in which zones, and what is special about some of them.
+// folded writes many nodes in a few lines: the first and the last, their zones, and what is
+// special about some of them.
 func (t *table) folded(pool *cliv1alpha1.Pool, nodes []cliv1alpha1.Node, indent int) {
 	t.line(indent, as(plain, phrase.Fold(names(nodes), phrase.FewNames)))
 	if zones := zonesOf(nodes); zones != "" {
@@ -98,7 +100,7 @@ func (t *table) folded(pool *cliv1alpha1.Pool, nodes []cliv1alpha1.Node, indent 
 	}
 }
 
-// zonesOf says in which order zones go, and how many nodes each has. One zone is nothing to speak of.
+// zonesOf is the order of the zones, with the number of nodes in each; empty for one zone.
 func zonesOf(nodes []cliv1alpha1.Node) string {
 	zones, sizes := tally(nodes, func(n *cliv1alpha1.Node) string { return n.Zone })
 	if len(zones) < 2 {
@@ -114,7 +116,7 @@ func zonesOf(nodes []cliv1alpha1.Node) string {
 	return "zone by zone: " + phrase.Fold(zones, phrase.FewNames)
 }
 
-// specials says what is so about some of the nodes only, the same thing once.
+// specials lists what applies to some of the nodes only, each remark once.
 func specials(nodes []cliv1alpha1.Node) []string {
 	reasons, who := tally(nodes, func(n *cliv1alpha1.Node) string { return n.Reason })
 	reasons = slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" })
@@ -133,7 +135,7 @@ func specials(nodes []cliv1alpha1.Node) []string {
 	return out
 }
 
-// apartOf counts the nodes that do not go together with some other.
+// apartOf counts the nodes that are not upgraded at the same time as some other.
 func apartOf(nodes []cliv1alpha1.Node) string {
 	apart, example := 0, ""
 	for i := range nodes {
@@ -157,7 +159,7 @@ func waits(n int, one string) string {
 	return phrase.Number(n) + " " + one + "s wait"
 }
 
-// tally groups the names of nodes by a value, and lists the values in the order in which they first come.
+// tally groups the names of nodes by a value, in the order in which the values first occur.
 func tally(nodes []cliv1alpha1.Node, value func(*cliv1alpha1.Node) string) (values []string, who map[string][]string) {
 	who = map[string][]string{}
 	for i := range nodes {
@@ -170,7 +172,8 @@ func tally(nodes []cliv1alpha1.Node, value func(*cliv1alpha1.Node) string) (valu
 	return values, who
 }
 
-// whenStuck says what becomes of a node that cannot be emptied, unless it is the default: to wait.
+// whenStuck is what happens to a node that cannot be drained, empty for the default, which is to
+// wait.
 func whenStuck(d *cliv1alpha1.Drain) string {
 	after := phrase.Duration(time.Duration(d.TimeoutSeconds) * time.Second)
 	switch d.OnBlocked {

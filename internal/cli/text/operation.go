@@ -10,13 +10,14 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// How many nodes of a kind a page about an operation names.
+// The number of nodes that a page about an operation lists.
 const (
 	activeShown   = 12
 	failuresShown = 5
 )
 
-// Status writes the page of `refit status`: how far an operation is, and what to type next.
+// Status renders the page of `refit status`: the progress of an operation, and the next
+// commands.
 func Status(o *cliv1alpha1.Operation, p Page, now time.Time, line func(command string) string) string {
 	w := newWriter(p)
 	if p.Wide {
@@ -28,7 +29,7 @@ func Status(o *cliv1alpha1.Operation, p Page, now time.Time, line func(command s
 	return w.String()
 }
 
-// operation writes how far an operation is, with at most so many of the nodes at work.
+// operation writes the progress of an operation, with at most so many active nodes.
 func (w *writer) operation(o *cliv1alpha1.Operation, now time.Time, nodes, failures int) {
 	w.operationHead(o, now)
 	w.bars(o)
@@ -37,7 +38,7 @@ func (w *writer) operation(o *cliv1alpha1.Operation, now time.Time, nodes, failu
 	w.doing(o, now)
 }
 
-// after writes what a person may type now.
+// after writes the next commands.
 func (w *writer) after(o *cliv1alpha1.Operation, line func(command string) string) {
 	say := func(what string, commands ...string) {
 		w.section("Next")
@@ -74,16 +75,16 @@ func (w *writer) operationHead(o *cliv1alpha1.Operation, now time.Time) {
 	}
 	w.para(0, as(dim, more))
 	if !o.UnreachableSince.IsZero() {
-		w.para(0, as(yellow, fmt.Sprintf("The API has been away for %s; %s", Clock(now.Sub(o.UnreachableSince)), meansAway(o))))
+		w.para(0, as(yellow, fmt.Sprintf("The API has been away for %s; %s", Clock(now.Sub(o.UnreachableSince)), meansUnreachable(o))))
 	}
 }
 
-// part is what is upgraded.
+// part is the scope of the upgrade.
 func part(o *cliv1alpha1.Operation) string {
 	return subject(&cliv1alpha1.Report{Request: cliv1alpha1.Request{Scope: o.Scope}, Cluster: cliv1alpha1.Cluster{Name: o.Cluster}})
 }
 
-// states says the phases in words.
+// states are the phases in words.
 var states = map[refitv1alpha1.Phase]run{
 	refitv1alpha1.PhasePlanning:         {"planning", plain},
 	refitv1alpha1.PhaseAwaitingApproval: {"it waits for approval", yellow},
@@ -103,7 +104,7 @@ func state(o *cliv1alpha1.Operation) (string, style) {
 	return o.Phase, plain
 }
 
-// took is for how long it has been at it, or was.
+// took is the duration so far, or in total.
 func took(o *cliv1alpha1.Operation, now time.Time) string {
 	if o.Ended {
 		return ", ended after " + Clock(o.EndedAt.Sub(o.CreatedAt))
@@ -111,8 +112,8 @@ func took(o *cliv1alpha1.Operation, now time.Time) string {
 	return ", asked for " + Clock(now.Sub(o.CreatedAt)) + " ago"
 }
 
-// meansAway says what it means that the API does not answer.
-func meansAway(o *cliv1alpha1.Operation) string {
+// meansUnreachable is what it means that the API server is unreachable.
+func meansUnreachable(o *cliv1alpha1.Operation) string {
 	for _, s := range o.Stages {
 		if s.State == cliv1alpha1.StageInProgress && s.Name == string(refitv1alpha1.StageControlPlane) {
 			return "that is expected while a control plane node changes"
@@ -169,7 +170,7 @@ func stageTitle(s *cliv1alpha1.StageProgress) string {
 	return title(&cliv1alpha1.Stage{Name: s.Name, Kubernetes: s.Kubernetes})
 }
 
-// failures writes who failed and what to do about it.
+// failures writes the failed nodes with their remedies.
 func (w *writer) failures(o *cliv1alpha1.Operation, most int) {
 	if len(o.Failures) == 0 {
 		return
@@ -190,9 +191,9 @@ func (w *writer) failures(o *cliv1alpha1.Operation, most int) {
 	}
 }
 
-// doing writes what is happening or waited for, where no line above says so already.
+// doing writes the message of the operation, unless a line above says the same.
 func (w *writer) doing(o *cliv1alpha1.Operation, now time.Time) {
-	if o.Ended || toldByFailures(o) {
+	if o.Ended || coveredByFailures(o) {
 		return
 	}
 	w.blank()
@@ -208,10 +209,11 @@ func (w *writer) doing(o *cliv1alpha1.Operation, now time.Time) {
 	w.remedy(2, o.Remedy)
 }
 
-// toldByFailures says that an operation does not go on because of failures, each of which is told with its remedy.
-func toldByFailures(o *cliv1alpha1.Operation) bool {
+// coveredByFailures is true if the operation is stalled by failures, each of which is listed
+// with its remedy.
+func coveredByFailures(o *cliv1alpha1.Operation) bool {
 	return len(o.Failures) > 0 && o.Reason == refitv1alpha1.ReasonNodeFailed
 }
 
-// notSeen is an operation that is new, or that nobody carries out.
+// notSeen is an operation that is new, or that no controllers execute.
 const notSeen = "no controller has looked at it yet"

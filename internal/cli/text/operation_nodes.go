@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// active writes a line for each node at work, of many only for the first.
+// active writes a line for each active node, of many only for the first.
 func (w *writer) active(o *cliv1alpha1.Operation, now time.Time, most int) {
 	if len(o.Active) == 0 {
 		return
@@ -41,7 +41,7 @@ func since(n *cliv1alpha1.NodeProgress, now time.Time) string {
 	return Clock(now.Sub(n.Since))
 }
 
-// does says what a node is doing.
+// does is the activity on a node.
 func does(n *cliv1alpha1.NodeProgress) (string, style) {
 	says, style := plainly(n), plain
 	switch {
@@ -93,12 +93,12 @@ func blockers(all []cliv1alpha1.Blocker) string {
 	return out
 }
 
-// bar draws a bar of which a part is full.
+// bar draws a bar, part of it full.
 func bar(full, length int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", length-full)
 }
 
-// Clock writes a time as a stopwatch does: 0:05, 12:30, 1:02:03.
+// Clock formats a duration like a stopwatch: 0:05, 12:30, 1:02:03.
 func Clock(d time.Duration) string {
 	s := int(max(0, d).Seconds())
 	if s < 3600 {

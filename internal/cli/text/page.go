@@ -5,20 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// Page is how a text is laid out.
+// Page is the layout of a text.
 type Page struct {
 	Width int  // columns; 0 means DefaultWidth
 	Color bool // whether the reader is a terminal that shows colors
 	Wide  bool // whether lists are written out instead of folded
 }
 
-// The columns of a page when nobody says how wide the terminal is, and the fewest that a page is laid out for.
+// The width of a page if that of the terminal is unknown, and the minimum.
 const (
 	DefaultWidth = 100
 	minWidth     = 40
 )
 
-// style is how a run of text looks. Its value is the terminal's code, so plain text is the empty one.
+// style is the style of a run of text. Its value is the code of the terminal, empty for plain
+// text.
 type style string
 
 const (
@@ -38,7 +39,7 @@ type run struct {
 
 func as(s style, text string) run { return run{text: text, style: s} }
 
-// writer fills a page. Every text that it is given goes through Clean, so there is no way around it.
+// writer writes a page. All text goes through Clean: there is no way around it.
 type writer struct {
 	out   strings.Builder
 	width int
@@ -56,7 +57,7 @@ func (w *writer) String() string { return w.out.String() }
 
 func (w *writer) blank() { w.out.WriteByte('\n') }
 
-// section begins a part of the page.
+// section starts a section of the page.
 func (w *writer) section(title string, more ...run) {
 	w.blank()
 	w.para(0, append([]run{as(bold, title)}, more...)...)
@@ -67,8 +68,8 @@ func (w *writer) para(indent int, body ...run) {
 	w.hang(strings.Repeat(" ", indent), plain, indent, body...)
 }
 
-// hang writes a first column and, from column hang on, text that wraps within its own column. A first column that is too long pushes the
-// text of the first line to the right instead of being cut.
+// hang writes a first column and, from column hang on, text that wraps within its own column. A
+// first column that is too long shifts the text of the first line instead of being cut.
 func (w *writer) hang(first string, s style, hang int, body ...run) {
 	w.hangTwo(run{text: first, style: s}, run{}, hang, body...)
 }
@@ -108,8 +109,8 @@ func (w *writer) paint(r run) {
 	w.out.WriteString("\x1b[" + string(r.style) + "m" + r.text + "\x1b[0m")
 }
 
-// wrap breaks runs into lines between words. A word that is longer than a line gets a line of its own and is not broken: it may be something to
-// copy. There is always at least one line.
+// wrap breaks runs into lines between words. A word longer than a line gets its own line and is
+// not broken: it may be something to copy. There is always at least one line.
 func wrap(body []run, first, rest int) [][]run {
 	lines, used, room := [][]run{nil}, 0, first
 	for _, r := range body {

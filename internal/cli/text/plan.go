@@ -7,7 +7,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// Plan writes the page of `refit plan`.
+// Plan renders the page of `refit plan`.
 func Plan(r *cliv1alpha1.Report, page Page, next Next) string {
 	w := newWriter(page)
 	w.headline(r)
@@ -30,7 +30,7 @@ func Plan(r *cliv1alpha1.Report, page Page, next Next) string {
 	return w.String()
 }
 
-// why writes the decisions about the whole.
+// why writes the decisions about the whole plan.
 func (w *writer) why(p *cliv1alpha1.Plan) {
 	if len(p.Notes) == 0 {
 		return
@@ -41,7 +41,7 @@ func (w *writer) why(p *cliv1alpha1.Plan) {
 	}
 }
 
-// leftOut writes which nodes stay as they are, one line for each reason.
+// leftOut writes the nodes that the plan does not change, a line for each reason.
 func (w *writer) leftOut(p *cliv1alpha1.Plan, wide bool) {
 	if len(p.LeftOut) == 0 {
 		return

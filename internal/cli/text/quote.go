@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// Quote writes an argument as a shell takes it back unchanged. Names come from the cluster: a line that is made to be copied must not hold
-// anything that a shell would run.
+// Quote quotes an argument for a shell. Names come from the cluster: a command to copy must not
+// contain anything that a shell would run.
 func Quote(argument string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)

@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// Release writes what is in a ClusterRelease.
+// Release renders the content of a ClusterRelease.
 func Release(r *cliv1alpha1.ReleaseContent) string {
 	var b strings.Builder
 	head := "Release of Kubernetes " + r.Content.Kubernetes
@@ -43,7 +43,7 @@ func trust(r *cliv1alpha1.ReleaseContent) string {
 	return "not yet"
 }
 
-// brings lists the versions of a ClusterRelease besides Kubernetes'.
+// brings lists the versions in a ClusterRelease besides that of Kubernetes.
 func brings(p refitv1alpha1.ReleasePayload) string {
 	var out []string
 	for _, v := range []struct{ name, version string }{
@@ -126,7 +126,7 @@ func writeCompared(b *strings.Builder, c *cliv1alpha1.Compared) {
 	}
 }
 
-// size writes a number of bytes as people do.
+// size formats a number of bytes.
 func size(n int64) string {
 	switch {
 	case n >= 10<<30:

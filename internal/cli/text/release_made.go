@@ -23,7 +23,7 @@ type SkippedFiles struct {
 	First string // one of them
 }
 
-// ReleaseMade writes what a ClusterRelease was made from, and which files were not used.
+// ReleaseMade renders what a ClusterRelease was made from, and which files were not used.
 func ReleaseMade(r *MadeRelease) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Kubernetes %s: %s, %s",
@@ -45,7 +45,7 @@ func ReleaseMade(r *MadeRelease) string {
 	return b.String()
 }
 
-// ReleaseKey tells where a new key is, and what to do with it.
+// ReleaseKey renders the files of a new key, and the next commands.
 func ReleaseKey(k *cliv1alpha1.ReleaseKey, program string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Private key  %s (keep it off the clusters: who has it decides what hosts install)\n", Clean(k.PrivateKey))

@@ -14,14 +14,14 @@ import (
 // nodesShown is the largest stage whose nodes are listed. A larger one shows its pools instead.
 const nodesShown = 12
 
-// How far the parts of a stage are indented.
+// The indents of the parts of a stage.
 const (
 	stageIndent  = 2 // its number
 	reasonIndent = 5 // below its title
 	nodeIndent   = 7
 )
 
-// stages writes what will happen. What was said of an earlier stage is not said again.
+// stages writes the stages. What was written of an earlier stage is not repeated.
 func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 	shown := worthShowing(p.Stages)
 	w.section("What will happen", as(plain, fmt.Sprintf("(%s, %s)", phrase.Count(len(shown), "stage"), about(p.Estimate))))
@@ -57,7 +57,7 @@ func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 	}
 }
 
-// worthShowing leaves out stages that have nothing to do, such as that of the workers in a cluster without any.
+// worthShowing omits empty stages, such as Workers in a cluster without workers.
 func worthShowing(stages []cliv1alpha1.Stage) []cliv1alpha1.Stage {
 	return slices.DeleteFunc(slices.Clone(stages), func(s cliv1alpha1.Stage) bool { return len(s.Nodes) == 0 && !kindOf(s.Name).Always })
 }
@@ -69,7 +69,7 @@ func kindOf(stage string) *plan.StageKind {
 
 func title(stage *cliv1alpha1.Stage) string { return kindOf(stage.Name).Heading(stage.Kubernetes) }
 
-// scale says how many nodes a stage has and how they go.
+// scale is the number of nodes in a stage, and how many go at once.
 func scale(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool) string {
 	n := len(stage.Nodes)
 	if n == 0 {
@@ -120,7 +120,7 @@ func names(nodes []cliv1alpha1.Node) []string {
 	return out
 }
 
-// orderOf is the same for stages that do the same with the same nodes.
+// orderOf is equal for stages that do the same to the same nodes.
 func orderOf(nodes []cliv1alpha1.Node) string {
 	var out strings.Builder
 	for i := range nodes {

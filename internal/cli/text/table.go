@@ -5,13 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// mostName is how wide the first column gets at most; a longer name pushes the rest of its line to the right.
+// mostName is the maximum width of the first column; a longer name shifts the rest of its line.
 const mostName = 34
 
-// table is rows of three columns, with lines of plain text between them. The columns are as wide as what is in them.
+// table is rows of three columns, with lines of plain text between them. Columns are as wide as
+// their content.
 type table struct{ rows []row }
 
-// row is a line of a table: what, how long, and what there is to say about it. Without a name it is a line of text.
+// row is a line of a table: a name, a duration and a remark. Without a name it is a line of
+// text.
 type row struct {
 	indent int
 	name   string

@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// tense is how a page speaks of what was done, or would be.
+// tense has the words for what was done, or would be.
 type tense struct {
 	removed, lifted string
 	counts          string // of the nodes that it speaks of
@@ -21,7 +21,7 @@ var (
 	wouldBe = tense{"to be removed", "to be lifted", cliv1alpha1.HostWaiting}
 )
 
-// Uninstall writes what a removal did, or would do.
+// Uninstall renders the result of `refit uninstall`.
 func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
 	w := newWriter(p)
 	if !u.Installed {
@@ -69,7 +69,7 @@ func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
 	return w.String()
 }
 
-// leftovers lists objects that have Refit's names but not its label.
+// leftovers lists objects with Refit's names but without its label.
 func (w *writer) leftovers(u *cliv1alpha1.Uninstall) {
 	var rows []row
 	for i := range u.Objects {
