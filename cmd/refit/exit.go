@@ -10,7 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-// exit returns the exit code for the error of a command, and prints what the user does not know yet.
+// exit returns the exit code for the error of a command, and prints what the user does not know
+// yet.
 func (a *app) exit(ctx context.Context, err error, command string) int {
 	switch {
 	case err == nil, errors.Is(err, exit.ErrBlocked):

@@ -20,8 +20,8 @@ import (
 // seconds.
 const leadTimeout = 30 * time.Second
 
-// standalone runs the controllers in this process until stop is called, which returns when they have
-// ended. It returns once they lead.
+// standalone runs the controllers in this process until stop is called, which returns when they
+// have ended. It returns once they lead.
 func (a *app) standalone(ctx context.Context, c *connection, log string) (stop func(), err error) {
 	found, err := c.Controllers(ctx)
 	switch {

@@ -126,8 +126,8 @@ func (u *upgrading) checkMore() error {
 	return u.check()
 }
 
-// propose shows the plan and asks the user to confirm it. It returns the plan's hash, empty if there
-// is nothing to do.
+// propose shows the plan and asks the user to confirm it. It returns the plan's hash, empty if
+// there is nothing to do.
 func (u *upgrading) propose(
 	cmd *cobra.Command, a *app, c *connection, requested *refitv1alpha1.ClusterUpgrade, all []refitv1alpha1.ClusterUpgrade,
 ) (string, error) {

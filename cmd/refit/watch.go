@@ -77,8 +77,8 @@ func (a *app) goesOn(cmd *cobra.Command, name string) string {
 	return fmt.Sprintf("%s goes on without you. To watch it again: %s %s", name, a.line(cmd, "watch"), name)
 }
 
-// follow follows an operation to its end. Its error selects the exit code; that of a user who leaves
-// early has what happens to the operation, and how to return to it.
+// follow follows an operation to its end. Its error selects the exit code; that of a user who
+// leaves early has what happens to the operation, and how to return to it.
 func (f *following) follow(ctx context.Context, follower *operations.Follower, left func(last *cliv1alpha1.Operation) string) error {
 	limited := ctx
 	if f.timeout > 0 {

@@ -15,7 +15,8 @@ type Operation struct {
 	Kind       string `json:"kind"`
 	Cluster    string `json:"cluster"`
 	Name       string `json:"name"`
-	// Phase is Planning, AwaitingApproval, Waiting, Running, Paused, Stalled, Aborting, Succeeded or Aborted.
+	// Phase is Planning, AwaitingApproval, Waiting, Running, Paused, Stalled, Aborting, Succeeded
+	// or Aborted.
 	Phase string `json:"phase"`
 	Ended bool   `json:"ended"`
 

@@ -57,7 +57,8 @@ func NewReleaseKey(private, public, id string) ReleaseKey {
 	return ReleaseKey{APIVersion: APIVersion, Kind: KindReleaseKey, PrivateKey: private, PublicKey: public, KeyID: id}
 }
 
-// ReleaseManifest is a ClusterRelease object for `kubectl apply`, without fields that a server sets.
+// ReleaseManifest is a ClusterRelease object for `kubectl apply`, without fields that a server
+// sets.
 type ReleaseManifest struct {
 	APIVersion string                           `json:"apiVersion"`
 	Kind       string                           `json:"kind"`

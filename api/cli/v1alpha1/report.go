@@ -70,8 +70,8 @@ type Counts struct {
 	// part of the cluster could not be read or an agent is missing.
 	Unanswered int `json:"unanswered"`
 	Block      int `json:"block"` // findings that block
-	// Deferred counts findings that would block an upgrade, but depend on an agent or a ClusterRelease
-	// that is not there yet.
+	// Deferred counts findings that would block an upgrade, but depend on an agent or a
+	// ClusterRelease that is not there yet.
 	Deferred int `json:"deferred"`
 	Warn     int `json:"warn"`
 	Info     int `json:"info"`

@@ -51,7 +51,8 @@ func (u *Uninstaller) Uninstall(ctx context.Context, cluster Cluster, name strin
 	return result, err
 }
 
-// unfinished is the error of a removal that did not complete, with the first node that it waits for.
+// unfinished is the error of a removal that did not complete, with the first node that it waits
+// for.
 func unfinished(ctx context.Context, err error, removed install.Removal) error {
 	if !errors.Is(err, install.ErrNotDone) {
 		return late(ctx, err)

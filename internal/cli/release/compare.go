@@ -12,8 +12,8 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
-// Compare reads every file of a ClusterRelease from its sources, each once, and compares it with the signed
-// digest.
+// Compare reads every file of a ClusterRelease from its sources, each once, and compares it with
+// the signed digest.
 func Compare(ctx context.Context, release artifact.Release, sources []artifact.Source) (*cliv1alpha1.Compared, error) {
 	out := &cliv1alpha1.Compared{}
 	seen := map[string]bool{}

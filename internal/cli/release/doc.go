@@ -1,2 +1,3 @@
-// Package release reads, signs and verifies ClusterReleases in files, for the `refit release` commands.
+// Package release reads, signs and verifies ClusterReleases in files, for the `refit release`
+// commands.
 package release

@@ -14,7 +14,8 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
-// File is a ClusterRelease in a file: the object, only its envelope, or its payload before it is signed.
+// File is a ClusterRelease in a file: the object, only its envelope, or its payload before it is
+// signed.
 type File struct {
 	Name       string // of the object, empty if it is none
 	kubernetes string // spec.kubernetes of the object

@@ -14,8 +14,8 @@ import (
 // except for the time.
 type StatusWriter func(o *cliv1alpha1.Operation, now time.Time) error
 
-// NewStatusWriter returns the writer for the streams: a line of JSON per change if asked for, else a
-// live view on a terminal and a line per change elsewhere.
+// NewStatusWriter returns the writer for the streams: a line of JSON per change if asked for, else
+// a live view on a terminal and a line per change elsewhere.
 func (s *Streams) NewStatusWriter(json bool) StatusWriter {
 	if json {
 		return (&jsonStatus{Streams: s}).write

@@ -82,8 +82,8 @@ func (c *Cluster) unreadable(what string, err error) error {
 	return fmt.Errorf("%s cannot be read: %w", what, err)
 }
 
-// Change changes the spec of an operation. An exact change is one whose new value depends on the old
-// one: it is applied again to what another user wrote in the meantime.
+// Change changes the spec of an operation. An exact change is one whose new value depends on the
+// old one: it is applied again to what another user wrote in the meantime.
 func (c *Cluster) Change(ctx context.Context, name string, exact bool, change func(*refitv1alpha1.ClusterUpgradeSpec)) error {
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		current := &refitv1alpha1.ClusterUpgrade{}

@@ -62,8 +62,8 @@ func (c *Cluster) Missing(found Controllers) error {
 	return fmt.Errorf("nobody would carry the upgrade out: there are no controllers in %s. `%s install` brings them, or use --standalone", c.Name, c.Program)
 }
 
-// leaderOf returns who holds a Lease, empty if nobody does: a host or a pod, without the suffix that
-// makes it unique.
+// leaderOf returns who holds a Lease, empty if nobody does: a host or a pod, without the suffix
+// that makes it unique.
 func leaderOf(lease *coordinationv1.Lease, now time.Time) string {
 	spec := &lease.Spec
 	if spec.HolderIdentity == nil || spec.RenewTime == nil || now.Sub(spec.RenewTime.Time) > leaseValidFor {

@@ -2,8 +2,8 @@ package progress
 
 import cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 
-// mostAlike is the number of similar findings in a document. It keeps a check with a finding on each
-// of thousands of nodes from hiding the rest.
+// mostAlike is the number of similar findings in a document. It keeps a check with a finding on
+// each of thousands of nodes from hiding the rest.
 const mostAlike = 1000
 
 // Folded returns the report without findings of a check beyond the first thousand similar ones. The

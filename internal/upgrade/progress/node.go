@@ -12,7 +12,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// activeOf returns the progress of the active nodes or, if there are none, of the first that prefetch.
+// activeOf returns the progress of the active nodes or, if there are none, of the first that
+// prefetch.
 func activeOf(names []string, ours map[string]*refitv1alpha1.NodeUpgrade) []cliv1alpha1.NodeProgress {
 	out := []cliv1alpha1.NodeProgress{}
 	for _, name := range names {

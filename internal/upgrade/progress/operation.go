@@ -13,8 +13,8 @@ import (
 // mostFetching is the number of nodes that are listed during prefetch.
 const mostFetching = 8
 
-// NewOperation returns the progress of an operation, from its object and the orders to nodes. Orders
-// of other operations are ignored.
+// NewOperation returns the progress of an operation, from its object and the orders to nodes.
+// Orders of other operations are ignored.
 func NewOperation(cluster string, u *refitv1alpha1.ClusterUpgrade, orders []*refitv1alpha1.NodeUpgrade, now time.Time) *cliv1alpha1.Operation {
 	ours := map[string]*refitv1alpha1.NodeUpgrade{}
 	for _, order := range orders {

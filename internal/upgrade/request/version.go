@@ -7,8 +7,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// ParseVersion parses the version of a target. Only released versions are accepted: the plan has the
-// version that the user typed, never a similar one.
+// ParseVersion parses the version of a target. Only released versions are accepted: the plan has
+// the version that the user typed, never a similar one.
 func ParseVersion(s string) (string, error) {
 	version, err := skew.Parse(s)
 	if err != nil {
