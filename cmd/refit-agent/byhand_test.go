@@ -141,8 +141,8 @@ func TestSettingsThatInstallRefuses(t *testing.T) {
 		give   installOptions
 		says   string
 	}{
-		"source of an unknown kind": {"", installOptions{sources: []string{"ftp://mirror.example/refit"}}, "is no source"},
-		"source without its root":   {"", installOptions{sources: []string{"srv/refit"}}, "is no source"},
+		"source of an unknown kind": {"", installOptions{sources: []string{"ftp://mirror.example/refit"}}, "is not a source"},
+		"source without its root":   {"", installOptions{sources: []string{"srv/refit"}}, "is not a source"},
 		"a file that is wrong":      {"stateDirectory: /x\n", installOptions{sources: []string{"/srv/refit"}}, "cannot be used"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -224,7 +224,7 @@ func TestWhatIsNotPlaced(t *testing.T) {
 		"without a key":            {"{}", nil, "no key is pinned"},
 		"a setting nobody knows":   {"script: x\n", []string{key}, "the settings for this host cannot be used"},
 		"a setting that is wrong":  {"reserveMiB: 0\n", []string{key}, "the settings for this host cannot be used"},
-		"a source of unknown kind": {"sources: ['ftp://x/y']\n", []string{key}, "is no source"},
+		"a source of unknown kind": {"sources: ['ftp://x/y']\n", []string{key}, "is not a source"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, service, _ := newSite(t)

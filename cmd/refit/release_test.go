@@ -118,9 +118,9 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		code int
 		says string
 	}{
-		"another key":             {[]string{"verify", release, "--key", other}, 1, "not signed by a key that is known here"},
+		"another key":             {[]string{"verify", release, "--key", other}, 1, "not signed by a trusted key"},
 		"no key":                  {[]string{"verify", release}, 2, "--key"},
-		"private key":             {[]string{"verify", release, "--key", private}, 1, "it is a private key"},
+		"private key":             {[]string{"verify", release, "--key", private}, 1, "this is a private key"},
 		"not signed":              {[]string{"verify", payload, "--key", public}, 1, "not signed yet"},
 		"another version outside": {[]string{"verify", file(t, "r.yaml", strings.Replace(string(raw), "kubernetes: v1.36.3", "kubernetes: v1.36.4", 1)), "--key", public}, 1, "what was signed says"},
 		"two files":               {[]string{"verify", release, release, "--key", public}, 2, "one file"},
@@ -129,7 +129,7 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"empty":                   {[]string{"show", file(t, "r.yaml", "")}, 2, "it is empty"},
 		"misspelled field":        {[]string{"show", file(t, "r.yaml", string(raw)+"  more: 1\n")}, 2, "unknown field"},
 		"not there":               {[]string{"show", "/does/not/exist"}, 1, "no such file"},
-		"unknown source":          {[]string{"verify", release, "--key", public, "--from", "ftp://x/y"}, 2, "no source"},
+		"unknown source":          {[]string{"verify", release, "--key", public, "--from", "ftp://x/y"}, 2, "is not a source"},
 		"sign with a public key":  {[]string{"sign", payload, "--key", file(t, "x.pem", "")}, 1, "it is the .key file that signs"},
 		"sign with an open key":   {[]string{"sign", payload, "--key", open}, 1, "others can read the key"},
 		"sign without a key":      {[]string{"sign", payload}, 2, "--key"},
@@ -140,8 +140,8 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"key as .pem":             {[]string{"key", "new", "--out", filepath.Join(bad, "x.pem")}, 2, ".pem is for the public key"},
 		"create without version":  {[]string{"create", "--from", folder}, 2, "--kubernetes"},
 		"create from nothing":     {[]string{"create", "--kubernetes", "v1.36.3"}, 2, "--from"},
-		"create a bad version":    {[]string{"create", "--kubernetes", "latest", "--from", folder}, 2, "no version like"},
-		"create without a part":   {[]string{"create", "--kubernetes", "v1.36.3", "--from", folder, "--without", "x"}, 2, "cannot be left out"},
+		"create a bad version":    {[]string{"create", "--kubernetes", "latest", "--from", folder}, 2, "not a version like"},
+		"create without a part":   {[]string{"create", "--kubernetes", "v1.36.3", "--from", folder, "--without", "x"}, 2, "cannot be excluded"},
 		"create from too little":  {[]string{"create", "--kubernetes", "1.36.3", "--from", folder}, 1, "no kubeadm and no kubelet of v1.36.3"},
 		"unknown command":         {[]string{"shwo"}, 2, "is it show?"},
 	} {

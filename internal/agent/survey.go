@@ -125,7 +125,7 @@ func (a *Agent) differs(ctx context.Context, f refitv1alpha1.ReleaseFile) (bool,
 
 // rises says whether a program is older than what the ClusterRelease brings. One that is newer is left alone: what it wrote may be more than an older one can read.
 func rises(ctx context.Context, path, name, to string) bool {
-	has, err := artifact.ProgramVersion(ctx, path, name)
+	has, err := artifact.BinaryVersion(ctx, path, name)
 	now, errNow := skew.Parse(artifact.UpstreamVersion(has))
 	next, errNext := skew.Parse(artifact.UpstreamVersion(to))
 	if err != nil || errNow != nil || errNext != nil {

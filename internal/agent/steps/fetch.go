@@ -23,7 +23,7 @@ func fetch(ctx context.Context, h *Host) error {
 		if err := h.Store.Fetch(ctx, f.Blob, sources); err != nil {
 			return err
 		}
-		if err := artifact.CheckProgram(ctx, h.Store.Path(f.Digest), f); err != nil {
+		if err := artifact.CheckBinary(ctx, h.Store.Path(f.Digest), f); err != nil {
 			return err
 		}
 	}

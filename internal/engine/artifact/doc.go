@@ -1,3 +1,4 @@
-// Package artifact reads signed ClusterReleases and brings their files onto a host: verified by a pinned key, fetched from several sources into a
-// store that is addressed by content, and asked what they are before anybody relies on them.
+// Package artifact verifies signed ClusterReleases with keys that are pinned on the host, fetches
+// their files from several sources into a content-addressed store, and checks platform and version
+// of every file before it is used.
 package artifact

@@ -14,11 +14,12 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// MaxEnvelope is the most bytes that an envelope may have: as base64 it must fit into a ClusterRelease's spec.envelope.
+// MaxEnvelope is the maximum size of an envelope: as base64 it must fit into spec.envelope of a
+// ClusterRelease.
 const MaxEnvelope = 262144 / 4 * 3
 
-// mostSignatures is how many signatures of one envelope are looked at.
-const mostSignatures = 16
+// maxSignatures is the maximum number of signatures of an envelope.
+const maxSignatures = 16
 
 // envelope is a DSSE envelope (https://github.com/secure-systems-lab/dsse).
 type envelope struct {
@@ -27,13 +28,13 @@ type envelope struct {
 	Signatures  []signature `json:"signatures"`
 }
 
-// signature is one signature of an envelope. Its key id is a hint that nobody signed.
+// signature is one signature of an envelope. The key ID is only a hint: it is not signed.
 type signature struct {
 	KeyID string `json:"keyid"`
 	Sig   string `json:"sig"`
 }
 
-// Sign wraps a payload into an envelope, byte for byte.
+// Sign returns an envelope with a payload, unchanged, and its signature.
 func Sign(payload []byte, key ed25519.PrivateKey) ([]byte, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return nil, errors.New("the private key has the wrong size")
@@ -47,38 +48,39 @@ func Sign(payload []byte, key ed25519.PrivateKey) ([]byte, error) {
 		}},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("write the envelope: %w", err)
+		return nil, fmt.Errorf("cannot write the envelope: %w", err)
 	}
 	if len(out) > MaxEnvelope {
-		return nil, fmt.Errorf("the signed ClusterRelease has %d bytes, more than the %d that fit into an object: make one for fewer platforms", len(out), MaxEnvelope)
+		return nil, fmt.Errorf("the signed ClusterRelease has %d bytes, more than the %d that fit into an object: create one for fewer platforms", len(out), MaxEnvelope)
 	}
 	return out, nil
 }
 
-// Verify opens an envelope that one of the keys has signed, and refuses whatever is not exactly as a ClusterRelease has to be. Nothing of the payload is read before
-// its signature was found good.
+// Verify opens an envelope that one of the keys has signed and validates its payload. It does not
+// parse the payload before its signature is verified.
 func Verify(raw []byte, keys []PublicKey) (Release, error) {
 	if len(keys) == 0 {
-		return Release{}, noKeys("no key that ClusterReleases are verified with is known")
+		return Release{}, noKeys("there is no key to verify ClusterReleases with")
 	}
 	content, signatures, err := open(raw)
 	if err != nil {
-		return Release{}, badRelease(err, "the ClusterRelease cannot be read")
+		return Release{}, badRelease(err, "cannot read the ClusterRelease")
 	}
 	key, ok := signer(content, signatures, keys)
 	if !ok {
 		return Release{}, node.ManualIntervention("ReleaseNotTrusted", nil,
-			"sign it with a key that the hosts know, or put the public key of who signed it onto the hosts",
-			"the ClusterRelease is not signed by a key that is known here (%s)", said(signatures))
+			"sign it with a key that the hosts trust, or install the public key of its signer on the hosts",
+			"the ClusterRelease is not signed by a trusted key (%s)", keyHint(signatures))
 	}
 	payload, err := ParsePayload(content)
 	if err != nil {
-		return Release{}, badRelease(err, "the ClusterRelease is signed, but not as it has to be")
+		return Release{}, badRelease(err, "the ClusterRelease is signed, but invalid")
 	}
 	return Release{Payload: payload, Digest: digestOf(content), KeyID: key.ID}, nil
 }
 
-// Unverified opens an envelope without asking who signed it, to show what is in it. The KeyID is what the envelope claims.
+// Unverified opens an envelope without verifying its signature, to show its content. KeyID is what
+// the envelope claims.
 func Unverified(raw []byte) (Release, error) {
 	content, signatures, err := open(raw)
 	if err != nil {
@@ -91,7 +93,7 @@ func Unverified(raw []byte) (Release, error) {
 	return Release{Payload: payload, Digest: digestOf(content), KeyID: signatures[0].KeyID}, nil
 }
 
-// ParsePayload reads and validates a payload.
+// ParsePayload parses and validates a payload.
 func ParsePayload(content []byte) (refitv1alpha1.ReleasePayload, error) {
 	var payload refitv1alpha1.ReleasePayload
 	if err := strictJSON(content, &payload); err != nil {
@@ -100,32 +102,32 @@ func ParsePayload(content []byte) (refitv1alpha1.ReleasePayload, error) {
 	return payload, ValidatePayload(payload)
 }
 
-// open takes an envelope apart.
+// open returns the payload and the signatures of an envelope.
 func open(raw []byte) ([]byte, []signature, error) {
 	if len(raw) > MaxEnvelope {
-		return nil, nil, fmt.Errorf("its envelope has %d bytes, more than %d", len(raw), MaxEnvelope)
+		return nil, nil, fmt.Errorf("the envelope has %d bytes, more than %d", len(raw), MaxEnvelope)
 	}
 	var e envelope
 	if err := strictJSON(raw, &e); err != nil {
-		return nil, nil, fmt.Errorf("its envelope: %w", err)
+		return nil, nil, fmt.Errorf("cannot parse the envelope: %w", err)
 	}
 	switch {
 	case e.PayloadType != refitv1alpha1.ReleasePayloadType:
-		return nil, nil, fmt.Errorf("its envelope holds %s, not a ClusterRelease (%s)", strconv.QuoteToASCII(refitv1alpha1.Clip(e.PayloadType, 80)),
+		return nil, nil, fmt.Errorf("the envelope contains %s, not a ClusterRelease (%s)", strconv.QuoteToASCII(refitv1alpha1.Clip(e.PayloadType, 80)),
 			refitv1alpha1.ReleasePayloadType)
 	case len(e.Signatures) == 0:
-		return nil, nil, errors.New("its envelope is not signed")
-	case len(e.Signatures) > mostSignatures:
-		return nil, nil, fmt.Errorf("its envelope has %d signatures, more than %d", len(e.Signatures), mostSignatures)
+		return nil, nil, errors.New("the envelope is not signed")
+	case len(e.Signatures) > maxSignatures:
+		return nil, nil, fmt.Errorf("the envelope has %d signatures, more than %d", len(e.Signatures), maxSignatures)
 	}
 	content, err := base64.StdEncoding.Strict().DecodeString(e.Payload)
 	if err != nil {
-		return nil, nil, errors.New("its envelope's payload is no base64")
+		return nil, nil, errors.New("the payload of the envelope is not base64")
 	}
 	return content, e.Signatures, nil
 }
 
-// signer finds the key that signed a payload. Key ids are not trusted: every key is tried.
+// signer returns the key that signed a payload. It tries every key: key IDs are not trusted.
 func signer(payload []byte, signatures []signature, keys []PublicKey) (PublicKey, bool) {
 	text := signedText(refitv1alpha1.ReleasePayloadType, payload)
 	for _, s := range signatures {
@@ -142,13 +144,14 @@ func signer(payload []byte, signatures []signature, keys []PublicKey) (PublicKey
 	return PublicKey{}, false
 }
 
-// signedText is what is signed: DSSE's pre-authentication encoding, which binds the type to the payload.
+// signedText returns the signed text: the pre-authentication encoding of DSSE, which binds the type
+// to the payload.
 func signedText(payloadType string, payload []byte) []byte {
 	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(payload), payload)
 }
 
-// said tells which key an envelope names, as a hint for a person.
-func said(signatures []signature) string {
+// keyHint returns which key an envelope names.
+func keyHint(signatures []signature) string {
 	if signatures[0].KeyID == "" {
 		return "it names none"
 	}
@@ -161,9 +164,10 @@ func digestOf(content []byte) string {
 }
 
 func badRelease(err error, what string) error {
-	return node.ManualIntervention("ReleaseInvalid", err, "make the ClusterRelease again (refit release create, then sign) with a Refit of the hosts' version", "%s", what)
+	return node.ManualIntervention("ReleaseInvalid", err, "create and sign the ClusterRelease again (refit release create) with the version of Refit on the hosts",
+		"%s", what)
 }
 
 func noKeys(format string, args ...any) error {
-	return node.ManualIntervention("NoReleaseKeys", nil, "put the public key of who signs your Releases onto the host, as a .pem file", format, args...)
+	return node.ManualIntervention("NoReleaseKeys", nil, "install the public key of the signer of your ClusterReleases on the host, as a .pem file", format, args...)
 }

@@ -33,7 +33,7 @@ func reasonOf(err error) string {
 	return ""
 }
 
-func TestSignedReleaseIsRead(t *testing.T) {
+func TestSignedReleaseIsVerified(t *testing.T) {
 	envelope, keys := signed(t)
 	release, err := Verify(envelope, append([]PublicKey{PublicOf(NewKey())}, keys...))
 	if err != nil {
@@ -44,14 +44,14 @@ func TestSignedReleaseIsRead(t *testing.T) {
 	}
 }
 
-// The encoding that is signed is DSSE's own example.
-func TestSignedTextIsThatOfTheSpecification(t *testing.T) {
+// The example of the DSSE specification.
+func TestSignedTextFollowsDSSE(t *testing.T) {
 	if got := string(signedText("http://example.com/HelloWorld", []byte("hello world"))); got != "DSSEv1 29 http://example.com/HelloWorld 11 hello world" {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestReleasesThatAreRefused(t *testing.T) {
+func TestInvalidReleasesAreRefused(t *testing.T) {
 	key := NewKey()
 	keys := []PublicKey{PublicOf(key)}
 	content := mustJSON(t, payload())
@@ -80,34 +80,34 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		keys     []PublicKey
 		reason   string
 	}{
-		"another key":           {good, []PublicKey{PublicOf(NewKey())}, "ReleaseNotTrusted"},
-		"no key":                {good, nil, "NoReleaseKeys"},
-		"one byte changed":      {edit(func(e *envelope) { e.Payload = base64.StdEncoding.EncodeToString(changed) }), keys, "ReleaseNotTrusted"},
-		"no signature":          {edit(func(e *envelope) { e.Signatures = nil }), keys, "ReleaseInvalid"},
-		"empty signature":       {edit(func(e *envelope) { e.Signatures[0].Sig = "" }), keys, "ReleaseNotTrusted"},
-		"many signatures":       {edit(func(e *envelope) { e.Signatures = make([]signature, 17) }), keys, "ReleaseInvalid"},
-		"another type":          {edit(func(e *envelope) { e.PayloadType = "application/vnd.in-toto+json" }), keys, "ReleaseInvalid"},
-		"key id of a known key": {edit(func(e *envelope) { e.Payload = base64.StdEncoding.EncodeToString([]byte("{}")) }), keys, "ReleaseNotTrusted"},
-		"cut off":               {good[:len(good)/2], keys, "ReleaseInvalid"},
-		"empty":                 {nil, keys, "ReleaseInvalid"},
-		"huge":                  {make([]byte, MaxEnvelope+1), keys, "ReleaseInvalid"},
-		"more behind its end":   {append(bytes.Clone(good), " {}"...), keys, "ReleaseInvalid"},
-		"unknown field":         {bytes.Replace(good, []byte(`{"payloadType"`), []byte(`{"x":1,"payloadType"`), 1), keys, "ReleaseInvalid"},
-		"field twice":           {bytes.Replace(good, []byte(`{"payloadType"`), []byte(`{"payload":"e30=","payloadType"`), 1), keys, "ReleaseInvalid"},
-		"field twice, by case":  {bytes.Replace(good, []byte(`{"payloadType"`), []byte(`{"payLoad":"e30=","payloadType"`), 1), keys, "ReleaseInvalid"},
-		"nested deeply":         {[]byte(strings.Repeat("[", 5000)), keys, "ReleaseInvalid"},
-		"signed, unknown field": {resign(`{"kubernetes":"v1.36.3","script":"reboot"}`), keys, "ReleaseInvalid"},
-		"signed, field twice":   {resign(`{"kubernetes":"v1.36.3","kubernetes":"v1.37.1"}`), keys, "ReleaseInvalid"},
-		"signed, by case":       {resign(`{"kubernetes":"v1.36.3","kuberneteS":"v1.37.1"}`), keys, "ReleaseInvalid"},
-		"signed, long s":        {resign(`{"kubernetes":"v1.36.3","kuberneteſ":"v1.37.1"}`), keys, "ReleaseInvalid"},
-		"signed, more behind":   {resign(`{"kubernetes":"v1.36.3"}{"kubernetes":"v1.37.1"}`), keys, "ReleaseInvalid"},
-		"signed, not valid":     {resign(`{"kubernetes":"v1.36.3","runc":"1.4.0"}`), keys, "ReleaseInvalid"},
-		"signed, null":          {resign(`null`), keys, "ReleaseInvalid"},
-		"signed, no JSON":       {resign(`hello`), keys, "ReleaseInvalid"},
-		"key of the wrong size": {good, []PublicKey{{ID: "x", Key: []byte("short")}}, "ReleaseNotTrusted"},
-		"payload of URL base64": {edit(func(e *envelope) { e.Payload = base64.URLEncoding.EncodeToString([]byte("\xff\xfe\xfd")) }), keys, "ReleaseInvalid"},
-		"payload, loose base64": {edit(func(e *envelope) { e.Payload = "e31=" }), keys, "ReleaseInvalid"},
-		"signed without a type": {edit(func(e *envelope) { e.Signatures[0].Sig = base64.StdEncoding.EncodeToString(ed25519.Sign(key, content)) }), keys, "ReleaseNotTrusted"},
+		"another key":              {good, []PublicKey{PublicOf(NewKey())}, "ReleaseNotTrusted"},
+		"no key":                   {good, nil, "NoReleaseKeys"},
+		"one byte changed":         {edit(func(e *envelope) { e.Payload = base64.StdEncoding.EncodeToString(changed) }), keys, "ReleaseNotTrusted"},
+		"no signature":             {edit(func(e *envelope) { e.Signatures = nil }), keys, "ReleaseInvalid"},
+		"empty signature":          {edit(func(e *envelope) { e.Signatures[0].Sig = "" }), keys, "ReleaseNotTrusted"},
+		"many signatures":          {edit(func(e *envelope) { e.Signatures = make([]signature, 17) }), keys, "ReleaseInvalid"},
+		"another type":             {edit(func(e *envelope) { e.PayloadType = "application/vnd.in-toto+json" }), keys, "ReleaseInvalid"},
+		"key ID of a trusted key":  {edit(func(e *envelope) { e.Payload = base64.StdEncoding.EncodeToString([]byte("{}")) }), keys, "ReleaseNotTrusted"},
+		"cut off":                  {good[:len(good)/2], keys, "ReleaseInvalid"},
+		"empty":                    {nil, keys, "ReleaseInvalid"},
+		"huge":                     {make([]byte, MaxEnvelope+1), keys, "ReleaseInvalid"},
+		"data after the end":       {append(bytes.Clone(good), " {}"...), keys, "ReleaseInvalid"},
+		"unknown field":            {bytes.Replace(good, []byte(`{"payloadType"`), []byte(`{"x":1,"payloadType"`), 1), keys, "ReleaseInvalid"},
+		"duplicate field":          {bytes.Replace(good, []byte(`{"payloadType"`), []byte(`{"payload":"e30=","payloadType"`), 1), keys, "ReleaseInvalid"},
+		"duplicate field, by case": {bytes.Replace(good, []byte(`{"payloadType"`), []byte(`{"payLoad":"e30=","payloadType"`), 1), keys, "ReleaseInvalid"},
+		"nested deeply":            {[]byte(strings.Repeat("[", 5000)), keys, "ReleaseInvalid"},
+		"signed, unknown field":    {resign(`{"kubernetes":"v1.36.3","script":"reboot"}`), keys, "ReleaseInvalid"},
+		"signed, duplicate field":  {resign(`{"kubernetes":"v1.36.3","kubernetes":"v1.37.1"}`), keys, "ReleaseInvalid"},
+		"signed, by case":          {resign(`{"kubernetes":"v1.36.3","kuberneteS":"v1.37.1"}`), keys, "ReleaseInvalid"},
+		"signed, long s":           {resign(`{"kubernetes":"v1.36.3","kuberneteſ":"v1.37.1"}`), keys, "ReleaseInvalid"},
+		"signed, data after it":    {resign(`{"kubernetes":"v1.36.3"}{"kubernetes":"v1.37.1"}`), keys, "ReleaseInvalid"},
+		"signed, invalid":          {resign(`{"kubernetes":"v1.36.3","runc":"1.4.0"}`), keys, "ReleaseInvalid"},
+		"signed, null":             {resign(`null`), keys, "ReleaseInvalid"},
+		"signed, not JSON":         {resign(`hello`), keys, "ReleaseInvalid"},
+		"key of the wrong size":    {good, []PublicKey{{ID: "x", Key: []byte("short")}}, "ReleaseNotTrusted"},
+		"payload of URL base64":    {edit(func(e *envelope) { e.Payload = base64.URLEncoding.EncodeToString([]byte("\xff\xfe\xfd")) }), keys, "ReleaseInvalid"},
+		"payload, loose base64":    {edit(func(e *envelope) { e.Payload = "e31=" }), keys, "ReleaseInvalid"},
+		"signed without a type":    {edit(func(e *envelope) { e.Signatures[0].Sig = base64.StdEncoding.EncodeToString(ed25519.Sign(key, content)) }), keys, "ReleaseNotTrusted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			release, err := Verify(c.envelope, c.keys)
@@ -115,14 +115,14 @@ func TestReleasesThatAreRefused(t *testing.T) {
 				t.Errorf("%v (%s), want %s", err, reasonOf(err), c.reason)
 			}
 			if release.Payload.Kubernetes != "" || release.Digest != "" {
-				t.Errorf("something of it was returned: %+v", release)
+				t.Errorf("a part of it was returned: %+v", release)
 			}
 		})
 	}
 }
 
-// Nothing is accepted that was not signed, however an envelope is changed. REFIT_FUZZ sets how many are tried, REFIT_SEED where to begin.
-func TestChangedEnvelopes(t *testing.T) {
+// REFIT_FUZZ is the number of attempts, REFIT_SEED the seed of the first.
+func TestMutatedEnvelopeNeverReturnsUnsignedContent(t *testing.T) {
 	tries, seed := number(t, "REFIT_FUZZ", 1_000), uint64(number(t, "REFIT_SEED", 1))
 	good, keys := signed(t)
 	want := mustJSON(t, payload())
@@ -135,14 +135,14 @@ func TestChangedEnvelopes(t *testing.T) {
 			continue
 		}
 		accepted++
-		// A change that leaves what was signed as it is, such as a space or another key id, is no harm.
+		// A change that keeps the signed content, such as a space or another key ID, is harmless.
 		if release.Digest != digestOf(want) || !bytes.Equal(mustJSON(t, release.Payload), want) || release.KeyID != keys[0].ID {
-			t.Fatalf("seed %d, try %d: accepted what nobody signed: %s", seed, i, changed)
+			t.Fatalf("seed %d, attempt %d: accepted unsigned content: %s", seed, i, changed)
 		}
 	}
-	t.Logf("%d envelopes, %d accepted, each with what was signed", tries, accepted)
+	t.Logf("%d envelopes, %d accepted, each with the signed content", tries, accepted)
 	if accepted > tries/2 {
-		t.Errorf("%d of %d changes did not change anything: the test tries too little", accepted, tries)
+		t.Errorf("%d of %d mutations changed nothing: the test mutates too little", accepted, tries)
 	}
 }
 
@@ -159,7 +159,7 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// mutate changes an envelope: its bytes, or, so that the change gets past the encoding, what is encoded in it.
+// mutate changes the bytes of an envelope or of what is encoded in it.
 func mutate(random *rand.Rand, good []byte) []byte {
 	if random.IntN(2) == 0 {
 		return scramble(random, good)
@@ -213,13 +213,13 @@ func scramble(random *rand.Rand, in []byte) []byte {
 	return out
 }
 
-func TestReleaseTooBigToBeKept(t *testing.T) {
+func TestReleaseThatDoesNotFitIntoAnObjectIsNotSigned(t *testing.T) {
 	if _, err := Sign(make([]byte, MaxEnvelope), NewKey()); err == nil || !strings.Contains(err.Error(), "fewer platforms") {
 		t.Error(err)
 	}
 }
 
-func TestWhatAHostTakes(t *testing.T) {
+func TestFilesAndImagesOfAHost(t *testing.T) {
 	r := Release{Payload: payload()}
 	files, err := r.For("linux", "amd64", refitv1alpha1.PackageBinary, []refitv1alpha1.Part{refitv1alpha1.PartContainerd, refitv1alpha1.PartKubeadm})
 	if err != nil || len(files) != 3 || files[0].Name != "containerd" || files[1].Name != "ctr" || files[2].Name != "kubeadm" {
@@ -230,6 +230,6 @@ func TestWhatAHostTakes(t *testing.T) {
 		t.Error(err)
 	}
 	if worker, all := r.ImagesFor("linux", "amd64", false), r.ImagesFor("linux", "amd64", true); len(worker) != 1 || len(all) != 2 {
-		t.Errorf("a worker takes %v, a control plane node %v", worker, all)
+		t.Errorf("a worker gets %v, a control plane node %v", worker, all)
 	}
 }

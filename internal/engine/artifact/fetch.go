@@ -17,18 +17,18 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// patience is how often a place is asked again, and after which time.
-type patience struct {
+// retryPolicy is how often and at which intervals a transfer is retried.
+type retryPolicy struct {
 	attempts int
 	wait     time.Duration
-	most     time.Duration
-	// progress is how much must have come for an attempt not to count.
+	maxWait  time.Duration
+	// progress is how many bytes an attempt must transfer to not count as failed.
 	progress int64
 }
 
-var defaultPatience = patience{attempts: 4, wait: time.Second, most: 15 * time.Second, progress: 1 << 20}
+var defaultRetry = retryPolicy{attempts: 4, wait: time.Second, maxWait: 15 * time.Second, progress: 1 << 20}
 
-// localError is a failure of this host, which no other source would mend.
+// localError is a failure of this host, which another source would not fix.
 type localError struct{ error }
 
 func (l localError) Unwrap() error { return l.error }
@@ -40,10 +40,11 @@ func local(err error) error {
 	return localError{err}
 }
 
-// Fetch brings a file into the store: from the sources in their order, then from where it was published. What has come of it before is not fetched again.
+// Fetch fetches a file into the store: from the sources in their order, then from where it was
+// published. It resumes an interrupted transfer.
 func (s *Store) Fetch(ctx context.Context, b refitv1alpha1.Blob, sources []Source) error {
 	if err := validateBlob(b, map[string]int64{}); err != nil {
-		return badRelease(err, "the ClusterRelease names a file that cannot be fetched")
+		return badRelease(err, "the ClusterRelease names an invalid file")
 	}
 	defer s.lock(b.Digest)()
 	if s.Has(b) {
@@ -56,14 +57,14 @@ func (s *Store) Fetch(ctx context.Context, b refitv1alpha1.Blob, sources []Sourc
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("fetch %s: %w", nameOf(b), context.Cause(ctx))
+			return fmt.Errorf("cannot fetch %s: %w", nameOf(b), context.Cause(ctx))
 		}
 		if here, ok := errors.AsType[localError](err); ok {
-			return onHost(b, s.dir, here.error)
+			return storeFailure(b, s.dir, here.error)
 		}
 		tried = append(tried, attempt{at.String(), err})
 	}
-	return nowhere(b, tried)
+	return unavailable(b, tried)
 }
 
 func (s *Store) placesOf(b refitv1alpha1.Blob, sources []Source) []place {
@@ -79,10 +80,12 @@ func (s *Store) placesOf(b refitv1alpha1.Blob, sources []Source) []place {
 	return out
 }
 
-// fetchFrom tries one place until the file is there, or until it is clear that it will not come from there.
+// fetchFrom fetches a file from one place. It retries until the error is final or the attempts are
+// used up.
 func (s *Store) fetchFrom(ctx context.Context, b refitv1alpha1.Blob, at place) error {
-	wait := s.patience.wait
-	clean := false // whether this place has been asked for all of the file after pieces turned out not to fit together
+	wait := s.retry.wait
+	// Whether the whole file was fetched from this place after its pieces did not match.
+	clean := false
 	for tries := 0; ; {
 		pieces, got, err := s.transfer(ctx, b, at)
 		if err == nil {
@@ -90,34 +93,35 @@ func (s *Store) fetchFrom(ctx context.Context, b refitv1alpha1.Blob, at place) e
 			if err == nil {
 				return nil
 			}
-			if errors.Is(err, errBad) && pieces && !clean {
-				clean = true // what came before from elsewhere may have been the bad piece
+			if errors.Is(err, errWrongContent) && pieces && !clean {
+				clean = true // the piece of an earlier transfer may be the wrong one
 				continue
 			}
 		}
 		if final(err) || ctx.Err() != nil {
 			return err
 		}
-		if got >= s.patience.progress {
-			tries, wait = 0, s.patience.wait
+		if got >= s.retry.progress {
+			tries, wait = 0, s.retry.wait
 		}
-		if tries++; tries >= s.patience.attempts {
+		if tries++; tries >= s.retry.attempts {
 			return err
 		}
-		if err := pause(ctx, wait); err != nil {
+		if err := sleep(ctx, wait); err != nil {
 			return err
 		}
-		wait = min(2*wait, s.patience.most)
+		wait = min(2*wait, s.retry.maxWait)
 	}
 }
 
-// final says whether a place need not be asked again.
+// final reports whether a retry of the same place is useless.
 func final(err error) bool {
 	_, here := errors.AsType[localError](err)
-	return here || errors.Is(err, errBad) || errors.Is(err, errElsewhere) || errors.Is(err, errAnother) || errors.Is(err, fs.ErrPermission)
+	return here || errors.Is(err, errWrongContent) || errors.Is(err, errNotFound) || errors.Is(err, errOtherFile) || errors.Is(err, fs.ErrPermission)
 }
 
-// transfer appends what a place has to the partial file until it is complete. It says whether the file is made of pieces that did not all come just now.
+// transfer appends the content of a place to the partial file until it is complete. pieces reports
+// whether parts of the file are from an earlier transfer.
 func (s *Store) transfer(ctx context.Context, b refitv1alpha1.Blob, at place) (pieces bool, got int64, err error) {
 	file, offset, err := s.openPartial(b)
 	if err != nil {
@@ -134,49 +138,49 @@ func (s *Store) transfer(ctx context.Context, b refitv1alpha1.Blob, at place) (p
 	defer body.Close()
 	if start != offset {
 		if err := file.Truncate(start); err != nil {
-			return false, 0, local(fmt.Errorf("write to the store: %w", err))
+			return false, 0, local(fmt.Errorf("cannot write to the store: %w", err))
 		}
 	}
 	if _, err := file.Seek(start, io.SeekStart); err != nil {
-		return false, 0, local(fmt.Errorf("write to the store: %w", err))
+		return false, 0, local(fmt.Errorf("cannot write to the store: %w", err))
 	}
-	got, err = io.Copy(onDisk{file}, io.LimitReader(&interruptible{ctx, body}, b.Size-start+1))
+	got, err = io.Copy(storeWriter{file}, io.LimitReader(&cancelable{ctx, body}, b.Size-start+1))
 	switch {
 	case err != nil:
 		return false, got, err
 	case start+got > b.Size:
 		if err := file.Truncate(0); err != nil {
-			return false, got, local(fmt.Errorf("write to the store: %w", err))
+			return false, got, local(fmt.Errorf("cannot write to the store: %w", err))
 		}
-		return false, got, fmt.Errorf("%w: it has more than %d bytes", errAnother, b.Size)
+		return false, got, fmt.Errorf("%w: more than %d bytes", errOtherFile, b.Size)
 	case start+got < b.Size:
-		return false, got, fmt.Errorf("it ends after %d of %d bytes", start+got, b.Size)
+		return false, got, fmt.Errorf("the transfer ended after %d of %d bytes", start+got, b.Size)
 	}
 	if err := durable.Sync(file); err != nil {
-		return false, got, local(fmt.Errorf("write to the store: %w", err))
+		return false, got, local(fmt.Errorf("cannot write to the store: %w", err))
 	}
 	return start > 0, got, nil
 }
 
-// openPartial opens what has come of a file so far.
+// openPartial opens the partial file of a transfer.
 func (s *Store) openPartial(b refitv1alpha1.Blob) (file *os.File, size int64, err error) {
 	path := s.partial(b.Digest)
 	// A crash may have left it complete and no longer writable.
 	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, fmt.Errorf("write to the store: %w", err)
+		return nil, 0, fmt.Errorf("cannot write to the store: %w", err)
 	}
 	file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, 0, fmt.Errorf("write to the store: %w", err)
+		return nil, 0, fmt.Errorf("cannot write to the store: %w", err)
 	}
 	if size, err = sizeWithin(file, b.Size); err != nil {
-		_ = file.Close() // the first error says more
-		return nil, 0, fmt.Errorf("write to the store: %w", err)
+		_ = file.Close() // the first error has the cause
+		return nil, 0, fmt.Errorf("cannot write to the store: %w", err)
 	}
 	return file, size, nil
 }
 
-// sizeWithin is a file's size; one that is longer than it can be is emptied.
+// sizeWithin returns the size of a file. It truncates a file that is too long.
 func sizeWithin(file *os.File, most int64) (int64, error) {
 	info, err := file.Stat()
 	if err != nil || info.Size() <= most {
@@ -192,18 +196,18 @@ func sizeOf(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
-// onDisk tells errors of writing from those of reading.
-type onDisk struct{ file *os.File }
+// storeWriter marks write errors as local, unlike those of the source.
+type storeWriter struct{ file *os.File }
 
-func (o onDisk) Write(what []byte) (int, error) {
+func (o storeWriter) Write(what []byte) (int, error) {
 	n, err := o.file.Write(what)
 	if err != nil {
-		err = local(fmt.Errorf("write to the store: %w", err))
+		err = local(fmt.Errorf("cannot write to the store: %w", err))
 	}
 	return n, err
 }
 
-func pause(ctx context.Context, wait time.Duration) error {
+func sleep(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -214,41 +218,42 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// attempt is a place that was asked in vain.
+// attempt is a failed fetch from one place.
 type attempt struct {
 	place string
 	err   error
 }
 
-// nowhere is the failure of a file that no place gave.
-func nowhere(b refitv1alpha1.Blob, tried []attempt) error {
+// unavailable returns the failure of a file that could not be fetched from any place.
+func unavailable(b refitv1alpha1.Blob, tried []attempt) error {
 	if len(tried) == 0 {
-		return node.ManualIntervention("NoSources", nil, "name a folder, mirror or OCI layout with the ClusterRelease's files in the agent's settings",
-			"no source is set for %s, and the ClusterRelease does not say where it was published", nameOf(b))
+		return node.ManualIntervention("NoSources", nil, "configure a folder, mirror or OCI layout with the files of the ClusterRelease in the settings of the agent",
+			"no source is configured for %s, and the ClusterRelease has no URL for it", nameOf(b))
 	}
-	var words []string
-	bad, away := false, false
+	var errs []string
+	wrong, transient := false, false
 	for _, t := range tried {
-		words = append(words, fmt.Sprintf("%s: %v", t.place, t.err))
-		bad = bad || errors.Is(t.err, errBad) || errors.Is(t.err, errAnother)
-		away = away || !final(t.err)
+		errs = append(errs, fmt.Sprintf("%s: %v", t.place, t.err))
+		wrong = wrong || errors.Is(t.err, errWrongContent) || errors.Is(t.err, errOtherFile)
+		transient = transient || !final(t.err)
 	}
-	list := strings.Join(words, "; ")
+	list := strings.Join(errs, "; ")
 	switch {
-	case away:
-		return node.Transient("ArtifactUnavailable", nil, "it is tried again; see that the host reaches its sources",
-			"%s could not be fetched (%s)", nameOf(b), list)
-	case bad:
-		return node.ManualIntervention("ArtifactWrong", nil, "copy the ClusterRelease's files to the source again, unchanged, then say retry",
-			"no source has the %s that was signed (%s)", nameOf(b), list)
+	case transient:
+		return node.Transient("ArtifactUnavailable", nil, "Refit retries; check that the host can reach its sources",
+			"cannot fetch %s (%s)", nameOf(b), list)
+	case wrong:
+		return node.ManualIntervention("ArtifactWrong", nil, "copy the files of the ClusterRelease to the source again, unchanged, then run refit retry",
+			"no source has the signed %s (%s)", nameOf(b), list)
 	}
-	return node.ManualIntervention("ArtifactNotFound", nil, "copy the ClusterRelease's files to one of the sources, then say retry", "no source has %s (%s)", nameOf(b), list)
+	return node.ManualIntervention("ArtifactNotFound", nil, "copy the files of the ClusterRelease to one of the sources, then run refit retry",
+		"no source has %s (%s)", nameOf(b), list)
 }
 
-// onHost is the failure of a host that cannot keep a file.
-func onHost(b refitv1alpha1.Blob, into string, err error) error {
+// storeFailure returns the failure of a host that cannot store a file.
+func storeFailure(b refitv1alpha1.Blob, into string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return node.DiskFull(err, fmt.Sprintf("fetching %s (%d MiB) into", nameOf(b), b.Size>>20), into)
 	}
-	return node.HostBroken("StoreBroken", err, "look at the disk of the agent's directory, then say retry", "%s cannot be kept on this host", nameOf(b))
+	return node.HostBroken("StoreBroken", err, "check the disk of the directory "+into+", then run refit retry", "cannot store %s on this host", nameOf(b))
 }

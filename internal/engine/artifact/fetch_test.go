@@ -18,19 +18,19 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// newStore is a store that does not wait long.
+// newStore is a store with short timeouts.
 func newStore(t *testing.T) *Store {
 	t.Helper()
 	s, err := OpenStore(filepath.Join(t.TempDir(), "store"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.patience = patience{attempts: 3, wait: time.Millisecond, most: 2 * time.Millisecond, progress: 64 << 10}
+	s.retry = retryPolicy{attempts: 3, wait: time.Millisecond, maxWait: 2 * time.Millisecond, progress: 64 << 10}
 	s.web = newWebWithin(time.Second)
 	return s
 }
 
-// someFile is a file that has no two pieces alike.
+// someFile is a file without two equal pieces.
 func someFile() []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	out := make([]byte, 300<<10)
@@ -40,13 +40,13 @@ func someFile() []byte {
 	return out
 }
 
-// serve starts a real web server, and counts what it is asked.
-func serve(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, nth int)) (Source, *atomic.Int64) {
+// serve starts a web server and counts its requests.
+func serve(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, nth int)) (Source, *atomic.Int64) {
 	t.Helper()
-	asked := &atomic.Int64{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r, int(asked.Add(1))) }))
+	requests := &atomic.Int64{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, int(requests.Add(1))) }))
 	t.Cleanup(server.Close)
-	return sourceAt(t, server.URL), asked
+	return sourceAt(t, server.URL), requests
 }
 
 func sourceAt(t *testing.T, text string) Source {
@@ -67,7 +67,7 @@ func good(content []byte) func(http.ResponseWriter, *http.Request, int) {
 	}
 }
 
-// cutAfter is a server that breaks each connection after some bytes.
+// cutAfter is a server that closes each connection after some bytes.
 func cutAfter(content []byte, most int) func(http.ResponseWriter, *http.Request, int) {
 	return func(w http.ResponseWriter, r *http.Request, _ int) {
 		http.ServeContent(&cutting{ResponseWriter: w, left: most}, r, "", time.Time{}, bytes.NewReader(content))
@@ -94,21 +94,21 @@ func flipped(content []byte, at int) []byte {
 	return out
 }
 
-// F25: a file that was cut off or changed on its way never gets its name; the next source is tried.
-func TestServersThatGiveSomethingElse(t *testing.T) {
+// F25: a truncated or changed file never gets its name, and the next source is tried.
+func TestWrongContentIsNeverStored(t *testing.T) {
 	content := someFile()
 	type server = func(http.ResponseWriter, *http.Request, int)
 	for name, c := range map[string]struct {
 		servers []server
-		reason  string // of the failure; empty if the file is to come
-		bad     bool   // whether a bad file is to be put aside
+		reason  string // of the failure, empty if the file is fetched
+		bad     bool   // whether a file is quarantined
 	}{
-		"a good one":                     {[]server{good(content)}, "", false},
-		"one that cuts, again and again": {[]server{cutAfter(content, 70_000)}, "", false},
-		"one that cuts at once":          {[]server{cutAfter(content, 1)}, "ArtifactUnavailable", false},
-		"one bit flipped":                {[]server{good(flipped(content, 1000))}, "ArtifactWrong", true},
-		"flipped, then a good one":       {[]server{good(flipped(content, 1000)), good(content)}, "", true},
-		"flipped and cut, then a good one": {[]server{func(w http.ResponseWriter, r *http.Request, nth int) {
+		"a good one":                    {[]server{good(content)}, "", false},
+		"one that truncates repeatedly": {[]server{cutAfter(content, 70_000)}, "", false},
+		"one that truncates at once":    {[]server{cutAfter(content, 1)}, "ArtifactUnavailable", false},
+		"one bit flipped":               {[]server{good(flipped(content, 1000))}, "ArtifactWrong", true},
+		"flipped, then a good one":      {[]server{good(flipped(content, 1000)), good(content)}, "", true},
+		"flipped and truncated, then a good one": {[]server{func(w http.ResponseWriter, r *http.Request, nth int) {
 			if nth > 1 {
 				w.WriteHeader(http.StatusNotFound)
 				return
@@ -122,7 +122,7 @@ func TestServersThatGiveSomethingElse(t *testing.T) {
 			}
 			good(content)(w, r, nth)
 		}}, "", true},
-		"ignores that a piece was asked for": {[]server{func(w http.ResponseWriter, r *http.Request, nth int) {
+		"ignores the requested range": {[]server{func(w http.ResponseWriter, r *http.Request, nth int) {
 			r.Header.Del("Range")
 			if nth == 1 {
 				cutAfter(content, 100_000)(w, r, nth)
@@ -130,7 +130,7 @@ func TestServersThatGiveSomethingElse(t *testing.T) {
 			}
 			good(content)(w, r, nth)
 		}}, "", false},
-		"gives another piece": {[]server{func(w http.ResponseWriter, r *http.Request, nth int) {
+		"returns another range": {[]server{func(w http.ResponseWriter, r *http.Request, nth int) {
 			switch {
 			case nth == 1:
 				cutAfter(content, 100_000)(w, r, nth)
@@ -157,8 +157,8 @@ func TestServersThatGiveSomethingElse(t *testing.T) {
 				}
 			}
 		}, good(content)}, "", false},
-		"ends early without saying so": {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) {
-			http.NewResponseController(w).Flush() // no length is told
+		"ends early without a length": {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) {
+			http.NewResponseController(w).Flush() // sends no length
 			_, _ = w.Write(content[:1000])
 		}, good(content)}, "", false},
 		"compresses": {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -172,19 +172,19 @@ func TestServersThatGiveSomethingElse(t *testing.T) {
 			}
 			good(content)(w, r, nth)
 		}}, "", false},
-		"is broken for good":      {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusBadGateway) }}, "ArtifactUnavailable", false},
-		"does not have it":        {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusNotFound) }}, "ArtifactNotFound", false},
-		"does not let us in":      {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusForbidden) }}, "ArtifactNotFound", false},
-		"leads to a file":         {[]server{redirect("file:///etc/passwd")}, "ArtifactUnavailable", false},
-		"leads in circles":        {[]server{redirect("/again")}, "ArtifactUnavailable", false},
-		"a web page in its place": {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, "<html>log in") }}, "ArtifactWrong", false},
+		"is broken for good":             {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusBadGateway) }}, "ArtifactUnavailable", false},
+		"does not have it":               {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusNotFound) }}, "ArtifactNotFound", false},
+		"denies access":                  {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusForbidden) }}, "ArtifactNotFound", false},
+		"redirects to a file":            {[]server{redirect("file:///etc/passwd")}, "ArtifactUnavailable", false},
+		"redirects in a loop":            {[]server{redirect("/again")}, "ArtifactUnavailable", false},
+		"a web page instead of the file": {[]server{func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, "<html>log in") }}, "ArtifactWrong", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
-			b := blobOf(content, "") // it lies in one place only
+			b := blobOf(content, "") // it is in one place only
 			var sources []Source
-			for _, answer := range c.servers {
-				source, _ := serve(t, answer)
+			for _, handle := range c.servers {
+				source, _ := serve(t, handle)
 				sources = append(sources, source)
 			}
 			err := s.Fetch(t.Context(), b, sources)
@@ -193,27 +193,26 @@ func TestServersThatGiveSomethingElse(t *testing.T) {
 			}
 			whole, _ := os.ReadFile(s.Path(b.Digest))
 			if (c.reason == "" && !bytes.Equal(whole, content)) || (c.reason != "" && whole != nil) || s.Has(b) != (c.reason == "") {
-				t.Errorf("the store has %d bytes under the file's name", len(whole))
+				t.Errorf("the store has %d bytes under the name of the file", len(whole))
 			}
 			if _, err := os.Stat(filepath.Join(s.dir, dirBad, hexOf(b.Digest))); (err == nil) != c.bad {
-				t.Errorf("a bad file was put aside: %v, want %v", err == nil, c.bad)
+				t.Errorf("a file is quarantined: %v, want %v", err == nil, c.bad)
 			}
 		})
 	}
 }
 
-// A server that was asked over TLS cannot send us to one without.
-func TestServerThatLeadsAwayFromTLS(t *testing.T) {
+func TestRedirectFromTLSToPlainHTTPIsRefused(t *testing.T) {
 	content := someFile()
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { good(content)(w, r, 1) }))
 	defer plain.Close()
 	for name, c := range map[string]struct {
-		answer func(http.ResponseWriter, *http.Request, int)
+		handle func(http.ResponseWriter, *http.Request, int)
 		reason string
 	}{
-		"gives the file":  {good(content), ""},
-		"leads to no TLS": {redirect(plain.URL), "ArtifactUnavailable"},
-		"leads within TLS": {func(w http.ResponseWriter, r *http.Request, nth int) {
+		"serves the file":         {good(content), ""},
+		"redirects to plain HTTP": {redirect(plain.URL), "ArtifactUnavailable"},
+		"redirects within TLS": {func(w http.ResponseWriter, r *http.Request, nth int) {
 			if r.URL.Path != "/there" {
 				redirect("/there")(w, r, nth)
 				return
@@ -222,7 +221,7 @@ func TestServerThatLeadsAwayFromTLS(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.answer(w, r, 1) }))
+			server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.handle(w, r, 1) }))
 			defer server.Close()
 			source := sourceAt(t, server.URL)
 			source.(*mirror).web.client.Transport = server.Client().Transport
@@ -240,10 +239,9 @@ func redirect(to string) func(http.ResponseWriter, *http.Request, int) {
 	}
 }
 
-// A server that sends nothing, or a byte now and then, is given up for the next one.
-func TestServersThatStall(t *testing.T) {
+func TestStalledServerIsLeftForTheNextOne(t *testing.T) {
 	content := someFile()
-	for name, drip := range map[string]time.Duration{"sends nothing any more": time.Hour, "sends a byte now and then": 20 * time.Millisecond} {
+	for name, drip := range map[string]time.Duration{"stops sending": time.Hour, "sends a byte now and then": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			slow, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				w.Header().Set("Content-Length", fmt.Sprint(len(content)))
@@ -262,19 +260,18 @@ func TestServersThatStall(t *testing.T) {
 			slow.(*mirror).web = newWebWithin(100 * time.Millisecond)
 			quick, _ := serve(t, good(content))
 			s := newStore(t)
-			begun := time.Now()
+			start := time.Now()
 			if err := s.Fetch(t.Context(), blobOf(content, "x"), []Source{slow, quick}); err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(begun); took > 5*time.Second {
-				t.Errorf("it took %s to give the slow server up", took)
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("the slow server was left after %s", took)
 			}
 		})
 	}
 }
 
-// What has come is not fetched again, also by the next process.
-func TestTransferGoesOnWhereItEnded(t *testing.T) {
+func TestTransferResumesAfterARestart(t *testing.T) {
 	content := someFile()
 	b := blobOf(content, "x")
 	s := newStore(t)
@@ -282,7 +279,7 @@ func TestTransferGoesOnWhereItEnded(t *testing.T) {
 	var sent atomic.Int64
 	source, _ := serve(t, func(w http.ResponseWriter, r *http.Request, nth int) {
 		if got := r.Header.Get("Range"); got != "bytes=200000-" {
-			t.Errorf("asked for %q", got)
+			t.Errorf("requested range %q", got)
 		}
 		good(content)(w, r, nth)
 		sent.Add(1)
@@ -291,21 +288,22 @@ func TestTransferGoesOnWhereItEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Check(t.Context(), b); err != nil || sent.Load() != 1 {
-		t.Errorf("%v, asked %d times", err, sent.Load())
+		t.Errorf("%v, %d requests", err, sent.Load())
 	}
 }
 
-// A power cut can leave a partial file of the right size with zeros in it, one that is too long, or one that is complete and not writable.
-func TestWhatACrashLeaves(t *testing.T) {
+// A power cut can leave a partial file with zeros, one that is too long, or one that is complete
+// and not writable.
+func TestPartialFileOfACrashIsCompletedOrReplaced(t *testing.T) {
 	content := someFile()
 	b := blobOf(content, "x")
 	for name, left := range map[string]string{
-		"nothing":         "",
-		"zeros":           string(make([]byte, len(content))),
-		"a piece, zeros":  string(content[:100]) + string(make([]byte, 1000)),
-		"too much":        string(content) + "more",
-		"complete":        string(content),
-		"complete but...": string(flipped(content, 3)),
+		"nothing":               "",
+		"zeros":                 string(make([]byte, len(content))),
+		"a piece, zeros":        string(content[:100]) + string(make([]byte, 1000)),
+		"too much":              string(content) + "more",
+		"complete":              string(content),
+		"complete, but changed": string(flipped(content, 3)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
@@ -331,11 +329,11 @@ func TestCompleteFileNeedsNoSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Fetch(t.Context(), b, nil); err != nil {
-		t.Errorf("a file that is here is fetched again: %v", err)
+		t.Errorf("a stored file is fetched again: %v", err)
 	}
 }
 
-func TestSourcesInTheirOrder(t *testing.T) {
+func TestSourcesAreTriedInOrder(t *testing.T) {
 	content := someFile()
 	b := blobOf(content, "deep/kubelet")
 	hex := strings.TrimPrefix(b.Digest, "sha256:")
@@ -359,20 +357,20 @@ func TestSourcesInTheirOrder(t *testing.T) {
 		urls    []string
 		works   bool
 	}{
-		"folder, by its path":         {[]string{byPath}, nil, true},
-		"folder, by its digest":       {[]string{byDigest}, nil, true},
-		"folder as a URL":             {[]string{"file://" + byPath}, nil, true},
-		"folder, wrong path":          {[]string{wrong}, nil, true},
-		"folder not there":            {[]string{"/does/not/exist"}, nil, false},
-		"a pipe in its place":         {[]string{pipe}, nil, false},
-		"OCI layout":                  {[]string{"oci:" + layout}, nil, true},
-		"OCI layout that is none":     {[]string{"oci:" + noLayout}, nil, false},
-		"web, by its path":            {[]string{web.URL + "/path"}, nil, true},
-		"web, by its digest":          {[]string{web.URL + "/digest/"}, nil, true},
-		"the second":                  {[]string{"/does/not/exist", byPath}, nil, true},
-		"nobody listens, then a good": {[]string{"http://127.0.0.1:1", byPath}, nil, true},
-		"where it was published":      {nil, []string{web.URL + "/nothing", web.URL + "/path/deep/kubelet"}, true},
-		"nowhere":                     {nil, nil, false},
+		"folder, by its path":              {[]string{byPath}, nil, true},
+		"folder, by its digest":            {[]string{byDigest}, nil, true},
+		"folder as a URL":                  {[]string{"file://" + byPath}, nil, true},
+		"folder, wrong path":               {[]string{wrong}, nil, true},
+		"no folder":                        {[]string{"/does/not/exist"}, nil, false},
+		"a pipe instead of the file":       {[]string{pipe}, nil, false},
+		"OCI layout":                       {[]string{"oci:" + layout}, nil, true},
+		"folder that is not an OCI layout": {[]string{"oci:" + noLayout}, nil, false},
+		"web, by its path":                 {[]string{web.URL + "/path"}, nil, true},
+		"web, by its digest":               {[]string{web.URL + "/digest/"}, nil, true},
+		"the second source":                {[]string{"/does/not/exist", byPath}, nil, true},
+		"unreachable, then a good one":     {[]string{"http://127.0.0.1:1", byPath}, nil, true},
+		"where it was published":           {nil, []string{web.URL + "/nothing", web.URL + "/path/deep/kubelet"}, true},
+		"no source":                        {nil, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
@@ -384,10 +382,10 @@ func TestSourcesInTheirOrder(t *testing.T) {
 			}
 			err := s.Fetch(t.Context(), b, sources)
 			if (err == nil) != c.works || s.Has(b) != c.works {
-				t.Errorf("%v; it is there: %v", err, s.Has(b))
+				t.Errorf("%v; stored: %v", err, s.Has(b))
 			}
 			if err != nil && reasonOf(err) == "" {
-				t.Errorf("no failure for a person: %v", err)
+				t.Errorf("no failure with a remedy: %v", err)
 			}
 		})
 	}
@@ -405,7 +403,7 @@ func TestFileNamesWithPercentSigns(t *testing.T) {
 	}
 }
 
-func TestSourcesThatMakeNoSense(t *testing.T) {
+func TestInvalidSourcesAreRefused(t *testing.T) {
 	for _, text := range []string{"", "relative", "ftp://x/y", "oci:relative", "file://host/x", "https://", "https://a/b?token=secret", "http://user:secret@[::1"} {
 		if _, err := ParseSource(text); err == nil || strings.Contains(err.Error(), "secret@") {
 			t.Errorf("%q: %v", text, err)
@@ -413,8 +411,7 @@ func TestSourcesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// A password of a mirror reaches its server and nobody else.
-func TestPasswordOfAMirror(t *testing.T) {
+func TestPasswordOfAMirrorIsSentButNotReported(t *testing.T) {
 	content := []byte("x")
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, password, _ := r.BasicAuth(); password != "hunter2" {
@@ -436,17 +433,17 @@ func TestPasswordOfAMirror(t *testing.T) {
 	}
 }
 
-func TestFetchThatIsInterrupted(t *testing.T) {
+func TestCanceledFetchIsNotRetried(t *testing.T) {
 	content := someFile()
 	ctx, cancel := context.WithCancel(t.Context())
-	source, asked := serve(t, func(_ http.ResponseWriter, r *http.Request, _ int) { cancel(); <-r.Context().Done() })
+	source, requests := serve(t, func(_ http.ResponseWriter, r *http.Request, _ int) { cancel(); <-r.Context().Done() })
 	err := newStore(t).Fetch(ctx, blobOf(content, "x"), []Source{source})
-	if err == nil || ctx.Err() == nil || asked.Load() != 1 {
-		t.Errorf("%v, asked %d times", err, asked.Load())
+	if err == nil || ctx.Err() == nil || requests.Load() != 1 {
+		t.Errorf("%v, %d requests", err, requests.Load())
 	}
 }
 
-func TestFetchOfSomethingThatCannotBe(t *testing.T) {
+func TestFetchRefusesAnInvalidDigest(t *testing.T) {
 	s := newStore(t)
 	err := s.Fetch(t.Context(), refitv1alpha1.Blob{Digest: "sha256:../../etc/passwd", Size: 1}, []Source{sourceAt(t, "/")})
 	if reasonOf(err) != "ReleaseInvalid" {

@@ -11,29 +11,29 @@ import (
 	"fmt"
 )
 
-// PublicKey is a key that ClusterReleases are verified with.
+// PublicKey is a key that verifies ClusterReleases.
 type PublicKey struct {
-	// ID is the key's fingerprint, written as ssh writes one: SHA256: and base64.
+	// ID is the key's fingerprint in the format of ssh: SHA256: and base64.
 	ID  string
 	Key ed25519.PublicKey
 }
 
-// The types of the PEM blocks that keys are kept in.
+// The PEM block types of keys.
 const (
 	pemPrivate = "PRIVATE KEY"
 	pemPublic  = "PUBLIC KEY"
 )
 
-// NewKey makes a key to sign Releases with.
+// NewKey creates a key that signs ClusterReleases.
 func NewKey() ed25519.PrivateKey {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil { // the system's randomness does not fail: crypto/rand ends the program instead
+	if err != nil { // crypto/rand exits instead of returning an error
 		panic(err)
 	}
 	return key
 }
 
-// PublicOf is what verifies the signatures of a private key.
+// PublicOf returns the public key of a private key.
 func PublicOf(key ed25519.PrivateKey) PublicKey {
 	return newPublicKey(ed25519.PublicKey(key[ed25519.PrivateKeySize-ed25519.PublicKeySize:]))
 }
@@ -43,25 +43,25 @@ func newPublicKey(key ed25519.PublicKey) PublicKey {
 	return PublicKey{ID: "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:]), Key: key}
 }
 
-// MarshalPrivate writes a private key as PKCS#8 in PEM, without a passphrase.
+// MarshalPrivate encodes a private key as PKCS#8 in PEM, without a passphrase.
 func MarshalPrivate(key ed25519.PrivateKey) ([]byte, error) {
 	raw, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("write the private key: %w", err)
+		return nil, fmt.Errorf("cannot encode the private key: %w", err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Bytes: raw}), nil
 }
 
-// MarshalPublic writes a public key as PKIX in PEM.
+// MarshalPublic encodes a public key as PKIX in PEM.
 func MarshalPublic(key ed25519.PublicKey) ([]byte, error) {
 	raw, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("write the public key: %w", err)
+		return nil, fmt.Errorf("cannot encode the public key: %w", err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: pemPublic, Bytes: raw}), nil
 }
 
-// ParsePrivate reads what MarshalPrivate wrote. Nothing of the input gets into an error.
+// ParsePrivate parses a key that MarshalPrivate encoded. Its errors contain nothing of the input.
 func ParsePrivate(text []byte) (ed25519.PrivateKey, error) {
 	raw, err := onlyBlock(text, pemPrivate)
 	if err != nil {
@@ -69,16 +69,16 @@ func ParsePrivate(text []byte) (ed25519.PrivateKey, error) {
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(raw)
 	if err != nil {
-		return nil, errors.New("it is no private key in PKCS#8")
+		return nil, errors.New("not a private key in PKCS#8")
 	}
 	key, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return nil, errors.New("it is no ed25519 key")
+		return nil, errors.New("not an ed25519 key")
 	}
 	return key, nil
 }
 
-// ParsePublic reads what MarshalPublic wrote.
+// ParsePublic parses a key that MarshalPublic encoded.
 func ParsePublic(text []byte) (PublicKey, error) {
 	raw, err := onlyBlock(text, pemPublic)
 	if err != nil {
@@ -86,28 +86,29 @@ func ParsePublic(text []byte) (PublicKey, error) {
 	}
 	parsed, err := x509.ParsePKIXPublicKey(raw)
 	if err != nil {
-		return PublicKey{}, errors.New("it is no public key in PKIX")
+		return PublicKey{}, errors.New("not a public key in PKIX")
 	}
 	key, ok := parsed.(ed25519.PublicKey)
 	if !ok {
-		return PublicKey{}, errors.New("it is no ed25519 key")
+		return PublicKey{}, errors.New("not an ed25519 key")
 	}
 	return newPublicKey(key), nil
 }
 
-// onlyBlock returns the one PEM block of a text. More than one would leave open which of them counts.
+// onlyBlock returns the only PEM block of a text. With several it would be unclear which one is
+// used.
 func onlyBlock(text []byte, want string) ([]byte, error) {
 	block, rest := pem.Decode(text)
 	switch {
 	case block == nil:
-		return nil, errors.New("it holds no key in PEM")
+		return nil, errors.New("no key in PEM found")
 	case block.Type == pemPrivate && want == pemPublic:
-		return nil, errors.New("it is a private key; a public one is wanted, and the private one belongs nowhere else than with its owner")
+		return nil, errors.New("this is a private key, but a public key is required: keep the private key with its owner only")
 	case block.Type != want:
-		return nil, fmt.Errorf("it holds a %q, not a %q", block.Type, want)
+		return nil, fmt.Errorf("found a %q, not a %q", block.Type, want)
 	}
 	if more, _ := pem.Decode(rest); more != nil {
-		return nil, errors.New("it holds more than one key")
+		return nil, errors.New("more than one key found")
 	}
 	return block.Bytes, nil
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-func TestKeysAreReadBack(t *testing.T) {
+func TestKeysSurviveARoundTrip(t *testing.T) {
 	key := NewKey()
 	private, err := MarshalPrivate(key)
 	if err != nil {
@@ -25,7 +25,7 @@ func TestKeysAreReadBack(t *testing.T) {
 	}
 	back, err := ParsePrivate(private)
 	if err != nil || !back.Equal(key) {
-		t.Errorf("the private key comes back as another one: %v", err)
+		t.Errorf("the private key differs: %v", err)
 	}
 	known, err := ParsePublic(public)
 	if err != nil || known.ID != PublicOf(key).ID || !strings.HasPrefix(known.ID, "SHA256:") || len(known.ID) != 50 {
@@ -53,7 +53,7 @@ func TestKeysAreReadBack(t *testing.T) {
 	}
 }
 
-func TestKeysOfAHost(t *testing.T) {
+func TestOnlyProtectedKeysAreTrusted(t *testing.T) {
 	key := NewKey()
 	public, err := MarshalPublic(PublicOf(key).Key)
 	if err != nil {
@@ -64,17 +64,17 @@ func TestKeysOfAHost(t *testing.T) {
 		arrange func(dir string) error
 		reason  string
 	}{
-		"one key":                      {func(string) error { return nil }, ""},
-		"other files beside it":        {func(dir string) error { return os.WriteFile(filepath.Join(dir, "README"), nil, 0o666) }, ""},
-		"writable by others":           {func(dir string) error { return os.Chmod(key1(dir), 0o646) }, "ReleaseKeyUnsafe"},
-		"writable by a group":          {func(dir string) error { return os.Chmod(key1(dir), 0o664) }, "ReleaseKeyUnsafe"},
-		"directory others can fill":    {func(dir string) error { return os.Chmod(dir, 0o777) }, "ReleaseKeyUnsafe"},
-		"a link":                       {func(dir string) error { return os.Symlink(key1(dir), filepath.Join(dir, "other.pem")) }, "ReleaseKeyUnsafe"},
-		"a directory named like a key": {func(dir string) error { return os.Mkdir(filepath.Join(dir, "x.pem"), 0o755) }, "ReleaseKeyUnsafe"},
-		"garbage":                      {func(dir string) error { return os.WriteFile(filepath.Join(dir, "x.pem"), []byte("hello"), 0o644) }, "ReleaseKeyUnsafe"},
-		"huge":                         {func(dir string) error { return os.WriteFile(filepath.Join(dir, "x.pem"), make([]byte, 9000), 0o644) }, "ReleaseKeyUnsafe"},
-		"none":                         {func(dir string) error { return os.Remove(key1(dir)) }, "NoReleaseKeys"},
-		"directory not there":          {os.RemoveAll, "NoReleaseKeys"},
+		"one key":                            {func(string) error { return nil }, ""},
+		"other files in the directory":       {func(dir string) error { return os.WriteFile(filepath.Join(dir, "README"), nil, 0o666) }, ""},
+		"writable by others":                 {func(dir string) error { return os.Chmod(key1(dir), 0o646) }, "ReleaseKeyUnsafe"},
+		"writable by a group":                {func(dir string) error { return os.Chmod(key1(dir), 0o664) }, "ReleaseKeyUnsafe"},
+		"directory writable by others":       {func(dir string) error { return os.Chmod(dir, 0o777) }, "ReleaseKeyUnsafe"},
+		"a symlink":                          {func(dir string) error { return os.Symlink(key1(dir), filepath.Join(dir, "other.pem")) }, "ReleaseKeyUnsafe"},
+		"a directory with the name of a key": {func(dir string) error { return os.Mkdir(filepath.Join(dir, "x.pem"), 0o755) }, "ReleaseKeyUnsafe"},
+		"garbage":                            {func(dir string) error { return os.WriteFile(filepath.Join(dir, "x.pem"), []byte("hello"), 0o644) }, "ReleaseKeyUnsafe"},
+		"huge":                               {func(dir string) error { return os.WriteFile(filepath.Join(dir, "x.pem"), make([]byte, 9000), 0o644) }, "ReleaseKeyUnsafe"},
+		"none":                               {func(dir string) error { return os.Remove(key1(dir)) }, "NoReleaseKeys"},
+		"no directory":                       {os.RemoveAll, "NoReleaseKeys"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "keys")
@@ -96,9 +96,9 @@ func TestKeysOfAHost(t *testing.T) {
 	}
 }
 
-func TestKeyThatBelongsToSomebodyElse(t *testing.T) {
+func TestKeysOfAnotherUserAreNotTrusted(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
+		t.Skip("only root can change the owner of a file")
 	}
 	dir := t.TempDir()
 	chmod(t, dir, 0o755)

@@ -8,8 +8,9 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// programs are the programs of each part. A ClusterRelease can bring no other: where it would be installed is known for these alone.
-var programs = map[refitv1alpha1.Part][]string{
+// binaries are the binaries of each part. A ClusterRelease has no others: only of these the install
+// path is known.
+var binaries = map[refitv1alpha1.Part][]string{
 	refitv1alpha1.PartKubeadm:    {"kubeadm"},
 	refitv1alpha1.PartKubelet:    {"kubelet"},
 	refitv1alpha1.PartKubectl:    {"kubectl"},
@@ -21,7 +22,7 @@ var programs = map[refitv1alpha1.Part][]string{
 	},
 }
 
-// packages are the packages of each part, as the usual repositories call them.
+// packages are the packages of each part, by their names in the usual repositories.
 var packages = map[refitv1alpha1.Part][]string{
 	refitv1alpha1.PartKubeadm:    {"kubeadm"},
 	refitv1alpha1.PartKubelet:    {"kubelet"},
@@ -31,10 +32,10 @@ var packages = map[refitv1alpha1.Part][]string{
 	refitv1alpha1.PartCNI:        {"kubernetes-cni", "containernetworking-plugins"},
 }
 
-// PartOfProgram is the part that a program belongs to.
-func PartOfProgram(name string) (refitv1alpha1.Part, bool) { return partOf(programs, name) }
+// PartOfBinary returns the part of a binary.
+func PartOfBinary(name string) (refitv1alpha1.Part, bool) { return partOf(binaries, name) }
 
-// PartOfPackage is the part that a package belongs to.
+// PartOfPackage returns the part of a package.
 func PartOfPackage(name string) (refitv1alpha1.Part, bool) { return partOf(packages, name) }
 
 func partOf(list map[refitv1alpha1.Part][]string, name string) (refitv1alpha1.Part, bool) {
@@ -46,7 +47,7 @@ func partOf(list map[refitv1alpha1.Part][]string, name string) (refitv1alpha1.Pa
 	return "", false
 }
 
-// versionOfPart is what a ClusterRelease claims of a part.
+// versionOfPart returns the version of a part that a ClusterRelease claims.
 func versionOfPart(p refitv1alpha1.ReleasePayload, part refitv1alpha1.Part) (version string, known bool) {
 	switch part {
 	case refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl:
@@ -61,7 +62,8 @@ func versionOfPart(p refitv1alpha1.ReleasePayload, part refitv1alpha1.Part) (ver
 	return "", false
 }
 
-// versionOfImage is what a ClusterRelease claims of one of kubeadm's images, and the tag that the image has. Other images have no claim.
+// versionOfImage returns the version that a ClusterRelease claims for an image of kubeadm, and the
+// image's tag. known is false for all other images.
 func versionOfImage(p refitv1alpha1.ReleasePayload, image string) (claimed, tag string, known bool) {
 	name, tag := SplitImage(image)
 	switch name {
@@ -77,13 +79,15 @@ func versionOfImage(p refitv1alpha1.ReleasePayload, image string) (claimed, tag 
 	return "", tag, false
 }
 
-// SplitImage takes the last word of an image's name, which tells what it is in whichever registry it lies, and its tag.
+// SplitImage returns the last element of an image's name, which does not depend on the registry,
+// and its tag.
 func SplitImage(image string) (name, tag string) {
 	name, tag, _ = strings.Cut(path.Base(image), ":")
 	return name, tag
 }
 
-// sameVersion says whether a file's version is the one that a ClusterRelease claims. Packages have a revision besides it; programs have not.
+// sameVersion reports whether a file has the version that a ClusterRelease claims. Versions of
+// packages also have a revision.
 func sameVersion(kind refitv1alpha1.PackageKind, version, claimed string) bool {
 	if kind == refitv1alpha1.PackageBinary {
 		return strings.TrimPrefix(version, "v") == strings.TrimPrefix(claimed, "v")
@@ -91,7 +95,8 @@ func sameVersion(kind refitv1alpha1.PackageKind, version, claimed string) bool {
 	return UpstreamVersion(version) == UpstreamVersion(claimed)
 }
 
-// UpstreamVersion is the version that a program or package of a distribution was made from: v1.36.3, 1.36.3-1.1 and 1.36.3+ds1-1 are 1.36.3.
+// UpstreamVersion returns the upstream version of a binary or a package: that of v1.36.3,
+// 1.36.3-1.1 and 1.36.3+ds1-1 is 1.36.3.
 func UpstreamVersion(version string) string {
 	if _, after, epoch := strings.Cut(version, ":"); epoch {
 		version = after

@@ -15,7 +15,7 @@ func blobOf(content []byte, path string) refitv1alpha1.Blob {
 	return refitv1alpha1.Blob{Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(content)), Path: path}
 }
 
-// payload is a small Release that is as it has to be.
+// payload is a small valid payload.
 func payload() refitv1alpha1.ReleasePayload {
 	file := func(part refitv1alpha1.Part, name string, kind refitv1alpha1.PackageKind, version string) refitv1alpha1.ReleaseFile {
 		return refitv1alpha1.ReleaseFile{
@@ -49,90 +49,89 @@ func mustJSON(t *testing.T, v any) []byte {
 	return out
 }
 
-func TestPayloadAsItHasToBe(t *testing.T) {
+func TestValidPayload(t *testing.T) {
 	if err := ValidatePayload(payload()); err != nil {
 		t.Error(err)
 	}
 	if err := ValidatePayload(refitv1alpha1.ReleasePayload{Kubernetes: "v1.36.3"}); err != nil {
-		t.Errorf("a ClusterRelease of nothing but a version: %v", err)
+		t.Errorf("a ClusterRelease with nothing but a version: %v", err)
 	}
 }
 
-// Each rule refuses one thing that is wrong, and says what.
-func TestPayloadsThatAreRefused(t *testing.T) {
+func TestInvalidPayloadsAreRefused(t *testing.T) {
 	type change = func(p *refitv1alpha1.ReleasePayload)
 	for name, c := range map[string]struct {
 		change change
-		says   string
+		want   string
 	}{
-		"no version":                    {func(p *refitv1alpha1.ReleasePayload) { p.Kubernetes = "" }, "kubernetes"},
-		"shell in a version":            {func(p *refitv1alpha1.ReleasePayload) { p.Kubernetes = "v1.36.3;reboot" }, "no version like"},
-		"pre-release":                   {func(p *refitv1alpha1.ReleasePayload) { p.Kubernetes = "v1.36.3-rc.1" }, "no version like"},
-		"newline behind a version":      {func(p *refitv1alpha1.ReleasePayload) { p.Kubernetes = "v1.36.3\n" }, "no version like"},
-		"version of etcd":               {func(p *refitv1alpha1.ReleasePayload) { p.Etcd = "latest" }, "etcd"},
-		"unknown part":                  {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Part = "kernel" }, "no part of a host"},
-		"program of another part":       {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Name = "bash" }, "no program of kubeadm"},
-		"package of another part":       {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Name = "bash" }, "no package of kubeadm"},
-		"name with a slash":             {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Name = "../kubeadm" }, "no name"},
-		"name that looks like a flag":   {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Name = "--kubeadm" }, "no name"},
-		"unknown kind":                  {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Kind = "Script" }, "no kind of package"},
-		"unknown platform":              {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Arch = "z80" }, "no platform"},
-		"file of another version":       {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Version = "v1.36.2" }, "the ClusterRelease claims"},
-		"pre-release of a program":      {func(p *refitv1alpha1.ReleasePayload) { p.Files[2].Version = "v2.4.2-rc.1" }, "the ClusterRelease claims"},
-		"package of another version":    {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Version = "1.36.4-1.1" }, "the ClusterRelease claims"},
-		"package version with a flag":   {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Version = "-o x" }, "no version"},
-		"part that is not claimed":      {func(p *refitv1alpha1.ReleasePayload) { p.Containerd = "" }, "does not say that it brings"},
-		"claim that nothing brings":     {func(p *refitv1alpha1.ReleasePayload) { p.Runc = "1.4.0" }, "no file of it"},
-		"the same file twice":           {func(p *refitv1alpha1.ReleasePayload) { p.Files = append(p.Files, p.Files[0]) }, "twice"},
-		"digest of another kind":        {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Digest = "md5:1" }, "digest"},
-		"digest in capitals":            {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Digest = strings.ToUpper(p.Files[0].Digest) }, "digest"},
-		"digest that is a path":         {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Digest = "sha256:../../../etc/passwd" }, "digest"},
-		"empty file":                    {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Size = 0 }, "cannot be"},
-		"negative size":                 {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Size = -1 }, "cannot be"},
-		"huge file":                     {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Size = MaxBlob + 1 }, "cannot be"},
-		"one digest, two sizes":         {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Blob, p.Files[1].Size = p.Files[0].Blob, 1 }, "two sizes"},
-		"path out of its folder":        {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "../../etc/passwd" }, "path"},
-		"path out by a detour":          {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "a/../../b" }, "path"},
-		"full path":                     {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "/etc/passwd" }, "path"},
-		"path that is not clean":        {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "a//b" }, "path"},
-		"path with a control character": {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "a\x1b[2Jb" }, "path"},
-		"path with a query":             {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "a?b" }, "path"},
-		"URL of a file":                 {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].URLs = []string{"file:///etc/passwd"} }, "URL"},
-		"URL with a password":           {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].URLs = []string{"https://a:b@c/d"} }, "URL"},
-		"URL without a host":            {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].URLs = []string{"https:///d"} }, "URL"},
-		"URL with a newline":            {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].URLs = []string{"https://a/b\r\nc"} }, "URL"},
-		"many URLs":                     {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].URLs = make([]string, 9) }, "URLs"},
-		"image without a tag":           {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Name = "registry.k8s.io/etcd" }, "no full name"},
-		"image without a registry":      {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Name = "etcd:3.6.8-0" }, "no full name"},
-		"image with a newline":          {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Name += "\n" }, "no full name"},
-		"image of another version":      {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Name = "registry.k8s.io/etcd:3.5.0-0" }, "claims"},
-		"image that is not claimed":     {func(p *refitv1alpha1.ReleasePayload) { p.Etcd = "" }, "claims"},
-		"image without a config":        {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Config = "" }, "config"},
-		"image for no platform":         {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].OS = "plan9" }, "no platform"},
-		"image twice":                   {func(p *refitv1alpha1.ReleasePayload) { p.Images = append(p.Images, p.Images[0]) }, "twice"},
-		"image with a bad archive":      {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Archive.Path = ".." }, "path"},
-		"too many files":                {func(p *refitv1alpha1.ReleasePayload) { p.Files = make([]refitv1alpha1.ReleaseFile, mostFiles+1) }, "more than"},
+		"no version":                         {func(p *refitv1alpha1.ReleasePayload) { p.Kubernetes = "" }, "kubernetes"},
+		"shell in a version":                 {func(p *refitv1alpha1.ReleasePayload) { p.Kubernetes = "v1.36.3;reboot" }, "not a version like"},
+		"pre-release":                        {func(p *refitv1alpha1.ReleasePayload) { p.Kubernetes = "v1.36.3-rc.1" }, "not a version like"},
+		"newline after a version":            {func(p *refitv1alpha1.ReleasePayload) { p.Kubernetes = "v1.36.3\n" }, "not a version like"},
+		"version of etcd":                    {func(p *refitv1alpha1.ReleasePayload) { p.Etcd = "latest" }, "etcd"},
+		"unknown part":                       {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Part = "kernel" }, "not a part of a host"},
+		"binary of another part":             {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Name = "bash" }, "not a binary of kubeadm"},
+		"package of another part":            {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Name = "bash" }, "not a package of kubeadm"},
+		"name with a slash":                  {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Name = "../kubeadm" }, "not the name"},
+		"name that looks like a flag":        {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Name = "--kubeadm" }, "not the name"},
+		"unknown kind":                       {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Kind = "Script" }, "not a kind of package"},
+		"unknown platform":                   {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Arch = "z80" }, "not a supported platform"},
+		"file of another version":            {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Version = "v1.36.2" }, "the ClusterRelease claims"},
+		"pre-release of a binary":            {func(p *refitv1alpha1.ReleasePayload) { p.Files[2].Version = "v2.4.2-rc.1" }, "the ClusterRelease claims"},
+		"package of another version":         {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Version = "1.36.4-1.1" }, "the ClusterRelease claims"},
+		"package version with a flag":        {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Version = "-o x" }, "not a version"},
+		"part that is not claimed":           {func(p *refitv1alpha1.ReleasePayload) { p.Containerd = "" }, "claims no version of"},
+		"claim without a file":               {func(p *refitv1alpha1.ReleasePayload) { p.Runc = "1.4.0" }, "no file of it"},
+		"the same file twice":                {func(p *refitv1alpha1.ReleasePayload) { p.Files = append(p.Files, p.Files[0]) }, "duplicate"},
+		"digest of another kind":             {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Digest = "md5:1" }, "digest"},
+		"digest in capitals":                 {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Digest = strings.ToUpper(p.Files[0].Digest) }, "digest"},
+		"digest that is a path":              {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Digest = "sha256:../../../etc/passwd" }, "digest"},
+		"empty file":                         {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Size = 0 }, "invalid size"},
+		"negative size":                      {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Size = -1 }, "invalid size"},
+		"huge file":                          {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Size = MaxBlob + 1 }, "invalid size"},
+		"one digest, two sizes":              {func(p *refitv1alpha1.ReleasePayload) { p.Files[1].Blob, p.Files[1].Size = p.Files[0].Blob, 1 }, "two sizes"},
+		"path out of its folder":             {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "../../etc/passwd" }, "path"},
+		"path out of its folder by a detour": {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "a/../../b" }, "path"},
+		"absolute path":                      {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "/etc/passwd" }, "path"},
+		"path that is not clean":             {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "a//b" }, "path"},
+		"path with a control character":      {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "a\x1b[2Jb" }, "path"},
+		"path with a query":                  {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].Path = "a?b" }, "path"},
+		"URL of a file":                      {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].URLs = []string{"file:///etc/passwd"} }, "URL"},
+		"URL with a password":                {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].URLs = []string{"https://a:b@c/d"} }, "URL"},
+		"URL without a host":                 {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].URLs = []string{"https:///d"} }, "URL"},
+		"URL with a newline":                 {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].URLs = []string{"https://a/b\r\nc"} }, "URL"},
+		"many URLs":                          {func(p *refitv1alpha1.ReleasePayload) { p.Files[0].URLs = make([]string, 9) }, "URLs are more"},
+		"image without a tag":                {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Name = "registry.k8s.io/etcd" }, "not a full image name"},
+		"image without a registry":           {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Name = "etcd:3.6.8-0" }, "not a full image name"},
+		"image with a newline":               {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Name += "\n" }, "not a full image name"},
+		"image of another version":           {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Name = "registry.k8s.io/etcd:3.5.0-0" }, "claims"},
+		"image that is not claimed":          {func(p *refitv1alpha1.ReleasePayload) { p.Etcd = "" }, "claims"},
+		"image without a config":             {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Config = "" }, "config"},
+		"image for no platform":              {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].OS = "plan9" }, "not a supported platform"},
+		"image twice":                        {func(p *refitv1alpha1.ReleasePayload) { p.Images = append(p.Images, p.Images[0]) }, "duplicate"},
+		"image with a bad archive":           {func(p *refitv1alpha1.ReleasePayload) { p.Images[0].Archive.Path = ".." }, "path"},
+		"too many files":                     {func(p *refitv1alpha1.ReleasePayload) { p.Files = make([]refitv1alpha1.ReleaseFile, maxFiles+1) }, "more than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := payload()
 			c.change(&p)
 			err := ValidatePayload(p)
-			if err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v, want %q in it", err, c.says)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q in it", err, c.want)
 			}
 			if err != nil && strings.ContainsAny(err.Error(), "\x1b\n\r") {
-				t.Errorf("the error holds what a terminal should not see: %q", err)
+				t.Errorf("the error contains control characters: %q", err)
 			}
 		})
 	}
 }
 
-func TestVersionThatAPackageWasMadeFrom(t *testing.T) {
+func TestUpstreamVersion(t *testing.T) {
 	for in, want := range map[string]string{
 		"v1.36.3": "1.36.3", "1.36.3-1.1": "1.36.3", "1.6.20~ds1-1+deb12u3": "1.6.20", "2:1.1.5+ds1-1": "1.1.5", "2.4.2": "2.4.2", "1.7.28~ds1": "1.7.28", "v1.7.28": "1.7.28",
 	} {
 		if got := UpstreamVersion(in); got != want {
-			t.Errorf("%s was made from %s, want %s", in, got, want)
+			t.Errorf("the upstream version of %s is %s, want %s", in, got, want)
 		}
 	}
 }

@@ -8,16 +8,17 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Release is a ClusterRelease whose signature was found good.
+// Release is a ClusterRelease whose signature is verified.
 type Release struct {
 	Payload refitv1alpha1.ReleasePayload
-	// Digest is the digest of the payload's bytes, by which a plan names a ClusterRelease.
+	// Digest is the digest of the payload, by which a plan identifies a ClusterRelease.
 	Digest string
 	// KeyID is the key that signed it.
 	KeyID string
 }
 
-// For lists the files that a host takes for some parts. A part that the ClusterRelease does not have for such a host is an error.
+// For returns the files of some parts for a host. It fails if the ClusterRelease has no file of a
+// part.
 func (r Release) For(os, arch string, kind refitv1alpha1.PackageKind, parts []refitv1alpha1.Part) ([]refitv1alpha1.ReleaseFile, error) {
 	var out []refitv1alpha1.ReleaseFile
 	var missing []string
@@ -34,13 +35,13 @@ func (r Release) For(os, arch string, kind refitv1alpha1.PackageKind, parts []re
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, node.ManualIntervention("NotInRelease", nil, "make a ClusterRelease that has it (refit release create), sign it, and plan again",
+		return nil, node.ManualIntervention("NotInRelease", nil, "create a ClusterRelease that has it (refit release create), sign it, and plan again",
 			"the ClusterRelease of Kubernetes %s has no %s for %s/%s hosts of kind %s", r.Payload.Kubernetes, strings.Join(missing, ", "), os, arch, kind)
 	}
 	return out, nil
 }
 
-// ImagesFor lists the images that a host must have.
+// ImagesFor returns the images that a host needs.
 func (r Release) ImagesFor(os, arch string, controlPlane bool) []refitv1alpha1.ReleaseImage {
 	var out []refitv1alpha1.ReleaseImage
 	for _, image := range r.Payload.Images {

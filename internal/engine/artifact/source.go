@@ -16,32 +16,34 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Source is where files come from: a folder, a web server, or an OCI layout. What it gives is never trusted: the digest decides.
+// Source is where files are fetched from: a folder, a web server, or an OCI layout. It is not
+// trusted: every file is checked by its digest.
 type Source interface {
-	// String names the source for a person, without a password.
+	// String returns the source without a password.
 	String() string
-	// places are where in the source a file may lie, in the order in which to look.
+	// places returns where in the source a file may be, in the order in which they are tried.
 	places(b refitv1alpha1.Blob) []place
 }
 
-// place is one place where a file may lie.
+// place is one place where a file may be.
 type place interface {
 	String() string
-	// open gives the file from an offset on. A place that cannot begin there begins at 0, and says so.
+	// open opens the file at an offset, or at start 0 if the place does not support offsets.
 	open(ctx context.Context, b refitv1alpha1.Blob, offset int64) (body io.ReadCloser, start int64, err error)
 }
 
-// errElsewhere is the error of a place that does not have the file: asking it again is useless.
-var errElsewhere = errors.New("it is not there")
+// errNotFound is the error of a place that does not have the file. A retry is useless.
+var errNotFound = errors.New("file not found")
 
-// errAnother is the error of a place that has another file than the one that is wanted.
-var errAnother = errors.New("another file is there")
+// errOtherFile is the error of a place that has a different file.
+var errOtherFile = errors.New("different file found")
 
-// ParseSource reads a source: a folder (/srv/refit or file:///srv/refit), a web server (https://mirror.example/refit), or an OCI layout (oci:/srv/layout).
+// ParseSource parses a source: a folder (/srv/refit or file:///srv/refit), a web server
+// (https://mirror.example/refit), or an OCI layout (oci:/srv/layout).
 func ParseSource(text string) (Source, error) {
 	if layout, is := strings.CutPrefix(text, "oci:"); is {
 		if !filepath.IsAbs(layout) {
-			return nil, fmt.Errorf("an OCI layout is given with its full path, as in oci:/srv/layout, not %q", text)
+			return nil, fmt.Errorf("an OCI layout must have an absolute path, as in oci:/srv/layout, not %q", text)
 		}
 		return ociLayout(filepath.Clean(layout)), nil
 	}
@@ -50,7 +52,8 @@ func ParseSource(text string) (Source, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, errors.New("a source is a full path, or an http, https, file or oci URL") // the text may hold a password
+		// The text may have a password.
+		return nil, errors.New("a source must be an absolute path or an http, https, file or oci URL")
 	}
 	switch {
 	case u.Scheme == "file" && (u.Host == "" || u.Host == "localhost") && filepath.IsAbs(u.Path):
@@ -58,7 +61,7 @@ func ParseSource(text string) (Source, error) {
 	case (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.RawQuery == "" && u.Fragment == "":
 		return &mirror{base: u, web: newWeb()}, nil
 	}
-	return nil, fmt.Errorf("%q is no source: give a full path, or an http, https, file or oci URL", u.Redacted())
+	return nil, fmt.Errorf("%q is not a source: use an absolute path or an http, https, file or oci URL", u.Redacted())
 }
 
 // folder is a directory, local or mounted.
@@ -74,7 +77,7 @@ func (f folder) places(b refitv1alpha1.Blob) []place {
 	return append(out, localFile(filepath.Join(string(f), blobPath(b.Digest))))
 }
 
-// ociLayout is a directory as the OCI image layout specification describes it.
+// ociLayout is a directory in the OCI image layout.
 type ociLayout string
 
 func (l ociLayout) String() string { return "oci:" + string(l) }
@@ -89,12 +92,12 @@ type layoutBlob struct {
 func (l layoutBlob) String() string { return l.layout.String() }
 
 func (l layoutBlob) open(ctx context.Context, b refitv1alpha1.Blob, offset int64) (io.ReadCloser, int64, error) {
-	mark, err := os.ReadFile(filepath.Join(string(l.layout), "oci-layout"))
+	marker, err := os.ReadFile(filepath.Join(string(l.layout), "oci-layout"))
 	var version struct {
 		ImageLayoutVersion string `json:"imageLayoutVersion"`
 	}
-	if err != nil || json.Unmarshal(mark, &version) != nil || !strings.HasPrefix(version.ImageLayoutVersion, "1.") {
-		return nil, 0, fmt.Errorf("%w: it is no OCI layout, which has a file oci-layout", errElsewhere)
+	if err != nil || json.Unmarshal(marker, &version) != nil || !strings.HasPrefix(version.ImageLayoutVersion, "1.") {
+		return nil, 0, fmt.Errorf("%w: not an OCI layout, which has a file oci-layout", errNotFound)
 	}
 	return localFile(filepath.Join(string(l.layout), blobPath(l.digest))).open(ctx, b, offset)
 }
@@ -105,9 +108,10 @@ type localFile string
 func (l localFile) String() string { return string(l) }
 
 func (l localFile) open(_ context.Context, b refitv1alpha1.Blob, offset int64) (io.ReadCloser, int64, error) {
-	file, err := os.OpenFile(string(l), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe in its place must not make us wait for a writer
+	// Opening a pipe must not wait for a writer.
+	file, err := os.OpenFile(string(l), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, 0, errElsewhere
+		return nil, 0, errNotFound
 	}
 	if err != nil {
 		return nil, 0, err
@@ -116,18 +120,18 @@ func (l localFile) open(_ context.Context, b refitv1alpha1.Blob, offset int64) (
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%w: it is no file", errAnother)
+		err = fmt.Errorf("%w: not a regular file", errOtherFile)
 	case info.Size() != b.Size:
-		err = fmt.Errorf("%w: it has %d bytes instead of %d", errAnother, info.Size(), b.Size)
+		err = fmt.Errorf("%w: %d bytes instead of %d", errOtherFile, info.Size(), b.Size)
 	default:
 		_, err = file.Seek(offset, io.SeekStart)
 	}
 	if err != nil {
-		_ = file.Close() // the first error says more
+		_ = file.Close() // the first error has the cause
 		return nil, 0, err
 	}
 	return file, offset, nil
 }
 
-// blobPath is where a file lies by its digest, in every kind of source.
+// blobPath is the path of a file by its digest, in every kind of source.
 func blobPath(digest string) string { return "blobs/sha256/" + hexOf(digest) }

@@ -22,21 +22,22 @@ import (
 // The directories of a store.
 const (
 	dirWhole   = "sha256"  // complete files, by their digest
-	dirPartial = "partial" // what has come so far of others
-	dirBad     = "bad"     // the last file that was not what it should have been, for a person to look at
+	dirPartial = "partial" // incomplete transfers
+	dirBad     = "bad"     // the last file with wrong content, for analysis
 )
 
-// Store keeps files by their digest. A file gets its name only after it was read back and found to be what it should be, so a name is a promise.
+// Store stores files by their digest. A file gets its name only after its content was read back and
+// verified.
 type Store struct {
-	dir      string
-	web      *web
-	patience patience
+	dir   string
+	web   *web
+	retry retryPolicy
 
 	mu   sync.Mutex
-	busy map[string]*sync.Mutex // by digest: one transfer of a file at a time
+	busy map[string]*sync.Mutex // by digest; a file has one transfer at a time
 }
 
-// OpenStore opens a store, and makes it if it is not there. Only its owner can look into it.
+// OpenStore opens a store, and creates it if it does not exist. Only its owner can read it.
 func OpenStore(dir string) (*Store, error) {
 	for _, each := range []string{"", dirWhole, dirPartial, dirBad} {
 		path := filepath.Join(dir, each)
@@ -44,27 +45,27 @@ func OpenStore(dir string) (*Store, error) {
 			return nil, err
 		}
 		if info, err := os.Lstat(path); err != nil || !info.IsDir() {
-			return nil, node.HostBroken("StoreBroken", err, "remove it: the store is made again", "%s is no directory", path)
+			return nil, node.HostBroken("StoreBroken", err, "remove it: Refit creates the store again", "%s is not a directory", path)
 		}
 		if err := os.Chmod(path, 0o700); err != nil {
-			return nil, fmt.Errorf("make the store: %w", err)
+			return nil, fmt.Errorf("cannot create the store: %w", err)
 		}
 	}
-	return &Store{dir: dir, web: newWeb(), patience: defaultPatience, busy: map[string]*sync.Mutex{}}, nil
+	return &Store{dir: dir, web: newWeb(), retry: defaultRetry, busy: map[string]*sync.Mutex{}}, nil
 }
 
-// Path is where a complete file is.
+// Path returns the path of a complete file.
 func (s *Store) Path(digest string) string { return filepath.Join(s.dir, dirWhole, hexOf(digest)) }
 
 func (s *Store) partial(digest string) string { return filepath.Join(s.dir, dirPartial, hexOf(digest)) }
 
-// Has says whether a file is there, without reading it.
+// Has reports whether the store has a file, without reading it.
 func (s *Store) Has(b refitv1alpha1.Blob) bool {
 	info, err := os.Lstat(s.Path(b.Digest))
 	return err == nil && info.Mode().IsRegular() && info.Size() == b.Size
 }
 
-// Missing lists the files that are not there, each once.
+// Missing returns the files that the store does not have, each once.
 func (s *Store) Missing(blobs []refitv1alpha1.Blob) []refitv1alpha1.Blob {
 	var out []refitv1alpha1.Blob
 	seen := map[string]bool{}
@@ -77,34 +78,35 @@ func (s *Store) Missing(blobs []refitv1alpha1.Blob) []refitv1alpha1.Blob {
 	return out
 }
 
-// Check reads a file and compares it with its digest. One that is not what its name promises is put aside, so that it is fetched again.
+// Check reads a file and compares it with its digest. It quarantines a damaged file, so that it is
+// fetched again.
 func (s *Store) Check(ctx context.Context, b refitv1alpha1.Blob) error {
 	defer s.lock(b.Digest)()
 	err := s.compare(ctx, s.Path(b.Digest), b)
-	if !errors.Is(err, errBad) {
+	if !errors.Is(err, errWrongContent) {
 		return err
 	}
-	if err := s.putAside(s.Path(b.Digest)); err != nil {
+	if err := s.quarantine(s.Path(b.Digest)); err != nil {
 		return err
 	}
-	return node.Transient("ArtifactDamaged", nil, "it is fetched again; if this comes back, look at the host's disk",
-		"%s was damaged on this host's disk and was put aside", nameOf(b))
+	return node.Transient("ArtifactDamaged", nil, "Refit fetches it again; if this repeats, check the disk of the host",
+		"%s is damaged on the disk of this host", nameOf(b))
 }
 
-// Keep removes all files but some, and whatever is left of transfers that nobody needs any more.
+// Keep removes all files except some, and the rest of transfers.
 func (s *Store) Keep(digests map[string]bool) error {
 	for _, each := range []string{dirWhole, dirPartial, dirBad} {
 		dir := filepath.Join(s.dir, each)
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			return fmt.Errorf("list the store: %w", err)
+			return fmt.Errorf("cannot list the store: %w", err)
 		}
 		for _, entry := range entries {
 			if each != dirBad && digests["sha256:"+entry.Name()] {
 				continue
 			}
 			if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
-				return fmt.Errorf("clean the store: %w", err)
+				return fmt.Errorf("cannot remove a file from the store: %w", err)
 			}
 		}
 		if err := durable.SyncDir(dir); err != nil {
@@ -114,72 +116,73 @@ func (s *Store) Keep(digests map[string]bool) error {
 	return nil
 }
 
-// errBad is the error of a file whose content is not what its digest says.
-var errBad = errors.New("its content is not what the ClusterRelease says")
+// errWrongContent is the error of a file whose content does not match its digest.
+var errWrongContent = errors.New("the content does not match the ClusterRelease")
 
-// compare reads a file to its end.
+// compare reads a file and compares its size and digest.
 func (s *Store) compare(ctx context.Context, path string, b refitv1alpha1.Blob) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return node.Transient("ArtifactMissing", nil, "it is fetched again", "%s is not in the host's store", nameOf(b))
+		return node.Transient("ArtifactMissing", nil, "Refit fetches it again", "%s is not in the store of the host", nameOf(b))
 	}
 	if err != nil {
-		return fmt.Errorf("read the store: %w", err)
+		return fmt.Errorf("cannot read from the store: %w", err)
 	}
 	defer file.Close()
 	sum := sha256.New()
-	n, err := io.Copy(sum, io.LimitReader(&interruptible{ctx, file}, b.Size+1))
+	n, err := io.Copy(sum, io.LimitReader(&cancelable{ctx, file}, b.Size+1))
 	if err != nil {
-		return fmt.Errorf("read %s back: %w", nameOf(b), err)
+		return fmt.Errorf("cannot read %s from the store: %w", nameOf(b), err)
 	}
 	if n != b.Size || sumOf(sum) != b.Digest {
-		return errBad
+		return errWrongContent
 	}
 	return nil
 }
 
-// admit makes a complete partial file one that can be relied on.
+// admit verifies a complete partial file and gives it its name.
 func (s *Store) admit(ctx context.Context, b refitv1alpha1.Blob) error {
 	partial := s.partial(b.Digest)
 	if err := s.compare(ctx, partial, b); err != nil {
-		if !errors.Is(err, errBad) {
+		if !errors.Is(err, errWrongContent) {
 			return local(err)
 		}
-		if err := s.putAside(partial); err != nil {
+		if err := s.quarantine(partial); err != nil {
 			return local(err)
 		}
-		return errBad
+		return errWrongContent
 	}
-	// A program is asked for its version where it lies.
+	// Executable, since the version of a binary is queried in the store.
 	if err := os.Chmod(partial, 0o500); err != nil {
-		return local(fmt.Errorf("keep a file: %w", err))
+		return local(fmt.Errorf("cannot store a file: %w", err))
 	}
 	if err := durable.SyncFile(partial); err != nil {
 		return local(err)
 	}
 	if err := durable.Rename(partial, s.Path(b.Digest)); err != nil {
-		return local(fmt.Errorf("keep a file: %w", err))
+		return local(fmt.Errorf("cannot store a file: %w", err))
 	}
 	return nil
 }
 
-// putAside moves a bad file to where nobody takes it for a good one. Only the last one is kept: bad files must not fill a disk.
-func (s *Store) putAside(path string) error {
+// quarantine moves a file with wrong content out of the way. Only the last one is kept, so that
+// they do not fill the disk.
+func (s *Store) quarantine(path string) error {
 	bad := filepath.Join(s.dir, dirBad)
 	if err := os.RemoveAll(bad); err != nil {
-		return fmt.Errorf("put a bad file aside: %w", err)
+		return fmt.Errorf("cannot quarantine a file: %w", err)
 	}
 	if err := os.Mkdir(bad, 0o700); err != nil {
-		return fmt.Errorf("put a bad file aside: %w", err)
+		return fmt.Errorf("cannot quarantine a file: %w", err)
 	}
 	target := filepath.Join(bad, filepath.Base(path))
-	if err := os.Rename(path, target); err != nil {
-		return fmt.Errorf("put a bad file aside: %w", err)
+	if err := durable.Rename(path, target); err != nil {
+		return fmt.Errorf("cannot quarantine a file: %w", err)
 	}
 	if err := os.Chmod(target, 0o400); err != nil {
-		return fmt.Errorf("put a bad file aside: %w", err)
+		return fmt.Errorf("cannot quarantine a file: %w", err)
 	}
-	return errors.Join(durable.SyncDir(bad), durable.SyncDir(filepath.Dir(path)))
+	return nil
 }
 
 func (s *Store) lock(digest string) (unlock func()) {
@@ -194,7 +197,7 @@ func (s *Store) lock(digest string) (unlock func()) {
 	return one.Unlock
 }
 
-// hexOf is the name of a file in a store. What is no digest gets a name that no file has, whatever it tries to be.
+// hexOf returns the name of a file in a store. For an invalid digest it is a name that no file has.
 func hexOf(digest string) string {
 	if !digestPattern.MatchString(digest) {
 		return "no-digest"
@@ -202,7 +205,7 @@ func hexOf(digest string) string {
 	return strings.TrimPrefix(digest, "sha256:")
 }
 
-// nameOf names a file for a person.
+// nameOf returns the name of a file in messages.
 func nameOf(b refitv1alpha1.Blob) string {
 	if b.Path != "" {
 		return b.Path
@@ -212,13 +215,13 @@ func nameOf(b refitv1alpha1.Blob) string {
 
 func sumOf(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
 
-// interruptible is a reader that ends when its context does.
-type interruptible struct {
+// cancelable is a reader that fails when its context ends.
+type cancelable struct {
 	ctx  context.Context
 	from io.Reader
 }
 
-func (i *interruptible) Read(into []byte) (int, error) {
+func (i *cancelable) Read(into []byte) (int, error) {
 	if err := i.ctx.Err(); err != nil {
 		return 0, err
 	}

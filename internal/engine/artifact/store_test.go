@@ -34,8 +34,7 @@ func TestStoreIsForItsOwnerOnly(t *testing.T) {
 	}
 }
 
-// A file that a disk has changed is found by reading it, put aside, and fetched again.
-func TestDamageOnDisk(t *testing.T) {
+func TestFileThatIsDamagedOnDiskIsQuarantined(t *testing.T) {
 	s, blobs := filled(t, "abc")
 	if err := s.Check(t.Context(), blobs[0]); err != nil {
 		t.Fatal(err)
@@ -43,28 +42,28 @@ func TestDamageOnDisk(t *testing.T) {
 	chmod(t, s.Path(blobs[0].Digest), 0o700)
 	write(t, s.Path(blobs[0].Digest), "abx", 0o500)
 	if !s.Has(blobs[0]) {
-		t.Error("the size is the same")
+		t.Error("Has does not compare only the size")
 	}
 	if err := s.Check(t.Context(), blobs[0]); reasonOf(err) != "ArtifactDamaged" || s.Has(blobs[0]) {
-		t.Errorf("%v; it is there: %v", err, s.Has(blobs[0]))
+		t.Errorf("%v; stored: %v", err, s.Has(blobs[0]))
 	}
 	if err := s.Check(t.Context(), blobs[0]); reasonOf(err) != "ArtifactMissing" {
 		t.Error(err)
 	}
 }
 
-func TestFileOfAnotherSizeIsNotThere(t *testing.T) {
+func TestFileOfAnotherSizeIsMissing(t *testing.T) {
 	s, blobs := filled(t, "abc")
 	chmod(t, s.Path(blobs[0].Digest), 0o700)
 	if err := os.Truncate(s.Path(blobs[0].Digest), 1); err != nil {
 		t.Fatal(err)
 	}
 	if s.Has(blobs[0]) || len(s.Missing(blobs)) != 1 {
-		t.Error("a file of another size counts as there")
+		t.Error("a file of another size counts as stored")
 	}
 }
 
-func TestWhatIsMissing(t *testing.T) {
+func TestMissingFilesAreListedOnce(t *testing.T) {
 	s, blobs := filled(t, "a", "b")
 	other := blobOf([]byte("c"), "c")
 	if got := s.Missing(append(blobs, other, other)); len(got) != 1 || got[0].Digest != other.Digest {
@@ -72,7 +71,7 @@ func TestWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsNeededIsKept(t *testing.T) {
+func TestKeepRemovesAllOtherFiles(t *testing.T) {
 	s, blobs := filled(t, "a", "b")
 	write(t, s.partial(blobOf([]byte("c"), "").Digest), "half", 0o600)
 	write(t, filepath.Join(s.dir, dirBad, "x"), "bad", 0o400)
@@ -91,10 +90,9 @@ func TestOnlyWhatIsNeededIsKept(t *testing.T) {
 	}
 }
 
-// Two who want the same file do not write into each other's.
-func TestSameFileFetchedTwiceAtOnce(t *testing.T) {
+func TestConcurrentFetchesOfAFileTransferItOnce(t *testing.T) {
 	content := someFile()
-	source, asked := serve(t, good(content))
+	source, requests := serve(t, good(content))
 	s, b := newStore(t), blobOf(content, "x")
 	var group sync.WaitGroup
 	for range 8 {
@@ -105,12 +103,12 @@ func TestSameFileFetchedTwiceAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if err := s.Check(t.Context(), b); err != nil || asked.Load() != 1 {
-		t.Errorf("%v, asked %d times", err, asked.Load())
+	if err := s.Check(t.Context(), b); err != nil || requests.Load() != 1 {
+		t.Errorf("%v, %d requests", err, requests.Load())
 	}
 }
 
-func TestStoreInThePlaceOfAFile(t *testing.T) {
+func TestFileIsNotOpenedAsAStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
 	write(t, path, "x", 0o600)
 	if _, err := OpenStore(path); err == nil {

@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// mostDepth is deeper than anything that is read here.
-const mostDepth = 16
+// maxDepth is the maximum nesting of a document.
+const maxDepth = 16
 
-// strictJSON reads one JSON document into a value: no field that the value does not have, none twice, nothing behind it.
+// strictJSON decodes one JSON document. It refuses unknown and duplicate fields, and data after the
+// document.
 func strictJSON(raw []byte, into any) error {
 	if err := noDuplicates(raw); err != nil {
 		return err
@@ -21,20 +22,22 @@ func strictJSON(raw []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("it cannot be read: %w", err)
+		return fmt.Errorf("cannot decode JSON: %w", err)
 	}
 	return nil
 }
 
-// noDuplicates walks through a document. encoding/json takes a field's name in any case and the last of several, other readers take the first: a document that
-// two readers can read differently is refused. So are names that are not plain letters, which letters of other scripts could fold into.
+// noDuplicates refuses a document that two parsers could read differently: encoding/json ignores
+// the case of names and uses the last of several fields, others use the first. It also refuses
+// names with other characters than ASCII letters, since letters of other scripts may fold into
+// them.
 func noDuplicates(raw []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if err := walk(decoder, 0); err != nil {
 		return err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something stands behind its end")
+		return errors.New("there is data after the document")
 	}
 	return nil
 }
@@ -42,14 +45,14 @@ func noDuplicates(raw []byte) error {
 func walk(decoder *json.Decoder, depth int) error {
 	token, err := decoder.Token()
 	if err != nil {
-		return fmt.Errorf("it is no JSON: %w", err)
+		return fmt.Errorf("invalid JSON: %w", err)
 	}
 	delim, nested := token.(json.Delim)
 	if !nested {
 		return nil
 	}
-	if depth >= mostDepth {
-		return errors.New("it is nested too deeply")
+	if depth >= maxDepth {
+		return errors.New("the document is nested too deeply")
 	}
 	seen := map[string]bool{}
 	for decoder.More() {
@@ -63,7 +66,7 @@ func walk(decoder *json.Decoder, depth int) error {
 		}
 	}
 	if _, err := decoder.Token(); err != nil { // the closing bracket
-		return fmt.Errorf("it is no JSON: %w", err)
+		return fmt.Errorf("invalid JSON: %w", err)
 	}
 	return nil
 }
@@ -71,15 +74,15 @@ func walk(decoder *json.Decoder, depth int) error {
 func walkName(decoder *json.Decoder, seen map[string]bool) error {
 	token, err := decoder.Token()
 	if err != nil {
-		return fmt.Errorf("it is no JSON: %w", err)
+		return fmt.Errorf("invalid JSON: %w", err)
 	}
 	name, ok := token.(string)
 	if !ok || name == "" || strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) || name[0] < 'a' {
-		return fmt.Errorf("%s is no name of a field", strconv.QuoteToASCII(name))
+		return fmt.Errorf("%s is not a field name", strconv.QuoteToASCII(name))
 	}
 	folded := strings.ToLower(name)
 	if seen[folded] {
-		return fmt.Errorf("field %q is there twice", name)
+		return fmt.Errorf("duplicate field %q", name)
 	}
 	seen[folded] = true
 	return nil

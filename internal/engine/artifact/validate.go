@@ -13,15 +13,16 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// MaxBlob is the most bytes that one file of a ClusterRelease may have.
+// MaxBlob is the maximum size of a file of a ClusterRelease.
 const MaxBlob = 4 << 30
 
-// The most of each that a ClusterRelease may have. An envelope's size bounds them too, but a reader should not depend on that.
+// The limits of a ClusterRelease. The size of an envelope limits them, too, but a parser must not
+// depend on that.
 const (
-	mostFiles  = 2000
-	mostImages = 1000
-	mostURLs   = 8
-	mostText   = 512
+	maxFiles  = 2000
+	maxImages = 1000
+	maxURLs   = 8
+	maxText   = 512
 )
 
 var (
@@ -34,16 +35,17 @@ var (
 	pathPattern       = regexp.MustCompile(`^[A-Za-z0-9._+~:@=,%/-]+$`)
 )
 
-// platforms are those that Kubernetes is published for.
+// platforms are the platforms for which Kubernetes is published.
 var platforms = []string{"linux/amd64", "linux/arm64", "linux/ppc64le", "linux/s390x"}
 
-// ValidatePayload refuses a payload that is not exactly as it has to be: what it says becomes paths, arguments and requests of a process that runs as root.
+// ValidatePayload validates a payload: its values become paths, arguments and requests of a process
+// that runs as root.
 func ValidatePayload(p refitv1alpha1.ReleasePayload) error {
 	if err := validateVersions(p); err != nil {
 		return err
 	}
-	if len(p.Files) > mostFiles || len(p.Images) > mostImages {
-		return fmt.Errorf("it has %d files and %d images, more than %d and %d", len(p.Files), len(p.Images), mostFiles, mostImages)
+	if len(p.Files) > maxFiles || len(p.Images) > maxImages {
+		return fmt.Errorf("%d files and %d images are more than %d and %d", len(p.Files), len(p.Images), maxFiles, maxImages)
 	}
 	files, images := map[string]bool{}, map[string]bool{}
 	sizes := map[string]int64{}
@@ -53,7 +55,7 @@ func ValidatePayload(p refitv1alpha1.ReleasePayload) error {
 		}
 		key := platformOf(file.OS, file.Arch) + " " + string(file.Kind) + " " + file.Name
 		if files[key] {
-			return fmt.Errorf("files[%d]: %s is there twice for %s/%s, %s", i, file.Name, file.OS, file.Arch, file.Kind)
+			return fmt.Errorf("files[%d]: duplicate %s for %s/%s, %s", i, file.Name, file.OS, file.Arch, file.Kind)
 		}
 		files[key] = true
 	}
@@ -63,7 +65,7 @@ func ValidatePayload(p refitv1alpha1.ReleasePayload) error {
 		}
 		key := platformOf(image.OS, image.Arch) + " " + image.Name
 		if images[key] {
-			return fmt.Errorf("images[%d]: %s is there twice for %s/%s", i, image.Name, image.OS, image.Arch)
+			return fmt.Errorf("images[%d]: duplicate %s for %s/%s", i, image.Name, image.OS, image.Arch)
 		}
 		images[key] = true
 	}
@@ -72,27 +74,27 @@ func ValidatePayload(p refitv1alpha1.ReleasePayload) error {
 
 func validateVersions(p refitv1alpha1.ReleasePayload) error {
 	if !kubernetesPattern.MatchString(p.Kubernetes) {
-		return fmt.Errorf("kubernetes: %q is no version like v1.36.3", refitv1alpha1.Clip(p.Kubernetes, 40))
+		return fmt.Errorf("kubernetes: %q is not a version like v1.36.3", refitv1alpha1.Clip(p.Kubernetes, 40))
 	}
 	for _, v := range []struct{ name, version string }{
 		{"etcd", p.Etcd}, {"containerd", p.Containerd}, {"runc", p.Runc}, {"cniPlugins", p.CNIPlugins}, {"coreDNS", p.CoreDNS}, {"pause", p.Pause},
 	} {
 		if v.version != "" && !versionPattern.MatchString(v.version) {
-			return fmt.Errorf("%s: %q is no version", v.name, refitv1alpha1.Clip(v.version, 40))
+			return fmt.Errorf("%s: %q is not a version", v.name, refitv1alpha1.Clip(v.version, 40))
 		}
 	}
 	return nil
 }
 
-// validateClaims refuses versions that nothing in the ClusterRelease brings.
+// validateClaims refuses a version of a part that has no file.
 func validateClaims(p refitv1alpha1.ReleasePayload) error {
 	for _, claim := range []struct {
 		part    refitv1alpha1.Part
 		version string
 	}{{refitv1alpha1.PartContainerd, p.Containerd}, {refitv1alpha1.PartRunc, p.Runc}, {refitv1alpha1.PartCNI, p.CNIPlugins}} {
-		brings := slices.ContainsFunc(p.Files, func(f refitv1alpha1.ReleaseFile) bool { return f.Part == claim.part })
-		if claim.version != "" && !brings {
-			return fmt.Errorf("it claims %s %s and has no file of it", claim.part, claim.version)
+		found := slices.ContainsFunc(p.Files, func(f refitv1alpha1.ReleaseFile) bool { return f.Part == claim.part })
+		if claim.version != "" && !found {
+			return fmt.Errorf("it claims %s %s, but has no file of it", claim.part, claim.version)
 		}
 	}
 	return nil
@@ -103,88 +105,88 @@ func validateFile(p refitv1alpha1.ReleasePayload, f refitv1alpha1.ReleaseFile, s
 	pattern := versionPattern
 	switch {
 	case !ok:
-		return fmt.Errorf("%q is no part of a host", refitv1alpha1.Clip(string(f.Part), 40))
+		return fmt.Errorf("%q is not a part of a host", refitv1alpha1.Clip(string(f.Part), 40))
 	case !namePattern.MatchString(f.Name):
-		return fmt.Errorf("%q is no name of a program or package", refitv1alpha1.Clip(f.Name, 40))
+		return fmt.Errorf("%q is not the name of a binary or package", refitv1alpha1.Clip(f.Name, 40))
 	case !slices.Contains(platforms, platformOf(f.OS, f.Arch)):
-		return fmt.Errorf("%s: %q is no platform", f.Name, refitv1alpha1.Clip(platformOf(f.OS, f.Arch), 40))
+		return fmt.Errorf("%s: %q is not a supported platform", f.Name, refitv1alpha1.Clip(platformOf(f.OS, f.Arch), 40))
 	case f.Kind != refitv1alpha1.PackageBinary && f.Kind != refitv1alpha1.PackageDeb && f.Kind != refitv1alpha1.PackageRpm:
-		return fmt.Errorf("%s: %q is no kind of package", f.Name, refitv1alpha1.Clip(string(f.Kind), 40))
-	case f.Kind == refitv1alpha1.PackageBinary && !slices.Contains(programs[f.Part], f.Name):
-		return fmt.Errorf("%s is no program of %s", f.Name, f.Part)
+		return fmt.Errorf("%s: %q is not a kind of package", f.Name, refitv1alpha1.Clip(string(f.Kind), 40))
+	case f.Kind == refitv1alpha1.PackageBinary && !slices.Contains(binaries[f.Part], f.Name):
+		return fmt.Errorf("%s is not a binary of %s", f.Name, f.Part)
 	case f.Kind != refitv1alpha1.PackageBinary && !slices.Contains(packages[f.Part], f.Name):
-		return fmt.Errorf("%s is no package of %s", f.Name, f.Part)
+		return fmt.Errorf("%s is not a package of %s", f.Name, f.Part)
 	}
 	if f.Kind != refitv1alpha1.PackageBinary {
 		pattern = packagePattern
 	}
 	switch {
 	case !pattern.MatchString(f.Version):
-		return fmt.Errorf("%s: %q is no version", f.Name, refitv1alpha1.Clip(f.Version, 40))
+		return fmt.Errorf("%s: %q is not a version", f.Name, refitv1alpha1.Clip(f.Version, 40))
 	case claimed == "":
-		return fmt.Errorf("%s %s is there, but the ClusterRelease does not say that it brings %s", f.Name, f.Version, f.Part)
+		return fmt.Errorf("%s has version %s, but the ClusterRelease claims no version of %s", f.Name, f.Version, f.Part)
 	case !sameVersion(f.Kind, f.Version, claimed):
-		return fmt.Errorf("%s is %s, but the ClusterRelease claims %s %s", f.Name, f.Version, f.Part, claimed)
+		return fmt.Errorf("%s has version %s, but the ClusterRelease claims %s %s", f.Name, f.Version, f.Part, claimed)
 	}
-	return inWords(f.Name, validateBlob(f.Blob, sizes))
+	return named(f.Name, validateBlob(f.Blob, sizes))
 }
 
 func validateImage(p refitv1alpha1.ReleasePayload, image refitv1alpha1.ReleaseImage, sizes map[string]int64) error {
 	switch {
 	case len(image.Name) > 255 || !imagePattern.MatchString(image.Name):
-		return fmt.Errorf("%q is no full name of an image with its tag", refitv1alpha1.Clip(image.Name, 80))
+		return fmt.Errorf("%q is not a full image name with a tag", refitv1alpha1.Clip(image.Name, 80))
 	case !slices.Contains(platforms, platformOf(image.OS, image.Arch)):
-		return fmt.Errorf("%s: %q is no platform", image.Name, refitv1alpha1.Clip(platformOf(image.OS, image.Arch), 40))
+		return fmt.Errorf("%s: %q is not a supported platform", image.Name, refitv1alpha1.Clip(platformOf(image.OS, image.Arch), 40))
 	case !digestPattern.MatchString(image.Config):
-		return fmt.Errorf("%s: its config's digest is not sha256: and 64 digits", image.Name)
+		return fmt.Errorf("%s: the digest of its config is not sha256: and 64 digits", image.Name)
 	}
 	if claimed, tag, known := versionOfImage(p, image.Name); known && tag != claimed {
-		return fmt.Errorf("%s is there, but the ClusterRelease claims %q for it", image.Name, claimed)
+		return fmt.Errorf("image %s differs from the version %q that the ClusterRelease claims", image.Name, claimed)
 	}
 	if image.Archive == nil {
 		return nil
 	}
-	return inWords(image.Name, validateBlob(*image.Archive, sizes))
+	return named(image.Name, validateBlob(*image.Archive, sizes))
 }
 
 func validateBlob(b refitv1alpha1.Blob, sizes map[string]int64) error {
 	switch {
 	case !digestPattern.MatchString(b.Digest):
-		return errors.New("its digest is not sha256: and 64 digits")
+		return errors.New("the digest is not sha256: and 64 digits")
 	case b.Size <= 0 || b.Size > MaxBlob:
-		return fmt.Errorf("a size of %d bytes cannot be", b.Size)
+		return fmt.Errorf("invalid size of %d bytes", b.Size)
 	case b.Path != "" && !localPath(b.Path):
-		return errors.New("its path does not stay within its folder, or holds characters that a path should not have")
-	case len(b.URLs) > mostURLs:
-		return fmt.Errorf("it has %d URLs, more than %d", len(b.URLs), mostURLs)
+		return errors.New("the path leads out of its folder or contains invalid characters")
+	case len(b.URLs) > maxURLs:
+		return fmt.Errorf("%d URLs are more than %d", len(b.URLs), maxURLs)
 	}
 	if size, seen := sizes[b.Digest]; seen && size != b.Size {
-		return fmt.Errorf("its digest has two sizes, %d and %d bytes", size, b.Size)
+		return fmt.Errorf("the digest has two sizes, %d and %d bytes", size, b.Size)
 	}
 	sizes[b.Digest] = b.Size
 	for _, text := range b.URLs {
 		if !plainURL(text) {
-			return errors.New("one of its URLs is not a plain http or https URL")
+			return errors.New("a URL is not a plain http or https URL")
 		}
 	}
 	return nil
 }
 
-// localPath says whether a path is relative, clean, and stays where it is.
+// localPath reports whether a path is relative, clean, and does not lead out of its folder.
 func localPath(p string) bool {
-	return len(p) <= mostText && pathPattern.MatchString(p) && path.Clean(p) == p && filepath.IsLocal(p) && p != "."
+	return len(p) <= maxText && pathPattern.MatchString(p) && path.Clean(p) == p && filepath.IsLocal(p) && p != "."
 }
 
-// plainURL refuses URLs with a password, which would be for everybody to read, and with characters that are not for URLs.
+// plainURL refuses URLs with a password, which everybody could read, and with invalid characters.
 func plainURL(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && len(text) <= mostText && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == "" &&
+	return err == nil && len(text) <= maxText && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == "" &&
 		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^`{|}", r) })
 }
 
 func platformOf(os, arch string) string { return os + "/" + arch }
 
-func inWords(name string, err error) error {
+func named(name string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -16,20 +16,22 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// How long a server may say nothing, how little it may send in that time, and how often it may send us elsewhere.
+// The limits of a transfer: a server is stalled if it sends less than minPerStall within
+// stallTimeout.
 const (
-	stallAfter    = 30 * time.Second
-	leastPerStall = 4 << 10
-	mostRedirects = 5
+	stallTimeout = 30 * time.Second
+	minPerStall  = 4 << 10
+	maxRedirects = 5
 )
 
-// web asks servers. The proxy is the environment's, as the host's owner set it for the service; it cannot change a file unnoticed either.
+// web sends requests to web servers. It uses the proxy of the environment, which cannot change a
+// file unnoticed.
 type web struct {
 	client *http.Client
 	stall  time.Duration
 }
 
-func newWeb() *web { return newWebWithin(stallAfter) }
+func newWeb() *web { return newWebWithin(stallTimeout) }
 
 func newWebWithin(stall time.Duration) *web {
 	return &web{stall: stall, client: &http.Client{
@@ -41,14 +43,14 @@ func newWebWithin(stall time.Duration) *web {
 			IdleConnTimeout:       stall,
 			MaxIdleConnsPerHost:   2,
 			ForceAttemptHTTP2:     true,
-			DisableCompression:    true, // sizes and offsets are those of the file
+			DisableCompression:    true, // sizes and offsets must be those of the file
 		},
 		CheckRedirect: func(next *http.Request, before []*http.Request) error {
 			switch {
-			case len(before) > mostRedirects:
-				return errors.New("it leads from one place to the next without end")
+			case len(before) > maxRedirects:
+				return errors.New("too many redirects")
 			case next.URL.Scheme != "https" && (next.URL.Scheme != "http" || before[0].URL.Scheme == "https"):
-				return errors.New("it leads away from https")
+				return errors.New("redirected away from https")
 			}
 			return nil
 		},
@@ -71,7 +73,8 @@ func (m *mirror) places(b refitv1alpha1.Blob) []place {
 	return append(out, m.at(blobPath(b.Digest)))
 }
 
-// at is a path below the mirror. The path is escaped as a whole: a percent sign in a file's name is one.
+// at returns a path below the mirror. The path is escaped as a whole, so that it may contain a
+// percent sign.
 func (m *mirror) at(path string) place {
 	u := *m.base
 	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/")+"/"+path, ""
@@ -84,7 +87,7 @@ type webFile struct {
 	web *web
 }
 
-// String leaves the query out: it may hold a signature that lets its reader in.
+// String omits the query, which may contain a credential.
 func (w *webFile) String() string {
 	u := *w.url
 	u.RawQuery = ""
@@ -98,22 +101,22 @@ func (w *webFile) open(caller context.Context, b refitv1alpha1.Blob, offset int6
 		cancel(nil)
 		return nil, 0, err
 	}
-	start, err := judge(response, b, offset)
+	start, err := checkResponse(response, b, offset)
 	if err != nil {
-		_ = response.Body.Close() // nothing of it was wanted
+		_ = response.Body.Close() // its content is not used
 		cancel(nil)
 		if errors.Is(err, errFromStart) {
 			return w.open(caller, b, 0)
 		}
 		return nil, 0, err
 	}
-	return watch(ctx, cancel, response.Body, w.web.stall), start, nil
+	return monitor(ctx, cancel, response.Body, w.web.stall), start, nil
 }
 
 func (w *webFile) get(ctx context.Context, offset int64) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url.String(), http.NoBody)
 	if err != nil {
-		return nil, errors.New("its address cannot be used")
+		return nil, errors.New("the URL is invalid")
 	}
 	request.Header.Set("Accept-Encoding", "identity")
 	if offset > 0 {
@@ -126,18 +129,18 @@ func (w *webFile) get(ctx context.Context, offset int64) (*http.Response, error)
 	return response, nil
 }
 
-// errFromStart is the judgment that a server gives no part of the file that fits what is here already.
-var errFromStart = errors.New("it has to be asked for all of the file")
+// errFromStart is returned if the server cannot resume the transfer.
+var errFromStart = errors.New("the transfer must start again")
 
-// judge decides whether an answer is the file that is wanted, and from which offset on. A server may ignore that only a part was asked for, or have
-// another file by now; neither may end in a file put together from two.
-func judge(r *http.Response, b refitv1alpha1.Blob, offset int64) (start int64, err error) {
+// checkResponse checks that a response is the wanted file, and returns its offset. A server may
+// ignore the requested range or have a different file by now: the two must not be joined.
+func checkResponse(r *http.Response, b refitv1alpha1.Blob, offset int64) (start int64, err error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return 0, fmt.Errorf("%w: it comes encoded", errAnother)
+		return 0, fmt.Errorf("%w: the content is encoded", errOtherFile)
 	}
 	switch {
 	case r.StatusCode == http.StatusOK && r.ContentLength >= 0 && r.ContentLength != b.Size:
-		return 0, fmt.Errorf("%w: it has %d bytes instead of %d", errAnother, r.ContentLength, b.Size)
+		return 0, fmt.Errorf("%w: %d bytes instead of %d", errOtherFile, r.ContentLength, b.Size)
 	case r.StatusCode == http.StatusOK:
 		return 0, nil
 	case r.StatusCode == http.StatusPartialContent && offset > 0:
@@ -146,20 +149,20 @@ func judge(r *http.Response, b refitv1alpha1.Blob, offset int64) (start int64, e
 			return 0, errFromStart
 		}
 		if total >= 0 && total != b.Size {
-			return 0, fmt.Errorf("%w: it has %d bytes instead of %d", errAnother, total, b.Size)
+			return 0, fmt.Errorf("%w: %d bytes instead of %d", errOtherFile, total, b.Size)
 		}
 		return offset, nil
 	case r.StatusCode == http.StatusRequestedRangeNotSatisfiable && offset > 0:
 		return 0, errFromStart
 	case r.StatusCode == http.StatusNotFound, r.StatusCode == http.StatusGone:
-		return 0, errElsewhere
+		return 0, errNotFound
 	case r.StatusCode >= 500, r.StatusCode == http.StatusTooManyRequests, r.StatusCode == http.StatusRequestTimeout:
-		return 0, fmt.Errorf("the server answers %d", r.StatusCode)
+		return 0, fmt.Errorf("the server returned status %d", r.StatusCode)
 	}
-	return 0, fmt.Errorf("%w: the server answers %d", errElsewhere, r.StatusCode)
+	return 0, fmt.Errorf("%w: the server returned status %d", errNotFound, r.StatusCode)
 }
 
-// contentRange reads "bytes 100-199/200". A total that the server does not tell is negative.
+// contentRange parses "bytes 100-199/200". An unknown total is negative.
 func contentRange(text string) (from, total int64, ok bool) {
 	text, ok = strings.CutPrefix(text, "bytes ")
 	span, all, slash := strings.Cut(text, "/")
@@ -175,7 +178,8 @@ func contentRange(text string) (from, total int64, ok bool) {
 	return from, total, err == nil
 }
 
-// withoutURL takes the address out of an error: it may hold a password, and who tells of the error names the place anyway.
+// withoutURL removes the URL from an error: it may contain a password, and the caller names the
+// place.
 func withoutURL(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
@@ -183,11 +187,12 @@ func withoutURL(err error) error {
 	return err
 }
 
-// errStalled is why a transfer was given up: as good as nothing came.
-var errStalled = errors.New("the server has stopped sending")
+// errStalled is the cause of a canceled transfer.
+var errStalled = errors.New("the server stopped sending")
 
-// watched is a body that is given up when it stalls, also by a server that sends a byte now and then.
-type watched struct {
+// monitored is a response body that fails when it stalls, even if the server sends a byte now and
+// then.
+type monitored struct {
 	io.ReadCloser
 	ctx    context.Context
 	got    atomic.Int64
@@ -195,8 +200,8 @@ type watched struct {
 	done   chan struct{}
 }
 
-func watch(ctx context.Context, cancel context.CancelCauseFunc, body io.ReadCloser, stall time.Duration) *watched {
-	w := &watched{ReadCloser: body, ctx: ctx, cancel: cancel, done: make(chan struct{})}
+func monitor(ctx context.Context, cancel context.CancelCauseFunc, body io.ReadCloser, stall time.Duration) *monitored {
+	w := &monitored{ReadCloser: body, ctx: ctx, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		ticker := time.NewTicker(stall)
 		defer ticker.Stop()
@@ -208,7 +213,7 @@ func watch(ctx context.Context, cancel context.CancelCauseFunc, body io.ReadClos
 			case <-ticker.C:
 			}
 			now := w.got.Load()
-			if now-before < leastPerStall {
+			if now-before < minPerStall {
 				cancel(errStalled)
 				return
 			}
@@ -218,7 +223,7 @@ func watch(ctx context.Context, cancel context.CancelCauseFunc, body io.ReadClos
 	return w
 }
 
-func (w *watched) Read(into []byte) (int, error) {
+func (w *monitored) Read(into []byte) (int, error) {
 	n, err := w.ReadCloser.Read(into)
 	w.got.Add(int64(n))
 	if err != nil && !errors.Is(err, io.EOF) && errors.Is(context.Cause(w.ctx), errStalled) {
@@ -227,8 +232,8 @@ func (w *watched) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// Close is called once, by who opened it.
-func (w *watched) Close() error {
+// Close must be called once.
+func (w *monitored) Close() error {
 	close(w.done)
 	err := w.ReadCloser.Close()
 	w.cancel(nil)

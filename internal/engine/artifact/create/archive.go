@@ -15,14 +15,14 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// The most bytes of one document of an archive, and of its entries.
+// The limits of an archive and its documents.
 const (
-	mostDocument = 4 << 20
-	mostEntries  = 10_000
-	mostNested   = 4
+	maxDocument = 4 << 20
+	maxEntries  = 10_000
+	maxDepth    = 4
 )
 
-// archive is a tar file that images were saved into: as docker save writes it, or as an OCI layout.
+// archive is a tar file with images, in the format of docker save or as an OCI layout.
 type archive struct {
 	file    *os.File
 	entries map[string]entry
@@ -30,13 +30,13 @@ type archive struct {
 
 type entry struct{ offset, size int64 }
 
-// config is what of an image's configuration matters.
+// config is the used part of an image configuration.
 type config struct {
 	OS           string `json:"os"`
 	Architecture string `json:"architecture"`
 }
 
-// descriptor is how OCI documents refer to each other.
+// descriptor is an OCI descriptor.
 type descriptor struct {
 	MediaType   string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
@@ -44,13 +44,13 @@ type descriptor struct {
 	Platform    *config           `json:"platform"`
 }
 
-// document is an OCI index or manifest, whichever it is.
+// document is an OCI index or manifest.
 type document struct {
 	Manifests []descriptor `json:"manifests"`
 	Config    *descriptor  `json:"config"`
 }
 
-// readArchive lists the images of an archive, by all of their names. A tar file that holds none gives none.
+// readArchive lists the images of an archive under all of their names.
 func readArchive(path string) ([]refitv1alpha1.ReleaseImage, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -59,7 +59,7 @@ func readArchive(path string) ([]refitv1alpha1.ReleaseImage, error) {
 	defer file.Close()
 	a := &archive{file: file, entries: map[string]entry{}}
 	if err := a.index(); err != nil {
-		return nil, fmt.Errorf("it is no archive that can be read: %w", err)
+		return nil, fmt.Errorf("cannot read the archive: %w", err)
 	}
 	switch {
 	case a.has("manifest.json"):
@@ -70,7 +70,7 @@ func readArchive(path string) ([]refitv1alpha1.ReleaseImage, error) {
 	return nil, nil
 }
 
-// index notes where each entry lies, so that layers are never read.
+// index records the offset of each entry, so that layers are not read.
 func (a *archive) index() error {
 	reader := tar.NewReader(a.file)
 	for {
@@ -81,8 +81,8 @@ func (a *archive) index() error {
 		if err != nil {
 			return err
 		}
-		if len(a.entries) > mostEntries {
-			return nil // a saved file system, not a saved image
+		if len(a.entries) > maxEntries {
+			return nil // a file system, not an image
 		}
 		offset, err := a.file.Seek(0, io.SeekCurrent)
 		if err != nil {
@@ -98,8 +98,8 @@ func (a *archive) has(name string) bool { _, ok := a.entries[name]; return ok }
 
 func (a *archive) read(name string) ([]byte, error) {
 	e, ok := a.entries[path.Clean(name)]
-	if !ok || e.size > mostDocument {
-		return nil, fmt.Errorf("its %s is not there, or too big", name)
+	if !ok || e.size > maxDocument {
+		return nil, fmt.Errorf("%s is missing or too large", name)
 	}
 	out := make([]byte, e.size)
 	if _, err := a.file.ReadAt(out, e.offset); err != nil {
@@ -118,7 +118,7 @@ func (a *archive) dockerImages() ([]refitv1alpha1.ReleaseImage, error) {
 		RepoTags []string
 	}
 	if err := json.Unmarshal(raw, &manifest); err != nil {
-		return nil, fmt.Errorf("its manifest.json cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot parse manifest.json: %w", err)
 	}
 	var out []refitv1alpha1.ReleaseImage
 	for _, each := range manifest {
@@ -135,11 +135,12 @@ func (a *archive) dockerImages() ([]refitv1alpha1.ReleaseImage, error) {
 	return out, nil
 }
 
-// imagesOf makes an image of a configuration under each of its names. By the configuration's digest a runtime knows it.
+// imagesOf returns an image under each of its names. Container runtimes identify it by the digest
+// of its configuration.
 func imagesOf(raw []byte, names []string) ([]refitv1alpha1.ReleaseImage, error) {
 	var c config
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, fmt.Errorf("the configuration of an image cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot parse the configuration of an image: %w", err)
 	}
 	var out []refitv1alpha1.ReleaseImage
 	for _, name := range names {
@@ -155,11 +156,12 @@ func (a *archive) ociImages() ([]refitv1alpha1.ReleaseImage, error) {
 	}
 	var top document
 	if err := json.Unmarshal(raw, &top); err != nil {
-		return nil, fmt.Errorf("its index.json cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot parse index.json: %w", err)
 	}
 	var out []refitv1alpha1.ReleaseImage
 	for _, d := range top.Manifests {
-		// containerd writes the full name into the first; the second holds a full name only if somebody wrote one there.
+		// containerd writes the full name into the first annotation; the second rarely has a full
+		// name.
 		name := d.Annotations["io.containerd.image.name"]
 		if name == "" {
 			name = d.Annotations["org.opencontainers.image.ref.name"]
@@ -176,10 +178,11 @@ func (a *archive) ociImages() ([]refitv1alpha1.ReleaseImage, error) {
 	return out, nil
 }
 
-// follow goes from a descriptor to the configurations behind it. An index may name platforms that were not saved.
+// follow returns the images behind a descriptor. An index may list platforms that the archive does
+// not have.
 func (a *archive) follow(d descriptor, name string, depth int) ([]refitv1alpha1.ReleaseImage, error) {
 	at, ok := strings.CutPrefix(d.Digest, "sha256:")
-	if !ok || depth > mostNested || !a.has("blobs/sha256/"+at) {
+	if !ok || depth > maxDepth || !a.has("blobs/sha256/"+at) {
 		return nil, nil
 	}
 	raw, err := a.read("blobs/sha256/" + at)
@@ -188,7 +191,7 @@ func (a *archive) follow(d descriptor, name string, depth int) ([]refitv1alpha1.
 	}
 	var next document
 	if err := json.Unmarshal(raw, &next); err != nil {
-		return nil, fmt.Errorf("a manifest of it cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot parse a manifest: %w", err)
 	}
 	var out []refitv1alpha1.ReleaseImage
 	for _, each := range next.Manifests {
@@ -198,7 +201,8 @@ func (a *archive) follow(d descriptor, name string, depth int) ([]refitv1alpha1.
 		}
 		out = append(out, images...)
 	}
-	if next.Config == nil || (d.Platform != nil && d.Platform.OS == "unknown") { // an attestation, not an image
+	// An attestation, not an image.
+	if next.Config == nil || (d.Platform != nil && d.Platform.OS == "unknown") {
 		return out, nil
 	}
 	raw, err = a.read("blobs/sha256/" + strings.TrimPrefix(next.Config.Digest, "sha256:"))

@@ -10,8 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
-// choose takes the programs and packages that belong to the ClusterRelease.
-func (m *making) choose(context.Context) error {
+// choose selects the binaries and packages of the ClusterRelease.
+func (m *builder) choose(context.Context) error {
 	for _, part := range []struct {
 		part    refitv1alpha1.Part
 		flag    string
@@ -28,7 +28,7 @@ func (m *making) choose(context.Context) error {
 		*part.version = version
 	}
 	taken := map[string]*found{}
-	for _, f := range m.programs {
+	for _, f := range m.files {
 		if why := m.reject(f.file); why != "" {
 			m.skip(f.path, why)
 			continue
@@ -42,7 +42,7 @@ func (m *making) choose(context.Context) error {
 		key := strings.Join([]string{f.file.OS, f.file.Arch, string(f.file.Kind), f.file.Name}, " ")
 		if other := taken[key]; other != nil {
 			if other.file.Digest != blob.Digest {
-				return fmt.Errorf("%s is there twice and differs: %s and %s", f.file.Name, other.full, f.full)
+				return fmt.Errorf("found two different files of %s: %s and %s", f.file.Name, other.full, f.full)
 			}
 			continue
 		}
@@ -52,15 +52,15 @@ func (m *making) choose(context.Context) error {
 	return nil
 }
 
-// reject says why a program or package is not taken; empty if it is.
-func (m *making) reject(f refitv1alpha1.ReleaseFile) string {
+// reject returns why a binary or package is skipped, or an empty string.
+func (m *builder) reject(f refitv1alpha1.ReleaseFile) string {
 	claimed := map[refitv1alpha1.Part]string{
 		refitv1alpha1.PartContainerd: m.payload.Containerd, refitv1alpha1.PartRunc: m.payload.Runc, refitv1alpha1.PartCNI: m.payload.CNIPlugins,
 	}
 	want, other := claimed[f.Part]
 	switch {
 	case m.without(string(f.Part)):
-		return leftOut
+		return excluded
 	case !other:
 		want = m.Kubernetes
 	}
@@ -73,43 +73,45 @@ func (m *making) reject(f refitv1alpha1.ReleaseFile) string {
 	return otherVersion
 }
 
-// versionOfPart is the version of a part that is not Kubernetes': the one that was asked for, or the only one that was found.
-func (m *making) versionOfPart(part refitv1alpha1.Part, flag string) (string, error) {
+// versionOfPart returns the version of a part that is versioned apart from Kubernetes: the
+// requested one, or the only one found.
+func (m *builder) versionOfPart(part refitv1alpha1.Part, flag string) (string, error) {
 	if m.without(string(part)) {
 		return "", nil
 	}
 	versions := m.versionsOf(part)
-	if asked := strings.TrimPrefix(m.chosen(part), "v"); asked != "" {
+	if requested := strings.TrimPrefix(m.requested(part), "v"); requested != "" {
 		for _, version := range versions {
-			if version == asked || artifact.UpstreamVersion(version) == asked {
+			if version == requested || artifact.UpstreamVersion(version) == requested {
 				return version, nil
 			}
 		}
 		if part == refitv1alpha1.PartRunc && m.Online != nil {
-			return asked, nil
+			return requested, nil
 		}
-		return "", fmt.Errorf("there is no %s %s in the folders%s", part, asked, orFound(versions))
+		return "", fmt.Errorf("no %s %s found in the folders%s", part, requested, foundVersions(versions))
 	}
 	switch len(versions) {
 	case 0:
-		for _, f := range m.programs {
+		for _, f := range m.files {
 			if f.file.Part == part {
-				return "", fmt.Errorf("%s does not tell its version; give it with --%s, or leave it out with --without %s", f.path, flag, part)
+				return "", fmt.Errorf("the version of %s is unknown: set it with --%s, or exclude it with --without %s", f.path, flag, part)
 			}
 		}
 		return "", nil
 	case 1:
 		return versions[0], nil
 	}
-	return "", fmt.Errorf("there are several versions of %s: %s; choose one with --%s, or leave it out with --without %s",
+	return "", fmt.Errorf("found several versions of %s: %s; select one with --%s, or exclude it with --without %s",
 		part, strings.Join(versions, ", "), flag, part)
 }
 
-// versionsOf is the versions of a part that were found, as a ClusterRelease writes them: those of packages only where no program has the same.
-func (m *making) versionsOf(part refitv1alpha1.Part) []string {
+// versionsOf returns the versions of a part that were found, those of packages only if no binary
+// has the same.
+func (m *builder) versionsOf(part refitv1alpha1.Part) []string {
 	var out []string
 	for _, kind := range []refitv1alpha1.PackageKind{refitv1alpha1.PackageBinary, refitv1alpha1.PackageDeb} {
-		for _, f := range m.programs {
+		for _, f := range m.files {
 			if f.file.Part != part || f.file.Kind != kind {
 				continue
 			}
@@ -127,7 +129,7 @@ func (m *making) versionsOf(part refitv1alpha1.Part) []string {
 	return out
 }
 
-func orFound(versions []string) string {
+func foundVersions(versions []string) string {
 	if len(versions) == 0 {
 		return ""
 	}

@@ -11,36 +11,36 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
-// making is a payload in the making.
-type making struct {
+// builder builds one payload.
+type builder struct {
 	Options
 	payload refitv1alpha1.ReleasePayload
-	tags    map[string]string // of kubeadm's images that are wanted, by their names
+	tags    map[string]string // of the images that kubeadm requires, by name
 	skipped map[string]*Skipped
-	order   []string // of skipped
+	order   []string // of the reasons in skipped
 	result  Result
 
-	programs []*found // what was found, before anything of it was chosen
-	images   []*found
+	files  []*found // found in the folders
+	images []*found
 }
 
-// Payload makes the payload of a ClusterRelease.
+// Payload creates the payload of a ClusterRelease.
 func Payload(ctx context.Context, o Options) (Result, error) {
 	if err := o.check(); err != nil {
 		return Result{}, err
 	}
-	m := &making{Options: o, payload: refitv1alpha1.ReleasePayload{Kubernetes: o.Kubernetes}, skipped: map[string]*Skipped{}}
+	m := &builder{Options: o, payload: refitv1alpha1.ReleasePayload{Kubernetes: o.Kubernetes}, skipped: map[string]*Skipped{}}
 	if err := artifact.ValidatePayload(m.payload); err != nil {
 		return Result{}, WrongOptionError{err}
 	}
 	for _, step := range []func(context.Context) error{
-		m.look,       // what is in the folders
-		m.choose,     // which programs and packages belong to the version
-		m.chooseTags, // which images kubeadm wants
-		m.takeImages, // from the folders
-		m.online,     // what is missing, from upstream
-		m.missing,    // what is missing still
-		m.finish,     // in an order that does not depend on how it was found
+		m.inspect,       // lists the files and images of the folders
+		m.choose,        // selects the binaries and packages of the version
+		m.chooseTags,    // finds the tags of the images that kubeadm requires
+		m.takeImages,    // selects the images of the folders
+		m.online,        // adds missing files and images from upstream
+		m.checkComplete, // fails if something is still missing
+		m.finish,        // sorts the result
 	} {
 		if err := step(ctx); err != nil {
 			return Result{}, err
@@ -49,7 +49,7 @@ func Payload(ctx context.Context, o Options) (Result, error) {
 	return m.result, nil
 }
 
-func (m *making) finish(context.Context) error {
+func (m *builder) finish(context.Context) error {
 	slices.SortFunc(m.payload.Files, func(a, b refitv1alpha1.ReleaseFile) int {
 		return strings.Compare(a.Arch+" "+string(a.Kind)+" "+string(a.Part)+" "+a.Name, b.Arch+" "+string(b.Kind)+" "+string(b.Part)+" "+b.Name)
 	})
@@ -61,12 +61,12 @@ func (m *making) finish(context.Context) error {
 	}
 	m.result.Payload = m.payload
 	if err := artifact.ValidatePayload(m.payload); err != nil {
-		return fmt.Errorf("what was found makes no ClusterRelease: %w", err)
+		return fmt.Errorf("the files found do not make a valid ClusterRelease: %w", err)
 	}
 	return nil
 }
 
-func (m *making) skip(path, why string) {
+func (m *builder) skip(path, why string) {
 	if m.skipped[why] == nil {
 		m.skipped[why] = &Skipped{Why: why, First: path}
 		m.order = append(m.order, why)
@@ -74,43 +74,43 @@ func (m *making) skip(path, why string) {
 	m.skipped[why].Count++
 }
 
-func (m *making) warn(format string, args ...any) {
+func (m *builder) warn(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(m.result.Warnings, text) {
 		m.result.Warnings = append(m.result.Warnings, text)
 	}
 }
 
-// missing refuses a ClusterRelease that a kubeadm host could not be upgraded with.
-func (m *making) missing(context.Context) error {
-	var lacks []string
+// checkComplete fails if the ClusterRelease is not sufficient to upgrade a kubeadm host.
+func (m *builder) checkComplete(context.Context) error {
+	var missing []string
 	archs := map[string]bool{}
 	for _, kind := range []refitv1alpha1.PackageKind{refitv1alpha1.PackageBinary, refitv1alpha1.PackageDeb} {
 		for arch, names := range m.namesOf(kind) {
-			lacks = append(lacks, m.lacking(kind, arch, names)...)
+			missing = append(missing, m.missingFiles(kind, arch, names)...)
 			if names["kubelet"] {
 				archs[arch] = true
 			}
 		}
 	}
 	if len(archs) == 0 {
-		return fmt.Errorf("there is no kubeadm and no kubelet of %s%s", m.Kubernetes, m.seen())
+		return fmt.Errorf("no kubeadm and no kubelet of %s found%s", m.Kubernetes, m.foundKubernetes())
 	}
 	for arch := range archs {
 		for _, c := range components {
 			if !m.without(c.name) && !m.hasImage(c.name, arch) {
-				lacks = append(lacks, fmt.Sprintf("the image %s:%s for %s", c.name, m.tags[c.name], arch))
+				missing = append(missing, fmt.Sprintf("image %s:%s for %s", c.name, m.tags[c.name], arch))
 			}
 		}
 	}
-	if len(lacks) == 0 {
+	if len(missing) == 0 {
 		return nil
 	}
-	slices.Sort(lacks)
-	return errors.New("a host could not be upgraded with it; it lacks " + strings.Join(lacks, ", "))
+	slices.Sort(missing)
+	return errors.New("not sufficient to upgrade a host, missing: " + strings.Join(missing, ", "))
 }
 
-// lacking is what belongs to a set of files of one kind and platform, and is not among them.
-func (m *making) lacking(kind refitv1alpha1.PackageKind, arch string, names map[string]bool) []string {
+// missingFiles returns the files that a set of one kind and platform lacks.
+func (m *builder) missingFiles(kind refitv1alpha1.PackageKind, arch string, names map[string]bool) []string {
 	var needs []string
 	if names["kubeadm"] || names["kubelet"] || names["kubectl"] {
 		needs = append(needs, "kubeadm", "kubelet")
@@ -130,8 +130,8 @@ func (m *making) lacking(kind refitv1alpha1.PackageKind, arch string, names map[
 	return out
 }
 
-// namesOf is the names of the files of a kind, by their platform.
-func (m *making) namesOf(kind refitv1alpha1.PackageKind) map[string]map[string]bool {
+// namesOf returns the names of the files of a kind, by architecture.
+func (m *builder) namesOf(kind refitv1alpha1.PackageKind) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for _, file := range m.payload.Files {
 		if file.Kind != kind {
@@ -145,17 +145,17 @@ func (m *making) namesOf(kind refitv1alpha1.PackageKind) map[string]map[string]b
 	return out
 }
 
-func (m *making) hasImage(name, arch string) bool {
+func (m *builder) hasImage(name, arch string) bool {
 	return slices.ContainsFunc(m.payload.Images, func(i refitv1alpha1.ReleaseImage) bool {
 		its, _ := artifact.SplitImage(i.Name)
 		return its == name && i.Arch == arch
 	})
 }
 
-// seen tells which versions of Kubernetes were found instead.
-func (m *making) seen() string {
+// foundKubernetes lists the versions of Kubernetes that were found instead.
+func (m *builder) foundKubernetes() string {
 	var versions []string
-	for _, f := range m.programs {
+	for _, f := range m.files {
 		if f.file.Part == refitv1alpha1.PartKubelet && !slices.Contains(versions, f.file.Version) {
 			versions = append(versions, f.file.Version)
 		}

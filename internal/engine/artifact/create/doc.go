@@ -1,7 +1,10 @@
-// Package create makes the payload of a ClusterRelease: from folders with programs, packages and image archives, from what upstream publishes, or from both.
+// Package create creates the payload of a ClusterRelease from folders with binaries, packages and
+// image archives, from what upstream publishes, or from both.
 //
-// It looks at what is there, chooses what belongs to the wanted version, takes what is missing from upstream if that is wanted, and refuses a ClusterRelease that a
-// kubeadm host could not be upgraded with.
+//  1. Inspect the folders.
+//  2. Choose the files and images of the requested version.
+//  3. Take missing ones from upstream, if that is requested.
+//  4. Fail if the result is not sufficient to upgrade a kubeadm host.
 //
-// What is asked of upstream is tested with a server that answers as upstream's servers are documented to, not with those themselves.
+// The tests use a server that behaves as upstream documents, not the servers of upstream.
 package create

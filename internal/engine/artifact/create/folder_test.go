@@ -14,11 +14,12 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// arch is a platform that no machine of ours is, so that nothing of a test's folder is run.
+// arch is an architecture that no development machine has, so that the tests run no binary of a
+// folder.
 const arch = "ppc64le"
 
-// program writes the smallest program of that platform, with a text in it.
-func program(t *testing.T, path, says string) {
+// program writes an ELF file without code that contains a text.
+func program(t *testing.T, path, text string) {
 	t.Helper()
 	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_PPC64), Version: 1, Ehsize: 64, Phentsize: 56, Shentsize: 64}
 	copy(h.Ident[:], elf.ELFMAG)
@@ -27,7 +28,7 @@ func program(t *testing.T, path, says string) {
 	if err := binary.Write(&out, binary.LittleEndian, h); err != nil {
 		t.Fatal(err)
 	}
-	out.WriteString(says)
+	out.WriteString(text)
 	write(t, path, out.Bytes())
 }
 
@@ -73,7 +74,7 @@ func jsonOf(t *testing.T, v any) []byte {
 	return out
 }
 
-// saved is an archive as docker save writes it.
+// saved is an archive in the format of docker save.
 func saved(t *testing.T, name string) []byte {
 	t.Helper()
 	return tarOf(t, map[string][]byte{
@@ -83,7 +84,8 @@ func saved(t *testing.T, name string) []byte {
 	})
 }
 
-// exported is an archive as ctr images export writes it: an index of an index, which names a platform that was not saved.
+// exported is an archive in the format of ctr images export: an index of an index that lists a
+// platform that is not in the archive.
 func exported(t *testing.T, name string) []byte {
 	t.Helper()
 	type d = map[string]any
@@ -101,7 +103,7 @@ func exported(t *testing.T, name string) []byte {
 	})
 }
 
-// folder is what a user has: programs, images and things that do not matter.
+// folder is a folder with binaries, images and irrelevant files.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -147,19 +149,19 @@ func TestReleaseFromAFolder(t *testing.T) {
 			control++
 		}
 	}
-	left := map[string]int{}
+	skipped := map[string]int{}
 	for _, s := range result.Skipped {
-		left[s.Why] = s.Count
+		skipped[s.Why] = s.Count
 	}
-	if control != 4 || left[notKnown] != 3 || left[otherImage] != 1 || left[otherVersion] != 1 || left[compressed] != 1 || left[notYet] != 1 {
-		t.Errorf("%d images are for control planes; left: %v", control, left)
+	if control != 4 || skipped[notPart] != 3 || skipped[otherImage] != 1 || skipped[otherVersion] != 1 || skipped[compressed] != 1 || skipped[unsupported] != 1 {
+		t.Errorf("%d images are for control planes; skipped: %v", control, skipped)
 	}
-	if len(result.Warnings) != 3 || !strings.Contains(result.Warnings[0], "cannot be asked") {
-		t.Errorf("what could not be asked is not told: %q", result.Warnings)
+	if len(result.Warnings) != 3 || !strings.Contains(result.Warnings[0], "cannot check the version") {
+		t.Errorf("there is no warning about unchecked versions: %q", result.Warnings)
 	}
 }
 
-func TestFolderThatIsALink(t *testing.T) {
+func TestFolderMayBeASymlink(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "srv")
 	if err := os.Symlink(folder(t), link); err != nil {
 		t.Fatal(err)
@@ -170,19 +172,19 @@ func TestFolderThatIsALink(t *testing.T) {
 	}
 }
 
-func TestFoldersThatMakeNoRelease(t *testing.T) {
+func TestInsufficientFoldersMakeNoRelease(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(t *testing.T, dir string, o *Options)
-		says    string
+		want    string
 	}{
-		"no version": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Kubernetes = "latest" }, "no version like"},
-		"no folder":  {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Folders = nil }, "neither a folder"},
-		"not there":  {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Folders = []string{"/does/not/exist"} }, "no such file"},
+		"no version":     {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Kubernetes = "latest" }, "not a version like"},
+		"no folder":      {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Folders = nil }, "neither a folder"},
+		"missing folder": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Folders = []string{"/does/not/exist"} }, "no such file"},
 		"another version": {
 			func(t *testing.T, _ string, o *Options) { t.Helper(); o.Kubernetes = "v1.36.2" },
-			"no kubeadm and no kubelet of v1.36.2",
+			"no kubeadm and no kubelet of v1.36.2 found",
 		},
-		"cannot be left out": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Without = []string{"kubelet"} }, "cannot be left out"},
+		"required part excluded": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Without = []string{"kubelet"} }, "cannot be excluded"},
 		"no kubelet": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			remove(t, dir+"/bin/kubelet")
@@ -190,56 +192,56 @@ func TestFoldersThatMakeNoRelease(t *testing.T) {
 		"no kubeadm": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			remove(t, dir+"/bin/kubeadm")
-		}, "lacks kubeadm for ppc64le (Binary)"},
+		}, "missing: kubeadm for ppc64le (Binary)"},
 		"no image of the API server": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			remove(t, dir+"/images/kube-apiserver:v1.36.3.tar")
-		}, "the image kube-apiserver:v1.36.3 for ppc64le"},
+		}, "image kube-apiserver:v1.36.3 for ppc64le"},
 		"no etcd": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			remove(t, dir+"/images/etcd:3.6.8-0.tar")
-		}, "the image etcd:3.6.8-0 for ppc64le"},
-		"no etcd, as asked": {func(t *testing.T, dir string, o *Options) {
+		}, "image etcd:3.6.8-0 for ppc64le"},
+		"etcd excluded": {func(t *testing.T, dir string, o *Options) {
 			t.Helper()
 			remove(t, dir+"/images/etcd:3.6.8-0.tar")
 			o.Without = []string{"etcd"}
 		}, ""},
 		"another etcd": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Etcd = "3.5.0-0" }, ""},
-		"two that differ": {func(t *testing.T, dir string, _ *Options) {
+		"two different files": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			program(t, dir+"/other/kubelet", "this is v1.36.3, but not the same")
-		}, "kubelet is there twice and differs"},
-		"two that are the same": {func(t *testing.T, dir string, _ *Options) {
+		}, "two different files of kubelet"},
+		"two equal files": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			program(t, dir+"/other/kubelet", "this is v1.36.3 of it")
 		}, ""},
-		"two images that differ": {func(t *testing.T, dir string, _ *Options) {
+		"two different images": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			write(t, dir+"/other.tar", tarOf(t, map[string][]byte{
 				"manifest.json": []byte(`[{"Config":"c","RepoTags":["registry.k8s.io/pause:3.10.2"]}]`), "c": []byte(`{"os":"linux","architecture":"ppc64le"}`),
 			}))
-		}, "pause:3.10.2 is there twice and differs"},
-		"a part that does not tell its version": {func(t *testing.T, dir string, _ *Options) {
+		}, "two different images registry.k8s.io/pause:3.10.2"},
+		"a part of unknown version": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			program(t, dir+"/bin/runc", "?")
-		}, "give it with --runc, or leave it out with --without runc"},
-		"a part whose version is given": {func(t *testing.T, dir string, o *Options) {
+		}, "set it with --runc, or exclude it with --without runc"},
+		"a part whose version is set": {func(t *testing.T, dir string, o *Options) {
 			t.Helper()
 			program(t, dir+"/bin/runc.ppc64le", "?")
 			o.Runc = "1.4.0"
 		}, ""},
-		"a part that is left out": {func(t *testing.T, dir string, o *Options) {
+		"a part that is excluded": {func(t *testing.T, dir string, o *Options) {
 			t.Helper()
 			program(t, dir+"/bin/runc", "?")
 			o.Without = []string{"runc"}
 		}, ""},
-		"a part that is not there": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Containerd = "2.4.2" }, "no containerd 2.4.2 in the folders"},
+		"a part that is missing": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the folders"},
 		"containerd without its shim": {func(t *testing.T, dir string, o *Options) {
 			t.Helper()
 			program(t, dir+"/bin/containerd", "?")
 			o.Containerd = "2.4.2"
-		}, "lacks containerd-shim-runc-v2"},
-		"a name that no path should have": {func(t *testing.T, dir string, _ *Options) {
+		}, "missing: containerd-shim-runc-v2"},
+		"an invalid path": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			if err := os.Rename(dir+"/bin", dir+"/bin dir"); err != nil {
 				t.Fatal(err)
@@ -251,8 +253,8 @@ func TestFoldersThatMakeNoRelease(t *testing.T) {
 			o := Options{Kubernetes: "v1.36.3", Folders: []string{dir}}
 			c.arrange(t, dir, &o)
 			_, err := Payload(t.Context(), o)
-			if (err == nil) != (c.says == "") || (err != nil && !strings.Contains(err.Error(), c.says)) {
-				t.Errorf("%v, want %q in it", err, c.says)
+			if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q in it", err, c.want)
 			}
 		})
 	}
@@ -265,16 +267,15 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// Archives come from others: one that is broken is told of, and is no reason to end.
-func TestArchivesThatAreBroken(t *testing.T) {
+func TestDamagedArchivesHaveNoImages(t *testing.T) {
 	good := saved(t, "registry.k8s.io/x/y:1")
 	for name, content := range map[string][]byte{
-		"cut off":                good[:700],
-		"no configuration":       tarOf(t, map[string][]byte{"manifest.json": []byte(`[{"Config":"gone","RepoTags":["a/b:c"]}]`)}),
-		"out of its folder":      tarOf(t, map[string][]byte{"manifest.json": []byte(`[{"Config":"../../../../etc/passwd","RepoTags":["a/b:c"]}]`)}),
-		"no JSON":                tarOf(t, map[string][]byte{"manifest.json": []byte(`hello`)}),
-		"index without end":      tarOf(t, map[string][]byte{"index.json": []byte(`{"manifests":[{"digest":"sha256:../../index.json","annotations":{"io.containerd.image.name":"a/b:c"}}]}`)}),
-		"configuration, no JSON": tarOf(t, map[string][]byte{"manifest.json": []byte(`[{"Config":"c","RepoTags":["a/b:c"]}]`), "c": []byte("x")}),
+		"truncated":                   good[:700],
+		"no configuration":            tarOf(t, map[string][]byte{"manifest.json": []byte(`[{"Config":"gone","RepoTags":["a/b:c"]}]`)}),
+		"out of its folder":           tarOf(t, map[string][]byte{"manifest.json": []byte(`[{"Config":"../../../../etc/passwd","RepoTags":["a/b:c"]}]`)}),
+		"not JSON":                    tarOf(t, map[string][]byte{"manifest.json": []byte(`hello`)}),
+		"index that refers to itself": tarOf(t, map[string][]byte{"index.json": []byte(`{"manifests":[{"digest":"sha256:../../index.json","annotations":{"io.containerd.image.name":"a/b:c"}}]}`)}),
+		"configuration is not JSON":   tarOf(t, map[string][]byte{"manifest.json": []byte(`[{"Config":"c","RepoTags":["a/b:c"]}]`), "c": []byte("x")}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.tar")

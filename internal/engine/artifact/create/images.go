@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// component is an image that kubeadm wants.
+// component is an image that kubeadm requires.
 type component struct {
 	name         string
 	controlPlane bool
@@ -27,12 +27,13 @@ var components = []component{
 	{"kube-scheduler", true},
 	{"etcd", true},
 	{"kube-proxy", false},
-	{"coredns", false}, // it runs wherever it is scheduled
+	{"coredns", false}, // it may be scheduled on any node
 	{"pause", false},
 }
 
-// chooseTags finds out which images kubeadm of the version wants: by asking it, else from what is known of its release.
-func (m *making) chooseTags(ctx context.Context) error {
+// chooseTags finds the tags of the images that kubeadm of the version requires: as kubeadm lists
+// them, else from the facts about its release.
+func (m *builder) chooseTags(ctx context.Context) error {
 	m.tags = map[string]string{}
 	for _, name := range kubernetesImages() {
 		m.tags[name] = m.Kubernetes
@@ -63,16 +64,16 @@ func kubernetesImages() []string {
 	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"}
 }
 
-// tagsOfKubeadm asks a kubeadm that was taken and that runs here. Nothing is fetched for that.
-func (m *making) tagsOfKubeadm(ctx context.Context) map[string]string {
-	for _, f := range m.programs {
+// tagsOfKubeadm runs a selected kubeadm, if one runs on this host. It does not download one.
+func (m *builder) tagsOfKubeadm(ctx context.Context) map[string]string {
+	for _, f := range m.files {
 		if f.file.Name != "kubeadm" || f.file.Digest == "" || f.file.Kind != refitv1alpha1.PackageBinary ||
 			f.file.OS != runtime.GOOS || f.file.Arch != runtime.GOARCH {
 			continue
 		}
 		tags, err := imagesList(ctx, f.full, m.Kubernetes)
 		if err != nil {
-			m.warn("%s does not say which images it wants: %v", f.path, err)
+			m.warn("cannot list the images of %s: %v", f.path, err)
 		}
 		return tags
 	}
@@ -85,16 +86,16 @@ func imagesList(ctx context.Context, kubeadm, version string) (map[string]string
 		return nil, err
 	}
 	defer remove()
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "config", "images", "list", "--kubernetes-version", version)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=/usr/bin:/bin", "LANG=C", "HOME=/nonexistent"}, "/", time.Second
-	said, err := cmd.Output()
+	output, err := cmd.Output()
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]string{}
-	for line := range strings.Lines(string(said)) {
+	for line := range strings.Lines(string(output)) {
 		if name, tag := artifact.SplitImage(strings.TrimSpace(line)); tag != "" {
 			out[name] = tag
 		}
@@ -102,31 +103,31 @@ func imagesList(ctx context.Context, kubeadm, version string) (map[string]string
 	return out, nil
 }
 
-// tagsOfFacts takes what is known of the minor's release. Patches bring new versions of these now and then.
-func (m *making) tagsOfFacts() error {
+// tagsOfFacts uses the facts about the minor version. Patch releases sometimes change these tags.
+func (m *builder) tagsOfFacts() error {
 	version, err := skew.Parse(m.Kubernetes)
 	if err != nil {
 		return err
 	}
 	facts, known := kubefacts.For(version.MinorString())
 	if !known {
-		return fmt.Errorf("which etcd, CoreDNS and pause belong to %s is not known: give --etcd, --coredns and --pause, or a kubeadm that can be asked",
+		return fmt.Errorf("the tags of etcd, CoreDNS and pause of %s are unknown: set --etcd, --coredns and --pause, or add a kubeadm that runs on this host",
 			m.Kubernetes)
 	}
 	if facts.Version != m.Kubernetes {
-		m.warn("etcd %s, CoreDNS %s and pause %s are those of %s: if kubeadm %s wants others, give them with --etcd, --coredns and --pause",
+		m.warn("etcd %s, CoreDNS %s and pause %s are those of %s: if kubeadm %s requires others, set --etcd, --coredns and --pause",
 			facts.Etcd, facts.CoreDNS, facts.Pause, facts.Version, m.Kubernetes)
 	}
 	m.tags["etcd"], m.tags["coredns"], m.tags["pause"] = facts.Etcd, facts.CoreDNS, facts.Pause
 	return nil
 }
 
-// takeImages takes the images of the folders that kubeadm wants.
-func (m *making) takeImages(context.Context) error {
-	blobs := map[string]refitv1alpha1.Blob{} // an archive can hold several images
+// takeImages selects the images of the folders that kubeadm requires.
+func (m *builder) takeImages(context.Context) error {
+	blobs := map[string]refitv1alpha1.Blob{} // an archive can contain several images
 	taken := map[string]*found{}
 	for _, f := range m.images {
-		c, why := m.wantImage(f.image)
+		c, why := m.selectImage(f.image)
 		if why != "" {
 			m.skip(f.path, why)
 			continue
@@ -134,7 +135,7 @@ func (m *making) takeImages(context.Context) error {
 		key := f.image.Arch + " " + f.image.Name
 		if other := taken[key]; other != nil {
 			if other.image.Config != f.image.Config {
-				return fmt.Errorf("the image %s is there twice and differs: %s and %s", f.image.Name, other.full, f.full)
+				return fmt.Errorf("found two different images %s: %s and %s", f.image.Name, other.full, f.full)
 			}
 			continue
 		}
@@ -154,14 +155,14 @@ func (m *making) takeImages(context.Context) error {
 	return nil
 }
 
-func (m *making) wantImage(image refitv1alpha1.ReleaseImage) (c component, why string) {
+func (m *builder) selectImage(image refitv1alpha1.ReleaseImage) (c component, why string) {
 	name, tag := artifact.SplitImage(image.Name)
 	for _, c := range components {
 		switch {
 		case c.name != name:
 			continue
 		case m.without(name):
-			return c, leftOut
+			return c, excluded
 		case tag != m.tags[name]:
 			return c, otherVersion
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -14,7 +15,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Upstream's addresses.
+// The default addresses of upstream.
 const (
 	Downloads     = "https://dl.k8s.io/release"
 	RuncDownloads = "https://github.com/opencontainers/runc/releases/download"
@@ -23,16 +24,17 @@ const (
 
 var hexPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// online adds what is not in the folders from what upstream publishes: addresses, sizes and digests. The files themselves stay where they are.
-func (m *making) online(ctx context.Context) error {
+// online adds files and images that are not in the folders from upstream: URLs, sizes and digests.
+// It does not download the files.
+func (m *builder) online(ctx context.Context) error {
 	if m.Online == nil {
 		return nil
 	}
 	if len(m.Online.Archs) == 0 {
-		return fmt.Errorf("upstream has files for several platforms: say for which")
+		return errors.New("no platform is given: upstream has files for several")
 	}
 	for _, arch := range m.Online.Archs {
-		for _, step := range []func(context.Context, string) error{m.onlinePrograms, m.onlineRunc, m.onlineImages} {
+		for _, step := range []func(context.Context, string) error{m.onlineBinaries, m.onlineRunc, m.onlineImages} {
 			if err := step(ctx, arch); err != nil {
 				return err
 			}
@@ -41,11 +43,11 @@ func (m *making) online(ctx context.Context) error {
 	return nil
 }
 
-func (m *making) onlinePrograms(ctx context.Context, arch string) error {
+func (m *builder) onlineBinaries(ctx context.Context, arch string) error {
 	base := strings.TrimSuffix(cmp.Or(m.Online.Downloads, Downloads), "/")
 	for _, part := range []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl} {
 		name := string(part)
-		if m.hasProgram(name, arch) || m.without(name) {
+		if m.hasBinary(name, arch) || m.without(name) {
 			continue
 		}
 		address := fmt.Sprintf("%s/%s/bin/linux/%s/%s", base, m.Kubernetes, arch, name)
@@ -60,8 +62,8 @@ func (m *making) onlinePrograms(ctx context.Context, arch string) error {
 	return nil
 }
 
-func (m *making) onlineRunc(ctx context.Context, arch string) error {
-	if m.payload.Runc == "" || m.hasProgram("runc", arch) {
+func (m *builder) onlineRunc(ctx context.Context, arch string) error {
+	if m.payload.Runc == "" || m.hasBinary("runc", arch) {
 		return nil
 	}
 	base := fmt.Sprintf("%s/v%s/", strings.TrimSuffix(cmp.Or(m.Online.RuncDownloads, RuncDownloads), "/"), m.payload.Runc)
@@ -79,10 +81,10 @@ func (m *making) onlineRunc(ctx context.Context, arch string) error {
 	return fmt.Errorf("runc %s is not published for %s", m.payload.Runc, arch)
 }
 
-// publish adds a program that upstream has.
-func (m *making) publish(ctx context.Context, part refitv1alpha1.Part, name, arch, version, address, sum string) error {
+// publish adds a binary of upstream.
+func (m *builder) publish(ctx context.Context, part refitv1alpha1.Part, name, arch, version, address, sum string) error {
 	if !hexPattern.MatchString(sum) {
-		return fmt.Errorf("what is published as the checksum of %s is none", address)
+		return fmt.Errorf("the published checksum of %s is invalid", address)
 	}
 	size, err := m.sizeOf(ctx, address)
 	if err != nil {
@@ -90,7 +92,7 @@ func (m *making) publish(ctx context.Context, part refitv1alpha1.Part, name, arc
 	}
 	m.payload.Files = append(m.payload.Files, refitv1alpha1.ReleaseFile{
 		Part: part, Name: name, Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: arch, Version: version,
-		// The path is where a mirror that copies upstream's folder has it.
+		// The path is that in a mirror of upstream.
 		Blob: refitv1alpha1.Blob{Digest: "sha256:" + sum, Size: size, Path: pathOf(address), URLs: []string{address}},
 	})
 	return nil
@@ -104,20 +106,20 @@ func pathOf(address string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-func (m *making) hasProgram(name, arch string) bool {
+func (m *builder) hasBinary(name, arch string) bool {
 	return slices.ContainsFunc(m.payload.Files, func(f refitv1alpha1.ReleaseFile) bool {
 		return f.Name == name && f.Arch == arch && f.Kind == refitv1alpha1.PackageBinary
 	})
 }
 
-func (m *making) onlineImages(ctx context.Context, arch string) error {
+func (m *builder) onlineImages(ctx context.Context, arch string) error {
 	r := newRegistry(cmp.Or(m.Online.Repository, Repository))
 	for _, c := range components {
 		if m.without(c.name) || m.hasImage(c.name, arch) {
 			continue
 		}
 		image := r.nameOf(c.name, m.tags[c.name])
-		m.doing("asking for %s", image)
+		m.doing("resolving %s", image)
 		digest, err := r.configOf(ctx, image, arch)
 		if err != nil {
 			return fmt.Errorf("%s for %s: %w", image, arch, err)

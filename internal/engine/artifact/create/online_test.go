@@ -8,17 +8,18 @@ import (
 	"testing"
 )
 
-// upstream is a server like those of upstream: checksums beside programs, and a registry that wants a token, as anybody gets one.
+// upstream is a server like those of upstream: checksums beside binaries, and a registry that
+// requires an anonymous token.
 type upstream struct {
 	*httptest.Server
 	t     *testing.T
 	files map[string][]byte
-	lies  map[string]bool // documents that the registry gives something else for
+	wrong map[string]bool // documents for which the registry returns other content
 }
 
 func newUpstream(t *testing.T) *upstream {
 	t.Helper()
-	u := &upstream{t: t, files: map[string][]byte{}, lies: map[string]bool{}}
+	u := &upstream{t: t, files: map[string][]byte{}, wrong: map[string]bool{}}
 	for _, name := range []string{"kubeadm", "kubelet", "kubectl"} {
 		u.program("/release/v1.36.3/bin/linux/"+arch+"/"+name, name)
 	}
@@ -75,7 +76,7 @@ func (u *upstream) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	if u.lies[r.URL.Path] {
+	if u.wrong[r.URL.Path] {
 		content = append([]byte(" "), content...)
 	}
 	w.Header().Set("Content-Length", fmt.Sprint(len(content)))
@@ -113,8 +114,7 @@ func TestReleaseFromUpstream(t *testing.T) {
 	}
 }
 
-// What the folders have is not taken from upstream.
-func TestReleaseFromBoth(t *testing.T) {
+func TestFoldersComeBeforeUpstream(t *testing.T) {
 	u := newUpstream(t)
 	o := u.options()
 	o.Folders = []string{folder(t)}
@@ -133,52 +133,51 @@ func TestReleaseFromBoth(t *testing.T) {
 	}
 }
 
-func TestUpstreamThatCannotBeUsed(t *testing.T) {
+func TestIncompleteUpstreamMakesNoRelease(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(u *upstream, o *Options)
-		says    string
+		want    string
 	}{
-		"version that is not there":  {func(_ *upstream, o *Options) { o.Kubernetes = "v1.36.9" }, "answers 404"},
-		"no platform":                {func(_ *upstream, o *Options) { o.Online.Archs = nil }, "say for which"},
-		"platform that is not there": {func(_ *upstream, o *Options) { o.Online.Archs = []string{"arm64"} }, "answers 404"},
-		"minor that nobody knows":    {func(_ *upstream, o *Options) { o.Kubernetes = "v1.99.0" }, "--etcd, --coredns and --pause"},
+		"missing version":       {func(_ *upstream, o *Options) { o.Kubernetes = "v1.36.9" }, "status 404"},
+		"no platform":           {func(_ *upstream, o *Options) { o.Online.Archs = nil }, "no platform is given"},
+		"missing platform":      {func(_ *upstream, o *Options) { o.Online.Archs = []string{"arm64"} }, "status 404"},
+		"unknown minor version": {func(_ *upstream, o *Options) { o.Kubernetes = "v1.99.0" }, "--etcd, --coredns and --pause"},
 		"a web page as a checksum": {func(u *upstream, _ *Options) {
 			u.files["/release/v1.36.3/bin/linux/"+arch+"/kubelet.sha256"] = []byte("<html>")
-		}, "is none"},
-		"program gone":        {func(u *upstream, _ *Options) { delete(u.files, "/release/v1.36.3/bin/linux/"+arch+"/kubelet") }, "answers 404"},
-		"image not there":     {func(u *upstream, _ *Options) { delete(u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "answers 404"},
-		"runc not there":      {func(_ *upstream, o *Options) { o.Runc = "1.9.9" }, "answers 404"},
-		"containerd":          {func(_ *upstream, o *Options) { o.Containerd = "2.4.2" }, "no containerd 2.4.2 in the folders"},
-		"nobody listens":      {func(_ *upstream, o *Options) { o.Online.Downloads = "http://127.0.0.1:1" }, "cannot be reached"},
-		"manifest is another": {func(u *upstream, _ *Options) { u.lie("/v2/mirror/etcd/manifests/sha256:") }, "gives something else"},
-		"config is another":   {func(u *upstream, _ *Options) { u.lie("/v2/mirror/pause/blobs/") }, "gives something else"},
+		}, "is invalid"},
+		"missing binary":      {func(u *upstream, _ *Options) { delete(u.files, "/release/v1.36.3/bin/linux/"+arch+"/kubelet") }, "status 404"},
+		"missing image":       {func(u *upstream, _ *Options) { delete(u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "status 404"},
+		"missing runc":        {func(_ *upstream, o *Options) { o.Runc = "1.9.9" }, "status 404"},
+		"containerd":          {func(_ *upstream, o *Options) { o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the folders"},
+		"unreachable":         {func(_ *upstream, o *Options) { o.Online.Downloads = "http://127.0.0.1:1" }, "cannot reach"},
+		"wrong manifest":      {func(u *upstream, _ *Options) { u.corrupt("/v2/mirror/etcd/manifests/sha256:") }, "returned other content"},
+		"wrong configuration": {func(u *upstream, _ *Options) { u.corrupt("/v2/mirror/pause/blobs/") }, "returned other content"},
 		"image for another platform": {func(u *upstream, _ *Options) {
 			config := []byte(`{"os":"linux","architecture":"amd64"}`)
 			u.files["/v2/mirror/pause/blobs/"+digestOf(config)] = config
 			u.files["/v2/mirror/pause/manifests/3.10.2"] = []byte(`{"config":{"digest":"` + digestOf(config) + `"}}`)
-		}, "made for linux/amd64"},
+		}, "built for linux/amd64"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUpstream(t)
 			o := u.options()
 			c.arrange(u, &o)
-			if _, err := Payload(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v, want %q in it", err, c.says)
+			if _, err := Payload(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q in it", err, c.want)
 			}
 		})
 	}
 }
 
-func (u *upstream) lie(prefix string) {
+func (u *upstream) corrupt(prefix string) {
 	for path := range u.files {
 		if strings.HasPrefix(path, prefix) {
-			u.lies[path] = true
+			u.wrong[path] = true
 		}
 	}
 }
 
-// A patch that is not the one whose facts are known may want other images: that is told.
-func TestPatchThatIsNotKnownExactly(t *testing.T) {
+func TestTagsOfAnotherPatchReleaseCauseAWarning(t *testing.T) {
 	u := newUpstream(t)
 	o := u.options()
 	o.Kubernetes = "v1.36.4"
@@ -191,7 +190,7 @@ func TestPatchThatIsNotKnownExactly(t *testing.T) {
 	}
 }
 
-func TestImagesOfUpstream(t *testing.T) {
+func TestImageNamesDependOnTheRegistry(t *testing.T) {
 	for repository, want := range map[string]string{
 		"registry.k8s.io":           "registry.k8s.io/coredns/coredns:v1",
 		"registry.example:5000/k8s": "registry.example:5000/k8s/coredns:v1",

@@ -8,7 +8,6 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
-// What the testbed has built is what a user has: a ClusterRelease is made of it, for hosts with programs and with packages.
 func TestReleaseFromTheTestbed(t *testing.T) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -20,12 +19,12 @@ func TestReleaseFromTheTestbed(t *testing.T) {
 	} {
 		paths, _ := filepath.Glob(filepath.Join(home, ".cache/refit-testbed", pattern))
 		if len(paths) == 0 {
-			t.Skipf("the testbed has not built %s here", pattern)
+			t.Skipf("the testbed has not built %s", pattern)
 		}
 		folders = append(folders, paths[len(paths)-1])
 	}
 	if testing.Short() {
-		t.Skip("half a gigabyte is read")
+		t.Skip("it reads half a gigabyte")
 	}
 	result, err := Payload(t.Context(), Options{Kubernetes: "v1.36.3", Folders: folders})
 	if err != nil {

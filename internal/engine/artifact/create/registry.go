@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// registry is a part of an image registry, asked by the OCI distribution API.
+// registry is a client of the OCI distribution API.
 type registry struct {
 	scheme, host, path string
 	token              map[string]string // by repository
 }
 
-// manifestTypes are the documents that can be read.
+// manifestTypes are the accepted media types.
 var manifestTypes = strings.Join([]string{
 	"application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json",
 	"application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json",
@@ -34,7 +34,8 @@ func newRegistry(repository string) *registry {
 	return r
 }
 
-// nameOf is an image's full name. kubeadm looks for CoreDNS in a folder of its own at upstream, and nowhere else.
+// nameOf returns the full name of an image. Only in the registry of upstream CoreDNS is in a folder
+// of its own.
 func (r *registry) nameOf(name, tag string) string {
 	if r.host == Repository && r.path == "" && name == "coredns" {
 		name = "coredns/coredns"
@@ -46,7 +47,8 @@ func (r *registry) nameOf(name, tag string) string {
 	return strings.Join(append(parts, name), "/") + ":" + tag
 }
 
-// configOf is the digest of an image's configuration for a platform. Documents that are named by their digest are checked against it.
+// configOf returns the digest of the configuration of an image for an architecture. It verifies
+// documents that are referenced by digest.
 func (r *registry) configOf(ctx context.Context, image, arch string) (string, error) {
 	name := strings.TrimPrefix(image, r.host+"/")
 	repository, tag := name[:strings.LastIndex(name, ":")], name[strings.LastIndex(name, ":")+1:]
@@ -59,7 +61,7 @@ func (r *registry) configOf(ctx context.Context, image, arch string) (string, er
 		return "", err
 	}
 	if top.Config != nil {
-		return r.single(ctx, repository, top.Config.Digest, arch)
+		return r.checkConfig(ctx, repository, top.Config.Digest, arch)
 	}
 	for _, d := range top.Manifests {
 		if d.Platform == nil || d.Platform.OS != "linux" || d.Platform.Architecture != arch {
@@ -74,25 +76,25 @@ func (r *registry) configOf(ctx context.Context, image, arch string) (string, er
 			return "", err
 		}
 		if next.Config == nil {
-			return "", errors.New("its manifest names no configuration")
+			return "", errors.New("the manifest has no configuration")
 		}
-		return r.single(ctx, repository, next.Config.Digest, arch)
+		return r.checkConfig(ctx, repository, next.Config.Digest, arch)
 	}
-	return "", fmt.Errorf("it is not published for linux/%s", arch)
+	return "", fmt.Errorf("not published for linux/%s", arch)
 }
 
-// single looks into a configuration: what an index says of its platform may be wrong.
-func (r *registry) single(ctx context.Context, repository, digest, arch string) (string, error) {
+// checkConfig checks the platform of a configuration, since that in an index may be wrong.
+func (r *registry) checkConfig(ctx context.Context, repository, digest, arch string) (string, error) {
 	raw, err := r.getByDigest(ctx, repository, "blobs", digest)
 	if err != nil {
 		return "", err
 	}
 	var c config
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return "", fmt.Errorf("its configuration cannot be read: %w", err)
+		return "", fmt.Errorf("cannot parse the configuration: %w", err)
 	}
 	if c.OS != "linux" || c.Architecture != arch {
-		return "", fmt.Errorf("it is made for %s/%s", c.OS, c.Architecture)
+		return "", fmt.Errorf("built for %s/%s", c.OS, c.Architecture)
 	}
 	return digest, nil
 }
@@ -100,7 +102,7 @@ func (r *registry) single(ctx context.Context, repository, digest, arch string) 
 func parse(raw []byte) (document, error) {
 	var out document
 	if err := json.Unmarshal(raw, &out); err != nil {
-		return out, fmt.Errorf("its manifest cannot be read: %w", err)
+		return out, fmt.Errorf("cannot parse the manifest: %w", err)
 	}
 	return out, nil
 }
@@ -108,7 +110,7 @@ func parse(raw []byte) (document, error) {
 func (r *registry) getByDigest(ctx context.Context, repository, kind, digest string) ([]byte, error) {
 	raw, err := r.get(ctx, repository, kind, digest)
 	if err == nil && digestOf(raw) != digest {
-		err = fmt.Errorf("the registry gives something else for %s", digest)
+		err = fmt.Errorf("the registry returned other content for %s", digest)
 	}
 	return raw, err
 }
@@ -119,7 +121,7 @@ func (r *registry) get(ctx context.Context, repository, kind, reference string) 
 	if token := r.token[repository]; token != "" {
 		headers.Set("Authorization", "Bearer "+token)
 	}
-	response, err := ask(ctx, http.MethodGet, address, headers)
+	response, err := request(ctx, http.MethodGet, address, headers)
 	if err != nil {
 		return nil, err
 	}
@@ -133,21 +135,21 @@ func (r *registry) get(ctx context.Context, repository, kind, reference string) 
 	return readAll(response, address)
 }
 
-// login gets the token that registries give to everybody.
+// login gets an anonymous token.
 func (r *registry) login(ctx context.Context, repository, challenge string) error {
-	said := map[string]string{}
+	parameters := map[string]string{}
 	for _, match := range challengePart.FindAllStringSubmatch(challenge, -1) {
-		said[match[1]] = match[2]
+		parameters[match[1]] = match[2]
 	}
-	realm, err := url.Parse(said["realm"])
+	realm, err := url.Parse(parameters["realm"])
 	if !strings.HasPrefix(challenge, "Bearer ") || err != nil || (realm.Scheme != "https" && realm.Scheme != r.scheme) {
-		return errors.New("the registry wants to know who asks: images that are not public have to be given as archives in a folder")
+		return errors.New("the registry requires credentials: for private images, add archives to a folder")
 	}
 	query := realm.Query()
-	query.Set("service", said["service"])
+	query.Set("service", parameters["service"])
 	query.Set("scope", "repository:"+repository+":pull")
 	realm.RawQuery = query.Encode()
-	response, err := ask(ctx, http.MethodGet, realm.String(), nil)
+	response, err := request(ctx, http.MethodGet, realm.String(), nil)
 	if err != nil {
 		return err
 	}
@@ -161,7 +163,7 @@ func (r *registry) login(ctx context.Context, repository, challenge string) erro
 		Access string `json:"access_token"`
 	}
 	if json.Unmarshal(raw, &got) != nil || got.Token+got.Access == "" {
-		return errors.New("the registry gives no token")
+		return errors.New("the registry returned no token")
 	}
 	r.token[repository] = got.Token
 	if got.Token == "" {

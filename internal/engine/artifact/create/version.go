@@ -20,43 +20,44 @@ var (
 	realVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
 )
 
-// versionOf tells which version a program is: by asking it where it runs here, else by what its builder left in it, else by what was asked for.
-func (m *making) versionOf(ctx context.Context, full, path string, f refitv1alpha1.ReleaseFile) (string, error) {
+// versionOf returns the version of a binary: as it prints it if it runs on this host, else from its
+// build information, else the requested version.
+func (m *builder) versionOf(ctx context.Context, full, path string, f refitv1alpha1.ReleaseFile) (string, error) {
 	if f.OS == runtime.GOOS && f.Arch == runtime.GOARCH {
-		if version, err := m.ask(ctx, full, path, f.Name); version != "" || err != nil {
+		if version, err := m.queryVersion(ctx, full, path, f.Name); version != "" || err != nil {
 			return version, err
 		}
 	}
-	if version := built(full); version != "" {
+	if version := buildVersion(full); version != "" {
 		return version, nil
 	}
-	wanted := m.wanted(f.Part)
-	if wanted == "" {
-		return "", nil // choose tells of it if the part is not left out
+	requested := m.requestedTag(f.Part)
+	if requested == "" {
+		return "", nil // choose reports it if the part is not excluded
 	}
-	// What is taken on trust here is asked on the host, before anything is changed.
+	// The host checks the version before it changes anything.
 	if f.Part != refitv1alpha1.PartKubeadm && f.Part != refitv1alpha1.PartKubelet && f.Part != refitv1alpha1.PartKubectl {
-		m.warn("%s cannot be asked for its version here, and is taken for %s", path, wanted)
-		return wanted, nil
+		m.warn("cannot check the version of %s on this host, assuming %s", path, requested)
+		return requested, nil
 	}
 	content, err := os.ReadFile(full)
 	if err != nil {
 		return "", err
 	}
-	if !bytes.Contains(content, []byte(wanted)) {
+	if !bytes.Contains(content, []byte(requested)) {
 		return "", nil
 	}
-	m.warn("%s cannot be asked for its version here, and is taken for %s, which is written in it", path, wanted)
-	return wanted, nil
+	m.warn("cannot check the version of %s on this host, assuming %s, which it contains", path, requested)
+	return requested, nil
 }
 
-func (m *making) ask(ctx context.Context, full, path, name string) (string, error) {
+func (m *builder) queryVersion(ctx context.Context, full, path, name string) (string, error) {
 	program, remove, err := runnable(full)
 	if err != nil {
 		return "", err
 	}
 	defer remove()
-	version, err := artifact.ProgramVersion(ctx, program, name)
+	version, err := artifact.BinaryVersion(ctx, program, name)
 	if err != nil && ctx.Err() == nil {
 		m.warn("%s: %v", path, err)
 		return "", nil
@@ -64,8 +65,9 @@ func (m *making) ask(ctx context.Context, full, path, name string) (string, erro
 	return version, err
 }
 
-// runnable is a program as it can be run: where it lies, or, since downloads are not executable, as a copy.
-func runnable(full string) (program string, remove func(), err error) {
+// runnable returns the path of an executable binary: its own, or that of a copy, since downloads
+// are not executable.
+func runnable(full string) (path string, remove func(), err error) {
 	info, err := os.Stat(full)
 	if err != nil {
 		return "", nil, err
@@ -77,13 +79,13 @@ func runnable(full string) (program string, remove func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) } // what is left of it is in the directory for such things
-	program = filepath.Join(dir, "program")
-	if err := copyTo(program, full); err != nil {
+	remove = func() { _ = os.RemoveAll(dir) } // the system cleans up its temporary directory
+	path = filepath.Join(dir, "binary")
+	if err := copyTo(path, full); err != nil {
 		remove()
 		return "", nil, err
 	}
-	return program, remove, nil
+	return path, remove, nil
 }
 
 func copyTo(to, from string) error {
@@ -97,14 +99,14 @@ func copyTo(to, from string) error {
 		return err
 	}
 	if _, err := io.Copy(out, in); err != nil {
-		_ = out.Close() // the first error says more
+		_ = out.Close() // the first error has the cause
 		return err
 	}
 	return out.Close()
 }
 
-// built reads the version that a Go program was built with.
-func built(path string) string {
+// buildVersion returns the version in the build information of a Go binary.
+func buildVersion(path string) string {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
 		return ""
@@ -120,17 +122,17 @@ func built(path string) string {
 	return ""
 }
 
-// wanted is the version that was asked for, as programs of the part write it.
-func (m *making) wanted(part refitv1alpha1.Part) string {
-	version := m.chosen(part)
+// requestedTag returns the requested version in the format of the binaries of the part.
+func (m *builder) requestedTag(part refitv1alpha1.Part) string {
+	version := m.requested(part)
 	if version == "" || part == refitv1alpha1.PartRunc {
 		return version
 	}
 	return "v" + strings.TrimPrefix(version, "v")
 }
 
-// chosen is the version that was asked for.
-func (m *making) chosen(part refitv1alpha1.Part) string {
+// requested returns the requested version of a part.
+func (m *builder) requested(part refitv1alpha1.Part) string {
 	switch part {
 	case refitv1alpha1.PartContainerd:
 		return m.Containerd

@@ -11,45 +11,46 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Prove reads a file where the sources have it, and says in which place it is as the ClusterRelease says. Nothing is kept.
+// Prove reads a file from the sources and returns the first place whose content matches the
+// ClusterRelease. It stores nothing.
 func Prove(ctx context.Context, b refitv1alpha1.Blob, sources []Source) (string, error) {
 	if err := validateBlob(b, map[string]int64{}); err != nil {
 		return "", err
 	}
-	var words []string
+	var errs []string
 	for _, source := range sources {
 		for _, at := range source.places(b) {
-			err := prove(ctx, b, at)
+			err := compareAt(ctx, b, at)
 			if err == nil {
 				return at.String(), nil
 			}
 			if ctx.Err() != nil {
 				return "", ctx.Err()
 			}
-			if !errors.Is(err, errElsewhere) {
-				words = append(words, fmt.Sprintf("%s: %v", at, err))
+			if !errors.Is(err, errNotFound) {
+				errs = append(errs, fmt.Sprintf("%s: %v", at, err))
 			}
 		}
 	}
-	if len(words) == 0 {
-		return "", errElsewhere
+	if len(errs) == 0 {
+		return "", errNotFound
 	}
-	return "", errors.New(strings.Join(words, "; "))
+	return "", errors.New(strings.Join(errs, "; "))
 }
 
-func prove(ctx context.Context, b refitv1alpha1.Blob, at place) error {
+func compareAt(ctx context.Context, b refitv1alpha1.Blob, at place) error {
 	body, _, err := at.open(ctx, b, 0)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
 	sum := sha256.New()
-	n, err := io.Copy(sum, io.LimitReader(&interruptible{ctx, body}, b.Size+1))
+	n, err := io.Copy(sum, io.LimitReader(&cancelable{ctx, body}, b.Size+1))
 	switch {
 	case err != nil:
 		return err
 	case n != b.Size || sumOf(sum) != b.Digest:
-		return errBad
+		return errWrongContent
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// header is the smallest ELF file of a platform: a program without anything in it.
+// header is an ELF file without code.
 func header(t *testing.T, change func(h *elf.Header64)) string {
 	t.Helper()
 	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: 1, Ehsize: 64, Phentsize: 56, Shentsize: 64}
@@ -27,20 +27,20 @@ func header(t *testing.T, change func(h *elf.Header64)) string {
 	if err := binary.Write(&out, binary.LittleEndian, h); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "program")
+	path := filepath.Join(t.TempDir(), "binary")
 	write(t, path, out.String(), 0o755)
 	return path
 }
 
-// program builds a program that says what it is told to.
-func program(t *testing.T, says string) string {
+// program builds a binary that prints a text.
+func program(t *testing.T, text string) string {
 	t.Helper()
 	compiler, err := exec.LookPath("gcc")
 	if err != nil {
-		t.Skip("there is no gcc here, which makes the programs of this test")
+		t.Skip("gcc is not installed")
 	}
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "p.c"), "#include <stdio.h>\nint main(void) { puts(\""+says+"\"); return 0; }\n", 0o644)
+	write(t, filepath.Join(dir, "p.c"), "#include <stdio.h>\nint main(void) { puts(\""+text+"\"); return 0; }\n", 0o644)
 	out, err := exec.Command(compiler, "-o", filepath.Join(dir, "p"), filepath.Join(dir, "p.c")).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -49,14 +49,14 @@ func program(t *testing.T, says string) string {
 }
 
 func binaryFile(name, version string) refitv1alpha1.ReleaseFile {
-	part, _ := PartOfProgram(name)
+	part, _ := PartOfBinary(name)
 	return refitv1alpha1.ReleaseFile{Part: part, Name: name, Kind: refitv1alpha1.PackageBinary, OS: "linux", Arch: runtime.GOARCH, Version: version}
 }
 
-// F26: the digest is right, and the file is the wrong one. What is for another platform is never run.
-func TestProgramsForOtherPlatforms(t *testing.T) {
+// F26: the digest matches, but the file is the wrong one.
+func TestBinaryOfAnotherPlatformIsNotRun(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
-		t.Skip("the test takes this machine for amd64")
+		t.Skip("the test requires amd64")
 	}
 	for name, path := range map[string]string{
 		"arm64":       header(t, func(h *elf.Header64) { h.Machine = uint16(elf.EM_AARCH64) }),
@@ -71,39 +71,39 @@ func TestProgramsForOtherPlatforms(t *testing.T) {
 		}(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := CheckProgram(t.Context(), path, binaryFile("kubelet", "v1.36.3")); reasonOf(err) != "WrongPlatform" {
+			if err := CheckBinary(t.Context(), path, binaryFile("kubelet", "v1.36.3")); reasonOf(err) != "WrongPlatform" {
 				t.Errorf("%v (%s)", err, reasonOf(err))
 			}
 		})
 	}
 	file := binaryFile("kubelet", "v1.36.3")
 	file.Arch = "arm64"
-	if err := CheckProgram(t.Context(), header(t, func(h *elf.Header64) { h.Machine = uint16(elf.EM_AARCH64) }), file); reasonOf(err) != "WrongPlatform" {
-		t.Errorf("a file that is what the ClusterRelease says, but not for this host: %v", err)
+	if err := CheckBinary(t.Context(), header(t, func(h *elf.Header64) { h.Machine = uint16(elf.EM_AARCH64) }), file); reasonOf(err) != "WrongPlatform" {
+		t.Errorf("a binary as in the ClusterRelease, but not for this host: %v", err)
 	}
-	if err := CheckProgram(t.Context(), header(t, nil), binaryFile("kubelet", "v1.36.3")); reasonOf(err) != "ProgramCannotRun" {
-		t.Errorf("a program with nothing in it: %v", err)
+	if err := CheckBinary(t.Context(), header(t, nil), binaryFile("kubelet", "v1.36.3")); reasonOf(err) != "ProgramCannotRun" {
+		t.Errorf("a binary without code: %v", err)
 	}
 }
 
-func TestProgramsThatSayTheirVersion(t *testing.T) {
-	for name, c := range map[string]struct{ program, says, version, reason string }{
-		"kubelet":               {"kubelet", "Kubernetes v1.36.3", "v1.36.3", ""},
-		"kubelet of before":     {"kubelet", "Kubernetes v1.36.2", "v1.36.3", "WrongVersion"},
-		"kubelet, pre-release":  {"kubelet", "Kubernetes v1.36.3-rc.0", "v1.36.3", "WrongVersion"},
-		"something else":        {"kubelet", "hello", "v1.36.3", "WrongVersion"},
-		"kubeadm":               {"kubeadm", "v1.36.3", "v1.36.3", ""},
-		"containerd":            {"containerd", "containerd github.com/containerd/containerd/v2 v2.4.2 abc", "v2.4.2", ""},
-		"containerd of Debian":  {"containerd", "containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1", "1.6.20~ds1", ""},
-		"runc":                  {"runc", `runc version 1.1.5+ds1\ncommit: x`, "1.1.5+ds1", ""},
-		"kubectl":               {"kubectl", `{\n  \"clientVersion\": {\n \"gitVersion\": \"v1.36.3\",\n`, "v1.36.3", ""},
-		"plugin":                {"bridge", "CNI bridge plugin v1.9.1", "v1.9.1", ""},
-		"plugin of before":      {"bridge", "CNI bridge plugin v1.8.0", "v1.9.1", "WrongVersion"},
-		"plugin without words":  {"bridge", "CNI bridge plugin version unknown", "v1.9.1", ""},
-		"plugin of former form": {"bridge", "CNI bridge plugin version v1.9.1", "v1.9.1", ""},
+func TestBinaryOfAnotherVersionIsRefused(t *testing.T) {
+	for name, c := range map[string]struct{ name, output, version, reason string }{
+		"kubelet":                       {"kubelet", "Kubernetes v1.36.3", "v1.36.3", ""},
+		"former kubelet":                {"kubelet", "Kubernetes v1.36.2", "v1.36.3", "WrongVersion"},
+		"kubelet, pre-release":          {"kubelet", "Kubernetes v1.36.3-rc.0", "v1.36.3", "WrongVersion"},
+		"something else":                {"kubelet", "hello", "v1.36.3", "WrongVersion"},
+		"kubeadm":                       {"kubeadm", "v1.36.3", "v1.36.3", ""},
+		"containerd":                    {"containerd", "containerd github.com/containerd/containerd/v2 v2.4.2 abc", "v2.4.2", ""},
+		"containerd of Debian":          {"containerd", "containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1", "1.6.20~ds1", ""},
+		"runc":                          {"runc", `runc version 1.1.5+ds1\ncommit: x`, "1.1.5+ds1", ""},
+		"kubectl":                       {"kubectl", `{\n  \"clientVersion\": {\n \"gitVersion\": \"v1.36.3\",\n`, "v1.36.3", ""},
+		"plugin":                        {"bridge", "CNI bridge plugin v1.9.1", "v1.9.1", ""},
+		"former plugin":                 {"bridge", "CNI bridge plugin v1.8.0", "v1.9.1", "WrongVersion"},
+		"plugin without version":        {"bridge", "CNI bridge plugin version unknown", "v1.9.1", ""},
+		"plugin with the former output": {"bridge", "CNI bridge plugin version v1.9.1", "v1.9.1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := CheckProgram(t.Context(), program(t, c.says), binaryFile(c.program, c.version))
+			err := CheckBinary(t.Context(), program(t, c.output), binaryFile(c.name, c.version))
 			if reasonOf(err) != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("%v (%s), want %q", err, reasonOf(err), c.reason)
 			}
@@ -111,32 +111,31 @@ func TestProgramsThatSayTheirVersion(t *testing.T) {
 	}
 }
 
-// What a program sees is fixed: nothing of this process's environment.
-func TestProgramSeesNothingOfOurs(t *testing.T) {
+func TestBinaryDoesNotGetTheEnvironmentOfTheAgent(t *testing.T) {
 	t.Setenv("CNI_COMMAND", "ADD")
 	t.Setenv("SECRET", "hunter2")
 	env, err := exec.LookPath("env")
 	if err != nil {
-		t.Skip("there is no env here")
+		t.Skip("env is not installed")
 	}
-	said, err := run(t.Context(), env)
-	if err != nil || strings.Contains(string(said), "hunter2") || strings.Contains(string(said), "CNI_COMMAND") {
-		t.Errorf("%s %v", said, err)
+	output, err := run(t.Context(), env)
+	if err != nil || strings.Contains(string(output), "hunter2") || strings.Contains(string(output), "CNI_COMMAND") {
+		t.Errorf("%s %v", output, err)
 	}
 }
 
-func TestProgramThatFloods(t *testing.T) {
+func TestOutputOfABinaryIsBounded(t *testing.T) {
 	path, err := exec.LookPath("seq")
 	if err != nil {
-		t.Skip("there is no seq here")
+		t.Skip("seq is not installed")
 	}
-	if said, err := run(t.Context(), path, "1", "1000000"); err != nil || len(said) != mostSaid {
-		t.Errorf("%d bytes, %v", len(said), err)
+	if output, err := run(t.Context(), path, "1", "1000000"); err != nil || len(output) != maxOutput {
+		t.Errorf("%d bytes, %v", len(output), err)
 	}
 }
 
-// The testbed's own programs, where they were built.
-func TestRealPrograms(t *testing.T) {
+// The binaries of the testbed, if they are built.
+func TestRealBinaries(t *testing.T) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Skip(err)
@@ -151,23 +150,23 @@ func TestRealPrograms(t *testing.T) {
 		paths, _ := filepath.Glob(filepath.Join(cache, pattern))
 		for _, path := range paths {
 			found++
-			if err := CheckProgram(t.Context(), path, binaryFile(filepath.Base(path), version)); err != nil {
+			if err := CheckBinary(t.Context(), path, binaryFile(filepath.Base(path), version)); err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
-			if err := CheckProgram(t.Context(), path, binaryFile(filepath.Base(path), "v0.0.1")); reasonOf(err) != "WrongVersion" {
+			if err := CheckBinary(t.Context(), path, binaryFile(filepath.Base(path), "v0.0.1")); reasonOf(err) != "WrongVersion" {
 				t.Errorf("%s: %v", path, err)
 			}
 		}
 	}
 	if found == 0 {
-		t.Skip("the testbed has built nothing here")
+		t.Skip("the testbed has built no binaries")
 	}
 }
 
-func TestPackages(t *testing.T) {
+func TestPackageOfAnotherNameVersionOrPlatformIsRefused(t *testing.T) {
 	builder, err := exec.LookPath("dpkg-deb")
 	if err != nil {
-		t.Skip("there is no dpkg-deb here")
+		t.Skip("dpkg-deb is not installed")
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "p/DEBIAN/control"), "Package: kubelet\nVersion: 1.36.3-1.1\nArchitecture: amd64\nMaintainer: x <x@example.com>\nDescription: x\n", 0o644)
@@ -195,7 +194,7 @@ func TestPackages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := good
 			c.change(&f)
-			if err := CheckProgram(t.Context(), c.path, f); reasonOf(err) != c.reason || (err == nil) != (c.reason == "") {
+			if err := CheckBinary(t.Context(), c.path, f); reasonOf(err) != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("%v (%s), want %q", err, reasonOf(err), c.reason)
 			}
 		})
