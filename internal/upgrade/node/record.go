@@ -35,7 +35,7 @@ type Upgrade struct {
 	CA string `json:"ca,omitempty"`
 	// Parts are the parts of the ClusterRelease that differ from what is installed.
 	Parts []refitv1alpha1.Part `json:"parts,omitempty"`
-	// Kinds says how each of these parts is installed: Kubernetes may come from packages and
+	// Kinds is how each of these parts is installed: Kubernetes may come from packages and
 	// containerd as plain files, or the other way round.
 	Kinds map[refitv1alpha1.Part]refitv1alpha1.PackageKind `json:"kinds,omitempty"`
 }

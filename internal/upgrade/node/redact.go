@@ -7,7 +7,7 @@ import (
 
 const redacted = "[redacted]"
 
-// secrets are patterns of secrets in the output of programs. The name of a secret is kept, to show
+// secrets are patterns of secrets in command output. The name of a secret is kept, to show
 // what was redacted.
 var secrets = []struct {
 	what    *regexp.Regexp
@@ -25,7 +25,7 @@ var secrets = []struct {
 	// Passwords in URLs, and signed URLs.
 	{regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@"']*:)[^\s/?#"']*@`), "${1}" + redacted + "@"},
 	{regexp.MustCompile(`(?i)([?&][\w.-]*(?:token|signature|sig|password|passwd|secret|key)=)[^\s&"']+`), "${1}" + redacted},
-	// Flags and fields with a telling name.
+	// Flags and fields that are named after a secret.
 	{regexp.MustCompile(`(?i)(--?[\w-]*(?:token|password|passwd|secret|certificate-key|api-key)["']?[ =]["']?)[^\s"']+`), "${1}" + redacted},
 	{regexp.MustCompile(`(?i)((?:token|password|passwd|certificate-?key|client-key-data)["']?(?:: ?|=)["']?)[^\s"',]+`), "${1}" + redacted},
 }

@@ -10,14 +10,14 @@ import (
 // Step is one action on a host. Step lists are data; the agent implements each name.
 type Step struct {
 	Name string
-	// Description says what the step does, for operators.
+	// Description is shown to operators.
 	Description string
 	// Prefetch is set if the step disrupts nothing and runs with the permit Prefetch.
 	Prefetch bool
 	// Disrupts is set if the step interrupts something that runs. From the first such step on, a
 	// failure rolls the host back.
 	Disrupts bool
-	// Undo says how a rollback undoes the step.
+	// Undo is how a rollback undoes the step.
 	Undo Undo
 	// Limit is the timeout of the step.
 	Limit time.Duration
@@ -26,7 +26,7 @@ type Step struct {
 	when func(Upgrade) bool
 }
 
-// Undo says how a rollback undoes a step.
+// Undo is how a rollback undoes a step.
 type Undo string
 
 // The kinds of undo.

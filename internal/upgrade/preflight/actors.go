@@ -23,7 +23,7 @@ func actorDetail(a *cluster.Actor) string {
 	return ": " + a.Detail
 }
 
-// actsOnNode reports whether a node carries traces of an actor at work. A running controller alone
+// actsOnNode reports whether a node carries traces of an active actor. A running controller alone
 // only shows that it could act.
 func actsOnNode(a *cluster.Actor) bool {
 	return a.Active == cluster.Yes && strings.HasPrefix(a.Object, "Node ")

@@ -62,7 +62,7 @@ func apiServerNotReady(v *view) []Finding {
 }
 
 // staticNotReady reports whether a static pod is not ready. Kubernetes marks every pod on an
-// unreachable node as not ready, which says nothing about the pod; the node has its own finding.
+// unreachable node as not ready, whatever their state; the node has its own finding.
 func (v *view) staticNotReady(n *node, component string) bool {
 	pod, has := n.Static[component]
 	return has && !pod.Ready && n.IsReady()

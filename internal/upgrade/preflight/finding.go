@@ -2,7 +2,7 @@ package preflight
 
 import refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 
-// Severity says what a finding means for the upgrade.
+// Severity is the effect of a finding on the upgrade.
 type Severity string
 
 // The severities.
@@ -29,7 +29,7 @@ type Finding struct {
 	// empty for the cluster.
 	Object  string `json:"object,omitempty"`
 	Message string `json:"message"`
-	// Remedy says how to fix the problem, in one or two imperative sentences or a command.
+	// Remedy is how to fix the problem, in one or two imperative sentences or a command.
 	Remedy string `json:"remedy"`
 	// Waived is the waiver that applies to the finding.
 	Waived *refitv1alpha1.Waiver `json:"waived,omitempty"`

@@ -51,14 +51,14 @@ func kubeadmVersionDiffers(v *view) []Finding {
 	if v.s.Kubeadm == nil || v.oldest.IsZero() {
 		return nil
 	}
-	said, err := skew.Parse(v.s.Kubeadm.KubernetesVersion)
-	if err != nil || said == v.oldest || said == v.newest {
+	configured, err := skew.Parse(v.s.Kubeadm.KubernetesVersion)
+	if err != nil || configured == v.oldest || configured == v.newest {
 		return nil
 	}
 	return []Finding{{
 		Object: kubeadmConfig,
 		Message: fmt.Sprintf("the kubeadm configuration specifies %s, but the API servers run %s: an earlier upgrade did not finish or did not use kubeadm",
-			said, v.oldest),
+			configured, v.oldest),
 		Remedy: fmt.Sprintf("Set kubernetesVersion to %s: %s", v.oldest, editKubeadm),
 	}}
 }

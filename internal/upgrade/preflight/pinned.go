@@ -61,11 +61,11 @@ func etcdTagPinned(v *view) []Finding {
 			Remedy:  "Remove etcd.local.imageTag, or set it to a version such as 3.6.8-0: " + editKubeadm,
 		}}
 	}
-	if brings := last.etcdUnpinned(); skew.EtcdStays(brings, tag) {
+	if unpinned := last.etcdUnpinned(); skew.EtcdStays(unpinned, tag) {
 		return []Finding{{
 			Severity: Warn,
 			Object:   kubeadmConfig,
-			Message:  fmt.Sprintf("%s, but %s comes with %s: this upgrade does not upgrade etcd to that version", pinned, last, brings),
+			Message:  fmt.Sprintf("%s, but %s comes with %s: this upgrade does not upgrade etcd to that version", pinned, last, unpinned),
 			Remedy:   "If the pin is not intended, remove etcd.local.imageTag: " + editKubeadm,
 		}}
 	}
