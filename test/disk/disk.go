@@ -15,11 +15,12 @@ import (
 // Disk is a small ext4 whose power can be cut, mounted at Dir.
 type Disk struct{ file, Dir string }
 
-// New mounts a small ext4 for a test. It writes back nothing by itself: commits are ten minutes apart, and a rename does not flush what was written before.
+// New mounts a small ext4 for a test. It writes nothing back by itself: commits are ten minutes
+// apart, and a rename does not flush earlier writes.
 func New(t *testing.T) *Disk {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("only root can mount")
+		t.Skip("must run as root to mount")
 	}
 	if _, err := exec.LookPath("mkfs.ext4"); err != nil {
 		t.Skip("no mkfs.ext4")
@@ -29,7 +30,7 @@ func New(t *testing.T) *Disk {
 	must(t, os.Truncate(d.file, 16<<20))
 	run(t, "mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", "-m", "0", d.file)
 	if out, err := d.mount(t); err != nil {
-		t.Skipf("this machine mounts no loop devices: %v: %s", err, out)
+		t.Skipf("this machine cannot mount loop devices: %v: %s", err, out)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(d.Dir, unix.MNT_DETACH) })
 	return d
@@ -40,7 +41,7 @@ func (d *Disk) mount(t *testing.T) ([]byte, error) {
 	return exec.CommandContext(t.Context(), "mount", "-t", "ext4", "-o", "loop,commit=600,noauto_da_alloc", d.file, d.Dir).CombinedOutput()
 }
 
-// CutPower loses everything that is not on the disk; the file system fails from now on.
+// CutPower discards everything that is not on the disk; the file system fails from now on.
 func (d *Disk) CutPower(t *testing.T) {
 	t.Helper()
 	must(t, machine.CutPower(d.Dir))
@@ -55,7 +56,7 @@ func (d *Disk) Boot(t *testing.T) {
 	}
 }
 
-// Flush brings everything to the disk.
+// Flush writes everything to the disk.
 func (d *Disk) Flush(t *testing.T) {
 	t.Helper()
 	fd, err := unix.Open(d.Dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -64,13 +65,13 @@ func (d *Disk) Flush(t *testing.T) {
 	must(t, unix.Syncfs(fd))
 }
 
-// ReadOnly lets nothing be written any more.
+// ReadOnly remounts the disk read-only.
 func (d *Disk) ReadOnly(t *testing.T) {
 	t.Helper()
 	run(t, "mount", "-o", "remount,ro", d.Dir)
 }
 
-// FillUp leaves no room at all below a folder.
+// FillUp uses all disk space of the file system of a directory.
 func FillUp(t *testing.T, dir string) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(dir, "filler"))
@@ -81,7 +82,7 @@ func FillUp(t *testing.T, dir string) {
 			size /= 2
 		}
 	}
-	for i := 0; ; i++ { // What the file could not take.
+	for i := 0; ; i++ { // the remaining small blocks
 		if err := os.WriteFile(filepath.Join(dir, "crumb"+strconv.Itoa(i)), []byte("x"), 0o600); err != nil {
 			break
 		}

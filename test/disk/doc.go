@@ -1,2 +1,3 @@
-// Package disk is a small file system for tests whose power can be cut: what was not synced is lost.
+// Package disk provides a small file system for tests whose power can be cut: unsynced data is
+// lost.
 package disk

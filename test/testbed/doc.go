@@ -1,3 +1,3 @@
-// Package testbed gives Go tests real Kubernetes clusters with the powers of the
-// testbed command: a cluster that a test makes is gone when the test ends.
+// Package testbed provides real Kubernetes clusters for Go tests. A cluster that a test creates is
+// removed when the test ends.
 package testbed

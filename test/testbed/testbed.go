@@ -13,14 +13,14 @@ import (
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
-// keepVariable keeps the clusters of failed tests, to look at them.
+// keepVariable is the environment variable that keeps the clusters of failed tests for inspection.
 const keepVariable = "REFIT_TESTBED_KEEP"
 
-// cleanupDeadline is for removing a cluster, and for asking a broken one what is wrong.
+// cleanupDeadline is the timeout for diagnosing and removing a cluster.
 const cleanupDeadline = 3 * time.Minute
 
-// New returns the machine's testbed; what it does is reported in the test's log.
-// Tests that need a cluster of their own call Up.
+// New returns the testbed of this machine; it reports progress in the test's log. Tests that need
+// their own cluster call Up.
 func New(tb testing.TB) *cluster.Testbed {
 	tb.Helper()
 	report := progress.New(logWriter{tb})
@@ -31,7 +31,7 @@ func New(tb testing.TB) *cluster.Testbed {
 func Builder(tb testing.TB) *builder.Builder {
 	tb.Helper()
 	if os.Getuid() != 0 {
-		tb.Fatal("the testbed needs root")
+		tb.Fatal("the testbed must run as root")
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -40,30 +40,30 @@ func Builder(tb testing.TB) *builder.Builder {
 	return builder.New(filepath.Join(cache, "refit-testbed"), progress.New(logWriter{tb}))
 }
 
-// Up makes a cluster for the test and removes it when the test ends. If the test
-// failed, what the cluster says is logged first, and with REFIT_TESTBED_KEEP=1 it stays.
-// If the test's process dies, prune removes the cluster.
+// Up creates a cluster for the test and removes it when the test ends. If the test failed, the
+// cluster is diagnosed in the log first, and kept with REFIT_TESTBED_KEEP=1. If the process of the
+// test dies, prune removes the cluster.
 func Up(tb testing.TB, spec cluster.Spec) *cluster.Cluster {
 	tb.Helper()
 	bed := New(tb)
-	// A test that was killed left its cluster, perhaps with the name that this one wants.
+	// A killed test may have left a cluster of the same name.
 	if _, err := bed.Prune(tb.Context()); err != nil {
-		tb.Fatalf("removing what killed tests left: %v", err)
+		tb.Fatalf("removing leftovers of killed tests: %v", err)
 	}
 	c, err := bed.Borrow(tb.Context(), spec, os.Getenv(keepVariable) != "")
 	if c != nil {
 		tb.Cleanup(func() { remove(tb, c) })
 	}
 	if err != nil {
-		tb.Fatalf("making cluster %s: %v", spec.Name, err)
+		tb.Fatalf("creating cluster %s: %v", spec.Name, err)
 	}
 	return c
 }
 
-// remove takes a test's cluster away; the test may have done so itself.
+// remove removes the cluster of a test, unless the test removed it.
 func remove(tb testing.TB, c *cluster.Cluster) {
 	tb.Helper()
-	// Cleanup runs after the test's own context has ended.
+	// Cleanup runs after the test's context ends.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), cleanupDeadline)
 	defer cancel()
 	if c.Gone() {
@@ -72,7 +72,7 @@ func remove(tb testing.TB, c *cluster.Cluster) {
 	if tb.Failed() {
 		c.Diagnose(ctx, logWriter{tb})
 		if os.Getenv(keepVariable) != "" {
-			tb.Logf("cluster %s is kept; remove it with: testbed down --name %s", c.Name(), c.Name())
+			tb.Logf("keeping cluster %s; to remove it, run: testbed down --name %s", c.Name(), c.Name())
 			return
 		}
 	}
@@ -81,7 +81,6 @@ func remove(tb testing.TB, c *cluster.Cluster) {
 	}
 }
 
-// logWriter writes lines to a test's log.
 type logWriter struct{ tb testing.TB }
 
 func (w logWriter) Write(text []byte) (int, error) {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-var errNoCRDs = errors.New("there are no CRDs")
+var errNoCRDs = errors.New("no CRDs found")
 
 // kind is one CRD, in its newest version.
 type kind struct {
@@ -38,7 +38,7 @@ type definition struct {
 	}
 }
 
-// schema is a structural schema, as far as the reference tells of it.
+// schema contains the parts of a structural schema that the reference shows.
 type schema struct {
 	Description          string
 	Type                 string
@@ -62,20 +62,20 @@ type schema struct {
 	} `json:"x-kubernetes-validations"`
 }
 
-// readKinds reads the CRDs of a folder, in the order in which a reader wants them.
-func readKinds(folder string) ([]kind, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+// readKinds reads the CRDs of a directory, sorted by file name.
+func readKinds(dir string) ([]kind, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
-		return nil, fmt.Errorf("looking for CRDs: %w", err)
+		return nil, fmt.Errorf("listing CRDs: %w", err)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: %w", folder, errNoCRDs)
+		return nil, fmt.Errorf("%s: %w", dir, errNoCRDs)
 	}
 	var kinds []kind
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("reading a CRD: %w", err)
+			return nil, fmt.Errorf("reading CRD: %w", err)
 		}
 		var crd definition
 		if err := yaml.Unmarshal(text, &crd); err != nil {
@@ -93,15 +93,15 @@ func readKinds(folder string) ([]kind, error) {
 	return kinds, nil
 }
 
-// field is one field of an object, by its path.
+// field is a field of an object.
 type field struct {
 	path     string
 	required bool
 	schema   *schema
 }
 
-// fieldsOf lists the fields below a schema, each before those within it. What
-// is within a condition, Kubernetes describes.
+// fieldsOf lists the fields below a schema, parents first. It omits the fields of conditions, which
+// Kubernetes documents.
 func fieldsOf(path string, s *schema) []field {
 	var all []field
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -120,19 +120,19 @@ func fieldsOf(path string, s *schema) []field {
 	return all
 }
 
-// refusal is a rule of a CRD.
-type refusal struct{ path, message string }
+// rule is a validation rule of a CRD.
+type rule struct{ path, message string }
 
-func refusalsOf(path string, s *schema) []refusal {
-	var all []refusal
-	for _, rule := range s.Rules {
-		all = append(all, refusal{path, rule.Message})
+func rulesOf(path string, s *schema) []rule {
+	var all []rule
+	for _, r := range s.Rules {
+		all = append(all, rule{path, r.Message})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		all = append(all, refusalsOf(strings.TrimPrefix(path+"."+name, "."), s.Properties[name])...)
+		all = append(all, rulesOf(strings.TrimPrefix(path+"."+name, "."), s.Properties[name])...)
 	}
 	if s.Items != nil {
-		all = append(all, refusalsOf(path+"[]", s.Items)...)
+		all = append(all, rulesOf(path+"[]", s.Items)...)
 	}
 	return all
 }

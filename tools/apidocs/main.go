@@ -7,9 +7,9 @@ import (
 )
 
 func main() {
-	crds := flag.String("crds", "config/crd", "the folder with the CRDs")
-	source := flag.String("package", "api/v1alpha1", "the folder with the API's Go package")
-	to := flag.String("to", "docs/reference/api.md", "the file to write")
+	crds := flag.String("crds", "config/crd", "`directory` of the CRDs")
+	source := flag.String("package", "api/v1alpha1", "`directory` of the Go package of the API")
+	to := flag.String("to", "docs/reference/api.md", "`file` to write")
 	flag.Parse()
 	if err := run(*crds, *source, *to); err != nil {
 		fmt.Fprintln(os.Stderr, "apidocs:", err)
@@ -22,11 +22,11 @@ func run(crds, source, to string) error {
 	if err != nil {
 		return err
 	}
-	words, err := readWords(source)
+	constants, err := readConstants(source)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(to, []byte(render(kinds, words)), 0o644); err != nil {
+	if err := os.WriteFile(to, []byte(render(kinds, constants)), 0o644); err != nil {
 		return fmt.Errorf("writing the reference: %w", err)
 	}
 	return nil

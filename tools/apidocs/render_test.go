@@ -58,13 +58,13 @@ const (
 	ReasonBroken = "Broken"
 )
 
-// The numbers are no words.
+// Numbers are not string constants.
 const (
 	One = 1
 )
 `
 
-func TestTheReference(t *testing.T) {
+func TestReference(t *testing.T) {
 	dir := t.TempDir()
 	for file, text := range map[string]string{"crd/widgets.yaml": exampleCRD, "api/types.go": exampleGo, "api/types_test.go": "no Go at all"} {
 		path := filepath.Join(dir, file)
@@ -88,7 +88,7 @@ func TestTheReference(t *testing.T) {
 		texts = append(texts, string(text))
 	}
 	if texts[0] != texts[1] {
-		t.Error("two runs differ")
+		t.Error("the output is not reproducible")
 	}
 	for _, line := range []string{
 		"| [Widget](#widget) | `w` | Color |",
@@ -105,13 +105,13 @@ func TestTheReference(t *testing.T) {
 		"| `Broken` | a part is broken. |",
 	} {
 		if !strings.Contains(texts[0], "\n"+line+"\n") {
-			t.Errorf("there is no line %q in\n%s", line, texts[0])
+			t.Errorf("no line %q in\n%s", line, texts[0])
 		}
 	}
 }
 
-func TestAFolderWithoutCRDsIsTheWrongOne(t *testing.T) {
+func TestDirectoryWithoutCRDs(t *testing.T) {
 	if err := run(t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "api.md")); err == nil {
-		t.Error("nobody noticed")
+		t.Error("want an error")
 	}
 }

@@ -1,5 +1,5 @@
-// Command images makes container images of programs that need nothing else, without Docker: one archive each, as `ctr images import` and `docker load` read
-// them. The same programs make the same archives.
+// Command images builds container images of static binaries without Docker: one archive each, for
+// `ctr images import` and `docker load`. The archives are reproducible.
 //
 //	go run ./tools/images -repository ghcr.io/refit-dev -tag v0.1.0 -to bin/images refit-agent=bin/refit-agent
 package main

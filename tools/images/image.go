@@ -16,20 +16,20 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// nobody is the user of every image. A pod that needs another says so.
+// nobody is the default user of every image.
 const nobody = "65532:65532"
 
-// write makes the archive of an image that has one program, which it runs.
-func write(archive, image, called, program string) error {
+// write writes the archive of an image with one binary as its entrypoint.
+func write(archive, image, called, binary string) error {
 	tag, err := name.NewTag(image, name.StrictValidation)
 	if err != nil {
 		return err
 	}
-	arch, err := platformOf(program)
+	arch, err := platformOf(binary)
 	if err != nil {
 		return err
 	}
-	content, err := os.ReadFile(program)
+	content, err := os.ReadFile(binary)
 	if err != nil {
 		return err
 	}
@@ -41,24 +41,24 @@ func write(archive, image, called, program string) error {
 	if err != nil {
 		return err
 	}
-	made, err := mutate.AppendLayers(empty.Image, layer)
+	built, err := mutate.AppendLayers(empty.Image, layer)
 	if err != nil {
 		return err
 	}
-	config, err := made.ConfigFile()
+	config, err := built.ConfigFile()
 	if err != nil {
 		return err
 	}
 	config = config.DeepCopy()
 	config.OS, config.Architecture = "linux", arch
 	config.Config = v1.Config{Entrypoint: []string{"/" + called}, User: nobody}
-	if made, err = mutate.ConfigFile(made, config); err != nil {
+	if built, err = mutate.ConfigFile(built, config); err != nil {
 		return err
 	}
-	return tarball.WriteToFile(archive, tag, made)
+	return tarball.WriteToFile(archive, tag, built)
 }
 
-// layerOf is a file system with nothing but a program, and users that have names.
+// layerOf returns a file system with a binary and named users.
 func layerOf(called string, content []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -87,26 +87,26 @@ func layerOf(called string, content []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// architectures are those that are built, as Go names them.
+// architectures are the supported ones, with their Go names.
 var architectures = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}
 
-var errDynamic = errors.New("it needs a loader and libraries, which an image of it alone does not have: build it with CGO_ENABLED=0")
+var errDynamic = errors.New("the binary is dynamically linked: build it with CGO_ENABLED=0")
 
-// platformOf asks a program what it runs on.
-func platformOf(program string) (string, error) {
-	file, err := elf.Open(program)
+// platformOf returns the architecture of a binary.
+func platformOf(binary string) (string, error) {
+	file, err := elf.Open(binary)
 	if err != nil {
-		return "", fmt.Errorf("%s is no program for Linux: %w", program, err)
+		return "", fmt.Errorf("%s is not a Linux binary: %w", binary, err)
 	}
 	defer file.Close()
 	for _, part := range file.Progs {
 		if part.Type == elf.PT_INTERP {
-			return "", fmt.Errorf("%s: %w", program, errDynamic)
+			return "", fmt.Errorf("%s: %w", binary, errDynamic)
 		}
 	}
 	arch, known := architectures[file.Machine]
 	if !known {
-		return "", fmt.Errorf("%s is for %s, for which no image is made", program, file.Machine)
+		return "", fmt.Errorf("%s has the unsupported architecture %s", binary, file.Machine)
 	}
 	return arch, nil
 }

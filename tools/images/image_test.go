@@ -17,8 +17,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// newProgram is a file that says of itself that it is a program for a machine, with parts of some types.
-func newProgram(t *testing.T, machine elf.Machine, parts ...elf.ProgType) string {
+// newBinary returns the path of a minimal ELF file for a machine, with program headers of these
+// types.
+func newBinary(t *testing.T, machine elf.Machine, parts ...elf.ProgType) string {
 	t.Helper()
 	var out bytes.Buffer
 	header := elf.Header64{
@@ -34,17 +35,17 @@ func newProgram(t *testing.T, machine elf.Machine, parts ...elf.ProgType) string
 			t.Fatal(err)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "program")
+	path := filepath.Join(t.TempDir(), "binary")
 	if err := os.WriteFile(path, out.Bytes(), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-func TestAnArchiveHoldsTheProgramAndRunsIt(t *testing.T) {
+func TestArchiveContainsAndRunsTheBinary(t *testing.T) {
 	for machine, arch := range architectures {
-		program, to := newProgram(t, machine, elf.PT_LOAD), t.TempDir()
-		if err := run("ghcr.io/refit-dev", "v1", to, []string{"refit-agent=" + program}); err != nil {
+		path, to := newBinary(t, machine, elf.PT_LOAD), t.TempDir()
+		if err := run("ghcr.io/refit-dev", "v1", to, []string{"refit-agent=" + path}); err != nil {
 			t.Fatal(err)
 		}
 		archive := filepath.Join(to, "refit-agent.tar")
@@ -63,16 +64,16 @@ func TestAnArchiveHoldsTheProgramAndRunsIt(t *testing.T) {
 		if config.OS != "linux" || config.Architecture != arch || strings.Join(config.Config.Entrypoint, " ") != "/refit-agent" || config.Config.User != nobody {
 			t.Errorf("%+v", config)
 		}
-		files, want := filesOf(t, image), read(t, program)
+		files, want := filesOf(t, image), read(t, path)
 		if !bytes.Equal(files["refit-agent"], want) || !strings.Contains(string(files["etc/passwd"]), "nonroot") {
-			t.Error("the program is not in it as it was")
+			t.Error("the binary differs")
 		}
 		again := t.TempDir()
-		if err := run("ghcr.io/refit-dev", "v1", again, []string{"refit-agent=" + program}); err != nil {
+		if err := run("ghcr.io/refit-dev", "v1", again, []string{"refit-agent=" + path}); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(read(t, archive), read(t, filepath.Join(again, "refit-agent.tar"))) {
-			t.Error("the same program made another archive")
+			t.Error("the archive is not reproducible")
 		}
 	}
 }
@@ -110,12 +111,12 @@ func filesOf(t *testing.T, image v1.Image) map[string][]byte {
 			t.Fatal(err)
 		}
 		if header.Name == "refit-agent" && header.Mode != 0o755 {
-			t.Errorf("its mode is %o", header.Mode)
+			t.Errorf("the mode is %o", header.Mode)
 		}
 	}
 }
 
-func TestWhatNoImageIsMadeOf(t *testing.T) {
+func TestInvalidInput(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(text, []byte("#!/bin/true\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -123,17 +124,17 @@ func TestWhatNoImageIsMadeOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		tag   string
 		pairs []string
-		says  string
+		want  string
 	}{
 		"no tag":         {"", []string{"a=b"}, "-tag"},
-		"no program":     {"v1", nil, "NAME=PROGRAM"},
-		"no name":        {"v1", []string{"=x"}, "NAME=PROGRAM"},
-		"a script":       {"v1", []string{"a=" + text}, "no program for Linux"},
+		"no binary":      {"v1", nil, "NAME=BINARY"},
+		"no name":        {"v1", []string{"=x"}, "NAME=BINARY"},
+		"a script":       {"v1", []string{"a=" + text}, "not a Linux binary"},
 		"a bad tag":      {"v 1", []string{"a=" + text}, "tag"},
-		"a dynamic one":  {"v1", []string{"a=" + newProgram(t, elf.EM_X86_64, elf.PT_LOAD, elf.PT_INTERP)}, errDynamic.Error()},
-		"another system": {"v1", []string{"a=" + newProgram(t, elf.EM_RISCV)}, "no image is made"},
+		"a dynamic one":  {"v1", []string{"a=" + newBinary(t, elf.EM_X86_64, elf.PT_LOAD, elf.PT_INTERP)}, errDynamic.Error()},
+		"another system": {"v1", []string{"a=" + newBinary(t, elf.EM_RISCV)}, "unsupported architecture"},
 	} {
-		if err := run("ghcr.io/refit-dev", c.tag, t.TempDir(), c.pairs); err == nil || !strings.Contains(err.Error(), c.says) {
+		if err := run("ghcr.io/refit-dev", c.tag, t.TempDir(), c.pairs); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 func main() {
-	repository := flag.String("repository", "", "the images' `repository`, such as ghcr.io/refit-dev")
-	tag := flag.String("tag", "", "the images' `tag`")
-	to := flag.String("to", "bin/images", "the `directory` of the archives")
+	repository := flag.String("repository", "", "`repository` of the images, such as ghcr.io/refit-dev")
+	tag := flag.String("tag", "", "`tag` of the images")
+	to := flag.String("to", "bin/images", "`directory` of the archives")
 	flag.Parse()
 	if err := run(*repository, *tag, *to, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "images:", err)
@@ -19,21 +19,21 @@ func main() {
 	}
 }
 
-// run makes an image of each NAME=PROGRAM.
+// run builds an image of each NAME=BINARY.
 func run(repository, tag, to string, pairs []string) error {
 	if repository == "" || tag == "" || len(pairs) == 0 {
-		return fmt.Errorf("give -repository, -tag and at least one NAME=PROGRAM")
+		return fmt.Errorf("specify -repository, -tag and at least one NAME=BINARY")
 	}
 	if err := os.MkdirAll(to, 0o755); err != nil {
-		return fmt.Errorf("making the directory of the archives: %w", err)
+		return fmt.Errorf("creating the directory of the archives: %w", err)
 	}
 	for _, pair := range pairs {
-		name, program, ok := strings.Cut(pair, "=")
-		if !ok || name == "" || program == "" {
-			return fmt.Errorf("%q is not NAME=PROGRAM", pair)
+		name, binary, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || binary == "" {
+			return fmt.Errorf("%q is not NAME=BINARY", pair)
 		}
 		archive := filepath.Join(to, name+".tar")
-		if err := write(archive, repository+"/"+name+":"+tag, name, program); err != nil {
+		if err := write(archive, repository+"/"+name+":"+tag, name, binary); err != nil {
 			return fmt.Errorf("image %s: %w", name, err)
 		}
 		fmt.Println(archive, repository+"/"+name+":"+tag)

@@ -10,10 +10,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
-// What the questions answer. The fields of a component are all there are; those
-// that it was not asked for stay empty.
+// The results of queries. A component fills only the fields that apply to it.
 type (
-	componentAnswer struct {
+	componentResult struct {
 		Flags            []kubefacts.Flag            `json:"flags"`
 		Gates            []kubefacts.Gate            `json:"gates"`
 		AdmissionPlugins []kubefacts.AdmissionPlugin `json:"admissionPlugins"`
@@ -22,7 +21,7 @@ type (
 		Controllers      []kubefacts.Controller      `json:"controllers"`
 		Config           kubefacts.Fields            `json:"config"`
 	}
-	kubeadmAnswer struct {
+	kubeadmResult struct {
 		kubefacts.Kubeadm
 		Etcd            string `json:"etcd"`
 		MinExternalEtcd string `json:"minExternalEtcd"`
@@ -31,10 +30,10 @@ type (
 	}
 )
 
-// assemble makes the facts of a release out of its answers.
-func assemble(release string, answers map[string]string) (*kubefacts.Facts, error) {
-	var kubeadm kubeadmAnswer
-	if err := read(answers, "kubeadm", &kubeadm); err != nil {
+// assemble combines the results of a release.
+func assemble(release string, results map[string]string) (*kubefacts.Facts, error) {
+	var kubeadm kubeadmResult
+	if err := read(results, "kubeadm", &kubeadm); err != nil {
 		return nil, err
 	}
 	facts := &kubefacts.Facts{
@@ -44,48 +43,46 @@ func assemble(release string, answers map[string]string) (*kubefacts.Facts, erro
 	}
 	gates := map[string][]kubefacts.Gate{}
 	for _, component := range kubefacts.Components() {
-		var answer componentAnswer
-		if err := read(answers, component, &answer); err != nil {
+		var result componentResult
+		if err := read(results, component, &result); err != nil {
 			return nil, err
 		}
-		for _, flag := range answer.Flags {
+		for _, flag := range result.Flags {
 			flag.Component = component
 			facts.Flags = append(facts.Flags, flag)
 		}
-		gates[component] = answer.Gates
+		gates[component] = result.Gates
 		switch component {
 		case kubefacts.KubeAPIServer:
-			facts.AdmissionPlugins, facts.RuntimeConfig = answer.AdmissionPlugins, answer.RuntimeConfig
-			facts.APIs = nameResources(answer.APIs)
+			facts.AdmissionPlugins, facts.RuntimeConfig = result.AdmissionPlugins, result.RuntimeConfig
+			facts.APIs = nameResources(result.APIs)
 		case kubefacts.KubeControllerManager:
-			facts.Controllers = answer.Controllers
+			facts.Controllers = result.Controllers
 		case kubefacts.Kubelet:
-			facts.KubeletConfig = answer.Config
+			facts.KubeletConfig = result.Config
 		case kubefacts.KubeProxy:
-			facts.KubeProxyConfig = answer.Config
+			facts.KubeProxyConfig = result.Config
 		}
 	}
 	facts.Gates = mergeGates(gates)
 	return facts, nil
 }
 
-// read decodes one answer, and refuses what it does not understand: a question
-// that tells more than is kept is a mistake in one of the two.
-func read(answers map[string]string, question string, into any) error {
-	text, answered := answers[question]
-	if !answered {
-		return fmt.Errorf("nobody answered for %s", question)
+// read decodes a result. An unknown field is an error: the query or the facts are out of date.
+func read(results map[string]string, query string, into any) error {
+	text, ok := results[query]
+	if !ok {
+		return fmt.Errorf("no result for %s", query)
 	}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("reading what %s answered: %w", question, err)
+		return fmt.Errorf("reading the result for %s: %w", query, err)
 	}
 	return nil
 }
 
-// mergeGates makes one entry of a gate that is the same in several components, and
-// several where they differ.
+// mergeGates merges gates that are identical in several components into one entry.
 func mergeGates(of map[string][]kubefacts.Gate) []kubefacts.Gate {
 	var merged []kubefacts.Gate
 	for _, component := range kubefacts.Components() {
@@ -111,8 +108,8 @@ func equalGates(a, b kubefacts.Gate) bool {
 		a.Deprecated == b.Deprecated && slices.Equal(a.Requires, b.Requires)
 }
 
-// nameResources gives kinds that are not served any more the resource of the same
-// kind in another version, or of what replaced them.
+// nameResources gives kinds that are no longer served the resource of the same kind in another
+// version, or of their replacement.
 func nameResources(apis []kubefacts.API) []kubefacts.API {
 	named := slices.Clone(apis)
 	for i := range named {

@@ -8,7 +8,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
-func TestGatesThatAreTheSameBecomeOneEntry(t *testing.T) {
+func TestIdenticalGatesAreMerged(t *testing.T) {
 	everywhere := kubefacts.Gate{Name: "Everywhere", Stage: kubefacts.GA, Default: true, Locked: true}
 	of := map[string][]kubefacts.Gate{}
 	for _, component := range kubefacts.Components() {
@@ -26,7 +26,7 @@ func TestGatesThatAreTheSameBecomeOneEntry(t *testing.T) {
 	}
 }
 
-func TestKindThatIsGoneGetsTheResourceOfItsSuccessor(t *testing.T) {
+func TestRemovedKindGetsTheResourceOfItsReplacement(t *testing.T) {
 	const gone = "gone.example.com"
 	named := nameResources([]kubefacts.API{
 		{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments", Namespaced: true, Served: true},
@@ -42,29 +42,29 @@ func TestKindThatIsGoneGetsTheResourceOfItsSuccessor(t *testing.T) {
 	}
 }
 
-func TestAnswersThatCannotBeUsed(t *testing.T) {
-	whole := func() map[string]string {
-		answers := map[string]string{"kubeadm": `{}`}
+func TestInvalidResults(t *testing.T) {
+	complete := func() map[string]string {
+		results := map[string]string{"kubeadm": `{}`}
 		for _, component := range kubefacts.Components() {
-			answers[component] = `{}`
+			results[component] = `{}`
 		}
-		return answers
+		return results
 	}
-	if _, err := assemble("v1.36.3", whole()); err != nil {
-		t.Fatalf("whole answers: %v", err)
+	if _, err := assemble("v1.36.3", complete()); err != nil {
+		t.Fatalf("complete results: %v", err)
 	}
 	for situation, tc := range map[string]struct {
 		change func(map[string]string)
 		want   string
 	}{
-		"a component did not answer": {func(a map[string]string) { delete(a, kubefacts.Kubelet) }, "nobody answered for kubelet"},
-		"kubeadm did not answer":     {func(a map[string]string) { delete(a, "kubeadm") }, "nobody answered for kubeadm"},
-		"an answer tells more":       {func(a map[string]string) { a[kubefacts.Kubelet] = `{"more":1}` }, `unknown field "more"`},
-		"an answer is no answer":     {func(a map[string]string) { a[kubefacts.Kubelet] = `panic` }, "reading what kubelet answered"},
+		"missing component": {func(a map[string]string) { delete(a, kubefacts.Kubelet) }, "no result for kubelet"},
+		"missing kubeadm":   {func(a map[string]string) { delete(a, "kubeadm") }, "no result for kubeadm"},
+		"unknown field":     {func(a map[string]string) { a[kubefacts.Kubelet] = `{"more":1}` }, `unknown field "more"`},
+		"invalid JSON":      {func(a map[string]string) { a[kubefacts.Kubelet] = `panic` }, "reading the result for kubelet"},
 	} {
-		answers := whole()
-		tc.change(answers)
-		if _, err := assemble("v1.36.3", answers); err == nil || !strings.Contains(err.Error(), tc.want) {
+		results := complete()
+		tc.change(results)
+		if _, err := assemble("v1.36.3", results); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v", situation, err)
 		}
 	}

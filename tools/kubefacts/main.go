@@ -19,19 +19,18 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-//go:embed _questions
+//go:embed _queries
 var embedded embed.FS
 
-// usually is how long one release takes once the testbed has built it; before
-// that, it must be compiled.
+// usually is the usual duration for a release that the testbed has already built.
 const usually = time.Minute
 
-var errStale = errors.New("the data is not what the source says: run make kube-facts")
+var errStale = errors.New("the data is not up to date: run make kube-facts")
 
 func main() {
-	kubernetes := flag.String("kubernetes", strings.Join(versions.Kubernetes(), ","), "releases to ask, of the testbed's table")
-	dir := flag.String("dir", "internal/upgrade/kubefacts/data", "where the data is")
-	verify := flag.Bool("verify", false, "compare with what is there instead of writing it")
+	kubernetes := flag.String("kubernetes", strings.Join(versions.Kubernetes(), ","), "`releases` to query")
+	dir := flag.String("dir", "internal/upgrade/kubefacts/data", "`directory` of the data")
+	verify := flag.Bool("verify", false, "compare with the existing data instead of writing it")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -46,21 +45,21 @@ func main() {
 func run(ctx context.Context, releases []string, dir string, verify bool) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return fmt.Errorf("looking for the cache: %w", err)
+		return fmt.Errorf("finding the cache: %w", err)
 	}
-	questions, err := fs.Sub(embedded, "_questions")
+	queries, err := fs.Sub(embedded, "_queries")
 	if err != nil {
-		return fmt.Errorf("reading the questions: %w", err)
+		return fmt.Errorf("reading the queries: %w", err)
 	}
 	report := progress.New(os.Stderr)
-	asker := builder.New(filepath.Join(cache, "refit-testbed"), report)
+	querier := builder.New(filepath.Join(cache, "refit-testbed"), report)
 	for _, release := range releases {
-		err := report.Step("ask Kubernetes "+release, usually, func() error {
-			answers, err := asker.Ask(ctx, release, questions)
+		err := report.Step("query Kubernetes "+release, usually, func() error {
+			results, err := querier.Query(ctx, release, queries)
 			if err != nil {
 				return err
 			}
-			facts, err := assemble(release, answers)
+			facts, err := assemble(release, results)
 			if err != nil {
 				return err
 			}
@@ -73,7 +72,7 @@ func run(ctx context.Context, releases []string, dir string, verify bool) error 
 	return nil
 }
 
-// keep writes the facts of a release, or compares them with what is there.
+// keep writes the facts of a release, or compares them with the existing ones.
 func keep(dir string, facts *kubefacts.Facts, verify bool) error {
 	text, err := render(facts)
 	if err != nil {
@@ -86,11 +85,11 @@ func keep(dir string, facts *kubefacts.Facts, verify bool) error {
 		}
 		return nil
 	}
-	there, err := os.ReadFile(path)
+	existing, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("reading the facts: %w", err)
 	}
-	if difference := firstDifference(string(there), string(text)); difference != "" {
+	if difference := firstDifference(string(existing), string(text)); difference != "" {
 		return fmt.Errorf("%s: %w\n%s", path, errStale, difference)
 	}
 	return nil

@@ -10,8 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
-// render writes facts as JSON with one entry a line, so that a difference between
-// two runs reads like a list of what changed.
+// render writes facts as JSON with one entry per line, so that diffs are readable.
 func render(facts *kubefacts.Facts) ([]byte, error) {
 	var text bytes.Buffer
 	if err := renderStruct(&text, reflect.ValueOf(*facts), ""); err != nil {
@@ -72,9 +71,9 @@ func comma(i int) string {
 	return ","
 }
 
-// firstDifference shows the first line in which two texts differ, or nothing.
-func firstDifference(there, fresh string) string {
-	old, now := strings.Split(there, "\n"), strings.Split(fresh, "\n")
+// firstDifference returns the first line in which two texts differ, or an empty string.
+func firstDifference(existing, fresh string) string {
+	old, now := strings.Split(existing, "\n"), strings.Split(fresh, "\n")
 	line := func(of []string, i int) string {
 		if i < len(of) {
 			return of[i]

@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
-func TestFactsAreWrittenOneEntryALine(t *testing.T) {
+func TestRenderWritesOneEntryPerLine(t *testing.T) {
 	facts := kubefacts.Facts{
 		Version: "v1.36.3",
 		Flags: []kubefacts.Flag{
@@ -41,18 +41,18 @@ func TestFactsAreWrittenOneEntryALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again.Flags[1] != facts.Flags[1] || !reflect.DeepEqual(again.KubeletConfig, facts.KubeletConfig) {
-		t.Errorf("read back as %+v", again)
+		t.Errorf("decoded as %+v", again)
 	}
 }
 
-func TestStaleDataIsNoticedAndLeftAlone(t *testing.T) {
+func TestVerifyDetectsStaleDataAndDoesNotWrite(t *testing.T) {
 	dir := t.TempDir()
 	facts := &kubefacts.Facts{Version: "v1.36.3", Pause: "3.10.1"}
 	if err := keep(dir, facts, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := keep(dir, facts, true); err != nil {
-		t.Errorf("fresh data: %v", err)
+		t.Errorf("current data: %v", err)
 	}
 	facts.Pause = "3.10.2"
 	err := keep(dir, facts, true)
@@ -60,11 +60,11 @@ func TestStaleDataIsNoticedAndLeftAlone(t *testing.T) {
 		t.Errorf("stale data: %v", err)
 	}
 	if text, _ := os.ReadFile(filepath.Join(dir, "v1.36.json")); !strings.Contains(string(text), "3.10.1") {
-		t.Error("verifying wrote")
+		t.Error("verify wrote the file")
 	}
 }
 
-func TestDifferenceAtTheEnd(t *testing.T) {
+func TestFirstDifference(t *testing.T) {
 	for _, tc := range []struct{ there, fresh, want string }{
 		{"a\nb", "a\nb", ""},
 		{"a\nb", "a", "line 2\n- b\n+ (the end)"},
@@ -76,8 +76,7 @@ func TestDifferenceAtTheEnd(t *testing.T) {
 	}
 }
 
-// A list that is written by hand would not look like this.
-func TestDataIsAsTheGeneratorWritesIt(t *testing.T) {
+func TestDataIsFormattedByTheGenerator(t *testing.T) {
 	for _, minor := range kubefacts.Supported() {
 		path := filepath.Join("../../internal/upgrade/kubefacts/data", "v"+minor+".json")
 		text, err := os.ReadFile(path)

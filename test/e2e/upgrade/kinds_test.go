@@ -89,7 +89,7 @@ func (s *site) measured(t *testing.T, figure, to string, more ...string) (float6
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go bare.SampleFromTheWell(ctx, s.Cluster, sampler)
+	go bare.SampleHealthyNodes(ctx, s.Cluster, sampler)
 	up := s.upgrade(t, to, more...)
 	up.wait(t, whole, exitDone)
 	took := time.Since(up.begun).Seconds()

@@ -1,4 +1,3 @@
-// Package bare upgrades a testbed cluster exactly as kubeadm's own documentation
-// tells a person to, node after node, and reports the seconds of every part. It is
-// the baseline that Refit is held against.
+// Package bare upgrades a testbed cluster node by node as the kubeadm documentation describes, and
+// reports the duration of every part. It is the baseline for Refit.
 package bare

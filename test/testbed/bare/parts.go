@@ -12,13 +12,13 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// part is one thing that the documentation tells a person to do.
+// part is one step of the documentation.
 type part struct {
 	name string
 	work func(context.Context) error
 }
 
-// parts lists what is done on a node, in order.
+// parts returns the parts of a node, in order.
 func (u *upgrade) parts(n *cluster.Node, first bool) []part {
 	upgradeNode := part{"kubeadm upgrade node", func(ctx context.Context) error {
 		return n.Kubeadm(ctx, "upgrade", "node", "--ignore-preflight-errors="+cluster.IgnoredPreflight)
@@ -45,17 +45,17 @@ func (u *upgrade) kubectl(ctx context.Context, args ...string) error {
 	return err
 }
 
-// install puts programs of the target version on the node, in the way in which they were installed.
-func (u *upgrade) install(ctx context.Context, n *cluster.Node, programs ...string) error {
+// install installs binaries of the target version on the node, the way they were installed before.
+func (u *upgrade) install(ctx context.Context, n *cluster.Node, binaries ...string) error {
 	if u.c.Spec().Install == builder.InstallDeb {
-		return u.installDeb(ctx, n, programs)
+		return u.installDeb(ctx, n, binaries)
 	}
-	for _, program := range programs {
-		path := "/usr/local/bin/" + program
-		if err := n.CopyTo(ctx, filepath.Join(u.to.Bin, program), path+".new"); err != nil {
+	for _, binary := range binaries {
+		path := "/usr/local/bin/" + binary
+		if err := n.CopyTo(ctx, filepath.Join(u.to.Bin, binary), path+".new"); err != nil {
 			return err
 		}
-		// A running program's file cannot be written, but replaced.
+		// The file of a running binary cannot be written, but it can be replaced.
 		if _, err := n.Exec(ctx, "mv", path+".new", path); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (u *upgrade) installDeb(ctx context.Context, n *cluster.Node, packages []st
 	return nil
 }
 
-// restartKubelet restarts it and waits until the node is Ready at the new version.
+// restartKubelet restarts the kubelet and waits until the node is Ready at the new version.
 func (u *upgrade) restartKubelet(ctx context.Context, n *cluster.Node) error {
 	if _, err := n.Exec(ctx, "systemctl", "daemon-reload"); err != nil {
 		return err

@@ -7,21 +7,21 @@ import (
 	"github.com/refit-dev/refit/test/testbed/sample"
 )
 
-// Report is what a bare upgrade took, in seconds.
+// Report contains the durations of a bare upgrade, in seconds.
 type Report struct {
 	Cluster string `json:"cluster"`
 	From    string `json:"from"`
 	To      string `json:"to"`
-	// Preload is the time to import images, not part of Seconds.
+	// Preload is the time to import images. It is not part of Seconds.
 	Preload float64 `json:"preloadSeconds"`
-	// Seconds from the first part on the first node until the whole cluster was ready.
+	// Seconds is the time from the first part on the first node until the cluster was ready.
 	Seconds float64      `json:"seconds"`
 	Nodes   []NodeReport `json:"nodes"`
-	// Availability while it went on, if it was sampled.
+	// Availability is set if it was sampled during the upgrade.
 	Availability *sample.Report `json:"availability,omitempty"`
 }
 
-// NodeReport is what one node took.
+// NodeReport contains the durations of one node.
 type NodeReport struct {
 	Node    string  `json:"node"`
 	Role    string  `json:"role"`
@@ -29,13 +29,13 @@ type NodeReport struct {
 	Parts   []Part  `json:"parts"`
 }
 
-// Part is what one part on one node took.
+// Part contains the duration of one part.
 type Part struct {
 	Name    string  `json:"name"`
 	Seconds float64 `json:"seconds"`
 }
 
-// WriteTable writes the report for a person.
+// WriteTable writes the report as text.
 func (r Report) WriteTable(out io.Writer) error {
 	fmt.Fprintf(out, "%s: %s to %s in %.1f s (images imported before that in %.1f s)\n", r.Cluster, r.From, r.To, r.Seconds, r.Preload)
 	for _, n := range r.Nodes {

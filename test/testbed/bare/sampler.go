@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/sample"
 )
 
-// StartSampler deploys the smoke workload and samples it from every node, and
-// the API through the endpoint.
+// StartSampler deploys the smoke workload and samples it from every node, and the API through the
+// endpoint.
 func StartSampler(ctx context.Context, c *cluster.Cluster) (*sample.Sampler, error) {
 	if err := c.DeployWorkload(ctx); err != nil {
 		return nil, err
@@ -29,17 +29,16 @@ func StartSampler(ctx context.Context, c *cluster.Cluster) (*sample.Sampler, err
 	for _, n := range c.Nodes() {
 		from[n.Name()] = n.Dial
 	}
-	// Its end is not that of the samples: whoever started the sampler wants its report then.
-	// The kubeadm-config ConfigMap is in every kubeadm cluster.
+	// The caller needs the report after ctx has ended.
+	// Every kubeadm cluster has the ConfigMap kubeadm-config.
 	return sample.Start(context.WithoutCancel(ctx), sample.Config{
 		API: config, Namespace: "kube-system", ConfigMap: "kubeadm-config", ServiceURL: url, From: from,
 	})
 }
 
-// SampleFromTheWell keeps nodes that are cordoned, and so under upgrade, and nodes that
-// do not run out of the samples, until the context ends. While the API does not
-// answer, the cordons that were known stay.
-func SampleFromTheWell(ctx context.Context, c *cluster.Cluster, s *sample.Sampler) {
+// SampleHealthyNodes excludes nodes that are cordoned, and therefore being upgraded, or off, until
+// the context ends. While the API is unavailable, the last known state counts.
+func SampleHealthyNodes(ctx context.Context, c *cluster.Cluster, s *sample.Sampler) {
 	cordoned := map[string]bool{}
 	for ctx.Err() == nil {
 		if nodes, err := listNodes(ctx, c); err == nil {

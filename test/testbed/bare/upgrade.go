@@ -12,12 +12,12 @@ import (
 	"github.com/refit-dev/refit/test/testbed/sample"
 )
 
-// partDeadline ends a part that hangs: kubeadm itself gives up after five minutes per static Pod.
+// partDeadline is the timeout of a part: kubeadm itself fails after five minutes per static Pod.
 const partDeadline = 20 * time.Minute
 
-// Upgrade moves a cluster to a Kubernetes version. The images are imported first, outside
-// the measured time: there is no registry to pull them from. If samples are wanted, the
-// availability of API and workload is sampled from the first part to the last.
+// Upgrade upgrades a cluster to a Kubernetes version. It imports the images first, outside the
+// measured time: there is no registry. With samples, the availability of the API and a workload is
+// sampled during the upgrade.
 func Upgrade(ctx context.Context, c *cluster.Cluster, to string, samples bool, report *progress.Reporter) (Report, error) {
 	release, err := c.Release(ctx, to)
 	if err != nil {
@@ -36,7 +36,7 @@ func Upgrade(ctx context.Context, c *cluster.Cluster, to string, samples bool, r
 	}
 	u.result.Seconds, err = u.timed(fmt.Sprintf("upgrading %s to %s", c.Name(), to), func() error { return u.nodes(ctx) })
 	if u.sampler != nil {
-		// A gap of the workload must have an end to be measured.
+		// A gap of the workload must end to be measured.
 		err = errors.Join(err, c.WaitWorkload(ctx))
 		sampled := u.sampler.Stop()
 		u.result.Availability = &sampled
@@ -55,7 +55,7 @@ type upgrade struct {
 	result  Report
 }
 
-// nodes upgrades control planes, then workers, one at a time.
+// nodes upgrades control plane nodes, then workers, one at a time.
 func (u *upgrade) nodes(ctx context.Context) error {
 	for i, n := range u.c.Nodes() {
 		if err := u.node(ctx, n, i == 0); err != nil {
@@ -91,7 +91,7 @@ func (u *upgrade) node(ctx context.Context, n *cluster.Node, first bool) error {
 	return nil
 }
 
-// timed reports work as a step and returns its seconds.
+// timed reports work as a step and returns its duration in seconds.
 func (u *upgrade) timed(name string, work func() error) (float64, error) {
 	begun := time.Now()
 	err := u.report.Step(name, 0, work)

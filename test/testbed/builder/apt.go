@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// aptMountPoint is where nodes see the repository.
+// aptMountPoint is the path of the repository on nodes.
 const aptMountPoint = "/srv/apt"
 
-// An aptRepository is a flat repository that only grows: pool/*.deb, and an
-// index beside it. It has no signature; nodes trust it by its path.
+// An aptRepository is a flat repository that only grows: pool/*.deb and an index. It is not signed;
+// nodes trust it by its path.
 type aptRepository struct{ dir string }
 
-// aptIndex are the files of the index, in the order in which they are replaced.
+// aptIndex are the files of the index, in the order of their replacement.
 var aptIndex = []string{"Packages", "Release"}
 
-// publish adds the packages of a release to the repository, unless they are there.
+// publish adds the packages of a release to the repository, unless it has them.
 func (b *Builder) publish(ctx context.Context, p parts) error {
 	debs, err := debsOf(b.cache, p.debs())
 	if err != nil {
@@ -32,20 +32,20 @@ func (b *Builder) publish(ctx context.Context, p parts) error {
 	})
 }
 
-// debsOf lists the .debs of finished entries.
+// debsOf lists the deb packages of finished entries.
 func debsOf(c cache, entries []recipe) ([]string, error) {
 	var debs []string
 	for _, r := range entries {
 		found, err := filepath.Glob(filepath.Join(c.entry(r), "debs", "*.deb"))
 		if err != nil || len(found) == 0 {
-			return nil, fmt.Errorf("the entry of %s holds no packages", title(r))
+			return nil, fmt.Errorf("the entry of %s contains no packages", title(r))
 		}
 		debs = append(debs, found...)
 	}
 	return debs, nil
 }
 
-// holds says whether the repository has exactly these files and its index names them.
+// holds reports whether the repository has exactly these files, and its index names them.
 func (a aptRepository) holds(debs []string) bool {
 	if _, err := os.Stat(filepath.Join(a.dir, "Release")); err != nil {
 		return false
@@ -68,7 +68,7 @@ func (a aptRepository) holds(debs []string) bool {
 	return true
 }
 
-// publish adds packages and writes the index anew. It is called with the build lock held.
+// publish adds packages and rewrites the index. The caller holds the build lock.
 func (a aptRepository) publish(ctx context.Context, debs []string) error {
 	pool, next := filepath.Join(a.dir, "pool"), filepath.Join(a.dir, "index"+partialSuffix)
 	if err := os.RemoveAll(next); err != nil {
@@ -87,7 +87,7 @@ func (a aptRepository) publish(ctx context.Context, debs []string) error {
 	if err := a.writeIndex(ctx, next); err != nil {
 		return err
 	}
-	// Two renames: an apt that reads between them sees a hash mismatch and asks again.
+	// An apt that reads between the two renames sees a hash mismatch and retries.
 	for _, name := range aptIndex {
 		if err := os.Rename(filepath.Join(next, name), filepath.Join(a.dir, name)); err != nil {
 			return fmt.Errorf("replacing the index: %w", err)
@@ -96,8 +96,7 @@ func (a aptRepository) publish(ctx context.Context, debs []string) error {
 	return os.RemoveAll(next)
 }
 
-// linkInto puts a package into the pool, over another one of that name, so that
-// a reader finds a whole file at every moment.
+// linkInto adds a package to the pool atomically, replacing one of the same name.
 func linkInto(pool, staging, deb string) error {
 	link := filepath.Join(staging, filepath.Base(deb))
 	if err := os.Link(deb, link); err != nil {

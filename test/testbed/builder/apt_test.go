@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestRepositoryHoldsWhatItsIndexNamesAndNothingElse(t *testing.T) {
+func TestRepositoryHoldsOnlyIndexedPackages(t *testing.T) {
 	dir := t.TempDir()
 	apt := aptRepository{dir: filepath.Join(dir, "apt")}
 	deb := filepath.Join(dir, "entry", "kubelet_1.36.3-1.1_amd64.deb")
@@ -26,21 +26,21 @@ func TestRepositoryHoldsWhatItsIndexNamesAndNothingElse(t *testing.T) {
 		}
 	}
 	write(deb, "a package")
-	expect("there is no repository", false)
+	expect("no repository", false)
 	write(filepath.Join(apt.dir, "Release"), "")
 	write(filepath.Join(apt.dir, "Packages"), "Package: kubelet\nFilename: pool/kubelet_1.36.3-1.1_amd64.deb\n")
 	expect("the pool is empty", false)
 	if err := linkFile(deb, filepath.Join(apt.dir, "pool", filepath.Base(deb))); err != nil {
 		t.Fatal(err)
 	}
-	expect("all is there", true)
+	expect("complete", true)
 	write(filepath.Join(apt.dir, "Packages"), "Package: kubelet\nFilename: pool/kubelet_1.36.3-1.1_amd64.deb.old\n")
 	expect("the index names another file", false)
 	write(filepath.Join(apt.dir, "Packages"), "Filename: pool/kubelet_1.36.3-1.1_amd64.deb\n")
 	if err := os.Remove(deb); err != nil {
 		t.Fatal(err)
 	}
-	write(deb, "the same package built anew")
+	write(deb, "the same package, rebuilt")
 	expect("the pool has an older build", false)
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The texts of the node's services, as upstream's packages have them.
+// The unit files and configuration of the node, as in the upstream packages.
 var (
 	//go:embed assets/kubelet.service
 	kubeletUnit string
@@ -19,6 +19,6 @@ var (
 	containerdConfigV3 string
 )
 
-// inLocalBin is the text of a unit whose program was put into /usr/local/bin by
-// hand, as kubeadm's instructions for "without a package manager" do it.
+// inLocalBin returns a unit whose binary is in /usr/local/bin, as in kubeadm's instructions
+// "without a package manager".
 func inLocalBin(unit string) string { return strings.ReplaceAll(unit, "/usr/bin/", "/usr/local/bin/") }

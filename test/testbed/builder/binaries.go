@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 )
 
-// Binaries is where the programs of a Kubernetes release are.
+// Binaries are the directories of the binaries of a Kubernetes release.
 type Binaries struct {
 	Bin     string // directory with the seven commands
 	EtcdBin string // directory with etcd, etcdctl and etcdutl
 }
 
-// Binaries finds the programs of a Kubernetes release and its etcd, and builds
-// those that are missing: all that a control plane without nodes needs. It
-// takes the entries that ClusterRelease takes, and neither needs root nor any tool but Go.
+// Binaries returns the binaries of a Kubernetes release and its etcd, and builds missing ones:
+// everything for a control plane without nodes. It shares entries with Release, and needs neither
+// root nor any tool except Go.
 func (b *Builder) Binaries(ctx context.Context, kubernetes string) (Binaries, error) {
 	parts, err := b.parts(ctx, kubernetes)
 	if err != nil {
@@ -25,5 +25,5 @@ func (b *Builder) Binaries(ctx context.Context, kubernetes string) (Binaries, er
 	return Binaries{Bin: b.bin(parts.kubernetes), EtcdBin: b.bin(parts.etcd)}, nil
 }
 
-// bin is the directory with the programs of an entry.
+// bin returns the directory of the binaries of an entry.
 func (b *Builder) bin(r recipe) string { return filepath.Join(b.cache.entry(r), "bin") }

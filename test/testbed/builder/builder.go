@@ -14,8 +14,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// Programs of the machine that things are built with.
-var Programs = []machine.Program{
+// Tools are required on the machine to build.
+var Tools = []machine.Tool{
 	{Name: "apt-ftparchive", Package: "apt-utils"},
 	{Name: "debootstrap", Package: "debootstrap"},
 	{Name: "dpkg-deb", Package: "dpkg"},
@@ -26,27 +26,27 @@ var Programs = []machine.Program{
 	{Name: "unshare", Package: "util-linux"},
 }
 
-// A Builder makes what is missing in one cache. It is safe to use several, in
-// one process or many: they take turns.
+// A Builder builds what is missing in one cache. Several builders, in one or many processes, take
+// turns.
 type Builder struct {
 	cache  cache
 	apt    aptRepository
 	report *progress.Reporter
 }
 
-// New returns a Builder for the cache in a directory, which need not exist yet.
+// New returns a Builder for the cache in a directory, which may not exist yet.
 func New(cacheDir string, report *progress.Reporter) *Builder {
 	if abs, err := filepath.Abs(cacheDir); err == nil {
-		cacheDir = abs // tools run elsewhere
+		cacheDir = abs // tools run in other directories
 	}
 	return &Builder{cache: cache{dir: cacheDir}, apt: aptRepository{dir: filepath.Join(cacheDir, "apt")}, report: report}
 }
 
-// AptRepository is the directory with the packages of every release built so
-// far. Nodes see it at /srv/apt.
+// AptRepository returns the directory of the packages of every release built so far. Nodes see it
+// at /srv/apt.
 func (b *Builder) AptRepository() string { return b.apt.dir }
 
-// Build makes everything for these Kubernetes versions, node images excepted.
+// Build builds everything for these Kubernetes versions, except node images.
 func (b *Builder) Build(ctx context.Context, kubernetes []string) error {
 	for _, version := range kubernetes {
 		if _, err := b.Release(ctx, version); err != nil {
@@ -56,18 +56,18 @@ func (b *Builder) Build(ctx context.Context, kubernetes []string) error {
 	return nil
 }
 
-// A ClusterRelease is where the parts of a Kubernetes release are.
+// A Release contains the paths of the parts of a Kubernetes release.
 type Release struct {
 	versions.Release
 	Bin           string   // directory with the seven commands
 	EtcdBin       string   // directory with etcd, etcdctl and etcdutl
 	CNIBin        string   // directory with the CNI plugins
-	ContainerdBin string   // directory with containerd of this testbed, its shim and ctr
+	ContainerdBin string   // directory with the built containerd, its shim and ctr
 	Debs          []string // packages of Kubernetes, the CNI plugins and containerd
 	Images        []string // archives of the container images
 }
 
-// Release finds the parts of a Kubernetes release, and builds those that are missing.
+// Release returns the parts of a Kubernetes release, and builds missing ones.
 func (b *Builder) Release(ctx context.Context, kubernetes string) (Release, error) {
 	parts, err := b.parts(ctx, kubernetes)
 	if err != nil {
@@ -90,9 +90,8 @@ func (b *Builder) Release(ctx context.Context, kubernetes string) (Release, erro
 	}, nil
 }
 
-// ensure makes the wanted entries that are not there. Looking takes no lock, and
-// the lock is held for one entry at a time: who needs ten seconds of work need
-// not wait until another has compiled everything.
+// ensure builds missing entries. The lookup needs no lock, and the lock is held for one entry at a
+// time, so that a short build does not wait for a long one.
 func (b *Builder) ensure(ctx context.Context, wanted ...recipe) error {
 	for turn := 0; ; turn++ {
 		missing := b.cache.missing(wanted...)
@@ -100,11 +99,11 @@ func (b *Builder) ensure(ctx context.Context, wanted ...recipe) error {
 			return nil
 		}
 		if turn > 0 {
-			time.Sleep(machine.LockPoll * 3 / 2) // or a build that waits would never see the lock free
+			time.Sleep(machine.LockPoll * 3 / 2) // lets a waiting build take the lock
 		}
 		err := b.locked(ctx, func() error {
 			if b.cache.has(missing[0]) {
-				return nil // made by whoever held the lock
+				return nil // built by another process
 			}
 			return b.make(ctx, missing[0])
 		})
@@ -114,7 +113,7 @@ func (b *Builder) ensure(ctx context.Context, wanted ...recipe) error {
 	}
 }
 
-// locked does work with the build lock held and the leftovers of others removed.
+// locked runs work with the build lock held, after removing leftovers.
 func (b *Builder) locked(ctx context.Context, work func() error) error {
 	unlock, err := b.cache.lock(ctx, b.report)
 	if err != nil {
@@ -145,7 +144,7 @@ func (b *Builder) make(ctx context.Context, r recipe) error {
 		if err := r.build(ctx, shop, partial); err != nil {
 			err = fmt.Errorf("building %s: %w", title(r), err)
 			if ctx.Err() != nil {
-				return err // interrupted: the log has nothing to tell
+				return err // interrupted: the log does not explain it
 			}
 			return errors.Join(shop.explain(err), removeTree(partial))
 		}
@@ -153,7 +152,7 @@ func (b *Builder) make(ctx context.Context, r recipe) error {
 	})
 }
 
-// parts looks up a version and lists its recipes.
+// parts returns the recipes of a version.
 func (b *Builder) parts(ctx context.Context, kubernetes string) (parts, error) {
 	release, err := versions.Lookup(kubernetes)
 	if err != nil {
@@ -166,15 +165,15 @@ func (b *Builder) parts(ctx context.Context, kubernetes string) (parts, error) {
 	return partsOf(toolchain, release), nil
 }
 
-// toolchain asks Go for its version, outside any module: that of the checkout
-// in which we happen to run must not choose another one.
+// toolchain returns the version of Go outside of any module: the go.mod of the current checkout
+// must not select another one.
 func (b *Builder) toolchain(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var out strings.Builder
 	err := command{argv: []string{"go", "env", "GOVERSION"}, dir: "/", env: []string{"GOWORK=off"}}.run(ctx, &out, io.Discard, io.Discard)
 	if err != nil {
-		return "", fmt.Errorf("asking for the version of Go: %w", err)
+		return "", fmt.Errorf("reading the version of Go: %w", err)
 	}
 	return strings.TrimSpace(out.String()), nil
 }

@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// partialSuffix marks a directory that a build is filling or left behind.
+// partialSuffix marks the directory of a running or interrupted build.
 const partialSuffix = ".partial"
 
 // A cache is a directory of entries: <component>/<version>-<key>.
 type cache struct{ dir string }
 
-// entry is where a recipe's result is, or will be.
+// entry returns the path of a recipe's result.
 func (c cache) entry(r recipe) string {
 	return filepath.Join(c.dir, r.component(), r.version()+"-"+keyOf(r))
 }
 
-// has says whether a recipe's result is there. The rename at the end of a build
-// makes existence enough.
+// has reports whether the result of a recipe exists. A build ends with a rename, so an existing
+// entry is complete.
 func (c cache) has(r recipe) bool {
 	info, err := os.Stat(c.entry(r))
 	return err == nil && info.IsDir()
 }
 
-// missing lists what must be built for the wanted recipes, each once and after
-// what it needs. The needs of an entry that is there do not matter any more.
+// missing lists what must be built for the wanted recipes, in order. The needs of an existing entry
+// do not matter.
 func (c cache) missing(wanted ...recipe) []recipe {
 	var list []recipe
 	seen := map[string]bool{}
@@ -50,16 +50,16 @@ func (c cache) missing(wanted ...recipe) []recipe {
 	return list
 }
 
-// begin makes the empty directory in which a recipe builds.
+// begin creates the empty directory of a build.
 func (c cache) begin(r recipe) (partial string, err error) {
 	partial = c.entry(r) + partialSuffix
 	if err := os.MkdirAll(partial, 0o755); err != nil {
-		return "", fmt.Errorf("beginning entry: %w", err)
+		return "", fmt.Errorf("starting entry: %w", err)
 	}
 	return partial, nil
 }
 
-// finish turns the directory of a build that succeeded into the entry.
+// finish turns the directory of a successful build into the entry.
 func (c cache) finish(r recipe, partial string) error {
 	if err := os.Rename(partial, c.entry(r)); err != nil {
 		return fmt.Errorf("finishing entry: %w", err)
@@ -67,12 +67,12 @@ func (c cache) finish(r recipe, partial string) error {
 	return nil
 }
 
-// clear removes what interrupted builds left behind. Call it only with the lock
-// held: the directory of a build under way looks the same.
+// clear removes the leftovers of interrupted builds. The caller must hold the lock: the directory
+// of a running build looks the same.
 func (c cache) clear() error {
 	leftovers, err := filepath.Glob(filepath.Join(c.dir, "*", "*"+partialSuffix))
 	if err != nil {
-		return fmt.Errorf("looking for leftovers: %w", err)
+		return fmt.Errorf("listing leftovers: %w", err)
 	}
 	for _, leftover := range leftovers {
 		if err := removeTree(leftover); err != nil {
@@ -82,9 +82,8 @@ func (c cache) clear() error {
 	return nil
 }
 
-// removeTree removes a directory in which a root file system may have been set
-// up. It refuses while something is mounted below, because it would delete
-// through the mount: the machine's own /sys or /dev.
+// removeTree removes a directory that may contain a root file system. It fails while something is
+// mounted below it, because it would delete through the mount: the machine's /sys or /dev.
 func removeTree(dir string) error {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -34,11 +34,11 @@ func TestMissingListsNeedsFirstAndOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := names(b.cache.missing(left)); len(got) != 0 {
-		t.Errorf("missing %v: a finished entry does not need what it was made from", got)
+		t.Errorf("missing %v: the needs of a finished entry do not matter", got)
 	}
 }
 
-func TestWhatAnInterruptedBuildLeftIsNotTakenForWhole(t *testing.T) {
+func TestLeftoversOfInterruptedBuildAreNotAnEntry(t *testing.T) {
 	b, _ := testBuilder(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	half := fake{name: "thing", release: "v1", work: func(_ context.Context, _ *workshop, dir string) error {
@@ -53,10 +53,10 @@ func TestWhatAnInterruptedBuildLeftIsNotTakenForWhole(t *testing.T) {
 	}
 	partial := b.cache.entry(half) + partialSuffix
 	if _, err := os.Stat(filepath.Join(partial, "half")); err != nil {
-		t.Fatalf("nothing was left behind, so this test shows nothing: %v", err)
+		t.Fatalf("the interrupted build left nothing: %v", err)
 	}
 	if b.cache.has(half) {
-		t.Fatal("half an entry is taken for whole")
+		t.Fatal("an incomplete entry counts as complete")
 	}
 
 	whole := fake{name: "thing", release: "v1"}
@@ -64,14 +64,14 @@ func TestWhatAnInterruptedBuildLeftIsNotTakenForWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(b.cache.entry(whole), "half")); err == nil {
-		t.Error("the new entry holds what the interrupted build left")
+		t.Error("the new entry contains leftovers")
 	}
 	if _, err := os.Stat(partial); err == nil {
-		t.Error("the leftover is still there")
+		t.Error("the leftovers still exist")
 	}
 }
 
-func TestAFailedBuildSaysWhatTheToolSaidAndLeavesNothing(t *testing.T) {
+func TestFailedBuildReportsToolOutputAndLeavesNothing(t *testing.T) {
 	b, _ := testBuilder(t)
 	broken := errors.New("tool broke")
 	failing := fake{name: "thing", release: "v1", work: func(_ context.Context, shop *workshop, _ string) error {
@@ -80,7 +80,7 @@ func TestAFailedBuildSaysWhatTheToolSaidAndLeavesNothing(t *testing.T) {
 				return err
 			}
 		}
-		if _, err := shop.log.WriteString("the last words\n"); err != nil {
+		if _, err := shop.log.WriteString("last output\n"); err != nil {
 			return err
 		}
 		return broken
@@ -90,13 +90,13 @@ func TestAFailedBuildSaysWhatTheToolSaidAndLeavesNothing(t *testing.T) {
 		t.Fatalf("the cause is lost: %v", err)
 	}
 	text := err.Error()
-	if !strings.Contains(text, "thing v1") || !strings.Contains(text, "the last words") {
-		t.Errorf("the error does not tell what failed and why: %s", text)
+	if !strings.Contains(text, "thing v1") || !strings.Contains(text, "last output") {
+		t.Errorf("the error does not explain the failure: %s", text)
 	}
 	if n := strings.Count(text, "early"); n != tailLines-1 {
 		t.Errorf("%d lines of the log, want the last %d", n+1, tailLines)
 	}
-	_, log, _ := strings.Cut(text, "the whole log: ")
+	_, log, _ := strings.Cut(text, "full log: ")
 	if _, err := os.Stat(log); err != nil {
 		t.Errorf("the error names no log: %v", err)
 	}
@@ -106,7 +106,7 @@ func TestAFailedBuildSaysWhatTheToolSaidAndLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestFinishedEntriesAreFoundWhileSomeoneBuilds(t *testing.T) {
+func TestFinishedEntriesAreFoundDuringAnotherBuild(t *testing.T) {
 	b, out := testBuilder(t)
 	thing := fake{name: "thing", release: "v1"}
 	if err := b.ensure(t.Context(), thing); err != nil {
@@ -121,6 +121,6 @@ func TestFinishedEntriesAreFoundWhileSomeoneBuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(out.String(), "waiting") {
-		t.Error("looking up a finished entry waited for the lock")
+		t.Error("the lookup of a finished entry waited for the lock")
 	}
 }

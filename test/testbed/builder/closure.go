@@ -12,12 +12,11 @@ import (
 	"strings"
 )
 
-// maxLinks stops a chain of symbolic links that never ends.
+// maxLinks stops a loop of symbolic links.
 const maxLinks = 40
 
-// A closure gathers programs out of a root directory with all that they need to
-// run: the links that lead to them, their ELF interpreter, their libraries. It
-// reads the files and runs none.
+// A closure collects binaries from a root directory with everything they need to run: symbolic
+// links, ELF interpreter, libraries. It reads the files and runs none.
 type closure struct {
 	root  string
 	files map[string]layerFile
@@ -27,7 +26,7 @@ func newClosure(root string) *closure {
 	return &closure{root: root, files: map[string]layerFile{}}
 }
 
-// add takes one path of the root, and what it needs.
+// add adds a path of the root, and what it needs.
 func (c *closure) add(file string) error {
 	plain, err := c.follow(file)
 	if err != nil {
@@ -45,8 +44,8 @@ func (c *closure) add(file string) error {
 	return c.addNeeds(source)
 }
 
-// follow walks a path inside the root, takes every symbolic link on the way
-// (/lib among them), and returns the path without links.
+// follow resolves a path inside the root, adds every symbolic link on the way (such as /lib), and
+// returns the path without links.
 func (c *closure) follow(file string) (string, error) {
 	rest, done, links := strings.Split(strings.Trim(file, "/"), "/"), "/", 0
 	for len(rest) > 0 {
@@ -72,7 +71,7 @@ func (c *closure) follow(file string) (string, error) {
 	return done, nil
 }
 
-// addNeeds takes the interpreter and the libraries of an ELF file.
+// addNeeds adds the interpreter and the libraries of an ELF file.
 func (c *closure) addNeeds(source string) error {
 	file, err := elf.Open(source)
 	var notELF *elf.FormatError
@@ -107,7 +106,7 @@ func (c *closure) addNeeds(source string) error {
 	return nil
 }
 
-// addLibrary finds a library in the root's library directories.
+// addLibrary adds a library from the library directories of the root.
 func (c *closure) addLibrary(name string) error {
 	for _, pattern := range []string{"usr/lib/*-linux-*", "usr/lib64", "usr/lib"} {
 		found, err := filepath.Glob(filepath.Join(c.root, pattern, name))
@@ -118,7 +117,7 @@ func (c *closure) addLibrary(name string) error {
 	return fmt.Errorf("library %s: %w", name, fs.ErrNotExist)
 }
 
-// layerFiles is everything taken.
+// layerFiles returns everything that was added.
 func (c *closure) layerFiles() []layerFile {
 	files := make([]layerFile, 0, len(c.files))
 	for _, file := range c.files {

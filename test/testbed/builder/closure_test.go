@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestClosureTakesEveryLinkOnTheWay(t *testing.T) {
+func TestClosureAddsEveryLink(t *testing.T) {
 	root := t.TempDir()
 	for link, target := range map[string]string{
 		"sbin":                      "usr/sbin",
@@ -36,7 +36,7 @@ func TestClosureTakesEveryLinkOnTheWay(t *testing.T) {
 		"/sbin": "usr/sbin", "/usr/sbin/iptables-nft": "../lib/multi", "/usr/lib/multi": "",
 	}
 	if len(taken.files) != len(want) {
-		t.Errorf("took %v", taken.files)
+		t.Errorf("got %v", taken.files)
 	}
 	for path, link := range want {
 		if got, there := taken.files[path]; !there || got.link != link {
@@ -47,6 +47,6 @@ func TestClosureTakesEveryLinkOnTheWay(t *testing.T) {
 		t.Errorf("a link to itself: %v", err)
 	}
 	if err := taken.add("/usr/sbin/absent"); err == nil {
-		t.Error("a file that is not there was taken")
+		t.Error("a missing file was added")
 	}
 }

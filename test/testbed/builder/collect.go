@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Collect lays the programs, packages and images of the release into a folder, as somebody has them who fills a mirror. On the file system of the cache they
-// get another name, elsewhere they are copied.
+// Collect copies the binaries, packages and images of the release into a directory, like a mirror.
+// It uses hard links on the file system of the cache.
 func (r Release) Collect(dir string) error {
 	from := slices.Clone(r.Debs)
 	for _, folder := range []string{r.ContainerdBin, r.CNIBin} {
@@ -24,14 +24,14 @@ func (r Release) Collect(dir string) error {
 		from = append(from, filepath.Join(r.Bin, program))
 	}
 	for _, image := range r.Images {
-		if !strings.HasPrefix(filepath.Base(image), "busybox") { // the testbed's own
+		if !strings.HasPrefix(filepath.Base(image), "busybox") { // only for the testbed
 			from = append(from, image)
 		}
 	}
 	for _, file := range from {
 		err := linkFile(file, filepath.Join(dir, filepath.Base(file)))
 		if errors.Is(err, unix.EXDEV) {
-			err = copyPrograms(filepath.Dir(file), dir, filepath.Base(file))
+			err = copyBinaries(filepath.Dir(file), dir, filepath.Base(file))
 		}
 		if err != nil {
 			return err

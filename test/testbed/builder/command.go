@@ -16,23 +16,23 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// killDelay is how long a killed tool's output may stay open before we stop waiting for it.
+// killDelay is how long the output of a killed tool may stay open.
 const killDelay = 5 * time.Second
 
 // A command is one call of a tool, as argv: there is never a shell between.
 type command struct {
 	argv []string
-	dir  string   // where it runs; ours when empty
-	env  []string // added to our environment
-	// started, if any, is told the process id.
+	dir  string   // working directory; ours if empty
+	env  []string // added to the environment
+	// started, if set, receives the process ID.
 	started func(pid int)
-	// grouped runs it in a cgroup of its own, which is removed afterwards.
-	// systemd-nspawn makes groups beside those that it was started in, and leaves them.
+	// grouped runs it in its own cgroup, which is removed afterwards: systemd-nspawn creates
+	// sibling cgroups and leaves them behind.
 	grouped bool
 }
 
-// run runs the command and waits for it. The tool is killed with its whole
-// process group when ctx ends, and by the kernel when we die.
+// run runs the command and waits for it. The tool is killed with its process group when ctx ends,
+// and by the kernel when this process dies.
 func (c command) run(ctx context.Context, stdout, stderr, log io.Writer) error {
 	fmt.Fprintf(log, "+ %s\n", strings.Join(c.argv, " "))
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
@@ -43,8 +43,8 @@ func (c command) run(ctx context.Context, stdout, stderr, log io.Writer) error {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = killDelay
 
-	// The kernel sends Pdeathsig when the *thread* that started the child ends,
-	// so this goroutine keeps its thread until the child is gone.
+	// The kernel sends Pdeathsig when the *thread* that started the child ends, so this goroutine
+	// keeps its thread until the child has exited.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := c.startAndWait(cmd)
@@ -79,7 +79,7 @@ func (c command) startAndWait(cmd *exec.Cmd) (err error) {
 	return cmd.Wait()
 }
 
-// name is the tool and its first word: "go build", "dpkg-deb --build".
+// name returns the tool and its first argument: "go build", "dpkg-deb --build".
 func (c command) name() string {
 	name := filepath.Base(c.argv[0])
 	if len(c.argv) > 1 {

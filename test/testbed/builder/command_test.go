@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// orphanMaker makes the test's own program start a tool and report its process id.
+// orphanMaker makes the test binary start a tool and report its process ID.
 const orphanMaker = "REFIT_TEST_ORPHAN_MAKER"
 
 func TestMain(m *testing.M) {
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestToolsDieWithUs(t *testing.T) {
+func TestToolsDieWithTheProcess(t *testing.T) {
 	us := exec.Command(os.Args[0], "-test.run=^$")
 	us.Env = append(os.Environ(), orphanMaker+"=1")
 	out, err := us.StdoutPipe()
@@ -45,14 +45,14 @@ func TestToolsDieWithUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := us.Process.Kill(); err != nil { // the kind of death that leaves no time to clean up
+	if err := us.Process.Kill(); err != nil { // leaves no time to clean up
 		t.Fatal(err)
 	}
 	_ = us.Wait()
 	waitUntil(t, func() bool { return gone(tool) })
 }
 
-func TestACanceledToolIsKilled(t *testing.T) {
+func TestCanceledToolIsKilled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	begun := time.Now()
 	tool := 0
@@ -65,14 +65,14 @@ func TestACanceledToolIsKilled(t *testing.T) {
 	}
 }
 
-func TestAToolThatIsNotThereIsNamed(t *testing.T) {
+func TestErrorNamesMissingTool(t *testing.T) {
 	err := command{argv: []string{"no-such-tool-of-the-testbed", "x"}}.run(t.Context(), io.Discard, io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "no-such-tool-of-the-testbed is not installed") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// gone says whether a process is no more, or a zombie that only waits to be reaped.
+// gone reports whether a process does not exist, or is a zombie.
 func gone(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true

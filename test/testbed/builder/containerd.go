@@ -2,8 +2,8 @@ package builder
 
 import "time"
 
-// containerd builds the daemon, its runc shim and ctr. The tags leave out the
-// snapshotters that need C libraries or a kernel that test machines lack.
+// containerd builds the daemon, its runc shim and ctr. The tags exclude snapshotters that need C
+// libraries or kernel features that test machines lack.
 func containerd(toolchain, version string) recipe {
 	const module = "github.com/containerd/containerd/v2"
 	program := goProgram{

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// debsFormat is raised when what goes into the packages changes other than
-// through their texts: the code is not part of the key.
+// debsFormat is incremented when the content of the packages changes in code, which is not part of
+// the key.
 const debsFormat = "2"
 
-// debs is the recipe of .deb packages that are made from the programs of one
-// other entry. The entry holds them in debs/.
+// debs is the recipe of deb packages from the binaries of another entry. The entry contains them in
+// debs/.
 type debs struct {
 	name     string
 	release  string
@@ -28,9 +28,9 @@ type deb struct {
 	name, version string
 	depends       string
 	summary       string
-	programs      map[string]string // path in the package → name in the programs' bin/
+	programs      map[string]string // path in the package → name in bin/
 	texts         map[string]string // path in the package → text
-	conffiles     []string          // of the texts, those that a user may change
+	conffiles     []string          // texts that a user may change
 	scripts       map[string]string // postinst, prerm, … → text
 }
 
@@ -51,14 +51,14 @@ func (d debs) inputs() []string {
 func (d debs) build(ctx context.Context, shop *workshop, dir string) error {
 	into := filepath.Join(dir, "debs")
 	if err := os.Mkdir(into, 0o755); err != nil {
-		return fmt.Errorf("making directory: %w", err)
+		return fmt.Errorf("creating directory: %w", err)
 	}
 	for _, deb := range d.packages {
 		tree := filepath.Join(dir, deb.name)
 		if err := deb.lay(tree, filepath.Join(shop.of(d.programs), "bin")); err != nil {
 			return fmt.Errorf("laying out %s: %w", deb.name, err)
 		}
-		// Little compression: it is read on this machine only. The date makes it reproducible.
+		// Low compression, because it is read only on this machine. The date makes it reproducible.
 		err := shop.run(ctx, command{
 			argv: []string{"dpkg-deb", "--build", "--root-owner-group", "-Zgzip", "-z1", tree, filepath.Join(into, deb.file())},
 			env:  []string{"SOURCE_DATE_EPOCH=0"},
@@ -73,7 +73,7 @@ func (d debs) build(ctx context.Context, shop *workshop, dir string) error {
 	return nil
 }
 
-// file is the package's name in a pool.
+// file returns the file name of the package.
 func (d deb) file() string { return fmt.Sprintf("%s_%s_%s.deb", d.name, d.version, runtime.GOARCH) }
 
 func (d deb) control() string {
@@ -99,7 +99,8 @@ func (d deb) lay(tree, bin string) error {
 		return err
 	}
 	control := filepath.Join(tree, "DEBIAN")
-	text := d.control() + fmt.Sprintf("Installed-Size: %d\n", size/1024+1) // apt tells people, and checks the free space
+	// Apt checks the free space.
+	text := d.control() + fmt.Sprintf("Installed-Size: %d\n", size/1024+1)
 	if err := writeFile(filepath.Join(control, "control"), text, 0o644); err != nil {
 		return err
 	}

@@ -2,16 +2,15 @@ package builder
 
 import "github.com/refit-dev/refit/test/testbed/versions"
 
-// containerdDeb has the name of Debian's package, so that apt upgrades the one
-// to the other and back.
+// containerdDeb has the name of Debian's package, so that apt upgrades from one to the other and
+// back.
 //
-// It has no /etc/containerd/config.toml. Debian's has one as a conffile, and the
-// node's differs from it; shipping a third text would make dpkg ask. Without it
-// dpkg keeps the node's file as an obsolete conffile, and finds it known and
-// unchanged by the package when it goes back.
+// It contains no /etc/containerd/config.toml. Debian's package has one as a conffile, and the file
+// of the node differs; a third version would make dpkg prompt. Without it, dpkg keeps the file of
+// the node as an obsolete conffile, and accepts it on a downgrade.
 //
-// Its unit lies under /lib as Debian's does: to dpkg /usr/lib would be another
-// file, and removing the old one would remove the new.
+// Its unit is in /lib like Debian's: to dpkg, /usr/lib is another file, and removing the old one
+// would remove the new one.
 func containerdDeb(programs recipe) recipe {
 	return debs{
 		name: "deb-containerd", release: versions.Containerd, programs: programs,

@@ -2,9 +2,9 @@ package builder
 
 import "github.com/refit-dev/refit/test/testbed/versions"
 
-// kubernetesDebs are kubelet, kubeadm and kubectl as upstream packages them,
-// except that kubeadm does not depend on cri-tools: crictl is a repository of
-// its own, and kubeadm only warns that it is missing.
+// kubernetesDebs are kubelet, kubeadm and kubectl as packaged upstream, except that kubeadm does
+// not depend on cri-tools: crictl comes from another repository, and kubeadm only warns if it is
+// missing.
 func kubernetesDebs(release versions.Release, programs recipe) recipe {
 	version := release.PackageVersion()
 	return debs{

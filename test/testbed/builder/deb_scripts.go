@@ -2,10 +2,10 @@ package builder
 
 import "strings"
 
-// serviceScripts are the maintainer scripts of a package with one service: it is
-// enabled on the first installation, systemd reads the unit anew, and the
-// service is stopped when the package is removed. On an upgrade upgradeAction
-// happens to it; the kubelet's is none: kubeadm's instructions restart it by hand.
+// serviceScripts are the maintainer scripts of a package with one service: it is enabled on the
+// first installation, systemd reloads the unit, and the service is stopped when the package is
+// removed. An upgrade runs upgradeAction, which is empty for the kubelet: kubeadm's instructions
+// restart it manually.
 func serviceScripts(unit, upgradeAction string) map[string]string {
 	postinst := `#!/bin/sh
 set -e

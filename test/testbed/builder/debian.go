@@ -11,31 +11,31 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// debianPackages is what a node has besides Debian's minimum.
+// debianPackages are installed in addition to Debian's minimum.
 var debianPackages = []string{
 	"systemd", "systemd-sysv", "dbus", // a node boots a real systemd
 	"containerd", "runc", // containerd only for its .deb: see keepPackages
-	"iptables", "nftables", "ebtables", "iproute2", "conntrack", "socat", "ethtool", "kmod", // kubeadm's preflight and kube-proxy
-	"ca-certificates", "procps", "mount", "curl", // a person who looks around
-	"busybox-static", // the smoke workloads' image is made from it
+	// Kubeadm's preflight and kube-proxy.
+	"iptables", "nftables", "ebtables", "iproute2", "conntrack", "socat", "ethtool", "kmod",
+	"ca-certificates", "procps", "mount", "curl", // for interactive use
+	"busybox-static", // source of the image of smoke workloads
 	"strace",         // fault injection
 }
 
-// debianPlaces are directories that later steps bind over. They are made here
-// because systemd-nspawn would make them inside a finished entry.
+// debianPlaces are mount points for later steps. They are created here, because systemd-nspawn
+// would create them in a finished entry.
 var debianPlaces = []string{"srv/apt", "var/lib/containerd", "opt/cni/bin", "etc/cni/net.d", "etc/containerd"}
 
 // aptSource is the only apt source of a node: the testbed's repository.
 const aptSource = "deb [trusted=yes] file:" + aptMountPoint + " ./\n"
 
-// nowhere is the node's resolver until someone writes another one. An address
-// that never answers (RFC 5737), because CoreDNS refuses to start without any,
-// and takes a loopback address for a loop.
+// nowhere is the initial resolver of the node, an address that never responds (RFC 5737): CoreDNS
+// does not start without a resolver, and treats a loopback address as a loop.
 const nowhere = "nameserver 192.0.2.53\n"
 
-// debian is the root file system that all node images start from, in root/,
-// with the .debs of containerd and runc beside it in debs/. What the mirror
-// serves today is not part of the key: the entry's packages.txt says what it got.
+// debian is the root file system of all node images, in root/, with the packages of containerd and
+// runc in debs/. What the mirror serves is not part of the key: packages.txt of the entry lists the
+// versions.
 type debian struct{}
 
 func (debian) component() string      { return "debian" }
@@ -80,8 +80,8 @@ func debootstrap(ctx context.Context, shop *workshop, root string) error {
 	return shop.run(ctx, command{argv: enclosed(argv...)})
 }
 
-// debianMirror is where this machine's own apt gets our suite from, or "" to
-// leave the choice to debootstrap.
+// debianMirror returns the mirror that the machine's own apt uses for the suite, or "" for
+// debootstrap's default.
 func debianMirror(ctx context.Context, shop *workshop) string {
 	text, err := shop.output(ctx, command{argv: []string{
 		"apt-get", "indextargets", "--format", "$(REPO_URI)|$(CODENAME)|$(COMPONENT)", "Created-By: Packages",
@@ -98,7 +98,7 @@ func debianMirror(ctx context.Context, shop *workshop) string {
 	return ""
 }
 
-// keepPackages moves the .debs of some packages out of debootstrap's archive.
+// keepPackages moves the files of some packages out of debootstrap's archive.
 func keepPackages(root, into string, names ...string) error {
 	if err := os.Mkdir(into, 0o755); err != nil {
 		return fmt.Errorf("keeping packages: %w", err)
@@ -108,7 +108,7 @@ func keepPackages(root, into string, names ...string) error {
 		if err != nil || len(found) != 1 {
 			return fmt.Errorf("keeping packages: want one .deb of %s, found %v", name, found)
 		}
-		// apt writes the colon of an epoch as %3a; a plain name is easier to serve.
+		// apt escapes the colon of an epoch as %3a.
 		to := filepath.Join(into, strings.ReplaceAll(filepath.Base(found[0]), "%3a", "."))
 		if err := os.Rename(found[0], to); err != nil {
 			return fmt.Errorf("keeping packages: %w", err)

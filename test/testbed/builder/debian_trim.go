@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// debianRubbish is what a node does not need, as patterns below its root.
+// debianRubbish are patterns of files that a node does not need.
 var debianRubbish = []string{
 	"var/cache/apt/archives/*.deb", "var/cache/apt/*.bin", "var/lib/apt/lists/*",
 	"usr/share/doc/*", "usr/share/man/*", "usr/share/info/*", "usr/share/locale/*", "usr/share/lintian/*",
@@ -14,7 +14,7 @@ var debianRubbish = []string{
 	"var/log/*.log", "var/log/apt/*", "var/cache/debconf/*-old", "var/lib/dpkg/*-old",
 }
 
-// trim removes the rubbish.
+// trim removes these files.
 func trim(root string) error {
 	for _, pattern := range debianRubbish {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
@@ -30,8 +30,7 @@ func trim(root string) error {
 	return nil
 }
 
-// furnish makes the root belong to no machine: no identity, no resolver of the
-// machine that built it, only our apt source.
+// furnish removes the identity and the resolver of the build machine, and sets the apt source.
 func furnish(root string) error {
 	for _, place := range debianPlaces {
 		if err := os.MkdirAll(filepath.Join(root, place), 0o755); err != nil {
@@ -42,7 +41,7 @@ func furnish(root string) error {
 		"etc/apt/sources.list": aptSource,
 		"etc/resolv.conf":      nowhere,
 		"etc/hostname":         "localhost\n",
-		// Empty, not absent: systemd then gives each node an identity of its own at its first boot.
+		// Empty, not absent: systemd then generates an identity on the first boot.
 		"etc/machine-id": "",
 	}
 	for name, text := range files {

@@ -1,11 +1,12 @@
-// Package builder makes what a testbed cluster is built from, out of public sources, into a cache.
+// Package builder builds the artifacts of testbed clusters from public sources into a cache.
 //
-//  1. Programs: Kubernetes, etcd, CoreDNS, containerd and the CNI plugins from the Go module proxy, pause with gcc.
-//  2. A Debian root for the nodes, with debootstrap.
-//  3. Container images as archives, and real .deb packages in one apt repository.
-//  4. Node images: a whole root directory, and a containerd store that holds the container images already.
+//  1. Binaries: Kubernetes, etcd, CoreDNS, containerd and the CNI plugins from the Go module
+//     proxy, pause with gcc.
+//  2. A Debian root file system for the nodes, with debootstrap.
+//  3. Container images as archives, and deb packages in an apt repository.
+//  4. Node images: a complete root file system, and a containerd store with the container images.
 //
-// Each of these is a recipe; a recipe's result is an entry of the cache, named by
-// everything that shaped it. An entry that exists is whole, so a build that was
-// interrupted is continued by calling again.
+// Each of these is a recipe. Its result is an entry of the cache, named after everything that
+// determines it. An existing entry is complete, so an interrupted build continues when it is called
+// again.
 package builder

@@ -2,8 +2,8 @@ package builder
 
 import "time"
 
-// etcdCommands are the programs of an etcd release; the main package of the
-// server has another name than its program.
+// etcdCommands are the binaries of an etcd release; the main package of the server has another name
+// than its binary.
 var etcdCommands = []goCommand{
 	{pkg: "go.etcd.io/etcd/server/v3", as: "etcd"},
 	{pkg: "go.etcd.io/etcd/etcdctl/v3"},

@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
-// fake is a recipe that does what the test says.
+// fake is a recipe that runs a function of the test.
 type fake struct {
 	name, release string
 	texts         []string
@@ -33,7 +33,7 @@ func (f fake) build(ctx context.Context, shop *workshop, dir string) error {
 	return os.WriteFile(filepath.Join(dir, "made"), []byte(f.release), 0o644)
 }
 
-// notes is an output that a test may read while others write.
+// notes is an output that tests may read concurrently.
 type notes struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// writeFile writes a text and the directories it lies in.
+// writeFile writes a file and creates its directory.
 func writeFile(path, text string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -18,7 +18,7 @@ func writeFile(path, text string, mode fs.FileMode) error {
 	return nil
 }
 
-// linkFile makes another name for a file, and the directories it lies in.
+// linkFile creates a hard link and its directory.
 func linkFile(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return fmt.Errorf("linking %s: %w", to, err)
@@ -29,13 +29,13 @@ func linkFile(from, to string) error {
 	return nil
 }
 
-// copyPrograms copies every program of a bin directory. Copies, not links: what
-// is in a node's root gets overwritten, and must not reach the cache.
-func copyPrograms(from, to string, names ...string) error {
+// copyBinaries copies every binary of a bin directory. It does not link: files in the root of a
+// node are overwritten, which must not reach the cache.
+func copyBinaries(from, to string, names ...string) error {
 	if len(names) == 0 {
 		entries, err := os.ReadDir(from)
 		if err != nil {
-			return fmt.Errorf("copying programs: %w", err)
+			return fmt.Errorf("copying binaries: %w", err)
 		}
 		for _, entry := range entries {
 			names = append(names, entry.Name())
@@ -44,7 +44,7 @@ func copyPrograms(from, to string, names ...string) error {
 	for _, name := range names {
 		content, err := os.ReadFile(filepath.Join(from, name))
 		if err != nil {
-			return fmt.Errorf("copying programs: %w", err)
+			return fmt.Errorf("copying binaries: %w", err)
 		}
 		if err := writeFile(filepath.Join(to, name), string(content), 0o755); err != nil {
 			return err
@@ -53,7 +53,7 @@ func copyPrograms(from, to string, names ...string) error {
 	return nil
 }
 
-// treeSize is how many bytes the files of a directory hold.
+// treeSize returns the size of the files of a directory in bytes.
 func treeSize(dir string) (int64, error) {
 	var size int64
 	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {

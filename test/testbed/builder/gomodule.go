@@ -15,7 +15,7 @@ type goModule struct {
 	Version string
 }
 
-// goMod is what we read of `go mod edit -json`.
+// goMod is the part of `go mod edit -json` that we read.
 type goMod struct {
 	Go      string
 	Require []goModule
@@ -25,12 +25,12 @@ type goMod struct {
 	}
 }
 
-// writeModule makes a module in dir that builds the programs of upstream modules
-// with the dependencies that the first of them chose.
+// writeModule creates a module in dir that builds binaries of upstream modules with the
+// dependencies of the first one.
 //
-// `go install kubernetes/cmd/kubelet@v1.36.3` is refused, because k8s.io/kubernetes
-// replaces its libraries by ./staging; in a module of our own the replacements
-// can point at the published libraries (staging) instead.
+// `go install kubernetes/cmd/kubelet@v1.36.3` fails, because k8s.io/kubernetes replaces its
+// libraries with ./staging; our own module can replace them with the published libraries (staging)
+// instead.
 func writeModule(ctx context.Context, shop *workshop, dir, name, staging string, upstream []goModule) error {
 	source, err := downloadModule(ctx, shop, upstream[0])
 	if err != nil {
@@ -57,8 +57,8 @@ func writeModule(ctx context.Context, shop *workshop, dir, name, staging string,
 	return nil
 }
 
-// moduleText is the go.mod of our module: upstream itself, then what upstream
-// requires, with the libraries that it replaces by a local directory at staging.
+// moduleText returns the go.mod of our module: upstream itself, then its requirements, with the
+// libraries that it replaces with a local directory at staging.
 func moduleText(name string, theirs goMod, staging string, upstream []goModule) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "module refit.testbed/%s\n\ngo %s\n\nrequire (\n", name, theirs.Go)
@@ -90,7 +90,8 @@ func moduleText(name string, theirs goMod, staging string, upstream []goModule) 
 	return text.String()
 }
 
-// localReplacements are the modules that a go.mod replaces by a directory of its own repository.
+// localReplacements returns the modules that a go.mod replaces with a directory of its own
+// repository.
 func localReplacements(mod goMod) map[string]bool {
 	local := map[string]bool{}
 	for _, replace := range mod.Replace {
@@ -104,7 +105,7 @@ func localReplacements(mod goMod) map[string]bool {
 // downloadModule returns the directory of a module's source.
 func downloadModule(ctx context.Context, shop *workshop, module goModule) (string, error) {
 	argv := []string{"go", "mod", "download", "-json", module.Path + "@" + module.Version}
-	// In the cache's directory there is no go.mod, so the version asked for is the one we get.
+	// The directory of the cache has no go.mod that could select another version.
 	text, err := shop.output(ctx, command{argv: argv, dir: shop.cache.dir, env: []string{"GOWORK=off"}})
 	if err != nil {
 		return "", fmt.Errorf("downloading %s@%s: %w", module.Path, module.Version, err)

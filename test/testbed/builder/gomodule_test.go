@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestModuleTextPinsWhatUpstreamReplacesLocally(t *testing.T) {
+func TestModuleTextPinsLocalReplacements(t *testing.T) {
 	var theirs goMod
 	err := json.Unmarshal([]byte(`{"Go": "1.26.0",
 		"Require": [{"Path": "github.com/x/y", "Version": "v1.2.3"}, {"Path": "k8s.io/api", "Version": "v0.0.0"}, {"Path": "k8s.io/kubernetes", "Version": "v0.0.0"}],
@@ -48,7 +48,7 @@ require (
 	}
 }
 
-func TestProgramsAreNamedAsGoNamesThem(t *testing.T) {
+func TestBinariesAreNamedAsByGo(t *testing.T) {
 	cases := map[goCommand]string{
 		{pkg: "k8s.io/kubernetes/cmd/kubelet"}:         "kubelet",
 		{pkg: "go.etcd.io/etcd/etcdctl/v3"}:            "etcdctl",

@@ -11,33 +11,31 @@ import (
 	"time"
 )
 
-// A goProgram is the recipe of commands that are built from Go modules. The
-// entry holds them in bin/.
+// A goProgram is the recipe of commands that are built from Go modules. The entry contains them in
+// bin/.
 type goProgram struct {
 	name      string
-	release   string     // the version that names the entry
+	release   string     // the version in the name of the entry
 	toolchain string     // `go env GOVERSION`
-	modules   []goModule // the first one's go.mod is the model for ours
+	modules   []goModule // the go.mod of the first is the model for ours
 	staging   string     // version of the libraries that upstream replaces locally
 	commands  []goCommand
 	tags      string
 	ldflags   string
 	takes     time.Duration
-	// proof, if any, looks at the finished commands and refuses wrong ones.
+	// proof, if set, verifies the built commands.
 	proof func(ctx context.Context, shop *workshop, bin string) error
-	// proofInputs are what the proof compares with.
+	// proofInputs are the inputs of the proof.
 	proofInputs []string
 }
 
-// A goCommand is a main package, and the file name of its program where the
-// package's own would be another.
+// A goCommand is a main package, and the name of its binary if it differs.
 type goCommand struct {
 	pkg string
 	as  string
 }
 
-// Static, without paths of this machine, and without symbols. A change here makes
-// everything compile anew: minutes for each Kubernetes version.
+// Static, without paths of this machine, and without symbols. A change here recompiles everything.
 var (
 	goBuildFlags = []string{"-trimpath"}
 	goBuildEnv   = []string{"CGO_ENABLED=0", "GOFLAGS=-mod=mod", "GOWORK=off", "GOGC=400"}
@@ -65,7 +63,7 @@ func (p goProgram) build(ctx context.Context, shop *workshop, dir string) error 
 	source, bin := filepath.Join(dir, "module"), filepath.Join(dir, "bin")
 	for _, made := range []string{source, bin} {
 		if err := os.Mkdir(made, 0o755); err != nil {
-			return fmt.Errorf("making directory: %w", err)
+			return fmt.Errorf("creating directory: %w", err)
 		}
 	}
 	if err := writeModule(ctx, shop, source, p.name, p.staging, p.modules); err != nil {
@@ -87,14 +85,14 @@ func (p goProgram) build(ctx context.Context, shop *workshop, dir string) error 
 	return nil
 }
 
-// compile builds packages in a module that writeModule made.
+// compile builds packages in a module of writeModule.
 func (p goProgram) compile(ctx context.Context, shop *workshop, source, bin string, packages ...string) error {
 	argv := append([]string{"go", "build"}, goBuildFlags...)
 	argv = append(argv, "-tags", p.tags, "-ldflags", p.ldflags, "-o", bin+"/")
 	return shop.run(ctx, command{argv: append(argv, packages...), dir: source, env: goBuildEnv})
 }
 
-// rename gives each program the file name that we want.
+// rename gives each binary its file name.
 func (p goProgram) rename(bin string) error {
 	for _, command := range p.commands {
 		if own := ownName(command.pkg); own != command.file() {
@@ -115,7 +113,7 @@ func (c goCommand) file() string {
 
 var majorSuffix = regexp.MustCompile(`^v[0-9]+$`)
 
-// ownName is the file name that `go build` gives a package's program.
+// ownName returns the name that `go build` gives a binary.
 func ownName(pkg string) string {
 	if majorSuffix.MatchString(path.Base(pkg)) {
 		pkg = path.Dir(pkg)
@@ -123,7 +121,7 @@ func ownName(pkg string) string {
 	return path.Base(pkg)
 }
 
-// setVariables is the linker flag that sets string variables of a package.
+// setVariables returns the linker flags that set string variables of a package.
 func setVariables(pkg string, values ...string) string {
 	var flags strings.Builder
 	for _, value := range values {

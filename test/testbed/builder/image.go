@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// imagePath finds what kubeadm's manifests call by name: kube-apiserver, etcd.
+// imagePath contains the binaries that kubeadm's manifests call by name: kube-apiserver, etcd.
 const imagePath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// An image is one container image of one layer.
+// An image is a container image with one layer.
 type image struct {
 	name       string // registry.k8s.io/etcd:3.6.8-0
 	entrypoint []string
@@ -26,7 +26,7 @@ type image struct {
 	files      []layerFile
 }
 
-// baseFiles are in every image: users, how to resolve names, and a place for temporary files.
+// baseFiles are in every image: users, name resolution, and a temporary directory.
 func baseFiles() []layerFile {
 	return []layerFile{
 		{path: "/etc/passwd", mode: 0o644, content: []byte("root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n")},
@@ -36,8 +36,8 @@ func baseFiles() []layerFile {
 	}
 }
 
-// write saves the image as an archive that `ctr images import` reads. The layer
-// is not compressed: archives are only ever read on the machine that wrote them.
+// write saves the image as an archive for `ctr images import`. The layer is not compressed:
+// archives are read only on the machine that wrote them.
 func (i image) write(path string) error {
 	tag, err := name.NewTag(i.name)
 	if err != nil {

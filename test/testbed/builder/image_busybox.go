@@ -9,24 +9,24 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// busyboxFor are the names under which a smoke workload calls busybox. Debian's
-// is static and brings its own resolver, so names resolve with /etc/resolv.conf.
-// (Its wget dies of -T, the timeout: use timeout instead.)
+// busyboxFor are the names under which smoke workloads call busybox. Debian's busybox is static and
+// has its own resolver, so names resolve with /etc/resolv.conf. Its wget crashes with -T; use
+// timeout instead.
 var busyboxFor = []string{
 	"sh", "cat", "cp", "date", "echo", "env", "grep", "head", "hostname", "httpd", "id", "ip", "kill", "ls", "mkdir",
 	"mv", "nc", "nslookup", "ping", "printf", "ps", "rm", "sed", "sleep", "sync", "tail", "test", "time", "timeout",
 	"touch", "tr", "true", "wc", "wget",
 }
 
-// busyboxImage is made of the Debian entry's busybox, and refuses another
-// version than the one that the image's name promises.
+// busyboxImage is built from the busybox of the Debian entry, and fails if the version does not
+// match the name of the image.
 func busyboxImage(debian string) (image, error) {
 	packages, err := os.ReadFile(filepath.Join(debian, "packages.txt"))
 	if err != nil {
-		return image{}, fmt.Errorf("looking for busybox: %w", err)
+		return image{}, fmt.Errorf("reading the busybox version: %w", err)
 	}
 	if version := installedVersion(string(packages), "busybox-static"); !strings.HasPrefix(version, versions.Busybox+".") {
-		return image{}, fmt.Errorf("the node root has busybox %q; the image is called %s", version, versions.BusyboxImage)
+		return image{}, fmt.Errorf("the node root has busybox %q, but the image is named %s", version, versions.BusyboxImage)
 	}
 	img := image{
 		name: versions.BusyboxImage, command: []string{"sh"},
@@ -38,7 +38,8 @@ func busyboxImage(debian string) (image, error) {
 	return img, nil
 }
 
-// installedVersion finds a package in the output of `dpkg-query --show`, without its epoch.
+// installedVersion returns the version of a package in the output of `dpkg-query --show`, without
+// its epoch.
 func installedVersion(list, name string) string {
 	for line := range strings.Lines(list) {
 		if found, version, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && found == name {

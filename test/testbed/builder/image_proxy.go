@@ -7,9 +7,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// proxyCommands is what kube-proxy calls. iptables is what the node's Debian
-// means by it (nft), so that the kubelet, the CNI plugins and kube-proxy write
-// the same tables.
+// proxyCommands are the commands that kube-proxy calls. iptables is the variant of the node's
+// Debian (nft), so that the kubelet, the CNI plugins and kube-proxy write the same tables.
 var proxyCommands = []string{
 	"/usr/sbin/iptables", "/usr/sbin/iptables-save", "/usr/sbin/iptables-restore",
 	"/usr/sbin/ip6tables", "/usr/sbin/ip6tables-save", "/usr/sbin/ip6tables-restore",
@@ -20,11 +19,10 @@ var proxyCommands = []string{
 	"/usr/sbin/nft", "/usr/sbin/conntrack", "/usr/sbin/modprobe",
 }
 
-// proxyImage is kube-proxy with the packet filter tools out of the node's root:
-// the programs, the libraries they are linked with, and the plugins that
-// iptables loads by itself.
+// proxyImage is kube-proxy with the packet filter tools of the node's root: the binaries, their
+// libraries, and the plugins of iptables.
 func proxyImage(r versions.Release, program, root string) (image, error) {
-	img := programImage(versions.Registry+"/kube-proxy:"+r.Kubernetes, filepath.Dir(program), filepath.Base(program))
+	img := binaryImage(versions.Registry+"/kube-proxy:"+r.Kubernetes, filepath.Dir(program), filepath.Base(program))
 	taken := newClosure(root)
 	for _, command := range proxyCommands {
 		if err := taken.add(command); err != nil {

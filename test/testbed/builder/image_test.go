@@ -15,14 +15,14 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-func TestAnImageReadsBackAsItWasWritten(t *testing.T) {
+func TestImageRoundTrip(t *testing.T) {
 	bin := t.TempDir()
 	for _, program := range []string{"etcd", "etcdctl"} {
 		if err := os.WriteFile(filepath.Join(bin, program), []byte("program "+program), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	img := programImage("registry.k8s.io/etcd:3.6.8-0", bin, "etcd", "etcdctl")
+	img := binaryImage("registry.k8s.io/etcd:3.6.8-0", bin, "etcd", "etcdctl")
 	img.files = append(img.files, layerFile{path: "/bin/sh", link: "busybox"})
 	config, files := readBack(t, img)
 
@@ -57,7 +57,7 @@ func TestAnImageReadsBackAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestCoreDNSMayBindItsPort(t *testing.T) {
+func TestCoreDNSCanBindItsPort(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "coredns")
 	if err := os.WriteFile(program, []byte("coredns"), 0o755); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestCoreDNSMayBindItsPort(t *testing.T) {
 	}
 }
 
-func TestTheSameImageIsTheSameFile(t *testing.T) {
+func TestImageIsReproducible(t *testing.T) {
 	dir := t.TempDir()
 	img := image{name: "localhost/x:1", files: []layerFile{
 		{path: "/b", mode: 0o644, content: []byte("b")},
@@ -91,7 +91,7 @@ func TestTheSameImageIsTheSameFile(t *testing.T) {
 		img.files[0], img.files[1] = img.files[1], img.files[0]
 	}
 	if written[0] != written[1] {
-		t.Error("the order in which files are listed changes the image")
+		t.Error("the order of the files changes the image")
 	}
 }
 
@@ -100,7 +100,7 @@ type readFile struct {
 	content string
 }
 
-// readBack writes an image and reads it by its name.
+// readBack writes an image and reads it by name.
 func readBack(t *testing.T, img image) (*v1.ConfigFile, map[string]readFile) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), archiveName(img.name))

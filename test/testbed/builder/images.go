@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// imagesFormat is raised when what goes into the images changes: the code below
-// is not part of the key.
+// imagesFormat is incremented when the content of the images changes in code, which is not part of
+// the key.
 const imagesFormat = "1"
 
 // images are the container images of a release, one archive each.
@@ -51,7 +51,7 @@ func (i images) build(_ context.Context, shop *workshop, dir string) error {
 	return nil
 }
 
-// list is every image of the release.
+// list returns every image of the release.
 func (i images) list(shop *workshop) ([]image, error) {
 	r, bin := i.release, filepath.Join(shop.of(i.kubernetes), "bin")
 	proxy, err := proxyImage(r, filepath.Join(bin, "kube-proxy"), filepath.Join(shop.of(i.debian), "root"))
@@ -63,18 +63,18 @@ func (i images) list(shop *workshop) ([]image, error) {
 		return nil, err
 	}
 	return []image{
-		programImage(versions.Registry+"/kube-apiserver:"+r.Kubernetes, bin, "kube-apiserver"),
-		programImage(versions.Registry+"/kube-controller-manager:"+r.Kubernetes, bin, "kube-controller-manager"),
-		programImage(versions.Registry+"/kube-scheduler:"+r.Kubernetes, bin, "kube-scheduler"),
+		binaryImage(versions.Registry+"/kube-apiserver:"+r.Kubernetes, bin, "kube-apiserver"),
+		binaryImage(versions.Registry+"/kube-controller-manager:"+r.Kubernetes, bin, "kube-controller-manager"),
+		binaryImage(versions.Registry+"/kube-scheduler:"+r.Kubernetes, bin, "kube-scheduler"),
 		proxy,
-		programImage(versions.Registry+"/etcd:"+r.EtcdImageTag, filepath.Join(shop.of(i.etcd), "bin"), "etcd", "etcdctl", "etcdutl"),
+		binaryImage(versions.Registry+"/etcd:"+r.EtcdImageTag, filepath.Join(shop.of(i.etcd), "bin"), "etcd", "etcdctl", "etcdutl"),
 		corednsImage(r, filepath.Join(shop.of(i.coredns), "bin", "coredns")),
 		pauseImage(r, filepath.Join(shop.of(i.pause), "bin", "pause")),
 		busybox,
 	}, nil
 }
 
-// archives are the files of the finished entry.
+// archives returns the files of the finished entry.
 func (i images) archives(entry string) []string {
 	var paths []string
 	for _, name := range append(i.release.KubeadmImages(), versions.BusyboxImage) {
@@ -83,13 +83,13 @@ func (i images) archives(entry string) []string {
 	return paths
 }
 
-// archiveName is the file name of an image: etcd-3.6.8-0.tar.
+// archiveName returns the file name of an image: etcd-3.6.8-0.tar.
 func archiveName(image string) string {
 	return strings.ReplaceAll(path.Base(image), ":", "-") + ".tar"
 }
 
-// programImage has static programs in /usr/local/bin; the first is what it runs.
-func programImage(name, bin string, programs ...string) image {
+// binaryImage has static binaries in /usr/local/bin; the first is the entrypoint.
+func binaryImage(name, bin string, programs ...string) image {
 	img := image{name: name, entrypoint: []string{"/usr/local/bin/" + programs[0]}}
 	for _, program := range programs {
 		img.files = append(img.files, layerFile{
@@ -99,13 +99,12 @@ func programImage(name, bin string, programs ...string) image {
 	return img
 }
 
-// netBindService is the xattr of a file that may bind ports below 1024: revision
-// 2, effective, permitted = CAP_NET_BIND_SERVICE (bit 10), little endian.
+// netBindService is the xattr of a file that may bind ports below 1024: revision 2, effective,
+// permitted = CAP_NET_BIND_SERVICE (bit 10), little endian.
 const netBindService = "\x01\x00\x00\x02" + "\x00\x04\x00\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
 
-// corednsImage runs as nobody special, as upstream's does. kubeadm's Deployment
-// leaves it CAP_NET_BIND_SERVICE only, which a user other than root gets at exec
-// through the file's own capability and in no other way.
+// corednsImage runs as an unprivileged user, like upstream's. kubeadm's Deployment grants only
+// CAP_NET_BIND_SERVICE, which a non-root user gets only through the capability of the file.
 func corednsImage(r versions.Release, program string) image {
 	return image{
 		name:       fmt.Sprintf("%s/coredns/coredns:%s", versions.Registry, r.CoreDNS),

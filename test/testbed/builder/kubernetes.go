@@ -11,13 +11,12 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// kubernetesCommands are the programs of a Kubernetes release.
+// kubernetesCommands are the binaries of a Kubernetes release.
 var kubernetesCommands = []string{
 	"kubeadm", "kubectl", "kubelet", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy",
 }
 
-// kubernetes builds the seven commands, and proves with the kubeadm among them
-// that our table of versions is right.
+// kubernetes builds the seven commands, and verifies the table of versions with the built kubeadm.
 func kubernetes(toolchain string, release versions.Release) goProgram {
 	ldflags := goStrip
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
@@ -45,11 +44,11 @@ func kubernetes(toolchain string, release versions.Release) goProgram {
 	}
 }
 
-// proveTable compares the images that kubeadm wants with those of our table.
+// proveTable compares the images of kubeadm with those of the table.
 func proveTable(ctx context.Context, shop *workshop, kubeadm string, release versions.Release) error {
 	text, err := shop.output(ctx, command{argv: []string{kubeadm, "config", "images", "list", "--kubernetes-version", release.Kubernetes}})
 	if err != nil {
-		return fmt.Errorf("asking kubeadm for its images: %w", err)
+		return fmt.Errorf("listing the images of kubeadm: %w", err)
 	}
 	return compareImages(release, strings.Fields(text))
 }
@@ -59,7 +58,7 @@ func compareImages(release versions.Release, kubeadmSays []string) error {
 	slices.Sort(table)
 	theirs := slices.Sorted(slices.Values(kubeadmSays))
 	if !slices.Equal(table, theirs) {
-		return fmt.Errorf("the versions table is wrong for %s:\n  kubeadm wants %s\n  the table has %s",
+		return fmt.Errorf("the versions table is wrong for %s:\n  kubeadm: %s\n  table:   %s",
 			release.Kubernetes, strings.Join(theirs, " "), strings.Join(table, " "))
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-func TestTheTableIsComparedWithWhatKubeadmWants(t *testing.T) {
+func TestTableIsComparedWithKubeadm(t *testing.T) {
 	release, err := versions.Lookup("v1.36.3")
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +21,7 @@ func TestTheTableIsComparedWithWhatKubeadmWants(t *testing.T) {
 	wanted[0] = "registry.k8s.io/etcd:9.9.9-0"
 	err = compareImages(release, wanted)
 	if err == nil {
-		t.Fatal("a wrong row passes")
+		t.Fatal("want an error for a wrong row")
 	}
 	for _, word := range []string{"v1.36.3", "etcd:9.9.9-0", "etcd:3.6.8-0"} {
 		if !strings.Contains(err.Error(), word) {
@@ -30,7 +30,7 @@ func TestTheTableIsComparedWithWhatKubeadmWants(t *testing.T) {
 	}
 }
 
-func TestBusyboxVersionIsFoundWithoutItsEpoch(t *testing.T) {
+func TestInstalledVersionOmitsTheEpoch(t *testing.T) {
 	list := "bash\t5.2.15-2+b7\nbusybox-static\t1:1.35.0-4+deb12u1+b1\n"
 	if got := installedVersion(list, "busybox-static"); got != "1.35.0-4+deb12u1+b1" {
 		t.Errorf("got %q", got)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A layerFile is one file of an image: content, a copy of a file on disk, a
-// symbolic link, or a directory.
+// A layerFile is a file of an image: content, a copy of a file on disk, a symbolic link, or a
+// directory.
 type layerFile struct {
 	path    string // absolute in the image
 	mode    fs.FileMode
@@ -23,8 +23,8 @@ type layerFile struct {
 	xattrs  map[string]string
 }
 
-// layerTar writes files as a tar whose bytes depend on nothing else: sorted, owned
-// by root, dated 1970, parent directories added.
+// layerTar writes files as a reproducible tar: sorted, owned by root, dated 1970, with parent
+// directories.
 func layerTar(files []layerFile) ([]byte, error) {
 	var out bytes.Buffer
 	writer := tar.NewWriter(&out)
@@ -73,7 +73,7 @@ func writeLayerFile(writer *tar.Writer, file layerFile) error {
 	return err
 }
 
-// tarMode is the mode as tar writes it: the sticky bit is elsewhere in Go's.
+// tarMode returns the mode for tar, whose sticky bit differs from Go's.
 func tarMode(mode fs.FileMode) int64 {
 	bits := int64(mode.Perm())
 	if mode&fs.ModeSticky != 0 {
@@ -82,7 +82,7 @@ func tarMode(mode fs.FileMode) int64 {
 	return bits
 }
 
-// withParents sorts files by path, each path once, and adds the directories they lie in.
+// withParents sorts files by path without duplicates, and adds their directories.
 func withParents(files []layerFile) []layerFile {
 	byPath := map[string]layerFile{}
 	for _, file := range files {

@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
-func TestASecondBuildWaitsAndSaysForWhom(t *testing.T) {
+func TestSecondBuildWaitsAndReportsTheHolder(t *testing.T) {
 	first, _ := testBuilder(t)
 	unlock, err := first.cache.lock(t.Context(), first.report)
 	if err != nil {
@@ -35,10 +35,10 @@ func TestASecondBuildWaitsAndSaysForWhom(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !second.cache.has(thing) {
-		t.Error("it did not build after its turn had come")
+		t.Error("it did not build after it got the lock")
 	}
 	if n := strings.Count(out.String(), "waiting"); n != 1 {
-		t.Errorf("it said %d times that it waits", n)
+		t.Errorf("it reported the wait %d times", n)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestBuildsTakeTurns(t *testing.T) {
 		many = append(many, fake{name: "long", release: strconv.Itoa(i), work: func(context.Context, *workshop, string) error {
 			if i == 0 {
 				close(begun)
-				time.Sleep(machine.LockPoll) // so that the other one is waiting by now
+				time.Sleep(machine.LockPoll) // the other build waits by now
 			}
 			return nil
 		}})
@@ -64,13 +64,13 @@ func TestBuildsTakeTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if long.cache.has(many[len(many)-1]) {
-		t.Error("the short build had to wait for the whole of the long one")
+		t.Error("the short build waited for the whole long build")
 	}
 	cancel()
 	<-done
 }
 
-func TestAWaitingBuildCanBeCanceled(t *testing.T) {
+func TestWaitingBuildCanBeCanceled(t *testing.T) {
 	b, out := testBuilder(t)
 	unlock, err := b.cache.lock(t.Context(), b.report)
 	if err != nil {
@@ -88,16 +88,16 @@ func TestAWaitingBuildCanBeCanceled(t *testing.T) {
 			t.Errorf("canceled while waiting: %v", err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Fatal("it still waits")
+		t.Fatal("it is still waiting")
 	}
 }
 
-// waitUntil fails the test when a condition does not come true within 10 seconds.
+// waitUntil fails the test if a condition is not met within 10 seconds.
 func waitUntil(t *testing.T, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("waited 10 seconds in vain")
+			t.Fatal("condition not met within 10 seconds")
 		}
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Work is one entry that has to be built.
+// Work is an entry that has to be built.
 type Work struct {
 	What    string        // kubernetes v1.36.3
-	Usually time.Duration // on a small machine that has nothing cached
+	Usually time.Duration // on a small machine without a cache
 }
 
-// Missing says what Build would have to make for these versions, and NodeImage
-// for these node images, in order. It builds nothing and takes no lock.
+// Missing returns what Build has to build for these versions, and NodeImage for these node images,
+// in order. It builds nothing and takes no lock.
 func (b *Builder) Missing(ctx context.Context, kubernetes []string, nodes ...NodeImageSpec) ([]Work, error) {
 	var wanted []recipe
 	for _, version := range kubernetes {
@@ -36,7 +36,7 @@ func (b *Builder) Missing(ctx context.Context, kubernetes []string, nodes ...Nod
 	return work, nil
 }
 
-// Total is how long all of the work usually takes.
+// Total returns the usual duration of all builds.
 func Total(work []Work) time.Duration {
 	var total time.Duration
 	for _, w := range work {

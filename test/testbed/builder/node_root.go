@@ -11,15 +11,14 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// nodeFormat is raised when what goes into a node's root changes other than
-// through its texts: the code is not part of the key.
+// nodeFormat is incremented when the root of a node changes in code, which is not part of the key.
 const nodeFormat = "2"
 
-// heldPackages are what an administrator holds back, so that no routine upgrade moves the cluster.
+// heldPackages are on hold, so that a routine apt upgrade does not upgrade the cluster.
 var heldPackages = []string{"kubelet", "kubeadm", "kubectl"}
 
-// nodeRoot is the recipe of a node's root file system, in root/: a copy of the
-// Debian root with containerd, Kubernetes and the CNI plugins installed.
+// nodeRoot is the recipe of a node's root file system, in root/: a copy of the Debian root with
+// containerd, Kubernetes and the CNI plugins.
 type nodeRoot struct {
 	spec  NodeImageSpec
 	parts parts
@@ -70,9 +69,9 @@ func (n nodeRoot) build(ctx context.Context, shop *workshop, dir string) error {
 	return nil
 }
 
-// installContainerd installs Debian's package, or what was built: by hand or as a
-// package, like Kubernetes itself. That package upgrades Debian's, as on a node
-// with a history: so dpkg knows Debian's configuration file, and going back asks nothing.
+// installContainerd installs Debian's package, or the built containerd: as binaries or as a
+// package, like Kubernetes. The built package upgrades Debian's, as on a node with a history: dpkg
+// knows Debian's configuration file then, and a downgrade does not prompt.
 func (n nodeRoot) installContainerd(ctx context.Context, shop *workshop, root string) error {
 	if n.spec.Containerd == ContainerdDebian || n.spec.Install == InstallDeb {
 		err := aptInstall(ctx, shop, root, []recipe{n.parts.debian}, "containerd="+versions.DebianContainerd+"*")
@@ -81,7 +80,7 @@ func (n nodeRoot) installContainerd(ctx context.Context, shop *workshop, root st
 		}
 		return aptInstall(ctx, shop, root, n.parts.debs(), "containerd="+versions.ContainerdPackageVersion())
 	}
-	if err := copyPrograms(filepath.Join(shop.of(n.parts.containerd), "bin"), filepath.Join(root, "usr/local/bin")); err != nil {
+	if err := copyBinaries(filepath.Join(shop.of(n.parts.containerd), "bin"), filepath.Join(root, "usr/local/bin")); err != nil {
 		return err
 	}
 	return addUnit(root, "usr/local/lib/systemd/system", "containerd.service", inLocalBin(containerdUnit))
@@ -98,10 +97,10 @@ func (n nodeRoot) installKubernetes(ctx context.Context, shop *workshop, root st
 		return shop.run(ctx, inRoot(root, nil, append([]string{"apt-mark", "hold"}, heldPackages...)...))
 	}
 	bin := filepath.Join(shop.of(n.parts.kubernetes), "bin")
-	if err := copyPrograms(bin, filepath.Join(root, "usr/local/bin"), "kubelet", "kubeadm", "kubectl"); err != nil {
+	if err := copyBinaries(bin, filepath.Join(root, "usr/local/bin"), "kubelet", "kubeadm", "kubectl"); err != nil {
 		return err
 	}
-	if err := copyPrograms(filepath.Join(shop.of(n.parts.cni), "bin"), filepath.Join(root, "opt/cni/bin")); err != nil {
+	if err := copyBinaries(filepath.Join(shop.of(n.parts.cni), "bin"), filepath.Join(root, "opt/cni/bin")); err != nil {
 		return err
 	}
 	if err := addUnit(root, "etc/systemd/system", "kubelet.service", inLocalBin(kubeletUnit)); err != nil {
@@ -118,7 +117,7 @@ func (n nodeRoot) configure(_ context.Context, _ *workshop, root string) error {
 	return trim(root)
 }
 
-// addUnit writes a unit and enables it, as `systemctl enable` would.
+// addUnit writes and enables a unit.
 func addUnit(root, dir, name, text string) error {
 	if err := writeFile(filepath.Join(root, dir, name), text, 0o644); err != nil {
 		return err
@@ -133,8 +132,8 @@ func addUnit(root, dir, name, text string) error {
 	return nil
 }
 
-// aptInstall installs packages with the node's own apt, after making sure that
-// the testbed's repository has those of the given entries.
+// aptInstall installs packages with the node's apt, after publishing the packages of the given
+// entries.
 func aptInstall(ctx context.Context, shop *workshop, root string, entries []recipe, packages ...string) error {
 	debs, err := debsOf(shop.cache, entries)
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// seedFormat is raised when the way in which the store is filled changes.
+// seedFormat is incremented when the way the store is filled changes.
 const seedFormat = "1"
 
-// seedTimeout is how long containerd may take to answer, and to stop.
+// seedTimeout is the timeout for containerd to respond, and to stop.
 const seedTimeout = 30 * time.Second
 
-// seedConfig is enough of a containerd to import images: the kubelet's part of it is off.
+// seedConfig is sufficient to import images: the CRI plugin is disabled.
 const seedConfig = "version = 2\ndisabled_plugins = [\"io.containerd.grpc.v1.cri\"]\n"
 
-// containerdSeed is the recipe of a /var/lib/containerd, in containerd/, that
-// holds all images of a release, unpacked. The node's own version of containerd
-// fills it, because the layout of its database is that version's.
+// containerdSeed is the recipe of a /var/lib/containerd, in containerd/, with all images of a
+// release, unpacked. It is filled by the node's version of containerd, because the layout of the
+// database depends on it.
 type containerdSeed struct {
 	kind  string
 	parts parts
@@ -45,7 +45,7 @@ func (s containerdSeed) needs() []recipe {
 func (s containerdSeed) build(ctx context.Context, shop *workshop, dir string) error {
 	store, tools := filepath.Join(dir, "containerd"), filepath.Join(dir, "tools")
 	if err := os.Mkdir(store, 0o711); err != nil {
-		return fmt.Errorf("making directory: %w", err)
+		return fmt.Errorf("creating directory: %w", err)
 	}
 	if err := s.gatherTools(ctx, shop, tools); err != nil {
 		return err
@@ -68,11 +68,11 @@ func (s containerdSeed) build(ctx context.Context, shop *workshop, dir string) e
 	if err := daemon.stop(ctx); err != nil {
 		return err
 	}
-	// Empty directories of running work; the rest is content, snapshots and databases.
+	// Empty directories of running containers; the rest is content, snapshots and databases.
 	return errors.Join(os.RemoveAll(tools), os.RemoveAll(filepath.Join(store, "tmpmounts")))
 }
 
-// gatherTools puts containerd and ctr of the wanted kind into one directory.
+// gatherTools copies containerd and ctr of the selected kind into one directory.
 func (s containerdSeed) gatherTools(ctx context.Context, shop *workshop, tools string) error {
 	bin := filepath.Join(shop.of(s.parts.containerd), "bin")
 	if s.kind == ContainerdDebian {
@@ -87,7 +87,7 @@ func (s containerdSeed) gatherTools(ctx context.Context, shop *workshop, tools s
 		defer os.RemoveAll(unpacked)
 		bin = filepath.Join(unpacked, "usr/bin")
 	}
-	return copyPrograms(bin, tools, "containerd", "ctr")
+	return copyBinaries(bin, tools, "containerd", "ctr")
 }
 
 // importImages imports and unpacks each archive into the namespace of the kubelet.

@@ -21,8 +21,7 @@ type seeder struct {
 	err    error         // how it ended; set before ended is closed
 }
 
-// startSeeder starts containerd in a root that stays as it is, and waits until
-// it answers.
+// startSeeder starts containerd in a read-only root, and waits until it responds.
 func startSeeder(ctx context.Context, shop *workshop, root string, binds []string) (*seeder, error) {
 	ctx, kill := context.WithCancel(ctx)
 	s := &seeder{shop: shop, ended: make(chan struct{}), kill: kill}
@@ -41,7 +40,7 @@ func startSeeder(ctx context.Context, shop *workshop, root string, binds []strin
 	return s, nil
 }
 
-// abandon kills containerd and waits until nobody writes its store any more.
+// abandon kills containerd and waits until nothing writes to its store.
 func (s *seeder) abandon() {
 	s.kill()
 	<-s.ended
@@ -57,19 +56,19 @@ func (s *seeder) waitUntilItAnswers(ctx context.Context, started <-chan int) err
 		select {
 		case enclosure = <-started:
 		case <-s.ended:
-			return fmt.Errorf("containerd ended before it answered: %w", s.err)
+			return fmt.Errorf("containerd exited before it responded: %w", s.err)
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for containerd to answer: %w", ctx.Err())
+			return fmt.Errorf("waiting for containerd: %w", ctx.Err())
 		case <-tick.C:
-			if s.leader = onlyChild(onlyChild(enclosure)); s.leader != 0 && s.answers(ctx) {
+			if s.leader = onlyChild(onlyChild(enclosure)); s.leader != 0 && s.responds(ctx) {
 				return nil
 			}
 		}
 	}
 }
 
-// answers asks only when the socket is there: systemd-nspawn is still setting up until then.
-func (s *seeder) answers(ctx context.Context) bool {
+// responds checks containerd only if the socket exists: systemd-nspawn is still starting before.
+func (s *seeder) responds(ctx context.Context) bool {
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d/root/run/containerd/containerd.sock", s.leader)); err != nil {
 		return false
 	}
@@ -82,7 +81,7 @@ func (s *seeder) ctr(ctx context.Context, args ...string) error {
 	return s.shop.run(ctx, command{argv: append(argv, args...)})
 }
 
-// stop asks containerd to end, so that it closes its databases, and waits.
+// stop terminates containerd, so that it closes its databases, and waits.
 func (s *seeder) stop(ctx context.Context) error {
 	defer s.abandon()
 	daemon := onlyChild(s.leader)
@@ -99,13 +98,13 @@ func (s *seeder) stop(ctx context.Context) error {
 		}
 		return nil
 	case <-time.After(seedTimeout):
-		return fmt.Errorf("stopping containerd: still there after %s", seedTimeout)
+		return fmt.Errorf("stopping containerd: still running after %s", seedTimeout)
 	case <-ctx.Done():
 		return fmt.Errorf("stopping containerd: %w", ctx.Err())
 	}
 }
 
-// onlyChild is the single child of a process, or 0 while there is none or more.
+// onlyChild returns the single child of a process, or 0.
 func onlyChild(pid int) int {
 	if pid == 0 {
 		return 0

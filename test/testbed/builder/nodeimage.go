@@ -10,36 +10,35 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// How Kubernetes gets onto a node.
+// How Kubernetes is installed on a node.
 const (
-	InstallBinaries = "binaries" // programs and units put there by hand, in /usr/local
-	InstallDeb      = "deb"      // packages, held, from the testbed's apt repository
+	InstallBinaries = "binaries" // binaries and units in /usr/local
+	InstallDeb      = "deb"      // packages on hold, from the testbed's apt repository
 )
 
-// Which containerd a node has.
+// The containerd of a node.
 const (
-	ContainerdDebian = "debian"                   // Debian's own package
-	ContainerdBuilt  = versions.ContainerdRelease // the one that the testbed builds
+	ContainerdDebian = "debian"                   // Debian's package
+	ContainerdBuilt  = versions.ContainerdRelease // built by the testbed
 )
 
-// A NodeImageSpec says what a node is to be.
+// A NodeImageSpec describes a node image.
 type NodeImageSpec struct {
 	Kubernetes string // v1.35.4
 	Install    string // InstallBinaries or InstallDeb
 	Containerd string // ContainerdDebian or ContainerdBuilt
 }
 
-// A NodeImage is what a node is made from. Neither directory may be changed: copy
-// Root or lay an overlay over it, and copy Containerd. In that, content and
-// unpacked layers may be hard links, since nobody writes them again; the
-// databases (*.db) are written in place and must be copies.
+// A NodeImage is the base of a node. Neither directory may be modified: copy Root or mount an
+// overlay over it, and copy Containerd. In the copy, content and unpacked layers may be hard links,
+// because they are never written again; the databases (*.db) must be copies.
 type NodeImage struct {
-	Root       string // a whole root file system
-	Containerd string // a /var/lib/containerd that holds the release's images, unpacked
+	Root       string // a complete root file system
+	Containerd string // a /var/lib/containerd with the images of the release, unpacked
 	Release    versions.Release
 }
 
-// Validate says everything that is wrong with a spec.
+// Validate returns all errors of the spec.
 func (s NodeImageSpec) Validate() error {
 	_, err := versions.Lookup(s.Kubernetes)
 	errs := []error{err}
@@ -52,7 +51,7 @@ func (s NodeImageSpec) Validate() error {
 	return errors.Join(errs...)
 }
 
-// NodeImage finds a node image, and builds what is missing of it.
+// NodeImage returns a node image, and builds missing parts.
 func (b *Builder) NodeImage(ctx context.Context, spec NodeImageSpec) (NodeImage, error) {
 	node, seed, err := b.nodeRecipes(ctx, spec)
 	if err != nil {
@@ -68,8 +67,8 @@ func (b *Builder) NodeImage(ctx context.Context, spec NodeImageSpec) (NodeImage,
 	}, nil
 }
 
-// nodeRecipes are the two recipes of a node image. The images' store depends on
-// containerd only, so nodes that differ in how they were installed share it.
+// nodeRecipes returns the two recipes of a node image. The image store depends only on containerd,
+// so nodes with different installation methods share it.
 func (b *Builder) nodeRecipes(ctx context.Context, spec NodeImageSpec) (nodeRoot, containerdSeed, error) {
 	if err := spec.Validate(); err != nil {
 		return nodeRoot{}, containerdSeed{}, err
@@ -81,7 +80,7 @@ func (b *Builder) nodeRecipes(ctx context.Context, spec NodeImageSpec) (nodeRoot
 	return nodeRoot{spec: spec, parts: parts}, containerdSeed{kind: spec.Containerd, parts: parts}, nil
 }
 
-// containerdConfig is the node's /etc/containerd/config.toml.
+// containerdConfig returns the node's /etc/containerd/config.toml.
 func containerdConfig(kind string, release versions.Release) string {
 	text := containerdConfigV3
 	if kind == ContainerdDebian {

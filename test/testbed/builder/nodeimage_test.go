@@ -9,7 +9,7 @@ import (
 
 func TestNodeImageSpecs(t *testing.T) {
 	if ContainerdBuilt != strings.TrimPrefix(versions.Containerd, "v") {
-		t.Errorf("ContainerdBuilt is %s, the table's containerd %s", ContainerdBuilt, versions.Containerd)
+		t.Errorf("ContainerdBuilt is %s, but the table has containerd %s", ContainerdBuilt, versions.Containerd)
 	}
 	good := NodeImageSpec{Kubernetes: "v1.36.3", Install: InstallDeb, Containerd: ContainerdDebian}
 	if err := good.Validate(); err != nil {
@@ -26,7 +26,7 @@ func TestNodeImageSpecs(t *testing.T) {
 	}
 }
 
-func TestNodeImagesShareTheImagesOfOneContainerd(t *testing.T) {
+func TestNodeImagesWithTheSameContainerdShareTheStore(t *testing.T) {
 	release, err := versions.Lookup("v1.36.3")
 	if err != nil {
 		t.Fatal(err)
@@ -40,14 +40,14 @@ func TestNodeImagesShareTheImagesOfOneContainerd(t *testing.T) {
 		}
 	}
 	if len(roots) != 4 {
-		t.Errorf("four kinds of nodes have %d roots", len(roots))
+		t.Errorf("four node images have %d roots", len(roots))
 	}
 	if keyOf(containerdSeed{kind: ContainerdDebian, parts: p}) == keyOf(containerdSeed{kind: ContainerdBuilt, parts: p}) {
 		t.Error("two kinds of containerd share a store")
 	}
 }
 
-func TestContainerdIsToldThePauseImageOfTheRelease(t *testing.T) {
+func TestContainerdConfigHasThePauseImageOfTheRelease(t *testing.T) {
 	release := versions.Release{Pause: "3.10.2"}
 	for kind, version := range map[string]string{ContainerdDebian: "version = 2\n", ContainerdBuilt: "version = 3\n"} {
 		config := containerdConfig(kind, release)

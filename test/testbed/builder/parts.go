@@ -2,7 +2,7 @@ package builder
 
 import "github.com/refit-dev/refit/test/testbed/versions"
 
-// parts are the recipes that make a Kubernetes release.
+// parts are the recipes of a Kubernetes release.
 type parts struct {
 	release versions.Release
 
@@ -13,14 +13,14 @@ type parts struct {
 	pause      recipe
 	cni        goProgram // CNI plugins
 	containerd recipe    // the containerd to upgrade to
-	images     images    // container images, of the above
+	images     images    // container images of the above
 
 	kubernetesDebs recipe // kubelet, kubeadm, kubectl
 	cniDeb         recipe // kubernetes-cni
-	containerdDeb  recipe // containerd, named as Debian's
+	containerdDeb  recipe // containerd, named like Debian's
 }
 
-// partsOf lists the recipes of a release.
+// partsOf returns the recipes of a release.
 func partsOf(toolchain string, release versions.Release) parts {
 	p := parts{
 		release:    release,
@@ -42,7 +42,7 @@ func partsOf(toolchain string, release versions.Release) parts {
 	return p
 }
 
-// all is the order in which they are built: what takes longest to fail comes last.
+// all returns the recipes in build order: what takes longest to fail comes last.
 func (p parts) all() []recipe {
 	return []recipe{
 		p.pause, p.debian, p.cni, p.etcd, p.containerd, p.coredns, p.kubernetes, p.images,
@@ -50,7 +50,7 @@ func (p parts) all() []recipe {
 	}
 }
 
-// debs are the recipes whose entries hold .debs for the apt repository.
+// debs returns the recipes of packages for the apt repository.
 func (p parts) debs() []recipe {
 	return []recipe{p.debian, p.cniDeb, p.containerdDeb, p.kubernetesDebs}
 }

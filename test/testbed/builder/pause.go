@@ -14,8 +14,8 @@ var pauseSource string
 
 var pauseFlags = []string{"-Os", "-Wall", "-Wextra", "-static", "-s"}
 
-// pause compiles the program of the sandbox image with the machine's C compiler.
-// Its version only names the image: all of them are these few lines.
+// pause compiles the binary of the sandbox image with the machine's C compiler. The version only
+// names the image: the source is the same for all.
 type pause struct{ tag string }
 
 func (p pause) component() string    { return "pause" }
@@ -30,7 +30,7 @@ func (pause) build(ctx context.Context, shop *workshop, dir string) error {
 		return fmt.Errorf("writing pause.c: %w", err)
 	}
 	if err := os.Mkdir(bin, 0o755); err != nil {
-		return fmt.Errorf("making directory: %w", err)
+		return fmt.Errorf("creating directory: %w", err)
 	}
 	argv := append([]string{"gcc"}, pauseFlags...)
 	return shop.run(ctx, command{argv: append(argv, "-o", filepath.Join(bin, "pause"), source)})

@@ -8,31 +8,31 @@ import (
 	"time"
 )
 
-// recipeFormat is raised when the way in which recipes work changes what they make.
+// recipeFormat is incremented when a change of the builder changes all results.
 const recipeFormat = "1"
 
-// keyLength is how many hex digits of the hash name an entry.
+// keyLength is the number of hex digits of the hash in the name of an entry.
 const keyLength = 12
 
-// A recipe makes one entry of the cache.
+// A recipe builds one entry of the cache.
 type recipe interface {
-	// component and version name the entry for people.
+	// component and version name the entry.
 	component() string
 	version() string
-	// inputs is everything besides component, version and needs that shapes the
-	// result. What is forgotten here makes the cache serve a stale entry.
+	// inputs are everything except component, version and needs that determines the result. An
+	// omission makes the cache return stale entries.
 	inputs() []string
-	// needs are the recipes whose entries this one is made from.
+	// needs are the recipes whose entries this one uses.
 	needs() []recipe
-	// usually is how long it takes on a small machine that has nothing cached.
+	// usually returns the usual duration on a small machine without a cache.
 	usually() time.Duration
-	// build makes the entry in dir, which exists and is empty. It must stop when
-	// ctx ends; what is then in dir is thrown away.
+	// build builds the entry in dir, which exists and is empty. It must stop when ctx ends; dir is
+	// discarded then.
 	build(ctx context.Context, shop *workshop, dir string) error
 }
 
-// keyOf hashes what shapes a recipe's result. Every text goes in with its length,
-// so that moving a letter from one input to the next changes the key.
+// keyOf hashes everything that determines a recipe's result. Each text is hashed with its length,
+// so that moving a letter between inputs changes the key.
 func keyOf(r recipe) string {
 	sum := sha256.New()
 	add := func(text string) { fmt.Fprintf(sum, "%d:%s\n", len(text), text) }
@@ -49,5 +49,5 @@ func keyOf(r recipe) string {
 	return hex.EncodeToString(sum.Sum(nil))[:keyLength]
 }
 
-// title names a recipe for people.
+// title names a recipe for display.
 func title(r recipe) string { return r.component() + " " + r.version() }

@@ -6,18 +6,18 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-func TestKeyChangesWithEverythingThatShapesTheResult(t *testing.T) {
+func TestKeyDependsOnEveryInput(t *testing.T) {
 	need := fake{name: "need", release: "v1"}
 	base := fake{name: "thing", release: "v1", texts: []string{"ab", "c"}, from: []recipe{need}}
 	cases := map[string]fake{
 		"another component":         {name: "other", release: "v1", texts: base.texts, from: base.from},
 		"another version":           {name: "thing", release: "v2", texts: base.texts, from: base.from},
 		"another input":             {name: "thing", release: "v1", texts: []string{"ab", "d"}, from: base.from},
-		"a letter moved":            {name: "thing", release: "v1", texts: []string{"a", "bc"}, from: base.from},
-		"an input more":             {name: "thing", release: "v1", texts: []string{"ab", "c", ""}, from: base.from},
-		"an input less":             {name: "thing", release: "v1", texts: []string{"ab"}, from: base.from},
-		"without what it needs":     {name: "thing", release: "v1", texts: base.texts},
-		"another of what it needs":  {name: "thing", release: "v1", texts: base.texts, from: []recipe{fake{name: "need", release: "v2"}}},
+		"moved letter":              {name: "thing", release: "v1", texts: []string{"a", "bc"}, from: base.from},
+		"additional input":          {name: "thing", release: "v1", texts: []string{"ab", "c", ""}, from: base.from},
+		"missing input":             {name: "thing", release: "v1", texts: []string{"ab"}, from: base.from},
+		"without its need":          {name: "thing", release: "v1", texts: base.texts},
+		"another need":              {name: "thing", release: "v1", texts: base.texts, from: []recipe{fake{name: "need", release: "v2"}}},
 		"a changed input of a need": {name: "thing", release: "v1", texts: base.texts, from: []recipe{fake{name: "need", release: "v1", texts: []string{"x"}}}},
 	}
 	seen := map[string]string{keyOf(base): "the base"}
@@ -33,11 +33,11 @@ func TestKeyChangesWithEverythingThatShapesTheResult(t *testing.T) {
 	}
 	again := base
 	if keyOf(again) != keyOf(base) {
-		t.Error("the same recipe has two keys")
+		t.Error("the key is not stable")
 	}
 }
 
-func TestGoProgramsKeyChangesWithEachOfItsInputs(t *testing.T) {
+func TestGoProgramKeyDependsOnEveryInput(t *testing.T) {
 	base := func() goProgram {
 		return goProgram{
 			name: "p", release: "v1", toolchain: "go1.26.8", staging: "v0.1", tags: "a", ldflags: "-s",
@@ -45,25 +45,25 @@ func TestGoProgramsKeyChangesWithEachOfItsInputs(t *testing.T) {
 		}
 	}
 	changes := map[string]func(*goProgram){
-		"toolchain":     func(p *goProgram) { p.toolchain = "go1.27" },
-		"staging":       func(p *goProgram) { p.staging = "v0.2" },
-		"tags":          func(p *goProgram) { p.tags = "b" },
-		"ldflags":       func(p *goProgram) { p.ldflags = "-w" },
-		"module":        func(p *goProgram) { p.modules[0].Version = "v2" },
-		"command":       func(p *goProgram) { p.commands[0].pkg = "m/d" },
-		"program name":  func(p *goProgram) { p.commands[0].as = "e" },
-		"what is shown": func(p *goProgram) { p.proofInputs[0] = "j" },
+		"toolchain":    func(p *goProgram) { p.toolchain = "go1.27" },
+		"staging":      func(p *goProgram) { p.staging = "v0.2" },
+		"tags":         func(p *goProgram) { p.tags = "b" },
+		"ldflags":      func(p *goProgram) { p.ldflags = "-w" },
+		"module":       func(p *goProgram) { p.modules[0].Version = "v2" },
+		"command":      func(p *goProgram) { p.commands[0].pkg = "m/d" },
+		"program name": func(p *goProgram) { p.commands[0].as = "e" },
+		"proof inputs": func(p *goProgram) { p.proofInputs[0] = "j" },
 	}
 	for what, change := range changes {
 		changed := base()
 		change(&changed)
 		if keyOf(changed) == keyOf(base()) {
-			t.Errorf("another %s has the same key", what)
+			t.Errorf("a change of the %s does not change the key", what)
 		}
 	}
 }
 
-func TestEntriesOfAllReleasesAreDistinctUnlessShared(t *testing.T) {
+func TestReleasesHaveDistinctEntriesUnlessShared(t *testing.T) {
 	entries := map[string]string{}
 	for _, version := range versions.Kubernetes() {
 		release, err := versions.Lookup(version)

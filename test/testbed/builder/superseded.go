@@ -10,9 +10,9 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// RemoveSuperseded removes the entries that no recipe of today would use: a changed
-// flag, patch or version gives an entry a new key, and the old one stays behind.
-// Paths in keep are in use by clusters; their entries stay. It returns what it removed.
+// RemoveSuperseded removes entries that no current recipe uses: a changed flag, patch or version
+// gives an entry a new key, and the old entry stays behind. Entries with a path in keep are in use
+// by clusters and stay. It returns what it removed.
 func (b *Builder) RemoveSuperseded(ctx context.Context, keep []string) (removed []string, err error) {
 	current, err := b.current(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *Builder) RemoveSuperseded(ctx context.Context, keep []string) (removed 
 	return removed, err
 }
 
-// current is every entry that today's recipes make of any supported version.
+// current returns every entry of the current recipes of all supported versions.
 func (b *Builder) current(ctx context.Context) (map[string]bool, error) {
 	entries := map[string]bool{}
 	for _, version := range versions.Kubernetes() {

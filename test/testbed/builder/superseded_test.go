@@ -9,7 +9,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
-func TestOnlyEntriesThatNobodyUsesAreRemoved(t *testing.T) {
+func TestOnlyUnusedEntriesAreRemoved(t *testing.T) {
 	b := New(t.TempDir(), progress.Discard())
 	current, err := b.current(t.Context())
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"net/netip"
 )
 
-// The address plan. Each cluster has a number i, each node of it a number n:
+// The address plan. Each cluster has a number i, and each of its nodes a number n:
 //
-//	10.210.i.0/24    nodes; .1 is the machine's bridge and the control plane endpoint, .(10+n) a node
+//	10.210.i.0/24      nodes; .1 is the bridge and the endpoint, .(10+n) a node
 //	10.(128+i).n.0/24  Pods of node n
-//	10.96.0.0/16     Services, the same in every cluster since they never leave a node
+//	10.96.0.0/16       Services, the same in every cluster: they never leave a node
 //
-// None of it is routed out of the machine.
+// Nothing is routed out of the machine.
 const (
 	maxClusters   = 64
 	serviceSubnet = "10.96.0.0/16"
@@ -36,15 +36,15 @@ func (s *state) podRange(node int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(128 + s.Number), byte(node), 0}), 24)
 }
 
-// endpoint is the control plane endpoint: the load balancer.
+// endpoint returns the control plane endpoint: the load balancer.
 func (s *state) endpoint() string { return fmt.Sprintf("%s:%d", s.gateway(), apiPort) }
 
-// The names of links are short (15 bytes at most), so they carry numbers, not names.
+// Link names have at most 15 bytes, so they contain numbers instead of names.
 const (
 	bridgePrefix = "rtb"
-	// machinePrefix begins the name that systemd-nspawn knows a node by.
+	// machinePrefix is the prefix of the systemd-nspawn machine names of nodes.
 	machinePrefix = "rt"
-	// cablePrefix is systemd-nspawn's own, for a cable on a bridge.
+	// cablePrefix is the prefix of systemd-nspawn for a link on a bridge.
 	cablePrefix = "vb-"
 )
 
@@ -54,5 +54,5 @@ func (s *state) machineName(node int) string {
 	return fmt.Sprintf("%s%dn%d", machinePrefix, s.Number, node)
 }
 
-// cable is the machine's end of a node's network, as systemd-nspawn names it.
+// cable returns the name of the machine's end of a node's link.
 func (s *state) cable(node int) string { return cablePrefix + s.machineName(node) }

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// The address plan must keep every node, Pod range and link of every possible
-// cluster apart, and link names within the kernel's 15 bytes.
-func TestNoTwoNodesOfAnyClustersShareAnything(t *testing.T) {
+// The address plan must separate every node, Pod range and link of all possible clusters, with link
+// names of at most 15 bytes.
+func TestNodesOfAllClustersHaveDistinctAddressesAndLinks(t *testing.T) {
 	seen := map[string]string{}
 	claim := func(what, who string) {
 		if other, taken := seen[what]; taken {
@@ -29,7 +29,7 @@ func TestNoTwoNodesOfAnyClustersShareAnything(t *testing.T) {
 				t.Errorf("the link name %s is too long", s.cable(node))
 			}
 			if !s.bridgeAddress().Contains(s.nodeAddress(node)) || !s.podSubnet().Overlaps(s.podRange(node)) {
-				t.Errorf("%s lies outside its cluster's ranges", who)
+				t.Errorf("%s is outside the ranges of its cluster", who)
 			}
 			if services.Overlaps(s.podRange(node)) || services.Contains(s.nodeAddress(node)) {
 				t.Errorf("%s overlaps the Services", who)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Diagnose writes what helps to understand a cluster that is not well: its nodes
-// and Pods as the API sees them, and the last words of each kubelet.
+// Diagnose writes information about an unhealthy cluster: its nodes and Pods according to the API,
+// and the last log lines of each kubelet.
 func (c *Cluster) Diagnose(ctx context.Context, out io.Writer) {
 	for _, args := range [][]string{
 		{"get", "nodes", "--output=wide"},
 		{"get", "pods", "--all-namespaces", "--output=wide"},
 	} {
-		text, err := c.kubectlSoon(ctx, args)
+		text, err := c.kubectlQuick(ctx, args)
 		if err != nil {
 			text = []byte(err.Error())
 		}
@@ -23,23 +23,23 @@ func (c *Cluster) Diagnose(ctx context.Context, out io.Writer) {
 	}
 	for _, n := range c.Nodes() {
 		if _, err := os.Stat(n.dir()); err != nil {
-			continue // it was never made
+			continue // it was never created
 		}
-		fmt.Fprintf(out, "%s is %s; its kubelet's last words:\n", n.Name(), n.State())
+		fmt.Fprintf(out, "%s is %s; the log of its kubelet ends with:\n", n.Name(), n.State())
 		if err := n.Journal(ctx, out, JournalOptions{Unit: "kubelet", Lines: 15}); err != nil {
 			fmt.Fprintln(out, err)
 		}
 	}
 }
 
-// kubectlSoon gives up before long: the API of a broken cluster may hang.
-func (c *Cluster) kubectlSoon(ctx context.Context, args []string) ([]byte, error) {
+// kubectlQuick runs kubectl with a short timeout: the API of a broken cluster may hang.
+func (c *Cluster) kubectlQuick(ctx context.Context, args []string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	return c.Kubectl(ctx, nil, append(args, "--request-timeout=10s")...)
 }
 
-// Gone tells whether the cluster has been removed.
+// Gone reports whether the cluster has been removed.
 func (c *Cluster) Gone() bool {
 	_, err := os.Stat(c.dir())
 	return os.IsNotExist(err)

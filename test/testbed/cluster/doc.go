@@ -1,9 +1,7 @@
-// Package cluster makes, breaks and removes real kubeadm clusters whose nodes
-// are systemd-nspawn containers with a systemd of their own, behind a real
-// HAProxy, on one Linux machine.
+// Package cluster creates, breaks and removes real kubeadm clusters on one Linux machine. Nodes are
+// systemd-nspawn containers that boot their own systemd, behind a real HAProxy.
 //
-// A cluster comes up in this order: claim a name and an address range, bridge,
-// load balancer, nodes, kubeadm init, kubeadm join, ready. It is recorded on disk
-// before anything of it exists, and everything of it carries its name or number,
-// so what a killed run left can be found and removed (prune).
+// A cluster is created in this order: claim a name and an address range, bridge, load balancer,
+// nodes, kubeadm init, kubeadm join, ready. It is recorded on disk first, and everything that
+// belongs to it carries its name or number, so prune can find and remove what a killed run left.
 package cluster

@@ -10,12 +10,12 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// Down removes a cluster with everything of it. There is no shutdown: nothing of it is kept.
+// Down removes a cluster, without shutting it down first.
 func (c *Cluster) Down(ctx context.Context) error {
 	if c.release == nil {
 		release, err := machine.TryLock(c.t.busyFile(c.Name()))
 		if errors.Is(err, machine.ErrLocked) {
-			return fmt.Errorf("cluster %s is being made or removed by another run, or is borrowed by a test", c.Name())
+			return fmt.Errorf("cluster %s is being created or removed by another run, or is in use by a test", c.Name())
 		}
 		if err != nil {
 			return err
@@ -26,8 +26,8 @@ func (c *Cluster) Down(ctx context.Context) error {
 	return c.remove(ctx)
 }
 
-// remove takes the cluster away. It is recorded as going first, so that a kill in the
-// middle leaves something that prune knows to finish.
+// remove removes the cluster. It records the removal first, so that prune can finish it after a
+// kill.
 func (c *Cluster) remove(ctx context.Context) error {
 	c.s.Phase = PhaseGoing
 	if err := c.t.save(c.s); err != nil {
@@ -36,8 +36,8 @@ func (c *Cluster) remove(ctx context.Context) error {
 	return c.t.sweep(ctx, c.Name(), c.s.Number)
 }
 
-// sweep removes whatever of a cluster is on the machine, in the order in which
-// nothing can come back: processes, then what they held. The record goes last.
+// sweep removes everything that belongs to a cluster: first processes, so that nothing reappears,
+// then what they used, and the record last.
 func (t *Testbed) sweep(ctx context.Context, name string, number int) error {
 	group, err := machine.NewCgroup(name)
 	if err != nil {
@@ -67,8 +67,8 @@ func (t *Testbed) sweep(ctx context.Context, name string, number int) error {
 	return t.forget(ctx, name)
 }
 
-// sweepNetwork removes what carries a cluster's number: cables, bridge, and what
-// systemd-nspawn keeps of its nodes.
+// sweepNetwork removes links, the bridge, and what systemd-nspawn keeps about the nodes of a
+// cluster.
 func sweepNetwork(number int) error {
 	if number < 0 {
 		return nil
@@ -81,9 +81,9 @@ func sweepNetwork(number int) error {
 	)
 }
 
-// forget removes a cluster's directory, and with the last one what belongs to no cluster.
-// It is renamed first, since a directory that is half gone must not look like a
-// cluster, and deleted without the lock, since that takes seconds.
+// forget removes the directory of a cluster, and after the last cluster everything shared. The
+// directory is renamed first, because a partial one must not look like a cluster, and deleted
+// without the lock, because that takes seconds.
 func (t *Testbed) forget(ctx context.Context, name string) error {
 	gone := filepath.Join(t.stateDir, "removing-"+name)
 	if err := t.locked(ctx, func() error {
@@ -103,7 +103,7 @@ func (t *Testbed) forget(ctx context.Context, name string) error {
 	return t.locked(ctx, t.tidy)
 }
 
-// locked does work while nobody else claims or forgets a cluster.
+// locked runs work while no other run claims or forgets a cluster.
 func (t *Testbed) locked(ctx context.Context, work func() error) error {
 	unlock, err := machine.Lock(ctx, t.lockFile(), nil)
 	if err != nil {
@@ -113,8 +113,8 @@ func (t *Testbed) locked(ctx context.Context, work func() error) error {
 	return work()
 }
 
-// tidy leaves the machine as it was before the first cluster when the last is gone.
-// The state directory itself goes too. The caller holds the lock.
+// tidy restores the machine after the last cluster, and removes the state directory. The caller
+// holds the lock.
 func (t *Testbed) tidy() error {
 	names, err := t.names()
 	if err != nil || len(names) > 0 {
@@ -122,7 +122,7 @@ func (t *Testbed) tidy() error {
 	}
 	removing, err := filepath.Glob(filepath.Join(t.stateDir, "removing-*"))
 	if err != nil || len(removing) > 0 {
-		return err // another run is at it, or prune will be
+		return err // another run does it, or prune will
 	}
 	if err := machine.RestoreKernelSettings(t.kernelSettingsFile()); err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// importsAtOnce keeps the machine's disk and its two cores usable for etcd meanwhile.
+// importsAtOnce limits the load on the disk and CPUs, so that etcd stays healthy.
 const importsAtOnce = 2
 
-// LoadRelease imports the images of a Kubernetes version on every node: all on
-// control plane nodes, on workers those that can run there.
+// LoadRelease imports the images of a Kubernetes version on every node: all on control plane nodes,
+// and those that run on workers on workers.
 func (c *Cluster) LoadRelease(ctx context.Context, kubernetes string) error {
 	release, err := c.t.builder.Release(ctx, kubernetes)
 	if err != nil {
@@ -56,7 +56,7 @@ func (n *Node) LoadImage(ctx context.Context, archive string) error {
 	return nil
 }
 
-// controlPlaneImage tells by its file's name whether an image never runs on a worker.
+// controlPlaneImage reports whether an image, by its file name, never runs on a worker.
 func controlPlaneImage(archive string) bool {
 	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd"} {
 		if strings.Contains(filepath.Base(archive), name) {

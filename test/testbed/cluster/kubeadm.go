@@ -13,7 +13,7 @@ import (
 	"text/template"
 )
 
-// secrets let nodes join: they are made for one `up` and kept nowhere.
+// secrets let nodes join. They are generated for one `up` and not stored.
 type secrets struct {
 	Token, CertificateKey, CAHash string
 }
@@ -21,18 +21,18 @@ type secrets struct {
 func newSecrets() secrets {
 	id, token, key := make([]byte, 3), make([]byte, 8), make([]byte, 32)
 	for _, b := range [][]byte{id, token, key} {
-		_, _ = rand.Read(b) // never fails: crypto/rand.Read ends the program instead
+		_, _ = rand.Read(b) // never fails
 	}
 	return secrets{Token: hex.EncodeToString(id) + "." + hex.EncodeToString(token), CertificateKey: hex.EncodeToString(key)}
 }
 
-// configFile is where a node keeps the configuration that kubeadm was run with.
+// configFile is the path of the kubeadm configuration on a node.
 const configFile = "/etc/testbed-kubeadm.yaml"
 
-// IgnoredPreflight is what kubeadm would refuse on a node that is a container on a cgroup v1 machine.
+// IgnoredPreflight are the preflight errors of a node that is a container on a cgroup v1 machine.
 const IgnoredPreflight = "SystemVerification"
 
-// kubeadmConfig is the configuration of init and of join: the same node registration in both.
+// kubeadmConfig is the configuration for init and join, with the same node registration.
 var kubeadmConfig = template.Must(template.New("kubeadm").Parse(`
 {{- define "registration"}}nodeRegistration:
   name: {{.Node.Name}}
@@ -114,7 +114,7 @@ func (n *Node) writeKubeadmConfig(ctx context.Context, s secrets, first bool) er
 		"Node": n, "Cluster": n.c, "Secrets": s, "First": first, "Port": apiPort,
 		"PodSubnet": n.c.s.podSubnet(), "ServiceSubnet": serviceSubnet,
 		"IgnoredPreflight": IgnoredPreflight,
-		// With no worker there is nowhere else to run anything.
+		// Without workers, the control plane nodes run workloads.
 		"Untainted": n.Role() == RoleControlPlane && n.c.s.Workers == 0,
 	})
 	if err != nil {
@@ -123,8 +123,8 @@ func (n *Node) writeKubeadmConfig(ctx context.Context, s secrets, first bool) er
 	return n.write(ctx, configFile, 0o600, &text)
 }
 
-// initialize runs kubeadm init on the first control plane node and returns the
-// secrets that the others join with.
+// initialize runs kubeadm init on the first control plane node and returns the secrets for the
+// others to join.
 func (n *Node) initialize(ctx context.Context) (secrets, error) {
 	s := newSecrets()
 	if err := n.writeKubeadmConfig(ctx, s, true); err != nil {
@@ -148,8 +148,7 @@ func (n *Node) join(ctx context.Context, s secrets) error {
 	return n.Kubeadm(ctx, "join", "--config", configFile)
 }
 
-// Kubeadm runs kubeadm in the node; an error carries the end of what it said,
-// on either stream, since it explains itself on both.
+// Kubeadm runs kubeadm in the node; an error contains the end of its output on both streams.
 func (n *Node) Kubeadm(ctx context.Context, args ...string) error {
 	var out bytes.Buffer
 	err := n.ExecStreams(ctx, Streams{Out: &out, Err: &out}, append([]string{"kubeadm"}, args...)...)
@@ -159,11 +158,11 @@ func (n *Node) Kubeadm(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// publicKeyHash is what kubeadm pins a certificate authority by.
+// publicKeyHash returns the hash by which kubeadm pins a certificate authority.
 func publicKeyHash(certificate []byte) (string, error) {
 	block, _ := pem.Decode(certificate)
 	if block == nil {
-		return "", errors.New("the cluster's CA certificate is no PEM")
+		return "", errors.New("the CA certificate of the cluster is not PEM")
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {

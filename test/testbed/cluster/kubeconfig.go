@@ -18,18 +18,18 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// adminConfig is where kubeadm writes the administrator's kubeconfig.
+// adminConfig is the path of the admin kubeconfig on a control plane node.
 const adminConfig = "/etc/kubernetes/admin.conf"
 
-// KubeconfigFile is the path of the administrator's kubeconfig on this machine.
+// KubeconfigFile returns the path of the admin kubeconfig on this machine.
 func (c *Cluster) KubeconfigFile() string { return filepath.Join(c.dir(), "kubeconfig") }
 
-// RESTConfig reaches the cluster through its load balancer.
+// RESTConfig connects to the cluster through its load balancer.
 func (c *Cluster) RESTConfig() (*rest.Config, error) {
 	return clientcmd.BuildConfigFromFlags("", c.KubeconfigFile())
 }
 
-// Client reaches the cluster through its load balancer.
+// Client connects to the cluster through its load balancer.
 func (c *Cluster) Client() (kubernetes.Interface, error) {
 	config, err := c.RESTConfig()
 	if err != nil {
@@ -38,17 +38,17 @@ func (c *Cluster) Client() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// Release is the programs and images of a Kubernetes version in the cache.
+// Release returns the binaries and images of a Kubernetes version in the cache.
 func (c *Cluster) Release(ctx context.Context, kubernetes string) (builder.Release, error) {
 	return c.t.builder.Release(ctx, kubernetes)
 }
 
-// Kubectl runs the kubectl of the cluster's version on this machine.
+// Kubectl runs kubectl of the cluster's version on this machine.
 func (c *Cluster) Kubectl(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 	return c.kubectl(ctx, c.s.Programs, in, args)
 }
 
-// KubectlOf runs the kubectl of some release on this machine.
+// KubectlOf runs kubectl of another release on this machine.
 func (c *Cluster) KubectlOf(ctx context.Context, release builder.Release, args ...string) ([]byte, error) {
 	return c.kubectl(ctx, release.Bin, nil, args)
 }

@@ -15,15 +15,13 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// loadBalancerGroup is the cgroup of the load balancer beside those of the nodes.
+// loadBalancerGroup is the cgroup of the load balancer, next to those of the nodes.
 const loadBalancerGroup = "load-balancer"
 
-// haproxyConfig balances TCP and asks each API server itself whether it is ready.
-// A server that is marked down loses its connections too: a client that
-// reuses one would otherwise wait for an answer that never comes.
-// One retry, as kubeadm's documentation has it: the last retry goes to another
-// server at once, while an earlier one waits a second for the same server, and
-// is closed when that is marked down meanwhile.
+// haproxyConfig balances TCP and checks /readyz of each API server. Connections to a server that is
+// marked down are closed: a client that reuses one would wait for a response that never comes.
+// There is one retry, as in the kubeadm documentation: the last retry goes to another server
+// immediately, while an earlier one waits a second for the same server.
 var haproxyConfig = template.Must(template.New("haproxy").Parse(`global
     maxconn 2000
     nbthread 1
@@ -48,8 +46,8 @@ backend api-servers
 {{- end}}
 `))
 
-// ensureMachine prepares the machine: kernel limits, the bridge, and the load balancer
-// on it, where they are not there yet.
+// ensureMachine prepares the machine: kernel limits, the bridge, and the load balancer, unless they
+// exist.
 func (c *Cluster) ensureMachine(ctx context.Context) error {
 	if err := machine.RaiseKernelLimits(); err != nil {
 		return err
@@ -81,7 +79,8 @@ func (c *Cluster) ensureLoadBalancer(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command("haproxy", "-db", "-f", config) //nolint:noctx // it outlives the run that starts it
+	// It outlives the run that starts it.
+	cmd := exec.Command("haproxy", "-db", "-f", config) //nolint:noctx
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := group.Start(cmd); err != nil {
@@ -92,8 +91,8 @@ func (c *Cluster) ensureLoadBalancer(ctx context.Context) error {
 	return c.waitLoadBalancer(ctx, ended, log.Name())
 }
 
-// waitLoadBalancer waits until haproxy accepts connections: a cluster that comes up
-// without it would fail much later, in kubeadm.
+// waitLoadBalancer waits until haproxy accepts connections: otherwise kubeadm would fail much
+// later.
 func (c *Cluster) waitLoadBalancer(ctx context.Context, ended <-chan error, log string) error {
 	for until := time.Now().Add(5 * time.Second); ; {
 		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", c.Endpoint())
@@ -102,7 +101,7 @@ func (c *Cluster) waitLoadBalancer(ctx context.Context, ended <-chan error, log 
 		}
 		select {
 		case err := <-ended:
-			return fmt.Errorf("haproxy ended at once (%w); its log: %s", err, log)
+			return fmt.Errorf("haproxy exited immediately (%w); its log: %s", err, log)
 		case <-time.After(20 * time.Millisecond):
 		}
 		if time.Now().After(until) {

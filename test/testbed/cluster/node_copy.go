@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// CopyTo copies a file to the node, to exactly that path, or a directory's
-// content into that directory. A node that is off is written on its disk.
+// CopyTo copies a file to the node at this path, or the content of a directory into this directory.
+// If the node is off, it writes to its disk.
 func (n *Node) CopyTo(ctx context.Context, from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -40,8 +40,8 @@ func (n *Node) CopyTo(ctx context.Context, from, to string) error {
 	})
 }
 
-// CopyFrom copies a file of the node, or a directory's content, to this machine.
-// What is made here can be read by its owner only: it may be a secret of the node.
+// CopyFrom copies a file of the node, or the content of a directory, to this machine. The copy is
+// readable only by its owner: it may be a secret of the node.
 func (n *Node) CopyFrom(ctx context.Context, from, to string) error {
 	return n.withTree(ctx, func() error {
 		if n.inTree(ctx, Streams{}, "test", "-d", from) != nil {
@@ -64,7 +64,7 @@ func (n *Node) CopyFrom(ctx context.Context, from, to string) error {
 	})
 }
 
-// write puts a stream into a file of the node.
+// write writes a stream to a file of the node.
 func (n *Node) write(ctx context.Context, path string, mode os.FileMode, from io.Reader) error {
 	if err := n.inTree(ctx, Streams{In: from}, "dd", "of="+path, "bs=1M", "status=none"); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (n *Node) write(ctx context.Context, path string, mode os.FileMode, from io
 	return n.inTree(ctx, Streams{}, "chmod", fmt.Sprintf("%o", mode), "--", path)
 }
 
-// pipe joins a writer and a reader that run at once; the first error counts.
+// pipe runs a writer and a reader concurrently and returns the first error.
 func pipe(write func(io.Writer) error, read func(io.Reader) error) error {
 	r, w := io.Pipe()
 	written := make(chan error, 1)

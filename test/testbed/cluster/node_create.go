@@ -13,8 +13,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// create lays the node's disk: the node image, its container images, and the
-// files that make it this node and no other.
+// create writes the disk of the node: the node image, its container images, and the files that
+// identify the node.
 func (n *Node) create(ctx context.Context, image builder.NodeImage) error {
 	if err := os.MkdirAll(n.root(), 0o755); err != nil {
 		return err
@@ -29,8 +29,8 @@ func (n *Node) create(ctx context.Context, image builder.NodeImage) error {
 	return n.writeFiles()
 }
 
-// layDisk copies everything into an ext4 of the node's own, so that what is seen
-// there of fsync, rename and a full disk is what a real host shows.
+// layDisk copies everything to a separate ext4, so that fsync, rename and a full disk behave like
+// on a real host.
 func (n *Node) layDisk(ctx context.Context, image builder.NodeImage) error {
 	if err := machine.CreateDisk(ctx, n.disk(), n.c.s.Disk); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (n *Node) layDisk(ctx context.Context, image builder.NodeImage) error {
 	return machine.Run(ctx, "cp", "-a", "--", image.Containerd+"/.", to)
 }
 
-// layDirectories shares the node image with all nodes and keeps only what this one writes.
+// layDirectories shares the node image among all nodes and stores only the changes of this node.
 func (n *Node) layDirectories(ctx context.Context, image builder.NodeImage) error {
 	for _, dir := range []string{"upper", "work"} {
 		if err := os.MkdirAll(filepath.Join(n.dir(), dir), 0o755); err != nil {
@@ -66,9 +66,9 @@ func (n *Node) layDirectories(ctx context.Context, image builder.NodeImage) erro
 	return n.mount(ctx)
 }
 
-// shareImages gives a node the container images by hard links: containerd never
-// writes into a blob or into the files of an unpacked layer, it only adds and
-// unlinks. Whoever wants to damage these files in a test uses a node with a disk of its own.
+// shareImages gives a node the container images as hard links: containerd never writes to a blob or
+// to the files of an unpacked layer. A test that damages these files needs a node with a separate
+// disk.
 func shareImages(ctx context.Context, from, to string) error {
 	same, err := machine.SameFileSystem(from, to)
 	if err != nil {
@@ -94,7 +94,7 @@ func shareImages(ctx context.Context, from, to string) error {
 	})
 }
 
-// unshare replaces a hard link by a copy.
+// unshare replaces a hard link with a copy.
 func unshare(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -103,7 +103,7 @@ func unshare(path string) error {
 	return machine.WriteFileAtomic(path, text, 0o600)
 }
 
-// mount makes the node's tree visible at root, whole, as the node sees it.
+// mount mounts the tree of the node at root, as the node sees it.
 func (n *Node) mount(ctx context.Context) error {
 	mounted, err := machine.Mounted(n.root())
 	if err != nil || mounted {
@@ -126,7 +126,7 @@ func (n *Node) mount(ctx context.Context) error {
 	return nil
 }
 
-// unmount takes the tree away and waits until nothing holds the disk.
+// unmount unmounts the tree and waits until nothing uses the disk.
 func (n *Node) unmount(ctx context.Context) error {
 	if err := machine.UnmountBelow(n.root()); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (n *Node) unmount(ctx context.Context) error {
 	return nil
 }
 
-// withTree runs work while the tree of the node can be reached, also if it is off.
+// withTree runs work while the tree of the node is accessible, even if the node is off.
 func (n *Node) withTree(ctx context.Context, work func() error) (err error) {
 	if n.State() != "off" {
 		return work()
@@ -149,8 +149,8 @@ func (n *Node) withTree(ctx context.Context, work func() error) (err error) {
 	return work()
 }
 
-// requireOff makes sure that nothing of the node runs and that its disk is not in use,
-// also where a node went off by itself or a run was killed at work on its disk.
+// requireOff makes sure that the node is off and its disk is unused, even if the node stopped by
+// itself or a run was killed while it used the disk.
 func (n *Node) requireOff(ctx context.Context) error {
 	group, err := n.cgroup()
 	if err != nil {

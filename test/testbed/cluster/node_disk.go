@@ -13,7 +13,7 @@ import (
 
 var labelRule = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
 
-// SaveDisk keeps the disk of a node that is off, as it is now, under a label.
+// SaveDisk saves the disk of a node that is off under a label.
 func (n *Node) SaveDisk(ctx context.Context, label string) error {
 	saved, err := n.savedDisk(ctx, label)
 	if err != nil {
@@ -25,7 +25,7 @@ func (n *Node) SaveDisk(ctx context.Context, label string) error {
 	return replaceDisk(ctx, n.disk(), saved)
 }
 
-// RestoreDisk puts a saved disk back. The node must be off.
+// RestoreDisk restores a saved disk. The node must be off.
 func (n *Node) RestoreDisk(ctx context.Context, label string) error {
 	saved, err := n.savedDisk(ctx, label)
 	if err != nil {
@@ -39,7 +39,7 @@ func (n *Node) RestoreDisk(ctx context.Context, label string) error {
 
 func (n *Node) savedDisk(ctx context.Context, label string) (string, error) {
 	if !n.hasDisk() {
-		return "", fmt.Errorf("node %s has no disk of its own; make its cluster with: testbed up --disk 6G", n.Name())
+		return "", fmt.Errorf("node %s has no separate disk; create its cluster with: testbed up --disk 6G", n.Name())
 	}
 	if !labelRule.MatchString(label) {
 		return "", errors.New("label: want letters, digits, '.', '_' or '-', 63 at most")
@@ -50,7 +50,7 @@ func (n *Node) savedDisk(ctx context.Context, label string) (string, error) {
 	return filepath.Join(n.dir(), "saved", label+".ext4"), nil
 }
 
-// replaceDisk copies beside and renames, so that a kill in the middle leaves the old disk.
+// replaceDisk copies and renames, so that a kill leaves the old disk.
 func replaceDisk(ctx context.Context, from, to string) error {
 	next := to + ".new"
 	if err := os.RemoveAll(next); err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// Streams are the standard files of a command.
+// Streams are the standard streams of a command.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// ExecStreams runs a command as root inside the node, in the node's own group: it is
-// frozen and killed with the node.
+// ExecStreams runs a command as root inside the node and its cgroup: it is frozen and killed with
+// the node.
 func (n *Node) ExecStreams(ctx context.Context, io Streams, argv ...string) error {
 	group, err := n.cgroup()
 	if err != nil {
@@ -32,7 +32,7 @@ func (n *Node) ExecStreams(ctx context.Context, io Streams, argv ...string) erro
 	if err != nil {
 		return fmt.Errorf("node %s: %w: it is off", n.Name(), err)
 	}
-	// nsenter forks; its child must not go on when the testbed, and so nsenter, is gone.
+	// nsenter forks; its child must die with the testbed, and so with nsenter.
 	enter := []string{"nsenter", "--target", strconv.Itoa(pid), "--all", "--", "setpriv", "--pdeathsig", "KILL", "--"}
 	return group.RunEntered(n.command(ctx, io, append(enter, argv...)))
 }
@@ -56,7 +56,8 @@ func (n *Node) inTree(ctx context.Context, io Streams, argv ...string) error {
 	return nil
 }
 
-// Exec runs a command as root inside the node and returns its output, errors with the end of its error output.
+// Exec runs a command as root inside the node and returns its output. Errors contain the end of its
+// error output.
 func (n *Node) Exec(ctx context.Context, argv ...string) ([]byte, error) {
 	return n.ExecInput(ctx, nil, argv...)
 }
@@ -72,7 +73,7 @@ func (n *Node) ExecInput(ctx context.Context, in io.Reader, argv ...string) ([]b
 
 func (n *Node) command(ctx context.Context, io Streams, argv []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	// A child of the killed command may hold its pipes open; do not wait for it for ever.
+	// A child of the killed command may keep its pipes open: do not wait for it forever.
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -83,7 +84,7 @@ func (n *Node) command(ctx context.Context, io Streams, argv []string) *exec.Cmd
 	return cmd
 }
 
-// Dial connects from the node's network.
+// Dial connects from the network of the node.
 func (n *Node) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	group, err := n.cgroup()
 	if err != nil {
@@ -101,7 +102,7 @@ func firstLine(text []byte) string {
 	return line
 }
 
-// lastLines is the end of a text, as the end of an error message.
+// lastLines returns the last lines of a text as a suffix of an error message.
 func lastLines(text string, count int) string {
 	text = strings.TrimSpace(text)
 	if text == "" {

@@ -31,8 +31,8 @@ ExecStart=/usr/local/sbin/testbed-boot
 WantedBy=sysinit.target
 `
 
-// cniConfig is a bridge per node with a range of its own; the boot script routes
-// between the nodes' ranges. No masquerading: a Pod is seen by its own address.
+// cniConfig is a bridge per node with its own range; the boot script routes between the ranges.
+// There is no masquerading: Pods keep their addresses.
 var cniConfig = template.Must(template.New("cni").Parse(`{
   "cniVersion": "1.0.0",
   "name": "testbed",
@@ -53,7 +53,7 @@ var cniConfig = template.Must(template.New("cni").Parse(`{
 }
 `))
 
-// writeFiles gives the node's tree its own identity and network.
+// writeFiles writes the identity and the network configuration of the node.
 func (n *Node) writeFiles() error {
 	id := make([]byte, 16)
 	if _, err := io.ReadFull(rand.Reader, id); err != nil {
@@ -82,7 +82,7 @@ func (n *Node) writeFiles() error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		// The image's file may be a link to somewhere else, so it goes first.
+		// The file of the image may be a symbolic link, so remove it first.
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (n *Node) writeFiles() error {
 	if err := n.enable("sysinit.target.wants", "testbed-boot.service"); err != nil {
 		return err
 	}
-	// With this directory the node's log is kept over a reboot and a power cut.
+	// With this directory the journal survives reboots and power cuts.
 	return os.MkdirAll(filepath.Join(n.root(), "var/log/journal"), 0o755)
 }
 
@@ -113,8 +113,8 @@ func (n *Node) hosts() string {
 	return text
 }
 
-// bootSettings is read by the boot script. The routes name every node that the
-// range has room for, so a node that comes later needs no change on the others.
+// bootSettings are read by the boot script. The routes cover all possible nodes, so a node that
+// joins later needs no change on the others.
 func (n *Node) bootSettings() string {
 	var routes string
 	for other := 1; other <= maxNodes; other++ {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// JournalOptions choose what of a node's journal is wanted.
+// JournalOptions select the entries of a node's journal.
 type JournalOptions struct {
 	Unit   string
 	Lines  int // 0: all
@@ -28,15 +28,15 @@ func (o JournalOptions) args() []string {
 	return args
 }
 
-// ConsoleFile is the file with everything that the node wrote to its console.
+// ConsoleFile returns the path of the node's console log.
 func (n *Node) ConsoleFile() string { return n.consoleFile() }
 
-// Journal writes the node's journal, read from its disk if it is off.
+// Journal writes the journal of the node, read from its disk if it is off.
 func (n *Node) Journal(ctx context.Context, out io.Writer, options JournalOptions) error {
 	if n.State() != "off" {
 		return n.ExecStreams(ctx, Streams{Out: out, Err: os.Stderr}, append([]string{"journalctl"}, options.args()...)...)
 	}
-	options.Follow = false // nothing comes
+	options.Follow = false // there are no new entries
 	return n.withTree(ctx, func() error {
 		return n.onDisk(ctx, Streams{Out: out, Err: os.Stderr}, append([]string{"journalctl"}, options.args()...)...)
 	})

@@ -16,13 +16,13 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// superviseScript runs systemd-nspawn, again when the node has rebooted itself.
+// superviseScript runs systemd-nspawn, and runs it again when the node reboots itself.
 //
 //go:embed supervise.sh
 var superviseScript []byte
 
 const (
-	// signals that tell a systemd that is process 1 to power off (systemd(1)).
+	// Signals that make systemd as PID 1 power off (systemd(1)).
 	sigPoweroff = unix.Signal(34 + 4) // SIGRTMIN+4
 
 	bootDeadline     = 60 * time.Second
@@ -30,12 +30,12 @@ const (
 	killDeadline     = 30 * time.Second
 )
 
-// Start boots the node and returns when its systemd has finished booting.
+// Start boots the node and returns when systemd has finished booting.
 func (n *Node) Start(ctx context.Context) error {
 	if state := n.State(); state != "off" {
-		return fmt.Errorf("node %s is %s already", n.Name(), state)
+		return fmt.Errorf("node %s is already %s", n.Name(), state)
 	}
-	// A machine that was itself rebooted has lost bridge and load balancer.
+	// A reboot of the machine removes the bridge and the load balancer.
 	if err := n.c.ensureMachine(ctx); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (n *Node) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Groups of the last boot would be old to a kubelet that thinks it has just booted.
+	// Cgroups of the previous boot would confuse a kubelet that has just booted.
 	if err := errors.Join(group.Remove(), group.Create()); err != nil {
 		return err
 	}
@@ -59,7 +59,8 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := os.WriteFile(script, superviseScript, 0o755); err != nil {
 		return err
 	}
-	cmd := exec.Command("sh", append([]string{script, n.cable()}, n.nspawnArgs()...)...) //nolint:noctx // the node outlives the run that starts it
+	// The node outlives the run that starts it.
+	cmd := exec.Command("sh", append([]string{script, n.cable()}, n.nspawnArgs()...)...) //nolint:noctx
 	cmd.Env = append(os.Environ(), "SYSTEMD_NSPAWN_API_VFS_WRITABLE=1")
 	cmd.Stdout, cmd.Stderr = console, console
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -88,7 +89,8 @@ func (n *Node) nspawnArgs() []string {
 	}
 }
 
-// waitBooted waits for systemd's word. "degraded" is booted too: some unit of the distribution is unhappy in a container.
+// waitBooted waits for systemd. "degraded" is booted as well: some unit of the distribution fails
+// in a container.
 func (n *Node) waitBooted(ctx context.Context, exited <-chan error) error {
 	ctx, cancel := context.WithTimeout(ctx, bootDeadline)
 	defer cancel()
@@ -103,15 +105,15 @@ func (n *Node) waitBooted(ctx context.Context, exited <-chan error) error {
 		}
 		select {
 		case err := <-exited:
-			return fmt.Errorf("node %s went off while booting (%w); its console: %s", n.Name(), err, n.consoleFile())
+			return fmt.Errorf("node %s stopped while booting (%w); its console: %s", n.Name(), err, n.consoleFile())
 		case <-ctx.Done():
-			return fmt.Errorf("node %s has not booted (%w; systemd says %q); its console: %s", n.Name(), ctx.Err(), last, n.consoleFile())
+			return fmt.Errorf("node %s has not booted (%w; systemd is %q); its console: %s", n.Name(), ctx.Err(), last, n.consoleFile())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
-// Poweroff shuts the node down as its power button would, and waits.
+// Poweroff shuts the node down cleanly and waits.
 func (n *Node) Poweroff(ctx context.Context) error {
 	group, err := n.cgroup()
 	if err != nil {
@@ -150,7 +152,7 @@ func (n *Node) Poweroff(ctx context.Context) error {
 	}
 }
 
-// Reboot powers the node off and on.
+// Reboot shuts the node down cleanly and boots it.
 func (n *Node) Reboot(ctx context.Context) error {
 	if err := n.Poweroff(ctx); err != nil {
 		return err
@@ -158,14 +160,14 @@ func (n *Node) Reboot(ctx context.Context) error {
 	return n.Start(ctx)
 }
 
-// Kill is a power cut: every process of the node dies at the same instant. Files
-// in directories stay as they are; a disk of the node's own loses what had not reached it.
+// Kill is a power cut: every process of the node dies at the same instant. Files in directories
+// stay as they are; a separate disk loses unsynced data.
 func (n *Node) Kill(ctx context.Context) error {
 	group, err := n.cgroup()
 	if err != nil {
 		return err
 	}
-	// First everything stands still, so that no process sees another one die.
+	// Freeze everything first, so that no process sees another one die.
 	if pids, err := group.Processes(); err != nil {
 		return err
 	} else if len(pids) > 0 {
@@ -188,9 +190,8 @@ func (n *Node) Kill(ctx context.Context) error {
 	return n.settle(ctx, group)
 }
 
-// settle leaves nothing of a node that has no processes but its disk. The cable is
-// deleted by name: TCP connections that died with unsent data keep the node's
-// network namespace, and with it the cable, for minutes.
+// settle removes everything of a stopped node except its disk. The link is deleted by name: TCP
+// connections with unsent data keep the network namespace, and with it the link, for minutes.
 func (n *Node) settle(ctx context.Context, group machine.Cgroup) error {
 	return errors.Join(
 		group.Remove(),
@@ -201,7 +202,7 @@ func (n *Node) settle(ctx context.Context, group machine.Cgroup) error {
 	)
 }
 
-// Freeze stops every process of the node where it stands, as a hung machine would.
+// Freeze stops every process of the node, like a hung machine.
 func (n *Node) Freeze() error {
 	group, err := n.runningGroup()
 	if err != nil {
@@ -210,7 +211,7 @@ func (n *Node) Freeze() error {
 	return group.Freeze()
 }
 
-// Thaw lets a frozen node run on.
+// Thaw resumes a frozen node.
 func (n *Node) Thaw() error {
 	group, err := n.runningGroup()
 	if err != nil {
@@ -219,10 +220,10 @@ func (n *Node) Thaw() error {
 	return group.Thaw()
 }
 
-// Partition pulls the node's cable: neither the other nodes nor the load balancer reach it.
+// Partition disconnects the node from the other nodes and the load balancer.
 func (n *Node) Partition() error { return n.setCable(false) }
 
-// Heal puts the cable back.
+// Heal reconnects the node.
 func (n *Node) Heal() error { return n.setCable(true) }
 
 func (n *Node) setCable(up bool) error {

@@ -12,10 +12,9 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// Prune removes what killed runs left and returns the names of what it removed.
-// Clusters that are up, and those that a living run is making or removing, stay.
-// It looks at the machine, not only at the records: a group or a bridge of the
-// testbed that no living cluster owns is removed as well.
+// Prune removes the leftovers of killed runs and returns the names of what it removed. It keeps
+// running clusters and those that a living run creates or removes. It inspects the machine, not
+// only the records: it also removes cgroups and bridges of the testbed that no living cluster owns.
 func (t *Testbed) Prune(ctx context.Context) (removed []string, err error) {
 	names, err := t.names()
 	if err != nil {
@@ -34,7 +33,7 @@ func (t *Testbed) Prune(ctx context.Context) (removed []string, err error) {
 	return append(removed, orphans...), err
 }
 
-// PruneCache removes what no recipe of today uses and no cluster stands on.
+// PruneCache removes cache entries that no current recipe and no cluster uses.
 func (t *Testbed) PruneCache(ctx context.Context) (removed []string, err error) {
 	clusters, err := t.Clusters()
 	if err != nil {
@@ -51,7 +50,7 @@ func (t *Testbed) PruneCache(ctx context.Context) (removed []string, err error) 
 	return removed, err
 }
 
-// pruneCluster removes one recorded cluster unless it is up or at work.
+// pruneCluster removes a recorded cluster, unless it is up or in use.
 func (t *Testbed) pruneCluster(ctx context.Context, name string) (bool, error) {
 	number, release, err := t.abandoned(ctx, name)
 	if release == nil || err != nil {
@@ -61,8 +60,8 @@ func (t *Testbed) pruneCluster(ctx context.Context, name string) (bool, error) {
 	return true, t.sweep(ctx, name, number)
 }
 
-// abandoned takes the busy lock of a cluster that is not up and that nobody is at work
-// on. With the testbed's lock held, so that it does not look into a claim half made.
+// abandoned takes the busy lock of a cluster that is not up and not in use. The caller holds the
+// testbed's lock, so that no claim is in progress.
 func (t *Testbed) abandoned(ctx context.Context, name string) (number int, release func(), err error) {
 	unlock, err := machine.Lock(ctx, t.lockFile(), nil)
 	if err != nil {
@@ -72,7 +71,7 @@ func (t *Testbed) abandoned(ctx context.Context, name string) (number int, relea
 	s, err := t.load(name)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		number = -1 // killed before its record was written: it has no bridge yet
+		number = -1 // no record was written, so there is no bridge
 	case err != nil:
 		return 0, nil, err
 	case s.Phase == PhaseUp:
@@ -87,9 +86,9 @@ func (t *Testbed) abandoned(ctx context.Context, name string) (number int, relea
 	return number, release, err
 }
 
-// pruneOrphans removes groups and bridges without a record, and directories half removed.
+// pruneOrphans removes cgroups and bridges without a record, and partly removed directories.
 func (t *Testbed) pruneOrphans(ctx context.Context) (removed []string, err error) {
-	// Nobody claims a name or number while we look.
+	// Nobody can claim a name or number meanwhile.
 	unlock, err := machine.Lock(ctx, t.lockFile(), nil)
 	if err != nil {
 		return nil, err
@@ -150,8 +149,8 @@ func (t *Testbed) pruneGroups(living []string) (removed []string, err error) {
 	return removed, nil
 }
 
-// pruneBuildContainers forgets the containers of killed builds. Those of a living one
-// stay: its group does.
+// pruneBuildContainers removes the containers of killed builds. Those of a running build have a
+// cgroup.
 func pruneBuildContainers() error {
 	root, err := machine.NewCgroup()
 	if err != nil {

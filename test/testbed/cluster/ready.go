@@ -10,26 +10,26 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// readyDeadline is how long a cluster may take from the last join, or from a fault's end, to be ready.
+// readyDeadline is the timeout for a cluster to be ready after the last join, or after the end of a
+// fault.
 const readyDeadline = 5 * time.Minute
 
-// kubeletSettles is how long after its start a kubelet may still report what was: one
-// renewal of its lease.
+// kubeletSettles is how long a kubelet may report its previous state after its start: one lease
+// renewal.
 const kubeletSettles = 10 * time.Second
 
-// saySo is after how long, each time, waiting says what it waits for.
-const saySo = 20 * time.Second
+// waitReportInterval is the interval at which a wait is reported.
+const waitReportInterval = 20 * time.Second
 
-// WaitReady waits until every node that is recorded is Ready, and every control
-// plane Pod, CoreDNS and kube-proxy with it. It says what it waits for if that does not happen.
+// WaitReady waits until every recorded node, every control plane Pod, CoreDNS and kube-proxy are
+// ready. An error lists what is not ready.
 func (c *Cluster) WaitReady(ctx context.Context, deadline time.Duration) error {
 	return c.wait(ctx, deadline, c.unready)
 }
 
-// WaitRecovered is WaitReady after a fault. For half a minute Kubernetes still calls
-// a dead node and its Pods ready, and a kubelet that came back takes a moment to say otherwise. So
-// every kubelet must have been heard of again some time after now, and every API server
-// must answer at its own address.
+// WaitRecovered is WaitReady after a fault. Kubernetes still reports a dead node and its Pods as
+// ready for half a minute, so every kubelet must report again after now, and every API server must
+// be ready at its own address.
 func (c *Cluster) WaitRecovered(ctx context.Context, deadline time.Duration) error {
 	since := time.Now().Add(kubeletSettles)
 	return c.wait(ctx, deadline, func(ctx context.Context, client kubernetes.Interface) ([]string, error) {
@@ -42,22 +42,22 @@ func (c *Cluster) WaitRecovered(ctx context.Context, deadline time.Duration) err
 	})
 }
 
-// wait looks again and again until nothing is waited for.
-func (c *Cluster) wait(ctx context.Context, deadline time.Duration, look func(context.Context, kubernetes.Interface) ([]string, error)) error {
+// wait checks repeatedly until nothing is unready.
+func (c *Cluster) wait(ctx context.Context, deadline time.Duration, check func(context.Context, kubernetes.Interface) ([]string, error)) error {
 	client, err := c.Client()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
-	for said := time.Now(); ; {
-		waiting, err := lookOnce(ctx, client, look)
+	for reported := time.Now(); ; {
+		waiting, err := checkOnce(ctx, client, check)
 		if err == nil && len(waiting) == 0 {
 			return nil
 		}
-		if time.Since(said) > saySo {
-			said = time.Now()
-			c.t.report.Say("waiting for %s", cmp.Or(strings.Join(waiting, ", "), fmt.Sprint(err)))
+		if time.Since(reported) > waitReportInterval {
+			reported = time.Now()
+			c.t.report.Printf("waiting for %s", cmp.Or(strings.Join(waiting, ", "), fmt.Sprint(err)))
 		}
 		select {
 		case <-ctx.Done():
@@ -70,11 +70,11 @@ func (c *Cluster) wait(ctx context.Context, deadline time.Duration, look func(co
 	}
 }
 
-// lookOnce gives one look a time of its own: an API that hangs must not use up the deadline.
-func lookOnce(
-	ctx context.Context, client kubernetes.Interface, look func(context.Context, kubernetes.Interface) ([]string, error),
+// checkOnce has its own timeout: an API that hangs must not use up the deadline.
+func checkOnce(
+	ctx context.Context, client kubernetes.Interface, check func(context.Context, kubernetes.Interface) ([]string, error),
 ) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	return look(ctx, client)
+	return check(ctx, client)
 }

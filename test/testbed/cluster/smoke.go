@@ -18,19 +18,19 @@ var smokeManifest string
 
 var smokeTemplate = template.Must(template.New("smoke").Parse(smokeManifest))
 
-// The workload that smoke tests and the sampler's requests go to.
+// The workload of smoke tests and the sampler.
 const (
 	WorkloadNamespace = "testbed-smoke"
 	workloadName      = "web"
 	workloadDeadline  = 2 * time.Minute
 )
 
-// DeployWorkload runs a web server with two replicas and a Service, and waits for it.
-// With two nodes to run on it is spread over them and has a disruption budget of one.
+// DeployWorkload runs a web server with two replicas and a Service, and waits for it. With two
+// workers it is spread over them and has a PDB that allows one disruption.
 func (c *Cluster) DeployWorkload(ctx context.Context) error { return c.deploy(ctx, "") }
 
-// deploy also runs a Pod on the client's node, if there is one. It is a bare Pod,
-// which a drain would refuse, so it does not stay.
+// deploy also runs a Pod on the client's node, if set. The Pod is removed after use, because
+// kubectl drain rejects Pods without a controller.
 func (c *Cluster) deploy(ctx context.Context, client string) error {
 	var manifest bytes.Buffer
 	err := smokeTemplate.Execute(&manifest, map[string]any{
@@ -52,8 +52,8 @@ func (c *Cluster) WaitWorkload(ctx context.Context) error {
 	return err
 }
 
-// apply tries for a while: after a fault the controllers take a moment to lead again,
-// and without them a new namespace has no service account.
+// apply retries: after a fault the controllers need a moment to elect a leader, and without them a
+// new namespace has no service account.
 func (c *Cluster) apply(ctx context.Context, manifest []byte) error {
 	for until := time.Now().Add(workloadDeadline); ; {
 		_, err := c.Kubectl(ctx, bytes.NewReader(manifest), "apply", "--filename=-")
@@ -68,10 +68,11 @@ func (c *Cluster) apply(ctx context.Context, manifest []byte) error {
 	}
 }
 
-// clientNode is where requests come from. If there are workers, no replica of the server runs there.
+// clientNode is the node that sends requests. If there are workers, no replica of the server runs
+// on it.
 func (c *Cluster) clientNode() *Node { return c.OfRole(RoleControlPlane)[0] }
 
-// WorkloadURL is the Service of the workload by its address, for requests from a node.
+// WorkloadURL returns the URL of the Service by its cluster IP, for requests from a node.
 func (c *Cluster) WorkloadURL(ctx context.Context) (string, error) {
 	ip, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "get", "service", workloadName, "--output=jsonpath={.spec.clusterIP}")
 	if err != nil {
@@ -80,8 +81,8 @@ func (c *Cluster) WorkloadURL(ctx context.Context) (string, error) {
 	return "http://" + string(ip) + "/", nil
 }
 
-// Smoke proves that the cluster works for a workload: a Pod on one node reaches a
-// Service whose Pods are on others by its name, and kubectl logs and exec work.
+// Smoke tests the cluster with a workload: a Pod on one node reaches a Service with Pods on other
+// nodes by name, and kubectl logs and exec work.
 func (c *Cluster) Smoke(ctx context.Context) error {
 	if err := c.deploy(ctx, c.clientNode().Name()); err != nil {
 		return err
@@ -102,17 +103,17 @@ func (c *Cluster) smoke(ctx context.Context) error {
 	}
 	answer, err := exec("timeout", "5", "wget", "-q", "-O", "-", "http://"+workloadName+"."+WorkloadNamespace+".svc.cluster.local/")
 	if err != nil {
-		return fmt.Errorf("a Pod on %s does not reach the Service by its name: %w", c.clientNode().Name(), err)
+		return fmt.Errorf("a Pod on %s cannot reach the Service by name: %w", c.clientNode().Name(), err)
 	}
 	server, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "get", "pod", answer, "--output=jsonpath={.spec.nodeName}")
 	if err != nil {
-		return fmt.Errorf("the Service answered %q, which is no Pod of it: %w", answer, err)
+		return fmt.Errorf("the Service returned %q, which is not one of its Pods: %w", answer, err)
 	}
 	if string(server) == c.clientNode().Name() && c.s.Workers > 0 {
-		return fmt.Errorf("the Service was answered on the client's own node %s", server)
+		return fmt.Errorf("the response came from the client's own node %s", server)
 	}
 	if _, err := exec("nslookup", "kubernetes.default.svc.cluster.local"); err != nil {
-		return fmt.Errorf("DNS does not know the API server: %w", err)
+		return fmt.Errorf("cannot resolve the API server: %w", err)
 	}
 	logs, err := c.Kubectl(ctx, nil, "--namespace="+WorkloadNamespace, "logs", answer)
 	if err != nil {

@@ -11,32 +11,34 @@ import (
 	"github.com/refit-dev/refit/test/testbed/builder"
 )
 
-// maxNodes is what the address plan has room for.
+// maxNodes is the limit of the address plan.
 const maxNodes = 60
 
-// minDisk is room for the root, the images of two versions and etcd.
+// minDisk fits the root file system, the images of two versions and etcd.
 const minDisk = 3 << 30
 
-// Spec is what a cluster should be.
+// Spec describes a cluster.
 type Spec struct {
-	// Name of the cluster and first part of its nodes' names.
+	// Name is the name of the cluster and the prefix of the names of its nodes.
 	Name string `json:"name"`
-	// ControlPlanes and Workers are how many nodes of each role there are.
+	// ControlPlanes and Workers are the numbers of nodes per role.
 	ControlPlanes int `json:"controlPlanes"`
 	Workers       int `json:"workers"`
-	// Kubernetes version, v1.35.4.
+	// Kubernetes is the version, such as v1.35.4.
 	Kubernetes string `json:"kubernetes"`
-	// Install says how: binaries in /usr/local/bin, or deb packages from a local apt repository.
+	// Install is the installation method: binaries in /usr/local/bin, or deb packages from a local
+	// apt repository.
 	Install string `json:"install"`
-	// Containerd is "debian" for Debian's own, or the version of a newer one.
+	// Containerd is "debian" for the Debian package, or the version that the testbed builds.
 	Containerd string `json:"containerd"`
-	// Zones are given to the nodes in turn as topology.kubernetes.io/zone.
+	// Zones are assigned to the nodes in turn as topology.kubernetes.io/zone.
 	Zones []string `json:"zones,omitempty"`
-	// Disk in bytes gives every node an ext4 disk of its own. Zero: directories on the machine's disk.
+	// Disk is the size in bytes of a separate ext4 disk per node. Zero means directories on the
+	// machine's disk.
 	Disk int64 `json:"disk,omitempty"`
 }
 
-// Default fills what was left out.
+// Default sets defaults.
 func (s *Spec) Default() {
 	if s.Name == "" {
 		s.Name = "testbed"
@@ -54,7 +56,7 @@ func (s *Spec) Default() {
 
 var nameRule = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$`)
 
-// Validate says everything that is wrong with the spec at once.
+// Validate returns all errors of the spec.
 func (s *Spec) Validate() error {
 	var errs []error
 	if !nameRule.MatchString(s.Name) {
@@ -66,20 +68,20 @@ func (s *Spec) Validate() error {
 	}
 	errs = append(errs, s.Image().Validate())
 	if s.Disk != 0 && s.Disk < minDisk {
-		errs = append(errs, fmt.Errorf("disk of %d bytes: a node does not fit into less than 3G", s.Disk))
+		errs = append(errs, fmt.Errorf("disk of %d bytes: a node needs at least 3G", s.Disk))
 	}
 	if slices.Contains(s.Zones, "") {
-		errs = append(errs, errors.New("zones: a name is empty"))
+		errs = append(errs, errors.New("zones: empty name"))
 	}
 	return errors.Join(errs...)
 }
 
-// Image is the node image that the cluster's nodes are made from.
+// Image is the node image of the cluster.
 func (s *Spec) Image() builder.NodeImageSpec {
 	return builder.NodeImageSpec{Kubernetes: s.Kubernetes, Install: s.Install, Containerd: s.Containerd}
 }
 
-// ParseSize reads 6G, 512M or a number of bytes.
+// ParseSize parses 6G, 512M or a number of bytes.
 func ParseSize(text string) (int64, error) {
 	number, shift := text, 0
 	for suffix, bits := range map[string]int{"G": 30, "M": 20} {

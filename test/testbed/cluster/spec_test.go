@@ -7,7 +7,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/builder"
 )
 
-func TestSpecsThatAreRefusedSayWhy(t *testing.T) {
+func TestInvalidSpecs(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*Spec)
 		want   string
@@ -15,21 +15,21 @@ func TestSpecsThatAreRefusedSayWhy(t *testing.T) {
 		"a name with capitals":         {func(s *Spec) { s.Name = "Demo" }, `name "Demo"`},
 		"a name that ends with a dash": {func(s *Spec) { s.Name = "demo-" }, `name "demo-"`},
 		"a name like an option":        {func(s *Spec) { s.Name = "--help" }, `name "--help"`},
-		"a name that climbs":           {func(s *Spec) { s.Name = "../etc" }, `name "../etc"`},
+		"a name with a path":           {func(s *Spec) { s.Name = "../etc" }, `name "../etc"`},
 		"a name too long for a node's": {func(s *Spec) { s.Name = strings.Repeat("a", 21) }, "20 at most"},
 		"no control plane":             {func(s *Spec) { s.ControlPlanes = -1 }, "at least one control plane"},
 		"more nodes than addresses":    {func(s *Spec) { s.Workers = 100 }, "60 nodes at most"},
-		"a version of no table":        {func(s *Spec) { s.Kubernetes = "v1.2.3" }, "supported are"},
-		"an unknown way to install":    {func(s *Spec) { s.Install = "rpm" }, "want binaries or deb"},
+		"an unsupported version":       {func(s *Spec) { s.Kubernetes = "v1.2.3" }, "supported versions"},
+		"an unknown installation":      {func(s *Spec) { s.Install = "rpm" }, "want binaries or deb"},
 		"an unknown containerd":        {func(s *Spec) { s.Containerd = "1.7" }, "want debian or " + builder.ContainerdBuilt},
-		"a disk too small for a node":  {func(s *Spec) { s.Disk = 1 << 30 }, "less than 3G"},
+		"a disk too small for a node":  {func(s *Spec) { s.Disk = 1 << 30 }, "at least 3G"},
 		"an empty zone":                {func(s *Spec) { s.Zones = []string{"a", ""} }, "zones"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := Spec{Name: "demo", Kubernetes: "v1.35.4"}
 			spec.Default()
 			if err := spec.Validate(); err != nil {
-				t.Fatalf("the spec is refused before the change: %v", err)
+				t.Fatalf("the spec is invalid before the change: %v", err)
 			}
 			test.change(&spec)
 			if err := spec.Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -39,16 +39,16 @@ func TestSpecsThatAreRefusedSayWhy(t *testing.T) {
 	}
 }
 
-func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
+func TestValidateReturnsAllErrors(t *testing.T) {
 	err := (&Spec{Name: "X", ControlPlanes: 1, Kubernetes: "v1.35.4", Install: "rpm", Containerd: "0"}).Validate()
 	for _, want := range []string{"name", "install", "containerd"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not speak of %s", err, want)
+			t.Errorf("%v does not mention %s", err, want)
 		}
 	}
 }
 
-func TestSizes(t *testing.T) {
+func TestParseSize(t *testing.T) {
 	for text, want := range map[string]int64{"6G": 6 << 30, "6g": 6 << 30, "512M": 512 << 20, "4294967296": 4 << 30} {
 		if got, err := ParseSize(text); err != nil || got != want {
 			t.Errorf("ParseSize(%q) = %d, %v, want %d", text, got, err, want)

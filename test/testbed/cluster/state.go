@@ -13,21 +13,21 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// Phases of a cluster's life. A cluster that is up is kept by prune; the others only
-// while the process that is at work on them lives.
+// Phases of a cluster. Prune keeps a cluster that is up; the others only while the process that
+// uses them lives.
 const (
 	PhaseComing   = "coming"
 	PhaseUp       = "up"
-	PhaseBorrowed = "borrowed" // up for one process, a test
+	PhaseBorrowed = "borrowed" // up for one process, such as a test
 	PhaseGoing    = "going"
 )
 
-// state is the record of one cluster on disk. It is written before anything of the cluster exists.
+// state is the record of a cluster on disk. It is written before anything of the cluster exists.
 type state struct {
 	Spec
-	// Number gives the cluster its addresses and link names.
+	// Number determines the addresses and link names of the cluster.
 	Number int `json:"number"`
-	// Root is the node image's tree, the lower layer of nodes without a disk of their own.
+	// Root is the root of the node image, the lower layer of nodes without a separate disk.
 	Root string `json:"root,omitempty"`
 	// Apt is the local apt repository.
 	Apt string `json:"apt,omitempty"`
@@ -37,11 +37,11 @@ type state struct {
 	Nodes    []member `json:"nodes"`
 }
 
-// member is the record of one node.
+// member is the record of a node.
 type member struct {
 	Name string `json:"name"`
 	Role string `json:"role"`
-	// Number gives the node its address, Pod range and link name.
+	// Number determines the address, Pod range and link name of the node.
 	Number int    `json:"number"`
 	Zone   string `json:"zone,omitempty"`
 }
@@ -52,7 +52,7 @@ const (
 	RoleWorker       = "worker"
 )
 
-// ErrNotFound is returned when there is no cluster or node of that name.
+// ErrNotFound is returned if there is no cluster or node with the name.
 var ErrNotFound = errors.New("not found")
 
 func (t *Testbed) clustersDir() string       { return filepath.Join(t.stateDir, "clusters") }
@@ -62,7 +62,7 @@ func (t *Testbed) kernelSettingsFile() string {
 	return filepath.Join(t.stateDir, "kernel-settings.json")
 }
 
-// busyFile is locked by the run that makes or removes the cluster.
+// busyFile is locked by the run that creates or removes the cluster.
 func (t *Testbed) busyFile(cluster string) string { return filepath.Join(t.dir(cluster), "busy") }
 
 func (t *Testbed) save(s *state) error {
@@ -88,7 +88,7 @@ func (t *Testbed) load(name string) (*state, error) {
 	return &s, nil
 }
 
-// names lists every cluster that has a directory, whole or not.
+// names lists every cluster with a directory, complete or not.
 func (t *Testbed) names() ([]string, error) {
 	entries, err := os.ReadDir(t.clustersDir())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -101,11 +101,11 @@ func (t *Testbed) names() ([]string, error) {
 	return names, nil
 }
 
-// claim takes the name and a free number, and returns with the cluster's busy lock held.
+// claim reserves the name and a free number, and returns with the cluster's busy lock held.
 func (t *Testbed) claim(ctx context.Context, spec Spec) (s *state, release func(), err error) {
 	err = t.locked(ctx, func() error {
 		if _, err := os.Stat(t.dir(spec.Name)); err == nil {
-			return fmt.Errorf("there is a cluster %q already; remove it with: testbed down --name %s (or, if it never came up: testbed prune)",
+			return fmt.Errorf("cluster %q already exists; to remove it, run: testbed down --name %s (or, if it never started: testbed prune)",
 				spec.Name, spec.Name)
 		}
 		number, err := t.freeNumber()
@@ -147,10 +147,10 @@ func (t *Testbed) freeNumber() (int, error) {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("all %d address ranges are taken; remove a cluster with: testbed down", maxClusters)
+	return 0, fmt.Errorf("all %d address ranges are in use; to remove a cluster, run: testbed down", maxClusters)
 }
 
-// members names the nodes: control planes first, zones in turn within each role.
+// members names the nodes: control plane nodes first, zones in turn within each role.
 func members(spec Spec) []member {
 	var nodes []member
 	add := func(role, short string, count int) {

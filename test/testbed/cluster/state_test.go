@@ -22,7 +22,7 @@ func claimed(t *testing.T, bed *Testbed, name string) (s *state, release func())
 	return s, release
 }
 
-func TestClustersGetNumbersOfTheirOwnAndFreedOnesAreUsedAgain(t *testing.T) {
+func TestClustersGetDistinctNumbersAndFreeOnesAreReused(t *testing.T) {
 	bed := newTestbed(t)
 	for i, name := range []string{"one", "two", "three"} {
 		s, release := claimed(t, bed, name)
@@ -37,21 +37,21 @@ func TestClustersGetNumbersOfTheirOwnAndFreedOnesAreUsedAgain(t *testing.T) {
 	s, release := claimed(t, bed, "four")
 	defer release()
 	if s.Number != 1 {
-		t.Errorf("the freed number 1 was not used again: %d", s.Number)
+		t.Errorf("the free number 1 was not reused: %d", s.Number)
 	}
 }
 
-func TestANameIsGivenOnce(t *testing.T) {
+func TestClaimOfExistingName(t *testing.T) {
 	bed := newTestbed(t)
 	_, release := claimed(t, bed, "demo")
 	defer release()
 	_, _, err := bed.claim(t.Context(), Spec{Name: "demo"})
 	if err == nil || !strings.Contains(err.Error(), "testbed down --name demo") {
-		t.Errorf("got %v, want an error that says how to remove the old one", err)
+		t.Errorf("got %v, want an error with the command to remove the cluster", err)
 	}
 }
 
-func TestNodesOfEachRoleGetTheZonesInTurn(t *testing.T) {
+func TestZonesAreAssignedInTurnPerRole(t *testing.T) {
 	var got []string
 	for _, m := range members(Spec{Name: "demo", ControlPlanes: 3, Workers: 2, Zones: []string{"a", "b"}}) {
 		got = append(got, m.Name+"="+m.Zone)
@@ -62,7 +62,7 @@ func TestNodesOfEachRoleGetTheZonesInTurn(t *testing.T) {
 	}
 }
 
-func TestPruneLeavesWhatIsAtWorkAndWhatIsUp(t *testing.T) {
+func TestPruneKeepsClustersThatAreUpOrInUse(t *testing.T) {
 	bed := newTestbed(t)
 	_, release := claimed(t, bed, "coming")
 	defer release()

@@ -10,18 +10,18 @@ import (
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
-// StateDir is where the clusters of a machine live. There is one place a machine:
-// bridges and groups without a record there are taken for leftovers.
+// StateDir is the directory of the clusters of a machine. There is only one per machine: bridges
+// and cgroups without a record there count as leftovers.
 const StateDir = "/var/lib/refit-testbed"
 
-// Testbed is the clusters of one machine.
+// Testbed manages the clusters of one machine.
 type Testbed struct {
 	stateDir string
 	builder  *builder.Builder
 	report   *progress.Reporter
 }
 
-// New returns the testbed that keeps its clusters in stateDir.
+// New returns the testbed with its state in stateDir.
 func New(stateDir string, b *builder.Builder, report *progress.Reporter) *Testbed {
 	return &Testbed{stateDir: filepath.Clean(stateDir), builder: b, report: report}
 }
@@ -30,11 +30,11 @@ func New(stateDir string, b *builder.Builder, report *progress.Reporter) *Testbe
 type Cluster struct {
 	t *Testbed
 	s *state
-	// release ends the lock of a borrowed cluster.
+	// release releases the lock of a borrowed cluster.
 	release func()
 }
 
-// Cluster finds a cluster by its name.
+// Cluster returns a cluster by name.
 func (t *Testbed) Cluster(name string) (*Cluster, error) {
 	s, err := t.load(name)
 	if err != nil {
@@ -43,7 +43,7 @@ func (t *Testbed) Cluster(name string) (*Cluster, error) {
 	return &Cluster{t: t, s: s}, nil
 }
 
-// Clusters lists every cluster that is recorded.
+// Clusters lists all recorded clusters.
 func (t *Testbed) Clusters() ([]*Cluster, error) {
 	names, err := t.names()
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *Testbed) Clusters() ([]*Cluster, error) {
 	return all, nil
 }
 
-// Node finds a node of any cluster by its name.
+// Node returns a node of any cluster by name.
 func (t *Testbed) Node(name string) (*Node, error) {
 	clusters, err := t.Clusters()
 	if err != nil {
@@ -74,30 +74,30 @@ func (t *Testbed) Node(name string) (*Node, error) {
 		}
 	}
 	if len(known) == 0 {
-		return nil, fmt.Errorf("node %q: %w: there is no cluster", name, ErrNotFound)
+		return nil, fmt.Errorf("node %q: %w: there are no clusters", name, ErrNotFound)
 	}
-	return nil, fmt.Errorf("node %q: %w: there are %s", name, ErrNotFound, strings.Join(known, ", "))
+	return nil, fmt.Errorf("node %q: %w: existing nodes: %s", name, ErrNotFound, strings.Join(known, ", "))
 }
 
-// Name of the cluster.
+// Name returns the name of the cluster.
 func (c *Cluster) Name() string { return c.s.Name }
 
-// Spec that the cluster was made from.
+// Spec returns the spec of the cluster.
 func (c *Cluster) Spec() Spec { return c.s.Spec }
 
-// Phase of the cluster's life.
+// Phase returns the phase of the cluster.
 func (c *Cluster) Phase() string { return c.s.Phase }
 
-// RecordRelease notes that the cluster has been moved to another version.
+// RecordRelease records that the cluster was upgraded to another version.
 func (c *Cluster) RecordRelease(release builder.Release) error {
 	c.s.Kubernetes, c.s.Programs = release.Kubernetes, release.Bin
 	return c.t.save(c.s)
 }
 
-// Endpoint is the address of the load balancer before the API servers.
+// Endpoint returns the address of the load balancer.
 func (c *Cluster) Endpoint() string { return c.s.endpoint() }
 
-// Nodes of the cluster, control planes first.
+// Nodes returns the nodes of the cluster, control plane nodes first.
 func (c *Cluster) Nodes() []*Node {
 	var nodes []*Node
 	for _, m := range c.s.Nodes {
@@ -106,7 +106,7 @@ func (c *Cluster) Nodes() []*Node {
 	return nodes
 }
 
-// Node finds a node by its full name or by the part behind the cluster's name.
+// Node returns a node by its full name, or by its name without the cluster's prefix.
 func (c *Cluster) Node(name string) (*Node, error) {
 	for _, n := range c.Nodes() {
 		if n.Name() == name || n.Name() == c.Name()+"-"+name {
@@ -116,7 +116,7 @@ func (c *Cluster) Node(name string) (*Node, error) {
 	return nil, fmt.Errorf("node %q of cluster %q: %w", name, c.Name(), ErrNotFound)
 }
 
-// OfRole lists the nodes of one role.
+// OfRole returns the nodes of a role.
 func (c *Cluster) OfRole(role string) []*Node {
 	var nodes []*Node
 	for _, n := range c.Nodes() {
@@ -133,7 +133,7 @@ func (c *Cluster) cgroup(path ...string) (machine.Cgroup, error) {
 	return machine.NewCgroup(append([]string{c.Name()}, path...)...)
 }
 
-// Memory is what the nodes and the load balancer use and cannot give back, in bytes.
+// Memory returns the working set of the nodes and the load balancer in bytes.
 func (c *Cluster) Memory() (int64, error) {
 	group, err := c.cgroup()
 	if err != nil {

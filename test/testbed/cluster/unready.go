@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// silent lists the kubelets that have not renewed their lease since then, or not since they
-// have settled after their own start, and the API servers that do not answer.
+// silent lists the kubelets that have not renewed their lease since a time, or since they settled
+// after their own start, and the API servers that are not ready.
 func (c *Cluster) silent(ctx context.Context, client kubernetes.Interface, since time.Time) (waiting []string, err error) {
 	leases, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -32,19 +32,19 @@ func (c *Cluster) silent(ctx context.Context, client kubernetes.Interface, since
 			return l.Name == n.Name() && l.Spec.RenewTime != nil && l.Spec.RenewTime.After(since) && l.Spec.RenewTime.After(settled)
 		})
 		if !renewed {
-			waiting = append(waiting, "the kubelet of "+n.Name())
+			waiting = append(waiting, "the kubelet on "+n.Name())
 		}
 	}
 	for _, n := range c.OfRole(RoleControlPlane) {
-		if err := n.askAPIServer(ctx); err != nil {
-			waiting = append(waiting, fmt.Sprintf("the API server of %s (%v)", n.Name(), err))
+		if err := n.probeAPIServer(ctx); err != nil {
+			waiting = append(waiting, fmt.Sprintf("the API server on %s (%v)", n.Name(), err))
 		}
 	}
 	return waiting, nil
 }
 
-// kubeletStarted is when the node's kubelet was started last. After a boot that may be late: one that failed
-// at first is started again ten seconds later.
+// kubeletStarted returns the start time of the node's kubelet. After a boot it may be late: systemd
+// restarts a failed kubelet after ten seconds.
 func (n *Node) kubeletStarted(ctx context.Context) (time.Time, error) {
 	out, err := n.Exec(ctx, "systemctl", "show", "kubelet", "--timestamp=unix", "--property=ActiveState,ActiveEnterTimestamp", "--value")
 	if err != nil {
@@ -52,13 +52,13 @@ func (n *Node) kubeletStarted(ctx context.Context) (time.Time, error) {
 	}
 	var seconds int64
 	if _, err := fmt.Sscanf(string(out), "active\n@%d", &seconds); err != nil {
-		return time.Time{}, fmt.Errorf("the kubelet of %s, which does not run", n.Name())
+		return time.Time{}, fmt.Errorf("the kubelet on %s is not running", n.Name())
 	}
 	return time.Unix(seconds, 0), nil
 }
 
-// askAPIServer asks the node's own API server whether it is ready.
-func (n *Node) askAPIServer(ctx context.Context) error {
+// probeAPIServer checks the readiness of the node's own API server.
+func (n *Node) probeAPIServer(ctx context.Context) error {
 	config, err := n.c.RESTConfig()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (n *Node) askAPIServer(ctx context.Context) error {
 	return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
 
-// unready lists what is not ready yet.
+// unready lists what is not ready.
 func (c *Cluster) unready(ctx context.Context, client kubernetes.Interface) (waiting []string, err error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *Cluster) unready(ctx context.Context, client kubernetes.Interface) (wai
 	return waiting, nil
 }
 
-// systemPods are the Pods that kubeadm puts on a node of the role, by the beginning of their names.
+// systemPods returns the prefixes of the Pods that kubeadm runs on a node of a role.
 func systemPods(role string) []string {
 	if role == RoleControlPlane {
 		return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy"}
@@ -115,7 +115,7 @@ func nodeReady(nodes []corev1.Node, name string) bool {
 	return i >= 0 && NodeReady(nodes[i])
 }
 
-// NodeReady tells whether Kubernetes calls a node Ready.
+// NodeReady reports whether a Node is Ready.
 func NodeReady(node corev1.Node) bool {
 	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue

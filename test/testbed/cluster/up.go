@@ -13,8 +13,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/machine"
 )
 
-// programs of the machine that clusters are made with.
-var programs = []machine.Program{
+// tools are required on the machine to create clusters.
+var tools = []machine.Tool{
 	{Name: "haproxy", Package: "haproxy"},
 	{Name: "mkfs.ext4", Package: "e2fsprogs"},
 	{Name: "mount", Package: "mount"},
@@ -23,8 +23,8 @@ var programs = []machine.Program{
 	{Name: "tar", Package: "tar"},
 }
 
-// Up makes a cluster and returns when it is ready. If that fails, what was made is
-// removed again, unless keep is set.
+// Up creates a cluster and returns when it is ready. If that fails, the cluster is removed, unless
+// keep is set.
 func (t *Testbed) Up(ctx context.Context, spec Spec, keep bool) (*Cluster, error) {
 	c, release, err := t.make(ctx, spec, PhaseUp, keep)
 	if release != nil {
@@ -33,8 +33,8 @@ func (t *Testbed) Up(ctx context.Context, spec Spec, keep bool) (*Cluster, error
 	return c, err
 }
 
-// Borrow makes a cluster that belongs to this process: it stays locked, and if the
-// process dies before it removed the cluster, prune does.
+// Borrow creates a cluster for this process: it stays locked, and prune removes it if the process
+// dies.
 func (t *Testbed) Borrow(ctx context.Context, spec Spec, keep bool) (*Cluster, error) {
 	phase := PhaseBorrowed
 	if keep {
@@ -47,13 +47,13 @@ func (t *Testbed) Borrow(ctx context.Context, spec Spec, keep bool) (*Cluster, e
 	return c, err
 }
 
-// make makes a cluster and returns with its busy lock held, if it got so far.
+// make creates a cluster and returns with its busy lock held, if it got that far.
 func (t *Testbed) make(ctx context.Context, spec Spec, phase string, keep bool) (c *Cluster, release func(), err error) {
 	spec.Default()
 	if err := spec.Validate(); err != nil {
 		return nil, nil, err
 	}
-	if err := machine.Require(slices.Concat(programs, builder.Programs)...); err != nil {
+	if err := machine.Require(slices.Concat(tools, builder.Tools)...); err != nil {
 		return nil, nil, err
 	}
 	image, err := t.builder.NodeImage(ctx, spec.Image())
@@ -77,8 +77,8 @@ func (t *Testbed) make(ctx context.Context, spec Spec, phase string, keep bool) 
 	}
 	if err != nil && !keep {
 		c.Diagnose(context.WithoutCancel(ctx), t.report)
-		t.report.Say("removing what was made of cluster %s", c.Name())
-		// The cause may be that the context ended; removing must not fail for it.
+		t.report.Printf("removing the incomplete cluster %s", c.Name())
+		// The context may have ended; the removal must not fail because of that.
 		err = errors.Join(err, c.remove(context.WithoutCancel(ctx)))
 	}
 	return c, release, err
@@ -103,8 +103,8 @@ func (c *Cluster) up(ctx context.Context, image builder.NodeImage) error {
 		}},
 		{"reading the kubeconfig", 0, func() error { return first.CopyFrom(ctx, adminConfig, c.KubeconfigFile()) }},
 		{"joining the other nodes", 0, func() error { return c.joinNodes(ctx, joinWith) }},
-		{"spreading CoreDNS over the nodes", 0, func() error { return c.spreadDNS(ctx) }},
-		{"waiting until all is ready", 20 * time.Second, func() error { return c.WaitReady(ctx, readyDeadline) }},
+		{"spreading CoreDNS across nodes", 0, func() error { return c.spreadDNS(ctx) }},
+		{"waiting for all nodes and Pods", 20 * time.Second, func() error { return c.WaitReady(ctx, readyDeadline) }},
 	}
 	for _, step := range steps {
 		if err := c.t.report.Step(step.name, step.usually, step.work); err != nil {
@@ -127,8 +127,8 @@ func (c *Cluster) bootNodes(ctx context.Context, image builder.NodeImage) error 
 	return group.Wait()
 }
 
-// joinNodes joins workers beside control planes, and control planes one after
-// the other: etcd takes one new member at a time.
+// joinNodes joins workers concurrently with control plane nodes, and control plane nodes one at a
+// time: etcd adds one member at a time.
 func (c *Cluster) joinNodes(ctx context.Context, s secrets) error {
 	group, ctx := errgroup.WithContext(ctx)
 	join := func(n *Node) error {
@@ -153,8 +153,8 @@ func (c *Cluster) joinNodes(ctx context.Context, s secrets) error {
 	return group.Wait()
 }
 
-// spreadDNS starts CoreDNS anew, as kubeadm's documentation advises: both its Pods were
-// born when there was one node, and would die with it.
+// spreadDNS restarts CoreDNS, as the kubeadm documentation recommends: both Pods were scheduled to
+// the first node.
 func (c *Cluster) spreadDNS(ctx context.Context) error {
 	if len(c.s.Nodes) == 1 {
 		return nil

@@ -1,2 +1,2 @@
-// Package figure prints measured numbers as lines that a script can find again.
+// Package figure prints measurements as lines that scripts can parse.
 package figure

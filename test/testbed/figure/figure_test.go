@@ -49,7 +49,7 @@ type brokenWriter struct{ err error }
 
 func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 
-func TestFprintTellsThatItCouldNotWrite(t *testing.T) {
+func TestFprintReturnsWriteErrors(t *testing.T) {
 	full := errors.New("no space left")
 	if err := Fprint(brokenWriter{full}, "up", 1, "s"); !errors.Is(err, full) {
 		t.Fatalf("error is %v, want it to wrap %v", err, full)

@@ -16,23 +16,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CgroupRoot is the group, in every hierarchy, under which all groups of the testbed lie.
+// CgroupRoot is the parent of all cgroups of the testbed, in every hierarchy.
 const CgroupRoot = "refit-testbed"
 
-// Cgroup is one group of the same path in every cgroup hierarchy of the machine.
-// A node lives in one of its own: without it the kubelets of all nodes would
-// share one /kubepods.
+// Cgroup is a cgroup of the same path in every cgroup hierarchy of the machine. Each node has its
+// own: otherwise the kubelets of all nodes would share one /kubepods.
 type Cgroup struct {
 	path        string
 	hierarchies []hierarchy
 }
 
-// hierarchy is one mounted cgroup hierarchy; name is how /proc/PID/cgroup calls it.
+// hierarchy is a mounted cgroup hierarchy; name is its name in /proc/PID/cgroup.
 type hierarchy struct {
 	name, mount string
 }
 
-// NewCgroup names the group PATH below the testbed's root group. Nothing is made yet.
+// NewCgroup returns the cgroup at path below the root cgroup, without creating it.
 func NewCgroup(path ...string) (Cgroup, error) {
 	hs, err := hierarchies()
 	if err != nil {
@@ -41,11 +40,12 @@ func NewCgroup(path ...string) (Cgroup, error) {
 	return Cgroup{path: filepath.Join(append([]string{CgroupRoot}, path...)...), hierarchies: hs}, nil
 }
 
-// buildPrefix begins the names of groups that builds run in; the builder's process id ends them.
+// buildPrefix is the prefix of the cgroups of builds; their suffix is the process ID of the
+// builder.
 const buildPrefix = "build-"
 
-// NewBuildCgroup makes a group for one program of a build of this process. Prune
-// leaves it alone while the process lives.
+// NewBuildCgroup returns a cgroup for one command of a build of this process. Prune keeps it while
+// the process lives.
 func NewBuildCgroup() (Cgroup, error) {
 	group, err := NewCgroup(buildPrefix+strconv.Itoa(os.Getpid()), strconv.FormatInt(builds.Add(1), 10))
 	if err != nil {
@@ -54,18 +54,18 @@ func NewBuildCgroup() (Cgroup, error) {
 	return group, group.Create()
 }
 
-// BuildContainers begins the names that systemd-nspawn knows a build's containers by.
+// BuildContainers is the prefix of the systemd-nspawn machine names of builds.
 const BuildContainers = "refit-build-"
 
-// NewBuildContainer names one such container.
+// NewBuildContainer returns a machine name for such a container.
 func NewBuildContainer() string {
 	return BuildContainers + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(builds.Add(1), 10)
 }
 
-// builds numbers the programs that this process ran in groups of their own.
+// builds counts the commands that this process ran in their own cgroups.
 var builds atomic.Int64
 
-// OfLivingBuild tells whether a group directly below the root is that of a build at work.
+// OfLivingBuild reports whether a cgroup directly below the root belongs to a running build.
 func OfLivingBuild(name string) bool {
 	pid, ok := strings.CutPrefix(name, buildPrefix)
 	if !ok {
@@ -75,7 +75,7 @@ func OfLivingBuild(name string) bool {
 	return err == nil
 }
 
-// hierarchies lists the machine's cgroup hierarchies, version 1 and the unified one.
+// hierarchies returns the cgroup hierarchies of the machine, v1 and unified.
 func hierarchies() ([]hierarchy, error) {
 	mounts, err := mountinfo.GetMounts(mountinfo.FSTypeFilter("cgroup", "cgroup2"))
 	if err != nil {
@@ -92,12 +92,12 @@ func hierarchies() ([]hierarchy, error) {
 		}
 	}
 	if !slices.ContainsFunc(hs, func(h hierarchy) bool { return h.name == "freezer" }) {
-		return nil, errors.New("this machine has no cgroup v1 freezer hierarchy; the testbed runs on cgroup v1 machines only so far")
+		return nil, errors.New("this machine has no cgroup v1 freezer hierarchy: the testbed supports only cgroup v1")
 	}
 	return hs, nil
 }
 
-// v1Name is the controllers of a version 1 mount, as /proc/PID/cgroup writes them.
+// v1Name returns the controllers of a v1 mount, as in /proc/PID/cgroup.
 func v1Name(options string) string {
 	var names []string
 	for o := range strings.SplitSeq(options, ",") {
@@ -113,7 +113,7 @@ func v1Name(options string) string {
 
 func (c Cgroup) dir(h hierarchy) string { return filepath.Join(h.mount, c.path) }
 
-// controller is the group's directory in the hierarchy of one controller.
+// controller returns the directory of the cgroup in the hierarchy of a controller.
 func (c Cgroup) controller(name string) string {
 	for _, h := range c.hierarchies {
 		if slices.Contains(strings.Split(h.name, ","), name) {
@@ -123,12 +123,12 @@ func (c Cgroup) controller(name string) string {
 	return ""
 }
 
-// Create makes the group in every hierarchy. A cpuset group is born without
-// CPUs and memory nodes and would refuse every task, so its parent's are copied down.
+// Create creates the cgroup in every hierarchy. A new cpuset cgroup has no CPUs and memory nodes
+// and rejects every task, so its parent's are copied.
 func (c Cgroup) Create() error {
 	for _, h := range c.hierarchies {
 		if err := makeGroup(c.dir(h)); err != nil {
-			return fmt.Errorf("making cgroup: %w", err)
+			return fmt.Errorf("creating cgroup: %w", err)
 		}
 		if strings.Contains(h.name, "cpuset") {
 			if err := copyCPUSetDown(h.mount, c.path); err != nil {
@@ -139,7 +139,7 @@ func (c Cgroup) Create() error {
 	return nil
 }
 
-// makeGroup tries again when another run has just removed an empty parent.
+// makeGroup retries, because another run may just have removed an empty parent.
 func makeGroup(dir string) (err error) {
 	for range 10 {
 		if err = os.MkdirAll(dir, 0o755); !errors.Is(err, fs.ErrNotExist) {
@@ -159,7 +159,7 @@ func copyCPUSetDown(mount, path string) error {
 				return fmt.Errorf("reading cpuset: %w", err)
 			}
 			if err := os.WriteFile(filepath.Join(child, file), value, 0o644); err != nil {
-				return fmt.Errorf("copying cpuset down: %w", err)
+				return fmt.Errorf("copying cpuset: %w", err)
 			}
 		}
 		parent = child
@@ -167,22 +167,22 @@ func copyCPUSetDown(mount, path string) error {
 	return nil
 }
 
-// Remove removes the group with everything below it, and the testbed's root
-// group when it was the last. Processes must be gone.
+// Remove removes the cgroup with everything below it, and the root cgroup if it is empty then. All
+// processes must have ended.
 func (c Cgroup) Remove() error {
 	var errs []error
 	for _, h := range c.hierarchies {
 		errs = append(errs, removeTree(c.dir(h)))
 		for parent := filepath.Dir(c.dir(h)); parent != h.mount; parent = filepath.Dir(parent) {
 			if os.Remove(parent) != nil {
-				break // in use by others, or gone already
+				break // in use, or already removed
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// removeTree removes cgroup directories from the leaves up; their files cannot be removed.
+// removeTree removes cgroup directories from the leaves up; the files in them cannot be removed.
 func removeTree(dir string) error {
 	var dirs []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -205,7 +205,7 @@ func removeTree(dir string) error {
 	return nil
 }
 
-// removeGroup retries for a moment: a group whose last process has just died is still busy.
+// removeGroup retries briefly: a cgroup is busy for a moment after its last process died.
 func removeGroup(dir string) error {
 	for until := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		err := os.Remove(dir)
@@ -218,7 +218,7 @@ func removeGroup(dir string) error {
 	}
 }
 
-// Children names the groups directly below this one, in any hierarchy.
+// Children returns the names of the cgroups directly below, in any hierarchy.
 func (c Cgroup) Children() ([]string, error) {
 	var names []string
 	for _, h := range c.hierarchies {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Freeze stops every process of the group where it stands and returns when all stand.
+// Freeze stops every process of the cgroup and returns when all of them are stopped.
 func (c Cgroup) Freeze() error { return c.freezer("FROZEN") }
 
-// Thaw lets a frozen group run on. A group that is gone or was not frozen is fine.
+// Thaw resumes a frozen cgroup. It does nothing if the cgroup does not exist or is not frozen.
 func (c Cgroup) Thaw() error { return c.freezer("THAWED") }
 
-// Frozen tells whether the group stands still.
+// Frozen reports whether the cgroup is frozen.
 func (c Cgroup) Frozen() bool {
 	state, err := os.ReadFile(filepath.Join(c.controller("freezer"), "freezer.state"))
 	return err == nil && strings.TrimSpace(string(state)) != "THAWED"
@@ -25,7 +25,7 @@ func (c Cgroup) Frozen() bool {
 func (c Cgroup) freezer(want string) error {
 	file := filepath.Join(c.controller("freezer"), "freezer.state")
 	for until := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		// Written again on each turn: a process forked meanwhile may have got through.
+		// Write it again on each iteration: a process that forked in the meantime may have escaped.
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			if errors.Is(err, fs.ErrNotExist) && want == "THAWED" {
 				return nil

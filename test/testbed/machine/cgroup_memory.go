@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// WorkingSet is the memory in bytes that the group uses and cannot give back
-// at once: its use without inactive file cache, as the kubelet counts it.
+// WorkingSet returns the memory in bytes that the cgroup uses without inactive file cache, as the
+// kubelet counts it.
 func (c Cgroup) WorkingSet() (int64, error) {
 	dir := c.controller("memory")
 	usage, err := os.ReadFile(filepath.Join(dir, "memory.usage_in_bytes"))

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Processes lists every process in the group and below it, in any hierarchy.
-// The testbed's own process, whose thread may be passing through, is not one of them.
+// Processes lists every process in the cgroup and below it, in any hierarchy, except the testbed
+// itself, whose threads may be there for a moment.
 func (c Cgroup) Processes() ([]int, error) {
 	seen := map[int]bool{os.Getpid(): true}
 	var pids []int
@@ -63,8 +63,8 @@ func readPIDs(path string) ([]int, error) {
 	return pids, nil
 }
 
-// Kill ends every process of the group with SIGKILL and returns when none is left.
-// A frozen group is thawed, since a frozen process does not die.
+// Kill sends SIGKILL to every process of the cgroup and returns when none is left. It thaws a
+// frozen cgroup, because a frozen process does not die.
 func (c Cgroup) Kill(deadline time.Duration) error {
 	until := time.Now().Add(deadline)
 	for {
@@ -76,7 +76,7 @@ func (c Cgroup) Kill(deadline time.Duration) error {
 			return nil
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%d processes of %s did not end within %s of SIGKILL: %v", len(pids), c.path, deadline, pids)
+			return fmt.Errorf("%d processes of %s still exist %s after SIGKILL: %v", len(pids), c.path, deadline, pids)
 		}
 		for _, pid := range pids {
 			_ = unix.Kill(pid, unix.SIGKILL)

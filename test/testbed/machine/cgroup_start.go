@@ -16,11 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Start starts cmd inside the group. Version 1 groups hold threads: the thread
-// that forks enters the group, the child is born in it, the thread goes back. The
-// unified hierarchy holds processes: there the kernel is asked to bear the child in the group.
-// So there is no instant at which a process of a node is outside its group,
-// and a killed testbed cannot leave one that nobody finds.
+// Start starts cmd inside the cgroup. In v1 hierarchies the forking thread enters the cgroup, forks
+// and leaves it; in the unified hierarchy the kernel clones the child into it. A process of a node
+// is never outside its cgroup, so a killed testbed cannot leave one behind that prune does not
+// find.
 func (c Cgroup) Start(cmd *exec.Cmd) error {
 	if unified := c.unified(); unified != "" {
 		dir, err := os.Open(unified)
@@ -45,8 +44,8 @@ func (c Cgroup) Start(cmd *exec.Cmd) error {
 	}
 	for dir := range home {
 		if e := attachThread(dir); e != nil {
-			// The thread stays locked and ends with its goroutine: better one thread
-			// less than one that runs other work inside a node's group.
+			// The thread stays locked and ends with its goroutine, so that no other code runs
+			// inside the cgroup of a node.
 			return errors.Join(err, e)
 		}
 	}
@@ -54,8 +53,8 @@ func (c Cgroup) Start(cmd *exec.Cmd) error {
 	return err
 }
 
-// RunEntered runs an nsenter into the group's namespaces to its end, inside the group,
-// and has the kernel kill it if the testbed dies first.
+// RunEntered runs an nsenter into the namespaces of the cgroup, inside the cgroup. The kernel kills
+// it if the testbed dies first.
 func (c Cgroup) RunEntered(cmd *exec.Cmd) error {
 	ended := make(chan struct{})
 	defer close(ended)
@@ -68,9 +67,9 @@ func (c Cgroup) RunEntered(cmd *exec.Cmd) error {
 	})
 }
 
-// keepAwake lets an nsenter run on that has stopped itself, as it does when its child is
-// stopped. A node that shuts down stops all its processes and then kills them: nobody would tell
-// nsenter, the dead child would never be reaped, and the node would never be off.
+// keepAwake resumes an nsenter that stopped itself because its child was stopped. A node that shuts
+// down stops all its processes and then kills them; nobody would resume nsenter, its dead child
+// would never be reaped, and the node would never be off.
 func keepAwake(pid int, ended <-chan struct{}) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -96,7 +95,7 @@ func (c Cgroup) enterThread() error {
 	return nil
 }
 
-// unified is the group's directory in the unified hierarchy, or empty.
+// unified returns the directory of the cgroup in the unified hierarchy, or an empty string.
 func (c Cgroup) unified() string {
 	for _, h := range c.hierarchies {
 		if h.name == "" {
@@ -106,8 +105,8 @@ func (c Cgroup) unified() string {
 	return ""
 }
 
-// attachThread moves the calling thread. The unified hierarchy, which has no tasks
-// file, is left alone: it moves whole processes only.
+// attachThread moves the calling thread. It skips the unified hierarchy, which moves only whole
+// processes.
 func attachThread(dir string) error {
 	file := filepath.Join(dir, "tasks")
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +118,7 @@ func attachThread(dir string) error {
 	return nil
 }
 
-// threadCgroups is the set of directories in which the calling thread is now.
+// threadCgroups returns the directories of the cgroups of the calling thread.
 func threadCgroups(hs []hierarchy) (map[string]bool, error) {
 	text, err := os.ReadFile("/proc/thread-self/cgroup")
 	if err != nil {

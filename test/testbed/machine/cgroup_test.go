@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// newGroup makes a group for one test and removes it with everything in it.
+// newGroup creates a cgroup for one test and removes it with everything in it.
 func newGroup(t *testing.T) Cgroup {
 	t.Helper()
 	needRoot(t)
@@ -24,7 +24,7 @@ func newGroup(t *testing.T) Cgroup {
 	return group
 }
 
-func TestAStartedProcessIsInTheGroupAndTheStarterIsNot(t *testing.T) {
+func TestStartedProcessIsInTheCgroupAndTheStarterIsNot(t *testing.T) {
 	group := newGroup(t)
 	before, err := os.ReadFile("/proc/self/cgroup")
 	must(t, err)
@@ -36,7 +36,7 @@ func TestAStartedProcessIsInTheGroupAndTheStarterIsNot(t *testing.T) {
 	must(t, err)
 	for line := range strings.Lines(string(child)) {
 		if !strings.Contains(line, CgroupRoot) {
-			t.Errorf("the child is outside the group: %s", line)
+			t.Errorf("the child is outside the cgroup: %s", line)
 		}
 	}
 	threads, err := os.ReadDir("/proc/self/task")
@@ -44,22 +44,22 @@ func TestAStartedProcessIsInTheGroupAndTheStarterIsNot(t *testing.T) {
 	for _, thread := range threads {
 		text, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/cgroup")
 		if err == nil && strings.Contains(string(text), CgroupRoot) {
-			t.Errorf("thread %s of the starter stayed in the group", thread.Name())
+			t.Errorf("thread %s of the starter stayed in the cgroup", thread.Name())
 		}
 	}
 	if after, _ := os.ReadFile("/proc/self/cgroup"); !bytes.Equal(after, before) {
-		t.Errorf("the starter's groups changed from %s to %s", before, after)
+		t.Errorf("the starter's cgroups changed from %s to %s", before, after)
 	}
 }
 
-func TestAFrozenGroupDiesWhenKilledAndLeavesNothing(t *testing.T) {
+func TestKillOfFrozenCgroupLeavesNothing(t *testing.T) {
 	group := newGroup(t)
 	cmd := exec.Command("sleep", "60")
 	must(t, group.Start(cmd))
 	go func() { _ = cmd.Wait() }()
 	must(t, group.Freeze())
 	if !group.Frozen() {
-		t.Error("the group is not frozen")
+		t.Error("the cgroup is not frozen")
 	}
 	must(t, group.Kill(10*time.Second))
 	pids, err := group.Processes()
@@ -74,13 +74,13 @@ func TestAFrozenGroupDiesWhenKilledAndLeavesNothing(t *testing.T) {
 	must(t, err)
 	for _, name := range children {
 		if strings.HasPrefix(name, "unit-test-"+strconv.Itoa(os.Getpid())) {
-			t.Errorf("group %s is left", name)
+			t.Errorf("cgroup %s is left", name)
 		}
 	}
 	must(t, group.Create()) // for the cleanup
 }
 
-func TestNewNamesOfVersionOneHierarchies(t *testing.T) {
+func TestV1Name(t *testing.T) {
 	for options, want := range map[string]string{
 		"rw,cpu":                      "cpu",
 		"rw,cpu,cpuacct":              "cpu,cpuacct",

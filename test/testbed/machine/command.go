@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// Run runs one command of the machine to its end. The command dies with the
-// testbed, so that a killed run does not leave half of it at work.
+// Run runs a command on this machine. The command dies with the testbed, so that a killed run
+// leaves nothing running.
 func Run(ctx context.Context, name string, args ...string) error {
 	_, err := Output(ctx, name, args...)
 	return err
 }
 
-// Output is Run that returns what the command wrote to its standard output.
+// Output is Run that returns the standard output.
 func Output(ctx context.Context, name string, args ...string) ([]byte, error) {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -28,13 +28,14 @@ func Output(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// RunBound runs cmd to its end and has the kernel kill it if the testbed dies first.
+// RunBound runs cmd. The kernel kills it if the testbed dies first.
 func RunBound(cmd *exec.Cmd) error {
 	return runBound(cmd, (*exec.Cmd).Start)
 }
 
 func runBound(cmd *exec.Cmd, start func(*exec.Cmd) error) error {
-	// The kernel sends the signal when the *thread* that forked ends, so it must not end before Wait.
+	// The kernel sends the signal when the *thread* that forked ends, so it must not end before
+	// Wait.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if cmd.SysProcAttr == nil {
@@ -47,7 +48,7 @@ func runBound(cmd *exec.Cmd, start func(*exec.Cmd) error) error {
 	return cmd.Wait()
 }
 
-// tail is the end of a command's error output, as the end of an error message.
+// tail returns the last lines of error output as a suffix of an error message.
 func tail(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" {

@@ -11,47 +11,47 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CreateDisk makes an ext4 file system of size bytes in a sparse file.
+// CreateDisk creates an ext4 file system of size bytes in a sparse file.
 func CreateDisk(ctx context.Context, file string, size int64) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("making disk: %w", err)
+		return fmt.Errorf("creating disk: %w", err)
 	}
 	err = f.Truncate(size)
 	if e := f.Close(); err == nil {
 		err = e
 	}
 	if err != nil {
-		return fmt.Errorf("making disk: %w", err)
+		return fmt.Errorf("creating disk: %w", err)
 	}
-	// Inode tables written now, not by a kernel thread later: saving and cutting
-	// power must not meet background writes.
+	// Write inode tables now, not in a kernel thread later: background writes would disturb saved
+	// disks and power cuts.
 	return Run(ctx, "mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", "-m", "0", file)
 }
 
-// MountDisk mounts the disk at dir through a loop device, which goes with the
-// mount. After a power cut this replays the disk's journal, as a booting machine does.
+// MountDisk mounts the disk at dir through a loop device, which is freed with the mount. After a
+// power cut this replays the journal, as on boot.
 //
-// Not with discard: the holes are punched when a transaction commits, past the journal, and a
-// cut at that moment loses data that was fsynced long before (8 of 30 cuts; none without).
+// It does not use discard: holes are punched when a transaction commits, outside of the journal,
+// and a power cut at that moment loses data that was synced long before.
 func MountDisk(ctx context.Context, file, dir string) error {
 	return Run(ctx, "mount", "-t", "ext4", "-o", "loop", file, dir)
 }
 
-// CopyDisk copies a disk that is not mounted, holes kept.
+// CopyDisk copies an unmounted disk and keeps its holes.
 func CopyDisk(ctx context.Context, from, to string) error {
 	return Run(ctx, "cp", "--sparse=always", "--reflink=auto", "--", from, to)
 }
 
-// shutdown flags of the ext4 ioctl FS_IOC_SHUTDOWN.
+// Flags of the ext4 ioctl FS_IOC_SHUTDOWN.
 const (
 	fsIocShutdown        = 0x8004587d
 	goingFlagsNoLogFlush = 2
 )
 
-// CutPower stops a mounted ext4 at once: nothing that is not yet on the disk will
-// reach it, neither data in the page cache nor the open journal transaction. The file
-// system answers EIO from now on; unmount and mount it again to see what survived.
+// CutPower stops a mounted ext4 immediately: neither data in the page cache nor the open journal
+// transaction reaches the disk. The file system returns EIO from now on; unmount and mount it again
+// to see what survived.
 func CutPower(dir string) error {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -64,9 +64,9 @@ func CutPower(dir string) error {
 	return nil
 }
 
-// WaitDiskFree waits until no loop device holds the file. A dying node's mount
-// namespace lets go of its disk a moment after its last process; mounting the
-// file a second time before that would give one disk two file systems.
+// WaitDiskFree waits until no loop device uses the file. The mount namespace of a dying node
+// releases its disk shortly after its last process; mounting the file again before that would give
+// one disk two file systems.
 func WaitDiskFree(ctx context.Context, file string) error {
 	for until := time.Now().Add(30 * time.Second); ; {
 		devices, err := LoopDevices()
@@ -83,7 +83,7 @@ func WaitDiskFree(ctx context.Context, file string) error {
 			return nil
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%s still holds %s 30s after it was unmounted", holder, file)
+			return fmt.Errorf("%s still uses %s 30s after it was unmounted", holder, file)
 		}
 		select {
 		case <-ctx.Done():
@@ -93,7 +93,7 @@ func WaitDiskFree(ctx context.Context, file string) error {
 	}
 }
 
-// LoopDevices maps each loop device in use to its file.
+// LoopDevices returns the file of each loop device in use.
 func LoopDevices() (map[string]string, error) {
 	files, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	if err != nil {
@@ -103,7 +103,7 @@ func LoopDevices() (map[string]string, error) {
 	for _, f := range files {
 		backing, err := os.ReadFile(f)
 		if err != nil {
-			continue // freed between the two looks
+			continue // freed in the meantime
 		}
 		devices[strings.Split(f, "/")[3]] = strings.TrimSuffix(strings.TrimSpace(string(backing)), " (deleted)")
 	}

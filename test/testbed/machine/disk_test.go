@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAPowerCutLosesWhatWasNotSyncedAndKeepsWhatWas(t *testing.T) {
+func TestPowerCutLosesUnsyncedDataOnly(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
 	disk, root := filepath.Join(dir, "disk.ext4"), filepath.Join(dir, "root")
@@ -37,7 +37,7 @@ func TestAPowerCutLosesWhatWasNotSyncedAndKeepsWhatWas(t *testing.T) {
 	}
 }
 
-func TestADiskPutBackIsAsItWasSaved(t *testing.T) {
+func TestRestoredDiskIsAsSaved(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
 	disk, saved, root := filepath.Join(dir, "disk.ext4"), filepath.Join(dir, "saved.ext4"), filepath.Join(dir, "root")
@@ -59,7 +59,7 @@ func TestADiskPutBackIsAsItWasSaved(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(root, "later")); err == nil {
-		t.Error("a file written after the save is still there")
+		t.Error("a file written after the save still exists")
 	}
 }
 
@@ -87,10 +87,10 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// needRoot skips on a developer's own account; CI runs as root.
+// needRoot skips the test without root; CI runs as root.
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("needs root")
+		t.Skip("must run as root")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nsenter stops itself with its child, and waits to be continued.
-func TestAnEnteredCommandThatIsStoppedAndKilledEnds(t *testing.T) {
+// nsenter stops itself when its child is stopped, and waits to be resumed.
+func TestEnteredCommandThatStopsItselfIsResumed(t *testing.T) {
 	group := newGroup(t)
 	cmd := exec.Command("sh", "-c", "kill -STOP $$; exit 3")
 	ended := make(chan error, 1)
@@ -17,10 +17,10 @@ func TestAnEnteredCommandThatIsStoppedAndKilledEnds(t *testing.T) {
 	select {
 	case err := <-ended:
 		if code := cmd.ProcessState.ExitCode(); code != 3 {
-			t.Errorf("it ended with %d (%v), want 3", code, err)
+			t.Errorf("exit code %d (%v), want 3", code, err)
 		}
 	case <-time.After(20 * time.Second):
 		_ = unix.Kill(cmd.Process.Pid, unix.SIGKILL)
-		t.Fatal("a command that stopped itself was left so")
+		t.Fatal("the stopped command was not resumed")
 	}
 }

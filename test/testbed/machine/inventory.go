@@ -13,13 +13,12 @@ import (
 	"github.com/moby/sys/mountinfo"
 )
 
-// Inventory is everything on the machine that a testbed could leave behind,
-// one line each. Two of them, taken before and after, tell what was left.
+// Inventory lists everything on the machine that a testbed could leave behind, one line each. The
+// difference of two inventories is what was left.
 type Inventory map[string]bool
 
-// TakeInventory lists mounts, links, loop devices, cgroups, namespaces, processes
-// in namespaces or groups other than ours, kernel settings, and the files below
-// the given directories.
+// TakeInventory lists mounts, links, loop devices, cgroups, namespaces, processes in other
+// namespaces or cgroups, kernel settings, and the files below the given directories.
 func TakeInventory(dirs ...string) (Inventory, error) {
 	seen := Inventory{}
 	takers := []func(Inventory) error{
@@ -38,7 +37,7 @@ func TakeInventory(dirs ...string) (Inventory, error) {
 	return seen, nil
 }
 
-// Since lists what is in this inventory and was not in the earlier one.
+// Since returns what this inventory has and the earlier one does not.
 func (i Inventory) Since(earlier Inventory) []string {
 	var lines []string
 	for line := range i {
@@ -82,8 +81,7 @@ func takeKernelSettings(seen Inventory) error {
 	return err
 }
 
-// takeCgroups lists all groups but those beside our own: what runs us may make
-// and remove groups for others at any time.
+// takeCgroups lists all cgroups except the siblings of our own, which come and go.
 func takeCgroups(seen Inventory) error {
 	hs, err := hierarchies()
 	if err != nil {
@@ -116,8 +114,8 @@ func takeCgroups(seen Inventory) error {
 	return nil
 }
 
-// takeProcesses lists the processes that live in other namespaces or in groups
-// of the testbed, and the namespaces themselves. The others come and go with the machine's own work.
+// takeProcesses lists the processes in other namespaces or in cgroups of the testbed, and the
+// namespaces. Other processes come and go.
 func takeProcesses(seen Inventory) error {
 	own := namespaces("self")
 	entries, err := os.ReadDir("/proc")

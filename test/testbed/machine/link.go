@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// EnsureBridge makes the bridge with the machine's address on it, or leaves it as it is.
+// EnsureBridge creates the bridge with the machine's address, unless it exists.
 func EnsureBridge(name string, address netip.Prefix) error {
 	link, err := netlink.LinkByName(name)
 	if errors.As(err, &netlink.LinkNotFoundError{}) {
@@ -18,7 +18,7 @@ func EnsureBridge(name string, address netip.Prefix) error {
 		err = netlink.LinkAdd(link)
 	}
 	if err != nil {
-		return fmt.Errorf("making bridge %s: %w", name, err)
+		return fmt.Errorf("creating bridge %s: %w", name, err)
 	}
 	addr, err := netlink.ParseAddr(address.String())
 	if err != nil {
@@ -28,12 +28,12 @@ func EnsureBridge(name string, address netip.Prefix) error {
 		return fmt.Errorf("address of bridge %s: %w", name, err)
 	}
 	if err := netlink.LinkSetUp(link); err != nil {
-		return fmt.Errorf("raising bridge %s: %w", name, err)
+		return fmt.Errorf("enabling bridge %s: %w", name, err)
 	}
 	return nil
 }
 
-// DeleteLink deletes a link; one that is not there is fine.
+// DeleteLink deletes a link, if it exists.
 func DeleteLink(name string) error {
 	link, err := netlink.LinkByName(name)
 	if errors.As(err, &netlink.LinkNotFoundError{}) {
@@ -42,14 +42,14 @@ func DeleteLink(name string) error {
 	if err != nil {
 		return fmt.Errorf("finding link %s: %w", name, err)
 	}
-	// The kernel takes it away itself when the node's network goes, which may be now.
+	// The kernel deletes it with the network namespace of the node, possibly at this moment.
 	if err := netlink.LinkDel(link); err != nil && !errors.Is(err, unix.ENODEV) {
 		return fmt.Errorf("deleting link %s: %w", name, err)
 	}
 	return nil
 }
 
-// SetLink raises or lowers the machine's end of a node's cable.
+// SetLink enables or disables the machine's end of a node's link.
 func SetLink(name string, up bool) error {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
@@ -65,13 +65,13 @@ func SetLink(name string, up bool) error {
 	return nil
 }
 
-// LinkUp tells whether the link is there and raised.
+// LinkUp reports whether the link exists and is up.
 func LinkUp(name string) bool {
 	link, err := netlink.LinkByName(name)
 	return err == nil && link.Attrs().RawFlags&1 != 0
 }
 
-// LinksWithPrefix names the machine's links that begin with prefix.
+// LinksWithPrefix returns the names of the links with a prefix.
 func LinksWithPrefix(prefix string) ([]string, error) {
 	links, err := netlink.LinkList()
 	if err != nil {
@@ -86,7 +86,7 @@ func LinksWithPrefix(prefix string) ([]string, error) {
 	return names, nil
 }
 
-// DeleteLinks deletes the links whose names begin with prefix.
+// DeleteLinks deletes the links with a prefix.
 func DeleteLinks(prefix string) error {
 	links, err := LinksWithPrefix(prefix)
 	if err != nil {

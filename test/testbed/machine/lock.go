@@ -16,12 +16,10 @@ import (
 // ErrLocked is returned by TryLock when another process holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// LockPoll is how often a waiting process looks whether the lock is free.
-// Polling, because a blocking flock cannot be canceled.
+// LockPoll is the polling interval of a waiting process: a blocking flock cannot be canceled.
 const LockPoll = 100 * time.Millisecond
 
-// TryLock takes the lock file or returns ErrLocked at once. The lock ends with
-// the process, however that ends.
+// TryLock takes the lock file or returns ErrLocked immediately. The lock ends with the process.
 func TryLock(file string) (unlock func(), err error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -35,17 +33,17 @@ func TryLock(file string) (unlock func(), err error) {
 		return nil, fmt.Errorf("locking %s: %w", file, err)
 	}
 	if !sameFile(f, file) {
-		// Whoever held it removed the file: we have locked what nobody else will see.
+		// The former holder removed the file: nobody else sees this lock.
 		f.Close()
 		return nil, ErrLocked
 	}
 	if err := f.Truncate(0); err == nil {
-		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0) // only for those who wait
+		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0) // informs waiting processes
 	}
 	return func() { f.Close() }, nil
 }
 
-// sameFile tells whether the path still leads to the open file.
+// sameFile reports whether path still refers to the open file.
 func sameFile(f *os.File, path string) bool {
 	open, err := f.Stat()
 	if err != nil {
@@ -55,13 +53,13 @@ func sameFile(f *os.File, path string) bool {
 	return err == nil && os.SameFile(open, there)
 }
 
-// Lock waits for the lock until the context ends, and makes its directory if that
-// is not there: the last one to hold the lock may remove both. When it has to wait,
-// it tells once whose process holds it; waiting may be nil.
+// Lock waits for the lock until the context ends, and creates its directory: the last holder may
+// remove both. When it has to wait, it calls waiting once with the process ID of the holder;
+// waiting may be nil.
 func Lock(ctx context.Context, file string, waiting func(pid string)) (unlock func(), err error) {
 	for {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return nil, fmt.Errorf("making the lock's directory: %w", err)
+			return nil, fmt.Errorf("creating the directory of the lock: %w", err)
 		}
 		unlock, err := TryLock(file)
 		if errors.Is(err, os.ErrNotExist) {
@@ -82,7 +80,7 @@ func Lock(ctx context.Context, file string, waiting func(pid string)) (unlock fu
 	}
 }
 
-// lockHolder reads who holds the lock; a holder that has not written yet is unknown.
+// lockHolder returns the process ID of the holder, or "unknown" before it is written.
 func lockHolder(file string) string {
 	text, err := os.ReadFile(file)
 	if pid := strings.TrimSpace(string(text)); err == nil && pid != "" {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestALockIsHeldByOneAndTellsTheOthersByWhom(t *testing.T) {
+func TestLockHasOneHolderAndReportsItToOthers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "not", "there", "yet", "lock")
 	unlock, err := Lock(t.Context(), file, nil)
 	must(t, err)
@@ -24,7 +24,7 @@ func TestALockIsHeldByOneAndTellsTheOthersByWhom(t *testing.T) {
 		t.Errorf("waiting ended with %v", err)
 	}
 	if holder != strconv.Itoa(os.Getpid()) {
-		t.Errorf("the holder is said to be %q", holder)
+		t.Errorf("the reported holder is %q", holder)
 	}
 	unlock()
 	unlock, err = TryLock(file)
@@ -32,8 +32,8 @@ func TestALockIsHeldByOneAndTellsTheOthersByWhom(t *testing.T) {
 	unlock()
 }
 
-// The last one to hold the testbed's lock removes the file and its directory.
-func TestALockWhoseFileItsHolderRemovedIsTakenAnew(t *testing.T) {
+// The last holder of the testbed's lock removes the file and its directory.
+func TestLockIsTakenAgainAfterItsHolderRemovedTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state", "lock")
 	unlock, err := Lock(t.Context(), file, nil)
 	must(t, err)
@@ -52,24 +52,24 @@ func TestALockWhoseFileItsHolderRemovedIsTakenAnew(t *testing.T) {
 	case err := <-got:
 		must(t, err)
 	case <-time.After(10 * time.Second):
-		t.Fatal("the waiting one never got the lock")
+		t.Fatal("the waiting process never got the lock")
 	}
 }
 
-func TestALockOnAFileThatIsNoLongerThereIsNoLock(t *testing.T) {
+func TestSameFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lock")
 	f, err := os.Create(file)
 	must(t, err)
 	defer f.Close()
 	if !sameFile(f, file) {
-		t.Error("the open file is not taken for the one at its path")
+		t.Error("the open file is not recognized")
 	}
 	must(t, os.Remove(file))
 	if sameFile(f, file) {
-		t.Error("a removed file is taken for the one at its path")
+		t.Error("a removed file is recognized")
 	}
 	must(t, os.WriteFile(file, nil, 0o600))
 	if sameFile(f, file) {
-		t.Error("a removed file is taken for its successor")
+		t.Error("a replaced file is recognized")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MountOverlay mounts the tree lower, with what is written kept in upper, at target.
+// MountOverlay mounts an overlay of upper over lower at target.
 func MountOverlay(lower, upper, work, target string) error {
 	options := "lowerdir=" + lower + ",upperdir=" + upper + ",workdir=" + work
 	if err := unix.Mount("overlay", target, "overlay", 0, options); err != nil {
@@ -19,7 +19,7 @@ func MountOverlay(lower, upper, work, target string) error {
 	return nil
 }
 
-// MountBind makes a directory visible at another place too.
+// MountBind bind-mounts a directory.
 func MountBind(from, target string) error {
 	if err := unix.Mount(from, target, "", unix.MS_BIND, ""); err != nil {
 		return fmt.Errorf("mounting %s at %s: %w", from, target, err)
@@ -27,7 +27,7 @@ func MountBind(from, target string) error {
 	return nil
 }
 
-// SameFileSystem tells whether hard links can be made between two directories.
+// SameFileSystem reports whether hard links between two directories are possible.
 func SameFileSystem(a, b string) (bool, error) {
 	var first, second unix.Stat_t
 	if err := errors.Join(unix.Stat(a, &first), unix.Stat(b, &second)); err != nil {
@@ -36,14 +36,14 @@ func SameFileSystem(a, b string) (bool, error) {
 	return first.Dev == second.Dev, nil
 }
 
-// Mounted tells whether something is mounted at exactly this directory.
+// Mounted reports whether a file system is mounted at this directory.
 func Mounted(dir string) (bool, error) {
 	mounts, err := mountsBelow(dir)
 	return slices.Contains(mounts, dir), err
 }
 
-// UnmountBelow unmounts dir and everything below it, the innermost first.
-// A loop device behind such a mount is freed by the kernel with it.
+// UnmountBelow unmounts dir and everything below it, innermost first. The kernel frees the loop
+// devices of such mounts.
 func UnmountBelow(dir string) error {
 	mounts, err := mountsBelow(dir)
 	if err != nil {
@@ -58,7 +58,7 @@ func UnmountBelow(dir string) error {
 	return errors.Join(errs...)
 }
 
-// mountsBelow lists the mount points at and below dir in the order in which they were mounted.
+// mountsBelow lists the mount points at and below dir in mount order.
 func mountsBelow(dir string) ([]string, error) {
 	infos, err := mountinfo.GetMounts(func(i *mountinfo.Info) (skip, stop bool) {
 		return i.Mountpoint != dir && !strings.HasPrefix(i.Mountpoint, dir+"/"), false

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNoInit is returned when a group has no running init process: the node is off.
+// ErrNoInit is returned if a cgroup has no running init process: the node is off.
 var ErrNoInit = errors.New("no init process")
 
-// Init finds the process of the group that is process 1 of its own PID namespace,
-// directly below the machine's: a node's systemd, not one in a container of the node.
-// It is looked for in the freezer's group alone, where systemd makes no groups of its own.
+// Init returns the process of the cgroup that is PID 1 of a PID namespace directly below the
+// machine's: the systemd of the node, not one of a container in the node. It searches only the
+// freezer cgroup, where systemd creates no cgroups.
 func (c Cgroup) Init() (int, error) {
 	pids, err := readPIDs(filepath.Join(c.controller("freezer"), "cgroup.procs"))
 	if err != nil {
@@ -48,8 +48,8 @@ func isNamespaceInit(pid int) bool {
 	return false
 }
 
-// DialFrom connects from inside the network namespace of a process. A socket
-// belongs to the namespace of the thread that makes it, so the thread goes there for the call.
+// DialFrom connects from the network namespace of a process. A socket belongs to the namespace of
+// the thread that creates it, so the thread enters the namespace for the call.
 func DialFrom(ctx context.Context, pid int, network, address string) (net.Conn, error) {
 	runtime.LockOSThread()
 	home, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nspawnRun is where systemd-nspawn keeps what it shares with its containers.
+// nspawnRun is the runtime directory of systemd-nspawn.
 const nspawnRun = "/run/systemd/nspawn"
 
-// ForgetContainers removes what systemd-nspawn leaves of containers when it is
-// killed with them: their propagation directories. The name may be a pattern.
+// ForgetContainers removes the propagation directories that systemd-nspawn leaves if it is killed
+// with its containers. The name may be a pattern.
 func ForgetContainers(name string) error {
 	var errs []error
 	for _, kind := range []string{"propagate", "unix-export"} {
@@ -28,8 +28,8 @@ func ForgetContainers(name string) error {
 	return errors.Join(errs...)
 }
 
-// ForgetRoot removes the lock that systemd-nspawn keeps on a container's root
-// directory, which is named by the directory's inode and so must still be mounted.
+// ForgetRoot removes the lock that systemd-nspawn keeps on the root directory of a container. It is
+// named after the inode of the directory, which must still be mounted.
 func ForgetRoot(root string) error {
 	var stat unix.Stat_t
 	if err := unix.Stat(root, &stat); err != nil {

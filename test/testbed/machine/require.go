@@ -9,21 +9,20 @@ import (
 	"strings"
 )
 
-// A Program is something that the machine must have installed.
-type Program struct {
+// A Tool is an executable that the machine must have installed.
+type Tool struct {
 	Name    string
-	Package string // Debian's package with it
+	Package string // Debian package
 }
 
-// Require says at once everything that keeps the testbed from working on this
-// machine, and what a person can do about it.
-func Require(programs ...Program) error {
+// Require returns everything that keeps the testbed from working on this machine, with remedies.
+func Require(tools ...Tool) error {
 	var errs []error
 	if os.Getuid() != 0 {
-		errs = append(errs, errors.New("the testbed makes network links, mounts and cgroups: run it as root"))
+		errs = append(errs, errors.New("the testbed creates network links, mounts and cgroups: run it as root"))
 	}
 	var missing, packages []string
-	for _, p := range programs {
+	for _, p := range tools {
 		if _, err := exec.LookPath(p.Name); err == nil {
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// kernelSettings are what a kubelet sets for its whole kernel, and so for the
-// machine under the nodes, and what we raise ourselves. They are put back when the last cluster goes.
+// kernelSettings are the settings that a kubelet changes for the whole kernel, or that the testbed
+// raises. They are restored when the last cluster is removed.
 var kernelSettings = []string{
 	"fs/inotify/max_user_instances",
 	"fs/inotify/max_user_watches",
@@ -24,7 +24,7 @@ var kernelSettings = []string{
 	"vm/panic_on_oom",
 }
 
-// KernelSettings reads the settings that a kubelet changes.
+// KernelSettings returns the current values of these settings.
 func KernelSettings() (map[string]string, error) {
 	values := map[string]string{}
 	for _, name := range kernelSettings {
@@ -40,14 +40,14 @@ func KernelSettings() (map[string]string, error) {
 	return values, nil
 }
 
-// inotifyLimits are enough for many nodes: all of them are one user, and the usual 128
-// instances are used up by six. What comes then dies of "too many open files".
+// inotifyLimits are enough for many nodes, which share one user: six nodes use up the default of
+// 128 instances.
 var inotifyLimits = map[string]int{
 	"fs/inotify/max_user_instances": 8192,
 	"fs/inotify/max_user_watches":   1 << 20,
 }
 
-// RaiseKernelLimits raises what would be too low for many nodes.
+// RaiseKernelLimits raises limits that are too low for many nodes.
 func RaiseKernelLimits() error {
 	settings, err := KernelSettings()
 	if err != nil {
@@ -64,7 +64,7 @@ func RaiseKernelLimits() error {
 	return nil
 }
 
-// RememberKernelSettings writes the settings to file unless it is there already.
+// RememberKernelSettings writes the settings to file, unless it exists.
 func RememberKernelSettings(file string) error {
 	if _, err := os.Stat(file); err == nil {
 		return nil
@@ -80,7 +80,7 @@ func RememberKernelSettings(file string) error {
 	return WriteFileAtomic(file, text, 0o644)
 }
 
-// RestoreKernelSettings puts remembered settings back and forgets them.
+// RestoreKernelSettings restores the remembered settings and removes the file.
 func RestoreKernelSettings(file string) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,10 +101,11 @@ func RestoreKernelSettings(file string) error {
 	return os.Remove(file)
 }
 
-// NewSuffix marks a file that is being written beside the one that it will replace.
+// NewSuffix marks a file that is written next to the one that it replaces.
 const NewSuffix = ".new"
 
-// WriteFileAtomic replaces a file whole: a reader, or a run after a kill, sees the old text or the new.
+// WriteFileAtomic replaces a file: a reader, or a run after a kill, sees either the old or the new
+// content.
 func WriteFileAtomic(file string, text []byte, mode os.FileMode) error {
 	next := file + NewSuffix
 	if err := os.WriteFile(next, text, mode); err != nil {

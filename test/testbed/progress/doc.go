@@ -1,3 +1,3 @@
-// Package progress tells a person what long work is doing, for how long it has
-// been doing it, and how long it usually takes.
+// Package progress reports the progress of long operations: what runs, for how long, and how long
+// it usually takes.
 package progress

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// heartbeat is how long a step may be silent before it says that it is still at work.
+// heartbeat is the interval at which a running step is reported.
 const heartbeat = 30 * time.Second
 
-// Reporter writes one line when a step begins, one while it is long under way,
-// and one when it ends. It is safe for concurrent use: steps may overlap.
+// Reporter writes a line when a step starts, regularly while it runs, and when it finishes. It is
+// safe for concurrent use: steps may overlap.
 type Reporter struct {
 	mu      sync.Mutex
 	out     io.Writer
@@ -23,49 +23,49 @@ func New(out io.Writer) *Reporter {
 	return &Reporter{out: out, started: time.Now()}
 }
 
-// Discard returns a Reporter that says nothing.
+// Discard returns a Reporter without output.
 func Discard() *Reporter { return New(io.Discard) }
 
-// Say writes one line that is no step.
-func (r *Reporter) Say(format string, args ...any) {
+// Printf writes one line outside of a step.
+func (r *Reporter) Printf(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fmt.Fprintf(r.out, "%8s  %s\n", Seconds(time.Since(r.started)), fmt.Sprintf(format, args...))
 }
 
-// Write lets others write whole lines in between.
+// Write writes whole lines between the Reporter's own.
 func (r *Reporter) Write(text []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.out.Write(text)
 }
 
-// Elapsed is the time since the Reporter was made.
+// Elapsed returns the time since the Reporter was created.
 func (r *Reporter) Elapsed() time.Duration { return time.Since(r.started) }
 
-// Step runs work and says when it begins and how it ended. Usually is how long
-// such work takes on a small machine, zero when that is not worth telling.
-func (r *Reporter) Step(name string, usually time.Duration, work func() error) error {
-	expect := ""
-	if usually > 0 {
-		expect = fmt.Sprintf(" (usually about %s)", Seconds(usually))
+// Step runs work and reports its start and its result. estimate is the usual duration on a small
+// machine, or zero.
+func (r *Reporter) Step(name string, estimate time.Duration, work func() error) error {
+	usually := ""
+	if estimate > 0 {
+		usually = fmt.Sprintf(" (usually about %s)", Seconds(estimate))
 	}
-	r.Say("%s …%s", name, expect)
-	begun := time.Now()
-	stop := r.beat(name, begun, expect)
+	r.Printf("%s …%s", name, usually)
+	started := time.Now()
+	stop := r.beat(name, started, usually)
 	err := work()
 	stop()
-	took := time.Since(begun)
+	took := time.Since(started)
 	if err != nil {
-		r.Say("%s: failed after %s", name, Seconds(took))
+		r.Printf("%s: failed after %s", name, Seconds(took))
 		return err
 	}
-	r.Say("%s: %s", name, Seconds(took))
+	r.Printf("%s: %s", name, Seconds(took))
 	return nil
 }
 
-// beat says every heartbeat that the step is still at work, until stopped.
-func (r *Reporter) beat(name string, begun time.Time, expect string) (stop func()) {
+// beat reports a running step at every heartbeat until stop is called.
+func (r *Reporter) beat(name string, started time.Time, usually string) (stop func()) {
 	quit := make(chan struct{})
 	finished := make(chan struct{})
 	go func() {
@@ -77,7 +77,7 @@ func (r *Reporter) beat(name string, begun time.Time, expect string) (stop func(
 			case <-quit:
 				return
 			case <-tick.C:
-				r.Say("%s: at it for %s%s", name, Seconds(time.Since(begun)), expect)
+				r.Printf("%s: running for %s%s", name, Seconds(time.Since(started)), usually)
 			}
 		}
 	}()
@@ -87,7 +87,7 @@ func (r *Reporter) beat(name string, begun time.Time, expect string) (stop func(
 	}
 }
 
-// Seconds formats a duration for a person: 0.4s, 12.3s, 3m05s.
+// Seconds formats a duration for display: 0.4s, 12.3s, 3m05s.
 func Seconds(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1fs", d.Seconds())

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestALongStepSaysThatItIsStillAtWork(t *testing.T) {
+func TestLongStepIsReportedAtEveryHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		r := New(&out)
@@ -22,8 +22,8 @@ func TestALongStepSaysThatItIsStillAtWork(t *testing.T) {
 		}
 		want := strings.Join([]string{
 			"    0.0s  build kubernetes … (usually about 8m00s)",
-			"   30.0s  build kubernetes: at it for 30.0s (usually about 8m00s)",
-			"   1m00s  build kubernetes: at it for 1m00s (usually about 8m00s)",
+			"   30.0s  build kubernetes: running for 30.0s (usually about 8m00s)",
+			"   1m00s  build kubernetes: running for 1m00s (usually about 8m00s)",
 			"   1m10s  build kubernetes: 1m10s",
 			"",
 		}, "\n")
@@ -33,7 +33,7 @@ func TestALongStepSaysThatItIsStillAtWork(t *testing.T) {
 	})
 }
 
-func TestAStepThatFailsSaysSoAndReturnsItsError(t *testing.T) {
+func TestFailedStepIsReportedAndReturnsItsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		r := New(&out)
@@ -47,7 +47,7 @@ func TestAStepThatFailsSaysSoAndReturnsItsError(t *testing.T) {
 	})
 }
 
-func TestSecondsAreWrittenForAPerson(t *testing.T) {
+func TestSeconds(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		400 * time.Millisecond:         "0.4s",
 		59*time.Second + 940e6:         "59.9s",

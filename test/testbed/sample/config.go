@@ -17,19 +17,19 @@ const (
 	defaultTimeout  = 2 * time.Second
 )
 
-// DialFunc opens a connection from some place, such as a node's network
-// namespace. It must give up when its context ends.
+// DialFunc opens a connection from some place, such as the network namespace of a node. It must
+// return when its context ends.
 type DialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// Config says what to sample, and from where. The API is sampled when API is
-// set, the Service when ServiceURL is set.
+// Config is what to sample, and from where. The API is sampled if API is set, the Service if
+// ServiceURL is set.
 type Config struct {
 	API       *rest.Config // for the control plane endpoint
 	Namespace string       // of the ConfigMap that is read
 	ConfigMap string
 
-	ServiceURL string              // a plain http URL of the workload's Service
-	From       map[string]DialFunc // by node name: one stream each
+	ServiceURL string              // plain http URL of the workload's Service
+	From       map[string]DialFunc // by node name, one stream each
 
 	Interval time.Duration // between the samples of a stream; 100 ms when zero
 	Timeout  time.Duration // after which a sample has failed; 2 s when zero
@@ -43,7 +43,7 @@ func (c Config) withDefaults() Config {
 
 func (c Config) validate() error {
 	if c.API == nil && c.ServiceURL == "" {
-		return errors.New("neither an API nor a Service to sample")
+		return errors.New("specify an API or a Service to sample")
 	}
 	if c.Interval < 0 || c.Timeout < 0 {
 		return fmt.Errorf("interval %s and timeout %s must be positive", c.Interval, c.Timeout)
@@ -56,7 +56,7 @@ func (c Config) validate() error {
 	}
 	for node, dial := range c.From {
 		if dial == nil {
-			return fmt.Errorf("no way to dial from node %s", node)
+			return fmt.Errorf("no dialer for node %s", node)
 		}
 	}
 	if c.ServiceURL != "" {

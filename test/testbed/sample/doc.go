@@ -1,3 +1,3 @@
-// Package sample asks the API and a workload's Service ten times a second while
-// a cluster changes underneath, and reports for how long each did not answer.
+// Package sample requests the API and a workload's Service ten times a second while a cluster
+// changes, and reports how long each was unavailable.
 package sample

@@ -6,33 +6,32 @@ import (
 	"time"
 )
 
-// Sample is one question and whether it was answered in time. Times in this
-// package are offsets from the start of the Sampler, of the monotonic clock.
+// Sample is one request and its result. Times in this package are offsets from the start of the
+// Sampler, on the monotonic clock.
 type Sample struct {
 	Start  time.Duration
-	Reason string // why it failed; empty for a good sample
+	Reason string // why it failed; empty if it succeeded
 }
 
-// Good says whether the answer was HTTP 200 and read in time.
+// Good reports whether the response was HTTP 200 and complete in time.
 func (s Sample) Good() bool { return s.Reason == "" }
 
-// Span is a time during which a stream was watched without a break. Its samples
-// lie in the order in which they were answered, and start inside the span.
+// Span is a time during which a stream was watched without interruption. Its samples are in the
+// order of their responses, and start inside the span.
 type Span struct {
 	From, To time.Duration
 	Samples  []Sample
 }
 
-// Gap is a time without good answers.
+// Gap is a time without good samples.
 type Gap struct {
 	From, To time.Duration
-	Open     bool // no good sample followed: To is where watching ended
+	Open     bool // no good sample followed: To is the end of the span
 }
 
-// Gaps finds the gaps of a span: each runs from the start of the first failed
-// sample to the start of the next good one, with samples ordered by their start.
-// When a sample was answered does not matter, so a failure that took its whole
-// timeout is as long a gap as one that was refused at once.
+// Gaps returns the gaps of a span: each lasts from the start of the first failed sample to the
+// start of the next good one, ordered by start. The time of a response does not matter, so a
+// failure after the whole timeout counts like an immediate one.
 func Gaps(span Span) []Gap {
 	ordered := slices.Clone(span.Samples)
 	slices.SortStableFunc(ordered, func(a, b Sample) int { return cmp.Compare(a.Start, b.Start) })

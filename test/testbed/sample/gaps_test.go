@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// spanOf reads one letter per 100 ms: g a good sample, f a failed one, - none.
-// The span ends 50 ms after the last letter's start.
+// spanOf parses one letter per 100 ms: g for a good sample, f for a failed one, - for none. The
+// span ends 50 ms after the start of the last letter.
 func spanOf(letters string) Span {
 	var span Span
 	for i, l := range letters {
@@ -44,11 +44,11 @@ func TestGaps(t *testing.T) {
 			spanOf("gfgfg"),
 			[]Gap{{From: ms(100), To: ms(200)}, {From: ms(300), To: ms(400)}},
 		},
-		"ticks were missed inside a gap": {
+		"missed ticks inside a gap": {
 			spanOf("gf---g"),
 			[]Gap{{From: ms(100), To: ms(500)}},
 		},
-		"ticks were missed between good ones": {spanOf("g---g"), nil},
+		"missed ticks between good ones": {spanOf("g---g"), nil},
 		"open at the end": {
 			spanOf("ggff"),
 			[]Gap{{From: ms(200), To: ms(350), Open: true}},
@@ -58,12 +58,12 @@ func TestGaps(t *testing.T) {
 			[]Gap{{From: 0, To: ms(100)}, {From: ms(300), To: ms(350), Open: true}},
 		},
 		"all fail": {spanOf("fff"), []Gap{{From: 0, To: ms(250), Open: true}}},
-		"slow failure overlaps later good ones": {
-			// The failure is known only after the two good answers came.
-			Span{To: ms(400), Samples: []Sample{{Start: 0}, {Start: ms(200)}, {Start: ms(300)}, {Start: ms(100), Reason: reasonAnswerTimeout}}},
+		"slow failure overlaps later good samples": {
+			// The failure is known only after two good responses.
+			Span{To: ms(400), Samples: []Sample{{Start: 0}, {Start: ms(200)}, {Start: ms(300)}, {Start: ms(100), Reason: reasonResponseTimeout}}},
 			[]Gap{{From: ms(100), To: ms(200)}},
 		},
-		"slow good answer arrives after later failures": {
+		"slow good response after later failures": {
 			Span{To: ms(400), Samples: []Sample{{Start: 0, Reason: reasonRefused}, {Start: ms(200), Reason: reasonRefused}, {Start: ms(300)}, {Start: ms(100)}}},
 			[]Gap{{From: 0, To: ms(100)}, {From: ms(200), To: ms(300)}},
 		},
@@ -94,8 +94,8 @@ func TestGapsOfRandomSpans(t *testing.T) {
 	}
 }
 
-// randomSpan has samples in random order of answers, at different starts, that
-// fail in runs as they do when something is down.
+// randomSpan has samples with random response times and starts, which fail in runs, as during an
+// outage.
 func randomSpan(random *rand.Rand) Span {
 	span := Span{From: time.Duration(random.IntN(1000))}
 	at, down := span.From, random.IntN(2) == 0
@@ -117,7 +117,7 @@ func randomSpan(random *rand.Rand) Span {
 	return span
 }
 
-// faultIn says what is wrong with the gaps of a span, or nothing.
+// faultIn returns what is wrong with the gaps of a span, or an empty string.
 func faultIn(span Span, gaps []Gap) string {
 	failed := 0
 	for _, s := range span.Samples {
@@ -130,10 +130,10 @@ func faultIn(span Span, gaps []Gap) string {
 		sum += g.To - g.From
 		longest = max(longest, g.To-g.From)
 		if g.To < g.From {
-			return fmt.Sprintf("gap %d ends before it begins", i)
+			return fmt.Sprintf("gap %d ends before it starts", i)
 		}
 		if i > 0 && gaps[i-1].To >= g.From {
-			return fmt.Sprintf("gap %d does not follow the one before", i)
+			return fmt.Sprintf("gap %d overlaps the previous one", i)
 		}
 		if g.Open && (i != len(gaps)-1 || g.To != span.To) {
 			return fmt.Sprintf("gap %d is open but not at the end", i)
@@ -154,8 +154,8 @@ func faultIn(span Span, gaps []Gap) string {
 	return ""
 }
 
-// failedTime is the sum of the gaps by another way: each failed sample stands
-// for the time until the sample that started next, or until the end.
+// failedTime computes the sum of the gaps differently: each failed sample counts until the next
+// sample, or the end.
 func failedTime(span Span) time.Duration {
 	var sum time.Duration
 	for _, s := range span.Samples {

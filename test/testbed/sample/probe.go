@@ -13,29 +13,29 @@ import (
 	"syscall"
 )
 
-// The reasons are a closed list next to "http NNN". An error's own text is never
-// kept: it may carry a URL or a header, and would not add up to counts.
+// The reasons are a closed list, plus "http NNN". Error texts are never kept: they may contain a
+// URL or a header, and cannot be counted.
 const (
-	reasonConnectTimeout = "connect timeout" // no connection, TLS included, in time
-	reasonAnswerTimeout  = "answer timeout"  // connected, but no whole answer in time
-	reasonRefused        = "connection refused"
-	reasonReset          = "connection reset"
-	reasonUnreachable    = "unreachable"
-	reasonClosed         = "closed before the answer"
-	reasonTLS            = "tls"
-	reasonName           = "name not resolved"
-	reasonOther          = "other"
+	reasonConnectTimeout  = "connect timeout"  // no connection, including TLS, in time
+	reasonResponseTimeout = "response timeout" // connected, but no complete response in time
+	reasonRefused         = "connection refused"
+	reasonReset           = "connection reset"
+	reasonUnreachable     = "unreachable"
+	reasonClosed          = "closed before the response"
+	reasonTLS             = "tls"
+	reasonName            = "name not resolved"
+	reasonOther           = "other"
 )
 
-// probe asks once and returns why that failed, or nothing when the answer was
-// good. It returns soon after its context ends.
+// probe sends one request and returns why it failed, or an empty string. It returns soon after its
+// context ends.
 type probe func(ctx context.Context) (reason string)
 
-// get is the probe that GETs an URL and reads the whole answer.
+// get returns a probe that GETs a URL and reads the whole response.
 func get(rt http.RoundTripper, url string) probe {
 	client := &http.Client{
 		Transport: rt,
-		// A redirect is not the workload's answer.
+		// A redirect is not a response of the workload.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return func(ctx context.Context) string {
@@ -50,7 +50,7 @@ func get(rt http.RoundTripper, url string) probe {
 		case err == nil:
 			return fmt.Sprintf("http %d", status)
 		case ctx.Err() != nil && connected.Load():
-			return reasonAnswerTimeout
+			return reasonResponseTimeout
 		case ctx.Err() != nil:
 			return reasonConnectTimeout
 		default:
@@ -62,7 +62,7 @@ func get(rt http.RoundTripper, url string) probe {
 func readAll(ctx context.Context, client *http.Client, url string) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return 0, fmt.Errorf("make a request: %w", err)
+		return 0, fmt.Errorf("create request: %w", err)
 	}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -70,12 +70,12 @@ func readAll(ctx context.Context, client *http.Client, url string) (status int, 
 	}
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		return 0, fmt.Errorf("read the answer: %w", err)
+		return 0, fmt.Errorf("read response: %w", err)
 	}
 	return resp.StatusCode, nil
 }
 
-// reasonOf sorts an error into the list of reasons.
+// reasonOf maps an error to a reason.
 func reasonOf(err error) string {
 	var (
 		name    *net.DNSError
@@ -97,7 +97,7 @@ func reasonOf(err error) string {
 	case errors.As(err, &verify), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
 		return reasonTLS
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return reasonConnectTimeout // the dial's or the handshake's own limit was the first to end
+		return reasonConnectTimeout // the timeout of the dial or handshake expired first
 	default:
 		return reasonOther
 	}

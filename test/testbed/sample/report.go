@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Kind is what a stream asks, and how.
+// Kind is what a stream requests, and how.
 type Kind string
 
 const (
@@ -13,11 +13,11 @@ const (
 	KindAPINew Kind = "api_new"
 	// KindAPIReused reads it over one connection, as a client-go client does.
 	KindAPIReused Kind = "api_reused"
-	// KindService asks a workload's Service, over a new connection each time.
+	// KindService requests a workload's Service over a new connection each time.
 	KindService Kind = "service"
 )
 
-// Report is what was seen. Its JSON names are stable: baselines are kept in it.
+// Report contains the results. Its JSON names are stable, because baselines are stored in it.
 type Report struct {
 	Started         time.Time    `json:"started"`
 	Seconds         float64      `json:"seconds"`
@@ -26,13 +26,13 @@ type Report struct {
 	Kinds           []KindReport `json:"kinds"` // only those that were sampled
 }
 
-// KindReport sums up all streams of a kind: counts and seconds are added up over
-// the nodes, the longest gap is that of any one of them.
+// KindReport sums up all streams of a kind: counts and seconds are totals over the nodes, and the
+// longest gap is that of any one of them.
 type KindReport struct {
 	Kind Kind `json:"kind"`
 	Totals
-	Gaps  []GapReport  `json:"gaps,omitempty"`  // of an API kind; a Service's are with its nodes
-	Nodes []NodeReport `json:"nodes,omitempty"` // of the Service only
+	Gaps  []GapReport  `json:"gaps,omitempty"`  // of an API kind; for a Service, see Nodes
+	Nodes []NodeReport `json:"nodes,omitempty"` // only for the Service
 }
 
 // NodeReport is the Service as seen from one node.
@@ -42,14 +42,15 @@ type NodeReport struct {
 	Gaps []GapReport `json:"gaps,omitempty"`
 }
 
-// Totals are the numbers of one stream, or of several added up.
+// Totals are the numbers of one stream, or the sums of several.
 type Totals struct {
-	WatchedSeconds    float64        `json:"watched_seconds"` // without the time of exclusion
-	Samples           int            `json:"samples"`
-	Failed            int            `json:"failed"`
-	MissedTicks       int            `json:"missed_ticks"` // the sampler itself was held up: its resolution was worse than the interval
+	WatchedSeconds float64 `json:"watched_seconds"` // without excluded time
+	Samples        int     `json:"samples"`
+	Failed         int     `json:"failed"`
+	// The sampler was delayed, so its resolution was lower.
+	MissedTicks       int            `json:"missed_ticks"`
 	GapCount          int            `json:"gap_count"`
-	GapsOpen          int            `json:"gaps_open"` // of them, those that no good sample ended
+	GapsOpen          int            `json:"gaps_open"` // gaps without a good sample after them
 	GapSeconds        float64        `json:"gap_seconds"`
 	LongestGapSeconds float64        `json:"longest_gap_seconds"`
 	Reasons           map[string]int `json:"reasons,omitempty"` // of the failed samples
@@ -62,7 +63,7 @@ type GapReport struct {
 	Open        bool    `json:"open,omitempty"`
 }
 
-// Kind returns the part of the report on one kind, if that was sampled.
+// Kind returns the report of one kind, if it was sampled.
 func (r Report) Kind(kind Kind) (KindReport, bool) {
 	for _, k := range r.Kinds {
 		if k.Kind == kind {
@@ -72,7 +73,7 @@ func (r Report) Kind(kind Kind) (KindReport, bool) {
 	return KindReport{}, false
 }
 
-// newReport keeps the order of the streams, whose kinds must lie together.
+// newReport keeps the order of the streams, which must be grouped by kind.
 func newReport(started time.Time, interval, timeout time.Duration, seen []observation) Report {
 	r := Report{
 		Started:         started.UTC().Round(0),
@@ -101,7 +102,7 @@ func newReport(started time.Time, interval, timeout time.Duration, seen []observ
 	return r
 }
 
-// seconds are rounded to milliseconds: far below the interval, and readable.
+// seconds rounds to milliseconds.
 func seconds(d time.Duration) float64 {
 	return math.Round(d.Seconds()*1000) / 1000
 }

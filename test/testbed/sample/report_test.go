@@ -148,6 +148,6 @@ func TestReportKind(t *testing.T) {
 		t.Errorf("service is %+v, %v", k, ok)
 	}
 	if k, ok := r.Kind(KindAPIReused); ok {
-		t.Errorf("a kind that was not sampled is %+v", k)
+		t.Errorf("unsampled kind: %+v", k)
 	}
 }

@@ -13,11 +13,10 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// ErrUnknownNode is returned for a node that no stream samples from: the caller
-// has a wrong name, or need not tell the Sampler about that node.
-var ErrUnknownNode = errors.New("no samples are taken from this node")
+// ErrUnknownNode is returned for a node without a stream.
+var ErrUnknownNode = errors.New("this node is not sampled")
 
-// Sampler samples until it is stopped. Its methods are safe for concurrent use.
+// Sampler samples until it is stopped. It is safe for concurrent use.
 type Sampler struct {
 	started time.Time
 	config  Config
@@ -29,8 +28,8 @@ type Sampler struct {
 	loops  sync.WaitGroup
 }
 
-// Start begins to sample, until Stop is called or the context ends. It does not
-// ask whether the API and the Service answer: failed samples will tell.
+// Start starts sampling until Stop is called or the context ends. It does not check first whether
+// the API and the Service are available.
 func Start(ctx context.Context, config Config) (*Sampler, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -88,8 +87,8 @@ func (s *Sampler) add(kind Kind, node string, ask probe) *stream {
 	return st
 }
 
-// Exclude suspends the samples from a node, for as long as it is under upgrade.
-// Samples in flight do not count; a gap that is open ends here, marked open.
+// Exclude suspends the samples from a node during its upgrade. Samples in flight do not count; an
+// open gap ends here, marked open.
 func (s *Sampler) Exclude(node string) error {
 	st, ok := s.byNode[node]
 	if !ok {
@@ -109,8 +108,8 @@ func (s *Sampler) Include(node string) error {
 	return nil
 }
 
-// Report tells what was seen so far. Samples in flight are not in it, and a gap
-// that is still under way is open and lasts until now.
+// Report returns the results so far, without samples in flight. A current gap is open and lasts
+// until now.
 func (s *Sampler) Report() Report {
 	seen := make([]observation, 0, len(s.streams))
 	for _, st := range s.streams {
@@ -119,8 +118,8 @@ func (s *Sampler) Report() Report {
 	return newReport(s.started, s.config.Interval, s.config.Timeout, seen)
 }
 
-// Stop ends the sampling, waits for the samples in flight (no longer than their
-// timeout) and reports. Calling it again returns the same report.
+// Stop stops sampling, waits for the samples in flight (at most their timeout) and returns the
+// report. Later calls return the same report.
 func (s *Sampler) Stop() Report {
 	s.cancel()
 	s.loops.Wait()

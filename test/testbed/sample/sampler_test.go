@@ -22,18 +22,17 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The tests ask faster than a measurement does, to be done sooner. Only those
-// which wait for the timeout have a short one: on a busy machine with the race
-// detector a TLS handshake takes its time.
+// The tests sample faster than a measurement. Only those that wait for the timeout have a short
+// one: with the race detector, a TLS handshake is slow on a busy machine.
 const (
 	testInterval = 40 * time.Millisecond
 	testTimeout  = 8 * time.Second
 	shortTimeout = 400 * time.Millisecond
-	patience     = 10 * time.Second // of waiting for what must come
+	waitTimeout  = 10 * time.Second
 )
 
-// apiServer is a TLS server with HTTP/2, as an API server is. It is told of each
-// connection's states if it wants to.
+// apiServer is a TLS server with HTTP/2, like an API server. It calls state, if set, for each
+// connection state.
 func apiServer(t *testing.T, l net.Listener, handler http.HandlerFunc, state func(net.Conn, http.ConnState)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -43,7 +42,7 @@ func apiServer(t *testing.T, l net.Listener, handler http.HandlerFunc, state fun
 	}
 	server.EnableHTTP2 = true
 	server.Config.ConnState = state
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes are given up on purpose
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // tests abort handshakes on purpose
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return server
@@ -87,18 +86,18 @@ func kindOf(t *testing.T, r Report, kind Kind) KindReport {
 // eventually polls the live report until it holds.
 func eventually(t *testing.T, s *Sampler, what string, holds func(Report) bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(5 * time.Millisecond) {
 		r := s.Report()
 		if holds(r) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("not seen in %s: %s; the report is %+v", patience, what, r)
+			t.Fatalf("not seen in %s: %s; the report is %+v", waitTimeout, what, r)
 		}
 	}
 }
 
-// bothKinds says whether something holds for api_new and for api_reused.
+// bothKinds reports whether a condition holds for api_new and api_reused.
 func bothKinds(holds func(KindReport) bool) func(Report) bool {
 	return func(r Report) bool {
 		fresh, _ := r.Kind(KindAPINew)
@@ -107,7 +106,7 @@ func bothKinds(holds func(KindReport) bool) func(Report) bool {
 	}
 }
 
-func TestAPIAnswers(t *testing.T) {
+func TestAPIAvailable(t *testing.T) {
 	var (
 		mu       sync.Mutex
 		requests = map[string]int{}            // by what is asked
@@ -149,7 +148,7 @@ func TestAPIAnswers(t *testing.T) {
 	}
 }
 
-func TestAPIGoesAwayAndComesBack(t *testing.T) {
+func TestAPIOutage(t *testing.T) {
 	answer := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }
 	server := apiServer(t, nil, answer, nil)
 	addr := server.Listener.Addr().String()
@@ -176,7 +175,7 @@ func TestAPIGoesAwayAndComesBack(t *testing.T) {
 
 func listenAt(t *testing.T, addr string) net.Listener {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(5 * time.Millisecond) {
 		l, err := net.Listen("tcp", addr)
 		if err == nil {
 			return l
@@ -187,8 +186,8 @@ func listenAt(t *testing.T, addr string) net.Listener {
 	}
 }
 
-// silentListener accepts and never answers. It tells how many connections are
-// open, and how many there were at most.
+// silentListener accepts connections and never responds. It counts the open connections, and their
+// maximum.
 type silentListener struct {
 	net.Listener
 	open, most atomic.Int64
@@ -208,33 +207,33 @@ func listenSilently(t *testing.T) *silentListener {
 			go func() {
 				defer l.open.Add(-1)
 				defer conn.Close()
-				io.Copy(io.Discard, conn) //nolint:errcheck // ends when the client gives up
+				io.Copy(io.Discard, conn) //nolint:errcheck // ends when the client disconnects
 			}()
 		}
 	}()
 	return l
 }
 
-func TestAPIAcceptsAndNeverAnswers(t *testing.T) {
+func TestAPIAcceptsAndNeverResponds(t *testing.T) {
 	l := listenSilently(t)
 	s := startAPI(t, &rest.Config{Host: "https://" + l.Addr().String(), TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, shortTimeout)
 	eventually(t, s, "many failed samples", bothKinds(func(k KindReport) bool { return k.Failed >= 40 }))
 	r := s.Stop()
 	for _, kind := range []Kind{KindAPINew, KindAPIReused} {
 		k := kindOf(t, r, kind)
-		// One after another they would have taken 16 s, longer than our patience.
+		// Sequentially, they would take 16 s, longer than waitTimeout.
 		if k.Failed != k.Samples || k.Reasons[reasonConnectTimeout] != k.Failed || k.GapCount != 1 || k.GapsOpen != 1 {
 			t.Errorf("%s: %+v", kind, k)
 		}
 	}
 }
 
-func TestServiceNeverAnswersAndConnectionsDoNotPileUp(t *testing.T) {
+func TestServiceNeverRespondsAndConnectionsDoNotPileUp(t *testing.T) {
 	l := listenSilently(t)
 	s := startService(t, "http://"+l.Addr().String(), shortTimeout, "w1")
 	eventually(t, s, "many failed samples", func(r Report) bool {
 		k, _ := r.Kind(KindService)
-		return k.Failed >= 40 && k.Reasons[reasonAnswerTimeout] > 0
+		return k.Failed >= 40 && k.Reasons[reasonResponseTimeout] > 0
 	})
 	s.Stop()
 	if most, limit := l.most.Load(), 2*int64(shortTimeout/testInterval); most > limit {
@@ -254,7 +253,7 @@ func TestHandshakesDoNotPileUp(t *testing.T) {
 	if reason := ask(ctx); reason != reasonConnectTimeout {
 		t.Errorf("the reason is %q", reason)
 	}
-	waitFor(t, "the given-up handshake is closed", func() bool { return l.most.Load() == 1 && l.open.Load() == 0 })
+	waitFor(t, "the aborted handshake is closed", func() bool { return l.most.Load() == 1 && l.open.Load() == 0 })
 }
 
 func TestDialsDoNotPileUp(t *testing.T) {
@@ -271,14 +270,14 @@ func TestDialsDoNotPileUp(t *testing.T) {
 	if reason := ask(ctx); reason != reasonConnectTimeout {
 		t.Errorf("the reason is %q", reason)
 	}
-	waitFor(t, "the given-up dial has ended", func() bool { return most.Load() == 1 && open.Load() == 0 })
+	waitFor(t, "the aborted dial has ended", func() bool { return most.Load() == 1 && open.Load() == 0 })
 }
 
 func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not seen in %s: %s", patience, what)
+			t.Fatalf("not seen in %s: %s", waitTimeout, what)
 		}
 	}
 }
@@ -299,7 +298,7 @@ func TestStopClosesTheReusedConnection(t *testing.T) {
 	waitFor(t, "no connection is left", func() bool { return open.Load() == 0 })
 }
 
-func TestAnswersThatAreNotGood(t *testing.T) {
+func TestFailedResponses(t *testing.T) {
 	tests := map[string]struct {
 		answer  http.HandlerFunc
 		timeout time.Duration
@@ -316,7 +315,7 @@ func TestAnswersThatAreNotGood(t *testing.T) {
 			fmt.Fprint(w, "half")
 			w.(http.Flusher).Flush() //nolint:forcetypeassert // a test server's writer always is
 			<-r.Context().Done()
-		}, 2 * shortTimeout, reasonAnswerTimeout},
+		}, 2 * shortTimeout, reasonResponseTimeout},
 		"body is cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, "half")
@@ -341,7 +340,7 @@ func TestAnswersThatAreNotGood(t *testing.T) {
 	}
 }
 
-func TestReasonsOfTheConnection(t *testing.T) {
+func TestConnectionFailures(t *testing.T) {
 	closed := listenAt(t, "127.0.0.1:0")
 	closed.Close()
 	server := apiServer(t, nil, func(http.ResponseWriter, *http.Request) {}, nil)
@@ -363,9 +362,9 @@ func TestReasonsOfTheConnection(t *testing.T) {
 	}
 	for situation, tt := range tests {
 		t.Run(situation, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 			defer cancel()
-			if got := get(singleUse(tt.dial, patience), tt.url)(ctx); got != tt.want {
+			if got := get(singleUse(tt.dial, waitTimeout), tt.url)(ctx); got != tt.want {
 				t.Errorf("the reason is %q, want %q", got, tt.want)
 			}
 		})
@@ -382,7 +381,7 @@ func startService(t *testing.T, url string, timeout time.Duration, nodes ...stri
 	return start(t, t.Context(), Config{ServiceURL: url, From: from, Timeout: timeout})
 }
 
-func TestServiceFromNodesOfWhichOneIsUnderUpgrade(t *testing.T) {
+func TestServiceWithOneNodeExcluded(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(server.Close)
 	var cut atomic.Bool
@@ -409,9 +408,9 @@ func TestServiceFromNodesOfWhichOneIsUnderUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	excluded := node(s.Report(), 1)
-	s.byNode["w2"].inFlight.Wait() // what was in flight at the exclusion may still dial
+	s.byNode["w2"].inFlight.Wait() // samples in flight may still dial
 	quiet, seen := dials.Load(), node(s.Report(), 0).Samples
-	eventually(t, s, "w1 goes on", func(r Report) bool { return node(r, 0).Samples > seen+10 })
+	eventually(t, s, "w1 continues", func(r Report) bool { return node(r, 0).Samples > seen+10 })
 	if got := node(s.Report(), 1); got.Samples != excluded.Samples || got.GapSeconds != excluded.GapSeconds || got.GapsOpen != 1 {
 		t.Errorf("w2 changed while excluded: %+v, was %+v", got, excluded)
 	}
@@ -437,7 +436,7 @@ func TestServiceFromNodesOfWhichOneIsUnderUpgrade(t *testing.T) {
 	}
 }
 
-func TestExcludeOfANodeThatIsNotSampled(t *testing.T) {
+func TestExcludeOfUnsampledNode(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)
 	s := startService(t, server.URL, 0, "w1")
@@ -449,12 +448,12 @@ func TestExcludeOfANodeThatIsNotSampled(t *testing.T) {
 	}
 }
 
-func TestEndOfTheContextIsNoFailure(t *testing.T) {
+func TestEndOfContextIsNotAFailure(t *testing.T) {
 	asked := make(chan struct{})
 	var once sync.Once
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		once.Do(func() { close(asked) })
-		select { // so that there is always a sample in flight
+		select { // keeps a sample in flight
 		case <-time.After(5 * testInterval):
 		case <-r.Context().Done():
 		}
@@ -490,7 +489,7 @@ func TestStopTwice(t *testing.T) {
 	}
 }
 
-func TestStartRefuses(t *testing.T) {
+func TestStartRejectsInvalidConfig(t *testing.T) {
 	api := &rest.Config{Host: "https://127.0.0.1:1"}
 	from := map[string]DialFunc{"w1": (&net.Dialer{}).DialContext}
 	tests := map[string]Config{
@@ -511,7 +510,7 @@ func TestStartRefuses(t *testing.T) {
 		t.Run(situation, func(t *testing.T) {
 			if s, err := Start(t.Context(), c); err == nil {
 				s.Stop()
-				t.Error("it started")
+				t.Error("want an error")
 			}
 		})
 	}

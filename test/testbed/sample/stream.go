@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// stream takes the samples of one kind from one place and keeps them.
+// stream takes and keeps the samples of one kind from one place.
 type stream struct {
 	kind     Kind
 	node     string // empty for the API
@@ -18,15 +18,15 @@ type stream struct {
 	inFlight sync.WaitGroup
 
 	mu     sync.Mutex
-	past   []*Span // that ended by an exclusion
-	watch  *Span   // that is being filled; nil while the node is excluded
+	past   []*Span // ended by an exclusion
+	watch  *Span   // current span; nil while the node is excluded
 	missed int
 	halted bool
 	until  time.Duration // set when halted
 }
 
-// run starts a sample on each tick until the context ends. It never waits for an
-// answer: a stream that did would ask least while the answers are slowest.
+// run starts a sample on each tick until the context ends. It never waits for a response: otherwise
+// it would sample least when responses are slowest.
 func (s *stream) run(ctx context.Context) {
 	defer s.halt()
 	due := s.now()
@@ -46,7 +46,7 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
-// start begins one sample. The number in flight is bounded by its timeout.
+// start starts one sample. Its timeout bounds the number in flight.
 func (s *stream) start(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,20 +54,19 @@ func (s *stream) start(ctx context.Context) {
 		return
 	}
 	span, begun := s.watch, s.now()
-	// The end of a run is no failure of what it measures: samples in flight are
-	// left to their own timeout.
+	// The end of a run is not a failure of the target: samples in flight keep their own timeout.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	s.inFlight.Go(func() {
 		defer cancel()
 		reason := s.ask(ctx)
 		if reason == "" && s.now()-begun > s.timeout {
-			reason = reasonAnswerTimeout // good, but too late for a timer that fired late itself
+			reason = reasonResponseTimeout // good, but late; the timer fired late, too
 		}
 		s.record(span, Sample{Start: begun, Reason: reason})
 	})
 }
 
-// record keeps a sample, unless the span in which it started has ended since.
+// record keeps a sample, unless its span has ended.
 func (s *stream) record(span *Span, sample Sample) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +84,8 @@ func (s *stream) miss(ticks int) {
 	}
 }
 
-// exclude ends the span that is being watched. What is in flight is dropped: it
-// may fail because its node is taken away, which is no outage of the Service.
+// exclude ends the current span. Samples in flight are dropped: they may fail because the node is
+// down, which is not an outage of the Service.
 func (s *stream) exclude() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +97,7 @@ func (s *stream) exclude() {
 	s.watch = nil
 }
 
-// include begins a new span.
+// include starts a new span.
 func (s *stream) include() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +113,7 @@ func (s *stream) halt() {
 	s.halted, s.until = true, s.now()
 }
 
-// observation is what a stream has seen up to a moment.
+// observation is what a stream has recorded so far.
 type observation struct {
 	kind   Kind
 	node   string
@@ -123,8 +122,7 @@ type observation struct {
 	until  time.Duration
 }
 
-// observe is cheap: samples are only ever appended, so those seen up to now can
-// be read without a copy while more arrive.
+// observe is cheap: samples are only appended, so it reads them without a copy.
 func (s *stream) observe() observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()

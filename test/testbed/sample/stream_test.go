@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// watched runs a stream with the usual times in a bubble whose clock only moves
-// when all in it wait; stop ends it and waits for what is in flight.
+// watched runs a stream with default times in a bubble whose clock moves only when all goroutines
+// wait; stop ends it and waits for samples in flight.
 func watched(t *testing.T, ask probe) (s *stream, stop func()) {
 	t.Helper()
 	return watchedOn(t, ask, new(atomic.Int64))
 }
 
-// watchedOn is watched on a machine that stood still for some time.
+// watchedOn is watched on a machine that was suspended for some time.
 func watchedOn(t *testing.T, ask probe, stoodStill *atomic.Int64) (s *stream, stop func()) {
 	t.Helper()
 	started := time.Now()
@@ -53,7 +53,7 @@ func (a *answers) ask(ctx context.Context) string {
 	}
 	select {
 	case <-ctx.Done():
-		return reasonAnswerTimeout
+		return reasonResponseTimeout
 	case <-time.After(a.after):
 		return reason
 	}
@@ -70,7 +70,7 @@ func starts(spans []Span) []time.Duration {
 	return all
 }
 
-func TestStreamStartsOnItsTicksWhateverTheAnswers(t *testing.T) {
+func TestStreamStartsOnItsTicksRegardlessOfResponses(t *testing.T) {
 	tests := map[string]*answers{
 		"answered at once":           {},
 		"answered slower than ticks": {after: 1500 * time.Millisecond},
@@ -108,7 +108,7 @@ func TestStreamBoundsTheSamplesInFlight(t *testing.T) {
 			count(1)
 			defer count(-1)
 			<-ctx.Done()
-			return reasonAnswerTimeout
+			return reasonResponseTimeout
 		})
 		time.Sleep(time.Minute)
 		stop()
@@ -118,16 +118,16 @@ func TestStreamBoundsTheSamplesInFlight(t *testing.T) {
 	})
 }
 
-func TestStreamFailsAGoodAnswerThatCameTooLate(t *testing.T) {
+func TestStreamFailsLateResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, stop := watched(t, func(context.Context) string {
-			time.Sleep(defaultTimeout + time.Millisecond) // as if the machine had stood still
+			time.Sleep(defaultTimeout + time.Millisecond) // as if the machine was suspended
 			return ""
 		})
 		time.Sleep(time.Second)
 		stop()
 		got := tallyOf(s.observe())
-		if got.failed != got.samples || got.reasons[reasonAnswerTimeout] != got.failed {
+		if got.failed != got.samples || got.reasons[reasonResponseTimeout] != got.failed {
 			t.Errorf("%d of %d samples failed: %v", got.failed, got.samples, got.reasons)
 		}
 	})
@@ -139,8 +139,7 @@ func TestStreamStoppedWhileFailing(t *testing.T) {
 		s, stop := watched(t, a.ask)
 		time.Sleep(550 * time.Millisecond)
 		stop()
-		// All samples were in flight at the end: they count, but the gap they
-		// make lasts no longer than the watching.
+		// All samples in flight at the end count, but their gap lasts no longer than the span.
 		got := tallyOf(s.observe())
 		want := []Gap{{From: 0, To: ms(550), Open: true}}
 		if got.failed != 6 || !slices.Equal(got.gaps, want) {
@@ -188,7 +187,7 @@ func TestStreamExcluded(t *testing.T) {
 	}
 }
 
-func TestStreamExcludedTwiceOrAfterItsEnd(t *testing.T) {
+func TestStreamExcludedTwiceOrAfterStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &answers{}
 		s, stop := watched(t, a.ask)
@@ -211,7 +210,7 @@ func TestStreamExcludedTwiceOrAfterItsEnd(t *testing.T) {
 	})
 }
 
-func TestStreamCountsTheTicksThatItMissed(t *testing.T) {
+func TestStreamCountsMissedTicks(t *testing.T) {
 	for situation, excluded := range map[string]bool{"while watched": false, "while excluded": true} {
 		t.Run(situation, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

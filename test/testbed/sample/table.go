@@ -9,8 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// WriteTable writes the report for a person: a line per kind, and below the
-// Service's a line per node.
+// WriteTable writes the report as text: a line per kind, and a line per node for the Service.
 func (r Report) WriteTable(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KIND\tWATCHED\tSAMPLES\tFAILED\tGAPS\tSUM\tLONGEST\tREASONS")

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// tally counts what was seen, in durations: sums are rounded once, at the end.
+// tally counts in durations; sums are rounded once, at the end.
 type tally struct {
 	watched time.Duration
 	samples int

@@ -2,9 +2,9 @@ package sample
 
 import "time"
 
-// nextTick returns the first tick after now of a stream whose last tick was due
-// at due, and how many ticks passed unused in between. They are not made up for:
-// a burst of late samples would say nothing about the time that was missed.
+// nextTick returns the first tick after now of a stream whose last tick was at due, and how many
+// ticks were missed. Missed ticks are not repeated: a burst of late samples would not describe the
+// missed time.
 func nextTick(due, now, interval time.Duration) (next time.Duration, missed int) {
 	next = due + interval
 	if next > now {

@@ -14,8 +14,8 @@ import (
 
 const userAgent = "refit-testbed-sample"
 
-// configMapURL is the address of the GET. It carries no resourceVersion, so that
-// the API server answers from a quorum of etcd and not from its own cache.
+// configMapURL returns the URL of the GET. It has no resourceVersion, so the API server reads from
+// an etcd quorum instead of its cache.
 func configMapURL(api *rest.Config, namespace, name string) (string, error) {
 	hasTLS := api.Insecure || len(api.CAData)+len(api.CertData)+len(api.CAFile)+len(api.CertFile) > 0
 	base, _, err := rest.DefaultServerURL(api.Host, "/api", schema.GroupVersion{Version: "v1"}, hasTLS)
@@ -25,9 +25,9 @@ func configMapURL(api *rest.Config, namespace, name string) (string, error) {
 	return base.JoinPath("api/v1/namespaces", namespace, "configmaps", name).String(), nil
 }
 
-// direct makes a copy of the config that ignores HTTP_PROXY and its like: what
-// is measured is the way to the control plane, not to a proxy. It also keeps
-// client-go from sharing our connection with other clients of this process.
+// direct returns a copy of the config that ignores HTTP_PROXY: the path to the control plane is
+// measured, not the one to a proxy. It also prevents client-go from sharing the connection with
+// other clients of this process.
 func direct(api *rest.Config) *rest.Config {
 	c := rest.CopyConfig(api)
 	c.UserAgent = userAgent
@@ -37,9 +37,8 @@ func direct(api *rest.Config) *rest.Config {
 	return c
 }
 
-// reusedConnection is client-go's own transport: HTTP/2, its keepalives, its
-// pings of an idle connection, its dial timeout. How long a client clings to a
-// dead connection is part of what its user sees.
+// reusedConnection is the transport of client-go, with its HTTP/2 keepalives, pings and timeouts.
+// How long a client keeps a dead connection is part of the user experience.
 func reusedConnection(api *rest.Config) (http.RoundTripper, error) {
 	rt, err := rest.TransportFor(direct(api))
 	if err != nil {
@@ -48,7 +47,7 @@ func reusedConnection(api *rest.Config) (http.RoundTripper, error) {
 	return rt, nil
 }
 
-// newConnections logs in as the config says, over a new connection each time.
+// newConnections authenticates as the config specifies, over a new connection each time.
 func newConnections(api *rest.Config, timeout time.Duration) (http.RoundTripper, error) {
 	c := direct(api)
 	tlsConfig, err := rest.TLSConfigFor(c)
@@ -69,9 +68,9 @@ func newConnections(api *rest.Config, timeout time.Duration) (http.RoundTripper,
 	return rt, nil
 }
 
-// singleUse is a transport that makes a connection for each request. net/http
-// lets a dial and its TLS handshake live on after their request was given up, so
-// both need a limit of their own or an outage would pile them up.
+// singleUse is a transport that opens a connection for each request. In net/http, a dial and its
+// TLS handshake outlive a canceled request, so both need their own timeout, or they would pile up
+// during an outage.
 func singleUse(dial DialFunc, timeout time.Duration) *http.Transport {
 	return &http.Transport{
 		DisableKeepAlives:   true,

@@ -1,3 +1,3 @@
-// Package versions says which versions of Kubernetes, etcd, CoreDNS and pause
-// belong together, and which containerd and CNI plugins the testbed builds.
+// Package versions lists the versions of Kubernetes, etcd, CoreDNS and pause that belong together,
+// and the versions of containerd and the CNI plugins that the testbed builds.
 package versions

@@ -8,13 +8,13 @@ import (
 // Registry is where kubeadm expects its images.
 const Registry = "registry.k8s.io"
 
-// BusyboxImage is the image for smoke workloads: sh, wget, nslookup, httpd.
+// BusyboxImage is the image of smoke workloads: sh, wget, nslookup, httpd.
 const BusyboxImage = "localhost/busybox:" + Busybox
 
-// packageRevision is what upstream's package builds append to every version.
+// packageRevision is the revision of upstream packages.
 const packageRevision = "-1.1"
 
-// Release is one Kubernetes version and what kubeadm of that version installs with it.
+// Release is a Kubernetes version and the versions that its kubeadm installs.
 type Release struct {
 	Kubernetes   string // v1.36.3
 	Etcd         string // v3.6.8, the Go module's version
@@ -23,7 +23,7 @@ type Release struct {
 	Pause        string // 3.10.2
 }
 
-// Lookup finds the release of a Kubernetes version, with or without its leading v.
+// Lookup returns the release of a Kubernetes version, with or without the leading v.
 func Lookup(kubernetes string) (Release, error) {
 	wanted := "v" + strings.TrimPrefix(kubernetes, "v")
 	for _, release := range releases {
@@ -31,11 +31,11 @@ func Lookup(kubernetes string) (Release, error) {
 			return release, nil
 		}
 	}
-	return Release{}, fmt.Errorf("kubernetes %q is not in the testbed's table; supported are %s",
+	return Release{}, fmt.Errorf("kubernetes %q is not supported by the testbed; supported versions: %s",
 		kubernetes, strings.Join(Kubernetes(), ", "))
 }
 
-// Kubernetes lists the supported versions, oldest first.
+// Kubernetes returns the supported versions, oldest first.
 func Kubernetes() []string {
 	names := make([]string, 0, len(releases))
 	for _, release := range releases {
@@ -44,22 +44,21 @@ func Kubernetes() []string {
 	return names
 }
 
-// Minor is the number between the dots: 36 of v1.36.3.
+// Minor returns the minor version: 36 for v1.36.3.
 func (r Release) Minor() string { return strings.Split(r.Kubernetes, ".")[1] }
 
-// Staging is the version of the k8s.io libraries of this release: v0.36.3.
+// Staging returns the version of the k8s.io libraries of this release: v0.36.3.
 func (r Release) Staging() string { return "v0" + strings.TrimPrefix(r.Kubernetes, "v1") }
 
-// PackageVersion is the version of the release's .deb packages: 1.36.3-1.1.
+// PackageVersion returns the version of the deb packages: 1.36.3-1.1.
 func (r Release) PackageVersion() string {
 	return strings.TrimPrefix(r.Kubernetes, "v") + packageRevision
 }
 
-// PauseImage is the sandbox image that containerd must be told of.
+// PauseImage returns the sandbox image that containerd is configured with.
 func (r Release) PauseImage() string { return Registry + "/pause:" + r.Pause }
 
-// KubeadmImages are the images that kubeadm of this release wants to see,
-// in the order in which `kubeadm config images list` names them.
+// KubeadmImages returns the images of this release in the order of `kubeadm config images list`.
 func (r Release) KubeadmImages() []string {
 	return []string{
 		Registry + "/kube-apiserver:" + r.Kubernetes,
@@ -72,9 +71,9 @@ func (r Release) KubeadmImages() []string {
 	}
 }
 
-// CNIPackageVersion is the version of the kubernetes-cni package: 1.9.1-1.1.
+// CNIPackageVersion returns the version of the kubernetes-cni package: 1.9.1-1.1.
 func CNIPackageVersion() string { return strings.TrimPrefix(CNIPlugins, "v") + packageRevision }
 
-// ContainerdPackageVersion is the version of our containerd package, which apt
-// sees as an upgrade of Debian's 1.6.20~ds1-….
+// ContainerdPackageVersion returns the version of the testbed's containerd package, which upgrades
+// Debian's 1.6.20~ds1-….
 func ContainerdPackageVersion() string { return strings.TrimPrefix(Containerd, "v") + "-1" }

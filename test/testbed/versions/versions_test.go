@@ -19,10 +19,10 @@ func TestLookupFindsEveryListedVersion(t *testing.T) {
 	}
 }
 
-func TestLookupOfAnUnknownVersionNamesTheKnownOnes(t *testing.T) {
+func TestLookupOfUnknownVersionListsTheSupportedOnes(t *testing.T) {
 	_, err := Lookup("v1.20.0")
 	if err == nil {
-		t.Fatal("an unknown version was found")
+		t.Fatal("want an error")
 	}
 	for _, word := range append(Kubernetes(), "v1.20.0") {
 		if !strings.Contains(err.Error(), word) {
@@ -31,17 +31,17 @@ func TestLookupOfAnUnknownVersionNamesTheKnownOnes(t *testing.T) {
 	}
 }
 
-func TestEveryRowIsWhole(t *testing.T) {
+func TestEveryRowIsComplete(t *testing.T) {
 	for _, r := range releases {
 		etcd := strings.TrimPrefix(r.Etcd, "v")
 		if !strings.HasPrefix(r.Kubernetes, "v1.") || !strings.HasPrefix(r.Etcd, "v3.") ||
 			!strings.HasPrefix(r.EtcdImageTag, etcd+"-") || !strings.HasPrefix(r.CoreDNS, "v1.") || r.Pause == "" {
-			t.Errorf("row is not whole or disagrees with itself: %+v", r)
+			t.Errorf("row is incomplete or inconsistent: %+v", r)
 		}
 	}
 }
 
-func TestNamesThatFollowFromAVersion(t *testing.T) {
+func TestDerivedNames(t *testing.T) {
 	release, err := Lookup("v1.36.3")
 	if err != nil {
 		t.Fatal(err)

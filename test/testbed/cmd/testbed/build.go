@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// nodeImageFlags say which node images to build besides.
+// nodeImageFlags select the node images to build.
 type nodeImageFlags struct {
 	installs    []string
 	containerds []string
@@ -26,12 +26,12 @@ func newBuildCommand(opts *options) *cobra.Command {
 		Use:   "build",
 		Short: "Build the binaries, images and packages of Kubernetes versions into the cache",
 		Long: "Build the binaries, images and packages of Kubernetes versions into the cache.\n" +
-			"It may be interrupted at any time and continues when called again.",
+			"An interrupted build continues when you run the command again.",
 		Example: "  testbed build --kubernetes v1.35.4,v1.36.3",
 		Args:    asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(kubernetes) == 0 {
-				return usageError{fmt.Errorf("--kubernetes is missing; supported are %s", strings.Join(versions.Kubernetes(), ", "))}
+				return usageError{fmt.Errorf("--kubernetes is required; supported versions: %s", strings.Join(versions.Kubernetes(), ", "))}
 			}
 			for _, version := range kubernetes {
 				if _, err := versions.Lookup(version); err != nil {
@@ -42,7 +42,7 @@ func newBuildCommand(opts *options) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			if err := machine.Require(builder.Programs...); err != nil {
+			if err := machine.Require(builder.Tools...); err != nil {
 				return err
 			}
 			b := builder.New(opts.cache, opts.report)
@@ -74,7 +74,7 @@ func newCollectCommand(opts *options) *cobra.Command {
 	var kubernetes, to string
 	cmd := &cobra.Command{
 		Use:     "collect --kubernetes VERSION --to DIRECTORY",
-		Short:   "Lay the programs, packages and images of a Kubernetes version into a folder, as a mirror has them",
+		Short:   "Collect the binaries, packages and images of a Kubernetes version in a directory, like a mirror",
 		Example: "  testbed collect --kubernetes v1.36.3 --to mirror",
 		Args:    asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -82,7 +82,7 @@ func newCollectCommand(opts *options) *cobra.Command {
 				return usageError{err}
 			}
 			if to == "" {
-				return usageError{errors.New("--to is missing: name a folder")}
+				return usageError{errors.New("--to is required")}
 			}
 			release, err := builder.New(opts.cache, opts.report).Release(cmd.Context(), kubernetes)
 			if err != nil {
@@ -93,11 +93,11 @@ func newCollectCommand(opts *options) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&kubernetes, "kubernetes", "", "the version, such as v1.36.3")
-	flags.StringVar(&to, "to", "", "the folder, which is made")
+	flags.StringVar(&to, "to", "", "`directory` to create")
 	return cmd
 }
 
-// specs is every combination that was asked for.
+// specs returns every requested combination.
 func (f nodeImageFlags) specs(kubernetes []string) ([]builder.NodeImageSpec, error) {
 	var specs []builder.NodeImageSpec
 	for _, version := range kubernetes {
@@ -114,15 +114,15 @@ func (f nodeImageFlags) specs(kubernetes []string) ([]builder.NodeImageSpec, err
 	return specs, nil
 }
 
-// announce says beforehand what will be built and how long that may take.
+// announce prints what will be built and how long it may take.
 func announce(report *progress.Reporter, cache string, missing []builder.Work) {
 	if len(missing) == 0 {
-		report.Say("everything is built already, in %s", cache)
+		report.Printf("everything is already built in %s", cache)
 		return
 	}
-	report.Say("to build, into %s:", cache)
+	report.Printf("building into %s:", cache)
 	for _, work := range missing {
-		report.Say("  %s", fmt.Sprintf("%-40s %8s", work.What, progress.Seconds(work.Usually)))
+		report.Printf("  %s", fmt.Sprintf("%-40s %8s", work.What, progress.Seconds(work.Usually)))
 	}
-	report.Say("usually %s in all on a small machine, much less with a warm Go build cache", progress.Seconds(builder.Total(missing)))
+	report.Printf("usually %s in total on a small machine, much less with a warm Go build cache", progress.Seconds(builder.Total(missing)))
 }

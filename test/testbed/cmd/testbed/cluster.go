@@ -11,12 +11,12 @@ import (
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
-// testbed is the clusters of this machine.
+// testbed returns the testbed of this machine.
 func (o *options) testbed() *cluster.Testbed {
 	return cluster.New(cluster.StateDir, builder.New(o.cache, o.report), o.report)
 }
 
-// nameFlag adds --name, with which most commands choose a cluster.
+// nameFlag adds the flag --name.
 func nameFlag(cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "name", "testbed", "name of the cluster")
 }
@@ -27,9 +27,9 @@ func newUpCommand(opts *options) *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Make a cluster",
-		Long: "Make a cluster and wait until it is ready. What is missing in the cache is built first.\n" +
-			"If it fails, what was made of it is removed again.",
+		Short: "Create a cluster",
+		Long: "Create a cluster and wait until it is ready. Missing artifacts are built first.\n" +
+			"If the creation fails, the cluster is removed.",
 		Example: "  testbed up --name demo --control-planes 3 --workers 2 --kubernetes v1.35.4\n" +
 			"  testbed up --name old --install deb --containerd debian --kubernetes v1.35.4\n" +
 			"  testbed up --name edge --zones a,b,c --workers 3 --disk 6G --kubernetes v1.36.3",
@@ -48,20 +48,20 @@ func newUpCommand(opts *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			opts.report.Say("cluster %s is ready after %s; try: export KUBECONFIG=%s", c.Name(), progress.Seconds(opts.report.Elapsed()), c.KubeconfigFile())
+			opts.report.Printf("cluster %s is ready after %s; to use it, run: export KUBECONFIG=%s", c.Name(), progress.Seconds(opts.report.Elapsed()), c.KubeconfigFile())
 			return nil
 		},
 	}
 	nameFlag(cmd, &spec.Name)
 	flags := cmd.Flags()
-	flags.IntVar(&spec.ControlPlanes, "control-planes", 1, "how many control plane nodes")
-	flags.IntVar(&spec.Workers, "workers", 0, "how many workers; without one, the control plane nodes run workloads")
+	flags.IntVar(&spec.ControlPlanes, "control-planes", 1, "number of control plane nodes")
+	flags.IntVar(&spec.Workers, "workers", 0, "number of workers; without workers, the control plane nodes run workloads")
 	flags.StringVar(&spec.Kubernetes, "kubernetes", "v1.35.4", "Kubernetes version")
-	flags.StringVar(&spec.Install, "install", builder.InstallBinaries, "how Kubernetes is installed: binaries, or deb packages from a local apt repository")
-	flags.StringVar(&spec.Containerd, "containerd", builder.ContainerdBuilt, "containerd: "+builder.ContainerdBuilt+", or debian for Debian's own")
-	flags.StringSliceVar(&spec.Zones, "zones", nil, "zones, given to the nodes in turn as topology.kubernetes.io/zone")
-	flags.StringVar(&disk, "disk", "", "give every node an ext4 disk of its own of this size, such as 6G")
-	flags.BoolVar(&keep, "keep-failed", false, "keep what was made if the cluster does not come up, to look at it")
+	flags.StringVar(&spec.Install, "install", builder.InstallBinaries, "installation method: binaries, or deb for packages from a local apt repository")
+	flags.StringVar(&spec.Containerd, "containerd", builder.ContainerdBuilt, "containerd: "+builder.ContainerdBuilt+", or debian for the Debian package")
+	flags.StringSliceVar(&spec.Zones, "zones", nil, "zones, assigned to the nodes in turn as topology.kubernetes.io/zone")
+	flags.StringVar(&disk, "disk", "", "size of a separate ext4 disk per node, such as 6G")
+	flags.BoolVar(&keep, "keep-failed", false, "keep a cluster that fails to start, for inspection")
 	return cmd
 }
 
@@ -70,7 +70,7 @@ func newDownCommand(opts *options) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "down",
-		Short: "Remove a cluster with everything of it",
+		Short: "Remove a cluster",
 		Args:  asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			clusters, err := opts.testbed().Clusters()
@@ -103,7 +103,7 @@ func newPruneCommand(opts *options) *cobra.Command {
 	var superseded bool
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove what killed runs left; clusters that are up stay",
+		Short: "Remove leftovers of killed runs, but no running clusters",
 		Args:  asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			removed, err := opts.testbed().Prune(cmd.Context())
@@ -113,15 +113,15 @@ func newPruneCommand(opts *options) *cobra.Command {
 				removed = append(removed, entries...)
 			}
 			for _, what := range removed {
-				opts.report.Say("removed %s", what)
+				opts.report.Printf("removed %s", what)
 			}
 			if err == nil && len(removed) == 0 {
-				opts.report.Say("nothing to remove")
+				opts.report.Printf("nothing to remove")
 			}
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&superseded, "superseded", false, "also remove from the cache what today's recipes no longer use")
+	cmd.Flags().BoolVar(&superseded, "superseded", false, "also remove cache entries that the current recipes no longer use")
 	return cmd
 }
 
@@ -153,7 +153,7 @@ func newKubeconfigCommand(opts *options) *cobra.Command {
 	var path bool
 	cmd := &cobra.Command{
 		Use:     "kubeconfig",
-		Short:   "Print the administrator's kubeconfig of a cluster",
+		Short:   "Print the admin kubeconfig of a cluster",
 		Example: "  testbed kubeconfig --name demo > demo.conf\n  export KUBECONFIG=$(testbed kubeconfig --name demo --path)",
 		Args:    asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -169,6 +169,6 @@ func newKubeconfigCommand(opts *options) *cobra.Command {
 		},
 	}
 	nameFlag(cmd, &name)
-	cmd.Flags().BoolVar(&path, "path", false, "print only the path of its file")
+	cmd.Flags().BoolVar(&path, "path", false, "print only the path of the file")
 	return cmd
 }

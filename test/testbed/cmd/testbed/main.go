@@ -15,48 +15,48 @@ import (
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
-// How the command ends.
+// Exit codes.
 const (
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
 )
 
-// options are the flags that every subcommand has, and where it reports.
+// options are the global flags and the progress reporter.
 type options struct {
 	cache  string
 	report *progress.Reporter
 }
 
-// subcommands is everything testbed can do.
+// subcommands lists all subcommands.
 var subcommands = []func(*options) *cobra.Command{
-	newBuildCommand,       // make binaries, images and packages
-	newCollectCommand,     // and gather those of one version
-	newUpCommand,          // make a cluster
+	newBuildCommand,       // build binaries, images and packages
+	newCollectCommand,     // collect those of one version
+	newUpCommand,          // create a cluster
 	newDownCommand,        // remove it
-	newPruneCommand,       // remove what killed runs left
-	newListCommand,        // what there is
-	newKubeconfigCommand,  // how to reach it
-	newNodeCommand,        // power, break and mend a node
-	newExecCommand,        // run something in a node
+	newPruneCommand,       // remove leftovers of killed runs
+	newListCommand,        // list clusters and nodes
+	newKubeconfigCommand,  // print the kubeconfig
+	newNodeCommand,        // power a node, inject and remove faults
+	newExecCommand,        // run a command in a node
 	newCopyCommand,        // copy to and from a node
 	newLogsCommand,        // read a node's journal
 	newLoadImagesCommand,  // import container images
-	newSmokeCommand,       // prove that it works
-	newUpgradeBareCommand, // the baseline: kubeadm by the book
+	newSmokeCommand,       // smoke-test a cluster
+	newUpgradeBareCommand, // the baseline: plain kubeadm
 	newSampleCommand,      // measure availability
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends us at once, should cleaning up after the first one hang.
+	// A second signal ends the process immediately, in case the cleanup hangs.
 	context.AfterFunc(ctx, stop)
 	code := run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
 
-// run runs the command line and returns how the process ends.
+// run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string) int {
 	root := newRootCommand()
 	root.SetArgs(args)
@@ -86,7 +86,7 @@ func newRootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	flags := root.PersistentFlags()
-	flags.StringVar(&opts.cache, "cache", defaultCache(), "where built things are kept")
+	flags.StringVar(&opts.cache, "cache", defaultCache(), "`directory` of the build cache")
 	for _, subcommand := range subcommands {
 		root.AddCommand(subcommand(opts))
 	}
@@ -102,12 +102,12 @@ func defaultCache() string {
 	return filepath.Join(base, "refit-testbed")
 }
 
-// A usageError is a command line that we do not understand.
+// A usageError is an invalid command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// asUsage makes what an argument check finds a usageError.
+// asUsage converts the error of an argument check to a usageError.
 func asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

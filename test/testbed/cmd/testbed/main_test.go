@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestHowTheCommandEnds(t *testing.T) {
+func TestExitCodes(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	cases := []struct {
 		situation string
@@ -16,10 +16,10 @@ func TestHowTheCommandEnds(t *testing.T) {
 		{"help of build", []string{"build", "--help"}, exitDone},
 		{"unknown subcommand", []string{"bild"}, exitUsage},
 		{"unknown flag", []string{"build", "--kubernets", "v1.35.4"}, exitUsage},
-		{"an argument too many", []string{"build", "v1.35.4"}, exitUsage},
+		{"extra argument", []string{"build", "v1.35.4"}, exitUsage},
 		{"no version", []string{"--cache", cache, "build"}, exitUsage},
-		{"a version that is not in the table", []string{"--cache", cache, "build", "--kubernetes", "v1.2.3"}, exitUsage},
-		{"an unknown kind of node", []string{"--cache", cache, "build", "--kubernetes", "v1.35.4", "--node-install", "rpm"}, exitUsage},
+		{"unsupported version", []string{"--cache", cache, "build", "--kubernetes", "v1.2.3"}, exitUsage},
+		{"unknown installation method", []string{"--cache", cache, "build", "--kubernetes", "v1.35.4", "--node-install", "rpm"}, exitUsage},
 	}
 	for _, c := range cases {
 		if got := run(t.Context(), c.args); got != c.want {

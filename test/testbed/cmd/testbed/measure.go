@@ -17,7 +17,7 @@ func newSmokeCommand(opts *options) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "smoke",
-		Short: "Prove that a cluster works for a workload: DNS, Services across nodes, logs, exec",
+		Short: "Test a cluster with a workload: DNS, Services across nodes, logs, exec",
 		Args:  asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := opts.testbed().Cluster(name)
@@ -36,14 +36,14 @@ func newUpgradeBareCommand(opts *options) *cobra.Command {
 	var samples bool
 	cmd := &cobra.Command{
 		Use:   "upgrade-bare",
-		Short: "Upgrade a cluster as kubeadm's documentation says, and report the seconds of every part",
-		Long: "Upgrade a cluster node after node with kubeadm, kubectl drain and uncordon, as kubeadm's\n" +
-			"documentation says. This is the baseline that Refit is held against.",
+		Short: "Upgrade a cluster with plain kubeadm and report the duration of every part",
+		Long: "Upgrade a cluster node by node with kubeadm, kubectl drain and uncordon, as the kubeadm\n" +
+			"documentation describes. This is the baseline for Refit.",
 		Example: "  testbed upgrade-bare --name demo --to v1.36.3 --report json",
 		Args:    asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to == "" {
-				return usageError{fmt.Errorf("--to is missing")}
+				return usageError{fmt.Errorf("--to is required")}
 			}
 			write, err := reportWriter(format)
 			if err != nil {
@@ -62,9 +62,9 @@ func newUpgradeBareCommand(opts *options) *cobra.Command {
 	}
 	nameFlag(cmd, &name)
 	flags := cmd.Flags()
-	flags.StringVar(&to, "to", "", "Kubernetes version to move to")
-	flags.StringVar(&format, "report", "text", "form of the report: text or json")
-	flags.BoolVar(&samples, "sample", true, "sample the availability of API and workload meanwhile")
+	flags.StringVar(&to, "to", "", "target Kubernetes version")
+	flags.StringVar(&format, "report", "text", "output format: text or json")
+	flags.BoolVar(&samples, "sample", true, "sample the availability of the API and a workload during the upgrade")
 	return cmd
 }
 
@@ -73,12 +73,12 @@ func newSampleCommand(opts *options) *cobra.Command {
 	var duration time.Duration
 	cmd := &cobra.Command{
 		Use:   "sample",
-		Short: "Sample the availability of API and workload, and report the gaps",
-		Long: "Ten times a second and kind: read a ConfigMap through the control plane endpoint on a new\n" +
-			"connection and on a reused one, and ask a workload's Service from every node that runs and\n" +
-			"is not cordoned. The workload is deployed first, into the namespace testbed-smoke.\n\n" +
-			"A sample has failed after 2 s; a gap runs from the start of the first failed sample to the\n" +
-			"start of the next good one. Ends after --duration or with Ctrl-C.",
+		Short: "Sample the availability of the API and a workload, and report gaps",
+		Long: "Ten times a second: read a ConfigMap through the control plane endpoint on a new connection\n" +
+			"and on a reused one, and request a workload's Service from every node that is running and\n" +
+			"not cordoned. The workload is deployed first, in the namespace testbed-smoke.\n\n" +
+			"A sample fails after 2 s. A gap lasts from the start of the first failed sample to the start of\n" +
+			"the next good one. Sampling ends after --duration or with Ctrl-C.",
 		Example: "  testbed sample --name demo --duration 1m --report json",
 		Args:    asUsage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -95,8 +95,8 @@ func newSampleCommand(opts *options) *cobra.Command {
 	}
 	nameFlag(cmd, &name)
 	flags := cmd.Flags()
-	flags.StringVar(&format, "report", "text", "form of the report: text or json")
-	flags.DurationVar(&duration, "duration", 0, "how long; 0 until interrupted")
+	flags.StringVar(&format, "report", "text", "output format: text or json")
+	flags.DurationVar(&duration, "duration", 0, "duration of sampling; 0 means until interrupted")
 	return cmd
 }
 
@@ -110,15 +110,15 @@ func sampleFor(ctx context.Context, opts *options, c *cluster.Cluster, duration 
 		ctx, cancel = context.WithTimeout(ctx, duration)
 		defer cancel()
 	}
-	opts.report.Say("sampling cluster %s", c.Name())
-	bare.SampleFromTheWell(ctx, c, sampler)
+	opts.report.Printf("sampling cluster %s", c.Name())
+	bare.SampleHealthyNodes(ctx, c, sampler)
 	return write(sampler.Stop())
 }
 
-// tableWriter is a report that can be read by a person.
+// tableWriter is a report with a text format.
 type tableWriter interface{ WriteTable(io.Writer) error }
 
-// reportWriter writes reports in the form asked for.
+// reportWriter writes reports in the requested format.
 func reportWriter(format string) (func(io.Writer, tableWriter) error, error) {
 	switch format {
 	case "text":

@@ -14,27 +14,27 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// nodeAction is one thing that can be done to a node.
+// nodeAction is an action on a node.
 type nodeAction struct {
 	name, label, short string
 	act                func(n *cluster.Node, ctx context.Context, label string) error
 }
 
-// nodeActions is everything that `testbed node NAME` can do, faults first.
+// nodeActions lists the actions of `testbed node NAME`.
 var nodeActions = []nodeAction{
-	{"poweroff", "", "shut it down as its power button would", plain((*cluster.Node).Poweroff)},
-	{"start", "", "boot it", plain((*cluster.Node).Start)},
-	{"reboot", "", "shut it down and boot it", plain((*cluster.Node).Reboot)},
-	{"kill", "", "cut its power: all processes die at once, a disk of its own loses what was not synced", plain((*cluster.Node).Kill)},
-	{"freeze", "", "stop every process where it stands", atOnce((*cluster.Node).Freeze)},
-	{"thaw", "", "let a frozen node run on", atOnce((*cluster.Node).Thaw)},
-	{"partition", "", "pull its network cable", atOnce((*cluster.Node).Partition)},
-	{"heal", "", "put the cable back", atOnce((*cluster.Node).Heal)},
-	{"save", "LABEL", "keep the disk of a node that is off", (*cluster.Node).SaveDisk},
-	{"restore", "LABEL", "put a kept disk back into a node that is off", (*cluster.Node).RestoreDisk},
+	{"poweroff", "", "shut down cleanly", plain((*cluster.Node).Poweroff)},
+	{"start", "", "boot", plain((*cluster.Node).Start)},
+	{"reboot", "", "shut down cleanly and boot", plain((*cluster.Node).Reboot)},
+	{"kill", "", "cut the power: all processes die at once, and a separate disk loses unsynced data", plain((*cluster.Node).Kill)},
+	{"freeze", "", "freeze every process", atOnce((*cluster.Node).Freeze)},
+	{"thaw", "", "resume a frozen node", atOnce((*cluster.Node).Thaw)},
+	{"partition", "", "disconnect the network", atOnce((*cluster.Node).Partition)},
+	{"heal", "", "reconnect the network", atOnce((*cluster.Node).Heal)},
+	{"save", "LABEL", "save the disk of a node that is off", (*cluster.Node).SaveDisk},
+	{"restore", "LABEL", "restore a saved disk of a node that is off", (*cluster.Node).RestoreDisk},
 }
 
-// plain and atOnce give actions without a label, or without waiting, the shape of the others.
+// plain and atOnce adapt actions without a label or a context.
 func plain(act func(*cluster.Node, context.Context) error) func(*cluster.Node, context.Context, string) error {
 	return func(n *cluster.Node, ctx context.Context, _ string) error { return act(n, ctx) }
 }
@@ -50,8 +50,8 @@ func newNodeCommand(opts *options) *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:     "node NAME ACTION [LABEL]",
-		Short:   "Power, break and mend a node",
-		Long:    "Power, break and mend a node. Actions:\n\n" + help.String(),
+		Short:   "Power a node, inject and remove faults",
+		Long:    "Power a node, inject and remove faults. Actions:\n\n" + help.String(),
 		Example: "  testbed node demo-worker-1 kill\n  testbed node demo-worker-1 start",
 		Args:    asUsage(cobra.RangeArgs(2, 3)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,7 +89,7 @@ func chooseAction(args []string) (action nodeAction, label string, err error) {
 func newExecCommand(opts *options) *cobra.Command {
 	return &cobra.Command{
 		Use:     "exec NODE -- COMMAND [ARGUMENT...]",
-		Short:   "Run a command as root in a node; its exit code becomes ours",
+		Short:   "Run a command as root in a node and exit with its exit code",
 		Example: "  testbed exec demo-cp-1 -- ctr -n k8s.io tasks ls\n  testbed exec demo-cp-1 -- bash",
 		Args:    asUsage(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,7 +107,7 @@ func newExecCommand(opts *options) *cobra.Command {
 	}
 }
 
-// exitError is the code of a command that ran in a node and failed there: it said why itself.
+// exitError is the exit code of a command that failed in a node and printed its own error.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
@@ -115,9 +115,9 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 func newCopyCommand(opts *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cp SOURCE TARGET",
-		Short: "Copy a file, or a directory's content, to or from a node",
-		Long: "Copy a file to exactly the target's path, or a directory's content into the target directory.\n" +
-			"One of the two is NODE:PATH. A node that is off is read and written on its disk.",
+		Short: "Copy a file, or the content of a directory, to or from a node",
+		Long: "Copy a file to the target path, or the content of a directory into the target directory.\n" +
+			"One of the two must be NODE:PATH. If the node is off, its disk is used.",
 		Example: "  testbed cp ./kubelet demo-worker-1:/usr/local/bin/kubelet.new\n  testbed cp demo-cp-1:/etc/kubernetes ./kubernetes",
 		Args:    asUsage(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -148,7 +148,7 @@ func newLogsCommand(opts *options) *cobra.Command {
 	var follow, console bool
 	cmd := &cobra.Command{
 		Use:     "logs NODE",
-		Short:   "Print the journal of a node, also of one that is off",
+		Short:   "Print the journal of a node, even if it is off",
 		Example: "  testbed logs demo-worker-1 --unit kubelet --follow",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -164,9 +164,9 @@ func newLogsCommand(opts *options) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&unit, "unit", "u", "", "only this unit, such as kubelet")
-	flags.IntVarP(&lines, "lines", "n", 200, "the last so many lines; 0 for all")
-	flags.BoolVarP(&follow, "follow", "f", false, "go on with what comes")
-	flags.BoolVar(&console, "console", false, "the console instead: what systemd said while booting")
+	flags.IntVarP(&lines, "lines", "n", 200, "number of lines to print; 0 means all")
+	flags.BoolVarP(&follow, "follow", "f", false, "follow the journal")
+	flags.BoolVar(&console, "console", false, "print the console with systemd's boot messages instead")
 	return cmd
 }
 
@@ -178,7 +178,7 @@ func newLoadImagesCommand(opts *options) *cobra.Command {
 		Example: "  testbed load-images --name demo --kubernetes v1.36.3\n  testbed load-images --name demo app.tar",
 		RunE: func(cmd *cobra.Command, archives []string) error {
 			if (kubernetes == "") == (len(archives) == 0) {
-				return usageError{errors.New("want either archives or --kubernetes")}
+				return usageError{errors.New("specify either archives or --kubernetes")}
 			}
 			c, err := opts.testbed().Cluster(name)
 			if err != nil {
@@ -193,7 +193,7 @@ func newLoadImagesCommand(opts *options) *cobra.Command {
 		},
 	}
 	nameFlag(cmd, &name)
-	cmd.Flags().StringVar(&kubernetes, "kubernetes", "", "the images of this version, from the cache")
+	cmd.Flags().StringVar(&kubernetes, "kubernetes", "", "import the images of this version from the cache")
 	return cmd
 }
 

@@ -1,5 +1,5 @@
-// Command kube-apiserver answers for kube-apiserver: flags and feature gates,
-// admission plugins and APIs.
+// Command kube-apiserver prints facts about kube-apiserver: flags, feature gates, admission plugins
+// and APIs.
 package main
 
 import (
@@ -7,11 +7,11 @@ import (
 
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/pkg/kubeapiserver/options"
-	"refit.testbed/ask/answer"
+	"refit.testbed/query/result"
 )
 
 type apiServer struct {
-	answer.Component
+	result.Component
 	AdmissionPlugins []plugin `json:"admissionPlugins"`
 	RuntimeConfig    []string `json:"runtimeConfig"`
 	APIs             []api    `json:"apis"`
@@ -25,12 +25,12 @@ type plugin struct {
 func main() {
 	apis, err := apis(os.Args[1])
 	if err != nil {
-		answer.Fail(err)
+		result.Fail(err)
 	}
 	command := app.NewAPIServerCommand()
-	answer.Run(command, func() {
-		answer.Print(apiServer{
-			Component:        answer.Component{Flags: answer.Flags(command.Flags()), Gates: answer.Gates()},
+	result.Run(command, func() {
+		result.Print(apiServer{
+			Component:        result.Component{Flags: result.Flags(command.Flags()), Gates: result.Gates()},
 			AdmissionPlugins: plugins(),
 			RuntimeConfig:    groupVersions(),
 			APIs:             apis,
@@ -38,7 +38,7 @@ func main() {
 	})
 }
 
-// plugins are in the order in which they run.
+// plugins returns the admission plugins in execution order.
 func plugins() []plugin {
 	off := options.DefaultOffAdmissionPlugins()
 	var all []plugin

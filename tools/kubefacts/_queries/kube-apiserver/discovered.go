@@ -14,9 +14,9 @@ import (
 	"k8s.io/kubernetes/pkg/controlplane"
 )
 
-// discovered reads the discovery documents that are part of the source. They were
-// made by a kube-apiserver of this release with all API versions and all feature
-// gates on, so they tell what it can serve.
+// discovered reads the discovery documents in the source. A kube-apiserver of this release
+// generated them with all API versions and feature gates enabled, so they list everything that it
+// can serve.
 func discovered(source string) (map[schema.GroupVersionKind]api, error) {
 	files, err := filepath.Glob(filepath.Join(source, "api", "discovery", "*.json"))
 	if err != nil {
@@ -62,7 +62,7 @@ func addResources(known map[schema.GroupVersionKind]api, list metav1.APIResource
 	return nil
 }
 
-// byDefault asks kube-apiserver and the two servers that are built into it.
+// byDefault returns the defaults of kube-apiserver and the two servers that are built into it.
 func byDefault(resource schema.GroupVersionResource) bool {
 	return controlplane.DefaultAPIResourceConfigSource().ResourceEnabled(resource) ||
 		apiextensions.DefaultAPIResourceConfigSource().ResourceEnabled(resource) ||

@@ -1,4 +1,4 @@
-package answer
+package result
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// Fields lists the paths of all fields that a document of a type may have.
+// Fields lists the paths of all fields of a type.
 func Fields(of reflect.Type) []string {
 	var paths []string
 	structFields(of, "", &paths)
@@ -38,8 +38,8 @@ func structFields(of reflect.Type, prefix string, paths *[]string) {
 	}
 }
 
-// below lists what a field holds, as far as it has fields itself: a type that
-// reads its own JSON, such as a duration, is one value.
+// below returns the type whose fields a field contains, if any: a type with its own JSON format,
+// such as a duration, is one value.
 func below(of reflect.Type, path string, paths *[]string) {
 	if of.Implements(unmarshaler) || reflect.PointerTo(of).Implements(unmarshaler) {
 		return

@@ -1,15 +1,15 @@
-// Command kube-controller-manager answers for kube-controller-manager.
+// Command kube-controller-manager prints facts about kube-controller-manager.
 package main
 
 import (
 	"slices"
 
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
-	"refit.testbed/ask/answer"
+	"refit.testbed/query/result"
 )
 
 type controllerManager struct {
-	answer.Component
+	result.Component
 	Controllers []controller `json:"controllers"`
 }
 
@@ -21,9 +21,9 @@ type controller struct {
 
 func main() {
 	command := app.NewControllerManagerCommand()
-	answer.Run(command, func() {
-		answer.Print(controllerManager{
-			Component:   answer.Component{Flags: answer.Flags(command.Flags()), Gates: answer.Gates()},
+	result.Run(command, func() {
+		result.Print(controllerManager{
+			Component:   result.Component{Flags: result.Flags(command.Flags()), Gates: result.Gates()},
 			Controllers: controllers(),
 		})
 	})

@@ -1,4 +1,4 @@
-// Command kubelet answers for the kubelet.
+// Command kubelet prints facts about the kubelet.
 package main
 
 import (
@@ -9,27 +9,26 @@ import (
 	configv1beta1 "k8s.io/kubelet/config/v1beta1"
 	_ "k8s.io/kubernetes/cmd/kubelet/app" // registers the feature gates
 	"k8s.io/kubernetes/cmd/kubelet/app/options"
-	"refit.testbed/ask/answer"
+	"refit.testbed/query/result"
 )
 
 type kubelet struct {
-	answer.Component
+	result.Component
 	Config []string `json:"config"`
 }
 
 func main() {
 	flags, err := flagSet()
 	if err != nil {
-		answer.Fail(err)
+		result.Fail(err)
 	}
-	answer.Print(kubelet{
-		Component: answer.Component{Flags: answer.Flags(flags), Gates: answer.Gates()},
-		Config:    answer.Fields(reflect.TypeFor[configv1beta1.KubeletConfiguration]()),
+	result.Print(kubelet{
+		Component: result.Component{Flags: result.Flags(flags), Gates: result.Gates()},
+		Config:    result.Fields(reflect.TypeFor[configv1beta1.KubeletConfiguration]()),
 	})
 }
 
-// flagSet makes the flags as app.NewKubeletCommand does: it parses them itself and
-// shows them to nobody.
+// flagSet creates the flags like app.NewKubeletCommand, which does not expose them.
 func flagSet() (*pflag.FlagSet, error) {
 	config, err := options.NewKubeletConfiguration()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command kubeadm answers for kubeadm: what it installs, accepts and does.
+// Command kubeadm prints facts about kubeadm: what it installs, accepts and does.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/kubernetes/cmd/kubeadm/app/constants"
 	"k8s.io/kubernetes/cmd/kubeadm/app/features"
-	"refit.testbed/ask/answer"
+	"refit.testbed/query/result"
 )
 
 type kubeadm struct {
@@ -17,7 +17,7 @@ type kubeadm struct {
 	CoreDNS         string          `json:"coreDNS"`
 	Pause           string          `json:"pause"`
 	ConfigVersions  []configVersion `json:"configVersions"`
-	Gates           []answer.Gate   `json:"gates"`
+	Gates           []result.Gate   `json:"gates"`
 	UpgradeApply    []phase         `json:"upgradeApply"`
 	UpgradeNode     []phase         `json:"upgradeNode"`
 }
@@ -26,17 +26,17 @@ func main() {
 	source := os.Args[1]
 	apply, err := phases(source, "apply")
 	if err != nil {
-		answer.Fail(err)
+		result.Fail(err)
 	}
 	node, err := phases(source, "node")
 	if err != nil {
-		answer.Fail(err)
+		result.Fail(err)
 	}
 	versions, err := configVersions()
 	if err != nil {
-		answer.Fail(err)
+		result.Fail(err)
 	}
-	answer.Print(kubeadm{
+	result.Print(kubeadm{
 		Etcd:            constants.DefaultEtcdVersion,
 		MinExternalEtcd: constants.MinExternalEtcdVersion,
 		CoreDNS:         constants.CoreDNSVersion,
@@ -48,13 +48,13 @@ func main() {
 	})
 }
 
-func gates() []answer.Gate {
-	var all []answer.Gate
+func gates() []result.Gate {
+	var all []result.Gate
 	for name, feature := range features.InitFeatureGates {
-		gate := answer.GateOf(name, feature.FeatureSpec, nil)
+		gate := result.GateOf(name, feature.FeatureSpec, nil)
 		gate.Deprecated = feature.DeprecationMessage
 		all = append(all, gate)
 	}
-	slices.SortFunc(all, func(a, b answer.Gate) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b result.Gate) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }

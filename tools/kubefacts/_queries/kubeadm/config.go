@@ -22,8 +22,7 @@ type configVersion struct {
 	Written    bool   `json:"written,omitempty"`
 }
 
-// sample says all that kubeadm would otherwise look for on the machine or in the
-// network.
+// sample contains everything that kubeadm would otherwise detect on the machine or in the network.
 const sample = `apiVersion: kubeadm.k8s.io/%[1]s
 kind: ClusterConfiguration
 kubernetesVersion: %[2]s
@@ -34,8 +33,8 @@ localAPIEndpoint: {advertiseAddress: 192.0.2.1}
 nodeRegistration: {name: node, criSocket: "unix:///run/containerd/containerd.sock"}
 `
 
-// configVersions tries every version of ClusterConfiguration: some that kubeadm has
-// types for are old or too new to be accepted, which only its reader knows.
+// configVersions tries every version of ClusterConfiguration: kubeadm has types for versions that
+// are too old or too new to be accepted.
 func configVersions() ([]configVersion, error) {
 	var log bytes.Buffer
 	klog.LogToStderr(false)

@@ -1,4 +1,4 @@
-package answer
+package result
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"k8s.io/component-base/featuregate"
 )
 
-// A Gate is a feature gate as it is at the version of the binary.
+// A Gate is a feature gate at the version of the binary.
 type Gate struct {
 	Name       string   `json:"name"`
 	Stage      string   `json:"stage"`
@@ -18,14 +18,13 @@ type Gate struct {
 	Deprecated string   `json:"deprecated,omitempty"`
 }
 
-// Gates lists the feature gates of the program that calls it: every package that
-// it links registers its own.
+// Gates lists the feature gates of the calling binary: every linked package registers its own.
 func Gates() []Gate {
 	all := utilfeature.DefaultMutableFeatureGate
 	requires := dependencies(all)
 	var gates []Gate
 	for name, spec := range all.GetAll() {
-		// A gate for emulating a version before it existed; nobody can set it.
+		// A gate for emulating a version before it existed; it cannot be set.
 		if spec.PreRelease == featuregate.PreAlpha {
 			continue
 		}
@@ -35,7 +34,7 @@ func Gates() []Gate {
 	return gates
 }
 
-// GateOf is one gate.
+// GateOf returns one gate.
 func GateOf(name string, spec featuregate.FeatureSpec, requires []featuregate.Feature) Gate {
 	stage := string(spec.PreRelease)
 	if spec.PreRelease == featuregate.GA {
@@ -49,8 +48,7 @@ func GateOf(name string, spec featuregate.FeatureSpec, requires []featuregate.Fe
 	return gate
 }
 
-// dependencies are what gates require of each other; releases before 1.35 did not
-// look at it.
+// dependencies are the gates that gates require; releases before 1.35 did not check them.
 func dependencies(gates any) map[featuregate.Feature][]featuregate.Feature {
 	if known, ok := gates.(interface {
 		Dependencies() map[featuregate.Feature][]featuregate.Feature

@@ -13,19 +13,19 @@ import (
 
 // group is a block of constants: the values of a field, condition types, reasons.
 type group struct {
-	doc   string
-	typ   string // of the constants, if they have one of their own
-	words []word
+	doc       string
+	typ       string // type of the constants, if they have one
+	constants []constant
 }
 
-// word is one constant with a text as its value.
-type word struct{ value, meaning string }
+// constant is a string constant.
+type constant struct{ value, meaning string }
 
-// readWords reads the blocks of text constants of a package, in their order.
-func readWords(folder string) ([]group, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+// readConstants reads the blocks of string constants of a package, in order.
+func readConstants(dir string) ([]group, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, fmt.Errorf("looking for Go files: %w", err)
+		return nil, fmt.Errorf("listing Go files: %w", err)
 	}
 	var groups []group
 	for _, file := range files {
@@ -36,7 +36,7 @@ func readWords(folder string) ([]group, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the API: %w", err)
 		}
-		found, err := parseWords(file, source)
+		found, err := parseConstants(file, source)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func readWords(folder string) ([]group, error) {
 	return groups, nil
 }
 
-func parseWords(file string, source []byte) ([]group, error) {
+func parseConstants(file string, source []byte) ([]group, error) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.ParseComments)
 	if err != nil {
 		return nil, fmt.Errorf("reading the API: %w", err)
@@ -58,23 +58,23 @@ func parseWords(file string, source []byte) ([]group, error) {
 		}
 		g := group{doc: oneLine(block.Doc.Text())}
 		for _, spec := range block.Specs {
-			if constant, ok := spec.(*ast.ValueSpec); ok {
-				g.add(constant)
+			if value, ok := spec.(*ast.ValueSpec); ok {
+				g.add(value)
 			}
 		}
-		if len(g.words) > 0 {
+		if len(g.constants) > 0 {
 			groups = append(groups, g)
 		}
 	}
 	return groups, nil
 }
 
-// add takes a constant in, if its value is a text.
-func (g *group) add(constant *ast.ValueSpec) {
-	if len(constant.Values) != 1 {
+// add adds a string constant.
+func (g *group) add(spec *ast.ValueSpec) {
+	if len(spec.Values) != 1 {
 		return
 	}
-	literal, ok := constant.Values[0].(*ast.BasicLit)
+	literal, ok := spec.Values[0].(*ast.BasicLit)
 	if !ok || literal.Kind != token.STRING {
 		return
 	}
@@ -82,25 +82,25 @@ func (g *group) add(constant *ast.ValueSpec) {
 	if err != nil {
 		return
 	}
-	if typ, ok := constant.Type.(*ast.Ident); ok {
+	if typ, ok := spec.Type.(*ast.Ident); ok {
 		g.typ = typ.Name
 	}
-	meaning := oneLine(constant.Comment.Text())
-	if doc := oneLine(constant.Doc.Text()); doc != "" {
+	meaning := oneLine(spec.Comment.Text())
+	if doc := oneLine(spec.Doc.Text()); doc != "" {
 		// "ReasonPaused: spec.paused is set." and "ConditionReady is True when …"
 		meaning = doc
 		for _, lead := range []string{": ", " is "} {
-			if rest, ok := strings.CutPrefix(doc, constant.Names[0].Name+lead); ok {
+			if rest, ok := strings.CutPrefix(doc, spec.Names[0].Name+lead); ok {
 				meaning = rest
 			}
 		}
 	}
-	g.words = append(g.words, word{value, meaning})
+	g.constants = append(g.constants, constant{value, meaning})
 }
 
-// explained says whether the values mean more than they say.
+// explained reports whether any value has a description.
 func (g *group) explained() bool {
-	for _, w := range g.words {
+	for _, w := range g.constants {
 		if w.meaning != "" {
 			return true
 		}

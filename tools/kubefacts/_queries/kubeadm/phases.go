@@ -22,9 +22,8 @@ type phase struct {
 
 const phasesPath = "k8s.io/kubernetes/cmd/kubeadm/app/cmd/phases/"
 
-// constructors are the phases that this program can make. Which of them a command
-// has, and in which order, is read from its source; one that is missing here is an
-// error that says so.
+// constructors are the phases that this command can create. Which of them a command has, and in
+// which order, is read from its source; a missing one is an error.
 var constructors = map[string]func() workflow.Phase{
 	phasesPath + "upgrade.NewAddonPhase":                upgrade.NewAddonPhase,
 	phasesPath + "upgrade.NewKubeletConfigPhase":        upgrade.NewKubeletConfigPhase,
@@ -39,8 +38,8 @@ var constructors = map[string]func() workflow.Phase{
 	phasesPath + "upgrade/node.NewPreflightPhase":       node.NewPreflightPhase,
 }
 
-// phases lists the phases of `kubeadm upgrade <command>`. The command itself does
-// not show those that are hidden, so the calls that add them are read.
+// phases lists the phases of `kubeadm upgrade <command>`. The command does not show hidden ones, so
+// the source is parsed for the calls that add them.
 func phases(source, command string) ([]phase, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(source, "cmd/kubeadm/app/cmd/upgrade", command+".go"), nil, 0)
 	if err != nil {
@@ -50,17 +49,17 @@ func phases(source, command string) ([]phase, error) {
 	for _, name := range appended(file) {
 		construct, known := constructors[name]
 		if !known {
-			return nil, fmt.Errorf("kubeadm upgrade %s has a phase that this program cannot make: add %s to its constructors", command, name)
+			return nil, fmt.Errorf("kubeadm upgrade %s has an unknown phase: add %s to constructors", command, name)
 		}
 		list = append(list, flatten("", construct())...)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("kubeadm upgrade %s has no phases: they are added in another way now", command)
+		return nil, fmt.Errorf("kubeadm upgrade %s has no phases: the source has changed", command)
 	}
 	return list, nil
 }
 
-// appended lists the functions whose results a file hands to AppendPhase, in order.
+// appended lists the functions whose results a file passes to AppendPhase, in order.
 func appended(file *ast.File) []string {
 	packages := map[string]string{}
 	for _, spec := range file.Imports {
@@ -86,7 +85,7 @@ func appended(file *ast.File) []string {
 	return functions
 }
 
-// function names the function that an expression calls, with its package.
+// function returns the qualified name of the function that an expression calls.
 func function(expression ast.Expr, packages map[string]string) string {
 	if call, ok := expression.(*ast.CallExpr); ok {
 		if called, ok := call.Fun.(*ast.SelectorExpr); ok {
@@ -95,11 +94,11 @@ func function(expression ast.Expr, packages map[string]string) string {
 			}
 		}
 	}
-	return "what is not a plain call"
+	return "an unsupported expression"
 }
 
-// flatten lists a phase and those below it. A phase that runs its siblings is only
-// another name for them.
+// flatten lists a phase and those below it. A phase that runs its siblings is only another name for
+// them.
 func flatten(prefix string, p workflow.Phase) []phase {
 	if p.RunAllSiblings {
 		return nil

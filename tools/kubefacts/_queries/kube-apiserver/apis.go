@@ -28,8 +28,8 @@ type api struct {
 	Replacement string `json:"replacement,omitempty"`
 }
 
-// apis lists what can be served, and the types that are kept for old clients with
-// the release that stopped to serve them.
+// apis lists the APIs that can be served, and the types of removed APIs with the release that
+// removed them.
 func apis(source string) ([]api, error) {
 	known, err := discovered(source)
 	if err != nil {
@@ -59,8 +59,8 @@ func apis(source string) ([]api, error) {
 	return list, nil
 }
 
-// types are the objects of all published API packages: those of k8s.io/api, and
-// the old ones of the two servers that are built into kube-apiserver.
+// types are the objects of all published API packages: k8s.io/api, and the two servers that are
+// built into kube-apiserver.
 func types() (map[schema.GroupVersionKind]reflect.Type, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -72,7 +72,7 @@ func types() (map[schema.GroupVersionKind]reflect.Type, error) {
 	}
 	objects := map[schema.GroupVersionKind]reflect.Type{}
 	for kind, object := range scheme.AllKnownTypes() {
-		// Options and lists are no objects.
+		// Options and lists are not objects.
 		if _, has := object.FieldByName("ObjectMeta"); has && kind.Version != runtime.APIVersionInternal {
 			objects[kind] = object
 		}
@@ -80,7 +80,7 @@ func types() (map[schema.GroupVersionKind]reflect.Type, error) {
 	return objects, nil
 }
 
-// addLifecycle takes the markers that the API's authors gave a type.
+// addLifecycle adds the lifecycle markers of a type.
 func (a *api) addLifecycle(object reflect.Type) {
 	value := reflect.New(object).Interface()
 	if marked, ok := value.(interface {
@@ -103,7 +103,7 @@ func (a *api) addLifecycle(object reflect.Type) {
 	}); ok {
 		kind := marked.APILifecycleReplacement()
 		if kind.Kind == a.Kind+"List" {
-			kind.Kind = a.Kind // an old slip: IngressClass is not replaced by its own list
+			kind.Kind = a.Kind // upstream mistake: IngressClass is not replaced by its list
 		}
 		a.Replacement = kind.GroupVersion().String() + " " + kind.Kind
 	}

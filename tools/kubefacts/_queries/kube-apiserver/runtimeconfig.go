@@ -8,8 +8,8 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// groupVersions are those that --runtime-config may name. They are more than can be
-// served: types stay registered as long as etcd may hold objects of them.
+// groupVersions are valid in --runtime-config. They include versions that are not served: types
+// stay registered as long as etcd may contain such objects.
 func groupVersions() []string {
 	var list []string
 	for _, version := range slices.Concat(

@@ -1,4 +1,4 @@
-package answer
+package result
 
 import (
 	"os"
@@ -16,8 +16,8 @@ type Flag struct {
 	Hidden     bool   `json:"hidden,omitempty"`
 }
 
-// Run runs a component's command as its main function does, but with work in
-// place of the component's own: when it is called, all flags are there.
+// Run runs the command of a component like its main function, but calls work instead of the
+// component, with all flags defined.
 func Run(command *cobra.Command, work func()) {
 	command.Run = nil
 	command.RunE = func(*cobra.Command, []string) error {
@@ -40,8 +40,8 @@ func Flags(set *pflag.FlagSet) []Flag {
 // Some flags are deprecated only in their help text.
 var inHelp = regexp.MustCompile(`^\(?DEPRECATED\b[:) ]*`)
 
-// deprecation is what is said to those who use a flag. A deprecated flag is hidden
-// by pflag, which is no fact of its own.
+// deprecation returns the deprecation message of a flag. pflag hides deprecated flags, which is not
+// a fact of its own.
 func deprecation(flag *pflag.Flag) string {
 	if flag.Deprecated != "" {
 		return flag.Deprecated
