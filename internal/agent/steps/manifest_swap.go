@@ -11,7 +11,7 @@ import (
 // staticPod is the manifest of a component, with the digests of its old and its new content.
 type staticPod struct {
 	component, path, was, will string
-	// forwardOnly says that the new component has run on its data: the old one may not start again.
+	// forwardOnly means that the new component has run on its data: the old one may not start again.
 	forwardOnly bool
 }
 

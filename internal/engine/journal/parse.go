@@ -59,7 +59,8 @@ func parseHead(path, machineID string, line []byte) error {
 			"the journal %s has format %d; this refit-agent supports formats up to %d", path, head.Format, Format)
 	}
 	if head.MachineID != machineID {
-		return node.ManualIntervention("JournalOfAnotherMachine", nil, "if this disk was copied from another host, move the journal to another directory: `mv "+path+" /root/`",
+		return node.ManualIntervention("JournalOfAnotherMachine", nil,
+			"if this disk was copied from another host, move the journal to another directory: `mv "+path+" /root/`",
 			"the journal %s belongs to machine %s; this is machine %s", path, head.MachineID, machineID)
 	}
 	return nil
@@ -92,6 +93,7 @@ func incomplete(tail []byte) bool {
 }
 
 func damaged(path, format string, args ...any) error {
-	return node.HostBroken("JournalDamaged", nil, "check the disk of the host (`dmesg`, `fsck`), restore the host by hand, then move the journal to another directory: `mv "+path+" /root/`",
+	return node.HostBroken("JournalDamaged", nil,
+		"check the disk of the host (`dmesg`, `fsck`), restore the host by hand, then move the journal to another directory: `mv "+path+" /root/`",
 		"the journal %s is damaged: %s", path, fmt.Sprintf(format, args...))
 }
