@@ -10,28 +10,28 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// agent is what runs on a host: it answers questions and carries out orders, step by step.
+// agent simulates refit-agent: it reports and executes orders, step by step.
 type agent struct {
-	absent   bool // it was never installed
-	dead     bool // it was, and does not run
-	asleep   bool // it tells facts only when it is asked
-	answer   time.Time
-	noticed  time.Time
-	accepted int64 // the highest sequence
-	heard    int64 // the sequence of the order that it is about to look at
-	looks    time.Time
-	epoch    int64
+	absent          bool // it was never installed
+	stopped         bool // installed, and does not run
+	passive         bool // it reports only on request
+	reportsAt       time.Time
+	noticesAt       time.Time
+	accepted        int64 // the highest sequence
+	pendingSequence int64 // of the order that it accepts next
+	acceptsAt       time.Time
+	epoch           int64
 
 	busy  bool
-	next  time.Time         // when what it is doing ends
-	steps []string          // still to do, the first of them at work
-	fails bool              // the next step
-	old   map[string]string // the versions before the change that is under way
+	next  time.Time         // when the current step ends
+	steps []string          // the current one first
+	fails bool              // the current step fails
+	old   map[string]string // the versions before the current change
 
-	fetched []string // Releases that are on the host
+	fetched []string // ClusterReleases that are on the host
 }
 
-// The steps of a host, as far as the world can tell them apart.
+// The steps that the simulation distinguishes.
 const (
 	stepFetch   = "fetch"
 	stepEtcd    = "etcd"
@@ -39,15 +39,15 @@ const (
 	stepKubelet = "kubelet"
 )
 
-// agentPatience is how long an agent waits for the other etcd members before it gives up.
-const agentPatience = 5 * time.Minute
+// etcdWaitTimeout is how long an agent waits for the other etcd members.
+const etcdWaitTimeout = 5 * time.Minute
 
-// work is one turn of the agent.
-func (m *machine) work(w *world) {
-	if !m.up || m.agent.absent || m.agent.dead {
+// runAgent is one tick of the agent.
+func (m *machine) runAgent(w *world) {
+	if !m.up || m.agent.absent || m.agent.stopped {
 		return
 	}
-	m.answer(w)
+	m.respond(w)
 	if m.agent.busy {
 		m.proceed(w)
 	} else {
@@ -55,20 +55,20 @@ func (m *machine) work(w *world) {
 	}
 }
 
-func (m *machine) answer(w *world) {
+func (m *machine) respond(w *world) {
 	if m.report != nil && m.report.Answered >= m.asked && string(m.report.NodeUID) == m.uid {
 		return
 	}
-	if m.agent.answer.IsZero() {
-		m.agent.answer = w.now.Add(w.takes(1, 3))
+	if m.agent.reportsAt.IsZero() {
+		m.agent.reportsAt = w.now.Add(w.duration(1, 3))
 	}
-	if !w.now.Before(m.agent.answer) {
-		m.agent.answer = time.Time{}
-		m.tell(w)
+	if !w.now.Before(m.agent.reportsAt) {
+		m.agent.reportsAt = time.Time{}
+		m.writeReport(w)
 	}
 }
 
-// accept takes up a new order. It refuses one from the past, from a deposed leader, or for another machine.
+// accept accepts a new order. It refuses a stale sequence, a stale epoch and another machine's order.
 func (m *machine) accept(w *world) {
 	if m.upgrade == nil {
 		return
@@ -77,10 +77,10 @@ func (m *machine) accept(w *world) {
 	if order.Sequence <= m.agent.accepted || order.Epoch < m.agent.epoch || string(order.NodeUID) != m.uid || order.MachineID != m.id {
 		return
 	}
-	if m.agent.heard != order.Sequence {
-		m.agent.heard, m.agent.looks = order.Sequence, w.now.Add(w.takes(1, 2))
+	if m.agent.pendingSequence != order.Sequence {
+		m.agent.pendingSequence, m.agent.acceptsAt = order.Sequence, w.now.Add(w.duration(1, 2))
 	}
-	if w.now.Before(m.agent.looks) {
+	if w.now.Before(m.agent.acceptsAt) {
 		return
 	}
 	m.agent.accepted, m.agent.epoch = order.Sequence, order.Epoch
@@ -90,7 +90,7 @@ func (m *machine) accept(w *world) {
 	case refitv1alpha1.PermitPrefetch:
 		m.agent.steps = []string{stepFetch}
 		m.phase(refitv1alpha1.NodePrefetching)
-		m.begin(w, w.takes(2, 3))
+		m.startTimer(w, w.duration(2, 3))
 	case refitv1alpha1.PermitApply:
 		m.agent.steps = m.stepsTo(w)
 		if m.agent.old == nil {
@@ -98,20 +98,22 @@ func (m *machine) accept(w *world) {
 		}
 		m.write(func(u *cluster.Upgrade) { u.Status.StartTime = stamp(w.now) })
 		m.phase(refitv1alpha1.NodeApplying)
-		m.beginStep(w)
+		m.startStep(w)
 	case refitv1alpha1.PermitRollback:
 		m.rollBack(w)
 	}
 }
 
-func (m *machine) begin(w *world, d time.Duration) { m.agent.busy, m.agent.next = true, w.now.Add(d) }
+func (m *machine) startTimer(w *world, d time.Duration) {
+	m.agent.busy, m.agent.next = true, w.now.Add(d)
+}
 
-// stepsTo lists what is still to do, so that a second attempt goes on where the first one failed.
+// stepsTo lists the remaining steps, so that a retry continues where the first attempt failed.
 func (m *machine) stepsTo(w *world) []string {
 	target := w.payload(m.upgrade.Spec.Release.Name)
 	var out []string
 	add := func(step string, p *part, version string) {
-		if version != "" && p.version != "" && (p.version != version || p.away) {
+		if version != "" && p.version != "" && (p.version != version || p.down) {
 			out = append(out, step)
 		}
 	}
@@ -140,28 +142,28 @@ func (m *machine) part(step string) *part {
 	return &m.kubelet
 }
 
-// beginStep takes the next component away, or ends the work.
-func (m *machine) beginStep(w *world) {
+// startStep stops the next component, or ends the upgrade.
+func (m *machine) startStep(w *world) {
 	if len(m.agent.steps) == 0 {
 		m.agent.busy, m.agent.old = false, nil
 		m.phase(refitv1alpha1.NodeSucceeded)
 		m.write(func(u *cluster.Upgrade) { u.Status.CompletionTime, u.Status.Error = stamp(w.now), nil })
-		w.tell("%s is at %s", m.name, w.payload(m.upgrade.Spec.Release.Name).Kubernetes)
+		w.note("%s runs %s", m.name, w.payload(m.upgrade.Spec.Release.Name).Kubernetes)
 		return
 	}
 	step := m.agent.steps[0]
 	m.write(func(u *cluster.Upgrade) { u.Status.Step = step })
-	m.begin(w, w.takes(2, 3))
-	if step == stepEtcd && !m.othersWell(w) {
-		return // the agents' own promise: no member is stopped before every other one is seen well
+	m.startTimer(w, w.duration(2, 3))
+	if step == stepEtcd && !m.othersHealthy(w) {
+		return // an agent stops no member unless every other one is healthy
 	}
 	p := m.part(step)
-	p.away = true
-	m.draw()
+	p.down = true
+	m.updateStaticPods()
 	w.checkStep(m, step)
 }
 
-func (m *machine) othersWell(w *world) bool {
+func (m *machine) othersHealthy(w *world) bool {
 	for _, name := range w.members {
 		if other := w.machine(name); name != m.name && (other == nil || !other.member()) {
 			return false
@@ -170,7 +172,7 @@ func (m *machine) othersWell(w *world) bool {
 	return true
 }
 
-// proceed ends what the agent is doing, when its time has come.
+// proceed ends the current step when its time has come.
 func (m *machine) proceed(w *world) {
 	if w.now.Before(m.agent.next) {
 		return
@@ -194,12 +196,12 @@ func (m *machine) proceed(w *world) {
 func (m *machine) endStep(w *world) {
 	step := m.agent.steps[0]
 	p := m.part(step)
-	if !p.away { // it waits for the other etcd members
-		if w.now.Sub(m.upgrade.Status.StartTime.Time) > agentPatience {
-			m.failStep(w, step, "another etcd member is not well")
+	if !p.down { // it waits for the other etcd members
+		if w.now.Sub(m.upgrade.Status.StartTime.Time) > etcdWaitTimeout {
+			m.failStep(w, step, "another etcd member is unhealthy")
 			return
 		}
-		m.beginStep(w)
+		m.startStep(w)
 		return
 	}
 	if m.agent.fails {
@@ -207,20 +209,20 @@ func (m *machine) endStep(w *world) {
 		return
 	}
 	target := w.payload(m.upgrade.Spec.Release.Name)
-	p.version, p.away = target.Kubernetes, false
+	p.version, p.down = target.Kubernetes, false
 	if step == stepEtcd {
 		p.version = target.Etcd
 	}
-	m.draw()
+	m.updateStaticPods()
 	if step != stepKubelet {
-		m.tell(w)
+		m.writeReport(w)
 	}
 	w.checkSkew(m)
 	m.agent.steps = m.agent.steps[1:]
-	m.beginStep(w)
+	m.startStep(w)
 }
 
-// failStep is a step that did not succeed: the agent puts the host back, or stops and asks.
+// failStep fails a step: the agent rolls back, or stops if rollback is Manual.
 func (m *machine) failStep(w *world, step, why string) {
 	m.fail(w, step, why)
 	if m.upgrade.Spec.Rollback == refitv1alpha1.RollbackManual {
@@ -232,12 +234,12 @@ func (m *machine) failStep(w *world, step, why string) {
 
 func (m *machine) fail(w *world, step, why string) {
 	m.agent.fails = false
-	w.tell("! %s fails at %s: %s", m.name, step, why)
+	w.note("! %s fails at %s: %s", m.name, step, why)
 	m.phase(refitv1alpha1.NodeFailed)
 	m.write(func(u *cluster.Upgrade) {
 		u.Status.CompletionTime = stamp(w.now)
 		u.Status.Error = &refitv1alpha1.NodeError{
-			Class: refitv1alpha1.FailureManualIntervention, Reason: "StepFailed", Step: step, Message: why, Remedy: "mend " + step + " on the host, then refit retry", At: *stamp(w.now),
+			Class: refitv1alpha1.FailureManualIntervention, Reason: "StepFailed", Step: step, Message: why, Remedy: "Fix " + step + " on the host, then run `refit retry`", At: *stamp(w.now),
 		}
 	})
 }
@@ -245,15 +247,15 @@ func (m *machine) fail(w *world, step, why string) {
 func (m *machine) rollBack(w *world) {
 	m.phase(refitv1alpha1.NodeRollingBack)
 	m.write(func(u *cluster.Upgrade) { u.Status.StartTime = stamp(w.now) })
-	m.kubelet.away = true
-	m.begin(w, w.takes(2, 3))
+	m.kubelet.down = true
+	m.startTimer(w, w.duration(2, 3))
 }
 
-// restored ends a rollback: the old versions run again. An etcd that was proven stays.
+// restored ends a rollback: the old versions run again. An upgraded etcd stays.
 func (m *machine) restored(w *world) {
 	if m.agent.fails {
 		m.agent.busy = false
-		m.fail(w, stepKubelet, "the old kubelet does not start either")
+		m.fail(w, stepKubelet, "the old kubelet does not start")
 		return
 	}
 	for _, step := range []string{stepServer, stepKubelet} {
@@ -261,22 +263,22 @@ func (m *machine) restored(w *world) {
 			m.part(step).version = old
 		}
 	}
-	m.etcd.away, m.apiServer.away, m.kubelet.away = false, false, false
+	m.etcd.down, m.apiServer.down, m.kubelet.down = false, false, false
 	m.agent.busy, m.agent.steps, m.agent.old = false, nil, nil
-	m.draw()
-	m.tell(w)
+	m.updateStaticPods()
+	m.writeReport(w)
 	m.phase(refitv1alpha1.NodeRolledBack)
 	m.write(func(u *cluster.Upgrade) { u.Status.CompletionTime = stamp(w.now) })
-	w.tell("%s is back at %s", m.name, m.kubelet.version)
+	w.note("%s is rolled back to %s", m.name, m.kubelet.version)
 }
 
-// phase writes how far the agent is.
+// phase writes the agent's phase.
 func (m *machine) phase(p refitv1alpha1.NodePhase) {
 	accepted := m.agent.accepted
 	m.write(func(u *cluster.Upgrade) { u.Status.Phase, u.Status.ObservedSequence, u.Status.Step = p, accepted, "" })
 }
 
-// write replaces the stored NodeUpgrade: what others have seen of it stays as they saw it.
+// write replaces the stored NodeUpgrade. Observations that share the old one do not change.
 func (m *machine) write(change func(*cluster.Upgrade)) {
 	if m.upgrade == nil {
 		return

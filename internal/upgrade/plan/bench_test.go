@@ -13,7 +13,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// BenchmarkNext decides in large clusters in the middle of their workers: some are done, many are at work, and the window is open.
+// BenchmarkNext decides in large clusters during the upgrade of their workers: some are done, many are
+// active, and slots are free.
 func BenchmarkNext(b *testing.B) {
 	for _, size := range []struct{ nodes, pods int }{{500, 15_000}, {5000, 150_000}, {15_000, 450_000}} {
 		b.Run(fmt.Sprintf("nodes=%d,pods=%d", size.nodes, size.pods), func(b *testing.B) {
@@ -27,7 +28,7 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkMake plans for the same clusters.
+// BenchmarkMake plans the upgrade of the same cluster.
 func BenchmarkMake(b *testing.B) {
 	s, _ := large(b, 5000, 150_000)
 	for b.Loop() {
@@ -37,7 +38,7 @@ func BenchmarkMake(b *testing.B) {
 	}
 }
 
-// BenchmarkOutline plans for the same cluster what is decided by.
+// BenchmarkOutline makes the outline of the same plan.
 func BenchmarkOutline(b *testing.B) {
 	s, _ := large(b, 5000, 150_000)
 	for b.Loop() {
@@ -47,7 +48,8 @@ func BenchmarkOutline(b *testing.B) {
 	}
 }
 
-// large is a synthetic cluster whose control plane is upgraded, whose workers have fetched, and of which two hundred are at work.
+// large is a synthetic cluster whose control plane is upgraded, whose workers have prefetched, and of
+// which 200 are active.
 func large(b *testing.B, nodes, pods int) (*cluster.Snapshot, *Plan) {
 	b.Helper()
 	most := intstr.FromString("10%")

@@ -9,46 +9,46 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// event is something that happens to a cluster while it is upgraded, at random. It says whether it could happen.
+// event is a random event during an upgrade. It reports whether it could happen.
 type event struct {
 	name   string
 	happen func(w *world) bool
 }
 
 var events = []event{
-	{"a node fails", nodeFails},
-	{"a node comes back", nodeComesBack},
-	{"somebody cordons a node", handCordons},
-	{"somebody uncordons a node", handUncordons},
-	{"a node vanishes", nodeVanishes},
+	{"a node goes down", nodeFails},
+	{"a node recovers", nodeRecovers},
+	{"the user cordons a node", userCordons},
+	{"the user uncordons a node", userUncordons},
+	{"a node is removed", nodeLeaves},
 	{"a worker joins", workerJoins},
 	{"a node is reinstalled", nodeReinstalled},
 	{"a control plane node joins", controlPlaneJoins},
 	{"a budget changes", budgetChanges},
 	{"a workload is scaled", workloadScaled},
 	{"an agent will fail", agentWillFail},
-	{"an agent falls asleep", agentSleeps},
-	{"an agent dies", agentDies},
-	{"an agent is started again", agentLives},
-	{"an etcd member is ill", memberIll},
-	{"an API server is ill", serverIll},
-	{"pods on a node reach nothing", podsCut},
+	{"an agent reports only on request", agentPassive},
+	{"an agent stops", agentCrashes},
+	{"an agent starts", agentRestarts},
+	{"an etcd member is unhealthy", memberUnhealthy},
+	{"an API server is not ready", serverUnhealthy},
+	{"pods on a node lose their network", podsDisconnected},
 	{"etcd's leadership moves", leadershipMoves},
 	{"the endpoint's address moves", addressMoves},
-	{"a person pauses", pauses},
-	{"a person resumes", resumes},
-	{"a person says retry", retries},
-	{"a person aborts", aborts},
-	{"a person changes a pool", changesPool},
+	{"the user pauses", pauses},
+	{"the user resumes", resumes},
+	{"the user retries", retries},
+	{"the user aborts", aborts},
+	{"the user changes a pool", changesPool},
 	{"an older operation appears", olderAppears},
 	{"the older operation ends", olderEnds},
-	{"a person approves", approves},
-	{"a person withdraws approval", withdraws},
+	{"the user approves", approves},
+	{"the user withdraws the approval", withdraws},
 	{"a ClusterRelease appears", releaseAppears},
 }
 
-// any picks a machine that fits.
-func (w *world) any(fits func(*machine) bool) *machine {
+// pick picks a random machine that fits.
+func (w *world) pick(fits func(*machine) bool) *machine {
 	var all []*machine
 	for _, m := range w.machines {
 		if fits(m) {
@@ -62,27 +62,27 @@ func (w *world) any(fits func(*machine) bool) *machine {
 }
 
 func nodeFails(w *world) bool {
-	m := w.any(func(m *machine) bool { return m.up })
+	m := w.pick(func(m *machine) bool { return m.up })
 	if m == nil {
 		return false
 	}
-	w.tell("! %s fails", m.name)
+	w.note("! %s goes down", m.name)
 	w.setUp(m, false)
 	return true
 }
 
-func nodeComesBack(w *world) bool {
-	m := w.any(func(m *machine) bool { return !m.up })
+func nodeRecovers(w *world) bool {
+	m := w.pick(func(m *machine) bool { return !m.up })
 	if m == nil {
 		return false
 	}
-	w.tell("! %s comes back", m.name)
+	w.note("! %s is up", m.name)
 	w.setUp(m, true)
 	return true
 }
 
-func handCordons(w *world) bool {
-	m := w.any(func(m *machine) bool { return !m.cordoned && m.cordonedBy == "" })
+func userCordons(w *world) bool {
+	m := w.pick(func(m *machine) bool { return !m.cordoned && m.cordonedBy == "" })
 	if m == nil {
 		return false
 	}
@@ -90,8 +90,8 @@ func handCordons(w *world) bool {
 	return true
 }
 
-func handUncordons(w *world) bool {
-	m := w.any(func(m *machine) bool { return m.cordoned })
+func userUncordons(w *world) bool {
+	m := w.pick(func(m *machine) bool { return m.cordoned })
 	if m == nil {
 		return false
 	}
@@ -99,12 +99,12 @@ func handUncordons(w *world) bool {
 	return true
 }
 
-func nodeVanishes(w *world) bool {
-	m := w.any(func(m *machine) bool { return !m.controlPlane || w.dice.IntN(4) == 0 })
+func nodeLeaves(w *world) bool {
+	m := w.pick(func(m *machine) bool { return !m.controlPlane || w.dice.IntN(4) == 0 })
 	if m == nil || (m.controlPlane && w.servers() == 1) {
 		return false
 	}
-	w.tell("! %s vanishes", m.name)
+	w.note("! %s is removed", m.name)
 	w.leave(m)
 	return true
 }
@@ -119,7 +119,7 @@ func (w *world) servers() int {
 	return n
 }
 
-// workerJoins lets a node join at a version that fits every API server, also those that are about to be.
+// workerJoins lets a node join at a version that fits every API server, and those of the current hop.
 func workerJoins(w *world) bool {
 	if len(w.machines) >= 10 {
 		return false
@@ -129,7 +129,7 @@ func workerJoins(w *world) bool {
 		return false
 	}
 	name := fmt.Sprintf("worker-%d", w.joined+1)
-	w.tell("! %s joins at %s", name, version)
+	w.note("! %s joins at %s", name, version)
 	m := w.join(name, false, version, map[string]string{"zone": "a", "pool": []string{"batch", ""}[w.dice.IntN(2)]})
 	if w.dice.IntN(4) == 0 {
 		m.report, m.agent.absent = nil, true
@@ -137,7 +137,7 @@ func workerJoins(w *world) bool {
 	return true
 }
 
-// fitting is a kubelet's version that may join now.
+// fitting is a kubelet version that may join now.
 func (w *world) fitting() string {
 	var oldest, newest skew.Version
 	add := func(text string) {
@@ -170,26 +170,28 @@ func (w *world) changingControlPlane() bool {
 	return slices.ContainsFunc(w.machines, func(m *machine) bool { return m.controlPlane && m.agent.busy })
 }
 
-// nodeReinstalled is a node that vanishes and joins again under its name: another machine, and what was stored of it is not deleted yet.
+// nodeReinstalled removes a node that joins again under its name: another machine, while the objects of
+// the old one may still exist.
 func nodeReinstalled(w *world) bool {
-	m := w.any(func(m *machine) bool { return !m.controlPlane && !m.agent.busy })
+	m := w.pick(func(m *machine) bool { return !m.controlPlane && !m.agent.busy })
 	version := w.fitting()
 	if m == nil || version == "" {
 		return false
 	}
-	w.tell("! %s is reinstalled at %s", m.name, version)
+	w.note("! %s is reinstalled at %s", m.name, version)
 	w.leave(m)
-	anew := w.join(m.name, false, version, m.labels)
+	reinstalled := w.join(m.name, false, version, m.labels)
 	if w.dice.IntN(2) == 0 {
-		anew.upgrade, anew.upgradeVersion = m.upgrade, m.upgradeVersion
+		reinstalled.upgrade, reinstalled.upgradeVersion = m.upgrade, m.upgradeVersion
 	}
 	if w.dice.IntN(4) == 0 {
-		anew.report = m.report // of the machine that was
+		reinstalled.report = m.report // of the old machine
 	}
 	return true
 }
 
-// controlPlaneJoins at the version of the oldest API server that every kubelet accepts.
+// controlPlaneJoins lets a node join at the version of the oldest API server, if every kubelet accepts
+// it.
 func controlPlaneJoins(w *world) bool {
 	if w.servers() >= 5 || w.dice.IntN(3) > 0 {
 		return false
@@ -209,27 +211,27 @@ func controlPlaneJoins(w *world) bool {
 		return false
 	}
 	name := fmt.Sprintf("cp-%d", w.joined+1)
-	w.tell("! %s joins the control plane at %s", name, version)
+	w.note("! %s joins the control plane at %s", name, version)
 	w.join(name, true, version.String(), map[string]string{})
 	return true
 }
 
 func budgetChanges(w *world) bool {
 	load := w.workloads[w.dice.IntN(len(w.workloads))]
-	load.budget, load.most = true, int32(w.dice.IntN(3))
-	w.tell("! the budget %s/%s lets %d pods be away", namespace, load.name, load.most)
+	load.budget, load.maxUnavailable = true, int32(w.dice.IntN(3))
+	w.note("! the budget %s/%s allows %d disruptions", namespace, load.name, load.maxUnavailable)
 	return true
 }
 
 func workloadScaled(w *world) bool {
 	load := w.workloads[w.dice.IntN(len(w.workloads))]
 	load.scale(1 + w.dice.IntN(5))
-	w.tell("! %s/%s is scaled to %d", namespace, load.name, len(load.pods))
+	w.note("! %s/%s is scaled to %d", namespace, load.name, len(load.pods))
 	return true
 }
 
 func agentWillFail(w *world) bool {
-	m := w.any(func(m *machine) bool { return !m.agent.fails })
+	m := w.pick(func(m *machine) bool { return !m.agent.fails })
 	if m == nil {
 		return false
 	}
@@ -237,76 +239,76 @@ func agentWillFail(w *world) bool {
 	return true
 }
 
-func agentSleeps(w *world) bool {
-	m := w.any(func(m *machine) bool { return m.controlPlane && !m.agent.asleep })
+func agentPassive(w *world) bool {
+	m := w.pick(func(m *machine) bool { return m.controlPlane && !m.agent.passive })
 	if m == nil {
 		return false
 	}
-	m.agent.asleep = true
+	m.agent.passive = true
 	return true
 }
 
-func agentDies(w *world) bool {
-	m := w.any(func(m *machine) bool { return !m.agent.dead })
+func agentCrashes(w *world) bool {
+	m := w.pick(func(m *machine) bool { return !m.agent.stopped })
 	if m == nil {
 		return false
 	}
-	w.agentRuns(m, false)
+	w.setAgent(m, false)
 	return true
 }
 
-func agentLives(w *world) bool {
-	m := w.any(func(m *machine) bool { return m.agent.dead })
+func agentRestarts(w *world) bool {
+	m := w.pick(func(m *machine) bool { return m.agent.stopped })
 	if m == nil {
 		return false
 	}
-	w.agentRuns(m, true)
+	w.setAgent(m, true)
 	return true
 }
 
-func (w *world) agentRuns(m *machine, runs bool) {
-	m.agent.dead = !runs
+func (w *world) setAgent(m *machine, runs bool) {
+	m.agent.stopped = !runs
 	if runs {
-		w.tell("! the agent on %s is started again", m.name)
+		w.note("! the agent on %s starts", m.name)
 		return
 	}
-	w.tell("! the agent on %s dies", m.name)
+	w.note("! the agent on %s stops", m.name)
 }
 
-func memberIll(w *world) bool {
-	m := w.any(func(m *machine) bool { return m.etcd.version != "" && !m.etcd.ill })
+func memberUnhealthy(w *world) bool {
+	m := w.pick(func(m *machine) bool { return m.etcd.version != "" && !m.etcd.unhealthy })
 	if m == nil {
 		return false
 	}
-	w.tell("! the etcd member on %s does not answer", m.name)
+	w.note("! the etcd member on %s is unhealthy", m.name)
 	w.setMember(m, false)
 	return true
 }
 
-func serverIll(w *world) bool {
-	m := w.any(func(m *machine) bool { return m.controlPlane && !m.apiServer.ill })
+func serverUnhealthy(w *world) bool {
+	m := w.pick(func(m *machine) bool { return m.controlPlane && !m.apiServer.unhealthy })
 	if m == nil {
 		return false
 	}
-	w.tell("! the API server on %s is not ready", m.name)
-	m.apiServer.ill = true
-	m.draw()
+	w.note("! the API server on %s is not ready", m.name)
+	m.apiServer.unhealthy = true
+	m.updateStaticPods()
 	return true
 }
 
 func leadershipMoves(w *world) bool {
-	m := w.any(func(m *machine) bool { return m.member() })
+	m := w.pick(func(m *machine) bool { return m.member() })
 	if m == nil || w.external || m.name == w.leader {
 		return false
 	}
-	w.tell("! %s leads etcd", m.name)
+	w.note("! %s becomes etcd's leader", m.name)
 	w.leader = m.name
 	return true
 }
 
 func addressMoves(w *world) bool {
-	m := w.any(func(m *machine) bool { return m.controlPlane })
-	w.tell("! the endpoint's address moves to %s", m.name)
+	m := w.pick(func(m *machine) bool { return m.controlPlane })
+	w.note("! the endpoint's address moves to %s", m.name)
 	w.vip = m.name
 	return true
 }
@@ -315,7 +317,7 @@ func pauses(w *world) bool {
 	if w.op.Spec.Paused {
 		return false
 	}
-	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Paused = true }, "a person pauses")
+	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Paused = true }, "the user pauses")
 	return true
 }
 
@@ -323,7 +325,7 @@ func resumes(w *world) bool {
 	if !w.op.Spec.Paused {
 		return false
 	}
-	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Paused = false }, "a person resumes")
+	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Paused = false }, "the user resumes")
 	return true
 }
 
@@ -340,7 +342,7 @@ func aborts(w *world) bool {
 	return true
 }
 
-// changesPool changes a policy, which is another plan.
+// changesPool changes a policy, which changes the plan.
 func changesPool(w *world) bool {
 	if w.dice.IntN(3) > 0 {
 		return false
@@ -351,7 +353,7 @@ func changesPool(w *world) bool {
 		drawn := randomPool(w.dice, pool.Name)
 		drawn.NodeSelector = pool.NodeSelector
 		*pool = drawn
-	}, "a person changes a pool")
+	}, "the user changes a pool")
 	return true
 }
 
@@ -359,7 +361,7 @@ func olderAppears(w *world) bool {
 	if w.older != "" {
 		return false
 	}
-	w.tell("! an older operation turns up that has not ended")
+	w.note("! an older operation appears that has not ended")
 	w.older = "older"
 	return true
 }
@@ -368,7 +370,7 @@ func olderEnds(w *world) bool {
 	if w.older == "" {
 		return false
 	}
-	w.tell("! the older operation ends")
+	w.note("! the older operation ends")
 	w.older = ""
 	return true
 }
@@ -378,7 +380,7 @@ func approves(w *world) bool {
 	return true
 }
 
-// withdraws takes an approval back, or leaves one behind that is of another plan.
+// withdraws removes the approval, or replaces it by that of another plan.
 func withdraws(w *world) bool {
 	if w.op.Spec.ApprovedPlan == "" {
 		return false
@@ -387,17 +389,17 @@ func withdraws(w *world) bool {
 	if w.dice.IntN(2) == 0 {
 		other = fmt.Sprintf("sha256:%064x", w.dice.Uint64())
 	}
-	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.ApprovedPlan = other }, "a person withdraws the approval")
+	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.ApprovedPlan = other }, "the user withdraws the approval")
 	return true
 }
 
 func releaseAppears(w *world) bool {
-	if len(w.see().plan(w).Hops) == 0 {
+	if len(w.observe().plan(w).Hops) == 0 {
 		return false
 	}
 	version := w.versionOf(nil)
 	if version == "" {
-		version = "v1.36.9" // newer than what the operation was planned with
+		version = "v1.36.9" // newer than the operation's plan
 	}
 	if slices.ContainsFunc(w.releases, func(r cluster.Release) bool { return r.Payload.Kubernetes == version }) {
 		return false

@@ -10,19 +10,19 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// decider is somebody who decides and acts: the leader, or one who was and does not know it yet.
-type decider struct {
+// controller decides and acts: the leader, or a deposed one that has not noticed.
+type controller struct {
 	name  string
 	epoch int64
-	since time.Time // it took over then, or has seen that already: a view may lag, and never goes back
-	view  *sighting // what it decides on
-	fresh bool      // that is how the world is at this very moment
+	since time.Time    // when it took over, or the time of its view: a view may lag, and never goes back
+	view  *observation // the view that it decides on
+	fresh bool         // the view is current
 }
 
-// carryOut does what was decided, as far as the fences let it: a write that names an older version than the stored one, a lower epoch or an old
-// sequence is refused, as the API server does.
-func (w *world) carryOut(who *decider, d *Decision) {
-	w.claimAndFree(who, d)
+// execute executes a decision as far as the fences allow. They refuse a write that names an old
+// resourceVersion, a lower epoch or an old sequence.
+func (w *world) execute(who *controller, d *Decision) {
+	w.writeClaims(who, d)
 	for i := range d.Actions {
 		a := &d.Actions[i]
 		if a.Kind == Claim || a.Kind == ReleaseNode {
@@ -30,7 +30,7 @@ func (w *world) carryOut(who *decider, d *Decision) {
 		}
 		done := w.act(who, a)
 		w.count(done)
-		w.told(who, a, done)
+		w.narrate(who, a, done)
 	}
 }
 
@@ -42,7 +42,7 @@ func (w *world) count(done bool) {
 	}
 }
 
-func (w *world) act(who *decider, a *Action) bool {
+func (w *world) act(who *controller, a *Action) bool {
 	if a.Kind == Finish {
 		return w.finish(who)
 	}
@@ -59,19 +59,19 @@ func (w *world) act(who *decider, a *Action) bool {
 	case Drain:
 		return w.drainBehindFence(who, m, a)
 	case StartTrial:
-		return w.beginTrial(m, seen.upgrade)
+		return w.startTrial(m, seen.upgrade)
 	case Skip, FailDrain:
 		return w.mark(m, seen.upgrade, a.Kind)
 	case Cordon, Uncordon:
 		return w.cordon(who, m, seen.node, a.Kind == Cordon)
 	default:
-		panic("nobody can carry out " + a.Kind)
+		panic("cannot execute " + a.Kind)
 	}
 	return true
 }
 
-// claimAndFree changes the list of nodes at work, in one write.
-func (w *world) claimAndFree(who *decider, d *Decision) {
+// writeClaims changes status.active in one write.
+func (w *world) writeClaims(who *controller, d *Decision) {
 	active := slices.Clone(who.view.snapshot.Operation.Active)
 	var claimed []*machine
 	changed := false
@@ -93,7 +93,7 @@ func (w *world) claimAndFree(who *decider, d *Decision) {
 	for i := range d.Actions {
 		if a := &d.Actions[i]; a.Kind == Claim || a.Kind == ReleaseNode {
 			w.count(done)
-			w.told(who, a, done)
+			w.narrate(who, a, done)
 			if done && a.Kind == ReleaseNode {
 				w.checkDone(who, a.Node)
 			}
@@ -108,7 +108,7 @@ func (w *world) claimAndFree(who *decider, d *Decision) {
 }
 
 // writeOperation is an update of the ClusterUpgrade's status.
-func (w *world) writeOperation(who *decider, change func()) bool {
+func (w *world) writeOperation(who *controller, change func()) bool {
 	if who.view.op != w.op.version || who.epoch < w.op.Epoch || w.op.Ended {
 		return false
 	}
@@ -117,7 +117,7 @@ func (w *world) writeOperation(who *decider, change func()) bool {
 	return true
 }
 
-func (w *world) finish(who *decider) bool {
+func (w *world) finish(who *controller) bool {
 	return w.writeOperation(who, func() {
 		w.op.Ended, w.op.end = true, Succeeded
 		if w.op.Spec.Aborted {
@@ -131,8 +131,8 @@ var permits = map[ActionKind]refitv1alpha1.Permit{
 	Prefetch: refitv1alpha1.PermitPrefetch, Apply: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.PermitRollback, Hold: refitv1alpha1.PermitHold,
 }
 
-// order writes the NodeUpgrade's spec.
-func (w *world) order(who *decider, m *machine, version int64, a *Action) bool {
+// order writes the spec of the NodeUpgrade.
+func (w *world) order(who *controller, m *machine, version int64, a *Action) bool {
 	seen := who.view.snapshot.Node(m.name)
 	if version != m.upgradeVersion || seen.Report == nil {
 		return false
@@ -145,7 +145,7 @@ func (w *world) order(who *decider, m *machine, version int64, a *Action) bool {
 		next = *m.upgrade
 	}
 	if a.Release == nil {
-		w.broke("I6: an order to %s names no ClusterRelease", m.name)
+		w.violation("I6: an order to %s names no ClusterRelease", m.name)
 		return false
 	}
 	sequence := max(next.Spec.Sequence, seen.Report.AcceptedSequence) + 1
@@ -162,9 +162,9 @@ func (w *world) order(who *decider, m *machine, version int64, a *Action) bool {
 	return true
 }
 
-// drainBehindFence writes the drain's status first, by a write that names the version that was seen, and then evicts. Pods are deleted only while the
-// operation says what it said when that was decided.
-func (w *world) drainBehindFence(who *decider, m *machine, a *Action) bool {
+// drainBehindFence writes the drain's status first, naming the observed resourceVersion, and then
+// evicts. Pods are deleted only if the operation's spec has not changed since the decision.
+func (w *world) drainBehindFence(who *controller, m *machine, a *Action) bool {
 	if m.upgrade == nil || who.view.nodes[m.name].upgrade != m.upgradeVersion {
 		return false
 	}
@@ -172,11 +172,11 @@ func (w *world) drainBehindFence(who *decider, m *machine, a *Action) bool {
 		return false
 	}
 	w.checkDrain(m)
-	w.empty(m, a.Delete)
+	w.drainPods(m, a.Delete)
 	return true
 }
 
-// mark writes that a node could not be emptied.
+// mark records that a node was not drained.
 func (w *world) mark(m *machine, version int64, kind ActionKind) bool {
 	if m.upgrade == nil || version != m.upgradeVersion {
 		return false
@@ -193,7 +193,7 @@ func (w *world) mark(m *machine, version int64, kind ActionKind) bool {
 	return true
 }
 
-func (w *world) cordon(who *decider, m *machine, version int64, on bool) bool {
+func (w *world) cordon(who *controller, m *machine, version int64, on bool) bool {
 	if version != m.version {
 		return false
 	}
@@ -202,7 +202,7 @@ func (w *world) cordon(who *decider, m *machine, version int64, on bool) bool {
 	} else {
 		w.checkUncordon(m)
 	}
-	m.cordoned, m.cordonedBy, m.byHand = on, "", false
+	m.cordoned, m.cordonedBy, m.cordonedByUser = on, "", false
 	if on {
 		m.cordonedBy = w.op.UID
 	}
@@ -210,9 +210,9 @@ func (w *world) cordon(who *decider, m *machine, version int64, on bool) bool {
 	return true
 }
 
-// takeOver makes a new leader: it raises the epoch first, by a live read and a write that names what was read, and then looks at everything anew.
-func (w *world) takeOver(name string) *decider {
+// takeOver makes a new leader. It raises the epoch first, then observes the cluster.
+func (w *world) takeOver(name string) *controller {
 	w.op.Epoch++
 	w.op.version++
-	return &decider{name: name, epoch: w.op.Epoch, since: w.now}
+	return &controller{name: name, epoch: w.op.Epoch, since: w.now}
 }

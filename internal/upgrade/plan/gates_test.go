@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// everyGate is all gates, by what they hold back.
-func everyGate() []GateName {
+// gateNames are the names of all gates.
+func gateNames() []GateName {
 	var out []GateName
 	for _, group := range gateTable {
 		for _, g := range group.gates {
@@ -19,13 +19,13 @@ func everyGate() []GateName {
 	return out
 }
 
-// caughtBy names, for each gate, the story that goes wrong without it.
-var caughtBy = map[GateName]string{
+// provenBy names, for each gate, the story that fails without it.
+var provenBy = map[GateName]string{
 	GateNotAborted:               "abort",
 	GateOldestOperation:          "older-operation",
 	GateApproved:                 "approval",
 	GatePlanUnchanged:            "plan-changes",
-	GateNotPaused:                "pause-on-host",
+	GateNotPaused:                "pause-while-upgrading",
 	GateNoFailedNode:             "rolled-back",
 	GateReleaseAvailable:         "release-missing",
 	GateMachineKnown:             "worker-joins",
@@ -34,7 +34,7 @@ var caughtBy = map[GateName]string{
 	GatePrefetched:               "plan-changes",
 	GateNothingElseActive:        "address-moves",
 	GateControlPlaneReady:        "control-plane-not-ready",
-	GateReportsFresh:             "old-news",
+	GateReportsFresh:             "stale-reports",
 	GateEtcdHealthy:              "five-members",
 	GateEtcdKeepsQuorum:          "two-members-not-waived",
 	GateAPIServersReady:          "server-not-ready",
@@ -57,32 +57,32 @@ var caughtBy = map[GateName]string{
 	GateMachineStillKnown:        "another-machine",
 	GateStillNothingElseActive:   "claimed-by-hand",
 	GateControlPlaneStillReady:   "control-plane-not-ready-in-drain",
-	GateReportsStillFresh:        "old-news-in-drain",
+	GateReportsStillFresh:        "stale-reports-in-drain",
 	GateEtcdStillHealthy:         "five-members-in-drain",
 	GateEtcdStillKeepsQuorum:     "claimed-by-hand-without-quorum",
 	GateAPIServersStillReady:     "server-not-ready-in-drain",
 	GateAPIServerSkewStill:       "server-too-old-in-drain",
 	GateKubeletSkewStill:         "worker-too-old",
 	GateKubeletStillNotNewer:     "kubelet-would-be-newer-in-drain",
-	GateNodeReachable:            "host-lost",
-	GateAgentResponds:            "agent-dies-fetching",
+	GateNodeReachable:            "node-lost",
+	GateAgentResponds:            "agent-stops-prefetching",
 	GateReadyAfter:               "not-ready-after",
 	GateVersionReported:          "version-reported-late",
-	GateReportsFreshAfter:        "old-news-after",
+	GateReportsFreshAfter:        "stale-reports-after",
 	GateEtcdHealthyAfter:         "member-down-after",
 	GateAPIServersReadyAfter:     "server-not-ready-after",
-	GateTrialPassed:              "pods-cut",
+	GateTrialPassed:              "pods-disconnected",
 	GateReadyAfterRollback:       "not-ready-after-rollback",
 	GateControlPlaneHealthyAtEnd: "member-down-at-end",
 	GateNothingActive:            "abort",
 }
 
-// threeHundred is a story for this test only: nobody wants to read it.
-var threeHundred = story{
-	name: "three-hundred-at-once", scene: minor(shape(1, 300), road("v1.36.1", "v1.36.3", "v1.36.3"), atOnce(300)), lasts: 15 * time.Minute,
+// threeHundredNodes is a story for this test only: it is too long to read.
+var threeHundredNodes = story{
+	name: "three-hundred-at-once", scenario: minor(shape(1, 300), upgradePath("v1.36.1", "v1.36.3", "v1.36.3"), atOnce(300)), duration: 15 * time.Minute,
 }
 
-// TestEveryGateIsNeeded takes each gate out in turn and requires its story to fail: an invariant
+// TestEveryGateIsNeeded removes each gate in turn and requires its story to fail: an invariant
 // breaks, or Refit does something else. The golden file lists what happens without each gate.
 func TestEveryGateIsNeeded(t *testing.T) {
 	var table strings.Builder
@@ -99,16 +99,16 @@ func TestEveryGateIsNeeded(t *testing.T) {
 	golden(t, "gates", table.String())
 }
 
-func TestGatesHaveNamesOfTheirOwn(t *testing.T) {
-	all := everyGate()
+func TestGateNamesAreUnique(t *testing.T) {
+	all := gateNames()
 	for i, name := range all {
 		if slices.Contains(all[:i], name) {
-			t.Errorf("two gates are named %s: one of them could be taken out unnoticed", name)
+			t.Errorf("two gates are named %s: one of them could be removed unnoticed", name)
 		}
 	}
-	for name := range caughtBy {
+	for name := range provenBy {
 		if !slices.Contains(all, name) {
-			t.Errorf("caughtBy names the gate %s, which does not exist", name)
+			t.Errorf("provenBy names the gate %s, which does not exist", name)
 		}
 	}
 }
@@ -116,22 +116,22 @@ func TestGatesHaveNamesOfTheirOwn(t *testing.T) {
 // withoutGate returns the story that proves a gate, and what goes wrong in it without the gate.
 func withoutGate(t *testing.T, name GateName) (in, wrong string) {
 	t.Helper()
-	s := storyNamed(caughtBy[name])
+	s := storyNamed(provenBy[name])
 	if s == nil {
-		t.Errorf("no story fails without gate %s (caughtBy names %q)", name, caughtBy[name])
+		t.Errorf("no story fails without gate %s (provenBy names %q)", name, provenBy[name])
 		return "", ""
 	}
-	if whole := s.happen(""); len(whole.breaks) > 0 {
-		t.Errorf("%s fails with every gate in place: %v", s.name, whole.breaks)
+	if whole := s.run(""); len(whole.violations) > 0 {
+		t.Errorf("%s fails with every gate in place: %v", s.name, whole.violations)
 	}
-	if wrong = s.without(name); wrong == "" {
+	if wrong = s.failsWithout(name); wrong == "" {
 		t.Errorf("%s does not change without gate %s: the gate does nothing, or the story is not about it", s.name, name)
 	}
 	return s.name, wrong
 }
 
 func storyNamed(name string) *story {
-	for _, s := range append(slices.Clone(stories), threeHundred) {
+	for _, s := range append(slices.Clone(stories), threeHundredNodes) {
 		if s.name == name {
 			return &s
 		}
@@ -139,19 +139,19 @@ func storyNamed(name string) *story {
 	return nil
 }
 
-// without says what goes wrong in a story when a gate is taken out, in an empty string if nothing does.
-func (s *story) without(gate GateName) string {
-	gone := s.happen(gate)
-	if len(gone.breaks) > 0 {
-		return gone.breaks[0]
+// failsWithout returns what goes wrong in a story without a gate, empty if nothing does.
+func (s *story) failsWithout(gate GateName) string {
+	gone := s.run(gate)
+	if len(gone.violations) > 0 {
+		return gone.violations[0]
 	}
-	with, without := strings.Split(s.happen("").tale.String(), "\n"), strings.Split(gone.tale.String(), "\n")
+	with, without := strings.Split(s.run("").narrative.String(), "\n"), strings.Split(gone.narrative.String(), "\n")
 	for i, line := range without {
 		switch {
 		case i >= len(with) || line != with[i] && line != "":
 			return line
 		case line != with[i]:
-			return "nothing happens from here on: " + with[i]
+			return "nothing happens after this: " + with[i]
 		}
 	}
 	return ""

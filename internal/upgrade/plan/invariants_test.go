@@ -11,51 +11,61 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// The invariants are those of faults.md. They are checked on what is true, at every effect. What a decider with an old view may do is bounded by the
-// fences alone, so promises about the rest of the cluster (is etcd well, is another node away) are asked of a fresh one only.
+// The invariants are checked on the true state of the world, at every effect:
+//
+//	I1  the control plane: one node at a time, and every other one healthy
+//	I2  no more workers than maxUnavailable
+//	I3  the version skew policy
+//	I4  no pod is disrupted but by a drain that respects its budget, unless the policy allows it
+//	I6  an order names what it installs
+//	I8  no operation waits in silence
+//
+// Only the fences bound what a controller with an old view may do, so what concerns the rest of the
+// cluster is required of a controller with a current view only.
 
-// grace is how long facts may lag behind: an agent's facts may be as old as freshness when a decision uses them.
+// grace is how long reports may lag behind the truth when a decision uses them.
 const grace = maxReportAge + 4*tick
 
-func (w *world) broke(format string, args ...any) {
+func (w *world) violation(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	w.breaks = append(w.breaks, fmt.Sprintf("%s  %s", clock(w.now), text))
-	w.tell("!! BROKEN: %s", text)
+	w.violations = append(w.violations, fmt.Sprintf("%s  %s", clock(w.now), text))
+	w.note("!! VIOLATED: %s", text)
 }
 
 func (w *world) require(holds bool, format string, args ...any) {
 	if !holds {
-		w.broke(format, args...)
+		w.violation(format, args...)
 	}
 }
 
-// checkDecision: an operation is never silent (I8).
+// checkDecision checks that an operation never waits in silence (I8).
 func (w *world) checkDecision(d *Decision) {
-	w.require(d.State.Ended() || len(d.Actions)+len(d.Waiting) > 0, "I8: nothing to do and nothing to wait for, and the operation has not ended")
-	w.require(d.Message != "", "I8: nobody is told what is being done")
-	person := false
+	w.require(d.State.Ended() || len(d.Actions)+len(d.Waiting) > 0, "I8: neither actions nor waits, and the operation has not ended")
+	w.require(d.Message != "", "I8: no message")
+	intervention := false
 	for i := range d.Waiting {
 		wait := &d.Waiting[i]
-		w.require(wait.Reason != "" && wait.Message != "", "I8: a wait without words: %+v", *wait)
-		w.require(!wait.ManualIntervention || wait.Remedy != "", "I8: a person is needed and not told what for: %s", wait.Message)
-		person = person || wait.ManualIntervention
+		w.require(wait.Reason != "" && wait.Message != "", "I8: a wait without reason or message: %+v", *wait)
+		w.require(!wait.ManualIntervention || wait.Remedy != "", "I8: manual intervention without a remedy: %s", wait.Message)
+		intervention = intervention || wait.ManualIntervention
 	}
-	w.require(d.State != Stalled || person, "I8: stalled, and nobody is asked")
+	w.require(d.State != Stalled || intervention, "I8: stalled without manual intervention")
 	for i := range d.Actions {
 		w.require(d.Actions[i].Reason != "", "I8: %s %s without a reason", d.Actions[i].Kind, d.Actions[i].Node)
 	}
 }
 
-// checkClaims: nothing new while the operation is held, one control plane node at a time (I1), and no more workers than maxUnavailable (I2).
-func (w *world) checkClaims(who *decider, claimed []*machine) {
+// checkClaims checks that nothing new starts while the operation is held, that one control plane node is
+// upgraded at a time (I1), and that no more workers than maxUnavailable are (I2).
+func (w *world) checkClaims(who *controller, claimed []*machine) {
 	spec, active := &w.op.Spec, w.op.Active
 	if len(claimed) == 0 {
 		return
 	}
-	w.require(!spec.Aborted, "a claim although the operation was aborted")
-	w.require(!spec.Paused, "a claim although the operation is paused")
-	w.require(spec.Approval == refitv1alpha1.ApprovalNone || spec.ApprovedPlan != "", "a claim that nobody approved")
-	w.require(len(active) <= refitv1alpha1.MaxActive, "%d nodes are claimed, and the status can hold %d", len(active), refitv1alpha1.MaxActive)
+	w.require(!spec.Aborted, "a claim while the operation is aborted")
+	w.require(!spec.Paused, "a claim while the operation is paused")
+	w.require(spec.Approval == refitv1alpha1.ApprovalNone || spec.ApprovedPlan != "", "a claim without approval")
+	w.require(len(active) <= refitv1alpha1.MaxActive, "%d nodes are claimed, and the limit is %d", len(active), refitv1alpha1.MaxActive)
 	for i, name := range active {
 		w.require(!slices.Contains(active[:i], name), "%s is claimed twice", name)
 	}
@@ -64,14 +74,14 @@ func (w *world) checkClaims(who *decider, claimed []*machine) {
 	if !who.fresh {
 		return
 	}
-	w.require(w.older == "", "a claim although an older operation is unfinished")
+	w.require(w.older == "", "a claim while an older operation has not ended")
 	for _, m := range w.machines {
-		w.require(!w.failed(m), "a claim although %s has failed", m.name)
+		w.require(!w.failed(m), "a claim while %s is failed", m.name)
 	}
 	for _, m := range claimed {
-		w.require(m.ready, "%s is claimed although it is not ready", m.name)
+		w.require(m.ready, "%s is claimed and not ready", m.name)
 		if m.controlPlane {
-			w.checkControlPlaneWell(m)
+			w.checkControlPlaneHealthy(m)
 		} else {
 			w.checkCanary(m)
 		}
@@ -81,13 +91,13 @@ func (w *world) checkClaims(who *decider, claimed []*machine) {
 func (w *world) checkControlPlaneAlone() {
 	for _, name := range w.op.Active {
 		if m := w.machine(name); m != nil && m.controlPlane && len(w.op.Active) > 1 {
-			w.broke("I1: %s of the control plane is not the only node at work: %v", name, w.op.Active)
+			w.violation("I1: control plane node %s is not the only active node: %v", name, w.op.Active)
 		}
 	}
 }
 
-// checkWindow compares with the pool as the decider saw it: its size may have changed since.
-func (w *world) checkWindow(who *decider, claimed []*machine) {
+// checkWindow compares with the pool in the controller's view: its size may have changed since.
+func (w *world) checkWindow(who *controller, claimed []*machine) {
 	spec := policy.Defaulted(w.op.Spec)
 	for i := range spec.Pools {
 		var size, ours, anyone int
@@ -116,70 +126,72 @@ func (w *world) checkWindow(who *decider, claimed []*machine) {
 			continue
 		}
 		limit := policy.MaxUnavailable(&spec.Pools[i], size)
-		w.require(ours <= limit, "I2: %d nodes of pool %s are at work, and %d may be unavailable", ours, spec.Pools[i].Name, limit)
-		w.require(!who.fresh || anyone <= limit, "I2: %d nodes of pool %s are unavailable or at work, and %d may be", anyone, spec.Pools[i].Name, limit)
-		w.require(!who.fresh || len(zones) == 1, "pool %s is at work in the zones %v at once", spec.Pools[i].Name, zones)
+		w.require(ours <= limit, "I2: %d nodes of pool %s are active, and maxUnavailable is %d", ours, spec.Pools[i].Name, limit)
+		w.require(!who.fresh || anyone <= limit, "I2: %d nodes of pool %s are unavailable, and maxUnavailable is %d", anyone, spec.Pools[i].Name, limit)
+		w.require(!who.fresh || len(zones) == 1, "pool %s is upgraded in the zones %v at once", spec.Pools[i].Name, zones)
 	}
 }
 
-// checkControlPlaneWell: every member, API server and node of the control plane is well before one more goes (I1).
-func (w *world) checkControlPlaneWell(next *machine) {
-	well := 0
+// checkControlPlaneHealthy checks that every member, API server and node of the control plane is healthy
+// before the next one is upgraded (I1).
+func (w *world) checkControlPlaneHealthy(next *machine) {
+	healthy := 0
 	w.checkMembers(next, w.now.Add(-grace))
 	for _, m := range w.machines {
 		if !m.controlPlane || (m == next && w.changed(m)) {
 			continue
 		}
-		w.require(m.ready, "I1: %s goes although %s of the control plane is not ready", next.name, m.name)
-		w.require(m.up && m.apiServer.well(), "I1: %s goes although the API server on %s is not ready", next.name, m.name)
-		if m != next && (m.member() || w.now.Sub(m.etcd.illAt) < grace) {
-			well++
+		w.require(m.ready, "I1: %s is upgraded while control plane node %s is not ready", next.name, m.name)
+		w.require(m.up && m.apiServer.healthy(), "I1: %s is upgraded while the API server on %s is not ready", next.name, m.name)
+		if m != next && (m.member() || w.now.Sub(m.etcd.unhealthySince) < grace) {
+			healthy++
 		}
 	}
-	if w.external || len(w.members) == 1 || (len(w.members) == 2 && well == 1 && policy.WaivedAnywhere(&w.op.Spec, policy.CheckTwoMembers)) {
+	if w.external || len(w.members) == 1 || (len(w.members) == 2 && healthy == 1 && policy.WaivedAnywhere(&w.op.Spec, policy.CheckTwoMembers)) {
 		return
 	}
-	w.require(well > len(w.members)/2, "I1: with %s away, %d of %d etcd members are left", next.name, well, len(w.members))
+	w.require(healthy > len(w.members)/2, "I1: without %s, %d of %d etcd members are healthy", next.name, healthy, len(w.members))
 }
 
-// checkMembers: every etcd member answers before and after each control plane node, as of some moment.
+// checkMembers checks that every etcd member was healthy at a time.
 func (w *world) checkMembers(turn *machine, asOf time.Time) {
 	for _, m := range w.machines {
-		if m.etcd.version != "" && m != turn && !m.member() && m.etcd.illAt.Before(asOf) {
-			w.broke("I1: %s has its turn, and the etcd member on %s has not answered for %s", turn.name, m.name, w.now.Sub(m.etcd.illAt))
+		if m.etcd.version != "" && m != turn && !m.member() && m.etcd.unhealthySince.Before(asOf) {
+			w.violation("I1: %s is upgraded or released, and the etcd member on %s has been unhealthy for %s", turn.name, m.name, w.now.Sub(m.etcd.unhealthySince))
 		}
 	}
 }
 
-// checkDone: a control plane node is done when the whole control plane was seen to be well after its change (I1).
-func (w *world) checkDone(who *decider, name string) {
+// checkDone checks that the whole control plane was healthy after the upgrade of one of its nodes (I1).
+func (w *world) checkDone(who *controller, name string) {
 	m := w.machine(name)
-	w.require(m == nil || !w.changing(m), "%s is freed while its agent may be changing it", name)
+	w.require(m == nil || !w.changing(m), "%s is released while its agent may be changing it", name)
 	if m == nil || !who.fresh || m.upgrade == nil || m.upgrade.Status.Phase != refitv1alpha1.NodeSucceeded || string(m.upgrade.Spec.NodeUID) != m.uid {
 		return
 	}
-	w.require(m.ready, "%s is done and not ready", name)
+	w.require(m.ready, "%s is released and not ready", name)
 	if !m.controlPlane {
 		return
 	}
 	w.checkMembers(m, m.upgrade.Status.CompletionTime.Time)
 	for _, other := range w.machines {
-		w.require(!other.controlPlane || other.up && other.apiServer.well(), "I1: %s is done, and the API server on %s is not ready", name, other.name)
+		w.require(!other.controlPlane || other.up && other.apiServer.healthy(), "I1: %s is released while the API server on %s is not ready", name, other.name)
 	}
-	w.checkTried(m)
+	w.checkTrial(m)
 }
 
-// checkTried: a control plane node gets no pods, and is not done, while pods on it have been cut off since before its change ended (I1).
-func (w *world) checkTried(m *machine) {
+// checkTrial checks that a control plane node is neither uncordoned nor released while its pods have had
+// no network since before the end of its upgrade (I1).
+func (w *world) checkTrial(m *machine) {
 	u := m.upgrade
-	if !m.controlPlane || m.trial.cut.IsZero() || w.op.Spec.Aborted || u == nil || string(u.Spec.NodeUID) != m.uid ||
+	if !m.controlPlane || m.trial.disconnectedSince.IsZero() || w.op.Spec.Aborted || u == nil || string(u.Spec.NodeUID) != m.uid ||
 		u.Spec.Permit != refitv1alpha1.PermitApply || u.Status.ObservedSequence != u.Spec.Sequence || u.Status.Phase != refitv1alpha1.NodeSucceeded {
 		return
 	}
-	w.require(m.trial.cut.After(u.Status.CompletionTime.Time), "I1: %s is given pods, and they have reached nothing since %s", m.name, clock(m.trial.cut))
+	w.require(m.trial.disconnectedSince.After(u.Status.CompletionTime.Time), "I1: %s takes pods, which have had no network since %s", m.name, clock(m.trial.disconnectedSince))
 }
 
-// changed says whether the host is in the middle of a change that failed.
+// changed reports whether the host is partly changed.
 func (w *world) changed(m *machine) bool { return m.agent.old != nil }
 
 func (w *world) failed(m *machine) bool {
@@ -192,7 +204,8 @@ func (w *world) failed(m *machine) bool {
 		(drain != nil && drain.Sequence == u.Spec.Sequence && drain.Phase == refitv1alpha1.DrainFailed)
 }
 
-// checkCanary: no more nodes than the canary's are at the new version or on their way before these have been healthy for the soak.
+// checkCanary checks that no more nodes than the canary are upgraded before it has been healthy for its
+// soak.
 func (w *world) checkCanary(next *machine) {
 	spec := policy.Defaulted(w.op.Spec)
 	at := func(m *machine) int { return policy.PoolOf(&spec, &cluster.Node{Labels: m.labels}) }
@@ -200,31 +213,32 @@ func (w *world) checkCanary(next *machine) {
 	if rules == nil {
 		return
 	}
-	proven, begun := 0, 0
+	proven, started := 0, 0
 	for _, m := range w.machines {
 		if m.controlPlane || at(m) != at(next) || m.upgrade == nil || m.upgrade.Spec.Release != next.upgrade.Spec.Release || string(m.upgrade.Spec.NodeUID) != m.uid {
 			continue
 		}
 		done := m.upgrade.Status.Phase == refitv1alpha1.NodeSucceeded && m.upgrade.Status.ObservedSequence == m.upgrade.Spec.Sequence
 		if slices.Contains(w.op.Active, m.name) || done {
-			begun++
+			started++
 		}
 		if done && m.ready && w.now.Sub(m.upgrade.Status.CompletionTime.Time) >= rules.Soak.Duration {
 			proven++
 		}
 	}
-	w.require(proven >= int(rules.Nodes) || begun <= int(rules.Nodes), "%s is claimed, and the canary is not proven: %d begun, %d proven", next.name, begun, proven)
+	w.require(proven >= int(rules.Nodes) || started <= int(rules.Nodes), "%s is claimed, and the canary is not proven: %d started, %d proven", next.name, started, proven)
 }
 
-// checkOrder: a host is changed only when it is claimed, fetched and empty (I4), and never two of the control plane (I1).
-func (w *world) checkOrder(who *decider, m *machine, a *Action, before *cluster.Upgrade) {
+// checkOrder checks that a host is changed only if it is claimed, prefetched and drained (I4), and never
+// two of the control plane at once (I1).
+func (w *world) checkOrder(who *controller, m *machine, a *Action, before *cluster.Upgrade) {
 	spec := &w.op.Spec
 	if string(m.upgrade.Spec.NodeUID) != m.uid {
-		return // it is for the node that had this name before, and no agent accepts it
+		return // it is for the former node of this name, and no agent accepts it
 	}
-	w.require(spec.Approval == refitv1alpha1.ApprovalNone || spec.ApprovedPlan != "" || !who.fresh || (a.Kind != Prefetch && a.Kind != Apply), "an order that nobody approved")
+	w.require(spec.Approval == refitv1alpha1.ApprovalNone || spec.ApprovedPlan != "" || !who.fresh || (a.Kind != Prefetch && a.Kind != Apply), "an order without approval")
 	if a.Kind != Apply && a.Kind != Rollback {
-		w.require(!w.changed(m) || a.Kind == Rollback, "the order to %s leaves %s half changed", a.Kind, m.name)
+		w.require(!w.changed(m) || a.Kind == Rollback, "the order to %s leaves %s partly changed", a.Kind, m.name)
 		return
 	}
 	w.checkOneChanging()
@@ -233,17 +247,17 @@ func (w *world) checkOrder(who *decider, m *machine, a *Action, before *cluster.
 	}
 	w.require(slices.Contains(w.op.Active, m.name), "%s is changed without a claim", m.name)
 	if w.changed(m) {
-		w.require(m.upgrade.Spec.Role == before.Spec.Role, "%s had the role %s in the change that failed, and has %s now", m.name, before.Spec.Role, m.upgrade.Spec.Role)
+		w.require(m.upgrade.Spec.Role == before.Spec.Role, "%s had the role %s in the failed attempt, and has %s now", m.name, before.Spec.Role, m.upgrade.Spec.Role)
 	}
 	w.checkFetched(m, a, before)
-	w.checkEmpty(who, m, a)
+	w.checkDrained(who, m, a)
 	if !who.fresh {
 		return
 	}
-	w.require(!spec.Aborted && !spec.Paused, "%s is changed although the operation is held", m.name)
-	w.require(w.older == "", "%s is changed although an older operation is unfinished", m.name)
+	w.require(!spec.Aborted && !spec.Paused, "%s is changed while the operation is held", m.name)
+	w.require(w.older == "", "%s is changed while an older operation has not ended", m.name)
 	if m.controlPlane {
-		w.checkControlPlaneWell(m)
+		w.checkControlPlaneHealthy(m)
 		w.checkControlPlaneAlone()
 	}
 }
@@ -256,10 +270,10 @@ func (w *world) checkOneChanging() {
 			changing = append(changing, m.name)
 		}
 	}
-	w.require(len(changing) <= 1, "I1: %v of the control plane are changed at once", changing)
+	w.require(len(changing) <= 1, "I1: control plane nodes %v are changed at once", changing)
 }
 
-// changing says whether the machine's agent has an order to change the host, and has not come to an end of it.
+// changing reports whether the machine's agent has an unfinished order to change the host.
 func (w *world) changing(m *machine) bool {
 	u := m.upgrade
 	if u == nil || string(u.Spec.NodeUID) != m.uid || (u.Spec.Permit != refitv1alpha1.PermitApply && u.Spec.Permit != refitv1alpha1.PermitRollback) {
@@ -271,7 +285,7 @@ func (w *world) changing(m *machine) bool {
 func (w *world) checkFetched(m *machine, a *Action, before *cluster.Upgrade) {
 	fetched := before != nil && before.Spec.Release == *a.Release && (before.Spec.Permit == refitv1alpha1.PermitApply ||
 		(before.Status.Phase == refitv1alpha1.NodePrefetched && before.Status.ObservedSequence == before.Spec.Sequence))
-	w.require(fetched, "%s is changed before it has fetched", m.name)
+	w.require(fetched, "%s is changed before it has prefetched", m.name)
 	if w.tally.changes++; w.tally.changes > 1 {
 		return
 	}
@@ -279,31 +293,31 @@ func (w *world) checkFetched(m *machine, a *Action, before *cluster.Upgrade) {
 	want := w.parse(w.payload(a.Release.Name).Kubernetes)
 	for i := range w.past[len(w.past)-1].snapshot.Nodes {
 		n := &w.past[len(w.past)-1].snapshot.Nodes[i]
-		there := len(w.machine(n.Name).agent.fetched) > 0 || n.CreatedAt.After(dawn)
-		w.require(there || policy.LeftOut(&spec, n) != "" || !kubeletVersion(n).Before(want), "%s is changed before %s has fetched", m.name, n.Name)
+		there := len(w.machine(n.Name).agent.fetched) > 0 || n.CreatedAt.After(simulationStart)
+		w.require(there || policy.LeftOut(&spec, n) != "" || !kubeletVersion(n).Before(want), "%s is changed before %s has prefetched", m.name, n.Name)
 	}
 }
 
-// checkEmpty: no pod that a drain should have moved is on a host when its kubelet crosses a minor version (I4).
-func (w *world) checkEmpty(who *decider, m *machine, a *Action) {
+// checkDrained checks that no pod that a drain moves is on a host during a minor upgrade (I4).
+func (w *world) checkDrained(who *controller, m *machine, a *Action) {
 	from := w.parse(m.kubelet.version)
 	to := w.parse(w.payload(a.Release.Name).Kubernetes)
-	if from.SameMinor(to) || len(who.view.snapshot.Nodes) == 1 || !m.handsOff.Before(who.view.at) {
+	if from.SameMinor(to) || len(who.view.snapshot.Nodes) == 1 || !m.uncordonedAt.Before(who.view.at) {
 		return
 	}
 	w.require(w.podsOn(m) == 0, "I4: %s is changed with %d pods on it", m.name, w.podsOn(m))
 	w.require(m.cordoned, "I4: %s is changed and not cordoned", m.name)
 }
 
-// checkStep: what an agent takes away never costs etcd its quorum (I1).
+// checkStep checks that etcd never loses its quorum because an agent stops a member (I1).
 func (w *world) checkStep(m *machine, step string) {
 	if step != stepEtcd || w.external || len(w.members) <= 2 {
 		return
 	}
-	w.require(w.quorum(), "I1: etcd has lost its quorum because %s was changed", m.name)
+	w.require(w.quorum(), "I1: etcd lost its quorum through %s", m.name)
 }
 
-// checkSkew: every kubelet and API server fits every other (I3). On a control plane node the kubelet speaks to its own API server.
+// checkSkew checks the skew policy (I3). The kubelet of a control plane node talks to its own API server.
 func (w *world) checkSkew(changed *machine) {
 	for _, server := range w.machines {
 		if !server.controlPlane {
@@ -313,7 +327,7 @@ func (w *world) checkSkew(changed *machine) {
 		for _, m := range w.machines {
 			v := w.parse(m.kubelet.version)
 			fits := skew.KubeletFits(v, at) || (m.controlPlane && m != server && v.MinorsBehind(at) == -1)
-			w.require(fits, "I3: the kubelet on %s is at %s beside an API server at %s on %s (%s changed)", m.name, v, at, server.name, changed.name)
+			w.require(fits, "I3: the kubelet on %[1]s runs %[2]s, and the API server on %[4]s runs %[3]s (%[5]s changed)", m.name, v, at, server.name, changed.name)
 			if m.controlPlane {
 				other := w.parse(m.apiServer.version)
 				w.require(skew.APIServersFit(other, at), "I3: API servers at %s and %s (%s changed)", other, at, changed.name)
@@ -322,17 +336,17 @@ func (w *world) checkSkew(changed *machine) {
 	}
 }
 
-// checkCordon and checkDrain: only claimed nodes are emptied, and pods leave nodes that are cordoned.
-func (w *world) checkCordon(who *decider, m *machine) {
+// checkCordon and checkDrain check that only claimed nodes are cordoned and drained.
+func (w *world) checkCordon(who *controller, m *machine) {
 	if who.fresh {
 		w.require(slices.Contains(w.op.Active, m.name), "%s is cordoned without a claim", m.name)
 		w.checkSlot(who, m)
 	}
-	w.require(!m.byHand, "%s is cordoned although somebody did so already", m.name)
+	w.require(!m.cordonedByUser, "%s is cordoned again", m.name)
 }
 
-// checkSlot: just before the first disruption of a node, no more nodes than the limit are away with it (I2).
-func (w *world) checkSlot(who *decider, m *machine) {
+// checkSlot checks maxUnavailable just before the first disruption of a node (I2).
+func (w *world) checkSlot(who *controller, m *machine) {
 	if !m.controlPlane && m.cordonedBy == "" {
 		w.checkWindow(who, []*machine{m})
 	}
@@ -343,25 +357,26 @@ func (w *world) checkDrain(m *machine) {
 }
 
 func (w *world) checkUncordon(m *machine) {
-	w.require(!m.cordoned || (!m.byHand && m.cordonedBy == w.op.UID), "the cordon of %s is lifted, and it was not ours", m.name)
-	w.checkTried(m)
+	w.require(!m.cordoned || (!m.cordonedByUser && m.cordonedBy == w.op.UID), "a cordon of %s is removed that is not Refit's", m.name)
+	w.checkTrial(m)
 }
 
-// checkDelete: a budget is set aside only where the policy says so, and only after the time that it says (I4).
+// checkDelete checks that pods are deleted against their budget only if the policy allows it, and only
+// after the drain's timeout (I4).
 func (w *world) checkDelete(m *machine) {
 	spec := policy.Defaulted(w.op.Spec)
 	rules := policy.DrainOf(&spec, &cluster.Node{ControlPlane: m.controlPlane, Labels: m.labels})
-	w.require(rules.OnBlocked == refitv1alpha1.OnBlockedDelete, "I4: pods on %s are deleted, and the policy says %s", m.name, rules.OnBlocked)
+	w.require(rules.OnBlocked == refitv1alpha1.OnBlockedDelete, "I4: pods on %s are deleted, and onBlocked is %s", m.name, rules.OnBlocked)
 	drained := time.Duration(0)
 	if !m.since.drained.Before(m.since.claimed) {
 		drained = w.now.Sub(m.since.drained)
 	}
-	w.require(drained >= rules.Timeout.Duration, "I4: pods on %s are deleted after %s, and the policy says %s", m.name, drained, rules.Timeout.Duration)
+	w.require(drained >= rules.Timeout.Duration, "I4: pods on %s are deleted after %s, and the timeout is %s", m.name, drained, rules.Timeout.Duration)
 }
 
-// checkEnd: what the end promises.
-func (w *world) checkEnd(who *decider) {
-	w.require(len(w.op.Active) == 0, "the operation ends with %v at work", w.op.Active)
+// checkEnd checks what the end of an operation promises.
+func (w *world) checkEnd(who *controller) {
+	w.require(len(w.op.Active) == 0, "the operation ends while %v are active", w.op.Active)
 	if !who.fresh {
 		return
 	}
@@ -378,6 +393,6 @@ func (w *world) checkEnd(who *decider) {
 }
 
 func clock(t time.Time) string {
-	since := t.Sub(dawn)
+	since := t.Sub(simulationStart)
 	return fmt.Sprintf("%02d:%02d:%02d", int(since.Hours()), int(since.Minutes())%60, int(since.Seconds())%60)
 }

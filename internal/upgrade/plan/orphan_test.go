@@ -26,21 +26,21 @@ func TestOrphan(t *testing.T) {
 		node cluster.Node
 		want plan.ActionKind
 	}{
-		"no cordon":                           {cluster.Node{}, ""},
-		"somebody else's cordon":              {cluster.Node{Unschedulable: true}, ""},
-		"an operation that is there":          {cluster.Node{CordonedBy: "here"}, ""},
-		"one that is not":                     {cluster.Node{CordonedBy: "gone"}, plan.Uncordon},
-		"only fetched":                        {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitPrefetch, 7, refitv1alpha1.NodePrefetched)}, plan.Uncordon},
-		"ordered to change":                   {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitApply, 6, refitv1alpha1.NodePrefetched)}, plan.Hold},
-		"being changed":                       {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)}, plan.Hold},
-		"being put back":                      {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitRollback, 7, refitv1alpha1.NodeRollingBack)}, plan.Hold},
-		"held, and the agent has not said so": {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 6, refitv1alpha1.NodeApplying)}, ""},
-		"held in the middle of a change":      {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeApplying)}, ""},
-		"held, on its way back":               {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeRollingBack)}, ""},
-		"held and changed":                    {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeSucceeded)}, plan.Uncordon},
-		"held and failed":                     {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeFailed)}, plan.Uncordon},
-		"at work for another operation":       {cluster.Node{CordonedBy: "gone", Upgrade: another}, plan.Uncordon},
-		"an order for the node before it":     {cluster.Node{CordonedBy: "gone", Upgrade: former}, plan.Uncordon},
+		"no cordon":                        {cluster.Node{}, ""},
+		"a cordon of the user":             {cluster.Node{Unschedulable: true}, ""},
+		"an operation that exists":         {cluster.Node{CordonedBy: "here"}, ""},
+		"an operation that does not exist": {cluster.Node{CordonedBy: "gone"}, plan.Uncordon},
+		"only prefetched":                  {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitPrefetch, 7, refitv1alpha1.NodePrefetched)}, plan.Uncordon},
+		"ordered to change":                {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitApply, 6, refitv1alpha1.NodePrefetched)}, plan.Hold},
+		"being changed":                    {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)}, plan.Hold},
+		"being rolled back":                {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitRollback, 7, refitv1alpha1.NodeRollingBack)}, plan.Hold},
+		"held, not yet accepted":           {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 6, refitv1alpha1.NodeApplying)}, ""},
+		"held during a change":             {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeApplying)}, ""},
+		"held during a rollback":           {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeRollingBack)}, ""},
+		"held and changed":                 {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeSucceeded)}, plan.Uncordon},
+		"held and failed":                  {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeFailed)}, plan.Uncordon},
+		"active for another operation":     {cluster.Node{CordonedBy: "gone", Upgrade: another}, plan.Uncordon},
+		"an order for the former node":     {cluster.Node{CordonedBy: "gone", Upgrade: former}, plan.Uncordon},
 	} {
 		tt.node.Name, tt.node.UID = "n1", "n1-uid"
 		got := plan.Orphan(&tt.node, exists)

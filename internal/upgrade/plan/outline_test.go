@@ -43,7 +43,7 @@ func TestAnOutlineDecidesAsThePlanDoes(t *testing.T) {
 				t.Error("it has another hash")
 			}
 			if d := Next(outline, c.s, clustertest.Now); len(d.Actions) == 0 || !reflect.DeepEqual(d, Next(whole, c.s, clustertest.Now)) {
-				t.Errorf("it decides otherwise: %+v", d)
+				t.Errorf("it decides differently: %+v", d)
 			}
 		})
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// workload is a Deployment, with a budget if it has one.
+// workload is a Deployment and its budget.
 type workload struct {
-	name    string
-	budget  bool
-	most    int32 // pods that its budget lets be away
-	anyNode bool  // also on the control plane
-	pods    []*pod
+	name           string
+	budget         bool
+	maxUnavailable int32 // of its budget
+	anyNode        bool  // also on the control plane
+	pods           []*pod
 }
 
-// pod is one replica. It has no machine while nothing takes it.
+// pod is one replica. It has no machine while it is pending.
 type pod struct {
 	on      *machine
 	readyAt time.Time
@@ -40,12 +40,12 @@ func (l *workload) healthy(now time.Time) int32 {
 	return n
 }
 
-func (l *workload) desired() int32 { return max(0, int32(len(l.pods))-l.most) }
+func (l *workload) desired() int32 { return max(0, int32(len(l.pods))-l.maxUnavailable) }
 
 // allowed is how many disruptions the budget allows, as its controller computes it.
 func (l *workload) allowed(now time.Time) int32 { return max(0, l.healthy(now)-l.desired()) }
 
-// evict asks the eviction API to move a pod. It follows the budget exactly: a pod that is not ready may go while enough others are healthy.
+// evict is the eviction API. A pod that is not ready may be evicted while enough others are healthy.
 func (l *workload) evict(p *pod, now time.Time) error {
 	if l.budget && l.allowed(now) <= 0 && (p.ready(now) || l.healthy(now) < l.desired() || l.desired() == 0) {
 		return fmt.Errorf("PodDisruptionBudget %s/%s allows %d more disruptions", namespace, l.name, l.allowed(now))
@@ -54,7 +54,7 @@ func (l *workload) evict(p *pod, now time.Time) error {
 	return nil
 }
 
-// lose takes all pods off a machine that is gone.
+// lose makes the pods of a removed machine pending.
 func (l *workload) lose(m *machine) {
 	for _, p := range l.pods {
 		if p.on == m {
@@ -63,7 +63,7 @@ func (l *workload) lose(m *machine) {
 	}
 }
 
-// runPods is the scheduler, the kubelets and the controller that gives up pods of dead nodes.
+// runPods is the scheduler, the kubelets and the controller that evicts pods of unreachable nodes.
 func (w *world) runPods() {
 	const giveUp = 5 * time.Minute
 	for _, load := range w.workloads {
@@ -86,7 +86,7 @@ func (w *world) runPods() {
 	}
 }
 
-// schedule puts a pod where the fewest of its kind are.
+// schedule binds a pod to the machine with the fewest pods of its workload.
 func (w *world) schedule(load *workload, p *pod) {
 	var best *machine
 	fewest := 0
@@ -105,18 +105,18 @@ func (w *world) schedule(load *workload, p *pod) {
 		}
 	}
 	if best != nil {
-		p.on, p.readyAt, p.lostAt = best, w.now.Add(w.takes(2, 4)), time.Time{}
+		p.on, p.readyAt, p.lostAt = best, w.now.Add(w.duration(2, 4)), time.Time{}
 	}
 }
 
-// seePods adds pods and budgets to a Snapshot.
-func (w *world) seePods(s *cluster.Snapshot) {
+// observePods adds pods and budgets to a Snapshot.
+func (w *world) observePods(s *cluster.Snapshot) {
 	for i, load := range w.workloads {
 		seen := cluster.Workload{Namespace: namespace, Kind: "Deployment", Name: load.name, Pods: int32(len(load.pods)), Ready: load.healthy(w.now)}
 		if load.budget {
 			seen.Budgets = []string{load.name}
 			s.Budgets = append(s.Budgets, cluster.Budget{
-				Namespace: namespace, Name: load.name, MaxUnavailable: strconv.Itoa(int(load.most)), Observed: true,
+				Namespace: namespace, Name: load.name, MaxUnavailable: strconv.Itoa(int(load.maxUnavailable)), Observed: true,
 				Expected: seen.Pods, Matched: seen.Pods, Healthy: seen.Ready, Desired: load.desired(), Allowed: load.allowed(w.now),
 			})
 		}
@@ -151,8 +151,8 @@ func (w *world) podsOn(m *machine) int {
 	return n
 }
 
-// empty is the drain engine's turn on a machine: it evicts what it may, and writes down what it saw.
-func (w *world) empty(m *machine, remove bool) {
+// drainPods is one round of the drain: it evicts what it may, and writes the status.
+func (w *world) drainPods(m *machine, remove bool) {
 	order := m.upgrade.Spec
 	status := refitv1alpha1.DrainStatus{Sequence: order.Sequence, Phase: refitv1alpha1.DrainDraining, StartTime: stamp(w.now)}
 	if old := m.upgrade.Status.Drain; old != nil && old.Sequence == order.Sequence {

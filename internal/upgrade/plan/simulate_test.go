@@ -14,16 +14,17 @@ import (
 	"time"
 )
 
-// TestSimulatedUpgrades upgrades random clusters under random events, and requires that no invariant ever breaks and that every operation ends.
+// TestSimulatedUpgrades upgrades random clusters under random events. It requires that no invariant is
+// violated and that every operation ends.
 //
-// REFIT_SIMULATIONS says how many (CI: 25000). REFIT_SEED runs one of them again and tells its story.
+// REFIT_SIMULATIONS is the number of clusters (CI: 25000). REFIT_SEED repeats one with its narrative.
 func TestSimulatedUpgrades(t *testing.T) {
 	if text := os.Getenv("REFIT_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
 			t.Fatalf("REFIT_SEED: %v", err)
 		}
-		run := simulate(seed, "", newTale())
+		run := simulate(seed, "", newNarrative())
 		t.Log(run.story())
 		if run.problem() != "" {
 			t.Error(run.problem())
@@ -37,14 +38,14 @@ func TestSimulatedUpgrades(t *testing.T) {
 			t.Fatalf("REFIT_SIMULATIONS: %v", err)
 		}
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(3000)) // many small worlds, each soon forgotten
+	defer debug.SetGCPercent(debug.SetGCPercent(3000)) // many small worlds, each short-lived
 	total := simulateMany(t, runs)
 	for _, line := range total.figures() {
 		fmt.Fprintln(os.Stdout, line)
 	}
 }
 
-// total sums up many simulations.
+// total is the sum of many simulations.
 type total struct {
 	decisions, effects, refused, events, changes, succeeded, aborted atomic.Int64
 }
@@ -90,8 +91,8 @@ func simulateMany(t *testing.T, runs int) *total {
 				r := simulate(uint64(seed), "", nil)
 				sum.add(r)
 				if r.problem() != "" && failures.Add(1) <= 3 {
-					again := simulate(uint64(seed), "", newTale())
-					t.Errorf("seed %d (REFIT_SEED=%d tells it again):\n%s\n%s", seed, seed, again.story(), r.problem())
+					again := simulate(uint64(seed), "", newNarrative())
+					t.Errorf("seed %d (repeat with REFIT_SEED=%d):\n%s\n%s", seed, seed, again.story(), r.problem())
 				}
 			}
 		})
@@ -103,28 +104,29 @@ func simulateMany(t *testing.T, runs int) *total {
 // run is one simulation.
 type run struct {
 	seed  uint64
-	scene scene
+	scene scenario
 	world *world
 	ended bool
 	last  Decision
 }
 
-// How long a simulation may take: events come in the first part, and after them a person mends what the operation asks for.
+// The bounds of a simulation: events happen in its first part; then the user does what the operation
+// requires.
 const (
 	eventfulSteps = 120
 	mostSteps     = 1500
 )
 
-// simulate upgrades one random cluster. The same seed is the same story.
-func simulate(seed uint64, without GateName, t *tale) *run {
+// simulate upgrades one random cluster. It depends on the seed alone.
+func simulate(seed uint64, without GateName, t *narrative) *run {
 	dice := rand.New(rand.NewPCG(seed, 0x4ef17))
-	r := &run{seed: seed, scene: randomScene(dice)}
+	r := &run{seed: seed, scene: randomScenario(dice)}
 	w := build(r.scene, dice)
-	w.without, w.tale, r.world = without, t, w
-	c := &council{leader: w.takeOver("the leader")}
-	w.remember(w.see())
-	troubles := dice.IntN(10) // of sixty: how often something happens
-	for step := 0; step < mostSteps && len(w.breaks) == 0; step++ {
+	w.without, w.narrative, r.world = without, t, w
+	c := &controllers{leader: w.takeOver("the leader")}
+	w.record(w.observe())
+	troubles := dice.IntN(10) // of sixty: how often an event happens
+	for step := 0; step < mostSteps && len(w.violations) == 0; step++ {
 		eventful := step < eventfulSteps
 		if !eventful && (c.lag > 0 || len(c.deposed) > 0) {
 			c.lag, c.deposed = 0, nil
@@ -132,7 +134,7 @@ func simulate(seed uint64, without GateName, t *tale) *run {
 		if eventful && dice.IntN(60) < troubles {
 			w.tally.events++
 			if dice.IntN(4) == 0 {
-				c.trouble(w, dice)
+				c.disrupt(w, dice)
 			} else {
 				events[dice.IntN(len(events))].happen(w)
 			}
@@ -140,29 +142,29 @@ func simulate(seed uint64, without GateName, t *tale) *run {
 		if !eventful && w.older != "" {
 			olderEnds(w)
 		}
-		w.live()
+		w.tickAll()
 		if !w.reachable() {
 			if !eventful {
-				w.rescue()
+				w.restoreAPI()
 			}
 			w.now = w.now.Add(tick)
 			continue
 		}
-		w.remember(w.see())
-		r.last = c.sit(w)
+		w.record(w.observe())
+		r.last = c.decide(w)
 		if r.over(w, c) {
 			break
 		}
 		if !eventful || dice.IntN(8) == 0 {
-			w.respond(&r.last)
+			w.intervene(&r.last)
 		}
-		w.pass(&r.last)
+		w.advanceTime(&r.last)
 	}
 	return r
 }
 
-// over says whether the operation has ended and nothing of it is left.
-func (r *run) over(w *world, c *council) bool {
+// over reports whether the operation has ended and nothing of it is left.
+func (r *run) over(w *world, c *controllers) bool {
 	if !w.op.Ended || len(c.deposed) > 0 || c.lag > 0 {
 		return false
 	}
@@ -175,8 +177,8 @@ func (r *run) over(w *world, c *council) bool {
 	return r.ended
 }
 
-// pass lets time pass: a tick, and more while nobody has anything to do.
-func (w *world) pass(d *Decision) {
+// advanceTime advances by a tick, or by more while nothing happens.
+func (w *world) advanceTime(d *Decision) {
 	next := w.now.Add(6 * tick)
 	if len(d.Actions) > 0 || d.Message == "" {
 		next = w.now.Add(tick)
@@ -198,11 +200,11 @@ func (w *world) pass(d *Decision) {
 	w.now = w.now.Add(max(tick, next.Sub(w.now)))
 }
 
-// problem says what is wrong with a run, in an empty string if nothing is.
+// problem is what is wrong with a run, empty if nothing is.
 func (r *run) problem() string {
 	switch {
-	case len(r.world.breaks) > 0:
-		return "broken: " + strings.Join(r.world.breaks, "\n")
+	case len(r.world.violations) > 0:
+		return "violated: " + strings.Join(r.world.violations, "\n")
 	case !r.ended:
 		return fmt.Sprintf("I8: the operation does not end: %s: %s %v", r.last.State, r.last.Message, r.last.Waiting)
 	}
@@ -210,8 +212,8 @@ func (r *run) problem() string {
 }
 
 func (r *run) story() string {
-	if r.world.tale == nil {
+	if r.world.narrative == nil {
 		return ""
 	}
-	return fmt.Sprintf("%+v\n%s", r.scene, r.world.tale)
+	return fmt.Sprintf("%+v\n%s", r.scene, r.world.narrative)
 }

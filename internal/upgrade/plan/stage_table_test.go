@@ -21,7 +21,7 @@ func TestStageHeadings(t *testing.T) {
 	}
 }
 
-func TestEveryStageKindIsWhole(t *testing.T) {
+func TestEveryStageKindIsComplete(t *testing.T) {
 	seen := map[refitv1alpha1.StageName]bool{}
 	for _, kind := range stageTable {
 		if seen[kind.Name] {
@@ -29,7 +29,7 @@ func TestEveryStageKindIsWhole(t *testing.T) {
 		}
 		seen[kind.Name] = true
 		if kind.Title == "" || kind.included == nil || kind.reason == nil || kind.steps == nil || kind.complete == nil || kind.grant == nil || kind.done == nil {
-			t.Errorf("the row of stage %s lacks something: %+v", kind.Name, kind)
+			t.Errorf("the row of stage %s is incomplete: %+v", kind.Name, kind)
 		}
 	}
 }

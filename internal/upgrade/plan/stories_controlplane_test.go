@@ -1,9 +1,9 @@
 package plan
 
-// reinstalled is a control plane node that somebody sets up anew under its name, at an old version.
-func reinstalled(name, version string) func(*telling) {
-	return func(t *telling) {
-		t.tell("! %s is reinstalled at %s", name, version)
+// reinstalled reinstalls a control plane node under its name at an old version.
+func reinstalled(name, version string) func(*storyRun) {
+	return func(t *storyRun) {
+		t.note("! %s is reinstalled at %s", name, version)
 		old := t.machine(name)
 		t.leave(old)
 		if !t.external {
@@ -23,195 +23,222 @@ func without(names []string, name string) []string {
 	return out
 }
 
-// asleep is a control plane whose agents tell nothing unasked, so that what they told last may be old news.
-func asleep(w *world) {
+// passive makes agents report only on request, so that their last reports may be stale.
+func passive(w *world) {
 	for _, m := range w.machines {
-		m.agent.asleep = true
+		m.agent.passive = true
 	}
 }
 
-func byHand(name, version string) func(*telling) {
-	return func(t *telling) {
-		t.tell("* a person brings %s to %s by hand", name, version)
+func byHand(name, version string) func(*storyRun) {
+	return func(t *storyRun) {
+		t.note("* the user upgrades %s to %s by hand", name, version)
 		m := t.machine(name)
 		m.apiServer.version, m.kubelet.version = version, version
-		m.draw()
+		m.updateStaticPods()
 	}
 }
 
-// controlPlaneStories are about etcd, API servers and the nodes that carry them.
+// controlPlaneStories are about etcd, API servers and control plane nodes.
 var controlPlaneStories = []story{
 	{
-		name: "control-plane-not-ready", tells: "cp-3 is not ready between two turns. No second control plane node may be away, so cp-1 waits.",
-		scene: minor(shape(3, 0)), ends: Succeeded, before: func(w *world) { w.vip = "cp-3" },
-		script: []turn{
-			{upgraded("cp-1"), func(t *telling) { t.tell("! the kubelet on cp-3 stops"); t.machine("cp-3").kubelet.ill = true }},
-			{at(25), func(t *telling) { t.mendHost(t.machine("cp-3")) }},
+		name:     "control-plane-not-ready",
+		summary:  "cp-3 is not ready after the upgrade of cp-2. No second control plane node may be unavailable, so cp-1 waits.",
+		scenario: minor(shape(3, 0)), ends: Succeeded, before: func(w *world) { w.vip = "cp-3" },
+		script: []scriptEvent{
+			{upgraded("cp-1"), func(t *storyRun) { t.note("! the kubelet on cp-3 stops"); t.machine("cp-3").kubelet.unhealthy = true }},
+			{at(25), func(t *storyRun) { t.fixHost(t.machine("cp-3")) }},
 		},
 	},
 	{
-		name: "control-plane-not-ready-in-drain", tells: "The kubelet of cp-3 stops while cp-2 is drained. cp-2 is not changed before it is back.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
-		script: []turn{
-			{cordoned("cp-2"), func(t *telling) { t.tell("! the kubelet on cp-3 stops"); t.machine("cp-3").kubelet.ill = true }},
-			{at(20), func(t *telling) { t.mendHost(t.machine("cp-3")) }},
+		name:     "control-plane-not-ready-in-drain",
+		summary:  "The kubelet of cp-3 stops while cp-2 is drained. cp-2 is not upgraded until cp-3 is ready.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{
+			{cordoned("cp-2"), func(t *storyRun) { t.note("! the kubelet on cp-3 stops"); t.machine("cp-3").kubelet.unhealthy = true }},
+			{at(20), func(t *storyRun) { t.fixHost(t.machine("cp-3")) }},
 		},
 	},
 	{
-		name: "member-down", tells: "An etcd member does not answer when the next control plane node would go. Refit says which one, and goes on by itself when it is well.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
-		script: []turn{{at(0), member("cp-3", false)}, {at(10), member("cp-3", true)}},
+		name:     "member-down",
+		summary:  "An etcd member is unhealthy before the first control plane node. Refit reports which one, and continues once it is healthy.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{{at(0), member("cp-3", false)}, {at(10), member("cp-3", true)}},
 	},
 	{
-		name: "member-down-in-drain", tells: "An etcd member goes down while cp-2 is drained. cp-2 is not changed before it is back.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
-		script: []turn{{cordoned("cp-2"), member("cp-3", false)}, {at(10), member("cp-3", true)}},
+		name:     "member-down-in-drain",
+		summary:  "An etcd member fails while cp-2 is drained. cp-2 is not upgraded until the member is healthy.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{{cordoned("cp-2"), member("cp-3", false)}, {at(10), member("cp-3", true)}},
 	},
 	{
-		name: "member-down-after", tells: "An etcd member goes down while cp-2 is changed. cp-2 is not done before the whole control plane is well again.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
-		script: []turn{{func(t *telling) bool { return t.machine("cp-2").kubelet.away }, member("cp-3", false)}, {at(12), member("cp-3", true)}},
+		name:     "member-down-after",
+		summary:  "An etcd member fails while cp-2 is upgraded. cp-2 is not released until the whole control plane is healthy.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{{func(t *storyRun) bool { return t.machine("cp-2").kubelet.down }, member("cp-3", false)}, {at(12), member("cp-3", true)}},
 	},
 	{
-		name: "member-down-at-end", tells: "An etcd member goes down while the last worker is upgraded. The upgrade does not succeed before the control plane is healthy again.",
-		scene: minor(shape(3, 1)), ends: Succeeded,
-		script: []turn{{applying("worker-1"), member("cp-3", false)}, {at(25), member("cp-3", true)}},
+		name:     "member-down-at-end",
+		summary:  "An etcd member fails while the last worker is upgraded. The upgrade does not succeed until the control plane is healthy.",
+		scenario: minor(shape(3, 1)), ends: Succeeded,
+		script: []scriptEvent{{applying("worker-1"), member("cp-3", false)}, {at(25), member("cp-3", true)}},
 	},
 	{
-		name: "old-news", tells: "An etcd member has gone down and its agent has told nobody. Refit asks before it relies on what it was told an hour ago.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
+		name:     "stale-reports",
+		summary:  "An etcd member has failed, and its agent has not reported it. Refit requests fresh reports instead of relying on those of an hour ago.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
 		before: func(w *world) {
-			asleep(w)
-			w.now = dawn.Add(-3600e9)
+			passive(w)
+			w.now = simulationStart.Add(-3600e9)
 			for _, m := range w.machines {
-				m.tell(w)
+				m.writeReport(w)
 			}
-			w.now = dawn
+			w.now = simulationStart
 		},
-		script: []turn{{at(0), member("cp-3", false)}, {at(10), member("cp-3", true)}},
+		script: []scriptEvent{{at(0), member("cp-3", false)}, {at(10), member("cp-3", true)}},
 	},
 	{
-		name: "old-news-in-drain", tells: "The same while cp-2 is drained, which takes longer than facts stay fresh.",
-		scene: minor(shape(3, 1), pods(load{"cart", 4, 0, true})), ends: Succeeded, before: asleep,
-		script: []turn{
+		name:     "stale-reports-in-drain",
+		summary:  "The same while cp-2 is drained, which takes longer than reports stay fresh.",
+		scenario: minor(shape(3, 1), pods(load{"cart", 4, 0, true})), ends: Succeeded, before: passive,
+		script: []scriptEvent{
 			{later(1, cordoned("cp-2")), member("cp-3", false)},
-			{later(6, cordoned("cp-2")), func(t *telling) { t.relax() }},
+			{later(6, cordoned("cp-2")), func(t *storyRun) { t.relaxBudgets() }},
 			{later(12, cordoned("cp-2")), member("cp-3", true)},
 		},
 	},
 	{
-		name: "old-news-after", tells: "An etcd member goes down while cp-2 is changed, and its agent tells nobody. Facts from before the change do not count.",
-		scene: minor(shape(3, 0)), ends: Succeeded, before: asleep,
-		script: []turn{{func(t *telling) bool { return t.machine("cp-2").kubelet.away }, member("cp-3", false)}, {at(12), member("cp-3", true)}},
+		name:     "stale-reports-after",
+		summary:  "An etcd member fails while cp-2 is upgraded, and its agent does not report it. Reports from before the upgrade do not count.",
+		scenario: minor(shape(3, 0)), ends: Succeeded, before: passive,
+		script: []scriptEvent{{func(t *storyRun) bool { return t.machine("cp-2").kubelet.down }, member("cp-3", false)}, {at(12), member("cp-3", true)}},
 	},
 	{
-		name: "server-not-ready", tells: "An API server is not ready at its own address when the next control plane node would go.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
-		script: []turn{{at(0), server("cp-1", false)}, {at(10), server("cp-1", true)}},
+		name:     "server-not-ready",
+		summary:  "An API server is not ready at its own address before the first control plane node.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{{at(0), server("cp-1", false)}, {at(10), server("cp-1", true)}},
 	},
 	{
-		name: "server-not-ready-in-drain", tells: "An API server stops being ready while cp-2 is drained.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
-		script: []turn{{cordoned("cp-2"), server("cp-3", false)}, {at(10), server("cp-3", true)}},
+		name:     "server-not-ready-in-drain",
+		summary:  "An API server becomes unready while cp-2 is drained.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{{cordoned("cp-2"), server("cp-3", false)}, {at(10), server("cp-3", true)}},
 	},
 	{
-		name: "server-not-ready-after", tells: "An API server stops being ready while cp-2 is changed. cp-2 is not done before it is ready again.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
-		script: []turn{{func(t *telling) bool { return t.machine("cp-2").kubelet.away }, server("cp-3", false)}, {at(12), server("cp-3", true)}},
+		name:     "server-not-ready-after",
+		summary:  "An API server becomes unready while cp-2 is upgraded. cp-2 is not released until it is ready.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{{func(t *storyRun) bool { return t.machine("cp-2").kubelet.down }, server("cp-3", false)}, {at(12), server("cp-3", true)}},
 	},
 	{
-		name: "pods-cut", tells: "Pods on cp-2 reach nothing since it was changed. It stays cordoned and no other node goes, until a Pod of ours finds the API from there.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
-		script: []turn{{func(t *telling) bool { return t.machine("cp-2").kubelet.away }, cut("cp-2")}, {at(12), connected("cp-2")}},
+		name:     "pods-disconnected",
+		summary:  "Pods on cp-2 have no network after its upgrade. It stays cordoned, and no other node is upgraded, until a trial Pod reaches the API.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{{func(t *storyRun) bool { return t.machine("cp-2").kubelet.down }, disconnected("cp-2")}, {at(12), connected("cp-2")}},
 	},
 	{
-		name: "pods-cut-single-node", tells: "The same on the only node of a cluster, where nothing is cordoned.",
-		scene: minor(shape(1, 0)), ends: Succeeded,
-		script: []turn{{applying("cp-1"), cut("cp-1")}, {at(12), connected("cp-1")}},
+		name:     "pods-disconnected-single-node",
+		summary:  "The same on the only node of a cluster, where nothing is cordoned.",
+		scenario: minor(shape(1, 0)), ends: Succeeded,
+		script: []scriptEvent{{applying("cp-1"), disconnected("cp-1")}, {at(12), connected("cp-1")}},
 	},
 	{
-		name: "pods-cut-abort", tells: "Pods on cp-2 reach nothing, and a person ends the operation. Our cordon is lifted all the same.",
-		scene: minor(shape(3, 0)), ends: Aborted,
-		script: []turn{{func(t *telling) bool { return t.machine("cp-2").kubelet.away }, cut("cp-2")}, {at(12), func(t *telling) { t.abort() }}},
+		name:     "pods-disconnected-abort",
+		summary:  "Pods on cp-2 have no network, and the user aborts. Refit uncordons the node nevertheless.",
+		scenario: minor(shape(3, 0)), ends: Aborted,
+		script: []scriptEvent{{func(t *storyRun) bool { return t.machine("cp-2").kubelet.down }, disconnected("cp-2")}, {at(12), func(t *storyRun) { t.abort() }}},
 	},
 	{
-		name: "trial-does-not-end", tells: "Nobody carries the trial of cp-2 out. After a while a person is told.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
-		script: []turn{
-			{applying("cp-2"), func(t *telling) { t.machine("cp-2").trial.hangs = true }},
-			{at(12), func(t *telling) { t.machine("cp-2").trial.hangs = false }},
+		name:     "trial-does-not-end",
+		summary:  "The trial Pod on cp-2 does not finish. After a while manual intervention is required.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{
+			{applying("cp-2"), func(t *storyRun) { t.machine("cp-2").trial.hangs = true }},
+			{at(12), func(t *storyRun) { t.machine("cp-2").trial.hangs = false }},
 		},
 	},
 	{
-		name: "two-members-not-waived", tells: "Two etcd members, and nobody has said yes to the outage. Nothing goes; a person ends it.",
-		scene: minor(shape(2, 0)), ends: Aborted,
-		script: []turn{{at(15), func(t *telling) { t.abort() }}},
+		name:     "two-members-not-waived",
+		summary:  "etcd has two members, and the user has not waived the outage. Nothing starts, and the user aborts.",
+		scenario: minor(shape(2, 0)), ends: Aborted,
+		script: []scriptEvent{{at(15), func(t *storyRun) { t.abort() }}},
 	},
 	{
-		name: "server-too-old", tells: "cp-3 is set up anew with a version that is older than the plan begins with. API servers may not be two minor versions apart.",
-		scene: minor(shape(3, 0)), ends: Succeeded,
-		script: []turn{{at(0.2), reinstalled("cp-3", "v1.34.4")}, {later(5, is(Stalled)), byHand("cp-3", "v1.35.4")}},
+		name:     "server-too-old",
+		summary:  "cp-3 is reinstalled with a version older than the plan starts from. API servers may not be two minor versions apart.",
+		scenario: minor(shape(3, 0)), ends: Succeeded,
+		script: []scriptEvent{{at(0.2), reinstalled("cp-3", "v1.34.4")}, {later(5, is(Stalled)), byHand("cp-3", "v1.35.4")}},
 	},
 	{
-		name: "server-reinstalled", tells: "Before the second hop cp-3 is set up anew with the version that it had at the start. It goes through the first hop again before the others go on.",
-		scene: minor(shape(3, 0), road("v1.35.4", "v1.37.1", "v1.36.3", "v1.37.1")), ends: Succeeded,
-		script: []turn{{func(t *telling) bool {
+		name:     "server-reinstalled",
+		summary:  "Before the second hop cp-3 is reinstalled with the version it started from. It repeats the first hop before the others continue.",
+		scenario: minor(shape(3, 0), upgradePath("v1.35.4", "v1.37.1", "v1.36.3", "v1.37.1")), ends: Succeeded,
+		script: []scriptEvent{{func(t *storyRun) bool {
 			return t.machine("cp-2").upgrade != nil && t.machine("cp-2").upgrade.Spec.Release.Name == "kubernetes-v1.37.1"
 		}, reinstalled("cp-3", "v1.35.4")}},
 	},
 	{
-		name: "address-moves", tells: "The API endpoint's address moves to cp-2 while cp-2 is drained. cp-1 would be next now, and waits: one at a time.",
-		scene: minor(shape(3, 1), pods(load{"cart", 4, 0, true})), ends: Succeeded,
-		script: []turn{
-			{cordoned("cp-2"), func(t *telling) { t.tell("! the endpoint's address moves to cp-2"); t.vip = "cp-2" }},
-			{later(2, draining("cp-2")), func(t *telling) { t.relax() }},
+		name:     "address-moves",
+		summary:  "The API endpoint's address moves to cp-2 while cp-2 is drained. cp-1 would be next and waits: one at a time.",
+		scenario: minor(shape(3, 1), pods(load{"cart", 4, 0, true})), ends: Succeeded,
+		script: []scriptEvent{
+			{cordoned("cp-2"), func(t *storyRun) { t.note("! the endpoint's address moves to cp-2"); t.vip = "cp-2" }},
+			{later(2, draining("cp-2")), func(t *storyRun) { t.relaxBudgets() }},
 		},
 	},
 	{
-		name: "five-members", tells: "One of five etcd members does not answer. There would still be a quorum with another one away, and Refit waits all the same.",
-		scene: minor(shape(5, 0)), ends: Succeeded,
-		script: []turn{{at(0), member("cp-4", false)}, {at(10), member("cp-4", true)}},
+		name:     "five-members",
+		summary:  "One of five etcd members is unhealthy. The quorum would survive another one, and Refit waits nevertheless.",
+		scenario: minor(shape(5, 0)), ends: Succeeded,
+		script: []scriptEvent{{at(0), member("cp-4", false)}, {at(10), member("cp-4", true)}},
 	},
 	{
-		name: "five-members-in-drain", tells: "The same while cp-2 is drained.",
-		scene: minor(shape(5, 0)), ends: Succeeded,
-		script: []turn{{cordoned("cp-2"), member("cp-4", false)}, {at(10), member("cp-4", true)}},
+		name:     "five-members-in-drain",
+		summary:  "The same while cp-2 is drained.",
+		scenario: minor(shape(5, 0)), ends: Succeeded,
+		script: []scriptEvent{{cordoned("cp-2"), member("cp-4", false)}, {at(10), member("cp-4", true)}},
 	},
 	{
-		name: "server-too-old-in-drain", tells: "The same while cp-2 is drained for the second hop.",
-		scene: minor(shape(3, 0), road("v1.35.4", "v1.37.1", "v1.36.3", "v1.37.1")), ends: Succeeded,
-		script: []turn{
-			{func(t *telling) bool {
+		name:     "server-too-old-in-drain",
+		summary:  "The same while cp-2 is drained for the second hop.",
+		scenario: minor(shape(3, 0), upgradePath("v1.35.4", "v1.37.1", "v1.36.3", "v1.37.1")), ends: Succeeded,
+		script: []scriptEvent{
+			{func(t *storyRun) bool {
 				return cordoned("cp-2")(t) && t.machine("cp-2").upgrade.Spec.Release.Name == "kubernetes-v1.37.1"
 			}, reinstalled("cp-3", "v1.35.4")},
 			{later(5, is(Stalled)), byHand("cp-3", "v1.36.3")},
 		},
 	},
 	{
-		name: "kubelet-would-be-newer", tells: "Workers follow their control plane. One of its nodes is set up anew with an older version: no kubelet may be newer than an API server.",
-		scene: minor(shape(3, 2), road("v1.36.3", "v1.36.3", "v1.36.3"), func(sc *scene) { sc.workersAt = "v1.35.4" }, spec(workersOnly)), ends: Succeeded,
-		script: []turn{{at(0.2), reinstalled("cp-2", "v1.35.4")}, {later(5, is(Stalled)), byHand("cp-2", "v1.36.3")}},
+		name:     "kubelet-would-be-newer",
+		summary:  "Workers follow their control plane, one of whose nodes is reinstalled with an older version. No kubelet may be newer than an API server.",
+		scenario: minor(shape(3, 2), upgradePath("v1.36.3", "v1.36.3", "v1.36.3"), func(sc *scenario) { sc.workersAt = "v1.35.4" }, spec(workersOnly)), ends: Succeeded,
+		script: []scriptEvent{{at(0.2), reinstalled("cp-2", "v1.35.4")}, {later(5, is(Stalled)), byHand("cp-2", "v1.36.3")}},
 	},
 	{
-		name: "kubelet-would-be-newer-in-drain", tells: "The same while worker-1 is drained.",
-		scene: minor(shape(3, 2), road("v1.36.3", "v1.36.3", "v1.36.3"), func(sc *scene) { sc.workersAt = "v1.35.4" }, spec(workersOnly)), ends: Succeeded,
-		script: []turn{{cordoned("worker-1"), reinstalled("cp-3", "v1.35.4")}, {later(5, is(Stalled)), byHand("cp-3", "v1.36.3")}},
+		name:     "kubelet-would-be-newer-in-drain",
+		summary:  "The same while worker-1 is drained.",
+		scenario: minor(shape(3, 2), upgradePath("v1.36.3", "v1.36.3", "v1.36.3"), func(sc *scenario) { sc.workersAt = "v1.35.4" }, spec(workersOnly)), ends: Succeeded,
+		script: []scriptEvent{{cordoned("worker-1"), reinstalled("cp-3", "v1.35.4")}, {later(5, is(Stalled)), byHand("cp-3", "v1.36.3")}},
 	},
 	{
-		name: "claimed-by-hand", tells: "Somebody has written two control plane nodes into status.active. The second is given back before the first is changed.",
-		scene: minor(shape(3, 0), road("v1.36.1", "v1.36.3", "v1.36.3")), ends: Succeeded,
-		script: []turn{{at(2.1), claimedByHand("cp-2", "cp-1")}},
+		name:     "claimed-by-hand",
+		summary:  "Someone has written two control plane nodes into status.active. The second is released before the first is upgraded.",
+		scenario: minor(shape(3, 0), upgradePath("v1.36.1", "v1.36.3", "v1.36.3")), ends: Succeeded,
+		script: []scriptEvent{{at(2.1), claimedByHand("cp-2", "cp-1")}},
 	},
 	{
-		name: "claimed-by-hand-without-quorum", tells: "Somebody has claimed a node of two etcd members by hand, and nobody has said yes to the outage.",
-		scene: minor(shape(2, 0)), ends: Aborted,
-		script: []turn{{at(0.2), claimedByHand("cp-1")}, {at(10), func(t *telling) { t.abort() }}},
+		name:     "claimed-by-hand-without-quorum",
+		summary:  "Someone has claimed one of two etcd members by hand, and the user has not waived the outage.",
+		scenario: minor(shape(2, 0)), ends: Aborted,
+		script: []scriptEvent{{at(0.2), claimedByHand("cp-1")}, {at(10), func(t *storyRun) { t.abort() }}},
 	},
 }
 
-func claimedByHand(names ...string) func(*telling) {
-	return func(t *telling) {
-		t.tell("* somebody writes %v into status.active", names)
+func claimedByHand(names ...string) func(*storyRun) {
+	return func(t *storyRun) {
+		t.note("* someone writes %v into status.active", names)
 		t.op.Active = names
 		t.op.version++
 	}

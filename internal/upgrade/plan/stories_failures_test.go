@@ -11,133 +11,156 @@ import (
 // failureStories are about nodes that fail.
 var failureStories = []story{
 	{
-		name: "rolled-back", tells: "The new kubelet of worker-1 does not become healthy. Its agent puts it back, the operation stops, and a person says retry.",
-		scene: minor(shape(1, 2)), ends: Succeeded,
-		script: []turn{
-			{applying("worker-1"), breaksDown("worker-1")},
-			{later(5, is(Stalled)), func(t *telling) { t.retry() }},
+		name:     "rolled-back",
+		summary:  "The new kubelet of worker-1 does not become healthy. Its agent rolls it back, the operation stalls, and the user retries.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{
+			{applying("worker-1"), failsNextStep("worker-1")},
+			{later(5, is(Stalled)), func(t *storyRun) { t.retry() }},
 		},
 	},
 	{
-		name: "agent-dies-fetching", tells: "The agent on worker-1 dies while it fetches. It is asked, does not answer, and a person is told where to look.",
-		scene: minor(shape(1, 2)), ends: Succeeded,
-		script: []turn{{fetching("worker-1"), dies("worker-1")}, {later(5, is(Stalled)), startsAgain("worker-1")}},
+		name:     "agent-stops-prefetching",
+		summary:  "The agent on worker-1 stops while it prefetches. Refit probes it, and then requires manual intervention.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{{fetching("worker-1"), agentStops("worker-1")}, {later(5, is(Stalled)), agentStarts("worker-1")}},
 	},
 	{
-		name: "agent-dies-changing", tells: "The agent on worker-1 dies while it changes the host. Nothing else begins, and a person is told where to look.",
-		scene: minor(shape(1, 2)), ends: Succeeded,
-		script: []turn{{applying("worker-1"), dies("worker-1")}, {later(5, is(Stalled)), startsAgain("worker-1")}},
+		name:     "agent-stops-upgrading",
+		summary:  "The agent on worker-1 stops while it upgrades the host. Nothing else starts, and manual intervention is required.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{{applying("worker-1"), agentStops("worker-1")}, {later(5, is(Stalled)), agentStarts("worker-1")}},
 	},
 	{
-		name: "canary-fails", tells: "The canary does not become healthy. It is put back, and no other node of the pool begins.",
-		scene: minor(shape(1, 4), canaries(1, 10*time.Minute)), ends: Aborted,
-		script: []turn{{applying("worker-1"), breaksDown("worker-1")}, {later(30, is(Stalled)), func(t *telling) { t.abort() }}},
+		name:     "canary-fails",
+		summary:  "The canary does not become healthy. It is rolled back, and no other node of the pool starts.",
+		scenario: minor(shape(1, 4), canaries(1, 10*time.Minute)), ends: Aborted,
+		script: []scriptEvent{{applying("worker-1"), failsNextStep("worker-1")}, {later(30, is(Stalled)), func(t *storyRun) { t.abort() }}},
 	},
 	{
-		name: "canary-falls-ill", tells: "The canary was upgraded and falls ill while it soaks: it is asked to be healthy for the whole time anew, and nobody goes in its place.",
-		scene: minor(shape(1, 3), canaries(1, 10*time.Minute)), ends: Succeeded,
-		script: []turn{{later(5, upgraded("worker-1")), fails("worker-1")}, {later(8, upgraded("worker-1")), returns("worker-1")}},
+		name:     "canary-unhealthy",
+		summary:  "The canary becomes unhealthy during its soak. The soak starts over, and no other node takes its place.",
+		scenario: minor(shape(1, 3), canaries(1, 10*time.Minute)), ends: Succeeded,
+		script: []scriptEvent{{later(5, upgraded("worker-1")), goesDown("worker-1")}, {later(8, upgraded("worker-1")), comesUp("worker-1")}},
 	},
 	{
-		name: "manual-retry", tells: "With rollback Manual a control plane node that fails stays as it is. The others must be well before it is tried again.",
-		scene: minor(shape(3, 0), spec(manual)), ends: Succeeded,
-		script: []turn{
-			{applying("cp-2"), breaksDown("cp-2")},
+		name:     "manual-retry",
+		summary:  "With rollback Manual, a control plane node that fails stays as it is. The others must be healthy before a retry.",
+		scenario: minor(shape(3, 0), spec(manual)), ends: Succeeded,
+		script: []scriptEvent{
+			{applying("cp-2"), failsNextStep("cp-2")},
 			{later(3, is(Stalled)), server("cp-3", false)},
-			{later(4, is(Stalled)), func(t *telling) { t.retry() }},
+			{later(4, is(Stalled)), func(t *storyRun) { t.retry() }},
 			{later(10, is(Stalled)), server("cp-3", true)},
 		},
 	},
 	{
-		name: "manual-abort", tells: "With rollback Manual a node that fails stays as it is. A person aborts: it is put back, uncordoned, and the operation ends.",
-		scene: minor(shape(1, 2), spec(manual)), ends: Aborted,
-		script: []turn{{applying("worker-1"), breaksDown("worker-1")}, {later(5, is(Stalled)), func(t *telling) { t.abort() }}},
+		name:     "manual-abort",
+		summary:  "With rollback Manual, a node that fails stays as it is. The user aborts: the node is rolled back and uncordoned, and the operation ends.",
+		scenario: minor(shape(1, 2), spec(manual)), ends: Aborted,
+		script: []scriptEvent{{applying("worker-1"), failsNextStep("worker-1")}, {later(5, is(Stalled)), func(t *storyRun) { t.abort() }}},
 	},
 	{
-		name: "abort-cannot-put-back", tells: "A person aborts, and the node cannot be put back either. The operation does not end as if all were well: it says so, until a person has mended the host.",
-		scene: minor(shape(1, 2), spec(manual)), ends: Aborted,
-		script: []turn{
-			{applying("worker-1"), breaksDown("worker-1")},
-			{later(5, is(Stalled)), func(t *telling) { t.machine("worker-1").agent.fails = true; t.abort() }},
-			{at(30), func(t *telling) { t.mendHost(t.machine("worker-1")); t.retry() }},
+		name:     "abort-rollback-fails",
+		summary:  "The user aborts, and the rollback fails too. The operation does not end, but requires manual intervention until the host is fixed.",
+		scenario: minor(shape(1, 2), spec(manual)), ends: Aborted,
+		script: []scriptEvent{
+			{applying("worker-1"), failsNextStep("worker-1")},
+			{later(5, is(Stalled)), func(t *storyRun) { t.machine("worker-1").agent.fails = true; t.abort() }},
+			{at(30), func(t *storyRun) { t.fixHost(t.machine("worker-1")); t.retry() }},
 		},
 	},
 	{
-		name: "retry-blocked", tells: "worker-1 fails half changed, and a person uncordons it while mending it. Before it is tried again it is emptied again; that is blocked, and a host that is half changed is not skipped.",
-		scene: minor(shape(1, 2), spec(manual), pods(load{"cart", 4, 1, false}), drains(5*time.Minute, refitv1alpha1.OnBlockedSkip)), ends: Succeeded,
-		script: []turn{
-			{applying("worker-1"), breaksDown("worker-1")},
-			{later(2, is(Stalled)), func(t *telling) {
-				t.machine("worker-1").kubelet.away = false
-				t.tell("* a person starts the old kubelet on worker-1 again")
+		name:     "retry-blocked",
+		summary:  "worker-1 fails partly changed, and the user uncordons it while fixing it. The retry drains it again; the drain is blocked, and a partly changed host is not skipped.",
+		scenario: minor(shape(1, 2), spec(manual), pods(load{"cart", 4, 1, false}), drains(5*time.Minute, refitv1alpha1.OnBlockedSkip)), ends: Succeeded,
+		script: []scriptEvent{
+			{applying("worker-1"), failsNextStep("worker-1")},
+			{later(2, is(Stalled)), func(t *storyRun) {
+				t.machine("worker-1").kubelet.down = false
+				t.note("* the user starts the old kubelet on worker-1")
 				t.uncordonByHand(t.machine("worker-1"))
-				t.machine("worker-2").cordoned, t.machine("worker-2").byHand = true, true
-				t.tell("* somebody cordons worker-2")
+				t.machine("worker-2").cordoned, t.machine("worker-2").cordonedByUser = true, true
+				t.note("* the user cordons worker-2")
 				t.workloads[0].scale(6)
-				t.tell("* shop/cart is scaled to 6, and its budget lets 0 be away")
-				t.workloads[0].most = 0
+				t.note("* shop/cart is scaled to 6, and its budget allows no eviction")
+				t.workloads[0].maxUnavailable = 0
 			}},
-			{later(4, is(Stalled)), func(t *telling) { t.retry() }},
-			{at(25), func(t *telling) { t.relax(); t.uncordonByHand(t.machine("worker-2")) }},
+			{later(4, is(Stalled)), func(t *storyRun) { t.retry() }},
+			{at(25), func(t *storyRun) { t.relaxBudgets(); t.uncordonByHand(t.machine("worker-2")) }},
 		},
 	},
 	{
-		name: "host-lost", tells: "worker-1 goes down while it is being changed. Refit waits, then asks for a person; when the host is back its agent goes on.",
-		scene: minor(shape(1, 2)), ends: Succeeded,
-		script: []turn{{applying("worker-1"), fails("worker-1")}, {later(5, is(Stalled)), returns("worker-1")}},
+		name:     "node-lost",
+		summary:  "worker-1 goes down during its upgrade. Refit waits, then requires manual intervention; once the host is up its agent continues.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{{applying("worker-1"), goesDown("worker-1")}, {later(5, is(Stalled)), comesUp("worker-1")}},
 	},
 	{
-		name: "not-ready-after", tells: "The kubelet of worker-1 stops just as its agent has finished. The node stays cordoned until it is ready.",
-		scene: minor(shape(1, 2)), ends: Succeeded,
-		script: []turn{
-			{kubeletSwapped("worker-1"), func(t *telling) { t.tell("! the kubelet on worker-1 stops"); t.machine("worker-1").kubelet.ill = true }},
-			{later(5, is(Stalled)), func(t *telling) { t.mendHost(t.machine("worker-1")) }},
+		name:     "not-ready-after",
+		summary:  "The kubelet of worker-1 stops just as its agent finishes. The node stays cordoned until it is ready.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{
+			{kubeletSwapped("worker-1"), func(t *storyRun) {
+				t.note("! the kubelet on worker-1 stops")
+				t.machine("worker-1").kubelet.unhealthy = true
+			}},
+			{later(5, is(Stalled)), func(t *storyRun) { t.fixHost(t.machine("worker-1")) }},
 		},
 	},
 	{
-		name: "version-reported-late", tells: "worker-1 is upgraded and ready, and its Node object still shows the old version. It stays cordoned until it shows the new one.",
-		scene: minor(shape(1, 2)), ends: Succeeded,
-		script: []turn{
-			{kubeletSwapped("worker-1"), func(t *telling) { t.machine("worker-1").reticent = true }},
-			{later(3, upgraded("worker-1")), func(t *telling) {
-				t.tell("! worker-1 reports its new version")
-				t.machine("worker-1").reticent = false
+		name:     "version-reported-late",
+		summary:  "worker-1 is upgraded and ready, and its Node object still has the old version. It stays cordoned until that changes.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{
+			{kubeletSwapped("worker-1"), func(t *storyRun) { t.machine("worker-1").hidesVersion = true }},
+			{later(3, upgraded("worker-1")), func(t *storyRun) {
+				t.note("! worker-1 reports its new version")
+				t.machine("worker-1").hidesVersion = false
 			}},
 		},
 	},
 	{
-		name: "not-ready-after-rollback", tells: "worker-1 is rolled back, and its old kubelet stops. The node stays cordoned until it is ready.",
-		scene: minor(shape(1, 2)), ends: Succeeded,
-		script: []turn{
-			{applying("worker-1"), breaksDown("worker-1")},
-			{rollingBack("worker-1"), func(t *telling) { t.tell("! the kubelet on worker-1 stops"); t.machine("worker-1").kubelet.ill = true }},
-			{at(25), func(t *telling) { t.mendHost(t.machine("worker-1")) }},
-			{at(30), func(t *telling) { t.retry() }},
+		name:     "not-ready-after-rollback",
+		summary:  "worker-1 is rolled back, and its old kubelet stops. The node stays cordoned until it is ready.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{
+			{applying("worker-1"), failsNextStep("worker-1")},
+			{rollingBack("worker-1"), func(t *storyRun) {
+				t.note("! the kubelet on worker-1 stops")
+				t.machine("worker-1").kubelet.unhealthy = true
+			}},
+			{at(25), func(t *storyRun) { t.fixHost(t.machine("worker-1")) }},
+			{at(30), func(t *storyRun) { t.retry() }},
 		},
 	},
 	{
-		name: "worker-not-ready", tells: "worker-1 is not ready. It is not upgraded, and it uses up what may be unavailable.",
-		scene: minor(shape(1, 3)), ends: Succeeded,
-		script: []turn{{claimed("cp-1"), fails("worker-1")}, {later(15, is(Stalled)), returns("worker-1")}},
+		name:     "worker-not-ready",
+		summary:  "worker-1 is not ready. It is not upgraded, and it counts against maxUnavailable.",
+		scenario: minor(shape(1, 3)), ends: Succeeded,
+		script: []scriptEvent{{claimed("cp-1"), goesDown("worker-1")}, {later(15, is(Stalled)), comesUp("worker-1")}},
 	},
 	{
-		name: "worker-fails-early", tells: "worker-1 goes down while it fetches. Nothing is disrupted before everything is everywhere.",
-		scene: minor(shape(1, 2)), ends: Succeeded,
-		script: []turn{{at(0.3), fails("worker-1")}, {later(15, is(Stalled)), returns("worker-1")}},
+		name:     "worker-down-while-prefetching",
+		summary:  "worker-1 goes down while it prefetches. Nothing is disrupted before every node has prefetched.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{{at(0.3), goesDown("worker-1")}, {later(15, is(Stalled)), comesUp("worker-1")}},
 	},
 	{
-		name: "slot-lost", tells: "worker-2 goes down just after worker-1 was claimed: there is no slot for worker-1 any more, so it is given back before anything is disrupted.",
-		scene: minor(shape(1, 3)), ends: Succeeded,
-		script: []turn{{claimed("worker-1"), fails("worker-2")}, {later(5, claimed("worker-1")), returns("worker-2")}},
+		name:     "slot-lost",
+		summary:  "worker-2 goes down just after worker-1 was claimed. No slot is left for worker-1, so it is released before anything is disrupted.",
+		scenario: minor(shape(1, 3)), ends: Succeeded,
+		script: []scriptEvent{{claimed("worker-1"), goesDown("worker-2")}, {later(5, claimed("worker-1")), comesUp("worker-2")}},
 	},
 	{
-		name: "limit-lowered", tells: "Two workers have just been claimed when a person lowers maxUnavailable to 1. Both cannot begin, and neither waits for the other: both are given back.",
-		scene: minor(shape(1, 3), atOnce(2)), ends: Succeeded,
-		script: []turn{
-			{claimed("worker-1"), func(t *telling) {
+		name:     "limit-lowered",
+		summary:  "Two workers have just been claimed when the user lowers maxUnavailable to 1. Both are released, so that neither waits for the other.",
+		scenario: minor(shape(1, 3), atOnce(2)), ends: Succeeded,
+		script: []scriptEvent{
+			{claimed("worker-1"), func(t *storyRun) {
 				one := intstr.FromInt32(1)
 				t.meaning++
-				t.edit(func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Pools[0].MaxUnavailable = &one }, "a person lowers maxUnavailable to 1")
+				t.edit(func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Pools[0].MaxUnavailable = &one }, "the user lowers maxUnavailable to 1")
 				t.approve()
 			}},
 		},

@@ -6,45 +6,53 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// podStories are about pods that do not go, and cordons.
+// podStories are about drains that are blocked, and cordons.
 var podStories = []story{
 	{
-		name: "shared-budget", tells: "worker-1 and worker-2 both have pods of a budget that lets one be away. Two could go at once, and do not: each would hold the other half empty.",
-		scene: minor(shape(1, 3), atOnce(2), pods(load{"cart", 3, 1, false})), ends: Succeeded,
+		name:     "shared-budget",
+		summary:  "worker-1 and worker-2 both have pods of a budget that allows one disruption. Two slots are free and one is used: two drains would block each other.",
+		scenario: minor(shape(1, 3), atOnce(2), pods(load{"cart", 3, 1, false})), ends: Succeeded,
 	},
 	{
-		name: "blocked-wait", tells: "A budget that allows nothing. The policy is Wait: Refit says that it is stalled and by what, and goes on when a person has made room.",
-		scene: minor(shape(1, 2), pods(load{"cart", 2, 0, false})), ends: Succeeded,
-		script: []turn{{later(10, is(Stalled)), func(t *telling) { t.relax() }}},
+		name:     "blocked-wait",
+		summary:  "A budget allows no eviction, and onBlocked is Wait: Refit reports what blocks the drain, and continues once the budget allows it.",
+		scenario: minor(shape(1, 2), pods(load{"cart", 2, 0, false})), ends: Succeeded,
+		script: []scriptEvent{{later(10, is(Stalled)), func(t *storyRun) { t.relaxBudgets() }}},
 	},
 	{
-		name: "blocked-skip", tells: "A budget that allows nothing. The policy is Skip: the node is left for later, the others go, and in the end a person is asked.",
-		scene: minor(shape(1, 3), pods(load{"cart", 1, 0, false}), drains(5*time.Minute, refitv1alpha1.OnBlockedSkip)), ends: Succeeded,
-		script: []turn{{later(5, is(Stalled)), func(t *telling) { t.relax(); t.retry() }}},
+		name:     "blocked-skip",
+		summary:  "A budget allows no eviction, and onBlocked is Skip: the node is skipped, the others are upgraded, and then manual intervention is required.",
+		scenario: minor(shape(1, 3), pods(load{"cart", 1, 0, false}), drains(5*time.Minute, refitv1alpha1.OnBlockedSkip)), ends: Succeeded,
+		script: []scriptEvent{{later(5, is(Stalled)), func(t *storyRun) { t.relaxBudgets(); t.retry() }}},
 	},
 	{
-		name: "blocked-skip-control-plane", tells: "The same on a control plane node: it is left for later, and the workers wait, since a kubelet may not be newer than an API server.",
-		scene: minor(shape(3, 1), pods(load{"cart", 4, 0, true}), drains(5*time.Minute, refitv1alpha1.OnBlockedSkip)), ends: Succeeded,
-		script: []turn{{later(5, is(Stalled)), func(t *telling) { t.relax(); t.retry() }}},
+		name:     "blocked-skip-control-plane",
+		summary:  "The same on a control plane node: it is skipped, and the workers wait, since a kubelet may not be newer than an API server.",
+		scenario: minor(shape(3, 1), pods(load{"cart", 4, 0, true}), drains(5*time.Minute, refitv1alpha1.OnBlockedSkip)), ends: Succeeded,
+		script: []scriptEvent{{later(5, is(Stalled)), func(t *storyRun) { t.relaxBudgets(); t.retry() }}},
 	},
 	{
-		name: "blocked-fail", tells: "A budget that allows nothing. The policy is Fail: the node is uncordoned and the operation stops.",
-		scene: minor(shape(1, 2), pods(load{"cart", 2, 0, false}), drains(5*time.Minute, refitv1alpha1.OnBlockedFail)), ends: Succeeded,
-		script: []turn{{later(5, is(Stalled)), func(t *telling) { t.relax(); t.retry() }}},
+		name:     "blocked-fail",
+		summary:  "A budget allows no eviction, and onBlocked is Fail: the node is uncordoned, and the operation stalls.",
+		scenario: minor(shape(1, 2), pods(load{"cart", 2, 0, false}), drains(5*time.Minute, refitv1alpha1.OnBlockedFail)), ends: Succeeded,
+		script: []scriptEvent{{later(5, is(Stalled)), func(t *storyRun) { t.relaxBudgets(); t.retry() }}},
 	},
 	{
-		name: "blocked-delete", tells: "A budget that allows nothing. The policy is Delete: after three minutes the pods are deleted against their budget.",
-		scene: minor(shape(1, 2), pods(load{"cart", 2, 0, false}), drains(3*time.Minute, refitv1alpha1.OnBlockedDelete)), ends: Succeeded,
+		name:     "blocked-delete",
+		summary:  "A budget allows no eviction, and onBlocked is Delete: after three minutes the pods are deleted against their budget.",
+		scenario: minor(shape(1, 2), pods(load{"cart", 2, 0, false}), drains(3*time.Minute, refitv1alpha1.OnBlockedDelete)), ends: Succeeded,
 	},
 	{
-		name: "uncordoned-by-hand", tells: "Somebody uncordons a node while it is drained. Refit cordons it again, and moves what has come back.",
-		scene: minor(shape(1, 2), pods(load{"cart", 4, 1, false})), ends: Succeeded,
-		script: []turn{{draining("worker-1"), func(t *telling) { t.uncordonByHand(t.machine("worker-1")) }}},
+		name:     "uncordoned-by-hand",
+		summary:  "The user uncordons a node while it is drained. Refit cordons it again, and evicts the pods that were scheduled meanwhile.",
+		scenario: minor(shape(1, 2), pods(load{"cart", 4, 1, false})), ends: Succeeded,
+		script: []scriptEvent{{draining("worker-1"), func(t *storyRun) { t.uncordonByHand(t.machine("worker-1")) }}},
 	},
 	{
-		name: "cordoned-by-hand", tells: "Somebody has cordoned worker-2. It uses up what may be unavailable, so it goes first, and the cordon stays.",
-		scene: minor(shape(1, 3), pods(load{"cart", 2, 1, false})), ends: Succeeded,
-		before: func(w *world) { w.machine("worker-2").cordoned, w.machine("worker-2").byHand = true, true },
-		script: []turn{{later(20, claimed("worker-2")), func(t *telling) { t.uncordonByHand(t.machine("worker-2")) }}},
+		name:     "cordoned-by-hand",
+		summary:  "The user has cordoned worker-2. It counts against maxUnavailable, so it is upgraded first, and it stays cordoned.",
+		scenario: minor(shape(1, 3), pods(load{"cart", 2, 1, false})), ends: Succeeded,
+		before: func(w *world) { w.machine("worker-2").cordoned, w.machine("worker-2").cordonedByUser = true, true },
+		script: []scriptEvent{{later(20, claimed("worker-2")), func(t *storyRun) { t.uncordonByHand(t.machine("worker-2")) }}},
 	},
 }

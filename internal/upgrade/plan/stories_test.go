@@ -12,54 +12,55 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// story is a whole upgrade: a cluster, a policy, what happens on the way, and what Refit did and why. Its golden file is meant for operators.
+// story is a whole upgrade: a cluster, a policy, what happens during it, and what Refit does and why. Its
+// golden file is for operators.
 type story struct {
-	name   string // of the golden file
-	tells  string
-	scene  scene
-	before func(*world) // where the cluster differs before the operation begins
-	script []turn
-	ends   State // empty: it is still waiting when the story ends
-	lasts  time.Duration
+	name     string // of the golden file
+	summary  string
+	scenario scenario
+	before   func(*world) // how the cluster differs before the operation starts
+	script   []scriptEvent
+	ends     State // empty if the operation still waits at the end
+	duration time.Duration
 }
 
-// turn is something that happens in a story, once, when its time has come.
-type turn struct {
-	when func(*telling) bool
-	does func(*telling)
+// scriptEvent is something that happens once in a story.
+type scriptEvent struct {
+	when func(*storyRun) bool
+	then func(*storyRun)
 }
 
-// telling is a story being told.
-type telling struct {
+// storyRun is a story while it runs.
+type storyRun struct {
 	*world
-	leader *decider
-	old    *decider // one that was leader, with the view that it had
+	leader *controller
+	old    *controller // a deposed leader with its old view
 	last   Decision
 }
 
-// happen lets the story happen, with some guards taken out.
-func (s *story) happen(without GateName) *telling {
-	t := &telling{world: build(s.scene, nil)}
+// run runs the story, without a gate if one is given.
+func (s *story) run(without GateName) *storyRun {
+	t := &storyRun{world: build(s.scenario, nil)}
 	if s.before != nil {
 		s.before(t.world)
 	}
-	t.without, t.tale = without, newTale()
+	t.without, t.narrative = without, newNarrative()
 	t.leader = t.takeOver("Refit")
 	waiting := slices.Clone(s.script)
-	lasts := s.lasts
+	lasts := s.duration
 	if lasts == 0 {
 		lasts = 6 * time.Hour
 	}
-	for t.now.Sub(dawn) < lasts {
+	for t.now.Sub(simulationStart) < lasts {
 		for i := range waiting {
 			if waiting[i].when != nil && waiting[i].when(t) {
 				waiting[i].when = nil
-				waiting[i].does(t)
+				waiting[i].then(t)
 			}
 		}
-		t.live()
+		t.tickAll()
 		if t.reachable() {
-			t.remember(t.see())
+			t.record(t.observe())
 			t.leader.view, t.leader.fresh = t.ago(0), true
 			t.last = t.decide(t.leader)
 		}
@@ -71,28 +72,28 @@ func (s *story) happen(without GateName) *telling {
 	return t
 }
 
-// told is the golden text.
-func (s *story) told(t *telling) string {
-	return fmt.Sprintf("%s\n\n%s\n\n%s\n%s", s.tells, s.scene.describe(), t.tale, t.end())
+// text is the golden file.
+func (s *story) text(t *storyRun) string {
+	return fmt.Sprintf("%s\n\n%s\n\n%s\n%s", s.summary, s.scenario.describe(), t.narrative, t.end())
 }
 
 func TestStories(t *testing.T) {
 	for _, s := range stories {
 		t.Run(s.name, func(t *testing.T) {
-			told := s.happen("")
-			for _, broken := range told.breaks {
+			done := s.run("")
+			for _, broken := range done.violations {
 				t.Error(broken)
 			}
-			if s.ends != told.op.end {
-				t.Errorf("it ends %q, and should end %q: %s", told.op.end, s.ends, told.last.Message)
+			if s.ends != done.op.end {
+				t.Errorf("ended as %q, want %q: %s", done.op.end, s.ends, done.last.Message)
 			}
-			golden(t, filepath.Join("stories", s.name), s.told(told))
+			golden(t, filepath.Join("stories", s.name), s.text(done))
 		})
 	}
 }
 
-// describe says in words what the cluster and the policy are.
-func (sc *scene) describe() string {
+// describe describes the cluster and the policy.
+func (sc *scenario) describe() string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	workersAt := sc.workersAt
@@ -107,27 +108,27 @@ func (sc *scene) describe() string {
 		out[0] += ", external etcd"
 	}
 	if sc.zones > 1 {
-		out[0] += fmt.Sprintf(", %d zones in turn", sc.zones)
+		out[0] += fmt.Sprintf(", %d zones", sc.zones)
 	}
 	for _, l := range sc.loads {
 		text := fmt.Sprintf("          %s/%s has %s", namespace, l.name, many(l.pods, "pod"))
-		if l.most >= 0 {
-			text += fmt.Sprintf("; its budget lets %d be away", l.most)
+		if l.maxUnavailable >= 0 {
+			text += fmt.Sprintf("; its budget allows %d unavailable", l.maxUnavailable)
 		}
 		out = append(out, text)
 	}
 	spec := policy.Defaulted(sc.spec)
-	add("Asked:    %s, scope %s, approval %s, rollback %s", spec.Target.Kubernetes, spec.Scope, spec.Approval, spec.Rollback)
+	add("Request:  %s, scope %s, approval %s, rollback %s", spec.Target.Kubernetes, spec.Scope, spec.Approval, spec.Rollback)
 	for i := range spec.Pools {
 		p := &spec.Pools[i]
-		text := fmt.Sprintf("          pool %s: maxUnavailable %s, drain %s within %s, else %s", p.Name, p.MaxUnavailable, p.Drain.When, duration(p.Drain.Timeout.Duration), p.Drain.OnBlocked)
+		text := fmt.Sprintf("          pool %s: maxUnavailable %s, drain %s, timeout %s, onBlocked %s", p.Name, p.MaxUnavailable, p.Drain.When, duration(p.Drain.Timeout.Duration), p.Drain.OnBlocked)
 		if p.Canary != nil {
-			text += fmt.Sprintf(", canary of %d for %s", p.Canary.Nodes, duration(p.Canary.Soak.Duration))
+			text += fmt.Sprintf(", canary %d for %s", p.Canary.Nodes, duration(p.Canary.Soak.Duration))
 		}
 		out = append(out, text)
 	}
 	for _, waiver := range spec.Waivers {
-		add("          waiver of %s: %s", waiver.Check, waiver.Reason)
+		add("          waived %s: %s", waiver.Check, waiver.Reason)
 	}
 	add("ClusterReleases: %s", strings.Join(sc.releases, ", "))
 	return strings.Join(out, "\n")
@@ -140,17 +141,17 @@ func many(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// end says how the cluster is when the story ends.
-func (t *telling) end() string {
+// end describes the cluster at the end of the story.
+func (t *storyRun) end() string {
 	state := string(t.op.end)
 	if state == "" {
-		state = "not yet: " + string(t.last.State)
+		state = "still " + string(t.last.State)
 	}
-	out := fmt.Sprintf("The end, after %s: %s.\n", clock(t.now), state)
+	out := fmt.Sprintf("%s: %s.\n", clock(t.now), state)
 	p := t.last.Progress
 	out += fmt.Sprintf("Nodes: %d, done %d, failed %d, skipped %d.", p.Total, p.Done, p.Failed, p.Skipped)
 	for _, m := range t.machines {
-		out += fmt.Sprintf("\n  %-10s %s", m.name, m.seen)
+		out += fmt.Sprintf("\n  %-10s %s", m.name, m.nodeVersion)
 		if m.cordoned {
 			out += ", cordoned"
 		}
@@ -161,69 +162,71 @@ func (t *telling) end() string {
 	return out + "\n"
 }
 
-// When things happen.
+// When events happen.
 
-func at(minutes float64) func(*telling) bool {
-	return func(t *telling) bool { return t.now.Sub(dawn) >= time.Duration(minutes*float64(time.Minute)) }
+func at(minutes float64) func(*storyRun) bool {
+	return func(t *storyRun) bool {
+		return t.now.Sub(simulationStart) >= time.Duration(minutes*float64(time.Minute))
+	}
 }
 
-func claimed(name string) func(*telling) bool {
-	return func(t *telling) bool { return slices.Contains(t.op.Active, name) }
+func claimed(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool { return slices.Contains(t.op.Active, name) }
 }
 
-func cordoned(name string) func(*telling) bool {
-	return func(t *telling) bool { return t.machine(name).cordonedBy != "" }
+func cordoned(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool { return t.machine(name).cordonedBy != "" }
 }
 
-func draining(name string) func(*telling) bool {
-	return func(t *telling) bool {
+func draining(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool {
 		u := t.machine(name).upgrade
 		return u != nil && u.Status.Drain != nil && u.Status.Drain.Sequence == u.Spec.Sequence
 	}
 }
 
-func applying(name string) func(*telling) bool {
-	return func(t *telling) bool {
+func applying(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool {
 		u := t.machine(name).upgrade
 		return u != nil && u.Status.Phase == refitv1alpha1.NodeApplying
 	}
 }
 
-func rollingBack(name string) func(*telling) bool {
-	return func(t *telling) bool {
+func rollingBack(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool {
 		u := t.machine(name).upgrade
 		return u != nil && u.Status.Phase == refitv1alpha1.NodeRollingBack
 	}
 }
 
-// kubeletSwapped is that the agent is replacing the kubelet.
-func kubeletSwapped(name string) func(*telling) bool {
-	return func(t *telling) bool { return applying(name)(t) && t.machine(name).kubelet.away }
+// kubeletSwapped is when the agent replaces the kubelet.
+func kubeletSwapped(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool { return applying(name)(t) && t.machine(name).kubelet.down }
 }
 
-func fetching(name string) func(*telling) bool {
-	return func(t *telling) bool {
+func fetching(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool {
 		u := t.machine(name).upgrade
 		return u != nil && u.Status.Phase == refitv1alpha1.NodePrefetching
 	}
 }
 
-// upgraded is that the agent has said so; the node may still be claimed.
-func upgraded(name string) func(*telling) bool {
-	return func(t *telling) bool {
+// upgraded is when the agent has reported success; the node may still be claimed.
+func upgraded(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool {
 		u := t.machine(name).upgrade
 		return u != nil && u.Status.Phase == refitv1alpha1.NodeSucceeded
 	}
 }
 
-func is(state State) func(*telling) bool {
-	return func(t *telling) bool { return t.last.State == state }
+func is(state State) func(*storyRun) bool {
+	return func(t *storyRun) bool { return t.last.State == state }
 }
 
-// later is some time after something else.
-func later(minutes float64, when func(*telling) bool) func(*telling) bool {
+// later is a time after another event.
+func later(minutes float64, when func(*storyRun) bool) func(*storyRun) bool {
 	var since time.Time
-	return func(t *telling) bool {
+	return func(t *storyRun) bool {
 		if since.IsZero() && when(t) {
 			since = t.now
 		}
@@ -231,52 +234,52 @@ func later(minutes float64, when func(*telling) bool) func(*telling) bool {
 	}
 }
 
-// What happens.
+// The events.
 
-func fails(name string) func(*telling) {
-	return func(t *telling) {
-		t.tell("! %s goes down", name)
+func goesDown(name string) func(*storyRun) {
+	return func(t *storyRun) {
+		t.note("! %s goes down", name)
 		t.setUp(t.machine(name), false)
 	}
 }
 
-func returns(name string) func(*telling) {
-	return func(t *telling) {
-		t.tell("! %s is up again", name)
+func comesUp(name string) func(*storyRun) {
+	return func(t *storyRun) {
+		t.note("! %s is up", name)
 		t.setUp(t.machine(name), true)
 	}
 }
 
-func dies(name string) func(*telling) {
-	return func(t *telling) { t.agentRuns(t.machine(name), false) }
+func agentStops(name string) func(*storyRun) {
+	return func(t *storyRun) { t.setAgent(t.machine(name), false) }
 }
 
-func startsAgain(name string) func(*telling) {
-	return func(t *telling) { t.agentRuns(t.machine(name), true) }
+func agentStarts(name string) func(*storyRun) {
+	return func(t *storyRun) { t.setAgent(t.machine(name), true) }
 }
 
-func member(name string, well bool) func(*telling) {
-	return func(t *telling) {
-		t.tell("! the etcd member on %s %s", name, map[bool]string{true: "answers again", false: "does not answer any more"}[well])
-		t.setMember(t.machine(name), well)
+func member(name string, healthy bool) func(*storyRun) {
+	return func(t *storyRun) {
+		t.note("! the etcd member on %s %s", name, map[bool]string{true: "is healthy", false: "is unhealthy"}[healthy])
+		t.setMember(t.machine(name), healthy)
 	}
 }
 
-func server(name string, well bool) func(*telling) {
-	return func(t *telling) {
-		t.tell("! the API server on %s is %s", name, map[bool]string{true: "ready again", false: "not ready"}[well])
-		t.machine(name).apiServer.ill = !well
-		t.machine(name).draw()
+func server(name string, healthy bool) func(*storyRun) {
+	return func(t *storyRun) {
+		t.note("! the API server on %s is %s", name, map[bool]string{true: "ready", false: "not ready"}[healthy])
+		t.machine(name).apiServer.unhealthy = !healthy
+		t.machine(name).updateStaticPods()
 	}
 }
 
-// breaksDown lets the next step on a node fail, without a word before it does.
-func breaksDown(name string) func(*telling) {
-	return func(t *telling) { t.machine(name).agent.fails = true }
+// failsNextStep lets the current step on a node fail.
+func failsNextStep(name string) func(*storyRun) {
+	return func(t *storyRun) { t.machine(name).agent.fails = true }
 }
 
-func asks(change func(*refitv1alpha1.ClusterUpgradeSpec), words string) func(*telling) {
-	return func(t *telling) { t.edit(change, "%s", words) }
+func edits(change func(*refitv1alpha1.ClusterUpgradeSpec), words string) func(*storyRun) {
+	return func(t *storyRun) { t.edit(change, "%s", words) }
 }
 
 func pause(spec *refitv1alpha1.ClusterUpgradeSpec)  { spec.Paused = true }

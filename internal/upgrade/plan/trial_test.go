@@ -7,31 +7,31 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// trial is what a Pod would find on a machine, and when it tells.
+// trial simulates trial Pods on a machine.
 type trial struct {
-	cut   time.Time // since when pods on it reach nothing; zero: they reach everything
-	hangs bool      // nobody carries it out
-	ends  time.Time // of the one under way
+	disconnectedSince time.Time // zero if its pods have a network
+	hangs             bool      // trials do not finish
+	ends              time.Time // of the current one
 }
 
-// beginTrial writes that a node shall be tried.
-func (w *world) beginTrial(m *machine, version int64) bool {
+// startTrial writes status.trial.
+func (w *world) startTrial(m *machine, version int64) bool {
 	if m.upgrade == nil || version != m.upgradeVersion {
 		return false
 	}
-	begun := refitv1alpha1.TrialStatus{Sequence: m.upgrade.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartTime: stamp(w.now)}
-	m.write(func(u *cluster.Upgrade) { u.Status.Trial = &begun })
+	started := refitv1alpha1.TrialStatus{Sequence: m.upgrade.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartTime: stamp(w.now)}
+	m.write(func(u *cluster.Upgrade) { u.Status.Trial = &started })
 	return true
 }
 
-// try is whoever carries trials out: one that failed is tried again.
-func (m *machine) try(w *world) {
-	if !m.wantsTrial() || m.trial.hangs || !m.ready || !w.reachable() {
+// runTrial is the controller of trials: it repeats a failed one.
+func (m *machine) runTrial(w *world) {
+	if !m.trialPending() || m.trial.hangs || !m.ready || !w.reachable() {
 		m.trial.ends = time.Time{}
 		return
 	}
 	if m.trial.ends.IsZero() {
-		m.trial.ends = w.now.Add(w.takes(1, 3))
+		m.trial.ends = w.now.Add(w.duration(1, 3))
 	}
 	if w.now.Before(m.trial.ends) {
 		return
@@ -39,39 +39,39 @@ func (m *machine) try(w *world) {
 	m.trial.ends = time.Time{}
 	found := *m.upgrade.Status.Trial
 	found.Phase, found.Message, found.CompletionTime = refitv1alpha1.TrialPassed, "", stamp(w.now)
-	if !m.trial.cut.IsZero() {
-		found.Phase, found.Message = refitv1alpha1.TrialFailed, "looking up kubernetes.default.svc: i/o timeout"
+	if !m.trial.disconnectedSince.IsZero() {
+		found.Phase, found.Message = refitv1alpha1.TrialFailed, "lookup kubernetes.default.svc: i/o timeout"
 	}
 	if found.Phase != m.upgrade.Status.Trial.Phase {
 		m.write(func(u *cluster.Upgrade) { u.Status.Trial = &found })
 	}
 }
 
-func (m *machine) wantsTrial() bool {
+func (m *machine) trialPending() bool {
 	u := m.upgrade
 	return u != nil && u.Status.Trial != nil && u.Status.Trial.Sequence == u.Spec.Sequence && u.Status.Trial.Phase != refitv1alpha1.TrialPassed
 }
 
-func podsCut(w *world) bool {
-	m := w.any(func(m *machine) bool { return m.controlPlane && m.trial.cut.IsZero() })
+func podsDisconnected(w *world) bool {
+	m := w.pick(func(m *machine) bool { return m.controlPlane && m.trial.disconnectedSince.IsZero() })
 	if m == nil {
 		return false
 	}
-	w.tell("! pods on %s reach nothing any more", m.name)
-	m.trial.cut = w.now
+	w.note("! pods on %s lose their network", m.name)
+	m.trial.disconnectedSince = w.now
 	return true
 }
 
-func cut(name string) func(*telling) {
-	return func(t *telling) {
-		t.tell("! pods on %s reach nothing any more", name)
-		t.machine(name).trial.cut = t.now
+func disconnected(name string) func(*storyRun) {
+	return func(t *storyRun) {
+		t.note("! pods on %s lose their network", name)
+		t.machine(name).trial.disconnectedSince = t.now
 	}
 }
 
-func connected(name string) func(*telling) {
-	return func(t *telling) {
-		t.tell("! pods on %s reach everything again", name)
-		t.machine(name).trial.cut = time.Time{}
+func connected(name string) func(*storyRun) {
+	return func(t *storyRun) {
+		t.note("! pods on %s have their network again", name)
+		t.machine(name).trial.disconnectedSince = time.Time{}
 	}
 }

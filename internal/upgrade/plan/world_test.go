@@ -11,46 +11,47 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// world is a simulated cluster: what is true in it, which is not what anybody saw of it. Time passes in ticks. Nothing in it is changed but through
-// its agents (agent_test.go), its pods (pods_test.go), trials (trial_test.go), what happens to it (events_test.go), a person (person_test.go) and the fences that stand
-// between a decision and the cluster (fences_test.go).
+// world is a simulated cluster: its true state, as opposed to what is observed of it. Time passes in
+// ticks. It changes only through its agents (agent_test.go), pods (pods_test.go), trials
+// (trial_test.go), events (events_test.go), the user (user_test.go), and the fences between a decision
+// and the cluster (fences_test.go).
 type world struct {
-	dice *rand.Rand // nil: everything takes its usual time, as in a story
+	dice *rand.Rand // nil in stories: everything takes its usual time
 	now  time.Time
 
 	machines  []*machine
 	workloads []*workload
-	members   []string // of etcd, as etcd itself knows them
+	members   []string // of etcd, as etcd lists them
 	leader    string   // of etcd
 	vip       string   // the holder of the API endpoint's address
 	external  bool     // etcd
 	releases  []cluster.Release
-	joined    int // machines that ever were, for their UIDs
+	joined    int // machines that ever joined, for their UIDs
 
 	op     operation
-	older  string // another operation that is unfinished
-	inputs int    // raised with everything that Make reads but nodes' progress
+	older  string // another operation that has not ended
+	inputs int    // raised with every input of Make except progress
 
-	meaning int // raised with everything that a plan's hash stands for
+	meaning int // raised with everything that a plan's hash covers
 	hashes  map[int]string
 
-	past     []*sighting
+	past     []*observation
 	plans    map[int]*Plan
-	versions map[string]skew.Version // that were parsed already
-	without  GateName                // the gate that is taken out
+	versions map[string]skew.Version // parsed already
+	without  GateName                // a gate that is removed
 
-	tale   *tale
-	breaks []string // invariants that broke
-	tally  tally
+	narrative  *narrative
+	violations []string // violated invariants
+	tally      tally
 }
 
-// tick is how often the world moves and a decider looks at it.
+// tick is how often the world changes and the controller decides.
 const tick = 10 * time.Second
 
-// dawn is when every simulation begins.
-var dawn = time.Date(2026, time.March, 2, 10, 0, 0, 0, time.UTC)
+// simulationStart is when every simulation starts.
+var simulationStart = time.Date(2026, time.March, 2, 10, 0, 0, 0, time.UTC)
 
-// operation is the ClusterUpgrade, with the version that a write must name.
+// operation is the ClusterUpgrade with its resourceVersion.
 type operation struct {
 	cluster.Operation
 	version int64
@@ -60,7 +61,7 @@ type operation struct {
 // tally counts what a simulation did.
 type tally struct{ decisions, effects, refused, events, changes int }
 
-// machine is a node, its host and what is stored of it.
+// machine is a node, its host and its objects.
 type machine struct {
 	name, uid, id string
 	controlPlane  bool
@@ -68,23 +69,23 @@ type machine struct {
 	labels        map[string]string
 	created       time.Time
 
-	up        bool // the host runs, and its agent
-	reticent  bool // its kubelet is ready and does not report its version yet
-	kubelet   part
-	apiServer part
-	etcd      part
+	up           bool // the host runs
+	hidesVersion bool // its kubelet is ready and does not report its version yet
+	kubelet      part
+	apiServer    part
+	etcd         part
 
-	ready      bool // as the Node tells
-	readySince time.Time
-	seen       string // the kubelet's version as the Node tells it
-	static     map[string]cluster.StaticPod
+	ready       bool // as in the Node's status
+	readySince  time.Time
+	nodeVersion string // the kubelet's version in the Node's status
+	static      map[string]cluster.StaticPod
 
-	cordoned   bool
-	cordonedBy string
-	byHand     bool      // it was a person who cordoned it
-	handsOff   time.Time // when a person last lifted a cordon
+	cordoned       bool
+	cordonedBy     string
+	cordonedByUser bool      // the user cordoned it
+	uncordonedAt   time.Time // when the user last uncordoned it
 
-	version        int64 // of the Node object
+	version        int64 // resourceVersion of the Node
 	upgrade        *cluster.Upgrade
 	upgradeVersion int64
 	report         *refitv1alpha1.NodeReportStatus
@@ -97,15 +98,15 @@ type machine struct {
 
 // part is a component on a host.
 type part struct {
-	version string
-	away    bool // it is being swapped, or a failed swap left it down
-	ill     bool // it does not answer, whatever the reason
-	illAt   time.Time
+	version        string
+	down           bool // it is being replaced, or a failed step left it down
+	unhealthy      bool // it does not respond, whatever the cause
+	unhealthySince time.Time
 }
 
-func (p *part) well() bool { return !p.away && !p.ill }
+func (p *part) healthy() bool { return !p.down && !p.unhealthy }
 
-// changes is when things became as they are, for invariants that allow facts to be a little old.
+// changes are times, for invariants that tolerate slightly old reports.
 type changes struct {
 	claimed, drained time.Time
 }
@@ -133,10 +134,10 @@ func (w *world) join(name string, controlPlane bool, version string, labels map[
 	w.joined++
 	m := &machine{
 		name: name, uid: fmt.Sprintf("%s-uid-%d", name, w.joined), id: fmt.Sprintf("%032x", w.joined), controlPlane: controlPlane,
-		zone: labels["zone"], labels: labels, created: w.now, up: true, kubelet: part{version: version}, seen: version,
+		zone: labels["zone"], labels: labels, created: w.now, up: true, kubelet: part{version: version}, nodeVersion: version,
 		ready: true, readySince: w.now,
 	}
-	// No two objects ever have the same version, also when one follows another under its name.
+	// No two objects ever share a resourceVersion, not even under the same name.
 	m.version, m.upgradeVersion = int64(w.joined)<<32, int64(w.joined)<<32
 	if controlPlane {
 		m.apiServer = part{version: version}
@@ -146,15 +147,15 @@ func (w *world) join(name string, controlPlane bool, version string, labels map[
 		}
 	}
 	w.otherNodes(controlPlane)
-	m.draw()
+	m.updateStaticPods()
 	w.machines = append(w.machines, m)
-	m.tell(w)
+	m.writeReport(w)
 	return m
 }
 
 const firstEtcd = "3.6.6"
 
-// leave takes a machine away. Its etcd member stays in the list until somebody removes it.
+// leave removes a machine. Its etcd member stays in the list until the user removes it.
 func (w *world) leave(m *machine) {
 	w.machines = slices.DeleteFunc(slices.Clone(w.machines), func(other *machine) bool { return other == m })
 	for _, load := range w.workloads {
@@ -164,7 +165,8 @@ func (w *world) leave(m *machine) {
 	w.elect()
 }
 
-// otherNodes: which nodes the control plane has is a part of what gets approved. Workers are not, once the path is written down.
+// otherNodes updates the inputs of plans: the approved plan covers the control plane nodes; workers only
+// matter until the path is recorded.
 func (w *world) otherNodes(controlPlane bool) {
 	if controlPlane || w.op.Plan == nil {
 		w.inputs++
@@ -172,64 +174,65 @@ func (w *world) otherNodes(controlPlane bool) {
 	}
 }
 
-// draw renews the static pods as their mirrors show them.
-func (m *machine) draw() {
+// updateStaticPods updates the mirror pods.
+func (m *machine) updateStaticPods() {
 	if !m.controlPlane {
 		return
 	}
-	m.static = map[string]cluster.StaticPod{"kube-apiserver": {Version: m.apiServer.version, Ready: m.apiServer.well()}}
+	m.static = map[string]cluster.StaticPod{"kube-apiserver": {Version: m.apiServer.version, Ready: m.apiServer.healthy()}}
 	if m.etcd.version != "" {
-		m.static["etcd"] = cluster.StaticPod{Version: m.etcd.version, Ready: m.etcd.well()}
+		m.static["etcd"] = cluster.StaticPod{Version: m.etcd.version, Ready: m.etcd.healthy()}
 	}
 }
 
-// live lets a tick of time take its effects.
-func (w *world) live() {
+// tickAll advances every part of the cluster by a tick.
+func (w *world) tickAll() {
 	for _, m := range w.machines {
-		m.work(w)
+		m.runAgent(w)
 	}
 	w.elect()
 	for _, m := range w.machines {
 		m.settleReadiness(w)
-		m.notice(w)
-		m.try(w)
+		m.noticeChange(w)
+		m.runTrial(w)
 	}
 	w.runPods()
 }
 
-// settleReadiness is the node controller: a host that is down or a kubelet that is away is not ready, and a ready kubelet tells its version.
+// settleReadiness is the node controller: a node is ready if its host and its kubelet run, and reports its
+// version then.
 func (m *machine) settleReadiness(w *world) {
-	ready := m.up && m.kubelet.well()
+	ready := m.up && m.kubelet.healthy()
 	if ready != m.ready {
 		m.ready, m.readySince = ready, w.now
 		m.version++
 	}
-	if ready && !m.reticent && m.seen != m.kubelet.version {
-		m.seen = m.kubelet.version
+	if ready && !m.hidesVersion && m.nodeVersion != m.kubelet.version {
+		m.nodeVersion = m.kubelet.version
 		m.version++
 	}
 }
 
-// member says whether the machine's etcd member is well, apart from whether there is a quorum.
-func (m *machine) member() bool { return m.up && m.etcd.version != "" && m.etcd.well() }
+// member reports whether the machine's etcd member is healthy, regardless of the quorum.
+func (m *machine) member() bool { return m.up && m.etcd.version != "" && m.etcd.healthy() }
 
-// quorum says whether more than half of etcd's members are well.
+// quorum reports whether more than half of the etcd members are healthy.
 func (w *world) quorum() bool {
-	well := 0
+	healthy := 0
 	for _, m := range w.machines {
 		if m.member() {
-			well++
+			healthy++
 		}
 	}
-	return well > len(w.members)/2
+	return healthy > len(w.members)/2
 }
 
-// reachable says whether the API answers: with an API server that is well, and a quorum behind it.
+// reachable reports whether the API is available: an API server is healthy, and etcd has a quorum.
 func (w *world) reachable() bool {
-	return (w.external || w.quorum()) && slices.ContainsFunc(w.machines, func(m *machine) bool { return m.controlPlane && m.up && m.apiServer.well() })
+	return (w.external || w.quorum()) && slices.ContainsFunc(w.machines, func(m *machine) bool { return m.controlPlane && m.up && m.apiServer.healthy() })
 }
 
-// elect gives etcd another leader if it has lost its own.
+// elect elects another etcd leader if the current one has failed.
 func (w *world) elect() {
 	if w.external {
 		return
@@ -246,16 +249,16 @@ func (w *world) elect() {
 	w.leader = ""
 }
 
-// takes is how long something takes: in a story always the same.
-func (w *world) takes(usual, longest int) time.Duration {
+// duration is how long something takes: in a story always the same.
+func (w *world) duration(usual, longest int) time.Duration {
 	if w.dice == nil {
 		return time.Duration(usual) * tick
 	}
 	return time.Duration(1+w.dice.IntN(longest)) * tick
 }
 
-func (w *world) tell(format string, args ...any) {
-	if w.tale != nil {
-		w.tale.happens(w.now, fmt.Sprintf(format, args...))
+func (w *world) note(format string, args ...any) {
+	if w.narrative != nil {
+		w.narrative.event(w.now, fmt.Sprintf(format, args...))
 	}
 }

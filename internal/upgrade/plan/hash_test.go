@@ -29,7 +29,7 @@ func TestHash(t *testing.T) {
 		{"etcd's leader moved", base(clustertest.OnNode("cp-2", func(n *cluster.Node) { n.Report.Etcd.Leader = true })), to("v1.36.3"), true},
 		{"another node holds the endpoint's address", base(func(s *cluster.Snapshot) { s.Endpoint.Holder = "cp-3" }), to("v1.36.3"), true},
 		{"a worker left", base(func(s *cluster.Snapshot) { s.Nodes = s.Nodes[:4] }), to("v1.36.3"), true},
-		{"times were observed", base(clustertest.OnEveryNode(tookBefore)), to("v1.36.3"), true},
+		{"times were observed", base(clustertest.OnEveryNode(upgradedBefore)), to("v1.36.3"), true},
 		{"the defaults are written out", base(), policy.Defaulted(to("v1.36.3")), true},
 		{
 			"the operation is on its way", base(recorded(was), upgradedByHand("cp-1", "v1.35.4"), upgradedByHand("cp-2", "v1.35.4"), upgradedByHand("cp-3", "v1.35.4")),
@@ -65,7 +65,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// recorded is an operation that has a plan.
+// recorded is an operation with a recorded plan.
 func recorded(p *Plan) clustertest.Change {
 	return func(s *cluster.Snapshot) {
 		clustertest.WithOperation("spring", to("v1.36.3"))(s)

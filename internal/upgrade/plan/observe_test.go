@@ -10,8 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// sighting is a Snapshot with the versions of the objects that it was made from, which every write must name.
-type sighting struct {
+// observation is a Snapshot with the resourceVersions of its objects, which every write names.
+type observation struct {
 	snapshot *cluster.Snapshot
 	at       time.Time
 	inputs   int
@@ -22,8 +22,8 @@ type sighting struct {
 
 type versions struct{ node, upgrade int64 }
 
-// see looks at the world. What it shares with the world is never changed in place, only replaced.
-func (w *world) see() *sighting {
+// observe observes the world. What it shares with the world is never changed in place, only replaced.
+func (w *world) observe() *observation {
 	op := w.op.Operation
 	s := &cluster.Snapshot{
 		TakenAt: w.now, Operation: &op, Releases: w.releases, Installed: true,
@@ -33,19 +33,19 @@ func (w *world) see() *sighting {
 	if w.older != "" {
 		s.Others = []string{w.older}
 	}
-	out := &sighting{snapshot: s, at: w.now, inputs: w.inputs, meaning: w.meaning, op: w.op.version, nodes: make(map[string]versions, len(w.machines))}
+	out := &observation{snapshot: s, at: w.now, inputs: w.inputs, meaning: w.meaning, op: w.op.version, nodes: make(map[string]versions, len(w.machines))}
 	for _, m := range w.machines {
 		s.Nodes = append(s.Nodes, cluster.Node{
-			Name: m.name, UID: m.uid, ControlPlane: m.controlPlane, Zone: m.zone, Labels: m.labels, CreatedAt: m.created, Kubelet: m.seen,
+			Name: m.name, UID: m.uid, ControlPlane: m.controlPlane, Zone: m.zone, Labels: m.labels, CreatedAt: m.created, Kubelet: m.nodeVersion,
 			Ready: yesNo(m.ready), ReadySince: m.readySince, Unschedulable: m.cordoned, CordonedBy: m.cordonedBy, Static: m.static,
 			Report: m.report, Asked: m.asked, Upgrade: m.upgrade,
 		})
 		if m.controlPlane {
-			s.APIServers = append(s.APIServers, cluster.APIServer{Node: m.name, Version: m.apiServer.version, Ready: yesNo(m.up && m.apiServer.well())})
+			s.APIServers = append(s.APIServers, cluster.APIServer{Node: m.name, Version: m.apiServer.version, Ready: yesNo(m.up && m.apiServer.healthy())})
 		}
 		out.nodes[m.name] = versions{m.version, m.upgradeVersion}
 	}
-	w.seePods(s)
+	w.observePods(s)
 	return out
 }
 
@@ -58,8 +58,8 @@ func yesNo(yes bool) cluster.Answer {
 	return cluster.No
 }
 
-// remember keeps what was seen for deciders whose view lags behind.
-func (w *world) remember(s *sighting) {
+// record keeps an observation for controllers whose view lags.
+func (w *world) record(s *observation) {
 	const most = 16
 	if len(w.past) == most {
 		w.past = append(w.past[:0], w.past[1:]...)
@@ -67,17 +67,17 @@ func (w *world) remember(s *sighting) {
 	w.past = append(w.past, s)
 }
 
-// ago is what was seen some sightings ago.
-func (w *world) ago(sightings int) *sighting { return w.past[max(0, len(w.past)-1-sightings)] }
+// ago is an earlier observation.
+func (w *world) ago(sightings int) *observation { return w.past[max(0, len(w.past)-1-sightings)] }
 
-// tell is the agent writing its report: the facts of this moment.
-func (m *machine) tell(w *world) {
+// writeReport is the agent writing its report.
+func (m *machine) writeReport(w *world) {
 	observed := metav1.NewTime(w.now)
 	r := &refitv1alpha1.NodeReportStatus{
 		Answered: m.asked, ObservedTime: &observed, NodeUID: types.UID(m.uid), MachineID: m.id, AcceptedSequence: m.agent.accepted,
 	}
 	if m.controlPlane {
-		r.APIServer = &refitv1alpha1.APIServerFacts{Version: m.apiServer.version, Ready: m.apiServer.well()}
+		r.APIServer = &refitv1alpha1.APIServerFacts{Version: m.apiServer.version, Ready: m.apiServer.healthy()}
 	}
 	if m.etcd.version != "" {
 		r.Etcd = &refitv1alpha1.EtcdFacts{
@@ -87,19 +87,19 @@ func (m *machine) tell(w *world) {
 	m.report = r
 }
 
-// notice is an agent that sees a discrete fact change and tells it unasked. An agent that is asleep answers only when it is asked.
-func (m *machine) notice(w *world) {
-	if !m.up || m.agent.absent || m.agent.asleep || m.etcd.version == "" || m.report == nil {
+// noticeChange is an agent that reports a changed fact unasked. A passive agent reports only on request.
+func (m *machine) noticeChange(w *world) {
+	if !m.up || m.agent.absent || m.agent.passive || m.etcd.version == "" || m.report == nil {
 		return
 	}
-	told := m.report.Etcd
-	if told == nil || told.Healthy != (m.member() && w.quorum()) || told.Leader != (w.leader == m.name) || len(told.Members) != len(w.members) {
-		if m.agent.noticed.IsZero() {
-			m.agent.noticed = w.now.Add(w.takes(1, 3))
+	reported := m.report.Etcd
+	if reported == nil || reported.Healthy != (m.member() && w.quorum()) || reported.Leader != (w.leader == m.name) || len(reported.Members) != len(w.members) {
+		if m.agent.noticesAt.IsZero() {
+			m.agent.noticesAt = w.now.Add(w.duration(1, 3))
 		}
-		if !w.now.Before(m.agent.noticed) {
-			m.agent.noticed = time.Time{}
-			m.tell(w)
+		if !w.now.Before(m.agent.noticesAt) {
+			m.agent.noticesAt = time.Time{}
+			m.writeReport(w)
 		}
 	}
 }

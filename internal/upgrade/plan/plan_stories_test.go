@@ -17,37 +17,37 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
-// makeStory is a cluster and a wish; its golden file is the plan.
-type makeStory struct {
+// planStory is a cluster and a request; its golden file is the plan.
+type planStory struct {
 	name    string // of the golden file
-	tells   string // the situation in a sentence
+	summary string // the situation in a sentence
 	cluster *cluster.Snapshot
 	spec    refitv1alpha1.ClusterUpgradeSpec
 }
 
-func makeStories() []makeStory {
+func planStories() []planStory {
 	shop := cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "cart"}
-	return []makeStory{
+	return []planStory{
 		{
-			"ha-minor", "A healthy cluster of three control plane nodes and two workers goes to the next minor version.",
+			"ha-minor", "A healthy cluster of three control plane nodes and two workers is upgraded to the next minor version.",
 			clustertest.HA("v1.35.4", 3, 2, released("v1.36.3", "3.6.8")), to("v1.36.3"),
 		},
 		{
-			"single-node", "A cluster of one node: the node is not drained, and the API is away for a while.",
+			"single-node", "A cluster of one node: the node is not drained, and the API is unavailable for a while.",
 			clustertest.Single("v1.35.4", released("v1.36.3", "3.6.8")), to("v1.36.3"),
 		},
 		{
-			"three-hops", "Three minor versions: the control plane goes in three hops, the workers once.",
+			"three-hops", "Three minor versions: the control plane is upgraded in three hops, the workers once.",
 			clustertest.HA("v1.34.4", 3, 2, released("v1.35.4", "3.6.6"), released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0")), to("v1.37.1"),
 		},
 		{
-			"four-hops", "Four minor versions: the workers have to follow once on the way.",
+			"four-hops", "Four minor versions: the workers have to follow once in between.",
 			clustertest.HA("v1.33.9", 3, 2, clustertest.Released("v1.34.4", "v1.35.4", "v1.36.3", "v1.37.1")), to("v1.37.1"),
 		},
 		{
-			"catch-up", "Workers that are three minor versions behind catch up before the control plane can move.",
+			"catch-up", "Workers that are three minor versions behind catch up before the control plane is upgraded.",
 			clustertest.HA("v1.36.3", 3, 2, clustertest.Released("v1.36.3", "v1.37.1"), workersAt("v1.33.9")), to("v1.37.1"),
 		},
 		{
@@ -55,28 +55,28 @@ func makeStories() []makeStory {
 			clustertest.HA("v1.36.1", 3, 2, released("v1.36.3", "3.6.8")), to("v1.36.3"),
 		},
 		{
-			"patch-drained", "A patch release in a pool that wants every release drained.",
+			"patch-drained", "A patch release in a pool that is drained for every release.",
 			clustertest.HA("v1.36.1", 3, 2, clustertest.Released("v1.36.3")),
 			with(to("v1.36.3"), refitv1alpha1.Pool{Name: policy.DefaultPool, Drain: refitv1alpha1.Drain{When: refitv1alpha1.DrainAllReleases}}),
 		},
 		{
-			"no-release", "There is no ClusterRelease in the cluster yet: the plan can be read, but its hash will change.",
+			"no-release", "The cluster has no ClusterRelease yet: the plan can be read, but its hash will change.",
 			clustertest.HA("v1.34.4", 3, 2), to("v1.36.3"),
 		},
 		{
-			"newest-patch", "On the way the newest ClusterRelease of each minor version is used, at the end exactly what was asked for.",
+			"newest-patch", "In between, the newest ClusterRelease of each minor version is used; at the end, exactly the target.",
 			clustertest.HA("v1.34.4", 3, 2, clustertest.Released("v1.35.4", "v1.35.11", "v1.35.9", "v1.36.3", "v1.36.5")), to("v1.36.3"),
 		},
 		{
-			"scope-control-plane", "The control plane goes now, the workers stay.",
+			"scope-control-plane", "The control plane is upgraded, and the workers stay.",
 			clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3")), scoped(to("v1.36.3"), refitv1alpha1.ScopeControlPlane),
 		},
 		{
-			"scope-workers", "The workers follow a control plane that went before.",
+			"scope-workers", "The workers follow a control plane that was upgraded before.",
 			clustertest.HA("v1.36.3", 3, 2, clustertest.Released("v1.36.3"), workersAt("v1.35.4")), scoped(to("v1.36.3"), refitv1alpha1.ScopeWorkers),
 		},
 		{
-			"node-selector", "The control plane and the workers with a label go now, the others next month.",
+			"node-selector", "The control plane and the workers with a label are upgraded now, the others next month.",
 			clustertest.HA("v1.35.4", 3, 3, clustertest.Released("v1.36.3"), labeled("worker-2", "wave", "now")), selecting(to("v1.36.3"), "wave", "now"),
 		},
 		{
@@ -90,43 +90,43 @@ func makeStories() []makeStory {
 				refitv1alpha1.Pool{Name: policy.DefaultPool, MaxUnavailable: share("25%"), Canary: &refitv1alpha1.Canary{}}),
 		},
 		{
-			"cordoned", "A worker that somebody cordoned goes early in its zone, and stays cordoned.",
+			"cordoned", "A worker that the user has cordoned is first in its zone, and stays cordoned.",
 			clustertest.HA("v1.35.4", 3, 6, clustertest.Released("v1.36.3"), clustertest.OnNode("worker-4", func(n *cluster.Node) { n.Unschedulable = true })),
 			to("v1.36.3"),
 		},
 		{
-			"not-ready-set-aside", "A worker that is not ready is set aside by a waiver.",
+			"not-ready-waived", "A worker that is not ready is waived.",
 			clustertest.HA("v1.35.4", 3, 3, clustertest.Released("v1.36.3"), clustertest.OnNode("worker-2", func(n *cluster.Node) { n.Ready = cluster.No })),
 			waiving(to("v1.36.3"), "NodeNotReady", "Node worker-2"),
 		},
 		{
-			"two-members", "Two control plane nodes: etcd is away twice.",
+			"two-members", "Two control plane nodes: etcd is unavailable twice.",
 			clustertest.HA("v1.35.4", 2, 1, clustertest.Released("v1.36.3")), waiving(to("v1.36.3"), "EtcdTwoMembers", ""),
 		},
 		{
-			"external-etcd", "etcd is somebody else's.",
+			"external-etcd", "etcd is external.",
 			clustertest.HA("v1.35.4", 3, 1, clustertest.Released("v1.36.3"), externalEtcd), to("v1.36.3"),
 		},
 		{
-			"etcd-newer", "What runs of etcd is newer than what the ClusterRelease brings: it stays.",
+			"etcd-newer", "The running etcd is newer than that of the ClusterRelease: it stays.",
 			clustertest.HA("v1.35.4", 3, 1, released("v1.36.3", "3.6.4")), to("v1.36.3"),
 		},
 		{
-			"shared-budget", "Nodes whose pods share a budget that allows one at a time are kept apart.",
+			"shared-budget", "Nodes whose pods share a budget that allows one disruption are kept apart.",
 			clustertest.HA("v1.35.4", 3, 6, clustertest.Released("v1.36.3"),
 				clustertest.Pods(shop, map[string]int32{"worker-1": 2, "worker-2": 1, "worker-4": 1, "worker-5": 1}), clustertest.Budget("shop", "cart", 1, "cart")),
 			with(to("v1.36.3"), refitv1alpha1.Pool{Name: policy.DefaultPool, MaxUnavailable: share("50%")}),
 		},
 		{
-			"observed-times", "What nodes took before is what they are expected to take again.",
-			clustertest.HA("v1.35.4", 3, 4, clustertest.Released("v1.36.3"), clustertest.OnEveryNode(tookBefore)), to("v1.36.3"),
+			"observed-times", "Estimates follow from earlier upgrades of the nodes.",
+			clustertest.HA("v1.35.4", 3, 4, clustertest.Released("v1.36.3"), clustertest.OnEveryNode(upgradedBefore)), to("v1.36.3"),
 		},
 		{
-			"half-done-by-hand", "Somebody upgraded one control plane node by hand: the plan begins where the others are.",
+			"partly-upgraded-by-hand", "One control plane node was upgraded by hand: the plan starts where the others are.",
 			clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), upgradedByHand("cp-2", "v1.36.3")), to("v1.36.3"),
 		},
 		{
-			"windows", "A Windows node is left out.",
+			"windows", "A Windows node is excluded.",
 			clustertest.HA("v1.35.4", 3, 2, clustertest.Released("v1.36.3"), clustertest.OnNode("worker-2", func(n *cluster.Node) { n.OS = "windows" })),
 			to("v1.36.3"),
 		},
@@ -134,18 +134,18 @@ func makeStories() []makeStory {
 }
 
 func TestPlansAsStories(t *testing.T) {
-	for _, story := range makeStories() {
+	for _, story := range planStories() {
 		t.Run(story.name, func(t *testing.T) {
 			p, err := Make(story.cluster, story.spec)
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, filepath.Join("plans", story.name), story.tells+"\n\n"+tell(p))
+			golden(t, filepath.Join("plans", story.name), story.summary+"\n\n"+planText(p))
 		})
 	}
 }
 
-func TestTargetsThatCannotBeReached(t *testing.T) {
+func TestUnreachableTargets(t *testing.T) {
 	tests := []struct {
 		situation string
 		cluster   *cluster.Snapshot
@@ -153,19 +153,19 @@ func TestTargetsThatCannotBeReached(t *testing.T) {
 		want      string
 	}{
 		{"an older version", clustertest.HA("v1.36.3", 3, 2), to("v1.35.4"), "the control plane is at v1.36.3 already: Kubernetes cannot go back to v1.35.4"},
-		{"no version", clustertest.HA("v1.36.3", 3, 2), to("1.36"), `"1.36" is no version like v1.36.3`},
-		{"nothing", clustertest.HA("v1.36.3", 3, 2), to(""), "no target: set a version such as v1.36.3, or a ClusterRelease"},
+		{"an invalid version", clustertest.HA("v1.36.3", 3, 2), to("1.36"), `"1.36" is no version like v1.36.3`},
+		{"no target", clustertest.HA("v1.36.3", 3, 2), to(""), "no target: set a version such as v1.36.3, or a ClusterRelease"},
 		{
-			"a ClusterRelease that is not there", clustertest.HA("v1.35.4", 3, 2),
+			"a ClusterRelease that does not exist", clustertest.HA("v1.35.4", 3, 2),
 			refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Release: "spring"}},
 			"ClusterRelease spring not found",
 		},
 		{
-			"workers beyond their control plane", clustertest.HA("v1.35.4", 3, 2), scoped(to("v1.36.3"), refitv1alpha1.ScopeWorkers),
+			"workers newer than their control plane", clustertest.HA("v1.35.4", 3, 2), scoped(to("v1.36.3"), refitv1alpha1.ScopeWorkers),
 			"workers at v1.36.3 do not fit a control plane at v1.35.4: they may be at most 3 minor versions older and never newer",
 		},
 		{
-			"a cluster of which no version is known", &cluster.Snapshot{Nodes: []cluster.Node{{Name: "cp-1", ControlPlane: true}}}, to("v1.36.3"),
+			"a cluster without a known version", &cluster.Snapshot{Nodes: []cluster.Node{{Name: "cp-1", ControlPlane: true}}}, to("v1.36.3"),
 			"the version of the control plane is unknown: no API server reports one",
 		},
 	}
@@ -197,7 +197,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs; look at it, then write it anew with -update\n%s", path, firstDifference(got, string(want)))
+		t.Errorf("%s differs; review it, then run with -update\n%s", path, firstDifference(got, string(want)))
 	}
 }
 
@@ -275,7 +275,7 @@ func upgradedByHand(node, version string) clustertest.Change {
 	}
 }
 
-func tookBefore(n *cluster.Node) {
+func upgradedBefore(n *cluster.Node) {
 	started := metav1.NewTime(clustertest.Now.Add(-24 * time.Hour))
 	drained, finished := metav1.NewTime(started.Add(40*time.Second)), metav1.NewTime(started.Add(3*time.Minute))
 	n.Upgrade = &cluster.Upgrade{Status: refitv1alpha1.NodeUpgradeStatus{

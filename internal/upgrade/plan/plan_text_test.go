@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// tell writes a plan as a story.
-func tell(p *Plan) string {
+// planText writes a plan for a reader.
+func planText(p *Plan) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, strings.TrimRight(format, " ")+"\n", args...) }
-	line("From %s to %s in %s.", p.From, p.To, tellEstimate(p.Estimate))
+	line("From %s to %s in %s.", p.From, p.To, estimateText(p.Estimate))
 	for i, stage := range p.Stages {
-		line("\n%d. %s %s, %s: %s", i+1, stage.Name, stage.Kubernetes, tellEstimate(stage.Estimate), stage.Reason)
+		line("\n%d. %s %s, %s: %s", i+1, stage.Name, stage.Kubernetes, estimateText(stage.Estimate), stage.Reason)
 		for _, step := range stage.Nodes {
-			line("   %s", tellStep(step))
+			line("   %s", stepText(step))
 		}
 	}
 	for i, pool := range p.Pools {
 		if i == 0 {
 			line("\nPools")
 		}
-		text := fmt.Sprintf("   %s: %d nodes, at most %d unavailable, %s", pool.Name, pool.Nodes, pool.MaxUnavailable, tellEstimate(pool.Estimate))
+		text := fmt.Sprintf("   %s: %d nodes, at most %d unavailable, %s", pool.Name, pool.Nodes, pool.MaxUnavailable, estimateText(pool.Estimate))
 		if len(pool.Zones) > 0 {
 			text += ", zones " + strings.Join(pool.Zones, " ")
 		}
@@ -37,38 +37,38 @@ func tell(p *Plan) string {
 	}
 	for i, left := range p.Excluded {
 		if i == 0 {
-			line("\nNot touched")
+			line("\nExcluded")
 		}
 		line("   %s: %s", left.Node, left.Reason)
 	}
 	return b.String()
 }
 
-func tellStep(step NodeStep) string {
+func stepText(step NodeStep) string {
 	parts := []string{step.Node}
 	if step.Pool != "" {
 		parts = append(parts, strings.TrimSpace(step.Pool+" "+step.Zone))
 	}
 	if step.UpToDate {
-		return strings.Join(append(parts, "is there already"), ", ")
+		return strings.Join(append(parts, "is up to date"), ", ")
 	}
 	parts = append(parts, step.From+" to "+step.To)
 	if step.Drain {
 		parts = append(parts, fmt.Sprintf("drained, pods to move: %d", step.Moves))
 	}
 	if step.Estimate.Expected > 0 {
-		parts = append(parts, tellEstimate(step.Estimate))
+		parts = append(parts, estimateText(step.Estimate))
 	}
 	if step.Reason != "" {
 		parts = append(parts, step.Reason)
 	}
-	for _, apart := range step.Conflicts {
-		parts = append(parts, fmt.Sprintf("not together with %s: %s", apart.Node, apart.Reason))
+	for _, conflict := range step.Conflicts {
+		parts = append(parts, fmt.Sprintf("not together with %s: %s", conflict.Node, conflict.Reason))
 	}
 	return strings.Join(parts, ", ")
 }
 
-func tellEstimate(e Estimate) string {
+func estimateText(e Estimate) string {
 	if e.Observed {
 		return duration(e.Expected) + " as observed"
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// scene is a cluster and what a person asks of it.
-type scene struct {
+// scenario is a cluster and an upgrade of it.
+type scenario struct {
 	controlPlanes, workers int
-	version, workersAt     string // workersAt is empty: as the control plane
+	version, workersAt     string // workersAt defaults to the control plane's version
 	zones                  int
 	pools                  []string // values of the label pool, given to workers in turn
 	external               bool
@@ -27,20 +27,20 @@ type scene struct {
 	spec                   refitv1alpha1.ClusterUpgradeSpec
 }
 
-// load is a Deployment. With most < 0 it has no budget.
+// load is a Deployment. It has no budget if maxUnavailable is negative.
 type load struct {
-	name    string
-	pods    int
-	most    int32
-	anyNode bool
+	name           string
+	pods           int
+	maxUnavailable int32
+	anyNode        bool
 }
 
 const operationUID = "upgrade-uid"
 
-// build makes the scene's world, with everything in its place and at rest.
-func build(sc scene, dice *rand.Rand) *world {
+// build makes the world of a scenario, in which everything is healthy and nothing happens.
+func build(sc scenario, dice *rand.Rand) *world {
 	w := &world{
-		dice: dice, now: dawn, external: sc.external, vip: "cp-1", plans: map[int]*Plan{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
+		dice: dice, now: simulationStart, external: sc.external, vip: "cp-1", plans: map[int]*Plan{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
 		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: policy.Defaulted(sc.spec)}, version: 1},
 	}
 	for _, version := range sc.releases {
@@ -61,19 +61,19 @@ func build(sc scene, dice *rand.Rand) *world {
 		w.join(fmt.Sprintf("worker-%d", i+1), false, workersAt, labels)
 	}
 	for _, l := range sc.loads {
-		made := &workload{name: l.name, budget: l.most >= 0, most: l.most, anyNode: l.anyNode}
+		made := &workload{name: l.name, budget: l.maxUnavailable >= 0, maxUnavailable: l.maxUnavailable, anyNode: l.anyNode}
 		made.scale(l.pods)
 		w.workloads = append(w.workloads, made)
 	}
 	w.elect()
 	w.now = w.now.Add(-time.Minute)
-	for range 6 { // pods start before the story does
+	for range 6 { // pods are running before the story starts
 		w.runPods()
 		w.now = w.now.Add(tick)
 	}
 	for _, m := range w.machines {
-		m.created, m.readySince = dawn.AddDate(0, -6, 0), dawn.AddDate(0, 0, -30)
-		m.tell(w)
+		m.created, m.readySince = simulationStart.AddDate(0, -6, 0), simulationStart.AddDate(0, 0, -30)
+		m.writeReport(w)
 	}
 	return w
 }
@@ -85,11 +85,12 @@ func releaseOf(version string) cluster.Release {
 	}
 }
 
-// etcdWith is the etcd that a minor version brings.
+// etcdWith is the etcd version of a minor version.
 var etcdWith = map[string]string{"v1.36": "3.6.8", "v1.37": "3.6.9"}
 
-// roads are the ways that random clusters go: where the control plane is, where workers are, and which Releases there are on the way.
-var roads = []struct {
+// upgradePaths are the paths of random clusters: the versions of control plane and workers, and the
+// ClusterReleases that exist.
+var upgradePaths = []struct {
 	weight              int
 	from, workersAt, to string
 	releases            []string
@@ -102,17 +103,17 @@ var roads = []struct {
 	{1, "v1.36.1", "v1.33.2", "v1.37.1", []string{"v1.36.3", "v1.37.1"}},
 }
 
-// randomScene draws a small cluster, a way to go and a policy.
-func randomScene(dice *rand.Rand) scene {
+// randomScenario draws a small cluster, a path and a policy.
+func randomScenario(dice *rand.Rand) scenario {
 	roll := dice.IntN(15)
-	road := roads[0]
-	for _, r := range roads {
+	road := upgradePaths[0]
+	for _, r := range upgradePaths {
 		if road = r; roll < r.weight {
 			break
 		}
 		roll -= r.weight
 	}
-	sc := scene{
+	sc := scenario{
 		controlPlanes: []int{1, 1, 1, 2, 3, 3, 3, 3, 3, 5}[dice.IntN(10)], workers: dice.IntN(6), zones: 1 + dice.IntN(2),
 		version: road.from, workersAt: road.workersAt, external: dice.IntN(10) == 0, releases: road.releases,
 		spec: refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: road.to}, Approval: refitv1alpha1.ApprovalNone},
@@ -135,7 +136,7 @@ func randomScene(dice *rand.Rand) scene {
 	if sc.controlPlanes == 2 && dice.IntN(2) == 0 {
 		spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: policy.CheckTwoMembers, Reason: "the outage is announced"})
 	}
-	if len(sc.releases) > 1 && dice.IntN(5) == 0 { // the last one is made later
+	if len(sc.releases) > 1 && dice.IntN(5) == 0 { // the last one is created later
 		sc.releases = sc.releases[:len(sc.releases)-1]
 	}
 	spec.Pools = []refitv1alpha1.Pool{randomPool(dice, policy.DefaultPool)}
@@ -146,7 +147,7 @@ func randomScene(dice *rand.Rand) scene {
 		spec.Pools = append(spec.Pools, batch)
 	}
 	for i := range 1 + dice.IntN(2) {
-		sc.loads = append(sc.loads, load{name: []string{"cart", "search"}[i], pods: 1 + dice.IntN(4), most: int32(dice.IntN(4) - 1), anyNode: dice.IntN(3) == 0})
+		sc.loads = append(sc.loads, load{name: []string{"cart", "search"}[i], pods: 1 + dice.IntN(4), maxUnavailable: int32(dice.IntN(4) - 1), anyNode: dice.IntN(3) == 0})
 	}
 	return sc
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// minor is a highly available cluster that goes one minor version up.
-func minor(changes ...func(*scene)) scene {
-	sc := scene{
+// minor is a highly available cluster that is upgraded by one minor version.
+func minor(changes ...func(*scenario)) scenario {
+	sc := scenario{
 		controlPlanes: 3, workers: 2, version: "v1.35.4", releases: []string{"v1.36.3"},
 		spec: refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: "v1.36.3"}, Approval: refitv1alpha1.ApprovalNone},
 	}
@@ -23,25 +23,25 @@ func minor(changes ...func(*scene)) scene {
 	return sc
 }
 
-func shape(controlPlanes, workers int) func(*scene) {
-	return func(sc *scene) { sc.controlPlanes, sc.workers = controlPlanes, workers }
+func shape(controlPlanes, workers int) func(*scenario) {
+	return func(sc *scenario) { sc.controlPlanes, sc.workers = controlPlanes, workers }
 }
 
-func road(from, to string, releases ...string) func(*scene) {
-	return func(sc *scene) { sc.version, sc.spec.Target.Kubernetes, sc.releases = from, to, releases }
+func upgradePath(from, to string, releases ...string) func(*scenario) {
+	return func(sc *scenario) { sc.version, sc.spec.Target.Kubernetes, sc.releases = from, to, releases }
 }
 
-func pods(loads ...load) func(*scene) { return func(sc *scene) { sc.loads = loads } }
+func pods(loads ...load) func(*scenario) { return func(sc *scenario) { sc.loads = loads } }
 
-func zones(n int) func(*scene) { return func(sc *scene) { sc.zones = n } }
+func zones(n int) func(*scenario) { return func(sc *scenario) { sc.zones = n } }
 
-func spec(change func(*refitv1alpha1.ClusterUpgradeSpec)) func(*scene) {
-	return func(sc *scene) { change(&sc.spec) }
+func spec(change func(*refitv1alpha1.ClusterUpgradeSpec)) func(*scenario) {
+	return func(sc *scenario) { change(&sc.spec) }
 }
 
 // pool changes the default pool.
-func pool(change func(*refitv1alpha1.Pool)) func(*scene) {
-	return func(sc *scene) {
+func pool(change func(*refitv1alpha1.Pool)) func(*scenario) {
+	return func(sc *scenario) {
 		if len(sc.spec.Pools) == 0 {
 			sc.spec.Pools = []refitv1alpha1.Pool{{Name: policy.DefaultPool}}
 		}
@@ -49,18 +49,18 @@ func pool(change func(*refitv1alpha1.Pool)) func(*scene) {
 	}
 }
 
-func atOnce(n int32) func(*scene) {
+func atOnce(n int32) func(*scenario) {
 	most := intstr.FromInt32(n)
 	return pool(func(p *refitv1alpha1.Pool) { p.MaxUnavailable = &most })
 }
 
-func drains(timeout time.Duration, onBlocked refitv1alpha1.OnBlocked) func(*scene) {
+func drains(timeout time.Duration, onBlocked refitv1alpha1.OnBlocked) func(*scenario) {
 	return pool(func(p *refitv1alpha1.Pool) {
 		p.Drain.Timeout, p.Drain.OnBlocked = metav1.Duration{Duration: timeout}, onBlocked
 	})
 }
 
-func canaries(n int32, soak time.Duration) func(*scene) {
+func canaries(n int32, soak time.Duration) func(*scenario) {
 	return pool(func(p *refitv1alpha1.Pool) {
 		p.Canary = &refitv1alpha1.Canary{Nodes: n, Soak: metav1.Duration{Duration: soak}}
 	})
@@ -76,5 +76,5 @@ func controlPlane(spec *refitv1alpha1.ClusterUpgradeSpec) {
 	spec.Scope = refitv1alpha1.ScopeControlPlane
 }
 
-// stories are all of them.
-var stories = slices.Concat(calmStories, peopleStories, podStories, failureStories, membershipStories, controlPlaneStories, deciderStories)
+// stories are all stories.
+var stories = slices.Concat(uneventfulStories, userStories, podStories, failureStories, membershipStories, controlPlaneStories, controllerStories)
