@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// `make docs` writes what is out of date.
+func TestDocsAreUpToDate(t *testing.T) {
+	if err := run(root, true); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAScreenGetsTheContentOfItsGoldenFile(t *testing.T) {
+	goldens := func(name string) (string, error) {
+		if name != "a.golden" {
+			return "", errors.New("no such file")
+		}
+		return "one\n\ntwo\nthree\n", nil
+	}
+	page := "# Page\n<!-- screen: a.golden -->\n```\nold\n```\nafter\n"
+	for name, test := range map[string]struct{ page, want string }{
+		"all lines":                 {page, strings.Replace(page, "old\n", "one\n\ntwo\nthree\n", 1)},
+		"the first lines":           {strings.Replace(page, ".golden", ".golden head 2", 1), "# Page\n<!-- screen: a.golden head 2 -->\n```\none\n…\n```\nafter\n"},
+		"more lines than there are": {strings.Replace(page, ".golden", ".golden head 9", 1), "# Page\n<!-- screen: a.golden head 9 -->\n```\none\n\ntwo\nthree\n```\nafter\n"},
+		"a page without screens":    {"text\n```\nold\n```\n", "text\n```\nold\n```\n"},
+		"an unknown file":           {strings.Replace(page, "a.golden", "b.golden", 1), ""},
+		"no file":                   {strings.Replace(page, "a.golden", "", 1), ""},
+		"no block":                  {"<!-- screen: a.golden -->\ntext\n", ""},
+		"a block without an end":    {"<!-- screen: a.golden -->\n```\nold\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := fill(test.page, goldens)
+			if got != test.want || (err == nil) != (test.want != "") {
+				t.Errorf("got %q and the error %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestThePictureHasTheTextAndTheBars(t *testing.T) {
+	svg := string(draw("ESC[1mUpgradeESC[0m of <prod>\n  Workers  ESC[32m██ESC[0mESC[2m░░░ESC[0m  2 of 5\n"))
+	for _, want := range []string{
+		`<text class="bold" x="20.0" y="35" textLength="58.8">Upgrade</text>`, `of &lt;prod&gt;</text>`, `>Workers</text>`,
+		`<rect class="done green" x="112.4" y="45" width="16.8" height="11"/>`, `<rect class="open dim" x="129.2" y="45" width="25.2" height="11"/>`, `>2 of 5</text>`,
+	} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("the picture lacks %s:\n%s", want, svg)
+		}
+	}
+	if strings.Contains(svg, "ESC") || strings.Contains(svg, "█") {
+		t.Errorf("the picture has codes or characters of a bar:\n%s", svg)
+	}
+	for reader := xml.NewDecoder(strings.NewReader(svg)); ; {
+		if _, err := reader.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
