@@ -109,11 +109,18 @@ define generate
 	$(CONTROLLER_GEN) object crd paths=./api/v1alpha1 output:object:dir=$(1)/api/v1alpha1 output:crd:dir=$(1)/config/crd
 	$(GO) run ./tools/apidocs -crds $(1)/config/crd -package api/v1alpha1 -to $(1)/docs/reference/api.md
 	$(GO) run ./tools/language -vale $(1)/.vale/styles/Refit/Words.yml
+	$(GO) run ./tools/reasons -to $(1)/docs/troubleshooting.md
 endef
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the API reference and the Vale rule
+generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the Vale rule and the generated parts of docs
 	$(call generate,.)
+	$(GO) run ./tools/docs
+
+.PHONY: docs
+docs: ## Copy golden files and failure reasons into docs
+	$(GO) run ./tools/reasons
+	$(GO) run ./tools/docs
 
 .PHONY: verify-generate
 verify-generate: $(CONTROLLER_GEN) ## Check that the generated files are up to date
@@ -123,6 +130,8 @@ verify-generate: $(CONTROLLER_GEN) ## Check that the generated files are up to d
 	diff -u api/v1alpha1/zz_generated.deepcopy.go bin/_generated/api/v1alpha1/zz_generated.deepcopy.go
 	diff -ru config/crd bin/_generated/config/crd
 	diff -u docs/reference/api.md bin/_generated/docs/reference/api.md
+	diff -u docs/troubleshooting.md bin/_generated/docs/troubleshooting.md
+	$(GO) run ./tools/docs -verify
 	diff -u .vale/styles/Refit/Words.yml bin/_generated/.vale/styles/Refit/Words.yml
 
 .PHONY: test-scale

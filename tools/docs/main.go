@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -69,7 +70,7 @@ func readGolden(root, name string) (string, error) {
 
 func compare(name string, want []byte, _ os.FileMode) error {
 	got, err := os.ReadFile(name)
-	if err != nil || string(got) != string(want) {
+	if err != nil || !bytes.Equal(got, want) {
 		return errors.Join(fmt.Errorf("%s is out of date: run `make docs`", name), err)
 	}
 	return nil

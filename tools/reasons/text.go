@@ -1,0 +1,144 @@
+package main
+
+import (
+	"go/ast"
+	"go/token"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// aliases has the packages that are imported under another name.
+var aliases = map[string]string{"refitv1alpha1": "v1alpha1"}
+
+// scope is where an expression stands: its package and its function.
+type scope struct {
+	pkg      *pkg
+	function *ast.FuncDecl
+}
+
+// text evaluates a string expression. A part that only the running code has becomes a placeholder.
+func (s scope) text(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if text, err := strconv.Unquote(e.Value); err == nil {
+			return text
+		}
+		return e.Value
+	case *ast.ParenExpr:
+		return s.text(e.X)
+	case *ast.BinaryExpr:
+		if e.Op == token.ADD {
+			return s.text(e.X) + s.text(e.Y)
+		}
+	case *ast.Ident:
+		return s.name(e)
+	case *ast.SelectorExpr:
+		return s.selected(e)
+	case *ast.CallExpr:
+		return s.called(e)
+	case *ast.IndexExpr:
+		return s.text(e.X)
+	}
+	return "…"
+}
+
+func (s scope) name(e *ast.Ident) string {
+	if value, ok := s.pkg.constants[e.Name]; ok {
+		return scope{pkg: s.pkg}.text(value)
+	}
+	if value := s.assigned(e.Name); value != nil && s.parameterNamed(e.Name) == own {
+		return s.text(value)
+	}
+	return placeholder(e.Name)
+}
+
+// assigned returns the first string that the function assigns to a variable, or nil.
+func (s scope) assigned(name string) ast.Expr {
+	if s.function == nil {
+		return nil
+	}
+	var found ast.Expr
+	ast.Inspect(s.function.Body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || found != nil || len(a.Lhs) != len(a.Rhs) {
+			return found == nil
+		}
+		for i := range a.Lhs {
+			if lastName(a.Lhs[i]) == name && isText(a.Rhs[i]) {
+				found = a.Rhs[i]
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// isText reports whether an expression is a string that is written in the code.
+func isText(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		return isText(e.X) || isText(e.Y)
+	case *ast.CallExpr:
+		return lastName(e.Fun) == "Sprintf"
+	}
+	return false
+}
+
+func (s scope) selected(e *ast.SelectorExpr) string {
+	name := lastName(e.X)
+	if alias, ok := aliases[name]; ok {
+		name = alias
+	}
+	if p := s.pkg.source.byName[name]; p != nil {
+		if value, ok := p.constants[e.Sel.Name]; ok {
+			return scope{pkg: p}.text(value)
+		}
+	}
+	return placeholder(e.Sel.Name)
+}
+
+func (s scope) called(e *ast.CallExpr) string {
+	name := lastName(e.Fun)
+	switch {
+	case name == "Sprintf" && len(e.Args) > 0:
+		return s.format(e.Args[0], e.Args[1:])
+	case len(e.Args) > 0 && (name == "string" || name == "Join" || name == "Dir" || name == "Base"):
+		return s.text(e.Args[0])
+	}
+	return placeholder(name)
+}
+
+// verb matches what Sprintf replaces.
+var verb = regexp.MustCompile(`%[-+# 0]*[0-9]*(?:\.[0-9]+)?[a-zA-Z%]`)
+
+func (s scope) format(format ast.Expr, args []ast.Expr) string {
+	next := 0
+	return verb.ReplaceAllStringFunc(s.text(format), func(v string) string {
+		if v == "%%" {
+			return "%"
+		}
+		next++
+		if next > len(args) {
+			return "…"
+		}
+		return s.text(args[next-1])
+	})
+}
+
+// placeholder returns the name of a variable as documentation writes it: envelopeFile is
+// ENVELOPE-FILE.
+func placeholder(name string) string {
+	var out strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		if i > 0 && unicode.IsUpper(r) && !unicode.IsUpper(runes[i-1]) {
+			out.WriteByte('-')
+		}
+		out.WriteRune(unicode.ToUpper(r))
+	}
+	return out.String()
+}

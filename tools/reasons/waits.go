@@ -1,0 +1,96 @@
+package main
+
+import (
+	"go/ast"
+	"strings"
+)
+
+// wait is a reason for which an operation waits or stalls.
+type wait struct {
+	reason, meaning string
+	remedies        []string
+}
+
+// elsewhere has the remedies of reasons that stand for entries of another section.
+var elsewhere = map[string]string{
+	"Blocked":    "see [Preflight checks](#preflight-checks)",
+	"NodeFailed": "see [Failures on a host](#failures-on-a-host)",
+}
+
+// waits returns the reasons for which an operation waits, with the meaning from the API and the
+// remedies from the planner.
+func (s *source) waits() []wait {
+	remedies := map[string][]string{}
+	for _, name := range []string{"plan", "assess"} {
+		p := s.byName[name]
+		p.functions(func(f *ast.FuncDecl) { p.addWaits(f, remedies) })
+	}
+	api := s.byName["v1alpha1"]
+	var out []wait
+	for _, name := range sortedKeys(remedies) {
+		w := wait{reason: scope{pkg: api}.text(api.constants[name]), remedies: unique(remedies[name])}
+		_, w.meaning, _ = strings.Cut(api.comments[name], ": ")
+		if other, ok := elsewhere[w.reason]; ok {
+			w.remedies = []string{other}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// addWaits adds the remedies of a function by the name of their reason: those of literals, and those
+// that a block sets later.
+func (p *pkg) addWaits(f *ast.FuncDecl, remedies map[string][]string) {
+	first := ""
+	add := func(fields map[string]ast.Expr) {
+		reason := lastName(fields["Reason"])
+		if !strings.HasPrefix(reason, "Reason") {
+			reason = first
+		}
+		if reason == "" {
+			return
+		}
+		if first == "" {
+			first = reason
+		}
+		remedies[reason] = append(remedies[reason], scope{pkg: p, function: f}.written(fields["Remedy"])...)
+	}
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			if fields := fieldsOf(n); fields["Reason"] != nil {
+				add(fields)
+			}
+		case *ast.BlockStmt:
+			if fields := assignedIn(n); fields["Reason"] != nil || fields["Remedy"] != nil {
+				defer add(fields)
+			}
+		}
+		return true
+	})
+}
+
+// written returns a text that is written in the code, as a list of one, or nothing.
+func (s scope) written(e ast.Expr) []string {
+	if e == nil || !isText(e) {
+		return nil
+	}
+	return []string{s.text(e)}
+}
+
+// assignedIn returns the values that the statements of a block assign to fields.
+func assignedIn(block *ast.BlockStmt) map[string]ast.Expr {
+	fields := map[string]ast.Expr{}
+	for _, statement := range block.List {
+		a, ok := statement.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) {
+			continue
+		}
+		for i := range a.Lhs {
+			if selector, ok := a.Lhs[i].(*ast.SelectorExpr); ok {
+				fields[selector.Sel.Name] = a.Rhs[i]
+			}
+		}
+	}
+	return fields
+}
