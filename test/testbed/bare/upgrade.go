@@ -72,7 +72,7 @@ func (u *upgrade) node(ctx context.Context, n *cluster.Node, first bool) error {
 			return err
 		}
 	}
-	begun := time.Now()
+	started := time.Now()
 	result := NodeReport{Node: n.Name(), Role: n.Role()}
 	for _, part := range u.parts(n, first) {
 		ctx, cancel := context.WithTimeout(ctx, partDeadline)
@@ -83,7 +83,7 @@ func (u *upgrade) node(ctx context.Context, n *cluster.Node, first bool) error {
 		}
 		result.Parts = append(result.Parts, Part{Name: part.name, Seconds: took})
 	}
-	result.Seconds = time.Since(begun).Seconds()
+	result.Seconds = time.Since(started).Seconds()
 	u.result.Nodes = append(u.result.Nodes, result)
 	if u.sampler != nil {
 		return u.sampler.Include(n.Name())
@@ -93,9 +93,9 @@ func (u *upgrade) node(ctx context.Context, n *cluster.Node, first bool) error {
 
 // timed reports work as a step and returns its duration in seconds.
 func (u *upgrade) timed(name string, work func() error) (float64, error) {
-	begun := time.Now()
+	started := time.Now()
 	err := u.report.Step(name, 0, work)
-	return time.Since(begun).Seconds(), err
+	return time.Since(started).Seconds(), err
 }
 
 // startSampler deploys the workload and samples it and the API.

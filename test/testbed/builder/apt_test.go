@@ -52,12 +52,12 @@ func TestPublishedPackagesAreIndexed(t *testing.T) {
 	}
 	b, _ := testBuilder(t)
 	for _, version := range []string{"1.0-1", "1.1-1"} {
-		program := fake{name: "thing", release: version, work: func(_ context.Context, _ *workshop, dir string) error {
-			return writeFile(filepath.Join(dir, "bin/thing"), "program "+version, 0o755)
+		binary := fake{name: "thing", release: version, work: func(_ context.Context, _ *workshop, dir string) error {
+			return writeFile(filepath.Join(dir, "bin/thing"), "binary "+version, 0o755)
 		}}
-		packed := debs{name: "deb-thing", release: version, programs: program, packages: []deb{{
+		packed := debs{name: "deb-thing", release: version, binaries: binary, packages: []deb{{
 			name: "thing", version: version, depends: "libc6", summary: "A thing",
-			programs: map[string]string{"usr/bin/thing": "thing"}, scripts: serviceScripts("thing.service", ""),
+			binaries: map[string]string{"usr/bin/thing": "thing"}, scripts: serviceScripts("thing.service", ""),
 		}}}
 		if err := b.ensure(t.Context(), packed); err != nil {
 			t.Fatal(err)

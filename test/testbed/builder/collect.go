@@ -20,8 +20,8 @@ func (r Release) Collect(dir string) error {
 		}
 		from = append(from, found...)
 	}
-	for _, program := range []string{"kubeadm", "kubelet", "kubectl"} {
-		from = append(from, filepath.Join(r.Bin, program))
+	for _, binary := range []string{"kubeadm", "kubelet", "kubectl"} {
+		from = append(from, filepath.Join(r.Bin, binary))
 	}
 	for _, image := range r.Images {
 		if !strings.HasPrefix(filepath.Base(image), "busybox") { // only for the testbed

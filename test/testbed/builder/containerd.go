@@ -6,7 +6,7 @@ import "time"
 // libraries or kernel features that test machines lack.
 func containerd(toolchain, version string) recipe {
 	const module = "github.com/containerd/containerd/v2"
-	program := goProgram{
+	binary := goBinaries{
 		name: "containerd", release: version, toolchain: toolchain,
 		modules: []goModule{{Path: module, Version: version}},
 		tags:    "no_btrfs,no_zfs,no_devmapper",
@@ -14,7 +14,7 @@ func containerd(toolchain, version string) recipe {
 		takes:   2 * time.Minute,
 	}
 	for _, name := range []string{"containerd", "containerd-shim-runc-v2", "ctr"} {
-		program.commands = append(program.commands, goCommand{pkg: module + "/cmd/" + name})
+		binary.commands = append(binary.commands, goCommand{pkg: module + "/cmd/" + name})
 	}
-	return program
+	return binary
 }

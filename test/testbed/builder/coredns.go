@@ -3,7 +3,7 @@ package builder
 import "time"
 
 func coredns(toolchain, version string) recipe {
-	return goProgram{
+	return goBinaries{
 		name: "coredns", release: version, toolchain: toolchain,
 		modules:  []goModule{{Path: "github.com/coredns/coredns", Version: version}},
 		commands: []goCommand{{pkg: "github.com/coredns/coredns"}},

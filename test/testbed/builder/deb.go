@@ -19,7 +19,7 @@ const debsFormat = "2"
 type debs struct {
 	name     string
 	release  string
-	programs recipe
+	binaries recipe
 	packages []deb
 }
 
@@ -28,7 +28,7 @@ type deb struct {
 	name, version string
 	depends       string
 	summary       string
-	programs      map[string]string // path in the package → name in bin/
+	binaries      map[string]string // path in the package → name in bin/
 	texts         map[string]string // path in the package → text
 	conffiles     []string          // texts that a user may change
 	scripts       map[string]string // postinst, prerm, … → text
@@ -36,14 +36,14 @@ type deb struct {
 
 func (d debs) component() string    { return d.name }
 func (d debs) version() string      { return d.release }
-func (d debs) needs() []recipe      { return []recipe{d.programs} }
+func (d debs) needs() []recipe      { return []recipe{d.binaries} }
 func (debs) usually() time.Duration { return 10 * time.Second }
 
 func (d debs) inputs() []string {
 	inputs := []string{debsFormat}
 	for _, deb := range d.packages {
 		// fmt prints maps in the order of their keys.
-		inputs = append(inputs, fmt.Sprintf("%q", []any{deb.control(), deb.programs, deb.texts, deb.conffiles, deb.scripts}))
+		inputs = append(inputs, fmt.Sprintf("%q", []any{deb.control(), deb.binaries, deb.texts, deb.conffiles, deb.scripts}))
 	}
 	return inputs
 }
@@ -55,7 +55,7 @@ func (d debs) build(ctx context.Context, shop *workshop, dir string) error {
 	}
 	for _, deb := range d.packages {
 		tree := filepath.Join(dir, deb.name)
-		if err := deb.lay(tree, filepath.Join(shop.of(d.programs), "bin")); err != nil {
+		if err := deb.lay(tree, filepath.Join(shop.of(d.binaries), "bin")); err != nil {
 			return fmt.Errorf("laying out %s: %w", deb.name, err)
 		}
 		// Low compression, because it is read only on this machine. The date makes it reproducible.
@@ -84,8 +84,8 @@ func (d deb) control() string {
 
 // lay writes the tree that dpkg-deb packs.
 func (d deb) lay(tree, bin string) error {
-	for to, program := range d.programs {
-		if err := linkFile(filepath.Join(bin, program), filepath.Join(tree, to)); err != nil {
+	for to, binary := range d.binaries {
+		if err := linkFile(filepath.Join(bin, binary), filepath.Join(tree, to)); err != nil {
 			return err
 		}
 	}

@@ -11,13 +11,13 @@ import "github.com/refit-dev/refit/test/testbed/versions"
 //
 // Its unit is in /lib like Debian's: to dpkg, /usr/lib is another file, and removing the old one
 // would remove the new one.
-func containerdDeb(programs recipe) recipe {
+func containerdDeb(binaries recipe) recipe {
 	return debs{
-		name: "deb-containerd", release: versions.Containerd, programs: programs,
+		name: "deb-containerd", release: versions.Containerd, binaries: binaries,
 		packages: []deb{{
 			name: "containerd", version: versions.ContainerdPackageVersion(), summary: "open and reliable container runtime",
 			depends: "runc (>= 0.1.0~)",
-			programs: map[string]string{
+			binaries: map[string]string{
 				"usr/bin/containerd":              "containerd",
 				"usr/bin/containerd-shim-runc-v2": "containerd-shim-runc-v2",
 				"usr/bin/ctr":                     "ctr",

@@ -34,8 +34,8 @@ const aptSource = "deb [trusted=yes] file:" + aptMountPoint + " ./\n"
 const nowhere = "nameserver 192.0.2.53\n"
 
 // debian is the root file system of all node images, in root/, with the packages of containerd and
-// runc in debs/. What the mirror serves is not part of the key: packages.txt of the entry lists the
-// versions.
+// runc in debs/. The versions on the mirror are not part of the key: packages.txt of the entry
+// lists the versions.
 type debian struct{}
 
 func (debian) component() string      { return "debian" }

@@ -11,12 +11,12 @@ var etcdCommands = []goCommand{
 }
 
 func etcd(toolchain, version string) recipe {
-	program := goProgram{
+	binary := goBinaries{
 		name: "etcd", release: version, toolchain: toolchain,
 		commands: etcdCommands, ldflags: goStrip, takes: time.Minute,
 	}
 	for _, command := range etcdCommands {
-		program.modules = append(program.modules, goModule{Path: command.pkg, Version: version})
+		binary.modules = append(binary.modules, goModule{Path: command.pkg, Version: version})
 	}
-	return program
+	return binary
 }

@@ -21,8 +21,8 @@ var proxyCommands = []string{
 
 // proxyImage is kube-proxy with the packet filter tools of the node's root: the binaries, their
 // libraries, and the plugins of iptables.
-func proxyImage(r versions.Release, program, root string) (image, error) {
-	img := binaryImage(versions.Registry+"/kube-proxy:"+r.Kubernetes, filepath.Dir(program), filepath.Base(program))
+func proxyImage(r versions.Release, binary, root string) (image, error) {
+	img := binaryImage(versions.Registry+"/kube-proxy:"+r.Kubernetes, filepath.Dir(binary), filepath.Base(binary))
 	taken := newClosure(root)
 	for _, command := range proxyCommands {
 		if err := taken.add(command); err != nil {

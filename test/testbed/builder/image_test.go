@@ -17,8 +17,8 @@ import (
 
 func TestImageRoundTrip(t *testing.T) {
 	bin := t.TempDir()
-	for _, program := range []string{"etcd", "etcdctl"} {
-		if err := os.WriteFile(filepath.Join(bin, program), []byte("program "+program), 0o600); err != nil {
+	for _, binary := range []string{"etcd", "etcdctl"} {
+		if err := os.WriteFile(filepath.Join(bin, binary), []byte("binary "+binary), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,8 +37,8 @@ func TestImageRoundTrip(t *testing.T) {
 		content string
 		link    string
 	}{
-		"usr/local/bin/etcd":    {mode: 0o755, content: "program etcd"},
-		"usr/local/bin/etcdctl": {mode: 0o755, content: "program etcdctl"},
+		"usr/local/bin/etcd":    {mode: 0o755, content: "binary etcd"},
+		"usr/local/bin/etcdctl": {mode: 0o755, content: "binary etcdctl"},
 		"bin/sh":                {mode: 0o777, link: "busybox"},
 		"etc/nsswitch.conf":     {mode: 0o644, content: "hosts: files dns\n"},
 		"tmp/":                  {mode: 0o1777},
@@ -58,11 +58,11 @@ func TestImageRoundTrip(t *testing.T) {
 }
 
 func TestCoreDNSCanBindItsPort(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "coredns")
-	if err := os.WriteFile(program, []byte("coredns"), 0o755); err != nil {
+	binary := filepath.Join(t.TempDir(), "coredns")
+	if err := os.WriteFile(binary, []byte("coredns"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	config, files := readBack(t, corednsImage(versions.Release{CoreDNS: "v1.14.2"}, program))
+	config, files := readBack(t, corednsImage(versions.Release{CoreDNS: "v1.14.2"}, binary))
 	if config.Config.User != "65532:65532" {
 		t.Errorf("user %q", config.Config.User)
 	}

@@ -89,11 +89,11 @@ func archiveName(image string) string {
 }
 
 // binaryImage has static binaries in /usr/local/bin; the first is the entrypoint.
-func binaryImage(name, bin string, programs ...string) image {
-	img := image{name: name, entrypoint: []string{"/usr/local/bin/" + programs[0]}}
-	for _, program := range programs {
+func binaryImage(name, bin string, binaries ...string) image {
+	img := image{name: name, entrypoint: []string{"/usr/local/bin/" + binaries[0]}}
+	for _, binary := range binaries {
 		img.files = append(img.files, layerFile{
-			path: "/usr/local/bin/" + program, mode: 0o755, source: filepath.Join(bin, program),
+			path: "/usr/local/bin/" + binary, mode: 0o755, source: filepath.Join(bin, binary),
 		})
 	}
 	return img
@@ -105,21 +105,21 @@ const netBindService = "\x01\x00\x00\x02" + "\x00\x04\x00\x00" + "\x00\x00\x00\x
 
 // corednsImage runs as an unprivileged user, like upstream's. kubeadm's Deployment grants only
 // CAP_NET_BIND_SERVICE, which a non-root user gets only through the capability of the file.
-func corednsImage(r versions.Release, program string) image {
+func corednsImage(r versions.Release, binary string) image {
 	return image{
 		name:       fmt.Sprintf("%s/coredns/coredns:%s", versions.Registry, r.CoreDNS),
 		entrypoint: []string{"/coredns"},
 		user:       "65532:65532",
 		files: []layerFile{{
-			path: "/coredns", mode: 0o755, source: program,
+			path: "/coredns", mode: 0o755, source: binary,
 			xattrs: map[string]string{"security.capability": netBindService},
 		}},
 	}
 }
 
-func pauseImage(r versions.Release, program string) image {
+func pauseImage(r versions.Release, binary string) image {
 	return image{
 		name: r.PauseImage(), entrypoint: []string{"/pause"}, user: "65535:65535",
-		files: []layerFile{{path: "/pause", mode: 0o755, source: program}},
+		files: []layerFile{{path: "/pause", mode: 0o755, source: binary}},
 	}
 }

@@ -17,7 +17,7 @@ var kubernetesCommands = []string{
 }
 
 // kubernetes builds the seven commands, and verifies the table of versions with the built kubeadm.
-func kubernetes(toolchain string, release versions.Release) goProgram {
+func kubernetes(toolchain string, release versions.Release) goBinaries {
 	ldflags := goStrip
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
 		// kubeadm rejects its own version, "v0.0.0-master+$Format:%H$", unless these are set.
@@ -28,7 +28,7 @@ func kubernetes(toolchain string, release versions.Release) goProgram {
 	for _, name := range kubernetesCommands {
 		commands = append(commands, goCommand{pkg: "k8s.io/kubernetes/cmd/" + name})
 	}
-	return goProgram{
+	return goBinaries{
 		name:        "kubernetes",
 		release:     release.Kubernetes,
 		toolchain:   toolchain,

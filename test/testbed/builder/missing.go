@@ -7,7 +7,7 @@ import (
 
 // Work is an entry that has to be built.
 type Work struct {
-	What    string        // kubernetes v1.36.3
+	Name    string        // kubernetes v1.36.3
 	Usually time.Duration // on a small machine without a cache
 }
 
@@ -31,7 +31,7 @@ func (b *Builder) Missing(ctx context.Context, kubernetes []string, nodes ...Nod
 	}
 	var work []Work
 	for _, r := range b.cache.missing(wanted...) {
-		work = append(work, Work{What: title(r), Usually: r.usually()})
+		work = append(work, Work{Name: title(r), Usually: r.usually()})
 	}
 	return work, nil
 }

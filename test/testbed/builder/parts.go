@@ -11,9 +11,9 @@ type parts struct {
 	etcd       recipe
 	coredns    recipe
 	pause      recipe
-	cni        goProgram // CNI plugins
-	containerd recipe    // the containerd to upgrade to
-	images     images    // container images of the above
+	cni        goBinaries // CNI plugins
+	containerd recipe     // the containerd to upgrade to
+	images     images     // container images of the above
 
 	kubernetesDebs recipe // kubelet, kubeadm, kubectl
 	cniDeb         recipe // kubernetes-cni

@@ -53,7 +53,7 @@ func (b *Builder) openQueryWorkshop(release versions.Release) (*workshop, error)
 	return &workshop{cache: b.cache, apt: b.apt, log: log}, nil
 }
 
-func runQueries(ctx context.Context, shop *workshop, program goProgram, queries fs.FS, dir string) (map[string]string, error) {
+func runQueries(ctx context.Context, shop *workshop, binary goBinaries, queries fs.FS, dir string) (map[string]string, error) {
 	module, bin := filepath.Join(dir, "module"), filepath.Join(dir, "bin")
 	if err := os.CopyFS(module, queries); err != nil {
 		return nil, fmt.Errorf("copying the queries: %w", err)
@@ -61,13 +61,13 @@ func runQueries(ctx context.Context, shop *workshop, program goProgram, queries 
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		return nil, fmt.Errorf("creating directory: %w", err)
 	}
-	if err := writeModule(ctx, shop, module, queryModule, program.staging, program.modules); err != nil {
+	if err := writeModule(ctx, shop, module, queryModule, binary.staging, binary.modules); err != nil {
 		return nil, err
 	}
-	if err := program.compile(ctx, shop, module, bin, "./..."); err != nil {
+	if err := binary.compile(ctx, shop, module, bin, "./..."); err != nil {
 		return nil, err
 	}
-	source, err := downloadModule(ctx, shop, program.modules[0])
+	source, err := downloadModule(ctx, shop, binary.modules[0])
 	if err != nil {
 		return nil, err
 	}

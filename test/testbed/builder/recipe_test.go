@@ -38,21 +38,21 @@ func TestKeyDependsOnEveryInput(t *testing.T) {
 }
 
 func TestGoProgramKeyDependsOnEveryInput(t *testing.T) {
-	base := func() goProgram {
-		return goProgram{
+	base := func() goBinaries {
+		return goBinaries{
 			name: "p", release: "v1", toolchain: "go1.26.8", staging: "v0.1", tags: "a", ldflags: "-s",
 			modules: []goModule{{"m", "v1"}}, commands: []goCommand{{pkg: "m/c"}}, proofInputs: []string{"i"},
 		}
 	}
-	changes := map[string]func(*goProgram){
-		"toolchain":    func(p *goProgram) { p.toolchain = "go1.27" },
-		"staging":      func(p *goProgram) { p.staging = "v0.2" },
-		"tags":         func(p *goProgram) { p.tags = "b" },
-		"ldflags":      func(p *goProgram) { p.ldflags = "-w" },
-		"module":       func(p *goProgram) { p.modules[0].Version = "v2" },
-		"command":      func(p *goProgram) { p.commands[0].pkg = "m/d" },
-		"program name": func(p *goProgram) { p.commands[0].as = "e" },
-		"proof inputs": func(p *goProgram) { p.proofInputs[0] = "j" },
+	changes := map[string]func(*goBinaries){
+		"toolchain":    func(p *goBinaries) { p.toolchain = "go1.27" },
+		"staging":      func(p *goBinaries) { p.staging = "v0.2" },
+		"tags":         func(p *goBinaries) { p.tags = "b" },
+		"ldflags":      func(p *goBinaries) { p.ldflags = "-w" },
+		"module":       func(p *goBinaries) { p.modules[0].Version = "v2" },
+		"command":      func(p *goBinaries) { p.commands[0].pkg = "m/d" },
+		"binary name":  func(p *goBinaries) { p.commands[0].as = "e" },
+		"proof inputs": func(p *goBinaries) { p.proofInputs[0] = "j" },
 	}
 	for what, change := range changes {
 		changed := base()

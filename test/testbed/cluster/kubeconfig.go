@@ -45,7 +45,7 @@ func (c *Cluster) Release(ctx context.Context, kubernetes string) (builder.Relea
 
 // Kubectl runs kubectl of the cluster's version on this machine.
 func (c *Cluster) Kubectl(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
-	return c.kubectl(ctx, c.s.Programs, in, args)
+	return c.kubectl(ctx, c.s.Bin, in, args)
 }
 
 // KubectlOf runs kubectl of another release on this machine.
@@ -53,9 +53,9 @@ func (c *Cluster) KubectlOf(ctx context.Context, release builder.Release, args .
 	return c.kubectl(ctx, release.Bin, nil, args)
 }
 
-func (c *Cluster) kubectl(ctx context.Context, programs string, in io.Reader, args []string) ([]byte, error) {
+func (c *Cluster) kubectl(ctx context.Context, bin string, in io.Reader, args []string) ([]byte, error) {
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, filepath.Join(programs, "kubectl"), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "kubectl"), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.KubeconfigFile())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &errs
 	if err := machine.RunBound(cmd); err != nil {

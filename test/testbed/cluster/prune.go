@@ -41,7 +41,7 @@ func (t *Testbed) PruneCache(ctx context.Context) (removed []string, err error) 
 	}
 	var used []string
 	for _, c := range clusters {
-		used = append(used, c.s.Root, c.s.Programs)
+		used = append(used, c.s.Root, c.s.Bin)
 	}
 	entries, err := t.builder.RemoveSuperseded(ctx, used)
 	for _, entry := range entries {

@@ -31,10 +31,10 @@ type state struct {
 	Root string `json:"root,omitempty"`
 	// Apt is the local apt repository.
 	Apt string `json:"apt,omitempty"`
-	// Programs is the directory with kubectl of the cluster's version.
-	Programs string   `json:"programs,omitempty"`
-	Phase    string   `json:"phase"`
-	Nodes    []member `json:"nodes"`
+	// Bin is the directory with kubectl of the cluster's version.
+	Bin   string   `json:"programs,omitempty"`
+	Phase string   `json:"phase"`
+	Nodes []member `json:"nodes"`
 }
 
 // member is the record of a node.

@@ -90,7 +90,7 @@ func (c *Cluster) Phase() string { return c.s.Phase }
 
 // RecordRelease records that the cluster was upgraded to another version.
 func (c *Cluster) RecordRelease(release builder.Release) error {
-	c.s.Kubernetes, c.s.Programs = release.Kubernetes, release.Bin
+	c.s.Kubernetes, c.s.Bin = release.Kubernetes, release.Bin
 	return c.t.save(c.s)
 }
 

@@ -68,7 +68,7 @@ func (t *Testbed) make(ctx context.Context, spec Spec, phase string, keep bool) 
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Root, s.Apt, s.Programs = image.Root, t.builder.AptRepository(), kubernetes.Bin
+	s.Root, s.Apt, s.Bin = image.Root, t.builder.AptRepository(), kubernetes.Bin
 	c = &Cluster{t: t, s: s}
 	err = c.up(ctx, image)
 	if err == nil {

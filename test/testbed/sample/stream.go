@@ -53,16 +53,16 @@ func (s *stream) start(ctx context.Context) {
 	if s.watch == nil {
 		return
 	}
-	span, begun := s.watch, s.now()
+	span, started := s.watch, s.now()
 	// The end of a run is not a failure of the target: samples in flight keep their own timeout.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	s.inFlight.Go(func() {
 		defer cancel()
 		reason := s.ask(ctx)
-		if reason == "" && s.now()-begun > s.timeout {
+		if reason == "" && s.now()-started > s.timeout {
 			reason = reasonResponseTimeout // good, but late; the timer fired late, too
 		}
-		s.record(span, Sample{Start: begun, Reason: reason})
+		s.record(span, Sample{Start: started, Reason: reason})
 	})
 }
 

@@ -122,7 +122,7 @@ func announce(report *progress.Reporter, cache string, missing []builder.Work) {
 	}
 	report.Printf("building into %s:", cache)
 	for _, work := range missing {
-		report.Printf("  %s", fmt.Sprintf("%-40s %8s", work.What, progress.Seconds(work.Usually)))
+		report.Printf("  %s", fmt.Sprintf("%-40s %8s", work.Name, progress.Seconds(work.Usually)))
 	}
 	report.Printf("usually %s in total on a small machine, much less with a warm Go build cache", progress.Seconds(builder.Total(missing)))
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// A goProgram is the recipe of commands that are built from Go modules. The entry contains them in
+// goBinaries is the recipe of commands that are built from Go modules. The entry contains them in
 // bin/.
-type goProgram struct {
+type goBinaries struct {
 	name      string
 	release   string     // the version in the name of the entry
 	toolchain string     // `go env GOVERSION`
@@ -43,12 +43,12 @@ var (
 
 const goStrip = "-s -w"
 
-func (p goProgram) component() string      { return p.name }
-func (p goProgram) version() string        { return p.release }
-func (p goProgram) needs() []recipe        { return nil }
-func (p goProgram) usually() time.Duration { return p.takes }
+func (p goBinaries) component() string      { return p.name }
+func (p goBinaries) version() string        { return p.release }
+func (p goBinaries) needs() []recipe        { return nil }
+func (p goBinaries) usually() time.Duration { return p.takes }
 
-func (p goProgram) inputs() []string {
+func (p goBinaries) inputs() []string {
 	inputs := []string{p.toolchain, p.staging, p.tags, p.ldflags, fmt.Sprint(goBuildFlags), fmt.Sprint(goBuildEnv)}
 	for _, module := range p.modules {
 		inputs = append(inputs, module.Path+"@"+module.Version)
@@ -59,7 +59,7 @@ func (p goProgram) inputs() []string {
 	return append(inputs, p.proofInputs...)
 }
 
-func (p goProgram) build(ctx context.Context, shop *workshop, dir string) error {
+func (p goBinaries) build(ctx context.Context, shop *workshop, dir string) error {
 	source, bin := filepath.Join(dir, "module"), filepath.Join(dir, "bin")
 	for _, made := range []string{source, bin} {
 		if err := os.Mkdir(made, 0o755); err != nil {
@@ -86,14 +86,14 @@ func (p goProgram) build(ctx context.Context, shop *workshop, dir string) error 
 }
 
 // compile builds packages in a module of writeModule.
-func (p goProgram) compile(ctx context.Context, shop *workshop, source, bin string, packages ...string) error {
+func (p goBinaries) compile(ctx context.Context, shop *workshop, source, bin string, packages ...string) error {
 	argv := append([]string{"go", "build"}, goBuildFlags...)
 	argv = append(argv, "-tags", p.tags, "-ldflags", p.ldflags, "-o", bin+"/")
 	return shop.run(ctx, command{argv: append(argv, packages...), dir: source, env: goBuildEnv})
 }
 
 // rename gives each binary its file name.
-func (p goProgram) rename(bin string) error {
+func (p goBinaries) rename(bin string) error {
 	for _, command := range p.commands {
 		if own := ownName(command.pkg); own != command.file() {
 			if err := os.Rename(filepath.Join(bin, own), filepath.Join(bin, command.file())); err != nil {
