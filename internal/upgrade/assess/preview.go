@@ -17,7 +17,8 @@ type Purpose int
 const (
 	// ForCheck runs the preflight checks.
 	ForCheck Purpose = iota
-	// ForPlan makes a plan as well. Findings that wait for an agent or a ClusterRelease do not block it.
+	// ForPlan makes a plan as well. Findings that wait for an agent or a ClusterRelease do not
+	// block it.
 	ForPlan
 	// ForStart prepares to start the upgrade, so deferred findings block.
 	ForStart

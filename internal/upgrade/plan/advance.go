@@ -7,13 +7,14 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// advance takes a claimed node one step further: cordon, drain, change, uncordon, release. While the
-// operation is held, a host that is being changed finishes, and a node that was only drained is
+// advance takes a claimed node one step further: cordon, drain, change, uncordon, release. While
+// the operation is held, a host that is being changed finishes, and a node that was only drained is
 // released unchanged.
 func (d *deciding) advance(name string, held *hold) {
 	n := d.nodes[name]
 	if n == nil {
-		// A node that left is not done. Its slot is free; control plane gates count the remaining members.
+		// A node that left is not done. Its slot is free; control plane gates count the remaining
+		// members.
 		d.actions = append(d.actions, Action{Kind: ReleaseNode, Node: name, Reason: "the node has left the cluster"})
 		return
 	}

@@ -68,7 +68,8 @@ func (m *machine) respond(w *world) {
 	}
 }
 
-// accept accepts a new order. It refuses a stale sequence, a stale epoch and another machine's order.
+// accept accepts a new order. It refuses a stale sequence, a stale epoch and another machine's
+// order.
 func (m *machine) accept(w *world) {
 	if m.upgrade == nil {
 		return

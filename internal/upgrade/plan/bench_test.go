@@ -13,8 +13,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// BenchmarkNext decides in large clusters during the upgrade of their workers: some are done, many are
-// active, and slots are free.
+// BenchmarkNext decides in large clusters during the upgrade of their workers: some are done, many
+// are active, and slots are free.
 func BenchmarkNext(b *testing.B) {
 	for _, size := range []struct{ nodes, pods int }{{500, 15_000}, {5000, 150_000}, {15_000, 450_000}} {
 		b.Run(fmt.Sprintf("nodes=%d,pods=%d", size.nodes, size.pods), func(b *testing.B) {
@@ -48,8 +48,8 @@ func BenchmarkOutline(b *testing.B) {
 	}
 }
 
-// large is a synthetic cluster whose control plane is upgraded, whose workers have prefetched, and of
-// which 200 are active.
+// large is a synthetic cluster whose control plane is upgraded, whose workers have prefetched, and
+// of which 200 are active.
 func large(b *testing.B, nodes, pods int) (*cluster.Snapshot, *Plan) {
 	b.Helper()
 	most := intstr.FromString("10%")

@@ -58,8 +58,8 @@ func (w *world) decide(who *controller) Decision {
 	return d
 }
 
-// checkPure checks that deciding is a function of its input, does not change it, and does not depend on
-// the order of nodes.
+// checkPure checks that deciding is a function of its input, does not change it, and does not
+// depend on the order of nodes.
 func (w *world) checkPure(who *controller, p *Plan, d *Decision) {
 	again := w.observe().snapshot // equal, but not identical
 	if !who.fresh {
@@ -80,7 +80,8 @@ func (w *world) checkPure(who *controller, p *Plan, d *Decision) {
 	w.require(err == nil && repeated.Hash == p.Hash, "the plan's hash differs when it is made again")
 }
 
-// controllers are the controllers of a simulation: a leader, and deposed ones that have not noticed.
+// controllers are the controllers of a simulation: a leader, and deposed ones that have not
+// noticed.
 type controllers struct {
 	leader  *controller
 	deposed []*controller
@@ -108,8 +109,8 @@ func (c *controllers) decide(w *world) Decision {
 	return d
 }
 
-// mixedView is the view of a controller that has just written the operation: the operation is current,
-// and the rest comes from a cache that lags.
+// mixedView is the view of a controller that has just written the operation: the operation is
+// current, and the rest comes from a cache that lags.
 func (w *world) mixedView(lag int) *observation {
 	out, now := *w.ago(lag), w.past[len(w.past)-1]
 	s := *out.snapshot

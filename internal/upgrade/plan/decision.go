@@ -11,8 +11,8 @@ type Decision struct {
 	State State
 	// Actions are what can be done now. Actions on different nodes are independent of each other.
 	Actions []Action
-	// Waiting is what the operation waits for, the most important first. It is empty only if there is
-	// something to do or the operation has ended.
+	// Waiting is what the operation waits for, the most important first. It is empty only if there
+	// is something to do or the operation has ended.
 	Waiting []Wait
 	// Message summarizes the decision in one sentence.
 	Message string
@@ -39,8 +39,8 @@ const (
 	Aborted          State = "Aborted"
 )
 
-// Ended reports whether nothing new will ever start. A cordon of the operation that appears later is
-// still removed.
+// Ended reports whether nothing new will ever start. A cordon of the operation that appears later
+// is still removed.
 func (s State) Ended() bool { return s == Succeeded || s == Aborted }
 
 // ActionKind is what to do.
@@ -51,7 +51,8 @@ type ActionKind string
 const (
 	// RequestReport requests a fresh NodeReport by raising its spec.request, which only ever rises.
 	RequestReport ActionKind = "RequestReport"
-	// Prefetch orders the agent to fetch. Fence: epoch, sequence and resourceVersion of the NodeUpgrade.
+	// Prefetch orders the agent to fetch. Fence: epoch, sequence and resourceVersion of the
+	// NodeUpgrade.
 	Prefetch ActionKind = "Prefetch"
 	// Claim adds the node to status.active. Fence: epoch and resourceVersion of the ClusterUpgrade.
 	Claim ActionKind = "Claim"

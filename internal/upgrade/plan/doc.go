@@ -1,6 +1,6 @@
-// Package plan decides. Make turns a Snapshot and a policy into a Plan: the stages from the cluster's
-// current state to the target, each decision with its reason. Next takes a Plan and a fresh Snapshot
-// and returns what to do now and what the operation waits for.
+// Package plan decides. Make turns a Snapshot and a policy into a Plan: the stages from the
+// cluster's current state to the target, each decision with its reason. Next takes a Plan and a
+// fresh Snapshot and returns what to do now and what the operation waits for.
 //
 // Both are pure. Next keeps no state: a controller that has just started comes to the same decision
 // as one that has followed the operation from its start. A decision takes effect only through the

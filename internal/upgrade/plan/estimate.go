@@ -10,8 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
 )
 
-// The defaults for a cluster without earlier upgrades. They are meant to be right within a factor of
-// two.
+// The defaults for a cluster without earlier upgrades. They are meant to be right within a factor
+// of two.
 const (
 	defaultFetch        = 30 * time.Second
 	defaultControlPlane = 90 * time.Second

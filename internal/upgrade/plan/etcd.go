@@ -50,8 +50,8 @@ func (m *planner) etcdMove(from string, version skew.Version, release *cluster.R
 	return EtcdMove{From: from, To: to}
 }
 
-// etcdOf is the etcd version that a hop installs: the tag that kubeadm's configuration pins, else the
-// version of its ClusterRelease, else the default of that version's kubeadm.
+// etcdOf is the etcd version that a hop installs: the tag that kubeadm's configuration pins, else
+// the version of its ClusterRelease, else the default of that version's kubeadm.
 func etcdOf(s *cluster.Snapshot, version skew.Version, release *cluster.Release) string {
 	if s.Kubeadm != nil && s.Kubeadm.EtcdImageTag != "" {
 		return plainVersion(s.Kubeadm.EtcdImageTag)

@@ -119,7 +119,8 @@ func (w *world) servers() int {
 	return n
 }
 
-// workerJoins lets a node join at a version that fits every API server, and those of the current hop.
+// workerJoins lets a node join at a version that fits every API server, and those of the current
+// hop.
 func workerJoins(w *world) bool {
 	if len(w.machines) >= 10 {
 		return false
@@ -170,8 +171,8 @@ func (w *world) changingControlPlane() bool {
 	return slices.ContainsFunc(w.machines, func(m *machine) bool { return m.controlPlane && m.agent.busy })
 }
 
-// nodeReinstalled removes a node that joins again under its name: another machine, while the objects of
-// the old one may still exist.
+// nodeReinstalled removes a node that joins again under its name: another machine, while the
+// objects of the old one may still exist.
 func nodeReinstalled(w *world) bool {
 	m := w.pick(func(m *machine) bool { return !m.controlPlane && !m.agent.busy })
 	version := w.fitting()
@@ -190,8 +191,8 @@ func nodeReinstalled(w *world) bool {
 	return true
 }
 
-// controlPlaneJoins lets a node join at the version of the oldest API server, if every kubelet accepts
-// it.
+// controlPlaneJoins lets a node join at the version of the oldest API server, if every kubelet
+// accepts it.
 func controlPlaneJoins(w *world) bool {
 	if w.servers() >= 5 || w.dice.IntN(3) > 0 {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// A gate is a condition for something to start, to continue or to end. Every gate of Refit is in the
-// table of this file; the functions are in gates_*.go.
+// A gate is a condition for something to start, to continue or to end. Every gate of Refit is in
+// the table of this file; the functions are in gates_*.go.
 //
 // gates_test.go takes each gate out in turn and requires a test to fail.
 

@@ -34,8 +34,8 @@ func machineUnknown(d *deciding, n *cluster.Node, _ int) *Wait {
 	}
 }
 
-// othersActive checks the claims and the orders to control plane nodes: losing a claim does not stop
-// an agent.
+// othersActive checks the claims and the orders to control plane nodes: losing a claim does not
+// stop an agent.
 func othersActive(d *deciding, n *cluster.Node, _ int) *Wait {
 	for _, name := range d.op.Active {
 		if name != n.Name {
@@ -50,8 +50,8 @@ func othersActive(d *deciding, n *cluster.Node, _ int) *Wait {
 	return nil
 }
 
-// partlyChanged reports whether a node is the one to be upgraded and its last attempt failed. It may
-// be unhealthy and is retried nevertheless.
+// partlyChanged reports whether a node is the one to be upgraded and its last attempt failed. It
+// may be unhealthy and is retried nevertheless.
 func (d *deciding) partlyChanged(n, turn *cluster.Node) bool { return n == turn && d.changing(n) }
 
 func controlPlaneNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {

@@ -34,7 +34,8 @@ func notApproved(d *deciding, _ *cluster.Node, _ int) *Wait {
 	}
 }
 
-// planChanged compares the plan with the approved one or, if none needs approval, with the first one.
+// planChanged compares the plan with the approved one or, if none needs approval, with the first
+// one.
 func planChanged(d *deciding, _ *cluster.Node, _ int) *Wait {
 	approved := d.op.Spec.ApprovedPlan
 	if approved == "" && d.op.Plan != nil {

@@ -55,8 +55,8 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 	return nil
 }
 
-// lastContact is when a node's agent last reported something or got its order. A response counts from
-// its request, which has the time of this clock.
+// lastContact is when a node's agent last reported something or got its order. A response counts
+// from its request, which has the time of this clock.
 func (d *deciding) lastContact(n *cluster.Node) time.Time {
 	last := time.Unix(n.Asked, 0)
 	update := func(at time.Time) {

@@ -11,16 +11,19 @@ import (
 // trialTimeout is how long a trial may run before manual intervention is required.
 const trialTimeout = 5 * time.Minute
 
-// trialNotPassed runs a trial Pod on a node that the operation has changed. Probes cover the control
-// plane itself; only a Pod shows whether pods get a network, DNS resolves and Services are reachable.
-// An aborted operation starts nothing that a trial could protect.
+// trialNotPassed runs a trial Pod on a node that the operation has changed. Probes cover the
+// control plane itself; only a Pod shows whether pods get a network, DNS resolves and Services are
+// reachable. An aborted operation starts nothing that a trial could protect.
 func trialNotPassed(d *deciding, n *cluster.Node, _ int) *Wait {
 	trial := d.trial(n)
 	changed := d.phase(n) == refitv1alpha1.NodeSucceeded && d.order(n).Spec.Permit == refitv1alpha1.PermitApply
 	if !changed || d.op.Spec.Aborted || (trial != nil && trial.Phase == refitv1alpha1.TrialPassed) {
 		return nil
 	}
-	w := &Wait{Reason: refitv1alpha1.ReasonTrialRunning, Node: n.Name, Message: fmt.Sprintf("Running a trial Pod on %s that resolves and reaches the API", n.Name)}
+	w := &Wait{
+		Reason: refitv1alpha1.ReasonTrialRunning, Node: n.Name,
+		Message: fmt.Sprintf("Running a trial Pod on %s that resolves and reaches the API", n.Name),
+	}
 	if trial == nil {
 		d.act(StartTrial, n, "a trial Pod has to resolve and reach the API before other pods run on the node")
 		return w

@@ -31,7 +31,8 @@ func workerNotReady(d *deciding, n *cluster.Node, _ int) *Wait {
 	return &w
 }
 
-// kubeletTooNew compares with every API server: a load balancer may direct the kubelet to any of them.
+// kubeletTooNew compares with every API server: a load balancer may direct the kubelet to any of
+// them.
 func kubeletTooNew(d *deciding, n *cluster.Node, hop int) *Wait {
 	want := d.targets[hop]
 	for _, server := range d.servers {
@@ -69,8 +70,8 @@ func canaryNotProven(d *deciding, n *cluster.Node, _ int) *Wait {
 	return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: fmt.Sprintf("Pool %s waits for its canary", d.spec.Pools[pool].Name)}
 }
 
-// canary returns the state of a pool's canary. It is proven once this operation has upgraded as many
-// nodes as the policy requires and they have been healthy for the soak.
+// canary returns the state of a pool's canary. It is proven once this operation has upgraded as
+// many nodes as the policy requires and they have been healthy for the soak.
 func (d *deciding) canary(pool, hop int) canary {
 	rules := d.spec.Pools[pool].Canary
 	if rules == nil {
@@ -160,8 +161,8 @@ func tooManyActive(d *deciding, _ *cluster.Node, _ int) *Wait {
 }
 
 // budgetShared keeps nodes apart whose pods share a budget. A node whose budget is exhausted waits
-// while other nodes are active, since they may be the cause. If none is, its drain starts and reports
-// what blocks it.
+// while other nodes are active, since they may be the cause. If none is, its drain starts and
+// reports what blocks it.
 func budgetShared(d *deciding, n *cluster.Node, hop int) *Wait {
 	if !d.needsDrain(n, hop) {
 		return nil

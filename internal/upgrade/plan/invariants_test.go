@@ -55,8 +55,8 @@ func (w *world) checkDecision(d *Decision) {
 	}
 }
 
-// checkClaims checks that nothing new starts while the operation is held, that one control plane node is
-// upgraded at a time (I1), and that no more workers than maxUnavailable are (I2).
+// checkClaims checks that nothing new starts while the operation is held, that one control plane
+// node is upgraded at a time (I1), and that no more workers than maxUnavailable are (I2).
 func (w *world) checkClaims(who *controller, claimed []*machine) {
 	spec, active := &w.op.Spec, w.op.Active
 	if len(claimed) == 0 {
@@ -132,8 +132,8 @@ func (w *world) checkWindow(who *controller, claimed []*machine) {
 	}
 }
 
-// checkControlPlaneHealthy checks that every member, API server and node of the control plane is healthy
-// before the next one is upgraded (I1).
+// checkControlPlaneHealthy checks that every member, API server and node of the control plane is
+// healthy before the next one is upgraded (I1).
 func (w *world) checkControlPlaneHealthy(next *machine) {
 	healthy := 0
 	w.checkMembers(next, w.now.Add(-grace))
@@ -162,7 +162,8 @@ func (w *world) checkMembers(turn *machine, asOf time.Time) {
 	}
 }
 
-// checkDone checks that the whole control plane was healthy after the upgrade of one of its nodes (I1).
+// checkDone checks that the whole control plane was healthy after the upgrade of one of its nodes
+// (I1).
 func (w *world) checkDone(who *controller, name string) {
 	m := w.machine(name)
 	w.require(m == nil || !w.changing(m), "%s is released while its agent may be changing it", name)
@@ -180,8 +181,8 @@ func (w *world) checkDone(who *controller, name string) {
 	w.checkTrial(m)
 }
 
-// checkTrial checks that a control plane node is neither uncordoned nor released while its pods have had
-// no network since before the end of its upgrade (I1).
+// checkTrial checks that a control plane node is neither uncordoned nor released while its pods
+// have had no network since before the end of its upgrade (I1).
 func (w *world) checkTrial(m *machine) {
 	u := m.upgrade
 	if !m.controlPlane || m.trial.disconnectedSince.IsZero() || w.op.Spec.Aborted || u == nil || string(u.Spec.NodeUID) != m.uid ||
@@ -204,8 +205,8 @@ func (w *world) failed(m *machine) bool {
 		(drain != nil && drain.Sequence == u.Spec.Sequence && drain.Phase == refitv1alpha1.DrainFailed)
 }
 
-// checkCanary checks that no more nodes than the canary are upgraded before it has been healthy for its
-// soak.
+// checkCanary checks that no more nodes than the canary are upgraded before it has been healthy for
+// its soak.
 func (w *world) checkCanary(next *machine) {
 	spec := policy.Defaulted(w.op.Spec)
 	at := func(m *machine) int { return policy.PoolOf(&spec, &cluster.Node{Labels: m.labels}) }
@@ -229,8 +230,8 @@ func (w *world) checkCanary(next *machine) {
 	w.require(proven >= int(rules.Nodes) || started <= int(rules.Nodes), "%s is claimed, and the canary is not proven: %d started, %d proven", next.name, started, proven)
 }
 
-// checkOrder checks that a host is changed only if it is claimed, prefetched and drained (I4), and never
-// two of the control plane at once (I1).
+// checkOrder checks that a host is changed only if it is claimed, prefetched and drained (I4), and
+// never two of the control plane at once (I1).
 func (w *world) checkOrder(who *controller, m *machine, a *Action, before *cluster.Upgrade) {
 	spec := &w.op.Spec
 	if string(m.upgrade.Spec.NodeUID) != m.uid {
@@ -317,7 +318,8 @@ func (w *world) checkStep(m *machine, step string) {
 	w.require(w.quorum(), "I1: etcd lost its quorum through %s", m.name)
 }
 
-// checkSkew checks the skew policy (I3). The kubelet of a control plane node talks to its own API server.
+// checkSkew checks the skew policy (I3). The kubelet of a control plane node talks to its own API
+// server.
 func (w *world) checkSkew(changed *machine) {
 	for _, server := range w.machines {
 		if !server.controlPlane {
@@ -361,8 +363,8 @@ func (w *world) checkUncordon(m *machine) {
 	w.checkTrial(m)
 }
 
-// checkDelete checks that pods are deleted against their budget only if the policy allows it, and only
-// after the drain's timeout (I4).
+// checkDelete checks that pods are deleted against their budget only if the policy allows it, and
+// only after the drain's timeout (I4).
 func (w *world) checkDelete(m *machine) {
 	spec := policy.Defaulted(w.op.Spec)
 	rules := policy.DrainOf(&spec, &cluster.Node{ControlPlane: m.controlPlane, Labels: m.labels})

@@ -10,9 +10,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// Make plans the upgrade that spec requests. It follows an operation's recorded path, however far the
-// cluster has come on it; otherwise the path starts at the cluster's current version. Make fails if
-// the target cannot be reached.
+// Make plans the upgrade that spec requests. It follows an operation's recorded path, however far
+// the cluster has come on it; otherwise the path starts at the cluster's current version. Make
+// fails if the target cannot be reached.
 func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, error) {
 	p, m, err := outline(s, spec)
 	if err != nil {
@@ -31,8 +31,8 @@ func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, er
 	return p, nil
 }
 
-// Outline is the same plan without its nodes, pools, notes and estimates. It has the same hash, Next
-// decides the same on it, and it stays cheap with thousands of nodes.
+// Outline is the same plan without its nodes, pools, notes and estimates. It has the same hash,
+// Next decides the same on it, and it stays cheap with thousands of nodes.
 func Outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, error) {
 	p, _, err := outline(s, spec)
 	return p, err

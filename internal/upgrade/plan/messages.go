@@ -74,24 +74,39 @@ func blockersOf(drain *refitv1alpha1.DrainStatus) string {
 
 // describeActions summarizes the most significant kind of action in a sentence.
 func describeActions(actions []Action) string {
-	for _, kind := range []ActionKind{Finish, Apply, Rollback, Drain, Cordon, Claim, Skip, FailDrain, StartTrial, Uncordon, ReleaseNode, Prefetch, Hold, RequestReport} {
+	for _, m := range actionMessages {
 		var on []string
 		for _, a := range actions {
-			if a.Kind == kind {
+			if a.Kind == m.kind {
 				on = append(on, a.Node)
 			}
 		}
 		if len(on) > 0 {
-			return fmt.Sprintf(actionMessages[kind], list(on))
+			return fmt.Sprintf(m.format, list(on))
 		}
 	}
 	return ""
 }
 
-var actionMessages = map[ActionKind]string{
-	RequestReport: "Requesting reports from %s", Prefetch: "Prefetching on %s", Claim: "Starting with %s",
-	Cordon: "Cordoning %s", Drain: "Draining %s", Apply: "Upgrading %s", Rollback: "Rolling back %s", Hold: "Holding %s", Skip: "Skipping %s",
-	FailDrain: "Failing the drain of %s", StartTrial: "Running a trial Pod on %s", Uncordon: "Uncordoning %s", ReleaseNode: "Releasing %s", Finish: "Finishing%s",
+// actionMessages are ordered by significance.
+var actionMessages = []struct {
+	kind   ActionKind
+	format string
+}{
+	{Finish, "Finishing%s"},
+	{Apply, "Upgrading %s"},
+	{Rollback, "Rolling back %s"},
+	{Drain, "Draining %s"},
+	{Cordon, "Cordoning %s"},
+	{Claim, "Starting with %s"},
+	{Skip, "Skipping %s"},
+	{FailDrain, "Failing the drain of %s"},
+	{StartTrial, "Running a trial Pod on %s"},
+	{Uncordon, "Uncordoning %s"},
+	{ReleaseNode, "Releasing %s"},
+	{Prefetch, "Prefetching on %s"},
+	{Hold, "Holding %s"},
+	{RequestReport, "Requesting reports from %s"},
 }
 
 // list names the first few and counts the rest.

@@ -11,8 +11,8 @@ import (
 
 // Next decides what to do now. The Snapshot must be fresh and contain the operation.
 //
-// A new leader must not call it on a Snapshot that is older than its own write of the epoch: a claim
-// that its predecessor made later would look like one that has ended.
+// A new leader must not call it on a Snapshot that is older than its own write of the epoch: a
+// claim that its predecessor made later would look like one that has ended.
 //
 // Next first advances the active nodes, then starts what is new. While a gate holds the operation,
 // nothing new starts, and the active nodes still come to a safe state.
@@ -20,13 +20,8 @@ func Next(p *Plan, s *cluster.Snapshot, now time.Time) Decision { return next(ne
 
 func next(v *view) Decision {
 	d := &deciding{view: v}
-	switch {
-	case v.op.Ended && v.op.Spec.Aborted:
-		d.removeStrayCordons()
-		return Decision{State: Aborted, Actions: d.actions, Message: "Aborted", Progress: v.progress(), Stages: v.stageProgress()}
-	case v.op.Ended:
-		d.removeStrayCordons()
-		return Decision{State: Succeeded, Actions: d.actions, Message: fmt.Sprintf("Done: the cluster is at %s", v.plan.To), Progress: v.progress(), Stages: v.stageProgress()}
+	if v.op.Ended {
+		return d.ended()
 	}
 	hold := d.hold()
 	d.removeStrayCordons()
@@ -43,6 +38,16 @@ func next(v *view) Decision {
 		d.waiting = append([]Wait{hold.wait}, rest...)
 	}
 	return d.decision(hold)
+}
+
+// ended is the decision about an operation that has ended.
+func (d *deciding) ended() Decision {
+	d.removeStrayCordons()
+	out := Decision{State: Aborted, Actions: d.actions, Message: "Aborted", Progress: d.progress(), Stages: d.stageProgress()}
+	if !d.op.Spec.Aborted {
+		out.State, out.Message = Succeeded, "Done: the cluster is at "+d.plan.To
+	}
+	return out
 }
 
 // hold is why nothing new may start.
@@ -100,8 +105,8 @@ func (d *deciding) command(kind ActionKind, n *cluster.Node, hop int, why string
 	}
 }
 
-// keepsAddons reports whether a hop does not upgrade the add-ons. They run on workers too, which have
-// prefetched the images of the version they go to, not of the hops in between; the skew policy
+// keepsAddons reports whether a hop does not upgrade the add-ons. They run on workers too, which
+// have prefetched the images of the version they go to, not of the hops in between; the skew policy
 // allows add-ons that are older than the API servers.
 func (d *deciding) keepsAddons(hop int) bool {
 	return hop < len(d.plan.Hops)-1 && d.workersHop(hop) != hop
@@ -119,8 +124,8 @@ func (d *deciding) hold() *hold {
 }
 
 // removeStrayCordons uncordons nodes that the operation cordoned and has no claim on, such as one
-// that a deposed leader cordoned late. A host that is being changed keeps its cordon, whatever became
-// of its claim.
+// that a deposed leader cordoned late. A host that is being changed keeps its cordon, whatever
+// became of its claim.
 func (d *deciding) removeStrayCordons() {
 	for i := range d.s.Nodes {
 		if n := &d.s.Nodes[i]; n.CordonedBy == d.op.UID && !d.active[n.Name] && !d.changing(n) {
@@ -142,8 +147,8 @@ func (d *deciding) decision(h *hold) Decision {
 	return out
 }
 
-// needsIntervention reports whether nothing progresses without manual intervention: all that is left
-// is to repeat requests and drains.
+// needsIntervention reports whether nothing progresses without manual intervention: all that is
+// left is to repeat requests and drains.
 func (d *deciding) needsIntervention() bool {
 	for _, a := range d.actions {
 		if a.Kind != RequestReport && a.Kind != Drain {

@@ -22,7 +22,8 @@ type observation struct {
 
 type versions struct{ node, upgrade int64 }
 
-// observe observes the world. What it shares with the world is never changed in place, only replaced.
+// observe observes the world. What it shares with the world is never changed in place, only
+// replaced.
 func (w *world) observe() *observation {
 	op := w.op.Operation
 	s := &cluster.Snapshot{
@@ -87,7 +88,8 @@ func (m *machine) writeReport(w *world) {
 	m.report = r
 }
 
-// noticeChange is an agent that reports a changed fact unasked. A passive agent reports only on request.
+// noticeChange is an agent that reports a changed fact unasked. A passive agent reports only on
+// request.
 func (m *machine) noticeChange(w *world) {
 	if !m.up || m.agent.absent || m.agent.passive || m.etcd.version == "" || m.report == nil {
 		return

@@ -103,8 +103,8 @@ type Note struct {
 	Reason   string
 }
 
-// Estimate is an expected duration. It is Observed if earlier upgrades of this cluster took as long,
-// else it follows from Refit's defaults.
+// Estimate is an expected duration. It is Observed if earlier upgrades of this cluster took as
+// long, else it follows from Refit's defaults.
 type Estimate struct {
 	Expected time.Duration
 	Observed bool

@@ -45,7 +45,8 @@ func (l *workload) desired() int32 { return max(0, int32(len(l.pods))-l.maxUnava
 // allowed is how many disruptions the budget allows, as its controller computes it.
 func (l *workload) allowed(now time.Time) int32 { return max(0, l.healthy(now)-l.desired()) }
 
-// evict is the eviction API. A pod that is not ready may be evicted while enough others are healthy.
+// evict is the eviction API. A pod that is not ready may be evicted while enough others are
+// healthy.
 func (l *workload) evict(p *pod, now time.Time) error {
 	if l.budget && l.allowed(now) <= 0 && (p.ready(now) || l.healthy(now) < l.desired() || l.desired() == 0) {
 		return fmt.Errorf("PodDisruptionBudget %s/%s allows %d more disruptions", namespace, l.name, l.allowed(now))

@@ -8,8 +8,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// grantPrefetch lets a few nodes prefetch at a time: unpacking images competes with an etcd member and
-// with users' pods, and all nodes fetch from one source. Control plane nodes are first, one by one.
+// grantPrefetch lets a few nodes prefetch at a time: unpacking images competes with an etcd member
+// and with users' pods, and all nodes fetch from one source. Control plane nodes are first, one by
+// one.
 func (d *deciding) grantPrefetch(hop int) {
 	if d.prefetchSome(d.controlPlane, hop, 1) > 0 {
 		return
@@ -22,8 +23,8 @@ func (d *deciding) grantPrefetch(hop int) {
 // prefetchLimit is how many workers prefetch at a time: a tenth, and at least two.
 func prefetchLimit(workers int) int { return min(max(2, workers/10), refitv1alpha1.MaxActive) }
 
-// workersPrefetch reports whether workers prefetch in this hop: in the first one, and in the one after
-// each of their upgrades.
+// workersPrefetch reports whether workers prefetch in this hop: in the first one, and in the one
+// after each of their upgrades.
 func (v *view) workersPrefetch(hop int) bool { return hop == 0 || v.workersHop(hop-1) == hop-1 }
 
 // prefetchSome orders nodes to prefetch within the limit, and returns how many of them do.
@@ -67,8 +68,8 @@ func (d *deciding) prefetching(n *cluster.Node, hop int) bool {
 	return d.ordered(n, hop) && n.IsReady() && (d.phase(n) == "" || d.phase(n) == refitv1alpha1.NodePrefetching)
 }
 
-// prefetchNode orders a node's agent to prefetch for the hop, or waits for it. It reports whether it
-// wrote an order.
+// prefetchNode orders a node's agent to prefetch for the hop, or waits for it. It reports whether
+// it wrote an order.
 func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
 	if w := d.firstClosed(HeldOrder, n, hop); w != nil {
 		d.wait(*w)

@@ -14,10 +14,11 @@ import (
 	"time"
 )
 
-// TestSimulatedUpgrades upgrades random clusters under random events. It requires that no invariant is
-// violated and that every operation ends.
+// TestSimulatedUpgrades upgrades random clusters under random events. It requires that no invariant
+// is violated and that every operation ends.
 //
-// REFIT_SIMULATIONS is the number of clusters (CI: 25000). REFIT_SEED repeats one with its narrative.
+// REFIT_SIMULATIONS is the number of clusters (CI: 25000). REFIT_SEED repeats one with its
+// narrative.
 func TestSimulatedUpgrades(t *testing.T) {
 	if text := os.Getenv("REFIT_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
@@ -110,8 +111,8 @@ type run struct {
 	last  Decision
 }
 
-// The bounds of a simulation: events happen in its first part; then the user does what the operation
-// requires.
+// The bounds of a simulation: events happen in its first part; then the user does what the
+// operation requires.
 const (
 	eventfulSteps = 120
 	mostSteps     = 1500

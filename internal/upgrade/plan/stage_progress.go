@@ -20,7 +20,8 @@ func (v *view) stageProgress() []StageProgress {
 	return out
 }
 
-// prefetchDone counts workers in the stages in which they prefetch: once for each of their upgrades.
+// prefetchDone counts workers in the stages in which they prefetch: once for each of their
+// upgrades.
 func (v *view) prefetchDone(hop int) int32 {
 	done := v.countNodes(v.controlPlane, hop, v.hasPrefetched)
 	if v.workersPrefetch(hop) {

@@ -40,15 +40,15 @@ func (m *planner) controlPlaneMoves(_ *Plan, hop int) bool {
 
 func (m *planner) workersFollow(_ *Plan, hop int) bool { return m.path.WorkersFollow[hop] }
 
-// catchUp reports whether a hop is for workers only: they catch up with the control plane before its
-// next upgrade.
+// catchUp reports whether a hop is for workers only: they catch up with the control plane before
+// its next upgrade.
 func (m *planner) catchUp(hop int) bool {
 	return hop == 0 && len(m.path.Hops) > 1 && m.path.Hops[0] == m.path.From
 }
 
-// prefetchSteps lists the control plane nodes of the hop, and the workers if their next version differs
-// from that of the hop before. Workers prefetch first what they install last: a file that is
-// unavailable is known before anything is disrupted.
+// prefetchSteps lists the control plane nodes of the hop, and the workers if their next version
+// differs from that of the hop before. Workers prefetch first what they install last: a file that
+// is unavailable is known before anything is disrupted.
 func (m *planner) prefetchSteps(p *Plan, stage *Stage) {
 	hop := stage.Hop
 	defer func() { stage.Estimate = prefetchEstimate(stage.Nodes) }()
@@ -73,7 +73,8 @@ func (m *planner) prefetchSteps(p *Plan, stage *Stage) {
 	}
 }
 
-// from is the version that a node runs when a hop starts: its current one, or that of an earlier hop.
+// from is the version that a node runs when a hop starts: its current one, or that of an earlier
+// hop.
 func (m *planner) from(p *Plan, n *cluster.Node, hop int) string {
 	for i := hop - 1; i >= 0; i-- {
 		if (n.ControlPlane && !m.catchUp(i)) || (!n.ControlPlane && m.path.WorkersFollow[i]) {
@@ -133,8 +134,9 @@ func (m *planner) poolSteps(p *Plan, pool, hop int) []NodeStep {
 	return steps
 }
 
-// addConflicts adds which nodes share a budget that does not allow them to be drained together. Each
-// node names the nearest ones before it, which is enough for a reader; Next checks the live budgets.
+// addConflicts adds which nodes share a budget that does not allow them to be drained together.
+// Each node names the nearest ones before it, which is enough for a reader; Next checks the live
+// budgets.
 func (m *planner) addConflicts(steps []NodeStep) {
 	at := make(map[string]int, len(steps))
 	for i := range steps {

@@ -61,8 +61,8 @@ var controllerStories = []story{
 	},
 }
 
-// deposedOverAPause suspends a leader that has claimed worker-1, and resumes it while the operation is
-// paused under another one. Script events have state, so each story has its own.
+// deposedOverAPause suspends a leader that has claimed worker-1, and resumes it while the operation
+// is paused under another one. Script events have state, so each story has its own.
 func deposedOverAPause() []scriptEvent {
 	return []scriptEvent{
 		{claimed("worker-1"), func(t *storyRun) {

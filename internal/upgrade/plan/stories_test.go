@@ -12,8 +12,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// story is a whole upgrade: a cluster, a policy, what happens during it, and what Refit does and why. Its
-// golden file is for operators.
+// story is a whole upgrade: a cluster, a policy, what happens during it, and what Refit does and
+// why. Its golden file is for operators.
 type story struct {
 	name     string // of the golden file
 	summary  string

@@ -133,8 +133,8 @@ func (v *view) countInPool(n *cluster.Node) {
 	}
 }
 
-// order is this operation's order to the node, nil if there is none. An order of another operation, or
-// to a node that was removed and joined again under its name, does not count.
+// order is this operation's order to the node, nil if there is none. An order of another operation,
+// or to a node that was removed and joined again under its name, does not count.
 func (v *view) order(n *cluster.Node) *cluster.Upgrade {
 	if n.Upgrade == nil || string(n.Upgrade.Spec.Operation.UID) != v.op.UID || string(n.Upgrade.Spec.NodeUID) != n.UID {
 		return nil
@@ -231,8 +231,8 @@ func (v *view) at(n *cluster.Node, hop int) bool {
 	return !want.IsZero() && !v.kubelet(n).Before(want) && (!n.ControlPlane || !v.serverVersion(n).Before(want))
 }
 
-// isAt reports whether a node runs a version or a later one: its kubelet, and on a control plane node
-// its API server.
+// isAt reports whether a node runs a version or a later one: its kubelet, and on a control plane
+// node its API server.
 func isAt(s *cluster.Snapshot, n *cluster.Node, version string) bool {
 	want, err := skew.Parse(version)
 	if err != nil || kubeletVersion(n).Before(want) {
@@ -250,8 +250,8 @@ func (v *view) settled(n *cluster.Node, hop int) bool {
 // unavailable reports whether the node counts against maxUnavailable of its pool.
 func (v *view) unavailable(n *cluster.Node) bool { return v.active[n.Name] || v.outOfService(n) }
 
-// outOfService reports whether a node takes no pods: Refit cordoned it, it is not ready, or the user
-// cordoned it. A waiver for the node excepts the last two.
+// outOfService reports whether a node takes no pods: Refit cordoned it, it is not ready, or the
+// user cordoned it. A waiver for the node excepts the last two.
 func (v *view) outOfService(n *cluster.Node) bool {
 	switch {
 	case n.CordonedBy == v.op.UID:
@@ -272,7 +272,8 @@ func (v *view) workersHop(from int) int {
 	return -1
 }
 
-// role is the node's role in a hop: the first control plane node runs kubeadm's cluster-wide phases.
+// role is the node's role in a hop: the first control plane node runs kubeadm's cluster-wide
+// phases.
 func (v *view) role(n *cluster.Node, hop int) refitv1alpha1.Role {
 	switch {
 	case !n.ControlPlane:

@@ -11,10 +11,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// world is a simulated cluster: its true state, as opposed to what is observed of it. Time passes in
-// ticks. It changes only through its agents (agent_test.go), pods (pods_test.go), trials
-// (trial_test.go), events (events_test.go), the user (user_test.go), and the fences between a decision
-// and the cluster (fences_test.go).
+// world is a simulated cluster: its true state, as opposed to what is observed of it. Time passes
+// in ticks. It changes only through its agents (agent_test.go), pods (pods_test.go), trials
+// (trial_test.go), events (events_test.go), the user (user_test.go), and the fences between a
+// decision and the cluster (fences_test.go).
 type world struct {
 	dice *rand.Rand // nil in stories: everything takes its usual time
 	now  time.Time
@@ -165,8 +165,8 @@ func (w *world) leave(m *machine) {
 	w.elect()
 }
 
-// otherNodes updates the inputs of plans: the approved plan covers the control plane nodes; workers only
-// matter until the path is recorded.
+// otherNodes updates the inputs of plans: the approved plan covers the control plane nodes; workers
+// only matter until the path is recorded.
 func (w *world) otherNodes(controlPlane bool) {
 	if controlPlane || w.op.Plan == nil {
 		w.inputs++
@@ -199,8 +199,8 @@ func (w *world) tickAll() {
 	w.runPods()
 }
 
-// settleReadiness is the node controller: a node is ready if its host and its kubelet run, and reports its
-// version then.
+// settleReadiness is the node controller: a node is ready if its host and its kubelet run, and
+// reports its version then.
 func (m *machine) settleReadiness(w *world) {
 	ready := m.up && m.kubelet.healthy()
 	if ready != m.ready {
