@@ -6,7 +6,7 @@ import (
 )
 
 // ErrNotInstalled is returned if no object of Refit exists in the cluster.
-var ErrNotInstalled = errors.New("Refit is not installed in this cluster")
+var ErrNotInstalled = errors.New("no installation of Refit found in this cluster")
 
 // Removal is the result of Remove.
 type Removal struct {

@@ -12,34 +12,35 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// refuses are the words of the API server when a webhook or a policy refuses a request, or cannot be asked about it. A webhook that cannot be asked in a dry
-// run is none of them: what it would say is not known.
+// refuses matches errors of the API server if a webhook or a policy denies a request, or if a
+// webhook is unreachable. It does not match a webhook that does not support dry runs: its decision
+// is unknown.
 var refuses = regexp.MustCompile(`admission webhook "[^"]*" denied|failed calling webhook|ValidatingAdmissionPolicy '[^']*'.* denied`)
 
-// everybody is a role that every API server writes when it starts, if it is not as its version has it.
-const everybody = "system:discovery"
+// probedRole is a role that every API server reconciles when it starts.
+const probedRole = "system:discovery"
 
-// CheckAdmission sees whether somebody in the cluster refuses what an upgrade has to write: the rights that an API server brings along, without which it does
-// not become ready, kubeadm's configuration, and pods of the system. It asks by writes that change nothing and are not stored. What else goes wrong with them
-// is not its matter.
+// CheckAdmission checks that no webhook or policy denies what an upgrade has to write: the RBAC
+// objects that an API server reconciles before it becomes ready, the configuration of kubeadm, and
+// system pods. It uses dry runs of writes that change nothing, and ignores their other errors.
 func CheckAdmission(ctx context.Context, client kubernetes.Interface) error {
 	dry := []string{metav1.DryRunAll}
 	patch := metav1.PatchOptions{DryRun: dry, FieldManager: "refit-agent"}
-	none := []byte(`{}`)
+	empty := []byte(`{}`)
 	for _, write := range []struct {
 		what string
 		try  func() error
 	}{
-		{"ClusterRole " + everybody, func() error {
-			_, err := client.RbacV1().ClusterRoles().Patch(ctx, everybody, types.MergePatchType, none, patch)
+		{"ClusterRole " + probedRole, func() error {
+			_, err := client.RbacV1().ClusterRoles().Patch(ctx, probedRole, types.MergePatchType, empty, patch)
 			return err
 		}},
-		{"ClusterRoleBinding " + everybody, func() error {
-			_, err := client.RbacV1().ClusterRoleBindings().Patch(ctx, everybody, types.MergePatchType, none, patch)
+		{"ClusterRoleBinding " + probedRole, func() error {
+			_, err := client.RbacV1().ClusterRoleBindings().Patch(ctx, probedRole, types.MergePatchType, empty, patch)
 			return err
 		}},
 		{"ConfigMap kube-system/kubeadm-config", func() error {
-			_, err := client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Patch(ctx, "kubeadm-config", types.MergePatchType, none, patch)
+			_, err := client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Patch(ctx, "kubeadm-config", types.MergePatchType, empty, patch)
 			return err
 		}},
 		{"a Pod in kube-system", func() error {
@@ -49,14 +50,14 @@ func CheckAdmission(ctx context.Context, client kubernetes.Interface) error {
 	} {
 		if err := write.try(); err != nil && refuses.MatchString(err.Error()) {
 			return node.ManualIntervention("AdmissionRefuses", err,
-				"let that webhook or policy leave out what belongs to the system (namespaceSelector, matchConditions), or remove it"+thenRetry,
-				"what the upgrade has to write is refused: %s", write.what)
+				"exclude system objects from that webhook or policy (namespaceSelector, matchConditions), or remove it"+thenRetry,
+				"admission denies what the upgrade has to write: %s", write.what)
 		}
 	}
 	return nil
 }
 
-// systemPod is a Pod that is never stored.
+// systemPod is a Pod for dry runs.
 func systemPod() *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "refit-admission", Namespace: metav1.NamespaceSystem},

@@ -19,15 +19,17 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// certificate is one that kubeadm made, by the name that kubeadm prints.
+// certificate is a certificate of kubeadm, by the name that kubeadm prints.
 type certificate struct {
-	name  string
-	file  string // below the directory of certificates without .crt, or, with .conf, below /etc/kubernetes
+	name string
+	// Below the directory of certificates without .crt, or, with .conf, below /etc/kubernetes.
+	file  string
 	ca    string // the file of its CA
-	owner string // the component whose upgrade renews it; empty: the last one's
+	owner string // the component whose upgrade renews it, empty for those that are renewed last
 }
 
-// certificates are all that kubeadm renews. The sets are the same in kubeadm v1.34 to v1.37.
+// certificates are the certificates that kubeadm renews. They are the same in kubeadm v1.34 to
+// v1.37.
 var certificates = []certificate{
 	{"etcd-server", "etcd/server", "etcd/ca", Etcd},
 	{"etcd-peer", "etcd/peer", "etcd/ca", Etcd},
@@ -42,17 +44,19 @@ var certificates = []certificate{
 	{"super-admin.conf", "super-admin.conf", "ca", ""},
 }
 
-// authorities are the CAs, which kubeadm never renews.
+// authorities are the CAs, which kubeadm does not renew.
 var authorities = []certificate{
 	{"ca", "ca", "ca", ""},
 	{"etcd-ca", "etcd/ca", "etcd/ca", ""},
 	{"front-proxy-ca", "front-proxy-ca", "front-proxy-ca", ""},
 }
 
-// UpgradeCertificates lists the certificates that kubeadm's upgrade renews. With an external etcd none of etcd's are kubeadm's.
+// UpgradeCertificates lists the certificates that an upgrade renews. With external etcd, kubeadm
+// does not manage those of etcd.
 func UpgradeCertificates(externalEtcd bool) []string { return certificatesOf(externalEtcd, "", all) }
 
-// ComponentCertificates lists those that are renewed just before a component is swapped; of no component (""), those that come last.
+// ComponentCertificates lists the certificates that are renewed just before a component is swapped,
+// and for "" those that are renewed last.
 func ComponentCertificates(component string, externalEtcd bool) []string {
 	return certificatesOf(externalEtcd, component, func(owner, component string) bool { return owner == component })
 }
@@ -69,7 +73,7 @@ func certificatesOf(externalEtcd bool, component string, belongs func(owner, com
 	return names
 }
 
-// path is where a certificate lies.
+// path returns the path of a certificate.
 func (c certificate) path(pki, kubernetesDir string) string {
 	if strings.HasSuffix(c.file, ".conf") {
 		return filepath.Join(kubernetesDir, c.file)
@@ -77,7 +81,8 @@ func (c certificate) path(pki, kubernetesDir string) string {
 	return filepath.Join(pki, c.file+".crt")
 }
 
-// check checks that a certificate can be read and that its key fits it: kubeadm writes the two one after the other.
+// check checks that a certificate is readable and matches its key: kubeadm writes them one after
+// the other.
 func (c certificate) check(path string) error {
 	if strings.HasSuffix(path, ".conf") {
 		_, err := readKubeconfig(path)
@@ -87,7 +92,7 @@ func (c certificate) check(path string) error {
 	return err
 }
 
-// readKubeconfig reads the client certificate of the current context.
+// readKubeconfig returns the client certificate of the current context.
 func readKubeconfig(path string) (*x509.Certificate, error) {
 	config, err := clientcmd.LoadFromFile(path)
 	if err != nil {
@@ -96,8 +101,8 @@ func readKubeconfig(path string) (*x509.Certificate, error) {
 	return clientCertificate(config, path)
 }
 
-// EmbeddedCertificate reads the client certificate that a kubeconfig carries in itself; nil: it carries none, or none
-// that can be read.
+// EmbeddedCertificate returns the client certificate that is embedded in a kubeconfig, or nil if
+// there is no readable one.
 func EmbeddedCertificate(kubeconfig []byte) *x509.Certificate {
 	config, err := clientcmd.Load(kubeconfig)
 	if err != nil {
@@ -130,15 +135,16 @@ func clientCertificate(config *clientcmdapi.Config, path string) (*x509.Certific
 	}
 	pair, err := tls.X509KeyPair(user.ClientCertificateData, user.ClientKeyData)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("cannot read %s: %w", path, err)
 	}
 	return x509.ParseCertificate(pair.Certificate[0])
 }
 
-// errNoCertificate: a kubeconfig can have a token or a plugin instead, which is not ours to renew.
-var errNoCertificate = errors.New("it holds no client certificate")
+// errNoCertificate is the error of a kubeconfig with a token or a plugin, which Refit does not
+// renew.
+var errNoCertificate = errors.New("no client certificate")
 
-// readPEM reads the first certificate of a file, which need not have a key.
+// readPEM returns the first certificate of a file.
 func readPEM(path string) (*x509.Certificate, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -149,11 +155,11 @@ func readPEM(path string) (*x509.Certificate, error) {
 			return x509.ParseCertificate(block.Bytes)
 		}
 	}
-	return nil, fmt.Errorf("%s holds no certificate", path)
+	return nil, fmt.Errorf("%s contains no certificate", path)
 }
 
-// ReadCertificates reads the certificates of a host: what kubeadm made, and the kubelet's own. What cannot be read is in the error; the others are
-// told all the same.
+// ReadCertificates returns the certificates of a host: those of kubeadm, and that of the kubelet.
+// The error lists the unreadable ones; the others are returned with it.
 func ReadCertificates(pki, kubernetesDir string) ([]refitv1alpha1.CertificateFacts, error) {
 	var facts []refitv1alpha1.CertificateFacts
 	var failed []error
@@ -161,7 +167,7 @@ func ReadCertificates(pki, kubernetesDir string) ([]refitv1alpha1.CertificateFac
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoCertificate):
 		case err != nil:
-			failed = append(failed, fmt.Errorf("reading the certificate %s: %w", name, err))
+			failed = append(failed, fmt.Errorf("cannot read certificate %s: %w", name, err))
 		default:
 			facts = append(facts, refitv1alpha1.CertificateFacts{
 				Name: name, NotAfter: metav1.NewTime(found.NotAfter.UTC().Truncate(time.Second)), ExternalCA: externalCA,

@@ -19,13 +19,13 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// authority is a CA of a test.
+// authority is a test CA.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-// sign makes a certificate in PEM, with its key.
+// sign creates a certificate in PEM with its key.
 func (a *authority) sign(t *testing.T, name string, isCA bool) (certificate, key []byte) {
 	t.Helper()
 	made, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -61,7 +61,8 @@ func (a *authority) sign(t *testing.T, name string, isCA bool) (certificate, key
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})
 }
 
-// makePKI makes what kubeadm leaves in /etc/kubernetes/pki, with an hour left for each, and returns its main CA.
+// makePKI creates the files of /etc/kubernetes/pki, which expire in an hour, and returns the main
+// CA.
 func makePKI(t *testing.T, pki string) *authority {
 	t.Helper()
 	made := map[string]*authority{}
@@ -96,23 +97,23 @@ contexts: [{name: c, context: {cluster: k, user: u}}]
 users: [{name: u, user: {client-certificate-data: `+encode(certificate)+`, client-key-data: `+encode(key)+"}}]\n")
 }
 
-func TestTheSetThatAnUpgradeRenews(t *testing.T) {
+func TestUpgradeCertificatesAreThoseOfAllComponents(t *testing.T) {
 	if got := UpgradeCertificates(false); len(got) != 11 {
 		t.Errorf("got %v", got)
 	}
 	if got := strings.Join(UpgradeCertificates(true), " "); strings.Contains(got, "etcd") {
-		t.Errorf("etcd's certificates are not kubeadm's: %s", got)
+		t.Errorf("kubeadm does not manage the certificates of external etcd: %s", got)
 	}
 	var parts []string
 	for _, component := range append(Components(), "") {
 		parts = append(parts, ComponentCertificates(component, false)...)
 	}
 	if !slices.Equal(parts, UpgradeCertificates(false)) {
-		t.Errorf("the parts are not the whole: %v", parts)
+		t.Errorf("the certificates of the components are %v", parts)
 	}
 }
 
-func TestTheCertificatesOfAControlPlaneNodeAreRead(t *testing.T) {
+func TestCertificatesOfAControlPlaneNode(t *testing.T) {
 	dir := t.TempDir()
 	pki := filepath.Join(dir, "pki")
 	ca := makePKI(t, pki)
@@ -144,7 +145,7 @@ users: [{name: u, user: {client-certificate: `+dir+"/kubelet-client-current.pem}
 	}
 }
 
-func TestACertificateThatCannotBeReadDoesNotHideTheOthers(t *testing.T) {
+func TestUnreadableCertificateDoesNotHideTheOthers(t *testing.T) {
 	dir := t.TempDir()
 	makePKI(t, dir)
 	write(t, filepath.Join(dir, "apiserver.crt"), "torn")
@@ -165,7 +166,7 @@ func TestACertificateThatCannotBeReadDoesNotHideTheOthers(t *testing.T) {
 	}
 }
 
-func TestARealKubeadmRenewsOnceAndMendsWhatIsTorn(t *testing.T) {
+func TestRealKubeadmRenewsOnceAndRepairsDamagedFiles(t *testing.T) {
 	for _, minor := range []string{versions[0], versions[len(versions)-1]} {
 		t.Run(minor, func(t *testing.T) { renewsOnceAndMends(t, minor) })
 	}
@@ -193,13 +194,13 @@ func renewsOnceAndMends(t *testing.T, minor string) {
 	renew()
 	renewed := read(t, crt)
 	if renewed == old || read(t, filepath.Join(pki, "front-proxy-client.crt")) != untouched {
-		t.Fatal("it was not renewed, or too much was")
+		t.Fatal("the certificate was not renewed, or others were")
 	}
 	renew()
 	if read(t, crt) != renewed {
-		t.Error("it was renewed twice")
+		t.Error("the certificate was renewed twice")
 	}
-	// A kill after the key was written: it does not fit the certificate.
+	// A kill after the key was written: it does not match the certificate.
 	write(t, key, read(t, filepath.Join(pki, "etcd", "peer.key")))
 	renew()
 	fits(t, crt)
@@ -207,12 +208,12 @@ func renewsOnceAndMends(t *testing.T, minor string) {
 	write(t, crt, "")
 	renew()
 	fits(t, crt)
-	// The host was put back: what is there is what was there before.
+	// After a rollback the former certificate is in place.
 	write(t, crt, old)
 	renew()
 	fits(t, crt)
 	if read(t, crt) == old {
-		t.Error("it was not renewed after the host had been put back")
+		t.Error("the certificate was not renewed after a rollback")
 	}
 }
 
@@ -248,7 +249,7 @@ func TestNothingIsRenewedWithAnExternalCA(t *testing.T) {
 	expect(t, k.renew(t.Context(), "FILE", pki, t.TempDir(), []string{"ca"}), refitv1alpha1.FailureManualIntervention, "UnknownCertificate")
 }
 
-func TestATornKubeconfigIsMendedBeforeItIsRenewed(t *testing.T) {
+func TestDamagedKubeconfigIsRestoredBeforeItsRenewal(t *testing.T) {
 	dir := t.TempDir()
 	ca := makePKI(t, dir)
 	conf := filepath.Join(dir, "scheduler.conf")
@@ -266,7 +267,7 @@ func TestATornKubeconfigIsMendedBeforeItIsRenewed(t *testing.T) {
 	write(t, conf, old[:len(old)/2])
 	renew()
 	if read(t, conf+".seen") != old {
-		t.Error("kubeadm was given a torn file")
+		t.Error("kubeadm got a damaged file")
 	}
 	if got := strings.Count(read(t, calls), "scheduler.conf"); got != 2 {
 		t.Errorf("kubeadm ran %d times", got)

@@ -15,7 +15,7 @@ const (
 	editConfig = "kubectl -n kube-system edit configmap kubeadm-config"
 )
 
-// ClusterConfig is kubeadm's ClusterConfiguration as the cluster keeps it. Fields that this code does not know are kept.
+// ClusterConfig is the ClusterConfiguration of kubeadm in the cluster. It keeps unknown fields.
 type ClusterConfig struct {
 	APIVersion           string
 	KubernetesVersion    string
@@ -38,16 +38,17 @@ func ReadClusterConfig(data map[string]string) (*ClusterConfig, error) {
 	text, there := data["ClusterConfiguration"]
 	if !there {
 		return nil, node.ManualIntervention("KubeadmConfigMissing", nil,
-			"write it back: kubeadm init phase upload-config kubeadm --config FILE"+thenRetry, "the ConfigMap kubeadm-config has no ClusterConfiguration")
+			"upload it: kubeadm init phase upload-config kubeadm --config FILE"+thenRetry, "the ConfigMap kubeadm-config has no ClusterConfiguration")
 	}
 	var c ClusterConfig
 	if err := yaml.Unmarshal([]byte(text), &c.document); err != nil {
-		return nil, node.ManualIntervention("KubeadmConfigBroken", err, "mend it: "+editConfig+thenRetry,
-			"the ClusterConfiguration in the ConfigMap kubeadm-config cannot be read")
+		return nil, node.ManualIntervention("KubeadmConfigBroken", err, "fix it: "+editConfig+thenRetry,
+			"cannot parse the ClusterConfiguration in the ConfigMap kubeadm-config")
 	}
 	c.APIVersion = c.text("apiVersion")
 	if c.text("kind") != "ClusterConfiguration" || !strings.HasPrefix(c.APIVersion, "kubeadm.k8s.io/") {
-		return nil, node.ManualIntervention("KubeadmConfigBroken", nil, "mend it: "+editConfig+thenRetry, "the ConfigMap kubeadm-config holds no ClusterConfiguration")
+		return nil, node.ManualIntervention("KubeadmConfigBroken", nil, "fix it: "+editConfig+thenRetry,
+			"the ConfigMap kubeadm-config does not contain a ClusterConfiguration")
 	}
 	c.KubernetesVersion = c.text("kubernetesVersion")
 	c.ClusterName = c.text("clusterName")
@@ -60,13 +61,13 @@ func ReadClusterConfig(data map[string]string) (*ClusterConfig, error) {
 	_, c.ExternalEtcd = c.at("etcd", "external").(map[string]any)
 	c.EtcdImageTag = c.text("etcd", "local", "imageTag")
 	c.EtcdDataDir = c.text("etcd", "local", "dataDir")
-	c.RootlessControlPlane = c.yes("featureGates", "RootlessControlPlane")
-	c.DNSDisabled = c.yes("dns", "disabled")
-	c.ProxyDisabled = c.yes("proxy", "disabled")
+	c.RootlessControlPlane = c.flag("featureGates", "RootlessControlPlane")
+	c.DNSDisabled = c.flag("dns", "disabled")
+	c.ProxyDisabled = c.flag("proxy", "disabled")
 	return &c, nil
 }
 
-// at is the value at a path, nil where there is none.
+// at returns the value at a path, or nil.
 func (c *ClusterConfig) at(path ...string) any {
 	var value any = c.document
 	for _, name := range path {
@@ -84,13 +85,14 @@ func (c *ClusterConfig) text(path ...string) string {
 	return text
 }
 
-func (c *ClusterConfig) yes(path ...string) bool {
-	yes, _ := c.at(path...).(bool)
-	return yes
+func (c *ClusterConfig) flag(path ...string) bool {
+	on, _ := c.at(path...).(bool)
+	return on
 }
 
-// documentFor makes the document that a kubeadm of a version renders from. Feature gates that it does not know are left out: `kubeadm upgrade`, which
-// renders from the same document, does not look at them, `kubeadm init` refuses them.
+// documentFor returns the document from which kubeadm of a version renders. It omits feature gates
+// that this version does not know: `kubeadm init` refuses them, unlike `kubeadm upgrade`, which
+// renders from the same document.
 func (c *ClusterConfig) documentFor(version string) map[string]any {
 	document := maps.Clone(c.document)
 	document["kubernetesVersion"] = version

@@ -36,7 +36,7 @@ func config(t *testing.T, text string) *ClusterConfig {
 	return read
 }
 
-func TestTheClustersConfigurationIsRead(t *testing.T) {
+func TestClusterConfigurationIsParsed(t *testing.T) {
 	c := config(t, clusterConfiguration)
 	if c.KubernetesVersion != "v1.35.4" || c.ExternalEtcd || !c.ProxyDisabled || c.DNSDisabled || c.RootlessControlPlane || c.EtcdDataDir != "/var/lib/etcd" {
 		t.Errorf("got %+v", c)
@@ -48,7 +48,7 @@ func TestTheClustersConfigurationIsRead(t *testing.T) {
 	}
 }
 
-func TestAConfigurationThatIsNone(t *testing.T) {
+func TestInvalidClusterConfigurationIsRefused(t *testing.T) {
 	_, err := ReadClusterConfig(nil)
 	expect(t, err, refitv1alpha1.FailureManualIntervention, "KubeadmConfigMissing")
 	for _, text := range []string{"{", "kind: ClusterConfiguration", "apiVersion: kubeadm.k8s.io/v1beta4\nkind: Other"} {
@@ -57,7 +57,7 @@ func TestAConfigurationThatIsNone(t *testing.T) {
 	}
 }
 
-func TestFieldsThatNobodyKnowsAreKept(t *testing.T) {
+func TestUnknownFieldsAreKept(t *testing.T) {
 	c := config(t, clusterConfiguration)
 	text, err := yaml.Marshal(c.documentFor("v1.36.3"))
 	if err != nil {
@@ -71,12 +71,12 @@ func TestFieldsThatNobodyKnowsAreKept(t *testing.T) {
 	}
 }
 
-func TestGatesThatTheTargetForgotAreLeftOut(t *testing.T) {
+func TestFeatureGatesThatTheTargetRemovedAreOmitted(t *testing.T) {
 	c := config(t, clusterConfiguration+"featureGates: {NodeLocalCRISocket: true, ControlPlaneKubeletLocalMode: true}\n")
 	if gates := c.documentFor("v1.34.4")["featureGates"].(map[string]any); len(gates) != 2 {
-		t.Errorf("v1.34 knows both, got %v", gates)
+		t.Errorf("v1.34 has both, got %v", gates)
 	}
 	if gates, there := c.documentFor("v1.37.1")["featureGates"]; there {
-		t.Errorf("v1.37 knows neither, got %v", gates)
+		t.Errorf("v1.37 has neither, got %v", gates)
 	}
 }

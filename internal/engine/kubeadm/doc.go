@@ -1,3 +1,4 @@
-// Package kubeadm runs the target's kubeadm: its rendering of the static pod manifests and every phase of its upgrade but the one that swaps them, and
-// reads what kubeadm left on a host: manifests, certificates, the kubelet's flags.
+// Package kubeadm runs the kubeadm of the target version: it renders the static pod manifests and
+// runs every phase of an upgrade except the one that swaps them. It also reads what kubeadm wrote
+// on a host: manifests, certificates, and the flags of the kubelet.
 package kubeadm

@@ -11,18 +11,19 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// maxDifference is the length of a sentence in a NodeReport.
+// maxDifference is the maximum length of a difference in a NodeReport.
 const maxDifference = 160
 
-// Drift says where the manifests on disk differ from what kubeadm renders: what an upgrade would take away or bring. It is meant for a rendering by a
-// kubeadm of the control plane's current minor; a newer one renders other flags. Image tags differ by intent, and etcd's initial-cluster flags on
-// every node that joined. Values are not told: some are secret.
+// Drift lists the differences between the manifests on disk and those that kubeadm renders, which
+// an upgrade would undo. Use a rendering by kubeadm of the current minor version: a newer one
+// renders other flags. Drift ignores image tags, and the initial-cluster flags of etcd, which
+// differ on every node that joined. It omits values, since some are secret.
 func Drift(onDisk, rendered map[string][]byte) []string {
 	var drift []string
 	for _, component := range Components() {
-		want, asked := rendered[component]
-		have, there := onDisk[component]
-		if !asked || !there { // a missing manifest is a fact of its own
+		want, wanted := rendered[component]
+		have, exists := onDisk[component]
+		if !wanted || !exists { // a missing manifest is reported apart
 			continue
 		}
 		after, err := Parse(want)
@@ -31,7 +32,7 @@ func Drift(onDisk, rendered map[string][]byte) []string {
 		}
 		before, err := Parse(have)
 		if err != nil {
-			drift = append(drift, component+": the manifest cannot be read")
+			drift = append(drift, component+": the manifest is not readable")
 			continue
 		}
 		for _, difference := range differences(before, after) {
@@ -43,44 +44,44 @@ func Drift(onDisk, rendered map[string][]byte) []string {
 
 func differences(disk, kubeadm Manifest) []string {
 	var found []string
-	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	compare(flagsOf(disk), flagsOf(kubeadm), "the flag --%s", say)
+	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	compare(flagsOf(disk), flagsOf(kubeadm), "the flag --%s", add)
 	if !slices.Equal(words(disk), words(kubeadm)) {
-		say("it is started by another command than kubeadm's")
+		add("the command differs from that of kubeadm")
 	}
-	compare(disk.Env, kubeadm.Env, "the environment variable %s", say)
-	compare(mountsByPath(disk), mountsByPath(kubeadm), "the mount %s", say)
-	compare(disk.Resources.Requests, kubeadm.Resources.Requests, "the request for %s", say)
-	compare(disk.Resources.Limits, kubeadm.Resources.Limits, "the limit of %s", say)
+	compare(disk.Env, kubeadm.Env, "the environment variable %s", add)
+	compare(mountsByPath(disk), mountsByPath(kubeadm), "the mount %s", add)
+	compare(disk.Resources.Requests, kubeadm.Resources.Requests, "the request for %s", add)
+	compare(disk.Resources.Limits, kubeadm.Resources.Limits, "the limit of %s", add)
 	was, _ := splitImage(disk.Image)
 	if will, _ := splitImage(kubeadm.Image); was != will {
-		say("the image is %s, kubeadm's is %s", was, will)
+		add("the image is %s, that of kubeadm is %s", was, will)
 	}
 	if have, want := len(disk.Pod.Spec.Containers), len(kubeadm.Pod.Spec.Containers); have != want {
-		say("it has %d containers, kubeadm's has %d", have, want)
+		add("the pod has %d containers, that of kubeadm has %d", have, want)
 	}
 	return found
 }
 
-// compare tells the entries of two maps that are not the same, by name, in alphabetical order.
-func compare[M ~map[K]V, K ~string, V any](disk, kubeadm M, what string, say func(string, ...any)) {
+// compare adds the entries in which two maps differ, sorted by name.
+func compare[M ~map[K]V, K ~string, V any](disk, kubeadm M, what string, add func(string, ...any)) {
 	names := slices.Concat(slices.Collect(maps.Keys(disk)), slices.Collect(maps.Keys(kubeadm)))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		a, here := disk[name]
-		b, there := kubeadm[name]
+		a, onDisk := disk[name]
+		b, rendered := kubeadm[name]
 		switch {
-		case !there:
-			say(what+" is not kubeadm's", name)
-		case !here:
-			say(what+" of kubeadm's is missing", name)
+		case !rendered:
+			add(what+" is not set by kubeadm", name)
+		case !onDisk:
+			add(what+" of kubeadm is missing", name)
 		case !equality.Semantic.DeepEqual(a, b):
-			say(what+" has another value than kubeadm's", name)
+			add(what+" differs from that of kubeadm", name)
 		}
 	}
 }
 
-// flagsOf are the flags that say something about how a component was set up.
+// flagsOf returns the flags that are compared.
 func flagsOf(m Manifest) map[string][]string {
 	flags := maps.Clone(m.Flags)
 	maps.DeleteFunc(flags, func(name string, _ []string) bool {
@@ -89,7 +90,7 @@ func flagsOf(m Manifest) map[string][]string {
 	return flags
 }
 
-// words are the words of a command that are no flags.
+// words returns the words of a command that are not flags.
 func words(m Manifest) []string {
 	return slices.DeleteFunc(slices.Clone(m.Command), func(word string) bool { return strings.HasPrefix(word, "-") })
 }

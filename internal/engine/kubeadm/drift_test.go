@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestANodeThatJoinedHasNoDrift(t *testing.T) {
+func TestNodeThatJoinedHasNoDrift(t *testing.T) {
 	disk := onDisk(t)
 	rendered := replaced(disk, Etcd, "    - --initial-cluster-state=existing\n", "", "node-cp-1=https://10.0.0.11:2380,", "", ":3.6.6-0", ":3.6.8-0")
 	if drift := Drift(disk, rendered); len(drift) != 0 {
@@ -13,7 +13,7 @@ func TestANodeThatJoinedHasNoDrift(t *testing.T) {
 	}
 }
 
-func TestARealKubeadmOfTheSameMinorFindsNoDrift(t *testing.T) {
+func TestRealKubeadmOfTheSameMinorFindsNoDrift(t *testing.T) {
 	k, to := realKubeadm(t, "v1.35")
 	text := strings.NewReplacer("proxy: {disabled: true}\n", "proxy: {}\n", `  extraArgs:
   - {name: profiling, value: "false"}
@@ -30,19 +30,19 @@ func TestARealKubeadmOfTheSameMinorFindsNoDrift(t *testing.T) {
 	}
 }
 
-func TestEachDifferenceIsTold(t *testing.T) {
+func TestEveryDifferenceIsReportedWithoutItsValue(t *testing.T) {
 	rendered := onDisk(t)
 	for _, c := range []struct {
 		component, old, new, want string
 	}{
-		{APIServer, "    - --allow-privileged=true\n", "    - --allow-privileged=true\n    - --token-auth-file=/secret/path\n", "kube-apiserver: the flag --token-auth-file is not kubeadm's"},
-		{APIServer, "    - --allow-privileged=true\n", "", "kube-apiserver: the flag --allow-privileged of kubeadm's is missing"},
-		{APIServer, "--allow-privileged=true", "--allow-privileged=false", "kube-apiserver: the flag --allow-privileged has another value than kubeadm's"},
-		{APIServer, "    imagePullPolicy", "    env: [{name: HTTP_PROXY, value: 'http://user:secret@x'}]\n    imagePullPolicy", "kube-apiserver: the environment variable HTTP_PROXY is not kubeadm's"},
-		{Etcd, "    - mountPath: /etc/kubernetes/pki/etcd\n", "    - mountPath: /extra\n", "etcd: the mount /etc/kubernetes/pki/etcd of kubeadm's is missing"},
-		{Scheduler, "cpu: 100m", "cpu: 200m", "kube-scheduler: the request for cpu has another value than kubeadm's"},
-		{Scheduler, "registry.k8s.io/", "mirror.local/", "kube-scheduler: the image is mirror.local/kube-scheduler, kubeadm's is registry.k8s.io/kube-scheduler"},
-		{Scheduler, "    - kube-scheduler\n", "    - /wrapper\n", "kube-scheduler: it is started by another command than kubeadm's"},
+		{APIServer, "    - --allow-privileged=true\n", "    - --allow-privileged=true\n    - --token-auth-file=/secret/path\n", "kube-apiserver: the flag --token-auth-file is not set by kubeadm"},
+		{APIServer, "    - --allow-privileged=true\n", "", "kube-apiserver: the flag --allow-privileged of kubeadm is missing"},
+		{APIServer, "--allow-privileged=true", "--allow-privileged=false", "kube-apiserver: the flag --allow-privileged differs from that of kubeadm"},
+		{APIServer, "    imagePullPolicy", "    env: [{name: HTTP_PROXY, value: 'http://user:secret@x'}]\n    imagePullPolicy", "kube-apiserver: the environment variable HTTP_PROXY is not set by kubeadm"},
+		{Etcd, "    - mountPath: /etc/kubernetes/pki/etcd\n", "    - mountPath: /extra\n", "etcd: the mount /etc/kubernetes/pki/etcd of kubeadm is missing"},
+		{Scheduler, "cpu: 100m", "cpu: 200m", "kube-scheduler: the request for cpu differs from that of kubeadm"},
+		{Scheduler, "registry.k8s.io/", "mirror.local/", "kube-scheduler: the image is mirror.local/kube-scheduler, that of kubeadm is registry.k8s.io/kube-scheduler"},
+		{Scheduler, "    - kube-scheduler\n", "    - /wrapper\n", "kube-scheduler: the command differs from that of kubeadm"},
 	} {
 		drift := Drift(replaced(rendered, c.component, c.old, c.new), rendered)
 		if len(drift) == 0 || !strings.Contains(strings.Join(drift, "\n"), c.want) {
@@ -50,17 +50,17 @@ func TestEachDifferenceIsTold(t *testing.T) {
 		}
 		for _, difference := range drift {
 			if strings.Contains(difference, "secret") || len([]rune(difference)) > maxDifference {
-				t.Errorf("told too much: %s", difference)
+				t.Errorf("the difference contains a value: %s", difference)
 			}
 		}
 	}
 }
 
-func TestABrokenManifestIsDriftAndAMissingOneIsNot(t *testing.T) {
+func TestInvalidManifestIsDriftAndMissingOneIsNot(t *testing.T) {
 	rendered, disk := onDisk(t), onDisk(t)
 	delete(disk, Etcd)
 	disk[Scheduler] = []byte("{")
-	if drift := Drift(disk, rendered); len(drift) != 1 || drift[0] != "kube-scheduler: the manifest cannot be read" {
+	if drift := Drift(disk, rendered); len(drift) != 1 || drift[0] != "kube-scheduler: the manifest is not readable" {
 		t.Errorf("got %q", drift)
 	}
 }

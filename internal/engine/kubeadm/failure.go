@@ -14,80 +14,84 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-const thenRetry = ", then say refit retry"
+const thenRetry = ", then run refit retry"
 
 var (
-	// away are the words of client-go, of the API server and of etcd when one of them is not there at the moment, or not ready yet.
-	away = regexp.MustCompile(`(?i)connection refused|connection reset|broken pipe|i/o timeout|no route to host|network is unreachable|TLS handshake timeout` +
+	// unavailable matches errors of client-go, the API server and etcd while one of them is
+	// unreachable or not ready.
+	unavailable = regexp.MustCompile(`(?i)connection refused|connection reset|broken pipe|i/o timeout|no route to host|network is unreachable|TLS handshake timeout` +
 		`|unexpected EOF|: EOF|context deadline exceeded|client rate limiter|request timed out|Client\.Timeout|time allotted|server is currently unable` +
 		`|too many requests|etcdserver: |apiserver not ready|is shutting down|timed out waiting for the condition|http2: (?:client|server) connection`)
-	// notYet is an API server that has not read its RBAC rules yet.
-	notYet = regexp.MustCompile(`RBAC: .*not found|RBAC: \[.*not found`)
-	// changed is a write that came between.
-	changed = regexp.MustCompile(`the object has been modified`)
-	// kubeadm names the directory of its backups by the second, and fails when it is run twice in one.
-	sameSecond = regexp.MustCompile(`could not create timestamp directory: .*file exists`)
-	// A kubelet that was just started shows its static pods anew, and for a moment not at all.
-	notShown = regexp.MustCompile(`cannot find kube-apiserver (?:Pod|image)`)
-	denied   = regexp.MustCompile(`(?i)\bforbidden\b|\bunauthorized\b`)
-	refused  = regexp.MustCompile(`(?m)^\s*\[ERROR (\w+)\]: (.*)$`)
+	// rbacNotLoaded matches the error of an API server that has not loaded its RBAC rules yet.
+	rbacNotLoaded = regexp.MustCompile(`RBAC: .*not found|RBAC: \[.*not found`)
+	// conflict matches the error of a concurrent write.
+	conflict = regexp.MustCompile(`the object has been modified`)
+	// backupExists matches the error of a kubeadm that runs twice within a second: it names its
+	// backup directory by the second.
+	backupExists = regexp.MustCompile(`could not create timestamp directory: .*file exists`)
+	// podMissing matches the error while a kubelet that just started recreates its mirror pods.
+	podMissing     = regexp.MustCompile(`cannot find kube-apiserver (?:Pod|image)`)
+	denied         = regexp.MustCompile(`(?i)\bforbidden\b|\bunauthorized\b`)
+	preflightError = regexp.MustCompile(`(?m)^\s*\[ERROR (\w+)\]: (.*)$`)
 )
 
-// failed makes of a run that failed what a person is told.
+// failed returns the failure of a run.
 func (k Kubeadm) failed(ctx context.Context, what string, out output, err error) error {
 	failure := classify(ctx, k.Path, what, out.Combined, err)
 	failure.LogTail = refitv1alpha1.ClipFront(out.Combined, refitv1alpha1.MaxLogTail)
 	return failure
 }
 
-func classify(ctx context.Context, path, what, said string, err error) *node.Failure {
+func classify(ctx context.Context, path, what, output string, err error) *node.Failure {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return node.Transient("KubeadmCutOff", err, "it is tried again; see its log if this repeats", "kubeadm %s was cut off before it ended", what)
+		return node.Transient("KubeadmInterrupted", err, "Refit retries; check its log if this repeats", "kubeadm %s was interrupted", what)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, exec.ErrNotFound), !errors.As(err, &exit):
-		return node.HostBroken("KubeadmBroken", err, "see why "+path+" cannot be run on this host"+thenRetry, "kubeadm cannot be run")
-	case refused.MatchString(said):
-		return preflightRefused(said, err)
-	case sameSecond.MatchString(said):
-		return node.Transient("SameSecond", err, "it is tried again", "kubeadm %s was run twice within a second: %s", what, lastWords(said))
-	case notShown.MatchString(lastError(said)):
-		return node.Transient("MirrorPodStale", err, "see the kubelet's log on this host: it shows this pod to the API",
-			"kubeadm %s did not find the API server's pod: %s", what, lastWords(said))
-	case changed.MatchString(said):
-		return node.Transient("Conflict", err, "it is tried again", "kubeadm %s met another writer: %s", what, lastWords(said))
-	case notYet.MatchString(said), away.MatchString(lastError(said)):
-		return node.Transient("APIUnavailable", err, "it is tried again; see that the API server and etcd are well", "kubeadm %s could not reach the API: %s",
-			what, lastWords(said))
-	case denied.MatchString(lastError(said)):
-		return node.ManualIntervention("KubeadmDenied", err, "see what the kubeconfig on this host may do"+thenRetry,
-			"kubeadm %s was denied: %s", what, lastWords(said))
+		return node.HostBroken("KubeadmBroken", err, "check why "+path+" does not run on this host"+thenRetry, "cannot run kubeadm")
+	case preflightError.MatchString(output):
+		return preflightFailed(output, err)
+	case backupExists.MatchString(output):
+		return node.Transient("SameSecond", err, "Refit retries", "kubeadm %s ran twice within a second: %s", what, lastMessage(output))
+	case podMissing.MatchString(lastError(output)):
+		return node.Transient("MirrorPodStale", err, "check the log of the kubelet on this host, which writes this pod to the API",
+			"kubeadm %s did not find the pod of the API server: %s", what, lastMessage(output))
+	case conflict.MatchString(output):
+		return node.Transient("Conflict", err, "Refit retries", "kubeadm %s had a conflict: %s", what, lastMessage(output))
+	case rbacNotLoaded.MatchString(output), unavailable.MatchString(lastError(output)):
+		return node.Transient("APIUnavailable", err, "Refit retries; check that the API server and etcd are healthy", "kubeadm %s could not reach the API: %s",
+			what, lastMessage(output))
+	case denied.MatchString(lastError(output)):
+		return node.ManualIntervention("KubeadmDenied", err, "check the permissions of the kubeconfig on this host"+thenRetry,
+			"kubeadm %s was denied: %s", what, lastMessage(output))
 	default:
-		return node.ManualIntervention("KubeadmFailed", err, "mend what its words name"+thenRetry, "kubeadm %s failed: %s", what, lastWords(said))
+		return node.ManualIntervention("KubeadmFailed", err, "fix the cause in its output"+thenRetry, "kubeadm %s failed: %s", what, lastMessage(output))
 	}
 }
 
-// preflightRefused: an error such as [ERROR ControlPlaneNodesReady] is for a person, except where the API was not there to be asked.
-func preflightRefused(said string, err error) *node.Failure {
+// preflightFailed returns the failure of preflight errors such as [ERROR ControlPlaneNodesReady].
+// They are transient if all of them are due to an unreachable API.
+func preflightFailed(output string, err error) *node.Failure {
 	var lines, names []string
-	gone := true
-	for _, match := range refused.FindAllStringSubmatch(said, -1) {
+	unreachable := true
+	for _, match := range preflightError.FindAllStringSubmatch(output, -1) {
 		names = append(names, match[1])
 		lines = append(lines, match[1]+": "+match[2])
-		gone = gone && away.MatchString(match[2])
+		unreachable = unreachable && unavailable.MatchString(match[2])
 	}
 	message := strings.Join(lines, "; ")
-	if gone {
-		return node.Transient("APIUnavailable", err, "it is tried again; see that the API server and etcd are well",
-			"kubeadm's own checks could not be made: %s", message)
+	if unreachable {
+		return node.Transient("APIUnavailable", err, "Refit retries; check that the API server and etcd are healthy",
+			"cannot run the preflight checks of kubeadm: %s", message)
 	}
 	return node.ManualIntervention("PreflightRefused", err,
-		fmt.Sprintf("mend it, or let the agent on this host ignore %s%s", strings.Join(names, ","), thenRetry), "kubeadm's own checks refuse: %s", message)
+		fmt.Sprintf("fix it, or configure the agent on this host to ignore %s%s", strings.Join(names, ","), thenRetry), "the preflight checks of kubeadm failed: %s", message)
 }
 
-// lastError is what kubeadm says at its end: the line that begins with "error", and all behind it.
-func lastError(said string) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
+// lastError returns the last error in the output: the line that begins with "error", and everything
+// after it.
+func lastError(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
 	for i, line := range slices.Backward(lines) {
 		if strings.HasPrefix(line, "error") || strings.HasPrefix(line, "Error") {
 			return strings.Join(lines[i:], "\n")
@@ -96,22 +100,22 @@ func lastError(said string) string {
 	return lines[len(lines)-1]
 }
 
-// lastWords are lastError on one line, without the frame that is always the same.
-func lastWords(said string) string {
-	text, _, _ := strings.Cut(lastError(said), "To see the stack trace")
+// lastMessage returns lastError in one line, without the prefix that all errors have.
+func lastMessage(output string) string {
+	text, _, _ := strings.Cut(lastError(output), "To see the stack trace")
 	text = strings.Join(strings.Fields(text), " ")
-	return refitv1alpha1.Clip(frame.ReplaceAllString(text, ""), refitv1alpha1.MaxMessage)
+	return refitv1alpha1.Clip(errorPrefix.ReplaceAllString(text, ""), refitv1alpha1.MaxMessage)
 }
 
 var (
-	frame = regexp.MustCompile(`^[Ee]rror: (?:error execution phase [\w/-]+: )?`)
-	color = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	errorPrefix = regexp.MustCompile(`^[Ee]rror: (?:error execution phase [\w/-]+: )?`)
+	color       = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 )
 
-// ownWords are what kubeadm itself says in a dry run, in which it also prints every object that it read: pods with their environment are nobody
-// else's business.
-func ownWords(said string) string {
-	lines := strings.Split(color.ReplaceAllString(said, ""), "\n")
+// withoutObjects removes objects from the output of a dry run, in which kubeadm prints everything
+// it read: the environment of a pod may contain secrets.
+func withoutObjects(output string) string {
+	lines := strings.Split(color.ReplaceAllString(output, ""), "\n")
 	var own []string
 	for i, line := range lines {
 		if strings.HasPrefix(line, "error") {

@@ -14,8 +14,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// phaseFiles are the files of the host that a phase writes. kubeadm writes them in place and does not sync them, so a kill leaves half a file and a
-// power cut an empty one; and where kubeadm reads the file that it writes, or leaves one alone that is there, running it again does not mend that.
+// phaseFiles are the files of the host that a phase writes. kubeadm writes them in place and does
+// not sync them, so a kill leaves a truncated file and a power cut an empty one. A second run does
+// not fix that if kubeadm reads the file that it writes or keeps an existing one.
 var phaseFiles = map[string][]string{
 	PhaseKubeconfig:    {"/etc/kubernetes/kubelet.conf"},
 	PhaseKubeletConfig: {"/var/lib/kubelet/config.yaml", "/var/lib/kubelet/instance-config.yaml", "/var/lib/kubelet/kubeadm-flags.env"},
@@ -25,7 +26,7 @@ var phaseFiles = map[string][]string{
 // PhaseFiles lists the files of the host that a phase may write.
 func PhaseFiles(phase string) []string { return slices.Clone(phaseFiles[phase]) }
 
-// guardedFile is a file as it was.
+// guardedFile describes a file before a phase runs.
 type guardedFile struct {
 	Path  string        `json:"path"`
 	Mode  fs.FileMode   `json:"mode,omitempty"`
@@ -35,22 +36,23 @@ type guardedFile struct {
 
 const guardIndex = "index.json"
 
-// guard runs something that writes files, so that it is either over, with all that it wrote on disk, or did not happen. When the one before was cut
-// off, the files are put back first; when it ended by itself, well or not, what it wrote stays.
+// guard makes a run that writes files atomic: either it ended and the files are on disk, or they
+// are unchanged. It first restores the files of a former run that was interrupted. If the run ends
+// by itself, successfully or not, the files stay as it wrote them.
 func guard(dir string, files []string, run func() error) error {
 	if len(files) == 0 {
 		return run()
 	}
-	if err := putBack(dir); err != nil {
+	if err := restoreFiles(dir); err != nil {
 		return err
 	}
 	if err := keep(dir, files); err != nil {
 		return err
 	}
 	err := run()
-	if cutOff(err) {
-		if backErr := putBack(dir); backErr != nil {
-			return errors.Join(err, backErr) // What is kept stays, for the next try.
+	if interrupted(err) {
+		if restoreErr := restoreFiles(dir); restoreErr != nil {
+			return errors.Join(err, restoreErr) // The copies stay for the next attempt.
 		}
 		return errors.Join(err, forget(dir))
 	}
@@ -65,13 +67,13 @@ func guard(dir string, files []string, run func() error) error {
 	return errors.Join(err, forget(dir))
 }
 
-// cutOff says that a program did not end by itself.
-func cutOff(err error) bool {
+// interrupted reports whether a process did not end by itself.
+func interrupted(err error) bool {
 	var exit *exec.ExitError
 	return err != nil && (!errors.As(err, &exit) || !exit.Exited())
 }
 
-// keep copies files. The index is written last: without it there is nothing to put back.
+// keep copies files. It writes the index last: without it nothing is restored.
 func keep(dir string, files []string) error {
 	if err := forget(dir); err != nil {
 		return err
@@ -105,8 +107,8 @@ func keep(dir string, files []string) error {
 	return durable.WriteFile(filepath.Join(dir, guardIndex), text, 0o600)
 }
 
-// putBack puts the kept files back, if any are kept.
-func putBack(dir string) error {
+// restoreFiles restores the copied files, if there are any.
+func restoreFiles(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, guardIndex))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -116,7 +118,7 @@ func putBack(dir string) error {
 	}
 	var index []guardedFile
 	if err := json.Unmarshal(text, &index); err != nil {
-		return node.HostBroken("KeptFilesBroken", err, "look at the disk of this host"+thenRetry, "what was kept before kubeadm ran cannot be read")
+		return node.HostBroken("KeptFilesBroken", err, "check the disk of this host"+thenRetry, "cannot read the copies of the files that kubeadm writes")
 	}
 	for i, file := range index {
 		if file.Gone {
@@ -136,7 +138,7 @@ func putBack(dir string) error {
 	return nil
 }
 
-// forget removes what was kept, if anything is; the index first, so that half of it is never taken for all.
+// forget removes the copies, the index first, so that a part of them is never restored.
 func forget(dir string) error {
 	if err := durable.Remove(filepath.Join(dir, guardIndex)); err != nil {
 		return err
@@ -144,5 +146,5 @@ func forget(dir string) error {
 	return removeAll(dir)
 }
 
-// removeAll is a variable for tests, which look at what is there when it is called: it removes in any order.
+// removeAll is a variable so that tests can check what exists when it is called.
 var removeAll = os.RemoveAll

@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
-func TestFilesOfAPhaseThatWasCutOffAreThereAgain(t *testing.T) {
+func TestFilesOfAnInterruptedPhaseAreRestored(t *testing.T) {
 	files := withFiles(t, PhaseKubeletConfig)
 	config, instance := files[0], files[1]
 	write(t, config, "whole")
@@ -22,21 +22,21 @@ func TestFilesOfAPhaseThatWasCutOffAreThereAgain(t *testing.T) {
 	defer cancel()
 	k := Kubeadm{Path: path, Dir: t.TempDir()}
 	if _, err := k.RunPhase(ctx, Node, PhaseKubeletConfig, "v1.36.3", nil); err == nil {
-		t.Fatal("it was not cut off")
+		t.Fatal("the phase was not interrupted")
 	}
 	if got := read(t, config); got != "whole" {
 		t.Errorf("config.yaml: got %q", got)
 	}
 	if _, err := os.Stat(instance); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("a file that was not there is there, torn, and kubeadm would leave it alone")
+		t.Error("a truncated new file exists, and kubeadm would keep it")
 	}
 }
 
-func TestFilesAreThereAgainBeforeAPhaseIsRunAgainAfterACrash(t *testing.T) {
+func TestFilesAreRestoredBeforeAPhaseRunsAgainAfterACrash(t *testing.T) {
 	files := withFiles(t, PhaseKubeconfig)
 	write(t, files[0], "whole")
 	k := Kubeadm{Dir: t.TempDir()}
-	// What a kill of the agent leaves: the files are kept, and kubeadm wrote half of one.
+	// As after a kill of the agent: the files are copied, and kubeadm has written a part of one.
 	if err := keep(filepath.Join(k.Dir, "guard-"+PhaseKubeconfig), files); err != nil {
 		t.Fatal(err)
 	}
@@ -51,11 +51,11 @@ func TestFilesAreThereAgainBeforeAPhaseIsRunAgainAfterACrash(t *testing.T) {
 		t.Errorf("kubeadm found %q and left %q (%s)", said, read(t, files[0]), read(t, calls))
 	}
 	if _, err := os.Stat(filepath.Join(k.Dir, "guard-"+PhaseKubeconfig)); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("what was kept is still there: it would undo what a person mends")
+		t.Error("the copies still exist and would undo a manual fix")
 	}
 }
 
-func TestFileOfACutOffPhaseKeepsItsOwnerAndMode(t *testing.T) {
+func TestFileOfAnInterruptedPhaseKeepsItsOwnerAndMode(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can change the owner of a file")
 	}
@@ -78,7 +78,7 @@ func TestFileOfACutOffPhaseKeepsItsOwnerAndMode(t *testing.T) {
 	}
 }
 
-func TestAHalfKeptCopyIsNotPutBack(t *testing.T) {
+func TestIncompleteCopyIsNotRestored(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "file")
 	write(t, file, "whole")
 	write(t, filepath.Join(dir, "guard", "0"), "torn copy")
@@ -90,7 +90,7 @@ func TestAHalfKeptCopyIsNotPutBack(t *testing.T) {
 	}
 }
 
-func TestWhatAPhaseWroteBeforeItFailedStays(t *testing.T) {
+func TestFilesOfAFailedPhaseStay(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "before")
 	failed := exec.CommandContext(t.Context(), "false").Run()
@@ -103,7 +103,7 @@ func TestWhatAPhaseWroteBeforeItFailedStays(t *testing.T) {
 	}
 }
 
-func TestCopiesNeverGoBeforeTheirIndex(t *testing.T) {
+func TestIndexIsRemovedBeforeTheCopies(t *testing.T) {
 	dir, file := filepath.Join(t.TempDir(), "guard"), filepath.Join(t.TempDir(), "file")
 	write(t, file, "before")
 	removed := 0
@@ -111,14 +111,14 @@ func TestCopiesNeverGoBeforeTheirIndex(t *testing.T) {
 	removeAll = func(dir string) error {
 		removed++
 		if _, err := os.Stat(filepath.Join(dir, guardIndex)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("the index is still there when copies go, the %d. time", removed)
+			t.Errorf("the index exists when the copies are removed, removal %d", removed)
 		}
 		return os.RemoveAll(dir)
 	}
 	if err := keep(dir, []string{file}); err != nil {
 		t.Fatal(err)
 	}
-	for situation, ends := range map[string]error{"it was cut off": context.Canceled, "it went well": nil} {
+	for situation, ends := range map[string]error{"interrupted": context.Canceled, "successful": nil} {
 		removed = 0
 		if err := keep(dir, []string{file}); err != nil { // what a kill left
 			t.Fatal(err)
@@ -127,12 +127,12 @@ func TestCopiesNeverGoBeforeTheirIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		if removed != 3 {
-			t.Errorf("%s: it was seen to remove %d times", situation, removed)
+			t.Errorf("%s: %d removals", situation, removed)
 		}
 	}
 }
 
-func TestCopiesStayUntilTheyArePutBack(t *testing.T) {
+func TestCopiesStayUntilTheyAreRestored(t *testing.T) {
 	dir, file := filepath.Join(t.TempDir(), "guard"), filepath.Join(t.TempDir(), "file")
 	write(t, file, "whole")
 	inTheWay := filepath.Join(file, "x")

@@ -7,35 +7,37 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Join makes of what was rendered what kubeadm's upgrade would leave on disk: a manifest that says the same as the one on disk stays as it is, byte
-// for byte, and so does etcd's where the rendered one would lower it. kubeadm refuses to go on where a manifest is not on disk.
+// Join returns the manifests as an upgrade by kubeadm would leave them on disk. A manifest that is
+// equivalent to the one on disk stays unchanged, byte for byte, and so does that of etcd if the
+// rendered one would downgrade it. Like kubeadm, it fails if a manifest is missing on disk.
 func Join(onDisk, rendered map[string][]byte) (Rendered, error) {
 	joined := Rendered{}
 	for component, text := range rendered {
-		old, there := onDisk[component]
-		if !there {
+		old, exists := onDisk[component]
+		if !exists {
 			return nil, node.ManualIntervention("ManifestMissing", nil,
-				"put the manifest back, or let kubeadm write it: kubeadm init phase control-plane --help"+thenRetry,
+				"restore the manifest, or let kubeadm write it: kubeadm init phase control-plane --help"+thenRetry,
 				"%s has no static pod manifest on this host", component)
 		}
 		before, err := Parse(old)
 		if err != nil {
-			return nil, node.ManualIntervention("ManifestBroken", err, "mend the manifest"+thenRetry, "the manifest of %s on disk cannot be read", component)
+			return nil, node.ManualIntervention("ManifestBroken", err, "fix the manifest"+thenRetry, "cannot parse the manifest of %s on disk", component)
 		}
 		after, err := Parse(text)
 		if err != nil {
 			return nil, err
 		}
 		joined[component] = text
-		if equality.Semantic.DeepEqual(before.Pod, after.Pod) || component == Etcd && lowers(before, after) {
+		if equality.Semantic.DeepEqual(before.Pod, after.Pod) || component == Etcd && downgrades(before, after) {
 			joined[component] = old
 		}
 	}
 	return joined, nil
 }
 
-// lowers says that a version is older than what is there. Versions that cannot be compared are not taken for lower: kubeadm refuses them itself.
-func lowers(before, after Manifest) bool {
+// downgrades reports whether a manifest has a lower version than the one before. It returns false
+// for versions that cannot be compared: kubeadm refuses them.
+func downgrades(before, after Manifest) bool {
 	from, err := version.ParseGeneric(before.Version())
 	if err != nil {
 		return false

@@ -11,7 +11,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// onDisk are the manifests of a control plane node at v1.35.4 that joined, as kubeadm wrote them.
+// onDisk are the manifests of a control plane node at v1.35.4 that joined.
 func onDisk(t *testing.T) map[string][]byte {
 	t.Helper()
 	manifests := map[string][]byte{}
@@ -31,7 +31,7 @@ func replaced(manifests map[string][]byte, component string, pairs ...string) ma
 	return changed
 }
 
-func TestEtcdIsNeverLowered(t *testing.T) {
+func TestEtcdIsNeverDowngraded(t *testing.T) {
 	disk := onDisk(t)
 	for tag, stays := range map[string]bool{"3.6.5-0": true, "3.5.24-0": true, "3.6.8-0": false, "3.10.0-0": false, "3.6.6-1": false} {
 		joined, err := Join(disk, replaced(disk, Etcd, "etcd:3.6.6-0", "etcd:"+tag))
@@ -44,7 +44,7 @@ func TestEtcdIsNeverLowered(t *testing.T) {
 	}
 }
 
-func TestAManifestThatSaysTheSameStaysByteForByte(t *testing.T) {
+func TestEquivalentManifestStaysByteForByte(t *testing.T) {
 	disk := onDisk(t)
 	disk[Scheduler] = append([]byte("# a comment\n"), disk[Scheduler]...)
 	joined, err := Join(disk, onDisk(t))
@@ -52,11 +52,11 @@ func TestAManifestThatSaysTheSameStaysByteForByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(joined[Scheduler], disk[Scheduler]) {
-		t.Error("the scheduler would be restarted for nothing")
+		t.Error("the scheduler would restart without a change")
 	}
 }
 
-func TestAMissingManifestIsRefused(t *testing.T) {
+func TestMissingManifestIsRefused(t *testing.T) {
 	disk := onDisk(t)
 	delete(disk, Scheduler)
 	_, err := Join(disk, onDisk(t))

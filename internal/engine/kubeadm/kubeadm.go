@@ -9,21 +9,22 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Kubeadm is one kubeadm program and how it is called.
+// Kubeadm is a kubeadm binary and the settings for its runs.
 type Kubeadm struct {
-	// Path is the program, absolute.
+	// Path is the absolute path of the binary.
 	Path string
-	// Admin is the kubeconfig: /etc/kubernetes/admin.conf on control plane nodes, /etc/kubernetes/kubelet.conf on workers.
+	// Admin is the kubeconfig: /etc/kubernetes/admin.conf on control plane nodes,
+	// /etc/kubernetes/kubelet.conf on workers.
 	Admin string
-	// Dir is a scratch directory of this work. It is made with mode 0700.
+	// Dir is the scratch directory of this operation. It is created with mode 0700.
 	Dir string
-	// Patches is the host's directory of kubeadm patches, or empty. kubeadm does not remember it.
+	// Patches is the directory of kubeadm patches on the host, or empty. kubeadm does not store it.
 	Patches string
-	// IgnorePreflight are the preflight errors of kubeadm that the host's owner chose to ignore.
+	// IgnorePreflight are the preflight errors of kubeadm that the settings of the agent ignore.
 	IgnorePreflight []string
 }
 
-// Version is the program's own version: v1.36.3.
+// Version returns the version of the binary, such as v1.36.3.
 func (k Kubeadm) Version(ctx context.Context) (string, error) {
 	out, err := k.run(ctx, nil, "version", "--output=short")
 	if err != nil {
@@ -31,13 +32,13 @@ func (k Kubeadm) Version(ctx context.Context) (string, error) {
 	}
 	version := strings.TrimSpace(out.Stdout)
 	if !strings.HasPrefix(version, "v1.") {
-		return "", node.HostBroken("KubeadmBroken", nil, "see what "+k.Path+" is: it should be the kubeadm of the release",
-			"%s does not say its version", k.Path)
+		return "", node.HostBroken("KubeadmBroken", nil, "check "+k.Path+": it should be the kubeadm of the ClusterRelease",
+			"%s does not print its version", k.Path)
 	}
 	return version, nil
 }
 
-// scratch makes a directory below Dir, empty where it was there before.
+// scratch creates an empty directory below Dir.
 func (k Kubeadm) scratch(name string) (string, error) {
 	dir := filepath.Join(k.Dir, name)
 	if err := os.RemoveAll(dir); err != nil {

@@ -1,22 +1,24 @@
 package kubeadm
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
 
 // KubeletUnit is how systemd starts the kubelet.
 type KubeletUnit struct {
-	ExecStart        []string // program and arguments, variables not expanded
+	ExecStart        []string // binary and arguments, variables not expanded
 	Environment      []string // NAME=value
-	EnvironmentFiles [][]byte // contents, in the order of the unit; absent ones left out
+	EnvironmentFiles [][]byte // contents in the order of the unit, without missing files
 }
 
-// KubeletArgs are the kubelet's arguments, without the program, as systemd expands them: $NAME as a word of its own becomes the words of the value,
-// ${NAME} the value as it is, $$ a dollar sign; a variable that is not set is nothing. Files win over Environment=, later ones over earlier.
+// KubeletArgs returns the arguments of the kubelet as systemd expands them: $NAME as a separate
+// word becomes the words of the value, ${NAME} the value itself, $$ a dollar sign, and an unset
+// variable nothing. Files override Environment=, later files earlier ones.
 func KubeletArgs(unit KubeletUnit) ([]string, error) {
 	if len(unit.ExecStart) == 0 {
-		return nil, fmt.Errorf("the kubelet's unit starts no program")
+		return nil, errors.New("the unit of the kubelet has no ExecStart")
 	}
 	set := map[string]string{}
 	for _, assignment := range unit.Environment {
@@ -33,7 +35,7 @@ func KubeletArgs(unit KubeletUnit) ([]string, error) {
 		if name, alone := wholeVariable(word); alone {
 			words, err := splitWords(set[name])
 			if err != nil {
-				return nil, fmt.Errorf("reading the variable %s of the kubelet's unit: %w", name, err)
+				return nil, fmt.Errorf("cannot parse variable %s of the unit of the kubelet: %w", name, err)
 			}
 			args = append(args, words...)
 			continue
@@ -43,7 +45,7 @@ func KubeletArgs(unit KubeletUnit) ([]string, error) {
 	return args, nil
 }
 
-// wholeVariable finds a word that is $NAME and nothing else.
+// wholeVariable returns the name of a word that is $NAME and nothing else.
 func wholeVariable(word string) (string, bool) {
 	name, found := strings.CutPrefix(word, "$")
 	if !found || name == "" || strings.HasPrefix(name, "{") || strings.HasPrefix(name, "$") {
@@ -52,7 +54,8 @@ func wholeVariable(word string) (string, bool) {
 	return name, nameLength(name) == len(name)
 }
 
-// expandWord replaces ${NAME} and $$ within a word. $NAME within a word stays as it is, as in systemd.
+// expandWord replaces ${NAME} and $$ within a word. As in systemd, $NAME within a word stays as it
+// is.
 func expandWord(word string, set map[string]string) string {
 	var out strings.Builder
 	for word != "" {
@@ -77,7 +80,7 @@ func expandWord(word string, set map[string]string) string {
 	return out.String() + word
 }
 
-// nameLength is how many characters at the beginning can be a variable's name.
+// nameLength returns the length of the variable name at the beginning of a text.
 func nameLength(text string) int {
 	for i, c := range text {
 		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -88,7 +91,7 @@ func nameLength(text string) int {
 	return len(text)
 }
 
-// splitWords splits at white space. Quotes hold words together, a backslash takes the next character as it is.
+// splitWords splits a text at white space, with quotes and backslash escapes.
 func splitWords(text string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -117,7 +120,7 @@ func splitWords(text string) ([]string, error) {
 		}
 	}
 	if quote != 0 || escaped {
-		return nil, fmt.Errorf("a quote is not closed")
+		return nil, errors.New("unclosed quote")
 	}
 	if within {
 		words = append(words, word.String())
@@ -128,10 +131,11 @@ func splitWords(text string) ([]string, error) {
 // assignment is one line NAME=value of an environment file.
 type assignment struct {
 	name, value string
-	from, to    int // where the value stands in the file, quotes included
+	from, to    int // offsets of the value in the file, including quotes
 }
 
-// parseEnvironment reads a file as systemd's EnvironmentFile= does: comments begin with # or ;, values can be quoted and can go over several lines.
+// parseEnvironment parses a file as EnvironmentFile= of systemd: comments begin with # or ;, values
+// may be quoted and may have several lines.
 func parseEnvironment(text string) []assignment {
 	var found []assignment
 	for at := 0; at < len(text); {
@@ -151,11 +155,11 @@ func parseEnvironment(text string) []assignment {
 	return found
 }
 
-// environmentValue reads a value, and says how many bytes it takes up to its line's end.
+// environmentValue parses a value and returns its length up to the end of its line.
 func environmentValue(text string) (string, int) {
 	var value strings.Builder
 	var quote byte
-	trim := 0 // what is quoted is kept with its white space
+	trim := 0 // quoted white space is kept
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {

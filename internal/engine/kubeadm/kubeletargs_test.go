@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAKubeletsArgumentsAreThoseThatSystemdGivesIt(t *testing.T) {
+func TestKubeletArgumentsAreExpandedAsBySystemd(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		unit KubeletUnit

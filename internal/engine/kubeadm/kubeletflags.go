@@ -18,29 +18,30 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// KubeletFinding is something that the target's kubelet makes of what it would be started with.
+// KubeletFinding is a problem of the target's kubelet with its flags or its configuration.
 type KubeletFinding struct {
 	*node.Failure
-	// Fatal says that it would not start. Otherwise it would ignore what it was asked for.
+	// Fatal is set if the kubelet would not start. Otherwise it would ignore a setting.
 	Fatal bool
 }
 
-const lookAtKubelet = "look at its flags (systemctl cat kubelet, /var/lib/kubelet/kubeadm-flags.env, /etc/default/kubelet) and /var/lib/kubelet/config.yaml"
+const kubeletRemedy = "check its flags (systemctl cat kubelet, /var/lib/kubelet/kubeadm-flags.env, /etc/default/kubelet) and /var/lib/kubelet/config.yaml"
 
-// CheckKubelet says why a kubelet would not start with these arguments and this configuration: the flags by asking the program itself, which ends
-// after it has read them; the gates and fields, which it would only look at later, by kube-facts.
+// CheckKubelet returns why a kubelet would not start with these arguments and this configuration.
+// The binary itself parses the flags and exits; feature gates and fields, which it would only check
+// later, are checked with kubefacts.
 func CheckKubelet(ctx context.Context, binary string, args []string, config []byte, to *kubefacts.Facts) []KubeletFinding {
-	found := askKubelet(ctx, binary, args)
+	found := parseKubeletFlags(ctx, binary, args)
 	var document map[string]any
 	if err := yaml.Unmarshal(config, &document); err != nil {
-		return append(found, fatal("KubeletConfigBroken", err, "the kubelet's configuration cannot be read"))
+		return append(found, fatal("KubeletConfigBroken", err, "cannot parse the configuration of the kubelet"))
 	}
 	if to == nil {
 		return found
 	}
 	gates, err := kubeletGates(args, document)
 	if err != nil {
-		found = append(found, fatal("KubeletGateBroken", err, "the kubelet's feature gates cannot be read"))
+		found = append(found, fatal("KubeletGateBroken", err, "cannot parse the feature gates of the kubelet"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		if name == "AllAlpha" || name == "AllBeta" {
@@ -50,13 +51,13 @@ func CheckKubelet(ctx context.Context, binary string, args []string, config []by
 		case kubefacts.GateUnknown:
 			found = append(found, fatal("KubeletGateUnknown", nil, "the kubelet of %s does not know the feature gate %s", to.Version, name))
 		case kubefacts.GateLocked:
-			found = append(found, fatal("KubeletGateLocked", nil, "the kubelet of %s accepts no %s=%t: the feature gate is locked",
+			found = append(found, fatal("KubeletGateLocked", nil, "the kubelet of %s does not accept %s=%t: the feature gate is locked",
 				to.Version, name, gates[name]))
 		case kubefacts.GateAccepted:
 		}
 	}
 	for _, broken := range to.BrokenGates(kubefacts.Kubelet, gates) {
-		found = append(found, fatal("KubeletGateBroken", nil, "the feature gate %s of the kubelet of %s needs %s, which is off", broken.Gate.Name, to.Version,
+		found = append(found, fatal("KubeletGateBroken", nil, "the feature gate %s of the kubelet of %s requires %s, which is disabled", broken.Gate.Name, to.Version,
 			strings.Join(broken.Disabled, ", ")))
 	}
 	for _, field := range to.KubeletConfig.Unknown(document) {
@@ -68,16 +69,17 @@ func CheckKubelet(ctx context.Context, binary string, args []string, config []by
 }
 
 func fatal(reason string, err error, format string, args ...any) KubeletFinding {
-	return KubeletFinding{Failure: node.ManualIntervention(reason, err, lookAtKubelet+thenRetry, format, args...), Fatal: true}
+	return KubeletFinding{Failure: node.ManualIntervention(reason, err, kubeletRemedy+thenRetry, format, args...), Fatal: true}
 }
 
-// complaint is the line in which the kubelet says what is wrong with its flags. Its log's prefix varies.
+// complaint matches the error of the kubelet about its flags. The prefix of the log line varies.
 var complaint = regexp.MustCompile(`(?m)(?:unknown (?:shorthand )?flag|unknown command|invalid argument|flag needs an argument|bad flag syntax` +
 	`|failed to parse kubelet flag).*$`)
 
-// askKubelet starts the kubelet with its arguments and --version: it parses all flags, says its version and ends.
-func askKubelet(ctx context.Context, binary string, args []string) []KubeletFinding {
-	out, err := runProgram(ctx, nil, binary, append(slices.Clone(args), "--version")...)
+// parseKubeletFlags runs the kubelet with its arguments and --version: it parses all flags, prints
+// its version and exits.
+func parseKubeletFlags(ctx context.Context, binary string, args []string) []KubeletFinding {
+	out, err := runBinary(ctx, nil, binary, append(slices.Clone(args), "--version")...)
 	if err == nil {
 		return nil
 	}
@@ -85,8 +87,8 @@ func askKubelet(ctx context.Context, binary string, args []string) []KubeletFind
 	var finding KubeletFinding
 	switch {
 	case ctx.Err() != nil || !errors.As(err, &exit):
-		finding = KubeletFinding{Failure: node.HostBroken("KubeletBroken", err, "see why "+binary+" cannot be run on this host"+thenRetry,
-			"the new kubelet cannot be asked for its flags"), Fatal: true}
+		finding = KubeletFinding{Failure: node.HostBroken("KubeletBroken", err, "check why "+binary+" does not run on this host"+thenRetry,
+			"cannot run the new kubelet"), Fatal: true}
 	case complaint.MatchString(out.Combined):
 		finding = fatal("KubeletFlagRefused", nil, "the new kubelet refuses its flags: %s", refitv1alpha1.Clip(complaint.FindString(out.Combined), 160))
 	default:
@@ -96,7 +98,8 @@ func askKubelet(ctx context.Context, binary string, args []string) []KubeletFind
 	return []KubeletFinding{finding}
 }
 
-// kubeletGates are the gates that are set. A flag wins over the configuration, gate by gate.
+// kubeletGates returns the feature gates that are set. Flags override the configuration, gate by
+// gate.
 func kubeletGates(args []string, document map[string]any) (map[string]bool, error) {
 	gates := map[string]bool{}
 	given, _ := document["featureGates"].(map[string]any)
@@ -130,11 +133,13 @@ func kubeletGates(args []string, document map[string]any) (map[string]bool, erro
 	return gates, nil
 }
 
-// writtenByKubeadm are flags that kubeadm itself wrote into kubeadm-flags.env and that later kubelets refuse. kubeadm v1.35 takes the first out and
-// no other version does, so a worker that goes from v1.34 to v1.36 would keep it. What a person asked for is never taken out in silence.
+// writtenByKubeadm are flags that kubeadm wrote into kubeadm-flags.env and that later kubelets
+// refuse. Only kubeadm v1.35 removes the first one, so a worker that skips v1.35 would keep it.
+// Flags of the user are never removed silently.
 var writtenByKubeadm = []string{"pod-infra-container-image", "container-runtime", "network-plugin"}
 
-// StripRemovedFlags takes the flags of kubeadm's own that the target's kubelet refuses out of kubeadm-flags.env, and names them.
+// StripRemovedFlags removes flags of kubeadm that the target's kubelet refuses from
+// kubeadm-flags.env, and returns their names.
 func StripRemovedFlags(env []byte, to *kubefacts.Facts) ([]byte, []string) {
 	text := string(env)
 	found := parseEnvironment(text)

@@ -12,7 +12,7 @@ func factsFor(t *testing.T, minor string) *kubefacts.Facts {
 	t.Helper()
 	facts, known := kubefacts.For(minor)
 	if !known {
-		t.Fatalf("there are no facts about %s", minor)
+		t.Fatalf("no facts about %s", minor)
 	}
 	return facts
 }
@@ -27,7 +27,7 @@ func reasons(found []KubeletFinding, fatal bool) []string {
 	return reasons
 }
 
-func TestARemovedFlagIsFoundByAskingTheNewKubelet(t *testing.T) {
+func TestNewKubeletRefusesARemovedFlag(t *testing.T) {
 	args := []string{"--config=/nowhere.yaml", "--node-ip=10.0.0.1", "--pod-infra-container-image=pause:3.10"}
 	for minor, accepted := range map[string]bool{"v1.34": true, "v1.36": false} {
 		t.Run(minor, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestARemovedFlagIsFoundByAskingTheNewKubelet(t *testing.T) {
 	}
 }
 
-func TestWhatAKubeletWouldStumbleOverIsFound(t *testing.T) {
+func TestUnsupportedKubeletSettingsAreFound(t *testing.T) {
 	fine, _ := pretend(t, "")
 	facts := factsFor(t, "1.36")
 	var locked kubefacts.Gate
@@ -58,12 +58,12 @@ func TestWhatAKubeletWouldStumbleOverIsFound(t *testing.T) {
 		want         string
 	}{
 		{"nothing", "failSwapOn: false\nfeatureGates: {AllBeta: true}", nil, ""},
-		{"a gate that is gone", "featureGates: {NoSuchGate: true}", nil, "KubeletGateUnknown"},
-		{"a gate that is locked", "featureGates: {" + locked.Name + ": " + other + "}", nil, "KubeletGateLocked"},
+		{"an unknown gate", "featureGates: {NoSuchGate: true}", nil, "KubeletGateUnknown"},
+		{"a locked gate", "featureGates: {" + locked.Name + ": " + other + "}", nil, "KubeletGateLocked"},
 		{"a gate by flag", "", []string{"--feature-gates=NoSuchGate=true,AllAlpha=false"}, "KubeletGateUnknown"},
 		{"a gate by flag in two words", "", []string{"--feature-gates", "NoSuchGate=true"}, "KubeletGateUnknown"},
-		{"a flag wins over the file", "featureGates: {" + locked.Name + ": " + other + "}", []string{"--feature-gates=" + locked.Name + "=" + map[bool]string{true: "true", false: "false"}[locked.Default]}, ""},
-		{"a gate that is no gate", "featureGates: {AllAlpha: maybe}", nil, "KubeletGateBroken"},
+		{"a flag overrides the file", "featureGates: {" + locked.Name + ": " + other + "}", []string{"--feature-gates=" + locked.Name + "=" + map[bool]string{true: "true", false: "false"}[locked.Default]}, ""},
+		{"an invalid gate", "featureGates: {AllAlpha: maybe}", nil, "KubeletGateBroken"},
 		{"no configuration", "{", nil, "KubeletConfigBroken"},
 	} {
 		got := reasons(CheckKubelet(t.Context(), fine, c.args, []byte(c.config), facts), true)
@@ -80,17 +80,17 @@ func TestWhatAKubeletWouldStumbleOverIsFound(t *testing.T) {
 	}
 }
 
-func TestOnlyKubeadmsOwnFlagsAreTakenOut(t *testing.T) {
+func TestOnlyFlagsOfKubeadmAreRemoved(t *testing.T) {
 	for _, c := range []struct{ name, minor, env, want, removed string }{
 		{
-			"the flag is gone in 1.36", "1.36", "KUBELET_KUBEADM_ARGS=\"--node-ip=10.0.0.1 --pod-infra-container-image=pause:3.10 --v=2\"\n",
+			"1.36 has removed the flag", "1.36", "KUBELET_KUBEADM_ARGS=\"--node-ip=10.0.0.1 --pod-infra-container-image=pause:3.10 --v=2\"\n",
 			"KUBELET_KUBEADM_ARGS=\"--node-ip=10.0.0.1 --v=2\"\n", "pod-infra-container-image",
 		},
 		{"in two words", "1.36", "KUBELET_KUBEADM_ARGS=\"--pod-infra-container-image pause:3.10 --v=2\"", "KUBELET_KUBEADM_ARGS=\"--v=2\"", "pod-infra-container-image"},
-		{"1.34 still takes it", "1.34", "KUBELET_KUBEADM_ARGS=\"--pod-infra-container-image=pause:3.10\"\n", "KUBELET_KUBEADM_ARGS=\"--pod-infra-container-image=pause:3.10\"\n", ""},
-		{"a person's flag stays, for the check to find", "1.36", "KUBELET_KUBEADM_ARGS=\"--no-such-flag=1\"\n", "KUBELET_KUBEADM_ARGS=\"--no-such-flag=1\"\n", ""},
+		{"1.34 still accepts it", "1.34", "KUBELET_KUBEADM_ARGS=\"--pod-infra-container-image=pause:3.10\"\n", "KUBELET_KUBEADM_ARGS=\"--pod-infra-container-image=pause:3.10\"\n", ""},
+		{"a flag of the user stays, for the check to find", "1.36", "KUBELET_KUBEADM_ARGS=\"--no-such-flag=1\"\n", "KUBELET_KUBEADM_ARGS=\"--no-such-flag=1\"\n", ""},
 		{"other lines stay", "1.36", "# mine\nA='1 2'\nKUBELET_KUBEADM_ARGS=--pod-infra-container-image=x\nB=2\n", "# mine\nA='1 2'\nKUBELET_KUBEADM_ARGS=\"\"\nB=2\n", "pod-infra-container-image"},
-		{"nothing there", "1.36", "", "", ""},
+		{"empty", "1.36", "", "", ""},
 	} {
 		got, removed := StripRemovedFlags([]byte(c.env), factsFor(t, c.minor))
 		if string(got) != c.want || strings.Join(removed, " ") != c.removed {

@@ -13,34 +13,34 @@ import (
 
 const endpointAnnotation = "kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint"
 
-// Manifest is what a static pod manifest says.
+// Manifest is a parsed static pod manifest.
 type Manifest struct {
 	Component   string
 	Image       string
 	Command     []string            // with the arguments
-	Flags       map[string][]string // by name without dashes; a flag can be given several times
-	Env         map[string]string   // a value that is taken from elsewhere is told as where it is from
+	Flags       map[string][]string // by name without dashes; a flag may occur several times
+	Env         map[string]string   // the source, if the value is from a reference
 	Mounts      []Mount
 	Resources   corev1.ResourceRequirements
 	Annotations map[string]string
 	Pod         *corev1.Pod
 }
 
-// Mount is a path of the host within the container.
+// Mount is a path of the host in the container.
 type Mount struct {
 	HostPath string
 	Path     string
 	ReadOnly bool
 }
 
-// Parse reads a static pod manifest.
+// Parse parses a static pod manifest.
 func Parse(data []byte) (Manifest, error) {
 	var pod corev1.Pod
 	if err := yaml.Unmarshal(data, &pod); err != nil {
-		return Manifest{}, fmt.Errorf("reading a static pod manifest: %w", err)
+		return Manifest{}, fmt.Errorf("cannot parse the static pod manifest: %w", err)
 	}
 	if pod.Kind != "Pod" || len(pod.Spec.Containers) == 0 {
-		return Manifest{}, errors.New("reading a static pod manifest: it is no pod with a container")
+		return Manifest{}, errors.New("cannot parse the static pod manifest: not a pod with a container")
 	}
 	m := Manifest{Component: pod.Labels["component"], Annotations: pod.Annotations, Env: map[string]string{}, Flags: map[string][]string{}, Pod: &pod}
 	container := pod.Spec.Containers[0]
@@ -85,7 +85,8 @@ func mounts(volumes []corev1.Volume, within []corev1.VolumeMount) []Mount {
 	return found
 }
 
-// Version is the version in the image's tag: v1.36.3; 3.6.8 of etcd:3.6.8-0. It is empty where the image has no tag.
+// Version returns the version in the tag of the image: v1.36.3, or 3.6.8 of etcd:3.6.8-0. It is
+// empty if there is no tag.
 func (m Manifest) Version() string {
 	_, tag := splitImage(m.Image)
 	if m.Component == Etcd {
@@ -94,7 +95,7 @@ func (m Manifest) Version() string {
 	return tag
 }
 
-// splitImage cuts an image's name into name and tag. A digest is no part of either.
+// splitImage returns the name and the tag of an image, without a digest.
 func splitImage(image string) (name, tag string) {
 	image, _, _ = strings.Cut(image, "@")
 	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
@@ -103,7 +104,7 @@ func splitImage(image string) (name, tag string) {
 	return image, ""
 }
 
-// LocalEndpoint is the address and port of the API server whose manifest this is, as kubeadm noted it there.
+// LocalEndpoint returns the address and port in the annotation of an API server's manifest.
 func LocalEndpoint(manifest []byte) (address string, port int, err error) {
 	m, err := Parse(manifest)
 	if err != nil {
@@ -111,10 +112,10 @@ func LocalEndpoint(manifest []byte) (address string, port int, err error) {
 	}
 	address, text, err := net.SplitHostPort(m.Annotations[endpointAnnotation])
 	if err != nil {
-		return "", 0, fmt.Errorf("reading the annotation %s of the API server's manifest: %w", endpointAnnotation, err)
+		return "", 0, fmt.Errorf("cannot parse annotation %s of the API server's manifest: %w", endpointAnnotation, err)
 	}
 	if port, err = strconv.Atoi(text); err != nil {
-		return "", 0, fmt.Errorf("reading the annotation %s of the API server's manifest: %w", endpointAnnotation, err)
+		return "", 0, fmt.Errorf("cannot parse annotation %s of the API server's manifest: %w", endpointAnnotation, err)
 	}
 	return address, port, nil
 }

@@ -2,7 +2,7 @@ package kubeadm
 
 import "testing"
 
-func TestAManifestIsRead(t *testing.T) {
+func TestManifestIsParsed(t *testing.T) {
 	m, err := Parse(onDisk(t)[Etcd])
 	if err != nil {
 		t.Fatal(err)
@@ -17,7 +17,7 @@ func TestAManifestIsRead(t *testing.T) {
 		t.Errorf("got %s %d %v", address, port, err)
 	}
 	if _, _, err := LocalEndpoint(onDisk(t)[Scheduler]); err == nil {
-		t.Error("an endpoint was found where none is")
+		t.Error("an endpoint was found in a manifest without one")
 	}
 }
 
@@ -33,10 +33,10 @@ func TestVersionsOfImages(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoManifest(t *testing.T) {
+func TestInvalidManifestsAreRefused(t *testing.T) {
 	for _, text := range []string{"", "kind: Pod", "kind: Service\nspec: {containers: [{name: a}]}", "{"} {
 		if _, err := Parse([]byte(text)); err == nil {
-			t.Errorf("%q was read", text)
+			t.Errorf("%q was accepted", text)
 		}
 	}
 }

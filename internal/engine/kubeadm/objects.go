@@ -46,11 +46,12 @@ var phaseObjects = map[string][]object{
 
 // content is what a phase changes of an object.
 type content struct {
-	UID        types.UID              `json:"uid"`
-	Generation int64                  `json:"generation,omitempty"`
-	Data       map[string]string      `json:"data,omitempty"`
-	DaemonSet  *appsv1.DaemonSetSpec  `json:"daemonSet,omitempty"`
-	Deployment *appsv1.DeploymentSpec `json:"deployment,omitempty"` // without replicas, which the phases leave alone
+	UID        types.UID             `json:"uid"`
+	Generation int64                 `json:"generation,omitempty"`
+	Data       map[string]string     `json:"data,omitempty"`
+	DaemonSet  *appsv1.DaemonSetSpec `json:"daemonSet,omitempty"`
+	// Without replicas, which the phases leave alone.
+	Deployment *appsv1.DeploymentSpec `json:"deployment,omitempty"`
 }
 
 // holds reports whether two contents are the same. An API server of another version shows other
@@ -82,7 +83,8 @@ type objectRecord struct {
 // before. foreign means that somebody changed it since.
 func (r *objectRecord) written(now *content) (written, foreign bool) {
 	switch {
-	case now == nil, r.Before == nil, now.holds(r.Before): // Deleted since, created by the operation, or as it was.
+	// Deleted since, created by the operation, or as it was.
+	case now == nil, r.Before == nil, now.holds(r.Before):
 		return false, false
 	case r.Open:
 		return true, false

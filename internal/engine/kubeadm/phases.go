@@ -20,7 +20,7 @@ const (
 	Node  Command = "node"  // kubeadm upgrade node: all others
 )
 
-// CommandOf is the command that a role runs.
+// CommandOf returns the command of a role.
 func CommandOf(role refitv1alpha1.Role) Command {
 	if role == refitv1alpha1.RoleFirstControlPlane {
 		return Apply
@@ -31,7 +31,7 @@ func CommandOf(role refitv1alpha1.Role) Command {
 // The phases of both commands.
 const (
 	PhasePreflight      = "preflight"
-	PhaseControlPlane   = "control-plane" // never run: the swap is Refit's
+	PhaseControlPlane   = "control-plane" // never run: Refit swaps the manifests
 	PhaseUploadConfig   = "upload-config"
 	PhaseKubeconfig     = "kubeconfig"
 	PhaseKubeletConfig  = "kubelet-config"
@@ -43,37 +43,37 @@ const (
 // Phase is one phase of a command.
 type Phase struct {
 	Name string
-	What string // what it does, for a person
-	// ClusterWide says that it changes objects of the cluster, not only this host.
+	What string // what it does
+	// ClusterWide is set if it changes objects of the cluster.
 	ClusterWide bool
-	// ControlPlane says that it does nothing on a worker.
+	// ControlPlane is set if it does nothing on a worker.
 	ControlPlane bool
-	// Before says that it comes before the control plane's swap.
+	// Before is set if it runs before the manifests are swapped.
 	Before bool
-	// below are the phases that it consists of.
+	// below are its sub-phases.
 	below []string
 }
 
-// phases are those that this code knows, and has read in kubeadm v1.34 to v1.37. One that is not here may do anything.
+// phases are the known phases of kubeadm v1.34 to v1.37. Another one may do anything.
 var phases = []Phase{
-	{Name: PhasePreflight, What: "kubeadm's own checks", Before: true},
+	{Name: PhasePreflight, What: "runs the preflight checks of kubeadm", Before: true},
 	{Name: PhaseControlPlane, What: "swaps the static pod manifests", ControlPlane: true},
 	{
-		Name: PhaseUploadConfig, What: "writes the new version and the kubelets' configuration to ConfigMaps", ClusterWide: true, ControlPlane: true,
+		Name: PhaseUploadConfig, What: "writes the new version and the configuration of kubelets to ConfigMaps", ClusterWide: true, ControlPlane: true,
 		below: []string{"kubeadm", "kubelet"},
 	},
-	{Name: PhaseKubeconfig, What: "points this node's kubelet at its own API server, and restarts it if that is new", ControlPlane: true},
-	{Name: PhaseKubeletConfig, What: "writes the kubelet's configuration from the cluster's ConfigMap and the host's patches"},
-	{Name: PhaseBootstrapToken, What: "writes the roles by which nodes join", ClusterWide: true, ControlPlane: true},
+	{Name: PhaseKubeconfig, What: "configures the kubelet to use the API server of this node, and restarts it if that changed", ControlPlane: true},
+	{Name: PhaseKubeletConfig, What: "writes the configuration of the kubelet from the ConfigMap and the patches on the host"},
+	{Name: PhaseBootstrapToken, What: "writes the RBAC roles for joining nodes", ClusterWide: true, ControlPlane: true},
 	{
-		Name: PhaseAddon, What: "upgrades CoreDNS and kube-proxy once every API server is new", ClusterWide: true, ControlPlane: true,
+		Name: PhaseAddon, What: "upgrades CoreDNS and kube-proxy when every API server is upgraded", ClusterWide: true, ControlPlane: true,
 		below: []string{"coredns", "kube-proxy"},
 	},
-	{Name: PhasePostUpgrade, What: "takes flags that are gone out of the kubelet's environment file"},
+	{Name: PhasePostUpgrade, What: "removes obsolete flags from the environment file of the kubelet"},
 }
 
-// Plan lists the phases that a host runs, all but control-plane, in kubeadm's order. A phase that this code does not know is refused, before
-// anything is changed: nobody has thought about what it does.
+// Plan returns the phases that a host runs, in the order of kubeadm, without control-plane. It
+// fails if there is an unknown phase, before anything is changed: its effects are unknown.
 func Plan(facts *kubefacts.Facts, cmd Command, role refitv1alpha1.Role) ([]Phase, error) {
 	if facts == nil {
 		return nil, unknownVersion()
@@ -84,7 +84,7 @@ func Plan(facts *kubefacts.Facts, cmd Command, role refitv1alpha1.Role) ([]Phase
 		switch {
 		case !known:
 			return nil, unknownPhase(facts.Version, cmd, l.Name)
-		case l.Name != phase.Name, phase.Name == PhaseControlPlane: // a part of one that is there already
+		case l.Name != phase.Name, phase.Name == PhaseControlPlane: // a sub-phase of a listed phase
 		case phase.ControlPlane && role == refitv1alpha1.RoleWorker:
 		default:
 			plan = append(plan, phase)
@@ -93,7 +93,7 @@ func Plan(facts *kubefacts.Facts, cmd Command, role refitv1alpha1.Role) ([]Phase
 	return plan, nil
 }
 
-// phaseOf finds the phase of a name such as addon or addon/coredns.
+// phaseOf returns the phase of a name such as addon or addon/coredns.
 func phaseOf(name string) (Phase, bool) {
 	top, part, nested := strings.Cut(name, "/")
 	at := slices.IndexFunc(phases, func(p Phase) bool { return p.Name == top })
@@ -103,11 +103,12 @@ func phaseOf(name string) (Phase, bool) {
 	return phases[at], true
 }
 
-// listedPhase is a line of `kubeadm upgrade apply phase --help`, and of `… phase addon --help`.
+// listedPhase matches a line of `kubeadm upgrade apply phase --help`, and of `… phase addon
+// --help`.
 var listedPhase = regexp.MustCompile(`(?m)^  ([a-z0-9-]+) +\S`)
 
-// CheckPhases asks the program itself for its phases, since a later patch release than the one that kube-facts knows could have one more. Hidden
-// phases are not told; of those kube-facts knows.
+// CheckPhases checks the phases that the binary lists, since a later patch release than that of
+// kubefacts may have another one. It does not list hidden phases; those are in kubefacts.
 func (k Kubeadm) CheckPhases(ctx context.Context, cmd Command) error {
 	tops, err := k.listPhases(ctx, cmd, "")
 	if err != nil {
@@ -150,12 +151,12 @@ func (k Kubeadm) listPhases(ctx context.Context, cmd Command, top string) ([]str
 		names = append(names, match[1])
 	}
 	if len(names) == 0 {
-		return nil, node.ManualIntervention("UnknownPhase", nil, "see that "+k.Path+" is a kubeadm", "kubeadm does not tell its phases")
+		return nil, node.ManualIntervention("UnknownPhase", nil, "check that "+k.Path+" is kubeadm", "kubeadm does not list its phases")
 	}
 	return names, nil
 }
 
-// listedIn are the phases of a command by kube-facts.
+// listedIn returns the phases of a command in kubefacts.
 func listedIn(facts *kubefacts.Facts, cmd Command) []kubefacts.Phase {
 	if cmd == Apply {
 		return facts.Kubeadm.UpgradeApply
@@ -164,11 +165,11 @@ func listedIn(facts *kubefacts.Facts, cmd Command) []kubefacts.Phase {
 }
 
 func unknownVersion() error {
-	return node.ManualIntervention("VersionUnknown", nil, "upgrade Refit to a version that knows this minor of Kubernetes; nothing has been changed",
-		"the target's kubeadm is not known to this agent")
+	return node.ManualIntervention("VersionUnknown", nil, "upgrade Refit to a version that supports this minor version of Kubernetes; nothing was changed",
+		"this agent does not support the kubeadm of the target")
 }
 
 func unknownPhase(version string, cmd Command, phase string) error {
-	return node.ManualIntervention("UnknownPhase", nil, "upgrade Refit to a version that knows this phase; nothing has been changed",
-		"kubeadm upgrade %s of %s has a phase %s, which this agent does not know", cmd, version, phase)
+	return node.ManualIntervention("UnknownPhase", nil, "upgrade Refit to a version that supports this phase; nothing was changed",
+		"kubeadm upgrade %s of %s has the phase %s, which this agent does not support", cmd, version, phase)
 }

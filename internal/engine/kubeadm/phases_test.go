@@ -33,7 +33,7 @@ func TestEveryMinorHasTheSamePhases(t *testing.T) {
 	}
 }
 
-func TestAPhaseThatNobodyKnowsIsRefused(t *testing.T) {
+func TestUnknownPhaseIsRefused(t *testing.T) {
 	for _, unknown := range []string{"migrate-everything", "addon/ingress", "preflight/deep"} {
 		facts, _ := kubefacts.For("1.36")
 		changed := *facts
@@ -45,7 +45,7 @@ func TestAPhaseThatNobodyKnowsIsRefused(t *testing.T) {
 	expect(t, err, refitv1alpha1.FailureManualIntervention, "VersionUnknown")
 }
 
-func TestARealKubeadmTellsItsPhases(t *testing.T) {
+func TestRealKubeadmHasOnlyKnownPhases(t *testing.T) {
 	for _, minor := range versions {
 		t.Run(minor, func(t *testing.T) {
 			k := Kubeadm{Path: program(t, "kubeadm", minor), Dir: t.TempDir()}
@@ -62,7 +62,7 @@ func TestARealKubeadmTellsItsPhases(t *testing.T) {
 	}
 }
 
-func TestAKubeadmWithOnePhaseMoreIsRefused(t *testing.T) {
+func TestKubeadmWithAnotherPhaseIsRefused(t *testing.T) {
 	for _, help := range []string{
 		"Available Commands:\n  preflight     Run\n  surprise      Do\n\nFlags:\n",
 		"Available Commands:\n  preflight     Run\n  addon         Do\n  ingress       Do\n\nFlags:\n",

@@ -23,39 +23,42 @@ const (
 // Components lists the components that run as static pods, in the order in which they are swapped.
 func Components() []string { return []string{Etcd, APIServer, ControllerManager, Scheduler} }
 
-// RenderInput is what a rendering depends on besides the program and its patches.
+// RenderInput is the input of a rendering besides the binary and its patches.
 type RenderInput struct {
-	Config           *ClusterConfig
-	To               string // the version to render for; kubeadm can render its own minor and the one before
+	Config *ClusterConfig
+	// The version to render; kubeadm supports its own minor version and the one before.
+	To               string
 	NodeName         string
 	AdvertiseAddress string // see LocalEndpoint
 	BindPort         int
 	CRISocket        string // unix:///run/containerd/containerd.sock
 }
 
-// Rendered are static pod manifests by component. etcd is among them only where it is stacked.
+// Rendered are static pod manifests by component, with etcd only if it is stacked.
 type Rendered map[string][]byte
 
-// Render renders the static pod manifests of a version with this host's patches. It changes nothing outside of Dir and asks nobody.
+// Render renders the static pod manifests of a version with the patches of this host. It changes
+// nothing outside of Dir and sends no requests.
 //
-// `kubeadm upgrade` renders with the same functions as `kubeadm init`, from the same configuration; only its dry run does not give the files. So
-// etcd's flag --initial-cluster names only this member, also on nodes that joined: a member that has data does not look at it.
+// `kubeadm upgrade` renders with the same functions as `kubeadm init`, from the same configuration,
+// but its dry run does not write the files. The flag --initial-cluster of etcd then lists only this
+// member, also on nodes that joined: a member with data ignores it.
 func (k Kubeadm) Render(ctx context.Context, in RenderInput) (Rendered, error) {
 	if in.Config.RootlessControlPlane {
-		return nil, node.ManualIntervention("RootlessControlPlane", nil, "turn it off and let kubeadm write the manifests anew: "+editConfig+thenRetry,
-			"kubeadm's feature gate RootlessControlPlane is on: a dry run renders without its settings")
+		return nil, node.ManualIntervention("RootlessControlPlane", nil, "disable it and let kubeadm write the manifests again: "+editConfig+thenRetry,
+			"the feature gate RootlessControlPlane of kubeadm is enabled: a dry run renders without its settings")
 	}
 	dir, err := k.scratch("render")
 	if err != nil {
 		return nil, err
 	}
-	pki, standIn := in.Config.CertificatesDir, ""
+	pki, placeholder := in.Config.CertificatesDir, ""
 	if external(filepath.Join(pki, "ca")) {
-		if standIn, err = standInPKI(pki, filepath.Join(dir, "pki")); err != nil {
+		if placeholder, err = placeholderPKI(pki, filepath.Join(dir, "pki")); err != nil {
 			return nil, err
 		}
 	}
-	config, err := k.writeInitConfig(filepath.Join(dir, "init.yaml"), in, standIn)
+	config, err := k.writeInitConfig(filepath.Join(dir, "init.yaml"), in, placeholder)
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +77,10 @@ func (k Kubeadm) Render(ctx context.Context, in RenderInput) (Rendered, error) {
 	for _, component := range components {
 		text, err := os.ReadFile(filepath.Join(dir, component+".yaml"))
 		if err != nil {
-			return nil, node.ManualIntervention("NotRendered", err, "report this as a fault of Refit", "kubeadm did not render %s", component)
+			return nil, node.ManualIntervention("NotRendered", err, "report this as a bug of Refit", "kubeadm did not render %s", component)
 		}
-		if standIn != "" {
-			text = withExternalCA(text, standIn, pki)
+		if placeholder != "" {
+			text = withExternalCA(text, placeholder, pki)
 		}
 		if err := checkRendered(component, text); err != nil {
 			return nil, err
@@ -87,20 +90,20 @@ func (k Kubeadm) Render(ctx context.Context, in RenderInput) (Rendered, error) {
 	return rendered, nil
 }
 
-// checkRendered: a patch can make a manifest that is none.
+// checkRendered checks a manifest, which a patch can make invalid.
 func checkRendered(component string, text []byte) error {
 	manifest, err := Parse(text)
 	if err == nil && manifest.Component != component {
-		err = fmt.Errorf("it is about %q", manifest.Component)
+		err = fmt.Errorf("it is a manifest of %q", manifest.Component)
 	}
 	if err != nil {
-		return node.ManualIntervention("NotRendered", err, "see the kubeadm patches on this host"+thenRetry,
-			"what kubeadm rendered for %s is no manifest of it", component)
+		return node.ManualIntervention("NotRendered", err, "check the kubeadm patches on this host"+thenRetry,
+			"kubeadm rendered an invalid manifest of %s", component)
 	}
 	return nil
 }
 
-// WriteConfig writes the configuration that RenewCertificates takes, and returns its path.
+// WriteConfig writes the configuration for RenewCertificates and returns its path.
 func (k Kubeadm) WriteConfig(in RenderInput) (string, error) {
 	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
 		return "", err
@@ -137,16 +140,18 @@ func (k Kubeadm) writeInitConfig(path string, in RenderInput, pki string) (strin
 	return path, os.WriteFile(path, bytes.Join([][]byte{first, second}, []byte("---\n")), 0o600)
 }
 
-// external says that a CA's certificate is here and its key is not.
+// external reports whether this host has the certificate of a CA, but not its key.
 func external(ca string) bool {
 	_, err := os.Stat(ca + ".crt")
 	_, keyErr := os.Stat(ca + ".key")
 	return err == nil && os.IsNotExist(keyErr)
 }
 
-// standInPKI makes a directory whose CA seems to have its key. With an external CA `kubeadm init` wants files that only the first node of a cluster
-// has (super-admin.conf), and renders nothing on all others; `kubeadm upgrade` does not. No key is copied: rendering reads none.
-func standInPKI(pki, dir string) (string, error) {
+// placeholderPKI creates a directory whose CA seems to have its key. With an external CA, `kubeadm
+// init` requires files that only the first node of a cluster has (super-admin.conf), unlike
+// `kubeadm upgrade`, and renders nothing on other nodes. The key is empty: rendering does not read
+// it.
+func placeholderPKI(pki, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -160,10 +165,11 @@ func standInPKI(pki, dir string) (string, error) {
 	return dir, os.WriteFile(filepath.Join(dir, "ca.key"), nil, 0o600)
 }
 
-// withExternalCA puts the real directory back, and takes out what the controller manager would sign with, as kubeadm does with an external CA.
-func withExternalCA(text []byte, standIn, pki string) []byte {
+// withExternalCA sets the real directory and removes the signing key of the controller manager, as
+// kubeadm does with an external CA.
+func withExternalCA(text []byte, placeholder, pki string) []byte {
 	for flag, file := range map[string]string{"--cluster-signing-cert-file=": "/ca.crt", "--cluster-signing-key-file=": "/ca.key"} {
-		text = bytes.ReplaceAll(text, []byte(flag+standIn+file), []byte(flag))
+		text = bytes.ReplaceAll(text, []byte(flag+placeholder+file), []byte(flag))
 	}
-	return bytes.ReplaceAll(text, []byte(standIn), []byte(pki))
+	return bytes.ReplaceAll(text, []byte(placeholder), []byte(pki))
 }

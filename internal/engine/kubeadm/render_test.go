@@ -17,14 +17,14 @@ func input(t *testing.T, to, configuration string) RenderInput {
 	}
 }
 
-// realKubeadm is a real kubeadm and what it renders for.
+// realKubeadm is a real kubeadm and the input of its rendering.
 func realKubeadm(t *testing.T, minor string) (Kubeadm, string) {
 	t.Helper()
 	path := program(t, "kubeadm", minor)
 	return Kubeadm{Path: path, Dir: t.TempDir()}, versionOf(path)
 }
 
-func TestARealKubeadmRenders(t *testing.T) {
+func TestRealKubeadmRenders(t *testing.T) {
 	for _, minor := range versions {
 		t.Run(minor, func(t *testing.T) {
 			k, to := realKubeadm(t, minor)
@@ -43,7 +43,7 @@ func TestARealKubeadmRenders(t *testing.T) {
 			}
 			m, _ := Parse(rendered[APIServer])
 			if got := m.Flags["profiling"]; len(got) != 1 || got[0] != "false" {
-				t.Errorf("extraArgs are lost: %v", m.Flags)
+				t.Errorf("extraArgs are missing: %v", m.Flags)
 			}
 			if address, port, err := LocalEndpoint(rendered[APIServer]); err != nil || address != "10.0.0.12" || port != 6443 {
 				t.Errorf("got %s, %d, %v", address, port, err)
@@ -52,7 +52,7 @@ func TestARealKubeadmRenders(t *testing.T) {
 	}
 }
 
-func TestThereIsNoEtcdWhereItIsExternal(t *testing.T) {
+func TestExternalEtcdIsNotRendered(t *testing.T) {
 	k, to := realKubeadm(t, "v1.36")
 	rendered, err := k.Render(t.Context(), input(t, to, strings.ReplaceAll(clusterConfiguration, "local: {dataDir: /var/lib/etcd}",
 		"external: {endpoints: ['https://10.0.0.9:2379'], caFile: /a, certFile: /b, keyFile: /c}")))
@@ -64,7 +64,7 @@ func TestThereIsNoEtcdWhereItIsExternal(t *testing.T) {
 	}
 }
 
-func TestTheHostsPatchesAreRendered(t *testing.T) {
+func TestPatchesOfTheHostAreRendered(t *testing.T) {
 	k, to := realKubeadm(t, "v1.36")
 	k.Patches = t.TempDir()
 	write(t, filepath.Join(k.Patches, "kube-apiserver+merge.yaml"), "metadata: {annotations: {patched: here}}\n")
@@ -80,7 +80,7 @@ func TestTheHostsPatchesAreRendered(t *testing.T) {
 	expect(t, err, refitv1alpha1.FailureManualIntervention, "NotRendered")
 }
 
-func TestAnExternalCAIsRenderedAsUpgradeDoes(t *testing.T) {
+func TestExternalCAIsRenderedAsByUpgrade(t *testing.T) {
 	k, to := realKubeadm(t, "v1.36")
 	pki := t.TempDir()
 	makePKI(t, pki)
@@ -108,7 +108,7 @@ func TestAnExternalCAIsRenderedAsUpgradeDoes(t *testing.T) {
 	}
 }
 
-func TestRootlessControlPlanesAreNotRendered(t *testing.T) {
+func TestRootlessControlPlaneIsNotRendered(t *testing.T) {
 	path, _ := pretend(t, "exit 1")
 	_, err := Kubeadm{Path: path, Dir: t.TempDir()}.Render(t.Context(), input(t, "v1.36.3", clusterConfiguration+"featureGates: {RootlessControlPlane: true}\n"))
 	expect(t, err, refitv1alpha1.FailureManualIntervention, "RootlessControlPlane")

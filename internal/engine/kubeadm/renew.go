@@ -17,14 +17,15 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// kubernetesDir is where kubeadm keeps its kubeconfigs. It cannot be told another place.
+// kubernetesDir is the directory of the kubeconfigs, which is fixed in kubeadm.
 const kubernetesDir = "/etc/kubernetes"
 
-// RenewCertificates renews certificates by name, from the CAs on this host, without the API. Those that are not there or whose CA is kept elsewhere
-// are left alone, as kubeadm does.
+// RenewCertificates renews certificates by name with the CAs on this host, without the API. Like
+// kubeadm, it skips missing ones and those with an external CA.
 //
-// kubeadm writes a key, then its certificate, neither of them at once. So what is there is kept first, in Dir: what differs from it and has a key
-// that fits was renewed, everything else is renewed again, from what was kept where it is torn.
+// kubeadm writes a key, then its certificate, neither of them atomically. So the present files are
+// first copied to Dir: a certificate that differs from its copy and matches its key was renewed,
+// all others are renewed again, from the copy if they are damaged.
 func (k Kubeadm) RenewCertificates(ctx context.Context, in RenderInput, names []string) error {
 	config, err := k.WriteConfig(in)
 	if err != nil {
@@ -44,13 +45,13 @@ func (k Kubeadm) renew(ctx context.Context, config, pki, kubernetes string, name
 	return k.renewAll(ctx, config, pki, kubernetes, wanted)
 }
 
-// renewable are the certificates of some names whose CA is on this host.
+// renewable returns the certificates of some names whose CA is on this host.
 func renewable(pki string, names []string) ([]certificate, error) {
 	var wanted []certificate
 	for _, name := range names {
 		at := slices.IndexFunc(certificates, func(c certificate) bool { return c.name == name })
 		if at < 0 {
-			return nil, node.ManualIntervention("UnknownCertificate", nil, "report this as a fault of Refit", "there is no certificate %q", name)
+			return nil, node.ManualIntervention("UnknownCertificate", nil, "report this as a bug of Refit", "unknown certificate %q", name)
 		}
 		if c := certificates[at]; !external(filepath.Join(pki, c.ca)) {
 			wanted = append(wanted, c)
@@ -60,7 +61,7 @@ func renewable(pki string, names []string) ([]certificate, error) {
 }
 
 func (k Kubeadm) renewAll(ctx context.Context, config, pki, kubernetes string, wanted []certificate) error {
-	// Most of the time goes into making keys. The files have nothing to do with each other.
+	// The generation of keys takes most of the time, and the files are independent.
 	var group errgroup.Group
 	group.SetLimit(max(1, min(4, runtime.NumCPU())))
 	for _, c := range wanted {
@@ -69,7 +70,7 @@ func (k Kubeadm) renewAll(ctx context.Context, config, pki, kubernetes string, w
 	return group.Wait()
 }
 
-// kept is where a certificate is kept before it is renewed.
+// kept returns the path of the copy of a certificate.
 func (k Kubeadm) kept(name string) string { return filepath.Join(k.Dir, "certificates", name) }
 
 func (k Kubeadm) renewOne(ctx context.Context, config string, c certificate, path, kept string) error {
@@ -78,22 +79,22 @@ func (k Kubeadm) renewOne(ctx context.Context, config string, c certificate, pat
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoCertificate):
 		return nil
 	case err != nil:
-		return node.HostBroken("CertificateBroken", err, "put the file back from a backup of this host"+thenRetry, "the certificate %s cannot be read", c.name)
+		return node.HostBroken("CertificateBroken", err, "restore the file from a backup of this host"+thenRetry, "cannot read certificate %s", c.name)
 	case renewed:
-		return syncCertificate(path) // it may have been cut off before this
+		return syncCertificate(path) // a former run may have been interrupted before this
 	}
 	out, err := k.run(ctx, nil, "certs", "renew", c.name, "--config", config)
 	if err != nil {
 		return k.failed(ctx, "certs renew "+c.name, out, err)
 	}
 	if err := c.check(path); err != nil {
-		return node.HostBroken("CertificateBroken", err, "look at the disk of this host"+thenRetry,
-			"the certificate %s cannot be read after it was renewed", c.name)
+		return node.HostBroken("CertificateBroken", err, "check the disk of this host"+thenRetry,
+			"cannot read certificate %s after its renewal", c.name)
 	}
 	return syncCertificate(path)
 }
 
-// prepare keeps what is there, once, and says whether it was renewed since.
+// prepare copies a certificate once, and reports whether it was renewed since.
 func prepare(c certificate, path, kept string) (bool, error) {
 	was, err := os.ReadFile(kept)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +116,8 @@ func prepare(c certificate, path, kept string) (bool, error) {
 	if err := c.check(path); err == nil {
 		return !bytes.Equal(is, was), nil
 	}
-	// Torn. What kubeadm needs of it is the certificate, or the kubeconfig, that was there; it writes the key anew.
+	// The file is damaged. kubeadm needs the former certificate or kubeconfig, and creates a new
+	// key.
 	mode := fs.FileMode(0o644)
 	if strings.HasSuffix(path, ".conf") {
 		mode = 0o600
@@ -123,13 +125,13 @@ func prepare(c certificate, path, kept string) (bool, error) {
 	return false, durable.WriteFile(path, was, mode)
 }
 
-// missingKey: a certificate without its key is renewed all the same.
+// missingKey reports whether only the key is missing: such a certificate is renewed.
 func missingKey(err error, path string) bool {
-	_, there := os.Stat(path)
-	return there == nil && errors.Is(err, fs.ErrNotExist)
+	_, statErr := os.Stat(path)
+	return statErr == nil && errors.Is(err, fs.ErrNotExist)
 }
 
-// syncCertificate makes durable what kubeadm wrote.
+// syncCertificate syncs the files that kubeadm wrote.
 func syncCertificate(path string) error {
 	files := []string{path}
 	if key, found := strings.CutSuffix(path, ".crt"); found {

@@ -59,7 +59,7 @@ func TestRollbackRepairsTornCertificatesOnly(t *testing.T) {
 	}
 }
 
-func TestCertificateThatAKubeconfigCarries(t *testing.T) {
+func TestEmbeddedCertificateOfAKubeconfig(t *testing.T) {
 	dir := t.TempDir()
 	ca := &authority{}
 	ca.sign(t, "ca", true)

@@ -15,22 +15,24 @@ import (
 
 const (
 	searchPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/bin"
-	keepOutput = 64 << 10
-	afterKill  = 5 * time.Second // how long a killed program's children may hold its output open
+	maxOutput  = 64 << 10
+	// How long the children of a killed process may keep its output open.
+	afterKill = 5 * time.Second
 )
 
-// output is the end of what a program said.
+// output is the end of the output of a process.
 type output struct {
 	Stdout   string
 	Combined string
 }
 
-// run runs kubeadm with a fixed environment, in a process group of its own that ends with the context.
+// run runs kubeadm with a fixed environment in its own process group, which is killed when the
+// context ends.
 func (k Kubeadm) run(ctx context.Context, env []string, args ...string) (output, error) {
-	return runProgram(ctx, env, k.Path, args...)
+	return runBinary(ctx, env, k.Path, args...)
 }
 
-func runProgram(ctx context.Context, env []string, path string, args ...string) (output, error) {
+func runBinary(ctx context.Context, env []string, path string, args ...string) (output, error) {
 	var stdout, combined tail
 	command := exec.CommandContext(ctx, path, args...)
 	command.Env = append([]string{searchPath, "HOME=/root", "LC_ALL=C"}, env...)
@@ -49,7 +51,7 @@ func runProgram(ctx context.Context, env []string, path string, args ...string) 
 
 // tail keeps the end of what is written to it.
 type tail struct {
-	mu   sync.Mutex // standard output and standard error come from two goroutines
+	mu   sync.Mutex // standard output and standard error are written by two goroutines
 	text []byte
 }
 
@@ -57,7 +59,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, p...)
-	if over := len(t.text) - keepOutput; over > 0 {
+	if over := len(t.text) - maxOutput; over > 0 {
 		t.text = append(t.text[:0], t.text[over:]...)
 	}
 	return len(p), nil

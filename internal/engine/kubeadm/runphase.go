@@ -14,18 +14,18 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// RunPhase runs one phase and returns the end of what it said. skip names parts that are left out, as Addons.Skip does. Every phase can be run
-// again.
+// RunPhase runs one phase and returns the end of its output. skip lists sub-phases to skip, such as
+// those of Addons.Skip. Every phase is idempotent.
 //
-// The phases take different flags, but all of them take an UpgradeConfiguration, so everything goes in there. kubeadm's images are not pulled: the
-// agent has proven that they are present.
+// The phases have different flags, but all of them accept an UpgradeConfiguration, so all options
+// are in it. Images are not pulled: the agent has checked that they are present.
 func (k Kubeadm) RunPhase(ctx context.Context, cmd Command, phase, to string, skip []string) (string, error) {
 	known, ok := phaseOf(phase)
 	switch {
 	case !ok:
 		return "", unknownPhase(to, cmd, phase)
 	case known.Name == PhaseControlPlane:
-		return "", node.ManualIntervention("ForbiddenPhase", nil, "report this as a fault of Refit", "kubeadm's phase control-plane is never run")
+		return "", node.ManualIntervention("ForbiddenPhase", nil, "report this as a bug of Refit", "the phase control-plane of kubeadm must not run")
 	}
 	runs := [][]string{{known.Name}}
 	if len(known.below) > 0 {
@@ -43,18 +43,18 @@ func (k Kubeadm) RunPhase(ctx context.Context, cmd Command, phase, to string, sk
 	if !ok {
 		return "", unknownVersion()
 	}
-	var said strings.Builder
+	var log strings.Builder
 	for _, names := range runs {
 		out, err := k.runOne(ctx, facts, cmd, names, to)
 		if known.Name == PhasePreflight {
-			out.Combined = ownWords(out.Combined)
+			out.Combined = withoutObjects(out.Combined)
 		}
-		said.WriteString(out.Combined)
+		log.WriteString(out.Combined)
 		if err != nil {
-			return said.String(), k.failed(ctx, "upgrade "+string(cmd)+" phase "+strings.Join(names, " "), out, err)
+			return log.String(), k.failed(ctx, "upgrade "+string(cmd)+" phase "+strings.Join(names, " "), out, err)
 		}
 	}
-	return said.String(), nil
+	return log.String(), nil
 }
 
 func (k Kubeadm) runOne(ctx context.Context, facts *kubefacts.Facts, cmd Command, names []string, to string) (output, error) {
@@ -75,7 +75,7 @@ func (k Kubeadm) runOne(ctx context.Context, facts *kubefacts.Facts, cmd Command
 		args = []string{"upgrade", string(cmd), "--skip-phases=" + strings.Join(only, ",")}
 	}
 	args = append(args, "--config", file)
-	// This one phase takes no kubeconfig. It finds the same ones by itself.
+	// This phase has no flag for the kubeconfig. It uses the same one by default.
 	if k.Admin != "" && (cmd != Node || names[0] != PhasePreflight) {
 		args = append(args, "--kubeconfig", k.Admin)
 	}
@@ -87,8 +87,8 @@ func (k Kubeadm) runOne(ctx context.Context, facts *kubefacts.Facts, cmd Command
 	return out, err
 }
 
-// allBut lists all other phases of a command where a phase is hidden, and nil where it is not. A hidden phase has no command of its own: it can only
-// be run by skipping every other one.
+// allBut returns all other phases of a command if a phase is hidden, else nil. A hidden phase has
+// no command: it runs only if all other phases are skipped.
 func allBut(facts *kubefacts.Facts, cmd Command, name string) []string {
 	listed := listedIn(facts, cmd)
 	at := slices.IndexFunc(listed, func(p kubefacts.Phase) bool { return p.Name == name })
@@ -116,13 +116,14 @@ func (k Kubeadm) upgradeConfiguration(phase, to string) ([]byte, error) {
 	if len(k.IgnorePreflight) > 0 {
 		options["ignorePreflightErrors"] = k.IgnorePreflight
 	}
-	// A dry run of the checks makes all of them but three: a Job that runs in the cluster, which takes seconds and shows nothing about this node;
-	// whether manifests are on disk; and the images. Refit looks at the nodes, the manifests and the images itself.
+	// A dry run of the checks omits three: a Job in the cluster, which takes seconds and does not
+	// depend on this node; the manifests on disk; and the images. Refit checks nodes, manifests and
+	// images itself.
 	if phase == PhasePreflight {
 		options["dryRun"] = true
 	}
 	apply := map[string]any{"kubernetesVersion": to}
-	if strings.Contains(to, "-") { // alpha, beta, rc: the owner signed a release of it
+	if strings.Contains(to, "-") { // a pre-release, which is allowed by its signed ClusterRelease
 		apply["allowExperimentalUpgrades"], apply["allowRCUpgrades"] = true, true
 	}
 	maps.Copy(apply, options)

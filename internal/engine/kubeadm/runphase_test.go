@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-func TestHowEachPhaseIsCalled(t *testing.T) {
+func TestCommandLineOfEachPhase(t *testing.T) {
 	const all = "addon/coredns addon/kube-proxy"
 	for _, c := range []struct {
 		name  string
@@ -46,7 +46,7 @@ func TestHowEachPhaseIsCalled(t *testing.T) {
 	}
 }
 
-func TestAHiddenPhaseRunsWithAllOthersSkipped(t *testing.T) {
+func TestHiddenPhaseRunsWithAllOthersSkipped(t *testing.T) {
 	withFiles(t, PhaseKubeconfig)
 	for cmd, want := range map[Command]string{
 		Apply: "upgrade apply --skip-phases=preflight,control-plane,upload-config,kubelet-config,bootstrap-token,addon,post-upgrade",
@@ -63,7 +63,7 @@ func TestAHiddenPhaseRunsWithAllOthersSkipped(t *testing.T) {
 	}
 }
 
-func TestTheSwapIsNeverLeftToKubeadm(t *testing.T) {
+func TestKubeadmNeverSwapsTheManifests(t *testing.T) {
 	path, calls := pretend(t, "")
 	write(t, calls, "")
 	k := Kubeadm{Path: path, Dir: t.TempDir()}
@@ -78,7 +78,7 @@ func TestTheSwapIsNeverLeftToKubeadm(t *testing.T) {
 	}
 }
 
-func TestWhatGoesIntoTheConfiguration(t *testing.T) {
+func TestUpgradeConfigurationOfEachPhase(t *testing.T) {
 	k := Kubeadm{Patches: "/etc/patches", IgnorePreflight: []string{"Swap"}}
 	type options struct {
 		KubernetesVersion     string
@@ -118,7 +118,7 @@ func TestWhatGoesIntoTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestADryRunsObjectsAreNotTold(t *testing.T) {
+func TestObjectsOfADryRunAreNotReported(t *testing.T) {
 	path, _ := pretend(t, `cat <<'END'
 [dryrun] Creating a real client
 kind: PodList
@@ -135,7 +135,7 @@ exit 1`)
 	failure := node.FailureOf(err)
 	for _, text := range []string{said, failure.LogTail, err.Error()} {
 		if strings.Contains(text, "hunter2") {
-			t.Errorf("an object was told: %s", text)
+			t.Errorf("an object was reported: %s", text)
 		}
 	}
 	if !strings.Contains(failure.Remedy, "ControlPlaneNodesReady") {
@@ -143,7 +143,7 @@ exit 1`)
 	}
 }
 
-func TestSecretsAreNotTold(t *testing.T) {
+func TestSecretsAreNotReported(t *testing.T) {
 	path, _ := pretend(t, `cat <<'END'
 token: abcdef.0123456789abcdef
 Authorization: Bearer verysecret
@@ -158,29 +158,29 @@ exit 1`)
 	failure := node.FailureOf(err)
 	for _, secret := range []string{"0123456789abcdef", "secret"} {
 		if strings.Contains(said+failure.LogTail+err.Error(), secret) {
-			t.Errorf("%s was told: %s", secret, said)
+			t.Errorf("%s was reported: %s", secret, said)
 		}
 	}
 }
 
-func TestAKubeadmThatHangsEndsWithItsContext(t *testing.T) {
+func TestHangingKubeadmIsKilledWithItsContext(t *testing.T) {
 	path, _ := pretend(t, "sleep 60 & wait")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	began := time.Now()
 	_, err := Kubeadm{Path: path, Dir: t.TempDir()}.RunPhase(ctx, Apply, PhaseAddon, "v1.36.3", nil)
-	expect(t, err, refitv1alpha1.FailureTransient, "KubeadmCutOff")
+	expect(t, err, refitv1alpha1.FailureTransient, "KubeadmInterrupted")
 	if took := time.Since(began); took > afterKill {
-		t.Errorf("it took %s: its child was not ended", took)
+		t.Errorf("it took %s: its child was not killed", took)
 	}
 }
 
-func TestAKubeadmThatCannotRun(t *testing.T) {
+func TestKubeadmThatDoesNotRun(t *testing.T) {
 	_, err := Kubeadm{Path: "/nowhere/kubeadm", Dir: t.TempDir()}.RunPhase(t.Context(), Apply, PhaseAddon, "v1.36.3", nil)
 	expect(t, err, refitv1alpha1.FailureHostBroken, "KubeadmBroken")
 }
 
-// withFiles lets a phase write files of the test, not of the host.
+// withFiles replaces the files of a phase by those of the test.
 func withFiles(t *testing.T, phase string) []string {
 	t.Helper()
 	was, dir := phaseFiles[phase], t.TempDir()

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// versions are the minors whose real programs the tests ask, if they have been built here (make testbed builds them).
+// versions are the minor versions whose binaries the tests run, if the testbed has built them.
 var versions = []string{"v1.34", "v1.35", "v1.36", "v1.37"}
 
-// program finds a real program of a minor of Kubernetes.
+// program returns the path of a binary of a minor version of Kubernetes.
 func program(t *testing.T, name, minor string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -29,13 +29,13 @@ func program(t *testing.T, name, minor string) string {
 	return found[len(found)-1]
 }
 
-// versionOf is the version in such a program's path.
+// versionOf returns the version in the path of such a binary.
 func versionOf(path string) string {
 	version, _, _ := strings.Cut(filepath.Base(filepath.Dir(filepath.Dir(path))), "-")
 	return version
 }
 
-// pretend makes a program that does what a script says, and appends its arguments to a file.
+// pretend creates a binary that runs a script and appends its arguments to a file.
 func pretend(t *testing.T, script string) (path, calls string) {
 	t.Helper()
 	dir := t.TempDir()
