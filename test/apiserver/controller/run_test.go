@@ -29,6 +29,6 @@ func TestAWholeUpgradeIsToldInEvents(t *testing.T) {
 		"NodeSelected: cp-1: it holds the API endpoint's address, so it is last", "Done: cp-1: "+ready,
 		"NodeSelected: worker-1: "+slot, "Done: worker-1: "+ready, "NodeSelected: worker-4: "+slot, "Done: worker-4: "+ready,
 		"NodeSelected: worker-2: "+slot, "Done: worker-2: "+ready, "NodeSelected: worker-3: "+slot, "Done: worker-3: "+ready,
-		"Succeeded: every node of the plan is at the target and proven")
+		"Succeeded: every node of the plan is healthy at the target")
 	b.tells("Node", "worker-3", "NodeSelected: "+slot, "Cordoned: ", "Draining: ", "Drained: ", "Upgrading: ", "Uncordoned: "+ready, "Done: "+ready)
 }
