@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,10 +27,10 @@ func (a *app) standalone(ctx context.Context, c *connection, log string) (stop f
 	case err != nil:
 		return nil, err
 	case found.Ready:
-		return nil, fmt.Errorf("the controllers run in %s already and would carry the upgrade out: leave --standalone out", c.Name)
+		return nil, fmt.Errorf("the controllers are running in %s already. Run the command without --standalone", c.Name)
 	}
 	if found.Leader != "" {
-		fmt.Fprintf(a.Err, "%s carries upgrades out in %s, or did until a moment ago: waiting for it to let go.\n", text.Clean(found.Leader), c.Name)
+		fmt.Fprintf(a.Err, "Waiting for %s, which leads the controllers of %s, to release its Lease.\n", text.Clean(found.Leader), c.Name)
 	}
 	out, err := openLog(log)
 	if err != nil {
@@ -50,7 +49,7 @@ func (a *app) standalone(ctx context.Context, c *connection, log string) (stop f
 	stop = sync.OnceFunc(func() {
 		cancel()
 		<-ended
-		_ = out.Close() // a log: an error is of no use to anybody
+		_ = out.Close() // a log: nothing depends on it
 	})
 	select {
 	case <-leads:
@@ -60,7 +59,7 @@ func (a *app) standalone(ctx context.Context, c *connection, log string) (stop f
 		if err == nil {
 			err = ctx.Err()
 		}
-		err = fmt.Errorf("the controllers cannot run: %w", err)
+		err = fmt.Errorf("cannot run the controllers: %w", err)
 	case <-time.After(leadTimeout):
 		err = notLeading(ctx, c)
 	}
@@ -75,10 +74,10 @@ func notLeading(ctx context.Context, c *connection) error {
 	case err != nil:
 		return err
 	case found.Leader != "":
-		return fmt.Errorf("%s carries upgrades out in %s: leave --standalone out to follow it, or end it there first", found.Leader, c.Name)
+		return fmt.Errorf("%s leads the controllers of %s. Run the command without --standalone to follow it, or stop it first", found.Leader, c.Name)
 	}
-	return errors.New("the lead of the controllers was not got within " + leadTimeout.String() +
-		": is the namespace " + controller.Namespace + " there, and may you write Leases in it? --log FILE tells more")
+	return fmt.Errorf("the controllers did not become the leader within %s. Check that the namespace %s exists and that you may write Leases in it; "+
+		"--log FILE writes their log", leadTimeout, controller.Namespace)
 }
 
 type discard struct{ io.Writer }
@@ -92,7 +91,7 @@ func openLog(name string) (io.WriteCloser, error) {
 	}
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("the log cannot be written: %w", err)
+		return nil, fmt.Errorf("cannot open the log: %w", err)
 	}
 	return file, nil
 }

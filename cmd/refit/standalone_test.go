@@ -15,7 +15,8 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 )
 
-// Controllers that are elsewhere keep the lead: after a while it is said who has it, nothing is begun, and ours end.
+// Controllers elsewhere keep the lead: the error names the leader, nothing starts, and the
+// controllers of this process end.
 func TestStandaloneThatNeverLeads(t *testing.T) {
 	s := newSite(t)
 	s.without(t)
@@ -32,7 +33,7 @@ func TestStandaloneThatNeverLeads(t *testing.T) {
 		}
 		c := &connection{Cluster: s.operations(s.WithWatch, "prod"), config: &rest.Config{}}
 		_, err := s.standalone(t.Context(), c, "")
-		if err == nil || !strings.Contains(err.Error(), "laptop carries upgrades out in prod") || !ended {
+		if err == nil || !strings.Contains(err.Error(), "laptop leads the controllers of prod") || !ended {
 			t.Errorf("%v, ended %v", err, ended)
 		}
 	})

@@ -58,16 +58,16 @@ func TestUpgradeThatBeginsNothing(t *testing.T) {
 		"waits for an agent":       {[]string{"--to", "v1.36.3", "--yes"}, &waits, nil, 3, "there is no agent yet"},
 		"nobody to ask":            {[]string{"--to", "v1.36.3"}, nil, nil, 2, "say --yes if you mean it"},
 		"nothing to do":            {[]string{"--to", "v1.35.4", "--yes"}, nil, nil, 0, "Nothing to do"},
-		"no controllers":           {[]string{"--to", "v1.36.3", "--yes"}, nil, func(s *site) { s.without(t) }, 1, "there are no controllers in prod. `refit install` brings them"},
+		"no controllers":           {[]string{"--to", "v1.36.3", "--yes"}, nil, func(s *site) { s.without(t) }, 1, "there are no controllers in prod. Run `refit install`"},
 		"log without standalone":   {[]string{"--to", "v1.36.3", "--log", "x"}, nil, nil, 2, "--log is for --standalone"},
-		"standalone beside them":   {[]string{"--to", "v1.36.3", "--yes", "--standalone"}, nil, nil, 1, "leave --standalone out"},
+		"standalone beside them":   {[]string{"--to", "v1.36.3", "--yes", "--standalone"}, nil, nil, 1, "Run the command without --standalone"},
 		"another plan is approved": {[]string{"-f", "-", "--yes"}, nil, func(s *site) { s.In = strings.NewReader(approvesAnother) }, 2, "leave approvedPlan out"},
 		"time that is none":        {[]string{"--to", "v1.36.3", "--timeout", "-1s"}, nil, nil, 2, "--timeout"},
 		"a name that is in use":    {[]string{"--to", "v1.36.3", "--yes", "--name", "old"}, nil, func(s *site) { s.operation(t, "old", ended) }, 2, "choose another --name"},
 		"standalone, controllers die": {[]string{"--to", "v1.36.3", "--yes", "--standalone"}, nil, func(s *site) {
 			s.without(t)
 			s.controllers = func(context.Context, controller.Options) error { return errors.New("no rights") }
-		}, 1, "the controllers cannot run: no rights"},
+		}, 1, "cannot run the controllers: no rights"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var findings []preflight.Finding

@@ -33,7 +33,7 @@ func (c *Cluster) Controllers(ctx context.Context) (Controllers, error) {
 	case err == nil:
 		out.Installed, out.Ready = true, deployment.Status.AvailableReplicas > 0
 	case !apierrors.IsNotFound(err):
-		return out, fmt.Errorf("looking for the controllers: %w", err)
+		return out, fmt.Errorf("cannot get the Deployment of the controllers: %w", err)
 	}
 	lease := &coordinationv1.Lease{}
 	switch err := c.Client.Get(ctx, c.Controller, lease); {
@@ -42,7 +42,7 @@ func (c *Cluster) Controllers(ctx context.Context) (Controllers, error) {
 	case err == nil:
 		out.Leader = leaderOf(lease, c.Now())
 	case !apierrors.IsNotFound(err):
-		return out, fmt.Errorf("looking who leads the controllers: %w", err)
+		return out, fmt.Errorf("cannot get the Lease of the controllers: %w", err)
 	}
 	return out, nil
 }
@@ -56,10 +56,10 @@ func (c *Cluster) Missing(found Controllers) error {
 	case found.Ready, found.Leader != "":
 		return nil
 	case found.Installed:
-		return fmt.Errorf("nobody would carry the upgrade out: none of the controllers in %s runs. See `kubectl -n %s get pods`, or use --standalone",
+		return fmt.Errorf("no controller in %s is ready. Check `kubectl -n %s get pods`, or use --standalone",
 			c.Name, c.Controller.Namespace)
 	}
-	return fmt.Errorf("nobody would carry the upgrade out: there are no controllers in %s. `%s install` brings them, or use --standalone", c.Name, c.Program)
+	return fmt.Errorf("there are no controllers in %s. Run `%s install`, or use --standalone", c.Name, c.Program)
 }
 
 // leaderOf returns who holds a Lease, empty if nobody does: a host or a pod, without the suffix
