@@ -81,7 +81,7 @@ type ClusterReleaseStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=2
-	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 32 && c.reason.size() <= 64 && c.message.size() <= 256)",message="a condition's type may have at most 32 characters, its reason 64 and its message 256"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 32 && c.reason.size() <= 64 && c.message.size() <= 256 && c.lastTransitionTime > timestamp('2000-01-01T00:00:00Z'))",message="a condition's type may have at most 32 characters, its reason 64 and its message 256, and its time must be set"
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

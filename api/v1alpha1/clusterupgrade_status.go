@@ -43,22 +43,22 @@ type ClusterUpgradeStatus struct {
 	// +structType=atomic
 	Nodes NodeCounts `json:"nodes,omitzero"`
 
-	// Failures are the nodes that failed, at most 20 of them; nodes.failed counts them all. The log of a failure is in the node's NodeUpgrade.
+	// Failures are the nodes that failed, at most 16 of them; nodes.failed counts them all. The log of a failure is in the node's NodeUpgrade.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:MaxItems=16
 	Failures []Failure `json:"failures,omitempty"`
 
 	// message is a human-readable summary of the current activity, or of what the operation waits
 	// for. It is never parsed: waiting, plan, nodes and failures have the details as fields.
 	// +optional
-	// +kubebuilder:validation:MaxLength=768
+	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
 
 	// waiting lists what the operation waits for, the most important first.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=6
 	Waiting []WaitingFor `json:"waiting,omitempty"`
 
 	// Conditions: Ready, Reconciling and Stalled as kstatus reads them, and those that are Refit's own.
@@ -66,7 +66,7 @@ type ClusterUpgradeStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=8
-	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 64 && c.reason.size() <= 64 && c.message.size() <= 768 && c.lastTransitionTime > timestamp('2000-01-01T00:00:00Z'))",message="a condition's type and reason may have at most 64 characters, its message at most 768, and its time must be one"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 64 && c.reason.size() <= 64 && c.message.size() <= 512 && c.lastTransitionTime > timestamp('2000-01-01T00:00:00Z'))",message="a condition's type may have at most 64 characters, its reason 64 and its message 512, and its time must be set"
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
@@ -215,11 +215,11 @@ type WaitingFor struct {
 	// message is what the operation waits for.
 	// +required
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=768
+	// +kubebuilder:validation:MaxLength=384
 	Message string `json:"message,omitempty"`
 	// remedy is what you can do about it.
 	// +optional
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=256
 	Remedy string `json:"remedy,omitempty"`
 	// actionRequired is true if the wait does not end without manual intervention.
 	// +optional

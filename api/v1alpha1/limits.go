@@ -6,25 +6,25 @@ const (
 	// MaxActive is how many nodes can be at work at once.
 	MaxActive = 256
 	// MaxFailures is how many failed nodes a ClusterUpgrade lists; status.nodes.failed counts them all.
-	MaxFailures = 20
+	MaxFailures = 16
 	// MaxHops and MaxStages are how long a plan can be.
 	MaxHops   = 10
 	MaxStages = 40
 	// MaxStatusMessage is the length of an operation's status.message.
-	MaxStatusMessage = 768
+	MaxStatusMessage = 512
 	// MaxWaiting is the number of entries in status.waiting, MaxWaitingMessage and
 	// MaxWaitingRemedy the lengths of their texts.
-	MaxWaiting        = 16
-	MaxWaitingMessage = 768
-	MaxWaitingRemedy  = 512
+	MaxWaiting        = 6
+	MaxWaitingMessage = 384
+	MaxWaitingRemedy  = 256
 	// MaxConditionMessage and MaxNodeConditionMessage are the lengths of a condition's message in a ClusterUpgrade and a NodeUpgrade.
-	MaxConditionMessage     = 768
+	MaxConditionMessage     = 512
 	MaxNodeConditionMessage = 128
 	MaxNodeConditionReason  = 64
 	// MaxMessage is the length of a failure's message, and of its remedy; also of a trial's message.
 	MaxMessage = 256
 	// MaxLogTail is the length of the end of a log.
-	MaxLogTail = 4096
+	MaxLogTail = 2816
 	// MaxSteps is how many steps a NodeUpgrade lists.
 	MaxSteps = 32
 	// MaxBlockers is how many blockers a drain lists, and MaxBlockerReason is the length of why.

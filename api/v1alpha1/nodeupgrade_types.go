@@ -387,7 +387,7 @@ type NodeError struct {
 	Remedy string `json:"remedy,omitempty"`
 	// LogTail is the end of the log of the part that failed.
 	// +optional
-	// +kubebuilder:validation:MaxLength=4096
+	// +kubebuilder:validation:MaxLength=2816
 	LogTail string `json:"logTail,omitempty"`
 	// At is when it happened.
 	// +required

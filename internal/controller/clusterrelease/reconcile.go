@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/status"
+	"github.com/refit-dev/refit/internal/upgrade/orders"
 )
 
 // writeInterval is the least time between two writes of one status: thousands of hosts that accept
@@ -33,12 +33,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.Client.Get(ctx, request.NamespacedName, release); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	orders := &refitv1alpha1.NodeUpgradeList{}
-	if err := r.Cache.List(ctx, orders, client.UnsafeDisableDeepCopy); err != nil {
+	upgrades := &refitv1alpha1.NodeUpgradeList{}
+	if err := r.Cache.List(ctx, upgrades, client.UnsafeDisableDeepCopy); err != nil {
 		return ctrl.Result{}, fmt.Errorf("cannot list NodeUpgrades in the cache: %w", err)
 	}
 	previous := release.Status.DeepCopy()
-	status.UpdateRelease(release, orders.Items, r.Now())
+	orders.UpdateRelease(release, upgrades.Items, r.Now())
 	if reflect.DeepEqual(*previous, release.Status) {
 		return ctrl.Result{}, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/observe"
-	"github.com/refit-dev/refit/internal/upgrade/status"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
 )
 
 // cacheTimeout is how long the cache may take to catch up with the API server.
@@ -59,7 +59,7 @@ func (r *Reconciler) ensureEpoch(ctx context.Context, operation *refitv1alpha1.C
 		return err
 	}
 	operation.Status.Epoch = max(highest, operation.Status.Epoch) + 1
-	status.Initial(operation, r.Now())
+	assess.InitialStatus(operation, r.Now())
 	if err := r.Client.Status().Update(ctx, operation); err != nil {
 		return fmt.Errorf("cannot raise the epoch of ClusterUpgrade %s: %w", operation.Name, err)
 	}

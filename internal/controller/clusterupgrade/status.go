@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/refit-dev/refit/internal/upgrade/status"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
 )
 
 // writeStatus writes the operation's status if it changed. The update names the resourceVersion
@@ -17,7 +17,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, obs *observation) error {
 		return nil
 	}
 	previous := operation.Status.DeepCopy()
-	status.Update(operation, obs.Assessment, r.Now())
+	assess.UpdateStatus(operation, obs.Assessment, r.Now())
 	if reflect.DeepEqual(*previous, operation.Status) {
 		return nil
 	}

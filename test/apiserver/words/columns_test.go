@@ -19,17 +19,23 @@ import (
 func TestColumns(t *testing.T) {
 	want := map[string]string{
 		"ClusterUpgrade": "Name=shown Ready=False From=v1.35.4 To=v1.36.3 Phase=Running Done=7",
-		"NodeUpgrade":    "Name=shown Permit=Apply Release=v1.36.3 Drain=Blocked Phase=Applying Step=kubelet-swap Error=no room",
+		"NodeUpgrade":    "Name=shown Ready=False Release=v1.36.3 Permit=Apply Drain=Blocked Phase=Applying Step=kubelet-swap",
 		"NodeReport":     "Name=shown Kubelet=v1.35.4 Containerd=2.1.4 Packages=Deb Etcd=3.6.5 Missing=3",
-		"ClusterRelease": "Name=shown Kubernetes=v1.36.3",
+		"ClusterRelease": "Name=shown Ready=True Kubernetes=v1.36.3 Verified=5",
+	}
+	ready := func(status string) []any {
+		return []any{object{"type": "Ready", "status": status, "reason": "Shown", "message": "", "lastTransitionTime": now}}
 	}
 	more := map[string]fields{
+		"ClusterRelease": {"status.verifiedHosts": int64(5), "status.conditions": ready("True")},
 		"ClusterUpgrade": {
-			"status.phase": "Running", "status.doing": "Draining w3", "status.doingSince": now, "status.nodes": object{"done": int64(7), "total": int64(9)},
+			"status.phase": "Running", "status.message": "Draining w3", "status.nodes": object{"done": int64(7), "total": int64(9)},
+			"status.conditions": ready("False"), "status.plan": object{"hash": hashA, "from": "v1.35.4", "to": "v1.36.3"},
 		},
 		"NodeUpgrade": {
 			"spec.permit": "Apply", "status.drain": object{"phase": "Blocked", "sequence": int64(5)}, "status.phase": "Applying", "status.step": "kubelet-swap",
-			"status.error": object{"class": "ManualInterventionRequired", "reason": "DiskFull", "message": "no room", "remedy": "make some", "at": now},
+			"status.conditions": ready("False"),
+			"status.error":      object{"class": "ManualInterventionRequired", "reason": "DiskFull", "message": "no room", "remedy": "make some", "at": now},
 		},
 		"NodeReport": {
 			"status.versions": object{"kubelet": "v1.35.4", "containerd": "2.1.4"}, "status.packageKind": "Deb",

@@ -16,7 +16,6 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/orders"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
-	upgradestatus "github.com/refit-dev/refit/internal/upgrade/status"
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
@@ -45,7 +44,7 @@ func TestKstatusOfEveryPhase(t *testing.T) {
 				Plan:     &plan.Plan{Hash: hashA, From: "v1.35.4", To: "v1.36.3"},
 				Decision: plan.Decision{State: state, Waiting: []plan.Wait{{Reason: refitv1alpha1.ReasonNodeFailed, Message: "worker-1 failed", ManualIntervention: true}}},
 			}
-			upgradestatus.Update(u, a, now)
+			assess.UpdateStatus(u, a, now)
 		}
 	}
 	observed := func(phase refitv1alpha1.NodePhase, refusal *node.Refusal) func(*refitv1alpha1.NodeUpgrade) {
@@ -60,7 +59,7 @@ func TestKstatusOfEveryPhase(t *testing.T) {
 			change func(*refitv1alpha1.ClusterUpgrade)
 			want   status.Status
 		}{
-			"new":              {func(u *refitv1alpha1.ClusterUpgrade) { upgradestatus.Initial(u, now) }, status.InProgressStatus},
+			"new":              {func(u *refitv1alpha1.ClusterUpgrade) { assess.InitialStatus(u, now) }, status.InProgressStatus},
 			"awaitingapproval": {assessed(plan.AwaitingApproval), status.InProgressStatus},
 			"queued":           {assessed(plan.Queued), status.InProgressStatus},
 			"running":          {assessed(plan.Running), status.InProgressStatus},

@@ -32,7 +32,7 @@ func TestKubectl(t *testing.T) {
 			fails     bool
 		}{
 			{"get refit", "clusterupgrade.refit.dev/done", false},
-			{"get cup", "TARGET", false},
+			{"get cup", "READY", false},
 			{"explain clusterupgrade.spec.pools.drain.onBlocked", "go on waiting", false},
 			{"wait --for=condition=Ready --timeout=5s cu/done", "condition met", false},
 			{"wait --for=condition=Stalled --timeout=5s cu/stalled", "condition met", false},

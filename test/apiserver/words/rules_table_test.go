@@ -135,8 +135,8 @@ var tryouts = []tryout{
 	{"ClusterUpgrade", "labels where they were empty", fields{"spec.nodeSelector": object{}}, fields{"spec.nodeSelector": object{"zone": "a"}}, nodesStay},
 	{"ClusterUpgrade", "empty labels left out", fields{"spec.nodeSelector": object{}}, fields{"spec.nodeSelector": nil}, ""},
 	{"ClusterUpgrade", "the same labels, another policy", fields{"spec.nodeSelector": object{"zone": "a"}}, fields{"spec.rollback": "Manual"}, ""},
-	{"ClusterRelease", "another version", fields{}, fields{"spec.kubernetes": "v1.36.4"}, "a ClusterRelease cannot be changed: make another one"},
-	{"ClusterRelease", "another envelope", fields{}, fields{"spec.envelope": "QUJE"}, "a ClusterRelease cannot be changed: make another one"},
+	{"ClusterRelease", "another version", fields{}, fields{"spec.kubernetes": "v1.36.4"}, "a ClusterRelease is immutable: create another one"},
+	{"ClusterRelease", "another envelope", fields{}, fields{"spec.envelope": "QUJE"}, "a ClusterRelease is immutable: create another one"},
 	{"ClusterRelease", "a label", fields{}, fields{"metadata.labels": object{"a": "b"}}, ""},
 
 	// One way
@@ -215,18 +215,21 @@ var tryouts = []tryout{
 	{"ClusterUpgrade", "no epoch any more", fields{"status.epoch": int64(3)}, fields{"status.epoch": nil}, epochStays},
 	{"ClusterUpgrade", "no status any more", fields{"status.epoch": int64(3)}, fields{"status": nil}, epochStays},
 	{"ClusterUpgrade", "an end", fields{"status.phase": "Running"}, fields{"status.phase": "Succeeded"}, ""},
-	{"ClusterUpgrade", "news after the end", fields{"status.phase": "Aborted"}, fields{"status.doing": "x"}, ""},
+	{"ClusterUpgrade", "news after the end", fields{"status.phase": "Aborted"}, fields{"status.message": "x"}, ""},
 	{"ClusterUpgrade", "a second life", fields{"status.phase": "Succeeded"}, fields{"status.phase": "Running"}, ended},
 	{"ClusterUpgrade", "another end", fields{"status.phase": "Aborted"}, fields{"status.phase": "Succeeded"}, ended},
 	{"ClusterUpgrade", "no phase after the end", fields{"status.phase": "Aborted"}, fields{"status.phase": nil}, ended},
 	{"ClusterUpgrade", "no status after the end", fields{"status.phase": "Aborted"}, fields{"status": nil}, ended},
 	{"ClusterUpgrade", "a condition", fields{}, condition(), ""},
-	{"ClusterUpgrade", "a long message", fields{}, condition("message", strings.Repeat("a", 768)), ""},
-	{"ClusterUpgrade", "a longer one", fields{}, condition("message", strings.Repeat("a", 769)), conditionOf(64, 768)},
-	{"ClusterUpgrade", "a long reason", fields{}, condition("reason", strings.Repeat("a", 65)), conditionOf(64, 768)},
-	{"ClusterUpgrade", "a long type", fields{}, condition("type", strings.Repeat("a", 65)), conditionOf(64, 768)},
+	{"ClusterUpgrade", "a long message", fields{}, condition("message", strings.Repeat("a", 512)), ""},
+	{"ClusterUpgrade", "a longer one", fields{}, condition("message", strings.Repeat("a", 513)), conditionOf(64, 64, 512)},
+	{"ClusterUpgrade", "a long reason", fields{}, condition("reason", strings.Repeat("a", 65)), conditionOf(64, 64, 512)},
+	{"ClusterUpgrade", "a long type", fields{}, condition("type", strings.Repeat("a", 65)), conditionOf(64, 64, 512)},
 	{"ClusterUpgrade", "the longest words", fields{}, condition("type", strings.Repeat("a", 64), "reason", strings.Repeat("a", 64)), ""},
 	{"ClusterUpgrade", "a time that Go cannot read", fields{}, condition("lastTransitionTime", "2026-01-02t03:04:05z"), "status.conditions"},
+
+	{"ClusterRelease", "a condition", fields{}, condition(), ""},
+	{"ClusterRelease", "a long message", fields{}, condition("message", strings.Repeat("a", 257)), conditionOf(32, 64, 256)},
 
 	// Orders
 	{"NodeUpgrade", "the next order", fields{}, fields{"spec.sequence": int64(6), "spec.permit": "Apply"}, ""},
@@ -244,10 +247,10 @@ var tryouts = []tryout{
 	{"NodeUpgrade", "a label", fields{}, fields{"metadata.labels": object{"a": "b"}}, ""},
 	{"NodeUpgrade", "a condition", fields{}, condition(), ""},
 	{"NodeUpgrade", "a long message", fields{}, condition("message", strings.Repeat("a", 128)), ""},
-	{"NodeUpgrade", "a longer one", fields{}, condition("message", strings.Repeat("a", 129)), conditionOf(32, 128)},
-	{"NodeUpgrade", "a long reason", fields{}, condition("reason", strings.Repeat("a", 33)), conditionOf(32, 128)},
-	{"NodeUpgrade", "a long type", fields{}, condition("type", strings.Repeat("a", 33)), conditionOf(32, 128)},
-	{"NodeUpgrade", "the longest words", fields{}, condition("type", strings.Repeat("a", 32), "reason", strings.Repeat("a", 32)), ""},
+	{"NodeUpgrade", "a longer one", fields{}, condition("message", strings.Repeat("a", 129)), conditionOf(32, 64, 128)},
+	{"NodeUpgrade", "a long reason", fields{}, condition("reason", strings.Repeat("a", 65)), conditionOf(32, 64, 128)},
+	{"NodeUpgrade", "a long type", fields{}, condition("type", strings.Repeat("a", 33)), conditionOf(32, 64, 128)},
+	{"NodeUpgrade", "the longest words", fields{}, condition("type", strings.Repeat("a", 32), "reason", strings.Repeat("a", 64)), ""},
 	{"NodeUpgrade", "a time that Go cannot read", fields{}, condition("lastTransitionTime", "2026-01-02t03:04:05z"), "status.conditions"},
 
 	// Reports
@@ -263,8 +266,8 @@ var tryouts = []tryout{
 	},
 }
 
-func conditionOf(word, message int) string {
-	return fmt.Sprintf("a condition's type and reason may have at most %d characters, its message at most %d, and its time must be one", word, message)
+func conditionOf(kind, reason, message int) string {
+	return fmt.Sprintf("a condition's type may have at most %d characters, its reason %d and its message %d, and its time must be set", kind, reason, message)
 }
 
 // waivers are some waivers of so many characters each.

@@ -160,10 +160,14 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return padded("o", pick(1, 48), index), true
 	case "ClusterUpgrade status.conditions[].type", "ClusterUpgrade status.conditions[].reason":
 		return padded("T", pick(1, 64), index), true
-	case "NodeUpgrade status.conditions[].type", "NodeUpgrade status.conditions[].reason":
+	case "NodeUpgrade status.conditions[].type", "ClusterRelease status.conditions[].type":
 		return padded("T", pick(1, 32), index), true
+	case "NodeUpgrade status.conditions[].reason", "ClusterRelease status.conditions[].reason":
+		return padded("T", pick(1, 64), index), true
+	case "ClusterRelease status.conditions[].message":
+		return padded("m", pick(1, 256), index), true
 	case "ClusterUpgrade status.conditions[].message":
-		return padded("m", pick(1, 768), index), true
+		return padded("m", pick(1, 512), index), true
 	case "NodeUpgrade status.conditions[].message":
 		return padded("m", pick(1, 128), index), true
 	case "NodeReport status.kubelet.featureGates":

@@ -117,6 +117,7 @@ var boundByRule = map[string]struct{ at, rule string }{
 	"ClusterUpgrade spec.pools[].maxUnavailable":            {"spec.pools[].maxUnavailable", "self.matches("},
 	"ClusterUpgrade status.conditions[].lastTransitionTime": {"status.conditions", "c.lastTransitionTime > timestamp("},
 	"NodeUpgrade status.conditions[].lastTransitionTime":    {"status.conditions", "c.lastTransitionTime > timestamp("},
+	"ClusterRelease status.conditions[].lastTransitionTime": {"status.conditions", "c.lastTransitionTime > timestamp("},
 	"ClusterUpgrade spec.nodeSelector keys":                 {"spec.nodeSelector", "key.size() <= 317"},
 	"ClusterUpgrade spec.pools[].nodeSelector keys":         {"spec.pools[].nodeSelector", "key.size() <= 317"},
 	"NodeReport status.kubelet.featureGates keys":           {"status.kubelet.featureGates", "key.size() <= 64"},

@@ -55,7 +55,7 @@ func made(t *testing.T, s *apiserver.Server, object map[string]any) *unstructure
 	found, err := client.Create(t.Context(), wanted.DeepCopy(), metav1.CreateOptions{})
 	must(t, err)
 	t.Cleanup(func() { deleteNow(t, s, wanted) })
-	if status, ok := object["status"]; ok && wanted.GetKind() != "ClusterRelease" {
+	if status, ok := object["status"]; ok {
 		found.Object["status"] = status
 		found, err = client.UpdateStatus(t.Context(), found, metav1.UpdateOptions{})
 		must(t, err)

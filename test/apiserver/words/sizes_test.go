@@ -117,7 +117,7 @@ func largeOperation() *refitv1alpha1.ClusterUpgrade {
 	cu.APIVersion, cu.Kind, cu.Name = refitv1alpha1.GroupVersion.String(), "ClusterUpgrade", "to-v1.37.1"
 	cu.Spec.Target.Kubernetes = "v1.37.1"
 	cu.Spec.ApprovedPlan = hashA
-	for i := range 20 {
+	for i := range 16 {
 		cu.Spec.Waivers = append(cu.Spec.Waivers, refitv1alpha1.Waiver{
 			Check: "disruption-budget-allows-none", Object: fmt.Sprintf("PodDisruptionBudget team-%02d/checkout-frontend", i), Reason: "known to the team, see the change request",
 		})
@@ -147,7 +147,7 @@ func largeOperation() *refitv1alpha1.ClusterUpgrade {
 			cu.Status.Plan.Stages = append(cu.Status.Plan.Stages, refitv1alpha1.StageSummary{Name: stage, Kubernetes: version, Total: 5000, Done: 1234})
 		}
 	}
-	cu.Status.Nodes = refitv1alpha1.NodeCounts{Total: 5000, Done: 1234, Failed: 20}
+	cu.Status.Nodes = refitv1alpha1.NodeCounts{Total: 5000, Done: 1234, Failed: 16}
 	for _, kind := range []string{"Ready", "Reconciling", "Stalled", "PreflightPassed", "Planned", "Approved", "Queued"} {
 		cu.Status.Conditions = append(cu.Status.Conditions, metav1.Condition{
 			Type: kind, Status: metav1.ConditionFalse, Reason: refitv1alpha1.ReasonNodeFailed, LastTransitionTime: since, ObservedGeneration: 7,

@@ -1,13 +1,12 @@
-package status
+package assess
 
 import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/assess"
 )
 
 // planOf summarizes the plan. Once the upgrade has started, the plan that it follows keeps its
 // hash, origin and estimate; a plan that differs from it is proposed beside it.
-func planOf(u *refitv1alpha1.ClusterUpgrade, a *assess.Assessment, previous *refitv1alpha1.PlanSummary) *refitv1alpha1.PlanSummary {
+func planOf(u *refitv1alpha1.ClusterUpgrade, a *Assessment, previous *refitv1alpha1.PlanSummary) *refitv1alpha1.PlanSummary {
 	now := a.Plan.Summary()
 	if previous != nil && a.Started {
 		now.Estimate, now.From, now.WorkersFrom = previous.Estimate, previous.From, previous.WorkersFrom

@@ -1,4 +1,4 @@
-package status
+package orders
 
 import (
 	"testing"
@@ -9,6 +9,8 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
+
+var now = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 
 func orderFor(release string, permit refitv1alpha1.Permit, status metav1.ConditionStatus, reason string, observed int64) refitv1alpha1.NodeUpgrade {
 	u := refitv1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "worker-" + reason, Generation: 2}}

@@ -1,4 +1,4 @@
-package status
+package orders
 
 import (
 	"fmt"
@@ -47,7 +47,11 @@ func count(s *refitv1alpha1.ClusterReleaseStatus, order *refitv1alpha1.NodeUpgra
 }
 
 func setRelease(r *refitv1alpha1.ClusterRelease, ready metav1.ConditionStatus, stalled bool, reason, message string, now time.Time) {
-	for kind, status := range map[string]metav1.ConditionStatus{refitv1alpha1.ConditionReady: ready, refitv1alpha1.ConditionStalled: is(stalled)} {
+	stalledStatus := metav1.ConditionFalse
+	if stalled {
+		stalledStatus = metav1.ConditionTrue
+	}
+	for kind, status := range map[string]metav1.ConditionStatus{refitv1alpha1.ConditionReady: ready, refitv1alpha1.ConditionStalled: stalledStatus} {
 		meta.SetStatusCondition(&r.Status.Conditions, metav1.Condition{
 			Type: kind, Status: status, Reason: reason, ObservedGeneration: r.Generation,
 			Message:            refitv1alpha1.Clip(message, refitv1alpha1.MaxMessage),

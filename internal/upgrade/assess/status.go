@@ -1,4 +1,4 @@
-package status
+package assess
 
 import (
 	"slices"
@@ -7,13 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// Initial sets the conditions of an operation that was not assessed yet. Without conditions,
+// InitialStatus sets the conditions of an operation that was not assessed yet. Without conditions,
 // kstatus would report it as Current.
-func Initial(u *refitv1alpha1.ClusterUpgrade, now time.Time) {
+func InitialStatus(u *refitv1alpha1.ClusterUpgrade, now time.Time) {
 	if len(u.Status.Conditions) > 0 {
 		return
 	}
@@ -23,25 +22,25 @@ func Initial(u *refitv1alpha1.ClusterUpgrade, now time.Time) {
 	c.set(refitv1alpha1.ConditionReconciling, metav1.ConditionTrue, refitv1alpha1.ReasonProgressing, "the operation was not assessed yet")
 }
 
-// Update sets the status of an operation to what an assessment says.
-func Update(u *refitv1alpha1.ClusterUpgrade, a *assess.Assessment, now time.Time) {
+// UpdateStatus sets the status of an operation to what an assessment says.
+func UpdateStatus(u *refitv1alpha1.ClusterUpgrade, a *Assessment, now time.Time) {
 	previous := u.Status.DeepCopy()
 	s := &u.Status
 	s.ObservedGeneration = u.Generation
-	s.Active = Active(s.Active, a.Decision.Actions)
+	s.Active = activeAfter(s.Active, a.Decision.Actions)
 	s.Nodes, s.Failures = a.Decision.Progress, a.Decision.Failures
 	if a.Plan != nil {
 		s.Plan = planOf(u, a, previous.Plan)
 	}
-	state := State(u, a)
+	state := stateAfter(u, a)
 	s.Phase = phases[state]
 	s.Message = refitv1alpha1.Clip(messageOf(state, a), refitv1alpha1.MaxStatusMessage)
 	s.Waiting = waitingOf(state, a.Decision.Waiting, previous.Waiting, now)
 	setConditions(u, a, state, now)
 }
 
-// State is the state of the operation once the decision is written: writing Finish ends it.
-func State(u *refitv1alpha1.ClusterUpgrade, a *assess.Assessment) plan.State {
+// stateAfter is the state of the operation once the decision is written: writing Finish ends it.
+func stateAfter(u *refitv1alpha1.ClusterUpgrade, a *Assessment) plan.State {
 	finishes := slices.ContainsFunc(a.Decision.Actions, func(action plan.Action) bool { return action.Kind == plan.Finish })
 	switch {
 	case finishes && u.Spec.Aborted:
@@ -52,8 +51,8 @@ func State(u *refitv1alpha1.ClusterUpgrade, a *assess.Assessment) plan.State {
 	return a.Decision.State
 }
 
-// Active returns the active nodes after a decision.
-func Active(active []string, do []plan.Action) []string {
+// activeAfter returns the active nodes after a decision.
+func activeAfter(active []string, do []plan.Action) []string {
 	active = slices.Clone(active)
 	for i := range do {
 		a := &do[i]
@@ -79,7 +78,7 @@ var phases = map[plan.State]refitv1alpha1.Phase{
 }
 
 // messageOf is the summary for people. The last write of an operation says how it ended.
-func messageOf(state plan.State, a *assess.Assessment) string {
+func messageOf(state plan.State, a *Assessment) string {
 	switch state {
 	case plan.Succeeded:
 		return "The cluster is at " + a.Plan.To

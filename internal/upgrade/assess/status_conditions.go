@@ -1,4 +1,4 @@
-package status
+package assess
 
 import (
 	"fmt"
@@ -8,13 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
 // setConditions sets the conditions. kstatus reads Reconciling before Stalled before Ready: an
 // operation that is stalled or was aborted is Failed only if it is not Reconciling.
-func setConditions(u *refitv1alpha1.ClusterUpgrade, a *assess.Assessment, state plan.State, now time.Time) {
+func setConditions(u *refitv1alpha1.ClusterUpgrade, a *Assessment, state plan.State, now time.Time) {
 	c := conditions{u: u, now: now}
 	reason, message := why(state, a)
 	stalled := state == plan.Stalled || state == plan.Aborted
@@ -41,7 +40,7 @@ func (c conditions) set(kind string, status metav1.ConditionStatus, reason, mess
 	})
 }
 
-func (c conditions) setPreflight(a *assess.Assessment) {
+func (c conditions) setPreflight(a *Assessment) {
 	if a.Checks == nil {
 		return
 	}
@@ -55,7 +54,7 @@ func (c conditions) setPreflight(a *assess.Assessment) {
 		finding.Check+": "+finding.Message+" "+finding.Remedy)
 }
 
-func (c conditions) setPlanned(a *assess.Assessment) {
+func (c conditions) setPlanned(a *Assessment) {
 	if a.Plan == nil {
 		c.set(refitv1alpha1.ConditionPlanned, metav1.ConditionFalse, refitv1alpha1.ReasonBlocked, a.PlanError.Error())
 		return
@@ -63,7 +62,7 @@ func (c conditions) setPlanned(a *assess.Assessment) {
 	c.set(refitv1alpha1.ConditionPlanned, metav1.ConditionTrue, refitv1alpha1.ReasonPassed, "from "+a.Plan.From+" to "+a.Plan.To)
 }
 
-func (c conditions) setApproved(a *assess.Assessment, state plan.State, reason, message string) {
+func (c conditions) setApproved(a *Assessment, state plan.State, reason, message string) {
 	switch {
 	case a.Plan == nil:
 	case state == plan.AwaitingApproval:
@@ -74,7 +73,7 @@ func (c conditions) setApproved(a *assess.Assessment, state plan.State, reason, 
 }
 
 // why is the reason of the state, and its message with the remedy.
-func why(state plan.State, a *assess.Assessment) (reason, message string) {
+func why(state plan.State, a *Assessment) (reason, message string) {
 	switch state {
 	case plan.Succeeded:
 		return refitv1alpha1.ReasonSucceeded, "every node of the plan is healthy at the target"

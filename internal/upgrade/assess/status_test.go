@@ -1,4 +1,4 @@
-package status
+package assess
 
 import (
 	"strings"
@@ -9,14 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-var now = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+var statusTime = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 
-func assessed(state plan.State, changes ...func(*assess.Assessment)) *assess.Assessment {
-	a := &assess.Assessment{
+func assessed(state plan.State, changes ...func(*Assessment)) *Assessment {
+	a := &Assessment{
 		Plan:     &plan.Plan{Hash: "sha256:new", From: "v1.35.4", To: "v1.36.3", Stages: []plan.Stage{{Name: refitv1alpha1.StagePrefetch}}},
 		Decision: plan.Decision{State: state, Message: "Draining worker-1"},
 	}
@@ -26,11 +25,11 @@ func assessed(state plan.State, changes ...func(*assess.Assessment)) *assess.Ass
 	return a
 }
 
-func waits(w ...plan.Wait) func(*assess.Assessment) {
-	return func(a *assess.Assessment) { a.Decision.Waiting = w }
+func waits(w ...plan.Wait) func(*Assessment) {
+	return func(a *Assessment) { a.Decision.Waiting = w }
 }
 
-func started(a *assess.Assessment) { a.Started = true }
+func hasStarted(a *Assessment) { a.Started = true }
 
 // kstatus reports Failed for Stalled, InProgress for Reconciling and Current for Ready alone.
 func TestConditionsOfEachState(t *testing.T) {
@@ -45,7 +44,7 @@ func TestConditionsOfEachState(t *testing.T) {
 		plan.Aborted:          "Ready=False Reconciling=False Stalled=True",
 	} {
 		u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Generation: 4}}
-		Update(u, assessed(state), now)
+		UpdateStatus(u, assessed(state), statusTime)
 		var got []string
 		for _, kind := range []string{refitv1alpha1.ConditionReady, refitv1alpha1.ConditionReconciling, refitv1alpha1.ConditionStalled} {
 			c := meta.FindStatusCondition(u.Status.Conditions, kind)
@@ -65,17 +64,17 @@ func TestConditionsOfEachState(t *testing.T) {
 
 func TestAnOperationThatWasNotAssessedIsUnknownAndReconciling(t *testing.T) {
 	u := &refitv1alpha1.ClusterUpgrade{}
-	Initial(u, now)
+	InitialStatus(u, statusTime)
 	if c := meta.FindStatusCondition(u.Status.Conditions, refitv1alpha1.ConditionReady); c == nil || c.Status != metav1.ConditionUnknown {
 		t.Errorf("Ready is %+v", c)
 	}
 	if !meta.IsStatusConditionTrue(u.Status.Conditions, refitv1alpha1.ConditionReconciling) {
 		t.Error("it is not Reconciling")
 	}
-	Update(u, assessed(plan.Stalled), now)
-	Initial(u, now)
+	UpdateStatus(u, assessed(plan.Stalled), statusTime)
+	InitialStatus(u, statusTime)
 	if u.Status.Phase != refitv1alpha1.PhaseStalled {
-		t.Errorf("Initial replaced the status of an assessed operation: %s", u.Status.Phase)
+		t.Errorf("InitialStatus replaced the status of an assessed operation: %s", u.Status.Phase)
 	}
 }
 
@@ -83,23 +82,23 @@ func TestWaiting(t *testing.T) {
 	blocked := plan.Wait{Reason: refitv1alpha1.ReasonDrainBlocked, Node: "worker-1", Message: "worker-1 cannot be drained", Remedy: "change the PDB", ManualIntervention: true, More: 3}
 	t.Run("a wait keeps its time while it lasts", func(t *testing.T) {
 		u := &refitv1alpha1.ClusterUpgrade{}
-		Update(u, assessed(plan.Stalled, waits(blocked)), now)
-		Update(u, assessed(plan.Stalled, waits(blocked)), now.Add(time.Hour))
+		UpdateStatus(u, assessed(plan.Stalled, waits(blocked)), statusTime)
+		UpdateStatus(u, assessed(plan.Stalled, waits(blocked)), statusTime.Add(time.Hour))
 		w := u.Status.Waiting
-		if len(w) != 1 || !w[0].Since.Time.Equal(now) || !w[0].ActionRequired || w[0].MoreNodes != 3 || w[0].Node != "worker-1" || w[0].Remedy != "change the PDB" {
+		if len(w) != 1 || !w[0].Since.Time.Equal(statusTime) || !w[0].ActionRequired || w[0].MoreNodes != 3 || w[0].Node != "worker-1" || w[0].Remedy != "change the PDB" {
 			t.Errorf("waiting is %+v", w)
 		}
 	})
 	t.Run("nodes in progress are not waited for", func(t *testing.T) {
 		u := &refitv1alpha1.ClusterUpgrade{}
-		Update(u, assessed(plan.Running, waits(plan.Wait{Reason: refitv1alpha1.ReasonProgressing, Node: "worker-1", Message: "swap-kubelet"})), now)
+		UpdateStatus(u, assessed(plan.Running, waits(plan.Wait{Reason: refitv1alpha1.ReasonProgressing, Node: "worker-1", Message: "swap-kubelet"})), statusTime)
 		if len(u.Status.Waiting) != 0 {
 			t.Errorf("waiting is %+v", u.Status.Waiting)
 		}
 	})
 	t.Run("an operation that ended waits for nothing", func(t *testing.T) {
 		u := &refitv1alpha1.ClusterUpgrade{}
-		Update(u, assessed(plan.Aborted, waits(blocked)), now)
+		UpdateStatus(u, assessed(plan.Aborted, waits(blocked)), statusTime)
 		if len(u.Status.Waiting) != 0 {
 			t.Errorf("waiting is %+v", u.Status.Waiting)
 		}
@@ -111,7 +110,7 @@ func TestWaiting(t *testing.T) {
 		for i := range many {
 			many[i] = plan.Wait{Reason: refitv1alpha1.ReasonBlocked, Message: long, Remedy: long, ManualIntervention: true}
 		}
-		Update(u, assessed(plan.Stalled, waits(many...)), now)
+		UpdateStatus(u, assessed(plan.Stalled, waits(many...)), statusTime)
 		if len(u.Status.Waiting) != refitv1alpha1.MaxWaiting {
 			t.Errorf("%d waits", len(u.Status.Waiting))
 		}
@@ -129,7 +128,7 @@ func TestThePlanThatAnOperationFollowsKeepsItsHash(t *testing.T) {
 	for situation, c := range map[string]struct {
 		previous       *refitv1alpha1.PlanSummary
 		approved       string
-		changes        []func(*assess.Assessment)
+		changes        []func(*Assessment)
 		hash, proposed string
 	}{
 		"the first plan":                            {nil, "", nil, "sha256:new", ""},
@@ -137,12 +136,12 @@ func TestThePlanThatAnOperationFollowsKeepsItsHash(t *testing.T) {
 		"another plan after approval":               {followed, "sha256:old", nil, "sha256:old", "sha256:new"},
 		"another plan was approved":                 {followed, "sha256:new", nil, "sha256:new", ""},
 		"a hash that no plan has":                   {followed, "sha256:typo", nil, "sha256:new", ""},
-		"another plan during an unapproved upgrade": {followed, "", []func(*assess.Assessment){started}, "sha256:old", "sha256:new"},
-		"a wrong hash during an upgrade":            {followed, "sha256:typo", []func(*assess.Assessment){started}, "sha256:old", "sha256:new"},
+		"another plan during an unapproved upgrade": {followed, "", []func(*Assessment){hasStarted}, "sha256:old", "sha256:new"},
+		"a wrong hash during an upgrade":            {followed, "sha256:typo", []func(*Assessment){hasStarted}, "sha256:old", "sha256:new"},
 	} {
 		u := &refitv1alpha1.ClusterUpgrade{}
 		u.Spec.ApprovedPlan, u.Status.Plan = c.approved, c.previous.DeepCopy()
-		Update(u, assessed(plan.Running, c.changes...), now)
+		UpdateStatus(u, assessed(plan.Running, c.changes...), statusTime)
 		if p := u.Status.Plan; p.Hash != c.hash || p.ProposedHash != c.proposed {
 			t.Errorf("%s: hash %s, proposed %q; want %s and %q", situation, p.Hash, p.ProposedHash, c.hash, c.proposed)
 		}
@@ -154,8 +153,8 @@ func TestStagesKeepTheirTotalsOnceStarted(t *testing.T) {
 	u.Status.Plan = &refitv1alpha1.PlanSummary{
 		Hash: "sha256:new", From: "v1.35.0", Stages: []refitv1alpha1.StageSummary{{Name: refitv1alpha1.StagePrefetch, Total: 5}},
 	}
-	counted := func(a *assess.Assessment) { a.Decision.Stages = []plan.StageProgress{{Done: 7}} }
-	Update(u, assessed(plan.Running, started, counted), now)
+	counted := func(a *Assessment) { a.Decision.Stages = []plan.StageProgress{{Done: 7}} }
+	UpdateStatus(u, assessed(plan.Running, hasStarted, counted), statusTime)
 	if s := u.Status.Plan.Stages[0]; s.Total != 5 || s.Done != 5 || u.Status.Plan.From != "v1.35.0" {
 		t.Errorf("%+v from %s", s, u.Status.Plan.From)
 	}
