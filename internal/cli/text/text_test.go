@@ -61,7 +61,7 @@ func golden(t *testing.T, name, got string, width int) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the page differs from %s (go test ./internal/cli/text -update writes it anew; then read it):\n%s", path, got)
+		t.Errorf("the page differs from %s (go test ./internal/cli/text -update writes it; read it, then run `make docs`):\n%s", path, got)
 	}
 }
 
