@@ -88,7 +88,7 @@ func writeSettings(a *app, o installOptions) error {
 }
 
 func TestSettingsThatInstallWrites(t *testing.T) {
-	const before = "sources: [/srv/old]\nreserveMiB: 128\n"
+	const before = "sources: [/srv/old]\nreservedDiskMiB: 128\n"
 	for name, c := range map[string]struct {
 		before string // empty: there is no file
 		give   installOptions
@@ -97,11 +97,11 @@ func TestSettingsThatInstallWrites(t *testing.T) {
 		"none there":          {"", installOptions{sources: []string{"/srv/refit"}}, func(s *settings.Settings) { s.Sources = []string{"/srv/refit"} }},
 		"none there or given": {"", installOptions{}, func(*settings.Settings) {}},
 		"others stay": {before, installOptions{patches: "/etc/kubernetes/patches", ignore: []string{"Swap"}}, func(s *settings.Settings) {
-			s.Sources, s.ReserveMiB = []string{"/srv/old"}, 128
+			s.Sources, s.ReservedDiskMiB = []string{"/srv/old"}, 128
 			s.Kubeadm.Patches, s.Kubeadm.IgnorePreflightErrors = "/etc/kubernetes/patches", []string{"Swap"}
 		}},
 		"sources are replaced": {before, installOptions{sources: []string{"https://mirror.example/refit", "oci:/srv/layout"}}, func(s *settings.Settings) {
-			s.Sources, s.ReserveMiB = []string{"https://mirror.example/refit", "oci:/srv/layout"}, 128
+			s.Sources, s.ReservedDiskMiB = []string{"https://mirror.example/refit", "oci:/srv/layout"}, 128
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestSettingsThatInstallWrites(t *testing.T) {
 // A file that is right stays byte for byte as its owner wrote it, with the comments in it.
 func TestInstallWithoutSettingsLeavesTheFileAlone(t *testing.T) {
 	a := &app{settings: filepath.Join(t.TempDir(), "agent.yaml")}
-	const text = "# of the platform team\nreserveMiB: 128\n"
+	const text = "# of the platform team\nreservedDiskMiB: 128\n"
 	fakeHost{}.write(t, a.settings, text)
 	if err := writeSettings(a, installOptions{}); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestSettingsThatInstallRefuses(t *testing.T) {
 	}{
 		"source of an unknown kind": {"", installOptions{sources: []string{"ftp://mirror.example/refit"}}, "is not a source"},
 		"source without its root":   {"", installOptions{sources: []string{"srv/refit"}}, "is not a source"},
-		"a file that is wrong":      {"stateDirectory: /x\n", installOptions{sources: []string{"/srv/refit"}}, "cannot be used"},
+		"a file that is wrong":      {"stateDirectory: /x\n", installOptions{sources: []string{"/srv/refit"}}, "is not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &app{settings: filepath.Join(t.TempDir(), "agent.yaml")}

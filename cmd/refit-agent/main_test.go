@@ -77,12 +77,12 @@ func (h fakeHost) remembers(t *testing.T, memory node.HostState) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.write(t, filepath.Join(h.dir, "memory.json"), string(text))
+	h.write(t, filepath.Join(h.dir, "state.json"), string(text))
 }
 
 func (h fakeHost) memory(t *testing.T) (memory node.HostState) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(h.dir, "memory.json"))
+	text, err := os.ReadFile(filepath.Join(h.dir, "state.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &memory)
 	}
@@ -102,7 +102,7 @@ func (h fakeHost) work(t *testing.T, records ...node.Record) {
 		Role: refitv1alpha1.RoleFirstControlPlane, From: "v1.35.4", To: "v1.36.3", Etcd: true,
 	}
 	at := time.Date(2026, 10, 1, 8, 0, 0, 0, time.UTC)
-	path := filepath.Join(h.dir, "work", workName, "journal")
+	path := filepath.Join(h.dir, "upgrades", workName, "journal")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}

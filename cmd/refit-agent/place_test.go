@@ -188,7 +188,7 @@ func TestWhatWasDecidedOnTheHostStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	fakeHost{}.write(t, mine, newPublicKey(t))
-	fakeHost{}.write(t, s.path(settings.File), "# slow disk\nreserveMiB: 128\nsources: [/srv/old]\n")
+	fakeHost{}.write(t, s.path(settings.File), "# slow disk\nreservedDiskMiB: 128\nsources: [/srv/old]\n")
 	for _, keys := range [][]string{{newPublicKey(t)}, {newPublicKey(t)}, nil} {
 		if _, err := place(t, s, newTestBundle(t, "program", "sources: [/srv/refit]\n", keys...)); err != nil {
 			t.Fatal(err)
@@ -199,14 +199,14 @@ func TestWhatWasDecidedOnTheHostStays(t *testing.T) {
 		}
 	}
 	got, err := s.load()
-	if err != nil || got.ReserveMiB != 128 || !slices.Equal(got.Sources, []string{"/srv/refit"}) {
+	if err != nil || got.ReservedDiskMiB != 128 || !slices.Equal(got.Sources, []string{"/srv/refit"}) {
 		t.Errorf("%v %+v", err, got)
 	}
 	before, err := os.ReadFile(s.path(settings.File))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := place(t, s, newTestBundle(t, "program 2", "sources: [/srv/refit]\nreserveMiB: 128\n")); err != nil {
+	if _, err := place(t, s, newTestBundle(t, "program 2", "sources: [/srv/refit]\nreservedDiskMiB: 128\n")); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.ReadFile(s.path(settings.File)); err != nil || !bytes.Equal(before, after) {
@@ -222,8 +222,8 @@ func TestWhatIsNotPlaced(t *testing.T) {
 		says  string
 	}{
 		"without a key":            {"{}", nil, "no key is pinned"},
-		"a setting nobody knows":   {"script: x\n", []string{key}, "the settings for this host cannot be used"},
-		"a setting that is wrong":  {"reserveMiB: 0\n", []string{key}, "the settings for this host cannot be used"},
+		"a setting nobody knows":   {"script: x\n", []string{key}, "the settings for this host are not valid"},
+		"a setting that is wrong":  {"reservedDiskMiB: 0\n", []string{key}, "the settings for this host are not valid"},
 		"a source of unknown kind": {"sources: ['ftp://x/y']\n", []string{key}, "is not a source"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -362,7 +362,7 @@ func TestAStateDirectoryOfSomebodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := fakeHost{dir: s.path("/srv/data")}
-	for _, dir := range []string{"work", "store"} {
+	for _, dir := range []string{"upgrades", "store"} {
 		if err := os.MkdirAll(filepath.Join(h.dir, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}

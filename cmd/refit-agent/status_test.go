@@ -97,7 +97,7 @@ func TestStatusOfAJournalWithATornTail(t *testing.T) {
 	h := newHost(t)
 	h.work(t, prepared()...)
 	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
-	path := filepath.Join(h.dir, "work", workName, "journal")
+	path := filepath.Join(h.dir, "upgrades", workName, "journal")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -123,15 +123,15 @@ func TestHostsWhoseStatusCannotBeTold(t *testing.T) {
 		"memory of a newer agent":   {memory: `{"format": 99, "machineID": "MACHINE"}`, says: "install the agent that wrote it"},
 		"memory that is no JSON":    {memory: "{", says: "the agent's memory cannot be read"},
 		"journal gone":              {memory: `{"format": 1, "machineID": "MACHINE", "open": "gone"}`, says: "no such file"},
-		"misspelled setting":        {settings: "reserve: 64", says: "what to do: mend "},
-		"setting out of bounds":     {settings: "reserveMiB: 0", says: "it may be 1 to 4096"},
-		"no full path":              {settings: "stateDir: refit", says: "is no absolute path"},
-		"no patience":               {settings: "patience: {etcdSeconds: 1}", says: "at least 5"},
+		"misspelled setting":        {settings: "reserve: 64", says: "what to do: fix "},
+		"setting out of bounds":     {settings: "reservedDiskMiB: 0", says: "must be 1 to 4096"},
+		"no full path":              {settings: "stateDir: refit", says: "is not an absolute path"},
+		"timeout":                   {settings: "timeouts: {etcdSeconds: 1}", says: "the minimum is 5 s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t)
 			if c.memory != "" {
-				h.write(t, filepath.Join(h.dir, "memory.json"), strings.ReplaceAll(c.memory, "MACHINE", h.machine))
+				h.write(t, filepath.Join(h.dir, "state.json"), strings.ReplaceAll(c.memory, "MACHINE", h.machine))
 			}
 			if c.settings != "" {
 				h.write(t, h.settings, c.settings)

@@ -21,7 +21,7 @@ import (
 func upgradedWorker(t *testing.T) (h fakeHost, kubelet string) {
 	t.Helper()
 	h = newHost(t)
-	dir := filepath.Join(h.dir, "work", workName)
+	dir := filepath.Join(h.dir, "upgrades", workName)
 	kubelet = filepath.Join(t.TempDir(), "kubelet")
 	h.write(t, kubelet, "old")
 	h.write(t, kubelet+".next", "new")
@@ -81,7 +81,7 @@ func TestUndoLongAfterSuccess(t *testing.T) {
 		"an older agent ran the operation": {
 			func(t *testing.T, h fakeHost, _ string) {
 				t.Helper()
-				h.write(t, filepath.Join(h.dir, "work", workName, "saved", "index.json"), `{"format":1,"paths":["/etc/kubernetes/pki"]}`)
+				h.write(t, filepath.Join(h.dir, "upgrades", workName, "saved", "index.json"), `{"format":1,"paths":["/etc/kubernetes/pki"]}`)
 			}, []string{"ManualInterventionRequired, SavedTooOld", "install the refit-agent that ran this operation"}, true,
 		},
 	} {

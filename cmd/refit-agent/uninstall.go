@@ -100,7 +100,7 @@ func removeState(s settings.Settings, whole bool) (left bool, err error) {
 		return false, removeAll(s.StateDir)
 	}
 	for _, path := range []string{
-		s.StoreDir(), s.ReleasesDir(), s.WorkDir(), s.ReserveFile(), s.MemoryFile(), filepath.Join(s.StateDir, "manifests"), s.LockFile(),
+		s.StoreDir(), s.ReleasesDir(), s.UpgradesDir(), s.ReserveFile(), s.StateFile(), filepath.Join(s.StateDir, "manifests"), s.LockFile(),
 	} {
 		if err := removeAll(path); err != nil {
 			return false, err

@@ -132,7 +132,7 @@ func TestInstallKeepsWhatIsNotGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &fakeCluster{existing: install.Existing{
-		Version: "v0.1.0", Repository: "registry.example/refit", Keys: map[string]string{"mine.pem": string(mine)}, Settings: "reserveMiB: 128\nsources: [/srv/old]\n",
+		Version: "v0.1.0", Repository: "registry.example/refit", Keys: map[string]string{"mine.pem": string(mine)}, Settings: "reservedDiskMiB: 128\nsources: [/srv/old]\n",
 	}}
 	for name, c := range map[string]struct {
 		args                []string
@@ -140,7 +140,7 @@ func TestInstallKeepsWhatIsNotGiven(t *testing.T) {
 	}{
 		"nothing given":      {nil, "mine.pem", "registry.example/refit/refit-agent:development", "sources: [/srv/old]"},
 		"another key":        {[]string{"--release-key", public}, "-mine.pem", "registry.example/refit/refit-agent:development", "sources: [/srv/old]"},
-		"another source":     {[]string{"--source", "https://mirror.example/refit"}, "mine.pem", "", "reserveMiB: 128\nsources:\n- https://mirror.example/refit\n"},
+		"another source":     {[]string{"--source", "https://mirror.example/refit"}, "mine.pem", "", "reservedDiskMiB: 128\nsources:\n- https://mirror.example/refit\n"},
 		"another repository": {[]string{"--image-repository", "other.example:5000/x"}, "mine.pem", "other.example:5000/x/refit-agent:development", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

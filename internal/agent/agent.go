@@ -84,7 +84,7 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 		return nil, err
 	}
 	a.teller = newTeller(config.Log, a.id.BootID, config.Version)
-	if a.memory, err = loadMemory(config.Settings.MemoryFile(), a.id.MachineID); err != nil {
+	if a.memory, err = loadMemory(config.Settings.StateFile(), a.id.MachineID); err != nil {
 		return nil, err
 	}
 	if a.keys, err = artifact.LoadKeys(config.KeysDir); err != nil && a.memory.Open == "" {
@@ -181,7 +181,7 @@ func (a *Agent) resume() error {
 	if ca, err := clusterCA(); err == nil && work.host.Work.CA != "" && ca != work.host.Work.CA {
 		a.Log.Warn("this host was joined to another cluster since; the work of the former one is left", "work", dir)
 		a.memory.Open, a.memory.Last = "", ""
-		return storeMemory(a.Settings.MemoryFile(), a.memory)
+		return storeMemory(a.Settings.StateFile(), a.memory)
 	}
 	a.work = work
 	state := node.Read(a.work.journal.Records())
@@ -190,7 +190,7 @@ func (a *Agent) resume() error {
 	}
 	if a.memory.Open == "" && state.Outcome == "" {
 		a.memory.Open = dir // the journal decides: it was reopened, and the memory of it was cut off
-		if err := storeMemory(a.Settings.MemoryFile(), a.memory); err != nil {
+		if err := storeMemory(a.Settings.StateFile(), a.memory); err != nil {
 			return err
 		}
 	}
@@ -276,7 +276,7 @@ func (a *Agent) ended(state *node.State) error {
 	if err := host.ReleaseReserve(a.Settings.ReserveFile()); err != nil {
 		a.Log.Warn("the reserve could not be given up", "error", err)
 	}
-	if err := storeMemory(a.Settings.MemoryFile(), next); err != nil {
+	if err := storeMemory(a.Settings.StateFile(), next); err != nil {
 		return err
 	}
 	a.memory = next

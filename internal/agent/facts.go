@@ -42,7 +42,7 @@ func (a *Agent) facts(ctx context.Context) refitv1alpha1.NodeReportStatus {
 		keys = append(keys, key.ID)
 	}
 	return report.Gather(ctx, report.Sources{
-		AgentVersion: a.Version, NodeName: a.client.NodeName(), Settings: a.Settings, Memory: memory, Keys: keys,
+		AgentVersion: a.Version, NodeName: a.client.NodeName(), Settings: a.Settings, State: memory, Keys: keys,
 		ControlPlane: steps.HasControlPlane(), Release: wanted, API: a.client, Unit: a.systemd.Unit, Cache: a.known.cache,
 	})
 }

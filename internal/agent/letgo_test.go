@@ -17,7 +17,7 @@ func TestNothingIsKeptForTheWayBackAnyMore(t *testing.T) {
 	if err := LetGo(s); err != nil {
 		t.Errorf("a host without a work: %v", err)
 	}
-	work := filepath.Join(s.WorkDir(), "work-1")
+	work := filepath.Join(s.UpgradesDir(), "work-1")
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func Status(s settings.Settings) (LocalStatus, error) {
 	if err != nil {
 		return LocalStatus{}, err
 	}
-	memory, err := loadMemory(s.MemoryFile(), id.MachineID)
+	memory, err := loadMemory(s.StateFile(), id.MachineID)
 	if err != nil {
 		return LocalStatus{}, err
 	}
@@ -33,7 +33,7 @@ func Status(s settings.Settings) (LocalStatus, error) {
 	if dir == "" {
 		return LocalStatus{Memory: memory}, nil
 	}
-	records, err := journal.Read(filepath.Join(s.WorkDir(), dir, "journal"), id.MachineID)
+	records, err := journal.Read(filepath.Join(s.UpgradesDir(), dir, "journal"), id.MachineID)
 	return LocalStatus{Memory: memory, State: node.Read(records)}, err
 }
 
@@ -48,11 +48,11 @@ func Forget(s settings.Settings) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	memory, err := loadMemory(s.MemoryFile(), id.MachineID)
+	memory, err := loadMemory(s.StateFile(), id.MachineID)
 	if err != nil {
 		return 0, err
 	}
 	n := len(memory.Files)
 	memory.Files = nil
-	return n, storeMemory(s.MemoryFile(), memory)
+	return n, storeMemory(s.StateFile(), memory)
 }

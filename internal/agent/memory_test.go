@@ -16,7 +16,7 @@ func TestMemoriesThatAreRefused(t *testing.T) {
 		{"torn", `{"format":1,"mach`, "StateCorrupted"},
 	} {
 		t.Run(situation.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "memory.json")
+			path := filepath.Join(t.TempDir(), "state.json")
 			if err := os.WriteFile(path, []byte(situation.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -29,7 +29,7 @@ func TestMemoriesThatAreRefused(t *testing.T) {
 }
 
 func TestAMemoryComesBackAsItWasStored(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "memory.json")
+	path := filepath.Join(t.TempDir(), "state.json")
 	if memory, err := loadMemory(path, machineID); err != nil || memory.Sequence != 0 {
 		t.Fatalf("a host without a memory: %+v, %v", memory, err)
 	}

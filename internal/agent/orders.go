@@ -116,7 +116,7 @@ func (a *Agent) take(order *refitv1alpha1.NodeUpgrade, work *runner) error {
 func (a *Agent) remember(spec *refitv1alpha1.NodeUpgradeSpec, open string, answer *node.Result) error {
 	next := a.memory
 	next.Sequence, next.Epoch, next.NodeUID, next.Open, next.Result = spec.Sequence, spec.Epoch, spec.NodeUID, open, answer
-	if err := storeMemory(a.Settings.MemoryFile(), next); err != nil {
+	if err := storeMemory(a.Settings.StateFile(), next); err != nil {
 		return err
 	}
 	a.memory = next
@@ -179,7 +179,7 @@ func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, her
 	if err := a.tidy(ctx, work, release); err != nil {
 		return nil, err
 	}
-	if err := durable.MkdirAll(filepath.Join(a.Settings.WorkDir(), dir), 0o700); err != nil {
+	if err := durable.MkdirAll(filepath.Join(a.Settings.UpgradesDir(), dir), 0o700); err != nil {
 		return nil, err
 	}
 	path := a.journalFile(dir)
@@ -208,7 +208,7 @@ func workName(w *node.Upgrade) (string, error) {
 }
 
 func (a *Agent) journalFile(dir string) string {
-	return filepath.Join(a.Settings.WorkDir(), dir, "journal")
+	return filepath.Join(a.Settings.UpgradesDir(), dir, "journal")
 }
 
 // open makes a runner of a work on the disk.
@@ -234,7 +234,7 @@ func (a *Agent) open(dir string) (*runner, error) {
 	return &runner{
 		journal: j, boot: a.id.BootID, log: a.Log, told: a.teller.tell,
 		host: &steps.Host{
-			Settings: a.Settings, Memory: a.memory, Work: *state.Upgrade, Dir: filepath.Join(a.Settings.WorkDir(), dir), Release: release,
+			Settings: a.Settings, Memory: a.memory, Work: *state.Upgrade, Dir: filepath.Join(a.Settings.UpgradesDir(), dir), Release: release,
 			Store: a.store, Systemd: a.systemd, Log: a.Log, Say: a.teller.say, Effect: effectOf("none"),
 		},
 	}, nil

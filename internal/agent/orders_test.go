@@ -140,7 +140,7 @@ func TestFuzzedOrdersAndReleasesBeginNothing(t *testing.T) {
 		a.memory = before
 	}
 	t.Logf("refused: %v", refused)
-	if entries, err := os.ReadDir(a.Settings.WorkDir()); err == nil && len(entries) > 0 {
+	if entries, err := os.ReadDir(a.Settings.UpgradesDir()); err == nil && len(entries) > 0 {
 		t.Errorf("%d works lie on the disk", len(entries))
 	}
 	for _, reason := range []string{node.RefusedRelease, node.RefusedMachine, node.RefusedSequence, node.RefusedEpoch, node.RefusedFormat} {

@@ -46,13 +46,13 @@ func (a *Agent) envelope(digest string) ([]byte, error) { return os.ReadFile(a.e
 
 // forget removes the works of former operations but the last one, and files that the ClusterRelease at hand does not name.
 func (a *Agent) forget(last string, release artifact.Release) error {
-	entries, err := os.ReadDir(a.Settings.WorkDir())
+	entries, err := os.ReadDir(a.Settings.UpgradesDir())
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		if e.Name() != last {
-			if err := os.RemoveAll(filepath.Join(a.Settings.WorkDir(), e.Name())); err != nil {
+			if err := os.RemoveAll(filepath.Join(a.Settings.UpgradesDir(), e.Name())); err != nil {
 				return err
 			}
 		}

@@ -52,7 +52,7 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 		Role: spec.Role, From: running, To: release.Payload.Kubernetes,
 		Kinds: map[refitv1alpha1.Part]refitv1alpha1.PackageKind{},
 		CA:    ca, KeepAddons: spec.KeepAddons,
-		StopAPIServer: a.Settings.AsideAPIServer,
+		StopAPIServer: a.Settings.StopAPIServerDuringEtcdUpgrade,
 		Etcd:  spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(a.Settings.StateDir),
 	}
 	if steps.HasControlPlane() != (spec.Role != refitv1alpha1.RoleWorker) {

@@ -21,7 +21,7 @@ func Review(ctx context.Context, s settings.Settings, status LocalStatus) steps.
 	if !finished(status.State) {
 		return steps.Review{}
 	}
-	h := steps.Host{Settings: s, Work: *status.State.Upgrade, Dir: filepath.Join(s.WorkDir(), status.Memory.Last), Log: slog.New(slog.DiscardHandler)}
+	h := steps.Host{Settings: s, Work: *status.State.Upgrade, Dir: filepath.Join(s.UpgradesDir(), status.Memory.Last), Log: slog.New(slog.DiscardHandler)}
 	return h.Review(ctx)
 }
 
@@ -74,7 +74,7 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 		return LocalStatus{}, err
 	}
 	a.memory.Open = filepath.Base(a.work.host.Dir)
-	if err := storeMemory(a.Settings.MemoryFile(), a.memory); err != nil {
+	if err := storeMemory(a.Settings.StateFile(), a.memory); err != nil {
 		return LocalStatus{}, err
 	}
 	for {

@@ -17,7 +17,7 @@ func withWork(t *testing.T, a *Agent, outcome refitv1alpha1.NodePhase) {
 	t.Helper()
 	order := goodOrder("sha256:aa").Spec
 	work := node.Upgrade{Operation: order.Operation, Release: order.Release, NodeUID: nodeUID, NodeName: nodeName, Role: order.Role, From: "v1.35.4", To: "v1.36.3"}
-	dir := filepath.Join(a.Settings.WorkDir(), "work-1")
+	dir := filepath.Join(a.Settings.UpgradesDir(), "work-1")
 	if err := os.MkdirAll(filepath.Join(dir, "saved"), 0o700); err != nil {
 		t.Fatal(err)
 	}

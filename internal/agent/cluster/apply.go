@@ -12,7 +12,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// applied is an object as far as the agent has something to say about it: a spec, even an empty one, is not its to write.
+// applied is the part of an object that the agent owns. It must not contain a spec, even an
+// empty one.
 type applied struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
@@ -25,18 +26,19 @@ type metadata struct {
 	OwnerReferences []metav1.OwnerReference `json:"ownerReferences,omitempty"`
 }
 
-// ApplyUpgradeStatus says how far the work is. status.drain is the controller's, and left out whatever is in it here.
+// ApplyUpgradeStatus writes the status of the upgrade. It omits status.drain, which the controller
+// owns.
 func (c *Client) ApplyUpgradeStatus(ctx context.Context, name string, status refitv1alpha1.NodeUpgradeStatus) error {
 	status.Drain = nil
 	return c.apply(ctx, nodeUpgrades, "status", applied{Kind: "NodeUpgrade", Metadata: metadata{Name: name}, Status: status})
 }
 
-// ApplyReportStatus says what the host is.
+// ApplyReportStatus writes the facts of the host.
 func (c *Client) ApplyReportStatus(ctx context.Context, status refitv1alpha1.NodeReportStatus) error {
 	return c.apply(ctx, nodeReports, "status", applied{Kind: "NodeReport", Metadata: metadata{Name: c.nodeName}, Status: status})
 }
 
-// EnsureReport makes the NodeReport of this node. It belongs to the Node and goes with it.
+// EnsureReport creates the NodeReport of this node, owned by the Node.
 func (c *Client) EnsureReport(ctx context.Context, of *corev1.Node) error {
 	owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: of.Name, UID: of.UID}
 	return c.apply(ctx, nodeReports, "", applied{Kind: "NodeReport", Metadata: metadata{Name: c.nodeName, OwnerReferences: []metav1.OwnerReference{owner}}})
@@ -52,9 +54,9 @@ func (c *Client) apply(ctx context.Context, resource, part string, object applie
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	force := true // what we say of this host is so, whoever said something else before
+	force := true // the agent is the authority on this host
 	request := use.refit.Patch(types.ApplyPatchType).Resource(resource).Name(object.Metadata.Name).
 		VersionedParams(&metav1.PatchOptions{FieldManager: fieldManager, Force: &force}, metav1.ParameterCodec).Body(body)
 	if part != "" {

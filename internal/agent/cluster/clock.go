@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// ServerTime is the API server's time and the host's at the same moment, as well as a header in whole seconds can tell.
+// ServerTime returns the API server's time and the host's at the same moment, to the precision of a
+// header in whole seconds.
 func (c *Client) ServerTime(ctx context.Context) (server, host time.Time, err error) {
 	use, err := c.current()
 	if err != nil {
@@ -16,19 +17,20 @@ func (c *Client) ServerTime(ctx context.Context) (server, host time.Time, err er
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, use.refit.Get().AbsPath("/version").URL().String(), http.NoBody)
 	if err != nil {
-		return server, host, fmt.Errorf("asking the API server for its time: %w", err)
+		return server, host, fmt.Errorf("getting the API server's time: %w", err)
 	}
 	sent := time.Now()
-	answer, err := use.http.Do(request)
+	response, err := use.http.Do(request)
 	if err = c.after(use, err); err != nil {
-		return server, host, fmt.Errorf("asking the API server for its time: %w", err)
+		return server, host, fmt.Errorf("getting the API server's time: %w", err)
 	}
 	took := time.Since(sent)
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<16))
-	answer.Body.Close()
-	said, err := http.ParseTime(answer.Header.Get("Date"))
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<16))
+	response.Body.Close()
+	date, err := http.ParseTime(response.Header.Get("Date"))
 	if err != nil {
-		return server, host, fmt.Errorf("reading the API server's time: %w", err)
+		return server, host, fmt.Errorf("parsing the API server's time: %w", err)
 	}
-	return said.Add(time.Second / 2), sent.Add(took / 2), nil // on average it is half a second later than its whole seconds say
+	// The header truncates to whole seconds: on average, half a second is missing.
+	return date.Add(time.Second / 2), sent.Add(took / 2), nil
 }

@@ -31,7 +31,7 @@ func order(name string, sequence int64) *refitv1alpha1.NodeUpgrade {
 	return &refitv1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: refitv1alpha1.NodeUpgradeSpec{Sequence: sequence}}
 }
 
-func TestWhoTakesEventsSlowlyGetsTheLast(t *testing.T) {
+func TestSlowReceiverGetsTheLastEvent(t *testing.T) {
 	box := newMailbox()
 	orders, reports := &slot{kind: KindUpgrade, name: "n1", box: box}, &slot{kind: KindReport, name: "n1", box: box}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -45,7 +45,7 @@ func TestWhoTakesEventsSlowlyGetsTheLast(t *testing.T) {
 	for n := int64(2); n <= 1000; n++ {
 		must(t, orders.Update(order("n1", n)))
 	}
-	must(t, orders.Update(order("n2", 5000))) // the API server sends no such thing
+	must(t, orders.Update(order("n2", 5000))) // the API server never sends this
 	var last int64
 	var gone, taken int
 	for last != 1000 || gone == 0 {
@@ -61,11 +61,11 @@ func TestWhoTakesEventsSlowlyGetsTheLast(t *testing.T) {
 				last = e.Upgrade.Spec.Sequence
 			}
 		case <-time.After(10 * time.Second):
-			t.Fatalf("the last that was told is %d", last)
+			t.Fatalf("the last event is %d", last)
 		}
 	}
 	if taken > 3 {
-		t.Errorf("it was told %d times", taken)
+		t.Errorf("got %d events", taken)
 	}
 	must(t, orders.Delete(order("n1", 1000)))
 	if e := <-events; e.Gone != KindUpgrade {
@@ -73,14 +73,14 @@ func TestWhoTakesEventsSlowlyGetsTheLast(t *testing.T) {
 	}
 	select {
 	case e := <-events:
-		t.Errorf("nothing happened, and it was told %+v", e)
+		t.Errorf("unexpected event %+v", e)
 	case <-time.After(20 * time.Millisecond):
 	}
 	cancel()
 	<-ended
 }
 
-func TestEveryChangeIsToldToWhoIsQuick(t *testing.T) {
+func TestFastReceiverGetsEveryChange(t *testing.T) {
 	box := newMailbox()
 	orders := &slot{kind: KindUpgrade, name: "n1", box: box}
 	events := make(chan Event)
@@ -88,12 +88,12 @@ func TestEveryChangeIsToldToWhoIsQuick(t *testing.T) {
 	for n := int64(1); n <= 100; n++ {
 		must(t, orders.Add(order("n1", n)))
 		if e := <-events; e.Upgrade.Spec.Sequence != n {
-			t.Fatalf("instead of %d it was told %+v", n, e)
+			t.Fatalf("got %+v, want %d", e, n)
 		}
 	}
 }
 
-func TestAReplacedFileIsNoticed(t *testing.T) {
+func TestFingerprintDetectsReplacedFiles(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "a"), filepath.Join(dir, "current")
 	must(t, os.WriteFile(file, []byte("1"), 0o600))
@@ -107,27 +107,27 @@ func TestAReplacedFileIsNoticed(t *testing.T) {
 	must(t, os.Symlink(other, link+".new"))
 	must(t, os.Rename(link+".new", link))
 	if !before.changed() {
-		t.Error("a link to another file of the same size is not noticed")
+		t.Error("a link to another file of the same size is not detected")
 	}
 	before = fingerprintOf(link, filepath.Join(dir, "absent"))
 	must(t, os.WriteFile(filepath.Join(dir, "absent"), nil, 0o600))
 	if !before.changed() {
-		t.Error("a file that came is not noticed")
+		t.Error("a new file is not detected")
 	}
 	before = fingerprintOf(link)
 	must(t, os.Remove(other))
 	if !before.changed() {
-		t.Error("a file that went is not noticed")
+		t.Error("a removed file is not detected")
 	}
 }
 
-func TestTheNodeOfACertificate(t *testing.T) {
+func TestNodeName(t *testing.T) {
 	for situation, tt := range map[string]struct {
 		config rest.Config
 		want   string
 	}{
-		"a kubelet's":        {certified(t, "system:node:n1"), "n1"},
-		"a person's":         {certified(t, "jane"), ""},
+		"kubelet":            {certified(t, "system:node:n1"), "n1"},
+		"user":               {certified(t, "jane"), ""},
 		"only the prefix":    {certified(t, "system:node:"), ""},
 		"no certificate":     {rest.Config{BearerToken: "x"}, ""},
 		"no such file":       {rest.Config{TLSClientConfig: rest.TLSClientConfig{CertFile: "/nowhere"}}, ""},
@@ -139,7 +139,7 @@ func TestTheNodeOfACertificate(t *testing.T) {
 	}
 }
 
-// certified is a configuration whose file has the key before the certificate, as some have.
+// certified returns a configuration whose file contains the key before the certificate.
 func certified(t *testing.T, user string) rest.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -20,28 +20,28 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Kubeconfig is the kubelet's own.
+// Kubeconfig is the kubeconfig of the kubelet.
 const Kubeconfig = "/etc/kubernetes/kubelet.conf"
 
 const (
 	nodeUser     = "system:node:"
 	fieldManager = "refit-agent"
-	// askTimeout bounds each request that is no watch: one that hangs on the way is told by nothing else in time.
-	askTimeout = 10 * time.Second
+	// requestTimeout is the timeout of each request except watches.
+	requestTimeout = 10 * time.Second
 )
 
-// Client asks the API as this node. Its methods may be called from several goroutines.
+// Client is an API client with the identity of this node. It is safe for concurrent use.
 type Client struct {
 	kubeconfig string
 	userAgent  string
 	nodeName   string
-	patience   time.Duration // with each request
+	timeout    time.Duration // of each request
 
 	mu   sync.Mutex
-	last *connection // nil: make a new one
+	last *connection // nil: reconnect
 }
 
-// connection is one way to the API, made of what the files said at the time.
+// connection is a connection to the API, with the files that it was created from.
 type connection struct {
 	files  fingerprint
 	server string
@@ -50,7 +50,8 @@ type connection struct {
 	core   rest.Interface
 }
 
-// Connect reads the kubeconfig, and learns from its certificate which node this is. It asks nothing of the API yet, so it also works while that is away.
+// Connect reads the kubeconfig and takes the name of the node from its certificate. It sends no
+// request, so it also works while the API is unavailable.
 func Connect(kubeconfig, version string) (*Client, error) {
 	c := New(kubeconfig, version, "")
 	config, err := c.load()
@@ -63,16 +64,16 @@ func Connect(kubeconfig, version string) (*Client, error) {
 	return c, nil
 }
 
-// New is Connect for who knows already which node this is. It reads no file, so work that was begun can be resumed while the kubeconfig is torn or
-// absent: each use reads it anew, and refuses one that is another node's.
+// New is Connect for a known node. It reads no files, so an upgrade can be resumed while the
+// kubeconfig is damaged or missing: each request rereads it, and fails if it is for another node.
 func New(kubeconfig, version, nodeName string) *Client {
-	return &Client{kubeconfig: kubeconfig, userAgent: "refit-agent/" + version, nodeName: nodeName, patience: askTimeout}
+	return &Client{kubeconfig: kubeconfig, userAgent: "refit-agent/" + version, nodeName: nodeName, timeout: requestTimeout}
 }
 
-// NodeName is the node that the client speaks for.
+// NodeName returns the name of the node.
 func (c *Client) NodeName() string { return c.nodeName }
 
-// Server is the address of the API that the kubeconfig names now.
+// Server returns the current API address in the kubeconfig.
 func (c *Client) Server() (string, error) {
 	current, err := c.current()
 	if err != nil {
@@ -91,7 +92,7 @@ func (c *Client) load() (*rest.Config, error) {
 	return config, nil
 }
 
-// nodeName is what the client certificate says: the API server sees nothing else.
+// nodeName returns the node name in the client certificate, which is all that the API server sees.
 func nodeName(config *rest.Config) (string, error) {
 	text := config.CertData
 	if len(text) == 0 {
@@ -113,14 +114,14 @@ func nodeName(config *rest.Config) (string, error) {
 		}
 		name, is := strings.CutPrefix(certificate.Subject.CommonName, nodeUser)
 		if !is || name == "" {
-			return "", fmt.Errorf("the kubelet's client certificate is that of %q, which is no node", certificate.Subject.CommonName)
+			return "", fmt.Errorf("the kubelet's client certificate is for %q, which is not a node", certificate.Subject.CommonName)
 		}
 		return name, nil
 	}
 	return "", errors.New("the kubelet's client certificate is empty")
 }
 
-// scheme knows what the agent reads, and nothing else: it runs on every host.
+// scheme contains only the types that the agent reads, because it runs on every host.
 func scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	_ = refitv1alpha1.AddToScheme(s) // neither of them can fail

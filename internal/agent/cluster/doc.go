@@ -1,2 +1,3 @@
-// Package cluster is the agent's way to the API: it speaks as its node, with the kubelet's certificate, watches two objects and writes their status.
+// Package cluster is the agent's API client: it authenticates as its node with the kubelet's
+// certificate, watches two objects and writes their status.
 package cluster

@@ -26,7 +26,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// kubeconfigOf is the text of a kubeconfig with which a kubelet asks a server.
+// kubeconfigOf returns a kubeconfig for a kubelet.
 func kubeconfigOf(t *testing.T, server *httptest.Server, nodeName string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -48,7 +48,7 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 `, server.URL, data("CERTIFICATE", server.Certificate().Raw), data("CERTIFICATE", certificate), data("PRIVATE KEY", private))
 }
 
-func TestWorkIsResumedWhileTheKubeconfigIsTornOrAbsent(t *testing.T) {
+func TestClientStartsWhileTheKubeconfigIsDamagedOrMissing(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","uid":"u-1"}}`))
@@ -57,44 +57,45 @@ func TestWorkIsResumedWhileTheKubeconfigIsTornOrAbsent(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kubelet.conf")
 	c := New(file, "test", "n1")
 	if c.NodeName() != "n1" {
-		t.Errorf("it is %q", c.NodeName())
+		t.Errorf("the node name is %q", c.NodeName())
 	}
-	whole := kubeconfigOf(t, server, "n1")
+	complete := kubeconfigOf(t, server, "n1")
 	for situation, text := range map[string]string{
-		"absent": "", "torn": whole[:len(whole)/2], "another node's": kubeconfigOf(t, server, "n2"),
+		"missing": "", "truncated": complete[:len(complete)/2], "of another node": kubeconfigOf(t, server, "n2"),
 	} {
 		if text != "" {
 			must(t, os.WriteFile(file, []byte(text), 0o600))
 		}
 		if _, err := c.Node(t.Context()); err == nil {
-			t.Errorf("%s: there is an answer", situation)
+			t.Errorf("%s: want an error", situation)
 		}
 		_ = os.Remove(file)
 	}
-	must(t, os.WriteFile(file, []byte(whole), 0o600))
+	must(t, os.WriteFile(file, []byte(complete), 0o600))
 	if node, err := c.Node(t.Context()); err != nil || node.UID != "u-1" {
-		t.Errorf("once it is whole: %+v (%v)", node, err)
+		t.Errorf("once it is complete: %+v (%v)", node, err)
 	}
 }
 
-func TestAServerThatHangsIsNotWaitedFor(t *testing.T) {
+func TestRequestsToHangingServerTimeOut(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // a server sees that the client went away only then
+		_, _ = io.Copy(io.Discard, r.Body) // the server detects a disconnect only then
 		<-r.Context().Done()
-		panic(http.ErrAbortHandler) // to return would be an answer, which a client that is just giving up may still hear
+		// Returning would send a response, which the client may still receive.
+		panic(http.ErrAbortHandler)
 	}))
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "kubelet.conf")
 	must(t, os.WriteFile(file, []byte(kubeconfigOf(t, server, "n1")), 0o600))
 	c, err := Connect(file, "test")
 	must(t, err)
-	if c.patience != 10*time.Second {
-		t.Errorf("it has a patience of %s", c.patience)
+	if c.timeout != 10*time.Second {
+		t.Errorf("the timeout is %s", c.timeout)
 	}
-	c.patience = 50 * time.Millisecond
+	c.timeout = 50 * time.Millisecond
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	for what, ask := range map[string]func() error{
+	for name, request := range map[string]func() error{
 		"Release":            func() error { _, err := c.Release(ctx, "r"); return err },
 		"Node":               func() error { _, err := c.Node(ctx); return err },
 		"KubeadmConfig":      func() error { _, err := c.KubeadmConfig(ctx); return err },
@@ -102,12 +103,12 @@ func TestAServerThatHangsIsNotWaitedFor(t *testing.T) {
 		"ApplyReportStatus":  func() error { return c.ApplyReportStatus(ctx, refitv1alpha1.NodeReportStatus{}) },
 		"ApplyUpgradeStatus": func() error { return c.ApplyUpgradeStatus(ctx, "n1", refitv1alpha1.NodeUpgradeStatus{}) },
 	} {
-		err := ask()
+		err := request()
 		if err == nil || !errors.Is(err, context.DeadlineExceeded) && !strings.Contains(err.Error(), "deadline exceeded") {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v", name, err)
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("%s waited for the caller's own deadline", what)
+			t.Fatalf("%s waited for the caller's deadline", name)
 		}
 	}
 }

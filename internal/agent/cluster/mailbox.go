@@ -9,15 +9,15 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// mailbox holds the newest state of each object until somebody takes it. A newer one replaces it.
+// mailbox holds the latest state of each object until it is received. A newer state replaces it.
 type mailbox struct {
 	mu      sync.Mutex
 	waiting map[Kind]Event
 	order   []Kind
-	news    chan struct{}
+	changed chan struct{}
 }
 
-func newMailbox() *mailbox { return &mailbox{waiting: map[Kind]Event{}, news: make(chan struct{}, 1)} }
+func newMailbox() *mailbox { return &mailbox{waiting: map[Kind]Event{}, changed: make(chan struct{}, 1)} }
 
 func (b *mailbox) put(kind Kind, event Event) {
 	b.mu.Lock()
@@ -27,12 +27,12 @@ func (b *mailbox) put(kind Kind, event Event) {
 	b.waiting[kind] = event
 	b.mu.Unlock()
 	select {
-	case b.news <- struct{}{}:
+	case b.changed <- struct{}{}:
 	default:
 	}
 }
 
-// first is the event that has waited longest.
+// first returns the event that has waited longest.
 func (b *mailbox) first() (Kind, Event, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,7 +42,7 @@ func (b *mailbox) first() (Kind, Event, bool) {
 	return b.order[0], b.waiting[b.order[0]], true
 }
 
-// taken removes an event that was delivered, unless a newer one has come meanwhile.
+// taken removes a delivered event, unless a newer one has arrived.
 func (b *mailbox) taken(kind Kind, event Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,14 +64,14 @@ func (b *mailbox) deliver(ctx context.Context, events chan<- Event) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-b.news: // look again: what waits may have been replaced
+		case <-b.changed: // the first event may have been replaced
 		case to <- event:
 			b.taken(kind, event)
 		}
 	}
 }
 
-// slot is where the reflector puts one object.
+// slot is the store of a reflector for one object.
 type slot struct {
 	kind Kind
 	name string
@@ -80,21 +80,21 @@ type slot struct {
 
 func (s *slot) Add(object any) error    { return s.Update(object) }
 func (s *slot) Resync() error           { return nil }
-func (s *slot) Delete(object any) error { return s.tell(object, true) }
-func (s *slot) Update(object any) error { return s.tell(object, false) }
+func (s *slot) Delete(object any) error { return s.update(object, true) }
+func (s *slot) Update(object any) error { return s.update(object, false) }
 
-// Replace gets everything that a list has: this one object, or nothing.
+// Replace receives the content of a list: this one object, or nothing.
 func (s *slot) Replace(objects []any, _ string) error {
 	for _, object := range objects {
 		if named(object, s.name) {
-			return s.tell(object, false)
+			return s.update(object, false)
 		}
 	}
 	s.box.put(s.kind, Event{Gone: s.kind})
 	return nil
 }
 
-func (s *slot) tell(object any, gone bool) error {
+func (s *slot) update(object any, gone bool) error {
 	switch o := object.(type) {
 	case *refitv1alpha1.NodeUpgrade:
 		if named(o, s.name) && !gone {

@@ -14,7 +14,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// The names of the resources in addresses.
+// The names of the resources in URLs.
 const (
 	nodes        = "nodes"
 	nodeUpgrades = "nodeupgrades"
@@ -28,7 +28,7 @@ func (c *Client) Release(ctx context.Context, name string) (*refitv1alpha1.Clust
 	return found, c.get(ctx, func(u *connection) rest.Interface { return u.refit }, releases, name, found)
 }
 
-// Node reads the Node that this host is.
+// Node reads the Node of this host.
 func (c *Client) Node(ctx context.Context) (*corev1.Node, error) {
 	found := &corev1.Node{}
 	return found, c.get(ctx, func(u *connection) rest.Interface { return u.core }, nodes, c.nodeName, found)
@@ -39,7 +39,7 @@ func (c *Client) get(ctx context.Context, of func(*connection) rest.Interface, r
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	if err := c.after(use, of(use).Get().Resource(resource).Name(name).Do(ctx).Into(into)); err != nil {
 		return fmt.Errorf("reading %s %s: %w", resource, name, err)
@@ -47,44 +47,45 @@ func (c *Client) get(ctx context.Context, of func(*connection) rest.Interface, r
 	return nil
 }
 
-// KubeadmConfig is the data of the ConfigMap in which kubeadm keeps the cluster's configuration. kubeadm lets nodes read it.
+// KubeadmConfig returns the data of the ConfigMap with kubeadm's configuration, which kubeadm lets
+// nodes read.
 func (c *Client) KubeadmConfig(ctx context.Context) (map[string]string, error) {
 	use, err := c.current()
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	found := &corev1.ConfigMap{}
 	request := use.core.Get().Namespace("kube-system").Resource("configmaps").Name("kubeadm-config")
 	if err := c.after(use, request.Do(ctx).Into(found)); err != nil {
-		return nil, fmt.Errorf("reading kubeadm's configuration: %w", err)
+		return nil, fmt.Errorf("reading the kubeadm configuration: %w", err)
 	}
 	return found.Data, nil
 }
 
-// maxAnswer bounds what is read of an answer.
-const maxAnswer = 1 << 20
+// maxResponse limits the size of a response.
+const maxResponse = 1 << 20
 
-// Ask gets a path from an API server at an address of its own, such as https://10.0.0.1:6443, with the node's identity. Any answer is no error, whatever
-// its code.
-func (c *Client) Ask(ctx context.Context, server, path string) (code int, body []byte, err error) {
+// Get requests a path from an API server at its own address, such as https://10.0.0.1:6443, with
+// the node's identity. It returns any response without an error, whatever its status code.
+func (c *Client) Get(ctx context.Context, server, path string) (code int, body []byte, err error) {
 	use, err := c.current()
 	if err != nil {
 		return 0, nil, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+path, http.NoBody)
 	if err != nil {
-		return 0, nil, fmt.Errorf("asking %s: %w", server, err)
+		return 0, nil, fmt.Errorf("requesting %s: %w", server, err)
 	}
-	answer, err := use.http.Do(request)
+	response, err := use.http.Do(request)
 	if err != nil {
-		return 0, nil, fmt.Errorf("asking %s: %w", server, err)
+		return 0, nil, fmt.Errorf("requesting %s: %w", server, err)
 	}
-	defer answer.Body.Close()
-	body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	defer response.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
-		return 0, nil, fmt.Errorf("asking %s: %w", server, err)
+		return 0, nil, fmt.Errorf("requesting %s: %w", server, err)
 	}
-	return answer.StatusCode, body, nil
+	return response.StatusCode, body, nil
 }

@@ -20,7 +20,7 @@ const (
 	idleTimeout = 90 * time.Second
 )
 
-// fingerprint tells whether a file was replaced. Both kubeadm and the kubelet write such files anew.
+// fingerprint detects replaced files: kubeadm and the kubelet replace them.
 type fingerprint map[string]os.FileInfo
 
 func fingerprintOf(paths ...string) fingerprint {
@@ -46,9 +46,10 @@ func (f fingerprint) changed() bool {
 	return false
 }
 
-// current is the connection to use now. A new one is made when the kubeconfig or the certificate was replaced (the kubelet rotates its own, and kubeadm
-// points a control plane node's kubelet at its local API server), and after a failure. The library's way would be a goroutine that reads the
-// certificate every five minutes, and connections that are never given up for another address.
+// current returns the current connection. It reconnects if the kubeconfig or a certificate was
+// replaced (the kubelet rotates its own, and kubeadm points the kubelet of a control plane node at
+// its local API server), and after a failure. client-go would instead reread the certificate every
+// five minutes in a goroutine, and never reconnect to another address.
 func (c *Client) current() (*connection, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,7 +68,7 @@ func (c *Client) current() (*connection, error) {
 }
 
 func (c *Client) connect() (*connection, error) {
-	files := fingerprintOf(c.kubeconfig) // before it is read: what is replaced meanwhile is seen the next time
+	files := fingerprintOf(c.kubeconfig) // before reading it, so that no replacement is missed
 	config, err := c.load()
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (c *Client) connect() (*connection, error) {
 	case err != nil:
 		return nil, err
 	case name != c.nodeName:
-		return nil, fmt.Errorf("the kubelet's kubeconfig is now that of node %s, not of %s", name, c.nodeName)
+		return nil, fmt.Errorf("the kubelet's kubeconfig is for node %s, not for %s", name, c.nodeName)
 	}
 	client, err := httpClient(config)
 	if err != nil {
@@ -85,7 +86,7 @@ func (c *Client) connect() (*connection, error) {
 	}
 	made := &connection{files: files, server: config.Host, http: client}
 	if made.refit, made.core, err = restClients(config, client); err != nil {
-		return nil, fmt.Errorf("preparing to ask the API: %w", err)
+		return nil, fmt.Errorf("creating an API client: %w", err)
 	}
 	return made, nil
 }
@@ -93,13 +94,13 @@ func (c *Client) connect() (*connection, error) {
 func httpClient(config *rest.Config) (*http.Client, error) {
 	wanted, err := config.TransportConfig()
 	if err != nil {
-		return nil, fmt.Errorf("preparing to ask the API: %w", err)
+		return nil, fmt.Errorf("creating an API client: %w", err)
 	}
 	secured, err := transport.TLSConfigFor(wanted)
 	if err != nil {
-		return nil, fmt.Errorf("preparing to ask the API: %w", err)
+		return nil, fmt.Errorf("creating an API client: %w", err)
 	}
-	base := utilnet.SetTransportDefaults(&http.Transport{ // with pings, so that a connection that leads nowhere is noticed
+	base := utilnet.SetTransportDefaults(&http.Transport{ // pings detect dead connections
 		Proxy:               http.ProxyFromEnvironment,
 		TLSHandshakeTimeout: dialTimeout,
 		TLSClientConfig:     secured,
@@ -109,18 +110,19 @@ func httpClient(config *rest.Config) (*http.Client, error) {
 	})
 	wrapped, err := transport.HTTPWrappersForConfig(wanted, base)
 	if err != nil {
-		return nil, fmt.Errorf("preparing to ask the API: %w", err)
+		return nil, fmt.Errorf("creating an API client: %w", err)
 	}
 	return &http.Client{Transport: wrapped}, nil
 }
 
-// after looks at how a request ended, and gives up the connection if that is what failed: the next one looks at the files and dials anew.
+// after drops the connection if the request failed on it, so that the next request reads the files
+// and dials again.
 func (c *Client) after(used *connection, err error) error {
 	if err == nil {
 		return nil
 	}
-	var answered apierrors.APIStatus
-	if errors.As(err, &answered) && !apierrors.IsUnauthorized(err) {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && !apierrors.IsUnauthorized(err) {
 		return err
 	}
 	c.mu.Lock()

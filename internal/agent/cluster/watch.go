@@ -19,9 +19,11 @@ import (
 )
 
 const (
-	// watchTime is how long a watch lasts at least. A new one costs a request, and thousands of agents have one each.
+	// watchTime is the minimum duration of a watch. Each new watch is a request, and thousands of
+	// agents have one each.
 	watchTime = 30 * time.Minute
-	// firstWait and longestWait are the times between tries while the API is away. All agents of a cluster lose it at the same moment, so they spread out.
+	// firstWait and longestWait limit the backoff while the API is unavailable, with jitter: all
+	// agents of a cluster lose it at the same time.
 	firstWait   = 500 * time.Millisecond
 	longestWait = 15 * time.Second
 	waitGrows   = 1.7
@@ -29,7 +31,7 @@ const (
 	waitSteps   = 10
 )
 
-// Kind is one of the two objects that an agent watches.
+// Kind is the kind of an object that an agent watches.
 type Kind string
 
 // The kinds.
@@ -38,16 +40,17 @@ const (
 	KindReport  Kind = "NodeReport"
 )
 
-// Event is the newest state of one of the two objects: exactly one of the fields is set. Whoever takes events slowly gets fewer, and always the last one.
+// Event is the latest state of one of the two objects: exactly one field is set. A slow receiver
+// gets fewer events, but always the last one.
 type Event struct {
 	Upgrade *refitv1alpha1.NodeUpgrade
 	Report  *refitv1alpha1.NodeReport
-	// Gone is the object that is not there (any more).
+	// Gone is the kind of an object that does not exist.
 	Gone Kind
 }
 
-// Watch tells the state of this node's two objects and every change of it, until the context ends. It asks for nothing but these two by their name: the
-// API server finds a name without looking at all objects.
+// Watch sends the state of this node's two objects and every change, until the context ends. It
+// watches them by name, which the API server resolves without scanning all objects.
 func (c *Client) Watch(ctx context.Context, events chan<- Event) {
 	box := newMailbox()
 	var running sync.WaitGroup
@@ -84,28 +87,28 @@ func (c *Client) reflect(ctx context.Context, kind Kind, resource string, object
 			return stream, log.note(ctx, c.after(use, err))
 		},
 	}
-	quiet := logr.Discard() // what fails is told by outage, in the agent's own log
+	quiet := logr.Discard() // outage logs failures
 	cache.NewReflectorWithOptions(source, object, &slot{kind: kind, name: c.nodeName, box: box}, cache.ReflectorOptions{
 		Logger: &quiet, Name: "refit-agent", MinWatchTimeout: watchTime,
 		Backoff: &wait.Backoff{Duration: firstWait, Cap: longestWait, Factor: waitGrows, Jitter: waitJitter, Steps: waitSteps},
 	}).RunWithContext(klog.NewContext(ctx, quiet))
 }
 
-// outage logs when the API goes away and when it is back, and not each try in between.
+// outage logs when a watch fails and when it recovers, but not each retry.
 type outage struct {
 	what string
-	away bool
+	failed bool
 }
 
 func (o *outage) note(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-	case err != nil && !o.away:
-		o.away = true
-		slog.WarnContext(ctx, "the API cannot be watched", "resource", o.what, "error", err)
-	case err == nil && o.away:
-		o.away = false
-		slog.InfoContext(ctx, "the API can be watched again", "resource", o.what)
+	case err != nil && !o.failed:
+		o.failed = true
+		slog.WarnContext(ctx, "cannot watch the API", "resource", o.what, "error", err)
+	case err == nil && o.failed:
+		o.failed = false
+		slog.InfoContext(ctx, "watching the API again", "resource", o.what)
 	}
 	return err
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 )
 
-// clock tells how far this host's clock is ahead.
+// clock measures how far this host's clock is ahead.
 func clock(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	if s.API == nil {
-		return nil, nil //nolint:nilnil // there is nothing to say
+		return nil, nil //nolint:nilnil // no facts
 	}
 	server, here, err := s.API.ServerTime(ctx)
 	if err != nil {
@@ -29,10 +29,11 @@ func clock(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatu
 	return func(to *refitv1alpha1.NodeReportStatus) { to.ClockOffsetMilliseconds = &ahead }, nil
 }
 
-// endpoint asks the address that the whole cluster uses: on a control plane node the kubelet may have its own API server's instead.
+// endpoint probes the address that the whole cluster uses: the kubelet of a control plane node may
+// use its local API server instead.
 func endpoint(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	if s.API == nil {
-		return nil, nil //nolint:nilnil // there is nothing to say
+		return nil, nil //nolint:nilnil // no facts
 	}
 	address, err := s.API.Server()
 	if err != nil {
@@ -43,9 +44,9 @@ func endpoint(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportSt
 			address = config.Clusters[named.Cluster].Server
 		}
 	}
-	_, _, err = s.API.Ask(ctx, address, "/readyz")
-	answers := err == nil
-	return func(to *refitv1alpha1.NodeReportStatus) { to.EndpointReachable = &answers }, nil
+	_, _, err = s.API.Get(ctx, address, "/readyz")
+	reachable := err == nil
+	return func(to *refitv1alpha1.NodeReportStatus) { to.EndpointReachable = &reachable }, nil
 }
 
 func certs(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
@@ -53,7 +54,8 @@ func certs(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus)
 	return func(to *refitv1alpha1.NodeReportStatus) { to.Certificates = found }, err
 }
 
-// etcdFacts asks this host's member. Where one should be and cannot be asked, the fact is absent.
+// etcdFacts queries the etcd member of this host. If a member should be there but does not respond,
+// the facts are absent.
 func etcdFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	text, err := os.ReadFile(s.path(manifestsDir + "/etcd.yaml"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -78,7 +80,7 @@ func etcdFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportS
 	return func(to *refitv1alpha1.NodeReportStatus) { to.Etcd = facts }, nil
 }
 
-// apiServerFacts asks this host's API server at its own address.
+// apiServerFacts queries the API server of this host at its own address.
 func apiServerFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	text, err := os.ReadFile(s.path(manifestsDir + "/kube-apiserver.yaml"))
 	if errors.Is(err, os.ErrNotExist) || s.API == nil {
@@ -93,10 +95,10 @@ func apiServerFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeRe
 	}
 	server := "https://" + net.JoinHostPort(address, strconv.Itoa(port))
 	facts := &refitv1alpha1.APIServerFacts{}
-	code, _, err := s.API.Ask(ctx, server, "/readyz")
+	code, _, err := s.API.Get(ctx, server, "/readyz")
 	facts.Ready = err == nil && code == http.StatusOK
 	var version struct{ GitVersion string }
-	if code, body, err := s.API.Ask(ctx, server, "/version"); err == nil && code == http.StatusOK && json.Unmarshal(body, &version) == nil {
+	if code, body, err := s.API.Get(ctx, server, "/version"); err == nil && code == http.StatusOK && json.Unmarshal(body, &version) == nil {
 		facts.Version = version.GitVersion
 	}
 	return func(to *refitv1alpha1.NodeReportStatus) { to.APIServer = facts }, nil

@@ -7,7 +7,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// The bounds of a NodeReport: one that exceeds any of them is refused as a whole.
+// The limits of a NodeReport: the API rejects a report that exceeds any of them.
 const (
 	maxAgentVersion = 40
 	maxKeys         = 8
@@ -33,7 +33,7 @@ const (
 	maxName         = 253
 )
 
-// bound cuts every list and text to what the API takes, and names the lists that it cut.
+// bound truncates every list and string to the limits of the API, and records the truncated lists.
 func bound(s *refitv1alpha1.NodeReportStatus) {
 	c := &cutter{}
 	s.ReleaseKeys = c.texts("releaseKeys", s.ReleaseKeys, maxKeys, maxKey)
@@ -74,7 +74,7 @@ func bound(s *refitv1alpha1.NodeReportStatus) {
 	s.Truncated = c.names
 }
 
-// cutter remembers what was cut.
+// cutter records what was truncated.
 type cutter struct{ names []string }
 
 func cut[T any](c *cutter, name string, list []T, most int) []T {
@@ -85,7 +85,8 @@ func cut[T any](c *cutter, name string, list []T, most int) []T {
 	return list[:most]
 }
 
-// texts cuts the list and each of its texts. A text that is cut says something else than before, so the list then counts as incomplete, too.
+// texts truncates the list and its strings. A truncated string has another meaning, so the list
+// counts as incomplete, too.
 func (c *cutter) texts(name string, list []string, most, length int) []string {
 	list = slices.Clone(cut(c, name, list, most))
 	for i, text := range list {

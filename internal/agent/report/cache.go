@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Cache keeps answers as long as what they were made of does not change. An agent asks for its facts again and again, and starting a program of 80 MB to
-// learn its version each time would be most of what it costs.
+// Cache keeps results as long as their files do not change: running a binary of 80 MB for its
+// version would be most of the cost of a report.
 type Cache struct {
 	mu       sync.Mutex
 	versions map[string]cached
@@ -18,7 +18,7 @@ type cached struct {
 	path    string
 	size    int64
 	changed time.Time
-	answer  string
+	result  string
 }
 
 type cachedDrift struct {
@@ -26,30 +26,30 @@ type cachedDrift struct {
 	differences []string
 }
 
-// NewCache makes an empty one.
+// NewCache returns an empty cache.
 func NewCache() *Cache { return &Cache{versions: map[string]cached{}} }
 
-// version is what a program said, or says if its file is another one now.
-func (c *Cache) version(path string, ask func() (string, error)) (string, error) {
+// version returns the cached version of a binary, or calls query if its file has changed.
+func (c *Cache) version(path string, query func() (string, error)) (string, error) {
 	info, err := os.Stat(path)
 	if c == nil || err != nil {
-		return ask()
+		return query()
 	}
-	target, _ := os.Readlink(path) // of a running program: which file it is
+	target, _ := os.Readlink(path) // the file of a running process
 	now := cached{path: target, size: info.Size(), changed: info.ModTime()}
 	c.mu.Lock()
 	has, known := c.versions[path]
 	c.mu.Unlock()
-	if now.answer = has.answer; known && now == has {
-		return has.answer, nil
+	if now.result = has.result; known && now == has {
+		return has.result, nil
 	}
-	if now.answer, err = ask(); err != nil {
+	if now.result, err = query(); err != nil {
 		return "", err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.versions[path] = now
-	return now.answer, nil
+	return now.result, nil
 }
 
 func (c *Cache) knownDrift(key string) ([]string, bool) {

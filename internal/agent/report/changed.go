@@ -7,12 +7,13 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Changed says whether two reports differ in a discrete fact. Gauges move all the time, and thousands of hosts would write each time.
+// Changed reports whether two reports differ in a discrete fact. Gauges change all the time, and
+// thousands of hosts would write on each change.
 func Changed(a, b refitv1alpha1.NodeReportStatus) bool {
 	return !bytes.Equal(discrete(a), discrete(b))
 }
 
-// discrete is a report without its gauges and without when it was made, and for which question.
+// discrete returns a report without gauges, time and request number.
 func discrete(s refitv1alpha1.NodeReportStatus) []byte {
 	s = *s.DeepCopy()
 	s.Answered, s.ObservedTime, s.ClockOffsetMilliseconds = 0, nil, nil
@@ -22,6 +23,6 @@ func discrete(s refitv1alpha1.NodeReportStatus) []byte {
 	if s.Etcd != nil {
 		s.Etcd.DBSizeMiB = 0
 	}
-	text, _ := json.Marshal(s) // these types always can
+	text, _ := json.Marshal(s) // never fails for these types
 	return text
 }

@@ -13,20 +13,22 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 )
 
-// need is a directory that the upgrade writes to, and how much.
+// need is the disk space that the upgrade needs in a directory.
 type need struct {
 	path  string
 	bytes int64
 }
 
-// Where a ClusterRelease's bytes go, besides the store: a package is unpacked, and the one before is kept; an image is unpacked beside its layers.
+// Disk space besides the store: a package is unpacked, and the previous one is kept; an image is
+// unpacked next to its layers.
 const (
 	unpackedPackage = 4
 	unpackedImage   = 3
 	ownFiles        = 64 << 20 // journal, saved configuration
 )
 
-// disks tells the room on each file system once, under the first of its directories, with all that is needed there.
+// disks reports each file system once, under the first of its directories, with everything that is
+// needed there.
 func disks(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	var facts []refitv1alpha1.DiskFacts
 	var readOnly []string
@@ -58,7 +60,7 @@ func disks(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatu
 	return func(to *refitv1alpha1.NodeReportStatus) { to.Disks, to.ReadOnlyPaths = facts, slices.Compact(readOnly) }, errors.Join(problems...)
 }
 
-// rounded is coarse where there is much.
+// rounded is coarse for large values.
 func rounded(mib int64) int64 {
 	const coarse, fine, much = 256, 16, 4096
 	if mib >= much {
@@ -68,13 +70,13 @@ func rounded(mib int64) int64 {
 }
 
 func (s *Sources) needs(ctx context.Context) []need {
-	programs := "/usr/bin"
-	if program, err := s.kubeletProgram(ctx); err == nil {
-		programs = filepath.Dir(program)
+	binaries := "/usr/bin"
+	if kubelet, err := s.kubeletBinary(ctx); err == nil {
+		binaries = filepath.Dir(kubelet)
 	}
 	store, installed, images := s.releaseBytes(ctx)
 	all := []need{
-		{s.Settings.StateDir, store}, {programs, installed}, {containerdDir, images}, {kubernetesDir, 0}, {kubeletDir, 0},
+		{s.Settings.StateDir, store}, {binaries, installed}, {containerdDir, images}, {kubernetesDir, 0}, {kubeletDir, 0},
 	}
 	if s.Release != nil {
 		all[0].bytes += ownFiles
@@ -85,7 +87,8 @@ func (s *Sources) needs(ctx context.Context) []need {
 	return slices.DeleteFunc(all, func(n need) bool { return n.path == "" })
 }
 
-// releaseBytes is how much of the ClusterRelease still has to come into the store, what its files take when installed, and what missing images take.
+// releaseBytes returns the sizes of missing blobs of the ClusterRelease, of its installed files,
+// and of missing images.
 func (s *Sources) releaseBytes(ctx context.Context) (store, installed, images int64) {
 	if s.Release == nil {
 		return 0, 0, 0
@@ -120,7 +123,7 @@ func (s *Sources) releaseBytes(ctx context.Context) (store, installed, images in
 	return store, installed, images
 }
 
-// existing is a directory, or the nearest one above it that is there: what is not there yet will be made.
+// existing returns a directory, or its nearest existing parent.
 func (s *Sources) existing(dir string) string {
 	for path := s.path(dir); ; path = filepath.Dir(path) {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {

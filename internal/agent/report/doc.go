@@ -1,2 +1,3 @@
-// Package report gathers what a NodeReport says of this host: facts, no verdicts. Each reader can fail alone; what it would have said is then absent.
+// Package report gathers the facts of a host for its NodeReport, without judging them. Each reader
+// can fail alone; its facts are absent then.
 package report

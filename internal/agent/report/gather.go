@@ -15,82 +15,84 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// readTimeout bounds each reader: a report that lacks something comes in time, one that waits for a part that hangs does not.
+// readTimeout is the timeout of each reader: an incomplete report in time is better than none.
 const readTimeout = 30 * time.Second
 
-// Sources are where the facts come from.
+// Sources are the sources of facts.
 type Sources struct {
 	AgentVersion string
 	NodeName     string
 	Settings     settings.Settings
-	Memory       node.HostState
-	// Keys are the fingerprints of the keys that are pinned on the host.
+	State        node.HostState
+	// Keys are the fingerprints of the pinned keys.
 	Keys []string
-	// Answered is the question that this report answers.
+	// Answered is the number of the request that this report answers.
 	Answered int64
-	// ControlPlane says that the node is one of the control plane. Manifests on disk say it too.
+	// ControlPlane is set for control plane nodes. Manifests on disk are another sign.
 	ControlPlane bool
-	// Release is the one that is to be installed; nil: none is known.
+	// Release is the ClusterRelease to install; nil if unknown.
 	Release *Wanted
 
-	// API is the cluster's; nil: it cannot be asked. *cluster.Client is one.
+	// API is the API client, such as *cluster.Client; nil if unavailable.
 	API API
-	// Unit asks systemd; nil: it is connected to for each report.
+	// Unit queries systemd; if nil, each report connects to it.
 	Unit func(ctx context.Context, name string) (host.Unit, error)
-	// Cache keeps what is expensive to learn and does not change unless a file does; nil: nothing is kept.
+	// Cache keeps results that change only with their files; if nil, nothing is cached.
 	Cache *Cache
 
-	root string // for tests: the host's file system
+	root string // root of the host's file system, for tests
 }
 
-// API is what a report asks of the cluster.
+// API is the part of the API client that reports need.
 type API interface {
 	ServerTime(ctx context.Context) (server, host time.Time, err error)
-	Ask(ctx context.Context, server, path string) (code int, body []byte, err error)
+	Get(ctx context.Context, server, path string) (code int, body []byte, err error)
 	KubeadmConfig(ctx context.Context) (map[string]string, error)
 	Server() (string, error)
 }
 
-// Wanted is a ClusterRelease whose signature was found good, and where its files are kept.
+// Wanted is a ClusterRelease with a valid signature, and the store of its files.
 type Wanted struct {
 	Ref     refitv1alpha1.ReleaseRef
 	Release artifact.Release
 	Store   *artifact.Store
-	// Blobs are what this host needs of it, archives of images too; nil: not known, and all files for a host like this one count.
+	// Blobs are the blobs that this host needs, including image archives; if nil, all files for
+	// such a host count.
 	Blobs []refitv1alpha1.Blob
 }
 
-// reader learns some facts and returns how to write them down.
+// reader reads facts and returns a function that writes them to the status.
 type reader struct {
 	name string
 	read func(context.Context, *Sources) (func(*refitv1alpha1.NodeReportStatus), error)
 }
 
-// readers in the order in which they write. They read at the same time, and none of them sees what another wrote.
+// readers are listed in the order in which they write. They run concurrently, and none sees the
+// facts of another.
 var readers = []reader{
 	{"identity", identity},        // machine, boot, operating system
-	{"packages", packageFacts},    // how Kubernetes got here, what is held
+	{"packages", packageFacts},    // how Kubernetes was installed, packages on hold
 	{"kernel", kernel},            // cgroups, swap
-	{"disks", disks},              // room, and what cannot be written
-	{"addresses", addresses},      // of the interfaces: who has the VIP?
-	{"clock", clock},              // against the API server's
-	{"endpoint", endpoint},        // does the cluster's address answer?
+	{"disks", disks},              // disk space, read-only paths
+	{"addresses", addresses},      // of the interfaces, for the VIP
+	{"clock", clock},              // compared with the API server
+	{"endpoint", endpoint},        // reachability of the cluster's address
 	{"kubelet", kubelet},          // versions, flags, configuration
-	{"programs", programs},        // kubeadm, runc, CNI plugins
-	{"certificates", certs},       // when they expire
-	{"runtime", runtimeFacts},     // the container runtime, and images that are missing
-	{"artifacts", artifacts},      // files of the ClusterRelease that are missing
-	{"manifests", drift},          // static pods, compared with what kubeadm renders
-	{"etcd", etcdFacts},           // this host's member
-	{"apiserver", apiServerFacts}, // this host's API server
+	{"binaries", binaries},        // kubeadm, runc, CNI plugins
+	{"certificates", certs},       // expiry
+	{"runtime", runtimeFacts},     // container runtime, missing images
+	{"artifacts", artifacts},      // missing files of the ClusterRelease
+	{"manifests", drift},          // static pods, compared with kubeadm's
+	{"etcd", etcdFacts},           // member of this host
+	{"apiserver", apiServerFacts}, // API server of this host
 }
 
-// Gather asks everything once.
+// Gather runs all readers once.
 func Gather(ctx context.Context, s Sources) refitv1alpha1.NodeReportStatus {
 	now := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
 	status := refitv1alpha1.NodeReportStatus{
 		Answered: s.Answered, ObservedTime: &now, AgentVersion: refitv1alpha1.Clip(s.AgentVersion, maxAgentVersion), OrderFormat: refitv1alpha1.MaxOrderFormat,
-		NodeUID: s.Memory.NodeUID, AcceptedSequence: s.Memory.Sequence, ReleaseKeys: s.Keys,
+		NodeUID: s.State.NodeUID, AcceptedSequence: s.State.Sequence, ReleaseKeys: s.Keys,
 	}
 	learned := make([]func(*refitv1alpha1.NodeReportStatus), len(readers))
 	var reading sync.WaitGroup
@@ -100,7 +102,7 @@ func Gather(ctx context.Context, s Sources) refitv1alpha1.NodeReportStatus {
 			defer cancel()
 			write, err := r.read(ctx, &s)
 			if err != nil {
-				slog.WarnContext(ctx, "facts of this host cannot be read", "facts", r.name, "error", err)
+				slog.WarnContext(ctx, "cannot read facts of this host", "facts", r.name, "error", err)
 			}
 			learned[i] = write
 		})

@@ -31,8 +31,8 @@ func (s *Sources) unit(ctx context.Context, name string) (host.Unit, error) {
 	return systemd.Unit(ctx, name)
 }
 
-// kubeletProgram is the file that systemd would start.
-func (s *Sources) kubeletProgram(ctx context.Context) (string, error) {
+// kubeletBinary returns the file that systemd would start.
+func (s *Sources) kubeletBinary(ctx context.Context) (string, error) {
 	if unit, err := s.unit(ctx, kubeletUnit); err == nil && len(unit.ExecStart) > 0 && filepath.IsAbs(unit.ExecStart[0]) {
 		return unit.ExecStart[0], nil
 	}
@@ -46,12 +46,12 @@ func kubelet(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportSta
 	}
 	var problems []error
 	var running, onDisk string
-	if unit.MainPID > 0 { // the file that runs can be asked even after another took its name
+	if unit.MainPID > 0 { // the running binary, even if its file was replaced
 		running, err = s.version(ctx, fmt.Sprintf("/proc/%d/exe", unit.MainPID), "--version")
 		problems = append(problems, err)
 	}
-	if program, err := s.kubeletProgram(ctx); err == nil {
-		onDisk, err = s.version(ctx, program, "--version")
+	if binary, err := s.kubeletBinary(ctx); err == nil {
+		onDisk, err = s.version(ctx, binary, "--version")
 		problems = append(problems, err)
 	}
 	facts, err := s.kubeletFacts(unit)
@@ -64,7 +64,8 @@ func kubelet(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportSta
 func (s *Sources) kubeletFacts(unit host.Unit) (*refitv1alpha1.KubeletFacts, error) {
 	started := kubeadm.KubeletUnit{ExecStart: unit.ExecStart, Environment: unit.Environment}
 	for _, file := range unit.EnvironmentFiles {
-		if text, err := os.ReadFile(s.path(file)); err == nil { // those that are absent are optional, or the kubelet would not run
+		if text, err := os.ReadFile(s.path(file)); err == nil {
+			// Missing files are optional, or the kubelet would not run.
 			started.EnvironmentFiles = append(started.EnvironmentFiles, text)
 		}
 	}
@@ -85,7 +86,7 @@ func (s *Sources) kubeletFacts(unit host.Unit) (*refitv1alpha1.KubeletFacts, err
 	if err := s.readKubeletConfig(file, flags["config-dir"], facts); err != nil {
 		return nil, err
 	}
-	for pair := range strings.SplitSeq(flags["feature-gates"], ",") { // flags win over files
+	for pair := range strings.SplitSeq(flags["feature-gates"], ",") { // flags override files
 		if name, value, ok := strings.Cut(strings.TrimSpace(pair), "="); ok {
 			facts.FeatureGates[name], _ = strconv.ParseBool(value)
 		}
@@ -93,7 +94,7 @@ func (s *Sources) kubeletFacts(unit host.Unit) (*refitv1alpha1.KubeletFacts, err
 	return facts, nil
 }
 
-// flagsOf has the values by name; one without a value may have the next word as its own.
+// flagsOf returns the values by name; a flag without a value may use the next argument.
 func flagsOf(args []string) map[string]string {
 	flags := map[string]string{}
 	for i, arg := range args {
@@ -111,13 +112,13 @@ func flagsOf(args []string) map[string]string {
 	return flags
 }
 
-// readKubeletConfig reads the configuration and what lies beside it to change it, in the kubelet's order.
+// readKubeletConfig reads the configuration and its drop-ins in the kubelet's order.
 func (s *Sources) readKubeletConfig(file, more string, into *refitv1alpha1.KubeletFacts) error {
 	files := []string{s.path(file)}
 	if more != "" {
 		found, err := filepath.Glob(filepath.Join(s.path(more), "*.conf"))
 		if err != nil {
-			return fmt.Errorf("looking for the kubelet's configuration: %w", err)
+			return fmt.Errorf("listing the kubelet's configuration: %w", err)
 		}
 		files = append(files, found...)
 	}
@@ -128,7 +129,8 @@ func (s *Sources) readKubeletConfig(file, more string, into *refitv1alpha1.Kubel
 		}
 		var document map[string]any
 		if err := yaml.Unmarshal(text, &document); err != nil {
-			return fmt.Errorf("reading the kubelet's configuration: %s is no YAML", file) // the parser's words may quote it
+			// The parser's error may contain secrets.
+			return fmt.Errorf("reading the kubelet's configuration: %s is not YAML", file)
 		}
 		delete(document, "apiVersion")
 		delete(document, "kind")
@@ -147,7 +149,7 @@ func (s *Sources) readKubeletConfig(file, more string, into *refitv1alpha1.Kubel
 	return nil
 }
 
-// fieldsOf lists the JSON paths that are set, as the facts about Kubernetes write them: a.b, c[].d.
+// fieldsOf lists the JSON paths that are set, in the notation of kubefacts: a.b, c[].d.
 func fieldsOf(path string, value any) []string {
 	var below []string
 	switch value := value.(type) {

@@ -40,11 +40,11 @@ func packageFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeRepo
 }
 
 func (s *Sources) packageKind(ctx context.Context) (refitv1alpha1.PackageKind, error) {
-	program, err := s.kubeletProgram(ctx)
+	binary, err := s.kubeletBinary(ctx)
 	if err != nil {
 		return "", err
 	}
-	return packages.Detect(ctx, program)
+	return packages.Detect(ctx, binary)
 }
 
 func kernel(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
@@ -57,7 +57,7 @@ func kernel(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus
 		version = 2
 	}
 	swaps, err := os.ReadFile(s.path("/proc/swaps"))
-	on := strings.Count(strings.TrimSpace(string(swaps)), "\n") > 0 // the first line is a heading
+	on := strings.Count(strings.TrimSpace(string(swaps)), "\n") > 0 // the first line is a header
 	return func(to *refitv1alpha1.NodeReportStatus) {
 		to.CgroupVersion = version
 		if err == nil {
@@ -66,7 +66,8 @@ func kernel(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus
 	}, err
 }
 
-// notOurs are interfaces whose addresses are not the host's: kube-proxy puts every Service on its own.
+// notOurs are interfaces whose addresses are not the host's: kube-proxy in ipvs mode adds every
+// Service IP to its own.
 var notOurs = []string{"kube-ipvs", "nodelocaldns"}
 
 func addresses(context.Context, *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
@@ -81,7 +82,7 @@ func addresses(context.Context, *Sources) (func(*refitv1alpha1.NodeReportStatus)
 		}
 		on, err := link.Addrs()
 		if err != nil {
-			continue // the interface has gone meanwhile
+			continue // the interface was removed meanwhile
 		}
 		for _, address := range on {
 			if network, ok := address.(*net.IPNet); ok && network.IP.IsGlobalUnicast() {

@@ -20,7 +20,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 )
 
-// largestManifest is more than any static pod has.
+// largestManifest is the limit for the size of a manifest.
 const largestManifest = 1 << 20
 
 func drift(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
@@ -33,7 +33,7 @@ func drift(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatu
 		facts.MissingManifests = s.missingManifests(ctx, onDisk)
 		facts.Differences, facts.Known, err = s.differences(ctx, onDisk)
 	} else {
-		facts.Known = true // kubeadm renders nothing for a worker
+		facts.Known = true // kubeadm renders no manifests for a worker
 	}
 	return func(to *refitv1alpha1.NodeReportStatus) { to.Drift = facts }, err
 }
@@ -78,12 +78,13 @@ func readSmall(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > largestManifest {
-		return nil, fmt.Errorf("%s is no manifest", path)
+		return nil, fmt.Errorf("%s is not a manifest", path)
 	}
 	return os.ReadFile(path)
 }
 
-// references says what of the API a static pod refers to; it may refer to nothing.
+// references returns the API object that a static pod references, or an empty string. Static pods
+// must not reference any.
 func references(pod *corev1.Pod) string {
 	if pod.Spec.ServiceAccountName != "" {
 		return "ServiceAccount " + pod.Spec.ServiceAccountName
@@ -118,7 +119,8 @@ func references(pod *corev1.Pod) string {
 	return ""
 }
 
-// missingManifests are the components that a control plane node has and this one does not. etcd is missing where its data is on this host.
+// missingManifests returns the components without a manifest that a control plane node needs. etcd
+// is missing only if its data is on this host.
 func (s *Sources) missingManifests(ctx context.Context, onDisk map[string][]byte) []string {
 	var missing []string
 	for _, component := range kubeadm.Components() {
@@ -139,7 +141,7 @@ func (s *Sources) etcdHere(ctx context.Context) bool {
 
 func (s *Sources) clusterConfig(ctx context.Context) (*kubeadm.ClusterConfig, error) {
 	if s.API == nil {
-		return nil, errors.New("the API cannot be asked")
+		return nil, errors.New("the API is unavailable")
 	}
 	data, err := s.API.KubeadmConfig(ctx)
 	if err != nil {
@@ -148,8 +150,8 @@ func (s *Sources) clusterConfig(ctx context.Context) (*kubeadm.ClusterConfig, er
 	return kubeadm.ReadClusterConfig(data)
 }
 
-// differences compares with what the host's own kubeadm renders, if that is of the minor version that the control plane has. Another would render
-// other defaults. What cannot be compared is not known.
+// differences compares the manifests with those that the host's own kubeadm renders, if its minor
+// version matches the control plane: others have other defaults. Otherwise the result is unknown.
 func (s *Sources) differences(ctx context.Context, onDisk map[string][]byte) (differences []string, known bool, err error) {
 	apiServer, has := onDisk[kubeadm.APIServer]
 	if !has {
@@ -157,13 +159,13 @@ func (s *Sources) differences(ctx context.Context, onDisk map[string][]byte) (di
 	}
 	read, err := kubeadm.Parse(apiServer)
 	if err != nil {
-		return nil, false, nil //nolint:nilerr // it is among those that cannot be read
+		return nil, false, nil //nolint:nilerr // reported as unparsable
 	}
-	program, err := host.LookPath("kubeadm")
+	binary, err := host.LookPath("kubeadm")
 	if err != nil {
-		return nil, false, nil //nolint:nilerr // then there is nothing to compare with
+		return nil, false, nil //nolint:nilerr // nothing to compare with
 	}
-	version, err := s.version(ctx, program, "version", "-o", "short")
+	version, err := s.version(ctx, binary, "version", "-o", "short")
 	if err != nil || minorOf(version) != minorOf(read.Version()) {
 		return nil, false, err
 	}
@@ -178,7 +180,7 @@ func (s *Sources) differences(ctx context.Context, onDisk map[string][]byte) (di
 	if differences, known := s.Cache.knownDrift(key); known {
 		return differences, true, nil
 	}
-	rendered, err := s.render(ctx, program, data, read, apiServer)
+	rendered, err := s.render(ctx, binary, data, read, apiServer)
 	if err != nil {
 		return nil, false, err
 	}
@@ -187,7 +189,7 @@ func (s *Sources) differences(ctx context.Context, onDisk map[string][]byte) (di
 	return differences, true, nil
 }
 
-func (s *Sources) render(ctx context.Context, program string, data map[string]string, read kubeadm.Manifest, apiServer []byte) (kubeadm.Rendered, error) {
+func (s *Sources) render(ctx context.Context, binary string, data map[string]string, read kubeadm.Manifest, apiServer []byte) (kubeadm.Rendered, error) {
 	config, err := kubeadm.ReadClusterConfig(data)
 	if err != nil {
 		return nil, err
@@ -202,7 +204,7 @@ func (s *Sources) render(ctx context.Context, program string, data map[string]st
 	}
 	defer os.RemoveAll(dir)
 	k := kubeadm.Kubeadm{
-		Path: program, Admin: s.path(adminConf), Dir: dir,
+		Path: binary, Admin: s.path(adminConf), Dir: dir,
 		Patches: s.Settings.Kubeadm.Patches, IgnorePreflight: s.Settings.Kubeadm.IgnorePreflightErrors,
 	}
 	return k.Render(ctx, kubeadm.RenderInput{
@@ -210,7 +212,8 @@ func (s *Sources) render(ctx context.Context, program string, data map[string]st
 	})
 }
 
-// driftKey changes with whatever the comparison depends on, but for the content of the patches directory, which counts by its names and times.
+// driftKey changes with everything that the comparison depends on. The patches directory counts by
+// its names and times, not by its content.
 func driftKey(onDisk map[string][]byte, data map[string]string, version, patches string) string {
 	sum := sha256.New()
 	for _, component := range slices.Sorted(maps.Keys(onDisk)) {
@@ -231,7 +234,7 @@ func driftKey(onDisk map[string][]byte, data map[string]string, version, patches
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// minorOf is 1.36 of v1.36.3.
+// minorOf returns 1.36 for v1.36.3.
 func minorOf(version string) string {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	if len(parts) < 2 {

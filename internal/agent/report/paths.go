@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Where kubeadm and the kubelet keep things.
+// Paths of kubeadm and the kubelet.
 const (
 	kubernetesDir = "/etc/kubernetes"
 	pkiDir        = "/etc/kubernetes/pki"
@@ -30,7 +30,8 @@ func (s *Sources) exists(name string) bool {
 	return err == nil
 }
 
-// controlPlane says whether this host is one of the control plane: a manifest that was lost does not make it a worker.
+// controlPlane reports whether this is a control plane host: a missing manifest does not make it a
+// worker.
 func (s *Sources) controlPlane() bool {
 	return s.ControlPlane || s.exists(adminConf) || s.exists(manifestsDir+"/kube-apiserver.yaml")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/cri"
 )
 
-// releaseFiles are the ClusterRelease's files for a host like this one.
+// releaseFiles returns the files of the ClusterRelease for this kind of host.
 func (s *Sources) releaseFiles(kind refitv1alpha1.PackageKind) []refitv1alpha1.ReleaseFile {
 	return slices.DeleteFunc(slices.Clone(s.Release.Release.Payload.Files), func(f refitv1alpha1.ReleaseFile) bool {
 		return f.OS != runtime.GOOS || f.Arch != runtime.GOARCH || f.Kind != kind
@@ -18,7 +18,7 @@ func (s *Sources) releaseFiles(kind refitv1alpha1.PackageKind) []refitv1alpha1.R
 
 func artifacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	if s.Release == nil {
-		return nil, nil //nolint:nilnil // there is nothing to say
+		return nil, nil //nolint:nilnil // no facts
 	}
 	blobs := s.Release.Blobs
 	if blobs == nil {
@@ -61,7 +61,8 @@ func runtimeFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeRepo
 	}, err
 }
 
-// missingImages are the ClusterRelease's images that the runtime does not have, or has under the name with another content.
+// missingImages returns the images of the ClusterRelease that the runtime does not have, or has
+// with other content.
 func (s *Sources) missingImages(ctx context.Context) ([]refitv1alpha1.ReleaseImage, error) {
 	if s.Release == nil {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 )
 
-func TestMissingArtifactsAreThoseThatThisHostNeeds(t *testing.T) {
+func TestMissingArtifactsCountsWhatThisHostNeeds(t *testing.T) {
 	dir := t.TempDir()
 	store, err := artifact.OpenStore(filepath.Join(dir, "store"))
 	must(t, err)
@@ -31,11 +31,11 @@ func TestMissingArtifactsAreThoseThatThisHostNeeds(t *testing.T) {
 		blobs []refitv1alpha1.Blob
 		want  int32
 	}{
-		"an image's archive is missing, and kubectl is not needed": {[]refitv1alpha1.Blob{kubelet, image, image}, 1},
-		"two are":                     {[]refitv1alpha1.Blob{kubectl, image}, 2},
-		"none is":                     {[]refitv1alpha1.Blob{kubelet}, 0},
-		"nothing is needed":           {[]refitv1alpha1.Blob{}, 0},
-		"what is needed is not known": {nil, 1},
+		"a missing image archive, kubectl not needed": {[]refitv1alpha1.Blob{kubelet, image, image}, 1},
+		"two missing":    {[]refitv1alpha1.Blob{kubectl, image}, 2},
+		"none missing":   {[]refitv1alpha1.Blob{kubelet}, 0},
+		"nothing needed": {[]refitv1alpha1.Blob{}, 0},
+		"unknown needs":  {nil, 1},
 	} {
 		s := rooted(t, nil)
 		s.Unit = func(context.Context, string) (host.Unit, error) {

@@ -32,7 +32,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// rooted are sources on a host that has these files.
+// rooted returns sources on a host with these files.
 func rooted(t *testing.T, files map[string]string) *Sources {
 	t.Helper()
 	s := &Sources{root: t.TempDir(), Settings: settings.Settings{StateDir: "/var/lib/refit", CRISocket: "/run/absent.sock"}}
@@ -43,13 +43,14 @@ func rooted(t *testing.T, files map[string]string) *Sources {
 	return s
 }
 
-// Wherever it runs, a report comes: what cannot be read is absent.
-func TestTheReportOfThisMachine(t *testing.T) {
+// A report works on any machine: facts that cannot be read are absent.
+func TestReportOfThisMachine(t *testing.T) {
 	s := Sources{
 		AgentVersion: "v0.1.0", NodeName: "n1", Settings: settings.Default(), Keys: []string{"SHA256:x"}, Answered: 7, Cache: NewCache(),
-		Memory: node.HostState{Sequence: 5, NodeUID: "u-1"},
+		State: node.HostState{Sequence: 5, NodeUID: "u-1"},
 	}
-	if kubeconfig := os.Getenv("REFIT_REPORT_KUBECONFIG"); kubeconfig != "" { // on a node of the testbed
+	if kubeconfig := os.Getenv("REFIT_REPORT_KUBECONFIG"); kubeconfig != "" {
+		// On a node of the testbed.
 		client, err := cluster.Connect(kubeconfig, "test")
 		must(t, err)
 		s.API, s.NodeName = client, client.NodeName()
@@ -68,11 +69,11 @@ func TestTheReportOfThisMachine(t *testing.T) {
 	t.Logf("%s\n%d bytes in %s, again in %s", text, len(text), first, time.Since(began))
 	if Changed(got, again) {
 		other, _ := json.Marshal(again)
-		t.Errorf("without a change it became %s", other)
+		t.Errorf("the report changed without a reason: %s", other)
 	}
 }
 
-func TestWhatIsTooLongIsCutAndNamed(t *testing.T) {
+func TestBoundTruncatesAndRecordsIt(t *testing.T) {
 	long := strings.Repeat("ä", 300)
 	many := func() []string {
 		var list []string
@@ -100,7 +101,7 @@ func TestWhatIsTooLongIsCutAndNamed(t *testing.T) {
 		"kubelet.featureGates", "drift.differences", "drift.missingManifests", "drift.unparsableManifests", "drift.apiReferences",
 	}
 	if !slices.Equal(s.Truncated, want) || len(s.Truncated) > 16 {
-		t.Errorf("it says that it cut %q", s.Truncated)
+		t.Errorf("truncated: %q", s.Truncated)
 	}
 	if len(s.Addresses) != 32 || len(s.Kubelet.FeatureGates) != 32 || len([]rune(s.Versions.Kubelet)) != 64 || len(s.Drift.Differences) != 10 ||
 		len([]rune(s.Drift.Differences[0])) != 160 || len([]rune(s.Kubelet.Flags[0])) != 64 || s.Kubelet.FeatureGates[long] {
@@ -108,11 +109,11 @@ func TestWhatIsTooLongIsCutAndNamed(t *testing.T) {
 	}
 	small := refitv1alpha1.NodeReportStatus{Addresses: []string{"10.0.0.1"}}
 	if bound(&small); small.Truncated != nil {
-		t.Errorf("of a small report it cut %q", small.Truncated)
+		t.Errorf("truncated in a small report: %q", small.Truncated)
 	}
 }
 
-func TestOnlyDiscreteFactsChangeAReport(t *testing.T) {
+func TestChangedComparesOnlyDiscreteFacts(t *testing.T) {
 	base := func() refitv1alpha1.NodeReportStatus {
 		now, off, inodes := metav1.Now(), int64(5), int32(50)
 		return refitv1alpha1.NodeReportStatus{
@@ -126,20 +127,20 @@ func TestOnlyDiscreteFactsChangeAReport(t *testing.T) {
 		change func(*refitv1alpha1.NodeReportStatus)
 		is     bool
 	}{
-		"nothing":          {func(*refitv1alpha1.NodeReportStatus) {}, false},
-		"another question": {func(s *refitv1alpha1.NodeReportStatus) { s.Answered++ }, false},
-		"later":            {func(s *refitv1alpha1.NodeReportStatus) { s.ObservedTime = nil }, false},
-		"the clock":        {func(s *refitv1alpha1.NodeReportStatus) { *s.ClockOffsetMilliseconds = 9 }, false},
-		"less room":        {func(s *refitv1alpha1.NodeReportStatus) { s.Disks[0].FreeMiB = 1; *s.Disks[0].FreeInodesPercent = 1 }, false},
-		"a larger etcd":    {func(s *refitv1alpha1.NodeReportStatus) { s.Etcd.DBSizeMiB = 11 }, false},
-		"an empty list":    {func(s *refitv1alpha1.NodeReportStatus) { s.Addresses = []string{} }, false},
-		"another kernel":   {func(s *refitv1alpha1.NodeReportStatus) { s.Kernel = "6.9" }, true},
-		"an order":         {func(s *refitv1alpha1.NodeReportStatus) { s.AcceptedSequence = 4 }, true},
+		"nothing":         {func(*refitv1alpha1.NodeReportStatus) {}, false},
+		"another request": {func(s *refitv1alpha1.NodeReportStatus) { s.Answered++ }, false},
+		"later":           {func(s *refitv1alpha1.NodeReportStatus) { s.ObservedTime = nil }, false},
+		"the clock":       {func(s *refitv1alpha1.NodeReportStatus) { *s.ClockOffsetMilliseconds = 9 }, false},
+		"less space":      {func(s *refitv1alpha1.NodeReportStatus) { s.Disks[0].FreeMiB = 1; *s.Disks[0].FreeInodesPercent = 1 }, false},
+		"a larger etcd":   {func(s *refitv1alpha1.NodeReportStatus) { s.Etcd.DBSizeMiB = 11 }, false},
+		"an empty list":   {func(s *refitv1alpha1.NodeReportStatus) { s.Addresses = []string{} }, false},
+		"another kernel":  {func(s *refitv1alpha1.NodeReportStatus) { s.Kernel = "6.9" }, true},
+		"an order":        {func(s *refitv1alpha1.NodeReportStatus) { s.AcceptedSequence = 4 }, true},
 		"a certificate": {func(s *refitv1alpha1.NodeReportStatus) {
 			s.Certificates[0].NotAfter = metav1.NewTime(time.Unix(2e9, 0))
 		}, true},
-		"an unwell etcd": {func(s *refitv1alpha1.NodeReportStatus) { s.Etcd.Healthy = false }, true},
-		"more is needed": {func(s *refitv1alpha1.NodeReportStatus) { s.Disks[0].NeededMiB = 5 }, true},
+		"unhealthy etcd": {func(s *refitv1alpha1.NodeReportStatus) { s.Etcd.Healthy = false }, true},
+		"more needed  ":  {func(s *refitv1alpha1.NodeReportStatus) { s.Disks[0].NeededMiB = 5 }, true},
 		"a lost disk":    {func(s *refitv1alpha1.NodeReportStatus) { s.Disks = nil }, true},
 	} {
 		a, b := base(), base()
@@ -152,11 +153,11 @@ func TestOnlyDiscreteFactsChangeAReport(t *testing.T) {
 	a, b := base(), base()
 	Changed(a, b)
 	if a.Disks[0].FreeMiB != 1000 || a.Etcd.DBSizeMiB != 10 {
-		t.Error("comparing changed a report")
+		t.Error("the comparison modified a report")
 	}
 }
 
-func TestTheKubeletOfAHost(t *testing.T) {
+func TestKubeletFacts(t *testing.T) {
 	s := rooted(t, map[string]string{
 		"/var/lib/kubelet/kubeadm-flags.env": `KUBELET_KUBEADM_ARGS="--pod-infra-container-image=registry.k8s.io/pause:3.10 --node-ip 10.0.0.1"`,
 		"/etc/default/kubelet":               `KUBELET_EXTRA_ARGS=--feature-gates=A=false,B=true`,
@@ -180,21 +181,21 @@ emptyMap: {}
 	facts, err := s.kubeletFacts(unit)
 	must(t, err)
 	if want := []string{"config", "config-dir", "feature-gates", "node-ip", "pod-infra-container-image"}; !slices.Equal(facts.Flags, want) {
-		t.Errorf("its flags are %q", facts.Flags)
+		t.Errorf("flags: %q", facts.Flags)
 	}
 	if want := map[string]bool{"A": false, "B": true, "C": true}; !maps.Equal(facts.FeatureGates, want) {
-		t.Errorf("its gates are %v", facts.FeatureGates)
+		t.Errorf("gates: %v", facts.FeatureGates)
 	}
 	want := []string{
 		"emptyMap", "evictionHard.memory.available", "failCgroupV1", "featureGates.A", "featureGates.C", "maxPods", "registerWithTaints[].effect",
 		"registerWithTaints[].key", "tlsCipherSuites[]",
 	}
 	if !slices.Equal(facts.ConfigFields, want) || facts.FailCgroupV1 == nil || !*facts.FailCgroupV1 {
-		t.Errorf("its fields are %q, failCgroupV1 %v", facts.ConfigFields, facts.FailCgroupV1)
+		t.Errorf("fields: %q, failCgroupV1 %v", facts.ConfigFields, facts.FailCgroupV1)
 	}
 	must(t, os.WriteFile(s.path("/var/lib/kubelet/config.yaml"), []byte("secret: [sesame"), 0o600))
 	if _, err := s.kubeletFacts(unit); err == nil || strings.Contains(err.Error(), "sesame") {
-		t.Errorf("a configuration that cannot be read: %v", err)
+		t.Errorf("invalid configuration: %v", err)
 	}
 }
 
@@ -202,7 +203,7 @@ const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: NAME, namespace: kube-s
 
 func podOf(name, more string) string { return strings.ReplaceAll(pod, "NAME", name) + more }
 
-func TestTheManifestsOfAHost(t *testing.T) {
+func TestManifestFacts(t *testing.T) {
 	s := rooted(t, map[string]string{
 		"/etc/kubernetes/manifests/kube-apiserver.yaml": podOf("kube-apiserver", ""),
 		"/etc/kubernetes/manifests/kube-scheduler.yaml": podOf("kube-scheduler", ""),
@@ -225,7 +226,7 @@ func TestTheManifestsOfAHost(t *testing.T) {
 	if !reflect.DeepEqual(got.Drift, want) {
 		t.Errorf("got %+v", got.Drift)
 	}
-	t.Run("of a worker", func(t *testing.T) {
+	t.Run("worker", func(t *testing.T) {
 		write, err := drift(t.Context(), rooted(t, nil))
 		must(t, err)
 		write(&got)
@@ -233,56 +234,56 @@ func TestTheManifestsOfAHost(t *testing.T) {
 			t.Errorf("got %+v", got.Drift)
 		}
 	})
-	t.Run("with etcd elsewhere", func(t *testing.T) {
+	t.Run("external etcd", func(t *testing.T) {
 		s.API = fakeAPI{config: map[string]string{"ClusterConfiguration": "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.35.4\netcd: {external: {endpoints: ['https://e:2379']}}\n"}}
 		if missing := s.missingManifests(t.Context(), map[string][]byte{}); slices.Contains(missing, "etcd") || len(missing) != 3 {
-			t.Errorf("missing are %q", missing)
+			t.Errorf("missing: %q", missing)
 		}
 	})
 }
 
-// fakeAPI answers as it is told.
+// fakeAPI returns fixed responses.
 type fakeAPI struct {
-	config map[string]string
-	codes  map[string]int
-	asked  *[]string
-	ahead  time.Duration
+	config    map[string]string
+	codes     map[string]int
+	requested *[]string
+	ahead     time.Duration
 }
 
 func (f fakeAPI) ServerTime(context.Context) (server, host time.Time, err error) {
 	return time.Unix(1e9, 0), time.Unix(1e9, 0).Add(f.ahead), nil
 }
 
-func (f fakeAPI) Ask(_ context.Context, server, path string) (int, []byte, error) {
-	*f.asked = append(*f.asked, server+path)
+func (f fakeAPI) Get(_ context.Context, server, path string) (int, []byte, error) {
+	*f.requested = append(*f.requested, server+path)
 	if code := f.codes[path]; code != 0 {
 		return code, []byte(`{"gitVersion":"v1.35.4"}`), nil
 	}
-	return 0, nil, errors.New("nobody answers")
+	return 0, nil, errors.New("unreachable")
 }
 
 func (f fakeAPI) KubeadmConfig(context.Context) (map[string]string, error) {
 	if f.config == nil {
-		return nil, errors.New("nobody answers")
+		return nil, errors.New("unreachable")
 	}
 	return f.config, nil
 }
 
 func (fakeAPI) Server() (string, error) { return "https://local:6443", nil }
 
-func TestTheAPISeenFromAHost(t *testing.T) {
+func TestAPIFacts(t *testing.T) {
 	annotated := strings.Replace(podOf("kube-apiserver", ""), "metadata: {",
 		"metadata: {annotations: {kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint: '10.0.0.1:6444'}, ", 1)
 	s := rooted(t, map[string]string{
 		"/etc/kubernetes/manifests/kube-apiserver.yaml": annotated,
 		"/etc/kubernetes/admin.conf":                    "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters: [{name: c, cluster: {server: 'https://vip:6443'}}]\ncontexts: [{name: x, context: {cluster: c}}]\n",
 	})
-	var asked []string
+	var requested []string
 	var got refitv1alpha1.NodeReportStatus
 	gather := func(api fakeAPI) {
 		t.Helper()
-		asked, got = nil, refitv1alpha1.NodeReportStatus{}
-		api.asked = &asked
+		requested, got = nil, refitv1alpha1.NodeReportStatus{}
+		api.requested = &requested
 		s.API = api
 		for _, read := range []func(context.Context, *Sources) (func(*refitv1alpha1.NodeReportStatus), error){clock, endpoint, apiServerFacts} {
 			write, err := read(t.Context(), s)
@@ -291,27 +292,27 @@ func TestTheAPISeenFromAHost(t *testing.T) {
 		}
 	}
 	gather(fakeAPI{codes: map[string]int{"/readyz": 200, "/version": 200}, ahead: -1500 * time.Millisecond})
-	if want := []string{"https://vip:6443/readyz", "https://10.0.0.1:6444/readyz", "https://10.0.0.1:6444/version"}; !slices.Equal(asked, want) {
-		t.Errorf("it asked %q", asked)
+	if want := []string{"https://vip:6443/readyz", "https://10.0.0.1:6444/readyz", "https://10.0.0.1:6444/version"}; !slices.Equal(requested, want) {
+		t.Errorf("requested %q", requested)
 	}
 	if !*got.EndpointReachable || *got.ClockOffsetMilliseconds != -1500 || !got.APIServer.Ready || got.APIServer.Version != "v1.35.4" {
 		t.Errorf("got %+v", got)
 	}
 	gather(fakeAPI{codes: map[string]int{"/readyz": 500}})
 	if !*got.EndpointReachable || got.APIServer.Ready || got.APIServer.Version != "" {
-		t.Errorf("of a server that is not ready: %+v", got)
+		t.Errorf("API server not ready: %+v", got)
 	}
 	gather(fakeAPI{})
 	if *got.EndpointReachable || got.APIServer.Ready {
-		t.Errorf("of a server that is away: %+v", got)
+		t.Errorf("API server unreachable: %+v", got)
 	}
 }
 
-func TestAProgramIsAskedAgainOnlyWhenItIsAnother(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "program")
+func TestVersionIsCachedUntilTheFileChanges(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "binary")
 	must(t, os.WriteFile(file, []byte("1"), 0o700))
-	cache, asked := NewCache(), 0
-	ask := func() (string, error) { asked++; return strconv.Itoa(asked), nil }
+	cache, requested := NewCache(), 0
+	ask := func() (string, error) { requested++; return strconv.Itoa(requested), nil }
 	for _, want := range []string{"1", "1"} {
 		if got, err := cache.version(file, ask); err != nil || got != want {
 			t.Errorf("got %q (%v)", got, err)
@@ -319,12 +320,12 @@ func TestAProgramIsAskedAgainOnlyWhenItIsAnother(t *testing.T) {
 	}
 	must(t, os.WriteFile(file, []byte("22"), 0o700))
 	if got, _ := cache.version(file, ask); got != "2" {
-		t.Errorf("of another program: %q", got)
+		t.Errorf("of another binary: %q", got)
 	}
 	failing := func() (string, error) { return "", errors.New("no") }
 	must(t, os.WriteFile(file, []byte("333"), 0o700))
 	if _, err := cache.version(file, failing); err == nil {
-		t.Error("a failure was forgotten")
+		t.Error("want the error")
 	}
 	if got, _ := cache.version(file, ask); got != "3" {
 		t.Errorf("after a failure: %q", got)
@@ -335,10 +336,10 @@ func TestAProgramIsAskedAgainOnlyWhenItIsAnother(t *testing.T) {
 	}
 }
 
-func TestRoomIsRounded(t *testing.T) {
+func TestDiskSpaceIsRounded(t *testing.T) {
 	for mib, want := range map[int64]int64{0: 0, 15: 0, 100: 96, 4095: 4080, 4097: 4096, 5000: 4864} {
 		if got := rounded(mib); got != want {
-			t.Errorf("%d MiB become %d", mib, got)
+			t.Errorf("%d MiB rounds to %d", mib, got)
 		}
 	}
 }

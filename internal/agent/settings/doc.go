@@ -1,3 +1,3 @@
-// Package settings holds what is decided on the host itself and never by an order: where files come from, which keys are trusted, what kubeadm needs to
-// know about this host, and where everything lies.
+// Package settings contains the settings of a host, which no order can change: sources of files,
+// trusted keys, what kubeadm needs to know about the host, and paths.
 package settings

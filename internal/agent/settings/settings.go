@@ -14,39 +14,43 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// File is where the settings lie, Keys the directory of the public keys whose ClusterReleases may be installed.
+// File is the path of the settings, Keys the directory of the public keys that ClusterReleases must
+// be signed with.
 const (
 	File = "/etc/refit/agent.yaml"
 	Keys = "/etc/refit/keys"
 )
 
-// Settings are the host's own.
+// Settings are the settings of a host.
 type Settings struct {
-	// Sources are where files come from, tried in order: a folder, an http(s) address, oci:/path. The addresses that a ClusterRelease names come last.
+	// Sources are the sources of files, in order: a directory, an http(s) URL, oci:/path. The
+	// addresses in a ClusterRelease come last.
 	Sources []string `json:"sources,omitempty"`
 	Kubeadm Kubeadm  `json:"kubeadm,omitzero"`
-	// StateDir is where the agent keeps its journal, its store and what it saved.
+	// StateDir is the directory of the agent's journals, store and saved files.
 	StateDir string `json:"stateDir,omitempty"`
-	// CRISocket is the container runtime's.
+	// CRISocket is the socket of the container runtime.
 	CRISocket string `json:"criSocket,omitempty"`
-	// ReserveMiB is the room that is set aside for the way back.
-	ReserveMiB int64 `json:"reserveMiB,omitempty"`
-	// AsideAPIServer takes the API server away while its etcd is swapped. It shortens the time without an API.
-	AsideAPIServer bool `json:"asideAPIServer"`
-	// Patience is how long each part may take to become healthy.
-	Patience Patience `json:"patience,omitzero"`
+	// ReservedDiskMiB is the disk space that is reserved for a rollback.
+	ReservedDiskMiB int64 `json:"reservedDiskMiB,omitempty"`
+	// StopAPIServerDuringEtcdUpgrade stops the API server while its etcd member is upgraded, which
+	// shortens the API downtime.
+	StopAPIServerDuringEtcdUpgrade bool `json:"stopAPIServerDuringEtcdUpgrade"`
+	// Timeouts are the times that components may take to become healthy.
+	Timeouts Timeouts `json:"timeouts,omitzero"`
 }
 
-// Kubeadm is what kubeadm does not remember.
+// Kubeadm contains settings that kubeadm does not store.
 type Kubeadm struct {
-	// Patches is the directory of the host's patches.
+	// Patches is the directory of kubeadm patches of the host.
 	Patches string `json:"patches,omitempty"`
-	// IgnorePreflightErrors are checks of kubeadm whose errors do not matter on this host.
+	// IgnorePreflightErrors are kubeadm preflight checks whose errors are ignored on this host.
 	IgnorePreflightErrors []string `json:"ignorePreflightErrors,omitempty"`
 }
 
-// Patience is how long each part may take to become healthy after its swap, before the host goes back.
-type Patience struct {
+// Timeouts are the times that components may take to become healthy after their upgrade. After a
+// timeout, the host is rolled back.
+type Timeouts struct {
 	Etcd        Seconds `json:"etcdSeconds,omitempty"`
 	APIServer   Seconds `json:"apiServerSeconds,omitempty"`
 	Controllers Seconds `json:"controllersSeconds,omitempty"`
@@ -54,23 +58,25 @@ type Patience struct {
 	Kubelet     Seconds `json:"kubeletSeconds,omitempty"`
 }
 
-// Seconds is a time in whole seconds.
+// Seconds is a duration in whole seconds.
 type Seconds int64
 
-// Duration is the time as Go counts it.
+// Duration returns the duration as a time.Duration.
 func (s Seconds) Duration() time.Duration { return time.Duration(s) * time.Second }
 
-// Default is what holds where the file says nothing.
+// Default returns the default settings.
 func Default() Settings {
 	return Settings{
-		StateDir:   "/var/lib/refit",
-		CRISocket:  "/run/containerd/containerd.sock",
-		ReserveMiB: 64, AsideAPIServer: true,
-		Patience: Patience{Etcd: 120, APIServer: 150, Controllers: 90, Containerd: 60, Kubelet: 90},
+		StateDir:                       "/var/lib/refit",
+		CRISocket:                      "/run/containerd/containerd.sock",
+		ReservedDiskMiB:                64,
+		StopAPIServerDuringEtcdUpgrade: true,
+		Timeouts:                       Timeouts{Etcd: 120, APIServer: 150, Controllers: 90, Containerd: 60, Kubelet: 90},
 	}
 }
 
-// Load reads the file; without one the defaults hold. A field that this version does not know is an error: it may have been meant to protect something.
+// Load reads the settings from a file; without one the defaults apply. An unknown field is an
+// error: it may be meant to protect something.
 func Load(path string) (Settings, error) {
 	s := Default()
 	text, err := os.ReadFile(path)
@@ -78,52 +84,52 @@ func Load(path string) (Settings, error) {
 		return s, nil
 	}
 	if err == nil {
-		err = yaml.UnmarshalStrict(text, &s)
-	}
-	if err == nil {
-		err = s.validate()
+		err = s.decode(text)
 	}
 	if err != nil {
-		return s, node.ManualIntervention("SettingsInvalid", err, "mend "+path+", then systemctl restart refit-agent", "%s cannot be used", path)
+		return s, invalid(err, text, path, "systemctl restart refit-agent", "%s is not valid", path)
 	}
 	return s, nil
+}
+
+// Overlay returns the settings with those of a file for many hosts over them: fields that the file
+// does not set stay.
+func (s Settings) Overlay(text []byte) (Settings, error) {
+	s.Sources = slices.Clone(s.Sources) // the decoder would write to the existing list
+	s.Kubeadm.IgnorePreflightErrors = slices.Clone(s.Kubeadm.IgnorePreflightErrors)
+	if err := s.decode(text); err != nil {
+		return s, invalid(err, text, "the settings for all hosts", "refit install", "the settings for this host are not valid")
+	}
+	return s, nil
+}
+
+func (s *Settings) decode(text []byte) error {
+	if err := yaml.UnmarshalStrict(text, s); err != nil {
+		return err
+	}
+	return s.validate()
+}
+
+func invalid(err error, text []byte, where, then, format string, args ...any) error {
+	remedy := fmt.Sprintf("fix %s, then run %s", where, then)
+	if names := renames(text); names != "" {
+		remedy = fmt.Sprintf("%s in %s, then run %s", names, where, then)
+	}
+	return node.ManualIntervention("SettingsInvalid", err, remedy, format, args...)
 }
 
 func (s *Settings) validate() error {
 	for _, dir := range []string{s.StateDir, s.Kubeadm.Patches} {
 		if dir != "" && !filepath.IsAbs(dir) {
-			return fmt.Errorf("%q is no absolute path", dir)
+			return fmt.Errorf("%q is not an absolute path", dir)
 		}
 	}
-	if s.ReserveMiB < 1 || s.ReserveMiB > 4096 {
-		return fmt.Errorf("reserveMiB is %d, it may be 1 to 4096", s.ReserveMiB)
+	if s.ReservedDiskMiB < 1 || s.ReservedDiskMiB > 4096 {
+		return fmt.Errorf("reservedDiskMiB is %d, but must be 1 to 4096", s.ReservedDiskMiB)
 	}
-	p := s.Patience
-	if shortest := slices.Min([]Seconds{p.Etcd, p.APIServer, p.Controllers, p.Containerd, p.Kubelet}); shortest < 5 {
-		return fmt.Errorf("a patience of %d s is too short: at least 5", shortest)
+	t := s.Timeouts
+	if shortest := slices.Min([]Seconds{t.Etcd, t.APIServer, t.Controllers, t.Containerd, t.Kubelet}); shortest < 5 {
+		return fmt.Errorf("a timeout of %d s is too short: the minimum is 5 s", shortest)
 	}
 	return nil
 }
-
-// The places below StateDir.
-func (s *Settings) path(name ...string) string {
-	return filepath.Join(append([]string{s.StateDir}, name...)...)
-}
-
-// LockFile keeps a second agent from this host.
-func (s *Settings) LockFile() string { return s.path("lock") }
-
-// MemoryFile is what the host remembers from one order to the next.
-func (s *Settings) MemoryFile() string { return s.path("memory.json") }
-
-// StoreDir holds files by their digest.
-func (s *Settings) StoreDir() string { return s.path("store") }
-
-// ReleasesDir holds the signed envelopes that were accepted.
-func (s *Settings) ReleasesDir() string { return s.path("releases") }
-
-// WorkDir holds a journal each, and what was saved.
-func (s *Settings) WorkDir() string { return s.path("work") }
-
-// ReserveFile is the room for the way back.
-func (s *Settings) ReserveFile() string { return s.path("reserve") }

@@ -28,7 +28,7 @@ func unswapAPIServer(_ context.Context, h *Host) error { return h.unswapManifest
 // proveAPIServer asks this host's own API server, not the cluster's endpoint: another one would answer there.
 func (h *Host) proveAPIServer(ctx context.Context, want string) error {
 	h.awaitKubelet(ctx)
-	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.APIServer.Duration())
+	ctx, cancel := context.WithTimeout(ctx, h.Settings.Timeouts.APIServer.Duration())
 	defer cancel()
 	stop := h.watchCrashes(ctx, kubeadm.APIServer, cancel)
 	lacking, err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {

@@ -128,7 +128,7 @@ func checkRoom(_ context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	needed := uint64(h.Settings.ReserveMiB) << 20
+	needed := uint64(h.Settings.ReservedDiskMiB) << 20
 	for _, f := range files {
 		needed += 2 * uint64(f.Size) // beside the old one, and as a tool
 	}

@@ -67,7 +67,7 @@ func (h *Host) restartContainerd(ctx context.Context) error {
 // proveContainerd asks the runtime itself. An empty version stands for whatever is installed.
 func (h *Host) proveContainerd(ctx context.Context, want string) error {
 	since := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.Containerd.Duration())
+	ctx, cancel := context.WithTimeout(ctx, h.Settings.Timeouts.Containerd.Duration())
 	defer cancel()
 	lacking, err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
 		lacking := ""

@@ -41,7 +41,7 @@ func unswapControllers(_ context.Context, h *Host) error {
 // proveControllers asks each for its health, and the container runtime whether what answers is what the manifest names.
 func (h *Host) proveControllers(ctx context.Context) error {
 	h.awaitKubelet(ctx)
-	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.Controllers.Duration())
+	ctx, cancel := context.WithTimeout(ctx, h.Settings.Timeouts.Controllers.Duration())
 	defer cancel()
 	for _, component := range controllers {
 		if err := h.proveController(ctx, component); err != nil {

@@ -249,7 +249,7 @@ func (h *Host) othersHealthy(ctx context.Context, client *etcd.Client) error {
 
 func (h *Host) proveEtcd(ctx context.Context, client *etcd.Client, proof etcd.Proof) error {
 	h.awaitKubelet(ctx)
-	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.Etcd.Duration())
+	ctx, cancel := context.WithTimeout(ctx, h.Settings.Timeouts.Etcd.Duration())
 	defer cancel()
 	go h.noteVersion(ctx, client, proof.Version)
 	stop := h.watchCrashes(ctx, kubeadm.Etcd, cancel)

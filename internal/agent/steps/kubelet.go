@@ -97,7 +97,7 @@ const enoughRestarts = 2
 // proveKubelet asks the kubelet itself, and the API when it can be asked.
 func (h *Host) proveKubelet(ctx context.Context, want string) error {
 	since := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, h.Settings.Patience.Kubelet.Duration())
+	ctx, cancel := context.WithTimeout(ctx, h.Settings.Timeouts.Kubelet.Duration())
 	defer cancel()
 	restarts := -1
 	lacking, err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {

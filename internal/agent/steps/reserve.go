@@ -8,5 +8,5 @@ import (
 
 // reserve sets room aside. It is given up when the host goes back, and when the work ends.
 func reserve(_ context.Context, h *Host) error {
-	return h.Effect("reserve", func() error { return host.Reserve(h.Settings.ReserveFile(), h.Settings.ReserveMiB<<20) })
+	return h.Effect("reserve", func() error { return host.Reserve(h.Settings.ReserveFile(), h.Settings.ReservedDiskMiB<<20) })
 }

@@ -166,7 +166,7 @@ func TestOtherSourcesKeepTheOtherSettings(t *testing.T) {
 	for _, c := range []struct{ before, want string }{
 		{"", "sources:\n- /srv/new\n"},
 		{"{}\n", "sources:\n- /srv/new\n"},
-		{"reserveMiB: 128\nsources: [/srv/old, /srv/older]\n", "reserveMiB: 128\nsources:\n- /srv/new\n"},
+		{"reservedDiskMiB: 128\nsources: [/srv/old, /srv/older]\n", "reservedDiskMiB: 128\nsources:\n- /srv/new\n"},
 	} {
 		got, err := WithSources(c.before, []string{"/srv/new"})
 		if err != nil || got != c.want {

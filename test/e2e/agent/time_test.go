@@ -112,10 +112,10 @@ func TestAgentAside(t *testing.T) {
 	for _, n := range b.Nodes() {
 		text, err := readOn(t.Context(), n, "/etc/refit/agent.yaml")
 		must(t, err)
-		if !strings.Contains(text, "asideAPIServer: true") {
+		if !strings.Contains(text, "stopAPIServerDuringEtcdUpgrade: true") {
 			t.Fatalf("the settings of %s do not say what becomes of the API server:\n%s", n.Name(), text)
 		}
-		must(t, writeOn(t.Context(), n, "/etc/refit/agent.yaml", strings.Replace(text, "asideAPIServer: true", "asideAPIServer: false", 1)))
+		must(t, writeOn(t.Context(), n, "/etc/refit/agent.yaml", strings.Replace(text, "stopAPIServerDuringEtcdUpgrade: true", "stopAPIServerDuringEtcdUpgrade: false", 1)))
 		_, err = n.Exec(t.Context(), "systemctl", "restart", "refit-agent")
 		must(t, err)
 	}

@@ -1,0 +1,25 @@
+package settings
+
+import "path/filepath"
+
+func (s *Settings) path(name ...string) string {
+	return filepath.Join(append([]string{s.StateDir}, name...)...)
+}
+
+// LockFile returns the path of the lock that prevents a second agent on this host.
+func (s *Settings) LockFile() string { return s.path("lock") }
+
+// StateFile returns the path of what the host remembers across orders.
+func (s *Settings) StateFile() string { return s.path("state.json") }
+
+// StoreDir returns the directory of files by digest.
+func (s *Settings) StoreDir() string { return s.path("store") }
+
+// ReleasesDir returns the directory of accepted signed envelopes.
+func (s *Settings) ReleasesDir() string { return s.path("releases") }
+
+// UpgradesDir returns the directory of upgrades, each with its journal and its saved files.
+func (s *Settings) UpgradesDir() string { return s.path("upgrades") }
+
+// ReserveFile returns the path of the reserved disk space.
+func (s *Settings) ReserveFile() string { return s.path("reserve") }
