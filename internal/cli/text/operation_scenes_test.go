@@ -25,13 +25,13 @@ type scene struct {
 	name      string
 	operation *refitv1alpha1.ClusterUpgrade
 	orders    []*refitv1alpha1.NodeUpgrade
-	awaySince time.Duration
+	unreachableSince time.Duration
 }
 
 func (s *scene) progress() *cliv1alpha1.Operation {
 	o := progress.NewOperation("prod", s.operation, s.orders, noon)
-	if s.awaySince > 0 {
-		o.UnreachableSince, o.UnreachableError = noon.Add(-s.awaySince), "dial tcp 10.0.0.100:6443: connect: connection refused"
+	if s.unreachableSince > 0 {
+		o.UnreachableSince, o.UnreachableError = noon.Add(-s.unreachableSince), "dial tcp 10.0.0.100:6443: connect: connection refused"
 	}
 	return o
 }
@@ -154,9 +154,9 @@ func scenes() []*scene {
 	}}
 
 	away := newScene("away", refitv1alpha1.PhaseRunning, 1, "Upgrading cp-2 to v1.36.3: swap-apiserver").at("cp-2", applying("swap-apiserver", 14*time.Second))
-	away.awaySince = 12 * time.Second
+	away.unreachableSince = 12 * time.Second
 	gone := newScene("unreachable", refitv1alpha1.PhaseRunning, 4, "Upgrading worker-2 to v1.36.3: swap-kubelet").at("worker-2", applying("swap-kubelet", 14*time.Second))
-	gone.awaySince = 2 * time.Minute
+	gone.unreachableSince = 2 * time.Minute
 
 	waits := newScene("agent-waits", refitv1alpha1.PhaseRunning, 1, "Upgrading cp-2 to v1.36.3: swap-etcd").at("cp-2", applying("swap-etcd", 75*time.Second))
 	waits.node("cp-2").Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionWaiting, Status: metav1.ConditionTrue, Message: "etcd member cp-3 does not answer"}}

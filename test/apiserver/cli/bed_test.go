@@ -186,8 +186,8 @@ func (b *bed) operation(t *testing.T, name string, change ...func(*refitv1alpha1
 			Hash: hash, From: "v1.35.4", To: "v1.36.3", Estimate: metav1.Duration{Duration: 5 * time.Minute},
 			Hops: []refitv1alpha1.Hop{{Kubernetes: "v1.36.3", Release: refitv1alpha1.ReleaseRef{Name: "kubernetes-v1.36.3", Digest: hash}}},
 			Stages: []refitv1alpha1.StageSummary{
-				{Name: refitv1alpha1.StagePrefetch, Kubernetes: "v1.36.3", Total: 3},
-				{Name: refitv1alpha1.StageControlPlane, Kubernetes: "v1.36.3", Total: 1},
+				{Name: refitv1alpha1.StagePrefetch, Kubernetes: "v1.36.3", Total: 3, Done: 3},
+				{Name: refitv1alpha1.StageControlPlane, Kubernetes: "v1.36.3", Total: 1, Done: 1},
 				{Name: refitv1alpha1.StageWorkers, Kubernetes: "v1.36.3", Total: 2},
 				{Name: refitv1alpha1.StageVerify, Kubernetes: "v1.36.3"},
 			},

@@ -76,7 +76,7 @@ func TestWatchOutlivesTheAPI(t *testing.T) {
 	r := b.start(t, "watch", "-o", "json")
 	r.until(t, `"cp-1"`)
 	b.Stop(t)
-	r.until(t, `"awaySince"`)
+	r.until(t, `"unreachableSince"`)
 	b.Restart(t)
 	b.status(t, "op", ended(refitv1alpha1.PhaseSucceeded))
 	a := r.wait(t)
@@ -85,7 +85,7 @@ func TestWatchOutlivesTheAPI(t *testing.T) {
 	for _, line := range lines {
 		decode[map[string]any](t, line)
 	}
-	if last := decode[map[string]any](t, lines[len(lines)-1]); last["awaySince"] != nil || last["ended"] != true {
+	if last := decode[map[string]any](t, lines[len(lines)-1]); last["unreachableSince"] != nil || last["ended"] != true {
 		t.Errorf("the last line is %v", last)
 	}
 }
