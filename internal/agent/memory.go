@@ -32,6 +32,7 @@ func loadMemory(path, machineID string) (node.HostState, error) {
 		return memory, node.ManualIntervention("OtherMachine", nil, "if this disk was cloned, remove the agent's state directory; then restart refit-agent",
 			"the agent's memory is of machine %s, this is %s", memory.MachineID, machineID)
 	}
+	memory.Format = node.HostStateFormat
 	return memory, nil
 }
 

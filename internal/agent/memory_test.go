@@ -12,7 +12,7 @@ import (
 func TestMemoriesThatAreRefused(t *testing.T) {
 	for _, situation := range []struct{ name, text, reason string }{
 		{"of another machine", `{"format":1,"machineID":"ffffffffffffffffffffffffffffffff"}`, "OtherMachine"},
-		{"of a newer agent", `{"format":2,"machineID":"` + machineID + `"}`, "MemoryNewer"},
+		{"of a newer agent", `{"format":3,"machineID":"` + machineID + `"}`, "MemoryNewer"},
 		{"torn", `{"format":1,"mach`, "StateCorrupted"},
 	} {
 		t.Run(situation.name, func(t *testing.T) {
@@ -25,6 +25,18 @@ func TestMemoriesThatAreRefused(t *testing.T) {
 				t.Errorf("the answer is %v", err)
 			}
 		})
+	}
+}
+
+func TestTheStateOfAnOlderAgentKeepsItsFences(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.json")
+	older := `{"format":1,"machineID":"` + machineID + `","sequence":7,"epoch":3,"highest":"v1.36.3","last":"work-1","answer":{"sequence":7,"failure":{"class":"NeedsPerson"}}}`
+	if err := os.WriteFile(path, []byte(older), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := loadMemory(path, machineID)
+	if err != nil || got.Sequence != 7 || got.Epoch != 3 || got.Highest != "v1.36.3" || got.Last != "work-1" || got.Result != nil || got.Format != node.HostStateFormat {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// Format is the format that this version writes. A newer one is refused.
-	Format = 1
+	// Format is the format that this version writes and reads. Format 1 named some fields and
+	// failure classes differently.
+	Format = 2
 	// MaxSize is the maximum size of a journal, in bytes; the last reservedForUndo of them are for
 	// the records of a rollback.
 	MaxSize = 4 << 20

@@ -176,13 +176,27 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	}
 }
 
+// An agent that is replaced during an upgrade leaves a journal of its own format.
+func TestJournalOfAnOlderFormatIsRefusedAndKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	older := append(sum([]byte(`{"refitJournal":1,"machineID":"`+machine+`"}`)), sum([]byte(`{"at":"2023-11-14T22:13:20Z","kind":"Opened"}`))...)
+	if err := os.WriteFile(path, older, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(path, machine)
+	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "JournalTooOld")
+	if text, err := os.ReadFile(path); err != nil || !bytes.Equal(text, older) {
+		t.Error("the older journal was changed")
+	}
+}
+
 func TestJournalOfAnotherMachineOrANewerFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	_ = create(t, path).Close()
 	_, err := Open(path, strings.Repeat("f", 32))
 	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "JournalOfAnotherMachine")
 
-	newer := append(sum([]byte(`{"refitJournal":2,"machineID":"`+machine+`","and":"more"}`)), "a later format\n"...)
+	newer := append(sum([]byte(`{"refitJournal":3,"machineID":"`+machine+`","and":"more"}`)), "a later format\n"...)
 	if err := os.WriteFile(path, newer, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -350,6 +364,6 @@ func ExampleCreate() {
 	}
 	fmt.Print(string(text))
 	// Output:
-	// 10e7d354 {"refitJournal":1,"machineID":"0123456789abcdef0123456789abcdef"}
+	// 5d8067a3 {"refitJournal":2,"machineID":"0123456789abcdef0123456789abcdef"}
 	// 5876509c {"at":"2023-11-14T22:13:20Z","kind":"Opened"}
 }

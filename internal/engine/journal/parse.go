@@ -58,6 +58,11 @@ func parseHead(path, machineID string, line []byte) error {
 		return node.ManualIntervention("JournalTooNew", nil, "install the newer refit-agent again until the upgrade of this host has ended: `refit install`",
 			"the journal %s has format %d; this refit-agent supports formats up to %d", path, head.Format, Format)
 	}
+	if head.Format < Format {
+		return node.ManualIntervention("JournalTooOld", nil,
+			"finish or roll back the upgrade with the refit-agent that started it; if the host is healthy, run `refit-agent forget` with that version",
+			"the journal %s has format %d; this refit-agent supports format %d", path, head.Format, Format)
+	}
 	if head.MachineID != machineID {
 		return node.ManualIntervention("JournalOfAnotherMachine", nil,
 			"if this disk was copied from another host, move the journal to another directory: `mv "+path+" /root/`",

@@ -38,5 +38,6 @@ type Result struct {
 	At       time.Time               `json:"at"`
 }
 
-// HostStateFormat is the format that this version writes. A newer one is refused.
-const HostStateFormat = 1
+// HostStateFormat is the format that this version writes. A newer one is refused. Format 1 has no
+// Result; all else is the same.
+const HostStateFormat = 2
