@@ -48,9 +48,10 @@ build: ## Compile all packages
 	$(GO) build ./...
 
 .PHONY: refit
-refit: ## Build bin/refit and link bin/kubectl-refit to it
+refit: ## Build bin/refit, with its links as a plugin of kubectl and for the completion of the plugin
 	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/refit ./cmd/refit
 	ln -sf refit bin/kubectl-refit
+	ln -sf refit bin/kubectl_complete-refit
 
 # Without cgo, so that the binary runs on every host of its platform.
 .PHONY: refit-agent

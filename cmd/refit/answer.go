@@ -27,10 +27,10 @@ type question struct {
 
 func (q *question) addFlags(cmd *cobra.Command, formats ...string) {
 	q.requestFlags.addFlags(cmd)
-	cmd.Flags().StringVar(&q.File, "from", "", "read a saved Snapshot from this `FILE` (- for stdin) instead of the cluster")
+	cmd.Flags().StringVar(&q.File, "from", "", "read a saved Snapshot from a `FILE` (- for stdin) instead of a cluster")
 	addSourceFlags(cmd, &q.Source)
 	q.format.addFlags(cmd, formats...)
-	cmd.Flags().BoolVar(&q.wide, "wide", false, "list every node and every finding instead of folding long lists")
+	cmd.Flags().BoolVar(&q.wide, "wide", false, "list every node and every finding")
 	cmd.Flags().SortFlags = false
 }
 
@@ -76,7 +76,7 @@ func (a *app) reader() *source.Reader {
 	}
 }
 
-var errNoTarget = errors.New("no target: say where to go with --to, such as --to v1.36.3, or with --release NAME")
+var errNoTarget = errors.New("no target: use --to VERSION, for example --to v1.36.3, or --release NAME")
 
 // noTarget is the error for a missing target, with what the cluster has as far as that is cheap to
 // read.

@@ -5,32 +5,41 @@ import (
 
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 func newCheckCommand(a *app) *cobra.Command {
 	q := &question{}
+	list := false
 	cmd := &cobra.Command{
 		Use:   "check --to VERSION",
-		Short: "Tell what stands in the way of an upgrade",
-		Long: `Looks at a cluster and tells what stands in the way of an upgrade: each finding with the object
-that it is about, what is wrong, and what to do about it. Nothing in the cluster is changed, and
-only rights to read are needed; what may not be read is said.
+		Short: "Check whether a cluster can be upgraded",
+		Long: `Check whether a cluster can be upgraded. Each finding names the object that it is about, the
+problem, and the remedy. The command changes nothing and needs read permissions only; it reports
+what it cannot read.
 
-A finding blocks, warns or informs. One that blocks can be mended, or set aside by name and with a
-reason that is kept; there is no way to set all of them aside. Some answers need Refit's agent on
-the nodes; without it they are listed as not known yet, and do not block here.
+A finding blocks, warns or informs. Fix a finding that blocks, or waive it by name and with a reason
+that is recorded; it is not possible to waive all of them at once. Some checks need Refit's agent on
+the nodes; without it their results are pending, and they do not block here.
 
-` + "`" + a.name + ` checks` + "`" + ` lists everything that is looked for.
+Use --list to list all checks: the name of each, as in findings and waivers, its severity and its
+meaning. "agent" marks a check that needs the agent for at least a part of its result, "no waiver"
+one that cannot be waived.
 
-Exits with 0 if nothing blocks, whatever warns, and with 3 if something does.`,
+Exits with 0 if no finding blocks, and with 3 if one does.`,
 		Example: a.example(
-			"check --to v1.36.3",
-			"check --to v1.36.3 --context prod -o json",
-			"check --to v1.36.3 --waive 'BudgetNeverAllows/PodDisruptionBudget shop/cart=deleted by hand on the day'",
-			"check -f upgrade.yaml --from snapshot.json",
+			"# Check an upgrade to a version", "check --to v1.36.3",
+			"# Check an upgrade to the newest patch release that the cluster has a ClusterRelease of", "check --to v1.36",
+			"# Check another cluster and print JSON", "check --to v1.36.3 --context prod -o json",
+			"# Waive a finding", "check --to v1.36.3 --waive 'BudgetNeverAllows/PodDisruptionBudget shop/cart=deleted by hand on the day'",
+			"# Check an upgrade from a manifest against a saved Snapshot", "check -f upgrade.yaml --from snapshot.json",
+			"# List all checks", "check --list",
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if list {
+				return q.format.printChecks(a)
+			}
 			report, _, err := q.ask(cmd, a, assess.ForCheck)
 			if err != nil {
 				return err
@@ -38,6 +47,16 @@ Exits with 0 if nothing blocks, whatever warns, and with 3 if something does.`,
 			return q.answer(cmd, a, report, text.Check)
 		},
 	}
+	cmd.Flags().BoolVar(&list, "list", false, "list all checks and exit")
 	q.addFlags(cmd)
 	return cmd
+}
+
+// printChecks lists all checks.
+func (f *format) printChecks(a *app) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	list := progress.NewChecks()
+	return f.print(a, list, func() string { return text.Checks(&list) })
 }

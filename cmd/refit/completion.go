@@ -20,17 +20,22 @@ var shells = map[string]func(root *cobra.Command, out io.Writer) error{
 func newCompletionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Write a completion script for a shell",
-		Long: `Writes a script that completes refit's commands and flags, for the shell that is named.
+		Short: "Print a shell completion script",
+		Long: `Print a script that completes refit's commands and flags in a shell.
 
-kubectl completes its plugins through a program of its own. For "kubectl refit", put a file named
-kubectl_complete-refit into the PATH, executable, with these two lines:
+kubectl completes a plugin with a separate executable. To complete "kubectl refit", link the binary
+as kubectl_complete-refit beside kubectl-refit in your PATH.`,
+		Example: `  # Complete in the current bash
+  source <(refit completion bash)
 
-  #!/bin/sh
-  exec kubectl-refit __complete "$@"`,
-		Example: `  source <(refit completion bash)
+  # Complete in every zsh
   refit completion zsh > "${fpath[1]}/_refit"
-  refit completion fish > ~/.config/fish/completions/refit.fish`,
+
+  # Complete in every fish
+  refit completion fish > ~/.config/fish/completions/refit.fish
+
+  # Complete "kubectl refit"
+  ln -s refit /usr/local/bin/kubectl_complete-refit`,
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || shells[args[0]] == nil {
@@ -41,7 +46,7 @@ kubectl_complete-refit into the PATH, executable, with these two lines:
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := shells[args[0]](cmd.Root(), a.Out); err != nil {
-				return fmt.Errorf("write the script: %w", err)
+				return fmt.Errorf("cannot write the script: %w", err)
 			}
 			return nil
 		},

@@ -14,9 +14,9 @@ import (
 
 func addKubeconfigFlags(cmd *cobra.Command, k *connect.Kubeconfig) {
 	flags := cmd.Flags()
-	flags.StringVar(&k.Path, "kubeconfig", "", "the kubeconfig file (default $KUBECONFIG, then ~/.kube/config)")
-	flags.StringVar(&k.Context, "context", "", "the context of the kubeconfig (default its current one)")
-	flags.StringVar(&k.As, "as", "", "the user to act as")
+	flags.StringVar(&k.Path, "kubeconfig", "", "the kubeconfig `FILE` (default $KUBECONFIG, then ~/.kube/config)")
+	flags.StringVar(&k.Context, "context", "", "the `NAME` of the kubeconfig context (default the current context)")
+	flags.StringVar(&k.As, "as", "", "the `USER` to impersonate")
 	mustComplete(cmd, "context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return k.Contexts(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -24,14 +24,14 @@ func addKubeconfigFlags(cmd *cobra.Command, k *connect.Kubeconfig) {
 
 func addSourceFlags(cmd *cobra.Command, s *source.Source) {
 	addKubeconfigFlags(cmd, &s.Kubeconfig)
-	cmd.Flags().DurationVar(&s.Timeout, "timeout", source.DefaultTimeout, "how long reading the cluster may take")
-	cmd.Flags().BoolVarP(&s.Verbose, "verbose", "v", false, "tell on stderr what is being read, even where it is no terminal")
+	cmd.Flags().DurationVar(&s.Timeout, "timeout", source.DefaultTimeout, "the maximum time to read the cluster")
+	cmd.Flags().BoolVarP(&s.Verbose, "verbose", "v", false, "report on stderr what is being read, even if it is not a terminal")
 }
 
 // operationArgument accepts the name of an operation, or none.
 func operationArgument(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return exit.Usagef("%q is one argument too many: give the name of one operation", args[1])
+		return exit.Usagef("unexpected argument %q: name one operation", args[1])
 	}
 	return nil
 }

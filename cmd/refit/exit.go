@@ -18,13 +18,13 @@ func (a *app) exit(ctx context.Context, err error, command string) int {
 	case exit.IsLeft(err) || ctx.Err() == nil:
 		a.complain(err)
 	case a.changing:
-		fmt.Fprintf(a.Err, "%s: interrupted; what was done stays, and the same command goes on\n", a.name)
+		fmt.Fprintf(a.Err, "%s: interrupted; completed changes remain, run the same command again to continue\n", a.name)
 	default:
 		fmt.Fprintf(a.Err, "%s: interrupted; nothing was changed\n", a.name)
 	}
 	code := exit.Code(ctx, err)
 	if code == exit.Usage {
-		fmt.Fprintf(a.Err, "`%s --help` tells how it is used.\n", command)
+		fmt.Fprintf(a.Err, "Run `%s --help` for usage.\n", command)
 	}
 	return code
 }

@@ -27,12 +27,12 @@ func TestWrongInput(t *testing.T) {
 		code int
 		says string
 	}{
-		"unknown command":             {[]string{"paln"}, "", 2, `there is no command "paln"; is it plan?`},
+		"unknown command":             {[]string{"paln"}, "", 2, `unknown command "paln"; did you mean plan?`},
 		"unknown flag":                {[]string{"plan", "--too", "v1.36.3"}, "", 2, "--too"},
-		"version without its flag":    {[]string{"plan", "v1.36.3"}, "", 2, `"v1.36.3" is one argument too many`},
+		"version without its flag":    {[]string{"plan", "v1.36.3"}, "", 2, `unexpected argument "v1.36.3"`},
 		"no target":                   {[]string{"plan"}, "", 2, "--to v1.36.3"},
 		"no target, a snapshot":       {[]string{"plan", "--from", good}, "", 2, "the cluster is at v1.35.4 and has the ClusterReleases kubernetes-v1.36.3"},
-		"two targets":                 {[]string{"plan", "--to", "v1.36.3", "--release", "x"}, "", 2, "give one of them"},
+		"two targets":                 {[]string{"plan", "--to", "v1.36.3", "--release", "x"}, "", 2, "exclude each other"},
 		"minor only":                  {[]string{"check", "--to", "1.36"}, "", 2, `"1.36" is no version like v1.36.3`},
 		"shell in a version":          {[]string{"check", "--to", "$(reboot)"}, "", 2, "is no version"},
 		"flag as a version":           {[]string{"check", "--to", "--help"}, "", 2, "is no version"},
@@ -42,7 +42,7 @@ func TestWrongInput(t *testing.T) {
 		"unknown scope":               {[]string{"plan", "--to", "v1.36.3", "--scope", "Everything"}, "", 2, "none of All, ControlPlane, Workers"},
 		"unknown output":              {[]string{"plan", "--to", "v1.36.3", "-o", "xml"}, "", 2, "none of text, json, yaml, manifest"},
 		"output wide":                 {[]string{"plan", "--to", "v1.36.3", "-o", "wide"}, "", 2, "--wide"},
-		"bad selector":                {[]string{"plan", "--to", "v1.36.3", "--node-selector", "a in (b)"}, "", 2, "no list of labels"},
+		"bad selector":                {[]string{"plan", "--to", "v1.36.3", "--node-selector", "a in (b)"}, "", 2, "not a list of labels"},
 		"zero unavailable":            {[]string{"plan", "--to", "v1.36.3", "--max-unavailable", "0"}, "", 2, "from 1 to 10000"},
 		"too much unavailable":        {[]string{"plan", "--to", "v1.36.3", "--max-unavailable", "120%"}, "", 2, "1% to 100%"},
 		"waiver without reason":       {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows"}, "", 2, "gives no reason"},

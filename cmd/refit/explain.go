@@ -14,13 +14,14 @@ func newExplainCommand(a *app) *cobra.Command {
 	var f format
 	cmd := &cobra.Command{
 		Use:   "explain NODE",
-		Short: "Tell why a node waits, is at work, was skipped or failed",
-		Long: `Tells why a node is where it is in an upgrade: what holds up its drain, which step its agent is at
-and for how long, what it is waiting for, or why it failed, with the end of the log and what to do.`,
-		Example: a.example("explain worker-3", "explain worker-3 -o json"),
+		Short: "Explain the state of a node in an upgrade",
+		Long: `Explain the state of a node in an upgrade: what blocks its drain, the current step of its agent and
+how long it has been running, what the node waits for, or why it failed, with the end of the log and
+the remedy.`,
+		Example: a.example("# Explain the state of a node", "explain worker-3", "# Print the explanation as JSON", "explain worker-3 -o json"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return exit.Usagef("name one node, such as worker-3")
+				return exit.Usagef("name one node, for example worker-3")
 			}
 			return nil
 		},

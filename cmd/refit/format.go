@@ -1,10 +1,11 @@
 package main
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
@@ -23,29 +24,42 @@ type format struct {
 	output  string
 	wide    bool
 	allowed []string
+	flags   *pflag.FlagSet
 }
 
 func (f *format) addFlags(cmd *cobra.Command, more ...string) {
-	f.allowed = append([]string{formatText, formatJSON, formatYAML}, more...)
-	cmd.Flags().StringVarP(&f.output, "output", "o", formatText, "the `FORM` of the answer: "+strings.Join(f.allowed, ", "))
+	f.flags, f.allowed = cmd.Flags(), append([]string{formatText, formatJSON, formatYAML}, more...)
+	cmd.Flags().StringVarP(&f.output, "output", "o", formatText, "the output `FORMAT`: "+strings.Join(f.allowed, ", "))
 	mustComplete(cmd, "output", cobra.FixedCompletions(f.allowed, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // addLineFlags is for a command that follows an operation: JSON is a line for each change.
 func (f *format) addLineFlags(cmd *cobra.Command) {
-	f.allowed = []string{formatText, formatJSON}
-	cmd.Flags().StringVarP(&f.output, "output", "o", formatText, "the `FORM` of the answer: text, or json with a line for each change")
+	f.flags, f.allowed = cmd.Flags(), []string{formatText, formatJSON}
+	cmd.Flags().StringVarP(&f.output, "output", "o", formatText, "the output `FORMAT`: text, or json with a line for each change")
 	mustComplete(cmd, "output", cobra.FixedCompletions(f.allowed, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func (f *format) check() error {
-	switch {
-	case slices.Contains(f.allowed, f.output):
+	value, err := enum("--output", f.output, f.allowed)
+	if err == nil {
+		f.output = value
 		return nil
-	case f.output == "wide":
-		return exit.Usagef("--output: for every node and finding use --wide")
 	}
-	return exit.Usagef("--output: %q is none of %s", f.output, strings.Join(f.allowed, ", "))
+	if f.flags.Lookup("wide") != nil && strings.EqualFold(f.output, "wide") {
+		return exit.Usagef("%w; use --wide to list everything", err)
+	}
+	return exit.UsageError{Err: err}
+}
+
+// enum returns the allowed value that a flag has, in whichever case the user typed it.
+func enum(flag, value string, allowed []string) (string, error) {
+	for _, a := range allowed {
+		if strings.EqualFold(value, a) {
+			return a, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %q is none of %s", flag, value, strings.Join(allowed, ", "))
 }
 
 // print prints a result as JSON, YAML or text.

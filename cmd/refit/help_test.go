@@ -23,11 +23,45 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestHelpOfCheckNamesTheListOfChecks(t *testing.T) {
+func TestCheckListsAllChecks(t *testing.T) {
 	l := newLine(t)
-	l.name = "kubectl refit"
-	if code := l.run(t, "check", "--help"); code != 0 || !strings.Contains(l.out.String(), "`kubectl refit checks` lists") {
+	if code := l.run(t, "check", "--list"); code != 0 || !strings.Contains(l.out.String(), "BudgetNeverAllows") {
 		t.Errorf("exit code %d:\n%s", code, l.out)
+	}
+}
+
+// The help groups the commands, and each example has a comment.
+func TestHelpHasGroupsAndCommentedExamples(t *testing.T) {
+	l := newLine(t)
+	l.run(t, "--help")
+	for _, want := range []string{"Inspect Commands:", "Upgrade Commands:\n", "Setup Commands:", "Other Commands:", "  # Upgrade a cluster\n  refit upgrade --to v1.36.3\n"} {
+		if !strings.Contains(l.out.String(), want) {
+			t.Errorf("the help lacks %q:\n%s", want, l.out)
+		}
+	}
+	if strings.Contains(l.out.String(), "Additional Commands:") {
+		t.Errorf("a command has no group:\n%s", l.out)
+	}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		for example := range strings.SplitSeq(cmd.Example, "\n\n") {
+			if lines := strings.Split(example, "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "  # ") {
+				t.Errorf("%s: want a comment and a command: %q", cmd.CommandPath(), example)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			if sub.Name() != "help" {
+				visit(sub)
+			}
+		}
+	}
+	visit(newRootCommand(l.app))
+}
+
+func TestVersionFlag(t *testing.T) {
+	l := newLine(t)
+	if code := l.run(t, "--version"); code != 0 || l.out.String() != "refit version "+versionOf().Version+"\n" {
+		t.Errorf("exit code %d: %q %s", code, l.out, l.err)
 	}
 }
 
@@ -79,6 +113,7 @@ func TestNameAsPlugin(t *testing.T) {
 		"/usr/local/bin/kubectl-refit": "kubectl refit",
 		`kubectl-refit.exe`:            "kubectl refit",
 		"./main.test":                  "refit",
+		"/bin/kubectl_complete-refit":  "kubectl refit",
 	} {
 		if got := nameOf(program); got != want {
 			t.Errorf("nameOf(%q) = %q, want %q", program, got, want)
@@ -93,6 +128,18 @@ func TestNameAsPlugin(t *testing.T) {
 		if !strings.Contains(l.out.String(), want) {
 			t.Errorf("the help lacks %q:\n%s", want, l.out)
 		}
+	}
+}
+
+// kubectl completes "kubectl refit" through an executable of another name.
+func TestCompletionAsPlugin(t *testing.T) {
+	l := newLine(t)
+	l.name = "kubectl refit"
+	if code := run(t.Context(), l.app, argumentsOf("/bin/kubectl_complete-refit", []string{"pl"})); code != 0 || !strings.HasPrefix(l.out.String(), "plan\t") {
+		t.Errorf("exit code %d: %q", code, l.out)
+	}
+	if got := argumentsOf("/bin/kubectl-refit", []string{"plan"}); len(got) != 1 {
+		t.Errorf("arguments %q", got)
 	}
 }
 

@@ -13,11 +13,11 @@ func newHistoryCommand(a *app) *cobra.Command {
 	var f format
 	cmd := &cobra.Command{
 		Use:   "history",
-		Short: "List all upgrades of a cluster, and how they ended",
-		Long: `Lists the upgrades of a cluster, the newest first: from which version to which, how they ended, how
-long they took, how many nodes they changed and which ones failed. They are kept as objects of the
-cluster; to forget one, delete its ClusterUpgrade.`,
-		Example: a.example("history", "history -o json"),
+		Short: "List the upgrades of a cluster",
+		Long: `List the upgrades of a cluster, the newest first: the versions, the result, the duration, the number
+of upgraded nodes, and the nodes that failed. Upgrades are objects of the cluster; to remove one
+from the list, delete its ClusterUpgrade.`,
+		Example: a.example("# List the upgrades of a cluster", "history", "# Print the list as JSON", "history -o json"),
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {

@@ -28,41 +28,41 @@ func newInstallCommand(a *app) *cobra.Command {
 	i := &installFlags{}
 	cmd := &cobra.Command{
 		Use:   "install --release-key FILE",
-		Short: "Install Refit into a cluster, and its agent on every host",
-		Long: `Brings into a cluster what Refit needs: its kinds of objects, rights, admission policies, the
-controller, and a DaemonSet that places the agent on every node, also on those that come later. The
-agent is a service of the host; the pod that places it is privileged until it has done so, and then
-only pauses. The public keys that are given are pinned on the hosts: a host installs nothing that
-is not signed by one of them.
+		Short: "Install Refit in a cluster and its agent on every node",
+		Long: `Install Refit in a cluster: CRDs, RBAC, admission policies, the controller, and a DaemonSet that
+installs the agent on every node, including nodes that join later. The agent is a service of the
+host; the pod that installs it is privileged until it has done so, and idles afterwards. The public
+keys are pinned on the hosts: a host installs nothing that is not signed by one of them.
 
-It can be repeated, and brings a newer Refit the same way: what is as it should be stays as it is,
-and what an earlier install brought and this one does not is removed. Keys, sources and the images'
-repository that are not given stay as they are. It waits until the agents are placed and tells how
-far each node is. While an operation is unfinished it refuses.
+Run the command again to upgrade Refit or to change its settings: objects that are up to date stay
+as they are, and objects that are no longer part of Refit are removed. Keys, sources and the image
+repository keep their values unless you set them. The command waits until the agents are installed
+and reports the progress of each node. It refuses to run during an upgrade.
 
-With --standalone the controller is left out: the controllers then run with the command itself.
-With --render the manifests are printed for kubectl apply --server-side, and no cluster is asked.
+With --standalone, the controller is not installed: the upgrade command runs it. With --render, the
+command prints manifests for "kubectl apply --server-side" and does not access a cluster.
 
-Exits with 4 if not every node that is ready has its agent when the time is over.`,
+Exits with 4 if a ready node has no agent when the timeout expires.`,
 		Example: a.example(
-			"install --release-key keys/refit-release.pem --source https://mirror.example/refit",
-			"install --dry-run",
+			"# Install Refit", "install --release-key keys/refit-release.pem --source https://mirror.example/refit",
+			"# Show what would change", "install --dry-run",
+			"# Install the agents only, from another registry",
 			"install --standalone --release-key keys/refit-release.pem --image-repository registry.example/refit",
-			"install --render --release-key keys/refit-release.pem > refit.yaml",
+			"# Print the manifests", "install --render --release-key keys/refit-release.pem > refit.yaml",
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return i.run(cmd.Context(), a) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&i.KeyFiles, "release-key", nil, "a public key's `FILE` to pin on hosts; can be given several times, and then these are all")
+	flags.StringArrayVar(&i.KeyFiles, "release-key", nil, "the `FILE` of a public key to pin on hosts, instead of those pinned before; can be repeated")
 	flags.StringArrayVar(&i.Sources, "source", nil,
-		"a `SOURCE` where hosts get files from: a folder on them, https://..., oci:/path; can be given several times, tried in order")
+		"a `SOURCE` of files for hosts: a directory on the host, https://... or oci:/path; can be repeated, in order of preference")
 	addRepositoryFlag(cmd, &i.Choice)
-	flags.BoolVar(&i.Standalone, "standalone", false, "leave the controller out")
-	flags.BoolVar(&i.DryRun, "dry-run", false, "let the API server tell what would change, and change nothing")
-	flags.BoolVar(&i.render, "render", false, "print the manifests, and ask no cluster")
-	flags.DurationVar(&i.Timeout, "timeout", 10*time.Minute, "how long to wait for agents and controller")
-	flags.BoolVar(&i.wide, "wide", false, "list every object and field instead of folding long lists")
+	flags.BoolVar(&i.Standalone, "standalone", false, "do not install the controller")
+	flags.BoolVar(&i.DryRun, "dry-run", false, "show what would change, as a server-side dry run")
+	flags.BoolVar(&i.render, "render", false, "print the manifests without access to a cluster")
+	flags.DurationVar(&i.Timeout, "timeout", 10*time.Minute, "the maximum time to wait for the agents and the controller")
+	flags.BoolVar(&i.wide, "wide", false, "list every object and field")
 	addKubeconfigFlags(cmd, &i.Kubeconfig)
 	i.addFlags(cmd)
 	flags.SortFlags = false
@@ -71,7 +71,7 @@ Exits with 4 if not every node that is ready has its agent when the time is over
 
 func addRepositoryFlag(cmd *cobra.Command, c *installation.Choice) {
 	cmd.Flags().StringVar(&c.Repository, "image-repository", "",
-		"the `REPOSITORY` of the images (default the one in use, then "+installation.DefaultRepository+")")
+		"the `REPOSITORY` of the images (default the current one, then "+installation.DefaultRepository+")")
 }
 
 func (i *installFlags) run(ctx context.Context, a *app) error {
@@ -80,9 +80,9 @@ func (i *installFlags) run(ctx context.Context, a *app) error {
 	}
 	switch {
 	case i.render && i.DryRun:
-		return exit.Usagef("--render asks no cluster, so there is nothing to try with --dry-run: give one of them")
+		return exit.Usagef("--render and --dry-run exclude each other: --render does not access a cluster")
 	case i.Timeout <= 0:
-		return exit.Usagef("--timeout: %s is no time to install in", i.Timeout)
+		return exit.Usagef("--timeout: %s is not a positive duration", i.Timeout)
 	}
 	i.Version, i.Manifests = versionOf().Version, config.Files
 	i.Log, i.Changing = a.Err, func() { a.changing = true }

@@ -253,7 +253,7 @@ func TestInterruptedInstall(t *testing.T) {
 	l, config := withCluster(t, f)
 	l.installer = func(*rest.Config) (installation.Cluster, error) { return interrupting{f, interrupt}, nil }
 	code := run(ctx, l.app, []string{"install", "--release-key", public, "--kubeconfig", config})
-	if code != exit.Interrupted || !strings.Contains(l.err.String(), "what was done stays") || strings.Contains(l.err.String(), "nothing was changed") {
+	if code != exit.Interrupted || !strings.Contains(l.err.String(), "completed changes remain") || strings.Contains(l.err.String(), "nothing was changed") {
 		t.Errorf("exit code %d: %s", code, l.err)
 	}
 }
@@ -282,12 +282,12 @@ func TestWrongInputOfInstall(t *testing.T) {
 		"an unknown source":          {[]string{"install", "--release-key", public, "--source", "ftp://x"}, 2, "is not a source"},
 		"a source that nobody sees":  {[]string{"install", "--release-key", public, "--source", "/home/me/refit"}, 2, "does not see what is below /home"},
 		"a repository that is none":  {[]string{"install", "--release-key", public, "--image-repository", "https://x/"}, 2, "is no repository"},
-		"rendered and tried at once": {[]string{"install", "--release-key", public, "--render", "--dry-run"}, 2, "give one of them"},
-		"no time":                    {[]string{"install", "--release-key", public, "--timeout", "0s"}, 2, "no time to install in"},
-		"an argument":                {[]string{"install", "prod"}, 2, "one argument too many"},
+		"rendered and tried at once": {[]string{"install", "--release-key", public, "--render", "--dry-run"}, 2, "exclude each other"},
+		"no time":                    {[]string{"install", "--release-key", public, "--timeout", "0s"}, 2, "not a positive duration"},
+		"an argument":                {[]string{"install", "prod"}, 2, "unexpected argument"},
 		"by force":                   {[]string{"install", "--force"}, 2, "unknown flag: --force"},
 		"uninstall by force":         {[]string{"uninstall", "--force"}, 2, "unknown flag: --force"},
-		"uninstall, no time":         {[]string{"uninstall", "--yes", "--timeout", "0s"}, 2, "no time to remove"},
+		"uninstall, no time":         {[]string{"uninstall", "--yes", "--timeout", "0s"}, 2, "not a positive duration"},
 		"uninstall, unknown output":  {[]string{"uninstall", "-o", "xml"}, 2, "none of text, json, yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the process at once, in case the first one hangs.
 	context.AfterFunc(ctx, stop)
-	code := run(ctx, newApp(os.Args[0]), os.Args[1:])
+	code := run(ctx, newApp(os.Args[0]), argumentsOf(os.Args[0], os.Args[1:]))
 	stop()
 	os.Exit(code)
 }

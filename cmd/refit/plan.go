@@ -13,22 +13,22 @@ func newPlanCommand(a *app) *cobra.Command {
 	q := &question{}
 	cmd := &cobra.Command{
 		Use:   "plan --to VERSION",
-		Short: "Tell what an upgrade would do, in which order, why and for how long",
-		Long: `Plans an upgrade and changes nothing: the versions on the way, the stages, the order of the nodes,
-what is drained and what is not, how long it is expected to take, and the reason for each
-decision. What stands in the way is told as well; the plan is shown even so.
+		Short: "Show the plan of an upgrade",
+		Long: `Show the plan of an upgrade without changing anything: the versions on the path, the stages, the
+order of the nodes, which of them are drained, the estimated duration, and the reason for each
+decision. Findings that block the upgrade are shown as well.
 
-The plan can be made from a saved Snapshot (--from), without a cluster. A policy for pools of
-workers, canaries and drains comes from a ClusterUpgrade manifest (-f); -o manifest prints the
-ClusterUpgrade that asks for this very plan.
+Use --from to plan for a saved Snapshot, without a cluster. Use -f for a ClusterUpgrade manifest
+with a policy for pools of workers, canaries and drains; -o manifest prints the ClusterUpgrade of
+this plan.
 
-Exits with 0, and with 3 if a preflight finding blocks the plan from being carried out.`,
+Exits with 0, and with 3 if a preflight finding blocks the upgrade.`,
 		Example: a.example(
-			"plan --to v1.36.3",
-			"plan --to v1.36.3 --max-unavailable 10%",
-			"plan --to v1.36.3 --scope Workers --node-selector pool=batch",
-			"plan -f upgrade.yaml --from snapshot.json --wide",
-			"plan --to v1.36.3 -o manifest > upgrade.yaml",
+			"# Show the plan of an upgrade", "plan --to v1.36.3",
+			"# Upgrade a tenth of the workers at a time", "plan --to v1.36.3 --max-unavailable 10%",
+			"# Plan an upgrade of some workers", "plan --to v1.36.3 --scope Workers --node-selector pool=batch",
+			"# Plan from a manifest for a saved Snapshot, and list every node", "plan -f upgrade.yaml --from snapshot.json --wide",
+			"# Write the manifest of an upgrade", "plan --to v1.36.3 -o manifest > upgrade.yaml",
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

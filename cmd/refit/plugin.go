@@ -3,14 +3,31 @@ package main
 import (
 	"path/filepath"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 // nameOf is what the user types to run the program. kubectl runs a program named kubectl-refit
 // as `kubectl refit`, and the commands that are printed to be copied have to match.
 func nameOf(program string) string {
 	base := strings.TrimSuffix(filepath.Base(program), ".exe")
-	if rest, plugin := strings.CutPrefix(base, "kubectl-"); plugin && rest != "" {
-		return "kubectl " + rest
+	for _, prefix := range []string{"kubectl-", completesPrefix} {
+		if rest, plugin := strings.CutPrefix(base, prefix); plugin && rest != "" {
+			return "kubectl " + rest
+		}
 	}
 	return "refit"
+}
+
+// completesPrefix begins the name of the executable that kubectl runs to complete a plugin's command
+// line.
+const completesPrefix = "kubectl_complete-"
+
+// argumentsOf returns the arguments of the program, as those of a completion if kubectl runs it for
+// that.
+func argumentsOf(program string, args []string) []string {
+	if strings.HasPrefix(filepath.Base(program), completesPrefix) {
+		return append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	return args
 }

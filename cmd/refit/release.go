@@ -18,19 +18,19 @@ var releaseCommands = []func(*app) *cobra.Command{
 func newReleaseCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release",
-		Short: "Make, sign and verify what clusters are upgraded to",
-		Long: `A ClusterRelease says what to upgrade to: versions, and every program, package and image by its
-digest. It is signed by its owner, and a host installs nothing that is not in a ClusterRelease
-signed by a key that was put onto the host. So whoever can write into the cluster can still only
-choose among what you signed.
+		Short: "Create, sign and verify ClusterReleases",
+		Long: `Create, sign and verify ClusterReleases. A ClusterRelease contains what a cluster is upgraded to:
+versions, and every binary, package and image by its digest. Its owner signs it, and a host installs
+nothing that is not in a ClusterRelease signed by a key that is pinned on the host. A user who can
+write to the cluster can therefore only choose between ClusterReleases that you signed.
 
-Make a key once, then for each version: create, sign, kubectl apply.`,
+Create a key once. For each version: create, sign, kubectl apply.`,
 		Example: a.example(
-			"release key new --out keys",
-			"release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
-			"release sign v1.36.3.json --key keys/refit-release.key > v1.36.3.yaml",
-			"release verify v1.36.3.yaml --key keys/refit-release.pem --from /srv/refit",
-			"release show v1.36.3.yaml",
+			"# Create a key pair", "release key create --out keys",
+			"# Create a ClusterRelease from files", "release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
+			"# Sign it", "release sign v1.36.3.json --key keys/refit-release.key > v1.36.3.yaml",
+			"# Verify its signature and its files", "release verify v1.36.3.yaml --key keys/refit-release.pem --from /srv/refit",
+			"# Show its content", "release show v1.36.3.yaml",
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -24,44 +24,44 @@ func newReleaseCreateCommand(a *app) *cobra.Command {
 	c := &creation{}
 	cmd := &cobra.Command{
 		Use:   "create --kubernetes VERSION --from DIRECTORY | --online",
-		Short: "Make a ClusterRelease from files, or from what upstream publishes",
-		Long: `Makes the content of a ClusterRelease and writes it to standard output, as JSON to be read and
+		Short: "Create a ClusterRelease from files or from upstream",
+		Long: `Create the content of a ClusterRelease and write it to standard output as JSON, to be reviewed and
 signed.
 
-With --from it looks through directories for programs (kubeadm, kubelet, kubectl, containerd, its
-shim, ctr, runc, CNI plugins), Debian packages of the same, and archives of the images that kubeadm
-wants (as docker save or ctr images export write them), for every platform that they have. Each is
-asked what it is; programs are run for that with nothing but a question for their version. What is
-of another version is left, and counted. Copy the directories to the hosts, or serve them, as they
-are: hosts find each file by its path in there.
+With --from, the command searches directories for binaries (kubeadm, kubelet, kubectl, containerd,
+its shim, ctr, runc, CNI plugins), Debian packages of the same, and archives of the images that
+kubeadm requires (as written by docker save or ctr images export), for every platform. It runs each
+binary to determine its version. Files of other versions are skipped and counted. Copy the
+directories to the hosts or serve them unchanged: hosts find each file by its relative path.
 
-With --online it takes the addresses and checksums of Kubernetes' programs and images from upstream
-(dl.k8s.io, registry.k8s.io) for what the directories do not have, and runc's with --runc. Nothing
-but checksums is fetched. Hosts must reach these addresses, or a mirror of them. containerd and the
-CNI plugins are published as archives: unpack them, and give the directory with --from.
+With --online, the command takes the addresses and checksums of Kubernetes' binaries and images from
+upstream (dl.k8s.io, registry.k8s.io) for everything that the directories lack, and runc's with
+--runc. It downloads checksums only. Hosts must reach these addresses or a mirror of them.
+containerd and the CNI plugins are published as archives: extract them and use --from.
 
-A ClusterRelease that a kubeadm host could not be upgraded with is refused, with what it lacks.`,
+The command fails if a kubeadm host could not be upgraded with the result, and lists what is
+missing.`,
 		Example: a.example(
-			"release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
-			"release create --kubernetes v1.36.3 --from bin --from images --without runc > v1.36.3.json",
-			"release create --kubernetes v1.36.3 --online --arch amd64 --arch arm64 > v1.36.3.json",
+			"# Create a ClusterRelease from a directory", "release create --kubernetes v1.36.3 --from /srv/refit > v1.36.3.json",
+			"# Create one without runc from two directories", "release create --kubernetes v1.36.3 --from bin --from images --without runc > v1.36.3.json",
+			"# Create one from upstream for two platforms", "release create --kubernetes v1.36.3 --online --arch amd64 --arch arm64 > v1.36.3.json",
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd, a) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.Kubernetes, "kubernetes", "", "the `VERSION` of Kubernetes, such as v1.36.3")
-	flags.StringArrayVar(&c.Folders, "from", nil, "a `DIRECTORY` to look through; can be given several times")
-	flags.BoolVar(&c.online, "online", false, "take what is missing from upstream")
-	flags.StringArrayVar(&c.servers.Archs, "arch", []string{"amd64"}, "with --online: a `PLATFORM`, as in amd64; can be given several times")
-	flags.StringVar(&c.Containerd, "containerd", "", "the `VERSION` of containerd, where several are found")
-	flags.StringVar(&c.Runc, "runc", "", "the `VERSION` of runc, where several are found; with --online from upstream")
-	flags.StringVar(&c.CNIPlugins, "cni-plugins", "", "the `VERSION` of the CNI plugins, where several are found")
-	flags.StringVar(&c.Etcd, "etcd", "", "the `TAG` of etcd's image, where it is not the one that kubeadm wants")
-	flags.StringVar(&c.CoreDNS, "coredns", "", "the `TAG` of CoreDNS's image, the same")
-	flags.StringVar(&c.Pause, "pause", "", "the `TAG` of the pause image, the same")
-	flags.StringArrayVar(&c.Without, "without", nil, "leave a `PART` out: "+strings.Join(create.Optional(), ", "))
-	flags.StringVar(&c.servers.Downloads, "downloads", create.Downloads, "with --online: the `URL` of Kubernetes' programs")
+	flags.StringVar(&c.Kubernetes, "kubernetes", "", "the `VERSION` of Kubernetes, for example v1.36.3")
+	flags.StringArrayVar(&c.Folders, "from", nil, "a `DIRECTORY` to search; can be repeated")
+	flags.BoolVar(&c.online, "online", false, "take missing files and images from upstream")
+	flags.StringArrayVar(&c.servers.Archs, "arch", []string{"amd64"}, "with --online: a `PLATFORM`, for example amd64; can be repeated")
+	flags.StringVar(&c.Containerd, "containerd", "", "the `VERSION` of containerd, if several are found")
+	flags.StringVar(&c.Runc, "runc", "", "the `VERSION` of runc, if several are found or with --online")
+	flags.StringVar(&c.CNIPlugins, "cni-plugins", "", "the `VERSION` of the CNI plugins, if several are found")
+	flags.StringVar(&c.Etcd, "etcd", "", "the `TAG` of the etcd image (default the one that kubeadm requires)")
+	flags.StringVar(&c.CoreDNS, "coredns", "", "the `TAG` of the CoreDNS image (default the one that kubeadm requires)")
+	flags.StringVar(&c.Pause, "pause", "", "the `TAG` of the pause image (default the one that kubeadm requires)")
+	flags.StringArrayVar(&c.Without, "without", nil, "omit a `PART`: "+strings.Join(create.Optional(), ", "))
+	flags.StringVar(&c.servers.Downloads, "downloads", create.Downloads, "with --online: the `URL` of Kubernetes' binaries")
 	flags.StringVar(&c.servers.RuncDownloads, "runc-downloads", create.RuncDownloads, "with --online: the `URL` of runc's releases")
 	flags.StringVar(&c.servers.Repository, "image-repository", create.Repository, "with --online: the `REPOSITORY` of the images")
 	flags.SortFlags = false
@@ -71,9 +71,9 @@ A ClusterRelease that a kubeadm host could not be upgraded with is refused, with
 func (c *creation) run(cmd *cobra.Command, a *app) error {
 	switch {
 	case c.Kubernetes == "":
-		return exit.Usagef("say which version to make a ClusterRelease of: --kubernetes v1.36.3")
+		return exit.Usagef("--kubernetes is required, for example --kubernetes v1.36.3")
 	case len(c.Folders) == 0 && !c.online:
-		return exit.Usagef("say what to make it from: --from DIRECTORY, --online, or both")
+		return exit.Usagef("--from DIRECTORY, --online or both are required")
 	}
 	if !strings.HasPrefix(c.Kubernetes, "v") {
 		c.Kubernetes = "v" + c.Kubernetes
@@ -89,14 +89,14 @@ func (c *creation) run(cmd *cobra.Command, a *app) error {
 		return exit.UsageError{Err: wrong}
 	}
 	if err != nil {
-		return fmt.Errorf("no ClusterRelease was made: %w", err)
+		return fmt.Errorf("cannot create the ClusterRelease: %w", err)
 	}
 	out, err := document.JSON(result.Payload)
 	if err != nil {
 		return err
 	}
 	if _, err := a.Err.Write([]byte(text.ReleaseMade(madeFrom(&result)))); err != nil {
-		return fmt.Errorf("write what was found: %w", err)
+		return fmt.Errorf("cannot write the summary: %w", err)
 	}
 	return a.Print(out)
 }

@@ -11,35 +11,38 @@ import (
 func newReleaseKeyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
-		Short:   "Make the keys that ClusterReleases are signed with",
-		Long:    `Makes the keys that ClusterReleases are signed with.`,
-		Example: a.example("release key new --out keys"),
+		Short:   "Manage the keys that sign ClusterReleases",
+		Long:    `Manage the keys that sign ClusterReleases.`,
+		Example: a.example("# Create a key pair", "release key create --out keys"),
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newReleaseKeyNewCommand(a))
+	cmd.AddCommand(newReleaseKeyCreateCommand(a))
 	return cmd
 }
 
-func newReleaseKeyNewCommand(a *app) *cobra.Command {
+func newReleaseKeyCreateCommand(a *app) *cobra.Command {
 	f := &format{}
 	out := ""
 	cmd := &cobra.Command{
-		Use:   "new --out DIRECTORY|FILE",
-		Short: "Make a key pair",
-		Long: `Makes a new ed25519 key pair: a private key that signs Releases, and beside it a public key (.pem)
-that hosts verify them with. A file that is there already is never overwritten.
+		Use:   "create --out DIRECTORY|FILE",
+		Short: "Create a key pair",
+		Long: `Create an ed25519 key pair: a private key that signs ClusterReleases, and beside it a public key
+(.pem) that hosts verify them with. Existing files are never overwritten.
 
-The private key has no passphrase. Whoever has it decides what your hosts install: keep it off the
-clusters, best in a safe place that only your release pipeline reads.`,
-		Example: a.example("release key new --out keys", "release key new --out ~/.config/refit/production.key"),
-		Args:    noArguments,
+The private key has no passphrase, and determines what your hosts install: keep it off the clusters,
+in a place that only your release pipeline can read.`,
+		Example: a.example(
+			"# Create a key pair in a directory", "release key create --out keys",
+			"# Choose the name of the private key", "release key create --out ~/.config/refit/production.key",
+		),
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if err := f.check(); err != nil {
 				return err
 			}
 			if out == "" {
-				return exit.Usagef("say where the key goes, with --out")
+				return exit.Usagef("--out is required: the directory or the file of the new key")
 			}
 			key, err := release.NewKeyPair(out)
 			if err != nil {
@@ -48,7 +51,7 @@ clusters, best in a safe place that only your release pipeline reads.`,
 			return f.print(a, key, func() string { return text.ReleaseKey(&key, a.name) })
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "the directory that gets "+release.KeyName+" and its .pem, or the private key's `FILE`")
+	cmd.Flags().StringVar(&out, "out", "", "the directory of the new "+release.KeyName+" and its .pem, or the private key's `FILE`")
 	f.addFlags(cmd)
 	return cmd
 }

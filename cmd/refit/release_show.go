@@ -15,10 +15,10 @@ func newReleaseShowCommand(a *app) *cobra.Command {
 	f := &format{}
 	cmd := &cobra.Command{
 		Use:   "show FILE",
-		Short: "Show what is in a ClusterRelease",
-		Long: `Shows what is in a ClusterRelease: a file that "release create" or "release sign" wrote, or an
-object from a cluster. Whether its signature is good is not asked: "release verify" tells that.`,
-		Example: a.example("release show v1.36.3.yaml", "release show v1.36.3.json -o yaml"),
+		Short: "Show the content of a ClusterRelease",
+		Long: `Show the content of a ClusterRelease: a file from "release create" or "release sign", or an object
+from a cluster. The signature is not verified; use "release verify" for that.`,
+		Example: a.example("# Show a ClusterRelease", "release show v1.36.3.yaml", "# Print it as YAML", "release show v1.36.3.json -o yaml"),
 		Args:    oneFile("a ClusterRelease"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
@@ -48,7 +48,7 @@ object from a cluster. Whether its signature is good is not asked: "release veri
 func (a *app) readRelease(name string) (*release.File, error) {
 	raw, err := a.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("the ClusterRelease cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the ClusterRelease: %w", err)
 	}
 	return release.Read(document.NameOf(name), raw)
 }

@@ -14,24 +14,24 @@ func newReleaseSignCommand(a *app) *cobra.Command {
 	key, name := "", ""
 	cmd := &cobra.Command{
 		Use:   "sign FILE --key PRIVATE-KEY",
-		Short: "Sign a ClusterRelease, ready for kubectl apply",
-		Long: `Signs what "release create" wrote, and writes a ClusterRelease object to standard output. Read the
-file before you sign it: hosts install what is in it, and nothing else.
+		Short: "Sign a ClusterRelease",
+		Long: `Sign the output of "release create" and write a ClusterRelease object to standard output, for
+kubectl apply. Review the file before you sign it: hosts install its content and nothing else.
 
-A ClusterRelease cannot be changed once it is in a cluster. Another one of the same version needs
-another --name.`,
+A ClusterRelease in a cluster is immutable. Another one for the same version needs another --name.`,
 		Example: a.example(
-			"release sign v1.36.3.json --key keys/refit-release.key > v1.36.3.yaml",
+			"# Sign a ClusterRelease", "release sign v1.36.3.json --key keys/refit-release.key > v1.36.3.yaml",
+			"# Sign another one for the same version and apply it",
 			"release sign v1.36.3.json --key keys/refit-release.key --name kubernetes-v1.36.3-b | kubectl apply -f -",
 		),
-		Args: oneFile("what refit release create wrote"),
+		Args: oneFile("the output of refit release create"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if key == "" {
-				return exit.Usagef("say with which key, with --key")
+				return exit.Usagef("--key is required: the file of the private key")
 			}
 			raw, err := a.ReadFile(args[0])
 			if err != nil {
-				return fmt.Errorf("the ClusterRelease's content cannot be read: %w", err)
+				return fmt.Errorf("cannot read the content of the ClusterRelease: %w", err)
 			}
 			manifest, err := release.Sign(args[0], raw, key, name)
 			if err != nil {
@@ -44,7 +44,7 @@ another --name.`,
 			return a.Print(out)
 		},
 	}
-	cmd.Flags().StringVar(&key, "key", "", "the private key's `FILE`, from \"release key new\"")
+	cmd.Flags().StringVar(&key, "key", "", "the private key's `FILE`, from \"release key create\"")
 	cmd.Flags().StringVar(&name, "name", "", "the ClusterRelease's `NAME` (default kubernetes-VERSION)")
 	return cmd
 }

@@ -43,7 +43,7 @@ func newKey(t *testing.T) (private, public string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "keys")
 	l := newLine(t)
-	if code := l.run(t, "release", "key", "new", "--out", dir); code != 0 {
+	if code := l.run(t, "release", "key", "create", "--out", dir); code != 0 {
 		t.Fatal(l.err)
 	}
 	return filepath.Join(dir, "refit-release.key"), filepath.Join(dir, "refit-release.pem")
@@ -135,15 +135,15 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"sign without a key":      {[]string{"sign", payload}, 2, "--key"},
 		"sign something else":     {[]string{"sign", file(t, "p.json", `{"kubernetes":"v1.36.3","script":"x"}`), "--key", private}, 1, "unknown field"},
 		"sign, a bad name":        {[]string{"sign", payload, "--key", private, "--name", "A_b"}, 2, "--name"},
-		"key, nowhere":            {[]string{"key", "new"}, 2, "--out"},
-		"key, there already":      {[]string{"key", "new", "--out", private}, 1, "there already"},
-		"key as .pem":             {[]string{"key", "new", "--out", filepath.Join(bad, "x.pem")}, 2, ".pem is for the public key"},
+		"key, nowhere":            {[]string{"key", "create"}, 2, "--out"},
+		"key, there already":      {[]string{"key", "create", "--out", private}, 1, "there already"},
+		"key as .pem":             {[]string{"key", "create", "--out", filepath.Join(bad, "x.pem")}, 2, ".pem is for the public key"},
 		"create without version":  {[]string{"create", "--from", folder}, 2, "--kubernetes"},
 		"create from nothing":     {[]string{"create", "--kubernetes", "v1.36.3"}, 2, "--from"},
 		"create a bad version":    {[]string{"create", "--kubernetes", "latest", "--from", folder}, 2, "not a version like"},
 		"create without a part":   {[]string{"create", "--kubernetes", "v1.36.3", "--from", folder, "--without", "x"}, 2, "cannot be excluded"},
 		"create from too little":  {[]string{"create", "--kubernetes", "1.36.3", "--from", folder}, 1, "no kubeadm and no kubelet of v1.36.3"},
-		"unknown command":         {[]string{"shwo"}, 2, "is it show?"},
+		"unknown command":         {[]string{"shwo"}, 2, "did you mean show?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLine(t)
@@ -175,7 +175,7 @@ func TestKeysAreNotOverwritten(t *testing.T) {
 			}
 			before := contents(files)
 			l := newLine(t)
-			if code := l.run(t, "release", "key", "new", "--out", private); code != 1 || !strings.Contains(l.err.String(), "there already") {
+			if code := l.run(t, "release", "key", "create", "--out", private); code != 1 || !strings.Contains(l.err.String(), "there already") {
 				t.Errorf("exit code %d: %s", code, l.err)
 			}
 			if after := contents(files); before != after {
@@ -252,6 +252,9 @@ func TestHelpOfReleaseCommands(t *testing.T) {
 		for example := range strings.SplitSeq(cmd.Example, "\n") {
 			line, _, _ := strings.Cut(example, "|")
 			line, _, _ = strings.Cut(line, ">")
+			if !strings.HasPrefix(line, "  refit ") {
+				continue // a comment
+			}
 			found, args, err := root.Find(strings.Fields(line)[1:])
 			if err != nil || found == root {
 				t.Errorf("%q: there is no such command: %v", example, err)

@@ -22,21 +22,20 @@ func newReleaseVerifyCommand(a *app) *cobra.Command {
 	v := &verification{}
 	cmd := &cobra.Command{
 		Use:   "verify FILE --key PUBLIC-KEY",
-		Short: "Verify a ClusterRelease's signature, and its files",
-		Long: `Verifies a ClusterRelease as a host does: that a key which you trust signed it, and that
-everything in it is as it has to be. With --from it also reads every file of the ClusterRelease
-from there and compares it with what was signed: a directory, a web server (https://...) or an OCI
-layout (oci:/path), as hosts are given them. A file that is nowhere in there, or another one, ends
-it with exit code 1.`,
+		Short: "Verify the signature and the files of a ClusterRelease",
+		Long: `Verify a ClusterRelease as a host does: it is valid, and signed by a key that you trust. With
+--from, the command also reads every file of the ClusterRelease from a source and compares it with
+its signed digest. A source is a directory, a web server (https://...) or an OCI layout (oci:/path),
+as on hosts. Exits with 1 if a file is missing or differs.`,
 		Example: a.example(
-			"release verify v1.36.3.yaml --key keys/refit-release.pem",
-			"release verify v1.36.3.yaml --key /etc/refit/keys --from /srv/refit",
+			"# Verify the signature", "release verify v1.36.3.yaml --key keys/refit-release.pem",
+			"# Verify the files as well", "release verify v1.36.3.yaml --key /etc/refit/keys --from /srv/refit",
 		),
 		Args: oneFile("a signed ClusterRelease"),
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), a, args[0]) },
 	}
-	cmd.Flags().StringArrayVar(&v.keys, "key", nil, "a public key's `FILE`, or a directory of them as hosts have one; can be given several times")
-	cmd.Flags().StringArrayVar(&v.from, "from", nil, "a `SOURCE` to compare the files in; can be given several times")
+	cmd.Flags().StringArrayVar(&v.keys, "key", nil, "a public key's `FILE`, or a directory of public keys; can be repeated")
+	cmd.Flags().StringArrayVar(&v.from, "from", nil, "a `SOURCE` of the files to compare; can be repeated")
 	v.addFlags(cmd)
 	cmd.Flags().SortFlags = false
 	return cmd
@@ -47,7 +46,7 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 		return err
 	}
 	if len(v.keys) == 0 {
-		return exit.Usagef("say which key you trust, with --key")
+		return exit.Usagef("--key is required: a public key that you trust")
 	}
 	keys, err := release.ReadPublicKeys(v.keys)
 	if err != nil {
@@ -75,7 +74,7 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 		return err
 	}
 	if document.Compared != nil && len(document.Compared.Wrong) > 0 {
-		return fmt.Errorf("%d of %d files are not there as they were signed", len(document.Compared.Wrong), document.Compared.Files)
+		return fmt.Errorf("%d of %d files are missing or differ from what was signed", len(document.Compared.Wrong), document.Compared.Files)
 	}
 	return nil
 }

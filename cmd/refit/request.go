@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,14 +29,14 @@ var scopes = []string{string(refitv1alpha1.ScopeAll), string(refitv1alpha1.Scope
 
 func (r *requestFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&r.to, "to", "", "the `VERSION` of Kubernetes to go to, such as v1.36.3")
-	flags.StringVar(&r.release, "release", "", "the `NAME` of the ClusterRelease to go to, instead of --to")
-	flags.StringVar(&r.scope, "scope", "", "what to upgrade: "+strings.Join(scopes, ", ")+" (default All)")
-	flags.StringVar(&r.nodeSelector, "node-selector", "", "only workers with these `LABELS`: key=value,key2=value2")
-	flags.StringVar(&r.maxUnavailable, "max-unavailable", "", "how many workers may be unavailable at once, a `NUMBER` or a percentage (default 1)")
+	flags.StringVar(&r.to, "to", "", "the `VERSION` of Kubernetes to upgrade to, for example v1.36.3")
+	flags.StringVar(&r.release, "release", "", "the `NAME` of the ClusterRelease to upgrade to, instead of --to")
+	flags.StringVar(&r.scope, "scope", "", "the part of the cluster to upgrade: "+strings.Join(scopes, ", ")+" (default All)")
+	flags.StringVar(&r.nodeSelector, "node-selector", "", "upgrade only workers with these `LABELS`: key=value,key2=value2")
+	flags.StringVar(&r.maxUnavailable, "max-unavailable", "", "the `NUMBER` or percentage of workers that may be unavailable at once (default 1)")
 	flags.StringArrayVar(&r.waive, "waive", nil,
-		"set a finding aside: `CHECK/OBJECT=REASON`, or CHECK=REASON for all objects of a check; may be repeated")
-	flags.StringVarP(&r.manifest, "file", "f", "", "a `FILE` with a ClusterUpgrade (- for stdin) to take target, pools and waivers from; flags go before it")
+		"waive a finding: `CHECK/OBJECT=REASON`, or CHECK=REASON for all objects of a check; can be repeated")
+	flags.StringVarP(&r.manifest, "file", "f", "", "the `FILE` of a ClusterUpgrade manifest (- for stdin) with target, pools and waivers; flags override it")
 	mustComplete(cmd, "scope", cobra.FixedCompletions(scopes, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -47,7 +46,7 @@ func (r *requestFlags) upgrade(a *app) (*refitv1alpha1.ClusterUpgrade, error) {
 	if r.manifest != "" {
 		raw, err := a.ReadFile(r.manifest)
 		if err != nil {
-			return nil, fmt.Errorf("the manifest cannot be read: %w", err)
+			return nil, fmt.Errorf("cannot read the manifest: %w", err)
 		}
 		if upgrade, err = manifest.Read(document.NameOf(r.manifest), raw); err != nil {
 			return nil, err
@@ -66,7 +65,7 @@ func (r *requestFlags) upgrade(a *app) (*refitv1alpha1.ClusterUpgrade, error) {
 func (r *requestFlags) apply(spec *refitv1alpha1.ClusterUpgradeSpec) error {
 	switch {
 	case r.to != "" && r.release != "":
-		return fmt.Errorf("--to and --release are two targets: give one of them")
+		return fmt.Errorf("--to and --release exclude each other")
 	case r.to != "":
 		version, err := request.ParseVersion(r.to)
 		if err != nil {
@@ -77,15 +76,16 @@ func (r *requestFlags) apply(spec *refitv1alpha1.ClusterUpgradeSpec) error {
 		spec.Target = refitv1alpha1.Target{Release: r.release}
 	}
 	if r.scope != "" {
-		if !slices.Contains(scopes, r.scope) {
-			return fmt.Errorf("--scope: %q is none of %s", r.scope, strings.Join(scopes, ", "))
+		scope, err := enum("--scope", r.scope, scopes)
+		if err != nil {
+			return err
 		}
-		spec.Scope = refitv1alpha1.Scope(r.scope)
+		spec.Scope = refitv1alpha1.Scope(scope)
 	}
 	if r.nodeSelector != "" {
 		selector, err := labels.ConvertSelectorToLabelsMap(r.nodeSelector)
 		if err != nil {
-			return fmt.Errorf("--node-selector: %q is no list of labels like key=value,key2=value2: %w", r.nodeSelector, err)
+			return fmt.Errorf("--node-selector: %q is not a list of labels such as key=value,key2=value2: %w", r.nodeSelector, err)
 		}
 		spec.NodeSelector = map[string]string(selector)
 	}

@@ -9,27 +9,21 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 )
 
-// commands are all commands of refit.
-var commands = []func(*app) *cobra.Command{
-	newCheckCommand,      // preflight findings
-	newChecksCommand,     // the list of preflight checks
-	newPlanCommand,       // stages, order, reasons, estimates
-	newUpgradeCommand,    // start an operation and follow it
-	newStatusCommand,     // the progress of an operation
-	newWatchCommand,      // the same, until it ends
-	newPauseCommand,      // start nothing further
-	newResumeCommand,     // continue after a pause
-	newRetryCommand,      // after a cause was fixed
-	newAbortCommand,      // end an operation
-	newExplainCommand,    // the state of one node
-	newHistoryCommand,    // earlier operations
-	newApproveCommand,    // approve a plan
-	newSnapshotCommand,   // save a Snapshot, to check and plan elsewhere
-	newReleaseCommand,    // ClusterReleases
-	newInstallCommand,    // Refit into a cluster
-	newUninstallCommand,  // Refit out of a cluster
-	newVersionCommand,    // versions
-	newCompletionCommand, // shell completion
+// group is a group of commands in the help.
+type group struct {
+	id, title string
+	commands  []func(*app) *cobra.Command
+}
+
+// groups are all commands of refit, in the order of the help.
+var groups = []group{
+	{"inspect", "Inspect Commands:", []func(*app) *cobra.Command{newCheckCommand, newPlanCommand, newSnapshotCommand, newExplainCommand}},
+	{"upgrade", "Upgrade Commands:", []func(*app) *cobra.Command{
+		newUpgradeCommand, newStatusCommand, newWatchCommand, newPauseCommand, newResumeCommand, newRetryCommand, newAbortCommand,
+		newApproveCommand, newHistoryCommand,
+	}},
+	{"setup", "Setup Commands:", []func(*app) *cobra.Command{newInstallCommand, newUninstallCommand, newReleaseCommand}},
+	{"other", "Other Commands:", []func(*app) *cobra.Command{newVersionCommand, newCompletionCommand}},
 }
 
 // run runs a command line and returns the exit code.
@@ -44,19 +38,25 @@ func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "refit",
 		Short: "Upgrade self-managed Kubernetes clusters in place",
-		Long: `Refit upgrades Kubernetes clusters made with kubeadm in place: the machines stay, what runs on
-them changes.
+		Long: `Upgrade self-managed Kubernetes clusters in place: the machines stay, the software on them is
+upgraded.
 
-The command install brings Refit into a cluster and its agent onto the hosts. The command upgrade
-shows a plan, asks, and follows the upgrade to its end; it can be paused, resumed, retried and
-aborted. All of it is objects of the cluster, so kubectl shows and steers it, too.
+"install" installs Refit in a cluster and its agent on the hosts. "upgrade" shows a plan, asks for
+confirmation, and follows the upgrade until it ends. An upgrade is an object of the cluster, so
+kubectl can show and change it as well.
 
-Exit codes: 0 done, 1 failed or aborted, 2 wrong usage, 3 blocked by a preflight finding, 4 not done
-when the time was over, 130 interrupted.
+Exit codes: 0 success, 1 failed or aborted, 2 usage error, 3 blocked by a preflight finding,
+4 timeout, 130 interrupted.
 
-It is also a plugin of kubectl: a copy or link of the program named kubectl-refit somewhere in the
-PATH makes it "kubectl refit".`,
-		Example:                    a.example("check --to v1.36.3", "plan --to v1.36.3", "upgrade --to v1.36.3", "status"),
+Refit is also a kubectl plugin: link the binary as kubectl-refit in your PATH and use
+"kubectl refit".`,
+		Example: a.example(
+			"# Check whether a cluster can be upgraded", "check --to v1.36.3",
+			"# Show the plan of an upgrade", "plan --to v1.36.3",
+			"# Upgrade a cluster", "upgrade --to v1.36.3",
+			"# Show the progress of an upgrade", "status",
+		),
+		Version:                    versionOf().Version,
 		Annotations:                map[string]string{cobra.CommandDisplayNameAnnotation: a.name},
 		SilenceErrors:              true,
 		SilenceUsage:               true,
@@ -71,9 +71,15 @@ PATH makes it "kubectl refit".`,
 	root.SetErr(a.Err)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 100 "))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.UsageError{Err: err} })
-	for _, command := range commands {
-		root.AddCommand(command(a))
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, command := range g.commands {
+			cmd := command(a)
+			cmd.GroupID = g.id
+			root.AddCommand(cmd)
+		}
 	}
+	root.SetHelpCommandGroupID("other")
 	return root
 }
 
@@ -84,14 +90,25 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	}
 	if cmd.HasSubCommands() {
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			return exit.Usagef("there is no command %q; is it %s?", args[0], strings.Join(near, " or "))
+			return exit.Usagef("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
 		}
-		return exit.Usagef("there is no command %q", args[0])
+		return exit.Usagef("unknown command %q", args[0])
 	}
-	return exit.Usagef("%q is one argument too many: everything is given by flags", args[0])
+	return exit.Usagef("unexpected argument %q: this command accepts flags only", args[0])
 }
 
-// example formats the examples of a command's help.
+// example formats the examples of a command's help: each is a comment, which begins with #, and the
+// arguments of a command line.
 func (a *app) example(lines ...string) string {
-	return "  " + a.name + " " + strings.Join(lines, "\n  "+a.name+" ")
+	var out []string
+	for i, line := range lines {
+		switch {
+		case !strings.HasPrefix(line, "#"):
+			line = a.name + " " + line
+		case i > 0:
+			line = "\n  " + line
+		}
+		out = append(out, "  "+line)
+	}
+	return strings.ReplaceAll(strings.Join(out, "\n"), "  \n", "\n")
 }

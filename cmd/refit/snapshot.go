@@ -14,17 +14,17 @@ func newSnapshotCommand(a *app) *cobra.Command {
 	s := &source.Source{}
 	cmd := &cobra.Command{
 		Use:   "snapshot",
-		Short: "Save what a cluster is, to check and plan elsewhere",
-		Long: `Reads a cluster and writes what was seen to standard output, as JSON: versions, nodes, workloads
-with their counts, disruption budgets, webhooks, API servers and whatever else checks and plans
-look at. "check --from" and "plan --from" read it without a cluster.
+		Short: "Save a Snapshot of a cluster",
+		Long: `Read a cluster and write a Snapshot to standard output as JSON: versions, nodes, workloads,
+disruption budgets, webhooks, API servers and everything else that checks and plans use. "check
+--from" and "plan --from" read it without a cluster.
 
-Nothing in the cluster is changed. Secrets, environment variables and values of flags that may be
-secret are never read into it, but it names nodes, namespaces and workloads: treat it like an
-inventory. (A copy of etcd is called a backup; this is none.)`,
+The command changes nothing. A Snapshot never contains Secrets, environment variables or values of
+flags that may be secret, but it names nodes, namespaces and workloads: treat it as an inventory. It
+is not a backup of etcd.`,
 		Example: a.example(
-			"snapshot > snapshot.json",
-			"snapshot --context prod | "+a.name+" plan --to v1.36.3 --from -",
+			"# Save a Snapshot", "snapshot > snapshot.json",
+			"# Plan an upgrade of another cluster", "snapshot --context prod | "+a.name+" plan --to v1.36.3 --from -",
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,10 +34,10 @@ inventory. (A copy of etcd is called a backup; this is none.)`,
 			}
 			out := bufio.NewWriter(a.Out)
 			if err := cluster.Encode(out, observed.Snapshot); err != nil {
-				return fmt.Errorf("write the Snapshot: %w", err)
+				return fmt.Errorf("cannot write the Snapshot: %w", err)
 			}
 			if err := out.Flush(); err != nil {
-				return fmt.Errorf("write the Snapshot: %w", err)
+				return fmt.Errorf("cannot write the Snapshot: %w", err)
 			}
 			return nil
 		},

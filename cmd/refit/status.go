@@ -12,12 +12,12 @@ func newStatusCommand(a *app) *cobra.Command {
 	var f format
 	cmd := &cobra.Command{
 		Use:   "status [NAME]",
-		Short: "Tell how far an upgrade is",
-		Long: `Tells how far an upgrade is: its stages, the nodes at work, what is waited for and since when, who
-failed and what to do about it, and what to type next.
+		Short: "Show the progress of an upgrade",
+		Long: `Show the progress of an upgrade: its stages, the active nodes, what it waits for and since when, the
+nodes that failed with their remedies, and the next commands.
 
-Without a name it is the operation that acts: the oldest that has not ended; if all have, the last.`,
-		Example:           a.example("status", "status to-v1-36-3 -o json"),
+Without a name, the command shows the active operation, or the last one if all have ended.`,
+		Example:           a.example("# Show the progress of the active upgrade", "status", "# Print the progress of an upgrade as JSON", "status to-v1-36-3 -o json"),
 		Args:              operationArgument,
 		ValidArgsFunction: a.completeOperations(&k),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,7 +41,7 @@ Without a name it is the operation that acts: the oldest that has not ended; if 
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&f.wide, "wide", false, "list every node at work and every failure instead of folding long lists")
+	cmd.Flags().BoolVar(&f.wide, "wide", false, "list every active node and every failure")
 	addKubeconfigFlags(cmd, &k)
 	f.addFlags(cmd)
 	cmd.Flags().SortFlags = false

@@ -26,23 +26,23 @@ func newUninstallCommand(a *app) *cobra.Command {
 	u := &uninstallFlags{}
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Remove Refit from a cluster and from its hosts",
-		Long: `Removes Refit with everything that it brought: its agents and their files from every host that can
-be reached, then its objects, with all operations, reports and ClusterReleases. Cordons that Refit
-made are lifted. What was upgraded stays as it is. It acts with your own rights.
+		Short: "Remove Refit from a cluster and its nodes",
+		Long: `Remove Refit from a cluster: its agents and their files from every reachable host, then its objects,
+including all upgrades, reports and ClusterReleases. Nodes that Refit cordoned are uncordoned.
+Upgraded software stays as it is. The command acts with your own permissions.
 
-Without --yes it only tells what it would do. While an operation is unfinished it refuses; a host
-that is in the midst of a work is left alone, and so is all the rest, until that has ended. What has
-no label of Refit's is left and named. A removal that was cut off goes on when it is said again.
+Without --yes, the command only shows what it would do. It refuses to run during an upgrade or while
+a host is being changed. Objects without Refit's label are kept and listed. Run the command again to
+continue an interrupted removal.
 
-Exits with 1 if hosts could not be reached: they keep their agent.`,
-		Example: a.example("uninstall", "uninstall --yes"),
+Exits with 1 if a host is unreachable: its agent remains.`,
+		Example: a.example("# Show what would be removed", "uninstall", "# Remove Refit", "uninstall --yes"),
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return u.run(cmd, a) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&u.Confirmed, "yes", false, "do it; without this flag only what would be done is told")
-	flags.DurationVar(&u.timeout, "timeout", 10*time.Minute, "how long it may take")
+	flags.BoolVarP(&u.Confirmed, "yes", "y", false, "remove Refit; without this flag the command only shows what it would do")
+	flags.DurationVar(&u.timeout, "timeout", 10*time.Minute, "the maximum duration")
 	addRepositoryFlag(cmd, &u.Choice)
 	addKubeconfigFlags(cmd, &u.Kubeconfig)
 	u.addFlags(cmd)
@@ -55,7 +55,7 @@ func (u *uninstallFlags) run(cmd *cobra.Command, a *app) error {
 		return err
 	}
 	if u.timeout <= 0 {
-		return exit.Usagef("--timeout: %s is no time to remove Refit in", u.timeout)
+		return exit.Usagef("--timeout: %s is not a positive duration", u.timeout)
 	}
 	u.Version, u.Manifests = versionOf().Version, config.Files
 	u.Log, u.Changing = a.Err, func() { a.changing = true }

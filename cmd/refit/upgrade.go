@@ -32,42 +32,44 @@ func newUpgradeCommand(a *app) *cobra.Command {
 	u := &upgrading{}
 	cmd := &cobra.Command{
 		Use:   "upgrade --to VERSION",
-		Short: "Upgrade a cluster: check, plan, ask, and follow it to its end",
-		Long: `Upgrades a cluster. It looks at it, shows the plan, asks for a yes, begins an operation with that
-very plan approved, and follows it to its end: on a terminal in a view that is drawn anew, elsewhere
-in a line for each change. If the same upgrade is under way already, that one is followed.
+		Short: "Upgrade a cluster",
+		Long: `Upgrade a cluster. The command reads the cluster, shows the plan, asks for confirmation, starts an
+operation with that plan approved, and follows it until it ends: in a live view on a terminal, else
+with a line for each change. If the same upgrade is in progress, the command follows that one.
 
-The controllers in the cluster carry it out; to leave the command (Ctrl-C) leaves the upgrade
-running. With --standalone this command does their work itself: to leave it begins nothing more, a
-host that is being changed finishes by itself, and the same command goes on later.
+The controllers in the cluster execute the upgrade; it continues if you interrupt the command
+(Ctrl-C). With --standalone, the command runs the controllers itself: if you interrupt it, nothing
+further starts, a host that is being changed completes its step, and the same command continues the
+upgrade later.
 
-Where there is no terminal to ask on, --yes is needed. With -o json a line with the plan comes
-first, then one for each change. Who may not approve plans can begin an upgrade that waits for
-somebody else to approve it.
+Without a terminal, --yes is required. With -o json, the first line is the plan, followed by a line
+for each change. A user without permission to approve plans starts an upgrade that waits for another
+user's approval.
 
-Exits with 0 if the upgrade succeeded or there was nothing to do, with 1 if it was aborted or could
-not be begun, with 3 if a preflight finding blocks (then nothing was begun), with 4 if --timeout is
-over first, with 130 if you left. A stalled upgrade is told of and followed further: somebody may
-mend it.`,
+Exits with 0 if the upgrade succeeds or there is nothing to upgrade, with 1 if it is aborted or
+cannot start, with 3 if a preflight finding blocks it (nothing is started), with 4 if --timeout
+expires, and with 130 if you interrupt it. The command keeps following a stalled upgrade, which
+continues once the cause is fixed.`,
 		Example: a.example(
-			"upgrade --to v1.36.3",
-			"upgrade --to v1.36.3 --yes --timeout 2h -o json",
-			"upgrade -f upgrade.yaml",
-			"upgrade --to v1.36.3 --standalone",
+			"# Upgrade a cluster", "upgrade --to v1.36.3",
+			"# Upgrade to the newest patch release that the cluster has a ClusterRelease of", "upgrade --to v1.36",
+			"# Upgrade in a script", "upgrade --to v1.36.3 --yes --timeout 2h -o json",
+			"# Upgrade with the policies of a manifest", "upgrade -f upgrade.yaml",
+			"# Upgrade a cluster without controllers", "upgrade --to v1.36.3 --standalone",
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return u.run(cmd, a) },
 	}
 	u.requestFlags.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.name, "name", "", "what to call the operation (default to-v1-36-3 and such)")
-	flags.BoolVar(&u.yes, "yes", false, "do not ask")
-	flags.BoolVar(&u.standalone, "standalone", false, "carry it out in this process, without controllers in the cluster")
-	flags.StringVar(&u.log, "log", "", "with --standalone: a `FILE` for what the controllers log (default: nowhere)")
+	flags.StringVar(&u.name, "name", "", "the `NAME` of the operation (default from the target, for example to-v1-36-3)")
+	flags.BoolVarP(&u.yes, "yes", "y", false, "do not ask for confirmation")
+	flags.BoolVar(&u.standalone, "standalone", false, "run the controllers in this process, for a cluster without them")
+	flags.StringVar(&u.log, "log", "", "with --standalone: the `FILE` for the log of the controllers (default none)")
 	u.following.addFlags(cmd)
 	addKubeconfigFlags(cmd, &u.Kubeconfig)
 	u.addLineFlags(cmd)
-	flags.BoolVar(&u.wide, "wide", false, "list every node and every finding of the plan instead of folding long lists")
+	flags.BoolVar(&u.wide, "wide", false, "list every node and every finding of the plan")
 	flags.SortFlags = false
 	u.Timeout = source.DefaultTimeout
 	return cmd

@@ -15,6 +15,7 @@ import (
 // verb is a command that changes one field of an operation's spec.
 type verb struct {
 	name, short, long string
+	example           []string
 	// decide decides what to change of an operation in progress.
 	decide func(verbs.Operation) (verbs.Decision, error)
 	// confirm asks the user, where the change cannot be undone; nil: it can.
@@ -29,8 +30,8 @@ func (a *app) newVerb(v verb) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               v.name + " [NAME]",
 		Short:             v.short,
-		Long:              v.long + "\n\nWithout a name it is the operation that acts: the oldest that has not ended.",
-		Example:           a.example(v.name, v.name+" to-v1-36-3"),
+		Long:              v.long + "\n\nWithout a name, the command changes the active operation: the oldest that has not ended.",
+		Example:           a.example(v.example...),
 		Args:              operationArgument,
 		ValidArgsFunction: a.completeOperations(&k),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,31 +15,34 @@ import (
 func newPauseCommand(a *app) *cobra.Command {
 	return a.newVerb(verb{
 		name:  "pause",
-		short: "Let an upgrade begin nothing more until it is resumed",
-		long: `Lets an upgrade begin nothing more. A host that is being changed comes to the end of that by
-itself; a node that was only being emptied is uncordoned and given back. Then everything waits until
-it is resumed.`,
-		decide: verbs.Pause,
+		short: "Pause an upgrade",
+		long: `Pause an upgrade. Nothing further starts: a host that is being changed completes its step, and a
+node that is only being drained is uncordoned and released. The upgrade waits until you resume it.`,
+		example: []string{"# Pause the active upgrade", "pause", "# Pause an upgrade by name", "pause to-v1-36-3"},
+		decide:  verbs.Pause,
 	})
 }
 
 func newResumeCommand(a *app) *cobra.Command {
 	return a.newVerb(verb{
-		name:   "resume",
-		short:  "Let an upgrade that was paused go on",
-		long:   `Lets an upgrade that was paused go on where it was.`,
-		decide: verbs.Resume,
+		name:    "resume",
+		short:   "Resume a paused upgrade",
+		long:    `Resume a paused upgrade where it stopped.`,
+		example: []string{"# Resume the active upgrade", "resume", "# Resume an upgrade by name", "resume to-v1-36-3"},
+		decide:  verbs.Resume,
 	})
 }
 
 func newRetryCommand(a *app) *cobra.Command {
 	return a.newVerb(verb{
 		name:  "retry",
-		short: "Let failed and skipped nodes try again",
-		long: `Lets an upgrade that stopped at a failure try again, after its cause was mended: failed nodes go on
-at the step that failed, and nodes that could not be emptied are tried once more. What else stops
-an upgrade, such as a preflight finding, is looked at again all the time and needs no retry.`,
-		decide: verbs.Retry,
+		short: "Retry failed and skipped nodes",
+		long: `Retry the nodes of an upgrade that failed or were skipped, after you fixed the cause. A failed node
+continues at the step that failed, and a node that could not be drained is drained again. Anything
+else that stalls an upgrade, such as a preflight finding, is checked continuously and needs no
+retry.`,
+		example: []string{"# Retry the nodes of the active upgrade", "retry", "# Retry the nodes of an upgrade by name", "retry to-v1-36-3"},
+		decide:  verbs.Retry,
 	})
 }
 
@@ -47,18 +50,19 @@ func newAbortCommand(a *app) *cobra.Command {
 	var yes bool
 	return a.newVerb(verb{
 		name:  "abort",
-		short: "End an upgrade for good, with its nodes in a safe state",
-		long: `Ends an upgrade for good: the nodes at work are brought to a safe state and uncordoned, and
-nothing more is begun. Nodes that are at the new version stay there; another upgrade to the same
-version goes on with the rest. It cannot be taken back. To stop for a while, there is pause.`,
-		decide: verbs.Abort,
+		short: "Abort an upgrade",
+		long: `Abort an upgrade. Active nodes are brought to a safe state and uncordoned, and nothing further
+starts. Upgraded nodes keep the new version; another upgrade to the same version continues with the
+rest. An abort cannot be undone. To stop for a while, use pause.`,
+		example: []string{"# Abort the active upgrade", "abort", "# Abort an upgrade by name", "abort to-v1-36-3"},
+		decide:  verbs.Abort,
 		confirm: func(ctx context.Context, o *cliv1alpha1.Operation) error {
 			if yes {
 				return nil
 			}
-			return a.Confirm(ctx, fmt.Sprintf("Abort %s, with %d of %d nodes done? It cannot be taken back.", o.Name, o.Nodes.Done, o.Nodes.Total))
+			return a.Confirm(ctx, fmt.Sprintf("Abort %s, with %d of %d nodes upgraded? An abort cannot be undone.", o.Name, o.Nodes.Done, o.Nodes.Total))
 		},
-		flags: func(cmd *cobra.Command) { cmd.Flags().BoolVar(&yes, "yes", false, "do not ask") },
+		flags: func(cmd *cobra.Command) { cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation") },
 	})
 }
 
@@ -66,13 +70,14 @@ func newApproveCommand(a *app) *cobra.Command {
 	var hash string
 	return a.newVerb(verb{
 		name:  "approve",
-		short: "Approve the plan of an upgrade that waits for it",
-		long: `Approves the plan of an upgrade, by its hash, and tells it in short; the command plan shows it
-whole. With --plan only that very plan is approved: who read a plan and passes its hash on can be
-sure that it is still the same. It needs the right to approve (the verb approve on clusterupgrades).`,
+		short: "Approve the plan of an upgrade",
+		long: `Approve the plan of an upgrade by its hash, and print a summary of it; "plan" shows the whole plan.
+With --plan, the command approves only the plan with that hash, so it fails if the plan has changed
+since you reviewed it. It requires the permission to approve (the verb approve on clusterupgrades).`,
+		example: []string{"# Approve the plan of the active upgrade", "approve", "# Approve the plan of an upgrade by name", "approve to-v1-36-3"},
 		decide: func(o verbs.Operation) (verbs.Decision, error) {
 			if hash != "" && !request.IsPlanHash(hash) {
-				return verbs.Decision{}, exit.Usagef("--plan: %q is no hash of a plan, which is sha256: and 64 digits", hash)
+				return verbs.Decision{}, exit.Usagef("--plan: %q is not the hash of a plan, sha256: and 64 hexadecimal digits", hash)
 			}
 			return verbs.Approve(o, hash)
 		},

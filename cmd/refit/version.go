@@ -21,11 +21,10 @@ func newVersionCommand(a *app) *cobra.Command {
 	f := &format{}
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Tell which Refit this is, and which Kubernetes it knows",
-		Long: `Tells the version and commit of Refit, the version of Go that it was built with, and the minor
-versions of Kubernetes whose flags, feature gates and APIs it knows: clusters are checked and
-planned within those.`,
-		Example: a.example("version", "version -o json"),
+		Short: "Print the version of Refit",
+		Long: `Print the version and commit of Refit, the version of Go that it was built with, and the minor
+versions of Kubernetes that it supports.`,
+		Example: a.example("# Print the version", "version", "# Print the version as JSON", "version -o json"),
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if err := f.check(); err != nil {

@@ -20,12 +20,12 @@ import (
 type following struct{ timeout time.Duration }
 
 func (f *following) addFlags(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "how long to follow it at most (default: until it ends)")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "the maximum time to follow the upgrade (default until it ends)")
 }
 
 func (f *following) check() error {
 	if f.timeout < 0 {
-		return exit.Usagef("--timeout: %s is no time to follow something for", f.timeout)
+		return exit.Usagef("--timeout: %s is not a positive duration", f.timeout)
 	}
 	return nil
 }
@@ -37,15 +37,19 @@ func newWatchCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [NAME]",
 		Short: "Follow an upgrade until it ends",
-		Long: `Follows an upgrade until it ends: on a terminal in a view that is drawn anew, elsewhere in a line
-for each change. It outlives an API that goes away while a control plane node changes. To leave it
-(Ctrl-C) changes nothing: the upgrade goes on.
+		Long: `Follow an upgrade until it ends: in a live view on a terminal, else with a line for each change. The
+command keeps following while the API server is unreachable, as during an upgrade of a control plane
+node. The upgrade continues if you interrupt the command (Ctrl-C).
 
-Without a name it is the operation that acts: the oldest that has not ended; if all have, the last.
+Without a name, the command follows the active operation, or the last one if all have ended.
 
-Exits with 0 if the upgrade succeeded, with 1 if it was aborted, with 4 if --timeout is over first.
-A stalled upgrade is told of and followed further: somebody may mend it.`,
-		Example:           a.example("watch", "watch to-v1-36-3 -o json", "watch --timeout 30m"),
+Exits with 0 if the upgrade succeeds, with 1 if it is aborted, and with 4 if --timeout expires. The
+command keeps following a stalled upgrade, which continues once the cause is fixed.`,
+		Example: a.example(
+			"# Follow the active upgrade", "watch",
+			"# Print a line of JSON for each change", "watch to-v1-36-3 -o json",
+			"# Stop following after half an hour", "watch --timeout 30m",
+		),
 		Args:              operationArgument,
 		ValidArgsFunction: a.completeOperations(&k),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,10 +75,9 @@ A stalled upgrade is told of and followed further: somebody may mend it.`,
 	return cmd
 }
 
-// goesOn tells a user who leaves how to follow an operation again that the cluster's controllers
-// execute.
+// goesOn is how to follow an operation again that the controllers in the cluster execute.
 func (a *app) goesOn(cmd *cobra.Command, name string) string {
-	return fmt.Sprintf("%s goes on without you. To watch it again: %s %s", name, a.line(cmd, "watch"), name)
+	return fmt.Sprintf("%s continues in the cluster. To follow it again: %s %s", name, a.line(cmd, "watch"), name)
 }
 
 // follow follows an operation to its end. Its error selects the exit code; that of a user who
@@ -91,7 +94,7 @@ func (f *following) follow(ctx context.Context, follower *operations.Follower, l
 	case ctx.Err() != nil:
 		return exit.LeftError{Err: errors.New(left(last))}
 	case limited.Err() != nil:
-		return exit.TimeoutError{Err: fmt.Errorf("%s has not ended after %s. %s", follower.Operation, f.timeout, left(last))}
+		return exit.TimeoutError{Err: fmt.Errorf("%s did not end within %s. %s", follower.Operation, f.timeout, left(last))}
 	case err != nil:
 		return err
 	case last.Phase == string(refitv1alpha1.PhaseAborted):

@@ -3,7 +3,7 @@ package v1alpha1
 // KindChecks is the kind of Checks.
 const KindChecks = "Checks"
 
-// Checks is the result of `refit checks`: every preflight check that there is.
+// Checks is the result of `refit check --list`: every preflight check that there is.
 type Checks struct {
 	APIVersion string       `json:"apiVersion"`
 	Kind       string       `json:"kind"`

@@ -43,7 +43,7 @@ type WrongFile struct {
 	Why    string `json:"why"`
 }
 
-// ReleaseKey is the result of `refit release key new`.
+// ReleaseKey is the result of `refit release key create`.
 type ReleaseKey struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

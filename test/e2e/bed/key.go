@@ -13,7 +13,7 @@ type Key struct{ Private, Public string }
 func NewKey(t *testing.T, p Programs) Key {
 	t.Helper()
 	k := Key{Private: filepath.Join(t.TempDir(), "release.key")}
-	Run(t, p.Refit, "release", "key", "new", "--out", k.Private)
+	Run(t, p.Refit, "release", "key", "create", "--out", k.Private)
 	k.Public = strings.TrimSuffix(k.Private, ".key") + ".pem"
 	return k
 }
