@@ -35,7 +35,7 @@ func (r *Reconciler) assess(ctx context.Context, operation *refitv1alpha1.Cluste
 	age.Age, age.Took, _ = r.World.Age()
 	switch obs.Judge(age, len(operation.Status.Active) > 0) {
 	case assess.Refresh:
-		r.World.ReadBeside(ctx)
+		r.World.ReadInBackground(ctx)
 	case assess.Stale:
 		if err := r.World.ReadSince(ctx, age.Earliest(time.Now())); err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func (r *Reconciler) assess(ctx context.Context, operation *refitv1alpha1.Cluste
 }
 
 func (r *Reconciler) observe(operation *refitv1alpha1.ClusterUpgrade) (*observation, error) {
-	snapshot, err := r.World.Look(operation)
+	snapshot, err := r.World.Snapshot(operation)
 	if err != nil {
 		return nil, err
 	}

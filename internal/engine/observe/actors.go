@@ -9,7 +9,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// sign is what gives away that somebody else changes nodes, or moves pods and versions about. Everything in it was read for other reasons.
+// sign is evidence of another controller that changes nodes, pods or versions. Everything in it is
+// read for other reasons.
 type sign struct {
 	kind       string
 	leases     []string // of kube-system
@@ -18,7 +19,7 @@ type sign struct {
 	annotation string // on nodes
 }
 
-// signs are all that are known.
+// signs are the known controllers.
 var signs = []sign{
 	{kind: "ClusterAutoscaler", leases: []string{"cluster-autoscaler"}, workloads: []string{"cluster-autoscaler"}},
 	{kind: "Karpenter", leases: []string{"karpenter-leader-election"}, workloads: []string{"karpenter"}, crds: []string{"nodeclaims.karpenter.sh"}},
@@ -40,63 +41,65 @@ var signs = []sign{
 	{kind: "ArgoCD", workloads: []string{"argocd-application-controller"}, crds: []string{"applications.argoproj.io"}},
 }
 
-// nodeSign is a sign that nodes carry.
+// nodeSign is an annotation of such a controller on nodes.
 type nodeSign struct {
 	node  string // the first one
 	nodes int
 }
 
-// lookForSigns looks at a node's annotations before they are dropped.
-func (g *gathering) lookForSigns(n *corev1.Node) {
+// collectSigns reads the annotations of a node, which are dropped later.
+func (obs *observation) collectSigns(n *corev1.Node) {
 	for _, s := range signs {
 		if s.annotation == "" {
 			continue
 		}
-		if value, carries := n.Annotations[s.annotation]; carries && value != "false" { // some leave it there when they are done
-			seen := g.nodeSigns[s.kind]
+		// Some controllers keep it afterwards.
+		if value, carries := n.Annotations[s.annotation]; carries && value != "false" {
+			seen := obs.nodeSigns[s.kind]
 			if seen.nodes == 0 {
 				seen.node = n.Name
 			}
 			seen.nodes++
-			g.nodeSigns[s.kind] = seen
+			obs.nodeSigns[s.kind] = seen
 		}
 	}
 }
 
-// readActors asks for nothing: it puts together what others have read.
-func (g *gathering) readActors(context.Context) error {
+// readActors sends no requests: it combines what others have read.
+func (obs *observation) readActors(context.Context) error {
 	for _, s := range signs {
-		if actor, found := g.actor(s); found {
-			g.snapshot.Actors = append(g.snapshot.Actors, actor)
+		if actor, found := obs.actor(s); found {
+			obs.snapshot.Actors = append(obs.snapshot.Actors, actor)
 		}
 	}
 	return nil
 }
 
-// actor looks for an actor's signs, the most telling first: who holds a Lease is at work, a definition may have been left behind.
-func (g *gathering) actor(s sign) (cluster.Actor, bool) {
+// actor returns the strongest evidence of a controller: the holder of a Lease is active, while a
+// CRD may be left over.
+func (obs *observation) actor(s sign) (cluster.Actor, bool) {
 	for _, name := range s.leases {
-		if l, found := g.leases[name]; found && l.holder != "" {
+		if l, found := obs.leases[name]; found && l.holder != "" {
 			return cluster.Actor{Kind: s.kind, Object: "Lease " + kubeSystem + "/" + name, Active: answer(l.held), Detail: "held by " + l.holder}, true
 		}
 	}
-	if seen, found := g.nodeSigns[s.kind]; found {
+	if seen, found := obs.nodeSigns[s.kind]; found {
 		return cluster.Actor{Kind: s.kind, Object: "Node " + seen.node, Active: cluster.Yes, Detail: "annotation " + s.annotation}, true
 	}
-	for i, owner := range g.snapshot.Owners() {
-		w := &g.snapshot.Workloads[i]
-		if runsForLong(w.Kind) && slices.Contains(s.workloads, w.Name) {
+	for i, owner := range obs.snapshot.Owners() {
+		w := &obs.snapshot.Workloads[i]
+		if isLongRunning(w.Kind) && slices.Contains(s.workloads, w.Name) {
 			return cluster.Actor{Kind: s.kind, Object: w.Kind + " " + w.Namespace + "/" + w.Name, Active: answer(owner.Ready > 0)}, true
 		}
 	}
-	for i := range g.snapshot.CRDs {
-		if name := g.snapshot.CRDs[i].Name; slices.Contains(s.crds, name) {
-			return cluster.Actor{Kind: s.kind, Object: "CustomResourceDefinition " + name, Detail: "nobody was seen to act on it"}, true
+	for i := range obs.snapshot.CRDs {
+		if name := obs.snapshot.CRDs[i].Name; slices.Contains(s.crds, name) {
+			return cluster.Actor{Kind: s.kind, Object: "CustomResourceDefinition " + name, Detail: "no active controller found"}, true
 		}
 	}
 	return cluster.Actor{}, false
 }
 
-func runsForLong(kind string) bool {
+func isLongRunning(kind string) bool {
 	return kind == "Deployment" || kind == "DaemonSet" || kind == "StatefulSet"
 }

@@ -21,116 +21,119 @@ import (
 const (
 	defaultPort = "6443"
 
-	// patience is how long a server may take to tell its version. From a laptop its address may be one that nobody answers at all, so that a
-	// longer one is only waited out.
-	patience = 2 * time.Second
-	// readyPatience is longer: a server that cannot reach its etcd takes seconds to say so.
-	readyPatience = 10 * time.Second
+	// versionTimeout is short, since the address of a server may be unreachable from a laptop.
+	versionTimeout = 2 * time.Second
+	// readyTimeout is longer: a server that cannot reach etcd takes seconds to respond.
+	readyTimeout = 10 * time.Second
 )
 
-// readAPIServers asks each API server by itself for its version and health, and for requests for APIs that a release removes. The endpoint would
-// answer for whichever server is behind it at the moment.
-func (g *gathering) readAPIServers(ctx context.Context) error {
-	controlPlane := g.snapshot.ControlPlane()
+// readAPIServers queries every API server at its own address for version, health and deprecated API
+// requests. The endpoint would respond for any one of them.
+func (obs *observation) readAPIServers(ctx context.Context) error {
+	controlPlane := obs.snapshot.ControlPlane()
 	if len(controlPlane) == 0 {
-		return errors.New("no node has the label " + labelControlPlane + ", so nobody knows where the API servers are; label the control plane nodes")
+		return errors.New("no node has the label " + labelControlPlane + ", so the API servers are unknown; label the control plane nodes")
 	}
-	servers, refused := make([]cluster.APIServer, len(controlPlane)), make([]bool, len(controlPlane))
+	servers, refusing := make([]cluster.APIServer, len(controlPlane)), make([]bool, len(controlPlane))
 	var group errgroup.Group
-	group.SetLimit(sideBySide)
+	group.SetLimit(maxConcurrentReaders)
 	for i, n := range controlPlane {
 		group.Go(func() error {
-			servers[i], refused[i] = g.askServer(ctx, n, len(controlPlane) == 1)
+			servers[i], refusing[i] = obs.probeServer(ctx, n, len(controlPlane) == 1)
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	judgeRefusals(servers, refused)
-	g.snapshot.APIServers = servers
+	markRefusing(servers, refusing)
+	obs.snapshot.APIServers = servers
 	return nil
 }
 
-// judgeRefusals calls a server not ready whose host refused the connection, where another one answered at its own address: then the way is open, and nobody
-// listens. Kubernetes itself learns of it a minute later, when the node's word is overdue.
-func judgeRefusals(servers []cluster.APIServer, refused []bool) {
+// markRefusing marks a server as not ready if its host refused the connection while another one
+// responded at its own address: then the network is fine and the server is down. Kubernetes detects
+// that only a minute later.
+func markRefusing(servers []cluster.APIServer, refusing []bool) {
 	if !slices.ContainsFunc(servers, func(s cluster.APIServer) bool { return s.Via == cluster.ViaAddress }) {
 		return
 	}
 	for i := range servers {
-		if refused[i] {
+		if refusing[i] {
 			servers[i].Ready = cluster.No
 		}
 	}
 }
 
-// askServer asks one API server, in the first way that leads to it. It also says whether none did and its host refused the connection.
-func (g *gathering) askServer(ctx context.Context, n *cluster.Node, alone bool) (server cluster.APIServer, refused bool) {
-	out := cluster.APIServer{Node: n.Name, Address: addressOf(n, g.servers[n.Name].advertised)}
+// probeServer queries an API server by the first route that works. refusing reports whether none
+// works and its host refused the connection.
+func (obs *observation) probeServer(ctx context.Context, n *cluster.Node, alone bool) (server cluster.APIServer, refusing bool) {
+	out := cluster.APIServer{Node: n.Name, Address: addressOf(n, obs.servers[n.Name].advertised)}
 	object := "Node " + n.Name
 	failed := []error{}
-	for _, w := range g.waysTo(out, alone) {
-		said, err := askVersion(ctx, w)
+	for _, w := range obs.routesTo(out, alone) {
+		info, err := getVersion(ctx, w)
 		if err != nil {
 			failed = append(failed, err)
 			continue
 		}
-		out.Via, out.Version = w.via, said
-		if out.Ready, out.Failing, err = askReady(ctx, w); err != nil {
-			g.gap(gapOf(cluster.PartAPIServers, object, err))
+		out.Via, out.Version = w.via, info
+		if out.Ready, out.Failing, err = getReady(ctx, w); err != nil {
+			obs.gap(gapOf(cluster.PartAPIServers, object, err))
 		}
-		if out.Deprecated, err = askDeprecated(ctx, w); err != nil {
-			g.gap(gapOf(cluster.PartDeprecated, object, err))
+		if out.Deprecated, err = getDeprecated(ctx, w); err != nil {
+			obs.gap(gapOf(cluster.PartDeprecated, object, err))
 		} else {
 			out.DeprecatedKnown = cluster.Yes
 		}
 		return out, false
 	}
 	if len(failed) == 0 {
-		failed = append(failed, errNoWay)
+		failed = append(failed, errNoRoute)
 	}
-	// The first way is the one that a person can do something about: let them reach the address.
+	// The first route is the one that the user can fix: make the address reachable.
 	gap := gapOf(cluster.PartAPIServers, object, failed[0])
 	for _, other := range failed[1:] {
 		gap.Message += "; " + gapOf(cluster.PartAPIServers, object, other).Message
 	}
 	out.Error = gap.Message
-	g.gap(gap)
+	obs.gap(gap)
 	gap.Part = cluster.PartDeprecated
-	g.gap(gap)
+	obs.gap(gap)
 	return out, errors.Is(failed[0], syscall.ECONNREFUSED)
 }
 
-// waysTo are the ways to an API server, the best first.
-func (g *gathering) waysTo(s cluster.APIServer, alone bool) []way {
-	var ways []way
-	if g.direct != nil && s.Address != "" {
-		ways = append(ways, way{
-			via: cluster.ViaAddress, client: g.direct, base: "https://" + s.Address,
-			ask: question{"get", "what the API server says", " at " + s.Address},
+// routesTo returns the routes to an API server, the best first.
+func (obs *observation) routesTo(s cluster.APIServer, alone bool) []route {
+	var routes []route
+	if obs.direct != nil && s.Address != "" {
+		routes = append(routes, route{
+			via: cluster.ViaAddress, client: obs.direct, base: "https://" + s.Address,
+			request: apiRequest{"get", "version and health of the API server", " at " + s.Address},
 		})
 	}
-	endpoint := strings.TrimSuffix(g.host.String(), "/")
-	if alone { // there is no other that could answer
-		ways = append(ways, way{
-			via: cluster.ViaEndpoint, client: g.http, base: endpoint, ask: question{"get", "what the API server says", " at the endpoint"},
+	endpoint := strings.TrimSuffix(obs.host.String(), "/")
+	if alone { // no other server could respond
+		routes = append(routes, route{
+			via: cluster.ViaEndpoint, client: obs.http, base: endpoint, request: apiRequest{"get", "version and health of the API server", " at the endpoint"},
 		})
 	}
-	// The other server carries nobody's credentials on: what it is asked for must be open to all, as /version and /readyz are by default.
-	pod := cmp.Or(g.servers[s.Node].name, apiServerComponent+"-"+s.Node)
+	// The proxy does not forward credentials, so the paths must be public, as /version and /readyz
+	// are by default.
+	pod := cmp.Or(obs.servers[s.Node].name, apiServerComponent+"-"+s.Node)
 	port := defaultPort
 	if _, its, err := net.SplitHostPort(s.Address); err == nil {
 		port = its
 	}
-	return append(ways, way{
-		via: cluster.ViaPodProxy, client: g.http,
-		base: endpoint + "/api/v1/namespaces/" + kubeSystem + "/pods/https:" + pod + ":" + port + "/proxy",
-		ask:  question{"get", "pods/proxy of " + pod, " in namespace " + kubeSystem},
+	return append(routes, route{
+		via: cluster.ViaPodProxy, client: obs.http,
+		base:    endpoint + "/api/v1/namespaces/" + kubeSystem + "/pods/https:" + pod + ":" + port + "/proxy",
+		request: apiRequest{"get", "pods/proxy of " + pod, " in namespace " + kubeSystem},
 	})
 }
 
-// addressOf is where a node's API server listens: what kubeadm wrote down, else what its flags say, else the node's address.
+// addressOf returns the address of a node's API server: from the annotation of kubeadm, else from
+// its flags, else that of the node.
 func addressOf(n *cluster.Node, advertised string) string {
 	if advertised != "" {
 		return advertised
@@ -146,21 +149,21 @@ func addressOf(n *cluster.Node, advertised string) string {
 	return net.JoinHostPort(host, cmp.Or(flags["secure-port"], defaultPort))
 }
 
-func askVersion(ctx context.Context, w way) (string, error) {
-	status, body, err := w.get(ctx, "/version", patience)
+func getVersion(ctx context.Context, w route) (string, error) {
+	status, body, err := w.get(ctx, "/version", versionTimeout)
 	if err != nil {
 		return "", err
 	}
-	var said version.Info
-	if status != http.StatusOK || json.Unmarshal(body, &said) != nil || said.GitVersion == "" {
-		return "", w.refused(status, body)
+	var info version.Info
+	if status != http.StatusOK || json.Unmarshal(body, &info) != nil || info.GitVersion == "" {
+		return "", w.statusError(status, body)
 	}
-	return said.GitVersion, nil
+	return info.GitVersion, nil
 }
 
-// askReady asks a server whether it is ready, and which of its checks fail if not.
-func askReady(ctx context.Context, w way) (cluster.Answer, []string, error) {
-	status, body, err := w.get(ctx, "/readyz?verbose", readyPatience)
+// getReady returns whether a server is ready, and its failing checks.
+func getReady(ctx context.Context, w route) (cluster.Answer, []string, error) {
+	status, body, err := w.get(ctx, "/readyz?verbose", readyTimeout)
 	switch {
 	case err != nil:
 		return cluster.Unknown, nil, err
@@ -169,16 +172,17 @@ func askReady(ctx context.Context, w way) (cluster.Answer, []string, error) {
 	case status == http.StatusInternalServerError:
 		return cluster.No, failingChecks(string(body)), nil
 	default:
-		return cluster.Unknown, nil, w.refused(status, body)
+		return cluster.Unknown, nil, w.statusError(status, body)
 	}
 }
 
-// failingChecks are the names behind "[-]" in what readyz says: "[-]etcd failed: reason withheld".
+// failingChecks returns the names after "[-]" in the output of readyz: "[-]etcd failed: reason
+// withheld".
 func failingChecks(verbose string) []string {
 	var names []string
 	for line := range strings.Lines(verbose) {
-		if said, failing := strings.CutPrefix(line, "[-]"); failing {
-			name, _, _ := strings.Cut(strings.TrimSpace(said), " ")
+		if info, failing := strings.CutPrefix(line, "[-]"); failing {
+			name, _, _ := strings.Cut(strings.TrimSpace(info), " ")
 			names = append(names, name)
 		}
 	}

@@ -21,11 +21,11 @@ func TestAddressOf(t *testing.T) {
 		advertised string
 		want       string
 	}{
-		"kubeadm wrote it down":  {cluster.Node{Addresses: []string{"10.0.0.1"}}, "10.1.0.1:6444", "10.1.0.1:6444"},
-		"its flags say it":       {cluster.Node{Addresses: []string{"10.0.0.1"}, Static: flags(map[string]string{"advertise-address": "10.1.0.1", "secure-port": "6444"})}, "", "10.1.0.1:6444"},
-		"the node's own address": {cluster.Node{Addresses: []string{"10.0.0.1"}}, "", "10.0.0.1:6443"},
-		"an IPv6 address":        {cluster.Node{Addresses: []string{"fd00::1"}}, "", "[fd00::1]:6443"},
-		"no address":             {cluster.Node{}, "", ""},
+		"annotation of kubeadm": {cluster.Node{Addresses: []string{"10.0.0.1"}}, "10.1.0.1:6444", "10.1.0.1:6444"},
+		"flags":                 {cluster.Node{Addresses: []string{"10.0.0.1"}, Static: flags(map[string]string{"advertise-address": "10.1.0.1", "secure-port": "6444"})}, "", "10.1.0.1:6444"},
+		"address of the node":   {cluster.Node{Addresses: []string{"10.0.0.1"}}, "", "10.0.0.1:6443"},
+		"an IPv6 address":       {cluster.Node{Addresses: []string{"fd00::1"}}, "", "[fd00::1]:6443"},
+		"no address":            {cluster.Node{}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := addressOf(&test.node, test.advertised); got != test.want {
@@ -35,70 +35,70 @@ func TestAddressOf(t *testing.T) {
 	}
 }
 
-func TestWaysTo(t *testing.T) {
+func TestRoutesTo(t *testing.T) {
 	server := cluster.APIServer{Node: "cp-1", Address: "10.0.0.1:6444"}
 	for name, test := range map[string]struct {
 		direct *http.Client
 		alone  bool
 		want   []string
 	}{
-		"one of several":               {http.DefaultClient, false, []string{"address https://10.0.0.1:6444", "pod proxy https://api.example.com/prefix/api/v1/namespaces/kube-system/pods/https:kube-apiserver-cp-1:6444/proxy"}},
-		"the only one":                 {http.DefaultClient, true, []string{"address https://10.0.0.1:6444", "endpoint https://api.example.com/prefix", "pod proxy https://api.example.com/prefix/api/v1/namespaces/kube-system/pods/https:kube-apiserver-cp-1:6444/proxy"}},
-		"without the cluster's own CA": {nil, false, []string{"pod proxy https://api.example.com/prefix/api/v1/namespaces/kube-system/pods/https:kube-apiserver-cp-1:6444/proxy"}},
+		"one of several":                {http.DefaultClient, false, []string{"address https://10.0.0.1:6444", "pod proxy https://api.example.com/prefix/api/v1/namespaces/kube-system/pods/https:kube-apiserver-cp-1:6444/proxy"}},
+		"the only one":                  {http.DefaultClient, true, []string{"address https://10.0.0.1:6444", "endpoint https://api.example.com/prefix", "pod proxy https://api.example.com/prefix/api/v1/namespaces/kube-system/pods/https:kube-apiserver-cp-1:6444/proxy"}},
+		"without the CA of the cluster": {nil, false, []string{"pod proxy https://api.example.com/prefix/api/v1/namespaces/kube-system/pods/https:kube-apiserver-cp-1:6444/proxy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGathering(&Reader{host: &url.URL{Scheme: "https", Host: "api.example.com", Path: "/prefix/"}, direct: test.direct}, "", &meter{})
+			obs := newObservation(&Reader{host: &url.URL{Scheme: "https", Host: "api.example.com", Path: "/prefix/"}, direct: test.direct}, "", &meter{})
 			var got []string
-			for _, w := range g.waysTo(server, test.alone) {
+			for _, w := range obs.routesTo(server, test.alone) {
 				got = append(got, w.via+" "+w.base)
 			}
 			if !slices.Equal(got, test.want) {
-				t.Errorf("the ways are %q, want %q", got, test.want)
+				t.Errorf("the routes are %q, want %q", got, test.want)
 			}
 		})
 	}
 }
 
-func TestCredentialsGoOnlyToWhoHasACertificateOfTheCluster(t *testing.T) {
+func TestCredentialsAreSentOnlyToServersWithACertificateOfTheCluster(t *testing.T) {
 	for name, test := range map[string]struct {
 		tls    rest.TLSClientConfig
 		direct bool
 	}{
-		"the cluster's CA is known":        {rest.TLSClientConfig{CAData: certificate(t, time.Now())}, true},
-		"whoever has a public certificate": {rest.TLSClientConfig{}, false},
-		"nobody is checked":                {rest.TLSClientConfig{Insecure: true}, false},
+		"the CA of the cluster": {rest.TLSClientConfig{CAData: certificate(t, time.Now())}, true},
+		"a public CA":           {rest.TLSClientConfig{}, false},
+		"no verification":       {rest.TLSClientConfig{Insecure: true}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, err := newDirect(&rest.Config{Host: "https://api.example.com", BearerToken: "sesame", TLSClientConfig: test.tls})
 			if err != nil || (client != nil) != test.direct {
-				t.Errorf("servers are asked directly: %t (%v)", client != nil, err)
+				t.Errorf("there is a direct client: %t (%v)", client != nil, err)
 			}
 		})
 	}
 }
 
 func TestFailingChecks(t *testing.T) {
-	const said = "[+]ping ok\n[-]etcd failed: reason withheld\n[+]log ok\n[-]informer-sync failed: reason withheld\nreadyz check failed\n"
-	if got := failingChecks(said); !slices.Equal(got, []string{"etcd", "informer-sync"}) {
+	const output = "[+]ping ok\n[-]etcd failed: reason withheld\n[+]log ok\n[-]informer-sync failed: reason withheld\nreadyz check failed\n"
+	if got := failingChecks(output); !slices.Equal(got, []string{"etcd", "informer-sync"}) {
 		t.Errorf("the failing checks are %q", got)
 	}
 }
 
-func TestAServerThatRefusesConnections(t *testing.T) {
+func TestServerThatRefusesConnections(t *testing.T) {
 	tests := []struct {
 		situation string
 		other     string // how another server answered
-		refused   bool
+		refusing  bool
 		want      cluster.Answer
 	}{
-		{"another answers at its own address", cluster.ViaAddress, true, cluster.No},
-		{"another answers at its own address, and this one is silent", cluster.ViaAddress, false, cluster.Unknown},
-		{"no address can be reached from here", cluster.ViaPodProxy, true, cluster.Unknown},
+		{"another one responds at its own address", cluster.ViaAddress, true, cluster.No},
+		{"another one responds at its own address, and this one times out", cluster.ViaAddress, false, cluster.Unknown},
+		{"no address is reachable", cluster.ViaPodProxy, true, cluster.Unknown},
 	}
 	for _, test := range tests {
 		t.Run(test.situation, func(t *testing.T) {
 			servers := []cluster.APIServer{{Node: "cp-1", Via: test.other, Ready: cluster.Yes}, {Node: "cp-2"}}
-			judgeRefusals(servers, []bool{false, test.refused})
+			markRefusing(servers, []bool{false, test.refusing})
 			if got := servers[1].Ready; got != test.want || servers[0].Ready != cluster.Yes {
 				t.Errorf("got %q, want %q", got, test.want)
 			}

@@ -10,7 +10,8 @@ import (
 
 const apiServicesPerPage = 500
 
-// apiService is an APIService as far as it is read, so that the aggregator's client need not be built in.
+// apiService are the used fields of an APIService, which avoids a dependency on the client of the
+// aggregator.
 type apiService struct {
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -27,7 +28,7 @@ type serviceRef struct {
 	Name      string `json:"name"`
 }
 
-// condition is what all kinds of conditions have in common.
+// condition are the fields that all conditions have.
 type condition struct {
 	Type    string                 `json:"type"`
 	Status  metav1.ConditionStatus `json:"status"`
@@ -35,22 +36,22 @@ type condition struct {
 	Message string                 `json:"message"`
 }
 
-// readAPIServices reads the aggregated APIs. Those without a Service are the API server's own.
-func (g *gathering) readAPIServices(ctx context.Context) error {
-	services := rawLister[apiService](g.raw, "/apis/apiregistration.k8s.io/v1/apiservices", "")
+// readAPIServices reads the aggregated APIs. Those without a Service are local.
+func (obs *observation) readAPIServices(ctx context.Context) error {
+	services := rawLister[apiService](obs.raw, "/apis/apiregistration.k8s.io/v1/apiservices", "")
 	return pages(ctx, list("apiservices.apiregistration.k8s.io"), metav1.ListOptions{Limit: apiServicesPerPage}, services,
 		func(page *rawPage[apiService]) error {
 			for i := range page.Items {
 				if s := &page.Items[i]; s.Spec.Service != nil {
-					g.snapshot.APIs = append(g.snapshot.APIs, g.apiGroupOf(s))
+					obs.snapshot.APIs = append(obs.snapshot.APIs, obs.apiGroupOf(s))
 				}
 			}
 			return nil
 		})
 }
 
-func (g *gathering) apiGroupOf(s *apiService) cluster.APIGroup {
-	out := cluster.APIGroup{Name: s.Name, Backend: g.backend(s.Spec.Service.Namespace, s.Spec.Service.Name)}
+func (obs *observation) apiGroupOf(s *apiService) cluster.APIGroup {
+	out := cluster.APIGroup{Name: s.Name, Backend: obs.backend(s.Spec.Service.Namespace, s.Spec.Service.Name)}
 	for _, c := range s.Status.Conditions {
 		if c.Type == "Available" {
 			out.Available = answerOf(c.Status)

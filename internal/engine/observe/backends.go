@@ -14,38 +14,39 @@ import (
 
 const (
 	slicesPerPage = 500
-	// namesPerQuestion keeps the question's URL below what proxies accept.
-	namesPerQuestion = 50
+	// namesPerRequest keeps the URL of a request short enough for proxies.
+	namesPerRequest = 50
 )
 
-// readBackends finds the pods behind the Services that webhooks and aggregated APIs stand on. One question for many names takes fewer requests than
-// one for each, and fewer bytes than all slices of a large cluster.
-func (g *gathering) readBackends(ctx context.Context) error {
-	if len(g.backends) == 0 {
+// readBackends finds the pods behind the Services of webhooks and aggregated APIs. A request for
+// many names needs fewer requests than one per name, and fewer bytes than all EndpointSlices of a
+// large cluster.
+func (obs *observation) readBackends(ctx context.Context) error {
+	if len(obs.backends) == 0 {
 		return nil
 	}
 	byName := map[string][]*cluster.Backend{}
-	for _, b := range g.backends {
+	for _, b := range obs.backends {
 		byName[b.Service] = append(byName[b.Service], b)
 	}
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(byName)), namesPerQuestion) {
-		if err := g.readSlices(ctx, some, byName); err != nil {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(byName)), namesPerRequest) {
+		if err := obs.readSlices(ctx, some, byName); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readSlices reads the EndpointSlices of some Services. Only when all are read is it known who is behind them: until then no Service is said to be
-// there, since one without ready pods would seem to be down.
-func (g *gathering) readSlices(ctx context.Context, names []string, byName map[string][]*cluster.Backend) error {
+// readSlices reads the EndpointSlices of some Services. It sets the result only when all are read:
+// a Service without ready pods would seem to be down.
+func (obs *observation) readSlices(ctx context.Context, names []string, byName map[string][]*cluster.Backend) error {
 	found := map[*cluster.Backend]*endpoints{}
 	options := metav1.ListOptions{Limit: slicesPerPage, LabelSelector: discoveryv1.LabelServiceName + " in (" + strings.Join(names, ",") + ")"}
-	client := g.client.DiscoveryV1().EndpointSlices(metav1.NamespaceAll)
+	client := obs.client.DiscoveryV1().EndpointSlices(metav1.NamespaceAll)
 	err := pages(ctx, listAll("endpointslices.discovery.k8s.io"), options, client.List, func(page *discoveryv1.EndpointSliceList) error {
 		for i := range page.Items {
 			slice := &page.Items[i]
-			if b := g.backends[slice.Namespace+"/"+slice.Labels[discoveryv1.LabelServiceName]]; b != nil {
+			if b := obs.backends[slice.Namespace+"/"+slice.Labels[discoveryv1.LabelServiceName]]; b != nil {
 				if found[b] == nil {
 					found[b] = &endpoints{seen: map[string]bool{}}
 				}
@@ -59,7 +60,7 @@ func (g *gathering) readSlices(ctx context.Context, names []string, byName map[s
 	}
 	for _, name := range names {
 		for _, b := range byName[name] {
-			b.Found = g.hasService(b)
+			b.Found = obs.hasService(b)
 			if e := found[b]; e != nil {
 				slices.Sort(e.nodes)
 				b.Found, b.Ready, b.Nodes = cluster.Yes, e.ready, e.nodes
@@ -69,14 +70,14 @@ func (g *gathering) readSlices(ctx context.Context, names []string, byName map[s
 	return nil
 }
 
-func (g *gathering) hasService(b *cluster.Backend) cluster.Answer {
-	if g.services == nil {
+func (obs *observation) hasService(b *cluster.Backend) cluster.Answer {
+	if obs.services == nil {
 		return cluster.Unknown
 	}
-	return answer(g.services[b.Namespace+"/"+b.Service])
+	return answer(obs.services[b.Namespace+"/"+b.Service])
 }
 
-// endpoints are those of a Service that are ready.
+// endpoints are the ready endpoints of a Service.
 type endpoints struct {
 	ready int32
 	nodes []string
@@ -85,17 +86,17 @@ type endpoints struct {
 
 func (c *endpoints) add(slice *discoveryv1.EndpointSlice) {
 	for _, e := range slice.Endpoints {
-		if e.Conditions.Ready != nil && !*e.Conditions.Ready { // not said means ready
+		if e.Conditions.Ready != nil && !*e.Conditions.Ready { // unset means ready
 			continue
 		}
-		who := strings.Join(e.Addresses, ",")
+		key := strings.Join(e.Addresses, ",")
 		if e.TargetRef != nil {
-			who = string(e.TargetRef.UID) + "/" + e.TargetRef.Name
+			key = string(e.TargetRef.UID) + "/" + e.TargetRef.Name
 		}
-		if c.seen[who] {
+		if c.seen[key] {
 			continue
 		}
-		c.seen[who] = true
+		c.seen[key] = true
 		c.ready++
 		if e.NodeName != nil {
 			c.nodes = include(c.nodes, *e.NodeName)

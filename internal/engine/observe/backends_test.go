@@ -28,11 +28,11 @@ func TestBackends(t *testing.T) {
 		services  map[string]bool
 		want      cluster.Backend
 	}{
-		"a ready pod":                  {[]runtime.Object{slice}, false, map[string]bool{"shop/guard": true}, cluster.Backend{Found: cluster.Yes, Ready: 1, Nodes: []string{"worker-1"}}},
-		"no pods":                      {nil, false, map[string]bool{"shop/guard": true}, cluster.Backend{Found: cluster.Yes}},
-		"no Service":                   {nil, false, map[string]bool{}, cluster.Backend{Found: cluster.No}},
-		"the Services cannot be read":  {nil, false, nil, cluster.Backend{}},
-		"the endpoints cannot be read": {[]runtime.Object{slice}, true, map[string]bool{"shop/guard": true}, cluster.Backend{}},
+		"a ready pod":                         {[]runtime.Object{slice}, false, map[string]bool{"shop/guard": true}, cluster.Backend{Found: cluster.Yes, Ready: 1, Nodes: []string{"worker-1"}}},
+		"no pods":                             {nil, false, map[string]bool{"shop/guard": true}, cluster.Backend{Found: cluster.Yes}},
+		"no Service":                          {nil, false, map[string]bool{}, cluster.Backend{Found: cluster.No}},
+		"the Services are not readable":       {nil, false, nil, cluster.Backend{}},
+		"the EndpointSlices are not readable": {[]runtime.Object{slice}, true, map[string]bool{"shop/guard": true}, cluster.Backend{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset(test.objects...)
@@ -41,10 +41,10 @@ func TestBackends(t *testing.T) {
 					return true, nil, apierrors.NewForbidden(discoveryv1.Resource("endpointslices"), "", errors.New("no"))
 				})
 			}
-			g := newGathering(&Reader{client: client}, "", &meter{})
-			g.services = test.services
-			got := g.backend(guard.Namespace, guard.Service)
-			if err := g.readBackends(t.Context()); (err != nil) != test.forbidden {
+			obs := newObservation(&Reader{client: client}, "", &meter{})
+			obs.services = test.services
+			got := obs.backend(guard.Namespace, guard.Service)
+			if err := obs.readBackends(t.Context()); (err != nil) != test.forbidden {
 				t.Fatal(err)
 			}
 			test.want.Namespace, test.want.Service = guard.Namespace, guard.Service

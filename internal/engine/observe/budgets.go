@@ -14,39 +14,39 @@ import (
 
 const budgetsPerPage = 500
 
-// selector is that of a budget, ready to be matched.
+// selector is the parsed selector of a PodDisruptionBudget.
 type selector struct {
 	labels.Selector
 
 	budget int // index into Snapshot.Budgets
 }
 
-func (g *gathering) readBudgets(ctx context.Context) error {
-	budgets := g.client.PolicyV1().PodDisruptionBudgets(metav1.NamespaceAll)
+func (obs *observation) readBudgets(ctx context.Context) error {
+	budgets := obs.client.PolicyV1().PodDisruptionBudgets(metav1.NamespaceAll)
 	return pages(ctx, listAll("poddisruptionbudgets.policy"), metav1.ListOptions{Limit: budgetsPerPage}, budgets.List,
 		func(page *policyv1.PodDisruptionBudgetList) error {
 			for i := range page.Items {
-				g.addBudget(&page.Items[i])
+				obs.addBudget(&page.Items[i])
 			}
 			return nil
 		})
 }
 
-func (g *gathering) addBudget(b *policyv1.PodDisruptionBudget) {
-	// In policy/v1 an empty selector matches every pod of the namespace, and none at all matches no pod.
+func (obs *observation) addBudget(b *policyv1.PodDisruptionBudget) {
+	// In policy/v1 an empty selector matches every pod of the namespace, and a missing one no pod.
 	parsed, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
-		g.missed(cluster.PartBudgets, "PodDisruptionBudget "+b.Namespace+"/"+b.Name, fmt.Errorf("its selector is invalid: %w", err))
+		obs.addGap(cluster.PartBudgets, "PodDisruptionBudget "+b.Namespace+"/"+b.Name, fmt.Errorf("invalid selector: %w", err))
 		parsed = labels.Nothing()
 	}
-	g.selectors[b.Namespace] = append(g.selectors[b.Namespace], selector{parsed, len(g.snapshot.Budgets)})
-	g.snapshot.Budgets = append(g.snapshot.Budgets, budgetOf(b))
+	obs.selectors[b.Namespace] = append(obs.selectors[b.Namespace], selector{parsed, len(obs.snapshot.Budgets)})
+	obs.snapshot.Budgets = append(obs.snapshot.Budgets, budgetOf(b))
 }
 
 func budgetOf(b *policyv1.PodDisruptionBudget) cluster.Budget {
 	selects := b.Spec.Selector
 	out := cluster.Budget{
-		Namespace: b.Namespace, Name: b.Name, MinAvailable: written(b.Spec.MinAvailable), MaxUnavailable: written(b.Spec.MaxUnavailable),
+		Namespace: b.Namespace, Name: b.Name, MinAvailable: formatted(b.Spec.MinAvailable), MaxUnavailable: formatted(b.Spec.MaxUnavailable),
 		SelectsAll: selects != nil && len(selects.MatchLabels) == 0 && len(selects.MatchExpressions) == 0,
 		Expected:   b.Status.ExpectedPods, Healthy: b.Status.CurrentHealthy, Desired: b.Status.DesiredHealthy, Allowed: b.Status.DisruptionsAllowed,
 		Observed: b.Status.ObservedGeneration >= b.Generation,
@@ -62,8 +62,8 @@ func budgetOf(b *policyv1.PodDisruptionBudget) cluster.Budget {
 	return out
 }
 
-// written is a number or a percentage as it was written.
-func written(amount *intstr.IntOrString) string {
+// formatted returns a number or percentage as in the manifest.
+func formatted(amount *intstr.IntOrString) string {
 	if amount == nil {
 		return ""
 	}

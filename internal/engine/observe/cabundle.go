@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lastExpiry is when the last certificate of a CA bundle expires: a bundle is of use as long as one of its certificates is, since a rotation leaves
-// the old one beside the new one. No bundle has no expiry.
+// lastExpiry returns when the last certificate of a CA bundle expires: during a rotation a bundle
+// contains the old and the new one. It is zero without a bundle.
 func lastExpiry(bundle []byte) (time.Time, error) {
 	if len(bundle) == 0 {
 		return time.Time{}, nil
@@ -25,14 +25,14 @@ func lastExpiry(bundle []byte) (time.Time, error) {
 		}
 		certificate, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return time.Time{}, fmt.Errorf("the CA bundle has a certificate that cannot be read: %w", err)
+			return time.Time{}, fmt.Errorf("cannot parse a certificate of the CA bundle: %w", err)
 		}
 		if certificate.NotAfter.After(last) {
 			last = certificate.NotAfter
 		}
 	}
 	if last.IsZero() {
-		return time.Time{}, errors.New("the CA bundle has no certificate in it")
+		return time.Time{}, errors.New("the CA bundle contains no certificate")
 	}
 	return last.UTC(), nil
 }

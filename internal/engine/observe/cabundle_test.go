@@ -20,15 +20,15 @@ func TestLastExpiry(t *testing.T) {
 		want   time.Time
 		err    string
 	}{
-		"no bundle":                      {nil, time.Time{}, ""},
-		"one certificate":                {certificate(t, soon), soon, ""},
-		"an old one beside the new one":  {bytes.Join([][]byte{certificate(t, late), certificate(t, soon)}, nil), late, ""},
-		"something else between":         {bytes.Join([][]byte{key, certificate(t, soon)}, nil), soon, ""},
-		"no certificate in it":           {key, time.Time{}, "no certificate"},
-		"no PEM":                         {[]byte("sesame"), time.Time{}, "no certificate"},
-		"a certificate that is not one":  {pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")}), time.Time{}, "cannot be read"},
-		"text before the first one":      {append([]byte("# the CA\n"), certificate(t, soon)...), soon, ""},
-		"the second one cannot be read ": {append(certificate(t, soon), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})...), time.Time{}, "cannot be read"},
+		"no bundle":                 {nil, time.Time{}, ""},
+		"one certificate":           {certificate(t, soon), soon, ""},
+		"an old and a new one":      {bytes.Join([][]byte{certificate(t, late), certificate(t, soon)}, nil), late, ""},
+		"another block":             {bytes.Join([][]byte{key, certificate(t, soon)}, nil), soon, ""},
+		"no certificate":            {key, time.Time{}, "no certificate"},
+		"not PEM":                   {[]byte("sesame"), time.Time{}, "no certificate"},
+		"an invalid certificate":    {pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")}), time.Time{}, "cannot parse a certificate"},
+		"text before the first one": {append([]byte("# the CA\n"), certificate(t, soon)...), soon, ""},
+		"an invalid second one":     {append(certificate(t, soon), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})...), time.Time{}, "cannot parse a certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := lastExpiry(test.bundle)

@@ -5,9 +5,11 @@ import (
 	"strings"
 )
 
-// pluginsIn are the plugins that a Corefile uses, sorted, each once. Their arguments are left out: some hold keys.
+// pluginsIn returns the plugins of a Corefile, sorted, each once. It omits their arguments, which
+// may contain keys.
 //
-// A line within a server block begins with the name of a plugin; lines within a plugin's own braces are its arguments.
+// A line in a server block begins with the name of a plugin; lines in the braces of a plugin are
+// its arguments.
 func pluginsIn(corefile string) []string {
 	var plugins []string
 	depth := 0

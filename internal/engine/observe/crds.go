@@ -8,10 +8,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// crdsPerPage is small because of their schemas, which may have half a megabyte each.
+// crdsPerPage is small because a schema may have half a megabyte.
 const crdsPerPage = 50
 
-// crd is a CustomResourceDefinition as far as it is read. Schemas are dropped while decoding.
+// crd are the used fields of a CustomResourceDefinition. Decoding drops the schemas.
 type crd struct {
 	metav1.ObjectMeta `json:"metadata"`
 
@@ -39,18 +39,18 @@ type crd struct {
 	} `json:"status"`
 }
 
-func (g *gathering) readCRDs(ctx context.Context) error {
-	crds := rawLister[crd](g.raw, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "")
+func (obs *observation) readCRDs(ctx context.Context) error {
+	crds := rawLister[crd](obs.raw, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "")
 	return pages(ctx, list("customresourcedefinitions.apiextensions.k8s.io"), metav1.ListOptions{Limit: crdsPerPage}, crds,
 		func(page *rawPage[crd]) error {
 			for i := range page.Items {
-				g.snapshot.CRDs = append(g.snapshot.CRDs, g.crdOf(&page.Items[i]))
+				obs.snapshot.CRDs = append(obs.snapshot.CRDs, obs.crdOf(&page.Items[i]))
 			}
 			return nil
 		})
 }
 
-func (g *gathering) crdOf(d *crd) cluster.CRD {
+func (obs *observation) crdOf(d *crd) cluster.CRD {
 	out := cluster.CRD{Name: d.Name, Group: d.Spec.Group, Kind: d.Spec.Names.Kind, StoredVersions: d.Status.StoredVersions}
 	for _, v := range d.Spec.Versions {
 		out.Versions = append(out.Versions, v.Name)
@@ -65,7 +65,8 @@ func (g *gathering) crdOf(d *crd) cluster.CRD {
 		switch {
 		case c.Type == "Established":
 			out.Established = answerOf(c.Status)
-		case c.Status == metav1.ConditionFalse && c.Message != "": // NamesAccepted, which tells why it is not established
+		// NamesAccepted, which has the reason.
+		case c.Status == metav1.ConditionFalse && c.Message != "":
 			out.Message = c.Message
 		}
 	}
@@ -73,7 +74,7 @@ func (g *gathering) crdOf(d *crd) cluster.CRD {
 		out.Message = ""
 	}
 	if service := d.Spec.Conversion.Webhook.ClientConfig.Service; service != nil {
-		out.Conversion = g.backend(service.Namespace, service.Name)
+		out.Conversion = obs.backend(service.Namespace, service.Name)
 	}
 	return out
 }

@@ -17,15 +17,15 @@ import (
 const (
 	deprecatedMetric = "apiserver_requested_deprecated_apis"
 
-	// metricsPatience is for all metrics of a server, of which a busy one has tens of megabytes.
-	metricsPatience = 30 * time.Second
-	// longestLine of metrics that is looked at. Longer ones are other metrics.
-	longestLine = 64 << 10
+	// metricsTimeout is for all metrics of a server, which may have tens of megabytes.
+	metricsTimeout = 30 * time.Second
+	// maxLine is the maximum length of a parsed line. Longer lines are other metrics.
+	maxLine = 64 << 10
 )
 
-// askDeprecated asks a server for the requests that it had, since it started, for APIs that a release removes.
-func askDeprecated(ctx context.Context, w way) ([]cluster.DeprecatedRequest, error) {
-	ctx, cancel := context.WithTimeout(ctx, metricsPatience)
+// getDeprecated returns the requests for deprecated APIs since the server started.
+func getDeprecated(ctx context.Context, w route) ([]cluster.DeprecatedRequest, error) {
+	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
 	defer cancel()
 	response, err := w.open(ctx, "/metrics")
 	if err != nil {
@@ -33,43 +33,43 @@ func askDeprecated(ctx context.Context, w way) ([]cluster.DeprecatedRequest, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		body, err := io.ReadAll(io.LimitReader(response.Body, largestAnswer))
+		body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 		if err != nil {
-			return nil, asked(w.ask, err)
+			return nil, requestFailed(w.request, err)
 		}
-		return nil, w.refused(response.StatusCode, body)
+		return nil, w.statusError(response.StatusCode, body)
 	}
 	found, err := scanDeprecated(response.Body)
-	return found, asked(w.ask, err)
+	return found, requestFailed(w.request, err)
 }
 
-// scanDeprecated finds the metric among all others, line by line, without holding them.
+// scanDeprecated finds the metric line by line, without keeping the others.
 func scanDeprecated(metrics io.Reader) ([]cluster.DeprecatedRequest, error) {
 	var found []cluster.DeprecatedRequest
-	lines := bufio.NewReaderSize(metrics, longestLine)
+	lines := bufio.NewReaderSize(metrics, maxLine)
 	for {
 		line, err := lines.ReadSlice('\n')
 		if rest, ok := strings.CutPrefix(string(line[:min(len(line), len(deprecatedMetric)+1)]), deprecatedMetric+"{"); ok && rest == "" {
-			request, asked, err := parseDeprecated(strings.TrimSpace(string(line)))
+			request, used, err := parseDeprecated(strings.TrimSpace(string(line)))
 			if err != nil {
 				return nil, err
 			}
-			if asked {
+			if used {
 				found = append(found, request)
 			}
 		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return found, nil
-		case errors.Is(err, bufio.ErrBufferFull): // the rest of a line that is too long to be ours
+		case errors.Is(err, bufio.ErrBufferFull): // the rest of a line of another metric
 		case err != nil:
-			return nil, fmt.Errorf("reading metrics: %w", err)
+			return nil, fmt.Errorf("cannot read metrics: %w", err)
 		}
 	}
 }
 
-// parseDeprecated reads one line: NAME{group="policy",removed_release="1.25",…} 1
-func parseDeprecated(line string) (request cluster.DeprecatedRequest, asked bool, err error) {
+// parseDeprecated parses one line: NAME{group="policy",removed_release="1.25",…} 1
+func parseDeprecated(line string) (request cluster.DeprecatedRequest, used bool, err error) {
 	fields := map[string]*string{
 		"group": &request.Group, "version": &request.Version, "resource": &request.Resource, "subresource": &request.Subresource,
 		"removed_release": &request.RemovedRelease,
@@ -79,19 +79,20 @@ func parseDeprecated(line string) (request cluster.DeprecatedRequest, asked bool
 		name, after, ok := strings.Cut(rest, "=")
 		quoted, quoteErr := strconv.QuotedPrefix(after)
 		if !ok || quoteErr != nil {
-			return request, false, fmt.Errorf("the metric %q cannot be read", line)
+			return request, false, fmt.Errorf("cannot parse the metric %q", line)
 		}
 		if field := fields[name]; field != nil {
 			if *field, err = strconv.Unquote(quoted); err != nil {
-				return request, false, fmt.Errorf("the metric %q cannot be read: %w", line, err)
+				return request, false, fmt.Errorf("cannot parse the metric %q: %w", line, err)
 			}
 		}
 		rest = strings.TrimPrefix(after[len(quoted):], ",")
 	}
-	value, _, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(rest, "}")), " ") // a time may follow
+	// A timestamp may follow.
+	value, _, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(rest, "}")), " ")
 	number, err := strconv.ParseFloat(value, 64)
 	if err != nil {
-		return request, false, fmt.Errorf("the metric %q has no number: %w", line, err)
+		return request, false, fmt.Errorf("the metric %q has no value: %w", line, err)
 	}
 	return request, number >= 1, nil
 }

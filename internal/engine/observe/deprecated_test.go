@@ -11,22 +11,22 @@ import (
 func TestScanDeprecated(t *testing.T) {
 	const budgets = `apiserver_requested_deprecated_apis{group="policy",removed_release="1.25",resource="poddisruptionbudgets",subresource="",version="v1beta1"} 1`
 	want := cluster.DeprecatedRequest{Group: "policy", Version: "v1beta1", Resource: "poddisruptionbudgets", RemovedRelease: "1.25"}
-	long := `apiserver_request_total{path="` + strings.Repeat("x", 3*longestLine) + `"} 7`
+	long := `apiserver_request_total{path="` + strings.Repeat("x", 3*maxLine) + `"} 7`
 	for name, test := range map[string]struct {
 		metrics string
 		want    []cluster.DeprecatedRequest
 	}{
-		"none":                              {"# HELP up\nup 1\n", nil},
-		"one":                               {"# TYPE apiserver_requested_deprecated_apis gauge\n" + budgets + "\n", []cluster.DeprecatedRequest{want}},
-		"at the end, without a line end":    {"up 1\n" + budgets, []cluster.DeprecatedRequest{want}},
-		"with a time":                       {budgets + " 1700000000\n", []cluster.DeprecatedRequest{want}},
-		"not asked for":                     {strings.TrimSuffix(budgets, "1") + "0\n", nil},
-		"a metric whose name begins alike":  {"apiserver_requested_deprecated_apis_total{group=\"a\"} 1\n", nil},
-		"a line that is longer than others": {long + "\n" + budgets + "\n", []cluster.DeprecatedRequest{want}},
+		"none":                          {"# HELP up\nup 1\n", nil},
+		"one":                           {"# TYPE apiserver_requested_deprecated_apis gauge\n" + budgets + "\n", []cluster.DeprecatedRequest{want}},
+		"at the end, without a newline": {"up 1\n" + budgets, []cluster.DeprecatedRequest{want}},
+		"with a timestamp":              {budgets + " 1700000000\n", []cluster.DeprecatedRequest{want}},
+		"not requested":                 {strings.TrimSuffix(budgets, "1") + "0\n", nil},
+		"a metric with the same prefix": {"apiserver_requested_deprecated_apis_total{group=\"a\"} 1\n", nil},
+		"a very long line":              {long + "\n" + budgets + "\n", []cluster.DeprecatedRequest{want}},
 		"an escaped quote": {
 			`apiserver_requested_deprecated_apis{group="a\"b",resource="c",version="v1"} 1` + "\n", []cluster.DeprecatedRequest{{Group: `a"b`, Version: "v1", Resource: "c"}},
 		},
-		"a label that is not known": {
+		"an unknown label": {
 			`apiserver_requested_deprecated_apis{group="",new="x,}",resource="c",version="v1"} 1` + "\n", []cluster.DeprecatedRequest{{Version: "v1", Resource: "c"}},
 		},
 	} {
@@ -42,12 +42,12 @@ func TestScanDeprecated(t *testing.T) {
 	}
 }
 
-func TestScanDeprecatedRefusesWhatItCannotRead(t *testing.T) {
+func TestScanDeprecatedRefusesInvalidMetrics(t *testing.T) {
 	for _, line := range []string{
 		`apiserver_requested_deprecated_apis{group="a`, `apiserver_requested_deprecated_apis{group`, `apiserver_requested_deprecated_apis{} many`,
 	} {
 		if found, err := scanDeprecated(strings.NewReader(line)); err == nil {
-			t.Errorf("of %q it made %v", line, found)
+			t.Errorf("%q was parsed as %v", line, found)
 		}
 	}
 }

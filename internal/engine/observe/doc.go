@@ -1,12 +1,16 @@
-// Package observe reads a live cluster into a cluster.Snapshot, and changes nothing.
+// Package observe reads a live cluster into a cluster.Snapshot. It changes nothing.
 //
-//  1. What others refer to: the cluster's identity, nodes, budgets, volumes, whether Refit's own objects are served.
-//  2. Everything that needs only those. Pods are folded into workloads, page by page, so that never more than a page of them is in memory.
-//  3. What follows from the rest: the pods behind webhooks, each API server by itself, who holds the endpoint, who else changes nodes.
+//  1. What others refer to: the cluster's identity, nodes, PodDisruptionBudgets, volumes, and
+//     whether the API serves Refit's objects.
+//  2. Everything that needs only those. Pods are folded into workloads page by page, so that at
+//     most one page of them is in memory.
+//  3. What follows from the rest: the pods behind webhooks, every API server at its own address,
+//     the holder of the endpoint, and other controllers that change nodes.
 //
-// readers.go lists all readers. Each fails alone: what it could not read becomes a Gap that says which right is missing or what was out of reach,
-// and the fact stays Unknown. Only without the nodes there is no Snapshot.
+// readers.go lists all readers. Each fails alone: a part that it cannot read becomes a Gap with the
+// missing permission or the unreachable address, and its facts stay Unknown. Only without nodes
+// there is no Snapshot.
 //
-// The reader acts with the rights of whoever runs it and needs none beyond. Of what may hold secrets (Secrets, flags, manifests, URLs) only
-// what is named in a list of what decisions need is kept.
+// The readers use the permissions of the user who runs them. From objects that may contain secrets
+// (Secrets, flags, manifests, URLs) they keep only what decisions need, by name.
 package observe

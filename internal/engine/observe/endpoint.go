@@ -14,36 +14,38 @@ import (
 )
 
 const (
-	// kubeVIPLease is the Lease with which kube-vip's pods agree on who holds the address of the control plane.
+	// kubeVIPLease is the Lease of the kube-vip pod that holds the address of the control plane.
 	kubeVIPLease = "plndr-cp-lock"
 
-	lookupPatience = 3 * time.Second
+	lookupTimeout = 3 * time.Second
 )
 
-// readEndpoint finds where clients reach the API and which node holds that address, if one does: a load balancer outside the cluster is nobody's.
-func (g *gathering) readEndpoint(ctx context.Context) error {
-	endpoint := &g.snapshot.Endpoint
-	endpoint.Address = addressIn(g.host)
-	if g.snapshot.Kubeadm != nil && g.snapshot.Kubeadm.Endpoint != "" {
-		endpoint.Address = withPort(g.snapshot.Kubeadm.Endpoint, defaultPort) // kubeadm leaves the default out
+// readEndpoint finds the endpoint of the API and the node that holds its address, if any: a load
+// balancer is outside of the cluster.
+func (obs *observation) readEndpoint(ctx context.Context) error {
+	endpoint := &obs.snapshot.Endpoint
+	endpoint.Address = addressIn(obs.host)
+	if obs.snapshot.Kubeadm != nil && obs.snapshot.Kubeadm.Endpoint != "" {
+		// Kubeadm omits the default port.
+		endpoint.Address = withPort(obs.snapshot.Kubeadm.Endpoint, defaultPort)
 	}
 	host, _, _ := net.SplitHostPort(endpoint.Address)
-	addresses, err := lookUp(ctx, host)
+	addresses, err := resolve(ctx, host)
 	if err == nil {
-		endpoint.Holder, endpoint.Via, err = holderOf(g.snapshot.ControlPlane(), addresses)
+		endpoint.Holder, endpoint.Via, err = holderOf(obs.snapshot.ControlPlane(), addresses)
 	}
-	if l := g.leases[kubeVIPLease]; endpoint.Via != cluster.ViaInterface && l.held && g.nodes[l.holder] != nil {
+	if l := obs.leases[kubeVIPLease]; endpoint.Via != cluster.ViaInterface && l.held && obs.nodes[l.holder] != nil {
 		endpoint.Holder, endpoint.Via = l.holder, cluster.ViaKubeVIP
 		return nil
 	}
-	if err != nil && ctx.Err() == nil { // a name that only the cluster knows is out of reach
-		g.gap(gapOf(cluster.PartEndpoint, "", err))
+	if err != nil && ctx.Err() == nil { // a name may be resolvable only in the cluster
+		obs.gap(gapOf(cluster.PartEndpoint, "", err))
 		return nil
 	}
 	return err
 }
 
-// addressIn is the host and port of a URL.
+// addressIn returns the host and port of a URL.
 func addressIn(u *url.URL) string {
 	if u.Scheme == "http" {
 		return withPort(u.Host, "80")
@@ -51,7 +53,7 @@ func addressIn(u *url.URL) string {
 	return withPort(u.Host, "443")
 }
 
-// withPort adds a port to an address that has none. An IPv6 address may be in brackets or not.
+// withPort adds a port to an address without one. An IPv6 address may have brackets.
 func withPort(address, port string) string {
 	if _, _, err := net.SplitHostPort(address); err == nil {
 		return address
@@ -59,17 +61,17 @@ func withPort(address, port string) string {
 	return net.JoinHostPort(strings.Trim(address, "[]"), port)
 }
 
-// lookUp finds the addresses of a host. A laptop may know others than the nodes do; that does no harm, since a holder is only one whose node has
-// the very address.
-func lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
+// resolve returns the addresses of a host. They may differ between a laptop and the nodes, which is
+// harmless: a holder must have the same address.
+func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{address.Unmap()}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		return nil, fmt.Errorf("looking up the API endpoint's name %s: %w", host, err)
+		return nil, fmt.Errorf("cannot resolve the API endpoint %s: %w", host, err)
 	}
 	for i := range found {
 		found[i] = found[i].Unmap()
@@ -77,10 +79,12 @@ func lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
 	return found, nil
 }
 
-// holderOf finds the node that has the endpoint's address: on an interface, as its agent reports, else as its own. An endpoint with several
-// addresses, as a DNS name for all control plane nodes has, is held by nobody in particular, and so is a loopback address.
+// holderOf returns the node that holds the address of the endpoint: on an interface, as its agent
+// reports, else as its node address. A name with several addresses, such as one for all control
+// plane nodes, has no holder, and neither has a loopback address.
 //
-// The nodes are those of the control plane: a worker must not be able to say that it holds the address, and so change in which order they go.
+// Only control plane nodes count: a worker must not be able to change their order with a false
+// report.
 func holderOf(controlPlane []*cluster.Node, addresses []netip.Addr) (holder, via string, err error) {
 	if len(addresses) != 1 || addresses[0].IsLoopback() {
 		return "", "", nil
@@ -94,15 +98,15 @@ func holderOf(controlPlane []*cluster.Node, addresses []netip.Addr) (holder, via
 			owning = append(owning, n)
 		}
 	}
-	if len(reporting) > 1 { // a node that is down leaves its last report behind
+	if len(reporting) > 1 { // the last report of a node that is down stays
 		reporting = slices.DeleteFunc(reporting, func(n *cluster.Node) bool { return !n.IsReady() })
 	}
 	switch {
 	case len(reporting) == 1:
 		return reporting[0].Name, cluster.ViaInterface, nil
 	case len(reporting) > 1:
-		return "", "", fmt.Errorf("the nodes %s and %s both report the API endpoint's address %s on an interface: a report is old, "+
-			"or the address is there twice", reporting[0].Name, reporting[1].Name, addresses[0])
+		return "", "", fmt.Errorf("nodes %s and %s both report the address %s of the API endpoint on an interface: "+
+			"a report is outdated, or the address is assigned twice", reporting[0].Name, reporting[1].Name, addresses[0])
 	case len(owning) == 1:
 		return owning[0].Name, cluster.ViaNodeAddress, nil
 	default:
@@ -110,9 +114,9 @@ func holderOf(controlPlane []*cluster.Node, addresses []netip.Addr) (holder, via
 	}
 }
 
-// has says whether an address is among those that a node tells, with or without their network.
-func has(told []string, wanted netip.Addr) bool {
-	return slices.ContainsFunc(told, func(text string) bool {
+// has reports whether an address is among those of a node, with or without a prefix length.
+func has(addresses []string, wanted netip.Addr) bool {
+	return slices.ContainsFunc(addresses, func(text string) bool {
 		if prefix, err := netip.ParsePrefix(text); err == nil {
 			return prefix.Addr().Unmap() == wanted
 		}

@@ -29,13 +29,13 @@ func TestHolderOf(t *testing.T) {
 			[]string{"10.0.0.100"},
 			"cp-2", cluster.ViaInterface, "",
 		},
-		"told with its network": {
+		"reported with a prefix length": {
 			[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes, "10.0.0.100/32")}, []string{"10.0.0.100"}, "cp-1", cluster.ViaInterface, "",
 		},
 		"an IPv6 address, written differently": {
 			[]cluster.Node{node("cp-1", "fd00::1", cluster.Yes, "fd00:0:0::64")}, []string{"fd00::64"}, "cp-1", cluster.ViaInterface, "",
 		},
-		"a node that is down reported it last": {
+		"the last report of a node that is down": {
 			[]cluster.Node{node("cp-1", "10.0.0.1", cluster.No, "10.0.0.100"), node("cp-2", "10.0.0.2", cluster.Yes, "10.0.0.100")},
 			[]string{"10.0.0.100"},
 			"cp-2", cluster.ViaInterface, "",
@@ -43,14 +43,14 @@ func TestHolderOf(t *testing.T) {
 		"two nodes have it": {
 			[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes, "10.0.0.100"), node("cp-2", "10.0.0.2", cluster.Yes, "10.0.0.100")},
 			[]string{"10.0.0.100"},
-			"", "", "cp-1 and cp-2 both report the API endpoint's address 10.0.0.100",
+			"", "", "cp-1 and cp-2 both report the address 10.0.0.100",
 		},
-		"a worker says that it has it": {
+		"a worker reports it, too": {
 			[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes, "10.0.0.100"), node("worker-1", "10.0.0.100", cluster.Yes, "10.0.0.100")},
 			[]string{"10.0.0.100"},
 			"cp-1", cluster.ViaInterface, "",
 		},
-		"only a worker says that it has it": {
+		"only a worker reports it": {
 			[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes), node("worker-1", "10.0.0.100", cluster.Yes, "10.0.0.100")},
 			[]string{"10.0.0.100"},
 			"", "", "",
@@ -58,10 +58,10 @@ func TestHolderOf(t *testing.T) {
 		"the address of the only control plane node": {
 			[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes)}, []string{"10.0.0.1"}, "cp-1", cluster.ViaNodeAddress, "",
 		},
-		"a load balancer outside the cluster":    {[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes, "10.0.0.1")}, []string{"198.51.100.1"}, "", "", ""},
-		"a name for all control plane nodes":     {[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes)}, []string{"10.0.0.1", "10.0.0.2"}, "", "", ""},
-		"a proxy on each node's loopback":        {[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes, "127.0.0.1")}, []string{"127.0.0.1"}, "", "", ""},
-		"a name that leads to no address at all": {[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes)}, nil, "", "", ""},
+		"a load balancer outside the cluster": {[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes, "10.0.0.1")}, []string{"198.51.100.1"}, "", "", ""},
+		"a name for all control plane nodes":  {[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes)}, []string{"10.0.0.1", "10.0.0.2"}, "", "", ""},
+		"a proxy on each node's loopback":     {[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes, "127.0.0.1")}, []string{"127.0.0.1"}, "", "", ""},
+		"a name without addresses":            {[]cluster.Node{node("cp-1", "10.0.0.1", cluster.Yes)}, nil, "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var addresses []netip.Addr
@@ -81,35 +81,35 @@ func TestHolderOf(t *testing.T) {
 
 func TestEndpointAddress(t *testing.T) {
 	for name, test := range map[string]struct{ host, kubeadm, want string }{
-		"a kubeconfig with a port":                 {"https://10.0.0.1:6443", "", "10.0.0.1:6443"},
-		"a kubeconfig without a port":              {"https://10.0.0.1", "", "10.0.0.1:443"},
-		"a kubeconfig without a port, in the open": {"http://10.0.0.1", "", "10.0.0.1:80"},
-		"a kubeconfig with an IPv6 address":        {"https://[fd00::1]", "", "[fd00::1]:443"},
-		"and with its port":                        {"https://[fd00::1]:6443", "", "[fd00::1]:6443"},
-		"kubeadm's without a port":                 {"https://10.0.0.1", "10.0.0.100", "10.0.0.100:6443"},
-		"kubeadm's with an IPv6 address":           {"https://10.0.0.1", "[fd00::64]", "[fd00::64]:6443"},
-		"kubeadm's with a bare IPv6 address":       {"https://10.0.0.1", "fd00::64", "[fd00::64]:6443"},
+		"a kubeconfig with a port":                      {"https://10.0.0.1:6443", "", "10.0.0.1:6443"},
+		"a kubeconfig without a port":                   {"https://10.0.0.1", "", "10.0.0.1:443"},
+		"a kubeconfig without a port and TLS":           {"http://10.0.0.1", "", "10.0.0.1:80"},
+		"a kubeconfig with an IPv6 address":             {"https://[fd00::1]", "", "[fd00::1]:443"},
+		"a kubeconfig with an IPv6 address and a port":  {"https://[fd00::1]:6443", "", "[fd00::1]:6443"},
+		"kubeadm without a port":                        {"https://10.0.0.1", "10.0.0.100", "10.0.0.100:6443"},
+		"kubeadm with an IPv6 address":                  {"https://10.0.0.1", "[fd00::64]", "[fd00::64]:6443"},
+		"kubeadm with an IPv6 address without brackets": {"https://10.0.0.1", "fd00::64", "[fd00::64]:6443"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			host, err := url.Parse(test.host)
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := newGathering(&Reader{host: host}, "", &meter{})
+			obs := newObservation(&Reader{host: host}, "", &meter{})
 			if test.kubeadm != "" {
-				g.snapshot.Kubeadm = &cluster.Kubeadm{Endpoint: test.kubeadm}
+				obs.snapshot.Kubeadm = &cluster.Kubeadm{Endpoint: test.kubeadm}
 			}
-			if err := g.readEndpoint(t.Context()); err != nil || g.snapshot.Endpoint.Address != test.want {
-				t.Errorf("it is at %q, want %q (%v)", g.snapshot.Endpoint.Address, test.want, err)
+			if err := obs.readEndpoint(t.Context()); err != nil || obs.snapshot.Endpoint.Address != test.want {
+				t.Errorf("it is at %q, want %q (%v)", obs.snapshot.Endpoint.Address, test.want, err)
 			}
 		})
 	}
 }
 
-func TestEndpointNameThatOnlyTheClusterKnows(t *testing.T) {
-	g := newGathering(&Reader{host: &url.URL{Scheme: "https", Host: "api.invalid"}}, "", &meter{})
-	err := g.run(t.Context(), reader{cluster.PartEndpoint, "who holds the API endpoint", (*gathering).readEndpoint})
-	if gap, found := g.snapshot.Gap(cluster.PartEndpoint); err != nil || !found || gap.Kind != cluster.GapUnreachable {
-		t.Errorf("the gaps are %+v (%v)", g.snapshot.Gaps, err)
+func TestUnresolvableEndpointIsUnreachable(t *testing.T) {
+	obs := newObservation(&Reader{host: &url.URL{Scheme: "https", Host: "api.invalid"}}, "", &meter{})
+	err := obs.run(t.Context(), reader{cluster.PartEndpoint, "holder of the API endpoint", (*observation).readEndpoint})
+	if gap, found := obs.snapshot.Gap(cluster.PartEndpoint); err != nil || !found || gap.Kind != cluster.GapUnreachable {
+		t.Errorf("the gaps are %+v (%v)", obs.snapshot.Gaps, err)
 	}
 }

@@ -2,8 +2,8 @@ package observe
 
 import "strings"
 
-// keptValues are the flags whose values decisions read. Of all others only the name is kept: a value may be a password, a token or a path that tells
-// where one lies. A value is kept whole, so no flag that could hold a secret may ever be added.
+// keptValues are the flags whose values are used. Of all others only the name is kept: the value
+// may be a password, a token or the path of one. Never add a flag that may contain a secret.
 var keptValues = map[string]bool{
 	"admission-control":            true,
 	"advertise-address":            true,
@@ -30,14 +30,14 @@ var keptValues = map[string]bool{
 	"storage-media-type": true,
 }
 
-// joined are the flags that may be given several times, each time adding to the list. Of others the last one counts.
+// joined are the flags that accumulate if they occur several times. Of others the last one counts.
 var joined = map[string]bool{
 	"admission-control": true, "authorization-mode": true, "controllers": true, "disable-admission-plugins": true,
 	"emulated-version": true, "enable-admission-plugins": true, "feature-gates": true, "min-compatibility-version": true, "runtime-config": true,
 }
 
-// flagsOf finds the flags of a command: --name=value, --name value, or --name alone. All other words are left out, also those with one dash: behind
-// a --name they may be its value, and so a secret.
+// flagsOf returns the flags of a command: --name=value, --name value, or --name. It omits all other
+// words, also those with one dash: after a --name they may be its value, and so a secret.
 func flagsOf(command []string) map[string]string {
 	flags := map[string]string{}
 	for i := 0; i < len(command); i++ {
@@ -55,7 +55,7 @@ func flagsOf(command []string) map[string]string {
 	return flags
 }
 
-// keep adds a flag, with its value only if that may be kept.
+// keep adds a flag, with its value only if it is in keptValues.
 func keep(flags map[string]string, name, value string) {
 	if !keptValues[name] {
 		value = ""

@@ -16,69 +16,72 @@ const (
 	annotationSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 	labelTemplateHash     = "pod-template-hash"
 
-	// finalizerJob is on every pod of a Job and goes by itself when the pod ends, so it holds nobody up.
+	// finalizerJob is on every pod of a Job and is removed when the pod ends, so it blocks nothing.
 	finalizerJob = "batch.kubernetes.io/job-tracking"
 
-	// stuckAfter is how long a pod may outlive its time to end: the kubelet and the API need a moment to tell that it is gone.
+	// stuckAfter is how long a pod may exist after its grace period: the kubelet and the API need
+	// some time to remove it.
 	stuckAfter = time.Minute
 )
 
-// fold adds pods to workloads and nodes, one at a time, and keeps nothing else of them.
+// fold adds pods to workloads and nodes, one by one, and keeps nothing else of them.
 type fold struct {
-	g      *gathering
+	obs    *observation
 	places map[entry]int // index into Snapshot.Workloads
 	seen   int
 }
 
-// owner is whose pods are counted together.
+// owner is the controller whose pods are counted together.
 type owner struct{ namespace, kind, name string }
 
-// entry is pods of an owner that the same budgets cover. Those of one owner may differ: some databases label the pod that leads, and have one
-// budget for it and another for the rest.
+// entry are the pods of an owner that the same PDBs cover. They may differ within an owner: some
+// databases have one PDB for the leader and another for the rest.
 type entry struct {
 	owner
-	budgets string // their names
+	budgets string // comma-separated names
 }
 
 func (f *fold) add(p *corev1.Pod) {
 	f.seen++
 	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
-		return // it has ended: nobody has to move it, and no budget counts it
+		return // a completed pod is not evicted, and no PDB counts it
 	}
 	place := f.place(ownerOf(p), f.matchBudgets(p))
-	w := &f.g.snapshot.Workloads[place]
+	w := &f.obs.snapshot.Workloads[place]
 	w.Pods++
 	if isReady(p) {
 		w.Ready++
 	}
-	if p.DeletionTimestamp != nil { // when its time to end is over, and not when it was asked to
+	if p.DeletionTimestamp != nil { // the end of the grace period, not the time of the request
 		w.Terminating++
-		if f.g.meter.now().After(p.DeletionTimestamp.Add(stuckAfter)) {
+		if f.obs.meter.now().After(p.DeletionTimestamp.Add(stuckAfter)) {
 			w.Stuck++
 		}
 	}
 	f.describe(w, p)
-	if n := f.g.nodes[p.Spec.NodeName]; n != nil { // a pod that waits for a node, or whose node came after we looked, is on none
+	// Nil for a pending pod, and for a node that joined after the nodes were read.
+	if n := f.obs.nodes[p.Spec.NodeName]; n != nil {
 		addTo(n, place, p)
-		f.g.noteSystemPod(n, p)
+		f.obs.noteSystemPod(n, p)
 	}
 }
 
-// place finds or makes the entry of an owner's pods that some budgets cover.
+// place returns the index of the entry of an owner's pods that some PDBs cover.
 func (f *fold) place(o owner, budgets []string) int {
 	e := entry{o, strings.Join(budgets, ",")}
 	place, known := f.places[e]
 	if !known {
-		place = len(f.g.snapshot.Workloads)
+		place = len(f.obs.snapshot.Workloads)
 		f.places[e] = place
-		f.g.snapshot.Workloads = append(f.g.snapshot.Workloads, cluster.Workload{Namespace: o.namespace, Kind: o.kind, Name: o.name, Budgets: budgets})
+		f.obs.snapshot.Workloads = append(f.obs.snapshot.Workloads, cluster.Workload{Namespace: o.namespace, Kind: o.kind, Name: o.name, Budgets: budgets})
 	}
 	return place
 }
 
-// ownerOf finds whose pod it is. A ReplicaSet of a Deployment stands for the Deployment, since an upgrade of that must not make two workloads of
-// one; its name is known without asking for each ReplicaSet, because it ends in the hash that the pod carries as a label.
-// Static pods of one name, such as all kube-apiservers, count together.
+// ownerOf returns the owner of a pod. For a ReplicaSet of a Deployment it is the Deployment, so
+// that a rollout does not make two workloads of one; its name follows from that of the ReplicaSet,
+// which ends with the hash in the labels of the pod. Static pods of one name, such as all
+// kube-apiservers, count together.
 func ownerOf(p *corev1.Pod) owner {
 	if isMirror(p) {
 		return owner{p.Namespace, "Node", strings.TrimSuffix(p.Name, "-"+p.Spec.NodeName)}
@@ -88,14 +91,14 @@ func ownerOf(p *corev1.Pod) owner {
 		return owner{p.Namespace, "Pod", p.Name}
 	}
 	if hash := p.Labels[labelTemplateHash]; controller.Kind == "ReplicaSet" && hash != "" {
-		if deployment, ours := strings.CutSuffix(controller.Name, "-"+hash); ours {
+		if deployment, found := strings.CutSuffix(controller.Name, "-"+hash); found {
 			return owner{p.Namespace, "Deployment", deployment}
 		}
 	}
 	return owner{p.Namespace, controller.Kind, controller.Name}
 }
 
-// isMirror says whether the pod is the API's picture of a static pod.
+// isMirror reports whether a pod is the mirror pod of a static pod.
 func isMirror(p *corev1.Pod) bool {
 	_, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror
@@ -107,12 +110,12 @@ func isReady(p *corev1.Pod) bool {
 	})
 }
 
-// matchBudgets finds the names of the budgets that cover a pod.
+// matchBudgets returns the names of the PDBs that cover a pod.
 func (f *fold) matchBudgets(p *corev1.Pod) []string {
 	var names []string
-	for _, s := range f.g.selectors[p.Namespace] {
+	for _, s := range f.obs.selectors[p.Namespace] {
 		if s.Matches(labels.Set(p.Labels)) {
-			b := &f.g.snapshot.Budgets[s.budget]
+			b := &f.obs.snapshot.Budgets[s.budget]
 			b.Matched++
 			names = append(names, b.Name)
 		}
@@ -120,7 +123,8 @@ func (f *fold) matchBudgets(p *corev1.Pod) []string {
 	return names
 }
 
-// describe notes what one pod adds to the picture of its workload: of amounts the largest, of properties any.
+// describe adds the properties of a pod to its workload: the maximum of amounts, the union of
+// properties.
 func (f *fold) describe(w *cluster.Workload, p *corev1.Pod) {
 	request := requestOf(&p.Spec)
 	w.Request.MilliCPU, w.Request.Memory = max(w.Request.MilliCPU, request.MilliCPU), max(w.Request.Memory, request.Memory)
@@ -143,7 +147,7 @@ func (f *fold) describe(w *cluster.Workload, p *corev1.Pod) {
 			w.SafeToEvict = cluster.Yes
 		}
 	}
-	// Every pod of a DaemonSet is bound to its node, and none is ever moved.
+	// Every pod of a DaemonSet is bound to its node, and is never evicted.
 	w.NodeBound = w.NodeBound || w.Kind != "DaemonSet" && boundToNode(&p.Spec)
 	for i := range p.Spec.Volumes {
 		f.describeVolume(w, p.Namespace, &p.Spec.Volumes[i])
@@ -151,17 +155,19 @@ func (f *fold) describe(w *cluster.Workload, p *corev1.Pod) {
 }
 
 func (f *fold) describeVolume(w *cluster.Workload, namespace string, v *corev1.Volume) {
-	switch kind := volumeKind(&v.VolumeSource); { // a hostPath binds nobody: most are sockets and the like, which every node has
+	// A hostPath does not bind a pod: most are sockets, which every node has.
+	switch kind := volumeKind(&v.VolumeSource); {
 	case kind == "emptyDir":
 		w.LocalData = true
-	case kind == "persistentVolumeClaim" && f.g.local[namespace+"/"+v.PersistentVolumeClaim.ClaimName]:
+	case kind == "persistentVolumeClaim" && f.obs.local[namespace+"/"+v.PersistentVolumeClaim.ClaimName]:
 		w.LocalVolume = true
-	case kind != "" && !lasting[kind]:
+	case kind != "" && !supportedVolumes[kind]:
 		w.VolumeKinds = include(w.VolumeKinds, kind)
 	}
 }
 
-// addTo counts a pod on its node. Pods of a workload come one after the other, mostly, so its entry is looked for from the end.
+// addTo counts a pod on its node. It searches from the end, since the pods of a workload are mostly
+// listed together.
 func addTo(n *cluster.Node, place int, p *corev1.Pod) {
 	for i := len(n.Pods) - 1; i >= 0; i-- {
 		if n.Pods[i].Workload == place {
@@ -176,14 +182,15 @@ func addTo(n *cluster.Node, place int, p *corev1.Pod) {
 func countIn(set *cluster.PodSet, p *corev1.Pod) {
 	set.Count++
 	switch {
-	case p.Status.Phase == corev1.PodPending || p.DeletionTimestamp != nil: // for these the eviction API asks no budget
+	// The eviction API ignores PDBs for these.
+	case p.Status.Phase == corev1.PodPending || p.DeletionTimestamp != nil:
 		set.Free++
 	case !isReady(p):
 		set.Unready++
 	}
 }
 
-// include adds a word to a short list unless it is there.
+// include adds a word to a short list if it is missing.
 func include(list []string, word string) []string {
 	if slices.Contains(list, word) {
 		return list

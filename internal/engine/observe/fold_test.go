@@ -12,17 +12,17 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// newFold is a fold over a cluster with one control plane node and one worker.
+// newFold is a fold of a cluster with one control plane node and one worker.
 func newFold(budgets ...policyv1.PodDisruptionBudget) *fold {
-	g := newGathering(&Reader{}, "", &meter{})
-	g.snapshot.Nodes = []cluster.Node{{Name: "cp-1", ControlPlane: true}, {Name: "worker-1"}}
-	for i := range g.snapshot.Nodes {
-		g.nodes[g.snapshot.Nodes[i].Name] = &g.snapshot.Nodes[i]
+	obs := newObservation(&Reader{}, "", &meter{})
+	obs.snapshot.Nodes = []cluster.Node{{Name: "cp-1", ControlPlane: true}, {Name: "worker-1"}}
+	for i := range obs.snapshot.Nodes {
+		obs.nodes[obs.snapshot.Nodes[i].Name] = &obs.snapshot.Nodes[i]
 	}
 	for i := range budgets {
-		g.addBudget(&budgets[i])
+		obs.addBudget(&budgets[i])
 	}
-	return &fold{g: g, places: map[entry]int{}}
+	return &fold{obs: obs, places: map[entry]int{}}
 }
 
 // aPod is a ready pod of the Deployment shop/web on worker-1.
@@ -70,14 +70,14 @@ func TestOwnerOf(t *testing.T) {
 		change func(*corev1.Pod)
 		want   owner
 	}{
-		"a ReplicaSet of a Deployment":               {func(*corev1.Pod) {}, owner{"shop", "Deployment", "web"}},
-		"a ReplicaSet of nobody":                     {owned("ReplicaSet", "web-by-hand"), owner{"shop", "ReplicaSet", "web-by-hand"}},
-		"a ReplicaSet without the label":             {func(p *corev1.Pod) { p.Labels = nil }, owner{"shop", "ReplicaSet", "web-5d8f"}},
-		"a StatefulSet":                              {owned("StatefulSet", "db"), owner{"shop", "StatefulSet", "db"}},
-		"another kind of owner":                      {owned("CloneSet", "clones"), owner{"shop", "CloneSet", "clones"}},
-		"nobody":                                     {func(p *corev1.Pod) { p.OwnerReferences = nil }, owner{"shop", "Pod", "web-5d8f-x"}},
-		"an owner that does not control it":          {func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }, owner{"shop", "Pod", "web-5d8f-x"}},
-		"the kubelet, which runs it as a static one": {static, owner{"shop", "Node", "haproxy"}},
+		"a ReplicaSet of a Deployment":      {func(*corev1.Pod) {}, owner{"shop", "Deployment", "web"}},
+		"a ReplicaSet without an owner":     {owned("ReplicaSet", "web-by-hand"), owner{"shop", "ReplicaSet", "web-by-hand"}},
+		"a ReplicaSet without the label":    {func(p *corev1.Pod) { p.Labels = nil }, owner{"shop", "ReplicaSet", "web-5d8f"}},
+		"a StatefulSet":                     {owned("StatefulSet", "db"), owner{"shop", "StatefulSet", "db"}},
+		"another kind of owner":             {owned("CloneSet", "clones"), owner{"shop", "CloneSet", "clones"}},
+		"no owner":                          {func(p *corev1.Pod) { p.OwnerReferences = nil }, owner{"shop", "Pod", "web-5d8f-x"}},
+		"an owner that does not control it": {func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }, owner{"shop", "Pod", "web-5d8f-x"}},
+		"a static pod":                      {static, owner{"shop", "Node", "haproxy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := ownerOf(aPod(test.change)); got != test.want {
@@ -103,14 +103,14 @@ func TestFoldCounts(t *testing.T) {
 	} {
 		f.add(p)
 	}
-	if f.seen != 10 || len(f.g.snapshot.Workloads) != 2 {
-		t.Fatalf("%d pods were seen, of %+v", f.seen, f.g.snapshot.Workloads)
+	if f.seen != 10 || len(f.obs.snapshot.Workloads) != 2 {
+		t.Fatalf("%d pods, workloads %+v", f.seen, f.obs.snapshot.Workloads)
 	}
-	if web := f.g.snapshot.Workloads[0]; web.Pods != 7 || web.Ready != 5 || web.Terminating != 2 {
+	if web := f.obs.snapshot.Workloads[0]; web.Pods != 7 || web.Ready != 5 || web.Terminating != 2 {
 		t.Errorf("web is %+v", web)
 	}
 	want := []cluster.PodSet{{Workload: 0, Count: 5, Free: 3, Unready: 1}, {Workload: 1, Count: 1}}
-	if got := f.g.nodes["worker-1"].Pods; !reflect.DeepEqual(got, want) {
+	if got := f.obs.nodes["worker-1"].Pods; !reflect.DeepEqual(got, want) {
 		t.Errorf("worker-1 has %+v", got)
 	}
 }
@@ -130,11 +130,11 @@ func TestFoldMatchesBudgets(t *testing.T) {
 	f.add(aPod())
 	f.add(aPod())
 	f.add(aPod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }))
-	if got, want := f.g.snapshot.Workloads[0].Budgets, []string{"by-label", "all"}; !reflect.DeepEqual(got, want) {
+	if got, want := f.obs.snapshot.Workloads[0].Budgets, []string{"by-label", "all"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("it is covered by %v, want %v", got, want)
 	}
 	matched := map[string]int32{}
-	for _, b := range f.g.snapshot.Budgets {
+	for _, b := range f.obs.snapshot.Budgets {
 		matched[b.Key()] = b.Matched
 		if b.SelectsAll != (b.Name == "all") {
 			t.Errorf("%s selects all: %t", b.Key(), b.SelectsAll)
@@ -143,8 +143,8 @@ func TestFoldMatchesBudgets(t *testing.T) {
 	if want := map[string]int32{"shop/by-label": 2, "shop/all": 2, "shop/none": 0, "shop/another": 0, "shop/broken": 0, "elsewhere/by-label": 0}; !reflect.DeepEqual(matched, want) {
 		t.Errorf("the budgets match %v", matched)
 	}
-	if gaps := f.g.snapshot.Gaps; len(gaps) != 1 || gaps[0].Object != "PodDisruptionBudget shop/broken" {
-		t.Errorf("of the selector that cannot be read is said %+v", gaps)
+	if gaps := f.obs.snapshot.Gaps; len(gaps) != 1 || gaps[0].Object != "PodDisruptionBudget shop/broken" {
+		t.Errorf("the gaps are %+v", gaps)
 	}
 }
 
@@ -163,27 +163,27 @@ func TestPodsOfOneOwnerWithDifferentBudgetsAreDifferentEntries(t *testing.T) {
 		{Namespace: "shop", Kind: "Cluster", Name: "db", Pods: 1, Ready: 1, Budgets: []string{"primary"}},
 		{Namespace: "shop", Kind: "Cluster", Name: "db", Pods: 2, Ready: 2, Budgets: []string{"replica"}},
 	}
-	if got := f.g.snapshot.Workloads; !reflect.DeepEqual(got, want) {
+	if got := f.obs.snapshot.Workloads; !reflect.DeepEqual(got, want) {
 		t.Errorf("they are %+v", got)
 	}
-	if got := f.g.snapshot.Owners(); got[0] != got[1] || got[0].Pods != 3 || got[0].First != 0 {
+	if got := f.obs.snapshot.Owners(); got[0] != got[1] || got[0].Pods != 3 || got[0].First != 0 {
 		t.Errorf("their owners are %+v and %+v", got[0], got[1])
 	}
 }
 
-func TestPodIsStuckOnlyAfterItsTimeToEnd(t *testing.T) {
+func TestPodIsStuckOnlyAfterItsGracePeriod(t *testing.T) {
 	for name, test := range map[string]struct {
 		ends time.Duration // from now
 		want int32
 	}{
-		"it has an hour left":         {time.Hour, 0},
-		"its time is over right now":  {0, 0},
-		"its time is over since long": {-time.Hour, 1},
+		"an hour left":           {time.Hour, 0},
+		"grace period just over": {0, 0},
+		"grace period long over": {-time.Hour, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFold()
 			f.add(aPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Now().Add(test.ends)} }))
-			if w := f.g.snapshot.Workloads[0]; w.Stuck != test.want || w.Terminating != 1 {
+			if w := f.obs.snapshot.Workloads[0]; w.Stuck != test.want || w.Terminating != 1 {
 				t.Errorf("stuck: %d, terminating: %d", w.Stuck, w.Terminating)
 			}
 		})
@@ -214,18 +214,18 @@ func TestFoldDescribes(t *testing.T) {
 		"the node by its name":                {[]*corev1.Pod{aPod(toHost("metadata.name", "worker-1"))}, cluster.Workload{NodeBound: true}},
 		"one of two nodes":                    {[]*corev1.Pod{aPod(toHost("metadata.name", "worker-1", "worker-2"))}, cluster.Workload{}},
 		"a zone":                              {[]*corev1.Pod{aPod(toHost(corev1.LabelTopologyZone, "a"))}, cluster.Workload{}},
-		"an autoscaler is held off by one":    {[]*corev1.Pod{aPod(annotated(annotationSafeToEvict, "false")), aPod(annotated(annotationSafeToEvict, "true"))}, cluster.Workload{SafeToEvict: cluster.No}},
-		"an autoscaler is told to go ahead":   {[]*corev1.Pod{aPod(), aPod(annotated(annotationSafeToEvict, "true"))}, cluster.Workload{SafeToEvict: cluster.Yes}},
-		"finalizers, but for that of a Job":   {[]*corev1.Pod{aPod(func(p *corev1.Pod) { p.Finalizers = []string{finalizerJob, "example.com/hold"} })}, cluster.Workload{Finalizers: []string{"example.com/hold"}}},
+		"one forbids the autoscaler to evict": {[]*corev1.Pod{aPod(annotated(annotationSafeToEvict, "false")), aPod(annotated(annotationSafeToEvict, "true"))}, cluster.Workload{SafeToEvict: cluster.No}},
+		"one allows the autoscaler to evict":  {[]*corev1.Pod{aPod(), aPod(annotated(annotationSafeToEvict, "true"))}, cluster.Workload{SafeToEvict: cluster.Yes}},
+		"finalizers, except that of a Job":    {[]*corev1.Pod{aPod(func(p *corev1.Pod) { p.Finalizers = []string{finalizerJob, "example.com/hold"} })}, cluster.Workload{Finalizers: []string{"example.com/hold"}}},
 		"the longest grace, highest priority": {[]*corev1.Pod{aPod(func(p *corev1.Pod) { p.Spec.Priority, p.Spec.TerminationGracePeriodSeconds = &priority, &grace }), aPod()}, cluster.Workload{Priority: 1000, GraceSeconds: 90}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFold()
-			f.g.local["shop/local"] = true
+			f.obs.local["shop/local"] = true
 			for _, p := range test.pods {
 				f.add(p)
 			}
-			got := f.g.snapshot.Workloads[0]
+			got := f.obs.snapshot.Workloads[0]
 			test.want.Namespace, test.want.Kind, test.want.Name, test.want.Pods, test.want.Ready = got.Namespace, got.Kind, got.Name, got.Pods, got.Ready
 			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("it is %+v, want %+v", got, test.want)
@@ -234,11 +234,11 @@ func TestFoldDescribes(t *testing.T) {
 	}
 }
 
-func TestDaemonSetPodsAreNotCalledNodeBound(t *testing.T) {
+func TestDaemonSetPodsAreNotNodeBound(t *testing.T) {
 	f := newFold()
 	f.add(aPod(owned("DaemonSet", "logs"), func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: "worker-1"} }))
-	if f.g.snapshot.Workloads[0].NodeBound {
-		t.Error("it is")
+	if f.obs.snapshot.Workloads[0].NodeBound {
+		t.Error("the workload is node-bound")
 	}
 }
 
@@ -267,14 +267,14 @@ func TestSystemPods(t *testing.T) {
 	want := map[string]cluster.StaticPod{"kube-apiserver": {
 		Image: "registry.k8s.io/kube-apiserver:v1.35.4", Version: "v1.35.4", Ready: true, Flags: map[string]string{"secure-port": "6444"},
 	}}
-	if got := f.g.nodes["cp-1"].Static; !reflect.DeepEqual(got, want) {
+	if got := f.obs.nodes["cp-1"].Static; !reflect.DeepEqual(got, want) {
 		t.Errorf("cp-1 has %+v", got)
 	}
-	if got := f.g.nodes["worker-1"]; got.Static != nil || got.KubeProxy != "v1.35.3" {
-		t.Errorf("a worker that claims to be an API server has %+v and kube-proxy %s", got.Static, got.KubeProxy)
+	if got := f.obs.nodes["worker-1"]; got.Static != nil || got.KubeProxy != "v1.35.3" {
+		t.Errorf("a worker with a mirror pod of an API server has %+v and kube-proxy %s", got.Static, got.KubeProxy)
 	}
-	if want := map[string]serverPod{"cp-1": {"kube-apiserver-cp-1", "10.0.0.1:6444"}}; !reflect.DeepEqual(f.g.servers, want) {
-		t.Errorf("the API servers are %+v", f.g.servers)
+	if want := map[string]serverPod{"cp-1": {"kube-apiserver-cp-1", "10.0.0.1:6444"}}; !reflect.DeepEqual(f.obs.servers, want) {
+		t.Errorf("the API servers are %+v", f.obs.servers)
 	}
 }
 

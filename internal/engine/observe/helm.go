@@ -18,47 +18,47 @@ import (
 const (
 	// helmPerPage is small because a stored release may have a megabyte.
 	helmPerPage = 25
-	// helmPages and helmGets bound the requests; what is beyond them is a Gap.
+	// helmPages and helmGets limit the requests; the rest is a Gap.
 	helmPages, helmGets = 60, 20
-	// failedPerPage is of metadata only.
+	// failedPerPage is for metadata only.
 	failedPerPage = 500
 
 	helmType    = "type=helm.sh/release.v1"
 	helmDataKey = "release"
 
-	// What Helm labels its objects with; a release has one object for each revision.
+	// The labels of Helm. A release has one object per revision.
 	helmCurrent = "owner=helm,status in (deployed,pending-install,pending-upgrade,pending-rollback)"
 	helmFailed  = "owner=helm,status=failed"
 )
 
-var errTooManyReleases = fmt.Errorf("only the first %d stored releases were read, to spare the API server", helmPages*helmPerPage)
+var errTooManyReleases = fmt.Errorf("only the first %d stored releases are read, to limit the load on the API server", helmPages*helmPerPage)
 
-// helmReleases are what was found of each release.
+// helmReleases collects the releases.
 type helmReleases struct {
-	g     *gathering
+	obs   *observation
 	found map[owner]*cluster.Helm // by namespace and name
 }
 
-// readHelm reads the objects that Helm's releases consist of: the revision that is deployed, any that is under way, and where none ever was
-// deployed the last one that failed, since those are what Helm compares with at the next upgrade.
-func (g *gathering) readHelm(ctx context.Context) error {
-	h := &helmReleases{g: g, found: map[owner]*cluster.Helm{}}
+// readHelm reads the objects of Helm releases: of the deployed revision, of pending ones, and of
+// the last failed one if none was ever deployed. Helm compares with these at the next upgrade.
+func (obs *observation) readHelm(ctx context.Context) error {
+	h := &helmReleases{obs: obs, found: map[owner]*cluster.Helm{}}
 	err := h.readSecrets(ctx)
-	// Releases in ConfigMaps are rare: Helm has to be told to keep them there.
+	// Releases in ConfigMaps are rare: Helm stores them there only if configured.
 	if failed := h.readConfigMaps(ctx); failed != nil {
-		g.missed(cluster.PartHelm, "releases in ConfigMaps", failed)
+		obs.addGap(cluster.PartHelm, "releases in ConfigMaps", failed)
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(h.found), func(a, b owner) int {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 	}) {
-		g.snapshot.Helm = append(g.snapshot.Helm, *h.found[key])
+		obs.snapshot.Helm = append(obs.snapshot.Helm, *h.found[key])
 	}
 	return err
 }
 
 func (h *helmReleases) readSecrets(ctx context.Context) error {
 	read := 0
-	client := h.g.client.CoreV1()
+	client := h.obs.client.CoreV1()
 	options := metav1.ListOptions{Limit: helmPerPage, LabelSelector: helmCurrent, FieldSelector: helmType}
 	err := pages(ctx, listAll("secrets"), options, client.Secrets(metav1.NamespaceAll).List, func(page *corev1.SecretList) error {
 		for i := range page.Items {
@@ -70,7 +70,7 @@ func (h *helmReleases) readSecrets(ctx context.Context) error {
 		return nil
 	})
 	if errors.Is(err, errTooManyReleases) {
-		h.g.missed(cluster.PartHelm, "releases beyond the first", err)
+		h.obs.addGap(cluster.PartHelm, "releases beyond the first", err)
 		err = nil
 	}
 	if err != nil {
@@ -79,10 +79,11 @@ func (h *helmReleases) readSecrets(ctx context.Context) error {
 	return h.readFailed(ctx)
 }
 
-// readFailed reads the releases of which every revision failed. Releases leave failed revisions behind all the time, so only their labels are listed.
+// readFailed reads the releases of which every revision failed. Failed revisions are common, so it
+// lists only their metadata.
 func (h *helmReleases) readFailed(ctx context.Context) error {
 	last := map[owner]metav1.ObjectMeta{}
-	secrets := rawLister[metav1.PartialObjectMetadata](h.g.raw, "/api/v1/secrets", onlyMetadata)
+	secrets := rawLister[metav1.PartialObjectMetadata](h.obs.raw, "/api/v1/secrets", onlyMetadata)
 	options := metav1.ListOptions{Limit: failedPerPage, LabelSelector: helmFailed, FieldSelector: helmType}
 	err := pages(ctx, listAll("secrets"), options, secrets, func(page *rawPage[metav1.PartialObjectMetadata]) error {
 		for i := range page.Items {
@@ -100,12 +101,12 @@ func (h *helmReleases) readFailed(ctx context.Context) error {
 	gets := 0
 	for _, meta := range last {
 		if gets++; gets > helmGets {
-			h.g.missed(cluster.PartHelm, "releases that failed", errTooManyReleases)
+			h.obs.addGap(cluster.PartHelm, "releases that failed", errTooManyReleases)
 			return nil
 		}
-		secret, err := h.g.client.CoreV1().Secrets(meta.Namespace).Get(ctx, meta.Name, metav1.GetOptions{})
+		secret, err := h.obs.client.CoreV1().Secrets(meta.Namespace).Get(ctx, meta.Name, metav1.GetOptions{})
 		if err != nil {
-			h.g.missed(cluster.PartHelm, helmName(&meta), asked(getIn("secret", meta.Namespace, meta.Name), err))
+			h.obs.addGap(cluster.PartHelm, helmName(&meta), requestFailed(getIn("secret", meta.Namespace, meta.Name), err))
 			continue
 		}
 		h.add(&secret.ObjectMeta, secret.Data[helmDataKey])
@@ -115,7 +116,7 @@ func (h *helmReleases) readFailed(ctx context.Context) error {
 
 func (h *helmReleases) readConfigMaps(ctx context.Context) error {
 	read := 0
-	maps := h.g.client.CoreV1().ConfigMaps(metav1.NamespaceAll)
+	maps := h.obs.client.CoreV1().ConfigMaps(metav1.NamespaceAll)
 	options := metav1.ListOptions{Limit: helmPerPage, LabelSelector: helmCurrent}
 	return pages(ctx, listAll("configmaps"), options, maps.List, func(page *corev1.ConfigMapList) error {
 		for i := range page.Items {
@@ -128,7 +129,7 @@ func (h *helmReleases) readConfigMaps(ctx context.Context) error {
 	})
 }
 
-// add adds one stored revision to what is known of its release.
+// add adds a stored revision to its release.
 func (h *helmReleases) add(meta *metav1.ObjectMeta, data []byte) {
 	key, revision := helmKey(meta), revisionOf(meta)
 	release := h.found[key]
@@ -136,9 +137,9 @@ func (h *helmReleases) add(meta *metav1.ObjectMeta, data []byte) {
 		release = &cluster.Helm{Namespace: key.namespace, Name: key.name}
 		h.found[key] = release
 	}
-	stored, err := openRelease(data)
+	stored, err := decodeRelease(data)
 	if err != nil {
-		h.g.missed(cluster.PartHelm, helmName(meta), err)
+		h.obs.addGap(cluster.PartHelm, helmName(meta), err)
 	}
 	if revision >= release.Revision {
 		release.Revision, release.Status = revision, meta.Labels["status"]

@@ -14,20 +14,23 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// largestRelease bounds how far a stored release may unfold: a Secret holds a megabyte of it, compressed.
-const largestRelease = 64 << 20
+// maxRelease limits the size of a decompressed release: a Secret has up to a megabyte of compressed
+// data.
+const maxRelease = 64 << 20
 
-// storedRelease is what is kept of a stored release. Its values, notes and templates are not even decoded, and of its manifests only names are kept.
+// storedRelease is the used part of a stored release. Its values, notes and templates are not
+// decoded, and of its manifests only names are kept.
 type storedRelease struct {
 	chart   string
 	objects []cluster.Object
 }
 
-// openRelease reads a release as Helm stores it: JSON, compressed, in base64. What could be read is returned also with an error.
-func openRelease(data []byte) (storedRelease, error) {
-	text, err := unfold(data)
+// decodeRelease decodes a stored release: compressed JSON in base64. With an error it returns what
+// it could decode.
+func decodeRelease(data []byte) (storedRelease, error) {
+	text, err := decompress(data)
 	if err != nil {
-		return storedRelease{}, fmt.Errorf("its stored release cannot be unpacked: %w", err)
+		return storedRelease{}, fmt.Errorf("cannot decompress the stored release: %w", err)
 	}
 	var release struct {
 		Manifest string `json:"manifest"`
@@ -42,7 +45,7 @@ func openRelease(data []byte) (storedRelease, error) {
 		} `json:"chart"`
 	}
 	if err := json.Unmarshal(text, &release); err != nil {
-		return storedRelease{}, fmt.Errorf("its stored release cannot be decoded: %w", err)
+		return storedRelease{}, fmt.Errorf("cannot decode the stored release: %w", err)
 	}
 	out := storedRelease{chart: strings.Trim(release.Chart.Metadata.Name+"-"+release.Chart.Metadata.Version, "-")}
 	manifests := []string{release.Manifest}
@@ -55,35 +58,35 @@ func openRelease(data []byte) (storedRelease, error) {
 		out.objects = append(out.objects, objects...)
 		unread += failed
 	}
-	if unread > 0 { // the reason may quote what is in the document
-		return out, fmt.Errorf("%d documents of its manifest cannot be read", unread)
+	if unread > 0 { // the cause may quote the document
+		return out, fmt.Errorf("cannot parse %d documents of the manifest", unread)
 	}
 	return out, nil
 }
 
-func unfold(data []byte) ([]byte, error) {
+func decompress(data []byte) ([]byte, error) {
 	packed, err := base64.StdEncoding.DecodeString(string(data))
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.HasPrefix(packed, []byte{0x1f, 0x8b}) { // Helm 2 did not compress
+	if !bytes.HasPrefix(packed, []byte{0x1f, 0x8b}) { // Helm 2 does not compress
 		return packed, nil
 	}
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(unpacked, largestRelease+1))
+	text, err := io.ReadAll(io.LimitReader(unpacked, maxRelease+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > largestRelease {
-		return nil, fmt.Errorf("it has more than %d MiB", largestRelease>>20)
+	if len(text) > maxRelease {
+		return nil, fmt.Errorf("more than %d MiB", maxRelease>>20)
 	}
 	return text, nil
 }
 
-// manifestHead is what names an object. A List has others in it.
+// manifestHead are the fields that identify an object, or the items of a List.
 type manifestHead struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -94,11 +97,11 @@ type manifestHead struct {
 	Items []manifestHead `json:"items"`
 }
 
-// objectsIn names the objects of a manifest of many documents, and counts the documents that cannot be read.
+// objectsIn returns the objects of a manifest, and the number of unreadable documents.
 func objectsIn(manifest string) (objects []cluster.Object, unread int) {
 	for document := range documents(manifest) {
 		var head manifestHead
-		// To take all of it apart would cost a second for every few megabytes, so the head is tried first.
+		// Only the head is parsed first, since parsing all takes a second for a few megabytes.
 		err := yaml.Unmarshal([]byte(headOf(document)), &head)
 		if err != nil || head.Kind == "" || strings.HasSuffix(head.Kind, "List") {
 			head = manifestHead{}

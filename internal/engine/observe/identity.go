@@ -17,70 +17,72 @@ import (
 
 const kubeSystem = metav1.NamespaceSystem
 
-// systemNamespaces are those that the cluster itself lives in: who refuses writes there stops nodes and controllers.
+// systemNamespaces are the namespaces of the cluster itself: denied writes in them stop nodes and
+// controllers.
 var systemNamespaces = []string{kubeSystem, "kube-node-lease"}
 
-// readVersion asks the endpoint for its version. It comes first, because without an answer there is nothing to read.
-func (g *gathering) readVersion(ctx context.Context) error {
-	g.tell("the API server's version")
-	var said version.Info
-	err := getJSON(ctx, g.raw.Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON), &said)
+// readVersion reads the version of the endpoint. It comes first: without a response there is
+// nothing to read.
+func (obs *observation) readVersion(ctx context.Context) error {
+	obs.report("version of the API server")
+	var info version.Info
+	err := getJSON(ctx, obs.raw.Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON), &info)
 	switch {
-	case apierrors.IsForbidden(err): // it is an API, and what it keeps to itself here may be told by its servers
-		g.missed(cluster.PartEndpoint, "version", asked(question{"get", "/version", ""}, err))
+	case apierrors.IsForbidden(err): // the API servers themselves may report it
+		obs.addGap(cluster.PartEndpoint, "version", requestFailed(apiRequest{"get", "/version", ""}, err))
 		return nil
 	case err != nil:
-		return fmt.Errorf("the API at %s cannot be asked: %w; check the address and the credentials in your kubeconfig", g.host.Host, err)
-	case said.GitVersion == "":
-		return fmt.Errorf("what answers at %s is no Kubernetes API: it does not tell its version; check the address in your kubeconfig", g.host.Host)
+		return fmt.Errorf("cannot query the API at %s: %w; check the address and the credentials in your kubeconfig", obs.host.Host, err)
+	case info.GitVersion == "":
+		return fmt.Errorf("the server at %s is not a Kubernetes API: it returned no version; check the address in your kubeconfig", obs.host.Host)
 	}
-	g.snapshot.Version = said.GitVersion
+	obs.snapshot.Version = info.GitVersion
 	return nil
 }
 
-// readNamespaces reads the labels of the system namespaces, and the cluster's identity.
-func (g *gathering) readNamespaces(ctx context.Context) error {
+// readNamespaces reads the labels of the system namespaces and the UID of the cluster.
+func (obs *observation) readNamespaces(ctx context.Context) error {
 	var failed []error
 	for _, name := range systemNamespaces {
-		found, err := g.client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+		found, err := obs.client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
-			failed = append(failed, asked(question{"get", "namespace " + name, ""}, err))
+			failed = append(failed, requestFailed(apiRequest{"get", "namespace " + name, ""}, err))
 			continue
 		}
-		g.namespaces[name] = labels.Set(found.Labels)
+		obs.namespaces[name] = labels.Set(found.Labels)
 		if name == kubeSystem {
-			g.snapshot.UID = string(found.UID)
+			obs.snapshot.UID = string(found.UID)
 		}
 	}
 	return errors.Join(failed...)
 }
 
-// errNotInstalled is that the API does not serve Refit's objects.
-var errNotInstalled = errors.New("the cluster does not have Refit's objects; `refit install` brings them and the nodes' agents")
+// errNotInstalled is returned if the API does not serve Refit's objects.
+var errNotInstalled = errors.New("the cluster does not serve Refit's objects; run `refit install` to install them and the agents")
 
-// readRefit finds out whether Refit's own objects are served.
-func (g *gathering) readRefit(ctx context.Context) error {
+// readRefit checks whether the API serves Refit's objects.
+func (obs *observation) readRefit(ctx context.Context) error {
 	path := "/apis/" + refitv1alpha1.GroupVersion.String()
-	err := g.raw.Get().AbsPath(path).Do(ctx).Error()
+	err := obs.raw.Get().AbsPath(path).Do(ctx).Error()
 	switch {
 	case err == nil:
-		g.snapshot.Installed = true
+		obs.snapshot.Installed = true
 		return nil
 	case apierrors.IsNotFound(err):
-		g.refit = errNotInstalled // which the readers of its objects say, each for its part
+		obs.refit = errNotInstalled // the readers of its objects return it for their parts
 		return nil
 	default:
-		g.refit = asked(question{"get", path, ""}, err)
+		obs.refit = requestFailed(apiRequest{"get", path, ""}, err)
 		return nil
 	}
 }
 
-// refitPath is where Refit's own objects of a kind are.
+// refitPath returns the path of a resource of Refit.
 func refitPath(resource string) string {
 	return "/apis/" + refitv1alpha1.GroupVersion.String() + "/" + resource
 }
 
-// refitResource is how RBAC names them.
+// refitResource returns the name of a resource of Refit in RBAC.
 func refitResource(resource string) string {
 	return resource + "." + refitv1alpha1.GroupVersion.Group
 }

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Where kubeadm keeps what it was told.
+// The ConfigMaps of kubeadm.
 const (
 	kubeadmConfig = "kubeadm-config"
 	kubeletConfig = "kubelet-config"
@@ -20,9 +21,10 @@ const (
 	dnsConfig     = "coredns"
 )
 
-// readKubeadm reads what kubeadm wrote into the cluster. Without its main ConfigMap there is nothing to say; the others may miss one by one.
-func (g *gathering) readKubeadm(ctx context.Context) error {
-	text, err := g.configMap(ctx, kubeadmConfig, "ClusterConfiguration")
+// readKubeadm reads what kubeadm stores in the cluster. It fails without the ConfigMap
+// kubeadm-config; a missing other one is a Gap.
+func (obs *observation) readKubeadm(ctx context.Context) error {
+	text, err := obs.configMap(ctx, kubeadmConfig, "ClusterConfiguration")
 	if err != nil {
 		return err
 	}
@@ -34,32 +36,32 @@ func (g *gathering) readKubeadm(ctx context.Context) error {
 		name string
 		read func(context.Context, *cluster.Kubeadm) error
 	}{
-		{kubeletConfig, g.readKubeletConfig},
-		{proxyConfig, g.readProxyConfig},
-		{dnsConfig, g.readDNS},
+		{kubeletConfig, obs.readKubeletConfig},
+		{proxyConfig, obs.readProxyConfig},
+		{dnsConfig, obs.readDNS},
 	} {
 		if err := part.read(ctx, found); err != nil {
-			g.missed(cluster.PartKubeadm, "ConfigMap "+kubeSystem+"/"+part.name, err)
+			obs.addGap(cluster.PartKubeadm, "ConfigMap "+kubeSystem+"/"+part.name, err)
 		}
 	}
-	g.snapshot.Kubeadm = found
+	obs.snapshot.Kubeadm = found
 	return nil
 }
 
-// configMap is one entry of a ConfigMap of kube-system.
-func (g *gathering) configMap(ctx context.Context, name, key string) (string, error) {
-	found, err := g.client.CoreV1().ConfigMaps(kubeSystem).Get(ctx, name, metav1.GetOptions{})
+// configMap returns an entry of a ConfigMap in kube-system.
+func (obs *observation) configMap(ctx context.Context, name, key string) (string, error) {
+	found, err := obs.client.CoreV1().ConfigMaps(kubeSystem).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return "", asked(getIn("configmap", kubeSystem, name), err)
+		return "", requestFailed(getIn("configmap", kubeSystem, name), err)
 	}
 	text, ok := found.Data[key]
 	if !ok {
-		return "", fmt.Errorf("the ConfigMap %s/%s has no entry %s", kubeSystem, name, key)
+		return "", fmt.Errorf("ConfigMap %s/%s has no entry %s", kubeSystem, name, key)
 	}
 	return text, nil
 }
 
-// clusterConfiguration is kubeadm's, in any version from v1beta3 on, as far as it is read.
+// clusterConfiguration are the used fields of the ClusterConfiguration of kubeadm from v1beta3 on.
 type clusterConfiguration struct {
 	APIVersion           string          `json:"apiVersion"`
 	KubernetesVersion    string          `json:"kubernetesVersion"`
@@ -87,7 +89,7 @@ type componentArgs struct {
 	ExtraArgs extraArgs `json:"extraArgs"`
 }
 
-// extraArgs are a map up to v1beta3, and from v1beta4 on a list, in which a name may come twice.
+// extraArgs are a map up to v1beta3, and from v1beta4 on a list, in which a name may occur twice.
 type extraArgs map[string]string
 
 func (a *extraArgs) UnmarshalJSON(raw []byte) error {
@@ -104,7 +106,7 @@ func (a *extraArgs) UnmarshalJSON(raw []byte) error {
 		Value string `json:"value"`
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return fmt.Errorf("extraArgs are neither a map nor a list of names and values")
+		return errors.New("extraArgs are neither a map nor a list of names and values")
 	}
 	for _, arg := range list {
 		keep(*a, arg.Name, arg.Value)
@@ -115,7 +117,7 @@ func (a *extraArgs) UnmarshalJSON(raw []byte) error {
 func parseClusterConfiguration(text string) (*cluster.Kubeadm, error) {
 	var c clusterConfiguration
 	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
-		return nil, fmt.Errorf("reading kubeadm's ClusterConfiguration: %w", err)
+		return nil, fmt.Errorf("cannot parse the ClusterConfiguration of kubeadm: %w", err)
 	}
 	out := &cluster.Kubeadm{
 		APIVersion: c.APIVersion, KubernetesVersion: c.KubernetesVersion, ClusterName: c.ClusterName, Endpoint: c.ControlPlaneEndpoint,
@@ -136,8 +138,8 @@ func parseClusterConfiguration(text string) (*cluster.Kubeadm, error) {
 	return out, nil
 }
 
-func (g *gathering) readKubeletConfig(ctx context.Context, into *cluster.Kubeadm) error {
-	text, err := g.configMap(ctx, kubeletConfig, "kubelet")
+func (obs *observation) readKubeletConfig(ctx context.Context, into *cluster.Kubeadm) error {
+	text, err := obs.configMap(ctx, kubeletConfig, "kubelet")
 	if err != nil {
 		return err
 	}
@@ -145,9 +147,10 @@ func (g *gathering) readKubeletConfig(ctx context.Context, into *cluster.Kubeadm
 	return err
 }
 
-// readProxyConfig reads kube-proxy's configuration. Where it is not there, kubeadm was told to leave kube-proxy out, and upgrades nothing.
-func (g *gathering) readProxyConfig(ctx context.Context, into *cluster.Kubeadm) error {
-	text, err := g.configMap(ctx, proxyConfig, "config.conf")
+// readProxyConfig reads the configuration of kube-proxy. If it is missing, kubeadm does not manage
+// kube-proxy.
+func (obs *observation) readProxyConfig(ctx context.Context, into *cluster.Kubeadm) error {
+	text, err := obs.configMap(ctx, proxyConfig, "config.conf")
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -160,18 +163,19 @@ func (g *gathering) readProxyConfig(ctx context.Context, into *cluster.Kubeadm) 
 		FeatureGates map[string]bool `json:"featureGates"`
 	}
 	if err := yaml.Unmarshal([]byte(text), &config); err != nil {
-		return fmt.Errorf("reading kube-proxy's configuration: %w", err)
+		return fmt.Errorf("cannot parse the configuration of kube-proxy: %w", err)
 	}
 	into.ProxyMode, into.ProxyGates = config.Mode, config.FeatureGates
 	if into.ProxyMode == "" {
-		into.ProxyMode = "iptables" // kube-proxy's default on Linux
+		into.ProxyMode = "iptables" // the default on Linux
 	}
 	return nil
 }
 
-// readDNS reads CoreDNS's plugins and version. Where its ConfigMap is not there, kubeadm leaves DNS alone.
-func (g *gathering) readDNS(ctx context.Context, into *cluster.Kubeadm) error {
-	text, err := g.configMap(ctx, dnsConfig, "Corefile")
+// readDNS reads the plugins and the version of CoreDNS. If its ConfigMap is missing, kubeadm does
+// not manage DNS.
+func (obs *observation) readDNS(ctx context.Context, into *cluster.Kubeadm) error {
+	text, err := obs.configMap(ctx, dnsConfig, "Corefile")
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -179,9 +183,9 @@ func (g *gathering) readDNS(ctx context.Context, into *cluster.Kubeadm) error {
 		return err
 	}
 	into.HasDNS, into.CorefilePlugins = true, pluginsIn(text)
-	deployment, err := g.client.AppsV1().Deployments(kubeSystem).Get(ctx, dnsConfig, metav1.GetOptions{})
+	deployment, err := obs.client.AppsV1().Deployments(kubeSystem).Get(ctx, dnsConfig, metav1.GetOptions{})
 	if err != nil {
-		return asked(getIn("deployments.apps", kubeSystem, dnsConfig), err)
+		return requestFailed(getIn("deployments.apps", kubeSystem, dnsConfig), err)
 	}
 	for _, c := range deployment.Spec.Template.Spec.Containers {
 		if c.Name == dnsConfig {

@@ -28,8 +28,8 @@ func TestParseClusterConfiguration(t *testing.T) {
 			map[string]map[string]string{"etcd": {"quota-backend-bytes": "8589934592", "initial-cluster-token": ""}},
 			false,
 		},
-		"an external etcd":  {"etcd:\n  external:\n    endpoints: [https://10.0.0.9:2379]\n", map[string]map[string]string{}, true},
-		"etcd without more": {"etcd: {}\n", map[string]map[string]string{}, false},
+		"an external etcd":    {"etcd:\n  external:\n    endpoints: [https://10.0.0.9:2379]\n", map[string]map[string]string{}, true},
+		"etcd without fields": {"etcd: {}\n", map[string]map[string]string{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := parseClusterConfiguration(test.text)
@@ -43,7 +43,7 @@ func TestParseClusterConfiguration(t *testing.T) {
 	}
 }
 
-func TestImageTagsThatKubeadmKeepsTo(t *testing.T) {
+func TestPinnedImageTags(t *testing.T) {
 	for name, test := range map[string]struct{ text, etcd, dns string }{
 		"none":    {"etcd:\n  local: {dataDir: /var/lib/etcd}\ndns: {}\n", "", ""},
 		"both":    {"etcd:\n  local: {imageTag: 3.5.24-0}\ndns: {imageTag: v1.12.0}\n", "3.5.24-0", "v1.12.0"},
@@ -58,10 +58,10 @@ func TestImageTagsThatKubeadmKeepsTo(t *testing.T) {
 	}
 }
 
-func TestClusterConfigurationThatCannotBeRead(t *testing.T) {
+func TestInvalidClusterConfigurationIsRefused(t *testing.T) {
 	for _, text := range []string{"apiServer: {extraArgs: sesame}", "{", "featureGates: [sesame]"} {
 		if got, err := parseClusterConfiguration(text); err == nil || strings.Contains(err.Error(), "sesame") {
-			t.Errorf("of %q it made %+v (%v)", text, got, err)
+			t.Errorf("%q was parsed as %+v (%v)", text, got, err)
 		}
 	}
 }
@@ -76,6 +76,6 @@ func TestFieldsOf(t *testing.T) {
 		t.Errorf("the fields are %q, want %q", got, want)
 	}
 	if got := fieldsOf(map[string]any{}); len(got) != 0 {
-		t.Errorf("nothing has the fields %q", got)
+		t.Errorf("an empty document has the fields %q", got)
 	}
 }

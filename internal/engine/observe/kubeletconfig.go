@@ -9,7 +9,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// parseKubeletConfiguration keeps which fields are set, but of their values only those that decisions read.
+// parseKubeletConfiguration keeps the names of all fields that are set, but only the values that
+// are used.
 func parseKubeletConfiguration(text string) (*cluster.KubeletConfig, error) {
 	var known struct {
 		FeatureGates map[string]bool `json:"featureGates"`
@@ -17,18 +18,18 @@ func parseKubeletConfiguration(text string) (*cluster.KubeletConfig, error) {
 	}
 	var document map[string]any
 	if err := yaml.Unmarshal([]byte(text), &known); err != nil {
-		return nil, fmt.Errorf("reading the kubelet's configuration: %w", err)
+		return nil, fmt.Errorf("cannot parse the configuration of the kubelet: %w", err)
 	}
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-		return nil, fmt.Errorf("reading the kubelet's configuration: %w", err)
+		return nil, fmt.Errorf("cannot parse the configuration of the kubelet: %w", err)
 	}
 	delete(document, "apiVersion")
 	delete(document, "kind")
 	return &cluster.KubeletConfig{Fields: fieldsOf(document), FeatureGates: known.FeatureGates, FailCgroupV1: known.FailCgroupV1}, nil
 }
 
-// fieldsOf are the paths of the values in a document, sorted, each once: "authentication.webhook.enabled", "clusterDNS[]",
-// "registerWithTaints[].key".
+// fieldsOf returns the paths of the values in a document, sorted, each once:
+// "authentication.webhook.enabled", "clusterDNS[]", "registerWithTaints[].key".
 func fieldsOf(document map[string]any) []string {
 	var paths []string
 	var walk func(path string, value any)

@@ -10,22 +10,22 @@ import (
 
 const (
 	leasesPerPage = 500
-	// leaseSlack is how much older than its duration a Lease may look: the clocks of its holder and of the API server differ a little.
+	// leaseSlack tolerates a difference between the clocks of the holder and of the API server.
 	leaseSlack = 15 * time.Second
 )
 
-// lease is a Lease as far as it is read.
+// lease are the used fields of a Lease.
 type lease struct {
 	holder string
-	held   bool // somebody renews it
+	held   bool // it is being renewed
 }
 
-// readLeases reads the Leases of kube-system, with which controllers agree on a leader.
-func (g *gathering) readLeases(ctx context.Context) error {
+// readLeases reads the Leases of kube-system, which controllers use for leader election.
+func (obs *observation) readLeases(ctx context.Context) error {
 	return pages(ctx, listIn("leases.coordination.k8s.io", kubeSystem), metav1.ListOptions{Limit: leasesPerPage},
-		g.client.CoordinationV1().Leases(kubeSystem).List, func(page *coordinationv1.LeaseList) error {
+		obs.client.CoordinationV1().Leases(kubeSystem).List, func(page *coordinationv1.LeaseList) error {
 			for i := range page.Items {
-				g.leases[page.Items[i].Name] = leaseOf(&page.Items[i].Spec, g.meter.now())
+				obs.leases[page.Items[i].Name] = leaseOf(&page.Items[i].Spec, obs.meter.now())
 			}
 			return nil
 		})

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// documents are the YAML documents of a manifest.
+// documents returns the YAML documents of a manifest.
 func documents(manifest string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		begin, place := 0, 0
@@ -22,14 +22,14 @@ func documents(manifest string) iter.Seq[string] {
 	}
 }
 
-// isSeparator says whether a line ends a document. One that goes on after the dashes does not: "-----BEGIN CERTIFICATE-----".
+// isSeparator reports whether a line ends a document, unlike "-----BEGIN CERTIFICATE-----".
 func isSeparator(line string) bool {
 	rest, dashes := strings.CutPrefix(line, "---")
 	return dashes && (rest == "" || strings.ContainsRune(" \t\r\n", rune(rest[0])))
 }
 
-// headOf is what is left of a document without all but apiVersion, kind and metadata: the lines from each of these keys to the next key at
-// the left edge.
+// headOf returns the lines of apiVersion, kind and metadata of a document: from each of these keys
+// to the next top-level key.
 func headOf(document string) string {
 	var head strings.Builder
 	wanted := false
@@ -45,7 +45,7 @@ func headOf(document string) string {
 	return head.String()
 }
 
-// isKey says whether a line begins at the left edge with something other than a list's item or a comment.
+// isKey reports whether a line begins with a top-level key, not with a list item or a comment.
 func isKey(line string) bool {
 	return strings.TrimSpace(line) != "" && !strings.ContainsRune(" \t-#", rune(line[0]))
 }

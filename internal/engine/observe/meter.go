@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// meter counts what one Snapshot costs, and learns the server's clock on the way: a Lease that the server's clock calls fresh may look stale on a
-// laptop whose clock is wrong.
+// meter counts the requests and bytes of one Snapshot, and the offset of the server's clock: with a
+// wrong local clock a fresh Lease would seem to be expired.
 type meter struct {
 	requests atomic.Int64
-	bytes    atomic.Int64 // of answers, as they are read, after decompression
-	ahead    atomic.Int64 // how far the server's clock is ahead of ours, in nanoseconds
+	bytes    atomic.Int64 // of responses, after decompression
+	ahead    atomic.Int64 // offset of the server's clock in nanoseconds
 }
 
 func (m *meter) cost() (requests int, bytes int64) { return int(m.requests.Load()), m.bytes.Load() }
 
-// now is the time by the server's clock, to a second or so.
+// now returns the time of the server's clock, with a precision of about a second.
 func (m *meter) now() time.Time { return time.Now().Add(time.Duration(m.ahead.Load())) }
 
-// meterKey is where a context carries the meter of its Snapshot.
+// meterKey is the context key of the meter.
 type meterKey struct{}
 
 func withMeter(ctx context.Context, m *meter) context.Context {
 	return context.WithValue(ctx, meterKey{}, m)
 }
 
-// metered counts the requests of those who carry a meter.
+// metered counts the requests whose context has a meter.
 func metered(next http.RoundTripper) http.RoundTripper { return meteredTransport{next} }
 
 type meteredTransport struct{ next http.RoundTripper }

@@ -11,30 +11,31 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// nodesPerPage is smaller than other pages: a Node lists up to fifty images.
+// nodesPerPage is smaller than other pages: a Node lists up to 50 images.
 const nodesPerPage = 250
 
 const (
 	labelControlPlane = "node-role.kubernetes.io/control-plane"
-	labelMaster       = "node-role.kubernetes.io/master" // what kubeadm called it before 1.24; some keep the label
+	// The label of kubeadm before v1.24, which some clusters keep.
+	labelMaster = "node-role.kubernetes.io/master"
 )
 
-func (g *gathering) readNodes(ctx context.Context) error {
-	err := pages(ctx, list("nodes"), metav1.ListOptions{Limit: nodesPerPage}, g.client.CoreV1().Nodes().List, func(page *corev1.NodeList) error {
+func (obs *observation) readNodes(ctx context.Context) error {
+	err := pages(ctx, list("nodes"), metav1.ListOptions{Limit: nodesPerPage}, obs.client.CoreV1().Nodes().List, func(page *corev1.NodeList) error {
 		for i := range page.Items {
-			g.snapshot.Nodes = append(g.snapshot.Nodes, nodeOf(&page.Items[i]))
-			g.lookForSigns(&page.Items[i])
-			g.note(kindNode, page.Items[i].Name, page.Items[i].ResourceVersion)
+			obs.snapshot.Nodes = append(obs.snapshot.Nodes, nodeOf(&page.Items[i]))
+			obs.collectSigns(&page.Items[i])
+			obs.noteVersion(kindNode, page.Items[i].Name, page.Items[i].ResourceVersion)
 		}
 		return nil
 	})
-	for i := range g.snapshot.Nodes { // not before: until now the nodes moved in memory
-		g.nodes[g.snapshot.Nodes[i].Name] = &g.snapshot.Nodes[i]
+	for i := range obs.snapshot.Nodes { // only now, since append may have moved the nodes
+		obs.nodes[obs.snapshot.Nodes[i].Name] = &obs.snapshot.Nodes[i]
 	}
 	return err
 }
 
-// nodeOf keeps what decisions need, which leaves out annotations, images and volumes.
+// nodeOf keeps what decisions need, without annotations, images and volumes.
 func nodeOf(n *corev1.Node) cluster.Node {
 	info := n.Status.NodeInfo
 	_, controlPlane := n.Labels[labelControlPlane]
@@ -59,7 +60,7 @@ func nodeOf(n *corev1.Node) cluster.Node {
 	for _, c := range n.Status.Conditions {
 		switch {
 		case c.Type == corev1.NodeReady:
-			// A node that nobody has heard of (Unknown) is known not to be ready.
+			// A node whose status is Unknown is not ready.
 			out.Ready, out.ReadySince = answer(c.Status == corev1.ConditionTrue), c.LastTransitionTime.UTC()
 		case c.Status == corev1.ConditionTrue && isPressure(c.Type):
 			out.Pressure = append(out.Pressure, string(c.Type))
@@ -72,7 +73,7 @@ func isPressure(kind corev1.NodeConditionType) bool {
 	switch kind {
 	case corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable:
 		return true
-	default: // others are somebody else's, such as those of node-problem-detector
+	default: // conditions of other controllers, such as node-problem-detector
 		return false
 	}
 }

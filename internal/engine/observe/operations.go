@@ -12,42 +12,45 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// operationsPerPage is small because a ClusterUpgrade may have 128 KiB, and those that ended stay.
+// operationsPerPage is small because a ClusterUpgrade may have 128 KiB, and operations are kept
+// after they end.
 const operationsPerPage = 50
 
-// readOperations finds the operation that the Snapshot is taken for, and those that are unfinished beside it, the oldest first.
-func (g *gathering) readOperations(ctx context.Context) error {
-	if g.refit != nil {
-		return g.refit
+// readOperations finds the operation of the Snapshot and other unfinished ones, the oldest first.
+func (obs *observation) readOperations(ctx context.Context) error {
+	if obs.refit != nil {
+		return obs.refit
 	}
 	const resource = "clusterupgrades"
 	var others []*refitv1alpha1.ClusterUpgrade
-	operations := rawLister[refitv1alpha1.ClusterUpgrade](g.raw, refitPath(resource), "")
+	operations := rawLister[refitv1alpha1.ClusterUpgrade](obs.raw, refitPath(resource), "")
 	err := pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: operationsPerPage}, operations,
 		func(page *rawPage[refitv1alpha1.ClusterUpgrade]) error {
 			for i := range page.Items {
-				if u := &page.Items[i]; u.Name == g.operation {
-					g.snapshot.Operation = operationOf(u)
+				if u := &page.Items[i]; u.Name == obs.operation {
+					obs.snapshot.Operation = operationOf(u)
 				}
-				others = append(others, shortened(&page.Items[i]))
+				others = append(others, summaryOf(&page.Items[i]))
 			}
 			return nil
 		})
-	g.snapshot.Others = unfinished(others, g.operation)
-	if err == nil && g.operation != "" && g.snapshot.Operation == nil {
-		return fmt.Errorf("there is no ClusterUpgrade %s; it was deleted, or never made", g.operation)
+	obs.snapshot.Others = unfinished(others, obs.operation)
+	if err == nil && obs.operation != "" && obs.snapshot.Operation == nil {
+		return fmt.Errorf("ClusterUpgrade %s does not exist; it may have been deleted", obs.operation)
 	}
 	return err
 }
 
-// shortened is an operation as far as one needs it to know whether it has ended, so that its page is let go of.
-func shortened(u *refitv1alpha1.ClusterUpgrade) *refitv1alpha1.ClusterUpgrade {
+// summaryOf copies what is needed to know whether an operation has ended, so that its page can be
+// freed.
+func summaryOf(u *refitv1alpha1.ClusterUpgrade) *refitv1alpha1.ClusterUpgrade {
 	out := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: u.Name, CreationTimestamp: u.CreationTimestamp}}
 	out.Status.Conditions = u.Status.Conditions
 	return out
 }
 
-// unfinished names the operations that have not ended and go before one: the oldest acts. Without one it names all.
+// unfinished returns the unfinished operations that are older than one, which act first. If one is
+// empty it returns all.
 func unfinished(all []*refitv1alpha1.ClusterUpgrade, one string) []string {
 	age := func(a, b *refitv1alpha1.ClusterUpgrade) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))

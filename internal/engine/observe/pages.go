@@ -16,11 +16,12 @@ import (
 // lister gets one page of a list.
 type lister[L metav1.ListInterface] func(context.Context, metav1.ListOptions) (L, error)
 
-// pages gets a list page by page, and lets go of each before it asks for the next.
+// pages reads a list page by page and drops each page before it requests the next.
 //
-// A list that takes longer than the server keeps old versions (five minutes by default) expires halfway. The server then offers to go on from the
-// same place with the newest state: no object is seen twice, and what changed meanwhile is seen as it is now. For a Snapshot that is as good.
-func pages[L metav1.ListInterface](ctx context.Context, q question, options metav1.ListOptions, list lister[L], each func(L) error) error {
+// A list expires if it takes longer than the server keeps old versions, by default five minutes.
+// The server then returns a token to continue with the newest state: no object is listed twice, and
+// changed objects are listed as they are now, which is sufficient for a Snapshot.
+func pages[L metav1.ListInterface](ctx context.Context, q apiRequest, options metav1.ListOptions, list lister[L], each func(L) error) error {
 	for expired := false; ; {
 		page, err := list(ctx, options)
 		if next, ok := offer(err); ok && !expired {
@@ -28,7 +29,7 @@ func pages[L metav1.ListInterface](ctx context.Context, q question, options meta
 			continue
 		}
 		if err != nil {
-			return asked(q, err)
+			return requestFailed(q, err)
 		}
 		expired = false
 		if err := each(page); err != nil {
@@ -40,7 +41,7 @@ func pages[L metav1.ListInterface](ctx context.Context, q question, options meta
 	}
 }
 
-// offer is where the server offers to go on with a list that expired.
+// offer returns the token to continue an expired list.
 func offer(err error) (string, bool) {
 	if !apierrors.IsResourceExpired(err) {
 		return "", false
@@ -53,7 +54,8 @@ func offer(err error) (string, bool) {
 	return next, next != ""
 }
 
-// rawPage is a page of objects of which only what T names is decoded. Custom resource definitions bring schemas of megabytes that nobody wants to keep.
+// rawPage is a page of objects of which only the fields of T are decoded: the schemas of CRDs may
+// have megabytes.
 type rawPage[T any] struct {
 	metav1.ListMeta `json:"metadata"`
 
@@ -62,7 +64,7 @@ type rawPage[T any] struct {
 
 const onlyMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
-// rawLister lists the objects at a path, as JSON or in the form that accept names.
+// rawLister lists the objects at a path, as JSON or as the media type accept.
 func rawLister[T any](client rest.Interface, path, accept string) lister[*rawPage[T]] {
 	if accept == "" {
 		accept = runtime.ContentTypeJSON
@@ -81,7 +83,7 @@ func rawLister[T any](client rest.Interface, path, accept string) lister[*rawPag
 	}
 }
 
-// getJSON decodes the answer to a request.
+// getJSON decodes the response to a request.
 func getJSON(ctx context.Context, request *rest.Request, into any) error {
 	result := request.Do(ctx)
 	if err := result.Error(); err != nil {
@@ -92,7 +94,7 @@ func getJSON(ctx context.Context, request *rest.Request, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("decoding the answer: %w", err)
+		return fmt.Errorf("cannot decode the response: %w", err)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// boundToNode says whether a pod can run on one node only.
+// boundToNode reports whether a pod can run on only one node.
 func boundToNode(spec *corev1.PodSpec) bool {
 	if _, selected := spec.NodeSelector[corev1.LabelHostname]; selected {
 		return true
@@ -17,7 +17,8 @@ func boundToNode(spec *corev1.PodSpec) bool {
 	return namesOneNode(spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 }
 
-// namesOneNode says whether a selector fits one node at most. Its terms are alternatives, so each must name that node.
+// namesOneNode reports whether a selector matches at most one node. Its terms are alternatives, so
+// each must name that node.
 func namesOneNode(s *corev1.NodeSelector) bool {
 	if s == nil {
 		return false
@@ -35,7 +36,7 @@ func namesOneNode(s *corev1.NodeSelector) bool {
 	return len(all) == 1
 }
 
-// namesIn are the nodes that a term allows by name; none means that it allows others too.
+// namesIn returns the nodes that a term allows by name; none if it allows others.
 func namesIn(term corev1.NodeSelectorTerm) []string {
 	for _, r := range slices.Concat(term.MatchExpressions, term.MatchFields) {
 		if (r.Key == corev1.LabelHostname || r.Key == "metadata.name") && r.Operator == corev1.NodeSelectorOpIn {

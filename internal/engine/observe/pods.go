@@ -8,22 +8,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// podsPerPage bounds the memory: a page is the most pods that are ever held at once.
+// podsPerPage limits the memory: at most one page of pods is in memory.
 const podsPerPage = 500
 
-// readPods folds the pods of the cluster, page by page.
-func (g *gathering) readPods(ctx context.Context) error {
-	f := &fold{g: g, places: map[entry]int{}}
-	err := pages(ctx, listAll("pods"), metav1.ListOptions{Limit: podsPerPage}, g.client.CoreV1().Pods(metav1.NamespaceAll).List,
+// readPods folds the pods of the cluster page by page.
+func (obs *observation) readPods(ctx context.Context) error {
+	f := &fold{obs: obs, places: map[entry]int{}}
+	err := pages(ctx, listAll("pods"), metav1.ListOptions{Limit: podsPerPage}, obs.client.CoreV1().Pods(metav1.NamespaceAll).List,
 		func(page *corev1.PodList) error {
 			for i := range page.Items {
 				f.add(&page.Items[i])
 			}
 			if page.Continue != "" {
-				g.tell(fmt.Sprintf("pods: %d so far", f.seen))
+				obs.report(fmt.Sprintf("pods: %d so far", f.seen))
 			}
 			return nil
 		})
-	g.snapshot.Cost.Pods = f.seen
+	obs.snapshot.Cost.Pods = f.seen
 	return err
 }

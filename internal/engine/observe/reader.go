@@ -16,39 +16,43 @@ import (
 )
 
 const (
-	// The server's own fairness queues decide how fast it answers; these only keep a bug from flooding it.
+	// API Priority and Fairness limits the load on the server; these only keep a bug from flooding
+	// it.
 	queriesPerSecond, burst = 100, 200
 
-	// requestTimeout is for one request, of which the longest are pages of 500 pods over a slow line.
+	// requestTimeout is the timeout of a request. The longest are pages of 500 pods over a slow
+	// connection.
 	requestTimeout = time.Minute
 )
 
-// Options are what a Reader may be told.
+// Options are the options of a Reader.
 type Options struct {
-	// Progress is told what is being read, in a few words, for a person who waits. It is never called twice at once.
+	// Progress reports what is being read. It is not called concurrently.
 	Progress func(what string)
 }
 
-// Reader reads Snapshots of one cluster. Several may be taken at once.
+// Reader reads Snapshots of one cluster. It is safe for concurrent use.
 type Reader struct {
 	options Options
 	client  kubernetes.Interface
-	raw     rest.Interface // for kinds that no typed client knows
+	raw     rest.Interface // for kinds without a typed client
 
 	host *url.URL     // the endpoint, with its path if it has one
-	http *http.Client // for the endpoint, with the person's credentials
-	// direct is for the addresses of the API servers themselves. It is nil where the credentials could end up with somebody else; see newDirect.
+	http *http.Client // for the endpoint, with the user's credentials
+	// direct is for the addresses of the API servers. It is nil if it could leak the credentials;
+	// see newDirect.
 	direct *http.Client
 }
 
-// New makes a Reader that acts with the credentials of a client configuration, which it copies.
+// New returns a Reader with the credentials of a client configuration, which it copies.
 func New(config *rest.Config, options Options) (*Reader, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.RateLimiter = queriesPerSecond, burst, nil
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.UserAgent = cmp.Or(config.UserAgent, rest.DefaultKubernetesUserAgent())
-	config.WarningHandler = rest.NoWarnings{} // nobody sees the server's remarks on our requests
+	// The user does not see the warnings about these requests.
+	config.WarningHandler = rest.NoWarnings{}
 	if config.Timeout == 0 {
 		config.Timeout = requestTimeout
 	}
@@ -56,38 +60,40 @@ func New(config *rest.Config, options Options) (*Reader, error) {
 
 	host, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("reading the API server's address %q: %w", config.Host, err)
+		return nil, fmt.Errorf("cannot parse the address %q of the API server: %w", config.Host, err)
 	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client for %s: %w", host.Host, err)
+		return nil, fmt.Errorf("cannot create a client for %s: %w", host.Host, err)
 	}
 	typed, err := kubernetes.NewForConfigAndClient(config, client)
 	if err != nil {
-		return nil, fmt.Errorf("making a client for %s: %w", host.Host, err)
+		return nil, fmt.Errorf("cannot create a client for %s: %w", host.Host, err)
 	}
 	direct, err := newDirect(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client for the API servers' own addresses: %w", err)
+		return nil, fmt.Errorf("cannot create a client for the addresses of the API servers: %w", err)
 	}
 	return &Reader{
 		options: options, client: typed, raw: typed.CoreV1().RESTClient(), host: host, http: withoutRedirects(client), direct: direct,
 	}, nil
 }
 
-// Snapshot reads the cluster. operation names the ClusterUpgrade that the Snapshot will be thought about for; empty: none.
+// Snapshot reads the cluster. operation is the name of the ClusterUpgrade for which the Snapshot is
+// taken, or empty.
 //
-// It is an error if the API or the nodes cannot be read, or if ctx ends. All else that cannot be read is among the Snapshot's Gaps.
+// It fails if the API or the nodes cannot be read, or if ctx ends. Everything else that cannot be
+// read is a Gap of the Snapshot.
 func (r *Reader) Snapshot(ctx context.Context, operation string) (*cluster.Snapshot, error) {
-	begun := time.Now()
+	start := time.Now()
 	meter := &meter{}
-	g := newGathering(r, operation, meter)
-	if err := g.gather(withMeter(ctx, meter)); err != nil {
+	obs := newObservation(r, operation, meter)
+	if err := obs.readAll(withMeter(ctx, meter)); err != nil {
 		return nil, err
 	}
-	s := g.snapshot
-	s.TakenAt = begun.UTC()
+	s := obs.snapshot
+	s.TakenAt = start.UTC()
 	s.Cost.Requests, s.Cost.Bytes = meter.cost()
-	s.Cost.Took = time.Since(begun)
+	s.Cost.Took = time.Since(start)
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,22 +17,23 @@ import (
 // releasesPerPage is small: a ClusterRelease lists every file and image.
 const releasesPerPage = 50
 
-func (g *gathering) readReleases(ctx context.Context) error {
-	if g.refit != nil {
-		return g.refit
+func (obs *observation) readReleases(ctx context.Context) error {
+	if obs.refit != nil {
+		return obs.refit
 	}
 	const resource = "clusterreleases"
-	releases := rawLister[refitv1alpha1.ClusterRelease](g.raw, refitPath(resource), "")
+	releases := rawLister[refitv1alpha1.ClusterRelease](obs.raw, refitPath(resource), "")
 	return pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: releasesPerPage}, releases,
 		func(page *rawPage[refitv1alpha1.ClusterRelease]) error {
 			for i := range page.Items {
-				g.snapshot.Releases = append(g.snapshot.Releases, releaseOf(&page.Items[i]))
+				obs.snapshot.Releases = append(obs.snapshot.Releases, releaseOf(&page.Items[i]))
 			}
 			return nil
 		})
 }
 
-// releaseOf opens a ClusterRelease. Whether the signature is good is for the agents to say: the keys are pinned on the hosts.
+// releaseOf decodes a ClusterRelease. Only agents verify the signature: the keys are pinned on the
+// hosts.
 func releaseOf(r *refitv1alpha1.ClusterRelease) cluster.Release {
 	out := cluster.Release{Name: r.Name}
 	payload, err := openEnvelope(r.Spec.Envelope)
@@ -42,30 +44,30 @@ func releaseOf(r *refitv1alpha1.ClusterRelease) cluster.Release {
 	digest := sha256.Sum256(payload)
 	out.Digest = "sha256:" + hex.EncodeToString(digest[:])
 	if err := json.Unmarshal(payload, &out.Payload); err != nil {
-		out.Error = fmt.Sprintf("its signed payload cannot be read: %v", err)
+		out.Error = fmt.Sprintf("cannot parse the signed payload: %v", err)
 		return out
 	}
 	if signed := out.Payload.Kubernetes; signed != r.Spec.Kubernetes {
-		out.Error = fmt.Sprintf("spec.kubernetes says %q, but what was signed says %q", r.Spec.Kubernetes, signed)
+		out.Error = fmt.Sprintf("spec.kubernetes is %q, but the signed version is %q", r.Spec.Kubernetes, signed)
 	}
 	return out
 }
 
-// openEnvelope takes the payload out of a DSSE envelope.
+// openEnvelope returns the payload of a DSSE envelope.
 func openEnvelope(raw []byte) ([]byte, error) {
 	var envelope struct {
 		PayloadType string            `json:"payloadType"`
-		Payload     []byte            `json:"payload"` // base64 in JSON, which encoding/json undoes
+		Payload     []byte            `json:"payload"` // encoding/json decodes the base64
 		Signatures  []json.RawMessage `json:"signatures"`
 	}
 	if err := json.Unmarshal(raw, &envelope); err != nil {
-		return nil, fmt.Errorf("its envelope cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot parse the envelope: %w", err)
 	}
 	if envelope.PayloadType != refitv1alpha1.ReleasePayloadType {
-		return nil, fmt.Errorf("its envelope holds %q, not a ClusterRelease (%s)", envelope.PayloadType, refitv1alpha1.ReleasePayloadType)
+		return nil, fmt.Errorf("the envelope contains %q, not a ClusterRelease (%s)", envelope.PayloadType, refitv1alpha1.ReleasePayloadType)
 	}
 	if len(envelope.Signatures) == 0 {
-		return nil, fmt.Errorf("its envelope is not signed")
+		return nil, errors.New("the envelope is not signed")
 	}
 	return envelope.Payload, nil
 }

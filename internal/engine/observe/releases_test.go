@@ -15,12 +15,12 @@ func TestReleaseOf(t *testing.T) {
 	}
 	const payload, signed = `{"kubernetes":"v1.36.3","etcd":"3.6.8","artifacts":[{}]}`, `[{"keyid":"k","sig":"c2ln"}]`
 	for name, test := range map[string]struct{ envelope, err string }{
-		"a good one":           {envelope(refitv1alpha1.ReleasePayloadType, payload, signed), ""},
-		"no envelope":          {"sesame", "its envelope cannot be read"},
-		"something else in it": {envelope("text/plain", payload, signed), `holds "text/plain", not a ClusterRelease`},
+		"valid":                {envelope(refitv1alpha1.ReleasePayloadType, payload, signed), ""},
+		"invalid envelope":     {"sesame", "cannot parse the envelope"},
+		"another payload type": {envelope("text/plain", payload, signed), `contains "text/plain", not a ClusterRelease`},
 		"not signed":           {envelope(refitv1alpha1.ReleasePayloadType, payload, "[]"), "is not signed"},
-		"no payload":           {envelope(refitv1alpha1.ReleasePayloadType, "sesame", signed), "its signed payload cannot be read"},
-		"another version":      {envelope(refitv1alpha1.ReleasePayloadType, `{"kubernetes":"v1.36.2"}`, signed), `what was signed says "v1.36.2"`},
+		"invalid payload":      {envelope(refitv1alpha1.ReleasePayloadType, "sesame", signed), "cannot parse the signed payload"},
+		"another version":      {envelope(refitv1alpha1.ReleasePayloadType, `{"kubernetes":"v1.36.2"}`, signed), `the signed version is "v1.36.2"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &refitv1alpha1.ClusterRelease{Spec: refitv1alpha1.ClusterReleaseSpec{Kubernetes: "v1.36.3", Envelope: []byte(test.envelope)}}
@@ -28,7 +28,7 @@ func TestReleaseOf(t *testing.T) {
 			if (got.Error == "") != (test.err == "") || !strings.Contains(got.Error, test.err) {
 				t.Errorf("the error is %q, want %q", got.Error, test.err)
 			}
-			// What `printf '%s' PAYLOAD | sha256sum` says.
+			// The output of `printf '%s' PAYLOAD | sha256sum`.
 			const digest = "sha256:de8dfa6d46791ab635be168f2513d0b615389cd3a3c97622f3c3e8e78748eba2"
 			if test.err == "" && (got.Digest != digest || got.Payload.Etcd != "3.6.8") {
 				t.Errorf("it is %+v", got)

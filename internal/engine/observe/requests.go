@@ -6,25 +6,26 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// requestOf is what the scheduler sets aside for a pod: all containers at once, or more if an init container needs it on the way there.
-// An init container that keeps running (a sidecar) counts from its turn on, also while later ones start.
+// requestOf returns what the scheduler reserves for a pod: the sum of its containers, or more if an
+// init container needs it. A sidecar, an init container that keeps running, counts from its start,
+// also while later ones start.
 func requestOf(spec *corev1.PodSpec) cluster.Resources {
 	var running, starting cluster.Resources
 	for i := range spec.InitContainers {
 		c := &spec.InitContainers[i]
-		asks := cpuAndMemory(c.Resources.Requests)
+		requested := cpuAndMemory(c.Resources.Requests)
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			running = sum(running, asks)
+			running = sum(running, requested)
 			starting = largest(starting, running)
 			continue
 		}
-		starting = largest(starting, sum(running, asks))
+		starting = largest(starting, sum(running, requested))
 	}
 	for i := range spec.Containers {
 		running = sum(running, cpuAndMemory(spec.Containers[i].Resources.Requests))
 	}
 	total := largest(running, starting)
-	if spec.Resources != nil { // what is asked for the pod as a whole replaces what its containers ask for
+	if spec.Resources != nil { // pod-level requests replace those of the containers
 		whole := spec.Resources.Requests
 		if _, set := whole[corev1.ResourceCPU]; set {
 			total.MilliCPU = whole.Cpu().MilliValue()

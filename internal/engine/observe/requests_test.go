@@ -10,11 +10,11 @@ import (
 )
 
 func TestRequestOf(t *testing.T) {
-	asks := func(cpu, memory string) corev1.ResourceList {
+	requested := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
 	}
 	plain := func(cpu, memory string) corev1.Container {
-		return corev1.Container{Resources: corev1.ResourceRequirements{Requests: asks(cpu, memory)}}
+		return corev1.Container{Resources: corev1.ResourceRequirements{Requests: requested(cpu, memory)}}
 	}
 	always := corev1.ContainerRestartPolicyAlways
 	sidecar := func(cpu, memory string) corev1.Container {
@@ -34,13 +34,13 @@ func TestRequestOf(t *testing.T) {
 		"a sidecar":           {corev1.PodSpec{Containers: main, InitContainers: []corev1.Container{sidecar("50m", "64Mi")}}, cluster.Resources{MilliCPU: 200, Memory: 192 << 20}},
 		"an init after it":    {corev1.PodSpec{Containers: main, InitContainers: []corev1.Container{sidecar("50m", "64Mi"), plain("1", "1Mi")}}, cluster.Resources{MilliCPU: 1050, Memory: 192 << 20}},
 		"an init before it":   {corev1.PodSpec{Containers: main, InitContainers: []corev1.Container{plain("1", "1Mi"), sidecar("50m", "64Mi")}}, cluster.Resources{MilliCPU: 1000, Memory: 192 << 20}},
-		"overhead":            {corev1.PodSpec{Containers: main, Overhead: asks("10m", "1Mi")}, cluster.Resources{MilliCPU: 160, Memory: 129 << 20}},
-		"the pod as a whole":  {corev1.PodSpec{Containers: main, Resources: &corev1.ResourceRequirements{Requests: asks("2", "1Gi")}}, cluster.Resources{MilliCPU: 2000, Memory: 1 << 30}},
+		"overhead":            {corev1.PodSpec{Containers: main, Overhead: requested("10m", "1Mi")}, cluster.Resources{MilliCPU: 160, Memory: 129 << 20}},
+		"the pod as a whole":  {corev1.PodSpec{Containers: main, Resources: &corev1.ResourceRequirements{Requests: requested("2", "1Gi")}}, cluster.Resources{MilliCPU: 2000, Memory: 1 << 30}},
 		"the whole, CPU only": {corev1.PodSpec{Containers: main, Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}}, cluster.Resources{MilliCPU: 2000, Memory: 128 << 20}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := requestOf(&test.spec); got != test.want {
-				t.Errorf("it asks for %+v, want %+v", got, test.want)
+				t.Errorf("it requests %+v, want %+v", got, test.want)
 			}
 		})
 	}

@@ -11,16 +11,16 @@ import (
 
 const servicesPerPage = 1000
 
-// readServices finds the Services that use what a release may remove, and remembers which there are at all.
-func (g *gathering) readServices(ctx context.Context) error {
+// readServices finds Services that use deprecated fields, and records which Services exist.
+func (obs *observation) readServices(ctx context.Context) error {
 	found := map[string]bool{}
-	err := pages(ctx, listAll("services"), metav1.ListOptions{Limit: servicesPerPage}, g.client.CoreV1().Services(metav1.NamespaceAll).List,
+	err := pages(ctx, listAll("services"), metav1.ListOptions{Limit: servicesPerPage}, obs.client.CoreV1().Services(metav1.NamespaceAll).List,
 		func(page *corev1.ServiceList) error {
 			for i := range page.Items {
 				s := &page.Items[i]
 				found[s.Namespace+"/"+s.Name] = true
 				if len(s.Spec.ExternalIPs) > 0 {
-					g.snapshot.Services = append(g.snapshot.Services, cluster.Service{
+					obs.snapshot.Services = append(obs.snapshot.Services, cluster.Service{
 						Namespace: s.Namespace, Name: s.Name, ExternalIPs: s.Spec.ExternalIPs,
 					})
 				}
@@ -28,7 +28,7 @@ func (g *gathering) readServices(ctx context.Context) error {
 			return nil
 		})
 	if err == nil {
-		g.services = found
+		obs.services = found
 	}
 	return err
 }

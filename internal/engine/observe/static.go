@@ -13,21 +13,21 @@ const (
 	apiServerComponent = "kube-apiserver"
 	etcdComponent      = "etcd"
 
-	// annotationAdvertised is where kubeadm writes down the address and port of an API server.
+	// annotationAdvertised is the annotation of kubeadm with the address and port of an API server.
 	annotationAdvertised = "kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint"
 )
 
-// controlPlaneComponents are the static pods that make a control plane, as kubeadm labels them.
+// controlPlaneComponents are the labels of the static pods of a control plane.
 var controlPlaneComponents = []string{apiServerComponent, "kube-controller-manager", "kube-scheduler", etcdComponent}
 
-// serverPod is the pod of an API server, as far as one needs it to reach that server.
+// serverPod is what is needed to reach the API server of a pod.
 type serverPod struct {
 	name       string
-	advertised string // host:port, empty if kubeadm did not write it down
+	advertised string // host:port, empty without the annotation
 }
 
-// noteSystemPod notes what a pod of the cluster itself tells about its node.
-func (g *gathering) noteSystemPod(n *cluster.Node, p *corev1.Pod) {
+// noteSystemPod records facts about a node from its system pods.
+func (obs *observation) noteSystemPod(n *cluster.Node, p *corev1.Pod) {
 	if p.Namespace != kubeSystem || len(p.Spec.Containers) == 0 {
 		return
 	}
@@ -36,8 +36,8 @@ func (g *gathering) noteSystemPod(n *cluster.Node, p *corev1.Pod) {
 		return
 	}
 	component := p.Labels["component"]
-	// A kubelet may make mirror pods of any name for its own node. What workers claim to run there is no control plane: nobody may be led
-	// to it with credentials.
+	// A kubelet may create mirror pods of any name on its own node. Those of workers are not part
+	// of the control plane: credentials must not be sent to them.
 	if !isMirror(p) || !n.ControlPlane || !slices.Contains(controlPlaneComponents, component) {
 		return
 	}
@@ -46,29 +46,30 @@ func (g *gathering) noteSystemPod(n *cluster.Node, p *corev1.Pod) {
 	}
 	n.Static[component] = staticOf(component, p)
 	if component == apiServerComponent {
-		g.servers[n.Name] = serverPod{name: p.Name, advertised: p.Annotations[annotationAdvertised]}
+		obs.servers[n.Name] = serverPod{name: p.Name, advertised: p.Annotations[annotationAdvertised]}
 	}
 }
 
 func staticOf(component string, p *corev1.Pod) cluster.StaticPod {
 	c := &p.Spec.Containers[0]
-	for i := range p.Spec.Containers { // somebody may have put another one beside it
+	for i := range p.Spec.Containers { // the pod may have other containers
 		if p.Spec.Containers[i].Name == component {
 			c = &p.Spec.Containers[i]
 		}
 	}
 	version := versionOf(c.Image)
 	if component == etcdComponent {
-		version, _, _ = strings.Cut(version, "-") // 3.6.6-0: the image's own revision is no part of the version
+		// 3.6.6-0: the revision of the image is not part of the version.
+		version, _, _ = strings.Cut(version, "-")
 	}
 	return cluster.StaticPod{Image: c.Image, Version: version, Ready: isReady(p), Flags: flagsOf(slices.Concat(c.Command, c.Args))}
 }
 
-// versionOf is the tag of an image; empty if it is named by its digest only.
+// versionOf returns the tag of an image, empty if it has only a digest.
 func versionOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	place := strings.LastIndex(image, ":")
-	if place < 0 || strings.Contains(image[place:], "/") { // the colon of a registry's port
+	if place < 0 || strings.Contains(image[place:], "/") { // the colon is that of a port
 		return ""
 	}
 	return image[place+1:]

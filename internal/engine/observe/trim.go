@@ -7,7 +7,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Trim takes away what a World does not look at, for a cache that holds five thousand of these objects. It is a cache.TransformFunc.
+// Trim removes what a World does not use, for a cache of thousands of objects. It is a
+// cache.TransformFunc.
 func Trim(object any) (any, error) {
 	if o, err := meta.Accessor(object); err == nil {
 		o.SetManagedFields(nil)
@@ -23,7 +24,7 @@ func Trim(object any) (any, error) {
 	return object, nil
 }
 
-// trimNode leaves what nodeOf looks at. When a kubelet was heard of last is not among it: nearly all that five thousand kubelets tell is that.
+// trimNode keeps what nodeOf uses. It drops heartbeats, which are most of the updates of kubelets.
 func trimNode(n *corev1.Node) {
 	cordoned := n.Annotations[refitv1alpha1.AnnotationCordonedBy]
 	n.Annotations = nil

@@ -11,7 +11,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-func TestATrimmedNodeIsSeenAsTheWholeOne(t *testing.T) {
+func TestTrimmedNodeHasTheSameFacts(t *testing.T) {
 	n := node("worker-1", "11", "v1.35.4")
 	n.Labels = map[string]string{labelControlPlane: "", corev1.LabelTopologyZone: "a"}
 	n.Annotations = map[string]string{refitv1alpha1.AnnotationCordonedBy: "operation", "others": "much"}
@@ -32,7 +32,7 @@ func TestATrimmedNodeIsSeenAsTheWholeOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if trimmed := nodeOf(&n); !reflect.DeepEqual(trimmed, whole) {
-		t.Errorf("it is seen as %+v, and the whole one as %+v", trimmed, whole)
+		t.Errorf("trimmed %+v, whole %+v", trimmed, whole)
 	}
 	if n.Status.Images != nil || len(n.Annotations) != 1 || n.Spec.ProviderID != "" || !n.Status.Conditions[0].LastHeartbeatTime.IsZero() {
 		t.Errorf("it kept %+v", n)

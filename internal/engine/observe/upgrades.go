@@ -9,20 +9,20 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// upgradesPerPage times 16 KiB, the largest that a NodeUpgrade gets, is a page of 4 MiB.
+// upgradesPerPage NodeUpgrades of at most 16 KiB are a page of at most 4 MiB.
 const upgradesPerPage = 250
 
-// readUpgrades gives each node the work on it.
-func (g *gathering) readUpgrades(ctx context.Context) error {
-	if g.refit != nil {
-		return g.refit
+// readUpgrades adds its NodeUpgrade to each node.
+func (obs *observation) readUpgrades(ctx context.Context) error {
+	if obs.refit != nil {
+		return obs.refit
 	}
 	const resource = "nodeupgrades"
-	upgrades := rawLister[refitv1alpha1.NodeUpgrade](g.raw, refitPath(resource), "")
+	upgrades := rawLister[refitv1alpha1.NodeUpgrade](obs.raw, refitPath(resource), "")
 	return pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: upgradesPerPage}, upgrades,
 		func(page *rawPage[refitv1alpha1.NodeUpgrade]) error {
 			for i := range page.Items {
-				if n := g.nodes[page.Items[i].Name]; n != nil && g.keep(n, kindUpgrade, page.Items[i].ResourceVersion) {
+				if n := obs.nodes[page.Items[i].Name]; n != nil && obs.keep(n, kindUpgrade, page.Items[i].ResourceVersion) {
 					n.Upgrade = upgradeOf(&page.Items[i])
 				}
 			}
@@ -30,12 +30,12 @@ func (g *gathering) readUpgrades(ctx context.Context) error {
 		})
 }
 
-// upgradeOf keeps what decisions need. It shares lists with the object, which nobody changes: not a cache, and not who thinks.
+// upgradeOf keeps what decisions need. It shares slices with the object, which must not be changed.
 func upgradeOf(u *refitv1alpha1.NodeUpgrade) *cluster.Upgrade {
 	out := &cluster.Upgrade{Spec: u.Spec, Status: u.Status}
 	if e := u.Status.Error; e != nil && e.LogTail != "" {
 		short := *e
-		short.LogTail = "" // nothing decides by it, and a log may hold anything
+		short.LogTail = "" // no decision uses it, and a log may contain secrets
 		out.Status.Error = &short
 	}
 	return out

@@ -13,32 +13,33 @@ import (
 
 const volumesPerPage = 500
 
-// lasting are the kinds of volumes that no release takes away. All others were, or will be, moved to a CSI driver or dropped.
-var lasting = map[string]bool{
+// supportedVolumes are the volume types that no release removes. All others were or will be
+// migrated to CSI drivers or removed.
+var supportedVolumes = map[string]bool{
 	"configMap": true, "csi": true, "downwardAPI": true, "emptyDir": true, "ephemeral": true, "fc": true, "hostPath": true, "image": true,
 	"iscsi": true, "local": true, "nfs": true, "persistentVolumeClaim": true, "projected": true, "secret": true,
 }
 
-func (g *gathering) readVolumes(ctx context.Context) error {
-	return pages(ctx, list("persistentvolumes"), metav1.ListOptions{Limit: volumesPerPage}, g.client.CoreV1().PersistentVolumes().List,
+func (obs *observation) readVolumes(ctx context.Context) error {
+	return pages(ctx, list("persistentvolumes"), metav1.ListOptions{Limit: volumesPerPage}, obs.client.CoreV1().PersistentVolumes().List,
 		func(page *corev1.PersistentVolumeList) error {
 			for i := range page.Items {
-				g.addVolume(&page.Items[i])
+				obs.addVolume(&page.Items[i])
 			}
 			return nil
 		})
 }
 
-func (g *gathering) addVolume(v *corev1.PersistentVolume) {
-	if kind := volumeKind(&v.Spec.PersistentVolumeSource); kind != "" && !lasting[kind] {
-		g.snapshot.Volumes = append(g.snapshot.Volumes, cluster.Volume{Name: v.Name, Kind: kind})
+func (obs *observation) addVolume(v *corev1.PersistentVolume) {
+	if kind := volumeKind(&v.Spec.PersistentVolumeSource); kind != "" && !supportedVolumes[kind] {
+		obs.snapshot.Volumes = append(obs.snapshot.Volumes, cluster.Volume{Name: v.Name, Kind: kind})
 	}
 	if claim := v.Spec.ClaimRef; claim != nil && onOneNode(v) {
-		g.local[claim.Namespace+"/"+claim.Name] = true
+		obs.local[claim.Namespace+"/"+claim.Name] = true
 	}
 }
 
-// onOneNode says whether a volume lies on one node's disk, so that its pod cannot go elsewhere.
+// onOneNode reports whether a volume is on the disk of one node, so that its pod cannot move.
 func onOneNode(v *corev1.PersistentVolume) bool {
 	if v.Spec.Local != nil || v.Spec.HostPath != nil {
 		return true
@@ -46,8 +47,8 @@ func onOneNode(v *corev1.PersistentVolume) bool {
 	return v.Spec.NodeAffinity != nil && namesOneNode(v.Spec.NodeAffinity.Required)
 }
 
-// volumeKind is the name of the field that is set in a volume's source, such as awsElasticBlockStore. Read by reflection, it also knows
-// the kinds that future releases bring.
+// volumeKind returns the name of the field that is set in a volume source, such as
+// awsElasticBlockStore. It uses reflection, so that it supports future volume types.
 func volumeKind(source any) string {
 	value := reflect.ValueOf(source).Elem()
 	for i := range value.NumField() {

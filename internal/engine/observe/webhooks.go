@@ -16,15 +16,15 @@ import (
 
 const webhooksPerPage = 100
 
-func (g *gathering) readWebhooks(ctx context.Context) error {
-	client, options := g.client.AdmissionregistrationV1(), metav1.ListOptions{Limit: webhooksPerPage}
+func (obs *observation) readWebhooks(ctx context.Context) error {
+	client, options := obs.client.AdmissionregistrationV1(), metav1.ListOptions{Limit: webhooksPerPage}
 	const group = ".admissionregistration.k8s.io"
 	return errors.Join(
 		pages(ctx, list("validatingwebhookconfigurations"+group), options, client.ValidatingWebhookConfigurations().List,
 			func(page *admissionregistrationv1.ValidatingWebhookConfigurationList) error {
 				for i := range page.Items {
 					for j := range page.Items[i].Webhooks {
-						g.snapshot.Webhooks = append(g.snapshot.Webhooks, g.webhookOf(ctx, page.Items[i].Name, &page.Items[i].Webhooks[j]))
+						obs.snapshot.Webhooks = append(obs.snapshot.Webhooks, obs.webhookOf(ctx, page.Items[i].Name, &page.Items[i].Webhooks[j]))
 					}
 				}
 				return nil
@@ -33,9 +33,9 @@ func (g *gathering) readWebhooks(ctx context.Context) error {
 			func(page *admissionregistrationv1.MutatingWebhookConfigurationList) error {
 				for i := range page.Items {
 					for j := range page.Items[i].Webhooks {
-						w := g.webhookOf(ctx, page.Items[i].Name, asValidating(&page.Items[i].Webhooks[j]))
+						w := obs.webhookOf(ctx, page.Items[i].Name, asValidating(&page.Items[i].Webhooks[j]))
 						w.Mutating = true
-						g.snapshot.Webhooks = append(g.snapshot.Webhooks, w)
+						obs.snapshot.Webhooks = append(obs.snapshot.Webhooks, w)
 					}
 				}
 				return nil
@@ -43,7 +43,8 @@ func (g *gathering) readWebhooks(ctx context.Context) error {
 	)
 }
 
-// asValidating is what a mutating webhook has in common with a validating one, which is all that is read of it.
+// asValidating is what a mutating webhook has in common with a validating one, which is all that is
+// read of it.
 func asValidating(w *admissionregistrationv1.MutatingWebhook) *admissionregistrationv1.ValidatingWebhook {
 	return &admissionregistrationv1.ValidatingWebhook{
 		Name: w.Name, ClientConfig: w.ClientConfig, Rules: w.Rules, FailurePolicy: w.FailurePolicy, MatchPolicy: w.MatchPolicy,
@@ -51,8 +52,9 @@ func asValidating(w *admissionregistrationv1.MutatingWebhook) *admissionregistra
 	}
 }
 
-func (g *gathering) webhookOf(ctx context.Context, configuration string, w *admissionregistrationv1.ValidatingWebhook) cluster.Webhook {
-	// The server fills in what was left out when the object is written, so nil does not occur; if it did, these are the defaults.
+func (obs *observation) webhookOf(ctx context.Context, configuration string, w *admissionregistrationv1.ValidatingWebhook) cluster.Webhook {
+	// The server sets the defaults of missing fields, so nil should not occur; these are the same
+	// defaults.
 	out := cluster.Webhook{
 		Configuration: configuration, Name: w.Name,
 		FailClosed:        w.FailurePolicy == nil || *w.FailurePolicy == admissionregistrationv1.Fail,
@@ -67,22 +69,22 @@ func (g *gathering) webhookOf(ctx context.Context, configuration string, w *admi
 	addRules(&out, w.Rules)
 	selects, err := metav1.LabelSelectorAsSelector(w.NamespaceSelector)
 	if err != nil {
-		g.missed(cluster.PartWebhooks, "Webhook "+configuration+"/"+w.Name, err)
+		obs.addGap(cluster.PartWebhooks, "Webhook "+configuration+"/"+w.Name, err)
 	}
-	if err != nil || w.NamespaceSelector == nil { // what cannot be understood cannot be said to leave anything out
+	if err != nil || w.NamespaceSelector == nil { // an invalid selector may match everything
 		selects = labels.Everything()
 	}
 	for _, namespace := range systemNamespaces {
-		if g.reaches(selects, namespace) {
+		if obs.reaches(selects, namespace) {
 			out.Reaches = append(out.Reaches, namespace)
 		}
 	}
 	if service := w.ClientConfig.Service; service != nil {
-		out.Backend = g.backend(service.Namespace, service.Name)
+		out.Backend = obs.backend(service.Namespace, service.Name)
 		if !selects.Empty() {
-			g.labelsOf(ctx, service.Namespace)
+			obs.readLabels(ctx, service.Namespace)
 		}
-		out.ReachesItself = g.reaches(selects, service.Namespace)
+		out.ReachesItself = obs.reaches(selects, service.Namespace)
 	}
 	if w.ClientConfig.URL != nil {
 		out.URL = withoutSecrets(*w.ClientConfig.URL)
@@ -93,30 +95,30 @@ func (g *gathering) webhookOf(ctx context.Context, configuration string, w *admi
 	return out
 }
 
-// reaches says whether a webhook's namespace selector lets a namespace in. If the namespace's labels are not known, a selector that is not empty
-// cannot be said to leave it out.
-func (g *gathering) reaches(selects labels.Selector, namespace string) bool {
-	set, known := g.namespaces[namespace]
+// reaches reports whether a namespace selector may match a namespace. If its labels are unknown,
+// every selector may match.
+func (obs *observation) reaches(selects labels.Selector, namespace string) bool {
+	set, known := obs.namespaces[namespace]
 	return selects.Empty() || !known || selects.Matches(set)
 }
 
-// labelsOf reads the labels of a namespace that is none of the system's, once. There are few in which webhooks run, and listing all namespaces
-// would need a right that nothing else needs.
-func (g *gathering) labelsOf(ctx context.Context, namespace string) {
-	if _, known := g.namespaces[namespace]; known || g.unread[namespace] || slices.Contains(systemNamespaces, namespace) {
+// readLabels reads the labels of another namespace, once. Webhooks run in few namespaces, and
+// listing all would require a permission that nothing else needs.
+func (obs *observation) readLabels(ctx context.Context, namespace string) {
+	if _, known := obs.namespaces[namespace]; known || obs.unread[namespace] || slices.Contains(systemNamespaces, namespace) {
 		return
 	}
-	found, err := g.client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+	found, err := obs.client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	if err != nil {
-		g.unread[namespace] = true
-		g.missed(cluster.PartNamespaces, "Namespace "+namespace, asked(question{"get", "namespace " + namespace, ""}, err))
+		obs.unread[namespace] = true
+		obs.addGap(cluster.PartNamespaces, "Namespace "+namespace, requestFailed(apiRequest{"get", "namespace " + namespace, ""}, err))
 		return
 	}
-	g.namespaces[namespace] = labels.Set(found.Labels)
+	obs.namespaces[namespace] = labels.Set(found.Labels)
 }
 
-// addRules adds what the rules speak of, as group/resource. Only those count that can keep something from being written: a webhook that is asked
-// about deletions or connections keeps nothing from coming up.
+// addRules adds the resources of rules, as group/resource. Only rules about writes count: a webhook
+// for deletions or connections does not keep anything from starting.
 func addRules(out *cluster.Webhook, rules []admissionregistrationv1.RuleWithOperations) {
 	scopes := map[string][]string{}
 	for _, r := range rules {
@@ -152,11 +154,11 @@ func writes(operation admissionregistrationv1.OperationType) bool {
 	return operation == admissionregistrationv1.OperationAll || operation == admissionregistrationv1.Create || operation == admissionregistrationv1.Update
 }
 
-// withoutSecrets is a URL without what may be secret in it: user, password and query, and the path too, in which some services want a token.
+// withoutSecrets returns a URL without user, password, query and path, which may contain secrets.
 func withoutSecrets(raw string) string {
 	parsed, err := url.Parse(raw)
 	if err != nil {
-		return "" // what cannot be taken apart cannot be cleaned
+		return "" // an invalid URL cannot be cleaned
 	}
 	return (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host}).String()
 }

@@ -24,20 +24,20 @@ func TestWebhookReaches(t *testing.T) {
 		known    bool
 		want     []string
 	}{
-		"no selector":                          {nil, true, both},
-		"an empty selector":                    {&metav1.LabelSelector{}, true, both},
-		"kube-system is left out by its name":  {notIn("kubernetes.io/metadata.name", "kube-system"), true, both[1:]},
-		"only namespaces that ask for it":      {&metav1.LabelSelector{MatchLabels: map[string]string{"guarded": "yes"}}, true, nil},
-		"the namespaces' labels are not known": {&metav1.LabelSelector{MatchLabels: map[string]string{"guarded": "yes"}}, false, both},
+		"no selector":                      {nil, true, both},
+		"an empty selector":                {&metav1.LabelSelector{}, true, both},
+		"kube-system excluded by name":     {notIn("kubernetes.io/metadata.name", "kube-system"), true, both[1:]},
+		"only labeled namespaces":          {&metav1.LabelSelector{MatchLabels: map[string]string{"guarded": "yes"}}, true, nil},
+		"unknown labels of the namespaces": {&metav1.LabelSelector{MatchLabels: map[string]string{"guarded": "yes"}}, false, both},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGathering(&Reader{}, "", &meter{})
+			obs := newObservation(&Reader{}, "", &meter{})
 			for _, namespace := range systemNamespaces {
 				if test.known {
-					g.namespaces[namespace] = map[string]string{"kubernetes.io/metadata.name": namespace}
+					obs.namespaces[namespace] = map[string]string{"kubernetes.io/metadata.name": namespace}
 				}
 			}
-			got := g.webhookOf(t.Context(), "guard", &admissionregistrationv1.ValidatingWebhook{NamespaceSelector: test.selector})
+			got := obs.webhookOf(t.Context(), "guard", &admissionregistrationv1.ValidatingWebhook{NamespaceSelector: test.selector})
 			if !slices.Equal(got.Reaches, test.want) {
 				t.Errorf("it reaches %q, want %q", got.Reaches, test.want)
 			}
@@ -54,23 +54,23 @@ func TestWebhookReachesItself(t *testing.T) {
 		want     bool
 	}{
 		"no selector":                           {nil, []runtime.Object{istio}, true},
-		"only namespaces that ask for it":       {injected, []runtime.Object{istio}, false},
-		"its namespace's labels are unknown":    {injected, nil, true},
-		"a selector that lets its namespace in": {&metav1.LabelSelector{MatchLabels: istio.Labels}, []runtime.Object{istio}, true},
+		"only labeled namespaces":               {injected, []runtime.Object{istio}, false},
+		"unknown labels of its namespace":       {injected, nil, true},
+		"a selector that matches its namespace": {&metav1.LabelSelector{MatchLabels: istio.Labels}, []runtime.Object{istio}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset(test.objects...)
-			g := newGathering(&Reader{client: client}, "", &meter{})
+			obs := newObservation(&Reader{client: client}, "", &meter{})
 			w := &admissionregistrationv1.ValidatingWebhook{NamespaceSelector: test.selector, ClientConfig: admissionregistrationv1.WebhookClientConfig{
 				Service: &admissionregistrationv1.ServiceReference{Namespace: "istio-system", Name: "istiod"},
 			}}
 			for range 2 {
-				if got := g.webhookOf(t.Context(), "istio", w); got.ReachesItself != test.want {
+				if got := obs.webhookOf(t.Context(), "istio", w); got.ReachesItself != test.want {
 					t.Errorf("it reaches itself: %t", got.ReachesItself)
 				}
 			}
-			if asked := len(client.Actions()); asked > 1 {
-				t.Errorf("one namespace was asked for %d times", asked)
+			if requests := len(client.Actions()); requests > 1 {
+				t.Errorf("%d requests for one namespace", requests)
 			}
 		})
 	}
@@ -88,20 +88,20 @@ func TestWebhookRules(t *testing.T) {
 		rules []admissionregistrationv1.RuleWithOperations
 		want  cluster.Webhook
 	}{
-		"what is created, changed or anything": {
+		"create, update and any operation": {
 			[]admissionregistrationv1.RuleWithOperations{
 				rule(anywhere, admissionregistrationv1.Create, "pods"), rule(anywhere, admissionregistrationv1.Update, "nodes"),
 				rule(anywhere, admissionregistrationv1.OperationAll, "secrets"),
 			},
 			cluster.Webhook{Resources: []string{"/nodes", "/pods", "/secrets"}},
 		},
-		"what is deleted or connected to": {
+		"delete and connect": {
 			[]admissionregistrationv1.RuleWithOperations{
 				rule(anywhere, admissionregistrationv1.Delete, "pods"), rule(anywhere, admissionregistrationv1.Connect, "pods/exec"),
 			},
 			cluster.Webhook{},
 		},
-		"only in namespaces, only outside, and both": {
+		"namespaced, cluster-scoped, and both": {
 			[]admissionregistrationv1.RuleWithOperations{
 				rule(inNamespaces, admissionregistrationv1.Create, "*", "pods"), rule(outside, admissionregistrationv1.Create, "nodes", "pods"),
 			},
@@ -124,7 +124,7 @@ func TestWithoutSecrets(t *testing.T) {
 		"https://hooks.example.com/%zz":                             "",
 	} {
 		if got := withoutSecrets(raw); got != want {
-			t.Errorf("of %s is kept %q, want %q", raw, got, want)
+			t.Errorf("%s becomes %q, want %q", raw, got, want)
 		}
 	}
 }

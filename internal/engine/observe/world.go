@@ -15,51 +15,52 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// World is a cluster while it is being changed. What moves quickly (nodes, orders, reports, operations, Releases) is taken from watched objects at every look.
-// All else, pods above all, is read from the API once in a while and kept folded; that reading also shows what a watch that froze has missed: of each object
-// the newer one counts.
+// World is a cluster during an operation. Every Snapshot has the watched state of nodes, orders,
+// reports, operations and ClusterReleases. Everything else, above all pods, is read from the API at
+// intervals and kept folded. That reading also shows what a stalled watch has missed: of each
+// object the newer version counts.
 type World struct {
 	reader  *Reader
 	watched Watched
 
-	reading sync.Mutex // held while the cluster is read
-	beside  atomic.Bool
-	mu      sync.Mutex
-	last    *gathering
-	lastAt  time.Time     // when the newest reading began
-	took    time.Duration // and how long it took
-	changed bool          // a control plane node was, since, or a node has left
-	opened  map[string]openedRelease
+	reading    sync.Mutex // held during a reading
+	background atomic.Bool
+	mu         sync.Mutex
+	last       *observation
+	lastAt     time.Time     // start of the last reading
+	took       time.Duration // and its duration
+	changed    bool          // a control plane node changed since, or a node left
+	opened     map[string]openedRelease
 }
 
-// openedRelease is a ClusterRelease that was opened once: its envelope is large, and never changes.
+// openedRelease is a decoded ClusterRelease: its envelope is large and immutable.
 type openedRelease struct {
 	version string
 	release cluster.Release
 }
 
-// NewWorld looks at the objects that watched has. It must have Nodes, NodeUpgrades, NodeReports, ClusterUpgrades and ClusterReleases, and may have them without what
-// Trim takes away.
+// NewWorld returns a World. watched must have Nodes, NodeUpgrades, NodeReports, ClusterUpgrades and
+// ClusterReleases, which may be trimmed by Trim.
 func NewWorld(reader *Reader, watched Watched) *World {
 	return &World{reader: reader, watched: watched, opened: map[string]openedRelease{}}
 }
 
-// errUnread is a look before the first reading.
-var errUnread = errors.New("the cluster has not been read yet")
+// errNotRead is the error of a Snapshot before the first reading.
+var errNotRead = errors.New("the cluster has not been read yet")
 
-// Look is the cluster as it is known now, for an operation, which the caller has just read itself.
-func (w *World) Look(operation *refitv1alpha1.ClusterUpgrade) (*cluster.Snapshot, error) {
+// Snapshot returns the present Snapshot for an operation, which the caller has just read.
+func (w *World) Snapshot(operation *refitv1alpha1.ClusterUpgrade) (*cluster.Snapshot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.last == nil {
-		return nil, errUnread
+		return nil, errNotRead
 	}
 	s := *w.last.snapshot
 	s.TakenAt, s.Operation, s.Others = time.Now().UTC(), operationOf(operation), nil
-	if err := w.lookAtNodes(&s); err != nil {
+	if err := w.mergeNodes(&s); err != nil {
 		return nil, err
 	}
-	if err := w.lookAtReleases(&s); err != nil {
+	if err := w.mergeReleases(&s); err != nil {
 		return nil, err
 	}
 	all, err := each[refitv1alpha1.ClusterUpgrade](w.watched)
@@ -70,49 +71,51 @@ func (w *World) Look(operation *refitv1alpha1.ClusterUpgrade) (*cluster.Snapshot
 	return &s, nil
 }
 
-// moment is how long a node may be in a reading and not in a watch before the cluster is read anew.
-const moment = 2 * time.Second
+// watchLag is how long a node may be in a reading but not in a watch before the cluster is read
+// again.
+const watchLag = 2 * time.Second
 
-// lookAtNodes joins what is watched of each node with what was read.
-func (w *World) lookAtNodes(s *cluster.Snapshot) error {
+// mergeNodes merges the watched nodes with those of the reading.
+func (w *World) mergeNodes(s *cluster.Snapshot) error {
 	nodes, err := each[corev1.Node](w.watched)
 	upgrades, also := each[refitv1alpha1.NodeUpgrade](w.watched)
 	reports, too := each[refitv1alpha1.NodeReport](w.watched)
 	if err := errors.Join(err, also, too); err != nil {
 		return err
 	}
-	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) }) // who thinks would sort much larger values
+	// Sorting pointers is cheaper than sorting the values later.
+	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	s.Nodes = make([]cluster.Node, 0, len(nodes))
 	for _, node := range nodes {
 		n := nodeOf(node)
 		if read := w.last.nodes[n.Name]; read != nil {
-			n = newer(n, read, node.ResourceVersion, w.last.versions[kindNode][n.Name])
+			n = newerNode(n, read, node.ResourceVersion, w.last.versions[kindNode][n.Name])
 		}
 		s.Nodes = append(s.Nodes, n)
 	}
-	s.Nodes = withUnheard(s.Nodes, w.last.snapshot.Nodes)
-	// One that has left would stay as long as the reading does.
-	w.changed = w.changed || len(s.Nodes) > len(nodes) && time.Since(w.lastAt) > max(moment, 3*w.took)
+	s.Nodes = withUnwatched(s.Nodes, w.last.snapshot.Nodes)
+	// A node that left would stay until the next reading.
+	w.changed = w.changed || len(s.Nodes) > len(nodes) && time.Since(w.lastAt) > max(watchLag, 3*w.took)
 	seen := make(map[string]*cluster.Node, len(s.Nodes))
 	for i := range s.Nodes {
 		seen[s.Nodes[i].Name] = &s.Nodes[i]
 	}
 	for _, u := range upgrades {
 		if n := seen[u.Name]; n != nil {
-			w.lookAtUpgrade(s, n, u)
+			w.mergeUpgrade(s, n, u)
 		}
 	}
 	for _, r := range reports {
 		if n := seen[r.Name]; n != nil {
-			w.lookAtReport(n, r)
+			w.mergeReport(n, r)
 		}
 	}
 	return nil
 }
 
-// lookAtUpgrade gives a node the work that is watched, unless an older one than was read. What was read is let go of then: two of each of five thousand would
-// be many.
-func (w *World) lookAtUpgrade(s *cluster.Snapshot, n *cluster.Node, u *refitv1alpha1.NodeUpgrade) {
+// mergeUpgrade sets the watched NodeUpgrade of a node unless the one of the reading is newer. It
+// then frees the one of the reading, which matters with thousands of nodes.
+func (w *World) mergeUpgrade(s *cluster.Snapshot, n *cluster.Node, u *refitv1alpha1.NodeUpgrade) {
 	version := w.last.versions[kindUpgrade][u.Name]
 	if Older(u.ResourceVersion, version) {
 		return
@@ -123,31 +126,31 @@ func (w *World) lookAtUpgrade(s *cluster.Snapshot, n *cluster.Node, u *refitv1al
 	}
 	w.changed = w.changed || n.ControlPlane && u.Status.CompletionTime != nil && u.ResourceVersion != version
 	if d := u.Status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.CompletionTime != nil && d.CompletionTime.After(w.lastAt) {
-		n.Pods = staying(s, n.Pods) // whoever emptied it has looked after the reading
+		n.Pods = notDrained(s, n.Pods) // the drain was completed after the reading
 	}
 }
 
-// lookAtReport gives a node the report that is watched, in the same way.
-func (w *World) lookAtReport(n *cluster.Node, r *refitv1alpha1.NodeReport) {
+// mergeReport sets the watched report of a node in the same way.
+func (w *World) mergeReport(n *cluster.Node, r *refitv1alpha1.NodeReport) {
 	if Older(r.ResourceVersion, w.last.versions[kindReport][r.Name]) {
 		return
 	}
-	n.Asked, n.Report = r.Spec.Request, &r.Status // which nobody changes, see upgradeOf
+	n.Asked, n.Report = r.Spec.Request, &r.Status // shared, see upgradeOf
 	if read := w.last.nodes[r.Name]; read != nil {
 		read.Report = nil
 	}
 }
 
-// withUnheard adds nodes that only the reading shows: each has left since, or joined and the watch has not told yet. To believe in it for a moment does no
-// harm.
-func withUnheard(watched, read []cluster.Node) []cluster.Node {
-	heard := make(map[string]bool, len(watched))
+// withUnwatched adds nodes that are only in the reading: either they left since, or they joined and
+// the watch does not have them yet. Keeping them for some time is harmless.
+func withUnwatched(watched, read []cluster.Node) []cluster.Node {
+	known := make(map[string]bool, len(watched))
 	for i := range watched {
-		heard[watched[i].Name] = true
+		known[watched[i].Name] = true
 	}
 	all := watched
 	for i := range read {
-		if !heard[read[i].Name] {
+		if !known[read[i].Name] {
 			all = append(all, read[i])
 		}
 	}
@@ -157,14 +160,15 @@ func withUnheard(watched, read []cluster.Node) []cluster.Node {
 	return all
 }
 
-// staying are the pods that no drain moves.
-func staying(s *cluster.Snapshot, pods []cluster.PodSet) []cluster.PodSet {
+// notDrained returns the pods that a drain does not evict.
+func notDrained(s *cluster.Snapshot, pods []cluster.PodSet) []cluster.PodSet {
 	return slices.DeleteFunc(slices.Clone(pods), func(p cluster.PodSet) bool { return s.Workloads[p.Workload].Moves() })
 }
 
-// newer is a node as it is watched, with what only a reading tells; or as it was read, if that is newer.
-func newer(watched cluster.Node, read *cluster.Node, watchedVersion, readVersion string) cluster.Node {
-	if watched.UID != read.UID { // it joined anew under the same name
+// newerNode returns the watched node with the facts of the reading, or the node of the reading if
+// that is newer.
+func newerNode(watched cluster.Node, read *cluster.Node, watchedVersion, readVersion string) cluster.Node {
+	if watched.UID != read.UID { // it joined again under the same name
 		return watched
 	}
 	if Older(watchedVersion, readVersion) {
@@ -175,7 +179,7 @@ func newer(watched cluster.Node, read *cluster.Node, watchedVersion, readVersion
 	return watched
 }
 
-func (w *World) lookAtReleases(s *cluster.Snapshot) error {
+func (w *World) mergeReleases(s *cluster.Snapshot) error {
 	releases, err := each[refitv1alpha1.ClusterRelease](w.watched)
 	if err != nil {
 		return err
@@ -192,7 +196,7 @@ func (w *World) lookAtReleases(s *cluster.Snapshot) error {
 	return nil
 }
 
-// Older compares two versions of an object. What cannot be compared is not older.
+// Older reports whether a version of an object is older. Versions that cannot be compared are not.
 func Older(version, than string) bool {
 	if version == "" || than == "" {
 		return false

@@ -11,29 +11,29 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 )
 
-// BenchmarkLook looks at a large cluster in the middle of an operation: what every decision begins with.
-func BenchmarkLook(b *testing.B) {
+// BenchmarkSnapshot takes a Snapshot of a large cluster during an operation, as every decision does.
+func BenchmarkSnapshot(b *testing.B) {
 	w := large(5000, 150_000)
 	for b.Loop() {
-		s, err := w.Look(operation())
+		s, err := w.Snapshot(operation())
 		if err != nil || len(s.Nodes) != 5000 {
 			b.Fatal(err)
 		}
 	}
 }
 
-// large is a World that was read, and in which every node has an agent and an order.
+// large is a World in which every node has a report and an order.
 func large(nodes, pods int) *World {
-	g := newGathering(nil, "", &meter{})
-	g.snapshot = clustertest.Synthetic(nodes, pods, 1)
-	clustertest.Agents()(g.snapshot)
+	obs := newObservation(nil, "", &meter{})
+	obs.snapshot = clustertest.Synthetic(nodes, pods, 1)
+	clustertest.Agents()(obs.snapshot)
 	watched := &kept{}
 	at := metav1.Now()
-	for i := range g.snapshot.Nodes {
-		n := &g.snapshot.Nodes[i]
-		g.nodes[n.Name] = n
+	for i := range obs.snapshot.Nodes {
+		n := &obs.snapshot.Nodes[i]
+		obs.nodes[n.Name] = n
 		for _, kind := range []string{kindNode, kindUpgrade, kindReport} {
-			g.note(kind, n.Name, "1000")
+			obs.noteVersion(kind, n.Name, "1000")
 		}
 		u := upgrade(n.Name, "1001", refitv1alpha1.NodeSucceeded)
 		for i := range 20 {
@@ -43,5 +43,5 @@ func large(nodes, pods int) *World {
 		watched.upgrades = append(watched.upgrades, u)
 		watched.reports = append(watched.reports, refitv1alpha1.NodeReport{ObjectMeta: u.ObjectMeta, Status: *n.Report})
 	}
-	return &World{watched: watched.watched(), last: g, lastAt: time.Now(), opened: map[string]openedRelease{}}
+	return &World{watched: watched.watched(), last: obs, lastAt: time.Now(), opened: map[string]openedRelease{}}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// kept are objects as a cache holds them.
+// kept are the objects of a cache.
 type kept struct {
 	nodes    []corev1.Node
 	upgrades []refitv1alpha1.NodeUpgrade
 	reports  []refitv1alpha1.NodeReport
 }
 
-// watched hands out what is kept.
+// watched returns the kept objects.
 func (k *kept) watched() Watched {
 	return Watched{
 		reflect.TypeFor[*corev1.Node](): store[corev1.Node]{&k.nodes}, reflect.TypeFor[*refitv1alpha1.NodeUpgrade](): store[refitv1alpha1.NodeUpgrade]{&k.upgrades},
@@ -35,7 +35,7 @@ func (k *kept) watched() Watched {
 // store is a cache of one kind.
 type store[T any] struct{ items *[]T }
 
-// List hands out what is kept, not in its order, as a cache does.
+// List returns the kept objects unsorted, as a cache does.
 func (s store[T]) List() []any {
 	var out []any
 	for i := range slices.Backward(*s.items) {
@@ -44,11 +44,11 @@ func (s store[T]) List() []any {
 	return out
 }
 
-func TestAKindThatNobodyWatchesIsAnError(t *testing.T) {
+func TestUnwatchedKindIsAnError(t *testing.T) {
 	w := readOf(&kept{}, "worker-1")
 	delete(w.watched, reflect.TypeFor[*refitv1alpha1.NodeReport]())
-	if _, err := w.Look(operation()); err == nil {
-		t.Error("it looked as if there were none")
+	if _, err := w.Snapshot(operation()); err == nil {
+		t.Error("an unwatched kind seems to be empty")
 	}
 }
 
@@ -73,44 +73,44 @@ func upgrade(name, version string, phase refitv1alpha1.NodePhase) refitv1alpha1.
 	return refitv1alpha1.NodeUpgrade{ObjectMeta: named(name, version), Status: refitv1alpha1.NodeUpgradeStatus{Phase: phase}}
 }
 
-// readOf is a World whose reading saw a node with its work and its report, each at version 10.
+// readOf is a World whose reading has a node, its NodeUpgrade and its report, each at version 10.
 func readOf(watched *kept, names ...string) *World {
-	g := newGathering(nil, "", &meter{})
-	g.snapshot.Workloads = []cluster.Workload{{Kind: "Deployment", Name: "cart"}, {Kind: "DaemonSet", Name: "kube-proxy"}}
+	obs := newObservation(nil, "", &meter{})
+	obs.snapshot.Workloads = []cluster.Workload{{Kind: "Deployment", Name: "cart"}, {Kind: "DaemonSet", Name: "kube-proxy"}}
 	for _, name := range names {
-		g.snapshot.Nodes = append(g.snapshot.Nodes, cluster.Node{
+		obs.snapshot.Nodes = append(obs.snapshot.Nodes, cluster.Node{
 			Name: name, UID: name + "-uid", Kubelet: "v1.35.4", Pods: []cluster.PodSet{{Workload: 0, Count: 3}, {Workload: 1, Count: 1}},
 			Upgrade: &cluster.Upgrade{Status: refitv1alpha1.NodeUpgradeStatus{Phase: refitv1alpha1.NodePrefetched}},
 			Report:  &refitv1alpha1.NodeReportStatus{BootID: "read"},
 		})
 	}
-	for i := range g.snapshot.Nodes {
-		n := &g.snapshot.Nodes[i]
-		g.nodes[n.Name] = n
+	for i := range obs.snapshot.Nodes {
+		n := &obs.snapshot.Nodes[i]
+		obs.nodes[n.Name] = n
 		for _, kind := range []string{kindNode, kindUpgrade, kindReport} {
-			g.note(kind, n.Name, "10")
+			obs.noteVersion(kind, n.Name, "10")
 		}
 	}
-	return &World{watched: watched.watched(), last: g, lastAt: time.Now(), opened: map[string]openedRelease{}}
+	return &World{watched: watched.watched(), last: obs, lastAt: time.Now(), opened: map[string]openedRelease{}}
 }
 
-func look(t *testing.T, w *World) []cluster.Node {
+func snapshotNodes(t *testing.T, w *World) []cluster.Node {
 	t.Helper()
-	s, err := w.Look(operation())
+	s, err := w.Snapshot(operation())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s.Nodes
 }
 
-func TestTheNewerOfWatchAndReadingCounts(t *testing.T) {
+func TestNewerOfWatchAndReadingCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		version, kubelet, boot string
 		phase                  refitv1alpha1.NodePhase
 	}{
-		"the watch has gone on":   {"11", "v1.36.3", "watched", refitv1alpha1.NodeSucceeded},
+		"the watch is newer":      {"11", "v1.36.3", "watched", refitv1alpha1.NodeSucceeded},
 		"both are the same":       {"10", "v1.36.3", "watched", refitv1alpha1.NodeSucceeded},
-		"the watch is frozen":     {"9", "v1.35.4", "read", refitv1alpha1.NodePrefetched},
+		"the watch is stalled":    {"9", "v1.35.4", "read", refitv1alpha1.NodePrefetched},
 		"they cannot be compared": {"", "v1.36.3", "watched", refitv1alpha1.NodeSucceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,104 +119,104 @@ func TestTheNewerOfWatchAndReadingCounts(t *testing.T) {
 				upgrades: []refitv1alpha1.NodeUpgrade{upgrade("worker-1", c.version, refitv1alpha1.NodeSucceeded)},
 				reports:  []refitv1alpha1.NodeReport{{ObjectMeta: named("worker-1", c.version), Status: refitv1alpha1.NodeReportStatus{BootID: "watched"}}},
 			}, "worker-1")
-			for range 2 { // the first look lets go of some of what was read
-				n := look(t, w)[0]
+			for range 2 { // the first Snapshot frees a part of the reading
+				n := snapshotNodes(t, w)[0]
 				if n.Kubelet != c.kubelet || n.Upgrade.Status.Phase != c.phase || n.Report.BootID != c.boot {
-					t.Errorf("it saw %s, %s and %s", n.Kubelet, n.Upgrade.Status.Phase, n.Report.BootID)
+					t.Errorf("got %s, %s and %s", n.Kubelet, n.Upgrade.Status.Phase, n.Report.BootID)
 				}
 				if n.Pods[0].Count != 3 {
-					t.Errorf("it saw the pods %v", n.Pods)
+					t.Errorf("the pods are %v", n.Pods)
 				}
 			}
 		})
 	}
 }
 
-func TestNodesComeByName(t *testing.T) {
+func TestNodesAreSortedByName(t *testing.T) {
 	w := readOf(&kept{nodes: []corev1.Node{node("worker-1", "11", ""), node("worker-2", "11", ""), node("worker-4", "11", "")}}, "worker-1", "worker-3")
 	var names []string
-	for _, n := range look(t, w) {
+	for _, n := range snapshotNodes(t, w) {
 		names = append(names, n.Name)
 	}
 	if want := []string{"worker-1", "worker-2", "worker-3", "worker-4"}; !slices.Equal(names, want) {
-		t.Errorf("they came as %v", names)
+		t.Errorf("the order is %v", names)
 	}
 }
 
-func TestWorkThatTheWatchSawGoIsGone(t *testing.T) {
+func TestDeletedUpgradeAndReportAreGone(t *testing.T) {
 	watched := &kept{
 		nodes: []corev1.Node{node("worker-1", "11", "")}, upgrades: []refitv1alpha1.NodeUpgrade{upgrade("worker-1", "11", refitv1alpha1.NodeSucceeded)},
 	}
 	w := readOf(watched, "worker-1")
-	look(t, w)
+	snapshotNodes(t, w)
 	watched.upgrades = nil
-	if n := look(t, w)[0]; n.Upgrade != nil || n.Report == nil {
-		t.Errorf("it saw the work %+v and the report %+v", n.Upgrade, n.Report)
+	if n := snapshotNodes(t, w)[0]; n.Upgrade != nil || n.Report == nil {
+		t.Errorf("got NodeUpgrade %+v and report %+v", n.Upgrade, n.Report)
 	}
 }
 
-func TestANodeThatWasEmptiedAfterTheReadingIsEmpty(t *testing.T) {
+func TestNodeThatWasDrainedAfterTheReadingHasNoPods(t *testing.T) {
 	drained := upgrade("worker-1", "11", refitv1alpha1.NodePrefetched)
 	watched := &kept{nodes: []corev1.Node{node("worker-1", "11", "")}, upgrades: []refitv1alpha1.NodeUpgrade{drained}}
 	w := readOf(watched, "worker-1")
 	at := metav1.NewTime(w.lastAt.Add(time.Second))
 	watched.upgrades[0].Status.Drain = &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainDrained, CompletionTime: &at}
-	if n := look(t, w)[0]; len(n.Pods) != 1 || n.Pods[0].Workload != 1 {
-		t.Errorf("it saw the pods %v", n.Pods)
+	if n := snapshotNodes(t, w)[0]; len(n.Pods) != 1 || n.Pods[0].Workload != 1 {
+		t.Errorf("the pods are %v", n.Pods)
 	}
 }
 
-func TestALogTailIsSeenByNobody(t *testing.T) {
+func TestLogTailIsDropped(t *testing.T) {
 	failed := upgrade("worker-1", "11", refitv1alpha1.NodeFailed)
 	failed.Status.Error = &refitv1alpha1.NodeError{Message: "no", LogTail: "secret"}
 	w := readOf(&kept{nodes: []corev1.Node{node("worker-1", "11", "")}, upgrades: []refitv1alpha1.NodeUpgrade{failed}}, "worker-1")
-	if e := look(t, w)[0].Upgrade.Status.Error; e.LogTail != "" || e.Message != "no" {
-		t.Errorf("it saw %+v", e)
+	if e := snapshotNodes(t, w)[0].Upgrade.Status.Error; e.LogTail != "" || e.Message != "no" {
+		t.Errorf("got %+v", e)
 	}
 	if failed.Status.Error.LogTail == "" {
-		t.Error("what the cache holds was changed")
+		t.Error("the object in the cache was changed")
 	}
 }
 
-// A reading that somebody else has just made is not made again: where it takes ten seconds, to wait for two would hold a whole cluster up.
-func TestAReadingThatIsUnderWayIsSharedIfItIsYoungEnough(t *testing.T) {
+// On a large cluster a reading takes long, so that waiting for two would delay every decision.
+func TestReadingIsSharedIfItIsRecentEnough(t *testing.T) {
 	w := readOf(&kept{}, "worker-1")
-	begun := w.lastAt
-	if err := w.ReadSince(t.Context(), begun.Add(-time.Second)); err != nil || !w.lastAt.Equal(begun) {
-		t.Errorf("it read again: %v", err)
+	start := w.lastAt
+	if err := w.ReadSince(t.Context(), start.Add(-time.Second)); err != nil || !w.lastAt.Equal(start) {
+		t.Errorf("the cluster was read again: %v", err)
 	}
-	if w.readSince(begun.Add(time.Second)) {
-		t.Error("one that is too old would do")
+	if w.readSince(start.Add(time.Second)) {
+		t.Error("a reading that is too old was used")
 	}
 	w.changed = true
-	if w.readSince(begun.Add(-time.Second)) {
-		t.Error("one that is outdated would do")
+	if w.readSince(start.Add(-time.Second)) {
+		t.Error("an outdated reading was used")
 	}
 }
 
-func TestAReadingKeepsWhatNoWatchHasToldOf(t *testing.T) {
-	heard := map[string]map[string]string{kindUpgrade: {"node": "10"}}
+func TestReadingKeepsWhatNoWatchHas(t *testing.T) {
+	watchedVersions := map[string]map[string]string{kindUpgrade: {"node": "10"}}
 	for name, c := range map[string]struct {
-		heard   map[string]map[string]string
-		node    cluster.Node
-		version string
-		kept    bool
+		watchedVersions map[string]map[string]string
+		node            cluster.Node
+		version         string
+		kept            bool
 	}{
-		"the same as is watched":            {heard, cluster.Node{Name: "node"}, "10", false},
-		"older than what is watched":        {heard, cluster.Node{Name: "node"}, "9", false},
-		"newer: the watch froze":            {heard, cluster.Node{Name: "node"}, "11", true},
-		"of a node that the watch lacks":    {heard, cluster.Node{Name: "another"}, "10", true},
-		"of a control plane node":           {heard, cluster.Node{Name: "node", ControlPlane: true}, "10", true},
-		"of a Snapshot that watches nobody": {nil, cluster.Node{Name: "node"}, "10", true},
+		"the same as the watched one":   {watchedVersions, cluster.Node{Name: "node"}, "10", false},
+		"older than the watched one":    {watchedVersions, cluster.Node{Name: "node"}, "9", false},
+		"newer: the watch is stalled":   {watchedVersions, cluster.Node{Name: "node"}, "11", true},
+		"of a node that is not watched": {watchedVersions, cluster.Node{Name: "another"}, "10", true},
+		"of a control plane node":       {watchedVersions, cluster.Node{Name: "node", ControlPlane: true}, "10", true},
+		"without a watch":               {nil, cluster.Node{Name: "node"}, "10", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGathering(nil, "", &meter{})
-			g.heard = c.heard
-			if kept := g.keep(&c.node, kindUpgrade, c.version); kept != c.kept {
+			obs := newObservation(nil, "", &meter{})
+			obs.watchedVersions = c.watchedVersions
+			if kept := obs.keep(&c.node, kindUpgrade, c.version); kept != c.kept {
 				t.Errorf("kept: %t, want %t", kept, c.kept)
 			}
-			if noted := g.versions[kindUpgrade][c.node.Name]; noted != c.version {
-				t.Errorf("it noted version %q, want %s", noted, c.version)
+			if noted := obs.versions[kindUpgrade][c.node.Name]; noted != c.version {
+				t.Errorf("recorded version %q, want %s", noted, c.version)
 			}
 		})
 	}

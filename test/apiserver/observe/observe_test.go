@@ -152,18 +152,18 @@ func checkWithoutRights(t *testing.T, s *apiserver.Server) {
 		t.Errorf("it saw %d nodes, %d services, %d Helm releases and kubeadm %v", len(got.Nodes), len(got.Services), len(got.Helm), got.Kubeadm)
 	}
 	for part, message := range map[cluster.Part]string{
-		cluster.PartPods:        "you may not list pods in all namespaces: ",
-		cluster.PartBudgets:     "you may not list poddisruptionbudgets.policy in all namespaces: ",
-		cluster.PartHelm:        "you may not list secrets in all namespaces: ",
-		cluster.PartCRDs:        "you may not list customresourcedefinitions.apiextensions.k8s.io: ",
-		cluster.PartKubeadm:     "you may not get configmap kubeadm-config in namespace kube-system: ",
-		cluster.PartReports:     "you may not list nodereports.refit.dev: ",
-		cluster.PartReleases:    "you may not list clusterreleases.refit.dev: ",
-		cluster.PartWebhooks:    "you may not list validatingwebhookconfigurations.admissionregistration.k8s.io: ",
-		cluster.PartVolumes:     "you may not list persistentvolumes: ",
-		cluster.PartActors:      "you may not list leases.coordination.k8s.io in namespace kube-system: ",
-		cluster.PartNamespaces:  "you may not get namespace kube-system: ",
-		cluster.PartAPIServices: "you may not list apiservices.apiregistration.k8s.io: ",
+		cluster.PartPods:        "no permission to list pods in all namespaces: ",
+		cluster.PartBudgets:     "no permission to list poddisruptionbudgets.policy in all namespaces: ",
+		cluster.PartHelm:        "no permission to list secrets in all namespaces: ",
+		cluster.PartCRDs:        "no permission to list customresourcedefinitions.apiextensions.k8s.io: ",
+		cluster.PartKubeadm:     "no permission to get configmap kubeadm-config in namespace kube-system: ",
+		cluster.PartReports:     "no permission to list nodereports.refit.dev: ",
+		cluster.PartReleases:    "no permission to list clusterreleases.refit.dev: ",
+		cluster.PartWebhooks:    "no permission to list validatingwebhookconfigurations.admissionregistration.k8s.io: ",
+		cluster.PartVolumes:     "no permission to list persistentvolumes: ",
+		cluster.PartActors:      "no permission to list leases.coordination.k8s.io in namespace kube-system: ",
+		cluster.PartNamespaces:  "no permission to get namespace kube-system: ",
+		cluster.PartAPIServices: "no permission to list apiservices.apiregistration.k8s.io: ",
 	} {
 		gap, found := got.Gap(part)
 		if !found || gap.Kind != cluster.GapForbidden || !strings.HasPrefix(gap.Message, message) {
