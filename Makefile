@@ -185,6 +185,45 @@ testbed: ## Build bin/testbed
 testbed-build: testbed ## Build Kubernetes, its images and packages for KUBERNETES into the cache
 	bin/testbed build --kubernetes $(KUBERNETES)
 
+# The cluster of `make dev`: its name, its version and the version to upgrade to.
+DEV ?= dev
+DEV_FROM ?= v1.35.4
+DEV_TO ?= v1.36.3
+# Key, mirror and ClusterRelease of the cluster. A ClusterRelease is immutable, so they are kept until dev-down.
+DEV_DIR := bin/dev/$(DEV)
+DEV_NODE := $(DEV)-cp-1
+DEV_RELEASE := $(DEV_DIR)/$(DEV_TO)
+
+# A new version on each run: the same tag would leave the running agent and controller in place.
+.PHONY: dev
+dev: VERSION := v0.0.0-dev.$(shell date -u +%Y%m%d%H%M%S)
+dev: refit images testbed ## Create a cluster of one node and install this build; run it again after a change
+	bin/testbed kubeconfig --name $(DEV) --path >/dev/null 2>&1 || bin/testbed up --name $(DEV) --control-planes 1 --workers 0 --kubernetes $(DEV_FROM)
+	bin/testbed load-images --name $(DEV) bin/images/*.tar
+	$(MAKE) --no-print-directory $(DEV_RELEASE).yaml
+	bin/testbed cp $(DEV_RELEASE) $(DEV_NODE):/srv/refit
+	bin/testbed cp $(DEV_DIR)/settings $(DEV_NODE):/etc/refit
+	export KUBECONFIG=$$(bin/testbed kubeconfig --name $(DEV) --path); \
+	bin/refit install --release-key $(DEV_DIR)/keys/refit-release.pem --source /srv/refit; \
+	bin/testbed exec $(DEV_NODE) -- kubectl --kubeconfig=/etc/kubernetes/admin.conf apply --server-side --filename=- <$(DEV_RELEASE).yaml; \
+	echo "export KUBECONFIG=$$KUBECONFIG"; \
+	echo "bin/refit upgrade --to $(DEV_TO)"
+
+.PHONY: dev-down
+dev-down: testbed ## Remove the cluster of `make dev`
+	! bin/testbed kubeconfig --name $(DEV) --path >/dev/null 2>&1 || bin/testbed down --name $(DEV)
+	rm -rf $(DEV_DIR)
+
+# kubeadm's preflight check SystemVerification does not support the testbed's kernel.
+$(DEV_DIR)/%.yaml:
+	mkdir -p $(DEV_DIR)/settings
+	echo 'kubeadm: {ignorePreflightErrors: [SystemVerification]}' >$(DEV_DIR)/settings/agent.yaml
+	test -e $(DEV_DIR)/keys || bin/refit release key new --out $(DEV_DIR)/keys
+	bin/testbed collect --kubernetes $* --to $(DEV_DIR)/$*
+	bin/refit release create --kubernetes $* --from $(DEV_DIR)/$* --cni-plugins v1.9.1 >$(DEV_DIR)/$*.json
+	bin/refit release sign $(DEV_DIR)/$*.json --key $(DEV_DIR)/keys/refit-release.key >$@.partial
+	mv $@.partial $@
+
 ##@ End to end (as root, on Linux)
 
 # Fail when a pattern matches no test: go test would pass.
