@@ -148,7 +148,7 @@ func TestAWaiverTakesEffectDuringTheDrain(t *testing.T) {
 		w.reconcile()
 		mayLose := w.drainer.orders[0].Waived
 		if mayLose("shop", "debug") {
-			t.Error("a pod may be lost that nobody waived")
+			t.Error("a pod may be lost that was not waived")
 		}
 		o := operation()
 		if err := w.Client.Get(t.Context(), types.NamespacedName{Name: o.Name}, o); err != nil {

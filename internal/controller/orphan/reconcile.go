@@ -23,8 +23,8 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 }
 
-// Reconcile decides about one node. The cache decides whether to look closer, the API server
-// decides what to do: the cache may not have seen an operation yet.
+// Reconcile decides about one node. It consults the API server only if the cache shows an orphaned
+// cordon, and acts on the API server's answer: the cache may not have the operation yet.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	if cached, err := observe(ctx, r.Cache, request); err != nil || cached.action == nil {
 		return ctrl.Result{}, err

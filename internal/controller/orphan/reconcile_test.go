@@ -36,7 +36,7 @@ func newClient(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) 
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(funcs).Build()
 }
 
-// node is a node that is cordoned, by the operation of this UID or by somebody else.
+// node is a node that is cordoned, by the operation of this UID or, if that is empty, by a user.
 func node(operation string) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "node-uid"}, Spec: corev1.NodeSpec{Unschedulable: true}}
 	if operation != "" {
