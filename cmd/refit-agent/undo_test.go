@@ -73,7 +73,7 @@ func TestUndoLongAfterSuccess(t *testing.T) {
 		"the previous kubelet is gone": {
 			func(t *testing.T, _ fakeHost, kubelet string) {
 				t.Helper()
-				if err := host.Settle(kubelet); err != nil {
+				if err := host.DiscardPrevious(kubelet); err != nil {
 					t.Fatal(err)
 				}
 			}, []string{"the previous file is not kept any more"}, true,

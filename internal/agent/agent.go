@@ -125,9 +125,9 @@ func (a *Agent) keepManifests(ctx context.Context) {
 	if !steps.HasControlPlane() || a.memory.Open != "" {
 		return
 	}
-	server, err := steps.AskAPIServer(ctx)
+	server, err := steps.ProbeAPIServer(ctx)
 	if err == nil && server.Ready {
-		err = steps.KeepManifests(a.Settings.StateDir)
+		err = steps.BackUpManifests(a.Settings.StateDir)
 	}
 	if err != nil {
 		a.Log.Warn("the manifests could not be copied", "error", err)
@@ -138,7 +138,7 @@ func (a *Agent) keepManifests(ctx context.Context) {
 // work has to mend.
 func (a *Agent) connect(ctx context.Context) (api, error) {
 	if a.memory.Open != "" {
-		return cluster.New(a.Kubeconfig, a.Version, a.work.host.Work.NodeName), nil
+		return cluster.New(a.Kubeconfig, a.Version, a.work.host.Upgrade.NodeName), nil
 	}
 	for told := false; ; told = true {
 		client, err := cluster.Connect(a.Kubeconfig, a.Version)
@@ -178,7 +178,7 @@ func (a *Agent) resume() error {
 	if err != nil {
 		return err
 	}
-	if ca, err := clusterCA(); err == nil && work.host.Work.CA != "" && ca != work.host.Work.CA {
+	if ca, err := clusterCA(); err == nil && work.host.Upgrade.CA != "" && ca != work.host.Upgrade.CA {
 		a.Log.Warn("this host was joined to another cluster since; the work of the former one is left", "work", dir)
 		a.memory.Open, a.memory.Last = "", ""
 		return storeMemory(a.Settings.StateFile(), a.memory)
@@ -265,13 +265,13 @@ func (a *Agent) ended(state *node.State) error {
 	switch {
 	case state.Outcome == refitv1alpha1.NodeSucceeded:
 		next.Highest = state.Upgrade.To
-		maps.Copy(next.Files, a.work.host.Installed())
-		if err := steps.KeepManifests(a.Settings.StateDir); err != nil {
+		maps.Copy(next.Files, a.work.host.InstalledDigests())
+		if err := steps.BackUpManifests(a.Settings.StateDir); err != nil {
 			a.Log.Warn("the manifests could not be copied", "error", err)
 		}
 	case next.Highest == state.Upgrade.To: // it was there, and was put back
 		next.Highest = state.Upgrade.From
-		maps.Copy(next.Files, a.work.host.PutBack())
+		maps.Copy(next.Files, a.work.host.PreviousDigests())
 	}
 	if err := host.ReleaseReserve(a.Settings.ReserveFile()); err != nil {
 		a.Log.Warn("the reserve could not be given up", "error", err)

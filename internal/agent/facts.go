@@ -28,7 +28,7 @@ func (a *Agent) know() {
 		if err != nil {
 			a.Log.Warn("what this host needs of the ClusterRelease cannot be told", "error", err)
 		}
-		a.known.wanted = &report.Wanted{Ref: a.work.host.Work.Release, Release: a.work.host.Release, Store: a.store, Blobs: blobs}
+		a.known.wanted = &report.Wanted{Ref: a.work.host.Upgrade.Release, Release: a.work.host.Release, Store: a.store, Blobs: blobs}
 	}
 }
 

@@ -131,7 +131,7 @@ func (a *Agent) remember(spec *refitv1alpha1.NodeUpgradeSpec, open string, answe
 func (a *Agent) workFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, here node.Identity) (*runner, error) {
 	spec := &order.Spec
 	forward := spec.Permit == refitv1alpha1.PermitApply || spec.Permit == refitv1alpha1.PermitPrefetch
-	if w := a.work; w != nil && w.host.Work.NodeUID == here.NodeUID {
+	if w := a.work; w != nil && w.host.Upgrade.NodeUID == here.NodeUID {
 		state := node.Read(w.journal.Records())
 		same := state.Upgrade.Operation.UID == spec.Operation.UID && state.Upgrade.Release.Digest == spec.Release.Digest
 		open, touched := state.Outcome == "", state.Changed()
@@ -234,8 +234,8 @@ func (a *Agent) open(dir string) (*runner, error) {
 	return &runner{
 		journal: j, boot: a.id.BootID, log: a.Log, told: a.teller.tell,
 		host: &steps.Host{
-			Settings: a.Settings, Memory: a.memory, Work: *state.Upgrade, Dir: filepath.Join(a.Settings.UpgradesDir(), dir), Release: release,
-			Store: a.store, Systemd: a.systemd, Log: a.Log, Say: a.teller.say, Effect: effectOf("none"),
+			Settings: a.Settings, HostState: a.memory, Upgrade: *state.Upgrade, Dir: filepath.Join(a.Settings.UpgradesDir(), dir), Release: release,
+			Store: a.store, Systemd: a.systemd, Log: a.Log, ReportWait: a.teller.say, Effect: effectOf("none"),
 		},
 	}, nil
 }

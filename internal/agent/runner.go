@@ -172,7 +172,7 @@ func (r *runner) failed(ctx context.Context, step string, err error) error {
 func (r *runner) insist(ctx context.Context, step string, act func() error) error {
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		err := act()
-		r.host.Say("")
+		r.host.ReportWait("")
 		if err == nil || node.FailureOf(err).Class != refitv1alpha1.FailureTransient || ctx.Err() != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (r *runner) insist(ctx context.Context, step string, act func() error) erro
 			return err
 		}
 		r.log.Warn("step will be tried again", "step", step, "in", wait.String(), "error", err)
-		r.host.Say(node.FailureOf(err).Text())
+		r.host.ReportWait(node.FailureOf(err).Text())
 		select {
 		case <-ctx.Done():
 			return err

@@ -53,7 +53,7 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 		Kinds: map[refitv1alpha1.Part]refitv1alpha1.PackageKind{},
 		CA:    ca, KeepAddons: spec.KeepAddons,
 		StopAPIServer: a.Settings.StopAPIServerDuringEtcdUpgrade,
-		Etcd:  spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(a.Settings.StateDir),
+		Etcd:          spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(a.Settings.StateDir),
 	}
 	if steps.HasControlPlane() != (spec.Role != refitv1alpha1.RoleWorker) {
 		return nil, &node.Refusal{Reason: node.RefusedMachine, Message: "the order's role " + string(spec.Role) + " does not fit what runs on this host"}
@@ -72,7 +72,7 @@ func (a *Agent) surveyPart(ctx context.Context, w *node.Upgrade, release artifac
 	if !always && !brings(release, part) {
 		return nil
 	}
-	path, err := steps.Place(ctx, a.systemd, part, mainProgram[part])
+	path, err := steps.BinaryPath(ctx, a.systemd, part, mainProgram[part])
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (a *Agent) differs(ctx context.Context, f refitv1alpha1.ReleaseFile) (bool,
 		installed, err := packages.Deb().Installed(ctx, f.Name)
 		return installed[f.Name] != f.Version, err
 	}
-	path, err := steps.Place(ctx, a.systemd, f.Part, f.Name)
+	path, err := steps.BinaryPath(ctx, a.systemd, f.Part, f.Name)
 	if err != nil {
 		return false, err
 	}

@@ -21,7 +21,7 @@ func Review(ctx context.Context, s settings.Settings, status LocalStatus) steps.
 	if !finished(status.State) {
 		return steps.Review{}
 	}
-	h := steps.Host{Settings: s, Work: *status.State.Upgrade, Dir: filepath.Join(s.UpgradesDir(), status.Memory.Last), Log: slog.New(slog.DiscardHandler)}
+	h := steps.Host{Settings: s, Upgrade: *status.State.Upgrade, Dir: filepath.Join(s.UpgradesDir(), status.Memory.Last), Log: slog.New(slog.DiscardHandler)}
 	return h.Review(ctx)
 }
 

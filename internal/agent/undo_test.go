@@ -32,7 +32,7 @@ func withWork(t *testing.T, a *Agent, outcome refitv1alpha1.NodePhase) {
 	log := slog.New(slog.DiscardHandler)
 	a.work = &runner{
 		journal: j, log: log, told: func(*node.State) {},
-		host: &steps.Host{Settings: a.Settings, Work: work, Dir: dir, Log: log},
+		host: &steps.Host{Settings: a.Settings, Upgrade: work, Dir: dir, Log: log},
 	}
 	for _, r := range []node.Record{
 		{Kind: node.Ordered, Order: &node.Order{Operation: order.Operation.UID, Sequence: 7, Epoch: 3, Permit: refitv1alpha1.PermitApply}},

@@ -7,15 +7,16 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Action is what a step does. Do and Undo can be repeated from any point at which they were cut off.
+// Action implements a step. Do and Undo are idempotent: the agent repeats them after an
+// interruption at any point.
 type Action struct {
-	// Probe says whether the step's effect is there, whole. Without one a step is simply done again.
+	// Probe reports whether the step has taken full effect. A step without a probe is repeated.
 	Probe func(context.Context, *Host) (bool, error)
 	Do    func(context.Context, *Host) error
 	Undo  func(context.Context, *Host) error
 }
 
-// Actions has every step of package node; a test holds the two together.
+// Actions has one entry for each step of package node.
 var Actions = map[string]Action{
 	node.StepFetch:  {Do: fetch},
 	node.StepImages: {Do: importImages, Probe: imagesPresent},
@@ -28,23 +29,23 @@ var Actions = map[string]Action{
 	node.StepRender:    {Do: render},
 
 	node.StepCertificates: {Do: renewCertificates, Undo: repairCertificates},
-	node.StepEtcd:         {Do: swapEtcd, Probe: etcdProven, Undo: unswapEtcd},
-	node.StepAPIServer:    {Do: swapAPIServer, Undo: unswapAPIServer},
-	node.StepControllers:  {Do: swapControllers, Undo: unswapControllers},
+	node.StepEtcd:         {Do: swapEtcd, Probe: etcdProven, Undo: undoEtcd},
+	node.StepAPIServer:    {Do: swapAPIServer, Undo: undoAPIServer},
+	node.StepControllers:  {Do: swapControllers, Undo: undoControllers},
 
 	node.StepUploadConfig:   {Do: clusterPhase(kubeadm.PhaseUploadConfig), Undo: restoreObjects(kubeadm.PhaseUploadConfig)},
 	node.StepKubeconfig:     {Do: phase("kubeconfig"), Undo: restoreKubeconfig},
 	node.StepKubeletConfig:  {Do: phase("kubelet-config"), Undo: restoreKubeletConfig},
 	node.StepBootstrapToken: {Do: phase("bootstrap-token")},
 
-	node.StepContainerd: {Do: swapContainerd, Undo: unswapContainerd},
-	node.StepRunc:       {Do: swapRunc, Undo: unswapRunc},
-	node.StepCNI:        {Do: swapCNI, Undo: unswapCNI},
-	node.StepKubelet:    {Do: swapKubelet, Undo: unswapKubelet},
+	node.StepContainerd: {Do: swapContainerd, Undo: undoContainerd},
+	node.StepRunc:       {Do: swapRunc, Undo: undoRunc},
+	node.StepCNI:        {Do: swapCNI, Undo: undoCNI},
+	node.StepKubelet:    {Do: swapKubelet, Undo: undoKubelet},
 
 	node.StepAddon:       {Do: upgradeAddons, Undo: restoreObjects(kubeadm.PhaseAddon)},
 	node.StepPostUpgrade: {Do: phase("post-upgrade")},
 	node.StepVerify:      {Do: verify},
 
-	node.StepVerifyOld: {Undo: proveOld},
+	node.StepVerifyOld: {Undo: verifyRollback},
 }

@@ -18,14 +18,14 @@ func TestEveryStepHasAnActionAndEveryActionAStep(t *testing.T) {
 		action, ok := Actions[step.Name]
 		switch {
 		case !ok || action.Do == nil:
-			t.Errorf("nothing carries %s out", step.Name)
+			t.Errorf("%s has no action", step.Name)
 		case (step.Undo != node.UndoNothing) != (action.Undo != nil):
-			t.Errorf("%s is to be undone by %q, and there is an undo: %v", step.Name, step.Undo, action.Undo != nil)
+			t.Errorf("%s has the undo policy %q, and its action has an undo: %v", step.Name, step.Undo, action.Undo != nil)
 		}
 	}
 	for name := range Actions {
 		if !listed[name] {
-			t.Errorf("%s is no step of any host", name)
+			t.Errorf("%s is not a step of any host", name)
 		}
 	}
 }

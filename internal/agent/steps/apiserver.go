@@ -20,24 +20,25 @@ func swapAPIServer(ctx context.Context, h *Host) error {
 	if err := h.swapPods(ctx, kubeadm.APIServer); err != nil {
 		return err
 	}
-	return h.proveAPIServer(ctx, h.Work.To)
+	return h.proveAPIServer(ctx, h.Upgrade.To)
 }
 
-func unswapAPIServer(_ context.Context, h *Host) error { return h.unswapManifest(kubeadm.APIServer) }
+func undoAPIServer(_ context.Context, h *Host) error { return h.undoManifest(kubeadm.APIServer) }
 
-// proveAPIServer asks this host's own API server, not the cluster's endpoint: another one would answer there.
+// proveAPIServer probes this host's API server and not the cluster's endpoint, behind which another
+// API server might answer.
 func (h *Host) proveAPIServer(ctx context.Context, want string) error {
 	h.awaitKubelet(ctx)
 	ctx, cancel := context.WithTimeout(ctx, h.Settings.Timeouts.APIServer.Duration())
 	defer cancel()
 	stop := h.watchCrashes(ctx, kubeadm.APIServer, cancel)
-	lacking, err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
-		got, err := AskAPIServer(ctx)
+	problem, err := poll(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
+		got, err := ProbeAPIServer(ctx)
 		switch {
-		case says(err) != "":
-			return says(err), nil
+		case errorText(err) != "":
+			return errorText(err), nil
 		case got.Version != want:
-			return "it is at " + got.Version, nil
+			return "its version is " + got.Version, nil
 		case !got.Ready:
 			return "it is not ready", nil
 		}
@@ -50,29 +51,29 @@ func (h *Host) proveAPIServer(ctx context.Context, want string) error {
 	case crash != nil:
 		return crash
 	}
-	failure := node.ManualIntervention("APIServerUnwell", err, "read its log, mend the cause, then refit retry",
-		"kube-apiserver is not ready at %s on its own port: %s", want, lacking)
+	failure := node.ManualIntervention("APIServerUnhealthy", err, "check its log, fix the cause, then run refit retry",
+		"kube-apiserver is not ready at %s on its own port: %s", want, problem)
 	failure.LogTail = h.logOf(kubeadm.APIServer)
 	return failure
 }
 
-// APIServer is what an API server says of itself.
+// APIServer is the observed state of an API server.
 type APIServer struct {
 	Version string
 	Ready   bool
 }
 
-// AskAPIServer asks this host's API server on its own address.
-func AskAPIServer(ctx context.Context) (APIServer, error) {
+// ProbeAPIServer queries this host's API server on its own address.
+func ProbeAPIServer(ctx context.Context) (APIServer, error) {
 	text, err := os.ReadFile(manifest(kubeadm.APIServer))
 	if err != nil {
 		return APIServer{}, err
 	}
-	return askAPIServer(ctx, text)
+	return probeAPIServer(ctx, text)
 }
 
-// askAPIServer asks the one that a manifest started.
-func askAPIServer(ctx context.Context, manifest []byte) (APIServer, error) {
+// probeAPIServer queries the API server that a manifest describes.
+func probeAPIServer(ctx context.Context, manifest []byte) (APIServer, error) {
 	address, port, err := kubeadm.LocalEndpoint(manifest)
 	if err != nil {
 		return APIServer{}, err
@@ -91,7 +92,7 @@ func askAPIServer(ctx context.Context, manifest []byte) (APIServer, error) {
 	defer cancel()
 	var v version.Info
 	if err := getJSON(ctx, client, "/version", &v); err != nil {
-		return APIServer{}, fmt.Errorf("it does not answer: %w", err)
+		return APIServer{}, fmt.Errorf("it is unreachable: %w", err)
 	}
 	out := APIServer{Version: v.GitVersion}
 	ready, err := client.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)

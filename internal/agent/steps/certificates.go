@@ -27,9 +27,8 @@ func renewCertificates(ctx context.Context, h *Host) error {
 	})
 }
 
-// repairCertificates finishes a renewal that was cut off. No certificate is rolled back: a renewed
-// one is of the same CA and works with the former version, and the one before may have expired by
-// now.
+// repairCertificates finishes an interrupted renewal. It rolls no certificate back: a renewed one
+// has the same CA and works with the previous version, and the previous one may have expired since.
 func repairCertificates(ctx context.Context, h *Host) error {
 	config, err := h.clusterConfig()
 	if err != nil {
@@ -39,7 +38,8 @@ func repairCertificates(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	server, err := saved.Read(manifest(kubeadm.APIServer)) // The one in use may be missing just now.
+	// The live manifest may be missing during a swap.
+	server, err := saved.Read(manifest(kubeadm.APIServer))
 	if err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func repairCertificates(ctx context.Context, h *Host) error {
 	return node.ErrKept
 }
 
-// leastValidity is how long a certificate must still be valid to be restored.
-const leastValidity = 24 * time.Hour
+// minValidity is how long a certificate must still be valid to be restored.
+const minValidity = 24 * time.Hour
 
-const expired = "the client certificate in the former one has expired, or expires within 24 h"
+const expired = "the client certificate in the previous file has expired or expires within 24 h"
 
-// expires reports whether a kubeconfig carries a certificate that must not be restored any more.
-func expires(kubeconfig []byte, now time.Time) bool {
+// expiresSoon reports whether the client certificate of a kubeconfig is too old to be restored.
+func expiresSoon(kubeconfig []byte, now time.Time) bool {
 	certificate := kubeadm.EmbeddedCertificate(kubeconfig)
-	return certificate != nil && certificate.NotAfter.Before(now.Add(leastValidity))
+	return certificate != nil && certificate.NotAfter.Before(now.Add(minValidity))
 }

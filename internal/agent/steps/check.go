@@ -15,16 +15,16 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// checks are what must hold before anything is changed, each named by what it looks at.
+// checks must pass before the first change to the host.
 var checks = []struct {
 	name string
-	look func(context.Context, *Host) error
+	run  func(context.Context, *Host) error
 }{
 	{"tools", func(ctx context.Context, h *Host) error { return h.tools(ctx) }},
 	{"phases", checkPhases},
 	{"manifests", checkManifests},
-	{"changes by others", checkOthers},
-	{"room", checkRoom},
+	{"foreign changes", checkForeignChanges},
+	{"disk space", checkDiskSpace},
 	{"certificates", checkCertificates},
 	{"images", checkImages},
 	{"kubelet", checkKubelet},
@@ -33,28 +33,30 @@ var checks = []struct {
 
 func checkHost(ctx context.Context, h *Host) error {
 	for _, check := range checks {
-		if err := check.look(ctx, h); err != nil {
-			h.Log.Warn("a check of the host failed", "check", check.name, "error", err)
+		if err := check.run(ctx, h); err != nil {
+			h.Log.Warn("host check failed", "check", check.name, "error", err)
 			return err
 		}
 	}
 	return nil
 }
 
-// checkPhases holds the phases that the target's kubeadm has against the steps of this agent: one that nobody here knows may matter.
+// checkPhases compares the phases of the target's kubeadm with the steps of this agent. An unknown
+// phase may be essential, so it fails the check.
 func checkPhases(ctx context.Context, h *Host) error {
 	facts, err := h.facts()
 	if err != nil {
 		return err
 	}
-	command := kubeadm.CommandOf(h.Work.Role)
-	if _, err = kubeadm.Plan(facts, command, h.Work.Role); err != nil {
+	command := kubeadm.CommandOf(h.Upgrade.Role)
+	if _, err = kubeadm.Plan(facts, command, h.Upgrade.Role); err != nil {
 		return err
 	}
 	return h.kubeadm().CheckPhases(ctx, command)
 }
 
-// checkManifests brings back a manifest that is gone, as after a kubeadm that was killed between its two renames: the kubelet stops what has none.
+// checkManifests restores a missing manifest, because the kubelet stops a pod without one. kubeadm
+// loses a manifest if it is killed between its two renames.
 func checkManifests(_ context.Context, h *Host) error {
 	if !h.controlPlane() {
 		return nil
@@ -66,8 +68,8 @@ func checkManifests(_ context.Context, h *Host) error {
 		}
 		text, err := os.ReadFile(h.knownGood(component))
 		if err != nil {
-			return node.ManualIntervention("ManifestMissing", err, "put "+path+" back (kubeadm keeps copies in "+kubernetesDir+"/tmp), then refit retry",
-				"%s is not there, and this agent has no copy of it", path)
+			return node.ManualIntervention("ManifestMissing", err, "restore "+path+" (kubeadm keeps copies in "+kubernetesDir+"/tmp), then run refit retry",
+				"%s does not exist, and the agent has no copy of it", path)
 		}
 		if err := h.Effect("restore-"+component, func() error { return durable.WriteFile(path, text, 0o600) }); err != nil {
 			return err
@@ -78,13 +80,13 @@ func checkManifests(_ context.Context, h *Host) error {
 
 func manifest(component string) string { return filepath.Join(manifestsDir, component+".yaml") }
 
-// knownGood is the agent's own copy of a manifest, from when all was well.
+// knownGood returns the path of the agent's copy of a manifest, taken while the host was healthy.
 func (h *Host) knownGood(component string) string {
 	return filepath.Join(h.Settings.StateDir, "manifests", component+".yaml")
 }
 
-// KeepManifests copies the static pod manifests of a host that is well.
-func KeepManifests(stateDir string) error {
+// BackUpManifests copies the static pod manifests of a healthy host.
+func BackUpManifests(stateDir string) error {
 	for _, component := range kubeadm.Components() {
 		text, err := os.ReadFile(manifest(component))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -106,9 +108,9 @@ func KeepManifests(stateDir string) error {
 	return nil
 }
 
-// checkOthers finds programs that somebody replaced since Refit installed them.
-func checkOthers(_ context.Context, h *Host) error {
-	for path, digest := range h.Memory.Files {
+// checkForeignChanges finds binaries that were replaced since Refit installed them.
+func checkForeignChanges(_ context.Context, h *Host) error {
+	for path, digest := range h.HostState.Files {
 		now, err := host.Digest(path)
 		if errors.Is(err, fs.ErrNotExist) || (err == nil && now == digest) {
 			continue
@@ -117,20 +119,20 @@ func checkOthers(_ context.Context, h *Host) error {
 			return err
 		}
 		return node.ManualIntervention("ChangedByOthers", nil,
-			"find out who changed it; `refit-agent forget` accepts the host as it is now, then refit retry",
-			"%s is not what Refit installed: somebody else changed it", path)
+			"find out what changed it; accept the host as it is with refit-agent forget, then run refit retry",
+			"%s was changed since Refit installed it", path)
 	}
 	return nil
 }
 
-func checkRoom(_ context.Context, h *Host) error {
+func checkDiskSpace(_ context.Context, h *Host) error {
 	files, err := h.files()
 	if err != nil {
 		return err
 	}
 	needed := uint64(h.Settings.ReservedDiskMiB) << 20
 	for _, f := range files {
-		needed += 2 * uint64(f.Size) // beside the old one, and as a tool
+		needed += 2 * uint64(f.Size) // staged beside the old one, and copied to run before the swap
 	}
 	for _, dir := range []string{h.Settings.StateDir, "/usr", "/etc", "/var/lib"} {
 		free, err := host.Free(dir)
@@ -138,11 +140,12 @@ func checkRoom(_ context.Context, h *Host) error {
 			return err
 		}
 		if free.ReadOnly {
-			return node.HostBroken("ReadOnly", nil, "find out why it is mounted read-only (dmesg), repair it, then refit retry", "%s cannot be written to", dir)
+			return node.HostBroken("ReadOnly", nil, "find out why it is mounted read-only (dmesg), repair it, then run refit retry",
+				"%s is on a read-only file system", dir)
 		}
 		if free.Bytes < needed {
-			return node.ManualIntervention("DiskFull", nil, "make room on the file system of "+dir+", then refit retry",
-				"%s has %d MiB free and %d MiB are needed", dir, free.Bytes>>20, needed>>20)
+			return node.ManualIntervention("DiskFull", nil, "free disk space on the file system of "+dir+", then run refit retry",
+				"%s has %d MiB of disk space left, the upgrade needs %d MiB", dir, free.Bytes>>20, needed>>20)
 		}
 	}
 	return nil
@@ -159,24 +162,26 @@ func checkCertificates(_ context.Context, h *Host) error {
 	for _, c := range certificates {
 		if time.Now().After(c.NotAfter.Time) {
 			return node.ManualIntervention("CertificateExpired", nil,
-				"kubeadm certs renew "+c.Name+" (or all) on this host, restart its static pods, then refit retry",
+				"run kubeadm certs renew "+c.Name+" (or all) on this host, restart its static pods, then run refit retry",
 				"the certificate %s expired on %s", c.Name, c.NotAfter.Format(time.DateOnly))
 		}
 	}
 	return nil
 }
 
-// checkImages looks once more just before the first swap: a runtime that cannot pin may have collected them.
+// checkImages runs again just before each swap: a runtime that cannot pin images may have removed
+// one.
 func checkImages(ctx context.Context, h *Host) error {
 	missing, err := h.missingImages(ctx)
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	h.Log.Info("images are gone since they were brought, and are brought again", "images", strings.Join(missing, " "))
+	h.Log.Info("importing images again that the container runtime has removed", "images", strings.Join(missing, " "))
 	return importImages(ctx, h)
 }
 
-// checkAdmission asks whether the cluster takes what the upgrade will write. An API that is away is not its matter: kubeadm's own checks wait for it.
+// checkAdmission checks that admission control accepts the objects of the upgrade. It ignores an
+// unreachable API: kubeadm's preflight checks wait for it.
 func checkAdmission(ctx context.Context, h *Host) error {
 	if !h.controlPlane() {
 		return nil
@@ -205,12 +210,13 @@ func checkKubelet(ctx context.Context, h *Host) error {
 		if finding.Fatal {
 			return finding.Failure
 		}
-		h.Log.Warn("the new kubelet ignores something", "finding", finding.Text())
+		h.Log.Warn("the new kubelet ignores part of its configuration", "finding", finding.Text())
 	}
 	return nil
 }
 
-// kubeletArgs are the flags that the new kubelet would be started with: those that kubeadm once wrote and that it refuses are stripped with the swap.
+// kubeletArgs returns the flags that the new kubelet will start with, without those that the swap
+// strips.
 func (h *Host) kubeletArgs(ctx context.Context) ([]string, error) {
 	facts, err := h.facts()
 	if err != nil {
@@ -218,7 +224,7 @@ func (h *Host) kubeletArgs(ctx context.Context) ([]string, error) {
 	}
 	unit, err := h.Systemd.Unit(ctx, kubeletUnit)
 	if err == nil && unit.Stale {
-		// The swap makes systemd read what somebody wrote there, so that is what has to be looked at.
+		// The swap reloads systemd, so the check must see the changed unit files as well.
 		if err = h.Systemd.Reload(ctx); err == nil {
 			unit, err = h.Systemd.Unit(ctx, kubeletUnit)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// swapContainerd replaces containerd below running containers: their shims hold them meanwhile.
+// swapContainerd replaces containerd while containers run: their shims keep them alive.
 func swapContainerd(ctx context.Context, h *Host) error {
 	if err := h.tools(ctx); err != nil {
 		return err
@@ -22,7 +22,7 @@ func swapContainerd(ctx context.Context, h *Host) error {
 	if err := h.checkContainerdConfig(ctx); err != nil {
 		return err
 	}
-	if err := h.track([]string{containerdTOM}, func() error { return h.install(ctx, refitv1alpha1.PartContainerd) }); err != nil {
+	if err := h.track([]string{containerdConfig}, func() error { return h.install(ctx, refitv1alpha1.PartContainerd) }); err != nil {
 		return err
 	}
 	if err := h.restartContainerd(ctx); err != nil {
@@ -31,15 +31,15 @@ func swapContainerd(ctx context.Context, h *Host) error {
 	if err := h.proveContainerd(ctx, h.Release.Payload.Containerd); err != nil {
 		return err
 	}
-	h.tellLost(ctx, before)
+	h.logLostContainers(ctx, before)
 	return nil
 }
 
-func unswapContainerd(ctx context.Context, h *Host) error {
+func undoContainerd(ctx context.Context, h *Host) error {
 	if err := h.reinstall(ctx, refitv1alpha1.PartContainerd); err != nil {
 		return err
 	}
-	if err := h.rollback("containerd", containerdTOM); err != nil {
+	if err := h.rollback("containerd", containerdConfig); err != nil {
 		return err
 	}
 	if err := h.restartContainerd(ctx); err != nil {
@@ -48,10 +48,11 @@ func unswapContainerd(ctx context.Context, h *Host) error {
 	return h.proveContainerd(ctx, "")
 }
 
-// checkContainerdConfig sees that the new version takes the owner's configuration over whole. The file itself stays as it is: containerd reads an older format,
-// and what its own migration writes freezes every default, and is silently ignored by the version that a host may have to go back to.
+// checkContainerdConfig checks that the new version can migrate the configuration. The file itself
+// stays: containerd reads the older format, while a migrated file freezes every default and is
+// silently ignored by the previous version after a rollback.
 func (h *Host) checkContainerdConfig(ctx context.Context) error {
-	_, err := cri.MigrateConfig(ctx, h.path("bin", "containerd"), containerdTOM)
+	_, err := cri.MigrateConfig(ctx, h.path("bin", "containerd"), containerdConfig)
 	return err
 }
 
@@ -64,31 +65,31 @@ func (h *Host) restartContainerd(ctx context.Context) error {
 	})
 }
 
-// proveContainerd asks the runtime itself. An empty version stands for whatever is installed.
+// proveContainerd waits until the runtime is ready. An empty version accepts any.
 func (h *Host) proveContainerd(ctx context.Context, want string) error {
 	since := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, h.Settings.Timeouts.Containerd.Duration())
 	defer cancel()
-	lacking, err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
-		lacking := ""
+	problem, err := poll(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
+		problem := ""
 		err := h.withCRI(func(client *cri.Client) error {
 			got, err := client.Version(ctx)
 			if err != nil {
 				return err
 			}
 			if want != "" && artifact.UpstreamVersion(got.Version) != artifact.UpstreamVersion(want) {
-				lacking = "it is at " + got.Version
+				problem = "its version is " + got.Version
 				return nil
 			}
 			return client.Ready(ctx)
 		})
-		return cmp.Or(says(err), lacking), nil
+		return cmp.Or(errorText(err), problem), nil
 	})
 	if err == nil {
 		return nil
 	}
-	failure := node.ManualIntervention("ContainerdUnwell", err, "read its log (journalctl -u containerd), mend the cause, then refit retry",
-		"containerd is not ready: %s", lacking)
+	failure := node.ManualIntervention("ContainerdUnhealthy", err, "check its log (journalctl -u containerd), fix the cause, then run refit retry",
+		"containerd is not ready: %s", problem)
 	failure.LogTail = host.Tail(context.WithoutCancel(ctx), containerdUnit, since, 40)
 	return failure
 }
@@ -105,8 +106,8 @@ func (h *Host) running(ctx context.Context) map[string]string {
 	return out
 }
 
-// tellLost logs which containers did not survive: none should be among them.
-func (h *Host) tellLost(ctx context.Context, before map[string]string) {
+// logLostContainers logs the containers that did not survive the swap. All should.
+func (h *Host) logLostContainers(ctx context.Context, before map[string]string) {
 	after := h.running(ctx)
 	var lost []string
 	for id, name := range before {

@@ -15,10 +15,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// controllers go together, after their API server: they may never be newer than it.
+// controllers are swapped together, after the API server: they must never be newer than it.
 var controllers = []string{kubeadm.ControllerManager, kubeadm.Scheduler}
 
-// The ports on which they tell of their health, where their manifests name no other.
+// healthPorts are the default ports of the health endpoints.
 var healthPorts = map[string]string{kubeadm.ControllerManager: "10257", kubeadm.Scheduler: "10259"}
 
 func swapControllers(ctx context.Context, h *Host) error {
@@ -28,17 +28,17 @@ func swapControllers(ctx context.Context, h *Host) error {
 	return h.proveControllers(ctx)
 }
 
-func unswapControllers(_ context.Context, h *Host) error {
+func undoControllers(_ context.Context, h *Host) error {
 	var all error
 	for _, component := range controllers {
-		if err := h.unswapManifest(component); !errors.Is(err, node.ErrKept) {
+		if err := h.undoManifest(component); !errors.Is(err, node.ErrKept) {
 			all = errors.Join(all, err)
 		}
 	}
 	return all
 }
 
-// proveControllers asks each for its health, and the container runtime whether what answers is what the manifest names.
+// proveControllers waits until each controller is healthy and runs the image of its manifest.
 func (h *Host) proveControllers(ctx context.Context) error {
 	h.awaitKubelet(ctx)
 	ctx, cancel := context.WithTimeout(ctx, h.Settings.Timeouts.Controllers.Duration())
@@ -55,11 +55,11 @@ func (h *Host) proveController(ctx context.Context, component string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := h.watchCrashes(ctx, component, cancel)
-	lacking, err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
-		if lacking := h.runs(ctx, component); lacking != "" {
-			return lacking, nil
+	problem, err := poll(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
+		if problem := h.containerProblem(ctx, component); problem != "" {
+			return problem, nil
 		}
-		return h.answers(ctx, component), nil
+		return h.healthProblem(ctx, component), nil
 	})
 	crash := stop()
 	switch {
@@ -68,25 +68,26 @@ func (h *Host) proveController(ctx context.Context, component string) error {
 	case crash != nil:
 		return crash
 	}
-	failure := node.ManualIntervention("ControllerUnwell", err, "read its log, mend the cause, then refit retry", "%s is not healthy: %s", component, lacking)
+	failure := node.ManualIntervention("ControllerUnhealthy", err, "check its log, fix the cause, then run refit retry",
+		"%s is not healthy: %s", component, problem)
 	failure.LogTail = h.logOf(component)
 	return failure
 }
 
-// runs says what is lacking until a container of the manifest's image runs.
-func (h *Host) runs(ctx context.Context, component string) (lacking string) {
-	lacking = "no container of it runs"
+// containerProblem returns "" if a container of the manifest's image runs.
+func (h *Host) containerProblem(ctx context.Context, component string) (problem string) {
+	problem = "it has no running container"
 	err := h.withCRI(func(client *cri.Client) error {
 		containers, err := h.containersOf(ctx, client, component)
 		if slices.ContainsFunc(containers, func(c cri.Container) bool { return c.State == cri.StateRunning }) {
-			lacking = ""
+			problem = ""
 		}
 		return err
 	})
-	return cmp.Or(says(err), lacking)
+	return cmp.Or(errorText(err), problem)
 }
 
-func (h *Host) answers(ctx context.Context, component string) string {
+func (h *Host) healthProblem(ctx context.Context, component string) string {
 	text, err := os.ReadFile(manifest(component))
 	if err != nil {
 		return err.Error()
@@ -102,5 +103,5 @@ func (h *Host) answers(ctx context.Context, component string) string {
 	if set := m.Flags["bind-address"]; len(set) > 0 && set[len(set)-1] != "0.0.0.0" && !strings.HasPrefix(set[len(set)-1], "::") {
 		address = set[len(set)-1]
 	}
-	return healthy(ctx, "https://"+net.JoinHostPort(address, port)+"/healthz")
+	return probeHealth(ctx, "https://"+net.JoinHostPort(address, port)+"/healthz")
 }

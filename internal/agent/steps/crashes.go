@@ -12,23 +12,25 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// enoughCrashes is how often a new container may die before its proof is given up: the first death can be that of a dependency that was not there yet.
-const enoughCrashes = 3
+// crashLimit is the number of crashes after which a new container counts as failed. The first crash
+// can be due to a dependency that was not ready.
+const crashLimit = 3
 
-// watchCrashes looks beside a proof whether the component's containers die, so that nobody waits minutes for what cannot start. The returned function ends it.
-func (h *Host) watchCrashes(ctx context.Context, component string, giveUp func()) func() *node.Failure {
+// watchCrashes runs beside a health check and cancels it if the component keeps crashing, so that a
+// component that cannot start fails before the timeout. The returned function stops the watch.
+func (h *Host) watchCrashes(ctx context.Context, component string, cancelCheck func()) func() *node.Failure {
 	since := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
 	found := make(chan *node.Failure, 1)
 	go func() {
 		defer close(found)
-		_, _ = until(ctx, time.Second, func(ctx context.Context) (string, error) {
+		_, _ = poll(ctx, time.Second, func(ctx context.Context) (string, error) {
 			failure := h.crashed(ctx, component, since)
 			if failure == nil {
 				return "not crashed", nil
 			}
 			found <- failure
-			giveUp()
+			cancelCheck()
 			return "", nil
 		})
 	}()
@@ -45,20 +47,20 @@ func (h *Host) crashed(ctx context.Context, component string, since time.Time) *
 		if err != nil {
 			return err
 		}
-		var deaths int
+		var crashes int
 		var last *cri.Container
 		for i := range containers {
-			// Attempt counts within one pod, whose older containers the kubelet removes meanwhile.
+			// The kubelet removes older containers of a pod, but Attempt keeps counting.
 			if c := &containers[i]; c.State == cri.StateExited && c.ExitCode != 0 && c.Started.After(since) {
-				deaths = max(deaths+1, int(c.Attempt)+1)
+				crashes = max(crashes+1, int(c.Attempt)+1)
 				if last == nil {
 					last = c
 				}
 			}
 		}
-		if deaths >= enoughCrashes {
-			failure = node.ManualIntervention("ContainerCrashes", nil, "read the log, mend the cause (flags, configuration), then refit retry",
-				"%s ends again and again (exit code %d)", component, last.ExitCode)
+		if crashes >= crashLimit {
+			failure = node.ManualIntervention("ContainerCrashes", nil, "check the log, fix the cause (flags, configuration), then run refit retry",
+				"%s keeps crashing (exit code %d)", component, last.ExitCode)
 			failure.LogTail = client.LogTail(ctx, *last, refitv1alpha1.MaxLogTail)
 		}
 		return nil
@@ -66,7 +68,8 @@ func (h *Host) crashed(ctx context.Context, component string, since time.Time) *
 	return failure
 }
 
-// containersOf are those of the static pod that the manifest on the disk names: one of another version, before or after it, says nothing about this one.
+// containersOf returns the containers of a static pod that run the image of the manifest on disk,
+// and none of another version.
 func (h *Host) containersOf(ctx context.Context, client *cri.Client, component string) ([]cri.Container, error) {
 	text, err := os.ReadFile(manifest(component))
 	if err != nil {
@@ -80,11 +83,11 @@ func (h *Host) containersOf(ctx context.Context, client *cri.Client, component s
 	if err != nil {
 		return nil, err
 	}
-	containers, err := client.ContainersOfPod(ctx, "kube-system", component+"-"+h.Work.NodeName, component)
+	containers, err := client.ContainersOfPod(ctx, "kube-system", component+"-"+h.Upgrade.NodeName, component)
 	return slices.DeleteFunc(containers, func(c cri.Container) bool { return c.Image != image.ID && c.Image != want.Image }), err
 }
 
-// logOf is the end of a component's log, for a failure that has no better words.
+// logOf returns the end of a component's log.
 func (h *Host) logOf(component string) (tail string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -1,2 +1,3 @@
-// Package steps carries out the steps of package node on a real host: what each does, how it is probed after a crash, and how it is undone.
+// Package steps implements the steps of package node on a real host: what each step does, how the
+// agent probes it after a crash, and how it undoes it.
 package steps

@@ -26,11 +26,11 @@ func swapEtcd(ctx context.Context, h *Host) error {
 		return err
 	}
 	return etcdSwap{
-		pods: h.staticPods(), etcd: member, apiServer: server, stopAPIServer: h.Work.StopAPIServer, dial: h.dialMember,
+		pods: h.staticPods(), etcd: member, apiServer: server, stopAPIServer: h.Upgrade.StopAPIServer, dial: h.dialMember,
 	}.do(ctx)
 }
 
-// localMember is the etcd member on this host, with what it must prove after the swap.
+// localMember is the etcd member on this host and the state that it must reach after the swap.
 type localMember struct {
 	*etcd.Client
 	host  *Host
@@ -57,7 +57,8 @@ func (m localMember) prove(ctx context.Context) error {
 	return m.host.proveEtcd(ctx, m.Client, m.proof)
 }
 
-// secureQuorum waits until this member may go: the lock is held, every other member is healthy, and another one leads.
+// secureQuorum waits until this member may stop: the agent holds the lock, every other member is
+// healthy, and another member is the leader.
 func (h *Host) secureQuorum(ctx context.Context, client *etcd.Client) (*etcd.Lock, error) {
 	lock, err := h.lockEtcd(ctx, client)
 	if err != nil {
@@ -66,31 +67,33 @@ func (h *Host) secureQuorum(ctx context.Context, client *etcd.Client) (*etcd.Loc
 	err = h.othersHealthy(ctx, client)
 	select {
 	case <-lock.Lost():
-		err = node.Transient("EtcdLocked", err, "see that etcd has a quorum, then refit retry", "the lock of etcd was lost while the other members were asked")
+		err = node.Transient("EtcdLocked", err, "check that etcd has a quorum, then run refit retry",
+			"the etcd lock expired while the agent checked the other members")
 	default:
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	if err := client.MoveLeader(ctx, 0); err != nil {
-		// Losing a leader by surprise costs an election, no more.
-		h.Log.Warn("the lead of etcd could not be given to another member", "error", err)
+		// Without the transfer, stopping this member costs an election.
+		h.Log.Warn("cannot transfer etcd leadership", "error", err)
 	}
 	return lock, nil
 }
 
-// etcdProven asks whether this host's member is at the target and well. A member that runs is no proof that it was swapped, so the manifest is looked at, too.
+// etcdProven reports whether this host's member is healthy at the target version. A running member
+// does not prove the swap, so it checks the manifest as well.
 func etcdProven(ctx context.Context, h *Host) (bool, error) {
 	was, will, err := h.manifestDigests(kubeadm.Etcd)
 	if err != nil {
-		return false, nil // nothing was rendered yet, so nothing was swapped
+		return false, nil // nothing is rendered yet, so nothing was swapped
 	}
 	if state, err := host.SwapStateOf(manifest(kubeadm.Etcd), was, will); err != nil || state != host.New {
 		return false, err
 	}
 	client, proof, err := h.etcd(ctx)
 	if err != nil {
-		return false, nil // it cannot be asked, so it is not proven
+		return false, nil // an unreachable member is not proven
 	}
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -98,26 +101,26 @@ func etcdProven(ctx context.Context, h *Host) (bool, error) {
 	return client.Prove(ctx, proof) == nil, nil
 }
 
-func unswapEtcd(ctx context.Context, h *Host) error {
+func undoEtcd(ctx context.Context, h *Host) error {
 	if !exists(h.rendered(kubeadm.Etcd)) {
 		return nil
 	}
-	// The API server was stopped for it, and comes back whatever becomes of etcd.
-	server := h.unswapManifest(kubeadm.APIServer)
+	// swap-etcd stopped the API server. It is restored even if etcd cannot be.
+	server := h.undoManifest(kubeadm.APIServer)
 	if errors.Is(server, node.ErrKept) {
 		server = nil
 	}
-	err := h.undoEtcd(ctx)
+	err := h.undoEtcdMember(ctx)
 	switch {
 	case server == nil:
 		return err
-	case errors.Is(err, node.ErrKept): // which would hide the API server's failure
+	case errors.Is(err, node.ErrKept): // ErrKept would hide the API server's failure
 		return server
 	}
 	return errors.Join(server, err)
 }
 
-func (h *Host) undoEtcd(ctx context.Context) error {
+func (h *Host) undoEtcdMember(ctx context.Context) error {
 	was, _, err := h.manifestDigests(kubeadm.Etcd)
 	if err != nil {
 		return err
@@ -133,21 +136,23 @@ func (h *Host) undoEtcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !h.mayGoBack(ctx, old) {
-		if err := h.swapPods(ctx, kubeadm.Etcd); err != nil { // it may have been taken away and not brought yet
+	if !h.canDowngradeEtcd(ctx, old) {
+		if err := h.swapPods(ctx, kubeadm.Etcd); err != nil { // the manifest may be missing
 			return err
 		}
 		return node.ErrKept
 	}
-	return h.unswapManifest(kubeadm.Etcd)
+	return h.undoManifest(kubeadm.Etcd)
 }
 
-// seenFile holds what the new etcd said while it was being proven.
-const seenFile = "etcd-seen.json"
+// etcdVersionFile stores the cluster version that the new etcd reported. It exists once the new
+// etcd has answered.
+const etcdVersionFile = "etcd-version.json"
 
-// mayGoBack says whether the old etcd may run on the data again. One that is older than what the cluster agreed on would not start, and the cluster agrees on a
-// new minor within seconds once every member has it.
-func (h *Host) mayGoBack(ctx context.Context, old []byte) bool {
+// canDowngradeEtcd reports whether the old etcd can start on the data. An etcd older than the
+// cluster version refuses to start, and etcd raises the cluster version within seconds after the
+// last member is upgraded.
+func (h *Host) canDowngradeEtcd(ctx context.Context, old []byte) bool {
 	was, err := kubeadm.Parse(old)
 	if err != nil {
 		return false
@@ -167,13 +172,13 @@ func (h *Host) mayGoBack(ctx context.Context, old []byte) bool {
 	if local, err := client.Local(ctx); err == nil {
 		return etcd.CanDowngrade(local, was.Version())
 	}
-	// It cannot be asked. If it never answered at its new version, it never raised anything.
-	return !exists(h.path(seenFile))
+	// The member is unreachable. If it never answered at its new version, it raised nothing.
+	return !exists(h.path(etcdVersionFile))
 }
 
-// etcd is a client of all members, and what is to be proven of the one on this host.
+// etcd returns a client of all members and the state that the local member must reach.
 func (h *Host) etcd(ctx context.Context) (*etcd.Client, etcd.Proof, error) {
-	saved, err := h.saved() // the one in use may be away just now
+	saved, err := h.saved() // the live manifest may be missing during a swap
 	if err != nil {
 		return nil, etcd.Proof{}, err
 	}
@@ -198,12 +203,13 @@ func (h *Host) etcd(ctx context.Context) (*etcd.Client, etcd.Proof, error) {
 		return nil, etcd.Proof{}, err
 	}
 	proof := etcd.Proof{Version: target.Version()}
-	// How many members there were before the swap is remembered: a member that was lost on the way must be noticed.
+	// The member count from before the swap is persisted, so that a member lost during the swap is
+	// noticed.
 	if now, err := host.Digest(manifest(kubeadm.Etcd)); h.readJSON("etcd-members.json", &proof.Members) != nil || (err == nil && now == digestOf(text)) {
 		members, err := client.Members(ctx)
 		if err != nil {
-			away := node.Transient("EtcdUnreachable", err, "see that etcd has a quorum, then refit retry", "etcd does not answer")
-			return nil, proof, errors.Join(away, client.Close())
+			unreachable := node.Transient("EtcdUnreachable", err, "check that etcd has a quorum, then run refit retry", "cannot reach etcd")
+			return nil, proof, errors.Join(unreachable, client.Close())
 		}
 		proof.Members = len(members)
 		if err := h.writeJSON("etcd-members.json", proof.Members); err != nil {
@@ -213,18 +219,19 @@ func (h *Host) etcd(ctx context.Context) (*etcd.Client, etcd.Proof, error) {
 	return client, proof, nil
 }
 
-// lockEtcd waits for the agents of other hosts, and says so.
+// lockEtcd waits for the agents of other hosts and reports the wait.
 func (h *Host) lockEtcd(ctx context.Context, client *etcd.Client) (*etcd.Lock, error) {
 	for {
-		lock, err := client.Lock(ctx, h.Work.NodeName)
+		lock, err := client.Lock(ctx, h.Upgrade.NodeName)
 		var held *etcd.HeldError
 		if !errors.As(err, &held) {
-			h.Say("")
+			h.ReportWait("")
 			return lock, err
 		}
-		h.Say("waiting for " + held.By + ", which is upgrading its etcd")
+		h.ReportWait("waiting for node " + held.By + " to finish its etcd upgrade")
 		if err := held.Wait(ctx); err != nil {
-			return nil, node.Transient("EtcdLocked", err, "see what the agent of "+held.By+" is doing, then refit retry", "%s holds the lock of etcd", held.By)
+			return nil, node.Transient("EtcdLocked", err,
+				"check the agent on node "+held.By+" (refit-agent status), then run refit retry", "node %s holds the etcd lock", held.By)
 		}
 	}
 }
@@ -233,12 +240,12 @@ func (h *Host) othersHealthy(ctx context.Context, client *etcd.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	var last error
-	_, err := until(ctx, 2*time.Second, func(ctx context.Context) (string, error) {
+	_, err := poll(ctx, 2*time.Second, func(ctx context.Context) (string, error) {
 		if last = client.OthersHealthy(ctx); last == nil {
-			h.Say("")
+			h.ReportWait("")
 			return "", nil
 		}
-		h.Say(fmt.Sprintf("waiting for the other members of etcd: %v", last))
+		h.ReportWait(fmt.Sprintf("waiting for the other etcd members: %v", last))
 		return last.Error(), nil
 	})
 	if err != nil && last != nil {
@@ -260,15 +267,16 @@ func (h *Host) proveEtcd(ctx context.Context, client *etcd.Client, proof etcd.Pr
 	return err
 }
 
-// noteVersion writes down that the new etcd has answered: from then on the cluster may have agreed on its version.
+// noteVersion records that the new etcd has answered: from then on the cluster version may be
+// raised.
 func (h *Host) noteVersion(ctx context.Context, client *etcd.Client, version string) {
-	_, _ = until(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
+	_, _ = poll(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
 		local, err := client.Local(ctx)
 		if err != nil || local.Version != version {
-			return "it has not answered", nil //nolint:nilerr // that is the answer
+			return "it has not answered", nil //nolint:nilerr // an unreachable member is polled again
 		}
-		if err := h.writeJSON(seenFile, local.ClusterVersion); err != nil {
-			h.Log.Warn("what etcd said could not be written down", "error", err)
+		if err := h.writeJSON(etcdVersionFile, local.ClusterVersion); err != nil {
+			h.Log.Warn("cannot record the version of etcd", "error", err)
 		}
 		return "", nil
 	})

@@ -20,9 +20,9 @@ type etcdMember interface {
 
 // etcdSwap replaces the etcd member of this host.
 //
-// The API server stops first, unless stopAPIServer is false. Without its etcd it accepts connections
-// and answers nothing: clients hang, and so does the kubelet, which starts the new etcd only after
-// its requests have timed out.
+// The API server stops first, unless stopAPIServer is false. Without its etcd it accepts
+// connections and answers nothing: clients hang, and so does the kubelet, which starts the new etcd
+// only after its requests have timed out.
 //
 // The host must not be left without an API server. A step that was interrupted starts from the old
 // manifests again, because the quorum may have become unsafe since, and a step that fails or stops

@@ -16,13 +16,14 @@ import (
 // errCrash stands for a killed agent: nothing of the step runs after it.
 var errCrash = errors.New("killed")
 
-// fakeControlPlane is a manifests directory whose kubelet and etcd do what a test says. It records
+// fakeControlPlane is a manifests directory whose kubelet and etcd do what a test configures. It records
 // each change, and each wait with the state of both manifests at that moment.
 type fakeControlPlane struct {
 	t               *testing.T
 	etcd, apiServer staticPod
 	log             []string
-	// fail has the errors of waits and changes by their names; kill panics before or after a change.
+	// fail has the errors of waits and changes by their names; kill panics before or after a
+	// change.
 	fail map[string]error
 	kill string
 }
@@ -125,7 +126,7 @@ func TestSwapEtcdStopsTheAPIServerAfterTheQuorumIsSafe(t *testing.T) {
 	}
 	want := []string{
 		"dial with etcd Old, API server Old", "quorum with etcd Old, API server Old",
-		"take-kube-apiserver", "take-etcd", "swap-etcd", "prove with etcd New, API server Absent",
+		"remove-kube-apiserver", "remove-etcd", "swap-etcd", "prove with etcd New, API server Absent",
 	}
 	if !slices.Equal(f.log, want) {
 		t.Errorf("it did\n%q, want\n%q", f.log, want)
@@ -135,7 +136,7 @@ func TestSwapEtcdStopsTheAPIServerAfterTheQuorumIsSafe(t *testing.T) {
 
 // points are all places of the step at which its agent can be killed.
 var points = []string{
-	"take-kube-apiserver:before", "take-kube-apiserver:after", "take-etcd:before", "take-etcd:after", "swap-etcd:before", "swap-etcd:after",
+	"remove-kube-apiserver:before", "remove-kube-apiserver:after", "remove-etcd:before", "remove-etcd:after", "swap-etcd:before", "swap-etcd:after",
 }
 
 // killed is a host whose agent was killed at a point of the step.
@@ -171,7 +172,7 @@ func TestAPIServerRunsWhileAResumedSwapWaitsForEtcd(t *testing.T) {
 }
 
 func TestAPIServerRunsWhileAResumedSwapWaitsForTheQuorum(t *testing.T) {
-	for _, point := range points[:len(points)-1] { // behind the last one the quorum is not asked for
+	for _, point := range points[:len(points)-1] { // after the last one etcd is New and needs no quorum
 		t.Run(point, func(t *testing.T) {
 			f := killed(t, point)
 			f.fail["quorum"] = node.Transient("EtcdAlarm", nil, "-", "NOSPACE")
@@ -212,7 +213,7 @@ func TestAPIServerIsRestoredBeforeAFailureIsReported(t *testing.T) {
 		etcd            host.SwapState
 	}{
 		{"the API server does not stop", "stop-kube-apiserver", host.Old},
-		{"etcd cannot be stopped", "take-etcd", host.Old},
+		{"etcd cannot be stopped", "remove-etcd", host.Old},
 		{"etcd does not stop", "stop-etcd", host.Old},
 		{"the new manifest is written and not synced", "swap-etcd", host.New},
 		{"the new etcd is unhealthy", "prove", host.New},

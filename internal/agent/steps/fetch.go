@@ -8,7 +8,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 )
 
-// fetch brings every file that this host needs into the store and looks at what it is.
+// fetch downloads every file that this host needs into the store and checks it.
 func fetch(ctx context.Context, h *Host) error {
 	files, err := h.files()
 	if err != nil {
@@ -19,7 +19,7 @@ func fetch(ctx context.Context, h *Host) error {
 		return err
 	}
 	for _, f := range files {
-		h.Say("fetching " + f.Name)
+		h.ReportWait("fetching " + f.Name)
 		if err := h.Store.Fetch(ctx, f.Blob, sources); err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func fetch(ctx context.Context, h *Host) error {
 		if image.Archive == nil {
 			continue
 		}
-		h.Say("fetching " + image.Name)
+		h.ReportWait("fetching " + image.Name)
 		if err := h.Store.Fetch(ctx, *image.Archive, sources); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func fetch(ctx context.Context, h *Host) error {
 	return nil
 }
 
-// Blobs are all files that this host needs in its store.
+// Blobs returns all files that this host needs in its store.
 func (h *Host) Blobs() ([]refitv1alpha1.Blob, error) {
 	files, err := h.files()
 	if err != nil {

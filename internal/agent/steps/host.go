@@ -26,59 +26,59 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Where kubeadm and the kubelet keep things.
+// Paths and units of kubeadm, the kubelet and containerd.
 const (
-	kubernetesDir = "/etc/kubernetes"
-	manifestsDir  = kubernetesDir + "/manifests"
-	pkiDir        = kubernetesDir + "/pki"
-	adminConf     = kubernetesDir + "/admin.conf"
-	kubeletConf   = kubernetesDir + "/kubelet.conf"
-	kubeletDir    = "/var/lib/kubelet"
-	kubeletFlags  = kubeletDir + "/kubeadm-flags.env"
-	kubeletConfig = kubeletDir + "/config.yaml"
-	containerdTOM = "/etc/containerd/config.toml"
+	kubernetesDir    = "/etc/kubernetes"
+	manifestsDir     = kubernetesDir + "/manifests"
+	pkiDir           = kubernetesDir + "/pki"
+	adminConf        = kubernetesDir + "/admin.conf"
+	kubeletConf      = kubernetesDir + "/kubelet.conf"
+	kubeletDir       = "/var/lib/kubelet"
+	kubeletFlags     = kubeletDir + "/kubeadm-flags.env"
+	kubeletConfig    = kubeletDir + "/config.yaml"
+	containerdConfig = "/etc/containerd/config.toml"
 
 	kubeletUnit    = "kubelet.service"
 	containerdUnit = "containerd.service"
 )
 
-// Host is a host while a ClusterRelease is brought to it.
+// Host is a host during an operation.
 type Host struct {
-	Settings settings.Settings
-	Memory   node.HostState
-	Work     node.Upgrade
-	// Dir is the directory of this work: what was saved, rendered and prepared.
+	Settings  settings.Settings
+	HostState node.HostState
+	Upgrade   node.Upgrade
+	// Dir is the directory of the operation, with all saved, rendered and prepared files.
 	Dir     string
 	Release artifact.Release
 	Store   *artifact.Store
 	Systemd *host.Systemd
 	Log     *slog.Logger
-	// Effect surrounds each change of the host; tests kill the agent before and after it.
+	// Effect wraps each change to the host, so that tests can kill the agent before and after it.
 	Effect func(name string, change func() error) error
-	// Say tells what is being waited for; nothing, with an empty text.
-	Say func(what string)
-	// Left is what the undo of a step left as it is, each with the reason.
+	// ReportWait reports what the step waits for; an empty reason ends the wait.
+	ReportWait func(reason string)
+	// Left lists the changes that an undo keeps, each with the reason.
 	Left []string
 }
 
-func (h *Host) controlPlane() bool { return h.Work.Role != refitv1alpha1.RoleWorker }
+func (h *Host) controlPlane() bool { return h.Upgrade.Role != refitv1alpha1.RoleWorker }
 
-// path is a place in the work's directory.
+// path returns a path in the operation's directory.
 func (h *Host) path(name ...string) string {
 	return filepath.Join(append([]string{h.Dir}, name...)...)
 }
 
-// facts are those of the target.
+// facts returns the facts about the target version.
 func (h *Host) facts() (*kubefacts.Facts, error) {
-	facts, known := kubefacts.For(h.Work.To)
+	facts, known := kubefacts.For(h.Upgrade.To)
 	if !known {
-		return nil, node.ManualIntervention("VersionUnknown", nil, "install a newer refit-agent, then refit retry",
-			"this agent knows nothing about Kubernetes %s", h.Work.To)
+		return nil, node.ManualIntervention("VersionUnknown", nil, "install a newer refit-agent, then run refit retry",
+			"this refit-agent does not support Kubernetes %s", h.Upgrade.To)
 	}
 	return facts, nil
 }
 
-// kubeadm is that of the target, as a tool: it need not be installed yet.
+// kubeadm returns the target's kubeadm, which need not be installed yet.
 func (h *Host) kubeadm() kubeadm.Kubeadm {
 	k := kubeadm.Kubeadm{
 		Path: h.path("bin", "kubeadm"), Admin: adminConf, Dir: h.path("kubeadm"),
@@ -90,11 +90,11 @@ func (h *Host) kubeadm() kubeadm.Kubeadm {
 	return k
 }
 
-// api is the cluster's API, as this host may speak to it.
+// api returns a client with this host's own credentials.
 func (h *Host) api() (kubernetes.Interface, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", h.kubeadm().Admin)
 	if err != nil {
-		return nil, fmt.Errorf("reading the host's kubeconfig: %w", err)
+		return nil, fmt.Errorf("cannot read the kubeconfig of the host: %w", err)
 	}
 	config.Timeout = 10 * time.Second
 	return kubernetes.NewForConfig(config)
@@ -109,9 +109,9 @@ func (h *Host) withCRI(f func(*cri.Client) error) error {
 	return f(client)
 }
 
-// driver is the package manager of a part, nil for plain files.
+// driver returns the package manager of a part, or nil for plain files.
 func (h *Host) driver(part refitv1alpha1.Part) packages.Driver {
-	switch h.Work.Kinds[part] {
+	switch h.Upgrade.Kinds[part] {
 	case refitv1alpha1.PackageDeb:
 		return packages.Deb()
 	case refitv1alpha1.PackageRpm:
@@ -121,7 +121,7 @@ func (h *Host) driver(part refitv1alpha1.Part) packages.Driver {
 	return nil
 }
 
-// writeJSON and readJSON keep what a later step, or another agent's life, needs to know.
+// writeJSON persists a value for a later step or for the agent after a restart.
 func (h *Host) writeJSON(name string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -143,17 +143,17 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// until asks again and again until it is told nothing is lacking, or the time is over; then the failure says what was.
-func until(ctx context.Context, every time.Duration, ask func(context.Context) (lacking string, err error)) (string, error) {
-	tick := time.NewTicker(every)
+// poll calls check until it reports no problem or the context ends, and returns the last problem.
+func poll(ctx context.Context, interval time.Duration, check func(context.Context) (problem string, err error)) (string, error) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for last := ""; ; {
-		lacking, err := ask(ctx)
-		if err != nil || lacking == "" {
+		problem, err := check(ctx)
+		if err != nil || problem == "" {
 			return last, err
 		}
 		if ctx.Err() == nil {
-			last = lacking // what is said once the time is over speaks of the end, not of the host
+			last = problem // after the deadline it is only the deadline's own error
 		}
 		select {
 		case <-ctx.Done():
@@ -163,8 +163,8 @@ func until(ctx context.Context, every time.Duration, ask func(context.Context) (
 	}
 }
 
-// says is an error's text, and nothing without one.
-func says(err error) string {
+// errorText returns the text of an error, or "" without one.
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -11,35 +11,37 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// imageShows is how long an image may take to be seen after it was imported.
-const imageShows = 15 * time.Second
+// imageTimeout is how long an imported image may take to appear in the CRI.
+const imageTimeout = 15 * time.Second
 
-// importImages brings every image into the container runtime, and sees it there under its name with the content that was signed.
+// importImages imports every image into the container runtime and checks that its content is what
+// the ClusterRelease signs.
 func importImages(ctx context.Context, h *Host) error {
 	images, err := h.images()
 	if err != nil {
 		return err
 	}
-	ctr, _ := host.LookPath("ctr") // only needed for archives; a runtime without it pulls
+	ctr, _ := host.LookPath("ctr") // only archives need it
 	return h.withCRI(func(client *cri.Client) error {
 		for _, image := range images {
-			if err := h.bring(ctx, client, ctr, image); err != nil {
+			if err := h.importImage(ctx, client, ctr, image); err != nil {
 				return err
 			}
-			// A runtime that cannot pin may collect the image: its archive is kept and imported again just before the swap.
+			// A runtime that cannot pin may remove the image. checkImages imports it again before
+			// the swap.
 			if err := cri.Pin(ctx, ctr, h.Settings.CRISocket, image.Name); err != nil && !errors.Is(err, cri.ErrCannotPin) {
-				h.Log.Warn("the image could not be pinned", "image", image.Name, "error", err)
+				h.Log.Warn("cannot pin the image", "image", image.Name, "error", err)
 			}
 		}
 		return nil
 	})
 }
 
-func (h *Host) bring(ctx context.Context, client *cri.Client, ctr string, image refitv1alpha1.ReleaseImage) error {
+func (h *Host) importImage(ctx context.Context, client *cri.Client, ctr string, image refitv1alpha1.ReleaseImage) error {
 	if have, err := client.Image(ctx, image.Name); err != nil || (have.Present && have.ID == image.Config) {
 		return err
 	}
-	h.Say("bringing " + image.Name + " into the container runtime")
+	h.ReportWait("importing " + image.Name + " into the container runtime")
 	if image.Archive != nil && ctr != "" {
 		if err := h.Store.Check(ctx, *image.Archive); err != nil {
 			return err
@@ -50,28 +52,29 @@ func (h *Host) bring(ctx context.Context, client *cri.Client, ctr string, image 
 	} else if _, err := client.Pull(ctx, image.Name); err != nil {
 		return err
 	}
-	have, err := seen(ctx, client, image.Name)
+	have, err := awaitImage(ctx, client, image.Name)
 	switch {
 	case err != nil:
 		return err
 	case !have.Present:
-		return node.Transient("ImageMissing", nil, "look at the container runtime's log on the host, then refit retry",
-			"%s is not there although it was brought", image.Name)
+		return node.Transient("ImageMissing", nil, "check the log of the container runtime on the host, then run refit retry",
+			"the container runtime does not list %s after its import", image.Name)
 	case have.ID != image.Config:
-		return node.ManualIntervention("ImageDiffers", nil, "find out who serves another image under this name; make the ClusterRelease anew if it is right",
-			"%s is %s here, the ClusterRelease says %s", image.Name, have.ID, image.Config)
+		return node.ManualIntervention("ImageDiffers", nil, "find out which registry serves another image under this name; if that image is right, create the ClusterRelease again",
+			"%s has the digest %s, the ClusterRelease has %s", image.Name, have.ID, image.Config)
 	}
 	return nil
 }
 
-// seen asks for an image that was just brought. containerd tells its CRI part of an import by an event, which is late on a busy host.
-func seen(ctx context.Context, client *cri.Client, name string) (have cri.Image, err error) {
-	ctx, cancel := context.WithTimeout(ctx, imageShows)
+// awaitImage waits for an image after its import: containerd passes the import on to its CRI plugin
+// by an event, which is late on a busy host.
+func awaitImage(ctx context.Context, client *cri.Client, name string) (have cri.Image, err error) {
+	ctx, cancel := context.WithTimeout(ctx, imageTimeout)
 	defer cancel()
-	_, err = until(ctx, 100*time.Millisecond, func(ctx context.Context) (string, error) {
+	_, err = poll(ctx, 100*time.Millisecond, func(ctx context.Context) (string, error) {
 		var err error
 		if have, err = client.Image(ctx, name); err == nil && !have.Present {
-			return "it is not there yet", nil
+			return "the image is not listed yet", nil
 		}
 		return "", err
 	})

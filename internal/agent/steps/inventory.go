@@ -12,29 +12,30 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// inventory is what of the host will be replaced, and what was there. It is written down once, before anything changes.
+// inventory lists what the operation replaces and what was there before. It is written once, before
+// the first change.
 type inventory struct {
 	Files    []file `json:"files,omitempty"`
 	Packages []pkg  `json:"packages,omitempty"`
-	// Held are the packages that were held before, and Problems what was wrong with them already.
+	// Held are the packages that were on hold before, and Problems their faults at that time.
 	Held     []string `json:"held,omitempty"`
 	Problems []string `json:"problems,omitempty"`
 }
 
-// file is a program that is swapped in place.
+// file is a binary that is swapped in place.
 type file struct {
 	Part refitv1alpha1.Part `json:"part"`
 	Name string             `json:"name"`
 	Path string             `json:"path"`
-	Was  string             `json:"was"` // digest; empty: it was not there
+	Was  string             `json:"was"` // digest; empty if the file did not exist
 	Will string             `json:"will"`
 }
 
-// pkg is a package that is installed.
+// pkg is a package that is replaced.
 type pkg struct {
 	Part refitv1alpha1.Part `json:"part"`
 	Name string             `json:"name"`
-	Was  string             `json:"was"` // version; empty: it was not there
+	Was  string             `json:"was"` // version; empty if the package was not installed
 	Will string             `json:"will"`
 	Blob string             `json:"blob"` // digest of the package file
 }
@@ -47,7 +48,7 @@ func (h *Host) inventory() (inventory, error) {
 	return inv, err
 }
 
-// installed are the packages that were there before.
+// installed returns the packages that were installed before the operation.
 func (inv inventory) installed() []string {
 	var names []string
 	for _, p := range inv.Packages {
@@ -59,19 +60,18 @@ func (inv inventory) installed() []string {
 }
 
 func (inv inventory) filesOf(parts ...refitv1alpha1.Part) []file {
-	return of(inv.Files, func(f file) bool { return slices.Contains(parts, f.Part) })
+	return filter(inv.Files, func(f file) bool { return slices.Contains(parts, f.Part) })
 }
 
 func (inv inventory) packagesOf(parts ...refitv1alpha1.Part) []pkg {
-	return of(inv.Packages, func(p pkg) bool { return slices.Contains(parts, p.Part) })
+	return filter(inv.Packages, func(p pkg) bool { return slices.Contains(parts, p.Part) })
 }
 
-// of are those of a list that are meant.
-func of[T any](list []T, meant func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(list), func(each T) bool { return !meant(each) })
+func filter[T any](list []T, keep func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(each T) bool { return !keep(each) })
 }
 
-// takeInventory looks at the host before the first change.
+// takeInventory inspects the host before the first change.
 func (h *Host) takeInventory(ctx context.Context) (inventory, error) {
 	var inv inventory
 	files, err := h.files()
@@ -87,7 +87,7 @@ func (h *Host) takeInventory(ctx context.Context) (inventory, error) {
 			inv.Packages = append(inv.Packages, pkg{Part: f.Part, Name: f.Name, Was: installed[f.Name], Will: f.Version, Blob: f.Digest})
 			continue
 		}
-		path, err := Place(ctx, h.Systemd, f.Part, f.Name)
+		path, err := BinaryPath(ctx, h.Systemd, f.Part, f.Name)
 		if err != nil {
 			return inv, err
 		}
@@ -106,15 +106,15 @@ func (h *Host) takeInventory(ctx context.Context) (inventory, error) {
 	return inv, err
 }
 
-// files are those of the ClusterRelease that this host takes.
+// files returns the files of the ClusterRelease that this host needs.
 func (h *Host) files() ([]refitv1alpha1.ReleaseFile, error) {
 	var out []refitv1alpha1.ReleaseFile
 	id, err := host.Identify()
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range h.Work.Parts {
-		files, err := h.Release.For("linux", id.Arch, h.Work.Kinds[part], []refitv1alpha1.Part{part})
+	for _, part := range h.Upgrade.Parts {
+		files, err := h.Release.For("linux", id.Arch, h.Upgrade.Kinds[part], []refitv1alpha1.Part{part})
 		if err != nil {
 			return nil, err
 		}
@@ -123,8 +123,9 @@ func (h *Host) files() ([]refitv1alpha1.ReleaseFile, error) {
 	return out, nil
 }
 
-// Place is where a program lies, or belongs: where its service starts it, where it is found, or beside its part's main program.
-func Place(ctx context.Context, systemd *host.Systemd, part refitv1alpha1.Part, name string) (string, error) {
+// BinaryPath returns where a binary is or belongs: the path in its service, the path on which it is
+// found, or the directory of the main binary of its part.
+func BinaryPath(ctx context.Context, systemd *host.Systemd, part refitv1alpha1.Part, name string) (string, error) {
 	if part == refitv1alpha1.PartCNI {
 		return filepath.Join("/opt/cni/bin", name), nil
 	}
@@ -146,9 +147,9 @@ func Place(ctx context.Context, systemd *host.Systemd, part refitv1alpha1.Part, 
 		refitv1alpha1.PartContainerd: "containerd", refitv1alpha1.PartRunc: "containerd",
 	}[part]
 	if main == "" || main == name {
-		return "", node.ManualIntervention("ProgramNotFound", nil, "see that "+name+" is installed and its service runs, then refit retry",
-			"%s is not on this host", name)
+		return "", node.ManualIntervention("BinaryNotFound", nil, "check that "+name+" is installed and its service runs, then run refit retry",
+			"cannot find %s on this host", name)
 	}
-	beside, err := Place(ctx, systemd, part, main)
+	beside, err := BinaryPath(ctx, systemd, part, main)
 	return filepath.Join(filepath.Dir(beside), name), err
 }

@@ -26,14 +26,14 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// kubeletParts are installed together, so that the host's tools fit its kubelet.
+// kubeletParts are installed together, so that kubeadm and kubectl match the kubelet.
 var kubeletParts = []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl}
 
-// kubeletDefaults belongs to the package of the kubelet, where there is one.
+// kubeletDefaults belongs to the kubelet's package.
 const kubeletDefaults = "/etc/default/kubelet"
 
-// kubeletFiles are what a kubelet is started with and what an upgrade may write. Drop-ins are not among them: only a
-// package writes those, and its former version restores them.
+// kubeletFiles configure the kubelet and may be written by an upgrade. Drop-ins are not among them:
+// only a package writes those, and installing its previous version restores them.
 var kubeletFiles = append(kubeadm.PhaseFiles(kubeadm.PhaseKubeletConfig), kubeletDefaults)
 
 func swapKubelet(ctx context.Context, h *Host) error {
@@ -46,10 +46,10 @@ func swapKubelet(ctx context.Context, h *Host) error {
 	if err := h.restartKubelet(ctx); err != nil {
 		return err
 	}
-	return h.proveKubelet(ctx, h.Work.To)
+	return h.proveKubelet(ctx, h.Upgrade.To)
 }
 
-func unswapKubelet(ctx context.Context, h *Host) error {
+func undoKubelet(ctx context.Context, h *Host) error {
 	if err := h.reinstall(ctx, kubeletParts...); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func unswapKubelet(ctx context.Context, h *Host) error {
 	return h.restartKubelet(ctx)
 }
 
-// stripFlags takes out flags that kubeadm once wrote and that the new kubelet refuses.
+// stripFlags removes flags that an older kubeadm wrote and the new kubelet rejects.
 func (h *Host) stripFlags() error {
 	facts, err := h.facts()
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *Host) stripFlags() error {
 	if bytes.Equal(now, next) {
 		return nil
 	}
-	h.Log.Info("flags that the new kubelet refuses are taken out", "file", kubeletFlags, "flags", removed)
+	h.Log.Info("removing flags that the new kubelet rejects", "file", kubeletFlags, "flags", removed)
 	return h.track([]string{kubeletFlags}, func() error {
 		return h.Effect("strip-flags", func() error { return durable.WriteFile(kubeletFlags, next, 0o644) })
 	})
@@ -91,68 +91,68 @@ func (h *Host) restartKubelet(ctx context.Context) error {
 	})
 }
 
-// enoughRestarts is how often systemd may start a kubelet again before its proof is given up.
-const enoughRestarts = 2
+// restartLimit is the number of restarts by systemd after which the kubelet counts as failed.
+const restartLimit = 2
 
-// proveKubelet asks the kubelet itself, and the API when it can be asked.
+// proveKubelet waits until the kubelet is healthy and, if the API is reachable, its Node is Ready.
 func (h *Host) proveKubelet(ctx context.Context, want string) error {
 	since := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, h.Settings.Timeouts.Kubelet.Duration())
 	defer cancel()
 	restarts := -1
-	lacking, err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
+	problem, err := poll(ctx, 500*time.Millisecond, func(ctx context.Context) (string, error) {
 		unit, err := h.Systemd.Unit(ctx, kubeletUnit)
-		if lacking := says(err); lacking != "" {
-			return lacking, nil
+		if problem := errorText(err); problem != "" {
+			return problem, nil
 		}
 		if restarts < 0 || unit.Restarts < restarts {
 			restarts = unit.Restarts
 		}
-		if unit.Restarts-restarts >= enoughRestarts {
-			return "", fmt.Errorf("it ends again and again (status %d)", unit.ExecStatus)
+		if unit.Restarts-restarts >= restartLimit {
+			return "", fmt.Errorf("it keeps exiting (status %d)", unit.ExecStatus)
 		}
 		if unit.Sub != "running" {
 			return "its service is " + unit.Active + " (" + unit.Sub + ")", nil
 		}
-		return h.kubeletLacks(ctx, want, unit.MainPID), nil
+		return h.kubeletProblem(ctx, want, unit.MainPID), nil
 	})
 	if err == nil {
 		return h.proveNode(ctx, want)
 	}
-	failure := node.ManualIntervention("KubeletUnhealthy", err, "read its log (journalctl -u kubelet), mend its flags or configuration, then refit retry",
-		"the kubelet of %s did not become healthy: %s", want, lacking)
+	failure := node.ManualIntervention("KubeletUnhealthy", err, "check its log (journalctl -u kubelet), fix its flags or configuration, then run refit retry",
+		"the kubelet %s is not healthy: %s", want, problem)
 	failure.LogTail = host.Tail(context.WithoutCancel(ctx), kubeletUnit, since, 40)
 	return failure
 }
 
-func (h *Host) kubeletLacks(ctx context.Context, want string, pid int) string {
+func (h *Host) kubeletProblem(ctx context.Context, want string, pid int) string {
 	if got, err := runningVersion(ctx, pid); err != nil || got != want {
-		return "what runs is " + cmp.Or(got, says(err))
+		return "the running version is " + cmp.Or(got, errorText(err))
 	}
-	if lacking := healthy(ctx, kubeletHealthz()); lacking != "" {
-		return lacking
+	if problem := probeHealth(ctx, kubeletHealthz()); problem != "" {
+		return problem
 	}
-	return says(h.withCRI(func(client *cri.Client) error { return client.Ready(ctx) }))
+	return errorText(h.withCRI(func(client *cri.Client) error { return client.Ready(ctx) }))
 }
 
-// proveNode asks the API about a kubelet that is well by its own word. What the API does not know in time is no reason to put the host back, unless it
-// says that the node is not ready.
+// proveNode waits until the API reports the Node of a healthy kubelet as Ready. A stale Node does
+// not roll the host back; a Node that is not Ready does.
 func (h *Host) proveNode(ctx context.Context, want string) error {
 	var unready bool
-	lacking, err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (lacking string, _ error) {
-		lacking, unready = h.nodeLacks(ctx, want)
-		return lacking, nil
+	problem, err := poll(ctx, 500*time.Millisecond, func(ctx context.Context) (problem string, _ error) {
+		problem, unready = h.nodeProblem(ctx, want)
+		return problem, nil
 	})
 	if err == nil {
 		return nil
 	}
-	failure := node.ManualIntervention("NodeNotReported", err, "see what keeps the kubelet from telling the API (journalctl -u kubelet), then refit retry",
-		"the kubelet is healthy, but the Node is not: %s", lacking)
+	failure := node.ManualIntervention("NodeNotReported", err, "check why the kubelet cannot update its Node (journalctl -u kubelet), then run refit retry",
+		"the kubelet is healthy, but its Node is not: %s", problem)
 	failure.NoRollback = !unready
 	return failure
 }
 
-// runningVersion asks the very file that runs, which need not be the one on the disk.
+// runningVersion runs the binary of the process, which may differ from the file on disk.
 func runningVersion(ctx context.Context, pid int) (string, error) {
 	out, err := host.Run(ctx, nil, fmt.Sprintf("/proc/%d/exe", pid), "--version")
 	if err != nil {
@@ -160,19 +160,19 @@ func runningVersion(ctx context.Context, pid int) (string, error) {
 	}
 	fields := bytes.Fields([]byte(out.Stdout))
 	if len(fields) == 0 {
-		return "", errors.New("it says no version")
+		return "", errors.New("it reports no version")
 	}
 	return string(fields[len(fields)-1]), nil
 }
 
-// kubeletHealthz is where the kubelet tells of its health, as its configuration says.
+// kubeletHealthz returns the URL of the kubelet's health endpoint.
 func kubeletHealthz() string {
 	config := struct {
 		HealthzPort        *int32 `json:"healthzPort"`
 		HealthzBindAddress string `json:"healthzBindAddress"`
 	}{}
 	if text, err := os.ReadFile(kubeletConfig); err == nil {
-		_ = yaml.Unmarshal(text, &config) // the kubelet itself judges its configuration
+		_ = yaml.Unmarshal(text, &config) // the kubelet validates its configuration
 	}
 	address, port := "127.0.0.1", int32(10248)
 	if config.HealthzPort != nil && *config.HealthzPort > 0 {
@@ -184,8 +184,8 @@ func kubeletHealthz() string {
 	return "http://" + net.JoinHostPort(address, strconv.Itoa(int(port))) + "/healthz"
 }
 
-// nodeLacks asks the API whether the Node is Ready at the version. An API that cannot be asked is no reason to put a host back.
-func (h *Host) nodeLacks(ctx context.Context, want string) (lacking string, unready bool) {
+// nodeProblem returns "" if the Node is Ready at the version, or if the API is unreachable.
+func (h *Host) nodeProblem(ctx context.Context, want string) (problem string, unready bool) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeletConf)
 	if err != nil {
 		return err.Error(), false
@@ -195,13 +195,13 @@ func (h *Host) nodeLacks(ctx context.Context, want string) (lacking string, unre
 	if err != nil {
 		return err.Error(), false
 	}
-	got, err := client.CoreV1().Nodes().Get(ctx, h.Work.NodeName, metav1.GetOptions{})
+	got, err := client.CoreV1().Nodes().Get(ctx, h.Upgrade.NodeName, metav1.GetOptions{})
 	if err != nil {
-		h.Log.Info("the API cannot be asked about the node, so the kubelet's own word stands", "error", err)
+		h.Log.Info("cannot get the Node; relying on the health endpoint of the kubelet", "error", err)
 		return "", false
 	}
 	if got.Status.NodeInfo.KubeletVersion != want {
-		return "the Node is still reported at " + got.Status.NodeInfo.KubeletVersion, false
+		return "the Node still reports " + got.Status.NodeInfo.KubeletVersion, false
 	}
 	for _, c := range got.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {

@@ -11,17 +11,17 @@ import (
 // staticPod is the manifest of a component, with the digests of its old and its new content.
 type staticPod struct {
 	component, path, was, will string
-	// forwardOnly means that the new component has run on its data: the old one may not start again.
+	// forwardOnly is set if the new component has run on its data, so the old one must not start.
 	forwardOnly bool
 }
 
 func (p staticPod) state() (host.SwapState, error) { return host.SwapStateOf(p.path, p.was, p.will) }
 
-// podHost is what runs static pods.
+// podHost runs static pods.
 type podHost interface {
 	// prepareSwap waits until the kubelet and the container runtime can replace a pod.
 	prepareSwap(ctx context.Context) error
-	// awaitStopped waits until no container of components runs, whose manifests are gone.
+	// awaitStopped waits until no container of the components runs. Their manifests are removed.
 	awaitStopped(ctx context.Context, components []string) error
 }
 
@@ -42,10 +42,10 @@ func (s staticPods) stop(ctx context.Context, pods ...staticPod) error {
 		switch {
 		case err != nil:
 			return err
-		case state == host.New: // also where nothing changes
+		case state == host.New: // also if old and new are the same
 			continue
 		}
-		if err := s.effect("take-"+pod.component, func() error { return host.TakeAway(pod.path, pod.was) }); err != nil {
+		if err := s.effect("remove-"+pod.component, func() error { return host.MoveAside(pod.path, pod.was) }); err != nil {
 			return err
 		}
 		stopped = append(stopped, pod.component)
@@ -56,8 +56,8 @@ func (s staticPods) stop(ctx context.Context, pods ...staticPod) error {
 	return s.host.awaitStopped(ctx, stopped)
 }
 
-// swap stops the old pods before it writes the new manifests: the kubelet starts a pod later whose
-// manifest was replaced at once. If it fails, no manifest stays removed.
+// swap stops the old pods before it writes the new manifests: the kubelet takes longer to restart a
+// pod whose manifest is replaced in one step. If swap fails, it leaves no manifest removed.
 func (s staticPods) swap(ctx context.Context, pods ...staticPod) error {
 	err := s.stop(ctx, pods...)
 	for _, pod := range pods {
@@ -71,13 +71,13 @@ func (s staticPods) swap(ctx context.Context, pods ...staticPod) error {
 	return nil
 }
 
-// restore writes the old manifests again that stop removed and swap has not replaced.
+// restore restores the manifests that stop removed and swap has not replaced.
 func (s staticPods) restore(pods ...staticPod) error {
 	var all error
 	for _, pod := range pods {
 		state, err := pod.state()
 		if err == nil && state == host.Absent && pod.was != "" && !pod.forwardOnly {
-			err = s.effect("restore-"+pod.component, func() error { return host.Unswap(pod.path, pod.was, pod.will) })
+			err = s.effect("restore-"+pod.component, func() error { return host.UndoSwap(pod.path, pod.was, pod.will) })
 		}
 		all = errors.Join(all, err)
 	}
@@ -90,7 +90,7 @@ func (h *Host) staticPod(component string) (staticPod, error) {
 	was, will, err := h.manifestDigests(component)
 	return staticPod{
 		component: component, path: manifest(component), was: was, will: will,
-		forwardOnly: component == kubeadm.Etcd && exists(h.path(seenFile)),
+		forwardOnly: component == kubeadm.Etcd && exists(h.path(etcdVersionFile)),
 	}, err
 }
 
@@ -106,8 +106,8 @@ func (h *Host) swapPods(ctx context.Context, components ...string) error {
 	return h.staticPods().swap(ctx, pods...)
 }
 
-// RestoreAPIServer writes the API server's old manifest again if swap-etcd removed it and nothing
-// has replaced it.
+// RestoreAPIServer restores the API server's old manifest if swap-etcd removed it and nothing has
+// replaced it.
 func (h *Host) RestoreAPIServer() error {
 	if !exists(h.rendered(kubeadm.APIServer)) {
 		return nil

@@ -10,12 +10,12 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// phase runs one phase of the target's kubeadm. Each of them can be run again.
+// phase runs a phase of the target's kubeadm. All phases are idempotent.
 func phase(name string) func(context.Context, *Host) error {
 	return func(ctx context.Context, h *Host) error { return h.runPhase(ctx, name, nil) }
 }
 
-// clusterPhase runs one that writes objects of the cluster.
+// clusterPhase runs a phase that writes objects of the cluster.
 func clusterPhase(name string) func(context.Context, *Host) error {
 	return func(ctx context.Context, h *Host) error { return h.runClusterPhase(ctx, name, nil) }
 }
@@ -26,7 +26,7 @@ func (h *Host) runPhase(ctx context.Context, name string, skip []string) error {
 	}
 	return h.track(kubeadm.PhaseFiles(name), func() error {
 		return h.Effect("kubeadm", func() error {
-			_, err := h.kubeadm().RunPhase(ctx, kubeadm.CommandOf(h.Work.Role), name, h.Work.To, skip)
+			_, err := h.kubeadm().RunPhase(ctx, kubeadm.CommandOf(h.Upgrade.Role), name, h.Upgrade.To, skip)
 			return err
 		})
 	})
@@ -49,26 +49,27 @@ func upgradeAddons(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	// kubeadm tells from the mirror pods which API servers are old; one that lags behind would let it go ahead too early.
+	// kubeadm derives the versions of the API servers from their mirror pods. With a stale one it
+	// would upgrade the add-ons too early.
 	text, err := os.ReadFile(manifest(kubeadm.APIServer))
 	if err != nil {
 		return err
 	}
-	if err := kubeadm.WaitMirror(ctx, client, h.Work.NodeName, text); err != nil {
+	if err := kubeadm.WaitMirror(ctx, client, h.Upgrade.NodeName, text); err != nil {
 		return err
 	}
 	return h.runClusterPhase(ctx, kubeadm.PhaseAddon, addons.Skip())
 }
 
-// restoreObjects restores what a phase wrote into the cluster. It comes last, when an API server is
-// ready again. Objects that other nodes rely on are not for a single host to revert.
+// restoreObjects restores the objects that a phase wrote. It runs last, when an API server is ready
+// again, and keeps objects that other nodes rely on.
 func restoreObjects(phase string) func(context.Context, *Host) error {
 	return func(ctx context.Context, h *Host) error {
 		client, err := h.api()
 		if err != nil {
 			return err
 		}
-		relying, err := kubeadm.Relying(ctx, client, h.Work.NodeName, h.Work.To)
+		relying, err := kubeadm.Relying(ctx, client, h.Upgrade.NodeName, h.Upgrade.To)
 		if err != nil {
 			return err
 		}
@@ -78,7 +79,7 @@ func restoreObjects(phase string) func(context.Context, *Host) error {
 			return err
 		})
 		for _, what := range kept {
-			h.leave(what)
+			h.reportKept(what)
 		}
 		if err == nil && len(kept) > 0 {
 			return node.ErrKept
@@ -87,7 +88,7 @@ func restoreObjects(phase string) func(context.Context, *Host) error {
 	}
 }
 
-// restoreKubeconfig restores the kubelet's kubeconfig, unless it carries a certificate that has expired meanwhile.
+// restoreKubeconfig restores the kubelet's kubeconfig, unless its certificate has expired since.
 func restoreKubeconfig(_ context.Context, h *Host) error {
 	saved, err := h.saved()
 	if err != nil {
@@ -97,8 +98,8 @@ func restoreKubeconfig(_ context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	if text, err := saved.Read(kubeletConf); state == host.New && err == nil && expires(text, time.Now()) {
-		h.leave(kubeletConf + ": " + expired)
+	if text, err := saved.Read(kubeletConf); state == host.New && err == nil && expiresSoon(text, time.Now()) {
+		h.reportKept(kubeletConf + ": " + expired)
 		return node.ErrKept
 	}
 	return h.rollback("kubeconfig", kubeletConf)

@@ -14,10 +14,11 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// clusterConfigFile is kubeadm's ClusterConfiguration as it was when the work began.
+// clusterConfigFile is kubeadm's ClusterConfiguration from the start of the operation.
 const clusterConfigFile = "cluster-configuration.json"
 
-// render lets the target's kubeadm write the manifests into the work's directory, and puts them beside those in use under names that the kubelet ignores.
+// render renders the manifests with the target's kubeadm and stages them beside the live ones,
+// under names that the kubelet ignores.
 func render(ctx context.Context, h *Host) error {
 	if err := h.tools(ctx); err != nil {
 		return err
@@ -27,8 +28,8 @@ func render(ctx context.Context, h *Host) error {
 		return err
 	}
 	if config.RootlessControlPlane {
-		return node.ManualIntervention("RootlessControlPlane", nil, "turn kubeadm's gate RootlessControlPlane off, then refit retry",
-			"kubeadm cannot render manifests with RootlessControlPlane")
+		return node.ManualIntervention("RootlessControlPlane", nil, "disable the kubeadm feature gate RootlessControlPlane, then run refit retry",
+			"kubeadm cannot render manifests with the feature gate RootlessControlPlane")
 	}
 	onDisk, err := manifestsOnDisk()
 	if err != nil {
@@ -52,7 +53,7 @@ func render(ctx context.Context, h *Host) error {
 func (h *Host) renderInput(config *kubeadm.ClusterConfig, onDisk map[string][]byte) (kubeadm.RenderInput, error) {
 	address, port, err := kubeadm.LocalEndpoint(onDisk[kubeadm.APIServer])
 	return kubeadm.RenderInput{
-		Config: config, To: h.Work.To, NodeName: h.Work.NodeName, AdvertiseAddress: address, BindPort: port, CRISocket: "unix://" + h.Settings.CRISocket,
+		Config: config, To: h.Upgrade.To, NodeName: h.Upgrade.NodeName, AdvertiseAddress: address, BindPort: port, CRISocket: "unix://" + h.Settings.CRISocket,
 	}, err
 }
 
@@ -61,13 +62,13 @@ func (h *Host) stageManifests(onDisk map[string][]byte, rendered kubeadm.Rendere
 		return err
 	}
 	for component, text := range rendered {
-		if component == kubeadm.Etcd && !raises(onDisk[component], text) {
-			text = onDisk[component] // as kubeadm's upgrade does: an etcd that is new enough is left alone
+		if component == kubeadm.Etcd && !upgradesEtcd(onDisk[component], text) {
+			text = onDisk[component] // kubeadm upgrade keeps an etcd that is new enough, too
 		}
 		if err := durable.WriteFile(h.rendered(component), text, 0o600); err != nil {
 			return err
 		}
-		if bytes.Equal(text, onDisk[component]) { // as etcd's that stayed when the rest went back
+		if bytes.Equal(text, onDisk[component]) { // for example etcd, which a rollback has kept
 			continue
 		}
 		err := h.Effect("stage-"+component, func() error { return host.Stage(h.rendered(component), manifest(component), 0o600) })
@@ -80,8 +81,9 @@ func (h *Host) stageManifests(onDisk map[string][]byte, rendered kubeadm.Rendere
 
 func (h *Host) rendered(component string) string { return h.path("rendered", component+".yaml") }
 
-// raises says whether a manifest brings a newer etcd. Where a version cannot be told it does not: init renders a downgrade where upgrade would not.
-func raises(now, next []byte) bool {
+// upgradesEtcd reports whether a rendered manifest has a newer etcd. It returns false if a version
+// is unknown: kubeadm init may render a downgrade, which kubeadm upgrade never does.
+func upgradesEtcd(now, next []byte) bool {
 	was, errWas := kubeadm.Parse(now)
 	will, errWill := kubeadm.Parse(next)
 	if errWas != nil || errWill != nil {
@@ -106,7 +108,8 @@ func manifestsOnDisk() (map[string][]byte, error) {
 	return out, nil
 }
 
-// readClusterConfig reads it from the cluster once, and then from the work's directory: a later step must not depend on an API server.
+// readClusterConfig reads the ClusterConfiguration from the cluster once, then from the operation's
+// directory: later steps must not depend on an API server.
 func (h *Host) readClusterConfig(ctx context.Context) (*kubeadm.ClusterConfig, error) {
 	if exists(h.path(clusterConfigFile)) {
 		return h.clusterConfig()
@@ -117,8 +120,8 @@ func (h *Host) readClusterConfig(ctx context.Context) (*kubeadm.ClusterConfig, e
 	}
 	stored, err := client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "kubeadm-config", metav1.GetOptions{})
 	if err != nil {
-		return nil, node.Transient("APIAway", err, "see that an API server answers, then refit retry",
-			"kubeadm's configuration cannot be read from the cluster")
+		return nil, node.Transient("APIUnreachable", err, "check that an API server is reachable, then run refit retry",
+			"cannot read the ConfigMap kubeadm-config")
 	}
 	if err := h.writeJSON(clusterConfigFile, stored.Data); err != nil {
 		return nil, err
@@ -134,13 +137,13 @@ func (h *Host) clusterConfig() (*kubeadm.ClusterConfig, error) {
 	return kubeadm.ReadClusterConfig(data)
 }
 
-// unswapManifest lets the kubelet see the old one again. What somebody else wrote there is left alone.
-func (h *Host) unswapManifest(component string) error {
+// undoManifest restores the old manifest, unless it was changed since.
+func (h *Host) undoManifest(component string) error {
 	was, will, err := h.manifestDigests(component)
 	if err != nil {
 		return err
 	}
-	return h.unswap(component, manifest(component), was, will)
+	return h.undoSwap(component, manifest(component), was, will)
 }
 
 func (h *Host) manifestDigests(component string) (was, will string, err error) {

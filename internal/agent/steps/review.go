@@ -15,21 +15,20 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Review is what a rollback of a finished operation would do, and what has changed since. It is
-// made before anything is touched: an operation that ended well is rolled back as a whole or not at
-// all.
+// Review describes what a rollback of a finished operation would do and what has changed since. It
+// is made before the first change: a successful operation is rolled back as a whole or not at all.
 type Review struct {
-	// Restored and Kept name files, packages and objects; those that are kept have the reason.
+	// Restored and Kept list files, packages and objects. Each kept one includes the reason.
 	Restored []string
 	Kept     []string
 	Warnings []string
-	// Refusal is why the rollback cannot be done safely; nil: it can.
+	// Refusal is why a rollback is not safe; nil if it is.
 	Refusal *node.Failure
 
 	blocking []string
 }
 
-// Review reads the host and, if the API is reachable, the cluster.
+// Review inspects the host and, if the API is reachable, the cluster.
 func (h *Host) Review(ctx context.Context) Review {
 	var r Review
 	if err := h.review(ctx, &r); err != nil {
@@ -38,9 +37,9 @@ func (h *Host) Review(ctx context.Context) Review {
 	}
 	if len(r.blocking) > 0 {
 		r.Refusal = node.ManualIntervention("ChangedSince", nil,
-			"leave the host as it is and fix the cause of the rollback there; or, for each file, write back what the operation wrote or what was there before "+
-				"(saved in "+h.path("saved")+", manifests and binaries as .NAME.refit-old beside them), then try again",
-			"the host was changed since the operation, and its former version cannot run without what was there: %s", strings.Join(r.blocking, "; "))
+			"keep the host as it is and fix the reason for the rollback; or restore each file to what the operation wrote or to its previous content "+
+				"(saved in "+h.path("saved")+", manifests and binaries as .NAME.refit-old beside them), then roll back again",
+			"the host was changed since the operation, and the previous version needs the previous files: %s", strings.Join(r.blocking, "; "))
 	}
 	return r
 }
@@ -67,7 +66,7 @@ func (h *Host) review(ctx context.Context, r *Review) error {
 	if err := r.addFiles(saved, kubeletFiles); err != nil {
 		return err
 	}
-	r.addForwardOnly(h.Work)
+	r.addForwardOnly(h.Upgrade)
 	if !h.controlPlane() {
 		return nil
 	}
@@ -81,8 +80,7 @@ func (h *Host) review(ctx context.Context, r *Review) error {
 // swap is a file that was swapped in place.
 type swap struct{ path, was, will string }
 
-// swapsToUndo are those that a rollback undoes: not etcd's and containerd's, which are
-// forward-only.
+// swapsToUndo returns the swaps that a rollback undoes. etcd and containerd are forward-only.
 func (h *Host) swapsToUndo(inv inventory) ([]swap, error) {
 	var out []swap
 	for _, f := range inv.filesOf(partsToUndo()...) {
@@ -107,7 +105,7 @@ func partsToUndo() []refitv1alpha1.Part {
 
 func (r *Review) addSwaps(swaps []swap) error {
 	for _, s := range swaps {
-		err := host.CheckUnswap(s.path, s.was, s.will)
+		err := host.CheckUndoSwap(s.path, s.was, s.will)
 		switch {
 		case errors.Is(err, host.ErrChangedSince), errors.Is(err, host.ErrPreviousLost):
 			r.blocking = append(r.blocking, err.Error())
@@ -120,7 +118,7 @@ func (r *Review) addSwaps(swaps []swap) error {
 	return nil
 }
 
-// addFiles reviews files without which the former version may not start.
+// addFiles reviews files without which the previous version may not start.
 func (r *Review) addFiles(saved *host.Saved, paths []string) error {
 	for _, path := range paths {
 		state, err := saved.State(path)
@@ -146,7 +144,7 @@ func (r *Review) addKubeconfig(saved *host.Saved, path string, now time.Time) er
 	switch {
 	case state == host.Other:
 		r.Kept = append(r.Kept, path+": "+changedSince)
-	case state == host.New && err == nil && expires(text, now):
+	case state == host.New && err == nil && expiresSoon(text, now):
 		r.Kept = append(r.Kept, path+": "+expired)
 	case state == host.New:
 		r.Restored = append(r.Restored, path)
@@ -154,12 +152,12 @@ func (r *Review) addKubeconfig(saved *host.Saved, path string, now time.Time) er
 	return nil
 }
 
-// addForwardOnly names what stays whatever the rollback does.
+// addForwardOnly adds the changes that no rollback undoes.
 func (r *Review) addForwardOnly(w node.Upgrade) {
 	for _, step := range node.Steps(w) {
 		if step.Undo == node.UndoIfUnhealthy {
 			r.Kept = append(r.Kept, map[string]string{
-				node.StepCertificates: "renewed certificates: they are of the same CA and work with the former version",
+				node.StepCertificates: "renewed certificates: they have the same CA and work with the previous version",
 				node.StepEtcd:         "etcd: its data is forward-only",
 				node.StepContainerd:   "containerd: its data is forward-only",
 			}[step.Name])
@@ -177,10 +175,10 @@ func (h *Host) reviewPackages(ctx context.Context, r *Review, inv inventory) err
 			return err
 		}
 		if now := installed[p.Name]; now != p.Will && now != p.Was {
-			r.blocking = append(r.blocking, fmt.Sprintf("package %s: it is at %q, the operation installed %s", p.Name, now, p.Will))
+			r.blocking = append(r.blocking, fmt.Sprintf("package %s has version %q, the operation installed %s", p.Name, now, p.Will))
 			continue
 		}
-		if _, err := packages.Prepared(h.path("back"), p.Name); err != nil {
+		if _, err := packages.Prepared(h.path(rollbackPackages), p.Name); err != nil {
 			return err
 		}
 		r.Restored = append(r.Restored, "package "+p.Name)
@@ -188,27 +186,27 @@ func (h *Host) reviewPackages(ctx context.Context, r *Review, inv inventory) err
 	return nil
 }
 
-// reviewObjects reads the cluster. If the API is unreachable, the rollback decides when it comes to
+// reviewObjects inspects the cluster. If the API is unreachable, the rollback itself decides about
 // the objects.
 func (h *Host) reviewObjects(ctx context.Context, r *Review) {
 	client, err := h.api()
 	if err != nil {
-		r.warn("the cluster's objects cannot be reviewed: %v", err)
+		r.warn("cannot review the objects of the cluster: %v", err)
 		return
 	}
-	relying, err := kubeadm.Relying(ctx, client, h.Work.NodeName, h.Work.To)
+	relying, err := kubeadm.Relying(ctx, client, h.Upgrade.NodeName, h.Upgrade.To)
 	if err != nil {
-		r.warn("the cluster's objects cannot be reviewed: %v", err)
+		r.warn("cannot review the objects of the cluster: %v", err)
 		return
 	}
 	if len(relying) > 0 {
-		r.warn("the API server of this node returns to %s while these nodes are at %s or beyond it, which the version skew policy allows "+
-			"only for other API servers: %s", h.Work.From, h.Work.To, kubeadm.Some(relying))
+		r.warn("the API server of this node is rolled back to %s while these nodes run %s or later, which the version skew policy allows "+
+			"only for other API servers: %s", h.Upgrade.From, h.Upgrade.To, kubeadm.Some(relying))
 	}
 	for _, phase := range []string{kubeadm.PhaseUploadConfig, kubeadm.PhaseAddon} {
 		restored, kept, err := kubeadm.ReviewObjects(ctx, client, h.path("objects"), phase, relying)
 		if err != nil {
-			r.warn("the cluster's objects cannot be reviewed: %v", err)
+			r.warn("cannot review the objects of the cluster: %v", err)
 			return
 		}
 		r.Restored, r.Kept = append(r.Restored, restored...), append(r.Kept, kept...)

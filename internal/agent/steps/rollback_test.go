@@ -25,7 +25,7 @@ import (
 func testHost(t *testing.T) *Host {
 	t.Helper()
 	return &Host{
-		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Work: node.Upgrade{Role: refitv1alpha1.RoleWorker, From: "v1.35.4", To: "v1.36.3"},
+		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Upgrade: node.Upgrade{Role: refitv1alpha1.RoleWorker, From: "v1.35.4", To: "v1.36.3"},
 		Effect: func(_ string, change func() error) error { return change() },
 	}
 }
@@ -50,7 +50,7 @@ func wantText(t *testing.T, path, want string) {
 	}
 }
 
-// An undo months after a successful upgrade leaves alone what the operation did not write, and
+// A rollback long after a successful upgrade keeps what the operation did not write and
 // reports what was changed.
 func TestRollbackLongAfterSuccess(t *testing.T) {
 	h, pki := testHost(t), t.TempDir()
@@ -94,7 +94,7 @@ func TestStateOfAnOlderAgentIsRefused(t *testing.T) {
 
 func TestReviewOfFiles(t *testing.T) {
 	for name, c := range map[string]struct {
-		since    string // what the file holds now; empty: what the operation wrote
+		since    string // the content now; empty if the operation wrote it
 		restored int
 		blocking int
 	}{
@@ -120,7 +120,7 @@ func TestReviewOfFiles(t *testing.T) {
 	}
 }
 
-func TestReviewOfPrograms(t *testing.T) {
+func TestReviewOfBinaries(t *testing.T) {
 	swapped := func(t *testing.T) swap {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "kubelet")
@@ -133,11 +133,11 @@ func TestReviewOfPrograms(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		since func(*testing.T, swap)
-		want  string // in what blocks
+		want  string // in the blocking reason
 	}{
 		"still what the operation wrote": {func(*testing.T, swap) {}, ""},
 		"replaced since":                 {func(t *testing.T, s swap) { t.Helper(); put(t, s.path, "newer") }, "changed since"},
-		"a later operation let it go":    {func(t *testing.T, s swap) { t.Helper(); must(t, host.Settle(s.path)) }, "not kept"},
+		"discarded by a later operation": {func(t *testing.T, s swap) { t.Helper(); must(t, host.DiscardPrevious(s.path)) }, "not kept"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := swapped(t)
@@ -156,9 +156,9 @@ func TestReviewOfTheKubeconfig(t *testing.T) {
 	for name, c := range map[string]struct {
 		valid time.Duration
 		since string
-		kept  string // the reason; empty: it is restored
+		kept  string // the reason; empty if it is restored
 	}{
-		"valid for long":       {valid: 48 * time.Hour},
+		"valid for two days":   {valid: 48 * time.Hour},
 		"expires within a day": {valid: 23 * time.Hour, kept: expired},
 		"expired":              {valid: -time.Hour, kept: expired},
 		"changed since":        {valid: 48 * time.Hour, since: "by an administrator", kept: changedSince},
@@ -181,7 +181,7 @@ func TestReviewOfTheKubeconfig(t *testing.T) {
 	}
 }
 
-// kubeconfig carries a client certificate that ends at a time.
+// kubeconfig returns a kubeconfig whose client certificate expires at notAfter.
 func kubeconfig(t *testing.T, notAfter time.Time) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

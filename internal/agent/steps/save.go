@@ -7,10 +7,15 @@ import (
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 )
 
-// addonsFile says which add-ons were there: one that the owner removed is not brought back.
-const addonsFile = "addons.json"
+const (
+	// addonsFile lists the installed add-ons: the upgrade must not recreate one that was removed.
+	addonsFile = "addons.json"
+	// rollbackPackages is the directory of the package files that a rollback installs.
+	rollbackPackages = "rollback-packages"
+)
 
-// savedPaths are the manifests that the swaps replace. A file that a step writes in place is saved by track, just before.
+// savedPaths returns the manifests that the swaps replace. A file that a step writes in place is
+// saved by track.
 func savedPaths() []string {
 	var paths []string
 	for _, component := range kubeadm.Components() {
@@ -32,7 +37,7 @@ func save(ctx context.Context, h *Host) error {
 	if err := h.Effect("manifests", func() error { return host.Save(h.path("saved"), savedPaths()) }); err != nil {
 		return err
 	}
-	if err := h.prepareWayBack(ctx); err != nil {
+	if err := h.prepareRollback(ctx); err != nil {
 		return err
 	}
 	if !h.controlPlane() || exists(h.path(addonsFile)) {
@@ -49,8 +54,8 @@ func save(ctx context.Context, h *Host) error {
 	return h.writeJSON(addonsFile, addons)
 }
 
-// prepareWayBack makes a package file of each installed version.
-func (h *Host) prepareWayBack(ctx context.Context) error {
+// prepareRollback builds a package file of each installed version.
+func (h *Host) prepareRollback(ctx context.Context) error {
 	inv, err := h.inventory()
 	if err != nil {
 		return err
@@ -61,5 +66,5 @@ func (h *Host) prepareWayBack(ctx context.Context) error {
 	}
 	// A host has one package manager.
 	driver := h.driver(inv.Packages[0].Part)
-	return h.Effect("way-back", func() error { return driver.Prepare(ctx, h.path("back"), names) })
+	return h.Effect("rollback-packages", func() error { return driver.Prepare(ctx, h.path(rollbackPackages), names) })
 }

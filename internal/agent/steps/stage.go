@@ -12,7 +12,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// stage puts new programs beside the old ones: what can fail for want of room fails here, where nothing has changed yet.
+// stage copies new binaries beside the old ones, so that a lack of disk space fails here, before
+// the first change.
 func stage(ctx context.Context, h *Host) error {
 	inv, err := h.inventory()
 	if err != nil {
@@ -44,7 +45,7 @@ func stage(ctx context.Context, h *Host) error {
 	return h.driver(inv.Packages[0].Part).Check(ctx, files, packages.Options{})
 }
 
-// stored is where a file lies in the store, after its digest was read once more.
+// stored returns the path of a file in the store after checking its digest again.
 func (h *Host) stored(ctx context.Context, digest string) (string, error) {
 	blobs, err := h.Blobs()
 	if err != nil {
@@ -55,11 +56,11 @@ func (h *Host) stored(ctx context.Context, digest string) (string, error) {
 			return h.Store.Path(digest), h.Store.Check(ctx, b)
 		}
 	}
-	return "", node.ManualIntervention("NotInRelease", nil, "refit retry; if it stays, the host's inventory is from another ClusterRelease",
-		"the file %s is not in the ClusterRelease", digest)
+	return "", node.ManualIntervention("NotInRelease", nil, "run refit retry; if it fails again, the inventory of the host is from another ClusterRelease",
+		"the ClusterRelease has no file %s", digest)
 }
 
-// tools makes the target's programs runnable before they are installed.
+// tools copies the target's binaries that run before their installation.
 func (h *Host) tools(ctx context.Context) error {
 	files, err := h.files()
 	if err != nil {
@@ -82,14 +83,14 @@ func (h *Host) tools(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := artifactTool(from, to); err != nil {
+		if err := copyTool(from, to); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unpack takes one program out of a Debian package without installing it.
+// unpack extracts a binary from a Debian package.
 func unpack(ctx context.Context, deb, dir, name string) (string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
@@ -103,8 +104,8 @@ func unpack(ctx context.Context, deb, dir, name string) (string, error) {
 	return filepath.Join(dir, "usr/bin", name), nil
 }
 
-// artifactTool makes a tool of a file: copied whole, or not at all.
-func artifactTool(from, to string) error {
+// copyTool copies an executable atomically.
+func copyTool(from, to string) error {
 	if err := durable.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}

@@ -10,78 +10,84 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// settled is how long the kubelet needs after a container's end until the pod has ended for it, too. A manifest that comes earlier works as well, but is looked
-// at again only 10 to 15 s later.
-const settled = 1500 * time.Millisecond
+// terminationDelay is how long the kubelet takes to finish a pod after its container has exited. It
+// starts a manifest that is written earlier only at its next sync, many seconds later.
+const terminationDelay = 1500 * time.Millisecond
 
-// grace is how long a component may take to end before it is ended. An API server that was told to end refuses new requests at once and answers those that
-// run; then it waits for watches, which do not end, until the kubelet kills it after 30 s in which nobody answers.
-var grace = map[string]time.Duration{
+// gracePeriod is how long a component may take to exit before the agent stops it. A terminating API
+// server rejects new requests and waits for its watches, which never end, until the kubelet kills
+// it after 30 s.
+var gracePeriod = map[string]time.Duration{
 	kubeadm.APIServer: 5 * time.Second, kubeadm.Etcd: 20 * time.Second, kubeadm.ControllerManager: 20 * time.Second, kubeadm.Scheduler: 20 * time.Second,
 }
 
-// patienceOf is how long a container that lingers may take to end when it is told to. An API server was told before, mostly.
-var patienceOf = map[string]time.Duration{kubeadm.Etcd: 10 * time.Second, kubeadm.ControllerManager: 5 * time.Second, kubeadm.Scheduler: 5 * time.Second}
+// stopTimeout is the timeout of the container runtime for a container that the agent stops. An API
+// server is terminating by then, so it gets none.
+var stopTimeout = map[string]time.Duration{kubeadm.Etcd: 10 * time.Second, kubeadm.ControllerManager: 5 * time.Second, kubeadm.Scheduler: 5 * time.Second}
 
-// awaitStopped waits until no container of the components runs, whose manifests are gone.
+// awaitStopped waits until no container of the components runs. Their manifests are removed.
 func (h *Host) awaitStopped(ctx context.Context, components []string) error {
 	stuck, err := h.endPods(ctx, components)
 	if err != nil {
 		return err
 	}
 	if stuck {
-		h.Log.Warn("restarting the kubelet, which does not stop static pods", "pods", components)
+		h.Log.Warn("restarting the kubelet because it does not stop static pods", "pods", components)
 		return h.restartKubelet(ctx)
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(settled):
+	case <-time.After(terminationDelay):
 	}
 	return ctx.Err()
 }
 
-// prepareSwap checks the images again just before the swap: no pod is stopped for an image that the
-// runtime has removed since.
+// prepareSwap checks the images again, so that no pod stops for an image that the container runtime
+// has removed.
 func (h *Host) prepareSwap(ctx context.Context) error {
 	h.awaitKubelet(ctx)
 	return checkImages(ctx, h)
 }
 
-// endPods waits until the kubelet has ended static pods whose manifests are gone, and says whether it did not.
+// endPods waits until static pods without manifests have ended, and reports whether the kubelet is
+// stuck.
 //
-// A kubelet that has not heard from the API since its start, as after a boot, ends no pod whose manifest is gone, and starts no other in its place. Where the
-// API goes with that pod it never would. One that is started after the pod has ended knows nothing of it.
+// A kubelet that has not reached the API since its start neither ends a pod whose manifest is
+// removed nor starts its successor. If that pod is the API server, it never will. A restart after
+// the pod has ended resolves this.
 func (h *Host) endPods(ctx context.Context, components []string) (stuck bool, err error) {
 	for _, component := range components {
-		kept, err := h.waitEnded(ctx, component)
+		ignored, err := h.waitEnded(ctx, component)
 		if err != nil {
 			return false, err
 		}
-		stuck = stuck || kept
+		stuck = stuck || ignored
 	}
 	return stuck, nil
 }
 
-// waitEnded waits until no container of a component runs. One that lingers is ended; kept says that the kubelet had not told it to.
-func (h *Host) waitEnded(ctx context.Context, component string) (kept bool, err error) {
+// waitEnded waits until no container of a component runs and stops one that exceeds its grace
+// period. ignored reports that the kubelet had not terminated it.
+func (h *Host) waitEnded(ctx context.Context, component string) (ignored bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	begun, late := time.Now(), false
-	lacking, err := until(ctx, 200*time.Millisecond, func(ctx context.Context) (string, error) {
-		if !late && time.Since(begun) > grace[component] {
-			late, kept = true, h.toldNothing(ctx, component)
+	start, late := time.Now(), false
+	problem, err := poll(ctx, 200*time.Millisecond, func(ctx context.Context) (string, error) {
+		if !late && time.Since(start) > gracePeriod[component] {
+			late, ignored = true, h.notTerminating(ctx, component)
 		}
-		return h.stillRuns(ctx, component, late), nil
+		return h.stopProblem(ctx, component, late), nil
 	})
 	if err != nil {
-		return kept, node.ManualIntervention("PodStays", err, "see why its container does not end (journalctl -u kubelet -u containerd), then refit retry",
-			"%s was taken away and does not end: %s", component, lacking)
+		return ignored, node.ManualIntervention("PodNotTerminating", err, "check why its container does not exit (journalctl -u kubelet -u containerd), then run refit retry",
+			"the manifest of %s was removed, but the pod does not end: %s", component, problem)
 	}
-	return kept, nil
+	return ignored, nil
 }
 
-// toldNothing says whether a component that lingers was not told to end. An API server that was is no longer ready; the others would have ended by then.
-func (h *Host) toldNothing(ctx context.Context, component string) bool {
+// notTerminating reports whether a component has exceeded its grace period without being
+// terminated. A terminating API server is not ready; the other components would have exited.
+func (h *Host) notTerminating(ctx context.Context, component string) bool {
 	if component != kubeadm.APIServer {
 		return true
 	}
@@ -89,55 +95,55 @@ func (h *Host) toldNothing(ctx context.Context, component string) bool {
 	if err != nil {
 		return false
 	}
-	text, err := saved.Read(manifest(component)) // which is not in its place
+	text, err := saved.Read(manifest(component)) // the live manifest is removed
 	if err != nil {
 		return false
 	}
-	server, err := askAPIServer(ctx, text)
+	server, err := probeAPIServer(ctx, text)
 	return err == nil && server.Ready
 }
 
-// stillRuns says what is lacking until no container of a component runs, and ends it if it shall not linger.
-func (h *Host) stillRuns(ctx context.Context, component string, end bool) (lacking string) {
+// stopProblem returns "" if no container of a component runs. With end set it stops one that does.
+func (h *Host) stopProblem(ctx context.Context, component string, end bool) (problem string) {
 	err := h.withCRI(func(client *cri.Client) error {
-		containers, err := client.ContainersOfPod(ctx, "kube-system", component+"-"+h.Work.NodeName, component)
+		containers, err := client.ContainersOfPod(ctx, "kube-system", component+"-"+h.Upgrade.NodeName, component)
 		for _, c := range containers {
 			if c.State != cri.StateRunning {
 				continue
 			}
-			lacking = "its container still runs"
+			problem = "its container still runs"
 			if end {
-				h.Log.Info("a container lingers and is ended", "container", component)
-				if err := client.StopContainer(ctx, c.ID, patienceOf[component]); err != nil {
+				h.Log.Info("stopping a container that exceeds its grace period", "container", component)
+				if err := client.StopContainer(ctx, c.ID, stopTimeout[component]); err != nil {
 					return err
 				}
 			}
 		}
 		return err
 	})
-	return cmp.Or(says(err), lacking)
+	return cmp.Or(errorText(err), problem)
 }
 
-// awaitKubelet waits until the kubelet runs and the container runtime answers, as after a reboot, before anybody's patience is measured. If they do not come,
-// what follows says so.
+// awaitKubelet waits for the kubelet and the container runtime, for example after a reboot, before
+// the timeout of a component starts. It returns no error: the checks that follow fail without them.
 func (h *Host) awaitKubelet(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
-	_, _ = until(ctx, time.Second, func(ctx context.Context) (string, error) {
+	_, _ = poll(ctx, time.Second, func(ctx context.Context) (string, error) {
 		unit, err := h.Systemd.Unit(ctx, kubeletUnit)
 		if err != nil || unit.Sub != "running" {
-			h.Say("waiting for the kubelet to run")
-			return cmp.Or(says(err), "the kubelet does not run"), nil
+			h.ReportWait("waiting for the kubelet to start")
+			return cmp.Or(errorText(err), "the kubelet does not run"), nil
 		}
 		err = h.withCRI(func(client *cri.Client) error {
 			_, err := client.Version(ctx)
 			return err
 		})
 		if err != nil {
-			h.Say("waiting for the container runtime")
-			return says(err), nil
+			h.ReportWait("waiting for the container runtime")
+			return errorText(err), nil
 		}
-		h.Say("")
+		h.ReportWait("")
 		return "", nil
 	})
 }

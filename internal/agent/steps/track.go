@@ -9,8 +9,7 @@ import (
 
 func (h *Host) saved() (*host.Saved, error) { return host.LoadSaved(h.path("saved")) }
 
-// CheckSaved refuses an operation whose saved state this agent cannot read. Nothing saved yet is
-// fine.
+// CheckSaved returns an error if this agent cannot read the saved state of the operation.
 func (h *Host) CheckSaved() error {
 	if _, err := h.saved(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -18,7 +17,7 @@ func (h *Host) CheckSaved() error {
 	return nil
 }
 
-// track makes a change that may write some files, and records what it made of them.
+// track runs a change that may write files and records what it wrote.
 func (h *Host) track(paths []string, change func() error) error {
 	if len(paths) == 0 {
 		return change()
@@ -26,8 +25,8 @@ func (h *Host) track(paths []string, change func() error) error {
 	return host.Track(h.path("saved"), paths, change)
 }
 
-// rollback restores those files that are what the operation wrote. A file that was changed since
-// stays, and is reported.
+// rollback restores files that the operation wrote. It keeps and reports files that were changed
+// since.
 func (h *Host) rollback(name string, paths ...string) error {
 	saved, err := h.saved()
 	if err != nil {
@@ -39,15 +38,15 @@ func (h *Host) rollback(name string, paths ...string) error {
 		return err
 	})
 	for _, path := range kept {
-		h.leave(path + ": " + changedSince)
+		h.reportKept(path + ": " + changedSince)
 	}
 	return err
 }
 
 const changedSince = "it was changed since the operation wrote it"
 
-// leave reports something that stays although the host is rolled back.
-func (h *Host) leave(what string) {
-	h.Log.Warn("left as it is by the rollback", "what", what)
+// reportKept records a change that the rollback keeps.
+func (h *Host) reportKept(what string) {
+	h.Log.Warn("kept by the rollback", "what", what)
 	h.Left = append(h.Left, what)
 }

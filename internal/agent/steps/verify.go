@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// verify looks at everything once more, at the end.
+// verify checks the whole host at the end of an upgrade.
 func verify(ctx context.Context, h *Host) error {
 	inv, err := h.inventory()
 	if err != nil {
@@ -20,18 +20,19 @@ func verify(ctx context.Context, h *Host) error {
 	}
 	for _, f := range inv.Files {
 		if now, err := host.Digest(f.Path); err != nil || now != f.Will {
-			return node.ManualIntervention("ChangedByOthers", err, "find out who changed it, then refit retry",
-				"%s is not what the ClusterRelease brings", f.Path)
+			return node.ManualIntervention("ChangedByOthers", err, "find out what changed it, then run refit retry",
+				"%s is not the file of the ClusterRelease", f.Path)
 		}
 	}
 	if err := h.verifyPackages(ctx, inv, func(p pkg) string { return p.Will }); err != nil {
 		return err
 	}
-	return h.well(ctx, h.Work.To, h.Work.To)
+	return h.checkHealth(ctx, h.Upgrade.To, h.Upgrade.To)
 }
 
-// proveOld ends the way back: the host is well as it was. What is not well yet is looked at again, as long as the step may take.
-func proveOld(ctx context.Context, h *Host) error {
+// verifyRollback checks the host at the end of a rollback. A failure is transient, so that the
+// agent repeats the check until the step's timeout.
+func verifyRollback(ctx context.Context, h *Host) error {
 	inv, err := h.inventory()
 	if err != nil {
 		return err
@@ -43,8 +44,8 @@ func proveOld(ctx context.Context, h *Host) error {
 	}
 	server := ""
 	if h.controlPlane() {
-		// An API server that was taken away for an etcd that stays is nobody else's to bring back.
-		if err := h.unswapManifest(kubeadm.APIServer); err != nil && !errors.Is(err, node.ErrKept) {
+		// If etcd is kept, no other undo restores an API server that was stopped for it.
+		if err := h.undoManifest(kubeadm.APIServer); err != nil && !errors.Is(err, node.ErrKept) {
 			return err
 		}
 		saved, err := h.saved()
@@ -61,16 +62,16 @@ func proveOld(ctx context.Context, h *Host) error {
 		}
 		server = old.Version()
 	}
-	if err := h.well(ctx, server, h.Work.From); err != nil {
-		again := *node.FailureOf(err)
-		again.Class = refitv1alpha1.FailureTransient
-		return &again
+	if err := h.checkHealth(ctx, server, h.Upgrade.From); err != nil {
+		failure := *node.FailureOf(err)
+		failure.Class = refitv1alpha1.FailureTransient
+		return &failure
 	}
 	return nil
 }
 
-// well asks every part of the host.
-func (h *Host) well(ctx context.Context, server, kubelet string) error {
+// checkHealth waits until every component of the host is healthy.
+func (h *Host) checkHealth(ctx context.Context, server, kubelet string) error {
 	if h.controlPlane() {
 		if err := h.proveAPIServer(ctx, server); err != nil {
 			return err
@@ -82,7 +83,7 @@ func (h *Host) well(ctx context.Context, server, kubelet string) error {
 	return h.proveKubelet(ctx, kubelet)
 }
 
-// verifyPackages holds the package manager's own view against what should be there.
+// verifyPackages compares the installed packages with the expected versions.
 func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg) string) error {
 	if len(inv.Packages) == 0 {
 		return nil
@@ -96,8 +97,8 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 			return err
 		}
 		if version := want(p); version != "" && installed[p.Name] != version {
-			return node.ManualIntervention("ChangedByOthers", nil, "find out who changed it, then refit retry",
-				"%s is at %q, not at %s", p.Name, installed[p.Name], version)
+			return node.ManualIntervention("ChangedByOthers", nil, "find out what changed it, then run refit retry",
+				"package %s has version %q, not %s", p.Name, installed[p.Name], version)
 		}
 	}
 	problems, err := driver.Verify(ctx, names)
@@ -106,13 +107,13 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 	}
 	problems = slices.DeleteFunc(problems, func(p string) bool { return slices.Contains(inv.Problems, p) })
 	if len(problems) > 0 {
-		return node.ManualIntervention("PackagesDamaged", nil, "reinstall the packages that dpkg --verify names, then refit retry",
+		return node.ManualIntervention("PackagesDamaged", nil, "reinstall the packages that dpkg --verify lists, then run refit retry",
 			"%s", strings.Join(problems, "; "))
 	}
 	return nil
 }
 
-// Clean removes what was kept for the way back. It is called when nobody can want it any more.
+// Clean removes what was kept for a rollback.
 func Clean(h *Host) error {
 	inv, err := h.inventory()
 	if err != nil {
@@ -120,16 +121,16 @@ func Clean(h *Host) error {
 	}
 	err = nil
 	for _, f := range inv.Files {
-		err = errors.Join(err, host.Settle(f.Path))
+		err = errors.Join(err, host.DiscardPrevious(f.Path))
 	}
 	for _, component := range kubeadm.Components() {
-		err = errors.Join(err, host.Settle(manifest(component)))
+		err = errors.Join(err, host.DiscardPrevious(manifest(component)))
 	}
 	return errors.Join(err, host.ReleaseReserve(h.Settings.ReserveFile()))
 }
 
-// PutBack are the digests of what was there before.
-func (h *Host) PutBack() map[string]string {
+// PreviousDigests returns the digests of the binaries from before the operation.
+func (h *Host) PreviousDigests() map[string]string {
 	out := map[string]string{}
 	inv, err := h.inventory()
 	if err != nil {
@@ -141,8 +142,9 @@ func (h *Host) PutBack() map[string]string {
 	return out
 }
 
-// Installed are the digests of what Refit put on the host, to tell later changes by others.
-func (h *Host) Installed() map[string]string {
+// InstalledDigests returns the digests of the binaries that Refit installed, to detect later
+// changes.
+func (h *Host) InstalledDigests() map[string]string {
 	out := map[string]string{}
 	inv, err := h.inventory()
 	if err != nil {

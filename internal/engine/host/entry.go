@@ -33,7 +33,7 @@ func (e Entry) holds(other Entry) bool {
 var errSpecial = errors.New("neither file, directory nor symlink")
 
 // look is what a path is now. Symlinks are seen, never followed.
-func look(path string) (Entry, error) {
+func inspect(path string) (Entry, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return Entry{Path: path, Absent: true}, nil

@@ -21,7 +21,7 @@ func (s *Saved) State(path string) (SwapState, error) {
 }
 
 func (s *Saved) state(path string) (SwapState, Entry, error) {
-	now, err := look(path)
+	now, err := inspect(path)
 	if errors.Is(err, errSpecial) {
 		return Other, now, nil
 	}
@@ -113,7 +113,7 @@ func (s *Saved) restore(path string) error {
 	r := s.files[path]
 	switch {
 	case state != New:
-		return settleName(path) // A killed agent may have restored it without a sync.
+		return syncName(path) // A killed agent may have restored it without a sync.
 	case r.Before.Absent:
 		return durable.Remove(path)
 	case r.Before.Link != "":
@@ -142,8 +142,8 @@ func (r *record) access(now Entry) Entry {
 	return r.Before
 }
 
-// settleName makes a directory entry durable. A directory that is gone has none.
-func settleName(path string) error {
+// syncName makes a directory entry durable. A directory that is gone has none.
+func syncName(path string) error {
 	if err := durable.SyncDir(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

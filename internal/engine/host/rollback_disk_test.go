@@ -82,7 +82,7 @@ func TestRollbackOnAFullDisk(t *testing.T) {
 	disk.FillUp(t, d.Dir)
 	s := load(t, saved)
 
-	must(t, Unswap(to, sha(oldText), sha(newText))) // Needs no room at all.
+	must(t, UndoSwap(to, sha(oldText), sha(newText))) // Needs no room at all.
 	wantState(t, to, Old)
 	_, err := s.Rollback(config)
 	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "DiskFull")
@@ -103,7 +103,7 @@ func TestPreviousFileGoesBackWithoutRoomForALink(t *testing.T) {
 	must(t, Stage(from, to, 0o755))
 	must(t, Swap(to, sha(oldText), sha(newText)))
 	durabletest.FailLinks(t, &os.LinkError{Op: "link", Err: unix.ENOSPC})
-	must(t, Unswap(to, sha(oldText), sha(newText)))
+	must(t, UndoSwap(to, sha(oldText), sha(newText)))
 	wantState(t, to, Old)
-	must(t, Unswap(to, sha(oldText), sha(newText)))
+	must(t, UndoSwap(to, sha(oldText), sha(newText)))
 }

@@ -235,7 +235,7 @@ func TestModeAndOwnerAreRestored(t *testing.T) {
 		return nil
 	}))
 	rollback(t, saved, paths...)
-	if e, err := look(conf); err != nil || e.UID != 12345 || e.GID != 54321 || e.Mode != 0o640 {
+	if e, err := inspect(conf); err != nil || e.UID != 12345 || e.GID != 54321 || e.Mode != 0o640 {
 		t.Errorf("%+v %v", e, err)
 	}
 }

@@ -35,7 +35,7 @@ func (s *Saved) save(path string) error {
 	if err := durable.CheckPath(path); err != nil {
 		return err
 	}
-	entry, err := look(path)
+	entry, err := inspect(path)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func copyFrom(from, want string, to io.Writer) error {
 	return nil
 }
 
-// Swap puts the staged file in the place of the previous one, which is kept until Settle. was and will are their digests; was is empty when nothing was there.
+// Swap puts the staged file in the place of the previous one, which is kept until DiscardPrevious. was and will are their digests; was is empty when nothing was there.
 // What is neither was changed by somebody else, and is left alone.
 func Swap(to, was, will string) error {
 	if err := durable.CheckPath(to); err != nil {
@@ -98,7 +98,7 @@ func Swap(to, was, will string) error {
 		}
 		return keepPrevious(to, was, will)
 	case state == Old, state == Absent && was == "":
-	case state == Absent && takenAway(to, was):
+	case state == Absent && movedAside(to, was):
 	default:
 		return changedByOthers(to, was, state)
 	}
@@ -117,8 +117,8 @@ func Swap(to, was, will string) error {
 	return durable.Explain(durable.Rename(beside(to, newSuffix), to), "replacing", to)
 }
 
-// TakeAway removes a file that Swap will replace later, and keeps it as Swap does. Unswap brings it back.
-func TakeAway(to, was string) error {
+// MoveAside removes a file that Swap will replace later, and keeps it as Swap does. UndoSwap brings it back.
+func MoveAside(to, was string) error {
 	if err := durable.CheckPath(to); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func TakeAway(to, was string) error {
 	switch {
 	case err != nil:
 		return err
-	case state == Absent && takenAway(to, was):
+	case state == Absent && movedAside(to, was):
 		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "taking away", to)
 	case state != Old:
 		return changedByOthers(to, was, state)
@@ -137,8 +137,8 @@ func TakeAway(to, was string) error {
 	return durable.Explain(durable.Remove(to), "taking away", to)
 }
 
-// takenAway says whether it was this agent that took a file away: it kept it.
-func takenAway(to, was string) bool {
+// movedAside says whether it was this agent that took a file away: it kept it.
+func movedAside(to, was string) bool {
 	kept, err := Digest(beside(to, oldSuffix))
 	return err == nil && kept == was && was != ""
 }
@@ -174,8 +174,8 @@ func changedByOthers(to, was string, state SwapState) error {
 		"find out who changed it; put back what was there ("+before+"), then say refit retry", "somebody else changed %s: %s", to, found)
 }
 
-// Unswap puts the previous file back; was and will are as in Swap. It needs no room on the disk. What is neither stays, which node.ErrKept says.
-func Unswap(to, was, will string) error {
+// UndoSwap puts the previous file back; was and will are as in Swap. It needs no room on the disk. What is neither stays, which node.ErrKept says.
+func UndoSwap(to, was, will string) error {
 	if err := durable.CheckPath(to); err != nil {
 		return err
 	}
@@ -206,8 +206,8 @@ func Unswap(to, was, will string) error {
 	return durable.Explain(err, "putting back", to)
 }
 
-// Settle lets go of the previous file, and of what was staged.
-func Settle(to string) error {
+// DiscardPrevious lets go of the previous file, and of what was staged.
+func DiscardPrevious(to string) error {
 	if err := durable.CheckPath(to); err != nil {
 		return err
 	}
@@ -224,8 +224,8 @@ func Settle(to string) error {
 	return durable.Explain(err, "settling", to)
 }
 
-// CheckUnswap refuses what Unswap could not do: the file was changed by somebody else, or the previous one is not kept.
-func CheckUnswap(to, was, will string) error {
+// CheckUndoSwap refuses what UndoSwap could not do: the file was changed by somebody else, or the previous one is not kept.
+func CheckUndoSwap(to, was, will string) error {
 	state, err := SwapStateOf(to, was, will)
 	switch {
 	case err != nil:

@@ -56,7 +56,7 @@ func TestSwapThereAndBack(t *testing.T) {
 		t.Errorf("the source has mode %v now, %v", info.Mode(), err)
 	}
 	for range 2 {
-		must(t, Unswap(to, sha(oldText), sha(newText)))
+		must(t, UndoSwap(to, sha(oldText), sha(newText)))
 		wantState(t, to, Old)
 		wantText(t, beside(to, oldSuffix), oldText)
 	}
@@ -64,7 +64,7 @@ func TestSwapThereAndBack(t *testing.T) {
 	must(t, Swap(to, sha(oldText), sha(newText)))
 	wantState(t, to, New)
 	for range 2 {
-		must(t, Settle(to))
+		must(t, DiscardPrevious(to))
 	}
 	if got := names(t, filepath.Dir(to)); !slices.Equal(got, []string{"kubelet"}) {
 		t.Errorf("left behind: %v", got)
@@ -80,7 +80,7 @@ func TestSwapWhereNothingWas(t *testing.T) {
 	must(t, Swap(to, "", sha(newText)))
 	wantState(t, to, New)
 	for range 2 {
-		must(t, Unswap(to, "", sha(newText)))
+		must(t, UndoSwap(to, "", sha(newText)))
 		wantState(t, to, Absent)
 	}
 }
@@ -93,7 +93,7 @@ func TestSwapOfASymlinkPutsTheSymlinkBack(t *testing.T) {
 	must(t, Swap(to, sha(oldText), sha(newText)))
 	wantText(t, to+"-1.35", oldText)
 	wantState(t, to, New)
-	must(t, Unswap(to, sha(oldText), sha(newText)))
+	must(t, UndoSwap(to, sha(oldText), sha(newText)))
 	if link, err := os.Readlink(to); err != nil || link != "kubelet-1.35" {
 		t.Errorf("%q, %v", link, err)
 	}
@@ -156,9 +156,9 @@ func TestPreviousFileThatIsLost(t *testing.T) {
 	must(t, Stage(from, to, 0o755))
 	must(t, Swap(to, sha(oldText), sha(newText)))
 	put(t, beside(to, oldSuffix), "rot", 0o755)
-	wantFailure(t, Unswap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureHostBroken, "PreviousLost")
+	wantFailure(t, UndoSwap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureHostBroken, "PreviousLost")
 	must(t, os.Remove(beside(to, oldSuffix)))
-	wantFailure(t, Unswap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureHostBroken, "PreviousLost")
+	wantFailure(t, UndoSwap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureHostBroken, "PreviousLost")
 	wantFailure(t, Swap(to, sha(oldText), sha(newText)), refitv1alpha1.FailureManualIntervention, "PreviousLost")
 	wantText(t, to, newText)
 }
@@ -168,7 +168,7 @@ func TestWhatSomebodyElsePutInThePlaceStaysOnTheWayBack(t *testing.T) {
 		_, to := swapIn(t, t.TempDir())
 		put(t, beside(to, oldSuffix), oldText, 0o755)
 		put(t, to, "of somebody else", 0o755)
-		if err := Unswap(to, was, sha(newText)); !errors.Is(err, node.ErrKept) {
+		if err := UndoSwap(to, was, sha(newText)); !errors.Is(err, node.ErrKept) {
 			t.Errorf("was %q: %v", was, err)
 		}
 		wantText(t, to, "of somebody else")
@@ -191,7 +191,7 @@ func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 		want string
 	}{
 		"forward": {func(from, to string) error { return errors.Join(Stage(from, to, 0o755), Swap(to, was, will)) }, newText},
-		"back":    {func(_, to string) error { return Unswap(to, was, will) }, oldText},
+		"back":    {func(_, to string) error { return UndoSwap(to, was, will) }, oldText},
 	} {
 		cuts := 0
 		for point := 0; ; point++ {
@@ -256,8 +256,8 @@ func TestAgentKilledAtAnySystemCallOfASwap(t *testing.T) {
 		from, to := filepath.Join(dir, "store", "blob"), filepath.Join(dir, "bin", "kubelet")
 		must(t, Stage(from, to, 0o755))
 		must(t, Swap(to, sha(oldText), sha(newText)))
-		must(t, Unswap(to, sha(oldText), sha(newText)))
-		must(t, Settle(to))
+		must(t, UndoSwap(to, sha(oldText), sha(newText)))
+		must(t, DiscardPrevious(to))
 		return
 	}
 	strace, err := exec.LookPath("strace")
@@ -290,9 +290,9 @@ func TestAgentKilledAtAnySystemCallOfASwap(t *testing.T) {
 		must(t, Stage(from, to, 0o755))
 		must(t, Swap(to, sha(oldText), sha(newText)))
 		wantState(t, to, New)
-		must(t, Unswap(to, sha(oldText), sha(newText)))
+		must(t, UndoSwap(to, sha(oldText), sha(newText)))
 		wantState(t, to, Old)
-		must(t, Settle(to))
+		must(t, DiscardPrevious(to))
 		if got := names(t, filepath.Dir(to)); !slices.Equal(got, []string{"kubelet"}) {
 			t.Errorf("killed at %d: left behind: %v", point, got)
 		}

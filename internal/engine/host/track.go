@@ -52,7 +52,7 @@ func (s *Saved) begin(path string) error {
 	case r.Found != nil:
 		return nil // A write was cut off, and is continued.
 	}
-	now, err := look(path)
+	now, err := inspect(path)
 	r.Found = &now
 	return err
 }
@@ -86,7 +86,7 @@ func (s *Saved) withTargets(paths []string) ([]string, error) {
 // operation.
 func (s *Saved) end(paths []string) error {
 	for _, path := range paths {
-		now, err := look(path)
+		now, err := inspect(path)
 		if err != nil {
 			return err
 		}

@@ -20,14 +20,15 @@ func getJSON(ctx context.Context, client discovery.DiscoveryInterface, path stri
 	return json.Unmarshal(text, into)
 }
 
-// loopback asks health endpoints on this host. Their certificates are made at each start and signed by nobody.
+// loopback queries health endpoints on this host. Their certificates are self-signed at each start.
 var loopback = &http.Client{
 	Timeout:   3 * time.Second,
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}, //nolint:gosec // see above
 }
 
-// healthy asks an endpoint on this host and says what is lacking.
-func healthy(ctx context.Context, url string) string {
+// probeHealth queries a health endpoint on this host and returns its problem, or "" if it is
+// healthy.
+func probeHealth(ctx context.Context, url string) string {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return err.Error()
@@ -39,7 +40,7 @@ func healthy(ctx context.Context, url string) string {
 	defer response.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 200))
 	if response.StatusCode != http.StatusOK {
-		return fmt.Sprintf("%s answers %d: %s", url, response.StatusCode, text)
+		return fmt.Sprintf("%s returns status %d: %s", url, response.StatusCode, text)
 	}
 	return ""
 }

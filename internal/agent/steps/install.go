@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// install brings the new files of some parts into place, by swap or by package.
+// install installs the new files of parts, by swap or by package.
 func (h *Host) install(ctx context.Context, parts ...refitv1alpha1.Part) error {
 	inv, err := h.inventory()
 	if err != nil {
@@ -37,43 +37,43 @@ func (h *Host) install(ctx context.Context, parts ...refitv1alpha1.Part) error {
 	return h.installPackages(ctx, inv, parts, debs, packages.Options{})
 }
 
-// reinstall puts the old files of some parts back.
+// reinstall restores the old files of parts.
 func (h *Host) reinstall(ctx context.Context, parts ...refitv1alpha1.Part) error {
 	inv, err := h.inventory()
 	if err != nil {
 		return err
 	}
 	for _, f := range inv.filesOf(parts...) {
-		if err := h.unswap(f.Name, f.Path, f.Was, f.Will); err != nil && !errors.Is(err, node.ErrKept) {
+		if err := h.undoSwap(f.Name, f.Path, f.Was, f.Will); err != nil && !errors.Is(err, node.ErrKept) {
 			return err
 		}
 	}
 	var names []string
 	for _, p := range inv.packagesOf(parts...) {
-		if p.Was != "" { // a package that was not there stays: removing it could take others with it
+		if p.Was != "" { // removing a new package could remove others that depend on it
 			names = append(names, p.Name)
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	debs, err := packages.Prepared(h.path("back"), names...)
+	debs, err := packages.Prepared(h.path(rollbackPackages), names...)
 	if err != nil {
 		return err
 	}
 	return h.installPackages(ctx, inv, parts, debs, packages.Options{Downgrade: true})
 }
 
-// unswap puts a file back. What somebody else wrote there is left alone.
-func (h *Host) unswap(name, path, was, will string) error {
-	err := h.Effect("unswap-"+name, func() error { return host.Unswap(path, was, will) })
+// undoSwap restores a file, unless it was changed since.
+func (h *Host) undoSwap(name, path, was, will string) error {
+	err := h.Effect("undo-"+name, func() error { return host.UndoSwap(path, was, will) })
 	if errors.Is(err, node.ErrKept) {
-		h.Log.Warn("somebody else changed a file; it stays", "file", path)
+		h.Log.Warn("keeping a file that was changed since the operation", "file", path)
 	}
 	return err
 }
 
-// packageFile is a package from the store under a name that package managers accept.
+// packageFile links a package from the store to a name that package managers accept.
 func (h *Host) packageFile(ctx context.Context, p pkg) (string, error) {
 	from, err := h.stored(ctx, p.Blob)
 	if err != nil {
@@ -116,6 +116,6 @@ func (h *Host) installPackages(ctx context.Context, inv inventory, parts []refit
 
 func swapRunc(ctx context.Context, h *Host) error { return h.install(ctx, refitv1alpha1.PartRunc) }
 
-func unswapRunc(ctx context.Context, h *Host) error { return h.reinstall(ctx, refitv1alpha1.PartRunc) }
-func swapCNI(ctx context.Context, h *Host) error    { return h.install(ctx, refitv1alpha1.PartCNI) }
-func unswapCNI(ctx context.Context, h *Host) error  { return h.reinstall(ctx, refitv1alpha1.PartCNI) }
+func undoRunc(ctx context.Context, h *Host) error { return h.reinstall(ctx, refitv1alpha1.PartRunc) }
+func swapCNI(ctx context.Context, h *Host) error  { return h.install(ctx, refitv1alpha1.PartCNI) }
+func undoCNI(ctx context.Context, h *Host) error  { return h.reinstall(ctx, refitv1alpha1.PartCNI) }

@@ -10,15 +10,17 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// HasControlPlane says whether a control plane runs on this host as static pods, or did: a manifest can be lost, the administrator's kubeconfig stays.
+// HasControlPlane reports whether this is a control plane node. The manifest can be missing after
+// an interrupted kubeadm, the administrator's kubeconfig stays.
 func HasControlPlane() bool { return exists(manifest(kubeadm.APIServer)) || exists(adminConf) }
 
-// HasEtcd says whether a member of etcd runs on this host as a static pod, or did when all was well.
+// HasEtcd reports whether an etcd member runs on this host as a static pod, or did when it was
+// healthy.
 func HasEtcd(stateDir string) bool {
 	return exists(manifest(kubeadm.Etcd)) || exists(filepath.Join(stateDir, "manifests", kubeadm.Etcd+".yaml"))
 }
 
-// APIServerVersion is that of the manifest on the disk.
+// APIServerVersion returns the version in the API server's manifest.
 func APIServerVersion() (string, error) {
 	text, err := os.ReadFile(manifest(kubeadm.APIServer))
 	if err != nil {
@@ -28,14 +30,14 @@ func APIServerVersion() (string, error) {
 	return m.Version(), err
 }
 
-// RunningKubelet is the version of the kubelet that runs.
+// RunningKubelet returns the version of the running kubelet.
 func RunningKubelet(ctx context.Context, systemd *host.Systemd) (string, error) {
 	unit, err := systemd.Unit(ctx, kubeletUnit)
 	if err != nil {
 		return "", err
 	}
 	if unit.MainPID == 0 {
-		return "", node.Transient("KubeletDown", nil, "see why the kubelet does not run (journalctl -u kubelet)", "the kubelet of this host does not run")
+		return "", node.Transient("KubeletDown", nil, "check why the kubelet does not run (journalctl -u kubelet)", "the kubelet does not run")
 	}
 	return runningVersion(ctx, unit.MainPID)
 }
