@@ -23,6 +23,8 @@ type question struct {
 	source.Source
 	requestFlags
 	format
+
+	observed *source.Observation // nil until it is read
 }
 
 func (q *question) addFlags(cmd *cobra.Command, formats ...string) {
@@ -53,6 +55,9 @@ func (q *question) requested(cmd *cobra.Command, a *app) (*refitv1alpha1.Cluster
 	if q.File == document.Stdin && q.manifest == document.Stdin {
 		return nil, exit.Usagef("--from and --file cannot both be read from stdin")
 	}
+	if err := q.resolveMinor(cmd, a); err != nil {
+		return nil, err
+	}
 	upgrade, err := q.upgrade(a)
 	if errors.Is(err, request.ErrNoTarget) {
 		return nil, q.noTarget(cmd, a)
@@ -62,11 +67,42 @@ func (q *question) requested(cmd *cobra.Command, a *app) (*refitv1alpha1.Cluster
 
 // assess reads the cluster and assesses the upgrade.
 func (q *question) assess(cmd *cobra.Command, a *app, upgrade *refitv1alpha1.ClusterUpgrade, purpose assess.Purpose) (*cliv1alpha1.Report, error) {
-	observed, err := a.reader().Read(cmd.Context(), &q.Source)
-	if err != nil {
+	if err := q.read(cmd, a); err != nil {
 		return nil, err
 	}
-	return a.assess(observed, upgrade.Spec, purpose)
+	return a.assess(q.observed, upgrade.Spec, purpose)
+}
+
+// read reads the cluster, once.
+func (q *question) read(cmd *cobra.Command, a *app) (err error) {
+	if q.observed == nil {
+		q.observed, err = a.reader().Read(cmd.Context(), &q.Source)
+	}
+	return err
+}
+
+// resolveMinor replaces a minor version in --to by the newest patch release that a ClusterRelease in
+// the cluster has.
+func (q *question) resolveMinor(cmd *cobra.Command, a *app) error {
+	minor, ok := request.ParseMinor(q.to)
+	if !ok {
+		return nil
+	}
+	if err := q.read(cmd, a); err != nil {
+		return err
+	}
+	var versions []string
+	for i := range q.observed.Snapshot.Releases {
+		if r := &q.observed.Snapshot.Releases[i]; r.Error == "" {
+			versions = append(versions, r.Payload.Kubernetes)
+		}
+	}
+	version, err := request.NewestPatch(minor, versions)
+	if err != nil {
+		return exit.Usagef("--to %s: %w", q.to, err)
+	}
+	q.to = version
+	return nil
 }
 
 func (a *app) reader() *source.Reader {

@@ -185,7 +185,7 @@ func TestEndsOfInstallAndUninstall(t *testing.T) {
 		says, out string
 	}{
 		"installed":                {fakeCluster{}, []string{"install", "--release-key", public}, 0, "", "kubectl get nodereports -o wide"},
-		"not in time":              {fakeCluster{err: late, nodes: failing}, []string{"install", "--release-key", public}, 4, "not everything runs after 10m0s", "Late"},
+		"not in time":              {fakeCluster{err: late, nodes: failing}, []string{"install", "--release-key", public}, 4, "not everything is running after 10m0s", "Pending"},
 		"in an operation":          {fakeCluster{err: busy}, []string{"install", "--release-key", public}, 1, "the operation autumn is unfinished", ""},
 		"no time at all":           {fakeCluster{hang: true}, []string{"install", "--release-key", public, "--timeout", "50ms"}, 4, "give it more with --timeout", ""},
 		"nothing to remove":        {fakeCluster{}, []string{"uninstall", "--yes"}, 0, "", "Refit is not installed in prod"},

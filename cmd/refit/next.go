@@ -11,7 +11,11 @@ import (
 
 // nextOf returns the commands to run next.
 func nextOf(cmd *cobra.Command, a *app) text.Next {
-	return text.Next{Again: a.line(cmd, cmd.Name()), Plan: a.line(cmd, "plan"), Upgrade: a.line(cmd, "upgrade")}
+	next := text.Next{Again: a.line(cmd, cmd.Name()), Plan: a.line(cmd, "plan"), Upgrade: a.line(cmd, "upgrade")}
+	if cmd.Flags().Changed("from") {
+		next.Upgrade = "" // the current context may be another cluster than the saved one
+	}
+	return next
 }
 
 // line is a command line to copy: another command with the flags of this one that it has, too, so

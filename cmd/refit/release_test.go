@@ -81,13 +81,13 @@ func TestReleaseFromKeyToVerified(t *testing.T) {
 	if code := l.run(t, "release", "verify", release, "--key", filepath.Dir(public), "--from", folder); code != 0 {
 		t.Fatal(l.err)
 	}
-	for _, want := range []string{"Release kubernetes-v1.36.3 of Kubernetes v1.36.3", "which you trust", "1 file compared, each as it was signed", "to be pulled"} {
+	for _, want := range []string{"Release kubernetes-v1.36.3 of Kubernetes v1.36.3", "(trusted)", "1 file compared, all match the signed digests", "pulled by hosts"} {
 		if !strings.Contains(l.out.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, l.out)
 		}
 	}
 	shown := newLine(t)
-	if code := shown.run(t, "release", "show", release); code != 0 || !strings.Contains(shown.out.String(), "which was not verified") {
+	if code := shown.run(t, "release", "show", release); code != 0 || !strings.Contains(shown.out.String(), "(not verified)") {
 		t.Errorf("%s%s", shown.err, shown.out)
 	}
 	unsigned := newLine(t)
@@ -157,7 +157,7 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 	}
 	l := newLine(t)
 	if code := l.run(t, "release", "verify", release, "--key", public, "--from", bad); code != 1 || !strings.Contains(l.err.String(), "1 of 1 files") ||
-		!strings.Contains(l.out.String(), "Not as signed") {
+		!strings.Contains(l.out.String(), "Mismatches") {
 		t.Errorf("exit code %d: %s%s", code, l.err, l.out)
 	}
 }

@@ -26,13 +26,13 @@ spec:
   waivers: [{check: A, reason: b}]
 `)
 	code := l.run(t, "plan", "--from", saved(t, shop()), "-f", manifest, "--to", "1.36.3", "--scope", "Workers",
-		"--node-selector", "zone=a", "--max-unavailable", "25%", "--waive", "B/Node x=why not", "-o", "manifest")
+		"--node-selector", "zone=a", "--max-unavailable", "25%", "--waive", "DiskTooSmall/Node x=why not", "-o", "manifest")
 	if code != 2 { // workers before their control plane
 		t.Fatalf("exit code %d: %s", code, l.err)
 	}
 	l = newLine(t)
 	if code := l.run(t, "plan", "--from", saved(t, shop()), "-f", manifest, "--to", "1.36.3", "--scope", "ControlPlane",
-		"--node-selector", "zone=a", "--max-unavailable", "25%", "--waive", "B/Node x=why not", "-o", "manifest"); code != 0 {
+		"--node-selector", "zone=a", "--max-unavailable", "25%", "--waive", "DiskTooSmall/Node x=why not", "-o", "manifest"); code != 0 {
 		t.Fatalf("exit code %d: %s", code, l.err)
 	}
 	golden(t, "manifest.golden.yaml", l.out.Bytes())
@@ -78,12 +78,30 @@ func TestNextCommand(t *testing.T) {
 	l := newLine(t, blocks)
 	l.name = "kubectl refit"
 	from := saved(t, shop())
-	l.run(t, "check", "--from", from, "--to", "v1.36.3", "--waive", "A/Node x=it's fine", "--waive", "C=$(reboot)", "--wide", "-o", "text")
-	want := "    kubectl refit check --to v1.36.3 --waive 'A/Node x=it'\\''s fine' --waive 'C=$(reboot)' --from " + from + "\n"
+	l.run(t, "check", "--from", from, "--to", "v1.36.3", "--waive", "SwapOn/Node x=it's fine", "--waive", "DiskTooSmall=$(reboot)", "--wide", "-o", "text")
+	want := "    kubectl refit check --to v1.36.3 --waive 'SwapOn/Node x=it'\\''s fine' --waive 'DiskTooSmall=$(reboot)' --from " + from + "\n"
 	if !strings.Contains(l.out.String(), want) {
 		t.Errorf("want %q in\n%s", want, l.out)
 	}
 	if !strings.Contains(l.out.String(), "--waive 'BudgetNeverAllows/PodDisruptionBudget shop/cart=REASON'") {
 		t.Errorf("it does not say how to set the finding aside:\n%s", l.out)
+	}
+}
+
+// A plan for a saved Snapshot does not suggest to upgrade the current context.
+func TestNoUpgradeIsSuggestedForASavedSnapshot(t *testing.T) {
+	l := newLine(t)
+	if code := l.run(t, "plan", "--from", saved(t, shop()), "--to", "v1.36.3"); code != 0 || strings.Contains(l.out.String(), "refit upgrade") {
+		t.Errorf("exit code %d:\n%s", code, l.out)
+	}
+}
+
+// Only a command that has --wide suggests it.
+func TestWideIsSuggestedWhereItExists(t *testing.T) {
+	for command, want := range map[string]bool{"history": false, "status": true} {
+		l := newLine(t)
+		if code := l.run(t, command, "-o", "wide"); code != 2 || strings.Contains(l.err.String(), "--wide") != want {
+			t.Errorf("%s: exit code %d: %s", command, code, l.err)
+		}
 	}
 }

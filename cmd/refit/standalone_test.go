@@ -52,7 +52,7 @@ func TestStandaloneThatIsLeftBeforeItLeads(t *testing.T) {
 	}
 	code := run(ctx, s.app, []string{"upgrade", "--to", "v1.36.3", "--standalone", "--kubeconfig", s.kubeconfig})
 	said := s.err.String()
-	if code != exit.Interrupted || !strings.Contains(said, "to-v1-36-3 is under way as before. To go on: refit upgrade --to v1.36.3 --standalone") ||
+	if code != exit.Interrupted || !strings.Contains(said, "to-v1-36-3 is still in progress. To follow it again: refit upgrade --to v1.36.3 --standalone") ||
 		strings.Contains(said, "nothing was changed") {
 		t.Errorf("%d: %s", code, said)
 	}
@@ -91,8 +91,8 @@ func TestStandaloneThatIsLeft(t *testing.T) {
 		t.Errorf("exit code %d, ended %v: %s", code, ended, s.err)
 	}
 	for _, want := range []string{
-		"op stands still: nothing more is begun.", "worker-1: the work on the host finishes by itself", "worker-2: half emptied at most",
-		"To go on: refit upgrade --to v1.36.3 --standalone --kubeconfig " + s.kubeconfig,
+		"op does not proceed: nothing further starts.", "worker-1: the host completes its step", "worker-2: partly drained",
+		"To continue: refit upgrade --to v1.36.3 --standalone --kubeconfig " + s.kubeconfig,
 	} {
 		if !strings.Contains(s.err.String(), want) {
 			t.Errorf("it does not say %q: %s", want, s.err)

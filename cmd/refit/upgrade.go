@@ -92,11 +92,15 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 		return err
 	}
 	if same := request.InProgress(all, requested.Spec); same != nil {
-		fmt.Fprintf(a.Err, "%s asks for the same and is under way since %s: it is followed.\n",
+		if differs := request.Differs(requested.Spec, same.Spec); differs != "" {
+			return exit.Usagef("%s has the same target and is in progress with other %s, and this command does not change it: "+
+				"omit them to follow it, or change them with `kubectl edit clusterupgrade %s`", same.Name, differs, same.Name)
+		}
+		fmt.Fprintf(a.Err, "%s has the same target and is in progress since %s: following it.\n",
 			same.Name, same.CreationTimestamp.UTC().Format("2006-01-02 15:04 UTC"))
 		err := u.follow(cmd, a, c, func() (*refitv1alpha1.ClusterUpgrade, error) { return same, nil })
 		if err != nil && cmd.Context().Err() != nil && !exit.IsLeft(err) { // before it could do anything
-			err = exit.LeftError{Err: fmt.Errorf("interrupted; %s is under way as before. To go on: %s", same.Name, a.line(cmd, "upgrade"))}
+			err = exit.LeftError{Err: fmt.Errorf("interrupted; %s is still in progress. To follow it again: %s", same.Name, a.line(cmd, "upgrade"))}
 		}
 		return err
 	}
@@ -116,14 +120,14 @@ func (u *upgrading) start(
 		return nil, exit.Usagef("%w: choose another --name", taken)
 	}
 	if unapproved {
-		fmt.Fprintf(a.Err, "You may not approve plans: %s waits for `%s approve %s --plan %s` by somebody who may.\n", started.Name, a.name, started.Name, hash)
+		fmt.Fprintf(a.Err, "You do not have permission to approve plans: %s waits for `%s approve %s --plan %s` by another user.\n", started.Name, a.name, started.Name, hash)
 	}
 	return started, err
 }
 
 func (u *upgrading) checkMore() error {
 	if u.log != "" && !u.standalone {
-		return exit.Usagef("--log is for --standalone: the controllers in the cluster have logs of their own")
+		return exit.Usagef("--log requires --standalone: the controllers in the cluster have their own logs")
 	}
 	return u.check()
 }
@@ -154,15 +158,15 @@ func (u *upgrading) propose(
 		return "", exit.ErrBlocked
 	}
 	if approved := requested.Spec.ApprovedPlan; approved != "" && approved != report.Plan.Hash {
-		return "", exit.Usagef("the manifest approves the plan %s, and this one is %s: read it, then leave approvedPlan out", approved, report.Plan.Hash)
+		return "", exit.Usagef("the manifest approves plan %s, but this is plan %s: review it, then omit approvedPlan", approved, report.Plan.Hash)
 	}
 	if older := request.Unfinished(all); len(older) > 0 {
-		fmt.Fprintf(a.Err, "Older and unfinished, so these go first, and this upgrade waits: %s\n", text.Clean(strings.Join(older, ", ")))
+		fmt.Fprintf(a.Err, "This upgrade waits for older operations: %s\n", text.Clean(strings.Join(older, ", ")))
 	}
 	if u.yes {
 		return report.Plan.Hash, nil
 	}
-	return report.Plan.Hash, a.Confirm(cmd.Context(), fmt.Sprintf("Upgrade %s to %s by this plan?", c.Name, report.Plan.To))
+	return report.Plan.Hash, a.Confirm(cmd.Context(), fmt.Sprintf("Upgrade %s to %s with this plan?", c.Name, report.Plan.To))
 }
 
 // show prints the plan.
@@ -186,7 +190,7 @@ func (a *app) expectControllers(ctx context.Context, c *connection) error {
 		return err
 	}
 	if found.Unknown() {
-		fmt.Fprintf(a.Err, "Whether there are controllers in %s cannot be seen: %s\n", text.Clean(c.Name), text.Clean(found.Unreadable))
+		fmt.Fprintf(a.Err, "Cannot determine whether there are controllers in %s: %s\n", text.Clean(c.Name), text.Clean(found.Unreadable))
 		return nil
 	}
 	return c.Missing(found)
@@ -214,6 +218,6 @@ func (u *upgrading) follow(cmd *cobra.Command, a *app, c *connection, operation 
 			return a.goesOn(cmd, found.Name)
 		}
 		stop()
-		return text.LeftAlone(last) + " To go on: " + a.line(cmd, "upgrade")
+		return text.LeftAlone(last) + " To continue: " + a.line(cmd, "upgrade")
 	})
 }

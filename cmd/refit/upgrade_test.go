@@ -35,7 +35,7 @@ func TestUpgrade(t *testing.T) {
 	if made.Spec.Approval == refitv1alpha1.ApprovalNone {
 		t.Error("a plan that changes would be carried out unseen")
 	}
-	for _, want := range []string{"Plan for prod: Kubernetes v1.35.4 → v1.36.3", "Operation to-v1-36-3: upgrade of prod to v1.36.3", "Done"} {
+	for _, want := range []string{"Plan for prod: Kubernetes v1.35.4 → v1.36.3", "Operation to-v1-36-3: upgrade of prod to v1.36.3", "Succeeded"} {
 		if !strings.Contains(s.out.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, s.out)
 		}
@@ -54,14 +54,16 @@ func TestUpgradeThatBeginsNothing(t *testing.T) {
 		code    int
 		says    string
 	}{
-		"blocked":                  {[]string{"--to", "v1.36.3", "--yes"}, &blocks, nil, 3, "1 finding stands in the way"},
+		"blocked":                  {[]string{"--to", "v1.36.3", "--yes"}, &blocks, nil, 3, "1 finding blocks"},
 		"waits for an agent":       {[]string{"--to", "v1.36.3", "--yes"}, &waits, nil, 3, "there is no agent yet"},
-		"nobody to ask":            {[]string{"--to", "v1.36.3"}, nil, nil, 2, "say --yes if you mean it"},
-		"nothing to do":            {[]string{"--to", "v1.35.4", "--yes"}, nil, nil, 0, "Nothing to do"},
+		"nobody to ask":            {[]string{"--to", "v1.36.3"}, nil, nil, 2, "use --yes"},
+		"nothing to do":            {[]string{"--to", "v1.35.4", "--yes"}, nil, nil, 0, "Nothing to upgrade: prod is at v1.35.4 already."},
 		"no controllers":           {[]string{"--to", "v1.36.3", "--yes"}, nil, func(s *site) { s.without(t) }, 1, "there are no controllers in prod. Run `refit install`"},
-		"log without standalone":   {[]string{"--to", "v1.36.3", "--log", "x"}, nil, nil, 2, "--log is for --standalone"},
+		"log without standalone":   {[]string{"--to", "v1.36.3", "--log", "x"}, nil, nil, 2, "--log requires --standalone"},
 		"standalone beside them":   {[]string{"--to", "v1.36.3", "--yes", "--standalone"}, nil, nil, 1, "Run the command without --standalone"},
-		"another plan is approved": {[]string{"-f", "-", "--yes"}, nil, func(s *site) { s.In = strings.NewReader(approvesAnother) }, 2, "leave approvedPlan out"},
+		"another plan is approved": {[]string{"-f", "-", "--yes"}, nil, func(s *site) { s.In = strings.NewReader(approvesAnother) }, 2, "omit approvedPlan"},
+		"other waivers":            {[]string{"--to", "v1.36.3", "--yes", "--waive", "SwapOn=known"}, nil, func(s *site) { s.operation(t, "running") }, 2, "in progress with other waivers"},
+		"other pools":              {[]string{"--to", "v1.36.3", "--yes", "--max-unavailable", "2"}, nil, func(s *site) { s.operation(t, "running") }, 2, "in progress with other pools"},
 		"time that is none":        {[]string{"--to", "v1.36.3", "--timeout", "-1s"}, nil, nil, 2, "--timeout"},
 		"a name that is in use":    {[]string{"--to", "v1.36.3", "--yes", "--name", "old"}, nil, func(s *site) { s.operation(t, "old", ended) }, 2, "choose another --name"},
 		"standalone, controllers die": {[]string{"--to", "v1.36.3", "--yes", "--standalone"}, nil, func(s *site) {
@@ -116,7 +118,7 @@ func TestUpgradesBesideOthers(t *testing.T) {
 	if all := s.all(t); !slices.Contains(all, "to-v1-36-3-2") || len(all) != 4 {
 		t.Errorf("%v", all)
 	}
-	if !strings.Contains(s.err.String(), "these go first, and this upgrade waits: given-up, workers\n") {
+	if !strings.Contains(s.err.String(), "This upgrade waits for older operations: given-up, workers\n") {
 		t.Errorf("it does not say that it waits: %s", s.err)
 	}
 }
@@ -158,7 +160,7 @@ func TestUpgradeAsks(t *testing.T) {
 			if code := s.refit(t, "upgrade", "--to", "v1.36.3"); code != want.code || len(s.all(t)) != want.begun {
 				t.Errorf("exit code %d and operations %v: %s", code, s.all(t), s.err)
 			}
-			if !strings.Contains(s.err.String(), "Upgrade prod to v1.36.3 by this plan? Type yes to go on:") {
+			if !strings.Contains(s.err.String(), "Upgrade prod to v1.36.3 with this plan? Type yes to continue:") {
 				t.Errorf("it asks %q", s.err)
 			}
 		})

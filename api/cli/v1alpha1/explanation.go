@@ -13,10 +13,10 @@ type Explanation struct {
 	Node       string `json:"node"`
 	// State is one of the State constants.
 	State string `json:"state"`
-	// Says is the reason for the state, in a sentence. Remedy is what the user can do, if
+	// Message is the reason for the state, in a sentence. Remedy is what the user can do, if
 	// anything.
-	Says   string `json:"says"`
-	Remedy string `json:"remedy,omitempty"`
+	Message string `json:"message"`
+	Remedy  string `json:"remedy,omitempty"`
 
 	Host      HostFacts         `json:"host"`
 	Operation *ExplainOperation `json:"operation,omitempty"`
@@ -32,7 +32,7 @@ const (
 	StateIdle    = "Idle" // no upgrade is in progress
 	StateLeftOut = "LeftOut"
 	StateWaiting = "Waiting"
-	StateAtWork  = "AtWork"
+	StateActive  = "Active"
 	StateRefused = "Refused"
 	StateFailed  = "Failed"
 	StateSkipped = "Skipped"
@@ -44,8 +44,8 @@ type HostFacts struct {
 	ControlPlane bool      `json:"controlPlane"`
 	Kubelet      string    `json:"kubelet,omitempty"`
 	Ready        bool      `json:"ready"`
-	ReadySince   time.Time `json:"readySince,omitzero"` // when Ready last changed
-	ReadySays    string    `json:"readySays,omitempty"` // why it is not ready
+	ReadySince   time.Time `json:"readySince,omitzero"`    // when Ready last changed
+	ReadyMessage string    `json:"readyMessage,omitempty"` // why it is not ready
 	// Cordon is empty, CordonRefit or CordonOther.
 	Cordon string `json:"cordon,omitempty"`
 	// Agent is the version of the agent, empty if there is none. ReportedAt is the time of the

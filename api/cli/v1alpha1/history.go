@@ -16,15 +16,15 @@ type History struct {
 
 // PastOperation is an operation that ended or is in progress.
 type PastOperation struct {
-	Name      string     `json:"name"`
-	Phase     string     `json:"phase"`
-	Ended     bool       `json:"ended"`
-	From      string     `json:"from,omitempty"`
-	To        string     `json:"to"`
-	Scope     string     `json:"scope"`
-	CreatedAt time.Time  `json:"createdAt"`
-	EndedAt   time.Time  `json:"endedAt,omitzero"`
-	Nodes     NodeCounts `json:"nodes"`
+	Name           string     `json:"name"`
+	Phase          string     `json:"phase"`
+	Ended          bool       `json:"ended"`
+	From           string     `json:"from,omitempty"`
+	To             string     `json:"to"`
+	Scope          string     `json:"scope"`
+	StartTime      time.Time  `json:"startTime"`
+	CompletionTime time.Time  `json:"completionTime,omitzero"`
+	Nodes          NodeCounts `json:"nodes"`
 	// Failed are the nodes that failed and did not recover.
 	Failed  []string `json:"failed,omitempty"`
 	Message string   `json:"message,omitempty"` // of an operation in progress

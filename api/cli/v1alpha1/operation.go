@@ -27,8 +27,8 @@ type Operation struct {
 	To    string `json:"to"`
 	Scope string `json:"scope"`
 
-	CreatedAt time.Time `json:"createdAt"`
-	EndedAt   time.Time `json:"endedAt,omitzero"`
+	StartTime      time.Time `json:"startTime"`
+	CompletionTime time.Time `json:"completionTime,omitzero"`
 	// Message is the current activity or what the operation waits for, and Since when that wait
 	// began.
 	Message string    `json:"message,omitempty"`
@@ -99,11 +99,11 @@ type NodeCounts struct {
 // NodeProgress is the current activity on a node.
 type NodeProgress struct {
 	Node string `json:"node"`
-	// Does is one of the Does constants.
-	Does  string    `json:"does"`
-	Step  string    `json:"step,omitempty"`  // of the agent
-	Since time.Time `json:"since,omitzero"`  // start of the step or the drain
-	Waits string    `json:"waits,omitempty"` // what the step waits for
+	// Activity is one of the Activity constants.
+	Activity string    `json:"activity"`
+	Step     string    `json:"step,omitempty"`  // of the agent
+	Since    time.Time `json:"since,omitzero"`  // start of the step or the drain
+	Waits    string    `json:"waits,omitempty"` // what the step waits for
 	// Remaining is the number of pods that are still to be evicted, Blockers what prevents that.
 	Remaining int       `json:"remaining,omitempty"`
 	Blockers  []Blocker `json:"blockers,omitempty"`
@@ -111,13 +111,13 @@ type NodeProgress struct {
 
 // The activities on a node.
 const (
-	DoesFetch   = "Fetch"   // prefetch files and images, without disruption
-	DoesBegin   = "Begin"   // it was selected and is being cordoned
-	DoesDrain   = "Drain"   // its pods are evicted
-	DoesChange  = "Change"  // the agent upgrades the host
-	DoesPutBack = "PutBack" // the agent rolls the host back
-	DoesSettle  = "Settle"  // the host is done; the node is verified and uncordoned
-	DoesFailed  = "Failed"  // manual intervention is required
+	ActivityPrefetch = "Prefetch" // prefetch files and images, without disruption
+	ActivityCordon   = "Cordon"   // it was selected and is being cordoned
+	ActivityDrain    = "Drain"    // its pods are evicted
+	ActivityUpgrade  = "Upgrade"  // the agent upgrades the host
+	ActivityRollBack = "RollBack" // the agent rolls the host back
+	ActivityVerify   = "Verify"   // the host is done; the node is verified and uncordoned
+	ActivityFailed   = "Failed"   // manual intervention is required
 )
 
 // Blocker is a pod that cannot be evicted.

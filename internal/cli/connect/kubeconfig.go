@@ -59,7 +59,7 @@ func (k *Kubeconfig) Load() (*rest.Config, string, error) {
 	config, err := loader.ClientConfig()
 	switch {
 	case clientcmd.IsEmptyConfig(err) || (err == nil && config.Host == ""):
-		return nil, "", errors.New("no cluster to speak to: say which with --kubeconfig or KUBECONFIG, or read a saved Snapshot with --from")
+		return nil, "", errors.New("no cluster is configured: use --kubeconfig or KUBECONFIG")
 	case err != nil:
 		return nil, "", fmt.Errorf("the kubeconfig cannot be used: %w", err)
 	}

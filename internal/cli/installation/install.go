@@ -86,7 +86,7 @@ func (i *Installer) follow(
 	}
 	result.Nodes, result.Controller, result.Complete = hostsOf(progress.Nodes), controllerOf(progress.Controller), err == nil
 	if err != nil {
-		err = exit.TimeoutError{Err: fmt.Errorf("not everything runs after %s: give it more with --timeout, or mend what fails", i.Timeout)}
+		err = exit.TimeoutError{Err: fmt.Errorf("not everything is running after %s: fix the cause, or increase --timeout", i.Timeout)}
 	}
 	return result, err
 }

@@ -17,7 +17,7 @@ import (
 // MayAsk returns an error if there is no terminal to ask on.
 func (s *Streams) MayAsk() error {
 	if file, ok := s.In.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
-		return exit.Usagef("there is no terminal to ask on: say --yes if you mean it")
+		return exit.Usagef("there is no terminal to ask for confirmation: use --yes")
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func (s *Streams) Confirm(ctx context.Context, question string) error {
 	if err := s.MayAsk(); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "%s Type yes to go on: ", text.Clean(question))
+	fmt.Fprintf(s.Err, "%s Type yes to continue: ", text.Clean(question))
 	answer := make(chan string, 1)
 	go func() { // a read cannot be canceled; a user who interrupts does not wait for it
 		line, _ := bufio.NewReader(s.In).ReadString('\n')

@@ -18,10 +18,10 @@ func TestLiveView(t *testing.T) {
 	read, write := terminaltest.Open(t)
 	streams := &terminal.Streams{Out: write, Getenv: noEnvironment}
 	live := streams.NewStatusWriter(false)
-	o := &cliv1alpha1.Operation{Name: "op", Cluster: "prod", Phase: "Running", To: "v1.36.3", Message: "Draining worker-1", CreatedAt: clustertest.Now}
+	o := &cliv1alpha1.Operation{Name: "op", Cluster: "prod", Phase: "Running", To: "v1.36.3", Message: "Draining worker-1", StartTime: clustertest.Now}
 	for i, phase := range []string{"Running", "Running", "Succeeded"} {
 		o.Phase = phase
-		o.Ended, o.EndedAt = i == 2, clustertest.Now
+		o.Ended, o.CompletionTime = i == 2, clustertest.Now
 		if err := live(o, clustertest.Now); err != nil {
 			t.Fatal(err)
 		}
@@ -38,14 +38,14 @@ func TestLiveView(t *testing.T) {
 		drawn += string(got[:n])
 	}
 	frames := strings.Split(drawn, "\x1b[4A\r\x1b[J")
-	if len(frames) != 2 || !strings.Contains(frames[0], "running") || !strings.Contains(frames[1], "done") {
+	if len(frames) != 2 || !strings.Contains(frames[0], "running") || !strings.Contains(frames[1], "succeeded") {
 		t.Errorf("it draws %q", drawn)
 	}
 }
 
 // Elsewhere there are lines, and JSON where that is asked for: one for each change, none for time that goes by.
 func TestStatusElsewhere(t *testing.T) {
-	o := &cliv1alpha1.Operation{Name: "demo", Phase: "Running", CreatedAt: clustertest.Now, LeftSeconds: 9}
+	o := &cliv1alpha1.Operation{Name: "demo", Phase: "Running", StartTime: clustertest.Now, LeftSeconds: 9}
 	later := *o
 	later.LeftSeconds = 8
 	for json, first := range map[bool]string{false: "   0:00  Operation demo", true: `{"apiVersion":`} {

@@ -31,7 +31,7 @@ func (s *Streams) ReadFile(name string) ([]byte, error) {
 // Print writes a result to standard output.
 func (s *Streams) Print(result []byte) error {
 	if _, err := s.Out.Write(result); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
+		return fmt.Errorf("cannot write the output: %w", err)
 	}
 	return nil
 }

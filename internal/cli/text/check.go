@@ -10,28 +10,39 @@ import (
 // Check renders the page of `refit check`.
 func Check(r *cliv1alpha1.Report, page Page, next Next) string {
 	w := newWriter(page)
-	can := "can"
-	if r.Blocked {
-		can = "cannot"
-	}
-	line := fmt.Sprintf("%s %s go from %s to %s:", subject(r), can, r.Request.From, r.Request.To)
-	w.para(0, append([]run{as(bold, line)}, verdict(r)...)...)
+	w.para(0, append([]run{as(bold, ability(r))}, verdict(r)...)...)
 	w.para(0, as(dim, seen(r)))
 
-	w.findings("What stands in the way", r.Findings, isBlocking, page.Wide)
-	w.findings("Worth knowing", r.Findings, isWarning, page.Wide)
-	w.findings("Set aside by a waiver", r.Findings, isWaived, page.Wide)
+	w.findings("Blocking", r.Findings, isBlocking, page.Wide)
+	w.findings("Warnings", r.Findings, isWarning, page.Wide)
+	w.findings("Waived", r.Findings, isWaived, page.Wide)
 	w.information(r, page.Wide)
 	w.needed(r, page.Wide)
 	w.next(r, next)
 	return w.String()
 }
 
+// ability is whether the cluster can be upgraded. A control plane that is at the target has no version
+// to upgrade from.
+func ability(r *cliv1alpha1.Report) string {
+	can := "can"
+	if r.Blocked {
+		can = "cannot"
+	}
+	switch {
+	case r.Request.From != r.Request.To:
+		return fmt.Sprintf("%s %s be upgraded from %s to %s:", subject(r), can, r.Request.From, r.Request.To)
+	case r.Request.Scope == "Workers":
+		return fmt.Sprintf("%s %s be upgraded to %s:", subject(r), can, r.Request.To)
+	}
+	return fmt.Sprintf("The control plane of %s is at %s already:", r.Cluster.Name, r.Request.To)
+}
+
 func blocking(n int) string {
 	if n == 1 {
-		return "1 finding stands in the way"
+		return "1 finding blocks"
 	}
-	return phrase.Number(n) + " findings stand in the way"
+	return phrase.Number(n) + " findings block"
 }
 
 // seen is the cluster and the time of the Snapshot: a plan from an old Snapshot is an old plan.

@@ -14,12 +14,12 @@ import (
 func Explain(e *cliv1alpha1.Explanation, p Page, now time.Time) string {
 	w := newWriter(p)
 	word := map[string]run{
-		cliv1alpha1.StateIdle: {"nothing to do", plain}, cliv1alpha1.StateLeftOut: {"left out", dim}, cliv1alpha1.StateWaiting: {"waiting", yellow},
-		cliv1alpha1.StateAtWork: {"at work", green}, cliv1alpha1.StateRefused: {"its agent refuses", red}, cliv1alpha1.StateFailed: {"FAILED", red},
+		cliv1alpha1.StateIdle: {"idle", plain}, cliv1alpha1.StateLeftOut: {"excluded", dim}, cliv1alpha1.StateWaiting: {"waiting", yellow},
+		cliv1alpha1.StateActive: {"active", green}, cliv1alpha1.StateRefused: {"order rejected by the agent", red}, cliv1alpha1.StateFailed: {"FAILED", red},
 		cliv1alpha1.StateSkipped: {"skipped", yellow}, cliv1alpha1.StateDone: {"done", green},
 	}[e.State]
 	w.para(0, as(bold, e.Node+":"), word)
-	w.para(0, as(plain, e.Says))
+	w.para(0, as(plain, e.Message))
 	w.blank()
 	w.fact("Node", hostSays(&e.Host, now))
 	w.fact("Agent", agentSays(&e.Host, now))
@@ -30,7 +30,7 @@ func Explain(e *cliv1alpha1.Explanation, p Page, now time.Time) string {
 	w.steps(e.Steps, now)
 	w.logTail(e.Error)
 	if e.Remedy != "" {
-		w.section("What to do")
+		w.section("Remedy")
 		w.remedy(2, e.Remedy)
 	}
 	return w.String()
@@ -56,22 +56,22 @@ func hostSays(h *cliv1alpha1.HostFacts, now time.Time) string {
 	case cliv1alpha1.CordonRefit:
 		out += ", cordoned by Refit"
 	case cliv1alpha1.CordonOther:
-		out += ", cordoned by somebody else"
+		out += ", cordoned by another user"
 	}
-	if h.ReadySays != "" {
-		out += ": " + h.ReadySays
+	if h.ReadyMessage != "" {
+		out += ": " + h.ReadyMessage
 	}
 	return out
 }
 
 func agentSays(h *cliv1alpha1.HostFacts, now time.Time) string {
 	if h.Agent == "" {
-		return "none that has told anything"
+		return "none"
 	}
 	if h.ReportedAt.IsZero() {
 		return h.Agent
 	}
-	return fmt.Sprintf("%s, told of its host %s ago", h.Agent, phrase.Duration(now.Sub(h.ReportedAt)))
+	return fmt.Sprintf("%s, last report %s ago", h.Agent, phrase.Duration(now.Sub(h.ReportedAt)))
 }
 
 // ordered writes the order to the agent, and the drain before it.
@@ -80,7 +80,7 @@ func (w *writer) ordered(e *cliv1alpha1.Explanation, now time.Time) {
 		says := fmt.Sprintf("%s %s", o.Permit, o.Release)
 		switch {
 		case !o.Answered:
-			says += ", not answered by the agent yet"
+			says += ", not observed by the agent yet"
 		case o.Phase != "":
 			says += ", " + o.Phase
 		}

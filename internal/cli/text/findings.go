@@ -78,7 +78,7 @@ func (w *writer) group(g []*cliv1alpha1.Finding, wide bool) {
 		head = append(head, as(plain, nameOf(first)))
 	}
 	if first.Unknown {
-		head = append(head, as(dim, "(not known)"))
+		head = append(head, as(dim, "(unknown)"))
 	}
 	if first.Blocks && first.Binding {
 		head = append(head, as(dim, "(no waiver possible)"))
@@ -124,7 +124,7 @@ func (w *writer) objects(g []*cliv1alpha1.Finding, wide, remedies bool) {
 	case len(more) <= objectsShown:
 		w.para(findingIndent, as(plain, "and "+phrase.List(objectsOf(more))))
 	default:
-		w.para(findingIndent, as(dim, "and "+phrase.Number(len(more))+" more like these"))
+		w.para(findingIndent, as(dim, "and "+phrase.Number(len(more))+" more"))
 	}
 }
 

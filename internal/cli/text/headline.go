@@ -16,19 +16,21 @@ const factsIndent = 14
 // headline writes the plan in a few facts.
 func (w *writer) headline(r *cliv1alpha1.Report) {
 	p := r.Plan
-	w.para(0, as(bold, fmt.Sprintf("Plan for %s: Kubernetes %s", subject(r), route(p))))
-	w.para(0, as(dim, seen(r)))
 	if p.Done() {
+		w.para(0, as(bold, fmt.Sprintf("Nothing to upgrade: %s is at %s already.", subject(r), p.To)))
+		w.para(0, as(dim, seen(r)))
 		return
 	}
+	w.para(0, as(bold, fmt.Sprintf("Plan for %s: Kubernetes %s", subject(r), route(p))))
+	w.para(0, as(dim, seen(r)))
 	w.blank()
 	fact := func(name string, body ...run) { w.hang("  "+name, dim, factsIndent, body...) }
 
 	fact("Verdict", verdict(r)...)
-	fact("Takes", as(plain, about(p.Estimate)), as(dim, basis(p.Estimate)))
-	fact("Touches", as(plain, touches(r)))
+	fact("Duration", as(plain, about(p.Estimate)), as(dim, basis(p.Estimate)))
+	fact("Nodes", as(plain, touches(r)))
 	if moved := podsOf(p); moved > 0 {
-		fact("Moves", as(plain, phrase.Count(moved, "pod")+budgets(p.Pools)))
+		fact("Evictions", as(plain, phrase.Count(moved, "pod")+budgets(p.Pools)))
 	}
 	if p.WorkersFrom != "" && p.WorkersFrom != p.From && r.Request.Scope == "All" {
 		fact("Workers", as(plain, p.WorkersFrom+" → "+p.To))
@@ -42,7 +44,7 @@ func (w *writer) headline(r *cliv1alpha1.Report) {
 func budgets(pools []cliv1alpha1.Pool) string {
 	for i := range pools {
 		if pools[i].Drain.OnBlocked == "Delete" {
-			return ", some perhaps against their disruption budgets"
+			return ", some possibly against their disruption budgets"
 		}
 	}
 	return ", within their disruption budgets"
@@ -66,9 +68,9 @@ func verdict(r *cliv1alpha1.Report) []run {
 		also = append(also, phrase.Count(n, "warning"))
 	}
 	if n := r.Counts.Deferred; n > 0 {
-		also = append(also, phrase.Count(n, "thing")+" still needed")
+		also = append(also, phrase.Count(n, "prerequisite")+" missing")
 	}
-	out := as(green, "nothing stands in the way")
+	out := as(green, "nothing blocks")
 	if r.Blocked {
 		out = as(red, blocking(r.Counts.Block))
 	}
@@ -109,9 +111,9 @@ func etcdRoute(p *cliv1alpha1.Plan) string {
 
 func basis(e cliv1alpha1.Estimate) string {
 	if e.Observed {
-		return "(from times seen in this cluster)"
+		return "(measured in this cluster)"
 	}
-	return "(Refit's defaults; no upgrade was seen in this cluster yet)"
+	return "(default estimate; nothing was measured in this cluster yet)"
 }
 
 // touches is the number of nodes that the plan changes, and how many are unavailable at once.

@@ -14,19 +14,19 @@ import (
 // History renders a line for each operation.
 func History(h *cliv1alpha1.History, now time.Time, program string) string {
 	if len(h.Operations) == 0 {
-		return Clean(fmt.Sprintf("No operation was ever begun in %s. `%s upgrade --to VERSION` begins one.", h.Cluster, program)) + "\n"
+		return Clean(fmt.Sprintf("There are no operations in %s. Start one with `%s upgrade --to VERSION`.", h.Cluster, program)) + "\n"
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "OPERATION\tBEGUN\tFROM\tTO\tRESULT\tTOOK\tNODES\tREMARKS")
+	fmt.Fprintln(w, "OPERATION\tSTARTED\tFROM\tTO\tPHASE\tDURATION\tNODES\tREMARKS")
 	for i := range h.Operations {
 		o := &h.Operations[i]
 		end := now
 		if o.Ended {
-			end = o.EndedAt
+			end = o.CompletionTime
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s/%s\t%s\n", Clean(o.Name), o.CreatedAt.Format("2006-01-02 15:04"), dash(Clean(o.From)), Clean(o.To),
-			Clean(o.Phase), Clock(end.Sub(o.CreatedAt)), phrase.Number(o.Nodes.Done), phrase.Number(o.Nodes.Total), Clean(remarks(o)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s/%s\t%s\n", Clean(o.Name), o.StartTime.Format("2006-01-02 15:04"), dash(Clean(o.From)), Clean(o.To),
+			Clean(o.Phase), Clock(end.Sub(o.StartTime)), phrase.Number(o.Nodes.Done), phrase.Number(o.Nodes.Total), Clean(remarks(o)))
 	}
 	w.Flush()
 	lines := strings.Split(b.String(), "\n")
@@ -40,9 +40,9 @@ func remarks(o *cliv1alpha1.PastOperation) string {
 	var out []string
 	switch refitv1alpha1.Scope(o.Scope) {
 	case refitv1alpha1.ScopeControlPlane:
-		out = append(out, "only the control plane")
+		out = append(out, "control plane only")
 	case refitv1alpha1.ScopeWorkers:
-		out = append(out, "only workers")
+		out = append(out, "workers only")
 	case refitv1alpha1.ScopeAll:
 	}
 	if len(o.Failed) > 0 {

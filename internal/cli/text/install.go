@@ -22,7 +22,7 @@ func Install(i *cliv1alpha1.Install, p Page, program string) string {
 		head += fmt.Sprintf(" (%s before)", i.Former)
 	}
 	if i.DryRun {
-		head += ", as it would be"
+		head += " (dry run)"
 	}
 	w.para(0, as(bold, head))
 	w.blank()
@@ -36,19 +36,19 @@ func Install(i *cliv1alpha1.Install, p Page, program string) string {
 	}
 	if i.DryRun {
 		w.becomes(i.Objects, p.Wide)
-		w.section("Next")
-		w.para(2, as(plain, "Nothing has been changed. Without --dry-run it is done."))
+		w.section("Next steps")
+		w.para(2, as(plain, "Nothing has been changed. Run the command without --dry-run to install."))
 		return w.String()
 	}
 	w.hosts("Agents", "on", i.Nodes, cliv1alpha1.HostDone)
 	w.controller(i)
 	w.late(i)
-	w.section("Next")
+	w.section("Next steps")
 	if !i.Complete {
-		w.para(2, as(plain, "What is late goes on by itself. To see how far it is, and to wait for the rest, do the same again."))
+		w.para(2, as(plain, "The rest continues in the background. Run the same command again to wait for it."))
 		return w.String()
 	}
-	w.para(2, as(plain, "See what the agents tell of their hosts, and what stands in the way of an upgrade:"))
+	w.para(2, as(plain, "Show the reports of the agents, and check whether the cluster can be upgraded:"))
 	w.command("kubectl get nodereports -o wide")
 	w.command(program + " check --to VERSION")
 	return w.String()
@@ -65,7 +65,7 @@ func actions(objects []cliv1alpha1.Object) string {
 		{cliv1alpha1.ActionCreated, "created"},
 		{cliv1alpha1.ActionChanged, "changed"},
 		{cliv1alpha1.ActionRemoved, "removed"},
-		{cliv1alpha1.ActionLeft, "left alone"},
+		{cliv1alpha1.ActionLeft, "kept"},
 		{cliv1alpha1.ActionUnchanged, "unchanged"},
 	}
 	var out []string
@@ -102,7 +102,7 @@ func (w *writer) becomes(objects []cliv1alpha1.Object, wide bool) {
 		}
 	}
 	if told == 0 {
-		w.para(2, as(plain, "All are as they should be."))
+		w.para(2, as(plain, "All objects are up to date."))
 	}
 }
 
@@ -116,9 +116,9 @@ func objectName(o *cliv1alpha1.Object) string {
 func aside(o *cliv1alpha1.Object, wide bool) string {
 	switch {
 	case o.Unchecked:
-		return "the server has not looked at it: its namespace is not there yet"
+		return "not checked by the API server: its namespace does not exist yet"
 	case o.Action == cliv1alpha1.ActionLeft:
-		return "it has no label of Refit's, so it stays"
+		return "it does not have Refit's label"
 	case len(o.Fields) > mostFields && !wide:
 		return fmt.Sprintf("%s and %d more", strings.Join(o.Fields[:mostFields], ", "), len(o.Fields)-mostFields)
 	}
@@ -146,7 +146,7 @@ func (w *writer) hosts(name, where string, nodes []cliv1alpha1.HostState, state 
 func (w *writer) controller(i *cliv1alpha1.Install) {
 	switch {
 	case i.Standalone:
-		w.fact("Controller", "none: standalone, the controllers run with the command")
+		w.fact("Controller", "none (standalone: the upgrade command runs it)")
 	case i.Controller != nil:
 		w.fact("Controller", fmt.Sprintf("%d of %s", i.Controller.Available, phrase.Count(i.Controller.Wanted, "replica")))
 	}
@@ -160,7 +160,7 @@ func (w *writer) late(i *cliv1alpha1.Install) {
 	var rows []row
 	for _, n := range i.Nodes {
 		if n.State != cliv1alpha1.HostDone {
-			rows = append(rows, row{indent: 2, name: n.Node, time: State(n.State, "placed"), body: []run{as(plain, n.Why)}})
+			rows = append(rows, row{indent: 2, name: n.Node, time: State(n.State, "installed"), body: []run{as(plain, n.Why)}})
 		}
 	}
 	if i.Controller != nil && i.Controller.Available < i.Controller.Wanted {
@@ -170,7 +170,7 @@ func (w *writer) late(i *cliv1alpha1.Install) {
 			}
 		}
 	}
-	w.rows("Late", rows)
+	w.rows("Pending", rows)
 }
 
 func (w *writer) rows(title string, rows []row) {
@@ -193,7 +193,7 @@ func State(state, done string) string {
 	case cliv1alpha1.HostPulling:
 		return "pulling"
 	case cliv1alpha1.HostWorking:
-		return "at work"
+		return "in progress"
 	case cliv1alpha1.HostDone:
 		return done
 	case cliv1alpha1.HostFailing:

@@ -12,14 +12,14 @@ import (
 // starts, and a host that is being changed completes.
 func LeftAlone(o *cliv1alpha1.Operation) string {
 	if o == nil {
-		return "Nothing more is begun."
+		return "Nothing further starts."
 	}
-	says := []string{o.Name + " stands still: nothing more is begun."}
+	says := []string{o.Name + " does not proceed: nothing further starts."}
 	add := func(format string, does ...string) {
 		var names []string
 		for i := range o.Active {
 			for _, d := range does {
-				if o.Active[i].Does == d {
+				if o.Active[i].Activity == d {
 					names = append(names, o.Active[i].Node)
 				}
 			}
@@ -28,8 +28,8 @@ func LeftAlone(o *cliv1alpha1.Operation) string {
 			says = append(says, fmt.Sprintf(format, phrase.Fold(names, phrase.FewNames)))
 		}
 	}
-	add("%s: the work on the host finishes by itself; the node stays cordoned until you go on.",
-		cliv1alpha1.DoesChange, cliv1alpha1.DoesPutBack, cliv1alpha1.DoesSettle)
-	add("%s: half emptied at most, and stays cordoned until you go on.", cliv1alpha1.DoesBegin, cliv1alpha1.DoesDrain)
+	add("%s: the host completes its step; the node stays cordoned until you continue.",
+		cliv1alpha1.ActivityUpgrade, cliv1alpha1.ActivityRollBack, cliv1alpha1.ActivityVerify)
+	add("%s: partly drained, and stays cordoned until you continue.", cliv1alpha1.ActivityCordon, cliv1alpha1.ActivityDrain)
 	return strings.Join(says, " ")
 }

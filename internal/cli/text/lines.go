@@ -14,12 +14,12 @@ import (
 // OperationLines renders what has changed since the last progress, a line each, with the time
 // since the operation was created. It is empty if nothing has.
 func OperationLines(last, o *cliv1alpha1.Operation, now time.Time) string {
-	t := &changes{stamp: Clock(now.Sub(o.CreatedAt))}
+	t := &changes{stamp: Clock(now.Sub(o.StartTime))}
 	if last == nil {
 		last = &cliv1alpha1.Operation{}
 		t.line("%s", opening(o))
 	}
-	t.away(last, o, now)
+	t.reachability(last, o, now)
 	t.stages(last, o)
 	t.nodes(last, o)
 	t.failures(last, o)
@@ -43,12 +43,12 @@ func opening(o *cliv1alpha1.Operation) string {
 	return fmt.Sprintf("Operation %s: upgrade of %s from %s to %s", o.Name, part(o), o.From, o.To)
 }
 
-func (t *changes) away(last, o *cliv1alpha1.Operation, now time.Time) {
+func (t *changes) reachability(last, o *cliv1alpha1.Operation, now time.Time) {
 	switch was, is := !last.UnreachableSince.IsZero(), !o.UnreachableSince.IsZero(); {
 	case is && !was:
-		t.line("The API is away; %s", meansUnreachable(o))
+		t.line("The API server is unreachable; %s", meansUnreachable(o))
 	case was && !is:
-		t.line("The API is back after %s", Clock(now.Sub(last.UnreachableSince)))
+		t.line("The API server is reachable again after %s", Clock(now.Sub(last.UnreachableSince)))
 	}
 }
 
@@ -83,7 +83,7 @@ func through(last, o *cliv1alpha1.Operation) []string {
 	var out []string
 	for i := range last.Active {
 		name := last.Active[i].Node
-		if last.Active[i].Does != cliv1alpha1.DoesFetch && !slices.ContainsFunc(o.Active, func(n cliv1alpha1.NodeProgress) bool { return n.Node == name }) {
+		if last.Active[i].Activity != cliv1alpha1.ActivityPrefetch && !slices.ContainsFunc(o.Active, func(n cliv1alpha1.NodeProgress) bool { return n.Node == name }) {
 			out = append(out, name)
 		}
 	}
@@ -99,7 +99,7 @@ func (t *changes) nodes(last, o *cliv1alpha1.Operation) {
 	}
 	for i := range o.Active {
 		n := &o.Active[i]
-		held := len(n.Blockers) > 0 || n.Waits != "" && n.Does != cliv1alpha1.DoesFetch
+		held := len(n.Blockers) > 0 || n.Waits != "" && n.Activity != cliv1alpha1.ActivityPrefetch
 		if alike(before[n.Node], n) || o.Nodes.Total > manyNodes && !held {
 			continue
 		}
@@ -112,9 +112,9 @@ func (t *changes) nodes(last, o *cliv1alpha1.Operation) {
 // news, nor is the moment between two steps, nor each fetched file.
 func alike(a, b *cliv1alpha1.NodeProgress) bool {
 	switch {
-	case a == nil || a.Does != b.Does:
+	case a == nil || a.Activity != b.Activity:
 		return false
-	case b.Does == cliv1alpha1.DoesFetch:
+	case b.Activity == cliv1alpha1.ActivityPrefetch:
 		return a.Step == b.Step || b.Step == ""
 	case b.Step == "" && b.Waits == "" && len(b.Blockers) == 0:
 		return true
@@ -171,7 +171,7 @@ func (t *changes) state(last, o *cliv1alpha1.Operation) {
 // coveredByNodes is true if the lines of the active nodes say what the operation does. While a
 // node settles, only the message of the operation says what it waits for.
 func coveredByNodes(o *cliv1alpha1.Operation) bool {
-	settles := slices.ContainsFunc(o.Active, func(n cliv1alpha1.NodeProgress) bool { return n.Does == cliv1alpha1.DoesSettle })
+	settles := slices.ContainsFunc(o.Active, func(n cliv1alpha1.NodeProgress) bool { return n.Activity == cliv1alpha1.ActivityVerify })
 	return len(o.Active) > 0 && (!settles || o.Nodes.Total > manyNodes)
 }
 

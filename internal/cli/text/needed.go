@@ -13,11 +13,11 @@ func (w *writer) information(r *cliv1alpha1.Report, wide bool) {
 		return
 	}
 	if wide {
-		w.findings("For information", r.Findings, isInformation, wide)
+		w.findings("Information", r.Findings, isInformation, wide)
 		return
 	}
 	w.blank()
-	w.para(0, as(dim, "Not shown: "+phrase.Count(r.Counts.Info, "finding")+" for information (--wide)."))
+	w.para(0, as(dim, phrase.Count(r.Counts.Info, "informational finding")+" not shown; use --wide to list them."))
 }
 
 // mostNeeded is the maximum length of the list of what is missing, unless wide.
@@ -30,14 +30,14 @@ func (w *writer) needed(r *cliv1alpha1.Report, wide bool) {
 	if len(deferred) == 0 {
 		return
 	}
-	w.section("Needed before an upgrade can start")
+	w.section("Prerequisites")
 	for _, g := range deferred {
 		message := g[0].Message
 		if !wide {
 			message = clip(message, mostNeeded)
 		}
 		if n := len(g); n > 1 {
-			message += " (and " + phrase.Number(n-1) + " more like it)"
+			message += " (and " + phrase.Number(n-1) + " more)"
 		}
 		w.para(2, as(plain, message))
 		w.remedy(2, g[0].Remedy)

@@ -10,28 +10,28 @@ import (
 type Next struct {
 	Again   string // the same command once more
 	Plan    string // the plan for the same target
-	Upgrade string // carries the plan out; empty: that is what is about to happen
+	Upgrade string // starts the upgrade; empty if it is about to start, or the cluster was not read
 }
 
 // next ends a page with the next commands.
 func (w *writer) next(r *cliv1alpha1.Report, next Next) {
-	if next.Upgrade == "" && !r.Blocked {
+	if !r.Blocked && r.Kind == cliv1alpha1.KindPlan && next.Upgrade == "" {
 		return
 	}
-	w.section("Next")
+	w.section("Next steps")
 	switch {
 	case r.Blocked:
-		w.para(2, as(plain, "Mend what stands in the way, then:"))
+		w.para(2, as(plain, "Fix the findings that block, then run:"))
 		w.command(next.Again)
 		if waiver := waiverFor(r); waiver != "" {
-			w.para(2, as(plain, "Or set a finding aside, by name and with a reason that is kept:"))
+			w.para(2, as(plain, "Or waive a finding, with a reason that is recorded:"))
 			w.command(next.Again + " --waive " + Quote(waiver))
 		}
 	case r.Kind == cliv1alpha1.KindCheck:
-		w.para(2, as(plain, "See what would happen, in which order and for how long:"))
+		w.para(2, as(plain, "Show the plan:"))
 		w.command(next.Plan)
 	default:
-		w.para(2, as(plain, "Nothing has been changed. To carry this plan out:"))
+		w.para(2, as(plain, "Nothing has been changed. To start this upgrade:"))
 		w.command(next.Upgrade)
 	}
 }

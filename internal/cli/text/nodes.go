@@ -149,7 +149,7 @@ func apartOf(nodes []cliv1alpha1.Node) string {
 	if apart == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s until others are back, for example because %s", waits(apart, "node"), example)
+	return fmt.Sprintf("%s until others are ready again, for example because %s", waits(apart, "node"), example)
 }
 
 func waits(n int, one string) string {
@@ -178,11 +178,11 @@ func whenStuck(d *cliv1alpha1.Drain) string {
 	after := phrase.Duration(time.Duration(d.TimeoutSeconds) * time.Second)
 	switch d.OnBlocked {
 	case "Delete":
-		return "what is not evicted after " + after + " is deleted, against its disruption budget"
+		return "pods that are not evicted after " + after + " are deleted, against their disruption budgets"
 	case "Skip":
-		return "a node that is not empty after " + after + " is left for later"
+		return "a node that is not drained after " + after + " is skipped"
 	case "Fail":
-		return "a node that is not empty after " + after + " stops the upgrade"
+		return "a node that is not drained after " + after + " stops the upgrade"
 	}
 	return ""
 }

@@ -41,7 +41,7 @@ func (w *writer) operation(o *cliv1alpha1.Operation, now time.Time, nodes, failu
 // after writes the next commands.
 func (w *writer) after(o *cliv1alpha1.Operation, line func(command string) string) {
 	say := func(what string, commands ...string) {
-		w.section("Next")
+		w.section("Next steps")
 		w.para(2, as(plain, what))
 		for _, c := range commands {
 			w.command(c)
@@ -49,15 +49,15 @@ func (w *writer) after(o *cliv1alpha1.Operation, line func(command string) strin
 	}
 	switch refitv1alpha1.Phase(o.Phase) {
 	case refitv1alpha1.PhaseAwaitingApproval:
-		say("Read the plan, then approve it:", line("approve")+" "+o.Name+" --plan "+o.Plan)
+		say("Review the plan, then approve it:", line("approve")+" "+o.Name+" --plan "+o.Plan)
 	case refitv1alpha1.PhasePaused:
-		say("To go on:", line("resume")+" "+o.Name)
+		say("Resume the upgrade:", line("resume")+" "+o.Name)
 	case refitv1alpha1.PhaseStalled:
 		if len(o.Failures) > 0 {
-			say("See why, mend the cause, then try again:", line("explain")+" "+o.Failures[0].Node, line("retry")+" "+o.Name)
+			say("Show the cause, fix it, then retry:", line("explain")+" "+o.Failures[0].Node, line("retry")+" "+o.Name)
 		}
 	case refitv1alpha1.PhaseAborted:
-		say("What was upgraded stays. Another upgrade to the same version goes on with the rest.")
+		say("Upgraded nodes keep the new version. Another upgrade to it continues with the rest.")
 	case refitv1alpha1.PhasePlanning, refitv1alpha1.PhaseWaiting, refitv1alpha1.PhaseRunning, refitv1alpha1.PhaseAborting, refitv1alpha1.PhaseSucceeded:
 	}
 }
@@ -75,7 +75,7 @@ func (w *writer) operationHead(o *cliv1alpha1.Operation, now time.Time) {
 	}
 	w.para(0, as(dim, more))
 	if !o.UnreachableSince.IsZero() {
-		w.para(0, as(yellow, fmt.Sprintf("The API has been away for %s; %s", Clock(now.Sub(o.UnreachableSince)), meansUnreachable(o))))
+		w.para(0, as(yellow, fmt.Sprintf("The API server has been unreachable for %s; %s", Clock(now.Sub(o.UnreachableSince)), meansUnreachable(o))))
 	}
 }
 
@@ -87,13 +87,13 @@ func part(o *cliv1alpha1.Operation) string {
 // states are the phases in words.
 var states = map[refitv1alpha1.Phase]run{
 	refitv1alpha1.PhasePlanning:         {"planning", plain},
-	refitv1alpha1.PhaseAwaitingApproval: {"it waits for approval", yellow},
-	refitv1alpha1.PhaseWaiting:          {"it waits for an older operation", yellow},
+	refitv1alpha1.PhaseAwaitingApproval: {"waiting for approval", yellow},
+	refitv1alpha1.PhaseWaiting:          {"waiting for an older operation", yellow},
 	refitv1alpha1.PhaseRunning:          {"running", green},
 	refitv1alpha1.PhasePaused:           {"paused", yellow},
-	refitv1alpha1.PhaseStalled:          {"STALLED, it needs you", red},
+	refitv1alpha1.PhaseStalled:          {"STALLED, action required", red},
 	refitv1alpha1.PhaseAborting:         {"aborting", yellow},
-	refitv1alpha1.PhaseSucceeded:        {"done", green},
+	refitv1alpha1.PhaseSucceeded:        {"succeeded", green},
 	refitv1alpha1.PhaseAborted:          {"aborted", red},
 }
 
@@ -107,19 +107,19 @@ func state(o *cliv1alpha1.Operation) (string, style) {
 // took is the duration so far, or in total.
 func took(o *cliv1alpha1.Operation, now time.Time) string {
 	if o.Ended {
-		return ", ended after " + Clock(o.EndedAt.Sub(o.CreatedAt))
+		return ", ended after " + Clock(o.CompletionTime.Sub(o.StartTime))
 	}
-	return ", asked for " + Clock(now.Sub(o.CreatedAt)) + " ago"
+	return ", started " + Clock(now.Sub(o.StartTime)) + " ago"
 }
 
 // meansUnreachable is what it means that the API server is unreachable.
 func meansUnreachable(o *cliv1alpha1.Operation) string {
 	for _, s := range o.Stages {
 		if s.State == cliv1alpha1.StageInProgress && s.Name == string(refitv1alpha1.StageControlPlane) {
-			return "that is expected while a control plane node changes"
+			return "this is expected during the upgrade of a control plane node"
 		}
 	}
-	return "it is asked again and again: " + o.UnreachableError
+	return "retrying: " + o.UnreachableError
 }
 
 // bars writes a bar for each stage.
@@ -216,4 +216,4 @@ func coveredByFailures(o *cliv1alpha1.Operation) bool {
 }
 
 // notSeen is an operation that is new, or that no controllers execute.
-const notSeen = "no controller has looked at it yet"
+const notSeen = "no controller has observed it yet"

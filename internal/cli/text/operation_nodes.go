@@ -30,7 +30,7 @@ func (w *writer) active(o *cliv1alpha1.Operation, now time.Time, most int) {
 			2+name+2+clock+2, as(style, says))
 	}
 	if more := len(o.Active) - len(shown); more > 0 {
-		w.para(2, as(dim, fmt.Sprintf("and %s more at work", phrase.Number(more))))
+		w.para(2, as(dim, fmt.Sprintf("and %s more active", phrase.Number(more))))
 	}
 }
 
@@ -45,7 +45,7 @@ func since(n *cliv1alpha1.NodeProgress, now time.Time) string {
 func does(n *cliv1alpha1.NodeProgress) (string, style) {
 	says, style := plainly(n), plain
 	switch {
-	case n.Does == cliv1alpha1.DoesFailed:
+	case n.Activity == cliv1alpha1.ActivityFailed:
 		style = red
 	case len(n.Blockers) > 0:
 		says += "; " + blockers(n.Blockers)
@@ -58,24 +58,24 @@ func does(n *cliv1alpha1.NodeProgress) (string, style) {
 }
 
 func plainly(n *cliv1alpha1.NodeProgress) string {
-	switch n.Does {
-	case cliv1alpha1.DoesFetch:
-		return "fetching" + colon(n.Step)
-	case cliv1alpha1.DoesDrain:
+	switch n.Activity {
+	case cliv1alpha1.ActivityPrefetch:
+		return "prefetching" + colon(n.Step)
+	case cliv1alpha1.ActivityDrain:
 		if n.Remaining == 0 {
 			return "draining"
 		}
 		return "draining, " + phrase.Count(n.Remaining, "pod") + " left"
-	case cliv1alpha1.DoesChange:
+	case cliv1alpha1.ActivityUpgrade:
 		return "upgrading" + colon(n.Step)
-	case cliv1alpha1.DoesPutBack:
-		return "being put back" + colon(n.Step)
-	case cliv1alpha1.DoesSettle:
-		return "its host is done; the node is looked at"
-	case cliv1alpha1.DoesFailed:
+	case cliv1alpha1.ActivityRollBack:
+		return "rolling back" + colon(n.Step)
+	case cliv1alpha1.ActivityVerify:
+		return "upgraded; verifying the node"
+	case cliv1alpha1.ActivityFailed:
 		return "failed" + colon(n.Step)
 	}
-	return "being prepared"
+	return "cordoning"
 }
 
 func colon(step string) string {

@@ -83,7 +83,7 @@ func TestLinesOfAnUpgrade(t *testing.T) {
 	var out strings.Builder
 	var last *cliv1alpha1.Operation
 	tell := func(o *cliv1alpha1.Operation, after time.Duration) {
-		out.WriteString(text.OperationLines(last, o, o.CreatedAt.Add(after)))
+		out.WriteString(text.OperationLines(last, o, o.StartTime.Add(after)))
 		last = o
 	}
 	for i, name := range []string{

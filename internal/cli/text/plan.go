@@ -1,8 +1,6 @@
 package text
 
 import (
-	"fmt"
-
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
@@ -11,17 +9,15 @@ import (
 func Plan(r *cliv1alpha1.Report, page Page, next Next) string {
 	w := newWriter(page)
 	w.headline(r)
-	w.findings("What stands in the way", r.Findings, isBlocking, page.Wide)
 	if r.Plan.Done() {
-		w.section("Nothing to do")
-		w.para(2, as(plain, fmt.Sprintf("Everything that the plan speaks of is at %s already.", r.Plan.To)))
 		return w.String()
 	}
+	w.findings("Blocking", r.Findings, isBlocking, page.Wide)
 	w.stages(r.Plan, page.Wide)
 	w.why(r.Plan)
 	w.leftOut(r.Plan, page.Wide)
-	w.findings("Worth knowing", r.Findings, isWarning, page.Wide)
-	w.findings("Set aside by a waiver", r.Findings, isWaived, page.Wide)
+	w.findings("Warnings", r.Findings, isWarning, page.Wide)
+	w.findings("Waived", r.Findings, isWaived, page.Wide)
 	w.information(r, page.Wide)
 	w.needed(r, page.Wide)
 	w.next(r, next)
@@ -50,7 +46,7 @@ func (w *writer) leftOut(p *cliv1alpha1.Plan, wide bool) {
 	if wide {
 		most = len(p.LeftOut)
 	}
-	w.section("Left as they are")
+	w.section("Excluded")
 	var reasons []string
 	nodes := map[string][]string{}
 	for _, left := range p.LeftOut {

@@ -36,11 +36,11 @@ func Release(r *cliv1alpha1.ReleaseContent) string {
 func trust(r *cliv1alpha1.ReleaseContent) string {
 	switch r.Trust {
 	case cliv1alpha1.TrustVerified:
-		return "by " + r.KeyID + ", which you trust"
+		return "by " + r.KeyID + " (trusted)"
 	case cliv1alpha1.TrustUnverified:
-		return "it says by " + r.KeyID + ", which was not verified"
+		return "by " + r.KeyID + " (not verified)"
 	}
-	return "not yet"
+	return "no"
 }
 
 // brings lists the versions in a ClusterRelease besides that of Kubernetes.
@@ -76,7 +76,7 @@ func writeImages(b *strings.Builder, images []refitv1alpha1.ReleaseImage) {
 	fmt.Fprintf(b, "\nImages\n")
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, i := range images {
-		where, how := "all nodes", "to be pulled"
+		where, how := "all nodes", "pulled by hosts"
 		if i.ControlPlane {
 			where = "control plane"
 		}
@@ -105,7 +105,7 @@ func writeTotals(b *strings.Builder, p refitv1alpha1.ReleasePayload) {
 			add(*i.Archive)
 		}
 	}
-	fmt.Fprintf(b, "\n%s, %s, %s in all\n", phrase.Count(len(p.Files), "file"), phrase.Count(len(p.Images), "image"), size(bytes))
+	fmt.Fprintf(b, "\n%s, %s, %s in total\n", phrase.Count(len(p.Files), "file"), phrase.Count(len(p.Images), "image"), size(bytes))
 }
 
 func writeCompared(b *strings.Builder, c *cliv1alpha1.Compared) {
@@ -113,10 +113,10 @@ func writeCompared(b *strings.Builder, c *cliv1alpha1.Compared) {
 		return
 	}
 	if len(c.Wrong) == 0 {
-		fmt.Fprintf(b, "%s compared, each as it was signed\n", phrase.Count(c.Files, "file"))
+		fmt.Fprintf(b, "%s compared, all match the signed digests\n", phrase.Count(c.Files, "file"))
 		return
 	}
-	fmt.Fprintf(b, "\nNot as signed\n")
+	fmt.Fprintf(b, "\nMismatches\n")
 	for _, w := range c.Wrong {
 		name := w.Path
 		if name == "" {

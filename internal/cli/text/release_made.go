@@ -37,7 +37,7 @@ func ReleaseMade(r *MadeRelease) string {
 		if s.Count > 1 {
 			such = "such as "
 		}
-		fmt.Fprintf(&b, "Left %s: %s (%s%s)\n", phrase.Count(s.Count, "file"), Clean(s.Why), such, Clean(s.First))
+		fmt.Fprintf(&b, "Skipped %s: %s (%s%s)\n", phrase.Count(s.Count, "file"), Clean(s.Why), such, Clean(s.First))
 	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "Warning: %s\n", Clean(warning))
@@ -48,10 +48,10 @@ func ReleaseMade(r *MadeRelease) string {
 // ReleaseKey renders the files of a new key, and the next commands.
 func ReleaseKey(k *cliv1alpha1.ReleaseKey, program string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Private key  %s (keep it off the clusters: who has it decides what hosts install)\n", Clean(k.PrivateKey))
+	fmt.Fprintf(&b, "Private key  %s (keep it off the clusters: it determines what hosts install)\n", Clean(k.PrivateKey))
 	fmt.Fprintf(&b, "Public key   %s\n", Clean(k.PublicKey))
 	fmt.Fprintf(&b, "Fingerprint  %s\n", k.KeyID)
-	fmt.Fprintf(&b, "\nNext\n")
+	fmt.Fprintf(&b, "\nNext steps\n")
 	fmt.Fprintf(&b, "  Pin it on every host: %s install --release-key %s\n", program, Quote(k.PublicKey))
 	fmt.Fprintf(&b, "  Sign with it: %s release sign FILE --key %s\n", program, Quote(k.PrivateKey))
 	return b.String()

@@ -24,7 +24,7 @@ const (
 // stages writes the stages. What was written of an earlier stage is not repeated.
 func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 	shown := worthShowing(p.Stages)
-	w.section("What will happen", as(plain, fmt.Sprintf("(%s, %s)", phrase.Count(len(shown), "stage"), about(p.Estimate))))
+	w.section("Stages", as(plain, fmt.Sprintf("(%d, %s)", len(shown), about(p.Estimate))))
 	t := &table{}
 	said := map[string]int{} // by what was said, in which stage
 	anyFolded := false

@@ -17,15 +17,15 @@ type tense struct {
 }
 
 var (
-	was     = tense{"removed", "lifted", cliv1alpha1.HostDone}
-	wouldBe = tense{"to be removed", "to be lifted", cliv1alpha1.HostWaiting}
+	was     = tense{"removed", "uncordoned", cliv1alpha1.HostDone}
+	wouldBe = tense{"to be removed", "to be uncordoned", cliv1alpha1.HostWaiting}
 )
 
 // Uninstall renders the result of `refit uninstall`.
 func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
 	w := newWriter(p)
 	if !u.Installed {
-		w.para(0, as(bold, fmt.Sprintf("Refit is not installed in %s: there is nothing to remove.", u.Cluster)))
+		w.para(0, as(bold, fmt.Sprintf("Refit is not installed in %s.", u.Cluster)))
 		w.leftovers(u)
 		return w.String()
 	}
@@ -43,10 +43,10 @@ func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
 		}
 	}
 	if len(content) > 0 {
-		w.fact("With them", phrase.List(content))
+		w.fact("Content", phrase.List(content))
 	}
 	if len(u.Cordoned) > 0 {
-		w.fact("Cordons", tense.lifted+" on "+phrase.Fold(u.Cordoned, 8))
+		w.fact("Nodes", tense.lifted+": "+phrase.Fold(u.Cordoned, 8))
 	}
 	w.hosts("Agents", tense.removed+" from", u.Nodes, tense.counts)
 	w.leftovers(u)
@@ -56,14 +56,14 @@ func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
 			late = append(late, row{indent: 2, name: n.Node, time: State(n.State, "removed"), body: []run{as(plain, n.Why)}})
 		}
 	}
-	w.rows("Hosts that keep their agent", late)
+	w.rows("Remaining agents", late)
 	if len(late) > 0 {
-		w.para(2, as(plain, "On each of them, as root:"))
+		w.para(2, as(plain, "Run on each of these hosts as root:"))
 		w.command("refit-agent uninstall")
 	}
 	if !u.Done {
-		w.section("Next")
-		w.para(2, as(plain, "Nothing has been done. Releases, reports and operations go for good; what was upgraded stays. To do it:"))
+		w.section("Next steps")
+		w.para(2, as(plain, "Nothing has been changed. ClusterReleases, reports and operations are deleted permanently; upgraded software stays. To remove Refit:"))
 		w.command(again + " --yes")
 	}
 	return w.String()
@@ -77,5 +77,5 @@ func (w *writer) leftovers(u *cliv1alpha1.Uninstall) {
 			rows = append(rows, row{indent: 2, name: objectName(o), body: []run{as(plain, aside(o, false))}})
 		}
 	}
-	w.rows("Left alone", rows)
+	w.rows("Kept", rows)
 }

@@ -39,7 +39,7 @@ func NewExplanation(clusterName, program string, k Known) *cliv1alpha1.Explanati
 		}
 	}
 	if !e.Host.Ready && e.Remedy == "" {
-		e.Remedy = fmt.Sprintf("it is not ready, see why: kubectl describe node %s; journalctl -u kubelet -u refit-agent on the node", e.Node)
+		e.Remedy = fmt.Sprintf("the node is not ready; check why: kubectl describe node %s; journalctl -u kubelet -u refit-agent on the node", e.Node)
 	}
 	return e
 }
@@ -59,16 +59,16 @@ var reasons = []func(e *cliv1alpha1.Explanation, k *Known, program string) bool{
 func idle(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 	switch u := k.Operation; {
 	case u == nil:
-		e.State, e.Says = cliv1alpha1.StateIdle, "No upgrade was ever asked for in this cluster."
+		e.State, e.Message = cliv1alpha1.StateIdle, "There has been no upgrade in this cluster."
 	case u.HasEnded() && !ours(k):
-		e.State, e.Says = cliv1alpha1.StateIdle, fmt.Sprintf("No upgrade is under way; the last one, %s, did not touch it and is %s.", u.Name, u.Status.Phase)
+		e.State, e.Message = cliv1alpha1.StateIdle, fmt.Sprintf("No upgrade is in progress; the last one, %s, did not include the node and is %s.", u.Name, u.Status.Phase)
 	case u.HasEnded() && (k.Order.Status.Error == nil || u.Status.Phase == refitv1alpha1.PhaseSucceeded):
-		e.State, e.Says = cliv1alpha1.StateIdle, fmt.Sprintf("No upgrade is under way; the last one, %s, is %s.", u.Name, u.Status.Phase)
+		e.State, e.Message = cliv1alpha1.StateIdle, fmt.Sprintf("No upgrade is in progress; the last one, %s, is %s.", u.Name, u.Status.Phase)
 	default:
 		return false
 	}
 	if k.Report == nil {
-		e.Remedy = fmt.Sprintf("It has no agent: `%s install` places one.", program)
+		e.Remedy = fmt.Sprintf("the node has no agent; install it with `%s install`", program)
 	}
 	return true
 }
@@ -80,21 +80,21 @@ func failed(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 	if !ours(k) {
 		return false
 	}
-	status, retry := &k.Order.Status, fmt.Sprintf("mend the cause, then `%s retry`", program)
+	status, retry := &k.Order.Status, fmt.Sprintf("fix the cause, then run `%s retry`", program)
 	switch drain := status.Drain; {
 	case drain != nil && drain.Sequence == k.Order.Spec.Sequence && drain.Phase == refitv1alpha1.DrainFailed:
-		e.State, e.Says, e.Remedy = cliv1alpha1.StateFailed, "It could not be emptied in time, and the policy of its pool is to stop then.", retry
+		e.State, e.Message, e.Remedy = cliv1alpha1.StateFailed, "The node was not drained before the timeout, and the policy of its pool is to fail.", retry
 		return true
 	case !answered(k.Order), status.Phase != refitv1alpha1.NodeFailed && status.Phase != refitv1alpha1.NodeRolledBack:
 		return false
 	}
-	e.State, e.Says, e.Remedy = cliv1alpha1.StateFailed, "It failed.", retry
+	e.State, e.Message, e.Remedy = cliv1alpha1.StateFailed, "The node failed.", retry
 	if err := status.Error; err != nil {
-		e.Says = fmt.Sprintf("It failed at %s: %s.", cmp.Or(err.Step, "its work"), err.Message)
-		e.Remedy = fmt.Sprintf("%s Then: `%s retry`", stop(err.Remedy), program)
+		e.Message = fmt.Sprintf("The node failed at %s: %s.", cmp.Or(err.Step, "its upgrade"), err.Message)
+		e.Remedy = fmt.Sprintf("%s Then run `%s retry`", stop(err.Remedy), program)
 	}
 	if status.Phase == refitv1alpha1.NodeRolledBack {
-		e.Says += " It was put back to its old version and is well there."
+		e.Message += " It was rolled back to its old version and is healthy."
 	}
 	return true
 }
@@ -104,8 +104,8 @@ func skipped(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 		k.Order.Status.Drain.Phase != refitv1alpha1.DrainSkipped {
 		return false
 	}
-	e.State, e.Says = cliv1alpha1.StateSkipped, "It could not be emptied in time and was left for later, as the policy of its pool says. It is uncordoned."
-	e.Remedy = fmt.Sprintf("let the pods go that are named, then `%s retry`", program)
+	e.State, e.Message = cliv1alpha1.StateSkipped, "The node was not drained before the timeout and was skipped, as its pool's policy requires. It is uncordoned."
+	e.Remedy = fmt.Sprintf("make the listed pods evictable, then run `%s retry`", program)
 	return true
 }
 
@@ -117,8 +117,8 @@ func refused(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 	if accepted == nil || accepted.Status != metav1.ConditionFalse {
 		return false
 	}
-	e.State, e.Says = cliv1alpha1.StateRefused, fmt.Sprintf("Its agent refuses the order (%s): %s.", accepted.Reason, accepted.Message)
-	e.Remedy = fmt.Sprintf("see what the agent says on the host: journalctl -u refit-agent; then `%s retry`", program)
+	e.State, e.Message = cliv1alpha1.StateRefused, fmt.Sprintf("The agent rejects the order (%s): %s.", accepted.Reason, accepted.Message)
+	e.Remedy = fmt.Sprintf("check the agent's log on the host: journalctl -u refit-agent; then run `%s retry`", program)
 	return true
 }
 
@@ -131,10 +131,10 @@ func active(e *cliv1alpha1.Explanation, k *Known, _ string) bool {
 		order = k.Order
 	}
 	progress := NewNodeProgress(k.Node.Name, order)
-	e.State, e.Says, e.Progress = cliv1alpha1.StateAtWork, doesSays[progress.Does], &progress
+	e.State, e.Message, e.Progress = cliv1alpha1.StateActive, activityMessages[progress.Activity], &progress
 	if len(progress.Blockers) > 0 {
-		e.Says = "It is being emptied, and something holds that up."
-		e.Remedy = "let the pods go that are named: more replicas, another budget, or delete what nobody makes anew"
+		e.Message = "The node is being drained, and pods block the drain."
+		e.Remedy = "make the listed pods evictable: add replicas, change the disruption budget, or delete pods without a controller"
 	}
 	if order != nil {
 		addTrial(e, order.Status.Trial, order.Spec.Sequence)
@@ -147,19 +147,19 @@ func addTrial(e *cliv1alpha1.Explanation, trial *refitv1alpha1.TrialStatus, sequ
 	if trial == nil || trial.Sequence != sequence || trial.Phase != refitv1alpha1.TrialFailed {
 		return
 	}
-	e.Says = fmt.Sprintf("Its agent is done, but a Pod on it is not well: %s.", trial.Message)
-	e.Remedy = "mend what the Pod lacks; the node is tried again by itself"
+	e.Message = fmt.Sprintf("The agent is done, but a Pod on the node is unhealthy: %s.", trial.Message)
+	e.Remedy = "fix the cause; the node is retried automatically"
 }
 
-// doesSays is each activity in a sentence.
-var doesSays = map[string]string{
-	cliv1alpha1.DoesFetch:   "It fetches what it needs.",
-	cliv1alpha1.DoesBegin:   "It was chosen and is being prepared.",
-	cliv1alpha1.DoesDrain:   "It is being emptied: its pods move elsewhere.",
-	cliv1alpha1.DoesChange:  "Its agent changes the host.",
-	cliv1alpha1.DoesPutBack: "Its agent puts the host back.",
-	cliv1alpha1.DoesSettle:  "Its agent is done; the node is looked at and uncordoned.",
-	cliv1alpha1.DoesFailed:  "It waits for a person.",
+// activityMessages is each activity in a sentence.
+var activityMessages = map[string]string{
+	cliv1alpha1.ActivityPrefetch: "The node prefetches files and images.",
+	cliv1alpha1.ActivityCordon:   "The node was selected and is being cordoned.",
+	cliv1alpha1.ActivityDrain:    "The node is being drained.",
+	cliv1alpha1.ActivityUpgrade:  "The agent upgrades the host.",
+	cliv1alpha1.ActivityRollBack: "The agent rolls the host back.",
+	cliv1alpha1.ActivityVerify:   "The agent is done; the node is verified and uncordoned.",
+	cliv1alpha1.ActivityFailed:   "Manual intervention is required.",
 }
 
 func leftOut(e *cliv1alpha1.Explanation, k *Known, _ string) bool {
@@ -170,7 +170,7 @@ func leftOut(e *cliv1alpha1.Explanation, k *Known, _ string) bool {
 	if why == "" {
 		return false
 	}
-	e.State, e.Says = cliv1alpha1.StateLeftOut, fmt.Sprintf("The upgrade does not touch it: %s.", why)
+	e.State, e.Message = cliv1alpha1.StateLeftOut, fmt.Sprintf("The upgrade does not include the node: %s.", why)
 	return true
 }
 
@@ -185,7 +185,7 @@ func done(e *cliv1alpha1.Explanation, k *Known, _ string) bool {
 	if k.Operation.Status.Plan == nil || e.Host.Kubelet != k.Operation.Status.Plan.To {
 		return false
 	}
-	e.State, e.Says = cliv1alpha1.StateDone, fmt.Sprintf("It is at %s.", e.Host.Kubelet)
+	e.State, e.Message = cliv1alpha1.StateDone, fmt.Sprintf("The node is at %s.", e.Host.Kubelet)
 	return true
 }
 
@@ -193,18 +193,18 @@ func waiting(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 	e.State = cliv1alpha1.StateWaiting
 	switch {
 	case k.Report == nil:
-		e.Says = "It has no agent, so nothing is known of its host."
-		e.Remedy = fmt.Sprintf("`%s install` places one; if it did, see its pod in the namespace refit-agent", program)
+		e.Message = "The node has no agent, so the state of its host is unknown."
+		e.Remedy = fmt.Sprintf("install the agent with `%s install`, or check its pod in the namespace refit-agent", program)
 	case ours(k) && k.Order.Status.Phase == refitv1alpha1.NodePrefetching:
 		progress := NewNodeProgress(k.Node.Name, k.Order)
-		e.Says, e.Progress = "It fetches what it needs; nothing is disrupted by that.", &progress
+		e.Message, e.Progress = "The node prefetches files and images, without disruption.", &progress
 	case ours(k) && k.Order.Status.Phase == refitv1alpha1.NodePrefetched:
-		e.Says = "It has fetched what it needs and waits for its turn."
+		e.Message = "The node has prefetched everything and waits for its turn."
 	default:
-		e.Says = "Its turn has not come."
+		e.Message = "The node waits for its turn."
 	}
 	if doing := k.Operation.Status.Message; doing != "" {
-		e.Says += fmt.Sprintf(" The upgrade is %s: %s.", k.Operation.Status.Phase, doing)
+		e.Message += fmt.Sprintf(" The upgrade is %s: %s.", k.Operation.Status.Phase, doing)
 	}
 	return true
 }

@@ -25,7 +25,7 @@ type Node struct {
 func hostOf(k *Known) cliv1alpha1.HostFacts {
 	out := cliv1alpha1.HostFacts{ControlPlane: k.Node.ControlPlane, Kubelet: k.Node.Kubelet, Ready: k.Node.Ready, ReadySince: k.Node.ReadySince}
 	if !out.Ready {
-		out.ReadySays = k.Node.ReadyMessage
+		out.ReadyMessage = k.Node.ReadyMessage
 	}
 	switch {
 	case k.Node.Cordoned && k.Node.CordonedBy != "":

@@ -42,7 +42,7 @@ func answered(order *refitv1alpha1.NodeUpgrade) bool {
 // NewNodeProgress returns the current activity on an active node. The order is nil until there is
 // one.
 func NewNodeProgress(node string, order *refitv1alpha1.NodeUpgrade) cliv1alpha1.NodeProgress {
-	out := cliv1alpha1.NodeProgress{Node: node, Does: cliv1alpha1.DoesBegin}
+	out := cliv1alpha1.NodeProgress{Node: node, Activity: cliv1alpha1.ActivityCordon}
 	if order == nil {
 		return out
 	}
@@ -55,26 +55,26 @@ func NewNodeProgress(node string, order *refitv1alpha1.NodeUpgrade) cliv1alpha1.
 			return draining(out, drain)
 		}
 		if answered(order) && status.Phase == refitv1alpha1.NodePrefetching {
-			out.Does = cliv1alpha1.DoesFetch
+			out.Activity = cliv1alpha1.ActivityPrefetch
 			atStep(&out, status)
 		}
 		return out
 	}
-	out.Does = cliv1alpha1.DoesChange
+	out.Activity = cliv1alpha1.ActivityUpgrade
 	if order.Spec.Permit == refitv1alpha1.PermitRollback {
-		out.Does = cliv1alpha1.DoesPutBack
+		out.Activity = cliv1alpha1.ActivityRollBack
 	}
 	if !answered(order) {
 		return out // the agent has not seen the order yet
 	}
 	switch status.Phase {
 	case refitv1alpha1.NodeSucceeded, refitv1alpha1.NodeRolledBack:
-		out.Does, out.Since = cliv1alpha1.DoesSettle, timeOf(status.CompletionTime)
+		out.Activity, out.Since = cliv1alpha1.ActivityVerify, timeOf(status.CompletionTime)
 		return out
 	case refitv1alpha1.NodeRollingBack:
-		out.Does = cliv1alpha1.DoesPutBack
+		out.Activity = cliv1alpha1.ActivityRollBack
 	case refitv1alpha1.NodeFailed:
-		out.Does = cliv1alpha1.DoesFailed
+		out.Activity = cliv1alpha1.ActivityFailed
 	case refitv1alpha1.NodeIdle, refitv1alpha1.NodePrefetching, refitv1alpha1.NodePrefetched, refitv1alpha1.NodeApplying:
 	}
 	atStep(&out, status)
@@ -95,10 +95,10 @@ func atStep(n *cliv1alpha1.NodeProgress, status *refitv1alpha1.NodeUpgradeStatus
 }
 
 func draining(n cliv1alpha1.NodeProgress, drain *refitv1alpha1.DrainStatus) cliv1alpha1.NodeProgress {
-	n.Does, n.Since, n.Remaining = cliv1alpha1.DoesDrain, timeOf(drain.StartTime), int(drain.Remaining)
+	n.Activity, n.Since, n.Remaining = cliv1alpha1.ActivityDrain, timeOf(drain.StartTime), int(drain.Remaining)
 	switch drain.Phase {
 	case refitv1alpha1.DrainFailed:
-		n.Does, n.Step = cliv1alpha1.DoesFailed, "drain"
+		n.Activity, n.Step = cliv1alpha1.ActivityFailed, "drain"
 	case refitv1alpha1.DrainDraining, refitv1alpha1.DrainBlocked, refitv1alpha1.DrainDrained, refitv1alpha1.DrainSkipped:
 	}
 	for _, b := range drain.Blockers {

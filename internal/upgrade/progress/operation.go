@@ -27,7 +27,7 @@ func NewOperation(cluster string, u *refitv1alpha1.ClusterUpgrade, orders []*ref
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindOperation, Cluster: cluster, Name: u.Name,
 		Phase: cmp.Or(string(status.Phase), string(refitv1alpha1.PhasePlanning)), Ended: u.HasEnded(),
 		To: cmp.Or(u.Spec.Target.Kubernetes, u.Spec.Target.Release), Scope: cmp.Or(string(u.Spec.Scope), string(refitv1alpha1.ScopeAll)),
-		CreatedAt: u.CreationTimestamp.UTC(), Message: status.Message,
+		StartTime: u.CreationTimestamp.UTC(), Message: status.Message,
 		ApprovedPlan: u.Spec.ApprovedPlan, Paused: u.Spec.Paused, Aborted: u.Spec.Aborted, Retry: u.Spec.Retry,
 		Nodes: cliv1alpha1.NodeCounts{
 			Total: int(status.Nodes.Total), Done: int(status.Nodes.Done), Failed: int(status.Nodes.Failed), Skipped: int(status.Nodes.Skipped),
@@ -61,9 +61,9 @@ func explain(o *cliv1alpha1.Operation, status *refitv1alpha1.ClusterUpgradeStatu
 	switch {
 	case ready == nil:
 	case o.Ended:
-		o.EndedAt = ready.LastTransitionTime.UTC()
+		o.CompletionTime = ready.LastTransitionTime.UTC()
 		if reconciling := meta.FindStatusCondition(status.Conditions, refitv1alpha1.ConditionReconciling); reconciling != nil {
-			o.EndedAt = reconciling.LastTransitionTime.UTC() // an abort does not change Ready's status
+			o.CompletionTime = reconciling.LastTransitionTime.UTC() // an abort does not change Ready's status
 		}
 		return
 	case ready.Reason != refitv1alpha1.ReasonProgressing:

@@ -93,7 +93,7 @@ func TestOrdersOfOthers(t *testing.T) {
 	foreign.Spec.Operation.UID = "another"
 	foreign.Spec.Permit, foreign.Status.Phase = refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed
 	u.Status.Active = []string{"w1"}
-	if o := NewOperation("prod", u, []*refitv1alpha1.NodeUpgrade{foreign}, noon); o.Active[0].Does != cliv1alpha1.DoesBegin {
+	if o := NewOperation("prod", u, []*refitv1alpha1.NodeUpgrade{foreign}, noon); o.Active[0].Activity != cliv1alpha1.ActivityCordon {
 		t.Errorf("it counts as failed: %+v", o.Active)
 	}
 }
@@ -110,26 +110,26 @@ func TestNodeProgress(t *testing.T) {
 		change func(*refitv1alpha1.NodeUpgrade)
 		want   string
 	}{
-		"it fetches":                   {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetching, nil, cliv1alpha1.DoesFetch},
-		"it has fetched":               {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, nil, cliv1alpha1.DoesBegin},
-		"it is being emptied":          {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainDraining, 0), cliv1alpha1.DoesDrain},
-		"its drain is blocked":         {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainBlocked, 0), cliv1alpha1.DoesDrain},
-		"it is empty":                  {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainDrained, 0), cliv1alpha1.DoesDrain},
-		"a drain for an earlier order": {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainDraining, 7), cliv1alpha1.DoesBegin},
-		"its drain was given up":       {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainFailed, 0), cliv1alpha1.DoesFailed},
-		"it changes":                   {refitv1alpha1.PermitApply, refitv1alpha1.NodeApplying, nil, cliv1alpha1.DoesChange},
-		"it has not answered":          {refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed, func(n *refitv1alpha1.NodeUpgrade) { n.Spec.Sequence = 9 }, cliv1alpha1.DoesChange},
-		"it goes back by itself":       {refitv1alpha1.PermitApply, refitv1alpha1.NodeRollingBack, nil, cliv1alpha1.DoesPutBack},
-		"it is put back":               {refitv1alpha1.PermitRollback, refitv1alpha1.NodeRollingBack, nil, cliv1alpha1.DoesPutBack},
-		"it is done":                   {refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded, nil, cliv1alpha1.DoesSettle},
-		"it failed":                    {refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed, nil, cliv1alpha1.DoesFailed},
+		"it fetches":                   {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetching, nil, cliv1alpha1.ActivityPrefetch},
+		"it has fetched":               {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, nil, cliv1alpha1.ActivityCordon},
+		"it is being emptied":          {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainDraining, 0), cliv1alpha1.ActivityDrain},
+		"its drain is blocked":         {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainBlocked, 0), cliv1alpha1.ActivityDrain},
+		"it is empty":                  {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainDrained, 0), cliv1alpha1.ActivityDrain},
+		"a drain for an earlier order": {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainDraining, 7), cliv1alpha1.ActivityCordon},
+		"its drain was given up":       {refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched, drained(refitv1alpha1.DrainFailed, 0), cliv1alpha1.ActivityFailed},
+		"it changes":                   {refitv1alpha1.PermitApply, refitv1alpha1.NodeApplying, nil, cliv1alpha1.ActivityUpgrade},
+		"it has not answered":          {refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed, func(n *refitv1alpha1.NodeUpgrade) { n.Spec.Sequence = 9 }, cliv1alpha1.ActivityUpgrade},
+		"it goes back by itself":       {refitv1alpha1.PermitApply, refitv1alpha1.NodeRollingBack, nil, cliv1alpha1.ActivityRollBack},
+		"it is put back":               {refitv1alpha1.PermitRollback, refitv1alpha1.NodeRollingBack, nil, cliv1alpha1.ActivityRollBack},
+		"it is done":                   {refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded, nil, cliv1alpha1.ActivityVerify},
+		"it failed":                    {refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed, nil, cliv1alpha1.ActivityFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := order("w1", "v1.37.1", c.permit, c.phase)
 			if c.change != nil {
 				c.change(n)
 			}
-			if got := NewNodeProgress("w1", n); got.Does != c.want {
+			if got := NewNodeProgress("w1", n); got.Activity != c.want {
 				t.Errorf("%+v, want %s", got, c.want)
 			}
 		})
@@ -138,7 +138,7 @@ func TestNodeProgress(t *testing.T) {
 
 // The time left shrinks with each node and while nodes are at work, and says nothing where a person is waited for.
 func TestTimeLeft(t *testing.T) {
-	working := []cliv1alpha1.NodeProgress{{Node: "w1", Does: cliv1alpha1.DoesChange, Since: noon.Add(-time.Minute)}}
+	working := []cliv1alpha1.NodeProgress{{Node: "w1", Activity: cliv1alpha1.ActivityUpgrade, Since: noon.Add(-time.Minute)}}
 	for name, c := range map[string]struct {
 		done   int32
 		phase  refitv1alpha1.Phase
@@ -148,10 +148,10 @@ func TestTimeLeft(t *testing.T) {
 		"at the beginning":      {0, refitv1alpha1.PhaseRunning, nil, 9 * time.Minute},
 		"one is done":           {1, refitv1alpha1.PhaseRunning, nil, 6 * time.Minute},
 		"one is half through":   {1, refitv1alpha1.PhaseRunning, working, 5 * time.Minute},
-		"it takes ever longer":  {2, refitv1alpha1.PhaseRunning, []cliv1alpha1.NodeProgress{{Does: cliv1alpha1.DoesChange, Since: noon.Add(-time.Hour)}}, time.Second},
+		"it takes ever longer":  {2, refitv1alpha1.PhaseRunning, []cliv1alpha1.NodeProgress{{Activity: cliv1alpha1.ActivityUpgrade, Since: noon.Add(-time.Hour)}}, time.Second},
 		"somebody has to mend":  {1, refitv1alpha1.PhaseStalled, working, 0},
 		"it is paused":          {1, refitv1alpha1.PhasePaused, working, 0},
-		"fetching is no credit": {0, refitv1alpha1.PhaseRunning, []cliv1alpha1.NodeProgress{{Does: cliv1alpha1.DoesFetch, Since: noon.Add(-time.Hour)}}, 9 * time.Minute},
+		"fetching is no credit": {0, refitv1alpha1.PhaseRunning, []cliv1alpha1.NodeProgress{{Activity: cliv1alpha1.ActivityPrefetch, Since: noon.Add(-time.Hour)}}, 9 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := upgrade()

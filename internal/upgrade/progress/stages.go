@@ -38,7 +38,7 @@ func left(u *refitv1alpha1.ClusterUpgrade, active []cliv1alpha1.NodeProgress, no
 	per := status.Plan.Estimate.Duration / time.Duration(status.Nodes.Total)
 	out := per * time.Duration(status.Nodes.Total-status.Nodes.Done)
 	for i := range active {
-		if since := active[i].Since; active[i].Does != cliv1alpha1.DoesFetch && !since.IsZero() {
+		if since := active[i].Since; active[i].Activity != cliv1alpha1.ActivityPrefetch && !since.IsZero() {
 			out -= min(per, max(0, now.Sub(since)))
 		}
 	}

@@ -2,7 +2,9 @@ package request
 
 import (
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
@@ -23,6 +25,19 @@ func InProgress(existing []refitv1alpha1.ClusterUpgrade, spec refitv1alpha1.Clus
 		}
 	}
 	return nil
+}
+
+// Differs returns what the wanted spec has and an operation with the same target has not: waivers,
+// pools or both. It is empty if the operation has all of it.
+func Differs(want, is refitv1alpha1.ClusterUpgradeSpec) string {
+	var out []string
+	if slices.ContainsFunc(want.Waivers, func(w refitv1alpha1.Waiver) bool { return !slices.Contains(is.Waivers, w) }) {
+		out = append(out, "waivers")
+	}
+	if len(want.Pools) > 0 && !reflect.DeepEqual(policy.Defaulted(want).Pools, policy.Defaulted(is).Pools) {
+		out = append(out, "pools")
+	}
+	return strings.Join(out, " and ")
 }
 
 // Unfinished returns the names of the operations that have not ended.

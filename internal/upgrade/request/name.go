@@ -13,7 +13,7 @@ import (
 type NameTakenError struct{ Name string }
 
 func (e NameTakenError) Error() string {
-	return fmt.Sprintf("there is an operation %s already, and it asked for something else or has ended", e.Name)
+	return fmt.Sprintf("operation %s exists already, with another target or ended", e.Name)
 }
 
 // Name chooses the name of a new operation: the first of the preferred names that is not empty or,

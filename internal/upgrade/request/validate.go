@@ -28,7 +28,7 @@ const (
 )
 
 // ErrNoTarget is returned for a spec without a target.
-var ErrNoTarget = errors.New("target: neither kubernetes nor release is given")
+var ErrNoTarget = errors.New("target: kubernetes or release is required")
 
 var planHash = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
@@ -45,10 +45,10 @@ func Validate(spec *refitv1alpha1.ClusterUpgradeSpec) error {
 		oneOf("scope", spec.Scope, refitv1alpha1.ScopeAll, refitv1alpha1.ScopeControlPlane, refitv1alpha1.ScopeWorkers),
 		oneOf("approval", spec.Approval, refitv1alpha1.ApprovalRequired, refitv1alpha1.ApprovalNone),
 		oneOf("rollback", spec.Rollback, refitv1alpha1.RollbackAuto, refitv1alpha1.RollbackManual),
-		require(spec.ApprovedPlan == "" || IsPlanHash(spec.ApprovedPlan), "approvedPlan: %q is no hash of a plan", spec.ApprovedPlan),
-		require(spec.Retry >= 0, "retry: %d is less than nothing", spec.Retry),
+		require(spec.ApprovedPlan == "" || IsPlanHash(spec.ApprovedPlan), "approvedPlan: %q is not the hash of a plan", spec.ApprovedPlan),
+		require(spec.Retry >= 0, "retry: %d is negative", spec.Retry),
 		validateLabels("nodeSelector", spec.NodeSelector),
-		require(lengthOf(spec.NodeSelector) <= maxAllSelectors, "nodeSelector: all labels together may have at most %d characters", maxAllSelectors),
+		require(lengthOf(spec.NodeSelector) <= maxAllSelectors, "nodeSelector: at most %d characters are allowed in total", maxAllSelectors),
 		validateWaivers(spec.Waivers),
 		validatePools(spec.Pools),
 	})
@@ -59,7 +59,7 @@ func validateTarget(t *refitv1alpha1.Target) error {
 	case t.Kubernetes == "" && t.Release == "":
 		return ErrNoTarget
 	case t.Kubernetes != "" && t.Release != "":
-		return errors.New("target: give kubernetes or release, not both")
+		return errors.New("target: kubernetes and release exclude each other")
 	case t.Release != "":
 		return atMost("target.release", t.Release, maxRelease)
 	}
@@ -72,7 +72,7 @@ func validateTarget(t *refitv1alpha1.Target) error {
 }
 
 func validateWaivers(waivers []refitv1alpha1.Waiver) error {
-	errs := []error{require(len(waivers) <= maxWaivers, "waivers: there may be at most %d, and these are %d", maxWaivers, len(waivers))}
+	errs := []error{require(len(waivers) <= maxWaivers, "waivers: at most %d are allowed, found %d", maxWaivers, len(waivers))}
 	all := 0
 	for i, w := range waivers {
 		path := fmt.Sprintf("waivers[%d]", i)
@@ -81,17 +81,17 @@ func validateWaivers(waivers []refitv1alpha1.Waiver) error {
 			atMost(path+".check", w.Check, maxCheck), atMost(path+".object", w.Object, maxObject), atMost(path+".reason", w.Reason, maxReason))
 		all += utf8.RuneCountInString(w.Check + w.Object + w.Reason)
 	}
-	return first(append(errs, require(all <= maxAllWaivers, "waivers: all together may have at most %d characters, and these have %d", maxAllWaivers, all)))
+	return first(append(errs, require(all <= maxAllWaivers, "waivers: at most %d characters are allowed in total, found %d", maxAllWaivers, all)))
 }
 
 var labelValue = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`)
 
 func validateLabels(path string, labels refitv1alpha1.Labels) error {
-	errs := []error{require(len(labels) <= maxLabels, "%s: there may be at most %d labels, and these are %d", path, maxLabels, len(labels))}
+	errs := []error{require(len(labels) <= maxLabels, "%s: at most %d labels are allowed, found %d", path, maxLabels, len(labels))}
 	for key, value := range labels {
 		errs = append(errs,
-			require(utf8.RuneCountInString(key) <= maxLabelKey, "%s: a label's key may have at most %d characters", path, maxLabelKey),
-			require(labelValue.MatchString(value) && len(value) <= maxLabelValue, "%s: %q is no value of a label", path, value))
+			require(utf8.RuneCountInString(key) <= maxLabelKey, "%s: a label key has at most %d characters", path, maxLabelKey),
+			require(labelValue.MatchString(value) && len(value) <= maxLabelValue, "%s: %q is not a label value", path, value))
 	}
 	return first(errs)
 }
@@ -119,7 +119,7 @@ func oneOf[T ~string](path string, value T, allowed ...T) error {
 
 func atMost(path, value string, most int) error {
 	n := utf8.RuneCountInString(value)
-	return require(n <= most, "%s: it has %d characters, and may have at most %d", path, n, most)
+	return require(n <= most, "%s: has %d characters, at most %d are allowed", path, n, most)
 }
 
 // require returns an error unless the condition holds.

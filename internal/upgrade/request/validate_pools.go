@@ -26,27 +26,27 @@ var (
 )
 
 func validatePools(pools []refitv1alpha1.Pool) error {
-	errs := []error{require(len(pools) <= maxPools, "pools: there may be at most %d, and these are %d", maxPools, len(pools))}
+	errs := []error{require(len(pools) <= maxPools, "pools: at most %d are allowed, found %d", maxPools, len(pools))}
 	names := map[string]bool{}
 	labels := 0
 	for i := range pools {
 		pool := &pools[i]
 		path := fmt.Sprintf("pools[%d]", i)
 		errs = append(errs,
-			require(pool.Name != "" && !names[pool.Name], "%s: the name %q is empty or there twice", path, pool.Name),
+			require(pool.Name != "" && !names[pool.Name], "%s: the name %q is empty or a duplicate", path, pool.Name),
 			validatePool(path, pool))
 		names[pool.Name] = true
 		labels += lengthOf(pool.NodeSelector)
 	}
-	return first(append(errs, require(labels <= maxAllOfPools, "pools: the labels of all pools together may have at most %d characters", maxAllOfPools)))
+	return first(append(errs, require(labels <= maxAllOfPools, "pools: at most %d characters are allowed in the labels of all pools", maxAllOfPools)))
 }
 
 func validatePool(path string, pool *refitv1alpha1.Pool) error {
 	errs := []error{
-		require(poolName.MatchString(pool.Name), "%s.name: %q is not made of small letters, digits and hyphens", path, pool.Name),
+		require(poolName.MatchString(pool.Name), "%s.name: %q does not consist of lowercase letters, digits and hyphens", path, pool.Name),
 		atMost(path+".name", pool.Name, maxPoolName),
 		require((pool.Name == policy.DefaultPool) != (len(pool.NodeSelector) > 0),
-			"%s: the pool default takes what is left and has no nodeSelector; every other pool needs one", path),
+			"%s: the pool default has the remaining nodes and no nodeSelector; every other pool requires one", path),
 		validateLabels(path+".nodeSelector", pool.NodeSelector),
 		oneOf(path+".drain.when", pool.Drain.When, refitv1alpha1.DrainMinorReleases, refitv1alpha1.DrainAllReleases),
 		oneOf(path+".drain.onBlocked", pool.Drain.OnBlocked,
@@ -60,7 +60,7 @@ func validatePool(path string, pool *refitv1alpha1.Pool) error {
 	}
 	if c := pool.Canary; c != nil {
 		errs = append(errs,
-			require(c.Nodes >= 0 && c.Nodes <= maxNodes, "%s.canary.nodes: %d is no number from 1 to %d", path, c.Nodes, maxNodes),
+			require(c.Nodes >= 0 && c.Nodes <= maxNodes, "%s.canary.nodes: %d is not between 1 and %d", path, c.Nodes, maxNodes),
 			validateTime(path+".canary.soak", c.Soak))
 	}
 	return first(errs)
@@ -69,7 +69,7 @@ func validatePool(path string, pool *refitv1alpha1.Pool) error {
 // validateTime rejects durations that the API rejects. None at all means the default.
 func validateTime(path string, d metav1.Duration) error {
 	fine := d.Duration == 0 || (d.Duration > 0 && d.Duration <= maxTime && inTime.MatchString(d.Duration.String()))
-	return require(fine, "%s: %s must be longer than nothing and at most %.0fh", path, d.Duration, maxTime.Hours())
+	return require(fine, "%s: %s is not between 1ms and %.0fh", path, d.Duration, maxTime.Hours())
 }
 
 // ValidateShare rejects what is neither a number of nodes nor a percentage of them.

@@ -15,10 +15,10 @@ func ParseVersion(s string) (string, error) {
 		return "", err
 	}
 	if version.Major != 1 {
-		return "", fmt.Errorf("%q is of no Kubernetes that Refit knows: versions begin with v1", s)
+		return "", fmt.Errorf("%q is not a version of Kubernetes 1", s)
 	}
 	if version.String() != "v"+strings.TrimPrefix(s, "v") {
-		return "", fmt.Errorf("%q is a pre-release or a build: Refit goes to releases such as %s", s, version)
+		return "", fmt.Errorf("%q is a pre-release or a build: Refit upgrades to releases such as %s", s, version)
 	}
 	return version.String(), nil
 }

@@ -17,11 +17,11 @@ func ParseWaiver(s string) (refitv1alpha1.Waiver, error) {
 	waiver := refitv1alpha1.Waiver{Check: strings.TrimSpace(check), Object: strings.TrimSpace(object), Reason: strings.TrimSpace(reason)}
 	switch {
 	case !isCheck(waiver.Check):
-		return waiver, fmt.Errorf("%q does not begin with the name of a check: write CHECK/OBJECT=REASON", s)
+		return waiver, fmt.Errorf("%q does not begin with the name of a check: use CHECK/OBJECT=REASON", s)
 	case !found || waiver.Reason == "":
-		return waiver, fmt.Errorf("%q gives no reason: write CHECK/OBJECT=REASON, and say why it is right to go on", s)
+		return waiver, fmt.Errorf("%q has no reason: use CHECK/OBJECT=REASON", s)
 	}
-	return waiver, nil
+	return waiver, knownCheck(waiver.Check)
 }
 
 // isCheck is true for what could be the name of a check.

@@ -11,18 +11,18 @@ import (
 // Abort ends an operation for good, with its active nodes in a safe state.
 func Abort(o Operation) (Decision, error) {
 	if o.Spec.Aborted {
-		return Decision{Says: fmt.Sprintf("%s is being aborted already. %s", o.Name, current(o.Progress))}, nil
+		return Decision{Message: fmt.Sprintf("%s is being aborted already. %s", o.Name, current(o.Progress))}, nil
 	}
 	return Decision{
 		Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Aborted = true },
-		Says: fmt.Sprintf("%s aborts. %sWhat was upgraded stays (%d of %d nodes). `%s watch %s` shows how it ends.",
+		Message: fmt.Sprintf("Aborting %s. %sUpgraded nodes keep the new version (%d of %d nodes). `%s watch %s` shows the progress.",
 			o.Name, afterAbort(o.Progress), o.Progress.Nodes.Done, o.Progress.Nodes.Total, o.Program, o.Name),
 	}, nil
 }
 
 // afterAbort is what happens to the active nodes.
 func afterAbort(o *cliv1alpha1.Operation) string {
-	if len(o.Active) == 0 || len(nodesThat(o, cliv1alpha1.DoesFetch)) > 0 {
+	if len(o.Active) == 0 || len(nodesThat(o, cliv1alpha1.ActivityPrefetch)) > 0 {
 		return ""
 	}
 	names := make([]string, 0, len(o.Active))

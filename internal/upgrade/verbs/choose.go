@@ -34,14 +34,14 @@ func (s Selection) Choose(all []refitv1alpha1.ClusterUpgrade) (*refitv1alpha1.Cl
 	case at >= 0:
 		return &all[at], nil
 	case s.Name != "":
-		return nil, fmt.Errorf("there is no operation %s; there are %s", s.Name, orNone(request.Names(all)))
+		return nil, fmt.Errorf("operation %s not found; existing operations: %s", s.Name, orNone(request.Names(all)))
 	case len(all) == 0:
-		return nil, fmt.Errorf("%w was ever begun in %s: `%s upgrade --to VERSION` begins one", ErrNoOperation, s.Cluster, s.Program)
+		return nil, fmt.Errorf("%w exists in %s: start one with `%s upgrade --to VERSION`", ErrNoOperation, s.Cluster, s.Program)
 	case s.OrNewest:
 		return &all[len(all)-1], nil
 	}
 	last := &all[len(all)-1]
-	return nil, fmt.Errorf("%w is unfinished in %s; the last one, %s, is %s", ErrNoOperation, s.Cluster, last.Name, last.Status.Phase)
+	return nil, fmt.Errorf("%w is in progress in %s; the last one, %s, is %s", ErrNoOperation, s.Cluster, last.Name, last.Status.Phase)
 }
 
 func orNone(names []string) string {

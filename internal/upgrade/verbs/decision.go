@@ -13,8 +13,8 @@ type Decision struct {
 	Change func(*refitv1alpha1.ClusterUpgradeSpec)
 	// Exact is true if the new value depends on the old one, so that a concurrent change conflicts.
 	Exact bool
-	// Says is what follows, in a sentence.
-	Says string
+	// Message is the consequence, in a sentence.
+	Message string
 	// Plan is the hash that is approved.
 	Plan string
 }
@@ -31,7 +31,7 @@ type Operation struct {
 // Unfinished rejects a verb for an operation that has ended.
 func Unfinished(u *refitv1alpha1.ClusterUpgrade, verb string) error {
 	if u.HasEnded() {
-		return fmt.Errorf("the operation %s has ended (%s): there is nothing to %s", u.Name, u.Status.Phase, verb)
+		return fmt.Errorf("operation %s has ended (%s): cannot %s it", u.Name, u.Status.Phase, verb)
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func Unfinished(u *refitv1alpha1.ClusterUpgrade, verb string) error {
 func NewChange(cluster, operation, verb string, d Decision) *cliv1alpha1.Change {
 	return &cliv1alpha1.Change{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindChange, Cluster: cluster, Operation: operation, Verb: verb,
-		Changed: d.Change != nil, Message: d.Says, Plan: d.Plan,
+		Changed: d.Change != nil, Message: d.Message, Plan: d.Plan,
 	}
 }
 
@@ -49,7 +49,7 @@ func nodesThat(o *cliv1alpha1.Operation, does ...string) []string {
 	var out []string
 	for _, n := range o.Active {
 		for _, d := range does {
-			if n.Does == d {
+			if n.Activity == d {
 				out = append(out, n.Node)
 			}
 		}
@@ -60,7 +60,7 @@ func nodesThat(o *cliv1alpha1.Operation, does ...string) []string {
 // current is the current activity of an operation, in a sentence.
 func current(o *cliv1alpha1.Operation) string {
 	if o.Message == "" {
-		return "The controllers have not looked at it yet."
+		return "No controller has observed it yet."
 	}
 	return fmt.Sprintf("It is %s: %s.", o.Phase, o.Message)
 }

@@ -10,13 +10,13 @@ import (
 func Resume(o Operation) (Decision, error) {
 	switch {
 	case o.Spec.Aborted:
-		return Decision{}, fmt.Errorf("the operation %s is being aborted: it cannot go on; begin another one", o.Name)
+		return Decision{}, fmt.Errorf("operation %s is being aborted: it cannot be resumed; start another one", o.Name)
 	case !o.Spec.Paused:
-		return Decision{Says: fmt.Sprintf("%s is not paused. %s", o.Name, current(o.Progress))}, nil
+		return Decision{Message: fmt.Sprintf("%s is not paused. %s", o.Name, current(o.Progress))}, nil
 	}
-	says := fmt.Sprintf("%s goes on. `%s watch` shows how far it is.", o.Name, o.Program)
+	says := fmt.Sprintf("Resuming %s. `%s watch` shows the progress.", o.Name, o.Program)
 	if o.Progress.Nodes.Failed > 0 {
-		says = fmt.Sprintf("%s is no longer paused, but a node of it failed: mend the cause, then `%s retry`.", o.Name, o.Program)
+		says = fmt.Sprintf("%s is no longer paused, but one of its nodes failed: fix the cause, then run `%s retry`.", o.Name, o.Program)
 	}
-	return Decision{Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Paused = false }, Says: says}, nil
+	return Decision{Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Paused = false }, Message: says}, nil
 }

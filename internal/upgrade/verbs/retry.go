@@ -12,13 +12,13 @@ import (
 func Retry(o Operation) (Decision, error) {
 	switch {
 	case o.Progress.Nodes.Failed+o.Progress.Nodes.Skipped == 0:
-		return Decision{Says: fmt.Sprintf("No node of %s failed or was skipped: there is nothing to retry. %s", o.Name, current(o.Progress))}, nil
+		return Decision{Message: fmt.Sprintf("No node of %s failed or was skipped: nothing to retry. %s", o.Name, current(o.Progress))}, nil
 	case o.Status.ObservedGeneration < o.Generation:
-		return Decision{Says: fmt.Sprintf("%s was changed a moment ago, and the controllers have not looked at it yet: they try again.", o.Name)}, nil
+		return Decision{Message: fmt.Sprintf("%s has just been changed, and the controllers have not observed it yet: they will retry.", o.Name)}, nil
 	}
 	return Decision{
 		Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Retry++ }, Exact: true,
-		Says: fmt.Sprintf("%s tries again%s. `%s watch` shows how far it is.%s", o.Name, failedAt(o.Progress), o.Program, stillPaused(o)),
+		Message: fmt.Sprintf("Retrying %s%s. `%s watch` shows the progress.%s", o.Name, failedAt(o.Progress), o.Program, stillPaused(o)),
 	}, nil
 }
 
@@ -43,5 +43,5 @@ func stillPaused(o Operation) string {
 	if !o.Spec.Paused {
 		return ""
 	}
-	return fmt.Sprintf(" It is paused, though: `%s resume` lets it go on.", o.Program)
+	return fmt.Sprintf(" It is paused: resume it with `%s resume`.", o.Program)
 }

@@ -26,7 +26,7 @@ func failed(_ *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) {
 func unobserved(u *refitv1alpha1.ClusterUpgrade, _ *cliv1alpha1.Operation) { u.Generation = 2 }
 
 func active(_ *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation) {
-	o.Active = []cliv1alpha1.NodeProgress{{Node: "worker-1", Does: cliv1alpha1.DoesChange}, {Node: "worker-2", Does: cliv1alpha1.DoesDrain}}
+	o.Active = []cliv1alpha1.NodeProgress{{Node: "worker-1", Activity: cliv1alpha1.ActivityUpgrade}, {Node: "worker-2", Activity: cliv1alpha1.ActivityDrain}}
 }
 
 func TestVerbs(t *testing.T) {
@@ -49,7 +49,7 @@ func TestVerbs(t *testing.T) {
 		"retry":                     {verb: verbs.Retry, situations: []situation{failed}, want: &spec{Retry: 1}, exact: true, says: "worker-1 at swap-kubelet"},
 		"retry a paused one":        {verb: verbs.Retry, situations: []situation{failed, paused}, want: &spec{Retry: 1, Paused: true}, exact: true, says: "`refit resume`"},
 		"retry without a failure":   {verb: verbs.Retry, says: "nothing to retry"},
-		"retry twice in a row":      {verb: verbs.Retry, situations: []situation{failed, unobserved}, says: "a moment ago"},
+		"retry twice in a row":      {verb: verbs.Retry, situations: []situation{failed, unobserved}, says: "just been changed"},
 		"abort":                     {verb: verbs.Abort, situations: []situation{active}, want: &spec{Aborted: true}, says: "worker-1, worker-2: brought to a safe state"},
 		"abort an aborted one":      {verb: verbs.Abort, situations: []situation{aborted}, says: "aborted already"},
 	} {
@@ -64,7 +64,7 @@ func TestVerbs(t *testing.T) {
 			if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Fatalf("%v, want %q", err, c.err)
 			}
-			if !strings.Contains(d.Says, c.says) || d.Exact != c.exact || (d.Change != nil) != (c.want != nil) {
+			if !strings.Contains(d.Message, c.says) || d.Exact != c.exact || (d.Change != nil) != (c.want != nil) {
 				t.Fatalf("%+v, want a change %v that says %q", d, c.want != nil, c.says)
 			}
 			if c.want == nil {
@@ -96,8 +96,8 @@ func TestChosenOperation(t *testing.T) {
 	}{
 		"the oldest in progress":        {[]refitv1alpha1.ClusterUpgrade{ended, running, queued}, verbs.Selection{}, "running", ""},
 		"by its name":                   {[]refitv1alpha1.ClusterUpgrade{ended, running}, verbs.Selection{Name: "ended"}, "ended", ""},
-		"a name that does not exist":    {[]refitv1alpha1.ClusterUpgrade{running, ended}, verbs.Selection{Name: "x"}, "", "there are ended, running"},
-		"all have ended":                {[]refitv1alpha1.ClusterUpgrade{ended}, verbs.Selection{Cluster: "prod"}, "", "unfinished in prod; the last one, ended"},
+		"a name that does not exist":    {[]refitv1alpha1.ClusterUpgrade{running, ended}, verbs.Selection{Name: "x"}, "", "existing operations: ended, running"},
+		"all have ended":                {[]refitv1alpha1.ClusterUpgrade{ended}, verbs.Selection{Cluster: "prod"}, "", "in progress in prod; the last one, ended"},
 		"all have ended, or the newest": {[]refitv1alpha1.ClusterUpgrade{ended}, verbs.Selection{OrNewest: true}, "ended", ""},
 		"none at all":                   {nil, verbs.Selection{OrNewest: true, Program: "refit"}, "", "`refit upgrade --to VERSION`"},
 	} {

@@ -31,11 +31,11 @@ func TestStatus(t *testing.T) {
 		"from v1.35.4 to v1.36.3: running", "Operation op", "1 of 1", "0 of 2", "worker-1", "draining, 2 pods left; shop/cart: PodDisruptionBudget")
 	type operation struct {
 		Kind, Phase string
-		Active      []struct{ Node, Does string }
+		Active      []struct{ Node, Activity string }
 		Stages      []struct{ Name, State string }
 	}
 	got := decode[operation](t, b.refit(t, "status", "-o", "json").out)
-	if got.Kind != "Operation" || got.Phase != "Running" || len(got.Active) != 1 || got.Active[0].Does != "Drain" || got.Stages[2].State != "AtWork" {
+	if got.Kind != "Operation" || got.Phase != "Running" || len(got.Active) != 1 || got.Active[0].Activity != "Drain" || got.Stages[2].State != "InProgress" {
 		t.Errorf("%+v", got)
 	}
 }
