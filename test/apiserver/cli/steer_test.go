@@ -22,44 +22,44 @@ func failed(u *refitv1alpha1.ClusterUpgrade) {
 func TestSteering(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "op")
-	b.refit(t, "pause").want(t, 0, "op pauses", "worker-1: not changed yet, so uncordoned and given back", "`refit resume` goes on")
+	b.refit(t, "pause").want(t, 0, "Pausing op", "worker-1: not changed yet, so it is uncordoned and released", "Resume it with `refit resume`")
 	if !b.get(t, "op").Spec.Paused {
 		t.Error("it is not paused")
 	}
 	b.refit(t, "pause", "op").want(t, 0, "paused already")
-	b.refit(t, "resume").want(t, 0, "op goes on")
+	b.refit(t, "resume").want(t, 0, "Resuming op")
 	if b.get(t, "op").Spec.Paused {
 		t.Error("it is still paused")
 	}
 	b.refit(t, "resume").want(t, 0, "is not paused")
 
-	b.refit(t, "retry").want(t, 0, "there is nothing to retry")
+	b.refit(t, "retry").want(t, 0, "nothing to retry")
 	b.status(t, "op", failed, func(u *refitv1alpha1.ClusterUpgrade) { u.Status.ObservedGeneration = u.Generation })
-	b.refit(t, "retry").want(t, 0, "op tries again: worker-1 at swap-kubelet")
-	b.refit(t, "retry").want(t, 0, "the controllers have not looked at it yet")
+	b.refit(t, "retry").want(t, 0, "Retrying op: worker-1 at swap-kubelet")
+	b.refit(t, "retry").want(t, 0, "the controllers have not observed it yet")
 	if got := b.get(t, "op").Spec.Retry; got != 1 {
 		t.Errorf("retry is %d, want 1", got)
 	}
 
-	b.refit(t, "approve", "--plan", another).want(t, 1, "is "+hash+", not the one that you name")
-	b.refit(t, "approve", "--plan", "sha256:12").want(t, 2, "no hash of a plan")
+	b.refit(t, "approve", "--plan", another).want(t, 1, "is "+hash+", not the given one")
+	b.refit(t, "approve", "--plan", "sha256:12").want(t, 2, "not the hash of a plan")
 	b.refit(t, "approve", "--plan", hash).want(t, 0, "Approved: Kubernetes v1.35.4 → v1.36.3 (1 control plane node to v1.36.3 and 2 workers to v1.36.3)", hash)
 	b.refit(t, "approve").want(t, 0, "approved already")
 	if got := b.get(t, "op").Spec.ApprovedPlan; got != hash {
 		t.Errorf("approved is %q", got)
 	}
 
-	b.refit(t, "abort").want(t, 2, "say --yes if you mean it")
+	b.refit(t, "abort").want(t, 2, "use --yes")
 	if b.get(t, "op").Spec.Aborted {
 		t.Error("it is aborted, and nobody said yes")
 	}
-	b.refit(t, "abort", "--yes").want(t, 0, "op aborts", "What was upgraded stays (1 of 3 nodes)")
+	b.refit(t, "abort", "--yes").want(t, 0, "Aborting op", "Upgraded nodes keep the new version (1 of 3 nodes)")
 	b.refit(t, "abort").want(t, 0, "being aborted already")
 	b.refit(t, "pause").want(t, 1, "is being aborted")
 	b.status(t, "op", ended(refitv1alpha1.PhaseAborted))
-	b.refit(t, "pause").want(t, 1, "no operation is unfinished", "the last one, op, is Aborted")
+	b.refit(t, "pause").want(t, 1, "no operation is in progress", "the last one, op, is Aborted")
 	b.refit(t, "pause", "op").want(t, 1, "has ended (Aborted)")
-	b.refit(t, "pause", "nobody").want(t, 1, "there is no operation nobody; there are op")
+	b.refit(t, "pause", "nobody").want(t, 1, "operation nobody not found; existing operations: op")
 }
 
 func TestSteeringAsJSON(t *testing.T) {
@@ -82,7 +82,7 @@ func TestSteeringMeansTheOperationThatActs(t *testing.T) {
 	b.operation(t, "a-past", ended(refitv1alpha1.PhaseSucceeded))
 	b.operation(t, "b-acts")
 	b.operation(t, "c-waits")
-	b.refit(t, "pause").want(t, 0, "b-acts pauses")
+	b.refit(t, "pause").want(t, 0, "Pausing b-acts")
 	if b.get(t, "c-waits").Spec.Paused || b.get(t, "a-past").Spec.Paused {
 		t.Error("another operation was paused, too")
 	}
@@ -101,7 +101,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		t.Cleanup(func() { must(t, b.Delete(context.WithoutCancel(t.Context()), binding)) })
 	}
 	b.as(t, "olga").refit(t, "approve").want(t, 1, "olga may not approve a plan")
-	b.as(t, "olga").refit(t, "pause").want(t, 0, "op pauses")
+	b.as(t, "olga").refit(t, "pause").want(t, 0, "Pausing op")
 	b.as(t, "anna").refit(t, "approve").want(t, 0, "Approved")
 	b.as(t, "vera").refit(t, "status").want(t, 0, "op")
 	b.as(t, "vera").refit(t, "explain", "worker-1").want(t, 1, "there is no node worker-1") // and not that she may not see it
@@ -111,8 +111,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 
 func TestHistory(t *testing.T) {
 	b := newBed(t)
-	b.refit(t, "history").want(t, 0, "No operation was ever begun")
-	b.refit(t, "status").want(t, 1, "no operation was ever begun", "refit upgrade --to VERSION")
+	b.refit(t, "history").want(t, 0, "There are no operations")
+	b.refit(t, "status").want(t, 1, "no operation exists", "refit upgrade --to VERSION")
 	b.operation(t, "first", ended(refitv1alpha1.PhaseAborted), func(u *refitv1alpha1.ClusterUpgrade) {
 		failed(u)
 		u.Status.Phase = refitv1alpha1.PhaseAborted

@@ -46,7 +46,7 @@ func (b *bed) nothingWasBegun(t *testing.T) {
 func TestUpgradeThatCannotBegin(t *testing.T) {
 	b := newBed(t)
 	b.node(t, "cp-1", func(n *corev1.Node) { n.Labels["node-role.kubernetes.io/control-plane"] = "" })
-	b.refit(t, "upgrade", "--to", "v1.37.1").want(t, 2, "say --yes if you mean it")
+	b.refit(t, "upgrade", "--to", "v1.37.1").want(t, 2, "use --yes")
 	b.refit(t, "upgrade", "--yes", "--to", "v1.37.1").want(t, 1, "there are no controllers", "refit install", "--standalone")
 	b.lead(t)
 	b.refit(t, "upgrade", "--yes", "--to", "v1.30.0").want(t, 2, "already")
@@ -60,7 +60,7 @@ func TestUpgradeThatIsBlocked(t *testing.T) {
 	b.node(t, "cp-1", func(n *corev1.Node) {
 		n.Labels["node-role.kubernetes.io/control-plane"], n.Status.NodeInfo.KubeletVersion = "", "v1.36.3"
 	})
-	b.refit(t, "upgrade", "--yes", "--to", "v1.37.1").want(t, 3, "findings stand in the way", "no agent yet on 1 of 1 node")
+	b.refit(t, "upgrade", "--yes", "--to", "v1.37.1").want(t, 3, "findings block", "no agent yet on 1 of 1 node")
 	b.nothingWasBegun(t)
 }
 
@@ -71,7 +71,7 @@ func TestUpgradeThatIsUnderWay(t *testing.T) {
 	r := b.start(t, "upgrade", "--to", "v1.36.3", "--max-unavailable", "7")
 	r.until(t, "Operation by-hand: upgrade of test from v1.35.4 to v1.36.3")
 	b.status(t, "by-hand", ended(refitv1alpha1.PhaseSucceeded))
-	r.wait(t).want(t, 0, "by-hand asks for the same and is under way since "+u.CreationTimestamp.UTC().Format("2006-01-02"), "Done")
+	r.wait(t).want(t, 0, "by-hand has the same target and is in progress since "+u.CreationTimestamp.UTC().Format("2006-01-02"), "Succeeded")
 	if got := b.get(t, "by-hand"); got.Generation != u.Generation {
 		t.Error("its spec was changed")
 	}
@@ -94,7 +94,7 @@ func TestStandaloneIsLeft(t *testing.T) {
 		}
 	}
 	must(t, r.Process.Signal(os.Interrupt))
-	r.wait(t).want(t, 130, "op stands still: nothing more is begun.", "To go on: refit upgrade --to v1.36.3 --standalone")
+	r.wait(t).want(t, 130, "op does not proceed: nothing further starts.", "To continue: refit upgrade --to v1.36.3 --standalone")
 	lease := &coordinationv1.Lease{}
 	must(t, b.Get(t.Context(), client.ObjectKey{Namespace: "refit-system", Name: "refit-controller"}, lease))
 	if lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" {

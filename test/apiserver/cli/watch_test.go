@@ -97,8 +97,8 @@ func TestWatchIsLeft(t *testing.T) {
 	r := b.start(t, "watch", "op")
 	r.until(t, "worker-1")
 	must(t, r.Process.Signal(os.Interrupt))
-	r.wait(t).want(t, 130, "op goes on without you. To watch it again: refit watch --kubeconfig "+b.kubeconfig+" op")
-	b.refit(t, "watch", "--timeout", "1s").want(t, 4, "op has not ended after 1s", "goes on without you")
+	r.wait(t).want(t, 130, "op continues in the cluster. To follow it again: refit watch --kubeconfig "+b.kubeconfig+" op")
+	b.refit(t, "watch", "--timeout", "1s").want(t, 4, "op did not end within 1s", "continues in the cluster")
 	if u := b.get(t, "op"); u.Spec.Paused || u.Spec.Aborted {
 		t.Error("leaving changed something")
 	}
@@ -119,7 +119,7 @@ func TestExplain(t *testing.T) {
 		n.Spec.Unschedulable, n.Annotations = true, map[string]string{refitv1alpha1.AnnotationCordonedBy: "u"}
 	})
 	b.node(t, "worker-2")
-	b.refit(t, "explain", "worker-1").want(t, 0, "No upgrade was ever asked for")
+	b.refit(t, "explain", "worker-1").want(t, 0, "There has been no upgrade")
 	b.refit(t, "explain", "gone").want(t, 1, "there is no node gone")
 	b.refit(t, "explain").want(t, 2, "name one node")
 	u := b.operation(t, "op", failed)
@@ -132,6 +132,6 @@ func TestExplain(t *testing.T) {
 		},
 	})
 	b.refit(t, "explain", "worker-1").want(t, 0,
-		"worker-1: FAILED", "It failed at swap-kubelet: it does not start.", "cordoned by Refit", "unknown flag: --x exit 1", "mend it. Then: `refit retry`")
-	b.refit(t, "explain", "worker-2").want(t, 0, "worker-2: waiting", "It has no agent")
+		"worker-1: FAILED", "The node failed at swap-kubelet: it does not start.", "cordoned by Refit", "unknown flag: --x exit 1", "mend it. Then run `refit retry`")
+	b.refit(t, "explain", "worker-2").want(t, 0, "worker-2: waiting", "The node has no agent")
 }
