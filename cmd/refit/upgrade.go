@@ -94,7 +94,7 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 	if same := request.InProgress(all, requested.Spec); same != nil {
 		if differs := request.Differs(requested.Spec, same.Spec); differs != "" {
 			return exit.Usagef("%s has the same target and is in progress with other %s, and this command does not change it: "+
-				"omit them to follow it, or change them with `kubectl edit clusterupgrade %s`", same.Name, differs, same.Name)
+				"omit them to follow it, or change it with `%s waive` or `%s set pool`", same.Name, differs, a.name, a.name)
 		}
 		fmt.Fprintf(a.Err, "%s has the same target and is in progress since %s: following it.\n",
 			same.Name, same.CreationTimestamp.UTC().Format("2006-01-02 15:04 UTC"))

@@ -227,3 +227,24 @@ func (s *site) carryOn(ctx context.Context, t *testing.T, u *refitv1alpha1.Clust
 	}
 	return did
 }
+
+// Waivers and pools of an operation in progress are changed by commands of their own.
+func TestWaiveAndSetPool(t *testing.T) {
+	s := newSite(t)
+	s.operation(t, "running")
+	if code := s.refit(t, "waive", "SwapOn/Node worker-1=known", "running"); code != 0 || !strings.Contains(s.out.String(), "`refit approve running`") {
+		t.Fatalf("exit code %d: %s%s", code, s.err, s.out)
+	}
+	if code := s.refit(t, "set", "pool", "default", "--max-unavailable", "10%"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, s.err)
+	}
+	spec := s.get(t, "running").Spec
+	if len(spec.Waivers) != 1 || spec.Waivers[0].Object != "Node worker-1" || len(spec.Pools) != 1 || spec.Pools[0].MaxUnavailable.String() != "10%" {
+		t.Errorf("%+v", spec)
+	}
+	for _, wrong := range [][]string{{"waive"}, {"waive", "SwapOff=x"}, {"set", "pool", "default"}, {"set", "pool", "default", "--max-unavailable", "0"}} {
+		if code := s.refit(t, wrong...); code != 2 {
+			t.Errorf("%v: exit code %d", wrong, code)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -8,6 +9,7 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/connect"
+	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/verbs"
 )
@@ -15,7 +17,11 @@ import (
 // verb is a command that changes one field of an operation's spec.
 type verb struct {
 	name, short, long string
+	verb              string // in the result, if it is not the name
 	example           []string
+	// argument precedes the name of the operation, and parse reads it; empty and nil: there is none.
+	argument string
+	parse    func(argument string) error
 	// decide decides what to change of an operation in progress.
 	decide func(verbs.Operation) (verbs.Decision, error)
 	// confirm asks the user, where the change cannot be undone; nil: it can.
@@ -27,22 +33,31 @@ type verb struct {
 func (a *app) newVerb(v verb) *cobra.Command {
 	var k connect.Kubeconfig
 	var f format
+	use, args, first := v.name+" [NAME]", cobra.PositionalArgs(operationArgument), 0
+	if v.parse != nil {
+		use, args, first = v.name+" "+v.argument+" [OPERATION]", argumentAndOperation(v.argument), 1
+	}
 	cmd := &cobra.Command{
-		Use:               v.name + " [NAME]",
+		Use:               use,
 		Short:             v.short,
 		Long:              v.long + "\n\nWithout a name, the command changes the active operation: the oldest that has not ended.",
 		Example:           a.example(v.example...),
-		Args:              operationArgument,
+		Args:              args,
 		ValidArgsFunction: a.completeOperations(&k),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
 			}
+			if v.parse != nil {
+				if err := v.parse(args[0]); err != nil {
+					return exit.UsageError{Err: err}
+				}
+			}
 			c, err := a.connect(cmd.Context(), &k)
 			if err != nil {
 				return err
 			}
-			change, err := v.run(cmd.Context(), c, firstOf(args))
+			change, err := v.run(cmd.Context(), c, firstOf(args[first:]))
 			if err != nil {
 				return err
 			}
@@ -74,7 +89,7 @@ func (v *verb) run(ctx context.Context, c *connection, name string) (*cliv1alpha
 	if err != nil {
 		return nil, err
 	}
-	change := verbs.NewChange(c.Name, u.Name, v.name, decision)
+	change := verbs.NewChange(c.Name, u.Name, cmp.Or(v.verb, v.name), decision)
 	if !change.Changed {
 		return change, nil
 	}

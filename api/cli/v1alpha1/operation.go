@@ -141,7 +141,7 @@ type Change struct {
 	Kind       string `json:"kind"`
 	Cluster    string `json:"cluster"`
 	Operation  string `json:"operation"`
-	Verb       string `json:"verb"`    // pause, resume, retry, abort, approve
+	Verb       string `json:"verb"`    // pause, resume, retry, abort, approve, waive, set pool
 	Changed    bool   `json:"changed"` // false: nothing had to be changed
 	// Message is the consequence, in a sentence.
 	Message string `json:"message"`
