@@ -23,10 +23,10 @@ func (s *site) refuseAtWork() error {
 		return err
 	}
 	// The journal decides where the memory of it was cut off.
-	if status.Memory.Open == "" && (status.State == nil || status.State.Outcome != "") {
+	if status.Host.Open == "" && (status.State == nil || status.State.Outcome != "") {
 		return nil
 	}
-	what := status.Memory.Open
+	what := status.Host.Open
 	if status.State != nil {
 		w := status.State.Upgrade
 		what = w.Release.Name + " (" + w.From + " to " + w.To + "), operation " + w.Operation.Name

@@ -38,7 +38,7 @@ type site struct {
 }
 
 func (a *app) site() *site {
-	return &site{settings: a.settings, service: &systemdService{}, letGo: agent.LetGo}
+	return &site{settings: a.settings, service: &systemdService{}, letGo: agent.RemoveRollbackFiles}
 }
 
 func (s *site) path(path string) string { return filepath.Join("/", s.root, path) }

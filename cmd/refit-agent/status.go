@@ -33,8 +33,8 @@ func (a *app) status() *cobra.Command {
 }
 
 func (a *app) printStatus(s agent.LocalStatus) {
-	fmt.Fprintf(a.out, "Machine:   %s\n", s.Memory.MachineID)
-	fmt.Fprintf(a.out, "Orders:    sequence %d and epoch %d are the highest that were accepted\n", s.Memory.Sequence, s.Memory.Epoch)
+	fmt.Fprintf(a.out, "Machine:   %s\n", s.Host.MachineID)
+	fmt.Fprintf(a.out, "Orders:    sequence %d and epoch %d are the highest that were accepted\n", s.Host.Sequence, s.Host.Epoch)
 	if s.State == nil {
 		fmt.Fprintln(a.out, "Work:      none yet")
 		return

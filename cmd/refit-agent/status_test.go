@@ -121,7 +121,7 @@ func TestHostsWhoseStatusCannotBeTold(t *testing.T) {
 	}{
 		"memory of another machine": {memory: `{"format": 1, "machineID": "00000000000000000000000000000000"}`, says: "if this disk was cloned"},
 		"memory of a newer agent":   {memory: `{"format": 99, "machineID": "MACHINE"}`, says: "install the agent that wrote it"},
-		"memory that is no JSON":    {memory: "{", says: "the agent's memory cannot be read"},
+		"memory that is no JSON":    {memory: "{", says: "cannot read the state of the agent"},
 		"journal gone":              {memory: `{"format": 1, "machineID": "MACHINE", "open": "gone"}`, says: "no such file"},
 		"misspelled setting":        {settings: "reserve: 64", says: "what to do: fix "},
 		"setting out of bounds":     {settings: "reservedDiskMiB: 0", says: "must be 1 to 4096"},

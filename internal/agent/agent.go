@@ -22,7 +22,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Config is what an agent is started with.
+// Config is the configuration of an agent.
 type Config struct {
 	Settings   settings.Settings
 	KeysDir    string
@@ -31,7 +31,8 @@ type Config struct {
 	Log        *slog.Logger
 }
 
-// Agent is the loop on a host. One goroutine does the work; others hear orders and tell the cluster.
+// Agent is the loop on a host. One goroutine executes steps; others receive orders and write
+// status.
 type Agent struct {
 	Config
 	id      host.Identity
@@ -39,25 +40,26 @@ type Agent struct {
 	store   *artifact.Store
 	systemd *host.Systemd
 	client  api
-	teller  *teller
+	status  *statusWriter
 	reports *reporter
 
-	memory node.HostState
-	// work is the one that is open, or the last one; nil if there was none.
-	work  *runner
-	known known
-	// orders has the newest NodeUpgrade that nobody has looked at.
-	orders *latest
+	state node.HostState
+	// upgrade is the open upgrade, or the last one; nil if there was none.
+	upgrade     *runner
+	reportState reportState
+	// orders holds the latest NodeUpgrade that was not handled yet.
+	orders *latestOrder
 }
 
-// Run works until the context ends. A work that was cut off is taken up at once, whether there is an API or not.
+// Run runs the agent until the context ends. It resumes an interrupted upgrade immediately, even
+// without the API.
 func Run(ctx context.Context, config Config) error {
 	if err := durable.MkdirAll(config.Settings.StateDir, 0o700); err != nil {
 		return err
 	}
 	lock, err := host.Lock(config.Settings.LockFile())
 	if err != nil {
-		return fmt.Errorf("another agent works on this host: %w", err)
+		return fmt.Errorf("another agent is running on this host: %w", err)
 	}
 	defer lock.Close()
 	a, err := start(ctx, config)
@@ -71,24 +73,27 @@ func Run(ctx context.Context, config Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a.keepManifests(ctx)
-	running.Go(func() { a.teller.run(ctx) })
+	running.Go(func() { a.status.run(ctx) })
 	running.Go(func() { a.reports.run(ctx) })
-	running.Go(func() { a.listen(ctx) })
-	return a.toil(ctx)
+	running.Go(func() { a.watch(ctx) })
+	return a.loop(ctx)
 }
 
 func start(ctx context.Context, config Config) (*Agent, error) {
-	a := &Agent{Config: config, orders: newLatest(), known: known{cache: report.NewCache()}}
+	a := &Agent{Config: config, orders: newLatestOrder(), reportState: reportState{cache: report.NewCache()}}
 	var err error
 	if a.id, err = host.Identify(); err != nil {
 		return nil, err
 	}
-	a.teller = newTeller(config.Log, a.id.BootID, config.Version)
-	if a.memory, err = loadMemory(config.Settings.StateFile(), a.id.MachineID); err != nil {
+	a.status = newStatusWriter(config.Log, a.id.BootID, config.Version)
+	if err := adoptFormerNames(config.Settings); err != nil {
 		return nil, err
 	}
-	if a.keys, err = artifact.LoadKeys(config.KeysDir); err != nil && a.memory.Open == "" {
-		return nil, err // what was begun is finished without them: it was verified when it was accepted
+	if a.state, err = loadState(config.Settings.StateFile(), a.id.MachineID); err != nil {
+		return nil, err
+	}
+	if a.keys, err = artifact.LoadKeys(config.KeysDir); err != nil && a.state.Open == "" {
+		return nil, err // an open upgrade was verified before it started
 	}
 	if a.store, err = artifact.OpenStore(config.Settings.StoreDir()); err != nil {
 		return nil, err
@@ -102,13 +107,13 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 	if a.client, err = a.connect(ctx); err != nil {
 		return nil, err
 	}
-	a.teller.client = a.client
+	a.status.client = a.client
 	a.reports = newReporter(a)
-	a.know()
+	a.updateReportState()
 	return a, nil
 }
 
-// api is the cluster as its node sees it: *cluster.Client.
+// api is the API client of the node: *cluster.Client.
 type api interface {
 	report.API
 	NodeName() string
@@ -120,9 +125,10 @@ type api interface {
 	ApplyReportStatus(ctx context.Context, status refitv1alpha1.NodeReportStatus) error
 }
 
-// keepManifests copies the static pod manifests of a control plane that is well, so that one that gets lost can be brought back.
+// keepManifests copies the static pod manifests of a healthy control plane, so that a lost one can
+// be restored.
 func (a *Agent) keepManifests(ctx context.Context) {
-	if !steps.HasControlPlane() || a.memory.Open != "" {
+	if !steps.HasControlPlane() || a.state.Open != "" {
 		return
 	}
 	server, err := steps.ProbeAPIServer(ctx)
@@ -130,22 +136,22 @@ func (a *Agent) keepManifests(ctx context.Context) {
 		err = steps.BackUpManifests(a.Settings.StateDir)
 	}
 	if err != nil {
-		a.Log.Warn("the manifests could not be copied", "error", err)
+		a.Log.Warn("cannot copy the static pod manifests", "error", err)
 	}
 }
 
-// connect waits for the kubelet's credentials: on a host that is joining they are not there yet. A host at work does not wait: the file may be what the
-// work has to mend.
+// connect waits for the kubelet's credentials, which do not exist before the host joins. It does
+// not wait if an upgrade is open, which may have to repair them.
 func (a *Agent) connect(ctx context.Context) (api, error) {
-	if a.memory.Open != "" {
-		return cluster.New(a.Kubeconfig, a.Version, a.work.host.Upgrade.NodeName), nil
+	if a.state.Open != "" {
+		return cluster.New(a.Kubeconfig, a.Version, a.upgrade.host.Upgrade.NodeName), nil
 	}
-	for told := false; ; told = true {
+	for logged := false; ; logged = true {
 		client, err := cluster.Connect(a.Kubeconfig, a.Version)
 		if err == nil {
 			return client, nil
 		}
-		if !told {
+		if !logged {
 			a.Log.Info("waiting for the kubelet's credentials", "kubeconfig", a.Kubeconfig, "error", err)
 		}
 		select {
@@ -156,64 +162,64 @@ func (a *Agent) connect(ctx context.Context) (api, error) {
 	}
 }
 
-// resume opens the journal of the work that the host remembers. What was begun must be opened; what has ended need not.
+// resume opens the journal of the upgrade in the host state. It fails only for an open upgrade.
 func (a *Agent) resume() error {
-	dir := a.memory.Open
+	dir := a.state.Open
 	if dir == "" {
-		dir = a.memory.Last
+		dir = a.state.Last
 	}
 	if dir == "" {
-		a.teller.answer(a.memory.Result)
+		a.status.setResult(a.state.Result)
 		return nil
 	}
-	work, err := a.open(dir)
-	if err == nil && a.memory.Open != "" {
-		err = work.host.CheckSaved()
+	upgrade, err := a.load(dir)
+	if err == nil && a.state.Open != "" {
+		err = upgrade.host.CheckSaved()
 	}
-	if err != nil && a.memory.Open == "" {
-		a.Log.Warn("the last work, which has ended, cannot be read", "work", dir, "error", err)
-		a.teller.answer(a.memory.Result)
+	if err != nil && a.state.Open == "" {
+		a.Log.Warn("cannot read the last upgrade, which is finished", "upgrade", dir, "error", err)
+		a.status.setResult(a.state.Result)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if ca, err := clusterCA(); err == nil && work.host.Upgrade.CA != "" && ca != work.host.Upgrade.CA {
-		a.Log.Warn("this host was joined to another cluster since; the work of the former one is left", "work", dir)
-		a.memory.Open, a.memory.Last = "", ""
-		return storeMemory(a.Settings.StateFile(), a.memory)
+	if ca, err := clusterCA(); err == nil && upgrade.host.Upgrade.CA != "" && ca != upgrade.host.Upgrade.CA {
+		a.Log.Warn("this host joined another cluster; ignoring the upgrade of the former one", "upgrade", dir)
+		a.state.Open, a.state.Last = "", ""
+		return saveState(a.Settings.StateFile(), a.state)
 	}
-	a.work = work
-	state := node.Read(a.work.journal.Records())
-	if a.memory.Open != "" && state.Outcome != "" {
-		return a.ended(state) // it was written down, and what follows it was cut off
+	a.upgrade = upgrade
+	state := node.Read(a.upgrade.journal.Records())
+	if a.state.Open != "" && state.Outcome != "" {
+		return a.finish(state) // interrupted after the last record
 	}
-	if a.memory.Open == "" && state.Outcome == "" {
-		a.memory.Open = dir // the journal decides: it was reopened, and the memory of it was cut off
-		if err := storeMemory(a.Settings.StateFile(), a.memory); err != nil {
+	if a.state.Open == "" && state.Outcome == "" {
+		a.state.Open = dir // interrupted after the journal was reopened
+		if err := saveState(a.Settings.StateFile(), a.state); err != nil {
 			return err
 		}
 	}
-	a.teller.tell(state)
-	a.teller.answer(a.memory.Result)
+	a.status.setState(state)
+	a.status.setResult(a.state.Result)
 	return nil
 }
 
-// toil does one thing after the other: a newer order between two steps, else the next step, else it waits.
-func (a *Agent) toil(ctx context.Context) error {
+// loop handles a newer order between two steps, or else runs the next step, or else waits.
+func (a *Agent) loop(ctx context.Context) error {
 	defer a.rest()
 	for ctx.Err() == nil {
 		if order := a.orders.take(); order != nil {
-			a.consider(ctx, order)
+			a.handle(ctx, order)
 		}
 		more, err := a.step(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			if failure, ok := errors.AsType[*node.Failure](err); ok && failure.Reason == "JournalBroken" {
-				// Without a journal nothing may be done. The host is left as it is, and says so.
+				// Without a journal the host must not be changed: report it and wait.
 				a.rest()
-				a.teller.broken(failure)
-				a.Log.Error("the journal is broken; nothing more is done until the agent is started again", "error", err)
+				a.status.broken(failure)
+				a.Log.Error("the journal is broken; the agent does nothing until it is restarted", "error", err)
 				<-ctx.Done()
 				return err
 			}
@@ -231,32 +237,32 @@ func (a *Agent) toil(ctx context.Context) error {
 }
 
 func (a *Agent) rest() {
-	if a.work != nil && a.memory.Open != "" {
-		a.work.rest()
+	if a.upgrade != nil && a.state.Open != "" {
+		a.upgrade.rest()
 	}
 }
 
-// step does the next thing of the open work.
+// step runs the next move of the open upgrade.
 func (a *Agent) step(ctx context.Context) (bool, error) {
-	if a.work == nil || a.memory.Open == "" {
+	if a.upgrade == nil || a.state.Open == "" {
 		return false, nil
 	}
-	more, err := a.work.move(a.interruptible(ctx))
+	more, err := a.upgrade.move(a.interruptible(ctx))
 	if errors.Is(err, errNewOrder) {
 		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if state := node.Read(a.work.journal.Records()); state.Outcome != "" {
-		return true, a.ended(state)
+	if state := node.Read(a.upgrade.journal.Records()); state.Outcome != "" {
+		return true, a.finish(state)
 	}
 	return more, nil
 }
 
-// ended is what follows the end of a work. It can be repeated.
-func (a *Agent) ended(state *node.State) error {
-	next := a.memory
+// finish updates the host state after an upgrade. It can be repeated.
+func (a *Agent) finish(state *node.State) error {
+	next := a.state
 	next.Last, next.Open = next.Open, ""
 	next.Files = maps.Clone(next.Files)
 	if next.Files == nil {
@@ -265,26 +271,26 @@ func (a *Agent) ended(state *node.State) error {
 	switch {
 	case state.Outcome == refitv1alpha1.NodeSucceeded:
 		next.Highest = state.Upgrade.To
-		maps.Copy(next.Files, a.work.host.InstalledDigests())
+		maps.Copy(next.Files, a.upgrade.host.InstalledDigests())
 		if err := steps.BackUpManifests(a.Settings.StateDir); err != nil {
-			a.Log.Warn("the manifests could not be copied", "error", err)
+			a.Log.Warn("cannot copy the static pod manifests", "error", err)
 		}
-	case next.Highest == state.Upgrade.To: // it was there, and was put back
+	case next.Highest == state.Upgrade.To: // it was rolled back after success
 		next.Highest = state.Upgrade.From
-		maps.Copy(next.Files, a.work.host.PreviousDigests())
+		maps.Copy(next.Files, a.upgrade.host.PreviousDigests())
 	}
 	if err := host.ReleaseReserve(a.Settings.ReserveFile()); err != nil {
-		a.Log.Warn("the reserve could not be given up", "error", err)
+		a.Log.Warn("cannot release the reserved disk space", "error", err)
 	}
-	if err := storeMemory(a.Settings.StateFile(), next); err != nil {
+	if err := saveState(a.Settings.StateFile(), next); err != nil {
 		return err
 	}
-	a.memory = next
-	a.Log.Info("the work has ended", "outcome", state.Outcome, "operation", state.Upgrade.Operation.Name, "from", state.Upgrade.From, "to", state.Upgrade.To)
-	a.teller.tell(state)
-	if a.reports != nil { // at the start there are none yet, and the first is about to be made
-		a.know()
-		a.reports.again()
+	a.state = next
+	a.Log.Info("upgrade finished", "outcome", state.Outcome, "operation", state.Upgrade.Operation.Name, "from", state.Upgrade.From, "to", state.Upgrade.To)
+	a.status.setState(state)
+	if a.reports != nil { // nil during the start, before the first report
+		a.updateReportState()
+		a.reports.trigger()
 	}
 	return nil
 }

@@ -1,2 +1,3 @@
-// Package agent is the loop on a host: it takes orders, carries them out step by step from a journal, goes on where it was cut off, and tells the cluster.
+// Package agent is the loop on a host: it takes orders, executes them step by step with a journal,
+// resumes after an interruption, and reports to the cluster.
 package agent

@@ -10,39 +10,40 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// known is what a report says of the agent's own state. The work changes it while reports are made.
-type known struct {
+// reportState is the part of the agent's state that reports contain. Upgrades change it
+// concurrently.
+type reportState struct {
 	mu     sync.Mutex
-	memory node.HostState
+	state  node.HostState
 	wanted *report.Wanted
 	cache  *report.Cache
 }
 
-// know hands the agent's state over to the reports.
-func (a *Agent) know() {
-	a.known.mu.Lock()
-	defer a.known.mu.Unlock()
-	a.known.memory, a.known.wanted = a.memory, nil
-	if a.work != nil {
-		blobs, err := a.work.host.Blobs()
+// updateReportState copies the agent's state for reports.
+func (a *Agent) updateReportState() {
+	a.reportState.mu.Lock()
+	defer a.reportState.mu.Unlock()
+	a.reportState.state, a.reportState.wanted = a.state, nil
+	if a.upgrade != nil {
+		blobs, err := a.upgrade.host.Blobs()
 		if err != nil {
-			a.Log.Warn("what this host needs of the ClusterRelease cannot be told", "error", err)
+			a.Log.Warn("cannot determine what this host needs from the ClusterRelease", "error", err)
 		}
-		a.known.wanted = &report.Wanted{Ref: a.work.host.Upgrade.Release, Release: a.work.host.Release, Store: a.store, Blobs: blobs}
+		a.reportState.wanted = &report.Wanted{Ref: a.upgrade.host.Upgrade.Release, Release: a.upgrade.host.Release, Store: a.store, Blobs: blobs}
 	}
 }
 
-// facts looks at the host.
+// facts gathers the facts of the host.
 func (a *Agent) facts(ctx context.Context) refitv1alpha1.NodeReportStatus {
-	a.known.mu.Lock()
-	memory, wanted := a.known.memory, a.known.wanted
-	a.known.mu.Unlock()
+	a.reportState.mu.Lock()
+	state, wanted := a.reportState.state, a.reportState.wanted
+	a.reportState.mu.Unlock()
 	var keys []string
 	for _, key := range a.keys {
 		keys = append(keys, key.ID)
 	}
 	return report.Gather(ctx, report.Sources{
-		AgentVersion: a.Version, NodeName: a.client.NodeName(), Settings: a.Settings, State: memory, Keys: keys,
-		ControlPlane: steps.HasControlPlane(), Release: wanted, API: a.client, Unit: a.systemd.Unit, Cache: a.known.cache,
+		AgentVersion: a.Version, NodeName: a.client.NodeName(), Settings: a.Settings, State: state, Keys: keys,
+		ControlPlane: steps.HasControlPlane(), Release: wanted, API: a.client, Unit: a.systemd.Unit, Cache: a.reportState.cache,
 	})
 }

@@ -10,49 +10,49 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// LocalStatus is what the host itself knows of its work.
+// LocalStatus is the state of the host and its last upgrade.
 type LocalStatus struct {
-	Memory node.HostState
-	State  *node.State // nil: there was no work yet
+	Host  node.HostState
+	State *node.State // nil if there was no upgrade
 }
 
-// Status reads it without disturbing an agent that works.
+// Status reads the local status without disturbing a running agent.
 func Status(s settings.Settings) (LocalStatus, error) {
 	id, err := host.Identify()
 	if err != nil {
 		return LocalStatus{}, err
 	}
-	memory, err := loadMemory(s.StateFile(), id.MachineID)
+	remembered, err := loadState(s.StateFile(), id.MachineID)
 	if err != nil {
 		return LocalStatus{}, err
 	}
-	dir := memory.Open
+	dir := remembered.Open
 	if dir == "" {
-		dir = memory.Last
+		dir = remembered.Last
 	}
 	if dir == "" {
-		return LocalStatus{Memory: memory}, nil
+		return LocalStatus{Host: remembered}, nil
 	}
 	records, err := journal.Read(filepath.Join(s.UpgradesDir(), dir, "journal"), id.MachineID)
-	return LocalStatus{Memory: memory, State: node.Read(records)}, err
+	return LocalStatus{Host: remembered, State: node.Read(records)}, err
 }
 
-// Forget accepts programs that somebody else replaced.
+// Forget accepts binaries that somebody else replaced.
 func Forget(s settings.Settings) (int, error) {
 	lock, err := host.Lock(s.LockFile())
 	if err != nil {
-		return 0, fmt.Errorf("the service is at work; stop it first (systemctl stop refit-agent): %w", err)
+		return 0, fmt.Errorf("the service is running; stop it first (systemctl stop refit-agent): %w", err)
 	}
 	defer lock.Close()
 	id, err := host.Identify()
 	if err != nil {
 		return 0, err
 	}
-	memory, err := loadMemory(s.StateFile(), id.MachineID)
+	remembered, err := loadState(s.StateFile(), id.MachineID)
 	if err != nil {
 		return 0, err
 	}
-	n := len(memory.Files)
-	memory.Files = nil
-	return n, storeMemory(s.StateFile(), memory)
+	n := len(remembered.Files)
+	remembered.Files = nil
+	return n, saveState(s.StateFile(), remembered)
 }

@@ -21,8 +21,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// consider accepts an order, refuses it, or knows it already. What cannot be decided now, because the API does not answer, is looked at again.
-func (a *Agent) consider(ctx context.Context, order *refitv1alpha1.NodeUpgrade) {
+// handle accepts an order, refuses it, or ignores a known one. It retries an order that cannot be
+// judged because the API is unavailable.
+func (a *Agent) handle(ctx context.Context, order *refitv1alpha1.NodeUpgrade) {
 	err := a.accept(ctx, order)
 	refusal, refused := errors.AsType[*node.Refusal](err)
 	switch {
@@ -30,108 +31,112 @@ func (a *Agent) consider(ctx context.Context, order *refitv1alpha1.NodeUpgrade) 
 		a.orders.wait = 0
 	case refused:
 		a.Log.Warn("order refused", "sequence", order.Spec.Sequence, "reason", refusal.Reason, "message", refusal.Message)
-		a.teller.refuse(refusal)
-		a.reports.again() // what was accepted last is in it
+		a.status.setRefusal(refusal)
+		a.reports.trigger() // contains the last accepted order
 	case ctx.Err() == nil:
 		a.orders.wait = min(max(2*a.orders.wait, 5*time.Second), 5*time.Minute)
-		a.Log.Warn("the order cannot be judged now and is looked at again", "sequence", order.Spec.Sequence, "in", a.orders.wait.String(), "error", err)
-		a.orders.again(order, a.orders.wait)
+		a.Log.Warn("cannot judge the order; retrying", "sequence", order.Spec.Sequence, "in", a.orders.wait.String(), "error", err)
+		a.orders.requeue(order, a.orders.wait)
 	}
 }
 
 func (a *Agent) accept(ctx context.Context, order *refitv1alpha1.NodeUpgrade) error {
-	if order.Spec.Sequence == a.memory.Sequence && order.Spec.Epoch == a.memory.Epoch && order.Spec.NodeUID == a.memory.NodeUID {
-		return nil // known: its status was told, or will be
+	if order.Spec.Sequence == a.state.Sequence && order.Spec.Epoch == a.state.Epoch && order.Spec.NodeUID == a.state.NodeUID {
+		return nil // known; its status is reported separately
 	}
 	self, err := a.client.Node(ctx)
 	if err != nil {
 		return err
 	}
-	here := node.Identity{NodeName: a.client.NodeName(), NodeUID: self.UID, MachineID: a.id.MachineID}
-	ok, refusal := node.Accept(order.Name, &order.Spec, a.memory, here)
+	identity := node.Identity{NodeName: a.client.NodeName(), NodeUID: self.UID, MachineID: a.id.MachineID}
+	ok, refusal := node.Accept(order.Name, &order.Spec, a.state, identity)
 	if refusal != nil {
 		return refusal
 	}
 	if !ok {
 		return nil
 	}
-	work, err := a.workFor(ctx, order, here)
-	if failure := final(err); failure != nil {
-		return a.turnDown(order, failure)
+	upgrade, err := a.upgradeFor(ctx, order, identity)
+	if failure := permanent(err); failure != nil {
+		return a.reject(order, failure)
 	}
 	if err != nil {
 		return err
 	}
-	return a.take(order, work)
+	return a.start(order, upgrade)
 }
 
-// final is the failure of an order that is for this host and new, but cannot be begun. One that may pass by itself is none.
-func final(err error) *node.Failure {
+// permanent returns the failure of a new order for this host that cannot start, or nil if the
+// failure may be temporary.
+func permanent(err error) *node.Failure {
 	if refusal, ok := errors.AsType[*node.Refusal](err); ok {
-		return node.ManualIntervention(refusal.Reason, nil, "mend what the message says, then say refit retry", "%s", refusal.Message)
+		return node.ManualIntervention(refusal.Reason, nil, "fix the cause in the message, then run refit retry", "%s", refusal.Message)
 	}
 	if failure, ok := errors.AsType[*node.Failure](err); ok && failure.Class != refitv1alpha1.FailureTransient {
 		return failure
 	}
 	if apierrors.IsNotFound(err) {
-		return node.ManualIntervention("ReleaseMissing", err, "bring the ClusterRelease into the cluster, then say refit retry", "there is no such ClusterRelease")
+		return node.ManualIntervention("ReleaseMissing", err,
+			"apply the ClusterRelease to the cluster, then run refit retry", "the ClusterRelease does not exist")
 	}
 	return nil
 }
 
-// turnDown accepts an order and says that it failed before anything was begun.
-func (a *Agent) turnDown(order *refitv1alpha1.NodeUpgrade, failure *node.Failure) error {
+// reject accepts an order and reports that it failed before it started.
+func (a *Agent) reject(order *refitv1alpha1.NodeUpgrade, failure *node.Failure) error {
 	a.Log.Warn("order failed", "sequence", order.Spec.Sequence, "reason", failure.Reason, "message", failure.Error())
-	return a.remember(&order.Spec, a.memory.Open, &node.Result{
+	return a.remember(&order.Spec, a.state.Open, &node.Result{
 		Sequence: order.Spec.Sequence, Phase: refitv1alpha1.NodeFailed, Failure: failure.Persistent(), At: time.Now().UTC(),
 	})
 }
 
-// take writes the order into the journal first and into the memory then: a kill in between takes it again, and does not lose it.
-func (a *Agent) take(order *refitv1alpha1.NodeUpgrade, work *runner) error {
+// start writes the order to the journal first and to the host state then: a kill in between repeats
+// it, and does not lose it.
+func (a *Agent) start(order *refitv1alpha1.NodeUpgrade, upgrade *runner) error {
 	spec := &order.Spec
 	a.Log.Info("order accepted", "operation", spec.Operation.Name, "sequence", spec.Sequence, "permit", spec.Permit, "release", spec.Release.Name)
-	if work == nil {
-		answer := &node.Result{Sequence: spec.Sequence, Phase: refitv1alpha1.NodeIdle, At: time.Now().UTC()}
+	if upgrade == nil {
+		result := &node.Result{Sequence: spec.Sequence, Phase: refitv1alpha1.NodeIdle, At: time.Now().UTC()}
 		if spec.Permit == refitv1alpha1.PermitRollback {
-			answer.Phase = refitv1alpha1.NodeRolledBack // nothing was changed, so nothing goes back
+			result.Phase = refitv1alpha1.NodeRolledBack // nothing was changed
 		}
-		return a.remember(spec, "", answer)
+		return a.remember(spec, "", result)
 	}
-	a.work = work
-	err := work.write(node.Record{Kind: node.Ordered, Order: &node.Order{
+	a.upgrade = upgrade
+	err := upgrade.write(node.Record{Kind: node.Ordered, Order: &node.Order{
 		Operation: spec.Operation.UID, Sequence: spec.Sequence, Epoch: spec.Epoch, Attempt: spec.Attempt, Permit: spec.Permit, Rollback: spec.Rollback,
 	}})
 	if err != nil {
 		return err
 	}
-	open := filepath.Base(work.host.Dir)
-	if node.Read(work.journal.Records()).Outcome != "" {
+	open := filepath.Base(upgrade.host.Dir)
+	if node.Read(upgrade.journal.Records()).Outcome != "" {
 		open = ""
 	}
 	return a.remember(spec, open, nil)
 }
 
-// remember keeps the order as the highest, on the disk first.
-func (a *Agent) remember(spec *refitv1alpha1.NodeUpgradeSpec, open string, answer *node.Result) error {
-	next := a.memory
-	next.Sequence, next.Epoch, next.NodeUID, next.Open, next.Result = spec.Sequence, spec.Epoch, spec.NodeUID, open, answer
-	if err := storeMemory(a.Settings.StateFile(), next); err != nil {
+// remember stores the order as the highest one, on disk first.
+func (a *Agent) remember(spec *refitv1alpha1.NodeUpgradeSpec, open string, result *node.Result) error {
+	next := a.state
+	next.Sequence, next.Epoch, next.NodeUID, next.Open, next.Result = spec.Sequence, spec.Epoch, spec.NodeUID, open, result
+	if err := saveState(a.Settings.StateFile(), next); err != nil {
 		return err
 	}
-	a.memory = next
-	a.know()
-	a.teller.accepted()
-	a.teller.answer(answer)
-	a.reports.again()
+	a.state = next
+	a.updateReportState()
+	a.status.clearRefusal()
+	a.status.setResult(result)
+	a.reports.trigger()
 	return nil
 }
 
-// workFor finds the work that an order belongs to, or opens it. An order that asks for nothing needs none.
-func (a *Agent) workFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, here node.Identity) (*runner, error) {
+// upgradeFor returns the upgrade that an order belongs to, or opens one. An order without a change
+// needs none.
+func (a *Agent) upgradeFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, identity node.Identity) (*runner, error) {
 	spec := &order.Spec
 	forward := spec.Permit == refitv1alpha1.PermitApply || spec.Permit == refitv1alpha1.PermitPrefetch
-	if w := a.work; w != nil && w.host.Upgrade.NodeUID == here.NodeUID {
+	if w := a.upgrade; w != nil && w.host.Upgrade.NodeUID == identity.NodeUID {
 		state := node.Read(w.journal.Records())
 		same := state.Upgrade.Operation.UID == spec.Operation.UID && state.Upgrade.Release.Digest == spec.Release.Digest
 		open, touched := state.Outcome == "", state.Changed()
@@ -139,9 +144,9 @@ func (a *Agent) workFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, h
 		case open && !forward:
 			return w, nil
 		case open && touched && (same || state.Upgrade.Release.Digest == spec.Release.Digest):
-			return w, nil // also where another operation goes on with what one began
+			return w, nil // even if another operation continues it
 		case open && touched:
-			message := fmt.Sprintf("the change to %s that operation %s began is unfinished: put it back or finish it first",
+			message := fmt.Sprintf("the upgrade to %s by operation %s is unfinished: finish it or roll it back first",
 				state.Upgrade.Release.Name, state.Upgrade.Operation.Name)
 			return nil, &node.Refusal{Reason: node.RefusedBusy, Message: message}
 		case !open && same && (state.Outcome == refitv1alpha1.NodeSucceeded || spec.Attempt <= state.Order.Attempt):
@@ -149,44 +154,45 @@ func (a *Agent) workFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, h
 				err := w.refusal(ctx)
 				return w, err
 			}
-			return w, nil // it is done, and told again
+			return w, nil // done; reported again
 		}
 	}
 	if !forward {
 		return nil, nil
 	}
-	// Nothing was changed yet. What the host is may have changed since it was looked at last, also by the person who says retry.
-	return a.begin(ctx, order, here)
+	// Nothing was changed yet. The host may have changed since the last survey, also by an operator
+	// before a retry.
+	return a.open(ctx, order, identity)
 }
 
-// begin opens a new work: its ClusterRelease is verified and kept, and what the host has is looked at.
-func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, here node.Identity) (*runner, error) {
+// open starts a new upgrade: it verifies and keeps the ClusterRelease, and surveys the host.
+func (a *Agent) open(ctx context.Context, order *refitv1alpha1.NodeUpgrade, identity node.Identity) (*runner, error) {
 	release, err := a.verified(ctx, order.Spec.Release)
 	if err != nil {
 		return nil, err
 	}
-	work, err := a.survey(ctx, order, release, here)
+	upgrade, err := a.survey(ctx, order, release, identity)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := workName(work)
+	dir, err := upgradeName(upgrade)
 	if err != nil {
 		return nil, err
 	}
-	if a.work != nil && filepath.Base(a.work.host.Dir) == dir {
-		return a.work, nil // everything is as it was
+	if a.upgrade != nil && filepath.Base(a.upgrade.host.Dir) == dir {
+		return a.upgrade, nil // nothing has changed
 	}
-	if err := a.tidy(ctx, work, release); err != nil {
+	if err := a.tidy(ctx, upgrade, release); err != nil {
 		return nil, err
 	}
 	if err := durable.MkdirAll(filepath.Join(a.Settings.UpgradesDir(), dir), 0o700); err != nil {
 		return nil, err
 	}
 	path := a.journalFile(dir)
-	first := node.Record{At: time.Now().UTC(), Boot: a.id.BootID, Kind: node.Opened, Upgrade: work}
+	first := node.Record{At: time.Now().UTC(), Boot: a.id.BootID, Kind: node.Opened, Upgrade: upgrade}
 	created, err := journal.Create(path, a.id.MachineID, first)
 	switch {
-	case errors.Is(err, fs.ErrExist): // the agent was killed before it remembered the work
+	case errors.Is(err, fs.ErrExist): // the agent was killed before it stored the state
 	case err != nil:
 		return nil, err
 	default:
@@ -194,25 +200,25 @@ func (a *Agent) begin(ctx context.Context, order *refitv1alpha1.NodeUpgrade, her
 			return nil, err
 		}
 	}
-	return a.open(dir)
+	return a.load(dir)
 }
 
-// workName tells one work from another: whatever differs makes another one.
-func workName(w *node.Upgrade) (string, error) {
-	text, err := json.Marshal(w)
+// upgradeName returns a name that differs for every difference between upgrades.
+func upgradeName(u *node.Upgrade) (string, error) {
+	text, err := json.Marshal(u)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	return "work-" + hex.EncodeToString(sum[:8]), nil
+	return "upgrade-" + hex.EncodeToString(sum[:8]), nil
 }
 
 func (a *Agent) journalFile(dir string) string {
 	return filepath.Join(a.Settings.UpgradesDir(), dir, "journal")
 }
 
-// open makes a runner of a work on the disk.
-func (a *Agent) open(dir string) (*runner, error) {
+// load returns a runner for an upgrade on disk.
+func (a *Agent) load(dir string) (*runner, error) {
 	j, err := journal.Open(a.journalFile(dir), a.id.MachineID)
 	if err != nil {
 		return nil, err
@@ -222,42 +228,44 @@ func (a *Agent) open(dir string) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	// It was verified when the work was accepted. Keys may have changed since; what was begun must be finished or undone all the same.
+	// It was verified when it was accepted. Keys may have changed, but an open upgrade must still
+	// be finished or rolled back.
 	release, err := artifact.Unverified(envelope)
 	if err != nil {
 		return nil, err
 	}
 	if release.Digest != state.Upgrade.Release.Digest {
-		return nil, node.HostBroken("ReleaseDamaged", nil, "put the ClusterRelease's envelope back to "+a.envelopeFile(state.Upgrade.Release.Digest),
-			"the ClusterRelease that was kept is not the one that was accepted")
+		return nil, node.HostBroken("ReleaseDamaged", nil, "restore the envelope of the ClusterRelease in "+a.envelopeFile(state.Upgrade.Release.Digest),
+			"the stored ClusterRelease is not the accepted one")
 	}
 	return &runner{
-		journal: j, boot: a.id.BootID, log: a.Log, told: a.teller.tell,
+		journal: j, boot: a.id.BootID, log: a.Log, changed: a.status.setState,
 		host: &steps.Host{
-			Settings: a.Settings, HostState: a.memory, Upgrade: *state.Upgrade, Dir: filepath.Join(a.Settings.UpgradesDir(), dir), Release: release,
-			Store: a.store, Systemd: a.systemd, Log: a.Log, ReportWait: a.teller.say, Effect: effectOf("none"),
+			Settings: a.Settings, HostState: a.state, Upgrade: *state.Upgrade, Dir: filepath.Join(a.Settings.UpgradesDir(), dir), Release: release,
+			Store: a.store, Systemd: a.systemd, Log: a.Log, ReportWait: a.status.setWaiting, Effect: effectOf("none"),
 		},
 	}, nil
 }
 
-// tidy removes what was kept of the work before, once another one begins: nobody can want it back any more.
+// tidy removes what was kept for a rollback of the previous upgrade, once another one starts.
 func (a *Agent) tidy(ctx context.Context, next *node.Upgrade, release artifact.Release) error {
-	if a.work == nil {
+	if a.upgrade == nil {
 		return nil
 	}
-	state := node.Read(a.work.journal.Records())
-	if err := a.work.journal.Close(); err != nil {
-		a.Log.Warn("closing the former journal", "error", err)
+	state := node.Read(a.upgrade.journal.Records())
+	if err := a.upgrade.journal.Close(); err != nil {
+		a.Log.Warn("cannot close the previous journal", "error", err)
 	}
-	if err := steps.Clean(a.work.host); err != nil {
+	if err := steps.Clean(a.upgrade.host); err != nil {
 		return err
 	}
-	last, was := filepath.Base(a.work.host.Dir), a.work.host.Release
-	a.work = nil
+	last, was := filepath.Base(a.upgrade.host.Dir), a.upgrade.host.Release
+	a.upgrade = nil
 	if state.Upgrade.Operation.UID == next.Operation.UID {
 		return nil
 	}
-	if state.Outcome == refitv1alpha1.NodeSucceeded { // otherwise the host may still be at the ClusterRelease before
+	if state.Outcome == refitv1alpha1.NodeSucceeded {
+		// Otherwise the host may still run the previous ClusterRelease.
 		a.unpinAllBut(ctx, was, release)
 	}
 	return a.forget(last, release)

@@ -32,7 +32,7 @@ const (
 	machineID = "0123456789abcdef0123456789abcdef"
 )
 
-// apiStub answers what an order is judged by. The rest of the API is not asked there.
+// apiStub implements the requests that judging an order needs.
 type apiStub struct {
 	api
 	release refitv1alpha1.ClusterRelease
@@ -54,12 +54,12 @@ func newTestAgent(t *testing.T, client api, keys ...artifact.PublicKey) *Agent {
 	s.StateDir = t.TempDir()
 	log := slog.New(slog.DiscardHandler)
 	a := &Agent{
-		Config: Config{Settings: s, Log: log, Version: "test"}, client: client, keys: keys, orders: newLatest(),
-		id:     host.Identity{MachineID: machineID, BootID: "boot", Arch: "amd64"},
-		memory: node.HostState{Format: 1, MachineID: machineID, Sequence: 7, Epoch: 3},
-		known:  known{cache: report.NewCache()},
+		Config: Config{Settings: s, Log: log, Version: "test"}, client: client, keys: keys, orders: newLatestOrder(),
+		id:          host.Identity{MachineID: machineID, BootID: "boot", Arch: "amd64"},
+		state:       node.HostState{Format: 1, MachineID: machineID, Sequence: 7, Epoch: 3},
+		reportState: reportState{cache: report.NewCache()},
 	}
-	a.teller = newTeller(log, "boot", "test")
+	a.status = newStatusWriter(log, "boot", "test")
 	a.reports = newReporter(a)
 	return a
 }
@@ -79,7 +79,7 @@ func digestOf(payload []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// payload is a whole Release, which an agent with its key would take.
+// payload is a complete ClusterRelease payload.
 func payload(kubernetes string) []byte {
 	blob := fmt.Sprintf(`"digest":"sha256:%064d","size":1,"path":"p"`, 1)
 	file := func(part string) string {
@@ -88,8 +88,9 @@ func payload(kubernetes string) []byte {
 	return fmt.Appendf(nil, `{"kubernetes":%q,"files":[%s,%s,%s]}`, kubernetes, file("kubeadm"), file("kubelet"), file("kubectl"))
 }
 
-// Whatever stands in a NodeUpgrade or a ClusterRelease, nothing is begun on a host unless a pinned key signed it and the order is for this host and new.
-func TestFuzzedOrdersAndReleasesBeginNothing(t *testing.T) {
+// Whatever a NodeUpgrade or ClusterRelease contains, nothing starts on a host unless a pinned key
+// signed it and the order is new and for this host.
+func TestFuzzedOrdersAndReleasesStartNothing(t *testing.T) {
 	runs, seed := 1_000, uint64(time.Now().UnixNano())
 	if text := os.Getenv("REFIT_FUZZ"); text != "" {
 		runs, _ = strconv.Atoi(text)
@@ -102,7 +103,7 @@ func TestFuzzedOrdersAndReleasesBeginNothing(t *testing.T) {
 	pinned, foreign := artifact.NewKey(), artifact.NewKey()
 	stub := &apiStub{}
 	a := newTestAgent(t, stub, artifact.PublicOf(pinned))
-	before := a.memory
+	before := a.state
 	refused := map[string]int{}
 	for range runs {
 		body := payload("v1.36.3")
@@ -112,14 +113,14 @@ func TestFuzzedOrdersAndReleasesBeginNothing(t *testing.T) {
 		}
 		order := goodOrder(digestOf(body))
 		stub.release = refitv1alpha1.ClusterRelease{Spec: refitv1alpha1.ClusterReleaseSpec{Kubernetes: "v1.36.3", Envelope: signed}}
-		if r.IntN(2) == 0 { // a good signature, and one bit of the envelope turned
+		if r.IntN(2) == 0 { // a valid signature with one flipped bit
 			if signed, err = artifact.Sign(body, pinned); err != nil {
 				t.Fatal(err)
 			}
 			signed[r.IntN(len(signed))] ^= 1 << r.IntN(8)
 			stub.release.Spec.Envelope = signed
 			if _, err := artifact.Verify(signed, a.keys); err == nil {
-				continue // the bit was one that says nothing, such as a space
+				continue // an insignificant bit, such as in a space
 			}
 		}
 		mutate(r, &order.Spec)
@@ -131,21 +132,21 @@ func TestFuzzedOrdersAndReleasesBeginNothing(t *testing.T) {
 		switch {
 		case ok:
 			refused[refusal.Reason]++
-		case a.memory.Result != nil && a.memory.Result.Failure != nil:
-			refused[a.memory.Result.Failure.Reason]++
+		case a.state.Result != nil && a.state.Result.Failure != nil:
+			refused[a.state.Result.Failure.Reason]++
 		}
-		if a.work != nil || a.memory.Open != "" {
-			t.Fatalf("seed %d: work was begun for %+v", seed, order.Spec)
+		if a.upgrade != nil || a.state.Open != "" {
+			t.Fatalf("seed %d: an upgrade started for %+v", seed, order.Spec)
 		}
-		a.memory = before
+		a.state = before
 	}
 	t.Logf("refused: %v", refused)
 	if entries, err := os.ReadDir(a.Settings.UpgradesDir()); err == nil && len(entries) > 0 {
-		t.Errorf("%d works lie on the disk", len(entries))
+		t.Errorf("%d upgrades on disk", len(entries))
 	}
 	for _, reason := range []string{node.RefusedRelease, node.RefusedMachine, node.RefusedSequence, node.RefusedEpoch, node.RefusedFormat} {
 		if refused[reason] == 0 {
-			t.Errorf("no order was refused for %s: the test does not reach that", reason)
+			t.Errorf("no order was refused for %s: the test does not cover it", reason)
 		}
 	}
 }
@@ -175,12 +176,12 @@ func mutate(r *rand.Rand, s *refitv1alpha1.NodeUpgradeSpec) {
 	}
 }
 
-// noise is text that somebody might hope to have executed.
+// noise is text that an attacker might hope to have executed.
 func noise(r *rand.Rand) string {
 	return []string{"", "$(reboot)", "../../etc/shadow", "--help", "a\x00b", "`id`", "; rm -rf /", "%s%n", "\n", "sha256:zz"}[r.IntN(10)]
 }
 
-func TestReleasesThatAreRefused(t *testing.T) {
+func TestInvalidReleasesAreRefused(t *testing.T) {
 	pinned := artifact.NewKey()
 	body := payload("v1.36.3")
 	signed, err := artifact.Sign(body, pinned)
@@ -198,8 +199,8 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		digest   string
 	}{
 		{"signed by a key that is not pinned", forged, "v1.36.3", digestOf(body)},
-		{"another one than the order names", signed, "v1.36.3", digestOf(payload("v1.36.2"))},
-		{"says another version outside than inside", signed, "v1.35.4", digestOf(body)},
+		{"another digest than in the order", signed, "v1.36.3", digestOf(payload("v1.36.2"))},
+		{"another version in the spec than in the payload", signed, "v1.35.4", digestOf(body)},
 		{"no envelope", nil, "v1.36.3", digestOf(body)},
 	} {
 		t.Run(situation.name, func(t *testing.T) {
@@ -208,12 +209,12 @@ func TestReleasesThatAreRefused(t *testing.T) {
 			if err := a.accept(t.Context(), goodOrder(situation.digest)); err != nil {
 				t.Fatal(err)
 			}
-			answer := a.memory.Result
-			if a.work != nil || answer == nil || answer.Phase != refitv1alpha1.NodeFailed || answer.Failure.Reason != node.RefusedRelease {
-				t.Errorf("the answer is %+v", answer)
+			result := a.state.Result
+			if a.upgrade != nil || result == nil || result.Phase != refitv1alpha1.NodeFailed || result.Failure.Reason != node.RefusedRelease {
+				t.Errorf("got %+v", result)
 			}
-			if status, _, _ := a.teller.compose(); status.ObservedSequence != 8 || status.Phase != refitv1alpha1.NodeFailed || status.Error == nil {
-				t.Errorf("the cluster is told %+v", status)
+			if status, _, _ := a.status.compose(); status.ObservedSequence != 8 || status.Phase != refitv1alpha1.NodeFailed || status.Error == nil {
+				t.Errorf("the status is %+v", status)
 			}
 		})
 	}

@@ -2,5 +2,5 @@
 
 package agent
 
-// point is where tests kill the agent; see points_crash.go.
+// point is a point at which tests kill the agent; see points_crash.go.
 func point(string) {}

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// crashFile says what happens at the points. Only test builds have this code.
+// crashFile configures the crash points. Only test builds contain this code.
 const crashFile = "/etc/refit/crashpoints.yaml"
 
 type crashConfig struct {
-	// Mode is log: write the points down; each: die at every point, once each; only: die at the one that matches; stop: wait there until the file
-	// Stopped is gone.
+	// Mode is log (log the points), each (die at every point, once each), only (die at the matching
+	// point) or stop (wait at the matching point until the file Stopped is removed).
 	Mode    string `json:"mode"`
 	Match   string `json:"match"`
 	Log     string `json:"log"`
@@ -60,7 +60,7 @@ func point(name string) {
 	case "stop":
 		if name == c.Match {
 			logPoint(c.Log, name)
-			waitThere(c.Stopped)
+			waitUntilRemoved(c.Stopped)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func die() {
 	select {}
 }
 
-func waitThere(path string) {
+func waitUntilRemoved(path string) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		panic(err)
 	}

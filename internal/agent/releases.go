@@ -13,8 +13,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// verified reads a ClusterRelease from the cluster, believes only what is signed by a key that is pinned here, and keeps the envelope: what follows may happen
-// without an API.
+// verified reads a ClusterRelease from the cluster, verifies its signature with the keys pinned on
+// this host, and keeps the envelope: the upgrade must not need the API.
 func (a *Agent) verified(ctx context.Context, ref refitv1alpha1.ReleaseRef) (artifact.Release, error) {
 	refuse := func(format string, args ...any) (artifact.Release, error) {
 		return artifact.Release{}, &node.Refusal{Reason: node.RefusedRelease, Message: fmt.Sprintf("Release %s: ", ref.Name) + fmt.Sprintf(format, args...)}
@@ -28,9 +28,9 @@ func (a *Agent) verified(ctx context.Context, ref refitv1alpha1.ReleaseRef) (art
 	case err != nil:
 		return refuse("%v", err)
 	case release.Digest != ref.Digest:
-		return refuse("its digest is %s, the order says %s", release.Digest, ref.Digest)
+		return refuse("its digest is %s, but the order specifies %s", release.Digest, ref.Digest)
 	case release.Payload.Kubernetes != object.Spec.Kubernetes:
-		return refuse("it says %s outside and %s in what is signed", object.Spec.Kubernetes, release.Payload.Kubernetes)
+		return refuse("its spec has version %s, but the signed payload has %s", object.Spec.Kubernetes, release.Payload.Kubernetes)
 	}
 	if err := durable.MkdirAll(a.Settings.ReleasesDir(), 0o700); err != nil {
 		return release, err
@@ -44,7 +44,8 @@ func (a *Agent) envelopeFile(digest string) string {
 
 func (a *Agent) envelope(digest string) ([]byte, error) { return os.ReadFile(a.envelopeFile(digest)) }
 
-// forget removes the works of former operations but the last one, and files that the ClusterRelease at hand does not name.
+// forget removes former upgrades except the last one, and files that the current ClusterRelease
+// does not name.
 func (a *Agent) forget(last string, release artifact.Release) error {
 	entries, err := os.ReadDir(a.Settings.UpgradesDir())
 	if err != nil {

@@ -10,42 +10,44 @@ import (
 	"github.com/refit-dev/refit/internal/agent/report"
 )
 
-// lookEvery is how often the host is looked at unasked. Nothing is written unless a discrete fact changed.
-const lookEvery = 30 * time.Minute
+// gatherInterval is the interval of unrequested reports. They are written only if a discrete fact
+// changed.
+const gatherInterval = 30 * time.Minute
 
-// reporter writes the NodeReport: at the start, when it is asked, after a work, and when a discrete fact changed.
+// reporter writes the NodeReport: at the start, on request, after an upgrade, and when a discrete
+// fact changes.
 type reporter struct {
 	client api
 	log    *slog.Logger
 	gather func(context.Context) refitv1alpha1.NodeReportStatus
 
-	mu      sync.Mutex
-	request int64
-	force   bool
-	heard   bool // the object was seen, or seen not to be there
-	wake    chan struct{}
+	mu       sync.Mutex
+	request  int64
+	force    bool
+	observed bool // whether the object exists is known
+	wake     chan struct{}
 }
 
 func newReporter(a *Agent) *reporter {
 	return &reporter{client: a.client, log: a.Log, force: true, wake: make(chan struct{}, 1), gather: a.facts}
 }
 
-// asked hears the controller's question.
-func (r *reporter) asked(object *refitv1alpha1.NodeReport) {
+// requested handles a request of the controller.
+func (r *reporter) requested(object *refitv1alpha1.NodeReport) {
 	r.mu.Lock()
 	r.request = max(r.request, object.Spec.Request)
-	// Also what was answered already: a report that was begun before the question was known says that it answers none.
+	// A report that started before the request was known has no request number, so compare again.
 	unanswered := object.Status.Answered < r.request
-	first := !r.heard
-	r.heard = true
+	first := !r.observed
+	r.observed = true
 	r.mu.Unlock()
 	if unanswered || first {
-		r.again()
+		r.trigger()
 	}
 }
 
-// again asks for a report in any case.
-func (r *reporter) again() {
+// trigger requests a report unconditionally.
+func (r *reporter) trigger() {
 	r.mu.Lock()
 	r.force = true
 	r.mu.Unlock()
@@ -56,10 +58,10 @@ func (r *reporter) again() {
 }
 
 func (r *reporter) run(ctx context.Context) {
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
+	ticker := time.NewTicker(gatherInterval)
+	defer ticker.Stop()
 	var last refitv1alpha1.NodeReportStatus
-	// The first report waits a moment for the question that it may answer.
+	// The first report waits briefly for a request that it may answer.
 	select {
 	case <-ctx.Done():
 		return
@@ -78,10 +80,10 @@ func (r *reporter) run(ctx context.Context) {
 				if ctx.Err() != nil {
 					return
 				}
-				r.log.Info("the report cannot be written now", "error", err)
+				r.log.Info("cannot write the NodeReport; retrying", "error", err)
 				pause(ctx, wait)
 				wait = min(2*wait, 30*time.Second)
-				r.again()
+				r.trigger()
 				continue
 			}
 			last, wait = status, time.Second
@@ -90,7 +92,7 @@ func (r *reporter) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.wake:
-		case <-look.C:
+		case <-ticker.C:
 		}
 	}
 }

@@ -13,24 +13,25 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// runner carries out one work: it asks node.Next what to do, writes down what it is about to do, does it, and writes down that it did.
+// runner executes one upgrade: it gets the next move from node.Next, records it, executes it, and
+// records the result.
 type runner struct {
 	host    *steps.Host
 	journal *journal.Journal
 	boot    string
 	log     *slog.Logger
-	// told is called after every record, with the state that it led to.
-	told func(*node.State)
+	// changed is called with the new state after every record.
+	changed func(*node.State)
 }
 
-// move does the next thing, and says whether there was one.
+// move executes the next move, and reports whether there was one.
 func (r *runner) move(ctx context.Context) (bool, error) {
 	move := node.Next(r.journal.Records())
 	switch move.Kind {
 	case node.MoveRun:
-		return true, r.do(ctx, move)
+		return true, r.run(ctx, move)
 	case node.MoveUndo:
-		return true, r.take(ctx, move)
+		return true, r.undo(ctx, move)
 	case node.MoveKeep:
 		return true, r.write(node.Record{Kind: node.Kept, Step: move.Step.Name})
 	case node.MoveRollback:
@@ -42,8 +43,8 @@ func (r *runner) move(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// rest restores the API server that swap-etcd stopped: an agent that waits or ends does not leave the
-// host without one.
+// rest restores the API server that swap-etcd stopped: an agent that waits or ends does not leave
+// the host without one.
 func (r *runner) rest() {
 	if !node.Read(r.journal.Records()).APIServerStopped() {
 		return
@@ -58,21 +59,21 @@ func (r *runner) write(record node.Record) error {
 	record.At, record.Boot = time.Now().UTC(), r.boot
 	if err := r.journal.Append(record); err != nil {
 		return node.HostBroken("JournalBroken", err,
-			"look at the disk under "+r.host.Settings.StateDir+" (dmesg, df), then restart refit-agent", "the journal cannot be written")
+			"check the disk of "+r.host.Settings.StateDir+" (dmesg, df), then restart refit-agent", "cannot write the journal")
 	}
-	r.told(node.Read(r.journal.Records()))
+	r.changed(node.Read(r.journal.Records()))
 	return nil
 }
 
-func (r *runner) do(ctx context.Context, move node.Move) error {
+func (r *runner) run(ctx context.Context, move node.Move) error {
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
 	ctx, cancel := context.WithTimeout(ctx, move.Step.Limit)
 	defer cancel()
 	if move.Open && !move.Retry {
-		r.log.Info("a step was cut off; looking how far it came", "step", name)
+		r.log.Info("probing an interrupted step", "step", name)
 	}
 	done := false
-	err := r.insist(ctx, name, func() (err error) {
+	err := r.retry(ctx, name, func() (err error) {
 		done, err = r.probe(ctx, action)
 		return err
 	})
@@ -81,18 +82,18 @@ func (r *runner) do(ctx context.Context, move node.Move) error {
 	}
 	if !done {
 		if !move.Open || move.Retry {
-			if err := r.begin(ctx, name); err != nil {
+			if err := r.start(ctx, name); err != nil {
 				return err
 			}
 		}
-		point(name + "/begun")
-		begun := time.Now()
+		point(name + "/started")
+		started := time.Now()
 		r.log.Info("step", "step", name, "open", move.Open)
 		r.host.Effect = effectOf(name)
-		if err := r.insist(ctx, name, func() error { return action.Do(ctx, r.host) }); err != nil {
+		if err := r.retry(ctx, name, func() error { return action.Do(ctx, r.host) }); err != nil {
 			return r.failed(ctx, name, err)
 		}
-		r.log.Info("step done", "step", name, "seconds", time.Since(begun).Seconds())
+		r.log.Info("step done", "step", name, "seconds", time.Since(started).Seconds())
 		point(name + "/acted")
 	}
 	if err := r.write(node.Record{Kind: node.Done, Step: name}); err != nil {
@@ -102,8 +103,9 @@ func (r *runner) do(ctx context.Context, move node.Move) error {
 	return nil
 }
 
-// begin writes down that a step begins. A journal that has no room for that, but for the way back, makes the step fail and not the agent.
-func (r *runner) begin(ctx context.Context, name string) error {
+// start records the start of a step. If the journal has space left only for a rollback, the step
+// fails, but not the agent.
+func (r *runner) start(ctx context.Context, name string) error {
 	err := r.write(node.Record{Kind: node.Started, Step: name})
 	if err != nil && !r.journal.Broken() {
 		return r.failed(ctx, name, err)
@@ -118,10 +120,10 @@ func (r *runner) probe(ctx context.Context, action steps.Action) (bool, error) {
 	return action.Probe(ctx, r.host)
 }
 
-// undoLimit is how long the undoing of one step may take.
+// undoLimit is the timeout for the undo of a step.
 const undoLimit = 5 * time.Minute
 
-func (r *runner) take(ctx context.Context, move node.Move) error {
+func (r *runner) undo(ctx context.Context, move node.Move) error {
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
 	ctx, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
@@ -130,20 +132,20 @@ func (r *runner) take(ctx context.Context, move node.Move) error {
 			return err
 		}
 	}
-	point("undo-" + name + "/begun")
-	// Room was set aside for exactly this.
+	point("undo-" + name + "/started")
+	// Disk space was reserved for this.
 	if err := host.ReleaseReserve(r.host.Settings.ReserveFile()); err != nil {
-		r.log.Warn("the reserve could not be given up", "error", err)
+		r.log.Warn("cannot release the reserved disk space", "error", err)
 	}
 	r.log.Info("undoing a step", "step", name, "open", move.Open)
 	r.host.Effect, r.host.Left = effectOf("undo-"+name), nil
 	if action.Undo != nil {
-		err := r.insist(ctx, name, func() error {
+		err := r.retry(ctx, name, func() error {
 			r.host.Left = nil
 			return action.Undo(ctx, r.host)
 		})
 		if errors.Is(err, node.ErrKept) {
-			r.log.Info("what a step brought stays", "step", name)
+			r.log.Info("keeping the change of a step", "step", name)
 			return r.write(node.Record{Kind: node.Kept, Step: name, Left: r.host.Left})
 		}
 		if err != nil {
@@ -158,7 +160,7 @@ func (r *runner) take(ctx context.Context, move node.Move) error {
 	return nil
 }
 
-// failed writes a failure down, unless the agent itself is being stopped: then the step stays open and is taken up again.
+// failed records a failure, unless the agent is stopping: then the step stays open and is resumed.
 func (r *runner) failed(ctx context.Context, step string, err error) error {
 	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) || errors.Is(cause, errNewOrder) {
 		return cause
@@ -168,8 +170,8 @@ func (r *runner) failed(ctx context.Context, step string, err error) error {
 	return r.write(node.Record{Kind: node.Failed, Step: step, Failure: failure})
 }
 
-// insist repeats what fails for a passing reason, until the step's time is over.
-func (r *runner) insist(ctx context.Context, step string, act func() error) error {
+// retry repeats transient failures until the timeout of the step.
+func (r *runner) retry(ctx context.Context, step string, act func() error) error {
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		err := act()
 		r.host.ReportWait("")
@@ -180,7 +182,7 @@ func (r *runner) insist(ctx context.Context, step string, act func() error) erro
 		if time.Until(deadline) < wait {
 			return err
 		}
-		r.log.Warn("step will be tried again", "step", step, "in", wait.String(), "error", err)
+		r.log.Warn("retrying the step", "step", step, "in", wait.String(), "error", err)
 		r.host.ReportWait(node.FailureOf(err).Text())
 		select {
 		case <-ctx.Done():
@@ -190,7 +192,7 @@ func (r *runner) insist(ctx context.Context, step string, act func() error) erro
 	}
 }
 
-// effectOf names the points around each change of a step.
+// effectOf adds crash points around each effect of a step.
 func effectOf(step string) func(string, func() error) error {
 	return func(name string, change func() error) error {
 		point(step + "/" + name + ":before")

@@ -15,25 +15,26 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// alwaysParts are installed whatever is there: they are the ClusterRelease.
+// alwaysParts are always installed.
 var alwaysParts = []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl}
 
-// sometimesParts are installed where the ClusterRelease brings them and the host has something else.
+// sometimesParts are installed if the ClusterRelease includes them and the host has another
+// version.
 var sometimesParts = []refitv1alpha1.Part{refitv1alpha1.PartContainerd, refitv1alpha1.PartRunc, refitv1alpha1.PartCNI}
 
-// mainProgram tells how a part got onto the host: by who owns this file.
-var mainProgram = map[refitv1alpha1.Part]string{
+// mainBinary is the file whose origin shows how a part was installed.
+var mainBinary = map[refitv1alpha1.Part]string{
 	refitv1alpha1.PartKubeadm: "kubeadm", refitv1alpha1.PartKubelet: "kubelet", refitv1alpha1.PartKubectl: "kubectl",
 	refitv1alpha1.PartContainerd: "containerd", refitv1alpha1.PartRunc: "runc", refitv1alpha1.PartCNI: "loopback",
 }
 
-// survey looks at the host and says what an order means for it.
-func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, release artifact.Release, here node.Identity) (*node.Upgrade, error) {
+// survey determines what an order changes on the host.
+func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, release artifact.Release, identity node.Identity) (*node.Upgrade, error) {
 	running, err := steps.RunningKubelet(ctx, a.systemd)
 	if err != nil {
 		return nil, err
 	}
-	if refusal := node.RefuseDowngrade(a.memory, running, release.Payload.Kubernetes); refusal != nil {
+	if refusal := node.RefuseDowngrade(a.state, running, release.Payload.Kubernetes); refusal != nil {
 		return nil, refusal
 	}
 	if server, err := steps.APIServerVersion(); err == nil {
@@ -48,7 +49,7 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 	spec := &order.Spec
 	w := &node.Upgrade{
 		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt,
-		NodeName: here.NodeName, NodeUID: here.NodeUID, MachineID: here.MachineID,
+		NodeName: identity.NodeName, NodeUID: identity.NodeUID, MachineID: identity.MachineID,
 		Role: spec.Role, From: running, To: release.Payload.Kubernetes,
 		Kinds: map[refitv1alpha1.Part]refitv1alpha1.PackageKind{},
 		CA:    ca, KeepAddons: spec.KeepAddons,
@@ -56,7 +57,7 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 		Etcd:          spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(a.Settings.StateDir),
 	}
 	if steps.HasControlPlane() != (spec.Role != refitv1alpha1.RoleWorker) {
-		return nil, &node.Refusal{Reason: node.RefusedMachine, Message: "the order's role " + string(spec.Role) + " does not fit what runs on this host"}
+		return nil, &node.Refusal{Reason: node.RefusedMachine, Message: "the role " + string(spec.Role) + " of the order does not match this host"}
 	}
 	for _, part := range slices.Concat(alwaysParts, sometimesParts) {
 		if err := a.surveyPart(ctx, w, release, part); err != nil {
@@ -69,10 +70,10 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 
 func (a *Agent) surveyPart(ctx context.Context, w *node.Upgrade, release artifact.Release, part refitv1alpha1.Part) error {
 	always := slices.Contains(alwaysParts, part)
-	if !always && !brings(release, part) {
+	if !always && !includes(release, part) {
 		return nil
 	}
-	path, err := steps.BinaryPath(ctx, a.systemd, part, mainProgram[part])
+	path, err := steps.BinaryPath(ctx, a.systemd, part, mainBinary[part])
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (a *Agent) surveyPart(ctx context.Context, w *node.Upgrade, release artifac
 		}
 	}
 	if differs && !always && kind == refitv1alpha1.PackageBinary {
-		differs = rises(ctx, path, mainProgram[part], files[0].Version)
+		differs = isUpgrade(ctx, path, mainBinary[part], files[0].Version)
 	}
 	if differs {
 		w.Kinds[part] = kind
@@ -103,7 +104,7 @@ func (a *Agent) surveyPart(ctx context.Context, w *node.Upgrade, release artifac
 	return nil
 }
 
-func brings(release artifact.Release, part refitv1alpha1.Part) bool {
+func includes(release artifact.Release, part refitv1alpha1.Part) bool {
 	return slices.ContainsFunc(release.Payload.Files, func(f refitv1alpha1.ReleaseFile) bool { return f.Part == part })
 }
 
@@ -123,16 +124,17 @@ func (a *Agent) differs(ctx context.Context, f refitv1alpha1.ReleaseFile) (bool,
 	return digest != f.Digest, err
 }
 
-// rises says whether a program is older than what the ClusterRelease brings. One that is newer is left alone: what it wrote may be more than an older one can read.
-func rises(ctx context.Context, path, name, to string) bool {
+// isUpgrade reports whether a binary is not newer than the one in the ClusterRelease. A newer one
+// is kept: an older one may not read its data.
+func isUpgrade(ctx context.Context, path, name, to string) bool {
 	has, err := artifact.BinaryVersion(ctx, path, name)
 	now, errNow := skew.Parse(artifact.UpstreamVersion(has))
 	next, errNext := skew.Parse(artifact.UpstreamVersion(to))
 	if err != nil || errNow != nil || errNext != nil {
-		return true // a program that tells no version is replaced by one that was signed
+		return true // a binary without a version is replaced by a signed one
 	}
 	return !next.Before(now)
 }
 
-// clusterCA tells one cluster from another.
+// clusterCA identifies the cluster.
 func clusterCA() (string, error) { return host.Digest("/etc/kubernetes/pki/ca.crt") }

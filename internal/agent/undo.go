@@ -14,19 +14,18 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Review reports what an undo of the last operation would do, without disturbing an agent that
-// works. It is empty unless that operation ended well: one that is open is rolled back from
-// whatever it has reached.
+// Review returns what an undo of the last operation would do, without disturbing a running agent.
+// It is empty unless that operation succeeded: an open one is rolled back from wherever it is.
 func Review(ctx context.Context, s settings.Settings, status LocalStatus) steps.Review {
 	if !finished(status.State) {
 		return steps.Review{}
 	}
-	h := steps.Host{Settings: s, Upgrade: *status.State.Upgrade, Dir: filepath.Join(s.UpgradesDir(), status.Memory.Last), Log: slog.New(slog.DiscardHandler)}
+	h := steps.Host{Settings: s, Upgrade: *status.State.Upgrade, Dir: filepath.Join(s.UpgradesDir(), status.Host.Last), Log: slog.New(slog.DiscardHandler)}
 	return h.Review(ctx)
 }
 
-// refusal is why the operation cannot be rolled back safely. One that has not ended well always may
-// be: its agent knows every change, and nobody relies on it yet.
+// refusal returns why the operation cannot be rolled back safely. An operation that did not succeed
+// always can: the agent knows every change, and nothing relies on it yet.
 func (r *runner) refusal(ctx context.Context) error {
 	if !finished(node.Read(r.journal.Records())) {
 		return nil
@@ -45,12 +44,12 @@ func finished(state *node.State) bool {
 	return state != nil && state.Outcome == refitv1alpha1.NodeSucceeded
 }
 
-// Undo rolls the host back to before its last operation, as an order to roll back would, and is
-// refused as one.
+// Undo rolls the host back to before its last operation, like an order to roll back, with the same
+// refusals.
 func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 	lock, err := host.Lock(config.Settings.LockFile())
 	if err != nil {
-		return LocalStatus{}, fmt.Errorf("the service is at work; stop it first (systemctl stop refit-agent): %w", err)
+		return LocalStatus{}, fmt.Errorf("the service is running; stop it first (systemctl stop refit-agent): %w", err)
 	}
 	defer lock.Close()
 	a, err := start(ctx, config)
@@ -58,23 +57,23 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 		return LocalStatus{}, err
 	}
 	defer a.systemd.Close()
-	if a.work == nil {
-		return LocalStatus{}, errors.New("there was no work on this host, so there is nothing to undo")
+	if a.upgrade == nil {
+		return LocalStatus{}, errors.New("nothing to undo: this host was not upgraded")
 	}
-	state := node.Read(a.work.journal.Records())
+	state := node.Read(a.upgrade.journal.Records())
 	if state.Outcome == refitv1alpha1.NodeRolledBack {
-		return LocalStatus{Memory: a.memory, State: state}, nil
+		return LocalStatus{Host: a.state, State: state}, nil
 	}
-	if err := a.work.refusal(ctx); err != nil {
+	if err := a.upgrade.refusal(ctx); err != nil {
 		return LocalStatus{}, err
 	}
 	order := state.Order
 	order.Permit, order.Manual = refitv1alpha1.PermitRollback, true
-	if err := a.work.write(node.Record{Kind: node.Ordered, Order: &order}); err != nil {
+	if err := a.upgrade.write(node.Record{Kind: node.Ordered, Order: &order}); err != nil {
 		return LocalStatus{}, err
 	}
-	a.memory.Open = filepath.Base(a.work.host.Dir)
-	if err := storeMemory(a.Settings.StateFile(), a.memory); err != nil {
+	a.state.Open = filepath.Base(a.upgrade.host.Dir)
+	if err := saveState(a.Settings.StateFile(), a.state); err != nil {
 		return LocalStatus{}, err
 	}
 	for {
@@ -82,13 +81,13 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 		if err != nil {
 			return LocalStatus{}, err
 		}
-		if !more || a.memory.Open == "" {
+		if !more || a.state.Open == "" {
 			break
 		}
 	}
-	state = node.Read(a.work.journal.Records())
+	state = node.Read(a.upgrade.journal.Records())
 	if state.Failure != nil {
 		return LocalStatus{}, state.Failure
 	}
-	return LocalStatus{Memory: a.memory, State: state}, ctx.Err()
+	return LocalStatus{Host: a.state, State: state}, ctx.Err()
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 )
 
-// unpinAllBut gives the images of other Releases than these back to the kubelet's garbage collection, and forgets those Releases. A host that was upgraded for
-// years would otherwise keep every image that it ever had. What cannot be given back now is tried again with the next operation.
+// unpinAllBut unpins the images of all other ClusterReleases, so that the kubelet can
+// garbage-collect them, and removes their envelopes. Failures are retried with the next operation.
 func (a *Agent) unpinAllBut(ctx context.Context, kept ...artifact.Release) {
 	ctr, err := host.LookPath("ctr")
 	if err != nil {
-		return // nothing was pinned without it
+		return // images are pinned only with ctr
 	}
 	stay, envelopes := map[string]bool{}, map[string]bool{}
 	for _, release := range kept {
@@ -24,24 +24,25 @@ func (a *Agent) unpinAllBut(ctx context.Context, kept ...artifact.Release) {
 			stay[image.Name] = true
 		}
 	}
-	files, _ := filepath.Glob(filepath.Join(a.Settings.ReleasesDir(), "*.json")) // the pattern is well formed
+	// The pattern is valid.
+	files, _ := filepath.Glob(filepath.Join(a.Settings.ReleasesDir(), "*.json"))
 	for _, file := range files {
 		if envelopes[file] {
 			continue
 		}
 		if err := a.unpin(ctx, ctr, file, stay); err != nil {
-			a.Log.Warn("images of a former ClusterRelease stay pinned", "release", file, "error", err)
+			a.Log.Warn("cannot unpin images of a former ClusterRelease", "release", file, "error", err)
 		}
 	}
 }
 
-// unpin gives back the images of one ClusterRelease, and removes its envelope when all are.
+// unpin unpins the images of one ClusterRelease, and then removes its envelope.
 func (a *Agent) unpin(ctx context.Context, ctr, file string, stay map[string]bool) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	release, err := artifact.Unverified(text) // only to let go of what it names
+	release, err := artifact.Unverified(text) // only to unpin its images
 	if err != nil {
 		return err
 	}

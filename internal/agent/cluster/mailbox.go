@@ -17,7 +17,9 @@ type mailbox struct {
 	changed chan struct{}
 }
 
-func newMailbox() *mailbox { return &mailbox{waiting: map[Kind]Event{}, changed: make(chan struct{}, 1)} }
+func newMailbox() *mailbox {
+	return &mailbox{waiting: map[Kind]Event{}, changed: make(chan struct{}, 1)}
+}
 
 func (b *mailbox) put(kind Kind, event Event) {
 	b.mu.Lock()

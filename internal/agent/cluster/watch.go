@@ -96,7 +96,7 @@ func (c *Client) reflect(ctx context.Context, kind Kind, resource string, object
 
 // outage logs when a watch fails and when it recovers, but not each retry.
 type outage struct {
-	what string
+	what   string
 	failed bool
 }
 

@@ -87,7 +87,7 @@ func (s *scene) tells(t *testing.T, words ...string) {
 func fullBeforeChange(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
-	s.standAt(t, "stage-files/begun")
+	s.standAt(t, "stage-files/started")
 	must(t, fill(t.Context(), s.n))
 	must(t, goOn(t.Context(), s.n))
 	s.tells(t, "DiskFull", "room", "space")
@@ -123,7 +123,7 @@ func fullInChange(f fault) {
 func readOnly(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
-	s.standAt(t, "stage-files/begun")
+	s.standAt(t, "stage-files/started")
 	boot, err := readOn(t.Context(), s.n, "/proc/sys/kernel/random/boot_id")
 	must(t, err)
 	if _, err := s.n.Exec(t.Context(), "mount", "-o", "remount,abort", "/"); err != nil {

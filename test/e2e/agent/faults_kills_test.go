@@ -157,7 +157,7 @@ func powerLostInSwap(f fault) {
 			s.fetched(t)
 			s.standAt(t, point)
 			must(t, s.n.Kill(t.Context()))
-			must(t, setPoints(t.Context(), s.n, crashStop, "kubeadm-preflight/begun")) // which is done: the agent goes on unhindered
+			must(t, setPoints(t.Context(), s.n, crashStop, "kubeadm-preflight/started")) // which is done: the agent goes on unhindered
 			must(t, s.n.Start(t.Context()))
 			for _, program := range []string{"kubeadm", "kubelet", "kubectl"} {
 				s.oldOrNew(t, program)
@@ -188,7 +188,7 @@ func (s *scene) oldOrNew(t *testing.T, program string) {
 func manifestGone(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
-	s.standAt(t, "check-host/begun")
+	s.standAt(t, "check-host/started")
 	_, err := s.n.Exec(t.Context(), "mkdir", "-p", "/etc/kubernetes/tmp/kubeadm-backup-manifests")
 	must(t, err)
 	_, err = s.n.Exec(t.Context(), "mv", "/etc/kubernetes/manifests/kube-apiserver.yaml", "/etc/kubernetes/tmp/kubeadm-backup-manifests/")
@@ -315,7 +315,7 @@ func halfDone(f fault) {
 	s.standAt(t, "swap-etcd/done")
 	before, err := etcdContainer(t.Context(), s)
 	must(t, err)
-	must(t, setPoints(t.Context(), s.n, crashStop, "swap-kubelet/begun"))
+	must(t, setPoints(t.Context(), s.n, crashStop, "swap-kubelet/started"))
 	_, err = s.n.Exec(t.Context(), "systemctl", "kill", "--signal=KILL", agentUnit)
 	must(t, err)
 	must(t, goOn(t.Context(), s.n)) // nobody stands there any more
@@ -347,7 +347,7 @@ func etcdContainer(ctx context.Context, s *scene) (string, error) {
 // containerdKilled kills containerd under the agent, which is no child of it: once before etcd is swapped, once behind it.
 func containerdKilled(f fault) {
 	t, s := f.t, f.s
-	for _, point := range []string{"swap-etcd/begun", "swap-etcd/swap-etcd:after"} {
+	for _, point := range []string{"swap-etcd/started", "swap-etcd/swap-etcd:after"} {
 		t.Run(strings.NewReplacer("/", " ", ":", " ").Replace(point), func(t *testing.T) {
 			s.fetched(t)
 			s.standAt(t, point)
@@ -368,7 +368,7 @@ func containerdKilled(f fault) {
 func secondAgent(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
-	s.standAt(t, "swap-kubelet/begun")
+	s.standAt(t, "swap-kubelet/started")
 	pid, err := agentPID(t.Context(), s.n)
 	must(t, err)
 	out, err := s.n.Exec(t.Context(), "timeout", "20", agentProgram, "run")

@@ -100,7 +100,7 @@ func powerCutAfterStaging(f fault) error {
 // killedBeforeSwap kills the agent when it has written down that it begins to swap the kubelet, and has not.
 func killedBeforeSwap(f fault) error {
 	t, s := f.t, f.s
-	must(t, crashAt(t.Context(), s.n, crashOnly, "swap-kubelet/begun"))
+	must(t, crashAt(t.Context(), s.n, crashOnly, "swap-kubelet/started"))
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply))
 	return s.endsWell(t.Context(), refitv1alpha1.NodeSucceeded, s.r.Parts.Kubernetes)
 }

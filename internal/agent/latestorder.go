@@ -10,24 +10,24 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// latest holds the newest order; older ones that nobody took are nobody's business.
-type latest struct {
+// latestOrder holds the latest order and drops older ones.
+type latestOrder struct {
 	mu     sync.Mutex
 	order  *refitv1alpha1.NodeUpgrade
 	wake   chan struct{}
-	cancel context.CancelCauseFunc // of the step that a newer order may interrupt
-	taken  int64                   // the sequence of the order that was taken last
-	wait   time.Duration           // until an order that could not be judged is looked at again
+	cancel context.CancelCauseFunc // cancels the step that a newer order may interrupt
+	taken  int64                   // sequence of the last order taken
+	wait   time.Duration           // backoff for an order that cannot be judged yet
 	timer  *time.Timer
 }
 
-func newLatest() *latest { return &latest{wake: make(chan struct{}, 1)} }
+func newLatestOrder() *latestOrder { return &latestOrder{wake: make(chan struct{}, 1)} }
 
-func (l *latest) put(order *refitv1alpha1.NodeUpgrade) {
+func (l *latestOrder) put(order *refitv1alpha1.NodeUpgrade) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.order = order
-	// Every change of the object comes by here, also those of its status.
+	// The watch also delivers status changes of the same order.
 	if order.Spec.Sequence > l.taken && l.cancel != nil {
 		l.cancel(errNewOrder)
 	}
@@ -37,7 +37,7 @@ func (l *latest) put(order *refitv1alpha1.NodeUpgrade) {
 	}
 }
 
-func (l *latest) take() *refitv1alpha1.NodeUpgrade {
+func (l *latestOrder) take() *refitv1alpha1.NodeUpgrade {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	order := l.order
@@ -48,8 +48,8 @@ func (l *latest) take() *refitv1alpha1.NodeUpgrade {
 	return order
 }
 
-// again puts an order back after a while, unless a newer one has come.
-func (l *latest) again(order *refitv1alpha1.NodeUpgrade, after time.Duration) {
+// requeue puts an order back after a while, unless there is a newer one.
+func (l *latestOrder) requeue(order *refitv1alpha1.NodeUpgrade, after time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.timer != nil {
@@ -65,12 +65,12 @@ func (l *latest) again(order *refitv1alpha1.NodeUpgrade, after time.Duration) {
 	})
 }
 
-// errNewOrder ends a step that changes nothing, so that nobody waits an hour for a download that is no longer wanted.
-var errNewOrder = errors.New("there is a newer order")
+// errNewOrder interrupts a step that changes nothing, such as an obsolete download.
+var errNewOrder = errors.New("superseded by a newer order")
 
-// interruptible is a context that a newer order ends, if the step at hand may be left as it is.
+// interruptible returns a context that a newer order cancels, if the next step may be interrupted.
 func (a *Agent) interruptible(ctx context.Context) context.Context {
-	move := node.Next(a.work.journal.Records())
+	move := node.Next(a.upgrade.journal.Records())
 	a.orders.mu.Lock()
 	defer a.orders.mu.Unlock()
 	a.orders.cancel = nil

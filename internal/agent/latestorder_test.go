@@ -8,14 +8,14 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-func TestOnlyANewerOrderInterruptsAPrefetch(t *testing.T) {
+func TestOnlyNewerOrderInterruptsPrefetch(t *testing.T) {
 	order := func(sequence int64) *refitv1alpha1.NodeUpgrade {
 		return &refitv1alpha1.NodeUpgrade{Spec: refitv1alpha1.NodeUpgradeSpec{Sequence: sequence}}
 	}
-	l := newLatest()
+	l := newLatestOrder()
 	l.put(order(3))
 	if got := l.take(); got == nil || got.Spec.Sequence != 3 {
-		t.Fatalf("took %v", got)
+		t.Fatalf("got %v", got)
 	}
 	var ctx context.Context
 	ctx, l.cancel = context.WithCancelCause(t.Context())

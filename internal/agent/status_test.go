@@ -13,10 +13,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// written is an API that only takes statuses.
+// written records the written statuses.
 type written struct {
 	api
-	begun    time.Time
+	started  time.Time
 	statuses []refitv1alpha1.NodeUpgradeStatus
 	at       []time.Duration
 }
@@ -24,49 +24,49 @@ type written struct {
 func (w *written) NodeName() string { return "n1" }
 
 func (w *written) ApplyUpgradeStatus(_ context.Context, _ string, status refitv1alpha1.NodeUpgradeStatus) error {
-	w.statuses, w.at = append(w.statuses, status), append(w.at, time.Since(w.begun))
+	w.statuses, w.at = append(w.statuses, status), append(w.at, time.Since(w.started))
 	return nil
 }
 
-func TestProgressIsToldSeldomAndAnotherPhaseAtOnce(t *testing.T) {
+func TestProgressIsThrottledAndPhasesAreWrittenImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		got := &written{begun: time.Now()}
-		teller := newTeller(slog.New(slog.DiscardHandler), "boot", "dev")
-		teller.client = got
-		go teller.run(ctx)
+		got := &written{started: time.Now()}
+		writer := newStatusWriter(slog.New(slog.DiscardHandler), "boot", "dev")
+		writer.client = got
+		go writer.run(ctx)
 
-		phase := func(p refitv1alpha1.NodePhase) { teller.change(func() { teller.status.Phase = p }) }
+		phase := func(p refitv1alpha1.NodePhase) { writer.change(func() { writer.status.Phase = p }) }
 		phase(refitv1alpha1.NodeApplying)
 		for _, what := range []string{"one", "two", "three"} {
-			time.Sleep(calm / 4)
-			teller.say(what)
+			time.Sleep(minWriteInterval / 4)
+			writer.setWaiting(what)
 		}
-		time.Sleep(calm) // only the newest of the three is told, when the rest is over
+		time.Sleep(minWriteInterval) // only the last of the three is written
 		phase(refitv1alpha1.NodeSucceeded)
-		time.Sleep(calm / 4)
+		time.Sleep(minWriteInterval / 4)
 		cancel()
 		synctest.Wait()
 
 		if len(got.statuses) != 3 {
-			t.Fatalf("%d writes at %v, want 3: the phase, the newest progress, the last phase", len(got.statuses), got.at)
+			t.Fatalf("%d writes at %v, want 3: the phase, the last progress, the last phase", len(got.statuses), got.at)
 		}
-		if progress := meta.FindStatusCondition(got.statuses[1].Conditions, refitv1alpha1.ConditionWaiting).Message; progress != "three" || got.at[1] != calm {
-			t.Errorf("%q was told after %v, want three after %v", progress, got.at[1], calm)
+		if progress := meta.FindStatusCondition(got.statuses[1].Conditions, refitv1alpha1.ConditionWaiting).Message; progress != "three" || got.at[1] != minWriteInterval {
+			t.Errorf("%q was written after %v, want three after %v", progress, got.at[1], minWriteInterval)
 		}
-		if end := calm/4*3 + calm; got.statuses[2].Phase != refitv1alpha1.NodeSucceeded || got.at[2] != end {
-			t.Errorf("%s was told after %v, want %s after %v", got.statuses[2].Phase, got.at[2], refitv1alpha1.NodeSucceeded, end)
+		if end := minWriteInterval/4*3 + minWriteInterval; got.statuses[2].Phase != refitv1alpha1.NodeSucceeded || got.at[2] != end {
+			t.Errorf("%s was written after %v, want %s after %v", got.statuses[2].Phase, got.at[2], refitv1alpha1.NodeSucceeded, end)
 		}
 	})
 }
 
-func TestTheConditionsAreAboutTheOrderThatTheAgentObserved(t *testing.T) {
-	writer := newTeller(slog.New(slog.DiscardHandler), "boot", "dev")
+func TestConditionsHaveTheObservedGeneration(t *testing.T) {
+	writer := newStatusWriter(slog.New(slog.DiscardHandler), "boot", "dev")
 	order := func(sequence, generation int64) {
 		u := &refitv1alpha1.NodeUpgrade{}
 		u.Spec.Sequence, u.Generation = sequence, generation
-		writer.seen(u)
+		writer.observe(u)
 	}
 	observedGeneration := func() int64 {
 		status, _, _ := writer.compose()
@@ -76,7 +76,7 @@ func TestTheConditionsAreAboutTheOrderThatTheAgentObserved(t *testing.T) {
 		return status.ObservedGeneration
 	}
 	order(7, 1)
-	writer.answer(&node.Result{Sequence: 7, Phase: refitv1alpha1.NodePrefetched})
+	writer.setResult(&node.Result{Sequence: 7, Phase: refitv1alpha1.NodePrefetched})
 	if got := observedGeneration(); got != 1 {
 		t.Errorf("after the first order: %d", got)
 	}
@@ -84,7 +84,7 @@ func TestTheConditionsAreAboutTheOrderThatTheAgentObserved(t *testing.T) {
 	if got := observedGeneration(); got != 1 {
 		t.Errorf("before the second order is observed: %d", got)
 	}
-	writer.refuse(&node.Refusal{Reason: "StaleEpoch", Message: "a newer leader has written an order"})
+	writer.setRefusal(&node.Refusal{Reason: "StaleEpoch", Message: "a newer leader has written an order"})
 	if got := observedGeneration(); got != 2 {
 		t.Errorf("after the second order is refused: %d", got)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/refit-dev/refit/internal/agent/cluster"
 )
 
-// listen hears orders and questions.
-func (a *Agent) listen(ctx context.Context) {
+// watch receives orders and requests for reports.
+func (a *Agent) watch(ctx context.Context) {
 	events := make(chan cluster.Event)
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -21,11 +21,11 @@ func (a *Agent) listen(ctx context.Context) {
 			switch {
 			case event.Upgrade != nil:
 				a.orders.put(event.Upgrade)
-				a.teller.seen(event.Upgrade)
+				a.status.observe(event.Upgrade)
 			case event.Report != nil:
-				a.reports.asked(event.Report)
+				a.reports.requested(event.Report)
 			case event.Gone == cluster.KindReport:
-				a.reports.again()
+				a.reports.trigger()
 			}
 		}
 	}

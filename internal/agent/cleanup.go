@@ -1,0 +1,28 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/agent/steps"
+)
+
+// RemoveRollbackFiles removes the files that upgrades keep next to the files they replaced, as the
+// next upgrade would do. A rollback is impossible after that.
+func RemoveRollbackFiles(s settings.Settings) error {
+	upgrades, err := os.ReadDir(s.UpgradesDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("listing upgrades: %w", err)
+	}
+	for _, upgrade := range upgrades {
+		err = errors.Join(err, steps.Clean(&steps.Host{Settings: s, Dir: filepath.Join(s.UpgradesDir(), upgrade.Name())}))
+	}
+	return err
+}
