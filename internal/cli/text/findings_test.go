@@ -30,7 +30,7 @@ func manyFindings() []preflight.Finding {
 		},
 		{
 			Check: "EtcdMemberUnhealthy", Severity: preflight.Block, Binding: true, Unknown: true, Object: "etcd member cp-2",
-			Message: "it could not be asked: dial tcp 10.0.0.2:6443: i/o timeout",
+			Message: "it is unreachable: dial tcp 10.0.0.2:6443: i/o timeout",
 			Remedy:  "run the check where 10.0.0.2:6443 can be reached, such as on cp-1",
 		},
 		{
