@@ -149,7 +149,7 @@ func TestAnActionThatNoLongerAppliesIsNeitherExecutedNorLogged(t *testing.T) {
 		"the node was deleted":          {cordon, asObserved, apierrors.NewNotFound(corev1.Resource("nodes"), "worker-1")},
 		"the cordon is not Refit's":     {plan.Action{Kind: plan.Uncordon, Node: "worker-1"}, asObserved, nil},
 		"an agent answered meanwhile":   {plan.Action{Kind: plan.Drain, Node: "worker-1"}, func(n *cluster.Node) { n.Upgrade.Status.Phase = "Applying" }, nil},
-		"the report is requested":       {plan.Action{Kind: plan.RequestReport, Node: "worker-1", Request: 5}, func(n *cluster.Node) { n.Asked = 5 }, nil},
+		"the report is requested":       {plan.Action{Kind: plan.RequestReport, Node: "worker-1", Request: 5}, func(n *cluster.Node) { n.ReportRequest = 5 }, nil},
 		"the drain is for an old order": {plan.Action{Kind: plan.Skip, Node: "worker-1"}, func(n *cluster.Node) { n.Upgrade.Spec.Sequence = 2 }, nil},
 	} {
 		t.Run(situation, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // requestReport requests fresh facts from the agent of a node. The number only increases, so other
 // requests do no harm.
 func (r *Reconciler) requestReport(ctx context.Context, obs *observation, a *plan.Action) (bool, error) {
-	if n := obs.nodes[a.Node]; n == nil || n.Asked >= a.Request {
+	if n := obs.nodes[a.Node]; n == nil || n.ReportRequest >= a.Request {
 		return false, nil
 	}
 	report := &refitv1alpha1.NodeReport{}

@@ -80,7 +80,7 @@ func (r *Reconciler) waived(ctx context.Context, job drainJob) func(namespace, n
 		if err := r.Cache.Get(ctx, types.NamespacedName{Name: job.operation}, operation); err != nil {
 			return false
 		}
-		return policy.MayLose(&operation.Spec, namespace, name)
+		return policy.MayDelete(&operation.Spec, namespace, name)
 	}
 }
 

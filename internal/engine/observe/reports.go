@@ -24,7 +24,7 @@ func (obs *observation) readReports(ctx context.Context) error {
 				// The report of a deleted node is garbage-collected.
 				if n := obs.nodes[page.Items[i].Name]; n != nil && obs.keep(n, kindReport, page.Items[i].ResourceVersion) {
 					status := page.Items[i].Status // a copy, so that the page can be freed
-					n.Asked, n.Report = page.Items[i].Spec.Request, &status
+					n.ReportRequest, n.Report = page.Items[i].Spec.Request, &status
 				}
 			}
 			return nil

@@ -135,7 +135,7 @@ func (w *World) mergeReport(n *cluster.Node, r *refitv1alpha1.NodeReport) {
 	if Older(r.ResourceVersion, w.last.versions[kindReport][r.Name]) {
 		return
 	}
-	n.Asked, n.Report = r.Spec.Request, &r.Status // shared, see upgradeOf
+	n.ReportRequest, n.Report = r.Spec.Request, &r.Status // shared, see upgradeOf
 	if read := w.last.nodes[r.Name]; read != nil {
 		read.Report = nil
 	}
@@ -175,7 +175,7 @@ func newerNode(watched cluster.Node, read *cluster.Node, watchedVersion, readVer
 		return *read
 	}
 	watched.Pods, watched.Static, watched.KubeProxy = read.Pods, read.Static, read.KubeProxy
-	watched.Upgrade, watched.Report, watched.Asked = read.Upgrade, read.Report, read.Asked
+	watched.Upgrade, watched.Report, watched.ReportRequest = read.Upgrade, read.Report, read.ReportRequest
 	return watched
 }
 

@@ -40,9 +40,9 @@ type Node struct {
 	Static map[string]StaticPod `json:"static,omitempty"`
 
 	// Report is what the node's agent told, nil without one. Upgrade is the work on the node, nil if there never was any.
-	Report  *refitv1alpha1.NodeReportStatus `json:"report,omitempty"`
-	Asked   int64                           `json:"asked,omitempty"` // NodeReport.spec.request
-	Upgrade *Upgrade                        `json:"upgrade,omitempty"`
+	Report        *refitv1alpha1.NodeReportStatus `json:"report,omitempty"`
+	ReportRequest int64                           `json:"reportRequest,omitempty"` // NodeReport.spec.request
+	Upgrade       *Upgrade                        `json:"upgrade,omitempty"`
 }
 
 // Upgrade is a NodeUpgrade as far as decisions need it.

@@ -2,19 +2,19 @@ package disruption
 
 import "github.com/refit-dev/refit/internal/upgrade/cluster"
 
-// Verdict is what a budget says to a drain.
+// Verdict is whether a budget allows evictions.
 type Verdict string
 
 // The verdicts.
 const (
-	Allows      Verdict = "Allows"      // at least one disruption at this moment
+	Allows      Verdict = "Allows"      // at least one disruption now
 	NeverAllows Verdict = "NeverAllows" // none, even when every pod is healthy
-	Exhausted   Verdict = "Exhausted"   // none at this moment, since too few pods are healthy
-	Failed      Verdict = "Failed"      // none, since its pods cannot be counted
-	Unobserved  Verdict = "Unobserved"  // its status does not speak of its spec yet
+	Exhausted   Verdict = "Exhausted"   // none now: too few pods are healthy
+	Failed      Verdict = "Failed"      // none: its controller cannot count its pods
+	Unobserved  Verdict = "Unobserved"  // its status is older than its spec
 )
 
-// Judge tells what a budget says to a drain.
+// Judge returns whether a budget allows evictions.
 func Judge(b *cluster.Budget) Verdict {
 	switch {
 	case b.Failure != "":
@@ -29,7 +29,7 @@ func Judge(b *cluster.Budget) Verdict {
 	return Allows
 }
 
-// allowed is how many pods may go at once. A status that means nothing allows nothing.
+// allowed is how many pods may be evicted at once, 0 if the status is not valid.
 func allowed(b *cluster.Budget) int32 {
 	if Judge(b) != Allows {
 		return 0
@@ -37,13 +37,14 @@ func allowed(b *cluster.Budget) int32 {
 	return b.Allowed
 }
 
-// freesUnready says whether pods that are not ready may go whatever the budget allows, as the eviction API has it: with the policy AlwaysAllow,
-// or else while the budget is satisfied without them.
-func freesUnready(b *cluster.Budget) bool {
+// allowsUnready reports whether the eviction API allows the eviction of unready pods, whatever the
+// budget allows: with the policy AlwaysAllow, or while enough other pods are healthy.
+func allowsUnready(b *cluster.Budget) bool {
 	return b.AlwaysAllowUnhealthy || (b.Observed && b.Failure == "" && b.Desired > 0 && b.Healthy >= b.Desired)
 }
 
-// budgetsOf finds, for each workload, the budgets that cover it, by index. A name that is nowhere is left out: the Snapshot has a gap then.
+// budgetsOf finds, for each workload, the budgets that select it, by index. It ignores unknown
+// names: the Snapshot has a gap then.
 func budgetsOf(s *cluster.Snapshot) [][]int {
 	type key struct{ namespace, name string }
 	byKey := make(map[key]int, len(s.Budgets))

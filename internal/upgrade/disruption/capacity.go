@@ -8,26 +8,27 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// room is what each node has free by the requests of the pods on it.
-type room struct {
+// capacity is what each node has left, by the requests of its pods.
+type capacity struct {
 	free []cluster.Resources // by node
-	open []bool              // by node: ready and not cordoned
+	open []bool              // by node: ready and schedulable
 }
 
-// Shortage is what does not fit when nodes are away. Its zero value: everything does.
+// Shortage is what does not fit on the other nodes. The zero value means that everything fits.
 type Shortage struct {
-	Pods     int32             // that find no room
+	Pods     int32             // that do not fit
 	Of       int32             // that have to move
 	Workload int               // index of the first of them
-	Missing  cluster.Resources // what they ask for together
+	Missing  cluster.Resources // the sum of their requests
 }
 
-// Fits places the pods of the nodes that are away on the others, largest first, each where the most memory is free. It knows requests and taints only:
-// a pod may go where the taints are no others than on the node that it comes from.
-func (sim *Simulation) Fits(away ...string) (Shortage, bool) {
+// Fits places the pods of the drained nodes on the others, the largest first, each on the node with
+// the most free memory. It considers requests and taints only: a pod fits on a node that has no
+// other taints than its own node.
+func (sim *Simulation) Fits(drained ...string) (Shortage, bool) {
 	left := measure(sim.snapshot)
 	gone := map[int]bool{}
-	for _, name := range away {
+	for _, name := range drained {
 		if i, ok := sim.byName[name]; ok {
 			gone[i] = true
 		}
@@ -41,8 +42,8 @@ func (sim *Simulation) Fits(away ...string) (Shortage, bool) {
 	return short, short.Pods == 0
 }
 
-func measure(s *cluster.Snapshot) room {
-	r := room{free: make([]cluster.Resources, len(s.Nodes)), open: make([]bool, len(s.Nodes))}
+func measure(s *cluster.Snapshot) capacity {
+	r := capacity{free: make([]cluster.Resources, len(s.Nodes)), open: make([]bool, len(s.Nodes))}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		r.open[i] = n.IsReady() && !n.Unschedulable
@@ -51,17 +52,17 @@ func measure(s *cluster.Snapshot) room {
 			if set.Workload < 0 || set.Workload >= len(s.Workloads) {
 				continue
 			}
-			ask := s.Workloads[set.Workload].Request
-			r.free[i].MilliCPU -= ask.MilliCPU * int64(set.Count)
-			r.free[i].Memory -= ask.Memory * int64(set.Count)
+			request := s.Workloads[set.Workload].Request
+			r.free[i].MilliCPU -= request.MilliCPU * int64(set.Count)
+			r.free[i].Memory -= request.Memory * int64(set.Count)
 			r.free[i].Pods -= int64(set.Count)
 		}
 	}
 	return r
 }
 
-// place finds room for the pods of one node.
-func place(s *cluster.Snapshot, from int, gone map[int]bool, left room, short *Shortage) {
+// place places the pods of one node.
+func place(s *cluster.Snapshot, from int, gone map[int]bool, left capacity, short *Shortage) {
 	to := &hosts{free: left.free}
 	for i := range s.Nodes {
 		if !gone[i] && left.open[i] && tolerated(s.Nodes[i].Taints, s.Nodes[from].Taints) {
@@ -85,7 +86,7 @@ func place(s *cluster.Snapshot, from int, gone map[int]bool, left room, short *S
 	for _, set := range sets {
 		w := &s.Workloads[set.Workload]
 		short.Of += set.Count
-		// What can run on its node only waits for it; that is a cost and no lack of room.
+		// Pods that can run on their node only wait for it: that is a cost, not a shortage.
 		if w.NodeBound || w.LocalVolume {
 			continue
 		}
@@ -105,7 +106,7 @@ func place(s *cluster.Snapshot, from int, gone map[int]bool, left room, short *S
 	}
 }
 
-// hosts are the nodes that may take pods, a heap with the most free memory first.
+// hosts are the nodes that take pods: a heap with the most free memory first.
 type hosts struct {
 	nodes []int
 	free  []cluster.Resources // by node
@@ -115,35 +116,37 @@ func (h *hosts) Len() int           { return len(h.nodes) }
 func (h *hosts) Less(i, j int) bool { return h.free[h.nodes[i]].Memory > h.free[h.nodes[j]].Memory }
 func (h *hosts) Swap(i, j int)      { h.nodes[i], h.nodes[j] = h.nodes[j], h.nodes[i] }
 
-// Push and Pop make it a heap.Interface; nodes are neither added nor removed.
+// Push and Pop implement heap.Interface. Nodes are neither added nor removed.
 func (h *hosts) Push(any) {}
 
 // Pop does nothing, see Push.
 func (h *hosts) Pop() any { return nil }
 
-// place puts a pod onto the node with the most free memory of those on which it fits, and says whether there is one.
-func (h *hosts) place(ask cluster.Resources) bool {
-	at := h.roomiest(ask)
+// place places a pod on the node with the most free memory on which it fits, and reports whether
+// there is one.
+func (h *hosts) place(request cluster.Resources) bool {
+	at := h.mostFree(request)
 	if at < 0 {
 		return false
 	}
 	free := &h.free[h.nodes[at]]
-	free.MilliCPU -= ask.MilliCPU
-	free.Memory -= ask.Memory
+	free.MilliCPU -= request.MilliCPU
+	free.Memory -= request.Memory
 	free.Pods--
 	heap.Fix(h, at)
 	return true
 }
 
-// roomiest looks at the first node, which nearly always does, and at the others only if it lacks something else than memory.
-func (h *hosts) roomiest(ask cluster.Resources) int {
+// mostFree returns the first node, which nearly always fits, or searches the others if it lacks
+// something other than memory.
+func (h *hosts) mostFree(request cluster.Resources) int {
 	best := -1
 	for at, i := range h.nodes {
 		free := &h.free[i]
 		switch {
-		case at == 0 && free.Memory < ask.Memory:
+		case at == 0 && free.Memory < request.Memory:
 			return -1
-		case free.MilliCPU < ask.MilliCPU || free.Memory < ask.Memory || free.Pods <= 0:
+		case free.MilliCPU < request.MilliCPU || free.Memory < request.Memory || free.Pods <= 0:
 			continue
 		case at == 0:
 			return 0
@@ -154,7 +157,8 @@ func (h *hosts) roomiest(ask cluster.Resources) int {
 	return best
 }
 
-// tolerated says whether pods of a node with some taints may run on a node with others. What a pod tolerates is not known but for this: it runs where it runs.
+// tolerated reports whether pods of a node may run on a node with other taints. All that is known
+// of their tolerations is that they run where they are.
 func tolerated(taints, known []cluster.Taint) bool {
 	for _, t := range taints {
 		if t.Effect == "PreferNoSchedule" {

@@ -20,10 +20,10 @@ func TestFits(t *testing.T) {
 		name string
 		s    *cluster.Snapshot
 		away []string
-		want disruption.Shortage // of pods of CoreDNS there is always one on each worker
+		want disruption.Shortage // each worker has a CoreDNS pod
 	}{
-		{"nothing but the system", clustertest.HA("v1.35.4", 3, 2), []string{"worker-1"}, disruption.Shortage{Of: 1}},
-		{"room enough", shop(asks(1000, 4*gib), map[string]int32{"worker-1": 3}), []string{"worker-1"}, disruption.Shortage{Of: 4}},
+		{"system pods only", clustertest.HA("v1.35.4", 3, 2), []string{"worker-1"}, disruption.Shortage{Of: 1}},
+		{"enough capacity", shop(asks(1000, 4*gib), map[string]int32{"worker-1": 3}), []string{"worker-1"}, disruption.Shortage{Of: 4}},
 		{
 			"no memory for one of two", shop(asks(100, 10*gib), map[string]int32{"worker-1": 2}),
 			[]string{"worker-1"},
@@ -54,7 +54,7 @@ func TestFits(t *testing.T) {
 			[]string{"worker-1"},
 			disruption.Shortage{Of: 2},
 		},
-		{"pods of the control plane go to workers", clustertest.HA("v1.35.4", 3, 2,
+		{"pods of the control plane move to workers", clustertest.HA("v1.35.4", 3, 2,
 			clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "x"}, map[string]int32{"cp-1": 2})), []string{"cp-1"}, disruption.Shortage{Of: 2}},
 		{
 			"bound pods wait for their node", shop(cluster.Workload{NodeBound: true, Request: cluster.Resources{Memory: 15 * gib}}, map[string]int32{"worker-1": 1, "worker-2": 1}),
@@ -66,7 +66,7 @@ func TestFits(t *testing.T) {
 			[]string{"worker-1", "worker-2"},
 			disruption.Shortage{Pods: 3, Of: 3, Workload: 6, Missing: cluster.Resources{MilliCPU: 300, Memory: gib + 140<<20, Pods: 3}},
 		},
-		{"a node that is not there", clustertest.HA("v1.35.4", 3, 2), []string{"gone"}, disruption.Shortage{}},
+		{"an unknown node", clustertest.HA("v1.35.4", 3, 2), []string{"gone"}, disruption.Shortage{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, fits := disruption.Simulate(c.s).Fits(c.away...)

@@ -6,49 +6,53 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// replacement is a guess of how long a pod needs to be ready elsewhere. Images are on few nodes, so it is not a small one.
-const replacement = 30 * time.Second
+// replacementTime estimates how long a pod takes to become ready elsewhere, with a pull of its
+// image.
+const replacementTime = 30 * time.Second
 
-// Simulation is what draining each node would mean. It refers to the Snapshot by index and must not outlive it. A node is foreseen when somebody first asks
-// about it: of five thousand nodes, a decision asks about the few whose turn may be now. So one goroutine may use it at a time.
+// Simulation predicts the drain of each node. It refers to the Snapshot by index and must not
+// outlive it. A node's drain is computed on first use, since a decision needs only a few of
+// thousands. It is not safe for concurrent use.
 type Simulation struct {
 	snapshot *cluster.Snapshot
 	byName   map[string]int
 	budgets  [][]int      // by workload
-	drains   []*NodeDrain // as Snapshot.Nodes, nil where nobody has asked
+	drains   []*NodeDrain // as Snapshot.Nodes, nil until first used
 }
 
-// NodeDrain is what draining one node would mean.
+// NodeDrain is the predicted drain of one node.
 type NodeDrain struct {
 	Node  string
-	Moves int32 // pods that have to go
-	// Blockers are the pods that cannot go at this moment; Costs what is lost or interrupted although they can.
+	Moves int32 // pods that are evicted
+	// Blockers are the pods that cannot be evicted now. Costs are what is lost or interrupted when
+	// pods are evicted.
 	Blockers []Blocker
 	Costs    []Cost
-	// Waits are the budgets that let the node's pods go a few at a time.
+	// Waits are the budgets that allow only some evictions at a time.
 	Waits []Wait
-	// Estimate is how long the drain takes at most if nothing but its Waits holds it up: pods seldom use their whole grace period.
+	// Estimate is how long the drain takes at most, blockers aside: pods seldom use their whole
+	// grace period.
 	Estimate time.Duration
 
-	uses []use // of budgets, by the pods that need their leave
+	uses []use // of budgets
 }
 
-// Blocked says whether something keeps the node from being emptied at this moment, and for ever if nobody acts.
-func (n *NodeDrain) Blocked() (now, forever bool) {
+// Blocked reports whether something blocks the drain now, and until the user acts.
+func (n *NodeDrain) Blocked() (now, permanent bool) {
 	for _, b := range n.Blockers {
-		now, forever = true, forever || b.Forever
+		now, permanent = true, permanent || b.Permanent
 	}
-	return now, forever
+	return now, permanent
 }
 
-// use is how many pods of a node need the leave of a budget.
+// use is how many pods of a node need a disruption of a budget.
 type use struct {
 	budget int
 	pods   int32
 	grace  time.Duration
 }
 
-// BlockerKind is why pods cannot go.
+// BlockerKind is why pods cannot be evicted.
 type BlockerKind string
 
 // The kinds of blockers.
@@ -58,29 +62,30 @@ const (
 	BudgetFailed      BlockerKind = "BudgetFailed"
 	BudgetUnobserved  BlockerKind = "BudgetUnobserved"
 	BudgetsOverlap    BlockerKind = "BudgetsOverlap"
-	// BudgetWaitsForNode: the budget lets some of the pods go and waits until these run again, which they can on this node only.
+	// BudgetWaitsForNode means that the budget allows some evictions and then waits for
+	// replacements, which can run on this node only.
 	BudgetWaitsForNode BlockerKind = "BudgetWaitsForNode"
 )
 
-// Blocker is pods of one workload that cannot go.
+// Blocker is pods of one workload that cannot be evicted.
 type Blocker struct {
-	Kind     BlockerKind
-	Workload int   // index into Snapshot.Workloads
-	Budget   int   // index into Snapshot.Budgets, the first of them if they overlap
-	Pods     int32 // on this node
-	Forever  bool  // until somebody acts
+	Kind      BlockerKind
+	Workload  int   // index into Snapshot.Workloads
+	Budget    int   // index into Snapshot.Budgets, the first of them if they overlap
+	Pods      int32 // on this node
+	Permanent bool  // until the user acts
 }
 
-// CostKind is what a drain costs although it succeeds.
+// CostKind is what a successful drain costs.
 type CostKind string
 
 // The kinds of costs.
 const (
-	Lost         CostKind = "Lost"         // nobody makes the pods anew
-	LosesData    CostKind = "LosesData"    // what is in an emptyDir is gone
-	StaysDown    CostKind = "StaysDown"    // the pods can run on this node only, and wait for it
-	HasFinalizer CostKind = "HasFinalizer" // the pods end when somebody else removes a finalizer
-	AsksToStay   CostKind = "AsksToStay"   // an annotation says that the pods are not safe to evict
+	Lost           CostKind = "Lost"           // nothing recreates the pods
+	LosesData      CostKind = "LosesData"      // the data of an emptyDir is lost
+	StaysDown      CostKind = "StaysDown"      // the pods can run on this node only and wait for it
+	HasFinalizer   CostKind = "HasFinalizer"   // the pods end once their finalizer is removed
+	NotSafeToEvict CostKind = "NotSafeToEvict" // an annotation declares the pods not safe to evict
 )
 
 // Cost is what a drain costs the pods of one workload.
@@ -90,7 +95,7 @@ type Cost struct {
 	Pods     int32
 }
 
-// Wait is a budget that lets a node's pods go a few at a time.
+// Wait is a budget that allows only some evictions at a time.
 type Wait struct {
 	Budget  int
 	Pods    int32 // on this node
@@ -99,7 +104,7 @@ type Wait struct {
 	Time    time.Duration // at most
 }
 
-// Simulate foresees the drain of any node of a Snapshot.
+// Simulate predicts the drain of any node of a Snapshot.
 func Simulate(s *cluster.Snapshot) *Simulation {
 	sim := &Simulation{snapshot: s, byName: make(map[string]int, len(s.Nodes)), budgets: budgetsOf(s), drains: make([]*NodeDrain, len(s.Nodes))}
 	for i := range s.Nodes {
@@ -108,7 +113,7 @@ func Simulate(s *cluster.Snapshot) *Simulation {
 	return sim
 }
 
-// Node returns what draining this node would mean, or nil if there is no such node.
+// Node returns the predicted drain of a node, nil if there is no such node.
 func (sim *Simulation) Node(name string) *NodeDrain {
 	i, ok := sim.byName[name]
 	if !ok {
@@ -117,7 +122,7 @@ func (sim *Simulation) Node(name string) *NodeDrain {
 	return sim.at(i)
 }
 
-// at returns what draining a node would mean, by its index.
+// at returns the predicted drain of a node by its index.
 func (sim *Simulation) at(i int) *NodeDrain {
 	if sim.drains[i] == nil {
 		sim.drains[i] = drain(sim.snapshot, &sim.snapshot.Nodes[i], sim.budgets)
@@ -130,7 +135,7 @@ func drain(s *cluster.Snapshot, node *cluster.Node, budgets [][]int) *NodeDrain 
 	var longest int64
 	for _, set := range node.Pods {
 		if set.Workload < 0 || set.Workload >= len(s.Workloads) || set.Count <= 0 {
-			continue // a Snapshot from a file may say anything
+			continue // a Snapshot from a file may contain anything
 		}
 		w := &s.Workloads[set.Workload]
 		if !w.Moves() {
@@ -138,7 +143,7 @@ func drain(s *cluster.Snapshot, node *cluster.Node, budgets [][]int) *NodeDrain 
 		}
 		out.Moves += set.Count
 		longest = max(longest, w.GraceSeconds)
-		out.ask(s, set, budgets[set.Workload])
+		out.checkBudgets(s, set, budgets[set.Workload])
 		out.cost(w, set)
 	}
 	out.deadlocks(s, node, budgets)
@@ -149,27 +154,27 @@ func drain(s *cluster.Snapshot, node *cluster.Node, budgets [][]int) *NodeDrain 
 			continue
 		}
 		wait.Rounds = (wait.Pods + wait.Allowed - 1) / wait.Allowed
-		wait.Time = time.Duration(wait.Rounds) * (u.grace + replacement)
+		wait.Time = time.Duration(wait.Rounds) * (u.grace + replacementTime)
 		out.Waits = append(out.Waits, wait)
 		out.Estimate = max(out.Estimate, wait.Time)
 	}
 	return out
 }
 
-// ask asks the budgets of some pods whether these may go.
-func (n *NodeDrain) ask(s *cluster.Snapshot, set cluster.PodSet, budgets []int) {
+// checkBudgets adds what the budgets of some pods block.
+func (n *NodeDrain) checkBudgets(s *cluster.Snapshot, set cluster.PodSet, budgets []int) {
 	pods := set.Guarded()
 	if len(budgets) == 0 || pods == 0 {
 		return
 	}
 	if len(budgets) > 1 {
-		n.Blockers = append(n.Blockers, Blocker{Kind: BudgetsOverlap, Workload: set.Workload, Budget: budgets[0], Pods: pods, Forever: true})
+		n.Blockers = append(n.Blockers, Blocker{Kind: BudgetsOverlap, Workload: set.Workload, Budget: budgets[0], Pods: pods, Permanent: true})
 	}
 	grace := seconds(s.Workloads[set.Workload].GraceSeconds)
 	for _, i := range budgets {
 		b := &s.Budgets[i]
 		guarded := pods
-		if freesUnready(b) {
+		if allowsUnready(b) {
 			guarded -= min(max(set.Unready, 0), pods)
 		}
 		if guarded == 0 {
@@ -177,16 +182,17 @@ func (n *NodeDrain) ask(s *cluster.Snapshot, set cluster.PodSet, budgets []int) 
 		}
 		n.use(i, guarded, grace)
 		if len(budgets) > 1 {
-			continue // the API does not even look at what they allow
+			continue // the API ignores what they allow
 		}
 		if kind, holds := blockerOf[Judge(b)]; holds {
-			forever := kind == BudgetNeverAllows || kind == BudgetFailed
-			n.Blockers = append(n.Blockers, Blocker{Kind: kind, Workload: set.Workload, Budget: i, Pods: guarded, Forever: forever})
+			permanent := kind == BudgetNeverAllows || kind == BudgetFailed
+			n.Blockers = append(n.Blockers, Blocker{Kind: kind, Workload: set.Workload, Budget: i, Pods: guarded, Permanent: permanent})
 		}
 	}
 }
 
-// deadlocks finds pods that are bound to the node and of which their budget lets only some go at once.
+// deadlocks finds pods that can run on this node only and whose budget allows only some evictions
+// at a time.
 func (n *NodeDrain) deadlocks(s *cluster.Snapshot, node *cluster.Node, budgets [][]int) {
 	if len(n.uses) == 0 {
 		return
@@ -202,7 +208,7 @@ func (n *NodeDrain) deadlocks(s *cluster.Snapshot, node *cluster.Node, budgets [
 		may := allowed(&s.Budgets[budget])
 		for _, u := range n.uses {
 			if u.budget == budget && may > 0 && may < u.pods {
-				n.Blockers = append(n.Blockers, Blocker{Kind: BudgetWaitsForNode, Workload: set.Workload, Budget: budget, Pods: u.pods, Forever: w.NodeBound})
+				n.Blockers = append(n.Blockers, Blocker{Kind: BudgetWaitsForNode, Workload: set.Workload, Budget: budget, Pods: u.pods, Permanent: w.NodeBound})
 			}
 		}
 	}
@@ -236,8 +242,8 @@ func (n *NodeDrain) cost(w *cluster.Workload, set cluster.PodSet) {
 	add(LosesData, w.LocalData)
 	add(StaysDown, w.LocalVolume || w.NodeBound)
 	add(HasFinalizer, len(w.Finalizers) > 0)
-	add(AsksToStay, w.SafeToEvict == cluster.No)
+	add(NotSafeToEvict, w.SafeToEvict == cluster.No)
 }
 
-// seconds bounds what a Snapshot from a file may say, so that sums do not overflow.
+// seconds bounds a value from a file, so that sums do not overflow.
 func seconds(n int64) time.Duration { return time.Duration(min(max(n, 0), 7*24*3600)) * time.Second }

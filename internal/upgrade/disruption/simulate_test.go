@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
 )
 
-// shop is a cluster of three control plane nodes and two workers with one more workload, its pods, and what else is changed.
+// shop is a cluster of three control plane nodes and two workers with another workload.
 func shop(w cluster.Workload, on map[string]int32, changes ...clustertest.Change) *cluster.Snapshot {
 	w.Namespace, w.Name = "shop", "cart"
 	if w.Kind == "" {
@@ -28,13 +28,13 @@ func budget(allowed int32, f ...func(*cluster.Budget)) clustertest.Change {
 	}
 }
 
-// unready makes the pod on worker-1 one that is not ready.
+// unready makes the pod on worker-1 unready.
 func unready(s *cluster.Snapshot) {
 	n := s.Node("worker-1")
 	n.Pods[len(n.Pods)-1].Unready = 1
 }
 
-// free makes a pod on worker-1 one for which the eviction API asks no budget.
+// free makes a pod on worker-1 evictable whatever its budget allows.
 func free(s *cluster.Snapshot) {
 	n := s.Node("worker-1")
 	n.Pods[len(n.Pods)-1].Free = 1
@@ -49,12 +49,12 @@ func TestJudge(t *testing.T) {
 		change func(*cluster.Budget)
 		want   disruption.Verdict
 	}{
-		{"one may go", func(*cluster.Budget) {}, disruption.Allows},
-		{"as many are asked for as there are", func(b *cluster.Budget) { b.Desired, b.Allowed = 3, 0 }, disruption.NeverAllows},
-		{"more are asked for than there are", func(b *cluster.Budget) { b.Desired, b.Allowed = 5, 0 }, disruption.NeverAllows},
-		{"as many are asked for as there are, and a rollout adds one for a moment", func(b *cluster.Budget) { b.Healthy, b.Desired = 4, 3 }, disruption.NeverAllows},
-		{"one is not healthy", func(b *cluster.Budget) { b.Healthy, b.Allowed = 2, 0 }, disruption.Exhausted},
-		{"it matches nothing", func(b *cluster.Budget) { *b = cluster.Budget{Observed: true} }, disruption.Exhausted},
+		{"it allows one disruption", func(*cluster.Budget) {}, disruption.Allows},
+		{"it requires all pods", func(b *cluster.Budget) { b.Desired, b.Allowed = 3, 0 }, disruption.NeverAllows},
+		{"it requires more pods than there are", func(b *cluster.Budget) { b.Desired, b.Allowed = 5, 0 }, disruption.NeverAllows},
+		{"it requires all pods, and a rollout adds one", func(b *cluster.Budget) { b.Healthy, b.Desired = 4, 3 }, disruption.NeverAllows},
+		{"a pod is unhealthy", func(b *cluster.Budget) { b.Healthy, b.Allowed = 2, 0 }, disruption.Exhausted},
+		{"it selects no pods", func(b *cluster.Budget) { *b = cluster.Budget{Observed: true} }, disruption.Exhausted},
 		{"its pods cannot be counted", func(b *cluster.Budget) { b.Failure = "no controller" }, disruption.Failed},
 		{"its status is old", func(b *cluster.Budget) { b.Observed = false }, disruption.Unobserved},
 	} {
@@ -67,7 +67,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestDrain(t *testing.T) {
-	const cart = 6 // after what every cluster has
+	const cart = 6 // after the system workloads
 	type drain = disruption.NodeDrain
 	for _, c := range []struct {
 		name string
@@ -79,15 +79,15 @@ func TestDrain(t *testing.T) {
 		{"a DaemonSet stays", shop(cluster.Workload{Kind: "DaemonSet"}, both, budget(0)), drain{Moves: 1}},
 		{"a static pod stays", shop(cluster.Workload{Kind: "Node"}, both), drain{Moves: 1}},
 		{"a budget that never allows", shop(cluster.Workload{}, both, budget(0)), drain{
-			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetNeverAllows, Workload: cart, Pods: 1, Forever: true}},
+			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetNeverAllows, Workload: cart, Pods: 1, Permanent: true}},
 		}},
-		{"a budget that never allows, and a pod that is not ready may always go", shop(cluster.Workload{}, both, unready,
+		{"a budget that never allows, with AlwaysAllow for unready pods", shop(cluster.Workload{}, both, unready,
 			budget(0, func(b *cluster.Budget) { b.Healthy, b.AlwaysAllowUnhealthy = 1, true })), drain{Moves: 2}},
-		{"too few healthy pods: one that is not ready stays", shop(cluster.Workload{}, both, unready,
+		{"too few healthy pods: an unready pod stays", shop(cluster.Workload{}, both, unready,
 			budget(1, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.Desired = 0, 0, 1 })), drain{
 			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetExhausted, Workload: cart, Pods: 1}},
 		}},
-		{"enough healthy pods: one that is not ready may go", shop(cluster.Workload{}, both, unready,
+		{"enough healthy pods: an unready pod may be evicted", shop(cluster.Workload{}, both, unready,
 			budget(1, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.Desired = 1, 0, 1 })), drain{Moves: 2}},
 		{
 			"nothing is asked for and nothing is healthy: the API lets nothing go",
@@ -97,19 +97,19 @@ func TestDrain(t *testing.T) {
 			},
 		},
 		{"a budget whose pods cannot be counted", shop(cluster.Workload{}, both, budget(1, func(b *cluster.Budget) { b.Failure = "no controller" })), drain{
-			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetFailed, Workload: cart, Pods: 1, Forever: true}},
+			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetFailed, Workload: cart, Pods: 1, Permanent: true}},
 		}},
 		{"a budget with an old status", shop(cluster.Workload{}, both, budget(1, func(b *cluster.Budget) { b.Observed = false })), drain{
 			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetUnobserved, Workload: cart, Pods: 1}},
 		}},
 		{"two budgets", shop(cluster.Workload{}, both, budget(1), clustertest.Budget("shop", "all", 1, "cart")), drain{
-			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetsOverlap, Workload: cart, Pods: 1, Forever: true}},
+			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetsOverlap, Workload: cart, Pods: 1, Permanent: true}},
 		}},
-		{"a budget lets them go one by one", shop(cluster.Workload{GraceSeconds: 30}, map[string]int32{"worker-1": 3, "worker-2": 2}, budget(1)), drain{
+		{"a budget allows one eviction at a time", shop(cluster.Workload{GraceSeconds: 30}, map[string]int32{"worker-1": 3, "worker-2": 2}, budget(1)), drain{
 			Moves: 4, Estimate: 3 * time.Minute,
 			Waits: []disruption.Wait{{Pods: 3, Allowed: 1, Rounds: 3, Time: 3 * time.Minute}},
 		}},
-		{"a budget lets them go two by two", shop(cluster.Workload{GraceSeconds: 30}, map[string]int32{"worker-1": 3, "worker-2": 2}, budget(2)), drain{
+		{"a budget allows two evictions at a time", shop(cluster.Workload{GraceSeconds: 30}, map[string]int32{"worker-1": 3, "worker-2": 2}, budget(2)), drain{
 			Moves: 4, Estimate: 2 * time.Minute,
 			Waits: []disruption.Wait{{Pods: 3, Allowed: 2, Rounds: 2, Time: 2 * time.Minute}},
 		}},
@@ -117,34 +117,34 @@ func TestDrain(t *testing.T) {
 			"a budget lets them go at once", shop(cluster.Workload{GraceSeconds: 30}, map[string]int32{"worker-1": 3, "worker-2": 2}, budget(3)),
 			drain{Moves: 4, Estimate: 30 * time.Second},
 		},
-		{"bound to the node, and a budget lets one of two go", shop(cluster.Workload{NodeBound: true}, map[string]int32{"worker-1": 2, "worker-2": 1}, budget(1)), drain{
+		{"bound to the node, and a budget allows one of two evictions", shop(cluster.Workload{NodeBound: true}, map[string]int32{"worker-1": 2, "worker-2": 1}, budget(1)), drain{
 			Moves: 3, Estimate: time.Minute, Waits: []disruption.Wait{{Pods: 2, Allowed: 1, Rounds: 2, Time: time.Minute}},
-			Blockers: []disruption.Blocker{{Kind: disruption.BudgetWaitsForNode, Workload: cart, Pods: 2, Forever: true}},
+			Blockers: []disruption.Blocker{{Kind: disruption.BudgetWaitsForNode, Workload: cart, Pods: 2, Permanent: true}},
 			Costs:    []disruption.Cost{{Kind: disruption.StaysDown, Workload: cart, Pods: 2}},
 		}},
-		{"everything that a drain costs", shop(cluster.Workload{
+		{"every cost of a drain", shop(cluster.Workload{
 			Kind: "Pod", LocalData: true, LocalVolume: true, Finalizers: []string{"shop.example/cleanup"}, SafeToEvict: cluster.No,
 		}, both), drain{Moves: 2, Costs: []disruption.Cost{
 			{Kind: disruption.Lost, Workload: cart, Pods: 1},
 			{Kind: disruption.LosesData, Workload: cart, Pods: 1},
 			{Kind: disruption.StaysDown, Workload: cart, Pods: 1},
 			{Kind: disruption.HasFinalizer, Workload: cart, Pods: 1},
-			{Kind: disruption.AsksToStay, Workload: cart, Pods: 1},
+			{Kind: disruption.NotSafeToEvict, Workload: cart, Pods: 1},
 		}}},
 		{"a budget that never allows, and a pod that never started", shop(cluster.Workload{}, both, free, budget(0)), drain{Moves: 2}},
-		{"two budgets, and a pod that is ending", shop(cluster.Workload{}, both, free, budget(1), clustertest.Budget("shop", "all", 1, "cart")), drain{Moves: 2}},
-		{"two budgets, and one pod of two is ending", shop(cluster.Workload{}, map[string]int32{"worker-1": 2}, free,
+		{"two budgets, and a terminating pod", shop(cluster.Workload{}, both, free, budget(1), clustertest.Budget("shop", "all", 1, "cart")), drain{Moves: 2}},
+		{"two budgets, and one of two pods is terminating", shop(cluster.Workload{}, map[string]int32{"worker-1": 2}, free,
 			budget(1), clustertest.Budget("shop", "all", 1, "cart")), drain{
-			Moves: 3, Blockers: []disruption.Blocker{{Kind: disruption.BudgetsOverlap, Workload: cart, Pods: 1, Forever: true}},
+			Moves: 3, Blockers: []disruption.Blocker{{Kind: disruption.BudgetsOverlap, Workload: cart, Pods: 1, Permanent: true}},
 		}},
-		{"bound to the node, one of two is ending, and a budget lets one go", shop(cluster.Workload{NodeBound: true}, map[string]int32{"worker-1": 2}, free, budget(1)), drain{
+		{"bound to the node, one of two terminating, and a budget allows one eviction", shop(cluster.Workload{NodeBound: true}, map[string]int32{"worker-1": 2}, free, budget(1)), drain{
 			Moves: 3, Costs: []disruption.Cost{{Kind: disruption.StaysDown, Workload: cart, Pods: 2}},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := disruption.Simulate(c.s).Node("worker-1")
 			if got.Node != "worker-1" {
-				t.Errorf("it is about %s", got.Node)
+				t.Errorf("got the drain of %s", got.Node)
 			}
 			if seen, want := tell(got), tell(&c.want); seen != want {
 				t.Errorf("got  %s\nwant %s", seen, want)
@@ -153,7 +153,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// tell is a drain without what is only for the package itself.
+// tell formats a drain without its private fields.
 func tell(d *disruption.NodeDrain) string {
 	return fmt.Sprintf("moves %d, estimate %s, blockers %+v, costs %+v, waits %+v", d.Moves, d.Estimate, d.Blockers, d.Costs, d.Waits)
 }
@@ -164,9 +164,9 @@ func TestBlocked(t *testing.T) {
 		s            *cluster.Snapshot
 		now, forever bool
 	}{
-		{"free", shop(cluster.Workload{}, both, budget(1)), false, false},
+		{"allowed", shop(cluster.Workload{}, both, budget(1)), false, false},
 		{"exhausted", shop(cluster.Workload{}, both, budget(1, func(b *cluster.Budget) { b.Healthy, b.Allowed = 1, 0 })), true, false},
-		{"never", shop(cluster.Workload{}, both, budget(0)), true, true},
+		{"never allowed", shop(cluster.Workload{}, both, budget(0)), true, true},
 	} {
 		if now, forever := disruption.Simulate(c.s).Node("worker-1").Blocked(); now != c.now || forever != c.forever {
 			t.Errorf("%s: got %t, %t", c.name, now, forever)
@@ -177,9 +177,9 @@ func TestBlocked(t *testing.T) {
 func TestUnknownNode(t *testing.T) {
 	sim := disruption.Simulate(clustertest.HA("v1.35.4", 3, 2))
 	if sim.Node("gone") != nil {
-		t.Error("there is no such node")
+		t.Error("an unknown node has a drain")
 	}
 	if _, may := sim.MayDrainTogether("gone", "worker-1"); !may {
-		t.Error("a node that is not there is in nobody's way")
+		t.Error("an unknown node conflicts with another one")
 	}
 }

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Apart is a budget whose pods stand on several nodes, and that does not allow to drain all of these at once: the drains would wait for
-// each other, every node half empty.
-type Apart struct {
+// SharedBudget is a budget with pods on several nodes that does not allow all of these to be
+// drained at once: the drains would block each other.
+type SharedBudget struct {
 	Budget  int      // index into Snapshot.Budgets
-	Allowed int32    // pods that may go at once
-	Pods    int32    // that would have to, on all of the nodes
+	Allowed int32    // pods that may be evicted at once
+	Pods    int32    // that would have to be, on all of the nodes
 	Nodes   []string // in the Snapshot's order
 }
 
-// Apart are the budgets that keep nodes from being drained together.
-func (sim *Simulation) Apart() []Apart {
+// SharedBudgets are the budgets that keep nodes from being drained together.
+func (sim *Simulation) SharedBudgets() []SharedBudget {
 	s := sim.snapshot
-	byBudget := make([]Apart, len(s.Budgets))
+	byBudget := make([]SharedBudget, len(s.Budgets))
 	for i := range s.Nodes {
 		for _, u := range sim.at(i).uses {
 			a := &byBudget[u.budget]
@@ -25,7 +25,7 @@ func (sim *Simulation) Apart() []Apart {
 			a.Nodes = append(a.Nodes, s.Nodes[i].Name)
 		}
 	}
-	var out []Apart
+	var out []SharedBudget
 	for i, a := range byBudget {
 		a.Budget, a.Allowed = i, allowed(&s.Budgets[i])
 		if len(a.Nodes) > 1 && a.Pods > a.Allowed {
@@ -40,16 +40,16 @@ type Conflict struct {
 	Node, With string
 	Budget     string // namespace/name
 	Allowed    int32  // disruptions that it allows
-	Pods       int32  // that would have to go together
+	Pods       int32  // that would have to be evicted
 }
 
-// String says it in a sentence.
+// String describes the conflict in a sentence.
 func (c Conflict) String() string {
-	return fmt.Sprintf("%s and %s both have pods of PodDisruptionBudget %s, which allows %d of the %d to go at once",
+	return fmt.Sprintf("%s and %s both have pods of PodDisruptionBudget %s, which allows %d of %d evictions",
 		c.Node, c.With, c.Budget, c.Allowed, c.Pods)
 }
 
-// MayDrainTogether says whether two nodes may be drained at the same time, and if not, why.
+// MayDrainTogether reports whether two nodes may be drained at the same time, or why not.
 func (sim *Simulation) MayDrainTogether(a, b string) (Conflict, bool) {
 	if a == b {
 		return Conflict{}, true
@@ -57,7 +57,8 @@ func (sim *Simulation) MayDrainTogether(a, b string) (Conflict, bool) {
 	return sim.Together(a).MayAdd(b)
 }
 
-// Together begins a set of nodes that are drained at the same time. Those that are given are in it, whether they conflict or not.
+// Together returns a set of nodes that are drained at the same time. It contains the given nodes,
+// whether they conflict or not.
 func (sim *Simulation) Together(nodes ...string) *Set {
 	set := &Set{sim: sim, pods: make([]int32, len(sim.snapshot.Budgets))}
 	for _, node := range nodes {
@@ -66,21 +67,22 @@ func (sim *Simulation) Together(nodes ...string) *Set {
 	return set
 }
 
-// Set is nodes that are drained at the same time.
+// Set is a set of nodes that are drained at the same time.
 type Set struct {
 	sim   *Simulation
 	nodes []int
 	pods  []int32 // by budget
 }
 
-// MayAdd says whether a node may be drained beside those of the set, and if not, why. It looks only at the budgets of the node's own pods.
+// MayAdd reports whether a node may be drained together with those of the set, or why not. It
+// checks the budgets of the node's own pods only.
 func (s *Set) MayAdd(node string) (Conflict, bool) {
 	i, ok := s.sim.byName[node]
 	if !ok || slices.Contains(s.nodes, i) {
 		return Conflict{}, true
 	}
 	for _, u := range s.sim.at(i).uses {
-		// Pods that only this node has may go in rounds, that is for its own drain to wait out.
+		// If only this node has pods of the budget, its own drain waits for the budget.
 		if s.pods[u.budget] == 0 {
 			continue
 		}
@@ -92,7 +94,7 @@ func (s *Set) MayAdd(node string) (Conflict, bool) {
 	return Conflict{}, true
 }
 
-// Add puts a node into the set.
+// Add adds a node to the set.
 func (s *Set) Add(node string) {
 	i, ok := s.sim.byName[node]
 	if !ok || slices.Contains(s.nodes, i) {
@@ -104,7 +106,7 @@ func (s *Set) Add(node string) {
 	}
 }
 
-// Remove takes a node out of the set.
+// Remove removes a node from the set.
 func (s *Set) Remove(node string) {
 	i, ok := s.sim.byName[node]
 	if !ok {

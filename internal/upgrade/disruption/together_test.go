@@ -18,28 +18,28 @@ func TestMayDrainTogether(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		s    *cluster.Snapshot
-		why  string // empty: they may
+		why  string // empty if they may
 	}{
 		{"no budget", shop(cluster.Workload{}, both), ""},
-		{"both may go", shop(cluster.Workload{}, both, budget(2)), ""},
+		{"enough disruptions for both", shop(cluster.Workload{}, both, budget(2)), ""},
 		{
-			"one may go", shop(cluster.Workload{}, both, budget(1)),
-			"worker-2 and worker-1 both have pods of PodDisruptionBudget shop/cart, which allows 1 of the 2 to go at once",
+			"one disruption", shop(cluster.Workload{}, both, budget(1)),
+			"worker-2 and worker-1 both have pods of PodDisruptionBudget shop/cart, which allows 1 of 2 evictions",
 		},
 		{
-			"three may go, and there are four", shop(cluster.Workload{}, map[string]int32{"worker-1": 2, "worker-2": 2}, budget(3)),
-			"worker-2 and worker-1 both have pods of PodDisruptionBudget shop/cart, which allows 3 of the 4 to go at once",
+			"three disruptions, and four pods", shop(cluster.Workload{}, map[string]int32{"worker-1": 2, "worker-2": 2}, budget(3)),
+			"worker-2 and worker-1 both have pods of PodDisruptionBudget shop/cart, which allows 3 of 4 evictions",
 		},
 		{
-			"none may go", shop(cluster.Workload{}, both, budget(0)),
-			"worker-2 and worker-1 both have pods of PodDisruptionBudget shop/cart, which allows 0 of the 2 to go at once",
+			"no disruption", shop(cluster.Workload{}, both, budget(0)),
+			"worker-2 and worker-1 both have pods of PodDisruptionBudget shop/cart, which allows 0 of 2 evictions",
 		},
 		{
 			"a budget with an old status", shop(cluster.Workload{}, both, budget(2, func(b *cluster.Budget) { b.Observed = false })),
-			"worker-2 and worker-1 both have pods of PodDisruptionBudget shop/cart, which allows 0 of the 2 to go at once",
+			"worker-2 and worker-1 both have pods of PodDisruptionBudget shop/cart, which allows 0 of 2 evictions",
 		},
-		{"only one has pods of it", shop(cluster.Workload{}, map[string]int32{"worker-1": 3}, budget(1)), ""},
-		{"pods that are not ready need no leave", shop(cluster.Workload{}, both, unready, budget(1, func(b *cluster.Budget) { b.AlwaysAllowUnhealthy = true })), ""},
+		{"only one has pods of the budget", shop(cluster.Workload{}, map[string]int32{"worker-1": 3}, budget(1)), ""},
+		{"unready pods need no disruption", shop(cluster.Workload{}, both, unready, budget(1, func(b *cluster.Budget) { b.AlwaysAllowUnhealthy = true })), ""},
 		{"a DaemonSet stays", shop(cluster.Workload{Kind: "DaemonSet"}, both, budget(0)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,11 +55,11 @@ func TestMayDrainTogether(t *testing.T) {
 	}
 }
 
-func TestApart(t *testing.T) {
+func TestSharedBudgets(t *testing.T) {
 	s := shop(cluster.Workload{}, map[string]int32{"worker-1": 2, "worker-2": 1}, budget(1),
 		clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "web"}, both), clustertest.Budget("shop", "web", 2, "web"))
-	want := []disruption.Apart{{Budget: 0, Allowed: 1, Pods: 3, Nodes: []string{"worker-1", "worker-2"}}}
-	if got := disruption.Simulate(s).Apart(); !reflect.DeepEqual(got, want) {
+	want := []disruption.SharedBudget{{Budget: 0, Allowed: 1, Pods: 3, Nodes: []string{"worker-1", "worker-2"}}}
+	if got := disruption.Simulate(s).SharedBudgets(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -70,19 +70,19 @@ func TestSetOfThree(t *testing.T) {
 		clustertest.Budget("shop", "cart", 2, "cart"))
 	set := disruption.Simulate(s).Together("worker-1", "worker-2")
 	if _, may := set.MayAdd("worker-3"); may {
-		t.Error("three drains, and two pods may go")
+		t.Error("three drains, and two disruptions")
 	}
 	if _, may := set.MayAdd("worker-2"); !may {
-		t.Error("it is in the set already")
+		t.Error("a node of the set conflicts with it")
 	}
 	set.Remove("worker-1")
 	set.Remove("worker-1")
 	if _, may := set.MayAdd("worker-3"); !may {
-		t.Error("two drains, and two pods may go")
+		t.Error("two drains conflict with two disruptions")
 	}
 }
 
-// What a Set counts up is what one would count anew: nodes that go together never need more of a budget that they share than it allows.
+// Nodes that a Set accepts never need more disruptions of a shared budget than it allows.
 func TestSetAgainstCounting(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		nodes := rapid.IntRange(4, 30).Draw(r, "nodes")
@@ -123,7 +123,7 @@ func remove(names []string, name string) []string {
 	return out
 }
 
-// fits counts by name what Set counts by index.
+// fits counts by name, whereas Set counts by index.
 func fits(s *cluster.Snapshot, chosen []string, name string) bool {
 	if slices.Contains(chosen, name) {
 		return true
@@ -162,11 +162,11 @@ func BenchmarkSimulate(b *testing.B) {
 	s := clustertest.Synthetic(5000, 150_000, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		disruption.Simulate(s).Apart() // which asks about every node
+		disruption.Simulate(s).SharedBudgets() // which drains every node
 	}
 }
 
-// What a planner asks when it fills a window of 256 among 5,000 nodes.
+// BenchmarkWindow fills a window of 256 of 5,000 nodes.
 func BenchmarkWindow(b *testing.B) {
 	s := clustertest.Synthetic(5000, 150_000, 1)
 	sim := disruption.Simulate(s)
@@ -186,11 +186,11 @@ func BenchmarkWindow(b *testing.B) {
 func BenchmarkFits(b *testing.B) {
 	s := clustertest.Synthetic(5000, 150_000, 1)
 	sim := disruption.Simulate(s)
-	var away []string
+	var drained []string
 	for i := range 256 {
-		away = append(away, fmt.Sprintf("worker-%d", i+1))
+		drained = append(drained, fmt.Sprintf("worker-%d", i+1))
 	}
 	for b.Loop() {
-		sim.Fits(away...)
+		sim.Fits(drained...)
 	}
 }

@@ -94,17 +94,17 @@ func (d *deciding) reported(n *cluster.Node) bool {
 // without state knows for how long it has been open.
 func (d *deciding) requestReport(n *cluster.Node, why string) {
 	if !slices.ContainsFunc(d.actions, func(a Action) bool { return a.Kind == RequestReport && a.Node == n.Name }) {
-		d.act(RequestReport, n, "%s", why).Request = max(n.Asked+1, d.now.Unix())
+		d.act(RequestReport, n, "%s", why).Request = max(n.ReportRequest+1, d.now.Unix())
 	}
 }
 
 func (d *deciding) requireReportsSince(since time.Time) *Wait {
 	var first *Wait
 	for _, n := range d.servers {
-		if n.Report != nil && n.Report.Answered >= n.Asked && n.Report.ObservedTime != nil && !n.Report.ObservedTime.Time.Before(since) {
+		if n.Report != nil && n.Report.Answered >= n.ReportRequest && n.Report.ObservedTime != nil && !n.Report.ObservedTime.Time.Before(since) {
 			continue
 		}
-		asked := n.Report != nil && n.Asked > n.Report.Answered
+		asked := n.Report != nil && n.ReportRequest > n.Report.Answered
 		if !asked && n.Report != nil {
 			d.requestReport(n, "the control plane is checked before and after each of its nodes")
 		}
@@ -115,7 +115,7 @@ func (d *deciding) requireReportsSince(since time.Time) *Wait {
 			}
 			first.ManualIntervention = n.Report == nil
 			if asked {
-				first.Since = time.Unix(n.Asked, 0).UTC()
+				first.Since = time.Unix(n.ReportRequest, 0).UTC()
 				first.ManualIntervention = d.now.Sub(first.Since) > interventionDelay
 			}
 		}
@@ -173,7 +173,7 @@ func (d *deciding) restarting(n *cluster.Node) bool {
 // refreshReport requests another report from an agent that reported something unhealthy.
 func (d *deciding) refreshReport(n *cluster.Node) {
 	const soon = 15 * time.Second
-	if n.Report != nil && n.Asked <= n.Report.Answered && (n.Report.ObservedTime == nil || d.now.Sub(n.Report.ObservedTime.Time) > soon) {
+	if n.Report != nil && n.ReportRequest <= n.Report.Answered && (n.Report.ObservedTime == nil || d.now.Sub(n.Report.ObservedTime.Time) > soon) {
 		d.requestReport(n, "it reported something unhealthy")
 	}
 }

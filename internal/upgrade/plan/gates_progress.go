@@ -38,8 +38,8 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 	if n.Report == nil {
 		return nil
 	}
-	if n.Asked > n.Report.Answered {
-		asked := time.Unix(n.Asked, 0).UTC()
+	if n.ReportRequest > n.Report.Answered {
+		asked := time.Unix(n.ReportRequest, 0).UTC()
 		if d.now.Sub(asked) <= interventionDelay {
 			return nil
 		}
@@ -58,7 +58,7 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 // lastContact is when a node's agent last reported something or got its order. A response counts
 // from its request, which has the time of this clock.
 func (d *deciding) lastContact(n *cluster.Node) time.Time {
-	last := time.Unix(n.Asked, 0)
+	last := time.Unix(n.ReportRequest, 0)
 	update := func(at time.Time) {
 		if at.After(last) {
 			last = at

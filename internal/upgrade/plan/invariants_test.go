@@ -295,7 +295,7 @@ func (w *world) checkFetched(m *machine, a *Action, before *cluster.Upgrade) {
 	for i := range w.past[len(w.past)-1].snapshot.Nodes {
 		n := &w.past[len(w.past)-1].snapshot.Nodes[i]
 		there := len(w.machine(n.Name).agent.fetched) > 0 || n.CreatedAt.After(simulationStart)
-		w.require(there || policy.LeftOut(&spec, n) != "" || !kubeletVersion(n).Before(want), "%s is changed before %s has prefetched", m.name, n.Name)
+		w.require(there || policy.Exclusion(&spec, n) != "" || !kubeletVersion(n).Before(want), "%s is changed before %s has prefetched", m.name, n.Name)
 	}
 }
 
@@ -388,7 +388,7 @@ func (w *world) checkEnd(who *controller) {
 	for i := range who.view.snapshot.Nodes {
 		n := &who.view.snapshot.Nodes[i]
 		w.require(n.CordonedBy == "", "the operation ends with %s cordoned", n.Name)
-		if w.op.end == Succeeded && policy.LeftOut(&spec, n) == "" {
+		if w.op.end == Succeeded && policy.Exclusion(&spec, n) == "" {
 			w.require(n.IsReady() && !kubeletVersion(n).Before(want), "the operation succeeds with %s at %s", n.Name, n.Kubelet)
 		}
 	}

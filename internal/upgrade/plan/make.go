@@ -57,7 +57,7 @@ func outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan,
 
 // upgradedServers are the control plane nodes that a plan upgrades.
 func upgradedServers(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec) []*cluster.Node {
-	return slices.DeleteFunc(s.ControlPlane(), func(n *cluster.Node) bool { return policy.LeftOut(spec, n) != "" })
+	return slices.DeleteFunc(s.ControlPlane(), func(n *cluster.Node) bool { return policy.Exclusion(spec, n) != "" })
 }
 
 // Summary is the plan as an operation's status records it.
@@ -100,7 +100,7 @@ func (m *planner) sortNodes() {
 		if policy.Pooled(n) {
 			m.sizes[policy.PoolOf(m.spec, n)]++
 		}
-		switch reason := policy.LeftOut(m.spec, n); {
+		switch reason := policy.Exclusion(m.spec, n); {
 		case reason != "":
 			m.excluded = append(m.excluded, ExcludedNode{Node: n.Name, Reason: reason})
 		case n.ControlPlane:

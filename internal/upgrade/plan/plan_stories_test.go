@@ -152,8 +152,8 @@ func TestUnreachableTargets(t *testing.T) {
 		spec      refitv1alpha1.ClusterUpgradeSpec
 		want      string
 	}{
-		{"an older version", clustertest.HA("v1.36.3", 3, 2), to("v1.35.4"), "the control plane is at v1.36.3 already: Kubernetes cannot go back to v1.35.4"},
-		{"an invalid version", clustertest.HA("v1.36.3", 3, 2), to("1.36"), `"1.36" is no version like v1.36.3`},
+		{"an older version", clustertest.HA("v1.36.3", 3, 2), to("v1.35.4"), "the control plane runs v1.36.3, and Kubernetes does not support a downgrade to v1.35.4"},
+		{"an invalid version", clustertest.HA("v1.36.3", 3, 2), to("1.36"), `invalid version "1.36": it must be like v1.36.3`},
 		{"no target", clustertest.HA("v1.36.3", 3, 2), to(""), "no target: set a version such as v1.36.3, or a ClusterRelease"},
 		{
 			"a ClusterRelease that does not exist", clustertest.HA("v1.35.4", 3, 2),
@@ -162,7 +162,7 @@ func TestUnreachableTargets(t *testing.T) {
 		},
 		{
 			"workers newer than their control plane", clustertest.HA("v1.35.4", 3, 2), scoped(to("v1.36.3"), refitv1alpha1.ScopeWorkers),
-			"workers at v1.36.3 do not fit a control plane at v1.35.4: they may be at most 3 minor versions older and never newer",
+			"workers at v1.36.3 are not supported with a control plane at v1.35.4: they may be at most 3 minor versions older, and never newer",
 		},
 		{
 			"a cluster without a known version", &cluster.Snapshot{Nodes: []cluster.Node{{Name: "cp-1", ControlPlane: true}}}, to("v1.36.3"),

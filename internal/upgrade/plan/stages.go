@@ -142,7 +142,7 @@ func (m *planner) addConflicts(steps []NodeStep) {
 	for i := range steps {
 		at[steps[i].Node] = i
 	}
-	for _, apart := range m.drains.Apart() {
+	for _, apart := range m.drains.SharedBudgets() {
 		budget := &m.snapshot.Budgets[apart.Budget]
 		var here []int
 		for _, name := range apart.Nodes {

@@ -63,7 +63,7 @@ func newView(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		v.nodes[n.Name] = n
-		if n.Report != nil && n.Asked > n.Report.Answered {
+		if n.Report != nil && n.ReportRequest > n.Report.Answered {
 			v.openReportRequests++
 		}
 		if !n.ControlPlane {
@@ -71,7 +71,7 @@ func newView(p *Plan, s *cluster.Snapshot, now time.Time) *view {
 			v.countInPool(n)
 		}
 		switch {
-		case policy.LeftOut(v.spec, n) != "":
+		case policy.Exclusion(v.spec, n) != "":
 		case n.ControlPlane:
 			v.controlPlane = append(v.controlPlane, n)
 		default:

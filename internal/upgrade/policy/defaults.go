@@ -9,11 +9,11 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// DefaultPool is the name of the pool of every worker that no other pool matches.
+// DefaultPool is the name of the pool of the workers that no other pool selects.
 const DefaultPool = "default"
 
-// Defaulted returns the policy with everything filled in that a person left out, as the API server does for a stored object, and the default pool
-// as its last pool. The input is not changed.
+// Defaulted returns the spec with its defaults, as the API server sets them on a stored object, and
+// with the default pool as its last pool. It does not change the input.
 func Defaulted(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgradeSpec {
 	spec = *spec.DeepCopy()
 	setDefault(&spec.Scope, refitv1alpha1.ScopeAll)

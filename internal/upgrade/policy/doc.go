@@ -1,3 +1,4 @@
-// Package policy reads what a person asked for: the defaults of a spec, which nodes it leaves out, which pool a node belongs to and what that pool allows,
-// what a waiver sets aside, and which Release a hop installs. Checks and plans must answer these alike, so they ask here.
+// Package policy interprets a spec: its defaults, which nodes it excludes, which pool a node
+// belongs to and what that pool allows, what its waivers cover, and which ClusterRelease a hop
+// installs. Checks and plans must agree on these, so both use this package.
 package policy

@@ -11,34 +11,34 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// A waiver of one of these checks that names a node changes what the plan does with that node.
+// The checks whose waivers change what a plan does.
 const (
-	CheckNodeNotReady = "NodeNotReady"       // the node is left out, and does not count as unavailable
+	CheckNodeNotReady = "NodeNotReady"       // the node is excluded, and does not count as unavailable
 	CheckNodeCordoned = "NodeCordonedByHand" // the node does not count as unavailable
-	CheckTwoMembers   = "EtcdTwoMembers"     // etcd loses its quorum for the time of the swap, and a person said yes
-	CheckUnmanaged    = "UnmanagedPod"       // a pod that nobody makes anew may be ended for good
+	CheckTwoMembers   = "EtcdTwoMembers"     // etcd may lose its quorum while a member restarts
+	CheckUnmanaged    = "UnmanagedPod"       // a pod without a controller may be deleted
 )
 
-// Waived says whether a person set this check aside for this object by its name.
+// Waived reports whether a check is waived for this object by name.
 func Waived(spec *refitv1alpha1.ClusterUpgradeSpec, check, object string) bool {
 	return slices.ContainsFunc(spec.Waivers, func(w refitv1alpha1.Waiver) bool { return w.Check == check && w.Object == object })
 }
 
-// WaivedAnywhere says whether a person set this check aside, for one object or for all.
+// WaivedAnywhere reports whether a check is waived, for one object or for all.
 func WaivedAnywhere(spec *refitv1alpha1.ClusterUpgradeSpec, check string) bool {
 	return slices.ContainsFunc(spec.Waivers, func(w refitv1alpha1.Waiver) bool { return w.Check == check })
 }
 
-// MayLose says whether a person agreed that a pod that nobody makes anew is ended for good.
-func MayLose(spec *refitv1alpha1.ClusterUpgradeSpec, namespace, name string) bool {
+// MayDelete reports whether a pod without a controller may be deleted: nothing recreates it.
+func MayDelete(spec *refitv1alpha1.ClusterUpgradeSpec, namespace, name string) bool {
 	return Waived(spec, CheckUnmanaged, "") || Waived(spec, CheckUnmanaged, "Pod "+namespace+"/"+name)
 }
 
 // NodeObject is how findings and waivers name a node.
 func NodeObject(name string) string { return "Node " + name }
 
-// LeftOut says why the plan does not touch a node, in an empty string if it does.
-func LeftOut(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) string {
+// Exclusion is why the plan does not upgrade a node, empty if it does.
+func Exclusion(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) string {
 	switch {
 	case n.ControlPlane && spec.Scope == refitv1alpha1.ScopeWorkers:
 		return "the scope is Workers"
@@ -49,14 +49,14 @@ func LeftOut(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) string {
 	case !HasLabels(n, spec.NodeSelector):
 		return fmt.Sprintf("it lacks the labels %s", labels.Set(spec.NodeSelector))
 	case !isLinux(n):
-		return fmt.Sprintf("it runs %s, and Refit upgrades Linux hosts only", n.OS)
+		return fmt.Sprintf("it runs %s, and Refit upgrades only Linux hosts", n.OS)
 	case !n.IsReady() && Waived(spec, CheckNodeNotReady, NodeObject(n.Name)):
-		return "it is not ready, and a waiver sets it aside"
+		return "it is not ready, which is waived"
 	}
 	return ""
 }
 
-// HasLabels says whether a node has all of these labels.
+// HasLabels reports whether a node has all of these labels.
 func HasLabels(n *cluster.Node, want refitv1alpha1.Labels) bool {
 	for key, value := range want {
 		if has, ok := n.Labels[key]; !ok || has != value {
@@ -66,12 +66,14 @@ func HasLabels(n *cluster.Node, want refitv1alpha1.Labels) bool {
 	return true
 }
 
-// Pooled says whether a node counts in its pool: workers do, also those that a spec leaves out, but not hosts that Refit can never upgrade.
+// Pooled reports whether a node counts in its pool: workers do, excluded ones too, but not hosts
+// that Refit cannot upgrade.
 func Pooled(n *cluster.Node) bool { return !n.ControlPlane && isLinux(n) }
 
 func isLinux(n *cluster.Node) bool { return n.OS == "" || n.OS == "linux" }
 
-// PoolOf returns the index of the first pool whose selector matches; the last one is the default pool and matches every worker.
+// PoolOf returns the index of the first pool whose selector matches. The last pool is the default
+// pool, which matches every worker.
 func PoolOf(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) int {
 	for i := range spec.Pools {
 		pool := &spec.Pools[i]
@@ -82,16 +84,16 @@ func PoolOf(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) int {
 	return len(spec.Pools) - 1
 }
 
-// MaxUnavailable resolves a pool's bound against its size: percentages round down, and at least one node may always go.
+// MaxUnavailable resolves a pool's limit against its size. Percentages round down to at least 1.
 func MaxUnavailable(pool *refitv1alpha1.Pool, size int) int {
 	n, err := intstr.GetScaledValueFromIntOrPercent(pool.MaxUnavailable, size, false)
-	if err != nil { // the API refuses such a value; a file may still hold one
+	if err != nil { // the API rejects such a value, but a file may contain one
 		n = 1
 	}
 	return max(1, n)
 }
 
-// DrainOf is the pool's policy for a worker; control plane nodes are drained as the default pool says.
+// DrainOf is the drain policy of a node. Control plane nodes use that of the default pool.
 func DrainOf(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) *refitv1alpha1.Drain {
 	if n.ControlPlane {
 		return &spec.Pools[len(spec.Pools)-1].Drain

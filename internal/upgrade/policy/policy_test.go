@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-func TestTheDefaultPoolIsTheLastOneAndNothingIsLeftOpen(t *testing.T) {
+func TestDefaulted(t *testing.T) {
 	spec := refitv1alpha1.ClusterUpgradeSpec{Pools: []refitv1alpha1.Pool{
 		{Name: DefaultPool, Canary: &refitv1alpha1.Canary{}},
 		{Name: "gpu", NodeSelector: refitv1alpha1.Labels{"pool": "gpu"}},
@@ -50,7 +50,7 @@ func TestMaxUnavailable(t *testing.T) {
 	}
 }
 
-func TestLeftOut(t *testing.T) {
+func TestExclusion(t *testing.T) {
 	worker := func(change func(*cluster.Node)) *cluster.Node {
 		n := &cluster.Node{Name: "worker-1", OS: "linux", Ready: cluster.Yes, Labels: map[string]string{"wave": "now"}}
 		change(n)
@@ -66,9 +66,9 @@ func TestLeftOut(t *testing.T) {
 		want      string
 	}{
 		{"a worker", refitv1alpha1.ClusterUpgradeSpec{}, worker(nothing), ""},
-		{"only the control plane goes", refitv1alpha1.ClusterUpgradeSpec{Scope: refitv1alpha1.ScopeControlPlane}, worker(nothing), "the scope is ControlPlane"},
+		{"the scope is ControlPlane", refitv1alpha1.ClusterUpgradeSpec{Scope: refitv1alpha1.ScopeControlPlane}, worker(nothing), "the scope is ControlPlane"},
 		{
-			"only workers go",
+			"the scope is Workers",
 			refitv1alpha1.ClusterUpgradeSpec{Scope: refitv1alpha1.ScopeWorkers},
 			worker(func(n *cluster.Node) { n.ControlPlane = true }),
 			"the scope is Workers",
@@ -76,23 +76,23 @@ func TestLeftOut(t *testing.T) {
 		{"it has the labels", refitv1alpha1.ClusterUpgradeSpec{NodeSelector: refitv1alpha1.Labels{"wave": "now"}}, worker(nothing), ""},
 		{"it lacks a label", refitv1alpha1.ClusterUpgradeSpec{NodeSelector: refitv1alpha1.Labels{"wave": "later"}}, worker(nothing), "it lacks the labels wave=later"},
 		{
-			"a selector does not leave out the control plane",
+			"a selector does not exclude the control plane",
 			refitv1alpha1.ClusterUpgradeSpec{NodeSelector: refitv1alpha1.Labels{"wave": "later"}},
 			worker(func(n *cluster.Node) { n.ControlPlane = true }), "",
 		},
-		{"Windows", refitv1alpha1.ClusterUpgradeSpec{}, worker(func(n *cluster.Node) { n.OS = "windows" }), "it runs windows, and Refit upgrades Linux hosts only"},
+		{"Windows", refitv1alpha1.ClusterUpgradeSpec{}, worker(func(n *cluster.Node) { n.OS = "windows" }), "it runs windows, and Refit upgrades only Linux hosts"},
 		{"it is not ready", refitv1alpha1.ClusterUpgradeSpec{}, worker(down), ""},
-		{"it is not ready and set aside", refitv1alpha1.ClusterUpgradeSpec{Waivers: waiver}, worker(down), "it is not ready, and a waiver sets it aside"},
-		{"it is set aside and ready again", refitv1alpha1.ClusterUpgradeSpec{Waivers: waiver}, worker(nothing), ""},
+		{"it is not ready and waived", refitv1alpha1.ClusterUpgradeSpec{Waivers: waiver}, worker(down), "it is not ready, which is waived"},
+		{"it is waived and ready again", refitv1alpha1.ClusterUpgradeSpec{Waivers: waiver}, worker(nothing), ""},
 		{
-			"a waiver of the whole check sets no node aside",
+			"a waiver of the whole check excludes no node",
 			refitv1alpha1.ClusterUpgradeSpec{Waivers: []refitv1alpha1.Waiver{{Check: CheckNodeNotReady, Reason: "whatever"}}},
 			worker(down), "",
 		},
 	}
 	for _, test := range tests {
 		t.Run(test.situation, func(t *testing.T) {
-			if got := LeftOut(&test.spec, test.node); got != test.want {
+			if got := Exclusion(&test.spec, test.node); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -109,10 +109,10 @@ func TestReleaseFor(t *testing.T) {
 		last      bool
 		want      string
 	}{
-		{"on the way the newest of the minor version that can be used", skew.Version{Major: 1, Minor: 35}, false, "kubernetes-v1.35.11"},
-		{"at the end what was asked for", skew.Version{Major: 1, Minor: 36, Patch: 3}, true, "kubernetes-v1.36.3"},
-		{"at the end nothing else", skew.Version{Major: 1, Minor: 36, Patch: 4}, true, ""},
-		{"workers that catch up do not end below the control plane", from, false, ""},
+		{"in between, the newest usable one of the minor version", skew.Version{Major: 1, Minor: 35}, false, "kubernetes-v1.35.11"},
+		{"at the end, exactly the target", skew.Version{Major: 1, Minor: 36, Patch: 3}, true, "kubernetes-v1.36.3"},
+		{"at the end, nothing else", skew.Version{Major: 1, Minor: 36, Patch: 4}, true, ""},
+		{"workers that catch up do not stay below the control plane", from, false, ""},
 		{"a minor version without a ClusterRelease", skew.Version{Major: 1, Minor: 37}, false, ""},
 	}
 	for _, test := range tests {

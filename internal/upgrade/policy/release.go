@@ -6,9 +6,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// ReleaseFor is the ClusterRelease that a hop to a version installs, nil if the cluster has none: the recorded one of an operation under way, the one that the spec
-// names, or the newest of the hop's minor version. The last hop takes exactly the version that was asked for; workers that catch up with a control plane at
-// from do not end below its patch.
+// ReleaseFor is the ClusterRelease that a hop to a version installs, nil if the cluster has none:
+// the recorded one of a started operation, the one that the spec names, or the newest of the hop's
+// minor version. The last hop installs exactly the target version. Workers that catch up with a
+// control plane at version from do not stay below its patch version.
 func ReleaseFor(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, version, from skew.Version, last bool) *cluster.Release {
 	if r := recorded(s, version); r != nil {
 		return r
@@ -33,7 +34,8 @@ func ReleaseFor(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, ver
 	return newest
 }
 
-// recorded is the ClusterRelease that the operation's plan was made with: a newer one that has come since is not for this operation.
+// recorded is the ClusterRelease of the operation's plan. A newer one that was created since is not
+// for this operation.
 func recorded(s *cluster.Snapshot, version skew.Version) *cluster.Release {
 	if s.Operation == nil || s.Operation.Plan == nil {
 		return nil

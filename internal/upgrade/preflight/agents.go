@@ -83,7 +83,7 @@ func agentMissing(v *view, missing, unanswered []string) []Finding {
 func agentSilent(v *view) []Finding {
 	const timeout = time.Minute
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
-		if r.Answered >= n.Asked || v.Now.Sub(time.Unix(n.Asked, 0)) < timeout {
+		if r.Answered >= n.ReportRequest || v.Now.Sub(time.Unix(n.ReportRequest, 0)) < timeout {
 			return Finding{}
 		}
 		since := ""

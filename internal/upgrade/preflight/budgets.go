@@ -45,7 +45,7 @@ func (v *view) blocked(kind disruption.BlockerKind, key func(disruption.Blocker)
 			h.pods += b.Pods
 			h.onOneNode = max(h.onOneNode, b.Pods)
 			h.hard = h.hard || n.blocksOnDrain()
-			h.forever = h.forever || b.Forever
+			h.forever = h.forever || b.Permanent
 		}
 	}
 	var keys []int
@@ -205,7 +205,7 @@ func nodesShareBudget(v *view) []Finding {
 		return nil
 	}
 	var found []Finding
-	for _, apart := range v.sim.Apart() {
+	for _, apart := range v.sim.SharedBudgets() {
 		var nodes []string
 		for _, name := range apart.Nodes {
 			if n := v.byName[name]; n != nil && n.drained && !n.ControlPlane {

@@ -596,8 +596,8 @@ func agentSituations() []situation {
 		{check: "AgentTooOld", name: "older", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.OrderFormat = 0 }), want: Block},
 
 		{check: "AgentSilent", name: "answered"},
-		{check: "AgentSilent", name: "requested seconds ago", change: onWorker(func(n *cluster.Node) { n.Asked = clustertest.Now.Unix() - 10 })},
-		{check: "AgentSilent", name: "not answered", change: onWorker(func(n *cluster.Node) { n.Asked = 3 }), want: Block, unknown: true, deferred: true},
+		{check: "AgentSilent", name: "requested seconds ago", change: onWorker(func(n *cluster.Node) { n.ReportRequest = clustertest.Now.Unix() - 10 })},
+		{check: "AgentSilent", name: "not answered", change: onWorker(func(n *cluster.Node) { n.ReportRequest = 3 }), want: Block, unknown: true, deferred: true},
 
 		{check: "ReportOfAnotherMachine", name: "same machine"},
 		{check: "ReportOfAnotherMachine", name: "joined again under the same name", change: onWorker(func(n *cluster.Node) { n.UID = "new" }), want: Block, unknown: true},

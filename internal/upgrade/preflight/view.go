@@ -117,7 +117,7 @@ func newView(in Input) *view {
 func (v *view) node(seen *cluster.Node) node {
 	n := node{Node: seen, pool: -1}
 	n.kubelet, _ = skew.Parse(seen.Kubelet)
-	n.leftOut = policy.LeftOut(&v.Spec, seen) != ""
+	n.leftOut = policy.Exclusion(&v.Spec, seen) != ""
 	for _, h := range v.hops {
 		if !n.leftOut && h.takes(seen) && n.kubelet.Before(h.version) {
 			n.hops = append(n.hops, h)

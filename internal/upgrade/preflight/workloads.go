@@ -122,7 +122,7 @@ func podHasFinalizer(v *view) []Finding {
 
 func podNotSafeToEvict(v *view) []Finding {
 	var found []Finding
-	keys, costs := v.costs(disruption.AsksToStay)
+	keys, costs := v.costs(disruption.NotSafeToEvict)
 	for _, i := range keys {
 		w := &v.s.Workloads[i]
 		found = append(found, Finding{

@@ -164,7 +164,7 @@ var activityMessages = map[string]string{
 
 func leftOut(e *cliv1alpha1.Explanation, k *Known, _ string) bool {
 	spec := policy.Defaulted(k.Operation.Spec)
-	why := policy.LeftOut(&spec, &cluster.Node{
+	why := policy.Exclusion(&spec, &cluster.Node{
 		Name: k.Node.Name, ControlPlane: k.Node.ControlPlane, Labels: k.Node.Labels, OS: k.Node.OS, Ready: readyAnswer(k.Node.Ready),
 	})
 	if why == "" {

@@ -1,5 +1,5 @@
-// Package skew is the arithmetic of Kubernetes' versions: which versions may stand beside each other, over which versions a
-// cluster goes from one to another, and when workers must follow.
+// Package skew is the arithmetic of Kubernetes versions: which versions may run beside each other,
+// which versions lie between two, and when workers must be upgraded.
 //
 // The rules are those of the Kubernetes version skew policy and of etcd's upgrade guides.
 package skew

@@ -2,30 +2,32 @@ package skew
 
 import "fmt"
 
-// Path is the way of a cluster from one version to another.
+// Path leads a cluster from one version to another.
 type Path struct {
 	From Version // of the control plane
 	To   Version
-	// Hops are the control plane's versions on the way. Only minor versions are known but for the last hop: a ClusterRelease decides the patch.
-	// A patch release is one hop. The first hop is the version that the control plane has already when workers must catch up before it can move.
+	// Hops are the versions of the control plane. All but the last are minor versions: a
+	// ClusterRelease sets the patch version. A patch release is one hop. The first hop is the
+	// control plane's current version if workers must catch up first.
 	Hops []Version
-	// WorkersFollow holds, for each hop, whether the workers go to its version once the control plane is there.
+	// WorkersFollow is, for each hop, whether workers are upgraded after the control plane.
 	WorkersFollow []bool
 }
 
-// Scope is which parts of the cluster move.
+// Scope is which parts of the cluster are upgraded.
 type Scope struct{ ControlPlane, Workers bool }
 
-// PathBetween plans the way: one minor version of the control plane at a time, and the workers as seldom as the skew policy allows.
-// oldest is the oldest kubelet of a node that is not of the control plane, zero if there is none.
+// PathBetween finds the path: the control plane one minor version at a time, and the workers as
+// seldom as the skew policy allows. oldest is the oldest kubelet of a worker, zero if there is
+// none.
 func PathBetween(from, to, oldest Version, scope Scope) (Path, error) {
 	path := Path{From: from, To: to}
 	if to.Before(from) && scope.ControlPlane {
-		return path, fmt.Errorf("the control plane is at %s already: Kubernetes cannot go back to %s", from, to)
+		return path, fmt.Errorf("the control plane runs %s, and Kubernetes does not support a downgrade to %s", from, to)
 	}
 	if !scope.ControlPlane {
 		if !KubeletFits(to, from) {
-			return path, fmt.Errorf("workers at %s do not fit a control plane at %s: they may be at most %d minor versions older and never newer",
+			return path, fmt.Errorf("workers at %s are not supported with a control plane at %s: they may be at most %d minor versions older, and never newer",
 				to, from, KubeletMinorsBehind)
 		}
 		path.Hops, path.WorkersFollow = []Version{to}, []bool{true}
@@ -42,8 +44,9 @@ func PathBetween(from, to, oldest Version, scope Scope) (Path, error) {
 	return path, nil
 }
 
-// workersFollow lets the workers wait as long as the next hop's API servers still accept the oldest of them. The last hop always takes them along.
-// When only the control plane moves, workers never follow, and a hop that leaves one behind is preflight's to refuse.
+// workersFollow upgrades workers as late as possible: before the first hop whose API servers would
+// not support the oldest of them, and in the last hop. If only the control plane is upgraded,
+// workers never follow, and preflight blocks a hop that would leave one behind.
 func workersFollow(hops []Version, oldest Version, workers bool) []bool {
 	follow := make([]bool, len(hops))
 	if !workers {

@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestVersionsBesideEachOther(t *testing.T) {
+func TestSupportedSkew(t *testing.T) {
 	tests := []struct {
 		situation string
 		fits      func(v, w Version) bool
@@ -69,14 +69,14 @@ func TestPathBetween(t *testing.T) {
 		{"three minor versions, workers once", "v1.34.4", "v1.37.1", "v1.34.4", all, "v1.35.0 v1.36.0 v1.37.1*"},
 		{"four minor versions, workers twice", "v1.33.1", "v1.37.1", "v1.33.1", all, "v1.34.0 v1.35.0 v1.36.0* v1.37.1*"},
 		{"older workers follow earlier", "v1.34.4", "v1.37.1", "v1.32.1", all, "v1.35.0* v1.36.0 v1.37.1*"},
-		{"workers catch up before the control plane can move", "v1.36.3", "v1.37.1", "v1.33.1", all, "v1.36.3* v1.37.1*"},
+		{"workers catch up before the control plane", "v1.36.3", "v1.37.1", "v1.33.1", all, "v1.36.3* v1.37.1*"},
 		{"no workers", "v1.35.4", "v1.36.3", "", all, "v1.36.3*"},
 		{"the control plane only", "v1.34.4", "v1.36.3", "v1.34.4", Scope{ControlPlane: true}, "v1.35.0 v1.36.3"},
 		{"workers only, after the control plane", "v1.37.1", "v1.37.1", "v1.34.4", Scope{Workers: true}, "v1.37.1*"},
-		{"workers only, to an older version than the control plane's", "v1.37.1", "v1.36.3", "v1.34.4", Scope{Workers: true}, "v1.36.3*"},
-		{"an upgrade that was begun by hand", "v1.36.3", "v1.36.3", "v1.35.4", all, "v1.36.3*"},
-		{"back to an older version", "v1.36.3", "v1.35.4", "v1.35.4", all, "error: the control plane is at v1.36.3 already"},
-		{"workers newer than the control plane", "v1.35.4", "v1.36.3", "v1.35.4", Scope{Workers: true}, "error: workers at v1.36.3 do not fit"},
+		{"workers only, to a version older than the control plane", "v1.37.1", "v1.36.3", "v1.34.4", Scope{Workers: true}, "v1.36.3*"},
+		{"an upgrade that was started by hand", "v1.36.3", "v1.36.3", "v1.35.4", all, "v1.36.3*"},
+		{"a downgrade", "v1.36.3", "v1.35.4", "v1.35.4", all, "error: the control plane runs v1.36.3"},
+		{"workers newer than the control plane", "v1.35.4", "v1.36.3", "v1.35.4", Scope{Workers: true}, "error: workers at v1.36.3 are not supported"},
 	}
 	for _, test := range tests {
 		t.Run(test.situation, func(t *testing.T) {
@@ -92,8 +92,8 @@ func TestPathBetween(t *testing.T) {
 	}
 }
 
-// Whatever the versions: following a path never breaks the skew policy, and ends at its target.
-func TestPathNeverBreaksThePolicy(t *testing.T) {
+// Following a path never violates the skew policy, and ends at the target, for all versions.
+func TestPathFollowsThePolicy(t *testing.T) {
 	for from := 28; from <= 40; from++ {
 		for to := from; to <= 40; to++ {
 			for oldest := from - KubeletMinorsBehind; oldest <= from; oldest++ {
@@ -129,12 +129,12 @@ func TestEtcdStep(t *testing.T) {
 	}{
 		{"a patch", "3.6.6", "3.6.8-0", ""},
 		{"the floor of 3.5", "3.5.26-0", "3.6.8-0", ""},
-		{"below the floor of 3.5", "3.5.24", "3.6.8", "etcd 3.5.24 must first be at 3.5.26 or later"},
+		{"below the floor of 3.5", "3.5.24", "3.6.8", "etcd 3.5.24 must first be upgraded to 3.5.26 or later"},
 		{"from 3.5 below the floor to a later 3.5", "3.5.10", "3.5.26", ""},
 		{"the next minor version", "3.6.8", "3.7.0", ""},
-		{"two minor versions", "3.5.30", "3.7.0", "etcd goes one minor version at a time"},
-		{"what runs is newer", "3.7.0", "3.6.8", ""},
-		{"another major version", "3.7.0", "4.0.0", "etcd cannot go from 3.7.0 to 4.0.0"},
+		{"two minor versions", "3.5.30", "3.7.0", "etcd cannot be upgraded from 3.5.30 to 3.7.0: it supports one minor version"},
+		{"the running one is newer", "3.7.0", "3.6.8", ""},
+		{"another major version", "3.7.0", "4.0.0", "etcd cannot be upgraded from 3.7.0 to 4.0.0"},
 	}
 	for _, test := range tests {
 		t.Run(test.situation, func(t *testing.T) {
@@ -145,10 +145,10 @@ func TestEtcdStep(t *testing.T) {
 		})
 	}
 	if _, err := EtcdStep("unknown", "3.6.8"); err == nil {
-		t.Error("a version that cannot be read is accepted")
+		t.Error("an invalid version is accepted")
 	}
 	if !EtcdStays("3.7.0", "3.6.8-0") || EtcdStays("3.6.6", "3.6.8") || EtcdStays("3.6.8", "3.6.8-0") {
-		t.Error("etcd stays only where what runs is newer")
+		t.Error("etcd stays only if it is newer")
 	}
 }
 

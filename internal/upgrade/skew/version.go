@@ -11,19 +11,19 @@ import (
 // Version is a released version of Kubernetes, such as v1.36.3.
 type Version struct{ Major, Minor, Patch int }
 
-// Parse reads v1.36.3 or 1.36.3. A pre-release or a build is read as the release that it belongs to: v1.36.3-rc.1+x is v1.36.3.
+// Parse parses v1.36.3 or 1.36.3. It ignores pre-release and build: v1.36.3-rc.1+x is v1.36.3.
 func Parse(s string) (Version, error) {
 	if v, ok := parsePlain(s); ok {
 		return v, nil
 	}
 	v, err := version.ParseSemantic(s)
 	if err != nil || strings.TrimSpace(s) != s {
-		return Version{}, fmt.Errorf("%q is no version like v1.36.3", s)
+		return Version{}, fmt.Errorf("invalid version %q: it must be like v1.36.3", s)
 	}
 	return Version{Major: int(v.Major()), Minor: int(v.Minor()), Patch: int(v.Patch())}, nil
 }
 
-// parsePlain reads what nearly all versions look like, since thousands of nodes are asked for theirs again and again.
+// parsePlain is the fast path for plain versions: thousands of nodes have one.
 func parsePlain(s string) (v Version, ok bool) {
 	parts := []*int{&v.Major, &v.Minor, &v.Patch}
 	rest, more := strings.TrimPrefix(s, "v"), true
@@ -42,7 +42,7 @@ func parsePlain(s string) (v Version, ok bool) {
 	return v, !more
 }
 
-// String returns v1.36.3, and nothing for the zero value.
+// String returns v1.36.3, empty for the zero value.
 func (v Version) String() string {
 	if v.IsZero() {
 		return ""
@@ -53,21 +53,21 @@ func (v Version) String() string {
 // MinorString returns 1.36, the name of the minor version in tables and documents.
 func (v Version) MinorString() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
 
-// IsZero says whether nothing is known of the version.
+// IsZero reports whether the version is unknown.
 func (v Version) IsZero() bool { return v == Version{} }
 
-// Compare is negative when v is older than w.
+// Compare is negative if v is older than w.
 func (v Version) Compare(w Version) int {
 	return cmp.Or(cmp.Compare(v.Major, w.Major), cmp.Compare(v.Minor, w.Minor), cmp.Compare(v.Patch, w.Patch))
 }
 
-// Before says whether v is older than w.
+// Before reports whether v is older than w.
 func (v Version) Before(w Version) bool { return v.Compare(w) < 0 }
 
-// SameMinor says whether the two differ in their patch only.
+// SameMinor reports whether v and w differ in their patch version only.
 func (v Version) SameMinor(w Version) bool { return v.Major == w.Major && v.Minor == w.Minor }
 
-// MinorsBehind is how many minor versions v is older than w; negative when it is newer.
+// MinorsBehind is how many minor versions v is older than w; negative if it is newer.
 func (v Version) MinorsBehind(w Version) int { return (w.Major-v.Major)*100 + w.Minor - v.Minor }
 
 // Max returns the newer of the two.

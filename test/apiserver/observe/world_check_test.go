@@ -201,8 +201,8 @@ func checkKubeadm(t *testing.T, got *cluster.Snapshot) {
 func checkRefit(t *testing.T, got *cluster.Snapshot) {
 	t.Helper()
 	worker := got.Node("worker-1")
-	if worker.Asked != 4 || worker.Report == nil || worker.Report.Answered != 4 || worker.Report.Hostname != "worker-1" {
-		t.Errorf("worker-1 reports %+v to the request %d", worker.Report, worker.Asked)
+	if worker.ReportRequest != 4 || worker.Report == nil || worker.Report.Answered != 4 || worker.Report.Hostname != "worker-1" {
+		t.Errorf("worker-1 reports %+v to the request %d", worker.Report, worker.ReportRequest)
 	}
 	if u := worker.Upgrade; u == nil || u.Spec.Permit != "Apply" || u.Status.Error == nil || u.Status.Error.Reason != "DiskFull" || u.Status.Error.LogTail != "" {
 		t.Errorf("the work on worker-1 is %+v", u)
