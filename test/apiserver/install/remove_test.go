@@ -141,7 +141,7 @@ func TestARemovalThatWasCutOff(t *testing.T) {
 		b.operation(t, "stuck", "True", "Succeeded", "example.dev/keep")
 		short := within(t, 12*time.Second)
 		_, err := b.Remove(short, options(), told)
-		if err == nil || !gone || !strings.Contains(err.Error(), "clusterupgrades.refit.dev to be gone") {
+		if err == nil || !gone || !strings.Contains(err.Error(), "clusterupgrades.refit.dev to be deleted") {
 			t.Fatalf("%v, and it came to the definitions: %v", err, gone)
 		}
 		w.says(func(*corev1.Pod) corev1.PodStatus { return failing("there is no such image any more") })

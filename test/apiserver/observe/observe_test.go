@@ -133,7 +133,7 @@ func checkWithoutRights(t *testing.T, s *apiserver.Server) {
 		return reader.Snapshot(ctx, "")
 	}
 	_, err := observed("stranger")
-	if err == nil || !strings.Contains(err.Error(), "without its nodes") || !strings.Contains(err.Error(), `"stranger" cannot list resource "nodes"`) {
+	if err == nil || !strings.Contains(err.Error(), "cannot read the nodes") || !strings.Contains(err.Error(), `"stranger" cannot list resource "nodes"`) {
 		t.Errorf("to somebody without any right it says %v", err)
 	}
 

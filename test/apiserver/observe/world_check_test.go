@@ -213,7 +213,7 @@ func checkRefit(t *testing.T, got *cluster.Snapshot) {
 	if good := got.Releases[0]; good.Error != "" || good.Payload.Etcd != "3.6.8" || !strings.HasPrefix(good.Digest, "sha256:") {
 		t.Errorf("the good Release is %+v", good)
 	}
-	if lying := got.Releases[1]; !strings.Contains(lying.Error, `spec.kubernetes says "v1.36.3", but what was signed says "v1.36.2"`) {
+	if lying := got.Releases[1]; !strings.Contains(lying.Error, `spec.kubernetes is "v1.36.3", but the signed version is "v1.36.2"`) {
 		t.Errorf("the lying Release is %+v", lying)
 	}
 	if got.Operation == nil || got.Operation.Spec.Target.Kubernetes != "v1.36.3" || got.Operation.Ended || got.Operation.Generation != 1 {
