@@ -6,25 +6,30 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ClusterUpgradeStatus is how far the operation is. The conditions are the truth, the phase is derived from them.
+// ClusterUpgradeStatus is the observed state of an upgrade. The phase is derived from the
+// conditions.
 type ClusterUpgradeStatus struct {
-	// ObservedGeneration is the generation of the spec that this status speaks of.
+	// observedGeneration is the generation of the spec that this status is about.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Phase is the conditions in one word, for people.
+	// phase summarizes the conditions in one word. Planning: Refit checks the cluster and makes the
+	// plan. AwaitingApproval: the plan is not approved. Waiting: an older ClusterUpgrade is active.
+	// Running: the upgrade is in progress. Paused: spec.paused is set. Stalled: manual intervention
+	// is required. Aborting: active nodes are brought to a safe state. Succeeded: all nodes are at
+	// the target. Aborted: the upgrade ended because spec.aborted was set.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 
-	// Epoch is raised by each new leader before it acts, so that a leader that lost its lease cannot claim anything any more. It counts on from the
-	// operations before this one, because the orders to a node never go back to a lower one. It cannot be lowered.
+	// epoch is raised by each new leader before it acts, so that a former leader cannot select
+	// nodes. It continues from earlier upgrades, because the epoch of orders to a node never
+	// decreases. It cannot be lowered.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Epoch int64 `json:"epoch,omitempty"`
 
-	// Active names the nodes at work: those that were claimed and are not finished. Its length is the most nodes that can be at work at once,
-	// whatever the pools allow.
+	// active lists the nodes that are being upgraded, at most 256, whatever the pools allow.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -33,17 +38,18 @@ type ClusterUpgradeStatus struct {
 	// +kubebuilder:validation:items:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Active []string `json:"active,omitempty"`
 
-	// Plan is what was planned, in numbers. `refit plan` prints it whole.
+	// plan summarizes the plan. `refit plan` prints all of it.
 	// +optional
 	// +structType=atomic
 	Plan *PlanSummary `json:"plan,omitempty"`
 
-	// Nodes counts the nodes that the plan touches.
+	// nodes counts the nodes of the plan.
 	// +optional
 	// +structType=atomic
 	Nodes NodeCounts `json:"nodes,omitzero"`
 
-	// Failures are the nodes that failed, at most 16 of them; nodes.failed counts them all. The log of a failure is in the node's NodeUpgrade.
+	// failures lists failed nodes, at most 16; nodes.failed counts all of them. The NodeUpgrade of
+	// a node has the log.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -61,7 +67,8 @@ type ClusterUpgradeStatus struct {
 	// +kubebuilder:validation:MaxItems=6
 	Waiting []WaitingFor `json:"waiting,omitempty"`
 
-	// Conditions: Ready, Reconciling and Stalled as kstatus reads them, and those that are Refit's own.
+	// conditions are Ready, Reconciling and Stalled as kstatus defines them, and PreflightPassed,
+	// Planned, Approved and Queued.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -70,13 +77,13 @@ type ClusterUpgradeStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// HasEnded says whether the operation is over for good. The conditions are the truth; the phase is only derived from them.
+// HasEnded reports whether the upgrade has ended permanently.
 func (u *ClusterUpgrade) HasEnded() bool {
 	ready := meta.FindStatusCondition(u.Status.Conditions, ConditionReady)
 	return ready != nil && (ready.Status == metav1.ConditionTrue || ready.Reason == ReasonAborted)
 }
 
-// Phase is an operation's conditions in one word.
+// Phase summarizes the conditions of an upgrade.
 // +kubebuilder:validation:Enum=Planning;AwaitingApproval;Waiting;Running;Paused;Stalled;Aborting;Succeeded;Aborted
 type Phase string
 
@@ -93,7 +100,7 @@ const (
 	PhaseAborted          Phase = "Aborted"
 )
 
-// PlanSummary is the plan in numbers, and the path that it was made for: a plan is made once and then followed, however far the cluster has come.
+// PlanSummary summarizes the plan.
 type PlanSummary struct {
 	// hash is the hash of the plan that the operation follows. Set spec.approvedPlan to it to
 	// approve the plan.
@@ -112,26 +119,27 @@ type PlanSummary struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	From string `json:"from,omitempty"`
-	// WorkersFrom is the oldest version of a worker when the plan was made.
+	// workersFrom is the oldest version of a worker when the plan was made.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	WorkersFrom string `json:"workersFrom,omitempty"`
-	// To is the version that is reached at the end.
+	// to is the target version.
 	// +required
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
 	To string `json:"to,omitempty"`
-	// Hops are the control plane's versions on the way, one minor version at a time, the last one is the target.
+	// hops are the versions of the control plane, one minor version at a time. The last one is the
+	// target.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	Hops []Hop `json:"hops,omitempty"`
-	// Stages are the parts of the plan in their order.
+	// stages are the stages of the plan, in order.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=40
 	Stages []StageSummary `json:"stages,omitempty"`
-	// Estimate is how long the whole was expected to take when the plan was made.
+	// estimate is the estimated duration of the upgrade when the plan was made.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -139,33 +147,33 @@ type PlanSummary struct {
 	Estimate metav1.Duration `json:"estimate,omitzero"`
 }
 
-// Hop is one step of the control plane's version.
+// Hop is one minor version step of the control plane.
 type Hop struct {
-	// Kubernetes is the version that this hop reaches.
+	// kubernetes is the version that this hop reaches.
 	// +required
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// Release is the ClusterRelease that is installed.
+	// release is the ClusterRelease of the hop.
 	// +optional
 	Release ReleaseRef `json:"release,omitzero"`
 }
 
-// ReleaseRef names a ClusterRelease and pins what it contains.
+// ReleaseRef references a ClusterRelease and pins its content.
 type ReleaseRef struct {
-	// Name is the ClusterRelease's name.
+	// name is the name of the ClusterRelease.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
-	// Digest is the digest of its signed payload.
+	// digest is the digest of its signed payload.
 	// +required
 	// +kubebuilder:validation:MaxLength=71
 	// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
 	Digest string `json:"digest,omitempty"`
 }
 
-// StageName is one of the parts of a plan.
+// StageName is the name of a stage.
 // +kubebuilder:validation:Enum=Prefetch;ControlPlane;Workers;Verify
 type StageName string
 
@@ -177,12 +185,13 @@ const (
 	StageVerify       StageName = "Verify"
 )
 
-// StageSummary is one part of the plan in numbers.
+// StageSummary summarizes a stage.
 type StageSummary struct {
-	// Name is the stage.
+	// name is the stage. Prefetch: agents download files and images. ControlPlane: control plane
+	// nodes are upgraded. Workers: workers are upgraded. Verify: the cluster is verified.
 	// +required
 	Name StageName `json:"name,omitempty"`
-	// Kubernetes is the version that the stage brings.
+	// kubernetes is the version that the stage installs.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
@@ -238,73 +247,74 @@ type WaitingFor struct {
 
 // NodeCounts counts nodes.
 type NodeCounts struct {
-	// Total is how many nodes the plan touches.
+	// total is the number of nodes in the plan.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Total int32 `json:"total,omitempty"`
-	// Done is how many of them are at the target and healthy.
+	// done is the number of nodes that are healthy at the target.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Done int32 `json:"done,omitempty"`
-	// Failed is how many of them failed and wait for a person.
+	// failed is the number of failed nodes, which require manual intervention.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Failed int32 `json:"failed,omitempty"`
-	// Skipped is how many of them were left for later because they could not be emptied.
+	// skipped is the number of nodes that were skipped because they could not be drained.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Skipped int32 `json:"skipped,omitempty"`
 }
 
-// Failure is one node that failed.
+// Failure describes a failed node.
 type Failure struct {
-	// Node is the node's name.
+	// node is the node's name.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Node string `json:"node,omitempty"`
-	// Class is the kind of failure.
+	// class is the class of the failure. Transient: Refit retries. ManualInterventionRequired: fix
+	// the cause, then retry. HostBroken: repair the host.
 	// +required
 	Class FailureClass `json:"class,omitempty"`
-	// Step is the step that failed.
+	// step is the step that failed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`
 	Step string `json:"step,omitempty"`
-	// Message is what happened.
+	// message describes the failure.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Message string `json:"message,omitempty"`
-	// Remedy is what a person can do about it.
+	// remedy is how to fix it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// FailureClass is a kind of failure, which says who can mend it.
+// FailureClass is the class of a failure.
 // +kubebuilder:validation:Enum=Transient;ManualInterventionRequired;HostBroken
 type FailureClass string
 
 // The kinds of failure.
 const (
-	FailureTransient          FailureClass = "Transient"                  // goes away by itself, and is tried again
-	FailureManualIntervention FailureClass = "ManualInterventionRequired" // a person must mend something, then say retry
-	FailureHostBroken         FailureClass = "HostBroken"                 // the host itself must be repaired
+	FailureTransient          FailureClass = "Transient"                  // Refit retries
+	FailureManualIntervention FailureClass = "ManualInterventionRequired" // fix the cause, then retry
+	FailureHostBroken         FailureClass = "HostBroken"                 // repair the host
 )
 
-// Operation names the ClusterUpgrade that a piece of work belongs to.
+// Operation references a ClusterUpgrade.
 type Operation struct {
-	// Name is the ClusterUpgrade's name.
+	// name is the name of the ClusterUpgrade.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
-	// UID is the ClusterUpgrade's UID, since one of the same name may be made again.
+	// uid is the UID of the ClusterUpgrade, because a name can be reused.
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=1

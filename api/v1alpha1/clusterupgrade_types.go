@@ -4,16 +4,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ClusterUpgrade asks for one upgrade of this cluster, and tells how far it is. It is also the operation's history: it stays after it ended.
+// ClusterUpgrade describes one upgrade of the cluster and reports its progress. It remains as a
+// record after the upgrade has ended.
 //
-// One operation acts at a time, the oldest that has not ended; others wait and say so.
+// Only the oldest ClusterUpgrade that has not ended is active; all others are queued.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=cu;cup,categories=refit
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="a name may have at most 63 characters"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.epoch) || (has(self.status) && has(self.status.epoch) && self.status.epoch >= oldSelf.status.epoch)",message="status.epoch cannot be lowered: whoever wrote this is no longer the leader"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['Succeeded', 'Aborted']) || (has(self.status) && has(self.status.phase) && self.status.phase == oldSelf.status.phase)",message="this operation has ended and cannot begin again: make another ClusterUpgrade"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.epoch) || (has(self.status) && has(self.status.epoch) && self.status.epoch >= oldSelf.status.epoch)",message="status.epoch cannot be lowered: the writer is no longer the leader"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['Succeeded', 'Aborted']) || (has(self.status) && has(self.status.phase) && self.status.phase == oldSelf.status.phase)",message="this operation has ended and cannot start again: create another ClusterUpgrade"
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="From",type=string,JSONPath=`.status.plan.from`
 // +kubebuilder:printcolumn:name="To",type=string,JSONPath=`.spec.target.*`
@@ -28,10 +29,10 @@ type ClusterUpgrade struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what a person wants.
+	// spec is the desired upgrade.
 	// +required
 	Spec ClusterUpgradeSpec `json:"spec"`
-	// Status is how far the operation is.
+	// status is the observed state of the upgrade.
 	// +optional
 	Status ClusterUpgradeStatus `json:"status,omitzero"`
 }
@@ -45,25 +46,27 @@ type ClusterUpgradeList struct {
 	Items           []ClusterUpgrade `json:"items"`
 }
 
-// ClusterUpgradeSpec is what a person wants.
+// ClusterUpgradeSpec is the desired upgrade.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.nodeSelector) && has(oldSelf.nodeSelector) ? self.nodeSelector == oldSelf.nodeSelector : (!has(self.nodeSelector) || self.nodeSelector.size() == 0) && (!has(oldSelf.nodeSelector) || oldSelf.nodeSelector.size() == 0)",message="nodeSelector cannot be changed: make another ClusterUpgrade"
-// +kubebuilder:validation:XValidation:rule="!oldSelf.?aborted.orValue(false) || self.?aborted.orValue(false)",message="aborted cannot be taken back: make another ClusterUpgrade"
+// +kubebuilder:validation:XValidation:rule="has(self.nodeSelector) && has(oldSelf.nodeSelector) ? self.nodeSelector == oldSelf.nodeSelector : (!has(self.nodeSelector) || self.nodeSelector.size() == 0) && (!has(oldSelf.nodeSelector) || oldSelf.nodeSelector.size() == 0)",message="nodeSelector cannot be changed: create another ClusterUpgrade"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?aborted.orValue(false) || self.?aborted.orValue(false)",message="aborted cannot be unset: create another ClusterUpgrade"
 // +kubebuilder:validation:XValidation:rule="self.?retry.orValue(0) >= oldSelf.?retry.orValue(0)",message="retry cannot be lowered"
 type ClusterUpgradeSpec struct {
-	// Target is what to move to. It cannot be changed: make another ClusterUpgrade instead.
+	// target is the version or ClusterRelease to upgrade to. It is immutable: create another
+	// ClusterUpgrade instead.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="target cannot be changed: make another ClusterUpgrade"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="target cannot be changed: create another ClusterUpgrade"
 	Target Target `json:"target,omitzero"`
 
-	// Scope is which part of the cluster moves. It cannot be changed.
+	// scope is the part of the cluster to upgrade: All (control plane and workers), ControlPlane
+	// (only control plane nodes) or Workers (only workers). It is immutable.
 	// +optional
 	// +kubebuilder:default=All
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="scope cannot be changed: make another ClusterUpgrade"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="scope cannot be changed: create another ClusterUpgrade"
 	Scope Scope `json:"scope,omitempty"`
 
-	// NodeSelector limits the workers that move to those with all of these labels; control plane nodes are never left out by it.
-	// So the control plane and some workers can move now, and the others next month. It cannot be changed.
+	// nodeSelector limits the upgrade to workers that have all of these labels. It does not apply
+	// to control plane nodes. It is immutable.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(key, key.size() <= 317)",message="a label's key may have at most 317 characters"
@@ -71,48 +74,53 @@ type ClusterUpgradeSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.map(key, key.size() + self[key].size()).sum() <= 2048",message="all labels together may have at most 2048 characters"
 	NodeSelector Labels `json:"nodeSelector,omitempty"`
 
-	// Approval says whether the plan waits for a person: with Required nothing is disrupted before approvedPlan names the plan's hash.
-	// To set None needs the verb `approve`, and so does a change of waivers or pools as long as it is None.
+	// approval defines whether the plan needs approval. Required: no node is disrupted until
+	// approvedPlan is the hash of the plan. None: the upgrade starts without approval. Setting None
+	// requires the verb `approve`, and so does a change of waivers or pools while it is None.
 	// +optional
 	// +kubebuilder:default=Required
 	Approval Approval `json:"approval,omitempty"`
 
-	// ApprovedPlan is the hash of the plan that was approved (status.plan.hash). To set it needs the right to the verb `approve` on
-	// clusterupgrades, so that approving can be another person's right than asking. Empty again, it withdraws the approval.
+	// approvedPlan is the hash of the approved plan (status.plan.hash). Setting it requires the
+	// verb `approve` on clusterupgrades, so that creating and approving an upgrade can be separate
+	// permissions. An empty value withdraws the approval.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	// +kubebuilder:validation:Pattern=`^(sha256:[0-9a-f]{64})?$`
 	ApprovedPlan string `json:"approvedPlan,omitempty"`
 
-	// Paused grants nothing new: a host that is being changed comes to its end, a node that was only being emptied is uncordoned and given back, then
-	// everything waits.
+	// paused stops the upgrade from starting further nodes. A node that is being changed completes;
+	// a node that is only being drained is uncordoned and released.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
-	// Aborted ends the operation for good: the nodes at work are brought to a safe state and uncordoned. It cannot be taken back.
+	// aborted ends the upgrade permanently: active nodes are brought to a safe state and
+	// uncordoned. It cannot be unset.
 	// +optional
 	Aborted bool `json:"aborted,omitempty"`
 
-	// Retry is raised by a person after the cause of a failure was fixed: failed nodes continue at the step that failed. It cannot be lowered.
+	// retry is a counter. Increase it after you have fixed the cause of a failure: failed nodes
+	// continue at the step that failed. It cannot be lowered.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Retry int64 `json:"retry,omitempty"`
 
-	// Waivers set findings of the preflight checks aside, each by name and with a reason. There is no way to set all aside.
+	// waivers waive findings of the preflight checks, each by name and with a reason. Not all
+	// findings can be waived.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.map(w, w.check.size() + w.reason.size() + w.?object.orValue('').size()).sum() <= 10240",message="all waivers together may have at most 10240 characters"
 	Waivers []Waiver `json:"waivers,omitempty"`
 
-	// Rollback says what happens to a node that does not become healthy at the new version: with Auto its agent puts it back by itself,
-	// with Manual the operation stops and asks.
+	// rollback is the policy for a node that does not become healthy at the new version. Auto: the
+	// agent rolls it back. Manual: the upgrade stops and requires manual intervention.
 	// +optional
 	// +kubebuilder:default=Auto
 	Rollback Rollback `json:"rollback,omitempty"`
 
-	// Pools give groups of workers a policy of their own. A node belongs to the first pool whose selector matches it; the rest belong to the pool
-	// `default`, wherever that is listed.
+	// pools define policies for groups of workers. A node belongs to the first pool whose selector
+	// matches it; all others belong to the pool `default`, wherever it is listed.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
@@ -121,24 +129,26 @@ type ClusterUpgradeSpec struct {
 	Pools []Pool `json:"pools,omitempty"`
 }
 
-// Target is what to move to: a version, or one ClusterRelease by its name. Exactly one of them.
+// Target is what to upgrade to: a Kubernetes version or a ClusterRelease by name. Exactly one must
+// be set.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.kubernetes) != has(self.release)",message="give exactly one of kubernetes and release"
+// +kubebuilder:validation:XValidation:rule="has(self.kubernetes) != has(self.release)",message="set exactly one of kubernetes and release"
 type Target struct {
-	// Kubernetes is the version to reach, such as v1.36.3; a pre-release is refused. Each hop on the way uses the newest ClusterRelease of its minor version
-	// that the cluster has; the last one is exactly this version.
+	// kubernetes is the version to reach, such as v1.36.3; pre-releases are not supported. Each hop
+	// uses the newest available ClusterRelease of its minor version; the last hop has exactly this
+	// version.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// Release is the name of the ClusterRelease to reach.
+	// release is the name of the ClusterRelease to upgrade to.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:MinLength=1
 	Release string `json:"release,omitempty"`
 }
 
-// Scope is which part of a cluster moves.
+// Scope is the part of a cluster to upgrade.
 // +kubebuilder:validation:Enum=All;ControlPlane;Workers
 type Scope string
 
@@ -149,7 +159,7 @@ const (
 	ScopeWorkers      Scope = "Workers"
 )
 
-// Approval says whether a plan waits for a person.
+// Approval defines whether a plan needs approval.
 // +kubebuilder:validation:Enum=Required;None
 type Approval string
 
@@ -159,7 +169,7 @@ const (
 	ApprovalNone     Approval = "None"
 )
 
-// Rollback says who puts a node back that does not become healthy.
+// Rollback is the policy for a node that does not become healthy.
 // +kubebuilder:validation:Enum=Auto;Manual
 type Rollback string
 
@@ -169,18 +179,19 @@ const (
 	RollbackManual Rollback = "Manual"
 )
 
-// Waiver sets one finding aside.
+// Waiver waives a finding of a check.
 type Waiver struct {
-	// Check is the finding's id, as `refit check` prints it.
+	// check is the ID of the check, as `refit check` prints it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Check string `json:"check,omitempty"`
-	// Object limits the waiver to one object, as `refit check` prints it (`PodDisruptionBudget shop/cart`). Empty: every object of this check.
+	// object limits the waiver to one object, as `refit check` prints it (`PodDisruptionBudget
+	// shop/cart`). If empty, it applies to every object of the check.
 	// +optional
 	// +kubebuilder:validation:MaxLength=384
 	Object string `json:"object,omitempty"`
-	// Reason is why it is right to go on. It is kept with the operation.
+	// reason is why the finding is acceptable.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

@@ -1,12 +1,14 @@
 package v1alpha1
 
-// The condition types of a ClusterUpgrade. Ready, Reconciling and Stalled are read by kstatus, and so by `kubectl wait`, Helm and GitOps tools.
+// The condition types of a ClusterUpgrade. Ready, Reconciling and Stalled are read by kstatus, and
+// so by `kubectl wait`, Helm and GitOps tools.
 const (
-	// ConditionReady is True when the operation reached its target. It is a summary, with one writer.
+	// ConditionReady is True when the operation reached its target. It is a summary, with one
+	// writer.
 	ConditionReady = "Ready"
 	// ConditionReconciling is True while the operation has something to do or to wait for.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is True when the operation cannot go on without a person.
+	// ConditionStalled is True while manual intervention is required.
 	ConditionStalled = "Stalled"
 	// ConditionPreflight is True when no finding blocks.
 	ConditionPreflight = "PreflightPassed"
@@ -22,9 +24,9 @@ const (
 const (
 	// ReasonSucceeded: every node of the plan is at the target and proven.
 	ReasonSucceeded = "Succeeded"
-	// ReasonProgressing: work is being done.
+	// ReasonProgressing: the upgrade is in progress.
 	ReasonProgressing = "Progressing"
-	// ReasonWaiting: nothing can be done at this moment; the message says what is being waited for.
+	// ReasonWaiting: the upgrade waits; the message has the cause.
 	ReasonWaiting = "Waiting"
 	// ReasonPaused: spec.paused is set.
 	ReasonPaused = "Paused"
@@ -36,29 +38,30 @@ const (
 	ReasonBlocked = "Blocked"
 	// ReasonPassed: no preflight finding blocks.
 	ReasonPassed = "Passed"
-	// ReasonApprovalRequired: nobody has approved the plan.
+	// ReasonApprovalRequired: the plan is not approved.
 	ReasonApprovalRequired = "ApprovalRequired"
-	// ReasonApproved: the plan's hash is the approved one, or none is asked for.
+	// ReasonApproved: the plan's hash is the approved one, or none is required.
 	ReasonApproved = "Approved"
-	// ReasonPlanChanged: the world no longer fits the approved plan; a person must look at the new one.
+	// ReasonPlanChanged: the cluster no longer matches the approved plan; review the new one.
 	ReasonPlanChanged = "PlanChanged"
-	// ReasonNodeFailed: a node failed and waits for a person.
+	// ReasonNodeFailed: a node failed and requires manual intervention.
 	ReasonNodeFailed = "NodeFailed"
-	// ReasonNodesSkipped: nodes that could not be emptied are left.
+	// ReasonNodesSkipped: nodes were skipped because they could not be drained.
 	ReasonNodesSkipped = "NodesSkipped"
-	// ReasonDrainBlocked: a node cannot be emptied.
+	// ReasonDrainBlocked: a node cannot be drained.
 	ReasonDrainBlocked = "DrainBlocked"
-	// ReasonNodeUnavailable: nodes that nobody upgrades are unavailable and use up what may be unavailable.
+	// ReasonNodeUnavailable: unavailable nodes outside the upgrade use up maxUnavailable.
 	ReasonNodeUnavailable = "NodeUnavailable"
-	// ReasonControlPlaneUnhealthy: etcd or an API server is not well enough to go on.
+	// ReasonControlPlaneUnhealthy: etcd or an API server is unhealthy.
 	ReasonControlPlaneUnhealthy = "ControlPlaneUnhealthy"
-	// ReasonTrialRunning: a Pod tries a control plane node that was changed.
+	// ReasonTrialRunning: a Pod tests an upgraded control plane node.
 	ReasonTrialRunning = "TrialRunning"
-	// ReasonTrialFailed: a Pod on a control plane node that was changed does not run, or does not reach the API by its name.
+	// ReasonTrialFailed: a Pod on an upgraded control plane node does not run or cannot reach the
+	// API.
 	ReasonTrialFailed = "TrialFailed"
 	// ReasonSkew: a node is too old for the next version of the control plane.
 	ReasonSkew = "Skew"
-	// ReasonReportMissing: a node's agent does not answer.
+	// ReasonReportMissing: the agent of a node is unreachable.
 	ReasonReportMissing = "ReportMissing"
 	// ReasonReleaseMissing: there is no ClusterRelease for a hop.
 	ReasonReleaseMissing = "ReleaseMissing"
@@ -83,9 +86,10 @@ const ReasonReleaseRefused = "ReleaseRefused"
 // The condition types of a NodeUpgrade, besides Ready, Reconciling and Stalled. The controller sets
 // Accepted and Ready to Unknown when it creates the object; from then on all are the agent's.
 const (
-	// ConditionAccepted is False when the agent refuses the order; the reason says why.
+	// ConditionAccepted is False when the agent refuses the order; the reason has the cause.
 	ConditionAccepted = "Accepted"
-	// ConditionWaiting is True while a step waits for something outside the host; the message says for what.
+	// ConditionWaiting is True while a step waits for something outside the host; the message has
+	// the cause.
 	ConditionWaiting = "Waiting"
 )
 
@@ -100,8 +104,9 @@ const (
 	ReasonStepWaiting = "StepWaiting"
 )
 
-// What Refit writes on a Node, so that everyone can see whose cordon it is.
+// Annotations that Refit sets on Nodes.
 const (
-	// AnnotationCordonedBy is the UID of the operation that cordoned the node. Only such a cordon is ever lifted.
+	// AnnotationCordonedBy is the UID of the operation that cordoned the node. Refit uncordons only
+	// such nodes.
 	AnnotationCordonedBy = "refit.dev/cordoned-by"
 )

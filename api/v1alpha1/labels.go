@@ -2,7 +2,8 @@ package v1alpha1
 
 import "maps"
 
-// Labels are labels that a node must have, each with this value. It is a map[string]string whose values are bounded in the CRD.
+// Labels are labels that a node must have, each with this value. It is a map[string]string whose
+// values are bounded in the CRD.
 //
 // +kubebuilder:object:generate=false
 type Labels map[string]labelValue

@@ -1,11 +1,12 @@
 package v1alpha1
 
-// The bounds of what controllers and agents write. A status that exceeds one of them is refused as a whole, so writers cut first: see Clip and
-// ClipFront. Lengths count characters, as the API server does.
+// The bounds of what controllers and agents write. The API server rejects a status that exceeds one
+// of them, so writers use Clip and ClipFront. Lengths count characters, as the API server does.
 const (
-	// MaxActive is how many nodes can be at work at once.
+	// MaxActive is the maximum number of active nodes.
 	MaxActive = 256
-	// MaxFailures is how many failed nodes a ClusterUpgrade lists; status.nodes.failed counts them all.
+	// MaxFailures is how many failed nodes a ClusterUpgrade lists; status.nodes.failed counts them
+	// all.
 	MaxFailures = 16
 	// MaxHops and MaxStages are how long a plan can be.
 	MaxHops   = 10
@@ -17,11 +18,13 @@ const (
 	MaxWaiting        = 6
 	MaxWaitingMessage = 384
 	MaxWaitingRemedy  = 256
-	// MaxConditionMessage and MaxNodeConditionMessage are the lengths of a condition's message in a ClusterUpgrade and a NodeUpgrade.
+	// MaxConditionMessage and MaxNodeConditionMessage are the lengths of a condition's message in a
+	// ClusterUpgrade and a NodeUpgrade.
 	MaxConditionMessage     = 512
 	MaxNodeConditionMessage = 128
 	MaxNodeConditionReason  = 64
-	// MaxMessage is the length of a failure's message, and of its remedy; also of a trial's message.
+	// MaxMessage is the length of a failure's message, and of its remedy; also of a trial's
+	// message.
 	MaxMessage = 256
 	// MaxLogTail is the length of the end of a log.
 	MaxLogTail = 2816
@@ -32,7 +35,7 @@ const (
 	MaxBlockerReason = 128
 )
 
-// Clip cuts a text to a number of characters; an ellipsis says that it did.
+// Clip cuts a text to a number of charactersand marks the cut with an ellipsis.
 func Clip(text string, limit int) string {
 	if characters := []rune(text); len(characters) > limit {
 		return string(characters[:limit-1]) + "…"

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// PackageKind is how Kubernetes got onto a host.
+// PackageKind is how Kubernetes is installed on a host.
 // +kubebuilder:validation:Enum=Binary;Deb;Rpm
 type PackageKind string
 
@@ -15,27 +15,28 @@ const (
 
 // HostVersions are versions on a host.
 type HostVersions struct {
-	// Kubelet is the version of the running kubelet.
+	// kubelet is the version of the running kubelet.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Kubelet string `json:"kubelet,omitempty"`
-	// KubeletOnDisk is the version of the kubelet's file, which differs when it was replaced and not restarted.
+	// kubeletOnDisk is the version of the kubelet binary, which differs if the kubelet was not
+	// restarted since.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	KubeletOnDisk string `json:"kubeletOnDisk,omitempty"`
-	// Kubeadm is the version of kubeadm on disk.
+	// kubeadm is the version of kubeadm on disk.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Kubeadm string `json:"kubeadm,omitempty"`
-	// Containerd is the version of the running containerd.
+	// containerd is the version of the running containerd.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Containerd string `json:"containerd,omitempty"`
-	// Runc is the version of runc.
+	// runc is the version of runc.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Runc string `json:"runc,omitempty"`
-	// CNIPlugins is the version of the CNI plugins.
+	// cniPlugins is the version of the CNI plugins.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	CNIPlugins string `json:"cniPlugins,omitempty"`
@@ -43,45 +44,46 @@ type HostVersions struct {
 
 // KubeletFacts is how a kubelet is started and configured.
 type KubeletFacts struct {
-	// Flags are the names of the flags that it is started with, without values, from every place that gives it some.
+	// flags are the names of the kubelet's flags, without values.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=64
 	Flags []string `json:"flags,omitempty"`
-	// FeatureGates are the gates that are set, by flag or in its configuration.
+	// featureGates are the gates that are set, by flag or in its configuration.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(key, key.size() <= 64)",message="a feature gate's name may have at most 64 characters"
 	// +mapType=atomic
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
-	// ConfigFields are the fields that are set in its configuration.
+	// configFields are the fields that are set in its configuration.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=96
 	// +kubebuilder:validation:items:MaxLength=64
 	ConfigFields []string `json:"configFields,omitempty"`
-	// FailCgroupV1 is the setting of that name.
+	// failCgroupV1 is the setting of that name.
 	// +optional
 	FailCgroupV1 *bool `json:"failCgroupV1,omitempty"`
 }
 
-// DiskFacts is the room on one file system, rounded so that it does not change with every write.
+// DiskFacts is the disk space of a file system, rounded so that it does not change with every
+// write.
 type DiskFacts struct {
-	// Path is a directory that the upgrade writes to.
+	// path is a directory that the upgrade writes to.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Path string `json:"path,omitempty"`
-	// FreeMiB is the free room.
+	// freeMiB is the free disk space.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	FreeMiB int64 `json:"freeMiB"`
-	// NeededMiB is the room that the ClusterRelease needs there.
+	// neededMiB is the disk space that the ClusterRelease needs.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	NeededMiB int64 `json:"neededMiB,omitempty"`
-	// FreeInodesPercent is the share of inodes that are free.
+	// freeInodesPercent is the share of inodes that are free.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
@@ -90,45 +92,46 @@ type DiskFacts struct {
 
 // CertificateFacts is one certificate.
 type CertificateFacts struct {
-	// Name is the certificate's name as kubeadm prints it (apiserver, etcd-server, ca, …).
+	// name is the certificate's name as kubeadm prints it (apiserver, etcd-server, ca, …).
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name,omitempty"`
-	// NotAfter is when it expires.
+	// notAfter is when it expires.
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	NotAfter metav1.Time `json:"notAfter,omitzero"`
-	// ExternalCA says that its CA's key is not on the host, so it cannot be renewed here.
+	// externalCA is true if the key of the CA is not on the host, so that the certificate cannot be
+	// renewed there.
 	// +optional
 	ExternalCA bool `json:"externalCA,omitempty"`
 }
 
 // DriftFacts is where a host differs from what kubeadm renders for it.
 type DriftFacts struct {
-	// Known is false when there was nothing to compare with.
+	// known is false when there was nothing to compare with.
 	// +required
 	Known bool `json:"known"`
-	// Differences are the differences, one sentence each.
+	// differences are the differences, one sentence each.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	// +kubebuilder:validation:items:MaxLength=160
 	Differences []string `json:"differences,omitempty"`
-	// MissingManifests are static pod manifests that should be there and are not.
+	// missingManifests are missing static pod manifests.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=64
 	MissingManifests []string `json:"missingManifests,omitempty"`
-	// UnparsableManifests are files in the manifests directory that cannot be read as a pod.
+	// unparsableManifests are files in the manifests directory that cannot be read as a pod.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=64
 	UnparsableManifests []string `json:"unparsableManifests,omitempty"`
-	// APIReferences are static pods that refer to Secrets, ConfigMaps or ServiceAccounts.
+	// apiReferences are static pods that reference Secrets, ConfigMaps or ServiceAccounts.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
@@ -136,59 +139,59 @@ type DriftFacts struct {
 	APIReferences []string `json:"apiReferences,omitempty"`
 }
 
-// CRIFacts is what a container runtime says of itself.
+// CRIFacts describes a container runtime.
 type CRIFacts struct {
-	// Runtime is the name and version of the runtime.
+	// runtime is the name and version of the runtime.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Runtime string `json:"runtime,omitempty"`
-	// RuntimeConfig says whether it answers the CRI method of that name.
+	// runtimeConfig is true if the runtime implements the CRI method RuntimeConfig.
 	// +optional
 	RuntimeConfig *bool `json:"runtimeConfig,omitempty"`
 }
 
-// EtcdFacts is one etcd member, and the cluster as it sees it.
+// EtcdFacts describes an etcd member.
 type EtcdFacts struct {
-	// Name is the member's name.
+	// name is the member's name.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
-	// ID is the member's id, in hexadecimal.
+	// id is the member's id, in hexadecimal.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^[0-9a-f]{1,16}$`
 	ID string `json:"id,omitempty"`
-	// Version is the member's version.
+	// version is the member's version.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Version string `json:"version,omitempty"`
-	// Healthy says whether it answered a read that needs the quorum.
+	// healthy is true if a linearizable read succeeded.
 	// +optional
 	Healthy bool `json:"healthy,omitempty"`
-	// Leader says whether it leads.
+	// leader is true if the member is the leader.
 	// +optional
 	Leader bool `json:"leader,omitempty"`
-	// Learner says whether it is a learner.
+	// learner is true if the member is a learner.
 	// +optional
 	Learner bool `json:"learner,omitempty"`
-	// Members are the names of all members as this one knows them.
+	// members are the names of all members as this member reports them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=253
 	Members []string `json:"members,omitempty"`
-	// Alarms are the alarms that are raised.
+	// alarms are the active alarms.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:items:MaxLength=32
 	Alarms []string `json:"alarms,omitempty"`
-	// DBSizeMiB is the size of the database.
+	// dbSizeMiB is the size of the database.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	DBSizeMiB int64 `json:"dbSizeMiB,omitempty"`
-	// QuotaMiB is the size that it may reach.
+	// quotaMiB is the maximum size of the database.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	QuotaMiB int64 `json:"quotaMiB,omitempty"`
@@ -196,11 +199,11 @@ type EtcdFacts struct {
 
 // APIServerFacts is one API server.
 type APIServerFacts struct {
-	// Version is the version that it reports on its own port.
+	// version is the version that it reports on its own port.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Version string `json:"version,omitempty"`
-	// Ready says whether its /readyz is well.
+	// ready is true if /readyz returns ok.
 	// +optional
 	Ready bool `json:"ready,omitempty"`
 }

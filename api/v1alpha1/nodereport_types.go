@@ -5,9 +5,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// NodeReport is what a host is, told by its agent: facts, no verdicts. It is named like the node.
+// NodeReport contains the facts about a host that its agent reports. It has the name of the node.
 //
-// It is written when the agent starts, when the controller asks, and when a discrete fact changes; never because a gauge moved.
+// The agent updates it when it starts, when the controller requests it, and when a discrete fact
+// changes.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -23,10 +24,10 @@ type NodeReport struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is the controller's question.
+	// spec is the request of the controller.
 	// +optional
 	Spec NodeReportSpec `json:"spec,omitzero"`
-	// Status is the agent's answer: the facts.
+	// status contains the facts. The agent writes it.
 	// +optional
 	Status NodeReportStatus `json:"status,omitzero"`
 }
@@ -40,165 +41,169 @@ type NodeReportList struct {
 	Items           []NodeReport `json:"items"`
 }
 
-// NodeReportSpec is the controller's question.
+// NodeReportSpec is the request of the controller.
 type NodeReportSpec struct {
-	// Request is raised by the controller when it wants the facts anew; status.answered repeats it in the answer.
+	// request is increased by the controller to request an update; status.answered repeats it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Request int64 `json:"request,omitempty"`
 }
 
-// NodeReportStatus is the facts.
+// NodeReportStatus contains the facts about a host.
 type NodeReportStatus struct {
-	// Answered is the request that these facts answer.
+	// answered is the last spec.request that the agent has answered.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Answered int64 `json:"answered,omitempty"`
-	// ObservedTime is when the facts were gathered, by the host's clock.
+	// observedTime is when the facts were gathered, by the clock of the host.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	ObservedTime *metav1.Time `json:"observedTime,omitempty"`
-	// AgentVersion is the version of the agent.
+	// agentVersion is the version of the agent.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	AgentVersion string `json:"agentVersion,omitempty"`
-	// OrderFormat is the newest format of orders that the agent understands.
+	// orderFormat is the newest order format that the agent supports.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	OrderFormat int32 `json:"orderFormat,omitempty"`
-	// NodeUID is the UID of the Node as the agent knows it.
+	// nodeUID is the UID of the Node.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=36
 	NodeUID types.UID `json:"nodeUID,omitempty"`
-	// MachineID is the host's /etc/machine-id.
+	// machineID is the host's /etc/machine-id.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[0-9a-f]{32}$`
 	MachineID string `json:"machineID,omitempty"`
-	// BootID tells one boot of the host from another.
+	// bootID is the boot ID of the host, which changes with each boot.
 	// +optional
 	// +kubebuilder:validation:MaxLength=36
 	BootID string `json:"bootID,omitempty"`
-	// AcceptedSequence is the highest order that the agent has ever accepted.
+	// acceptedSequence is the highest sequence of an order that the agent has accepted.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	AcceptedSequence int64 `json:"acceptedSequence,omitempty"`
-	// Truncated names the lists of this report that hold less than the host has, because they were full. What they say is incomplete.
+	// truncated lists the fields of this report that are incomplete because they reached their
+	// maximum length.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=40
 	Truncated []string `json:"truncated,omitempty"`
-	// ReleaseKeys are the fingerprints of the keys that are pinned on the host; only Releases signed by one of them are installed.
+	// releaseKeys are the fingerprints of the public keys on the host. The agent installs only
+	// ClusterReleases that one of them has signed.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=80
 	ReleaseKeys []string `json:"releaseKeys,omitempty"`
 
-	// OS is the operating system's name and version.
+	// os is the operating system's name and version.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	OS string `json:"os,omitempty"`
-	// Arch is the machine's architecture, as Go names it.
+	// arch is the architecture of the host, as in GOARCH.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Arch string `json:"arch,omitempty"`
-	// Kernel is the running kernel.
+	// kernel is the running kernel.
 	// +optional
 	// +kubebuilder:validation:MaxLength=96
 	Kernel string `json:"kernel,omitempty"`
-	// PackageKind is how Kubernetes got onto the host.
+	// packageKind is how Kubernetes is installed: Binary (plain files), Deb (Debian packages) or
+	// Rpm (RPM packages).
 	// +optional
 	PackageKind PackageKind `json:"packageKind,omitempty"`
-	// HeldPackages are packages that the package manager was told to hold.
+	// heldPackages are packages on hold.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=64
 	HeldPackages []string `json:"heldPackages,omitempty"`
-	// CgroupVersion is 1 or 2.
+	// cgroupVersion is 1 or 2.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2
 	CgroupVersion int32 `json:"cgroupVersion,omitempty"`
-	// SwapOn says whether swap is in use.
+	// swapOn is true if swap is enabled.
 	// +optional
 	SwapOn *bool `json:"swapOn,omitempty"`
-	// Hostname is the host's own name, which kubeadm compares with the node's.
+	// hostname is the hostname, which kubeadm compares with the node name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Hostname string `json:"hostname,omitempty"`
-	// ReadOnlyPaths are directories that Refit must write to and cannot.
+	// readOnlyPaths are read-only directories that an upgrade must write to.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=128
 	ReadOnlyPaths []string `json:"readOnlyPaths,omitempty"`
-	// ClockOffsetMilliseconds is how far the host's clock is ahead of the API server's.
+	// clockOffsetMilliseconds is how far the host's clock is ahead of the API server's.
 	// +optional
 	ClockOffsetMilliseconds *int64 `json:"clockOffsetMilliseconds,omitempty"`
-	// Addresses are the addresses on the host's interfaces.
+	// addresses are the addresses on the host's interfaces.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=45
 	Addresses []string `json:"addresses,omitempty"`
-	// EndpointReachable says whether the cluster's API endpoint answers from this host.
+	// endpointReachable is true if the host can reach the API endpoint of the cluster.
 	// +optional
 	EndpointReachable *bool `json:"endpointReachable,omitempty"`
 
-	// Versions are the versions that run or lie on the host's disk.
+	// versions are the installed and running versions.
 	// +optional
 	// +structType=atomic
 	Versions HostVersions `json:"versions,omitzero"`
-	// Kubelet is how the kubelet is started and configured.
+	// kubelet is how the kubelet is started and configured.
 	// +optional
 	// +structType=atomic
 	Kubelet *KubeletFacts `json:"kubelet,omitempty"`
-	// Disks are the file systems that the upgrade needs room on.
+	// disks are the file systems that an upgrade needs disk space on.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	Disks []DiskFacts `json:"disks,omitempty"`
-	// Certificates are the certificates on the host.
+	// certificates are the certificates on the host.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=24
 	Certificates []CertificateFacts `json:"certificates,omitempty"`
-	// Drift is where the host differs from what kubeadm renders for it.
+	// drift is where the host differs from what kubeadm renders for it.
 	// +optional
 	// +structType=atomic
 	Drift *DriftFacts `json:"drift,omitempty"`
 
-	// Release is the ClusterRelease that missingArtifacts and missingImages speak of.
+	// release is the ClusterRelease that missingArtifacts and missingImages refer to.
 	// +optional
 	// +structType=atomic
 	Release *ReleaseRef `json:"release,omitempty"`
-	// MissingArtifacts is how many of the ClusterRelease's files for this host are not here yet.
+	// missingArtifacts is the number of files of the ClusterRelease that this host has not
+	// downloaded.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
 	MissingArtifacts *int32 `json:"missingArtifacts,omitempty"`
-	// MissingImages are the ClusterRelease's images that the container runtime does not have.
+	// missingImages are the ClusterRelease's images that the container runtime does not have.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=255
 	MissingImages []string `json:"missingImages,omitempty"`
 
-	// CRI is what the container runtime says of itself.
+	// cri describes the container runtime.
 	// +optional
 	// +structType=atomic
 	CRI *CRIFacts `json:"cri,omitempty"`
-	// Etcd is this node's etcd member, asked directly.
+	// etcd is the etcd member on this host, queried directly.
 	// +optional
 	// +structType=atomic
 	Etcd *EtcdFacts `json:"etcd,omitempty"`
-	// APIServer is this node's API server, asked directly.
+	// apiServer is the API server on this host, queried directly.
 	// +optional
 	// +structType=atomic
 	APIServer *APIServerFacts `json:"apiServer,omitempty"`

@@ -5,9 +5,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// NodeUpgrade is the work on one node, and is named like the node. It is used again by each operation, so two operations on one node cannot exist.
+// NodeUpgrade is the order for one node and reports its progress. It has the name of the node and
+// is reused by each ClusterUpgrade, so that two upgrades cannot change a node at the same time.
 //
-// The controller writes the spec, status.drain and status.trial, the node's agent the rest of the status.
+// The controller writes the spec, status.drain and status.trial; the agent writes the rest of the
+// status.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -27,10 +29,10 @@ type NodeUpgrade struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is the order. The controller's.
+	// spec is the order. The controller writes it.
 	// +required
 	Spec NodeUpgradeSpec `json:"spec"`
-	// Status is how far the work is. The agent's, but for drain and trial.
+	// status is the progress of the order. The agent writes it, except for drain and trial.
 	// +optional
 	Status NodeUpgradeStatus `json:"status,omitzero"`
 }
@@ -51,93 +53,96 @@ const (
 	MaxOrderFormat = 1
 )
 
-// NodeUpgradeSpec is an order: which release, and how far to go. It never names a command, a path or a script.
+// NodeUpgradeSpec is an order. It never contains a command, a path or a script.
 //
 // +kubebuilder:validation:XValidation:rule="self == oldSelf || self.sequence > oldSelf.sequence",message="every change of an order must raise its sequence"
-// +kubebuilder:validation:XValidation:rule="self.epoch >= oldSelf.epoch",message="epoch cannot be lowered: whoever wrote this is no longer the leader"
+// +kubebuilder:validation:XValidation:rule="self.epoch >= oldSelf.epoch",message="epoch cannot be lowered: the writer is no longer the leader"
 type NodeUpgradeSpec struct {
-	// Format is the order's format; an agent refuses one that it does not know.
+	// format is the format of the order. An agent rejects a format that it does not support.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	Format int32 `json:"format,omitempty"`
-	// Operation is the ClusterUpgrade that the order belongs to.
+	// operation is the ClusterUpgrade that the order belongs to.
 	// +required
 	// +structType=atomic
 	Operation Operation `json:"operation,omitzero"`
-	// NodeUID is the UID of the Node that is meant. A node that was removed and joined again under the same name is another one.
+	// nodeUID is the UID of the Node. A node that joins again under the same name has another UID.
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=36
 	NodeUID types.UID `json:"nodeUID,omitempty"`
-	// MachineID is the machine that is meant (/etc/machine-id).
+	// machineID is the machine ID of the host (/etc/machine-id).
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[0-9a-f]{32}$`
 	MachineID string `json:"machineID,omitempty"`
-	// Sequence must be raised with every change of the order. An agent refuses one that is lower than it has seen, also after etcd was restored from a backup.
+	// sequence must be raised with every change of the order. An agent rejects a sequence lower
+	// than the highest that it has accepted, also after a restore of etcd.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Sequence int64 `json:"sequence,omitempty"`
-	// Epoch is the operation's epoch when the order was given. It cannot be lowered, not even by another operation: a leader that lost its lease
-	// cannot give orders.
+	// epoch is the epoch of the ClusterUpgrade. It cannot be lowered, so that a former leader
+	// cannot write orders.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Epoch int64 `json:"epoch,omitempty"`
-	// Attempt is the operation's retry number that this order answers.
+	// attempt is the spec.retry of the ClusterUpgrade that this order belongs to.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Attempt int64 `json:"attempt,omitempty"`
-	// Role is the node's role in the cluster.
+	// role is the role of the node. FirstControlPlane: the control plane node that runs the
+	// cluster-wide phases of kubeadm. ControlPlane: any other control plane node. Worker: a worker.
 	// +required
 	Role Role `json:"role,omitempty"`
-	// Release is what to install.
+	// release is the ClusterRelease to install.
 	// +required
 	// +structType=atomic
 	Release ReleaseRef `json:"release,omitzero"`
-	// Permit is how far the agent may go.
+	// permit is what the agent may do. Hold: nothing; a started step completes. Prefetch: download
+	// and verify files and images. Apply: upgrade the node. Rollback: roll the node back.
 	// +required
 	Permit Permit `json:"permit,omitempty"`
-	// Rollback is the operation's policy for a node that does not become healthy.
+	// rollback is the operation's policy for a node that does not become healthy.
 	// +optional
 	// +kubebuilder:default=Auto
 	Rollback Rollback `json:"rollback,omitempty"`
-	// KeepAddons leaves CoreDNS and kube-proxy as they are, as on the way to a later version: nodes that have fetched nothing of this release have no images
-	// of it.
+	// keepAddons skips the upgrade of CoreDNS and kube-proxy in an intermediate hop, because nodes
+	// that are not part of it do not have the images.
 	// +optional
 	KeepAddons bool `json:"keepAddons,omitempty"`
-	// OrderTime is when the order was given, by the controller's clock.
+	// orderTime is when the controller wrote the order.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	OrderTime *metav1.Time `json:"orderTime,omitempty"`
 }
 
-// Role is a node's role in the cluster, as far as its steps differ.
+// Role is the role of a node.
 // +kubebuilder:validation:Enum=FirstControlPlane;ControlPlane;Worker
 type Role string
 
 // The roles.
 const (
-	RoleFirstControlPlane Role = "FirstControlPlane" // of this hop: it also carries the cluster-wide phases of kubeadm
+	RoleFirstControlPlane Role = "FirstControlPlane" // runs the cluster-wide phases of kubeadm
 	RoleControlPlane      Role = "ControlPlane"
 	RoleWorker            Role = "Worker"
 )
 
-// Permit is how far an agent may go.
+// Permit is what an agent may do.
 // +kubebuilder:validation:Enum=Hold;Prefetch;Apply;Rollback
 type Permit string
 
 // The permits.
 const (
-	PermitHold     Permit = "Hold"     // nothing; a step that has begun is brought to its end
-	PermitPrefetch Permit = "Prefetch" // fetch and check, without disrupting anything
-	PermitApply    Permit = "Apply"    // change the node
-	PermitRollback Permit = "Rollback" // put the node back
+	PermitHold     Permit = "Hold"     // nothing; a started step completes
+	PermitPrefetch Permit = "Prefetch" // download and verify
+	PermitApply    Permit = "Apply"    // upgrade the node
+	PermitRollback Permit = "Rollback" // roll the node back
 )
 
-// NodeUpgradeStatus is how far the work on the node is.
+// NodeUpgradeStatus is the progress of an order.
 type NodeUpgradeStatus struct {
 	// observedGeneration is the generation of the order that the agent's part of this status is
 	// about.
@@ -145,60 +150,65 @@ type NodeUpgradeStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// ObservedSequence is the order that the agent's part of this status speaks of.
+	// observedSequence is the sequence of the order that the agent's part of this status is about.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ObservedSequence int64 `json:"observedSequence,omitempty"`
 
-	// Drain is how far the node is emptied. The controller's.
+	// drain is the state of the drain. The controller writes it.
 	// +optional
 	// +structType=atomic
 	Drain *DrainStatus `json:"drain,omitempty"`
 
-	// Trial is whether a Pod runs well on the node since it was changed; control plane nodes only. The controller's.
+	// trial is the state of the test Pod on an upgraded control plane node. The controller writes
+	// it.
 	// +optional
 	// +structType=atomic
 	Trial *TrialStatus `json:"trial,omitempty"`
 
-	// Phase is how far the agent is with the order.
+	// phase is the phase of the order. Idle: nothing to do. Prefetching: the agent downloads files
+	// and images. Prefetched: all of them are verified. Applying: the agent upgrades the node.
+	// Succeeded: the node is healthy at the target. Failed: the agent stopped, see error.
+	// RollingBack: the agent rolls the node back. RolledBack: the node is healthy at its previous
+	// version.
 	// +optional
 	Phase NodePhase `json:"phase,omitempty"`
 
-	// Step is the step at work.
+	// step is the current step.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`
 	Step string `json:"step,omitempty"`
 
-	// Steps are the steps that ended or are at work, in their order.
+	// steps are the started and completed steps, in order.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Steps []StepStatus `json:"steps,omitempty"`
 
-	// StartTime is when the agent began to change the node under this order.
+	// startTime is when the agent started to change the node.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// CompletionTime is when the phase became Succeeded, Failed or RolledBack.
+	// completionTime is when the phase became Succeeded, Failed or RolledBack.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// Error is the last failure.
+	// error is the last failure.
 	// +optional
 	// +structType=atomic
 	Error *NodeError `json:"error,omitempty"`
 
-	// BootID is the host's boot id, which tells a reboot in between.
+	// bootID is the boot ID of the host, which changes with each boot.
 	// +optional
 	// +kubebuilder:validation:MaxLength=36
 	BootID string `json:"bootID,omitempty"`
 
-	// AgentVersion is the version of the agent.
+	// agentVersion is the version of the agent.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	AgentVersion string `json:"agentVersion,omitempty"`
@@ -213,7 +223,7 @@ type NodeUpgradeStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// NodePhase is how far an agent is with an order.
+// NodePhase is the phase of an order.
 // +kubebuilder:validation:Enum=Idle;Prefetching;Prefetched;Applying;Succeeded;Failed;RollingBack;RolledBack
 type NodePhase string
 
@@ -221,101 +231,104 @@ type NodePhase string
 const (
 	NodeIdle        NodePhase = "Idle"
 	NodePrefetching NodePhase = "Prefetching"
-	NodePrefetched  NodePhase = "Prefetched" // everything is here and checked
+	NodePrefetched  NodePhase = "Prefetched" // files and images are verified
 	NodeApplying    NodePhase = "Applying"
-	NodeSucceeded   NodePhase = "Succeeded" // at the release and proven
-	NodeFailed      NodePhase = "Failed"    // stopped, see error
+	NodeSucceeded   NodePhase = "Succeeded" // healthy at the target
+	NodeFailed      NodePhase = "Failed"    // see error
 	NodeRollingBack NodePhase = "RollingBack"
-	NodeRolledBack  NodePhase = "RolledBack" // back at the old version and proven
+	NodeRolledBack  NodePhase = "RolledBack" // healthy at the previous version
 )
 
-// DrainStatus is how far a node is emptied.
+// DrainStatus is the state of a drain.
 type DrainStatus struct {
-	// Sequence is the order that the node is emptied for.
+	// sequence is the sequence of the order that the node is drained for.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Sequence int64 `json:"sequence,omitempty"`
-	// Phase is how far it is.
+	// phase is the phase of the drain. Draining: pods are being evicted. Blocked: no pod can be
+	// evicted, see blockers. Drained: the node is drained. Skipped: the node was skipped, as
+	// onBlocked defines. Failed: the drain failed, as onBlocked defines.
 	// +required
 	Phase DrainPhase `json:"phase,omitempty"`
-	// StartTime is when the first pod was asked to go.
+	// startTime is when the drain started.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	StartTime *metav1.Time `json:"startTime,omitempty"`
-	// CompletionTime is when the node was empty, or given up.
+	// completionTime is when the drain ended.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
-	// Delete says that pods that a budget holds are deleted: the pool's policy after its timeout.
+	// delete is true if Refit deletes pods that a PodDisruptionBudget protects, as onBlocked of the
+	// pool defines.
 	// +optional
 	Delete bool `json:"delete,omitempty"`
-	// Remaining is how many pods still have to go.
+	// remaining is the number of pods that are still on the node.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Remaining int32 `json:"remaining,omitempty"`
-	// Blockers are what stands in the way, at most 5 of them.
+	// blockers are pods that block the drain, at most 5.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5
 	Blockers []Blocker `json:"blockers,omitempty"`
 }
 
-// DrainPhase is how far a node is emptied.
+// DrainPhase is the phase of a drain.
 // +kubebuilder:validation:Enum=Draining;Blocked;Drained;Skipped;Failed
 type DrainPhase string
 
 // The phases of a drain.
 const (
 	DrainDraining DrainPhase = "Draining"
-	DrainBlocked  DrainPhase = "Blocked" // nothing moves; see blockers
+	DrainBlocked  DrainPhase = "Blocked" // see blockers
 	DrainDrained  DrainPhase = "Drained"
-	DrainSkipped  DrainPhase = "Skipped" // left for later, as the pool's policy says
-	DrainFailed   DrainPhase = "Failed"  // given up, as the pool's policy says
+	DrainSkipped  DrainPhase = "Skipped" // as onBlocked defines
+	DrainFailed   DrainPhase = "Failed"  // as onBlocked defines
 )
 
-// Blocker is one pod that cannot go, and why.
+// Blocker is a pod that blocks a drain.
 type Blocker struct {
-	// Pod is namespace/name.
+	// pod is namespace/name.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
 	Pod string `json:"pod,omitempty"`
-	// Reason is why it cannot go.
+	// reason is why the pod cannot be evicted.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Reason string `json:"reason,omitempty"`
 }
 
-// TrialStatus is whether a Pod on the node finds the API by its name and reaches it.
+// TrialStatus is the state of a Pod that tests DNS and access to the API on a node.
 type TrialStatus struct {
-	// Sequence is the order after which the node is tried.
+	// sequence is the sequence of the order after which the node is tested.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Sequence int64 `json:"sequence,omitempty"`
-	// Phase is how far it is.
+	// phase is the phase of the trial: Running, Passed or Failed. Refit retries a failed trial.
 	// +required
 	Phase TrialPhase `json:"phase,omitempty"`
-	// Message is why it failed, or why nothing was tried.
+	// message is why the trial failed or was skipped.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Message string `json:"message,omitempty"`
-	// StartTime is when it was asked for.
+	// startTime is when the trial started.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	StartTime *metav1.Time `json:"startTime,omitempty"`
-	// CompletionTime is when the phase became Passed or Failed.
+	// completionTime is when the phase became Passed or Failed.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
-// TrialPhase is how far a trial is.
+// TrialPhase is the phase of a trial.
 // +kubebuilder:validation:Enum=Running;Passed;Failed
 type TrialPhase string
 
@@ -323,32 +336,33 @@ type TrialPhase string
 const (
 	TrialRunning TrialPhase = "Running"
 	TrialPassed  TrialPhase = "Passed"
-	TrialFailed  TrialPhase = "Failed" // see message; it is tried again by itself
+	TrialFailed  TrialPhase = "Failed" // see message; Refit retries
 )
 
-// StepStatus is one step of the work on a host.
+// StepStatus is the state of a step.
 type StepStatus struct {
-	// Name is the step, as `refit-agent steps` prints it.
+	// name is the step, as `refit-agent steps` prints it.
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`
 	Name string `json:"name,omitempty"`
-	// State is how far it is.
+	// state is the state of the step: Running, Done, Failed or Undone (its change was undone by a
+	// rollback).
 	// +required
 	State StepState `json:"state,omitempty"`
-	// StartTime is when it began.
+	// startTime is when the step started.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	StartTime *metav1.Time `json:"startTime,omitempty"`
-	// CompletionTime is when it ended.
+	// completionTime is when the step ended.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
-// StepState is how far a step is.
+// StepState is the state of a step.
 // +kubebuilder:validation:Enum=Running;Done;Failed;Undone
 type StepState string
 
@@ -362,34 +376,35 @@ const (
 
 // NodeError is why a node failed.
 type NodeError struct {
-	// Class is the kind of failure.
+	// class is the class of the failure. Transient: Refit retries. ManualInterventionRequired: fix
+	// the cause, then retry. HostBroken: repair the host.
 	// +required
 	Class FailureClass `json:"class,omitempty"`
-	// Reason is the failure in one CamelCase word.
+	// reason is the failure in one CamelCase word.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
 	Reason string `json:"reason,omitempty"`
-	// Step is the step that failed.
+	// step is the step that failed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`
 	Step string `json:"step,omitempty"`
-	// Message is what happened.
+	// message describes the failure.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Message string `json:"message,omitempty"`
-	// Remedy is what a person can do about it.
+	// remedy is how to fix it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Remedy string `json:"remedy,omitempty"`
-	// LogTail is the end of the log of the part that failed.
+	// logTail is the end of the log of the failed component.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2816
 	LogTail string `json:"logTail,omitempty"`
-	// At is when it happened.
+	// at is when the failure occurred.
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`

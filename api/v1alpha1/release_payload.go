@@ -3,11 +3,13 @@ package v1alpha1
 // ReleasePayloadType is the DSSE payload type of a ClusterRelease.
 const ReleasePayloadType = "application/vnd.refit.release.v1+json"
 
-// ReleasePayload is what is signed: the content of a ClusterRelease's envelope. It is read strictly: a field that an agent does not know may be one that matters.
+// ReleasePayload is what is signed: the content of a ClusterRelease's envelope. It is read
+// strictly: a field that an agent does not know may be one that matters.
 //
 // +kubebuilder:object:generate=false
 type ReleasePayload struct {
-	// Kubernetes, Etcd, Containerd, Runc, CNIPlugins, CoreDNS and Pause are the versions that the ClusterRelease brings; empty: it leaves that part alone.
+	// Kubernetes, Etcd, Containerd, Runc, CNIPlugins, CoreDNS and Pause are the versions that the
+	// ClusterRelease brings; empty: it leaves that part alone.
 	Kubernetes string `json:"kubernetes"`
 	Etcd       string `json:"etcd,omitempty"`
 	Containerd string `json:"containerd,omitempty"`
@@ -16,7 +18,8 @@ type ReleasePayload struct {
 	CoreDNS    string `json:"coreDNS,omitempty"`
 	Pause      string `json:"pause,omitempty"`
 
-	// Files are programs and packages, for every platform and kind of host that the ClusterRelease serves. A host takes those that fit it.
+	// Files are programs and packages, for every platform and kind of host that the ClusterRelease
+	// serves. A host takes those that fit it.
 	Files []ReleaseFile `json:"files,omitempty"`
 	// Images are what the container runtime must have before anything is changed.
 	Images []ReleaseImage `json:"images,omitempty"`
@@ -39,7 +42,8 @@ const (
 //
 // +kubebuilder:object:generate=false
 type ReleaseFile struct {
-	// Part is the part that the file belongs to. Several files can make one part (containerd and its shim).
+	// Part is the part that the file belongs to. Several files can make one part (containerd and
+	// its shim).
 	Part Part `json:"part"`
 	// Name is the program's or the package's name.
 	Name string `json:"name"`
@@ -48,7 +52,8 @@ type ReleaseFile struct {
 	// OS and Arch are the platform, as Go names it.
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
-	// Version is what the program says of itself (v1.36.3), or the package's full version (1.36.3-1.1).
+	// Version is what the program says of itself (v1.36.3), or the package's full version
+	// (1.36.3-1.1).
 	Version string `json:"version"`
 
 	Blob
@@ -64,7 +69,8 @@ type ReleaseImage struct {
 	Arch string `json:"arch"`
 	// ControlPlane says that only control plane nodes need it.
 	ControlPlane bool `json:"controlPlane,omitempty"`
-	// Config is the digest of the image's configuration, by which a runtime knows what it has under the name.
+	// Config is the digest of the image's configuration, by which a runtime knows what it has under
+	// the name.
 	Config string `json:"config"`
 	// Archive is the image as a file. Without one it can only be pulled.
 	Archive *Blob `json:"archive,omitempty"`
@@ -77,7 +83,8 @@ type Blob struct {
 	// Digest is sha256: and 64 hexadecimal digits.
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
-	// Path is where it lies in a folder or mirror that was made with the ClusterRelease, besides blobs/sha256/DIGEST, where it may lie too.
+	// Path is where it lies in a folder or mirror that was made with the ClusterRelease, besides
+	// blobs/sha256/DIGEST, where it may lie too.
 	Path string `json:"path,omitempty"`
 	// URLs are where it was published.
 	URLs []string `json:"urls,omitempty"`

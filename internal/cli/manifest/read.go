@@ -62,9 +62,9 @@ func rejectZero(document []byte) error {
 		case pool.Canary.Nodes != nil && *pool.Canary.Nodes == 0:
 			return fmt.Errorf("pools[%d].canary.nodes: 0 is no canary: leave canary out", i)
 		case zero(pool.Canary.Soak):
-			return fmt.Errorf("pools[%d].canary.soak: it must be longer than nothing", i)
+			return fmt.Errorf("pools[%d].canary.soak: it must be longer than 0s", i)
 		case zero(pool.Drain.Timeout):
-			return fmt.Errorf("pools[%d].drain.timeout: it must be longer than nothing", i)
+			return fmt.Errorf("pools[%d].drain.timeout: it must be longer than 0s", i)
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func TestF7AnEditedTargetIsRefused(t *testing.T) {
 	b.comes("the kubelet of worker-1", held)
 	for _, spec := range []string{`{"target":{"kubernetes":"v1.37.1"}}`, `{"scope":"Workers"}`, `{"nodeSelector":{"a":"b"}}`} {
 		err := b.client.Patch(t.Context(), operation, client.RawPatch(types.MergePatchType, []byte(`{"spec":`+spec+`}`)))
-		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "cannot be changed: make another ClusterUpgrade") {
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "cannot be changed: create another ClusterUpgrade") {
 			t.Errorf("%s: %v", spec, err)
 		}
 	}

@@ -33,7 +33,7 @@ func TestKubectl(t *testing.T) {
 		}{
 			{"get refit", "clusterupgrade.refit.dev/done", false},
 			{"get cup", "READY", false},
-			{"explain clusterupgrade.spec.pools.drain.onBlocked", "go on waiting", false},
+			{"explain clusterupgrade.spec.pools.drain.onBlocked", "keep waiting", false},
 			{"wait --for=condition=Ready --timeout=5s cu/done", "condition met", false},
 			{"wait --for=condition=Stalled --timeout=5s cu/stalled", "condition met", false},
 			{"wait --for=condition=Ready --timeout=1s cu/stalled", "timed out", true},

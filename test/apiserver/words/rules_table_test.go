@@ -77,21 +77,21 @@ func condition(more ...any) fields {
 
 const (
 	badVersion  = "should match '^v1"
-	badTarget   = "give exactly one of kubernetes and release"
-	noSelector  = "the pool default takes what is left and has no nodeSelector; every other pool needs one"
+	badTarget   = "set exactly one of kubernetes and release"
+	noSelector  = "the pool default cannot have a nodeSelector; every other pool needs one"
 	badShare    = "must be a number from 1 to 10000, or a percentage from 1% to 100%"
-	badDuration = "must be longer than nothing and at most 168h"
+	badDuration = "must be longer than 0s and at most 168h"
 	noDuration  = `should match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$'`
 	keyTooLong  = "a label's key may have at most 317 characters"
-	targetStays = "target cannot be changed: make another ClusterUpgrade"
-	scopeStays  = "scope cannot be changed: make another ClusterUpgrade"
-	nodesStay   = "nodeSelector cannot be changed: make another ClusterUpgrade"
-	abortStays  = "aborted cannot be taken back: make another ClusterUpgrade"
+	targetStays = "target cannot be changed: create another ClusterUpgrade"
+	scopeStays  = "scope cannot be changed: create another ClusterUpgrade"
+	nodesStay   = "nodeSelector cannot be changed: create another ClusterUpgrade"
+	abortStays  = "aborted cannot be unset: create another ClusterUpgrade"
 	retryStays  = "retry cannot be lowered"
-	epochStays  = "status.epoch cannot be lowered: whoever wrote this is no longer the leader"
-	ended       = "this operation has ended and cannot begin again: make another ClusterUpgrade"
+	epochStays  = "status.epoch cannot be lowered: the writer is no longer the leader"
+	ended       = "this operation has ended and cannot start again: create another ClusterUpgrade"
 	sequence    = "every change of an order must raise its sequence"
-	orderEpoch  = "epoch cannot be lowered: whoever wrote this is no longer the leader"
+	orderEpoch  = "epoch cannot be lowered: the writer is no longer the leader"
 	longName    = "a name may have at most 63 characters"
 )
 
