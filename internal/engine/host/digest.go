@@ -17,7 +17,7 @@ import (
 func Digest(path string) (string, error) { return digest(path, 0) }
 
 func digest(path string, flags int) (string, error) {
-	// O_NONBLOCK: a fifo in the place of a file must not hold the agent up.
+	// O_NONBLOCK: opening a FIFO must not block the agent.
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|flags, 0)
 	if err != nil {
 		return "", durable.Explain(err, "reading", path)
@@ -28,7 +28,7 @@ func digest(path string, flags int) (string, error) {
 		return "", durable.Explain(err, "reading", path)
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("reading %s: it is no regular file but %s", path, info.Mode())
+		return "", fmt.Errorf("cannot read %s: not a regular file but %s", path, info.Mode())
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {

@@ -16,7 +16,7 @@ import (
 type Entry struct {
 	Path   string      `json:"path"`
 	Absent bool        `json:"absent,omitempty"`
-	Link   string      `json:"link,omitempty"` // where a symlink leads
+	Link   string      `json:"link,omitempty"` // target of a symlink
 	Dir    bool        `json:"dir,omitempty"`
 	Mode   fs.FileMode `json:"mode,omitempty"`
 	UID    int         `json:"uid"`
@@ -29,10 +29,10 @@ func (e Entry) holds(other Entry) bool {
 	return e.Absent == other.Absent && e.Link == other.Link && e.Dir == other.Dir && e.Digest == other.Digest
 }
 
-// errSpecial is a socket, a pipe or a device: nobody's configuration, left alone.
+// errSpecial is returned for a socket, a pipe or a device.
 var errSpecial = errors.New("neither file, directory nor symlink")
 
-// look is what a path is now. Symlinks are seen, never followed.
+// inspect returns what a path is now. It does not follow symlinks.
 func inspect(path string) (Entry, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {

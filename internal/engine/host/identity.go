@@ -12,17 +12,17 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Identity is which machine this is, and which boot of it.
+// Identity identifies a machine and its current boot.
 type Identity struct {
 	MachineID string // /etc/machine-id
 	BootID    string // differs after each boot
 	Hostname  string
-	OS        string // name and version, for people
-	Arch      string // as Go names it
-	Kernel    string // as uname -r says
+	OS        string // name and version, human-readable
+	Arch      string // as in GOARCH
+	Kernel    string // as in uname -r
 }
 
-// Identify reads who this host is.
+// Identify returns the identity of this host.
 func Identify() (Identity, error) {
 	return identify("/etc/machine-id", "/proc/sys/kernel/random/boot_id", []string{"/etc/os-release", "/usr/lib/os-release"})
 }
@@ -35,31 +35,31 @@ var (
 func identify(machineFile, bootFile string, releaseFiles []string) (Identity, error) {
 	machine, err := os.ReadFile(machineFile)
 	if err != nil {
-		return Identity{}, fmt.Errorf("reading the machine ID: %w", err)
+		return Identity{}, fmt.Errorf("cannot read the machine ID: %w", err)
 	}
 	id := Identity{MachineID: strings.TrimSpace(string(machine)), Arch: runtime.GOARCH}
-	// Before the first boot has ended systemd writes "uninitialized": every fresh image would be the same machine.
+	// systemd writes "uninitialized" until the first boot completes.
 	if !machineID.MatchString(id.MachineID) {
-		return Identity{}, node.HostBroken("NoMachineID", nil, "make one with systemd-machine-id-setup", "%s holds no machine ID", machineFile)
+		return Identity{}, node.HostBroken("NoMachineID", nil, "create one with systemd-machine-id-setup", "%s has no machine ID", machineFile)
 	}
 	boot, err := os.ReadFile(bootFile)
 	if err != nil {
-		return Identity{}, fmt.Errorf("reading the boot ID: %w", err)
+		return Identity{}, fmt.Errorf("cannot read the boot ID: %w", err)
 	}
 	id.BootID = strings.TrimSpace(string(boot))
 	if !bootID.MatchString(id.BootID) {
-		return Identity{}, fmt.Errorf("%s holds no boot ID", bootFile)
+		return Identity{}, fmt.Errorf("%s has no boot ID", bootFile)
 	}
 	var name unix.Utsname
 	if err := unix.Uname(&name); err != nil {
-		return Identity{}, fmt.Errorf("asking for the kernel's name: %w", err)
+		return Identity{}, fmt.Errorf("cannot read the kernel version: %w", err)
 	}
 	id.Hostname, id.Kernel = unix.ByteSliceToString(name.Nodename[:]), unix.ByteSliceToString(name.Release[:])
 	id.OS = prettyName(releaseFiles)
 	return id, nil
 }
 
-// prettyName is the operating system's name; a host may do without one.
+// prettyName is the operating system's name.
 func prettyName(files []string) string {
 	for _, file := range files {
 		text, err := os.ReadFile(file)

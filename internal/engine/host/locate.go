@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// LookPath is the first of the names that is a program, over Path. An absolute name is looked at as it is. Without one it says os.ErrNotExist.
+// LookPath returns the first of the names that is an executable in Path. It uses an absolute name
+// as it is. It returns os.ErrNotExist if there is none.
 func LookPath(names ...string) (string, error) {
 	for _, name := range names {
 		if filepath.IsAbs(name) {
@@ -17,7 +18,7 @@ func LookPath(names ...string) (string, error) {
 			continue
 		}
 		if name == "" || strings.ContainsRune(name, '/') {
-			return "", fmt.Errorf("%q is no name of a program", name)
+			return "", fmt.Errorf("%q is not the name of a binary", name)
 		}
 		for dir := range strings.SplitSeq(Path, ":") {
 			if path := filepath.Join(dir, name); program(path) {
@@ -25,7 +26,7 @@ func LookPath(names ...string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("no program %s in %s: %w", strings.Join(names, " or "), Path, os.ErrNotExist)
+	return "", fmt.Errorf("cannot find %s in %s: %w", strings.Join(names, " or "), Path, os.ErrNotExist)
 }
 
 func program(path string) bool {

@@ -11,18 +11,19 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
-// ErrLocked is what Lock says when another process has the lock: do nothing to the host, and say so.
+// ErrLocked is returned by Lock if another process holds the lock.
 var ErrLocked = errors.New("another process holds the lock")
 
-// Locked is a lock that is held. It ends with Close or with the process, never by itself.
+// Locked is a lock that is held until Close or the end of the process.
 type Locked struct{ file *os.File }
 
-// Lock takes the host's lock, or fails at once. The file stays when the lock ends: to remove it would let two processes hold locks of one name.
+// Lock acquires the lock of the host or fails immediately. It keeps the file after the lock is
+// released: removing it would let two processes hold locks of the same name.
 func Lock(path string) (*Locked, error) {
 	if err := durable.CheckPath(path); err != nil {
 		return nil, err
 	}
-	// Go opens with O_CLOEXEC: a program that the agent starts must not keep the lock.
+	// Go opens files with O_CLOEXEC, so that child processes do not inherit the lock.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, durable.Explain(err, "locking", path)
@@ -34,7 +35,7 @@ func Lock(path string) (*Locked, error) {
 		}
 		return nil, durable.Explain(err, "locking", path)
 	}
-	// The number is for people; a full disk does not matter.
+	// The process ID is informational, so a full disk is not an error.
 	if file.Truncate(0) == nil {
 		_, _ = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
@@ -51,5 +52,5 @@ func holder(file *os.File) string {
 	return fmt.Sprintf(" (process %d)", pid)
 }
 
-// Close ends the lock.
+// Close releases the lock.
 func (l *Locked) Close() error { return l.file.Close() }

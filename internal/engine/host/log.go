@@ -12,7 +12,8 @@ import (
 
 const tailLines = 40
 
-// Tail is the end of a unit's log since a time, short enough for a status. Without one it is empty: a log is told along with a failure, never instead of one.
+// Tail returns the end of a unit's log, short enough for a status. It returns "" on error: a
+// missing log must not hide the failure that it belongs to.
 func Tail(ctx context.Context, unit string, since time.Time, lines int) string {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -24,7 +25,7 @@ func Tail(ctx context.Context, unit string, since time.Time, lines int) string {
 	return readable(out.Stdout)
 }
 
-// readable keeps what others wrote from acting on a terminal.
+// readable removes control characters, which could act on a terminal.
 func readable(text string) string {
 	text = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r == '\n' || unicode.IsPrint(r) {

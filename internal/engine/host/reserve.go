@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
-// Reserve holds room on the disk in a file, to be let go of when the way back needs it.
+// Reserve allocates a file that is removed when a rollback needs its disk space.
 func Reserve(path string, bytes int64) error {
 	if err := durable.CheckPath(path); err != nil {
 		return err
@@ -21,7 +21,7 @@ func Reserve(path string, bytes int64) error {
 	}
 	defer file.Close()
 	if err := allocate(file, bytes); err != nil {
-		// Part of a reserve is none, and takes room from others.
+		// A partial reserve is useless and takes disk space from others.
 		_ = os.Remove(path)
 		return durable.Explain(err, "reserving disk in", path)
 	}
@@ -61,17 +61,18 @@ func writeZeros(file *os.File, bytes int64) error {
 	return nil
 }
 
-// ReleaseReserve lets go of the room. A reserve that is not there is fine.
+// ReleaseReserve frees the reserved disk space.
 func ReleaseReserve(path string) error { return durable.Remove(path) }
 
-// FreeSpace is what a file system has left.
+// FreeSpace is the free space of a file system.
 type FreeSpace struct {
 	Bytes         uint64
-	InodesPercent int // of all inodes that are free; 100 where there is no such limit
+	InodesPercent int // of free inodes; 100 if there is no limit
 	ReadOnly      bool
 }
 
-// Free is what the file system of a path has left; of one that is not there yet, of the directory in which it would be made.
+// Free returns the free space of the file system of a path or, if it does not exist, of its nearest
+// existing parent.
 func Free(path string) (FreeSpace, error) {
 	if err := durable.CheckPath(path); err != nil {
 		return FreeSpace{}, err

@@ -16,7 +16,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Path is where programs are looked for, whatever the agent's own environment says.
+// Path is where binaries are searched, independent of the agent's environment.
 const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/bin"
 
 const (
@@ -24,17 +24,17 @@ const (
 	maxCombined = 64 << 10
 )
 
-// Output is what a program wrote; of more than fits, the end.
+// Output is the end of a command's output.
 type Output struct {
 	Stdout   string // at most 4 MiB
 	Combined string // both streams, at most 64 KiB
 }
 
-// RunError is a program that did not end well.
+// RunError is returned for a command that failed.
 type RunError struct {
 	Argv []string
-	Code int    // -1: it was killed, or never ran
-	Tail string // the end of what it wrote, on both streams
+	Code int    // -1 if it was killed or did not start
+	Tail string // the end of both streams
 	Err  error
 }
 
@@ -49,11 +49,11 @@ func (e *RunError) Error() string {
 
 func (e *RunError) Unwrap() error { return e.Err }
 
-// Run runs a program to its end: fixed arguments, nothing of the agent's environment but env, no input. When the context ends, or the agent, so does the
-// program, with everything in its process group.
+// Run runs a command without input and with no environment except env. The end of the context or of
+// the agent kills its whole process group.
 func Run(ctx context.Context, env []string, argv ...string) (Output, error) {
 	if len(argv) == 0 {
-		return Output{}, errors.New("no program to run")
+		return Output{}, errors.New("no command to run")
 	}
 	program, err := LookPath(argv[0])
 	if err != nil {
@@ -71,10 +71,10 @@ func Run(ctx context.Context, env []string, argv ...string) (Output, error) {
 		}
 		return os.ErrProcessDone
 	}
-	// A grandchild in a group of its own may hold the pipes open, as a service that a package starts.
+	// A service that a package starts may keep the pipes open.
 	cmd.WaitDelay = 2 * time.Second
 
-	// Pdeathsig is about the thread that started the program: it must not end before.
+	// Pdeathsig applies to the thread that started the process, which must not exit first.
 	runtime.LockOSThread()
 	err = cmd.Run()
 	runtime.UnlockOSThread()

@@ -101,7 +101,8 @@ func TestProgramsAreFoundInFixedPlacesOnly(t *testing.T) {
 	}
 }
 
-// An agent that was killed must not leave a program behind that goes on changing the host beside its successor.
+// An agent that was killed must not leave a program behind that goes on changing the host beside
+// its successor.
 func TestProgramEndsWithTheAgent(t *testing.T) {
 	if os.Getenv("REFIT_TEST_RUN") != "" { // The agent that gets killed.
 		_, err := Run(t.Context(), nil, "sleep", "1000")

@@ -15,18 +15,18 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// SwapState is what is found where a file is to be replaced.
+// SwapState is the state of a file that is swapped.
 type SwapState string
 
-// The states. A file that was and will be the same is New: nothing is left to do.
+// The states. A file whose old and new content are the same is New.
 const (
 	Old    SwapState = "Old"
 	New    SwapState = "New"
-	Other  SwapState = "Other" // neither: somebody else changed it
+	Other  SwapState = "Other" // neither: it was changed since
 	Absent SwapState = "Absent"
 )
 
-// SwapStateOf looks which file is there, by the digests of the previous one and the new one.
+// SwapStateOf compares a file with the digests of the previous and the new one.
 func SwapStateOf(to, was, will string) (SwapState, error) {
 	have, err := Digest(to)
 	switch {
@@ -43,8 +43,8 @@ func SwapStateOf(to, was, will string) (SwapState, error) {
 	}
 }
 
-// Stage copies a file next to the one that it will replace, so that the swap itself needs no room. It is a copy, never a link to the source: the two have
-// different modes and owners, and what damages one must not damage the other.
+// Stage copies a file beside the one that it will replace, so that the swap needs no disk space. It
+// does not link the source, which has another mode and owner and must not share damage.
 func Stage(from, to string, mode fs.FileMode) error {
 	if err := errors.Join(durable.CheckPath(from), durable.CheckPath(to)); err != nil {
 		return err
@@ -63,7 +63,7 @@ func Stage(from, to string, mode fs.FileMode) error {
 	return durable.Explain(err, "staging", to)
 }
 
-// copyFrom copies a file and sees that it is still the one that was meant.
+// copyFrom copies a file and checks its digest.
 func copyFrom(from, want string, to io.Writer) error {
 	source, err := os.Open(from)
 	if err != nil {
@@ -80,8 +80,9 @@ func copyFrom(from, want string, to io.Writer) error {
 	return nil
 }
 
-// Swap puts the staged file in the place of the previous one, which is kept until DiscardPrevious. was and will are their digests; was is empty when nothing was there.
-// What is neither was changed by somebody else, and is left alone.
+// Swap replaces the previous file with the staged one and keeps the previous one until
+// DiscardPrevious. was and will are their digests; was is empty if there was no file. It does not
+// replace any other content.
 func Swap(to, was, will string) error {
 	if err := durable.CheckPath(to); err != nil {
 		return err
@@ -92,7 +93,7 @@ func Swap(to, was, will string) error {
 	}
 	switch {
 	case state == New:
-		// A kill may have come between the rename and its way to the disk.
+		// A killed agent may have renamed it without a sync.
 		if err := durable.SyncDir(filepath.Dir(to)); err != nil {
 			return durable.Explain(err, "replacing", to)
 		}
@@ -104,10 +105,10 @@ func Swap(to, was, will string) error {
 	}
 	staged, err := digest(beside(to, newSuffix), unix.O_NOFOLLOW)
 	if err != nil {
-		return fmt.Errorf("replacing %s by what was staged: %w", to, err)
+		return fmt.Errorf("cannot replace %s by the staged file: %w", to, err)
 	}
 	if staged != will {
-		return node.Transient("StagedDamaged", nil, "say refit retry, which stages it again", "what was staged for %s is %s, not %s", to, staged, will)
+		return node.Transient("StagedDamaged", nil, "run refit retry, which stages the file again", "the staged file for %s has digest %s, not %s", to, staged, will)
 	}
 	if state == Old {
 		if err := keepPrevious(to, was, was); err != nil {
@@ -117,7 +118,8 @@ func Swap(to, was, will string) error {
 	return durable.Explain(durable.Rename(beside(to, newSuffix), to), "replacing", to)
 }
 
-// MoveAside removes a file that Swap will replace later, and keeps it as Swap does. UndoSwap brings it back.
+// MoveAside removes a file that Swap will replace later, and keeps it as Swap does. UndoSwap
+// restores it.
 func MoveAside(to, was string) error {
 	if err := durable.CheckPath(to); err != nil {
 		return err
@@ -137,13 +139,13 @@ func MoveAside(to, was string) error {
 	return durable.Explain(durable.Remove(to), "taking away", to)
 }
 
-// movedAside says whether it was this agent that took a file away: it kept it.
+// movedAside reports whether MoveAside removed a file.
 func movedAside(to, was string) bool {
 	kept, err := Digest(beside(to, oldSuffix))
 	return err == nil && kept == was && was != ""
 }
 
-// keepPrevious sees to it that the previous file has a second name. It is a link, which needs no room and cannot be half done.
+// keepPrevious links the previous file to a second name, which is atomic and needs no disk space.
 func keepPrevious(to, was, have string) error {
 	if was == "" {
 		return nil
@@ -156,8 +158,8 @@ func keepPrevious(to, was, have string) error {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	case have != was:
-		return node.ManualIntervention("PreviousLost", nil, "copy the file with the digest "+was+" to "+old+", then say refit retry",
-			"%s is new already, but the previous file is not kept, so there would be no way back", to)
+		return node.ManualIntervention("PreviousLost", nil, "copy the file with the digest "+was+" to "+old+", then run refit retry",
+			"%s is already replaced, but the previous file is not kept, so a rollback would not be possible", to)
 	}
 	return durable.Explain(durable.Link(to, old), "keeping", to)
 }
@@ -171,10 +173,11 @@ func changedByOthers(to, was string, state SwapState) error {
 		before = "nothing"
 	}
 	return node.ManualIntervention("ChangedByOthers", nil,
-		"find out who changed it; put back what was there ("+before+"), then say refit retry", "somebody else changed %s: %s", to, found)
+		"find out what changed it; restore the previous content ("+before+"), then run refit retry", "%s was changed since: %s", to, found)
 }
 
-// UndoSwap puts the previous file back; was and will are as in Swap. It needs no room on the disk. What is neither stays, which node.ErrKept says.
+// UndoSwap restores the previous file without needing disk space. It returns node.ErrKept if the
+// file was changed since.
 func UndoSwap(to, was, will string) error {
 	if err := durable.CheckPath(to); err != nil {
 		return err
@@ -184,7 +187,7 @@ func UndoSwap(to, was, will string) error {
 	case err != nil:
 		return err
 	case state == Other:
-		return fmt.Errorf("somebody else changed %s: %w", to, node.ErrKept)
+		return fmt.Errorf("%s was changed since: %w", to, node.ErrKept)
 	case was == "":
 		return durable.Remove(to)
 	case state == Old || was == will:
@@ -193,20 +196,20 @@ func UndoSwap(to, was, will string) error {
 	old := beside(to, oldSuffix)
 	kept, err := Digest(old)
 	if errors.Is(err, os.ErrNotExist) || (err == nil && kept != was) {
-		return node.HostBroken("PreviousLost", err, "put the file with the digest "+was+" back by hand", "the previous %s is not kept as %s", to, old)
+		return node.HostBroken("PreviousLost", err, "restore the file with the digest "+was+" manually", "the previous %s is not kept as %s", to, old)
 	}
 	if err != nil {
 		return err
 	}
 	err = durable.Link(old, to)
 	if errors.Is(err, unix.ENOSPC) {
-		// The directory itself has no room for one more name. A rename needs none; the second name is lost, and no longer needed.
+		// The directory cannot hold another name. A rename needs none.
 		err = durable.Rename(old, to)
 	}
 	return durable.Explain(err, "putting back", to)
 }
 
-// DiscardPrevious lets go of the previous file, and of what was staged.
+// DiscardPrevious removes the previous and the staged file.
 func DiscardPrevious(to string) error {
 	if err := durable.CheckPath(to); err != nil {
 		return err
@@ -224,7 +227,7 @@ func DiscardPrevious(to string) error {
 	return durable.Explain(err, "settling", to)
 }
 
-// CheckUndoSwap refuses what UndoSwap could not do: the file was changed by somebody else, or the previous one is not kept.
+// CheckUndoSwap returns an error if UndoSwap would fail or keep the file.
 func CheckUndoSwap(to, was, will string) error {
 	state, err := SwapStateOf(to, was, will)
 	switch {

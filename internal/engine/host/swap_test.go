@@ -182,7 +182,8 @@ func TestSourceThatChangesWhileItIsCopied(t *testing.T) {
 	}
 }
 
-// F18: the power is cut at each way to the disk, on the way forward and back. The file is the old one or the new one, and repeating ends well.
+// F18: the power is cut at each way to the disk, on the way forward and back. The file is the old
+// one or the new one, and repeating ends well.
 func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 	d := disk.New(t)
 	was, will := sha(oldText), sha(newText)
@@ -236,7 +237,8 @@ func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 	}
 }
 
-// Without the sync of the copy the same cut leaves an empty program, so the test above would notice.
+// Without the sync of the copy the same cut leaves an empty program, so the test above would
+// notice.
 func TestPowerCutAfterASwapWithoutSyncLeavesAnEmptyProgram(t *testing.T) {
 	d := disk.New(t)
 	from, to := swapIn(t, d.Dir)

@@ -12,15 +12,15 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Systemd is the host's service manager, spoken to directly: its own socket is there even when the bus daemon is not.
+// Systemd is a connection to systemd's private socket, which works without a D-Bus daemon.
 type Systemd struct {
 	mu   sync.Mutex
 	conn *dbus.Conn
 	stop context.CancelFunc
 }
 
-// ConnectSystemd connects to the service manager. The context is for connecting only. systemd tells a connection about everything that it does, so
-// one that is not needed should be closed.
+// ConnectSystemd connects to systemd. The context applies to connecting only. systemd sends all its
+// events to each connection, so close one that is not needed.
 func ConnectSystemd(ctx context.Context) (*Systemd, error) {
 	s := &Systemd{}
 	if _, err := s.connection(ctx); err != nil {
@@ -44,7 +44,7 @@ func (s *Systemd) hangUp() {
 	}
 }
 
-// connection is the open one, or a new one: when systemd executes itself anew, as an upgrade of its package does, it drops all.
+// connection returns an open connection. systemd drops all connections when it re-executes itself.
 func (s *Systemd) connection(ctx context.Context) (*dbus.Conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Systemd) connection(ctx context.Context) (*dbus.Conn, error) {
 		return s.conn, nil
 	}
 	s.hangUp()
-	// The library ends a connection with its context, which must therefore not be the caller's once it stands.
+	// The library closes a connection with its context, so the context must outlive the caller's.
 	own, stop := context.WithCancel(context.WithoutCancel(ctx))
 	abandon := context.AfterFunc(ctx, stop)
 	conn, err := dbus.NewSystemdConnectionContext(own)
@@ -62,14 +62,14 @@ func (s *Systemd) connection(ctx context.Context) (*dbus.Conn, error) {
 	}
 	if err != nil {
 		stop()
-		return nil, node.Transient("SystemdUnreachable", err, "see whether systemd answers (systemctl status); if it does not, reboot the host",
-			"systemd does not answer")
+		return nil, node.Transient("SystemdUnreachable", err, "check systemd (systemctl status); if it does not respond, reboot the host",
+			"cannot connect to systemd")
 	}
 	s.conn, s.stop = conn, stop
 	return conn, nil
 }
 
-// with asks systemd something, a second time if the connection turns out to be gone.
+// with calls systemd and retries once if the connection was lost.
 func (s *Systemd) with(ctx context.Context, ask func(*dbus.Conn) error) error {
 	for again := true; ; again = false {
 		conn, err := s.connection(ctx)
@@ -85,7 +85,7 @@ func (s *Systemd) with(ctx context.Context, ask func(*dbus.Conn) error) error {
 // Reload makes systemd read its unit files again.
 func (s *Systemd) Reload(ctx context.Context) error {
 	if err := s.with(ctx, func(conn *dbus.Conn) error { return conn.ReloadContext(ctx) }); err != nil {
-		return fmt.Errorf("reloading systemd's units: %w", err)
+		return fmt.Errorf("cannot reload the units of systemd: %w", err)
 	}
 	return nil
 }
@@ -102,8 +102,8 @@ func (s *Systemd) Start(ctx context.Context, unit string) error {
 	return s.job(ctx, "start", unit, (*dbus.Conn).StartUnitContext)
 }
 
-// resetFailed forgets how often a unit was started in vain: one that hit its start limit must be startable on the way back. A unit that is not loaded
-// has nothing to forget, and whatever else is wrong the start itself tells.
+// resetFailed resets the start limit of a unit, so that a rollback can start it. It ignores errors:
+// the start itself reports them.
 func (s *Systemd) resetFailed(ctx context.Context, unit string) {
 	_ = s.with(ctx, func(conn *dbus.Conn) error { return conn.ResetFailedUnitContext(ctx, unit) })
 }
@@ -115,7 +115,7 @@ func (s *Systemd) Stop(ctx context.Context, unit string) error {
 
 type jobFunc func(conn *dbus.Conn, ctx context.Context, unit, mode string, done chan<- string) (int, error)
 
-// job asks for a job and waits for its end. A job that was not waited for to the end goes on.
+// job starts a job and waits until it ends. The end of the context does not stop the job.
 func (s *Systemd) job(ctx context.Context, verb, unit string, ask jobFunc) error {
 	began := time.Now()
 	done := make(chan string, 2) // The library waits for whoever reads it.
@@ -132,12 +132,13 @@ func (s *Systemd) job(ctx context.Context, verb, unit string, ask jobFunc) error
 		return s.jobFailed(ctx, verb, unit, began, err, "it did not end")
 	}
 	if result != "done" && result != "skipped" {
-		return s.jobFailed(ctx, verb, unit, began, nil, "systemd says "+result)
+		return s.jobFailed(ctx, verb, unit, began, nil, "the result is "+result)
 	}
 	return nil
 }
 
-// wait waits for the job's result. News of it can be lost with a connection, so the unit is looked at as well.
+// wait waits for the result of a job. The event can be lost with a connection, so it polls the unit
+// as well.
 func (s *Systemd) wait(ctx context.Context, verb, unit string, id int, done <-chan string) (string, error) {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
@@ -151,12 +152,12 @@ func (s *Systemd) wait(ctx context.Context, verb, unit string, id int, done <-ch
 		}
 		state, err := s.Unit(ctx, unit)
 		if err != nil {
-			continue // Until the context ends: systemd may be executing itself anew.
+			continue // systemd may be re-executing itself.
 		}
 		if state.job == id {
 			continue
 		}
-		if over { // The second time: the news had a second to come.
+		if over { // The event had a second to arrive.
 			return state.verdict(verb), nil
 		}
 		over = true
@@ -168,7 +169,7 @@ func (s *Systemd) jobFailed(ctx context.Context, verb, unit string, began time.T
 	if errors.Is(err, context.Canceled) || errors.As(err, &known) {
 		return fmt.Errorf("%s of %s: %w", verb, unit, err)
 	}
-	// What is told about the failure must not fail with it.
+	// The details of the failure must not depend on the expired context.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if state, e := s.Unit(ctx, unit); e == nil {
@@ -178,7 +179,7 @@ func (s *Systemd) jobFailed(ctx context.Context, verb, unit string, began time.T
 			why += fmt.Sprintf(" (it is %s/%s, result %s, exit status %d)", state.Active, state.Sub, state.Result, state.ExecStatus)
 		}
 	}
-	failure := node.ManualIntervention("ServiceFailed", err, "see journalctl -u "+unit+" on the host, mend the cause, then say refit retry",
+	failure := node.ManualIntervention("ServiceFailed", err, "see journalctl -u "+unit+" on the host, fix the cause, then run refit retry",
 		"%s of %s failed: %s", verb, unit, why)
 	failure.LogTail = Tail(ctx, unit, began, tailLines)
 	return failure

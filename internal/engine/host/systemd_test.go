@@ -165,7 +165,8 @@ func TestServiceThatRestartsAgainAndAgain(t *testing.T) {
 	}
 }
 
-// systemd drops all connections when it executes itself anew, as an upgrade of its package makes it do.
+// systemd drops all connections when it executes itself anew, as an upgrade of its package makes it
+// do.
 func TestSystemdExecutesItselfAnewInTheMidstOfAJob(t *testing.T) {
 	s := systemd(t)
 	name := unit(t, s, "slow", "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sleep 4\n")

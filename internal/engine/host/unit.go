@@ -8,7 +8,7 @@ import (
 	"github.com/coreos/go-systemd/v22/dbus"
 )
 
-// Unit is what systemd says about a unit.
+// Unit is the state of a systemd unit.
 type Unit struct {
 	Exists   bool
 	Load     string // loaded, masked, not-found, bad-setting, …
@@ -19,9 +19,10 @@ type Unit struct {
 	MainPID  int
 	// ExecStatus is the exit status, or signal, of the last main process that ended.
 	ExecStatus int
-	// ExecStart is the command as the unit and its drop-ins say it, variables not replaced. Of several commands, the first.
+	// ExecStart is the command as the unit and its drop-ins say it, variables not replaced. Of
+	// several commands, the first.
 	ExecStart []string
-	// Stale says that its files were changed since systemd read them.
+	// Stale is set if its files were changed since systemd read them.
 	Stale            bool
 	FragmentPath     string
 	DropIns          []string
@@ -32,7 +33,7 @@ type Unit struct {
 	job int
 }
 
-// Unit asks systemd about a unit. One that does not exist is no error.
+// Unit returns the state of a unit. A unit that does not exist is not an error.
 func (s *Systemd) Unit(ctx context.Context, unit string) (Unit, error) {
 	var all map[string]any
 	err := s.with(ctx, func(conn *dbus.Conn) (err error) {
@@ -40,7 +41,7 @@ func (s *Systemd) Unit(ctx context.Context, unit string) (Unit, error) {
 		return err
 	})
 	if err != nil {
-		return Unit{}, fmt.Errorf("asking systemd about %s: %w", unit, err)
+		return Unit{}, fmt.Errorf("cannot query systemd for %s: %w", unit, err)
 	}
 	return unitOf(all), nil
 }
@@ -82,13 +83,13 @@ func unitOf(all map[string]any) Unit {
 	return u
 }
 
-// property is one of what systemd says; a kind of unit that has no such property says nothing.
+// property returns a property, or the zero value if the type of unit does not have it.
 func property[T any](all map[string]any, name string) T {
 	value, _ := all[name].(T)
 	return value
 }
 
-// verdict is how a job must have ended, seen from the unit.
+// verdict derives the result of a job from the state of its unit.
 func (u Unit) verdict(verb string) string {
 	switch {
 	case u.Active == "failed":
