@@ -218,7 +218,7 @@ dev-down: testbed ## Remove the cluster of `make dev`
 $(DEV_DIR)/%.yaml:
 	mkdir -p $(DEV_DIR)/settings
 	echo 'kubeadm: {ignorePreflightErrors: [SystemVerification]}' >$(DEV_DIR)/settings/agent.yaml
-	test -e $(DEV_DIR)/keys || bin/refit release key new --out $(DEV_DIR)/keys
+	test -e $(DEV_DIR)/keys || bin/refit release key create --out $(DEV_DIR)/keys
 	bin/testbed collect --kubernetes $* --to $(DEV_DIR)/$*
 	bin/refit release create --kubernetes $* --from $(DEV_DIR)/$* --cni-plugins v1.9.1 >$(DEV_DIR)/$*.json
 	bin/refit release sign $(DEV_DIR)/$*.json --key $(DEV_DIR)/keys/refit-release.key >$@.partial
