@@ -41,7 +41,7 @@ type app struct {
 func newApp(program string) *app {
 	return &app{
 		Streams: terminal.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now},
-		name:    nameOf(program), observe: source.Observe, preflight: preflight.Run, client: operations.NewClient, controllers: controller.Run,
+		name:    terminal.NameOf(program), observe: source.Observe, preflight: preflight.Run, client: operations.NewClient, controllers: controller.Run,
 		installer: func(config *rest.Config) (installation.Cluster, error) { return install.New(config) },
 	}
 }

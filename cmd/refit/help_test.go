@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/refit-dev/refit/internal/cli/terminal"
 )
 
 // Help is documentation: every command says what it does, shows how, and explains its flags.
@@ -115,8 +117,8 @@ func TestNameAsPlugin(t *testing.T) {
 		"./main.test":                  "refit",
 		"/bin/kubectl_complete-refit":  "kubectl refit",
 	} {
-		if got := nameOf(program); got != want {
-			t.Errorf("nameOf(%q) = %q, want %q", program, got, want)
+		if got := terminal.NameOf(program); got != want {
+			t.Errorf("terminal.NameOf(%q) = %q, want %q", program, got, want)
 		}
 	}
 	l := newLine(t)
@@ -135,10 +137,10 @@ func TestNameAsPlugin(t *testing.T) {
 func TestCompletionAsPlugin(t *testing.T) {
 	l := newLine(t)
 	l.name = "kubectl refit"
-	if code := run(t.Context(), l.app, argumentsOf("/bin/kubectl_complete-refit", []string{"pl"})); code != 0 || !strings.HasPrefix(l.out.String(), "plan\t") {
+	if code := run(t.Context(), l.app, terminal.ArgumentsOf("/bin/kubectl_complete-refit", []string{"pl"})); code != 0 || !strings.HasPrefix(l.out.String(), "plan\t") {
 		t.Errorf("exit code %d: %q", code, l.out)
 	}
-	if got := argumentsOf("/bin/kubectl-refit", []string{"plan"}); len(got) != 1 {
+	if got := terminal.ArgumentsOf("/bin/kubectl-refit", []string{"plan"}); len(got) != 1 {
 		t.Errorf("arguments %q", got)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/refit-dev/refit/internal/cli/terminal"
 )
 
 func main() {
@@ -21,7 +23,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the process at once, in case the first one hangs.
 	context.AfterFunc(ctx, stop)
-	code := run(ctx, newApp(os.Args[0]), argumentsOf(os.Args[0], os.Args[1:]))
+	code := run(ctx, newApp(os.Args[0]), terminal.ArgumentsOf(os.Args[0], os.Args[1:]))
 	stop()
 	os.Exit(code)
 }

@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
 
+	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/controller"
 )
@@ -32,7 +31,7 @@ func (a *app) standalone(ctx context.Context, c *connection, log string) (stop f
 	if found.Leader != "" {
 		fmt.Fprintf(a.Err, "Waiting for %s, which leads the controllers of %s, to release its Lease.\n", text.Clean(found.Leader), c.Name)
 	}
-	out, err := openLog(log)
+	out, err := terminal.OpenLog(log)
 	if err != nil {
 		return nil, err
 	}
@@ -78,20 +77,4 @@ func notLeading(ctx context.Context, c *connection) error {
 	}
 	return fmt.Errorf("the controllers did not become the leader within %s. Check that the namespace %s exists and that you may write Leases in it; "+
 		"--log FILE writes their log", leadTimeout, controller.Namespace)
-}
-
-type discard struct{ io.Writer }
-
-func (discard) Close() error { return nil }
-
-// openLog opens the log of the controllers. They never write between the lines of the output.
-func openLog(name string) (io.WriteCloser, error) {
-	if name == "" {
-		return discard{io.Discard}, nil
-	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("cannot open the log: %w", err)
-	}
-	return file, nil
 }

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
@@ -31,7 +30,7 @@ versions of Kubernetes that it supports.`,
 				return err
 			}
 			v := versionOf()
-			return f.print(a, v, func() string { return versionText(v) })
+			return f.print(a, v, func() string { return text.Version(&v) })
 		},
 	}
 	f.addFlags(cmd)
@@ -66,13 +65,4 @@ func builtVersion(info *debug.BuildInfo) string {
 		return v
 	}
 	return "development"
-}
-
-func versionText(v cliv1alpha1.Version) string {
-	out := fmt.Sprintf("Refit       %s\n", v.Version)
-	if v.Commit != "" {
-		out += fmt.Sprintf("Commit      %s\n", v.Commit)
-	}
-	out += fmt.Sprintf("Go          %s %s\n", v.Go, v.Platform)
-	return out + fmt.Sprintf("Kubernetes  %s\n", strings.Join(v.Kubernetes, ", "))
 }

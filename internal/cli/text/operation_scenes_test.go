@@ -22,9 +22,9 @@ func ago(d time.Duration) *metav1.Time {
 
 // scene is an operation with the orders to its nodes.
 type scene struct {
-	name      string
-	operation *refitv1alpha1.ClusterUpgrade
-	orders    []*refitv1alpha1.NodeUpgrade
+	name             string
+	operation        *refitv1alpha1.ClusterUpgrade
+	orders           []*refitv1alpha1.NodeUpgrade
 	unreachableSince time.Duration
 }
 

@@ -1,15 +1,13 @@
-package main
+package terminal
 
 import (
 	"path/filepath"
 	"strings"
-
-	"github.com/spf13/cobra"
 )
 
-// nameOf is what the user types to run the program. kubectl runs a program named kubectl-refit
+// NameOf is what the user types to run the program. kubectl runs a program named kubectl-refit
 // as `kubectl refit`, and the commands that are printed to be copied have to match.
-func nameOf(program string) string {
+func NameOf(program string) string {
 	base := strings.TrimSuffix(filepath.Base(program), ".exe")
 	for _, prefix := range []string{"kubectl-", completesPrefix} {
 		if rest, plugin := strings.CutPrefix(base, prefix); plugin && rest != "" {
@@ -23,11 +21,14 @@ func nameOf(program string) string {
 // line.
 const completesPrefix = "kubectl_complete-"
 
-// argumentsOf returns the arguments of the program, as those of a completion if kubectl runs it for
+// completeCommand is the command of cobra that completes a command line.
+const completeCommand = "__complete"
+
+// ArgumentsOf returns the arguments of the program, as those of a completion if kubectl runs it for
 // that.
-func argumentsOf(program string, args []string) []string {
+func ArgumentsOf(program string, args []string) []string {
 	if strings.HasPrefix(filepath.Base(program), completesPrefix) {
-		return append([]string{cobra.ShellCompRequestCmd}, args...)
+		return append([]string{completeCommand}, args...)
 	}
 	return args
 }
