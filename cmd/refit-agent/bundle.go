@@ -14,13 +14,14 @@ import (
 //go:embed unit/refit-agent.service
 var unit []byte
 
-// bundle is what comes onto a host.
+// bundle is what is installed on a host.
 type bundle struct {
-	program, unit []byte
-	keys          []key
-	// over writes settings over those that the host has; nil: they stay.
-	over func(settings.Settings) (settings.Settings, error)
-	// owns is the beginning of the names of keys that are all in the bundle: one on the host that is not goes. Empty: none does.
+	binary, unit []byte
+	keys         []key
+	// overlay changes the settings of the host; nil keeps them.
+	overlay func(settings.Settings) (settings.Settings, error)
+	// owns is the prefix of the names of keys that the bundle owns: a key with this prefix that is
+	// not in the bundle is removed. An empty prefix owns none.
 	owns string
 }
 
@@ -30,20 +31,20 @@ type key struct {
 	text     []byte
 }
 
-// Keys that were pinned by hand stay when the cluster has others, so their names differ.
+// Manually pinned keys stay when the keys of the cluster change, so their names differ.
 const (
-	byHand    = ""
-	byCluster = "cluster."
+	manual      = ""
+	fromCluster = "cluster."
 )
 
-// newBundle is one with the program that runs now.
+// newBundle returns a bundle with the running binary.
 func newBundle() (*bundle, error) {
-	// By this name it is found wherever it was started from, and also in a container.
-	program, err := os.ReadFile("/proc/self/exe")
+	// This path works wherever the binary was started, also in a container.
+	binary, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
-		return nil, fmt.Errorf("reading this program: %w", err)
+		return nil, fmt.Errorf("reading this binary: %w", err)
 	}
-	return &bundle{program: program, unit: unit}, nil
+	return &bundle{binary: binary, unit: unit}, nil
 }
 
 // addKeys reads public keys.
@@ -63,7 +64,7 @@ func (b *bundle) addKeys(whose string, paths ...string) error {
 	return nil
 }
 
-// addKeysOf reads all public keys of a directory, which may be a ConfigMap's.
+// addKeysOf reads all public keys of a directory, such as a mounted ConfigMap.
 func (b *bundle) addKeysOf(whose, dir string) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.pem"))
 	if err != nil {

@@ -8,20 +8,21 @@ import (
 	"syscall"
 )
 
-// enter makes the host's root directory ours. A path on the host then means what it means there, also where links are in it.
+// enter changes the root directory to that of the host, so that paths and symbolic links resolve as
+// on the host.
 func enter(command, root string) error {
 	if root == "" {
-		return errors.New("--host: say where the host's root directory is mounted")
+		return errors.New("--host is required: the mount point of the host's root directory")
 	}
 	if err := needsRoot(command); err != nil {
 		return err
 	}
 	if !filepath.IsAbs(root) {
-		return fmt.Errorf("--host: %q is no absolute path", root)
+		return fmt.Errorf("--host: %q is not an absolute path", root)
 	}
-	// It tells a host from an empty directory, and from a host that has another service manager.
+	// This detects an empty directory, and a host with another init system.
 	if _, err := os.Stat(filepath.Join(root, "run/systemd/system")); err != nil {
-		return fmt.Errorf("--host: there is no root directory of a host that runs systemd at %s: %w", root, err)
+		return fmt.Errorf("--host: %s is not the root directory of a host that runs systemd: %w", root, err)
 	}
 	if err := os.Chdir(root); err != nil {
 		return fmt.Errorf("entering the host's root directory: %w", err)

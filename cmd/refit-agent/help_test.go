@@ -12,15 +12,15 @@ import (
 func TestHelpOfEachCommand(t *testing.T) {
 	root := command(&bytes.Buffer{}, &bytes.Buffer{})
 	if root.Long == "" || root.Short == "" {
-		t.Error("the program does not say what it is")
+		t.Error("the root command has no description")
 	}
 	for _, c := range root.Commands() {
 		if c.Short == "" {
-			t.Errorf("%s does not say what it does", c.Name())
+			t.Errorf("%s has no description", c.Name())
 		}
 		c.Flags().VisitAll(func(flag *pflag.Flag) {
 			if flag.Usage == "" {
-				t.Errorf("%s: --%s is not explained", c.Name(), flag.Name)
+				t.Errorf("%s: --%s has no description", c.Name(), flag.Name)
 			}
 		})
 		out, err := run(t, c.Name(), "--help")
@@ -30,7 +30,6 @@ func TestHelpOfEachCommand(t *testing.T) {
 	}
 }
 
-// Examples are tried before they are printed.
 func TestExamplesParse(t *testing.T) {
 	root := command(&bytes.Buffer{}, &bytes.Buffer{})
 	for _, c := range root.Commands() {
@@ -41,7 +40,7 @@ func TestExamplesParse(t *testing.T) {
 			}
 			found, args, err := root.Find(words[1:])
 			if err != nil || found != c {
-				t.Errorf("%q is no example of %s: %v", example, c.Name(), err)
+				t.Errorf("%q is not a valid example of %s: %v", example, c.Name(), err)
 			} else if err := c.ParseFlags(args); err != nil {
 				t.Errorf("%q: %v", example, err)
 			}
@@ -49,7 +48,7 @@ func TestExamplesParse(t *testing.T) {
 	}
 }
 
-func TestHelpNamesTheCommands(t *testing.T) {
+func TestHelpListsTheCommands(t *testing.T) {
 	out, err := run(t, "--help")
 	if err != nil {
 		t.Fatal(err)
@@ -61,24 +60,24 @@ func TestHelpNamesTheCommands(t *testing.T) {
 	}
 }
 
-func TestVersionIsTold(t *testing.T) {
+func TestVersion(t *testing.T) {
 	if out, err := run(t, "--version"); err != nil || out != "refit-agent version "+version+"\n" {
 		t.Errorf("%v %q", err, out)
 	}
 }
 
-// What is wrong on a command line is said in one line, and nothing is done.
-func TestWrongInput(t *testing.T) {
+// An invalid command line is reported in one line, and changes nothing.
+func TestInvalidInput(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		says string
 	}{
-		"no role":            {[]string{"steps", "--to", "v1.36.3"}, "--role is one of first-control-plane, control-plane, worker"},
+		"no role":            {[]string{"steps", "--to", "v1.36.3"}, "--role must be first-control-plane, control-plane or worker"},
 		"unknown role":       {[]string{"steps", "--role", "master", "--to", "v1.36.3"}, `not "master"`},
 		"role in the API":    {[]string{"steps", "--role", "ControlPlane", "--to", "v1.36.3"}, `not "ControlPlane"`},
-		"no version":         {[]string{"steps", "--role", "worker"}, "this agent knows Kubernetes 1.3"},
+		"no version":         {[]string{"steps", "--role", "worker"}, "this agent supports Kubernetes 1.3"},
 		"no such version":    {[]string{"steps", "--role", "worker", "--to", "latest"}, `--to "latest"`},
-		"an old version":     {[]string{"steps", "--role", "worker", "--to", "v1.20.0"}, "this agent knows"},
+		"an old version":     {[]string{"steps", "--role", "worker", "--to", "v1.20.0"}, "this agent supports"},
 		"unknown flag":       {[]string{"steps", "--force"}, "unknown flag: --force"},
 		"argument to steps":  {[]string{"steps", "worker"}, "unknown command"},
 		"argument to status": {[]string{"status", "worker-1"}, "unknown command"},
@@ -87,16 +86,16 @@ func TestWrongInput(t *testing.T) {
 		// As root, install would otherwise install.
 		"argument to install": {[]string{"install", "now"}, "unknown command"},
 		"install by force":    {[]string{"install", "--force"}, "unknown flag: --force"},
-		// And so would these.
+		// So would these.
 		"argument to uninstall":       {[]string{"uninstall", "now"}, "unknown command"},
 		"uninstall by force":          {[]string{"uninstall", "--force"}, "unknown flag: --force"},
-		"place nowhere":               {[]string{"place", "--settings", os.DevNull}, "--host: say where"},
-		"place below here":            {[]string{"place", "--settings", os.DevNull, "--host", "host"}, "no absolute path"},
-		"place into what is no host":  {[]string{"place", "--settings", os.DevNull, "--host", t.TempDir()}, "runs systemd"},
-		"place without its settings":  {[]string{"place", "--settings", "/does/not/exist", "--host", "/"}, "no such file"},
+		"place without --host":        {[]string{"place", "--settings", os.DevNull}, "--host is required"},
+		"place with a relative path":  {[]string{"place", "--settings", os.DevNull, "--host", "host"}, "not an absolute path"},
+		"place on a non-host":         {[]string{"place", "--settings", os.DevNull, "--host", t.TempDir()}, "runs systemd"},
+		"place without settings file": {[]string{"place", "--settings", "/does/not/exist", "--host", "/"}, "no such file"},
 		"place, argument":             {[]string{"place", "/host"}, "unknown command"},
-		"remove from nowhere":         {[]string{"remove"}, "--host: say where"},
-		"remove from what is no host": {[]string{"remove", "--host", t.TempDir()}, "runs systemd"},
+		"remove without --host":       {[]string{"remove"}, "--host is required"},
+		"remove from a non-host":      {[]string{"remove", "--host", t.TempDir()}, "runs systemd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := run(t, c.args...)
@@ -104,7 +103,7 @@ func TestWrongInput(t *testing.T) {
 				t.Errorf("%v, want %q in it; stdout %q", err, c.says, out)
 			}
 			if err != nil && strings.Contains(describe(err), "\n") {
-				t.Errorf("this is more than a line: %q", describe(err))
+				t.Errorf("more than one line: %q", describe(err))
 			}
 		})
 	}

@@ -15,18 +15,22 @@ import (
 func (a *app) install() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "install --key PUBLIC.pem",
-		Short: "Install this program as a service on this host, pin keys, and start it",
-		Long: `install copies this program to ` + program + `, writes its unit, pins the given public keys in ` + settings.Keys + `,
-writes ` + settings.File + ` if there is none or if settings are given, and starts the service. It can be repeated.`,
-		Example: `  refit-agent install --key release.pub.pem --source https://mirror.example/refit
+		Short: "Install the agent on this host, pin keys and start the service",
+		Long: `install copies this binary to ` + binaryFile + `, writes its systemd unit and pins
+the given public keys in ` + settings.Keys + `. It writes ` + settings.File + ` if the file does not
+exist or if settings are given, and starts the service. You can run it again at any time.`,
+		Example: `  # Install the agent with a mirror as its source
+  refit-agent install --key release.pub.pem --source https://mirror.example/refit
+
+  # Install the agent with a local directory and kubeadm patches
   refit-agent install --key release.pub.pem --source /srv/refit --patches /etc/kubernetes/patches`,
 		Args: cobra.NoArgs,
 	}
 	o := installOptions{}
-	c.Flags().StringArrayVar(&o.keys, "key", nil, "public key file whose ClusterReleases may be installed; can be repeated")
-	c.Flags().StringArrayVar(&o.sources, "source", nil, "where files come from: a folder, an http(s) address, oci:/path; can be repeated, tried in order")
-	c.Flags().StringVar(&o.patches, "patches", "", "directory of kubeadm patches on this host")
-	c.Flags().StringArrayVar(&o.ignore, "ignore-preflight-error", nil, "check of kubeadm whose error does not matter on this host; can be repeated")
+	c.Flags().StringArrayVar(&o.keys, "key", nil, "`file` of a public key that may sign ClusterReleases; can be repeated")
+	c.Flags().StringArrayVar(&o.sources, "source", nil, "`source` of files: a directory, an http(s) URL, or oci:/path; can be repeated, tried in order")
+	c.Flags().StringVar(&o.patches, "patches", "", "`directory` of kubeadm patches on this host")
+	c.Flags().StringArrayVar(&o.ignore, "ignore-preflight-error", nil, "kubeadm preflight `check` whose errors are ignored on this host; can be repeated")
 	c.Flags().BoolVar(&o.noStart, "no-start", false, "install, but do not start the service")
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.doInstall(c.Context(), o) }
 	return c
@@ -42,8 +46,8 @@ func (o *installOptions) givesSettings() bool {
 	return len(o.sources) > 0 || o.patches != "" || len(o.ignore) > 0
 }
 
-// over writes what was given over what is there.
-func (o *installOptions) over(s settings.Settings) (settings.Settings, error) {
+// overlay applies the given settings.
+func (o *installOptions) overlay(s settings.Settings) (settings.Settings, error) {
 	if len(o.sources) > 0 {
 		s.Sources = o.sources
 	}
@@ -66,41 +70,41 @@ func (a *app) doInstall(ctx context.Context, o installOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := b.addKeys(byHand, o.keys...); err != nil {
+	if err := b.addKeys(manual, o.keys...); err != nil {
 		return err
 	}
 	if o.givesSettings() {
-		b.over = o.over
+		b.overlay = o.overlay
 	}
 	changes, err := s.compare(b)
 	if err != nil {
 		return err
 	}
-	if err := s.make(changes); err != nil {
+	if err := s.apply(changes); err != nil {
 		return err
 	}
 	for _, key := range b.keys {
-		fmt.Fprintf(a.out, "key %s is pinned\n", key.id)
+		fmt.Fprintf(a.out, "Pinned key %s\n", key.id)
 	}
-	fmt.Fprintf(a.out, "%s and %s are in place\n", program, unitFile)
+	fmt.Fprintf(a.out, "Installed %s and %s\n", binaryFile, unitFile)
 	if o.noStart {
 		return nil
 	}
 	if err := s.start(ctx, len(changes) > 0); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out, "the service runs: journalctl -u refit-agent")
+	fmt.Fprintln(a.out, "Started the service. To follow its log, run: journalctl -u refit-agent -f")
 	return nil
 }
 
 func needsRoot(command string) error {
 	if os.Geteuid() != 0 {
-		return errors.New(command + " needs root")
+		return errors.New(command + " must run as root")
 	}
 	return nil
 }
 
-// checkSources refuses a source that the agent would not understand.
+// checkSources returns an error for a source that the agent does not support.
 func checkSources(sources []string) error {
 	for _, source := range sources {
 		if _, err := artifact.ParseSource(source); err != nil {

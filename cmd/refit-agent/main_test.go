@@ -16,9 +16,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
-// run is a command line as a person types it. The settings are those of a host that does not exist, unless the arguments name others.
+// run executes a command line. The settings do not exist unless the arguments name others.
 func run(t *testing.T, args ...string) (stdout string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -31,7 +31,7 @@ func run(t *testing.T, args ...string) (stdout string, err error) {
 	return out.String(), err
 }
 
-// golden holds a page against the one that was read and accepted.
+// golden compares output with a golden file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
@@ -45,11 +45,11 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s (go test -update writes it anew):\n%s", path, got)
+		t.Errorf("%s differs (run go test -update):\n%s", path, got)
 	}
 }
 
-// fakeHost is a state directory and the settings that name it. The machine is this one, since its ID is read from /etc.
+// fakeHost is a state directory with settings. The machine ID is that of this machine.
 type fakeHost struct{ machine, dir, settings string }
 
 func newHost(t *testing.T) fakeHost {
@@ -70,7 +70,7 @@ func (h fakeHost) write(t *testing.T, path, text string) {
 	}
 }
 
-// remembers writes what the host remembers.
+// remembers writes the host state.
 func (h fakeHost) remembers(t *testing.T, memory node.HostState) {
 	t.Helper()
 	text, err := json.Marshal(memory)
@@ -92,8 +92,8 @@ func (h fakeHost) memory(t *testing.T) (memory node.HostState) {
 	return memory
 }
 
-// work writes the journal of a work on a control plane node, one second from record to record.
-func (h fakeHost) work(t *testing.T, records ...node.Record) {
+// journal writes the journal of an upgrade of a control plane node, with one record per second.
+func (h fakeHost) journal(t *testing.T, records ...node.Record) {
 	t.Helper()
 	work := node.Upgrade{
 		Operation: refitv1alpha1.Operation{Name: "autumn", UID: "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"},
@@ -102,7 +102,7 @@ func (h fakeHost) work(t *testing.T, records ...node.Record) {
 		Role: refitv1alpha1.RoleFirstControlPlane, From: "v1.35.4", To: "v1.36.3", Etcd: true,
 	}
 	at := time.Date(2026, 10, 1, 8, 0, 0, 0, time.UTC)
-	path := filepath.Join(h.dir, "upgrades", workName, "journal")
+	path := filepath.Join(h.dir, "upgrades", upgradeName, "journal")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}

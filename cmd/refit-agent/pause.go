@@ -5,8 +5,8 @@ import "github.com/spf13/cobra"
 func (a *app) pause() *cobra.Command {
 	return &cobra.Command{
 		Use:   "pause",
-		Short: "Do nothing until told to end",
-		Long:  `pause keeps a pod running whose work was done by an init container.`,
+		Short: "Wait until the process is terminated",
+		Long:  `pause keeps a Pod running after its init container has finished.`,
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			<-c.Context().Done()

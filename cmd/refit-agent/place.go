@@ -14,17 +14,18 @@ import (
 func (a *app) place() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "place --host DIRECTORY",
-		Short: "Bring this program onto the host whose root is mounted here, and start it there",
-		Long: `place does what install does, from within a container: for the DaemonSet of refit install. The
-container is privileged and has the host's root directory mounted; systemd is asked by its socket
-in there. Only what differs is replaced, and only then is the service started anew. An agent that
-is in the midst of a work is not replaced: place fails, and is tried again.`,
-		Example: `  refit-agent place --host /host --keys /etc/refit-agent --settings /etc/refit-agent/agent.yaml`,
-		Args:    cobra.NoArgs,
+		Short: "Install the agent on the host whose root directory is mounted in this container",
+		Long: `place does what install does, from within a container: the DaemonSet of refit install runs it. The
+container is privileged and has the host's root directory mounted, with the socket of systemd.
+place replaces only files that differ, and restarts the service only then. It does not replace an
+agent during an upgrade: place fails, and the container is restarted.`,
+		Example: `  # Install the agent from a Pod
+  refit-agent place --host /host --keys /etc/refit-agent --settings /etc/refit-agent/agent.yaml`,
+		Args: cobra.NoArgs,
 	}
-	root := c.Flags().String("host", "", "where the host's root directory is mounted")
-	keys := c.Flags().String("keys", "", "directory of public keys (*.pem) to pin; one that was pinned from there before and is no longer in it goes")
-	given := c.Flags().String("settings", "", "file of settings to write over the host's; fields that it does not name stay")
+	root := c.Flags().String("host", "", "mount point of the host's root `directory`")
+	keys := c.Flags().String("keys", "", "`directory` of public keys (*.pem) to pin; keys that were removed from it are unpinned")
+	given := c.Flags().String("settings", "", "`file` of settings that override those of the host; other fields stay")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		b, err := newPlacing(*keys, *given)
 		if err != nil {
@@ -41,14 +42,14 @@ is in the midst of a work is not replaced: place fails, and is tried again.`,
 	return c
 }
 
-// newPlacing reads everything that comes from the container, before its files are out of reach.
+// newPlacing reads everything from the container, before its files are out of reach.
 func newPlacing(keys, given string) (*bundle, error) {
 	b, err := newBundle()
 	if err != nil {
 		return nil, err
 	}
 	if keys != "" {
-		if err := b.addKeysOf(byCluster, keys); err != nil {
+		if err := b.addKeysOf(fromCluster, keys); err != nil {
 			return nil, err
 		}
 	}
@@ -57,12 +58,12 @@ func newPlacing(keys, given string) (*bundle, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the settings for the host: %w", err)
 		}
-		b.over = func(s settings.Settings) (settings.Settings, error) { return s.Overlay(text) }
+		b.overlay = func(s settings.Settings) (settings.Settings, error) { return s.Overlay(text) }
 	}
 	return b, nil
 }
 
-// doPlace brings a bundle to a host.
+// doPlace installs a bundle on a host.
 func (a *app) doPlace(ctx context.Context, s *site, b *bundle) error {
 	changes, err := s.compare(b)
 	if err != nil {
@@ -72,19 +73,20 @@ func (a *app) doPlace(ctx context.Context, s *site, b *bundle) error {
 		if err := s.start(ctx, false); err != nil {
 			return err
 		}
-		fmt.Fprintln(a.out, "the agent is in place")
+		fmt.Fprintln(a.out, "The agent is up to date")
 		return nil
 	}
-	// Between two looks an order may come, so the second is at a host on which no agent works.
+	// An order may arrive after the first check, so the second one runs without an agent.
 	lock, err := s.quiet(ctx)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(s.make(changes), lock.Close())
-	// Also after an error: half a change is no reason to leave a host without its agent.
+	err = errors.Join(s.apply(changes), lock.Close())
+	// Restart even after an error: an incomplete change is no reason to leave a host without its
+	// agent.
 	if err := errors.Join(err, s.start(ctx, true)); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "the agent is placed: %s\n", changes)
+	fmt.Fprintf(a.out, "Installed the agent: %s\n", changes)
 	return nil
 }

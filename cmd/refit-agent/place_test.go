@@ -18,13 +18,13 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// fakeService writes down what is asked of it.
+// fakeService records the calls.
 type fakeService struct {
-	asked  []string
-	onStop func() // what happens on the host while it stops
+	calls  []string
+	onStop func() // called during Stop
 }
 
-func (f *fakeService) say(what string) error { f.asked = append(f.asked, what); return nil }
+func (f *fakeService) say(what string) error { f.calls = append(f.calls, what); return nil }
 
 func (f *fakeService) Start(context.Context) error   { return f.say("start") }
 func (f *fakeService) Restart(context.Context) error { return f.say("restart") }
@@ -38,7 +38,7 @@ func (f *fakeService) Stop(context.Context) error {
 	return f.say("stop")
 }
 
-// newSite is a host's root in a directory, without systemd.
+// newSite is the root directory of a host without systemd.
 func newSite(t *testing.T) (*site, *fakeService, fakeHost) {
 	t.Helper()
 	id, err := host.Identify()
@@ -46,22 +46,22 @@ func newSite(t *testing.T) (*site, *fakeService, fakeHost) {
 		t.Skipf("this machine has no machine ID: %v", err)
 	}
 	root, service := t.TempDir(), &fakeService{}
-	s := &site{root: root, settings: settings.File, service: service, letGo: func(settings.Settings) error { return nil }}
+	s := &site{root: root, settings: settings.File, service: service, cleanUp: func(settings.Settings) error { return nil }}
 	return s, service, fakeHost{machine: id.MachineID, dir: filepath.Join(root, "var/lib/refit")}
 }
 
-// newTestBundle is what a container brings: a program, a unit, keys and settings.
-func newTestBundle(t *testing.T, program, given string, keys ...string) *bundle {
+// newTestBundle is the content of a container: a binary, a unit, keys and settings.
+func newTestBundle(t *testing.T, binary, given string, keys ...string) *bundle {
 	t.Helper()
-	b := &bundle{program: []byte(program), unit: unit}
+	b := &bundle{binary: []byte(binary), unit: unit}
 	dir := t.TempDir()
 	for i, key := range keys {
 		fakeHost{}.write(t, filepath.Join(dir, fmt.Sprintf("%d.pem", i)), key)
 	}
-	if err := b.addKeysOf(byCluster, dir); err != nil {
+	if err := b.addKeysOf(fromCluster, dir); err != nil {
 		t.Fatal(err)
 	}
-	b.over = func(s settings.Settings) (settings.Settings, error) { return s.Overlay([]byte(given)) }
+	b.overlay = func(s settings.Settings) (settings.Settings, error) { return s.Overlay([]byte(given)) }
 	return b
 }
 
@@ -81,14 +81,14 @@ func place(t *testing.T, s *site, b *bundle) (string, error) {
 	return strings.ReplaceAll(out.String(), s.root, ""), err
 }
 
-func takeAway(t *testing.T, s *site) (string, error) {
+func remove(t *testing.T, s *site) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	err := (&app{out: &out}).doRemove(t.Context(), s)
 	return strings.ReplaceAll(out.String(), s.root, ""), err
 }
 
-// tree is every file and directory below a root, with modes.
+// tree lists every file and directory below a root, with modes.
 func tree(t *testing.T, root string) (out []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -107,30 +107,30 @@ func tree(t *testing.T, root string) (out []string) {
 	return out
 }
 
-func wantAsked(t *testing.T, f *fakeService, want ...string) {
+func wantCalls(t *testing.T, f *fakeService, want ...string) {
 	t.Helper()
-	if !slices.Equal(f.asked, want) {
-		t.Errorf("the service was asked to %v, want %v", f.asked, want)
+	if !slices.Equal(f.calls, want) {
+		t.Errorf("calls: %v, want %v", f.calls, want)
 	}
-	f.asked = nil
+	f.calls = nil
 }
 
-func TestAnAgentIsPlacedOnce(t *testing.T) {
+func TestPlaceIsIdempotent(t *testing.T) {
 	s, service, _ := newSite(t)
 	key := newPublicKey(t)
-	b := newTestBundle(t, "program 1", "sources: [/srv/refit]\n", key)
+	b := newTestBundle(t, "binary 1", "sources: [/srv/refit]\n", key)
 	out, err := place(t, s, b)
-	if err != nil || !strings.Contains(out, "the agent is placed: /etc/refit/keys/cluster.") || !strings.Contains(out, "/usr/local/bin/refit-agent") {
+	if err != nil || !strings.Contains(out, "Installed the agent: /etc/refit/keys/cluster.") || !strings.Contains(out, "/usr/local/bin/refit-agent") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	wantAsked(t, service, "stop", "restart")
+	wantCalls(t, service, "stop", "restart")
 	got := tree(t, s.root)
 	for _, want := range []string{
-		"drwx------ /etc/refit", "drwx------ /etc/refit/keys", "-rw------- /etc/refit/agent.yaml", "-rw-r--r-- " + unitFile, "-rwxr-xr-x " + program,
+		"drwx------ /etc/refit", "drwx------ /etc/refit/keys", "-rw------- /etc/refit/agent.yaml", "-rw-r--r-- " + unitFile, "-rwxr-xr-x " + binaryFile,
 		"Lrwxrwxrwx " + bootLink,
 	} {
 		if !slices.Contains(got, want) {
-			t.Errorf("there is no %s in\n%s", want, strings.Join(got, "\n"))
+			t.Errorf("no %s in\n%s", want, strings.Join(got, "\n"))
 		}
 	}
 	if pinned, err := artifact.LoadKeys(s.path(settings.Keys)); err != nil || len(pinned) != 1 {
@@ -138,50 +138,50 @@ func TestAnAgentIsPlacedOnce(t *testing.T) {
 	}
 	before := files(t, s.root)
 	out, err = place(t, s, b)
-	if err != nil || out != "the agent is in place\n" || files(t, s.root) != before {
-		t.Errorf("the second time: %v\n%s", err, out)
+	if err != nil || out != "The agent is up to date\n" || files(t, s.root) != before {
+		t.Errorf("second run: %v\n%s", err, out)
 	}
-	wantAsked(t, service, "start")
+	wantCalls(t, service, "start")
 }
 
-func TestOnlyWhatDiffersIsReplaced(t *testing.T) {
+func TestPlaceReplacesOnlyDifferences(t *testing.T) {
 	key, other := newPublicKey(t), newPublicKey(t)
 	for name, c := range map[string]struct {
-		program, given string
-		keys           []string
-		says           []string
+		binary, given string
+		keys          []string
+		says          []string
 	}{
-		"a newer program":        {"program 2", "sources: [/srv/refit]\n", []string{key}, []string{program}},
-		"another source":         {"program 1", "sources: [/srv/new]\n", []string{key}, []string{settings.File}},
-		"one key more":           {"program 1", "sources: [/srv/refit]\n", []string{key, other}, []string{settings.Keys}},
-		"another key":            {"program 1", "sources: [/srv/refit]\n", []string{other}, []string{settings.Keys, "(removed)"}},
-		"settings not spoken of": {"program 2", "{}\n", []string{key}, []string{program}},
+		"newer binary":           {"binary 2", "sources: [/srv/refit]\n", []string{key}, []string{binaryFile}},
+		"another source":         {"binary 1", "sources: [/srv/new]\n", []string{key}, []string{settings.File}},
+		"additional key":         {"binary 1", "sources: [/srv/refit]\n", []string{key, other}, []string{settings.Keys}},
+		"another key":            {"binary 1", "sources: [/srv/refit]\n", []string{other}, []string{settings.Keys, "(removed)"}},
+		"settings not mentioned": {"binary 2", "{}\n", []string{key}, []string{binaryFile}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, service, _ := newSite(t)
-			if _, err := place(t, s, newTestBundle(t, "program 1", "sources: [/srv/refit]\n", key)); err != nil {
+			if _, err := place(t, s, newTestBundle(t, "binary 1", "sources: [/srv/refit]\n", key)); err != nil {
 				t.Fatal(err)
 			}
-			service.asked = nil
-			out, err := place(t, s, newTestBundle(t, c.program, c.given, c.keys...))
+			service.calls = nil
+			out, err := place(t, s, newTestBundle(t, c.binary, c.given, c.keys...))
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantAsked(t, service, "stop", "restart")
+			wantCalls(t, service, "stop", "restart")
 			if strings.Count(out, ",") != len(c.says)-1 {
-				t.Errorf("more or less was replaced than %v: %s", c.says, out)
+				t.Errorf("replaced other files than %v: %s", c.says, out)
 			}
 			for _, path := range c.says {
 				if !strings.Contains(out, path) {
-					t.Errorf("it does not say %s: %s", path, out)
+					t.Errorf("%s is not mentioned: %s", path, out)
 				}
 			}
 		})
 	}
 }
 
-// What a person decided on a host is not the cluster's to take away.
-func TestWhatWasDecidedOnTheHostStays(t *testing.T) {
+// The cluster must not remove what an operator configured on a host.
+func TestPlaceKeepsManualSettingsAndKeys(t *testing.T) {
 	s, _, _ := newSite(t)
 	mine := s.path(settings.Keys + "/mine.pem")
 	if err := os.MkdirAll(filepath.Dir(mine), 0o700); err != nil {
@@ -190,11 +190,11 @@ func TestWhatWasDecidedOnTheHostStays(t *testing.T) {
 	fakeHost{}.write(t, mine, newPublicKey(t))
 	fakeHost{}.write(t, s.path(settings.File), "# slow disk\nreservedDiskMiB: 128\nsources: [/srv/old]\n")
 	for _, keys := range [][]string{{newPublicKey(t)}, {newPublicKey(t)}, nil} {
-		if _, err := place(t, s, newTestBundle(t, "program", "sources: [/srv/refit]\n", keys...)); err != nil {
+		if _, err := place(t, s, newTestBundle(t, "binary", "sources: [/srv/refit]\n", keys...)); err != nil {
 			t.Fatal(err)
 		}
 		pinned, err := artifact.LoadKeys(s.path(settings.Keys))
-		if err != nil || len(pinned) != 1+len(keys) || !there(mine) {
+		if err != nil || len(pinned) != 1+len(keys) || !exists(mine) {
 			t.Errorf("%d keys are pinned, %v", len(pinned), err)
 		}
 	}
@@ -206,109 +206,110 @@ func TestWhatWasDecidedOnTheHostStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := place(t, s, newTestBundle(t, "program 2", "sources: [/srv/refit]\nreservedDiskMiB: 128\n")); err != nil {
+	if _, err := place(t, s, newTestBundle(t, "binary 2", "sources: [/srv/refit]\nreservedDiskMiB: 128\n")); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.ReadFile(s.path(settings.File)); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("settings that mean the same were written anew: %v", err)
+		t.Errorf("equivalent settings were rewritten: %v", err)
 	}
 }
 
-func TestWhatIsNotPlaced(t *testing.T) {
+func TestPlaceRefusesInvalidBundles(t *testing.T) {
 	key := newPublicKey(t)
 	for name, c := range map[string]struct {
 		given string
 		keys  []string
 		says  string
 	}{
-		"without a key":            {"{}", nil, "no key is pinned"},
-		"a setting nobody knows":   {"script: x\n", []string{key}, "the settings for this host are not valid"},
-		"a setting that is wrong":  {"reservedDiskMiB: 0\n", []string{key}, "the settings for this host are not valid"},
-		"a source of unknown kind": {"sources: ['ftp://x/y']\n", []string{key}, "is not a source"},
+		"no key":                 {"{}", nil, "no key is pinned"},
+		"unknown setting":        {"script: x\n", []string{key}, "the settings for this host are not valid"},
+		"invalid setting":        {"reservedDiskMiB: 0\n", []string{key}, "the settings for this host are not valid"},
+		"unknown kind of source": {"sources: ['ftp://x/y']\n", []string{key}, "is not a source"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, service, _ := newSite(t)
-			_, err := place(t, s, newTestBundle(t, "program", c.given, c.keys...))
+			_, err := place(t, s, newTestBundle(t, "binary", c.given, c.keys...))
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v, want %q in it", err, c.says)
 			}
-			wantAsked(t, service)
+			wantCalls(t, service)
 			if got := tree(t, s.root); len(got) > 0 {
-				t.Errorf("it left\n%s", strings.Join(got, "\n"))
+				t.Errorf("leftovers:\n%s", strings.Join(got, "\n"))
 			}
 		})
 	}
 }
 
-// atWork makes a host in the midst of a work.
-func atWork(t *testing.T, h fakeHost) {
+// openUpgrade puts a host in the middle of an upgrade.
+func openUpgrade(t *testing.T, h fakeHost) {
 	t.Helper()
-	h.work(t, prepared()...)
-	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
+	h.journal(t, prepared()...)
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: upgradeName})
 }
 
-func TestAnAgentAtWorkIsLeftAlone(t *testing.T) {
+func TestAgentIsNotChangedDuringAnUpgrade(t *testing.T) {
 	key := newPublicKey(t)
 	for name, touch := range map[string]func(*testing.T, *site) (string, error){
 		"placed": func(t *testing.T, s *site) (string, error) {
 			t.Helper()
-			return place(t, s, newTestBundle(t, "program 2", "{}", key))
+			return place(t, s, newTestBundle(t, "binary 2", "{}", key))
 		},
-		"removed": takeAway,
+		"removed": remove,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, service, h := newSite(t)
-			if _, err := place(t, s, newTestBundle(t, "program 1", "{}", key)); err != nil {
+			if _, err := place(t, s, newTestBundle(t, "binary 1", "{}", key)); err != nil {
 				t.Fatal(err)
 			}
-			atWork(t, h)
-			service.asked = nil
+			openUpgrade(t, h)
+			service.calls = nil
 			before := files(t, s.root)
 			_, err := touch(t, s)
-			if err == nil || !strings.Contains(describe(err), "kubernetes-v1.36.3 (v1.35.4 to v1.36.3), operation autumn") || !strings.Contains(describe(err), "let it end") {
+			if err == nil || !strings.Contains(describe(err), "kubernetes-v1.36.3 (v1.35.4 to v1.36.3), operation autumn") || !strings.Contains(describe(err), "wait until it is finished") {
 				t.Errorf("%v", err)
 			}
-			wantAsked(t, service)
+			wantCalls(t, service)
 			if files(t, s.root) != before {
 				t.Error("the host has changed")
 			}
-			// After a reboot in the midst of a work the pod starts again, and nothing is to be replaced.
-			if out, err := place(t, s, newTestBundle(t, "program 1", "{}", key)); err != nil || out != "the agent is in place\n" {
+			// After a reboot during an upgrade the Pod starts again, and there is nothing to
+			// replace.
+			if out, err := place(t, s, newTestBundle(t, "binary 1", "{}", key)); err != nil || out != "The agent is up to date\n" {
 				t.Errorf("%v %s", err, out)
 			}
 		})
 	}
 }
 
-// The first look is at an agent that runs, so an order may come after it.
-func TestAnOrderThatComesBetweenTwoLooks(t *testing.T) {
+// An order may arrive after the first check, which runs while the agent is active.
+func TestOrderBetweenTheTwoChecks(t *testing.T) {
 	key := newPublicKey(t)
 	for name, touch := range map[string]func(*testing.T, *site) (string, error){
 		"placed": func(t *testing.T, s *site) (string, error) {
 			t.Helper()
-			return place(t, s, newTestBundle(t, "program 2", "{}", key))
+			return place(t, s, newTestBundle(t, "binary 2", "{}", key))
 		},
-		"removed": takeAway,
+		"removed": remove,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, service, h := newSite(t)
-			if _, err := place(t, s, newTestBundle(t, "program 1", "{}", key)); err != nil {
+			if _, err := place(t, s, newTestBundle(t, "binary 1", "{}", key)); err != nil {
 				t.Fatal(err)
 			}
-			service.asked, service.onStop = nil, func() { atWork(t, h) }
-			if _, err := touch(t, s); err == nil || !strings.Contains(err.Error(), "in the midst of a work") {
+			service.calls, service.onStop = nil, func() { openUpgrade(t, h) }
+			if _, err := touch(t, s); err == nil || !strings.Contains(err.Error(), "an upgrade is in progress") {
 				t.Errorf("%v", err)
 			}
-			wantAsked(t, service, "stop", "start")
-			if got, err := os.ReadFile(s.path(program)); err != nil || string(got) != "program 1" {
+			wantCalls(t, service, "stop", "start")
+			if got, err := os.ReadFile(s.path(binaryFile)); err != nil || string(got) != "binary 1" {
 				t.Errorf("%q %v", got, err)
 			}
 		})
 	}
 }
 
-// An agent that was started by hand is no service, and holds the lock.
-func TestAnotherAgentOnTheHost(t *testing.T) {
+// An agent that was started manually is not a service, but holds the lock.
+func TestPlaceWithAnotherAgentRunning(t *testing.T) {
 	s, service, h := newSite(t)
 	if err := os.MkdirAll(h.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -318,47 +319,47 @@ func TestAnotherAgentOnTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Close()
-	if _, err := place(t, s, newTestBundle(t, "program", "{}", newPublicKey(t))); !errors.Is(err, host.ErrLocked) {
+	if _, err := place(t, s, newTestBundle(t, "binary", "{}", newPublicKey(t))); !errors.Is(err, host.ErrLocked) {
 		t.Errorf("%v", err)
 	}
-	wantAsked(t, service, "stop") // there is no service to start again
+	wantCalls(t, service, "stop") // there is no service to restart
 }
 
-func TestNothingIsLeftOfAnAgent(t *testing.T) {
+func TestRemoveLeavesNothing(t *testing.T) {
 	s, service, h := newSite(t)
-	if _, err := place(t, s, newTestBundle(t, "program", "{}", newPublicKey(t))); err != nil {
+	if _, err := place(t, s, newTestBundle(t, "binary", "{}", newPublicKey(t))); err != nil {
 		t.Fatal(err)
 	}
-	h.work(t, join(prepared(), []node.Record{{Kind: node.Finished, Outcome: "Succeeded"}})...)
-	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Last: workName})
+	h.journal(t, join(prepared(), []node.Record{{Kind: node.Finished, Outcome: "Succeeded"}})...)
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Last: upgradeName})
 	if err := os.MkdirAll(s.path(unitFile+".d"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	var letGo string
-	s.letGo = func(loaded settings.Settings) error { letGo = loaded.StateDir; return nil }
-	service.asked = nil
-	if out, err := takeAway(t, s); err != nil || out != "the agent is removed\n" {
+	var cleaned string
+	s.cleanUp = func(loaded settings.Settings) error { cleaned = loaded.StateDir; return nil }
+	service.calls = nil
+	if out, err := remove(t, s); err != nil || out != "Removed the agent\n" {
 		t.Errorf("%v %s", err, out)
 	}
-	wantAsked(t, service, "stop", "forget")
-	if letGo != h.dir {
-		t.Errorf("what works kept is asked for in %q", letGo)
+	wantCalls(t, service, "stop", "forget")
+	if cleaned != h.dir {
+		t.Errorf("cleaned up %q", cleaned)
 	}
 	for _, entry := range tree(t, s.root) {
 		if strings.Contains(entry, "refit") {
 			t.Errorf("%s is left", entry)
 		}
 	}
-	if out, err := takeAway(t, s); err != nil || out != "the agent is removed\n" {
-		t.Errorf("the second time: %v %s", err, out)
+	if out, err := remove(t, s); err != nil || out != "Removed the agent\n" {
+		t.Errorf("second run: %v %s", err, out)
 	}
-	wantAsked(t, service, "stop", "forget")
+	wantCalls(t, service, "stop", "forget")
 }
 
-// A directory that somebody chose for the state may hold more than ours.
-func TestAStateDirectoryOfSomebodyElse(t *testing.T) {
+// A state directory from the settings may contain other files.
+func TestRemoveKeepsOtherFilesInTheStateDirectory(t *testing.T) {
 	s, _, _ := newSite(t)
-	if _, err := place(t, s, newTestBundle(t, "program", "stateDir: /srv/data\n", newPublicKey(t))); err != nil {
+	if _, err := place(t, s, newTestBundle(t, "binary", "stateDir: /srv/data\n", newPublicKey(t))); err != nil {
 		t.Fatal(err)
 	}
 	h := fakeHost{dir: s.path("/srv/data")}
@@ -368,8 +369,8 @@ func TestAStateDirectoryOfSomebodyElse(t *testing.T) {
 		}
 	}
 	h.write(t, filepath.Join(h.dir, "theirs"), "x")
-	out, err := takeAway(t, s)
-	if err != nil || !strings.Contains(out, "/srv/data is left") {
+	out, err := remove(t, s)
+	if err != nil || !strings.Contains(out, "/srv/data, which contains other files") {
 		t.Errorf("%v %s", err, out)
 	}
 	if got, err := os.ReadDir(h.dir); err != nil || len(got) != 1 || got[0].Name() != "theirs" {
@@ -377,7 +378,7 @@ func TestAStateDirectoryOfSomebodyElse(t *testing.T) {
 	}
 }
 
-func TestPauseEndsWhenItIsTold(t *testing.T) {
+func TestPauseEndsOnSignal(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	c := command(&bytes.Buffer{}, &bytes.Buffer{})
 	c.SetArgs([]string{"pause"})
@@ -385,7 +386,7 @@ func TestPauseEndsWhenItIsTold(t *testing.T) {
 	go func() { ended <- c.ExecuteContext(ctx) }()
 	select {
 	case err := <-ended:
-		t.Fatalf("it ended by itself: %v", err)
+		t.Fatalf("it returned early: %v", err)
 	default:
 	}
 	end()

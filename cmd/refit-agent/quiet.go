@@ -12,8 +12,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// refuseAtWork refuses to touch an agent that is in the midst of a work: what it began another one might not understand, or nobody would finish.
-func (s *site) refuseAtWork() error {
+// refuseOpenUpgrade refuses to replace or remove an agent during an upgrade, which another agent
+// may not be able to finish.
+func (s *site) refuseOpenUpgrade() error {
 	loaded, err := s.load()
 	if err != nil {
 		return err
@@ -22,7 +23,7 @@ func (s *site) refuseAtWork() error {
 	if err != nil {
 		return err
 	}
-	// The journal decides where the memory of it was cut off.
+	// The journal decides if the host state was not stored.
 	if status.Host.Open == "" && (status.State == nil || status.State.Outcome != "") {
 		return nil
 	}
@@ -31,13 +32,15 @@ func (s *site) refuseAtWork() error {
 		w := status.State.Upgrade
 		what = w.Release.Name + " (" + w.From + " to " + w.To + "), operation " + w.Operation.Name
 	}
-	return node.Transient("WorkOpen", nil, "let it end; refit-agent status on the host tells how far it is, and refit-agent undo puts the host back",
-		"this host is in the midst of a work and its agent is left alone: %s", what)
+	return node.Transient("UpgradeOpen", nil,
+		"wait until it is finished; on the host, run refit-agent status for its progress, or refit-agent undo to roll back",
+		"an upgrade is in progress on this host, so its agent is not changed: %s", what)
 }
 
-// quiet stops the service of a host without an open work, and keeps others from starting a work until the lock is closed.
+// quiet stops the service of a host without an open upgrade, and prevents a new one until the lock
+// is closed.
 func (s *site) quiet(ctx context.Context) (io.Closer, error) {
-	if err := s.refuseAtWork(); err != nil {
+	if err := s.refuseOpenUpgrade(); err != nil {
 		return nil, err
 	}
 	if err := s.service.Stop(ctx); err != nil {
@@ -45,23 +48,23 @@ func (s *site) quiet(ctx context.Context) (io.Closer, error) {
 	}
 	lock, err := s.lock()
 	if err != nil {
-		return nil, errors.Join(err, s.goOn(ctx))
+		return nil, errors.Join(err, s.resume(ctx))
 	}
-	if err := s.refuseAtWork(); err != nil { // an order may have come in between
-		return nil, errors.Join(err, lock.Close(), s.goOn(ctx))
+	if err := s.refuseOpenUpgrade(); err != nil { // an order may have arrived in between
+		return nil, errors.Join(err, lock.Close(), s.resume(ctx))
 	}
 	return lock, nil
 }
 
-// goOn starts again what was stopped, if there was a service.
-func (s *site) goOn(ctx context.Context) error {
-	if !there(s.path(unitFile)) {
+// resume starts the service again, if it is installed.
+func (s *site) resume(ctx context.Context) error {
+	if !exists(s.path(unitFile)) {
 		return nil
 	}
 	return s.service.Start(ctx)
 }
 
-// lock is the agent's own. A host without a state has none, and no agent.
+// lock takes the agent's lock. A host without a state directory has neither lock nor agent.
 func (s *site) lock() (io.Closer, error) {
 	loaded, err := s.load()
 	if err != nil {

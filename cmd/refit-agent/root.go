@@ -12,10 +12,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// version is set when a release is built.
+// version is set at build time.
 var version = "development"
 
-// app is what all commands share.
+// app is shared by all commands.
 type app struct {
 	out, err io.Writer
 	settings string
@@ -25,17 +25,17 @@ func command(out, err io.Writer) *cobra.Command {
 	a := &app{out: out, err: err}
 	root := &cobra.Command{
 		Use:   "refit-agent",
-		Short: "Upgrades this host in place, step by step, and puts it back when that fails",
-		Long: `refit-agent runs as a systemd service on every host of a cluster. It carries out orders
-(NodeUpgrade objects) from a journal on its own disk, so that it goes on exactly where a crash, a
-reboot or a power cut left it, with or without an API server.`,
+		Short: "Upgrade this host in place and roll it back on failure",
+		Long: `refit-agent runs as a systemd service on every host of a cluster. It executes orders (NodeUpgrade
+objects) with a journal on its own disk, so that it resumes exactly where a crash, a reboot or a
+power cut interrupted it, with or without an API server.`,
 		SilenceUsage: true, SilenceErrors: true, Version: version,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetOut(out)
 	root.SetErr(err)
-	root.PersistentFlags().StringVar(&a.settings, "settings", settings.File, "the host's settings")
+	root.PersistentFlags().StringVar(&a.settings, "settings", settings.File, "`file` with the settings of this host")
 	root.AddCommand(a.run(), a.install(), a.uninstall(), a.status(), a.steps(), a.undo(), a.forget(), a.place(), a.remove(), a.pause(), a.try())
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
@@ -43,17 +43,17 @@ reboot or a power cut left it, with or without an API server.`,
 
 func (a *app) load() (settings.Settings, error) { return settings.Load(a.settings) }
 
-// logger writes JSON, which the system's journal keeps.
+// logger writes JSON for the systemd journal.
 func (a *app) logger() *slog.Logger {
 	log := slog.New(slog.NewJSONHandler(a.err, nil))
 	slog.SetDefault(log)
 	return log
 }
 
-// describe is an error with its remedy.
+// describe formats an error with its remedy.
 func describe(err error) string {
 	if f, ok := errors.AsType[*node.Failure](err); ok {
-		return fmt.Sprintf("%s (%s, %s)\n  what to do: %s", f.Error(), f.Class, f.Reason, f.Remedy)
+		return fmt.Sprintf("%s (%s, %s)\n  remedy: %s", f.Error(), f.Class, f.Reason, f.Remedy)
 	}
 	return err.Error()
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/refit-dev/refit/internal/agent/settings"
 )
 
-// kubeletConf is the node's own identity.
+// kubeletConf is the kubeconfig with the identity of the node.
 const kubeletConf = "/etc/kubernetes/kubelet.conf"
 
 func (a *app) run() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "Work as the service does: take orders, carry them out, tell the cluster",
+		Short: "Run the agent in the foreground, like the service",
 		Args:  cobra.NoArgs,
 	}
-	keys := c.Flags().String("keys", settings.Keys, "directory of the public keys whose ClusterReleases may be installed")
-	kubeconfig := c.Flags().String("kubeconfig", kubeletConf, "the node's kubeconfig")
+	keys := c.Flags().String("keys", settings.Keys, "`directory` of the public keys that may sign ClusterReleases")
+	kubeconfig := c.Flags().String("kubeconfig", kubeletConf, "kubeconfig `file` of the node")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		s, err := a.load()
 		if err != nil {

@@ -6,19 +6,20 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 )
 
-// service is the agent's, as the host's service manager knows it. Tests have another one.
+// service is the systemd service of the agent. Tests use a fake.
 type service interface {
-	// Start and Restart read the unit anew and return when it runs. To start one that runs does nothing.
+	// Start and Restart reload the unit and return when it runs. Starting a running service does
+	// nothing.
 	Start(ctx context.Context) error
 	Restart(ctx context.Context) error
-	// Stop returns when it has ended. One that is not there has.
+	// Stop returns when the service has stopped, or does not exist.
 	Stop(ctx context.Context) error
-	// Forget makes the manager forget a unit that is gone.
+	// Forget makes systemd forget a removed unit.
 	Forget(ctx context.Context) error
 	Close()
 }
 
-// systemdService is connected when it is first needed: after the root has changed.
+// systemdService connects on first use, after the root directory has changed.
 type systemdService struct{ systemd *host.Systemd }
 
 func (s *systemdService) connect(ctx context.Context) error {

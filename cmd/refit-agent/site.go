@@ -19,48 +19,48 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
-// Where the service lies.
+// Paths of the service.
 const (
-	program  = "/usr/local/bin/refit-agent"
-	unitFile = "/etc/systemd/system/refit-agent.service"
-	unitName = "refit-agent.service"
-	// bootLink makes systemd start it at boot, as systemctl enable does. It is made here because systemctl does not find its way out of a container, while
-	// systemd itself answers on its socket.
+	binaryFile = "/usr/local/bin/refit-agent"
+	unitFile   = "/etc/systemd/system/refit-agent.service"
+	unitName   = "refit-agent.service"
+	// bootLink starts the service at boot, like systemctl enable, which does not work from a
+	// container.
 	bootLink = "/etc/systemd/system/multi-user.target.wants/refit-agent.service"
 )
 
-// site is a host that the agent comes to, or leaves.
+// site is a host on which the agent is installed or removed.
 type site struct {
-	root     string // below which all is; empty but in tests: the host is our own root
-	settings string // the file
+	root     string // root directory of the host; set only in tests
+	settings string // path of the file
 	service  service
-	letGo    func(settings.Settings) error
+	cleanUp  func(settings.Settings) error
 }
 
 func (a *app) site() *site {
-	return &site{settings: a.settings, service: &systemdService{}, letGo: agent.RemoveRollbackFiles}
+	return &site{settings: a.settings, service: &systemdService{}, cleanUp: agent.RemoveRollbackFiles}
 }
 
 func (s *site) path(path string) string { return filepath.Join("/", s.root, path) }
 
-// load reads the host's settings.
+// load reads the settings of the host.
 func (s *site) load() (settings.Settings, error) {
 	out, err := settings.Load(s.path(s.settings))
 	out.StateDir = s.path(out.StateDir)
 	return out, err
 }
 
-// change is a file that differs from what it should be; without content it should not be there.
+// change is a file that differs from its desired content; a nil content removes it.
 type change struct {
 	path    string
-	content []byte // of a link, where it leads
+	content []byte // the target of a symbolic link
 	mode    fs.FileMode
-	dir     fs.FileMode // of its directory, if that has to be made
+	dir     fs.FileMode // mode of its directory, if it must be created
 }
 
 type changes []change
 
-// compare says what has to change on the host. A file that is right is left as it is, whoever wrote it.
+// compare returns the changes that the host needs. Files that are up to date are not touched.
 func (s *site) compare(b *bundle) (changes, error) {
 	var out changes
 	if err := s.compareKeys(&out, b); err != nil {
@@ -69,7 +69,7 @@ func (s *site) compare(b *bundle) (changes, error) {
 	if err := s.compareSettings(&out, b); err != nil {
 		return nil, err
 	}
-	for _, file := range []change{{s.path(program), b.program, 0o755, 0o755}, {s.path(unitFile), b.unit, 0o644, 0o755}} {
+	for _, file := range []change{{s.path(binaryFile), b.binary, 0o755, 0o755}, {s.path(unitFile), b.unit, 0o644, 0o755}} {
 		if err := out.add(file); err != nil {
 			return nil, err
 		}
@@ -92,11 +92,11 @@ func (c *changes) add(file change) error {
 	}
 	same := info.Mode() == file.mode && info.Size() == int64(len(file.content))
 	if same {
-		there, err := os.ReadFile(file.path)
+		existing, err := os.ReadFile(file.path)
 		if err != nil {
 			return err
 		}
-		same = bytes.Equal(there, file.content)
+		same = bytes.Equal(existing, file.content)
 	}
 	if !same {
 		*c = append(*c, file)
@@ -104,17 +104,17 @@ func (c *changes) add(file change) error {
 	return nil
 }
 
-var errNoKeys = errors.New("no key is pinned on this host, so no ClusterRelease could be installed: give --key")
+var errNoKeys = errors.New("no key is pinned on this host, so it could not install any ClusterRelease: use --key")
 
 func (s *site) compareKeys(out *changes, b *bundle) error {
 	dir := s.path(settings.Keys)
-	there, err := filepath.Glob(filepath.Join(dir, "*.pem"))
+	existing, err := filepath.Glob(filepath.Join(dir, "*.pem"))
 	if err != nil {
 		return err
 	}
 	left := len(b.keys)
 	var unwanted changes
-	for _, path := range there {
+	for _, path := range existing {
 		wanted := slices.ContainsFunc(b.keys, func(k key) bool { return k.name == filepath.Base(path) })
 		switch {
 		case wanted:
@@ -132,11 +132,11 @@ func (s *site) compareKeys(out *changes, b *bundle) error {
 			return err
 		}
 	}
-	*out = append(*out, unwanted...) // last, so that there is a key at every moment
+	*out = append(*out, unwanted...) // last, so that there is always a key
 	return nil
 }
 
-// compareSettings leaves a file alone that means what it should, byte for byte: its owner may have written comments.
+// compareSettings does not touch a file with the same meaning: its owner may have added comments.
 func (s *site) compareSettings(out *changes, b *bundle) error {
 	path := s.path(s.settings)
 	_, err := os.Stat(path)
@@ -144,7 +144,7 @@ func (s *site) compareSettings(out *changes, b *bundle) error {
 	if err != nil && !missing {
 		return err
 	}
-	if !missing && b.over == nil {
+	if !missing && b.overlay == nil {
 		return nil
 	}
 	have, err := settings.Load(path)
@@ -152,8 +152,8 @@ func (s *site) compareSettings(out *changes, b *bundle) error {
 		return err
 	}
 	want := have
-	if b.over != nil {
-		if want, err = b.over(have); err != nil {
+	if b.overlay != nil {
+		if want, err = b.overlay(have); err != nil {
 			return err
 		}
 	}
@@ -171,8 +171,8 @@ func (s *site) compareSettings(out *changes, b *bundle) error {
 	return nil
 }
 
-// make makes the changes, and sees that the agent will find its keys.
-func (s *site) make(all changes) error {
+// apply applies the changes, and verifies that the agent can load its keys.
+func (s *site) apply(all changes) error {
 	for _, file := range all {
 		if file.content == nil {
 			if err := durable.Remove(file.path); err != nil {
@@ -200,7 +200,7 @@ func writeLink(path string, to []byte, _ fs.FileMode) error {
 	return durable.Symlink(string(to), path, durable.Caller)
 }
 
-// start starts the service, anew if something has changed.
+// start starts the service, or restarts it after a change.
 func (s *site) start(ctx context.Context, changed bool) error {
 	if changed {
 		return s.service.Restart(ctx)
@@ -208,7 +208,7 @@ func (s *site) start(ctx context.Context, changed bool) error {
 	return s.service.Start(ctx)
 }
 
-// String is what a person is told of the changes.
+// String lists the changed files.
 func (c changes) String() string {
 	names := make([]string, 0, len(c))
 	for _, file := range c {

@@ -14,7 +14,7 @@ import (
 func (a *app) status() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "Say how far the work on this host is, from its journal",
+		Short: "Print the status of the last upgrade on this host",
 		Args:  cobra.NoArgs,
 	}
 	c.RunE = func(*cobra.Command, []string) error {
@@ -34,32 +34,32 @@ func (a *app) status() *cobra.Command {
 
 func (a *app) printStatus(s agent.LocalStatus) {
 	fmt.Fprintf(a.out, "Machine:   %s\n", s.Host.MachineID)
-	fmt.Fprintf(a.out, "Orders:    sequence %d and epoch %d are the highest that were accepted\n", s.Host.Sequence, s.Host.Epoch)
+	fmt.Fprintf(a.out, "Orders:    accepted up to sequence %d, epoch %d\n", s.Host.Sequence, s.Host.Epoch)
 	if s.State == nil {
-		fmt.Fprintln(a.out, "Work:      none yet")
+		fmt.Fprintln(a.out, "Upgrade:   none")
 		return
 	}
-	w := s.State.Upgrade
-	told := s.State.Status()
-	fmt.Fprintf(a.out, "Work:      %s (%s to %s, %s), operation %s\nPhase:     %s\n", w.Release.Name, w.From, w.To, w.Role, w.Operation.Name, told.Phase)
-	if e := told.Error; e != nil {
-		fmt.Fprintf(a.out, "Failed at: %s (%s, %s)\n  %s\n  what to do: %s\n", e.Step, e.Class, e.Reason, e.Message, e.Remedy)
+	u := s.State.Upgrade
+	status := s.State.Status()
+	fmt.Fprintf(a.out, "Upgrade:   %s (%s to %s, %s), operation %s\nPhase:     %s\n", u.Release.Name, u.From, u.To, u.Role, u.Operation.Name, status.Phase)
+	if e := status.Error; e != nil {
+		fmt.Fprintf(a.out, "Failed at: %s (%s, %s)\n  %s\n  remedy: %s\n", e.Step, e.Class, e.Reason, e.Message, e.Remedy)
 		for line := range strings.Lines(e.LogTail) {
 			fmt.Fprint(a.out, "  | "+strings.TrimRight(line, "\n")+"\n")
 		}
 	}
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\nSTEP\tSTATE\tBEGAN\tTOOK")
-	for _, step := range told.Steps {
-		began, took := "-", "-"
+	fmt.Fprintln(table, "\nSTEP\tSTATE\tSTARTED\tDURATION")
+	for _, step := range status.Steps {
+		started, duration := "-", "-"
 		if step.StartTime != nil {
-			began = step.StartTime.Format(time.TimeOnly)
+			started = step.StartTime.Format(time.TimeOnly)
 			if step.CompletionTime != nil {
-				took = step.CompletionTime.Sub(step.StartTime.Time).String()
+				duration = step.CompletionTime.Sub(step.StartTime.Time).String()
 			}
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", step.Name, step.State, began, took)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", step.Name, step.State, started, duration)
 	}
 	_ = table.Flush() // a.out is the terminal
-	a.printList("Left as it is by the rollback", s.State.Left)
+	a.printList("Not changed by the rollback", s.State.Left)
 }

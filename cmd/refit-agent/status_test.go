@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// workName is a directory of a work as the agent names it.
-const workName = "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90-aaaaaaaaaaaa-0"
+// upgradeName is the directory of an upgrade.
+const upgradeName = "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90-aaaaaaaaaaaa-0"
 
 func apply(sequence int64) node.Record {
 	return node.Record{Kind: node.Ordered, Order: &node.Order{
@@ -34,10 +34,10 @@ func join(parts ...[]node.Record) (out []node.Record) {
 	return out
 }
 
-// crashing is an API server that does not come up.
+// crashing is an API server that does not start.
 var crashing = &node.Failure{
-	Class: refitv1alpha1.FailureManualIntervention, Reason: "ContainerCrashes", Message: "kube-apiserver of v1.36.3 ends again and again (exit code 1)",
-	Remedy: "read the log, mend the cause (flags, configuration), then refit retry",
+	Class: refitv1alpha1.FailureManualIntervention, Reason: "ContainerCrashes", Message: "kube-apiserver v1.36.3 is crash-looping (exit code 1)",
+	Remedy: "check the log, fix the cause (flags, configuration), then run refit retry",
 }
 
 // prepared are the records up to the first disruptive step.
@@ -56,13 +56,13 @@ func TestStatusOfAHost(t *testing.T) {
 		records []node.Record
 		ended   bool
 	}{
-		"at-work": {records: swapping},
-		"failed-before-any-change": {records: join([]node.Record{apply(12)}, step(node.StepFetch, node.Started), []node.Record{{
+		"in-progress": {records: swapping},
+		"failed-before-first-change": {records: join([]node.Record{apply(12)}, step(node.StepFetch, node.Started), []node.Record{{
 			Kind: node.Failed, Step: node.StepFetch, Failure: node.ManualIntervention("ArtifactNotFound", nil,
-				"copy the ClusterRelease's files to one of the sources, then say retry", "no source has kubelet (/srv/refit: it is not there)"),
+				"copy the files of the ClusterRelease to one of the sources, then run refit retry", "no source has kubelet (/srv/refit: file not found)"),
 		}})},
-		"goes-back": {records: join(swapping, failed)},
-		"went-back": {records: join(swapping, failed, []node.Record{{Kind: node.RollbackStarted, Failure: crashing}},
+		"rolling-back": {records: join(swapping, failed)},
+		"rolled-back": {records: join(swapping, failed, []node.Record{{Kind: node.RollbackStarted, Failure: crashing}},
 			step(node.StepAPIServer, node.UndoStarted, node.Undone), step(node.StepEtcd, node.Kept), step(node.StepVerifyOld, node.UndoStarted, node.Undone),
 			[]node.Record{{Kind: node.Finished, Outcome: refitv1alpha1.NodeRolledBack}}), ended: true},
 		"succeeded": {records: join(prepared(), step(node.StepKubelet, node.Started, node.Done), step(node.StepVerify, node.Started, node.Done),
@@ -70,8 +70,8 @@ func TestStatusOfAHost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t)
-			h.work(t, c.records...)
-			memory := node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName}
+			h.journal(t, c.records...)
+			memory := node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: upgradeName}
 			if c.ended {
 				memory.Last, memory.Open = memory.Open, ""
 			}
@@ -85,19 +85,19 @@ func TestStatusOfAHost(t *testing.T) {
 	}
 }
 
-func TestStatusOfAHostThatNeverHadAnOrder(t *testing.T) {
+func TestStatusWithoutUpgrades(t *testing.T) {
 	out, err := newHost(t).run(t, "status")
-	if err != nil || !strings.Contains(out, "Work:      none yet") {
+	if err != nil || !strings.Contains(out, "Upgrade:   none") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// A torn last record is what a power cut leaves. The status is told from what lies before it, and the journal is left as it is for the agent.
-func TestStatusOfAJournalWithATornTail(t *testing.T) {
+// A power cut can truncate the last record. The status ignores it, and does not modify the journal.
+func TestStatusOfTruncatedJournal(t *testing.T) {
 	h := newHost(t)
-	h.work(t, prepared()...)
-	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
-	path := filepath.Join(h.dir, "upgrades", workName, "journal")
+	h.journal(t, prepared()...)
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: upgradeName})
+	path := filepath.Join(h.dir, "upgrades", upgradeName, "journal")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -109,29 +109,29 @@ func TestStatusOfAJournalWithATornTail(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, text) {
-		t.Errorf("reading the status changed the journal: %v", err)
+		t.Errorf("status modified the journal: %v", err)
 	}
 }
 
-func TestHostsWhoseStatusCannotBeTold(t *testing.T) {
+func TestStatusErrors(t *testing.T) {
 	for name, c := range map[string]struct {
-		memory   string // MACHINE is this one's ID
+		state    string // MACHINE stands for the machine ID
 		settings string
 		says     string
 	}{
-		"memory of another machine": {memory: `{"format": 1, "machineID": "00000000000000000000000000000000"}`, says: "if this disk was cloned"},
-		"memory of a newer agent":   {memory: `{"format": 99, "machineID": "MACHINE"}`, says: "install the agent that wrote it"},
-		"memory that is no JSON":    {memory: "{", says: "cannot read the state of the agent"},
-		"journal gone":              {memory: `{"format": 1, "machineID": "MACHINE", "open": "gone"}`, says: "no such file"},
-		"misspelled setting":        {settings: "reserve: 64", says: "what to do: fix "},
-		"setting out of bounds":     {settings: "reservedDiskMiB: 0", says: "must be 1 to 4096"},
-		"no full path":              {settings: "stateDir: refit", says: "is not an absolute path"},
-		"timeout":                   {settings: "timeouts: {etcdSeconds: 1}", says: "the minimum is 5 s"},
+		"state of another machine": {state: `{"format": 1, "machineID": "00000000000000000000000000000000"}`, says: "if this disk was cloned"},
+		"state of a newer agent":   {state: `{"format": 99, "machineID": "MACHINE"}`, says: "install the agent that wrote it"},
+		"invalid JSON":             {state: "{", says: "cannot read the state of the agent"},
+		"missing journal":          {state: `{"format": 1, "machineID": "MACHINE", "open": "gone"}`, says: "no such file"},
+		"misspelled setting":       {settings: "reserve: 64", says: "remedy: fix "},
+		"setting out of bounds":    {settings: "reservedDiskMiB: 0", says: "must be 1 to 4096"},
+		"relative path":            {settings: "stateDir: refit", says: "is not an absolute path"},
+		"timeout":                  {settings: "timeouts: {etcdSeconds: 1}", says: "the minimum is 5 s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t)
-			if c.memory != "" {
-				h.write(t, filepath.Join(h.dir, "state.json"), strings.ReplaceAll(c.memory, "MACHINE", h.machine))
+			if c.state != "" {
+				h.write(t, filepath.Join(h.dir, "state.json"), strings.ReplaceAll(c.state, "MACHINE", h.machine))
 			}
 			if c.settings != "" {
 				h.write(t, h.settings, c.settings)

@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// roles are the words that a person uses.
+// roles are the values of --role.
 var roles = map[string]refitv1alpha1.Role{
 	"first-control-plane": refitv1alpha1.RoleFirstControlPlane,
 	"control-plane":       refitv1alpha1.RoleControlPlane,
@@ -22,36 +22,39 @@ var roles = map[string]refitv1alpha1.Role{
 func (a *app) steps() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "steps --role ROLE --to VERSION",
-		Short: "Print what would be done to a host, step by step, and what becomes of each step on the way back",
-		Example: `  refit-agent steps --role control-plane --to v1.36.3
+		Short: "Print the steps of an upgrade, and how a rollback undoes each of them",
+		Example: `  # Print the steps of a control plane node
+  refit-agent steps --role control-plane --to v1.36.3
+
+  # Print the steps of a worker with a containerd upgrade
   refit-agent steps --role worker --to v1.36.3 --containerd`,
 		Args: cobra.NoArgs,
 	}
-	role := c.Flags().String("role", "", "first-control-plane, control-plane or worker")
-	to := c.Flags().String("to", "", "the version of Kubernetes")
-	external := c.Flags().Bool("external-etcd", false, "etcd runs elsewhere")
-	containerd := c.Flags().Bool("containerd", false, "the ClusterRelease brings another containerd")
+	role := c.Flags().String("role", "", "`role` of the host: first-control-plane, control-plane or worker")
+	to := c.Flags().String("to", "", "target `version` of Kubernetes")
+	external := c.Flags().Bool("external-etcd", false, "etcd is external")
+	containerd := c.Flags().Bool("containerd", false, "the ClusterRelease upgrades containerd")
 	c.RunE = func(*cobra.Command, []string) error {
-		w := node.Upgrade{Role: roles[*role], To: *to}
-		if w.Role == "" {
-			return fmt.Errorf("--role is one of first-control-plane, control-plane, worker, not %q", *role)
+		u := node.Upgrade{Role: roles[*role], To: *to}
+		if u.Role == "" {
+			return fmt.Errorf("--role must be first-control-plane, control-plane or worker, not %q", *role)
 		}
 		if _, known := kubefacts.For(*to); !known {
-			return fmt.Errorf("--to %q: this agent knows Kubernetes %s", *to, strings.Join(kubefacts.Supported(), ", "))
+			return fmt.Errorf("--to %q: this agent supports Kubernetes %s", *to, strings.Join(kubefacts.Supported(), ", "))
 		}
-		w.StopAPIServer = true
-		w.Etcd = w.Role != refitv1alpha1.RoleWorker && !*external
+		u.StopAPIServer = true
+		u.Etcd = u.Role != refitv1alpha1.RoleWorker && !*external
 		if *containerd {
-			w.Parts = append(w.Parts, refitv1alpha1.PartContainerd)
+			u.Parts = append(u.Parts, refitv1alpha1.PartContainerd)
 		}
-		return a.printSteps(node.Steps(w))
+		return a.printSteps(node.Steps(u))
 	}
 	return c
 }
 
 func (a *app) printSteps(steps []node.Step) error {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "STEP\tPERMIT\tDISRUPTS\tON THE WAY BACK\tAT MOST\tWHAT")
+	fmt.Fprintln(table, "STEP\tPERMIT\tDISRUPTS\tUNDO\tTIMEOUT\tDESCRIPTION")
 	for _, s := range steps {
 		permit, disrupts := "Apply", "-"
 		if s.Prefetch {

@@ -2,8 +2,7 @@ package main
 
 import "testing"
 
-// What the agent does to a host, as a person reads it before it is done.
-func TestStepsOfEachKindOfHost(t *testing.T) {
+func TestSteps(t *testing.T) {
 	for name, args := range map[string][]string{
 		"first-control-plane": {"--role", "first-control-plane"},
 		"control-plane":       {"--role", "control-plane"},

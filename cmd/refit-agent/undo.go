@@ -13,23 +13,22 @@ import (
 func (a *app) undo() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "undo",
-		Short: "Roll this host back to what it was before its last operation, without the API",
-		Long: `undo rolls the host back by hand, for the day on which there is no API to order it. Stop the
-service first (systemctl stop refit-agent) and start it again afterwards. "refit-agent steps" prints
-what is rolled back and what stays.
+		Short: "Roll this host back to before its last operation, without the API",
+		Long: `undo rolls the host back manually when the API is unavailable. Stop the service first (systemctl
+stop refit-agent) and start it again afterwards. "refit-agent steps" prints how each step is undone.
 
-Only what the operation wrote is restored, and only while it still is what the operation wrote.
-After a successful upgrade undo refuses to start if the former version could not run with what has
-changed since; --yes does not override that.`,
-		Example: `  # Print what would be restored, what stays and what has changed since
+undo restores only what the operation wrote, and only if nothing else has changed it since. After a
+successful upgrade, undo refuses to start if the previous version could not run with later changes;
+--yes does not override that.`,
+		Example: `  # Print what would be restored, what is kept and what has changed since
   refit-agent undo
 
   # Roll the host back
   refit-agent undo --yes`,
 		Args: cobra.NoArgs,
 	}
-	keys := c.Flags().String("keys", settings.Keys, "directory of the public keys whose ClusterReleases may be installed")
-	yes := c.Flags().Bool("yes", false, "roll back; without this flag undo only prints what it would do")
+	keys := c.Flags().String("keys", settings.Keys, "`directory` of the public keys that may sign ClusterReleases")
+	yes := c.Flags().Bool("yes", false, "roll back; without this flag, undo only prints what it would do")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		s, err := a.load()
 		if err != nil {
@@ -78,7 +77,7 @@ func (a *app) printList(heading string, items []string) {
 func (a *app) forget() *cobra.Command {
 	return &cobra.Command{
 		Use:   "forget",
-		Short: "Accept programs on this host as they are now, after somebody else replaced them",
+		Short: "Accept binaries that were replaced by something other than Refit",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			s, err := a.load()
@@ -87,7 +86,7 @@ func (a *app) forget() *cobra.Command {
 			}
 			n, err := agent.Forget(s)
 			if err == nil {
-				fmt.Fprintf(a.out, "%d programs are accepted as they are. Start the service again: systemctl start refit-agent\n", n)
+				fmt.Fprintf(a.out, "Accepted %d binaries. To start the service again, run: systemctl start refit-agent\n", n)
 			}
 			return err
 		},

@@ -16,12 +16,12 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// upgradedWorker is a worker whose kubelet an operation replaced long ago. It returns the path of
-// that kubelet.
+// upgradedWorker is a worker whose kubelet an operation replaced. It returns the path of that
+// kubelet.
 func upgradedWorker(t *testing.T) (h fakeHost, kubelet string) {
 	t.Helper()
 	h = newHost(t)
-	dir := filepath.Join(h.dir, "upgrades", workName)
+	dir := filepath.Join(h.dir, "upgrades", upgradeName)
 	kubelet = filepath.Join(t.TempDir(), "kubelet")
 	h.write(t, kubelet, "old")
 	h.write(t, kubelet+".next", "new")
@@ -47,7 +47,7 @@ func upgradedWorker(t *testing.T) (h fakeHost, kubelet string) {
 			t.Fatal(err)
 		}
 	}
-	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Last: workName})
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Last: upgradeName})
 	return h, kubelet
 }
 
@@ -59,18 +59,18 @@ func digestOf(text string) string {
 func TestUndoLongAfterSuccess(t *testing.T) {
 	for name, c := range map[string]struct {
 		since func(t *testing.T, h fakeHost, kubelet string)
-		says  []string // in what is printed, or in the refusal
+		want  []string // in the output or the refusal
 		fails bool
 	}{
 		"nothing has changed": {
 			func(*testing.T, fakeHost, string) {}, []string{"Restored:", "kubelet", "undo --yes"}, false,
 		},
-		"somebody upgraded the kubelet further": {
+		"the kubelet was upgraded again": {
 			func(t *testing.T, h fakeHost, kubelet string) { t.Helper(); h.write(t, kubelet, "newer") },
-			[]string{"kubelet: it was changed since the operation wrote it", "ManualInterventionRequired, ChangedSince", "what to do:"},
+			[]string{"kubelet: it was changed since the operation wrote it", "ManualInterventionRequired, ChangedSince", "remedy:"},
 			true,
 		},
-		"the previous kubelet is gone": {
+		"the previous kubelet is missing": {
 			func(t *testing.T, _ fakeHost, kubelet string) {
 				t.Helper()
 				if err := host.DiscardPrevious(kubelet); err != nil {
@@ -78,10 +78,10 @@ func TestUndoLongAfterSuccess(t *testing.T) {
 				}
 			}, []string{"the previous file is not kept any more"}, true,
 		},
-		"an older agent ran the operation": {
+		"an operation of an older agent": {
 			func(t *testing.T, h fakeHost, _ string) {
 				t.Helper()
-				h.write(t, filepath.Join(h.dir, "upgrades", workName, "saved", "index.json"), `{"format":1,"paths":["/etc/kubernetes/pki"]}`)
+				h.write(t, filepath.Join(h.dir, "upgrades", upgradeName, "saved", "index.json"), `{"format":1,"paths":["/etc/kubernetes/pki"]}`)
 			}, []string{"ManualInterventionRequired, SavedTooOld", "install the refit-agent that ran this operation"}, true,
 		},
 	} {
@@ -96,27 +96,27 @@ func TestUndoLongAfterSuccess(t *testing.T) {
 			if err != nil {
 				out += describe(err)
 			}
-			for _, text := range c.says {
+			for _, text := range c.want {
 				if !strings.Contains(out, text) {
 					t.Errorf("%q is not in\n%s", text, out)
 				}
 			}
 			if after := files(t, h.dir) + files(t, filepath.Dir(kubelet)); before != after {
-				t.Errorf("it left\n%s\nof\n%s", after, before)
+				t.Errorf("after:\n%s\nbefore:\n%s", after, before)
 			}
 		})
 	}
 }
 
-func TestStatusNamesWhatARollbackLeft(t *testing.T) {
+func TestStatusListsWhatTheRollbackDidNotChange(t *testing.T) {
 	h := newHost(t)
 	left := []string{"ConfigMap kube-system/kubeadm-config: other nodes rely on it: cp-2"}
-	h.work(t, join(prepared(), step(node.StepUploadConfig, node.Started, node.Done), []node.Record{
+	h.journal(t, join(prepared(), step(node.StepUploadConfig, node.Started, node.Done), []node.Record{
 		{Kind: node.RollbackStarted}, {Kind: node.Kept, Step: node.StepUploadConfig, Left: left}, {Kind: node.Finished, Outcome: refitv1alpha1.NodeRolledBack},
 	})...)
-	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Last: workName})
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Last: upgradeName})
 	out, err := h.run(t, "status")
-	if err != nil || !strings.Contains(out, "Left as it is by the rollback:\n  "+left[0]+"\n") {
+	if err != nil || !strings.Contains(out, "Not changed by the rollback:\n  "+left[0]+"\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if _, err := os.Stat(filepath.Join(h.dir, "lock")); err == nil {

@@ -17,12 +17,13 @@ import (
 func (a *app) uninstall() *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall",
-		Short: "Remove the agent from this host, with everything that it kept",
-		Long: `uninstall stops the service and removes it, its unit, the keys, the settings and the state, with
-what was kept of replaced files for the way back. What works installed stays. It refuses while a
-work is open: let it end, or put the host back (refit-agent undo).`,
-		Example: `  refit-agent uninstall`,
-		Args:    cobra.NoArgs,
+		Short: "Remove the agent and its state from this host",
+		Long: `uninstall stops the service and removes it with its unit, keys, settings and state, including the
+files that are kept for a rollback. Installed versions stay. It fails during an upgrade: wait until
+it is finished, or roll it back with refit-agent undo.`,
+		Example: `  # Remove the agent
+  refit-agent uninstall`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := needsRoot("uninstall"); err != nil {
 				return err
@@ -36,13 +37,14 @@ work is open: let it end, or put the host back (refit-agent undo).`,
 
 func (a *app) remove() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "remove --host DIRECTORY",
-		Short:   "Remove the agent from the host whose root is mounted here",
-		Long:    `remove does what uninstall does, from within a container: for refit uninstall.`,
-		Example: `  refit-agent remove --host /host`,
-		Args:    cobra.NoArgs,
+		Use:   "remove --host DIRECTORY",
+		Short: "Remove the agent from the host whose root directory is mounted in this container",
+		Long:  `remove does what uninstall does, from within a container: refit uninstall runs it.`,
+		Example: `  # Remove the agent from a Pod
+  refit-agent remove --host /host`,
+		Args: cobra.NoArgs,
 	}
-	root := c.Flags().String("host", "", "where the host's root directory is mounted")
+	root := c.Flags().String("host", "", "mount point of the host's root `directory`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := enter("remove", *root); err != nil {
 			return err
@@ -55,7 +57,8 @@ func (a *app) remove() *cobra.Command {
 	return c
 }
 
-// doRemove takes the agent off a host. It can be repeated, also after it was cut off: the program goes last.
+// doRemove removes the agent from a host. It can be repeated after an interruption: the binary is
+// removed last.
 func (a *app) doRemove(ctx context.Context, s *site) error {
 	loaded, err := s.load()
 	if err != nil {
@@ -66,14 +69,14 @@ func (a *app) doRemove(ctx context.Context, s *site) error {
 		return err
 	}
 	defer lock.Close()
-	if err := s.letGo(loaded); err != nil {
+	if err := s.cleanUp(loaded); err != nil {
 		return err
 	}
 	left, err := removeState(loaded, loaded.StateDir == s.path(settings.Default().StateDir))
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{bootLink, unitFile + ".d", unitFile, filepath.Dir(settings.File), program} {
+	for _, path := range []string{bootLink, unitFile + ".d", unitFile, filepath.Dir(settings.File), binaryFile} {
 		if err := removeAll(s.path(path)); err != nil {
 			return err
 		}
@@ -82,19 +85,20 @@ func (a *app) doRemove(ctx context.Context, s *site) error {
 		return err
 	}
 	if left {
-		fmt.Fprintf(a.out, "the agent is removed; %s is left, since there is more in it than the agent's\n", loaded.StateDir)
+		fmt.Fprintf(a.out, "Removed the agent, but not %s, which contains other files\n", loaded.StateDir)
 		return nil
 	}
-	fmt.Fprintln(a.out, "the agent is removed")
+	fmt.Fprintln(a.out, "Removed the agent")
 	return nil
 }
 
-func there(path string) bool {
+func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// removeState removes the state directory. One that somebody chose may hold more than ours, which stays.
+// removeState removes the state directory. A directory from the settings may contain other files,
+// which stay.
 func removeState(s settings.Settings, whole bool) (left bool, err error) {
 	if whole {
 		return false, removeAll(s.StateDir)
@@ -118,5 +122,5 @@ func removeAll(path string) error {
 	if err := os.RemoveAll(path); err != nil {
 		return fmt.Errorf("removing %s: %w", path, err)
 	}
-	return durable.Remove(path) // which makes it last
+	return durable.Remove(path) // syncs the parent directory
 }

@@ -175,7 +175,7 @@ func TestEndsOfInstallAndUninstall(t *testing.T) {
 	late := fmt.Errorf("%w: 1 of 2 nodes (%w)", install.ErrNotDone, context.DeadlineExceeded)
 	busy := fmt.Errorf("the operation autumn %w", install.ErrBusy)
 	there := install.Survey{Version: "v0.1.0", Objects: []install.Change{{Ref: namespace, Action: install.Removed}}, Nodes: []string{"cp-1"}, Away: []string{"worker-1"}}
-	failing := []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Failing, Why: "this host is in the midst of a work"}}
+	failing := []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Failing, Why: "an upgrade is in progress on this host"}}
 	away := []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Away}}
 	gone := []install.NodeProgress{{Node: "cp-1", State: install.Done}}
 	for name, c := range map[string]struct {
@@ -192,7 +192,7 @@ func TestEndsOfInstallAndUninstall(t *testing.T) {
 		"asked before":             {fakeCluster{survey: there}, []string{"uninstall"}, 0, "", "refit uninstall --kubeconfig"},
 		"removed":                  {fakeCluster{survey: there, nodes: gone}, []string{"uninstall", "--yes"}, 0, "  cp-1: removed (1 of 1)", "removed from 1 of 1 node"},
 		"hosts out of reach":       {fakeCluster{survey: there, nodes: away}, []string{"uninstall", "--yes"}, 1, "1 of 2 hosts could not be reached", "refit-agent uninstall"},
-		"a host at work":           {fakeCluster{survey: there, nodes: failing, err: late}, []string{"uninstall", "--yes"}, 4, "worker-1: failing: this host is in the midst of a work", ""},
+		"a host at work":           {fakeCluster{survey: there, nodes: failing, err: late}, []string{"uninstall", "--yes"}, 4, "worker-1: failing: an upgrade is in progress on this host", ""},
 		"removed in an operation":  {fakeCluster{survey: there, err: busy}, []string{"uninstall", "--yes"}, 1, "autumn is unfinished", ""},
 		"asked before, as JSON":    {fakeCluster{survey: there}, []string{"uninstall", "-o", "json"}, 0, "", `"done": false`},
 		"dry run, as YAML":         {fakeCluster{changes: there.Objects}, []string{"install", "--release-key", public, "--dry-run", "-o", "yaml"}, 0, "", "dryRun: true"},

@@ -55,7 +55,7 @@ func TestAgentsAreFollowedOntoTheirNodes(t *testing.T) {
 		b.node(t, "n3", false)
 		w.says(func(pod *corev1.Pod) corev1.PodStatus {
 			if pod.Spec.NodeName == "n2" {
-				return failing("refit-agent: this host is in the midst of a work")
+				return failing("refit-agent: an upgrade is in progress on this host")
 			}
 			return done()
 		})
@@ -71,7 +71,7 @@ func TestAgentsAreFollowedOntoTheirNodes(t *testing.T) {
 			p, err := b.Follow(ctx, render(t, standalone()), h.told())
 			ended <- result{p, err}
 		}()
-		for deadline := time.Now().Add(patience); !h.has("n2 Failing 1/2 CrashLoopBackOff: refit-agent: this host is in the midst of a work"); time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(patience); !h.has("n2 Failing 1/2 CrashLoopBackOff: refit-agent: an upgrade is in progress on this host"); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("it says %q", h.lines)
 			}

@@ -66,13 +66,13 @@ func TestNothingIsLeftAfterARemoval(t *testing.T) {
 		t.Run("a host that is at work stops it before anything else goes", func(t *testing.T) {
 			w.says(func(pod *corev1.Pod) corev1.PodStatus {
 				if pod.Spec.NodeName == "n1" {
-					return failing("refit-agent: this host is in the midst of a work")
+					return failing("refit-agent: an upgrade is in progress on this host")
 				}
 				return done()
 			})
 			out, err := b.Remove(within(t, 15*time.Second), options(), install.Told{})
 			if !errors.Is(err, install.ErrNotDone) || !slices.ContainsFunc(out.Nodes, func(n install.NodeProgress) bool {
-				return n.Node == "n1" && n.State == install.Failing && strings.Contains(n.Why, "in the midst of a work")
+				return n.Node == "n1" && n.State == install.Failing && strings.Contains(n.Why, "an upgrade is in progress")
 			}) {
 				t.Errorf("%v %+v", err, out.Nodes)
 			}

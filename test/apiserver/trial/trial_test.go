@@ -44,8 +44,8 @@ func TestANodeThatIsMendedIsTriedAgainByItself(t *testing.T) {
 	w.live()
 	w.changed(refitv1alpha1.TrialRunning)
 	first := w.pod()
-	w.says(first, ended("refit-agent: DNS does not tell where kubernetes.default.svc is: i/o timeout\n"))
-	if found := w.ends(refitv1alpha1.TrialFailed); found.Message != "DNS does not tell where kubernetes.default.svc is: i/o timeout" {
+	w.says(first, ended("refit-agent: cannot resolve kubernetes.default.svc: i/o timeout\n"))
+	if found := w.ends(refitv1alpha1.TrialFailed); found.Message != "cannot resolve kubernetes.default.svc: i/o timeout" {
 		t.Errorf("the trial is %+v", found)
 	}
 	w.gone()

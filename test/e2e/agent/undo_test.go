@@ -65,7 +65,7 @@ func (b *agents) undoRefused(t *testing.T, n *cluster.Node) {
 	if err == nil {
 		t.Fatal("it was not refused")
 	}
-	for _, word := range []string{"ChangedSince", kubelet, "what to do:"} {
+	for _, word := range []string{"ChangedSince", kubelet, "remedy:"} {
 		must(t, mentions(err.Error(), word))
 	}
 	after, err := bed.StateOf(t.Context(), n)

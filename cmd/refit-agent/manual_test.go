@@ -16,22 +16,21 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-func TestUndoSaysWhatItWouldDoBeforeItIsToldTo(t *testing.T) {
+func TestUndoWithoutYesOnlyPrints(t *testing.T) {
 	h := newHost(t)
-	h.work(t, prepared()...)
-	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: workName})
+	h.journal(t, prepared()...)
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: upgradeName})
 	before := files(t, h.dir)
 	out, err := h.run(t, "undo")
 	if err != nil || !strings.Contains(out, "Nothing was changed. Run refit-agent undo --yes") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if after := files(t, h.dir); before != after {
-		t.Errorf("it left\n%s\nof\n%s", after, before)
+		t.Errorf("after:\n%s\nbefore:\n%s", after, before)
 	}
 }
 
-// Two agents on one host would undo what the other does.
-func TestNothingIsDoneByHandWhileTheServiceWorks(t *testing.T) {
+func TestManualCommandsFailWhileTheServiceRuns(t *testing.T) {
 	for _, args := range [][]string{{"undo", "--yes"}, {"forget"}} {
 		t.Run(args[0], func(t *testing.T) {
 			h := newHost(t)
@@ -46,34 +45,33 @@ func TestNothingIsDoneByHandWhileTheServiceWorks(t *testing.T) {
 				t.Errorf("%v\n%s", err, out)
 			}
 			if len(h.memory(t).Files) != 1 {
-				t.Error("the memory has changed")
+				t.Error("the host state has changed")
 			}
 		})
 	}
 }
 
-// What somebody else installed is accepted; what keeps orders from the past away stays.
-func TestForgetAcceptsProgramsAndForgetsNothingElse(t *testing.T) {
+func TestForgetAcceptsBinariesAndKeepsTheFences(t *testing.T) {
 	h := newHost(t)
 	h.remembers(t, node.HostState{
-		Format: node.HostStateFormat, MachineID: h.machine, NodeUID: "uid", Sequence: 12, Epoch: 2, Highest: "v1.36.3", Last: workName,
+		Format: node.HostStateFormat, MachineID: h.machine, NodeUID: "uid", Sequence: 12, Epoch: 2, Highest: "v1.36.3", Last: upgradeName,
 		Files: map[string]string{"/usr/bin/kubelet": "sha256:aa", "/usr/bin/kubeadm": "sha256:bb"},
 	})
 	out, err := h.run(t, "forget")
-	if err != nil || !strings.Contains(out, "2 programs are accepted as they are") {
+	if err != nil || !strings.Contains(out, "Accepted 2 binaries") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	got := h.memory(t)
-	if len(got.Files) != 0 || got.Sequence != 12 || got.Epoch != 2 || got.Highest != "v1.36.3" || got.Last != workName || got.NodeUID != "uid" {
+	if len(got.Files) != 0 || got.Sequence != 12 || got.Epoch != 2 || got.Highest != "v1.36.3" || got.Last != upgradeName || got.NodeUID != "uid" {
 		t.Errorf("%+v", got)
 	}
 }
 
-// writeSettings does what install does with the settings.
+// writeSettings writes the settings like install.
 func writeSettings(a *app, o installOptions) error {
 	b := &bundle{}
 	if o.givesSettings() {
-		b.over = o.over
+		b.overlay = o.overlay
 	}
 	var changed changes
 	if err := a.site().compareSettings(&changed, b); err != nil {
@@ -87,16 +85,16 @@ func writeSettings(a *app, o installOptions) error {
 	return nil
 }
 
-func TestSettingsThatInstallWrites(t *testing.T) {
+func TestInstallWritesSettings(t *testing.T) {
 	const before = "sources: [/srv/old]\nreservedDiskMiB: 128\n"
 	for name, c := range map[string]struct {
-		before string // empty: there is no file
+		before string // empty if there is no file
 		give   installOptions
 		want   func(*settings.Settings)
 	}{
-		"none there":          {"", installOptions{sources: []string{"/srv/refit"}}, func(s *settings.Settings) { s.Sources = []string{"/srv/refit"} }},
-		"none there or given": {"", installOptions{}, func(*settings.Settings) {}},
-		"others stay": {before, installOptions{patches: "/etc/kubernetes/patches", ignore: []string{"Swap"}}, func(s *settings.Settings) {
+		"no file":              {"", installOptions{sources: []string{"/srv/refit"}}, func(s *settings.Settings) { s.Sources = []string{"/srv/refit"} }},
+		"no file, no settings": {"", installOptions{}, func(*settings.Settings) {}},
+		"other settings stay": {before, installOptions{patches: "/etc/kubernetes/patches", ignore: []string{"Swap"}}, func(s *settings.Settings) {
 			s.Sources, s.ReservedDiskMiB = []string{"/srv/old"}, 128
 			s.Kubeadm.Patches, s.Kubeadm.IgnorePreflightErrors = "/etc/kubernetes/patches", []string{"Swap"}
 		}},
@@ -122,10 +120,9 @@ func TestSettingsThatInstallWrites(t *testing.T) {
 	}
 }
 
-// A file that is right stays byte for byte as its owner wrote it, with the comments in it.
-func TestInstallWithoutSettingsLeavesTheFileAlone(t *testing.T) {
+func TestInstallWithoutSettingsKeepsTheFile(t *testing.T) {
 	a := &app{settings: filepath.Join(t.TempDir(), "agent.yaml")}
-	const text = "# of the platform team\nreservedDiskMiB: 128\n"
+	const text = "# by the platform team\nreservedDiskMiB: 128\n"
 	fakeHost{}.write(t, a.settings, text)
 	if err := writeSettings(a, installOptions{}); err != nil {
 		t.Fatal(err)
@@ -135,15 +132,15 @@ func TestInstallWithoutSettingsLeavesTheFileAlone(t *testing.T) {
 	}
 }
 
-func TestSettingsThatInstallRefuses(t *testing.T) {
+func TestInstallRefusesInvalidSettings(t *testing.T) {
 	for name, c := range map[string]struct {
 		before string
 		give   installOptions
 		says   string
 	}{
-		"source of an unknown kind": {"", installOptions{sources: []string{"ftp://mirror.example/refit"}}, "is not a source"},
-		"source without its root":   {"", installOptions{sources: []string{"srv/refit"}}, "is not a source"},
-		"a file that is wrong":      {"stateDirectory: /x\n", installOptions{sources: []string{"/srv/refit"}}, "is not valid"},
+		"unknown kind of source": {"", installOptions{sources: []string{"ftp://mirror.example/refit"}}, "is not a source"},
+		"relative path":          {"", installOptions{sources: []string{"srv/refit"}}, "is not a source"},
+		"invalid file":           {"stateDirectory: /x\n", installOptions{sources: []string{"/srv/refit"}}, "is not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &app{settings: filepath.Join(t.TempDir(), "agent.yaml")}
@@ -160,13 +157,12 @@ func TestSettingsThatInstallRefuses(t *testing.T) {
 	}
 }
 
-// The unit, the installer and the settings name the same places.
-func TestTheUnitFitsTheProgram(t *testing.T) {
+func TestUnitMatchesPaths(t *testing.T) {
 	lines := strings.Split(string(unit), "\n")
 	for _, line := range []string{
-		"ExecStart=" + program + " run",
+		"ExecStart=" + binaryFile + " run",
 		"StateDirectory=" + strings.TrimPrefix(settings.Default().StateDir, "/var/lib/"),
-		"Restart=always", "StartLimitIntervalSec=0", // however often it dies, it comes back
+		"Restart=always", "StartLimitIntervalSec=0", // restarted however often it dies
 		"NoNewPrivileges=yes", "UMask=0077", "StateDirectoryMode=0700",
 	} {
 		if !slices.Contains(lines, line) {
@@ -174,11 +170,11 @@ func TestTheUnitFitsTheProgram(t *testing.T) {
 		}
 	}
 	if filepath.Base(unitFile) != unitName {
-		t.Errorf("%s is not called %s", unitFile, unitName)
+		t.Errorf("%s is not named %s", unitFile, unitName)
 	}
 }
 
-// files is everything in a directory, in one text.
+// files lists every file of a directory with its digest.
 func files(t *testing.T, dir string) string {
 	t.Helper()
 	var out strings.Builder
