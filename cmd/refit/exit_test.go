@@ -66,8 +66,8 @@ func TestWrongInput(t *testing.T) {
 		"manifest, waiver bare":       {[]string{"plan", "-f", "-"}, fmt.Sprintf(manifest, ", waivers: [{check: A}]"), 2, "needs a check and a reason"},
 
 		"snapshot that is not there": {[]string{"plan", "--to", "v1.36.3", "--from", "/does/not/exist.json"}, "", 1, "no such file"},
-		"garbage":                    {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, "\x1b[2Jgarbage", 1, "no saved Snapshot"},
-		"another JSON":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"kind":"List"}`, 1, "no saved Snapshot"},
+		"garbage":                    {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, "\x1b[2Jgarbage", 1, "not a saved Snapshot"},
+		"another JSON":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"kind":"List"}`, 1, "not a saved Snapshot"},
 		"newer format":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"apiVersion":"snapshot.refit.dev/v99","kind":"Snapshot"}`, 1, "newer Refit"},
 		"no version is known":        {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, shop(nobodyTellsVersions))}, "", 1, "the version of the control plane is unknown"},
 		"no nodes":                   {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, &cluster.Snapshot{})}, "", 1, "has no nodes"},

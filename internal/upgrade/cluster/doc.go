@@ -1,5 +1,6 @@
-// Package cluster is what was seen of a cluster at one moment, as plain structs: the Snapshot. It is gathered once by
-// engine/observe, or read from a file, and then only thought about.
+// Package cluster defines the Snapshot: the observed state of a cluster at one moment, as plain
+// structs. internal/engine/observe reads it from a live cluster, Decode from a file.
 //
-// Nothing in it is guessed. What could not be read is Unknown, and a Gap says why. No secret is ever in it.
+// A Snapshot contains no guesses: what could not be read is Unknown, and a Gap has the reason. It
+// never contains a secret.
 package cluster

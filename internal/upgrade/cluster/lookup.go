@@ -2,7 +2,7 @@ package cluster
 
 import "slices"
 
-// Node returns the node of this name, or nil.
+// Node returns the node with this name, or nil.
 func (s *Snapshot) Node(name string) *Node {
 	for i := range s.Nodes {
 		if s.Nodes[i].Name == name {
@@ -15,7 +15,7 @@ func (s *Snapshot) Node(name string) *Node {
 // ControlPlane returns the control plane nodes.
 func (s *Snapshot) ControlPlane() []*Node { return s.nodes(true) }
 
-// Workers returns the other nodes.
+// Workers returns the nodes that are not control plane nodes.
 func (s *Snapshot) Workers() []*Node { return s.nodes(false) }
 
 func (s *Snapshot) nodes(controlPlane bool) []*Node {
@@ -38,7 +38,8 @@ func (s *Snapshot) APIServer(node string) *APIServer {
 	return nil
 }
 
-// ExternalEtcd says whether etcd is run by somebody else. With no word from kubeadm, a control plane without etcd pods has an external one.
+// ExternalEtcd is whether etcd is external. Without kubeadm's configuration, it is if the control
+// plane has no etcd pods.
 func (s *Snapshot) ExternalEtcd() Answer {
 	if s.Kubeadm != nil {
 		return answer(s.Kubeadm.ExternalEtcd)
@@ -50,7 +51,7 @@ func (s *Snapshot) ExternalEtcd() Answer {
 	return answer(!slices.ContainsFunc(controlPlane, func(n *Node) bool { _, has := n.Static["etcd"]; return has }))
 }
 
-// EtcdMembers returns the nodes that have an etcd member.
+// EtcdMembers returns the nodes with an etcd member.
 func (s *Snapshot) EtcdMembers() []*Node {
 	var out []*Node
 	for _, n := range s.ControlPlane() {

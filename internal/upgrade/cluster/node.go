@@ -18,7 +18,7 @@ type Node struct {
 	CreatedAt    time.Time         `json:"createdAt,omitzero"`
 
 	Kubelet   string `json:"kubelet"`             // version, v1.35.4
-	KubeProxy string `json:"kubeProxy,omitempty"` // version of the pod on this node, if there is one
+	KubeProxy string `json:"kubeProxy,omitempty"` // version of the pod on this node
 	Runtime   string `json:"runtime,omitempty"`   // containerd://1.6.20
 	OS        string `json:"os,omitempty"`        // linux, windows
 	OSImage   string `json:"osImage,omitempty"`
@@ -27,25 +27,30 @@ type Node struct {
 
 	Ready      Answer    `json:"ready,omitempty"`
 	ReadySince time.Time `json:"readySince,omitzero"` // when Ready last changed
-	Pressure   []string  `json:"pressure,omitempty"`  // MemoryPressure, DiskPressure, PIDPressure, NetworkUnavailable that are True
+	// Pressure are those of MemoryPressure, DiskPressure, PIDPressure, NetworkUnavailable that are
+	// True.
+	Pressure []string `json:"pressure,omitempty"`
 
-	// Unschedulable is the cordon; CordonedBy the UID of the operation of ours that did it, empty if it was somebody else.
+	// Unschedulable is the cordon. CordonedBy is the UID of the operation that cordoned the node,
+	// empty if Refit did not.
 	Unschedulable bool   `json:"unschedulable,omitempty"`
 	CordonedBy    string `json:"cordonedBy,omitempty"`
 
 	Allocatable Resources `json:"allocatable,omitzero"`
 	Pods        []PodSet  `json:"pods,omitempty"`
 
-	// Static are the control plane's pods on this node, by component: kube-apiserver, kube-controller-manager, kube-scheduler, etcd.
+	// Static are the static pods of the control plane by component: kube-apiserver,
+	// kube-controller-manager, kube-scheduler, etcd.
 	Static map[string]StaticPod `json:"static,omitempty"`
 
-	// Report is what the node's agent told, nil without one. Upgrade is the work on the node, nil if there never was any.
+	// Report is the report of the node's agent, nil without one, and ReportRequest its
+	// spec.request. Upgrade is the node's NodeUpgrade, nil without one.
 	Report        *refitv1alpha1.NodeReportStatus `json:"report,omitempty"`
-	ReportRequest int64                           `json:"reportRequest,omitempty"` // NodeReport.spec.request
+	ReportRequest int64                           `json:"reportRequest,omitempty"`
 	Upgrade       *Upgrade                        `json:"upgrade,omitempty"`
 }
 
-// Upgrade is a NodeUpgrade as far as decisions need it.
+// Upgrade is the part of a NodeUpgrade that decisions need.
 type Upgrade struct {
 	Spec   refitv1alpha1.NodeUpgradeSpec   `json:"spec"`
 	Status refitv1alpha1.NodeUpgradeStatus `json:"status"`
@@ -58,21 +63,22 @@ type Taint struct {
 	Effect string `json:"effect"`
 }
 
-// Resources are amounts of what pods ask for.
+// Resources are amounts of what pods request.
 type Resources struct {
 	MilliCPU int64 `json:"milliCPU,omitempty"`
 	Memory   int64 `json:"memory,omitempty"` // bytes
 	Pods     int64 `json:"pods,omitempty"`
 }
 
-// StaticPod is a control plane pod as its mirror shows it: what really runs, hand edits included.
+// StaticPod is a static pod as its mirror pod shows it, manual edits of its manifest included.
 type StaticPod struct {
 	Image   string `json:"image"`
 	Version string `json:"version,omitempty"` // from the image's tag, v1.35.4 or 3.6.6
 	Ready   bool   `json:"ready,omitempty"`
-	// Flags are its flags without the dashes. Values are kept only for flags that decisions read (see engine/observe): a value may be a secret.
+	// Flags are its flags without dashes. Only flags that decisions need have values: a value may
+	// be a secret.
 	Flags map[string]string `json:"flags,omitempty"`
 }
 
-// IsReady says whether the node is known to be ready.
+// IsReady reports whether the node is known to be ready.
 func (n *Node) IsReady() bool { return n.Ready == Yes }

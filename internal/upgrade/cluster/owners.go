@@ -1,6 +1,6 @@
 package cluster
 
-// Owner is all pods of one owner, whatever budgets cover them.
+// Owner counts all pods of one owner, whatever budgets select them.
 type Owner struct {
 	First                           int // index of the first of its entries in Snapshot.Workloads
 	Pods, Ready, Terminating, Stuck int32
@@ -10,7 +10,8 @@ type Owner struct {
 func (s *Snapshot) Owners() []*Owner {
 	type key struct{ namespace, kind, name string }
 	known := make(map[key]*Owner, len(s.Workloads))
-	owners, out := make([]Owner, 0, len(s.Workloads)), make([]*Owner, len(s.Workloads)) // owners never grows, so it may be pointed into
+	// owners never grows, so pointers into it stay valid.
+	owners, out := make([]Owner, 0, len(s.Workloads)), make([]*Owner, len(s.Workloads))
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
 		k := key{w.Namespace, w.Kind, w.Name}

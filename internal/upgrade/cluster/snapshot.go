@@ -6,19 +6,19 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Format is the format of a saved Snapshot. A reader refuses a newer one than it knows.
+// Format is the format of a saved Snapshot. Decode rejects a newer one.
 const Format = 1
 
-// Snapshot is what was seen of a cluster at one moment.
+// Snapshot is the observed state of a cluster at one moment.
 type Snapshot struct {
 	// APIVersion and Kind name the format in a file.
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
 	TakenAt    time.Time `json:"takenAt"`
 
-	// UID is the UID of the namespace kube-system, which stands for the cluster.
+	// UID is the UID of the namespace kube-system, which identifies the cluster.
 	UID string `json:"uid,omitempty"`
-	// Version is what the API endpoint said; each API server is in APIServers.
+	// Version is the version of the API endpoint. APIServers has that of each API server.
 	Version string `json:"version,omitempty"`
 
 	// Gaps are the parts that could not be read.
@@ -30,27 +30,27 @@ type Snapshot struct {
 	Webhooks   []Webhook   `json:"webhooks,omitempty"`
 	APIs       []APIGroup  `json:"apiServices,omitempty"` // aggregated APIs only
 	CRDs       []CRD       `json:"crds,omitempty"`
-	Volumes    []Volume    `json:"volumes,omitempty"`  // persistent volumes that need a look
-	Services   []Service   `json:"services,omitempty"` // services that need a look
+	Volumes    []Volume    `json:"volumes,omitempty"`  // that a release may break
+	Services   []Service   `json:"services,omitempty"` // that a release may break
 	Helm       []Helm      `json:"helm,omitempty"`
 	APIServers []APIServer `json:"apiServers,omitempty"`
 	Kubeadm    *Kubeadm    `json:"kubeadm,omitempty"`
 	Endpoint   Endpoint    `json:"endpoint,omitzero"`
 	Releases   []Release   `json:"releases,omitempty"`
-	Actors     []Actor     `json:"actors,omitempty"` // others that change nodes: autoscalers, upgraders, Cluster API, GitOps
+	Actors     []Actor     `json:"actors,omitempty"` // other controllers that change nodes
 
-	// Operation is the upgrade that this Snapshot is thought about for, and Others those that are unfinished and older, the oldest first. Without an Operation
-	// they are all that are unfinished.
+	// Operation is the upgrade that decisions are about. Others are the older operations that have
+	// not ended, the oldest first; without an Operation, all that have not ended.
 	Operation *Operation `json:"operation,omitempty"`
 	Others    []string   `json:"others,omitempty"`
-	// Installed says whether Refit's own objects are served by this cluster.
+	// Installed is whether the cluster serves Refit's CRDs.
 	Installed bool `json:"installed,omitempty"`
 
-	// Cost is what it took to see all this.
+	// Cost is what reading the cluster took.
 	Cost Cost `json:"cost,omitzero"`
 }
 
-// Cost is what it took to gather a Snapshot.
+// Cost is what reading a Snapshot took.
 type Cost struct {
 	Requests int           `json:"requests,omitempty"`
 	Bytes    int64         `json:"bytes,omitempty"`
@@ -58,7 +58,7 @@ type Cost struct {
 	Took     time.Duration `json:"took,omitempty"`
 }
 
-// Part is a part of a cluster that is read on its own, and so can be missing on its own.
+// Part is a part of a cluster that is read separately, and so can be missing separately.
 type Part string
 
 // The parts.
@@ -78,33 +78,33 @@ const (
 	PartDeprecated  Part = "deprecated API requests"
 	PartKubeadm     Part = "kubeadm configuration"
 	PartEndpoint    Part = "API endpoint"
-	PartReleases    Part = "Releases"
+	PartReleases    Part = "ClusterReleases"
 	PartReports     Part = "NodeReports"
 	PartUpgrades    Part = "NodeUpgrades"
 	PartOperations  Part = "ClusterUpgrades"
 	PartActors      Part = "other actors"
 )
 
-// GapKind is why a part could not be read, which decides whether it may block.
+// GapKind is why a part could not be read, which determines whether it blocks.
 type GapKind string
 
 // The kinds of gaps.
 const (
-	GapForbidden   GapKind = "Forbidden"   // the person lacks the right; the message says which
-	GapUnreachable GapKind = "Unreachable" // from where the reader stands, such as a laptop; it may well be reachable from the cluster
-	GapAbsent      GapKind = "Absent"      // the API is not served, or the object is not there
-	GapFailed      GapKind = "Failed"      // it was asked and answered with an error
+	GapForbidden   GapKind = "Forbidden"   // by RBAC; the message names the permission
+	GapUnreachable GapKind = "Unreachable" // from here; perhaps not from the cluster
+	GapAbsent      GapKind = "Absent"      // the API is not served, or the object does not exist
+	GapFailed      GapKind = "Failed"      // the request failed
 )
 
 // Gap is a part that could not be read, or one object of it.
 type Gap struct {
 	Part    Part    `json:"part"`
-	Object  string  `json:"object,omitempty"` // empty: the whole part
+	Object  string  `json:"object,omitempty"` // empty for the whole part
 	Kind    GapKind `json:"kind"`
 	Message string  `json:"message"`
 }
 
-// Gap returns the gap in a whole part, if it could not be read.
+// Gap returns the gap of a whole part, if there is one.
 func (s *Snapshot) Gap(part Part) (Gap, bool) {
 	for _, gap := range s.Gaps {
 		if gap.Part == part && gap.Object == "" {
@@ -124,7 +124,7 @@ const (
 	No      Answer = "No"
 )
 
-// Operation is a ClusterUpgrade as far as decisions need it.
+// Operation is the part of a ClusterUpgrade that decisions need.
 type Operation struct {
 	Name       string                           `json:"name"`
 	UID        string                           `json:"uid"`

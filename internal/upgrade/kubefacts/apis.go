@@ -7,8 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// API finds what a release knows of a kind. Kinds that are unknown belong to
-// somebody else, unless the group is BuiltIn.
+// API finds a kind. An unknown kind is not one of Kubernetes, unless its group is BuiltIn.
 func (f *Facts) API(kind schema.GroupVersionKind) (API, bool) {
 	for _, api := range f.APIs {
 		if api.GVK() == kind {
@@ -18,7 +17,7 @@ func (f *Facts) API(kind schema.GroupVersionKind) (API, bool) {
 	return API{}, false
 }
 
-// Resource finds what a release knows of a resource, as metrics and URLs name it.
+// Resource finds a resource, as metrics and URLs name it.
 func (f *Facts) Resource(resource schema.GroupVersionResource) (API, bool) {
 	for _, api := range f.APIs {
 		if api.GVR() == resource {
@@ -28,9 +27,8 @@ func (f *Facts) Resource(resource schema.GroupVersionResource) (API, bool) {
 	return API{}, false
 }
 
-// BuiltIn says whether a group belongs to Kubernetes itself, and so to no
-// CustomResourceDefinition. A kind of such a group that API does not find was
-// removed so long ago that the source has forgotten it, or never was.
+// BuiltIn reports whether a group belongs to Kubernetes itself and not to a CRD. A kind of such a
+// group that API does not find was removed long ago or never existed.
 func (f *Facts) BuiltIn(group string) bool {
 	for _, api := range f.APIs {
 		if api.Group == group {
@@ -40,7 +38,7 @@ func (f *Facts) BuiltIn(group string) bool {
 	return false
 }
 
-// Serves says whether a release can serve any kind of a group and version.
+// Serves reports whether a release can serve any kind of a group and version.
 func (f *Facts) Serves(version schema.GroupVersion) bool {
 	for _, api := range f.APIs {
 		if api.Served && api.GVK().GroupVersion() == version {
@@ -50,9 +48,9 @@ func (f *Facts) Serves(version schema.GroupVersion) bool {
 	return false
 }
 
-// AcceptsRuntimeConfig says whether kube-apiserver starts with a key, such as
-// "api/beta" or "batch/v1/jobs", in its --runtime-config. It accepts some keys
-// that turn nothing on any more: see Serves.
+// AcceptsRuntimeConfig reports whether kube-apiserver starts with a key, such as "api/beta" or
+// "batch/v1/jobs", in its --runtime-config. It accepts some keys that no longer enable anything:
+// see Serves.
 func (f *Facts) AcceptsRuntimeConfig(key string) bool {
 	switch key {
 	case "api/all", "api/ga", "api/beta", "api/alpha":
@@ -66,8 +64,7 @@ func (f *Facts) AcceptsRuntimeConfig(key string) bool {
 	return slices.Contains(f.RuntimeConfig, version.String())
 }
 
-// RemovedAPIs lists the kinds that one release can serve and another cannot, with
-// what the source of either says about them.
+// RemovedAPIs lists the kinds that one release can serve and another cannot.
 func RemovedAPIs(from, to *Facts) []API {
 	var removed []API
 	for _, api := range from.APIs {
@@ -91,8 +88,7 @@ func (a API) GVK() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: a.Group, Version: a.Version, Kind: a.Kind}
 }
 
-// GVR is the resource with its group and version; Resource is empty where no
-// release tells it.
+// GVR is the resource with its group and version. Its Resource is empty if it is unknown.
 func (a API) GVR() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: a.Group, Version: a.Version, Resource: a.Resource}
 }

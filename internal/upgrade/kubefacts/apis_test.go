@@ -19,7 +19,7 @@ func TestAPIOfAnOldManifest(t *testing.T) {
 		{"apps", "v1beta2", "Deployment", "1.16", "apps/v1 Deployment"},
 		{"autoscaling", "v2beta2", "HorizontalPodAutoscaler", "1.26", "autoscaling/v2 HorizontalPodAutoscaler"},
 	} {
-		for _, f := range every(t) {
+		for _, f := range allFacts(t) {
 			api, known := f.API(schema.GroupVersionKind{Group: tc.group, Version: tc.version, Kind: tc.kind})
 			if !known || api.Served || api.Default || api.Removed != tc.removed || api.Replacement != tc.replacement {
 				t.Errorf("%s: known %t: %+v", f.Version, known, api)
@@ -31,8 +31,8 @@ func TestAPIOfAnOldManifest(t *testing.T) {
 	}
 }
 
-func TestAPIThatIsForgottenWasRemovedByNow(t *testing.T) {
-	// 1.34 planned to remove it in 1.40; in 1.35 it is gone from the source.
+func TestAPIMissingFromTheSourceIsRemoved(t *testing.T) {
+	// 1.34 plans its removal in 1.40; the source of 1.35 does not contain it.
 	kind := schema.GroupVersionKind{Group: "certificates.k8s.io", Version: "v1alpha1", Kind: "PodCertificateRequest"}
 	planned, _ := facts(t, "1.34").API(kind)
 	if !planned.Served || planned.Removed != "1.40" {
@@ -45,7 +45,7 @@ func TestAPIThatIsForgottenWasRemovedByNow(t *testing.T) {
 	}
 }
 
-func TestAPIsRemovedBetweenTwoMinors(t *testing.T) {
+func TestRemovedAPIs(t *testing.T) {
 	for _, tc := range []struct {
 		from, to string
 		want     []string
@@ -64,12 +64,12 @@ func TestAPIsRemovedBetweenTwoMinors(t *testing.T) {
 			}
 		}
 		if !slices.Equal(kinds, tc.want) {
-			t.Errorf("%s to %s: removed are %v, want %v", tc.from, tc.to, kinds, tc.want)
+			t.Errorf("%s to %s: removed: %v, want %v", tc.from, tc.to, kinds, tc.want)
 		}
 	}
 }
 
-func TestAPIsOfAReleaseThatGoesBack(t *testing.T) {
+func TestRemovedAPIsOfADowngrade(t *testing.T) {
 	for _, api := range RemovedAPIs(facts(t, "1.37"), facts(t, "1.36")) {
 		if api.Served || api.Default {
 			t.Errorf("1.36 cannot serve it: %+v", api)
@@ -77,8 +77,8 @@ func TestAPIsOfAReleaseThatGoesBack(t *testing.T) {
 	}
 }
 
-func TestLifecycleOfEveryAPIMakesSense(t *testing.T) {
-	for _, f := range every(t) {
+func TestLifecyclesAreConsistent(t *testing.T) {
+	for _, f := range allFacts(t) {
 		seen := map[schema.GroupVersionKind]bool{}
 		for _, api := range f.APIs {
 			if seen[api.GVK()] {
@@ -97,13 +97,13 @@ func TestLifecycleOfEveryAPIMakesSense(t *testing.T) {
 				t.Errorf("%s: not served, but %+v", f.Version, api)
 			}
 			if unstable := strings.ContainsAny(api.Version, "ab"); api.Default == unstable && api.Served {
-				t.Errorf("%s: alphas and betas are off unless asked for, others are on: %+v", f.Version, api)
+				t.Errorf("%s: alpha and beta APIs must be disabled by default, others enabled: %+v", f.Version, api)
 			}
 		}
 	}
 }
 
-func TestGroupThatIsBuiltIn(t *testing.T) {
+func TestBuiltIn(t *testing.T) {
 	f := facts(t, "1.36")
 	for group, want := range map[string]bool{"": true, "apps": true, "extensions": true, "snapshot.storage.k8s.io": false, "example.com": false} {
 		if got := f.BuiltIn(group); got != want {
@@ -115,7 +115,7 @@ func TestGroupThatIsBuiltIn(t *testing.T) {
 	}
 }
 
-func TestRuntimeConfigOfAUser(t *testing.T) {
+func TestAcceptsRuntimeConfig(t *testing.T) {
 	for _, tc := range []struct {
 		situation, minor, key string
 		accepted              bool
@@ -124,12 +124,12 @@ func TestRuntimeConfigOfAUser(t *testing.T) {
 		{"a version", "1.36", "batch/v1", true},
 		{"the core group", "1.36", "/v1", true},
 		{"a resource", "1.36", "storage.k8s.io/v1beta1/volumeattributesclasses", true},
-		{"a version that is only kept for etcd", "1.36", "policy/v1beta1", true},
+		{"a version that only etcd stores", "1.36", "policy/v1beta1", true},
 		{"a version before it was removed", "1.35", "autoscaling/v2beta2", true},
 		{"a version after it was removed", "1.36", "autoscaling/v2beta2", false},
-		{"a group that nobody knows", "1.36", "example.com/v1", false},
+		{"an unknown group", "1.36", "example.com/v1", false},
 		{"no version", "1.36", "v1", false},
-		{"too much", "1.36", "batch/v1/jobs/status", false},
+		{"a subresource", "1.36", "batch/v1/jobs/status", false},
 	} {
 		if got := facts(t, tc.minor).AcceptsRuntimeConfig(tc.key); got != tc.accepted {
 			t.Errorf("%s: %s in %s is accepted: %t", tc.situation, tc.key, tc.minor, got)

@@ -1,11 +1,11 @@
-// Package kubefacts knows what each supported Kubernetes minor accepts: the
-// flags, feature gates and configuration fields of its components, the APIs that
-// it serves, the phases of its kubeadm and the versions that kubeadm installs.
+// Package kubefacts contains what each supported minor version of Kubernetes accepts: the flags,
+// feature gates and configuration fields of its components, the APIs that it serves, the phases of
+// its kubeadm and the versions that kubeadm installs.
 //
-// Nothing here was typed by hand. `make kube-facts` compiles small programs
-// against the source of each release, and data/ holds what they said; the
-// difference between two minors is what an upgrade can trip over.
+// The data is generated: `make kube-facts` compiles small binaries against the source of each
+// release and writes their output to data/. The difference between two minor versions is what an
+// upgrade can break.
 //
-// A minor that is not supported has no facts: For says so, and a check that needs
-// them must answer "unknown" rather than "fine".
+// A minor version that is not supported has no facts. For reports it, and a check that needs them
+// must report "unknown" instead of passing.
 package kubefacts

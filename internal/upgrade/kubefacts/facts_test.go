@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// facts are those of a minor that must be supported.
+// facts returns the facts of a minor version that must be supported.
 func facts(t *testing.T, minor string) *Facts {
 	t.Helper()
 	f, supported := For(minor)
@@ -18,8 +18,8 @@ func facts(t *testing.T, minor string) *Facts {
 	return f
 }
 
-// every lists the facts of all supported minors.
-func every(t *testing.T) []*Facts {
+// allFacts returns the facts of all supported minor versions.
+func allFacts(t *testing.T) []*Facts {
 	t.Helper()
 	var all []*Facts
 	for _, minor := range Supported() {
@@ -28,13 +28,13 @@ func every(t *testing.T) []*Facts {
 	return all
 }
 
-func TestEverySupportedMinorHasFactsOfThatMinor(t *testing.T) {
+func TestSupportedMinorsHaveFacts(t *testing.T) {
 	if got, want := Supported(), []string{"1.34", "1.35", "1.36", "1.37"}; !slices.Equal(got, want) {
-		t.Errorf("supported are %v, want %v", got, want)
+		t.Errorf("Supported() = %v, want %v", got, want)
 	}
-	for i, f := range every(t) {
+	for i, f := range allFacts(t) {
 		if minor := Supported()[i]; f.Minor() != minor {
-			t.Errorf("%s: the file is of %s", f.Version, minor)
+			t.Errorf("%s is in the file of %s", f.Version, minor)
 		}
 		if _, err := version.ParseSemantic(f.Version); err != nil {
 			t.Errorf("%s: version: %v", f.Version, err)
@@ -48,21 +48,21 @@ func TestEverySupportedMinorHasFactsOfThatMinor(t *testing.T) {
 			"runtime config": len(f.RuntimeConfig) == 0,
 		} {
 			if empty {
-				t.Errorf("%s: nothing is known of %s", f.Version, what)
+				t.Errorf("%s: no facts about %s", f.Version, what)
 			}
 		}
 		for _, component := range Components() {
 			if !f.HasFlag(component, "help") || !f.HasFlag(component, "feature-gates") {
-				t.Errorf("%s: the flags of %s are not whole", f.Version, component)
+				t.Errorf("%s: flags of %s are missing", f.Version, component)
 			}
 			if _, known := f.Gate(component, "AllAlpha"); !known {
-				t.Errorf("%s: the gates of %s are not whole", f.Version, component)
+				t.Errorf("%s: gates of %s are missing", f.Version, component)
 			}
 		}
 	}
 }
 
-func TestAMinorIsFoundByItsNumberOrByAVersion(t *testing.T) {
+func TestFor(t *testing.T) {
 	for name, want := range map[string]string{
 		"1.36": "1.36", "v1.36": "1.36", "1.36.3": "1.36", "v1.36.99": "1.36", "v1.36.0-rc.1": "1.36",
 		"1.33": "", "1.3": "", "1.360": "", "": "", "v": "", "36": "",
@@ -71,12 +71,12 @@ func TestAMinorIsFoundByItsNumberOrByAVersion(t *testing.T) {
 		if supported != (want != "") {
 			t.Errorf("For(%q): supported is %t", name, supported)
 		} else if supported && f.Minor() != want {
-			t.Errorf("For(%q) is about %s", name, f.Minor())
+			t.Errorf("For(%q) returns %s", name, f.Minor())
 		}
 	}
 }
 
-func TestWhoeverAsksGetsTheSameFacts(t *testing.T) {
+func TestFactsAreShared(t *testing.T) {
 	if facts(t, "1.36") != facts(t, "v1.36.3") {
 		t.Error("the facts were read twice")
 	}
@@ -96,7 +96,7 @@ func TestVersionsThatKubeadmInstalls(t *testing.T) {
 	}
 }
 
-func TestPhasesOfAnUpgradeAreInOrder(t *testing.T) {
+func TestPhasesOfAnUpgrade(t *testing.T) {
 	names := func(phases []Phase) string {
 		var list []string
 		for _, phase := range phases {
@@ -119,7 +119,7 @@ func TestPhasesOfAnUpgradeAreInOrder(t *testing.T) {
 	}
 }
 
-func TestKubeadmDropsAnOldConfigurationAfterWarningOfIt(t *testing.T) {
+func TestKubeadmDeprecatesAConfigurationVersionBeforeItsRemoval(t *testing.T) {
 	for minor, want := range map[string]struct{ accepted, deprecated bool }{
 		"1.35": {accepted: true, deprecated: true},
 		"1.36": {accepted: true, deprecated: true},
@@ -140,7 +140,7 @@ func TestKubeadmDropsAnOldConfigurationAfterWarningOfIt(t *testing.T) {
 	}
 }
 
-func TestAdmissionPluginsThatAreOnWithoutBeingAskedFor(t *testing.T) {
+func TestDefaultAdmissionPlugins(t *testing.T) {
 	f := facts(t, "1.36")
 	for name, want := range map[string]struct{ known, on bool }{
 		"NodeRestriction":    {known: true},
@@ -157,7 +157,7 @@ func TestAdmissionPluginsThatAreOnWithoutBeingAskedFor(t *testing.T) {
 		}
 	}
 	if got := f.AdmissionPlugins[len(f.AdmissionPlugins)-1].Name; got != "AlwaysDeny" {
-		t.Errorf("the last plugin to run is %s", got)
+		t.Errorf("the last plugin is %s", got)
 	}
 }
 
@@ -168,11 +168,11 @@ func TestAdmissionPluginRemovedBetweenTwoMinors(t *testing.T) {
 	}
 	slices.Sort(names)
 	if want := []string{"JobValidation", "PodGroupWorkloadExists"}; !slices.Equal(names, want) {
-		t.Errorf("removed are %v, want %v", names, want)
+		t.Errorf("removed: %v, want %v", names, want)
 	}
 }
 
-func TestControllerThatIsGone(t *testing.T) {
+func TestRemovedController(t *testing.T) {
 	for minor, want := range map[string]bool{"1.36": true, "1.37": false} {
 		if _, known := facts(t, minor).Controller("service-lb-controller"); known != want {
 			t.Errorf("%s: service-lb-controller is known: %t", minor, known)
@@ -183,15 +183,15 @@ func TestControllerThatIsGone(t *testing.T) {
 	}
 }
 
-func TestControllersAreKnownByTheirFormerNames(t *testing.T) {
-	for _, f := range every(t) {
+func TestFormerNamesOfControllers(t *testing.T) {
+	for _, f := range allFacts(t) {
 		for name, want := range map[string]string{"bootstrapsigner": "bootstrap-signer-controller", "tokencleaner": "token-cleaner-controller"} {
 			if got, known := f.Controller(name); !known || got.Name != want {
 				t.Errorf("%s: %s is %q, known: %t", f.Version, name, got.Name, known)
 			}
 		}
 		if _, known := f.Controller(""); known {
-			t.Errorf("%s: a controller without a name is known", f.Version)
+			t.Errorf("%s: the empty name is a controller", f.Version)
 		}
 	}
 }

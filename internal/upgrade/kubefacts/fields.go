@@ -5,24 +5,21 @@ import (
 	"slices"
 )
 
-// Fields are the paths of all fields that a configuration file may have, sorted:
+// Fields are the sorted paths of all fields of a configuration file, such as
 // "authentication.webhook.enabled". "[]" stands for the elements of a list
-// ("registerWithTaints[].key"), ".*" for the entries of a map, which may have any
-// name ("featureGates.*").
+// ("registerWithTaints[].key"), ".*" for the entries of a map ("featureGates.*").
 //
-// A component starts although it does not know a field: it ignores it, with a line
-// in its log at most, and what the field asked for is lost.
+// A component starts with an unknown field: it ignores the field and logs a line at most.
 type Fields []string
 
-// Has says whether a path, with its "[]" and ".*", is a field.
+// Has reports whether a path, with its "[]" and ".*", is a field.
 func (f Fields) Has(path string) bool {
 	_, found := slices.BinarySearch(f, path)
 	return found
 }
 
-// Unknown lists the paths of a decoded document that are no fields, sorted, each
-// once; of a field that is not known only itself, not what is below it. apiVersion
-// and kind are always known.
+// Unknown lists the paths of a decoded document that are not fields, sorted and unique. It does not
+// list what is below an unknown field. apiVersion and kind are always known.
 func (f Fields) Unknown(document map[string]any) []string {
 	unknown := map[string]bool{}
 	for name, value := range document {
@@ -33,8 +30,7 @@ func (f Fields) Unknown(document map[string]any) []string {
 	return slices.Sorted(maps.Keys(unknown))
 }
 
-// walk goes down as far as the fields do: below a leaf, such as a quantity, there
-// is nothing to know.
+// walk descends as far as the fields do: a leaf, such as a quantity, has no fields.
 func (f Fields) walk(path string, value any, unknown map[string]bool) {
 	if !f.Has(path) {
 		unknown[path] = true
@@ -58,13 +54,13 @@ func (f Fields) walk(path string, value any, unknown map[string]bool) {
 	}
 }
 
-// branches says whether a field has fields below it.
+// branches reports whether a field has fields below it.
 func (f Fields) branches(path string) bool {
 	next, _ := slices.BinarySearch(f, path+".")
 	return next < len(f) && len(f[next]) > len(path) && f[next][:len(path)+1] == path+"."
 }
 
-// RemovedFields lists the fields that one release knows and another ignores.
+// RemovedFields lists the fields that one release has and another ignores.
 func RemovedFields(from, to Fields) []string {
 	var removed []string
 	for _, path := range from {

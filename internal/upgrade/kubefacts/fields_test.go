@@ -25,7 +25,7 @@ func TestFieldsOfTheKubelet(t *testing.T) {
 	}
 }
 
-func TestDocumentWithFieldsThatAreNotKnown(t *testing.T) {
+func TestUnknownFields(t *testing.T) {
 	unknown := facts(t, "1.36").KubeletConfig.Unknown(map[string]any{
 		"apiVersion":    "kubelet.config.k8s.io/v1beta1",
 		"kind":          "KubeletConfiguration",
@@ -43,11 +43,11 @@ func TestDocumentWithFieldsThatAreNotKnown(t *testing.T) {
 	})
 	want := []string{"authentication.webhook.enable", "dynamicConfig", "registerWithTaints[].efect"}
 	if !slices.Equal(unknown, want) {
-		t.Errorf("unknown are %v, want %v", unknown, want)
+		t.Errorf("Unknown() = %v, want %v", unknown, want)
 	}
 }
 
-func TestFieldThatIsNewIsNotKnownBefore(t *testing.T) {
+func TestNewFieldIsUnknownBefore(t *testing.T) {
 	document := map[string]any{"memoryReservationPolicy": "None"}
 	for minor, want := range map[string]int{"1.35": 1, "1.36": 0} {
 		if unknown := facts(t, minor).KubeletConfig.Unknown(document); len(unknown) != want {
@@ -57,16 +57,16 @@ func TestFieldThatIsNewIsNotKnownBefore(t *testing.T) {
 }
 
 func TestFieldsAreSorted(t *testing.T) {
-	for _, f := range every(t) {
+	for _, f := range allFacts(t) {
 		if !slices.IsSorted(f.KubeletConfig) || !slices.IsSorted(f.KubeProxyConfig) {
-			t.Errorf("%s: Has would miss some", f.Version)
+			t.Errorf("%s: the fields are not sorted", f.Version)
 		}
 	}
 }
 
-func TestFieldsRemovedFromAList(t *testing.T) {
+func TestRemovedFields(t *testing.T) {
 	from, to := Fields{"a", "b", "b.c"}, Fields{"a", "d"}
 	if got := RemovedFields(from, to); !slices.Equal(got, []string{"b", "b.c"}) {
-		t.Errorf("removed are %v", got)
+		t.Errorf("RemovedFields() = %v", got)
 	}
 }

@@ -2,8 +2,8 @@ package kubefacts
 
 import "strings"
 
-// Flag finds a flag of a component. Dashes in front, a value behind "=" and
-// underscores for dashes are all the same to it, as they are to the components.
+// Flag finds a flag of a component. Like the components, it ignores leading dashes and a value
+// after "=", and treats underscores as dashes.
 func (f *Facts) Flag(component, name string) (Flag, bool) {
 	name = flagName(name)
 	for _, flag := range f.Flags {
@@ -14,15 +14,14 @@ func (f *Facts) Flag(component, name string) (Flag, bool) {
 	return Flag{}, false
 }
 
-// HasFlag says whether a component accepts a flag. One that it does not know keeps
-// it from starting.
+// HasFlag reports whether a component accepts a flag. It does not start with an unknown one.
 func (f *Facts) HasFlag(component, name string) bool {
 	_, known := f.Flag(component, name)
 	return known
 }
 
-// RemovedFlags lists the flags of a component that one release accepts and another
-// refuses, in alphabetical order.
+// RemovedFlags lists the flags of a component that one release accepts and another rejects, in
+// alphabetical order.
 func RemovedFlags(from, to *Facts, component string) []Flag {
 	var removed []Flag
 	for _, flag := range from.Flags {

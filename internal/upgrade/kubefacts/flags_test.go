@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestFlagThatIsGoneWasDeprecatedBefore(t *testing.T) {
+func TestRemovedFlagWasDeprecatedBefore(t *testing.T) {
 	old, known := facts(t, "1.34").Flag(Kubelet, "pod-infra-container-image")
 	if !known || !strings.Contains(old.Deprecated, "1.35") {
 		t.Errorf("in 1.34 it is %+v", old)
@@ -18,7 +18,7 @@ func TestFlagThatIsGoneWasDeprecatedBefore(t *testing.T) {
 	}
 }
 
-func TestFlagIsFoundHoweverItIsWritten(t *testing.T) {
+func TestSpellingsOfAFlag(t *testing.T) {
 	f := facts(t, "1.36")
 	for name, want := range map[string]bool{
 		"node-ip": true, "--node-ip": true, "--node-ip=192.0.2.1": true, "--node_ip": true, "-v": true,
@@ -37,7 +37,7 @@ func TestFlagBelongsToItsComponent(t *testing.T) {
 	}
 }
 
-func TestFlagsRemovedBetweenTwoMinors(t *testing.T) {
+func TestRemovedFlags(t *testing.T) {
 	for _, tc := range []struct {
 		from, to, component string
 		want                []string
@@ -52,13 +52,13 @@ func TestFlagsRemovedBetweenTwoMinors(t *testing.T) {
 			names = append(names, flag.Name)
 		}
 		if !slices.Equal(names, tc.want) {
-			t.Errorf("%s, %s to %s: removed are %v, want %v", tc.component, tc.from, tc.to, names, tc.want)
+			t.Errorf("%s, %s to %s: removed: %v, want %v", tc.component, tc.from, tc.to, names, tc.want)
 		}
 	}
 }
 
-func TestNothingIsRemovedByStayingAtOneRelease(t *testing.T) {
-	for _, f := range every(t) {
+func TestNothingIsRemovedWithinARelease(t *testing.T) {
+	for _, f := range allFacts(t) {
 		for _, component := range Components() {
 			if removed := RemovedFlags(f, f, component); len(removed) > 0 {
 				t.Errorf("%s: flags of %s: %v", f.Version, component, removed)

@@ -2,10 +2,10 @@ package kubefacts
 
 import "slices"
 
-// GateAnswer is what a component makes of a feature gate that was set to a value.
+// GateAnswer is how a component treats a feature gate that is set to a value.
 type GateAnswer string
 
-// The answers. All but GateAccepted keep a component from starting.
+// The answers. Only with GateAccepted does a component start.
 const (
 	GateAccepted GateAnswer = "Accepted"
 	GateUnknown  GateAnswer = "Unknown" // "unrecognized feature gate"
@@ -22,8 +22,8 @@ func (f *Facts) Gate(component, name string) (Gate, bool) {
 	return Gate{}, false
 }
 
-// SetGate says whether a component starts with a gate set to a value. Whether the
-// gates that it requires are on too is for BrokenGates.
+// SetGate reports whether a component starts with a gate set to a value. BrokenGates checks the
+// gates that it requires.
 func (f *Facts) SetGate(component, name string, value bool) GateAnswer {
 	gate, known := f.Gate(component, name)
 	switch {
@@ -36,20 +36,20 @@ func (f *Facts) SetGate(component, name string, value bool) GateAnswer {
 	}
 }
 
-// A BrokenGate is a gate that is on and requires gates that are off.
+// BrokenGate is an enabled gate that requires disabled ones.
 type BrokenGate struct {
 	Gate     Gate
-	Disabled []string // the required gates that are off
+	Disabled []string // the required gates that are disabled
 }
 
-// BrokenGates lists the gates that are on, set or by default, although gates that
-// they require are off. A component with one of them does not start.
+// BrokenGates lists the gates that are enabled, explicitly or by default, while gates that they
+// require are disabled. A component does not start with one of them.
 func (f *Facts) BrokenGates(component string, set map[string]bool) []BrokenGate {
 	on := func(gate Gate) bool {
 		if value, given := set[gate.Name]; given {
 			return value
 		}
-		// These two move every gate of their stage that is not set itself.
+		// These two set every gate of their stage that is not set itself.
 		if all, given := set["AllAlpha"]; given && gate.Stage == Alpha {
 			return all
 		}
@@ -76,8 +76,8 @@ func (f *Facts) BrokenGates(component string, set map[string]bool) []BrokenGate 
 	return broken
 }
 
-// RemovedGates lists the gates of a component that one release knows and another
-// refuses, in alphabetical order.
+// RemovedGates lists the gates of a component that one release has and another rejects, in
+// alphabetical order.
 func RemovedGates(from, to *Facts, component string) []Gate {
 	var removed []Gate
 	for _, gate := range from.Gates {
@@ -91,8 +91,8 @@ func RemovedGates(from, to *Facts, component string) []Gate {
 	return removed
 }
 
-// Gate finds a feature gate of kubeadm, which refuses a configuration that names
-// one that it does not know. It does not look at Locked.
+// Gate finds a feature gate of kubeadm, which rejects a configuration with an unknown one. kubeadm
+// ignores Locked.
 func (k Kubeadm) Gate(name string) (Gate, bool) {
 	for _, gate := range k.Gates {
 		if gate.Name == name {

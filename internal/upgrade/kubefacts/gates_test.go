@@ -5,20 +5,20 @@ import (
 	"testing"
 )
 
-func TestGateSetByAUser(t *testing.T) {
+func TestSetGate(t *testing.T) {
 	for _, tc := range []struct {
 		situation, minor, gate string
 		value                  bool
 		want                   GateAnswer
 	}{
-		{"a gate that nobody knows", "1.36", "NoSuchGate", true, GateUnknown},
+		{"an unknown gate", "1.36", "NoSuchGate", true, GateUnknown},
 		{"a gate in another case", "1.36", "imagevolume", true, GateUnknown},
 		{"before it was removed", "1.35", "MemoryManager", true, GateAccepted},
 		{"after it was removed", "1.36", "MemoryManager", true, GateUnknown},
-		{"turned off before it was locked on", "1.35", "ImageVolume", false, GateAccepted},
-		{"turned off after it was locked on", "1.36", "ImageVolume", false, GateLocked},
-		{"turned on although it is locked on", "1.36", "ImageVolume", true, GateAccepted},
-		{"turned on after it was locked off", "1.36", "GitRepoVolumeDriver", true, GateLocked},
+		{"disabled before it was locked", "1.35", "ImageVolume", false, GateAccepted},
+		{"disabled after it was locked", "1.36", "ImageVolume", false, GateLocked},
+		{"enabled and locked to true", "1.36", "ImageVolume", true, GateAccepted},
+		{"enabled and locked to false", "1.36", "GitRepoVolumeDriver", true, GateLocked},
 		{"all of a stage", "1.36", "AllBeta", false, GateAccepted},
 	} {
 		for _, component := range Components() {
@@ -29,17 +29,17 @@ func TestGateSetByAUser(t *testing.T) {
 	}
 }
 
-func TestGateThatOneComponentDoesNotKnow(t *testing.T) {
+func TestGateOfSomeComponents(t *testing.T) {
 	const gate = "ControllerManagerReleaseLeaderElectionLockOnExit"
 	f := facts(t, "1.36")
 	for component, want := range map[string]bool{KubeControllerManager: true, KubeScheduler: false, "etcd": false} {
 		if _, known := f.Gate(component, gate); known != want {
-			t.Errorf("%s knows it: %t", component, known)
+			t.Errorf("%s has it: %t", component, known)
 		}
 	}
 }
 
-func TestGatesRemovedBetweenTwoMinors(t *testing.T) {
+func TestRemovedGates(t *testing.T) {
 	var names []string
 	for _, gate := range RemovedGates(facts(t, "1.35"), facts(t, "1.36"), Kubelet) {
 		names = append(names, gate.Name)
@@ -50,11 +50,11 @@ func TestGatesRemovedBetweenTwoMinors(t *testing.T) {
 		"WatchFromStorageWithoutResourceVersion",
 	}
 	if !slices.Equal(names, want) {
-		t.Errorf("removed are %v, want %v", names, want)
+		t.Errorf("removed: %v, want %v", names, want)
 	}
 }
 
-func TestGateThatIsOnWithoutWhatItRequires(t *testing.T) {
+func TestBrokenGates(t *testing.T) {
 	for _, tc := range []struct {
 		situation, minor string
 		set              map[string]bool
@@ -62,34 +62,34 @@ func TestGateThatIsOnWithoutWhatItRequires(t *testing.T) {
 	}{
 		{"nothing is set", "1.36", nil, nil},
 		{
-			"what two gates require is off", "1.36",
+			"a gate that two others require is disabled", "1.36",
 			map[string]bool{"GracefulNodeShutdown": false},
 			[]string{"GracefulNodeShutdownBasedOnPodPriority", "WindowsGracefulNodeShutdown"},
 		},
-		{"before releases looked at it", "1.34", map[string]bool{"GracefulNodeShutdown": false}, nil},
-		{"all of them are off", "1.36", map[string]bool{"AllBeta": false}, nil},
+		{"before releases checked it", "1.34", map[string]bool{"GracefulNodeShutdown": false}, nil},
+		{"all beta gates are disabled", "1.36", map[string]bool{"AllBeta": false}, nil},
 		{
-			"all betas are off but one", "1.36",
+			"all beta gates but one are disabled", "1.36",
 			map[string]bool{"AllBeta": false, "WindowsGracefulNodeShutdown": true},
 			[]string{"WindowsGracefulNodeShutdown"},
 		},
-		{"all alphas are on", "1.36", map[string]bool{"AllAlpha": true, "GangScheduling": false}, []string{"WorkloadAwarePreemption"}},
+		{"all alpha gates are enabled", "1.36", map[string]bool{"AllAlpha": true, "GangScheduling": false}, []string{"WorkloadAwarePreemption"}},
 	} {
 		var names []string
 		for _, broken := range facts(t, tc.minor).BrokenGates(Kubelet, tc.set) {
 			names = append(names, broken.Gate.Name)
 			if len(broken.Disabled) == 0 {
-				t.Errorf("%s: %s is broken without a reason", tc.situation, broken.Gate.Name)
+				t.Errorf("%s: %s has no disabled requirement", tc.situation, broken.Gate.Name)
 			}
 		}
 		if !slices.Equal(names, tc.want) {
-			t.Errorf("%s: broken are %v, want %v", tc.situation, names, tc.want)
+			t.Errorf("%s: broken: %v, want %v", tc.situation, names, tc.want)
 		}
 	}
 }
 
-func TestEveryGateIsOfOneStageInEachComponent(t *testing.T) {
-	for _, f := range every(t) {
+func TestGatesAreConsistent(t *testing.T) {
+	for _, f := range allFacts(t) {
 		for _, component := range Components() {
 			seen := map[string]bool{}
 			for _, gate := range f.Gates {
@@ -105,7 +105,7 @@ func TestEveryGateIsOfOneStageInEachComponent(t *testing.T) {
 				}
 				for _, required := range gate.Requires {
 					if _, known := f.Gate(component, required); !known {
-						t.Errorf("%s: %s requires %s, which %s does not know", f.Version, gate.Name, required, component)
+						t.Errorf("%s: %s requires %s, which %s does not have", f.Version, gate.Name, required, component)
 					}
 				}
 			}
@@ -113,10 +113,10 @@ func TestEveryGateIsOfOneStageInEachComponent(t *testing.T) {
 	}
 }
 
-func TestGateOfKubeadmThatIsGone(t *testing.T) {
+func TestRemovedGateOfKubeadm(t *testing.T) {
 	for minor, want := range map[string]bool{"1.35": true, "1.36": false} {
 		if _, known := facts(t, minor).Kubeadm.Gate("ControlPlaneKubeletLocalMode"); known != want {
-			t.Errorf("%s knows it: %t", minor, known)
+			t.Errorf("%s has it: %t", minor, known)
 		}
 	}
 	if gate, _ := facts(t, "1.36").Kubeadm.Gate("PublicKeysECDSA"); gate.Deprecated == "" {

@@ -14,20 +14,19 @@ import (
 //go:embed data/v*.json
 var data embed.FS
 
-// byMinor has one entry for each file in data. A file is read when its minor is
-// asked for the first time.
+// byMinor has an entry for each file in data. A file is read on first use.
 var byMinor = sync.OnceValue(func() map[string]func() *Facts {
 	entries, err := data.ReadDir("data")
 	if err != nil {
-		panic(fmt.Sprintf("kubefacts: reading what was embedded: %v", err))
+		panic(fmt.Sprintf("kubefacts: cannot read the embedded data: %v", err))
 	}
 	loaders := map[string]func() *Facts{}
 	for _, entry := range entries {
 		minor := strings.TrimSuffix(strings.TrimPrefix(entry.Name(), "v"), ".json")
 		loaders[minor] = sync.OnceValue(func() *Facts {
 			facts := load(entry.Name())
-			if older, supported := loaders[before(minor)]; supported {
-				facts.APIs = remember(facts, older())
+			if older, supported := loaders[previousMinor(minor)]; supported {
+				facts.APIs = withRemovedAPIs(facts, older())
 			}
 			return facts
 		})
@@ -35,24 +34,23 @@ var byMinor = sync.OnceValue(func() map[string]func() *Facts {
 	return loaders
 })
 
-// load reads one file. It was written by a program and is compiled in: if it cannot
-// be read, this build is broken, and every test of the package says so.
+// load reads one file. The files are generated and embedded, so a failure is a broken build, which
+// every test of the package detects.
 func load(name string) *Facts {
 	text, err := data.ReadFile("data/" + name)
 	if err != nil {
-		panic(fmt.Sprintf("kubefacts: reading %s: %v", name, err))
+		panic(fmt.Sprintf("kubefacts: cannot read %s: %v", name, err))
 	}
 	var facts Facts
 	if err := json.Unmarshal(text, &facts); err != nil {
-		panic(fmt.Sprintf("kubefacts: reading %s: %v", name, err))
+		panic(fmt.Sprintf("kubefacts: cannot read %s: %v", name, err))
 	}
 	return &facts
 }
 
-// remember lists what a release knows of APIs, and what only the release before it
-// knew: sources forget. A kind that is not served any more was removed by now,
-// whatever was planned.
-func remember(facts, older *Facts) []API {
+// withRemovedAPIs lists the APIs of a release, and those that only the source of the previous
+// release contains. A kind that is no longer served was removed, whatever was planned.
+func withRemovedAPIs(facts, older *Facts) []API {
 	apis := slices.Clone(facts.APIs)
 	for _, api := range older.APIs {
 		if _, known := facts.API(api.GVK()); known {
@@ -70,8 +68,8 @@ func remember(facts, older *Facts) []API {
 	return apis
 }
 
-// For returns the facts about a minor, and whether it is supported. A version of
-// the minor, with or without its leading v, names the minor too.
+// For returns the facts about a minor version, and whether it is supported. A patch version, with
+// or without its leading v, stands for its minor version.
 func For(minor string) (*Facts, bool) {
 	loader, supported := byMinor()[minorOf(minor)]
 	if !supported {
@@ -80,7 +78,7 @@ func For(minor string) (*Facts, bool) {
 	return loader(), true
 }
 
-// Supported lists the minors that have facts, oldest first.
+// Supported lists the supported minor versions, the oldest first.
 func Supported() []string {
 	minors := make([]string, 0, len(byMinor()))
 	for minor := range byMinor() {
@@ -90,10 +88,10 @@ func Supported() []string {
 	return minors
 }
 
-// Minor is the minor that the facts are about: 1.36.
+// Minor is the minor version of the facts: 1.36.
 func (f *Facts) Minor() string { return minorOf(f.Version) }
 
-// minorOf cuts "v1.36.3" down to "1.36".
+// minorOf returns "1.36" for "v1.36.3".
 func minorOf(version string) string {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	return strings.Join(parts[:min(len(parts), 2)], ".")
@@ -102,10 +100,10 @@ func minorOf(version string) string {
 // compareMinors orders 1.9 before 1.10.
 func compareMinors(a, b string) int { return cmp.Compare(minorNumber(a), minorNumber(b)) }
 
-// before is the minor before another: 1.35 of 1.36.
-func before(minor string) string { return fmt.Sprintf("1.%d", minorNumber(minor)-1) }
+// previousMinor returns "1.35" for "1.36".
+func previousMinor(minor string) string { return fmt.Sprintf("1.%d", minorNumber(minor)-1) }
 
-// minorNumber is the part behind the first dot, -1 where there is no number.
+// minorNumber is the number after the first dot, -1 if there is none.
 func minorNumber(minor string) int {
 	_, after, _ := strings.Cut(minor, ".")
 	number, err := strconv.Atoi(after)

@@ -12,8 +12,7 @@ func (f *Facts) AdmissionPlugin(name string) (AdmissionPlugin, bool) {
 	return AdmissionPlugin{}, false
 }
 
-// RemovedAdmissionPlugins lists the plugins that one release knows and another
-// refuses.
+// RemovedAdmissionPlugins lists the plugins that one release has and another rejects.
 func RemovedAdmissionPlugins(from, to *Facts) []AdmissionPlugin {
 	var removed []AdmissionPlugin
 	for _, plugin := range from.AdmissionPlugins {
@@ -24,8 +23,7 @@ func RemovedAdmissionPlugins(from, to *Facts) []AdmissionPlugin {
 	return removed
 }
 
-// Controller finds a controller of kube-controller-manager, by its name or by one
-// of its former names.
+// Controller finds a controller of kube-controller-manager by its name or a former name.
 func (f *Facts) Controller(name string) (Controller, bool) {
 	for _, controller := range f.Controllers {
 		if controller.Name == name || slices.Contains(controller.Aliases, name) {

@@ -88,7 +88,7 @@ type planner struct {
 
 	controlPlane []*cluster.Node   // in their order
 	workers      [][]*cluster.Node // by pool, in their order
-	sizes        []int             // by pool, excluded nodes included: maxUnavailable is a share of all
+	sizes        []int             // by pool, with excluded nodes, for maxUnavailable
 	excluded     []ExcludedNode
 }
 
@@ -131,7 +131,7 @@ func (m *planner) hops() []Hop {
 			hop.Kubernetes = release.Payload.Kubernetes
 			version, _ = skew.Parse(release.Payload.Kubernetes) // validated when it was read
 		case !last && version.Patch == 0 && version != m.path.From:
-			hop.Kubernetes = "v" + version.MinorString() // no ClusterRelease sets the patch version yet
+			hop.Kubernetes = "v" + version.MinorString() // the patch version is unknown
 		}
 		hop.Minor = !version.SameMinor(before)
 		hop.Etcd = m.etcdMove(etcd, version, release)

@@ -105,7 +105,7 @@ func (m *planner) workerSteps(p *Plan, stage *Stage) {
 		for at := range p.Pools {
 			if pool := &p.Pools[at]; len(nodes) > 0 && pool.Name == m.spec.Pools[i].Name {
 				pool.Estimate = poolEstimate(pool, steps)
-				stage.Estimate = stage.Estimate.longer(pool.Estimate) // pools are upgraded in parallel
+				stage.Estimate = stage.Estimate.longer(pool.Estimate) // in parallel
 			}
 		}
 		stage.Nodes = append(stage.Nodes, steps...)

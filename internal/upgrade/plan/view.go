@@ -38,7 +38,7 @@ type view struct {
 	pools              map[string]int // of each worker, excluded or not
 	gates              map[Held][]gate
 
-	versions       map[string]skew.Version // parsed already: thousands of nodes have a handful of versions
+	versions       map[string]skew.Version // parsed already, since nodes share a few
 	serverVersions map[string]skew.Version // of API servers, by node
 	targets        []skew.Version          // by hop, zero if there is no ClusterRelease yet
 }

@@ -13,7 +13,7 @@ import (
 
 // The checks whose waivers change what a plan does.
 const (
-	CheckNodeNotReady = "NodeNotReady"       // the node is excluded, and does not count as unavailable
+	CheckNodeNotReady = "NodeNotReady"       // the node is excluded, and not unavailable
 	CheckNodeCordoned = "NodeCordonedByHand" // the node does not count as unavailable
 	CheckTwoMembers   = "EtcdTwoMembers"     // etcd may lose its quorum while a member restarts
 	CheckUnmanaged    = "UnmanagedPod"       // a pod without a controller may be deleted
