@@ -5,6 +5,6 @@
 // reconciliation. Neither decides anything itself. Both functions are pure: the same Snapshot at
 // the same time yields the same Assessment.
 //
-// A decision is only as good as the Snapshot it is made on: SnapshotAge.Judge tells whether the
+// A decision is only as good as the Snapshot it is made on: Judge reports whether the
 // Snapshot is recent enough for that decision.
 package assess

@@ -6,14 +6,14 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// Freshness is whether a decision may stand on the Snapshot it was made on.
+// Freshness is whether a decision may be executed, given the age of its Snapshot.
 type Freshness int
 
 // The verdicts.
 const (
-	// Fresh means that the decision stands.
+	// Fresh means that the decision may be executed.
 	Fresh Freshness = iota
-	// Refresh means that the decision stands, and the next Snapshot is read in the background:
+	// Refresh means that the decision may be executed, and the next Snapshot is read in the background:
 	// waiting for it would delay thousands of nodes by seconds, again and again.
 	Refresh
 	// Stale means that the cluster must be read, and the decision made, again.
@@ -23,7 +23,7 @@ const (
 const (
 	// minSnapshotAge is an age at which a Snapshot is always recent enough.
 	minSnapshotAge = 5 * time.Second
-	// slowRead is how long a read takes that nobody should wait for. While nodes are being
+	// slowRead is how long a read takes that a decision should not wait for. While nodes are being
 	// upgraded a decision that matters comes soon, so a slow Snapshot is kept fresh for it.
 	slowRead = 250 * time.Millisecond
 )
@@ -49,7 +49,7 @@ func (s SnapshotAge) Earliest(now time.Time) time.Time {
 	return now.Add(-s.Max())
 }
 
-// Judge reports whether a decision may stand on a Snapshot of this age.
+// Judge reports whether the decision may be executed with a Snapshot of this age.
 func (a *Assessment) Judge(age SnapshotAge, active bool) Freshness {
 	return age.judge(a.matters(), active)
 }

@@ -10,27 +10,27 @@ import (
 
 func TestFits(t *testing.T) {
 	const gib = 1 << 30
-	asks := func(cpu, memory int64) cluster.Workload {
+	requests := func(cpu, memory int64) cluster.Workload {
 		return cluster.Workload{Request: cluster.Resources{MilliCPU: cpu, Memory: memory}}
 	}
 	taint := func(name, key string) clustertest.Change {
 		return clustertest.OnNode(name, func(n *cluster.Node) { n.Taints = append(n.Taints, cluster.Taint{Key: key, Effect: "NoSchedule"}) })
 	}
 	for _, c := range []struct {
-		name string
-		s    *cluster.Snapshot
-		away []string
-		want disruption.Shortage // each worker has a CoreDNS pod
+		name    string
+		s       *cluster.Snapshot
+		drained []string
+		want    disruption.Shortage // each worker has a CoreDNS pod
 	}{
 		{"system pods only", clustertest.HA("v1.35.4", 3, 2), []string{"worker-1"}, disruption.Shortage{Of: 1}},
-		{"enough capacity", shop(asks(1000, 4*gib), map[string]int32{"worker-1": 3}), []string{"worker-1"}, disruption.Shortage{Of: 4}},
+		{"enough capacity", shop(requests(1000, 4*gib), map[string]int32{"worker-1": 3}), []string{"worker-1"}, disruption.Shortage{Of: 4}},
 		{
-			"no memory for one of two", shop(asks(100, 10*gib), map[string]int32{"worker-1": 2}),
+			"no memory for one of two", shop(requests(100, 10*gib), map[string]int32{"worker-1": 2}),
 			[]string{"worker-1"},
 			disruption.Shortage{Pods: 1, Of: 3, Workload: 6, Missing: cluster.Resources{MilliCPU: 100, Memory: 10 * gib, Pods: 1}},
 		},
 		{
-			"no processor for one of two", shop(asks(3000, gib), map[string]int32{"worker-1": 2}),
+			"no processor for one of two", shop(requests(3000, gib), map[string]int32{"worker-1": 2}),
 			[]string{"worker-1"},
 			disruption.Shortage{Pods: 1, Of: 3, Workload: 6, Missing: cluster.Resources{MilliCPU: 3000, Memory: gib, Pods: 1}},
 		},
@@ -40,17 +40,17 @@ func TestFits(t *testing.T) {
 			disruption.Shortage{Pods: 93, Of: 101, Workload: 6, Missing: cluster.Resources{Pods: 93}},
 		},
 		{
-			"the other node is cordoned", shop(asks(100, gib), map[string]int32{"worker-1": 1}, clustertest.OnNode("worker-2", func(n *cluster.Node) { n.Unschedulable = true })),
+			"the other node is cordoned", shop(requests(100, gib), map[string]int32{"worker-1": 1}, clustertest.OnNode("worker-2", func(n *cluster.Node) { n.Unschedulable = true })),
 			[]string{"worker-1"},
 			disruption.Shortage{Pods: 2, Of: 2, Workload: 6, Missing: cluster.Resources{MilliCPU: 200, Memory: gib + 70<<20, Pods: 2}},
 		},
 		{
-			"the other node has another taint", shop(asks(100, gib), map[string]int32{"worker-1": 1}, taint("worker-2", "gpu")),
+			"the other node has another taint", shop(requests(100, gib), map[string]int32{"worker-1": 1}, taint("worker-2", "gpu")),
 			[]string{"worker-1"},
 			disruption.Shortage{Pods: 2, Of: 2, Workload: 6, Missing: cluster.Resources{MilliCPU: 200, Memory: gib + 70<<20, Pods: 2}},
 		},
 		{
-			"the other node has the same taint", shop(asks(100, gib), map[string]int32{"worker-1": 1}, taint("worker-1", "gpu"), taint("worker-2", "gpu")),
+			"the other node has the same taint", shop(requests(100, gib), map[string]int32{"worker-1": 1}, taint("worker-1", "gpu"), taint("worker-2", "gpu")),
 			[]string{"worker-1"},
 			disruption.Shortage{Of: 2},
 		},
@@ -62,14 +62,14 @@ func TestFits(t *testing.T) {
 			disruption.Shortage{Of: 2},
 		},
 		{
-			"both workers", shop(asks(100, gib), map[string]int32{"worker-1": 1}),
+			"both workers", shop(requests(100, gib), map[string]int32{"worker-1": 1}),
 			[]string{"worker-1", "worker-2"},
 			disruption.Shortage{Pods: 3, Of: 3, Workload: 6, Missing: cluster.Resources{MilliCPU: 300, Memory: gib + 140<<20, Pods: 3}},
 		},
 		{"an unknown node", clustertest.HA("v1.35.4", 3, 2), []string{"gone"}, disruption.Shortage{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, fits := disruption.Simulate(c.s).Fits(c.away...)
+			got, fits := disruption.Simulate(c.s).Fits(c.drained...)
 			if got != c.want || fits != (c.want.Pods == 0) {
 				t.Errorf("fits %t\ngot  %+v\nwant %+v", fits, got, c.want)
 			}

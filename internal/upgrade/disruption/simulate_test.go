@@ -90,7 +90,7 @@ func TestDrain(t *testing.T) {
 		{"enough healthy pods: an unready pod may be evicted", shop(cluster.Workload{}, both, unready,
 			budget(1, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.Desired = 1, 0, 1 })), drain{Moves: 2}},
 		{
-			"nothing is asked for and nothing is healthy: the API lets nothing go",
+			"it requires nothing and nothing is healthy: the API allows nothing",
 			shop(cluster.Workload{}, both, unready, budget(2, func(b *cluster.Budget) { b.Healthy, b.Allowed, b.Desired = 0, 0, 0 })),
 			drain{
 				Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetExhausted, Workload: cart, Pods: 1}},
@@ -146,15 +146,15 @@ func TestDrain(t *testing.T) {
 			if got.Node != "worker-1" {
 				t.Errorf("got the drain of %s", got.Node)
 			}
-			if seen, want := tell(got), tell(&c.want); seen != want {
-				t.Errorf("got  %s\nwant %s", seen, want)
+			if found, want := format(got), format(&c.want); found != want {
+				t.Errorf("got  %s\nwant %s", found, want)
 			}
 		})
 	}
 }
 
-// tell formats a drain without its private fields.
-func tell(d *disruption.NodeDrain) string {
+// format formats a drain without its private fields.
+func format(d *disruption.NodeDrain) string {
 	return fmt.Sprintf("moves %d, estimate %s, blockers %+v, costs %+v, waits %+v", d.Moves, d.Estimate, d.Blockers, d.Costs, d.Waits)
 }
 

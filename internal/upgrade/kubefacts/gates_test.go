@@ -120,6 +120,6 @@ func TestRemovedGateOfKubeadm(t *testing.T) {
 		}
 	}
 	if gate, _ := facts(t, "1.36").Kubeadm.Gate("PublicKeysECDSA"); gate.Deprecated == "" {
-		t.Error("kubeadm says why PublicKeysECDSA is deprecated")
+		t.Error("PublicKeysECDSA of kubeadm has no deprecation message")
 	}
 }

@@ -56,7 +56,7 @@ func (m *machine) runAgent(w *world) {
 }
 
 func (m *machine) respond(w *world) {
-	if m.report != nil && m.report.Answered >= m.asked && string(m.report.NodeUID) == m.uid {
+	if m.report != nil && m.report.Answered >= m.reportRequest && string(m.report.NodeUID) == m.uid {
 		return
 	}
 	if m.agent.reportsAt.IsZero() {

@@ -120,7 +120,7 @@ func (e Estimate) longer(f Estimate) Estimate {
 	return Estimate{Expected: max(e.Expected, f.Expected), Observed: e.Observed || f.Observed}
 }
 
-// duration formats a duration for people.
+// duration formats a duration for messages.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Minute:

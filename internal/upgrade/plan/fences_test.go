@@ -50,20 +50,20 @@ func (w *world) act(who *controller, a *Action) bool {
 	if m == nil {
 		return false
 	}
-	seen := who.view.nodes[a.Node]
+	observed := who.view.nodes[a.Node]
 	switch a.Kind {
 	case RequestReport:
-		m.asked = max(m.asked, a.Request)
+		m.reportRequest = max(m.reportRequest, a.Request)
 	case Prefetch, Apply, Rollback, Hold:
-		return w.order(who, m, seen.upgrade, a)
+		return w.order(who, m, observed.upgrade, a)
 	case Drain:
 		return w.drainBehindFence(who, m, a)
 	case StartTrial:
-		return w.startTrial(m, seen.upgrade)
+		return w.startTrial(m, observed.upgrade)
 	case Skip, FailDrain:
-		return w.mark(m, seen.upgrade, a.Kind)
+		return w.mark(m, observed.upgrade, a.Kind)
 	case Cordon, Uncordon:
-		return w.cordon(who, m, seen.node, a.Kind == Cordon)
+		return w.cordon(who, m, observed.node, a.Kind == Cordon)
 	default:
 		panic("cannot execute " + a.Kind)
 	}
@@ -133,8 +133,8 @@ var permits = map[ActionKind]refitv1alpha1.Permit{
 
 // order writes the spec of the NodeUpgrade.
 func (w *world) order(who *controller, m *machine, version int64, a *Action) bool {
-	seen := who.view.snapshot.Node(m.name)
-	if version != m.upgradeVersion || seen.Report == nil {
+	observed := who.view.snapshot.Node(m.name)
+	if version != m.upgradeVersion || observed.Report == nil {
 		return false
 	}
 	next := cluster.Upgrade{}
@@ -148,10 +148,10 @@ func (w *world) order(who *controller, m *machine, version int64, a *Action) boo
 		w.violation("I6: an order to %s names no ClusterRelease", m.name)
 		return false
 	}
-	sequence := max(next.Spec.Sequence, seen.Report.AcceptedSequence) + 1
+	sequence := max(next.Spec.Sequence, observed.Report.AcceptedSequence) + 1
 	next.Spec = refitv1alpha1.NodeUpgradeSpec{
 		Format: refitv1alpha1.MinOrderFormat, Operation: refitv1alpha1.Operation{Name: w.op.Name, UID: types.UID(w.op.UID)},
-		NodeUID: types.UID(seen.UID), MachineID: seen.Report.MachineID, Sequence: sequence, Epoch: who.epoch, Attempt: a.Attempt,
+		NodeUID: types.UID(observed.UID), MachineID: observed.Report.MachineID, Sequence: sequence, Epoch: who.epoch, Attempt: a.Attempt,
 		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: w.op.Spec.Rollback, KeepAddons: a.KeepAddons,
 		OrderTime: stamp(w.now),
 	}

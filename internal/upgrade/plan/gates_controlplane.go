@@ -91,7 +91,7 @@ func (d *deciding) reported(n *cluster.Node) bool {
 }
 
 // requestReport requests a report, once per decision. The request is the time, so that a controller
-// without state knows for how long it has been open.
+// without state can tell for how long it has been open.
 func (d *deciding) requestReport(n *cluster.Node, why string) {
 	if !slices.ContainsFunc(d.actions, func(a Action) bool { return a.Kind == RequestReport && a.Node == n.Name }) {
 		d.act(RequestReport, n, "%s", why).Request = max(n.ReportRequest+1, d.now.Unix())
@@ -104,8 +104,8 @@ func (d *deciding) requireReportsSince(since time.Time) *Wait {
 		if n.Report != nil && n.Report.Answered >= n.ReportRequest && n.Report.ObservedTime != nil && !n.Report.ObservedTime.Time.Before(since) {
 			continue
 		}
-		asked := n.Report != nil && n.ReportRequest > n.Report.Answered
-		if !asked && n.Report != nil {
+		requested := n.Report != nil && n.ReportRequest > n.Report.Answered
+		if !requested && n.Report != nil {
 			d.requestReport(n, "the control plane is checked before and after each of its nodes")
 		}
 		if first == nil {
@@ -114,7 +114,7 @@ func (d *deciding) requireReportsSince(since time.Time) *Wait {
 				Remedy: "Check that refit-agent runs on the node and that its clock is right: `systemctl status refit-agent; timedatectl`",
 			}
 			first.ManualIntervention = n.Report == nil
-			if asked {
+			if requested {
 				first.Since = time.Unix(n.ReportRequest, 0).UTC()
 				first.ManualIntervention = d.now.Sub(first.Since) > interventionDelay
 			}

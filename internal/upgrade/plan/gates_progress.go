@@ -39,12 +39,12 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	if n.ReportRequest > n.Report.Answered {
-		asked := time.Unix(n.ReportRequest, 0).UTC()
-		if d.now.Sub(asked) <= interventionDelay {
+		requested := time.Unix(n.ReportRequest, 0).UTC()
+		if d.now.Sub(requested) <= interventionDelay {
 			return nil
 		}
 		return &Wait{
-			Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: asked, ManualIntervention: true,
+			Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: requested, ManualIntervention: true,
 			Message: "The agent on " + n.Name + " has an order and does not respond",
 			Remedy:  "Check that it runs on " + n.Name + ": `systemctl status refit-agent; journalctl -u refit-agent`",
 		}

@@ -39,7 +39,7 @@ func (w *world) observe() *observation {
 		s.Nodes = append(s.Nodes, cluster.Node{
 			Name: m.name, UID: m.uid, ControlPlane: m.controlPlane, Zone: m.zone, Labels: m.labels, CreatedAt: m.created, Kubelet: m.nodeVersion,
 			Ready: yesNo(m.ready), ReadySince: m.readySince, Unschedulable: m.cordoned, CordonedBy: m.cordonedBy, Static: m.static,
-			Report: m.report, ReportRequest: m.asked, Upgrade: m.upgrade,
+			Report: m.report, ReportRequest: m.reportRequest, Upgrade: m.upgrade,
 		})
 		if m.controlPlane {
 			s.APIServers = append(s.APIServers, cluster.APIServer{Node: m.name, Version: m.apiServer.version, Ready: yesNo(m.up && m.apiServer.healthy())})
@@ -75,7 +75,7 @@ func (w *world) ago(sightings int) *observation { return w.past[max(0, len(w.pas
 func (m *machine) writeReport(w *world) {
 	observed := metav1.NewTime(w.now)
 	r := &refitv1alpha1.NodeReportStatus{
-		Answered: m.asked, ObservedTime: &observed, NodeUID: types.UID(m.uid), MachineID: m.id, AcceptedSequence: m.agent.accepted,
+		Answered: m.reportRequest, ObservedTime: &observed, NodeUID: types.UID(m.uid), MachineID: m.id, AcceptedSequence: m.agent.accepted,
 	}
 	if m.controlPlane {
 		r.APIServer = &refitv1alpha1.APIServerFacts{Version: m.apiServer.version, Ready: m.apiServer.healthy()}

@@ -6,7 +6,7 @@ import (
 )
 
 // Orphan decides what to do with a node that is cordoned for an operation that no longer exists, as
-// when its finalizer was removed by hand: nobody else removes that cordon. It first orders the
+// when its finalizer was removed by hand: nothing else removes that cordon. It first orders the
 // agent to start nothing new. A host that is being changed finishes, and stays cordoned until then.
 // Orphan returns nil if there is nothing to do, now or at all.
 func Orphan(n *cluster.Node, exists func(uid string) bool) *Action {

@@ -113,15 +113,15 @@ func (w *world) schedule(load *workload, p *pod) {
 // observePods adds pods and budgets to a Snapshot.
 func (w *world) observePods(s *cluster.Snapshot) {
 	for i, load := range w.workloads {
-		seen := cluster.Workload{Namespace: namespace, Kind: "Deployment", Name: load.name, Pods: int32(len(load.pods)), Ready: load.healthy(w.now)}
+		observed := cluster.Workload{Namespace: namespace, Kind: "Deployment", Name: load.name, Pods: int32(len(load.pods)), Ready: load.healthy(w.now)}
 		if load.budget {
-			seen.Budgets = []string{load.name}
+			observed.Budgets = []string{load.name}
 			s.Budgets = append(s.Budgets, cluster.Budget{
 				Namespace: namespace, Name: load.name, MaxUnavailable: strconv.Itoa(int(load.maxUnavailable)), Observed: true,
-				Expected: seen.Pods, Matched: seen.Pods, Healthy: seen.Ready, Desired: load.desired(), Allowed: load.allowed(w.now),
+				Expected: observed.Pods, Matched: observed.Pods, Healthy: observed.Ready, Desired: load.desired(), Allowed: load.allowed(w.now),
 			})
 		}
-		s.Workloads = append(s.Workloads, seen)
+		s.Workloads = append(s.Workloads, observed)
 		for j, m := range w.machines {
 			set := cluster.PodSet{Workload: i}
 			for _, p := range load.pods {

@@ -189,7 +189,7 @@ func (w *world) advanceTime(d *Decision) {
 		switch {
 		case m.agent.busy:
 			due = m.agent.next
-		case m.report != nil && m.asked > m.report.Answered, m.upgrade != nil && m.upgrade.Spec.Sequence > m.agent.accepted:
+		case m.report != nil && m.reportRequest > m.report.Answered, m.upgrade != nil && m.upgrade.Spec.Sequence > m.agent.accepted:
 			due = w.now
 		case m.trial.ends != (time.Time{}):
 			due = m.trial.ends

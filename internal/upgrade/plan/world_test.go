@@ -89,7 +89,7 @@ type machine struct {
 	upgrade        *cluster.Upgrade
 	upgradeVersion int64
 	report         *refitv1alpha1.NodeReportStatus
-	asked          int64
+	reportRequest  int64
 
 	agent agent
 	trial trial

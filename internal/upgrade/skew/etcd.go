@@ -28,7 +28,8 @@ func EtcdStep(from, to string) (reason string, err error) {
 	case minors > 1:
 		return fmt.Sprintf("etcd cannot be upgraded from %s to %s: it supports one minor version at a time", from, to), nil
 	case minors == 1 && old.Minor() == 5 && old.LessThan(etcdFloor):
-		return fmt.Sprintf("etcd %s must first be upgraded to %s or later: an older 3.5 can lose or revive members during the upgrade to 3.6", from, etcdFloor), nil
+		return fmt.Sprintf("etcd %s must first be upgraded to %s or later: "+
+			"an older 3.5 can lose or revive members during the upgrade to 3.6", from, etcdFloor), nil
 	}
 	return "", nil
 }
