@@ -38,7 +38,7 @@ Exits with 0 if no finding blocks, and with 3 if one does.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
-				return q.format.printChecks(a)
+				return q.printChecks(a)
 			}
 			report, _, err := q.ask(cmd, a, assess.ForCheck)
 			if err != nil {

@@ -17,7 +17,8 @@ func newStatusCommand(a *app) *cobra.Command {
 nodes that failed with their remedies, and the next commands.
 
 Without a name, the command shows the active operation, or the last one if all have ended.`,
-		Example:           a.example("# Show the progress of the active upgrade", "status", "# Print the progress of an upgrade as JSON", "status to-v1-36-3 -o json"),
+		Example: a.example("# Show the progress of the active upgrade", "status", "# Print the progress of an upgrade as JSON",
+			"status to-v1-36-3 -o json"),
 		Args:              operationArgument,
 		ValidArgsFunction: a.completeOperations(&k),
 		RunE: func(cmd *cobra.Command, args []string) error {

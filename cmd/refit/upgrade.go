@@ -120,7 +120,8 @@ func (u *upgrading) start(
 		return nil, exit.Usagef("%w: choose another --name", taken)
 	}
 	if unapproved {
-		fmt.Fprintf(a.Err, "You do not have permission to approve plans: %s waits for `%s approve %s --plan %s` by another user.\n", started.Name, a.name, started.Name, hash)
+		fmt.Fprintf(a.Err, "You do not have permission to approve plans: %s waits for `%s approve %s --plan %s` by another user.\n",
+			started.Name, a.name, started.Name, hash)
 	}
 	return started, err
 }

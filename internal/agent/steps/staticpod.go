@@ -79,7 +79,8 @@ func (h *Host) waitEnded(ctx context.Context, component string) (ignored bool, e
 		return h.stopProblem(ctx, component, late), nil
 	})
 	if err != nil {
-		return ignored, node.ManualIntervention("PodNotTerminating", err, "check why its container does not exit (journalctl -u kubelet -u containerd), then run refit retry",
+		return ignored, node.ManualIntervention("PodNotTerminating", err,
+			"check why its container does not exit (journalctl -u kubelet -u containerd), then run refit retry",
 			"the manifest of %s was removed, but the pod does not end: %s", component, problem)
 	}
 	return ignored, nil

@@ -83,7 +83,8 @@ func through(last, o *cliv1alpha1.Operation) []string {
 	var out []string
 	for i := range last.Active {
 		name := last.Active[i].Node
-		if last.Active[i].Activity != cliv1alpha1.ActivityPrefetch && !slices.ContainsFunc(o.Active, func(n cliv1alpha1.NodeProgress) bool { return n.Node == name }) {
+		if last.Active[i].Activity != cliv1alpha1.ActivityPrefetch && !slices.ContainsFunc(o.Active,
+			func(n cliv1alpha1.NodeProgress) bool { return n.Node == name }) {
 			out = append(out, name)
 		}
 	}

@@ -82,6 +82,7 @@ func matchesPods(w *cluster.Webhook) bool {
 func matchedNamespaced(w *cluster.Webhook) []string {
 	return matched(w, requiredNamespaced, w.OnlyCluster)
 }
+
 func matchedClusterScoped(w *cluster.Webhook) []string {
 	return matched(w, requiredClusterScoped, w.OnlyNamespaced)
 }

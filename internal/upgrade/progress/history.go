@@ -14,7 +14,8 @@ func NewHistory(cluster string, all []refitv1alpha1.ClusterUpgrade) *cliv1alpha1
 	for _, u := range slices.Backward(all) {
 		o := NewOperation(cluster, &u, nil, time.Time{})
 		past := cliv1alpha1.PastOperation{
-			Name: o.Name, Phase: o.Phase, Ended: o.Ended, From: o.From, To: o.To, Scope: o.Scope, StartTime: o.StartTime, CompletionTime: o.CompletionTime, Nodes: o.Nodes,
+			Name: o.Name, Phase: o.Phase, Ended: o.Ended, From: o.From, To: o.To, Scope: o.Scope, StartTime: o.StartTime,
+			CompletionTime: o.CompletionTime, Nodes: o.Nodes,
 		}
 		for i := range o.Failures {
 			past.Failed = append(past.Failed, o.Failures[i].Node)

@@ -26,8 +26,9 @@ const writers = 64
 
 // Options say how the hosts behave. The zero value is hosts that do everything at once.
 type Options struct {
-	// Fetch is how long a host takes to fetch a ClusterRelease, Step how long each step of a change takes, End how long a pod takes to end. Each time it is up to a
-	// half more or less: hosts that are equally quick would all be done at the same moment, again and again.
+	// Fetch is how long a host takes to fetch a ClusterRelease, Step how long each step of a
+	// change takes, End how long a pod takes to end. Each time it is up to a half more or less:
+	// hosts that are equally quick would all be done at the same moment, again and again.
 	Fetch, Step, End time.Duration
 	// Meet is called as a step begins on a node, with a name as `refit-agent steps` prints it. It may hold the step up until the context ends, as a host does
 	// that hangs. An error fails the step.

@@ -15,8 +15,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Load puts a made-up cluster onto a server that has Refit's objects: nodes, pods, budgets, what kubeadm wrote down, and a ClusterRelease of each of these versions.
-// The hosts add what is theirs: the pods of the control plane, and reports.
+// Load puts a made-up cluster onto a server that has Refit's objects: nodes, pods, budgets, what
+// kubeadm wrote down, and a ClusterRelease of each of these versions. The hosts add what is
+// theirs: the pods of the control plane, and reports.
 func Load(ctx context.Context, config *rest.Config, s *cluster.Snapshot, releases ...string) error {
 	config = rest.CopyConfig(config)
 	config.QPS = -1

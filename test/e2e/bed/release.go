@@ -23,8 +23,8 @@ type Release struct {
 	Parts   builder.Release
 }
 
-// Bring makes the ClusterRelease of a version as a person does: `refit release create` from a folder, then `sign`, and applies it. Its files are on the server from
-// then on.
+// Bring makes the ClusterRelease of a version as a person does: `refit release create` from a
+// folder, then `sign`, and applies it. Its files are on the server from then on.
 func (b *Bed) Bring(t *testing.T, version string) *Release {
 	t.Helper()
 	if r := b.releases[version]; r != nil {

@@ -80,7 +80,7 @@ func (c *Cluster) ensureLoadBalancer(ctx context.Context) error {
 	}
 	defer log.Close()
 	// It outlives the run that starts it.
-	cmd := exec.Command("haproxy", "-db", "-f", config) //nolint:noctx
+	cmd := exec.Command("haproxy", "-db", "-f", config) //nolint:noctx // it outlives the command that starts it
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := group.Start(cmd); err != nil {

@@ -48,7 +48,8 @@ func newUpCommand(opts *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			opts.report.Printf("cluster %s is ready after %s; to use it, run: export KUBECONFIG=%s", c.Name(), progress.Seconds(opts.report.Elapsed()), c.KubeconfigFile())
+			opts.report.Printf("cluster %s is ready after %s; to use it, run: export KUBECONFIG=%s", c.Name(),
+				progress.Seconds(opts.report.Elapsed()), c.KubeconfigFile())
 			return nil
 		},
 	}
