@@ -39,7 +39,7 @@ func (f *fakeCluster) say(format string, args ...any) {
 
 func (f *fakeCluster) Existing(context.Context) (install.Existing, error) { return f.existing, nil }
 
-func (f *fakeCluster) Apply(_ context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, _ install.Told) ([]install.Change, error) {
+func (f *fakeCluster) Apply(_ context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, _ install.Callbacks) ([]install.Change, error) {
 	f.say("apply %s, dry run %v", version, dryRun)
 	f.objects = objects
 	if f.err != nil && !errors.Is(f.err, install.ErrNotDone) {
@@ -48,10 +48,10 @@ func (f *fakeCluster) Apply(_ context.Context, objects []*unstructured.Unstructu
 	return f.changes, nil
 }
 
-func (f *fakeCluster) Follow(ctx context.Context, _ []*unstructured.Unstructured, told install.Told) (install.Progress, error) {
+func (f *fakeCluster) Follow(ctx context.Context, _ []*unstructured.Unstructured, callbacks install.Callbacks) (install.Progress, error) {
 	f.say("follow")
 	for i, n := range f.nodes {
-		told.Node(n, i+1, len(f.nodes))
+		callbacks.Node(n, i+1, len(f.nodes))
 	}
 	if f.hang {
 		<-ctx.Done()
@@ -64,12 +64,12 @@ func (f *fakeCluster) Survey(context.Context, install.Options) (install.Survey, 
 	return f.survey, nil
 }
 
-func (f *fakeCluster) Remove(_ context.Context, o install.Options, told install.Told) (install.Removal, error) {
+func (f *fakeCluster) Remove(_ context.Context, o install.Options, callbacks install.Callbacks) (install.Removal, error) {
 	f.say("remove")
 	f.options = o
-	told.Doing("removing the agents from the hosts")
+	callbacks.Step("removing the agents from the hosts")
 	for i, n := range f.nodes {
-		told.Node(n, i+1, len(f.nodes))
+		callbacks.Node(n, i+1, len(f.nodes))
 	}
 	return install.Removal{Changes: f.survey.Objects, Uncordoned: f.survey.Cordoned, Nodes: f.nodes}, f.err
 }
@@ -174,9 +174,9 @@ func TestEndsOfInstallAndUninstall(t *testing.T) {
 	_, public := newKey(t)
 	late := fmt.Errorf("%w: 1 of 2 nodes (%w)", install.ErrNotDone, context.DeadlineExceeded)
 	busy := fmt.Errorf("the operation autumn %w", install.ErrBusy)
-	there := install.Survey{Version: "v0.1.0", Objects: []install.Change{{Ref: namespace, Action: install.Removed}}, Nodes: []string{"cp-1"}, Away: []string{"worker-1"}}
+	there := install.Survey{Version: "v0.1.0", Objects: []install.Change{{Ref: namespace, Action: install.Removed}}, Nodes: []string{"cp-1"}, Unreachable: []string{"worker-1"}}
 	failing := []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Failing, Why: "an upgrade is in progress on this host"}}
-	away := []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Away}}
+	away := []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Unreachable}}
 	gone := []install.NodeProgress{{Node: "cp-1", State: install.Done}}
 	for name, c := range map[string]struct {
 		cluster   fakeCluster
@@ -222,10 +222,10 @@ func TestDocumentsOfInstallAndUninstall(t *testing.T) {
 			{Ref: agents, Action: install.Changed, Fields: []string{"spec.template.spec.containers[0].image"}},
 			{Ref: install.Ref{APIVersion: "example.dev/v1", Resource: "things", Name: "former"}, Action: install.Removed},
 		},
-		nodes: []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Away, Why: "NodeStatusUnknown"}},
+		nodes: []install.NodeProgress{{Node: "cp-1", State: install.Done}, {Node: "worker-1", State: install.Unreachable, Why: "NodeStatusUnknown"}},
 		survey: install.Survey{
 			Version: "v0.1.0", Objects: []install.Change{{Ref: namespace, Action: install.Removed}}, Content: []install.Count{{Resource: "nodereports", Number: 2}},
-			Cordoned: []string{"worker-1"}, Nodes: []string{"cp-1"}, Away: []string{"worker-1"},
+			Cordoned: []string{"worker-1"}, Nodes: []string{"cp-1"}, Unreachable: []string{"worker-1"},
 		},
 	}
 	for name, c := range map[string]struct {
@@ -263,9 +263,9 @@ type interrupting struct {
 	now context.CancelFunc
 }
 
-func (i interrupting) Follow(ctx context.Context, o []*unstructured.Unstructured, told install.Told) (install.Progress, error) {
+func (i interrupting) Follow(ctx context.Context, o []*unstructured.Unstructured, callbacks install.Callbacks) (install.Progress, error) {
 	i.now()
-	return i.fakeCluster.Follow(ctx, o, told)
+	return i.fakeCluster.Follow(ctx, o, callbacks)
 }
 
 func TestWrongInputOfInstall(t *testing.T) {

@@ -53,7 +53,7 @@ func adoptFormerNames(s settings.Settings) error {
 		if _, err := os.Lstat(name.to); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		err := os.Rename(filepath.Join(s.StateDir, name.from), name.to)
+		err := durable.Rename(filepath.Join(s.StateDir, name.from), name.to)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

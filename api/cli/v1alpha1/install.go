@@ -58,12 +58,12 @@ type HostState struct {
 
 // The states of a host, and of a pod of the controller.
 const (
-	HostWaiting = "Waiting"
-	HostPulling = "Pulling"
-	HostWorking = "Working"
-	HostDone    = "Done"
-	HostFailing = "Failing"
-	HostAway    = "Away" // unreachable
+	HostWaiting     = "Waiting"
+	HostPulling     = "Pulling"
+	HostWorking     = "Working"
+	HostDone        = "Done"
+	HostFailing     = "Failing"
+	HostUnreachable = "Unreachable"
 )
 
 // ControllerState is the progress of the controller's Deployment.

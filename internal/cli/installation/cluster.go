@@ -14,10 +14,10 @@ import (
 // Cluster is a cluster that Refit is installed into or removed from: *install.Cluster.
 type Cluster interface {
 	Existing(ctx context.Context) (install.Existing, error)
-	Apply(ctx context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, told install.Told) ([]install.Change, error)
-	Follow(ctx context.Context, objects []*unstructured.Unstructured, told install.Told) (install.Progress, error)
+	Apply(ctx context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, callbacks install.Callbacks) ([]install.Change, error)
+	Follow(ctx context.Context, objects []*unstructured.Unstructured, callbacks install.Callbacks) (install.Progress, error)
 	Survey(ctx context.Context, o install.Options) (install.Survey, error)
-	Remove(ctx context.Context, o install.Options, told install.Told) (install.Removal, error)
+	Remove(ctx context.Context, o install.Options, callbacks install.Callbacks) (install.Removal, error)
 }
 
 // late makes an error that a deadline caused a timeout.

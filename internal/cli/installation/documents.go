@@ -72,8 +72,8 @@ func uninstallOf(cluster string, s install.Survey) *cliv1alpha1.Uninstall {
 	for _, node := range s.Nodes {
 		out.Nodes = append(out.Nodes, cliv1alpha1.HostState{Node: node, State: cliv1alpha1.HostWaiting})
 	}
-	for _, node := range s.Away {
-		out.Nodes = append(out.Nodes, cliv1alpha1.HostState{Node: node, State: cliv1alpha1.HostAway})
+	for _, node := range s.Unreachable {
+		out.Nodes = append(out.Nodes, cliv1alpha1.HostState{Node: node, State: cliv1alpha1.HostUnreachable})
 	}
 	return out
 }

@@ -14,7 +14,7 @@ func TestDocumentsHaveTheAdaptersValues(t *testing.T) {
 		cliv1alpha1.ActionUnchanged: string(install.Unchanged), cliv1alpha1.ActionRemoved: string(install.Removed),
 		cliv1alpha1.ActionLeft: string(install.Left), cliv1alpha1.HostWaiting: string(install.Waiting),
 		cliv1alpha1.HostPulling: string(install.Pulling), cliv1alpha1.HostWorking: string(install.Working),
-		cliv1alpha1.HostDone: string(install.Done), cliv1alpha1.HostFailing: string(install.Failing), cliv1alpha1.HostAway: string(install.Away),
+		cliv1alpha1.HostDone: string(install.Done), cliv1alpha1.HostFailing: string(install.Failing), cliv1alpha1.HostUnreachable: string(install.Unreachable),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

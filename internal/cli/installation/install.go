@@ -64,7 +64,7 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 		i.Changing()
 		report.line(fmt.Sprintf("Applying %d objects to %s", len(objects), name))
 	}
-	changes, err := cluster.Apply(ctx, objects, options.Version, i.DryRun, install.Told{})
+	changes, err := cluster.Apply(ctx, objects, options.Version, i.DryRun, install.Callbacks{})
 	if err != nil {
 		return nil, late(ctx, err)
 	}

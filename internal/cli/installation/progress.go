@@ -19,8 +19,8 @@ type reporter struct {
 // manyNodes is the number of nodes above which there is no line for each.
 const manyNodes = 50
 
-func (t *reporter) callbacks() install.Told {
-	return install.Told{Doing: t.step, Node: t.node, Pod: t.pod}
+func (t *reporter) callbacks() install.Callbacks {
+	return install.Callbacks{Step: t.step, Node: t.node, Pod: t.pod}
 }
 
 func (t *reporter) line(what string) { fmt.Fprintln(t.out, text.Clean(what)) }

@@ -58,7 +58,7 @@ func unfinished(ctx context.Context, err error, removed install.Removal) error {
 		return late(ctx, err)
 	}
 	for _, n := range removed.Nodes {
-		if n.State != install.Done && n.State != install.Away {
+		if n.State != install.Done && n.State != install.Unreachable {
 			return exit.TimeoutError{Err: fmt.Errorf("%w; %s: %s: %s. The same command goes on", err, n.Node, text.State(string(n.State), "removed"), n.Why)}
 		}
 	}

@@ -132,7 +132,7 @@ func (w *writer) hosts(name, where string, nodes []cliv1alpha1.HostState, state 
 		if nodes[i].State == state {
 			done++
 		}
-		if nodes[i].State == cliv1alpha1.HostAway {
+		if nodes[i].State == cliv1alpha1.HostUnreachable {
 			away++
 		}
 	}
@@ -198,7 +198,7 @@ func State(state, done string) string {
 		return done
 	case cliv1alpha1.HostFailing:
 		return "failing"
-	case cliv1alpha1.HostAway:
+	case cliv1alpha1.HostUnreachable:
 		return "not ready"
 	}
 	return state

@@ -24,7 +24,7 @@ func installed() *cliv1alpha1.Install {
 func TestInstallPages(t *testing.T) {
 	standalone := installed()
 	standalone.Standalone, standalone.Controller, standalone.ControllerImage, standalone.Former = true, nil, "", "v0.1.0"
-	standalone.Nodes = append(standalone.Nodes, cliv1alpha1.HostState{Node: "worker-2", State: "Away", Why: "NodeStatusUnknown: Kubelet stopped posting node status."})
+	standalone.Nodes = append(standalone.Nodes, cliv1alpha1.HostState{Node: "worker-2", State: "Unreachable", Why: "NodeStatusUnknown: Kubelet stopped posting node status."})
 	standalone.Objects = append(standalone.Objects, cliv1alpha1.Object{Kind: "Deployment", Namespace: "refit-system", Name: "refit-controller", Action: "Removed"})
 	late := installed()
 	late.Complete, late.Controller.Available = false, 0
@@ -64,14 +64,14 @@ func removed() *cliv1alpha1.Uninstall {
 			{Kind: "ClusterRole", Name: "refit-viewer", Action: "Left"},
 		},
 		Content: map[string]int{"clusterupgrades": 3, "nodereports": 5000, "clusterreleases": 0}, Cordoned: []string{"worker-7"},
-		Nodes: []cliv1alpha1.HostState{{Node: "cp-1", State: "Waiting"}, {Node: "worker-1", State: "Away"}},
+		Nodes: []cliv1alpha1.HostState{{Node: "cp-1", State: "Waiting"}, {Node: "worker-1", State: "Unreachable"}},
 	}
 }
 
 func TestUninstallPages(t *testing.T) {
 	done := removed()
 	done.Done = true
-	done.Nodes = []cliv1alpha1.HostState{{Node: "cp-1", State: "Done"}, {Node: "worker-1", State: "Away", Why: "NodeStatusUnknown: Kubelet stopped posting node status."}}
+	done.Nodes = []cliv1alpha1.HostState{{Node: "cp-1", State: "Done"}, {Node: "worker-1", State: "Unreachable", Why: "NodeStatusUnknown: Kubelet stopped posting node status."}}
 	for name, page := range map[string]*cliv1alpha1.Uninstall{"asked": removed(), "done": done, "none": {Cluster: "prod"}} {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "uninstall-"+name, text.Uninstall(page, text.Page{Width: 100}, "refit uninstall"), 100)

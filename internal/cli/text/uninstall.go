@@ -52,7 +52,7 @@ func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
 	w.leftovers(u)
 	var late []row
 	for _, n := range u.Nodes {
-		if u.Done && n.State != cliv1alpha1.HostDone || n.State == cliv1alpha1.HostAway {
+		if u.Done && n.State != cliv1alpha1.HostDone || n.State == cliv1alpha1.HostUnreachable {
 			late = append(late, row{indent: 2, name: n.Node, time: State(n.State, "removed"), body: []run{as(plain, n.Why)}})
 		}
 	}

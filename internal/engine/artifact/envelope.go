@@ -51,7 +51,8 @@ func Sign(payload []byte, key ed25519.PrivateKey) ([]byte, error) {
 		return nil, fmt.Errorf("cannot write the envelope: %w", err)
 	}
 	if len(out) > MaxEnvelope {
-		return nil, fmt.Errorf("the signed ClusterRelease has %d bytes, more than the %d that fit into an object: create one for fewer platforms", len(out), MaxEnvelope)
+		return nil, fmt.Errorf("the signed ClusterRelease has %d bytes, more than the %d that fit into an object: create one for fewer platforms",
+			len(out), MaxEnvelope)
 	}
 	return out, nil
 }
@@ -164,10 +165,11 @@ func digestOf(content []byte) string {
 }
 
 func badRelease(err error, what string) error {
-	return node.ManualIntervention("ReleaseInvalid", err, "create and sign the ClusterRelease again (refit release create) with the version of Refit on the hosts",
-		"%s", what)
+	return node.ManualIntervention("ReleaseInvalid", err,
+		"create and sign the ClusterRelease again (refit release create) with the version of Refit on the hosts", "%s", what)
 }
 
 func noKeys(format string, args ...any) error {
-	return node.ManualIntervention("NoReleaseKeys", nil, "install the public key of the signer of your ClusterReleases on the host, as a .pem file", format, args...)
+	return node.ManualIntervention("NoReleaseKeys", nil,
+		"install the public key of the signer of your ClusterReleases on the host, as a .pem file", format, args...)
 }

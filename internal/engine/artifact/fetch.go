@@ -227,7 +227,8 @@ type attempt struct {
 // unavailable returns the failure of a file that could not be fetched from any place.
 func unavailable(b refitv1alpha1.Blob, tried []attempt) error {
 	if len(tried) == 0 {
-		return node.ManualIntervention("NoSources", nil, "configure a folder, mirror or OCI layout with the files of the ClusterRelease in the settings of the agent",
+		return node.ManualIntervention("NoSources", nil,
+			"configure a folder, mirror or OCI layout with the files of the ClusterRelease in the settings of the agent",
 			"no source is configured for %s, and the ClusterRelease has no URL for it", nameOf(b))
 	}
 	var errs []string

@@ -108,7 +108,8 @@ func Swap(to, was, will string) error {
 		return fmt.Errorf("cannot replace %s by the staged file: %w", to, err)
 	}
 	if staged != will {
-		return node.Transient("StagedDamaged", nil, "run refit retry, which stages the file again", "the staged file for %s has digest %s, not %s", to, staged, will)
+		return node.Transient("StagedDamaged", nil, "run refit retry, which stages the file again",
+			"the staged file for %s has digest %s, not %s", to, staged, will)
 	}
 	if state == Old {
 		if err := keepPrevious(to, was, was); err != nil {

@@ -39,7 +39,7 @@ type Change struct {
 // Apply applies objects, and deletes those of an earlier install that are no longer part of it.
 // With dryRun the API server only validates them. Apply is idempotent: equal objects change
 // nothing.
-func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, told Told) ([]Change, error) {
+func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, callbacks Callbacks) ([]Change, error) {
 	if err := c.checkVersion(ctx); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructure
 	if err != nil {
 		return nil, err
 	}
-	a := &applyRun{Cluster: c, dryRun: dryRun, told: told, missing: map[string]bool{}}
+	a := &applyRun{Cluster: c, dryRun: dryRun, callbacks: callbacks, missing: map[string]bool{}}
 	namespaces := split(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() != kindNamespace })
 	rest := objects[namespaces:]
 	workloads := split(rest, func(o *unstructured.Unstructured) bool {
@@ -102,10 +102,10 @@ func split(objects []*unstructured.Unstructured, first func(o *unstructured.Unst
 // applyRun is one call of Apply.
 type applyRun struct {
 	*Cluster
-	dryRun  bool
-	told    Told
-	changes []Change
-	missing map[string]bool // namespaces that a dry run did not create
+	dryRun    bool
+	callbacks Callbacks
+	changes   []Change
+	missing   map[string]bool // namespaces that a dry run did not create
 }
 
 func (a *applyRun) applyAll(ctx context.Context, objects []*unstructured.Unstructured) error {
@@ -131,7 +131,7 @@ func (a *applyRun) applyAll(ctx context.Context, objects []*unstructured.Unstruc
 
 func (a *applyRun) record(change Change) {
 	a.changes = append(a.changes, change)
-	a.told.object(change)
+	a.callbacks.object(change)
 }
 
 func (a *applyRun) options() metav1.ApplyOptions {

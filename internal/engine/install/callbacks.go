@@ -1,9 +1,9 @@
 package install
 
-// Told are callbacks that report progress. Each may be nil. They are not called concurrently.
-type Told struct {
-	// Doing reports the step that starts.
-	Doing func(what string)
+// Callbacks are functions that report progress. Each may be nil. They are not called concurrently.
+type Callbacks struct {
+	// Step reports the step that starts.
+	Step func(what string)
 	// Object reports what was done with an object.
 	Object func(Change)
 	// Node reports a changed state of a node, and how many of all nodes are done.
@@ -12,14 +12,14 @@ type Told struct {
 	Pod func(PodProgress)
 }
 
-func (t Told) doing(what string) {
-	if t.Doing != nil {
-		t.Doing(what)
+func (c Callbacks) step(what string) {
+	if c.Step != nil {
+		c.Step(what)
 	}
 }
 
-func (t Told) object(c Change) {
-	if t.Object != nil {
-		t.Object(c)
+func (c Callbacks) object(change Change) {
+	if c.Object != nil {
+		c.Object(change)
 	}
 }

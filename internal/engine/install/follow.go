@@ -28,7 +28,7 @@ var ErrNotDone = errors.New("not every node is done")
 
 // Follow watches the workloads among the objects until they are done on every ready node, or until
 // the context ends.
-func (c *Cluster) Follow(ctx context.Context, objects []*unstructured.Unstructured, told Told) (Progress, error) {
+func (c *Cluster) Follow(ctx context.Context, objects []*unstructured.Unstructured, callbacks Callbacks) (Progress, error) {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	f := c.newFollower(watching, objects)
@@ -36,7 +36,7 @@ func (c *Cluster) Follow(ctx context.Context, objects []*unstructured.Unstructur
 	for {
 		if f.synced() {
 			now := f.progress()
-			now.report(last, told)
+			now.report(last, callbacks)
 			if last = now; now.complete() {
 				return now, nil
 			}
@@ -166,14 +166,14 @@ func of[T any](store cache.Store) []T {
 }
 
 // report reports what changed since last.
-func (p Progress) report(last Progress, told Told) {
+func (p Progress) report(last Progress, callbacks Callbacks) {
 	done, all := p.done()
 	for _, n := range p.Nodes {
-		if told.Node != nil && !slices.Contains(last.Nodes, n) {
-			told.Node(n, done, all)
+		if callbacks.Node != nil && !slices.Contains(last.Nodes, n) {
+			callbacks.Node(n, done, all)
 		}
 	}
-	if p.Controller == nil || told.Pod == nil {
+	if p.Controller == nil || callbacks.Pod == nil {
 		return
 	}
 	var before []PodProgress
@@ -182,7 +182,7 @@ func (p Progress) report(last Progress, told Told) {
 	}
 	for _, pod := range p.Controller.Pods {
 		if !slices.Contains(before, pod) {
-			told.Pod(pod)
+			callbacks.Pod(pod)
 		}
 	}
 }

@@ -14,12 +14,12 @@ type State string
 
 // The states.
 const (
-	Waiting State = "Waiting" // there is no pod of the current template yet
-	Pulling State = "Pulling" // its image is pulled, or it is starting
-	Working State = "Working" // it changes the host
-	Done    State = "Done"
-	Failing State = "Failing" // it failed and is retried
-	Away    State = "Away"    // the node is not ready, so its host is unreachable
+	Waiting     State = "Waiting" // there is no pod of the current template yet
+	Pulling     State = "Pulling" // its image is pulled, or it is starting
+	Working     State = "Working" // it changes the host
+	Done        State = "Done"
+	Failing     State = "Failing"     // it failed and is retried
+	Unreachable State = "Unreachable" // the node is not ready, so its host is unreachable
 )
 
 // NodeProgress is the progress on one node.
@@ -55,7 +55,7 @@ func (p Progress) done() (done, of int) {
 		if n.State == Done {
 			done++
 		}
-		if n.State != Away {
+		if n.State != Unreachable {
 			of++
 		}
 	}
@@ -83,7 +83,7 @@ func nodesOf(nodes []*corev1.Node, pods []*corev1.Pod, template string) []NodePr
 			p.State, p.Why = stateOf(pod)
 		}
 		if why, ready := readiness(node); !ready && p.State != Done {
-			p.State, p.Why = Away, why
+			p.State, p.Why = Unreachable, why
 		}
 		out = append(out, p)
 	}

@@ -66,8 +66,8 @@ func TestStateOfANodeFollowsFromItsPod(t *testing.T) {
 		"a pod that is done":                          {pod(terminated(0, ""), running), corev1.ConditionTrue, "Done"},
 		"a pod that cannot be scheduled":              {scheduled, corev1.ConditionTrue, "Failing Unschedulable: insufficient cpu"},
 		"a pod that was evicted":                      {evicted, corev1.ConditionTrue, "Failing Evicted: disk pressure"},
-		"a node that is not ready":                    {nil, corev1.ConditionUnknown, "Away NodeStatusUnknown: Kubelet stopped posting node status."},
-		"a node that became not ready before the end": {pod(running, initializing), corev1.ConditionUnknown, "Away NodeStatusUnknown: Kubelet stopped posting node status."},
+		"a node that is not ready":                    {nil, corev1.ConditionUnknown, "Unreachable NodeStatusUnknown: Kubelet stopped posting node status."},
+		"a node that became not ready before the end": {pod(running, initializing), corev1.ConditionUnknown, "Unreachable NodeStatusUnknown: Kubelet stopped posting node status."},
 		"a node that became not ready after the end":  {pod(terminated(0, ""), running), corev1.ConditionUnknown, "Done"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestProgressIsCompleteWhenEveryReadyNodeIsDone(t *testing.T) {
 	}{
 		"no nodes":                        {Progress{}, true},
 		"all are done":                    {Progress{Nodes: nodes(Done, Done)}, true},
-		"one is unreachable":              {Progress{Nodes: nodes(Done, Away)}, true},
+		"one is unreachable":              {Progress{Nodes: nodes(Done, Unreachable)}, true},
 		"one is waiting":                  {Progress{Nodes: nodes(Done, Waiting)}, false},
 		"one fails":                       {Progress{Nodes: nodes(Failing)}, false},
 		"the controller is not available": {Progress{Nodes: nodes(Done), Controller: &ControllerProgress{Wanted: 2, Available: 1}}, false},

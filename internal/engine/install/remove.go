@@ -12,7 +12,7 @@ var ErrNotInstalled = errors.New("no installation of Refit found in this cluster
 type Removal struct {
 	Changes    []Change
 	Uncordoned []string
-	// Nodes are the states of the hosts: Done has no agent any more, Away is unreachable and still
+	// Nodes are the states of the hosts: Done has no agent any more, Unreachable is not ready and still
 	// has its agent.
 	Nodes []NodeProgress
 }
@@ -20,10 +20,10 @@ type Removal struct {
 // removeRun is one call of Remove.
 type removeRun struct {
 	*Cluster
-	options Options
-	told    Told
-	refs    []Ref
-	out     Removal
+	options   Options
+	callbacks Callbacks
+	refs      []Ref
+	out       Removal
 }
 
 // removal lists the steps of Remove in order. Every step is idempotent: an interrupted removal
@@ -43,7 +43,7 @@ var removal = []struct {
 
 // Remove removes Refit from a cluster and its hosts. It uses the image o.Agent if the cluster has
 // no other. Steps that completed before an error are not undone.
-func (c *Cluster) Remove(ctx context.Context, o Options, told Told) (Removal, error) {
+func (c *Cluster) Remove(ctx context.Context, o Options, callbacks Callbacks) (Removal, error) {
 	survey, err := c.Survey(ctx, o)
 	if err != nil {
 		return Removal{}, err
@@ -51,12 +51,12 @@ func (c *Cluster) Remove(ctx context.Context, o Options, told Told) (Removal, er
 	if !survey.Installed() {
 		return Removal{}, ErrNotInstalled
 	}
-	r := &removeRun{Cluster: c, options: o, told: told}
+	r := &removeRun{Cluster: c, options: o, callbacks: callbacks}
 	if r.refs, err = c.removable(ctx, o); err != nil {
 		return r.out, err
 	}
 	for _, step := range removal {
-		told.doing(step.name)
+		callbacks.step(step.name)
 		if err := step.do(r, ctx); err != nil {
 			return r.out, err
 		}
@@ -77,7 +77,7 @@ func (r *removeRun) delete(ctx context.Context, ref Ref) error {
 	}
 	change := Change{Ref: ref, Action: action}
 	r.out.Changes = append(r.out.Changes, change)
-	r.told.object(change)
+	r.callbacks.object(change)
 	return nil
 }
 

@@ -65,7 +65,7 @@ func (r *removeRun) removeFromHosts(ctx context.Context) error {
 	if _, err := a.applyOne(ctx, set); err != nil {
 		return err
 	}
-	progress, err := r.Follow(ctx, []*unstructured.Unstructured{set}, r.told)
+	progress, err := r.Follow(ctx, []*unstructured.Unstructured{set}, r.callbacks)
 	r.out.Nodes = progress.Nodes
 	if err != nil {
 		return fmt.Errorf("cannot remove the agents from the hosts: %w", err)

@@ -20,8 +20,8 @@ type Survey struct {
 	Content []Count
 	// Cordoned are the nodes that Refit cordoned.
 	Cordoned []string
-	// Nodes are the nodes whose hosts are reachable, Away the others.
-	Nodes, Away []string
+	// Nodes are the nodes whose hosts are reachable, Unreachable the others.
+	Nodes, Unreachable []string
 }
 
 // Count is the number of objects of a resource.
@@ -75,7 +75,7 @@ func (c *Cluster) Survey(ctx context.Context, o Options) (Survey, error) {
 		if _, ready := readiness(node); ready {
 			out.Nodes = append(out.Nodes, node.Name)
 		} else {
-			out.Away = append(out.Away, node.Name)
+			out.Unreachable = append(out.Unreachable, node.Name)
 		}
 		return nil
 	})

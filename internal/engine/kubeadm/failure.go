@@ -19,8 +19,9 @@ const thenRetry = ", then run refit retry"
 var (
 	// unavailable matches errors of client-go, the API server and etcd while one of them is
 	// unreachable or not ready.
-	unavailable = regexp.MustCompile(`(?i)connection refused|connection reset|broken pipe|i/o timeout|no route to host|network is unreachable|TLS handshake timeout` +
-		`|unexpected EOF|: EOF|context deadline exceeded|client rate limiter|request timed out|Client\.Timeout|time allotted|server is currently unable` +
+	unavailable = regexp.MustCompile(`(?i)connection refused|connection reset|broken pipe|i/o timeout|no route to host|network is unreachable` +
+		`|TLS handshake timeout|unexpected EOF|: EOF|context deadline exceeded|client rate limiter|request timed out|Client\.Timeout` +
+		`|time allotted|server is currently unable` +
 		`|too many requests|etcdserver: |apiserver not ready|is shutting down|timed out waiting for the condition|http2: (?:client|server) connection`)
 	// rbacNotLoaded matches the error of an API server that has not loaded its RBAC rules yet.
 	rbacNotLoaded = regexp.MustCompile(`RBAC: .*not found|RBAC: \[.*not found`)
@@ -85,7 +86,8 @@ func preflightFailed(output string, err error) *node.Failure {
 			"cannot run the preflight checks of kubeadm: %s", message)
 	}
 	return node.ManualIntervention("PreflightRefused", err,
-		fmt.Sprintf("fix it, or configure the agent on this host to ignore %s%s", strings.Join(names, ","), thenRetry), "the preflight checks of kubeadm failed: %s", message)
+		fmt.Sprintf("fix it, or configure the agent on this host to ignore %s%s", strings.Join(names, ","), thenRetry),
+		"the preflight checks of kubeadm failed: %s", message)
 }
 
 // lastError returns the last error in the output: the line that begins with "error", and everything

@@ -57,8 +57,8 @@ func CheckKubelet(ctx context.Context, binary string, args []string, config []by
 		}
 	}
 	for _, broken := range to.BrokenGates(kubefacts.Kubelet, gates) {
-		found = append(found, fatal("KubeletGateBroken", nil, "the feature gate %s of the kubelet of %s requires %s, which is disabled", broken.Gate.Name, to.Version,
-			strings.Join(broken.Disabled, ", ")))
+		found = append(found, fatal("KubeletGateBroken", nil, "the feature gate %s of the kubelet of %s requires %s, which is disabled",
+			broken.Gate.Name, to.Version, strings.Join(broken.Disabled, ", ")))
 	}
 	for _, field := range to.KubeletConfig.Unknown(document) {
 		finding := fatal("KubeletFieldUnknown", nil, "the kubelet of %s ignores the field %s of its configuration", to.Version, field)

@@ -66,7 +66,7 @@ func (w Writer) setPending(ctx context.Context, current *refitv1alpha1.NodeUpgra
 	if !orders.SetPending(current, at) {
 		return nil
 	}
-	err := w.Client.Status().Update(ctx, current, client.FieldOwner(w.FieldOwner))
+	err := w.Client.Status().Update(ctx, current, w.FieldOwner)
 	if err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("cannot write the status of NodeUpgrade %s: %w", current.Name, err)
 	}

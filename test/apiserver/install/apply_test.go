@@ -173,12 +173,12 @@ func (b *bed) busy(t *testing.T) {
 	for _, dryRun := range []bool{true, false} {
 		newer := options()
 		newer.Version, newer.Agent = "v0.2.0", "registry.example/refit-agent:v0.2.0"
-		_, err := b.Apply(t.Context(), render(t, newer), newer.Version, dryRun, install.Told{})
+		_, err := b.Apply(t.Context(), render(t, newer), newer.Version, dryRun, install.Callbacks{})
 		if !errors.Is(err, install.ErrBusy) || !strings.Contains(err.Error(), "autumn is unfinished") {
 			t.Errorf("%v", err)
 		}
 	}
-	if _, err := b.Remove(t.Context(), options(), install.Told{}); !errors.Is(err, install.ErrBusy) {
+	if _, err := b.Remove(t.Context(), options(), install.Callbacks{}); !errors.Is(err, install.ErrBusy) {
 		t.Errorf("%v", err)
 	}
 	if after := b.labeled(t); !maps.Equal(before, after) {
@@ -191,7 +191,7 @@ func TestANamespaceOfSomebodyElseIsNotTaken(t *testing.T) {
 	b := newBed(t, apiserver.Versions(t)[0])
 	_, err := b.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "refit-agent"}}, metav1.CreateOptions{})
 	must(t, err)
-	_, err = b.Apply(t.Context(), render(t, options()), "v0.1.0", false, install.Told{})
+	_, err = b.Apply(t.Context(), render(t, options()), "v0.1.0", false, install.Callbacks{})
 	if err == nil || !strings.Contains(err.Error(), "kubectl label namespace refit-agent app.kubernetes.io/managed-by=refit-install") {
 		t.Fatalf("%v", err)
 	}

@@ -74,7 +74,7 @@ func render(t *testing.T, o install.Options) []*unstructured.Unstructured {
 // apply installs, and counts what became of the objects.
 func (b *bed) apply(t *testing.T, o install.Options, dryRun bool) ([]install.Change, map[install.Action]int) {
 	t.Helper()
-	changes, err := b.Apply(t.Context(), render(t, o), o.Version, dryRun, install.Told{})
+	changes, err := b.Apply(t.Context(), render(t, o), o.Version, dryRun, install.Callbacks{})
 	must(t, err)
 	counts := map[install.Action]int{}
 	for _, c := range changes {

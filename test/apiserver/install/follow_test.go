@@ -32,8 +32,8 @@ type heard struct {
 	lines []string
 }
 
-func (h *heard) told() install.Told {
-	return install.Told{Node: func(n install.NodeProgress, done, of int) {
+func (h *heard) callbacks() install.Callbacks {
+	return install.Callbacks{Node: func(n install.NodeProgress, done, of int) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.lines = append(h.lines, strings.TrimSpace(fmt.Sprintf("%s %s %d/%d %s", n.Node, n.State, done, of, n.Why)))
@@ -68,7 +68,7 @@ func TestAgentsAreFollowedOntoTheirNodes(t *testing.T) {
 		ended := make(chan result, 1)
 		ctx := within(t, patience)
 		go func() {
-			p, err := b.Follow(ctx, render(t, standalone()), h.told())
+			p, err := b.Follow(ctx, render(t, standalone()), h.callbacks())
 			ended <- result{p, err}
 		}()
 		for deadline := time.Now().Add(patience); !h.has("n2 Failing 1/2 CrashLoopBackOff: refit-agent: an upgrade is in progress on this host"); time.Sleep(50 * time.Millisecond) {
@@ -104,7 +104,7 @@ func TestNodesThatAreLate(t *testing.T) {
 		Type:           corev1.EventTypeWarning, Reason: "FailedCreate", Message: "pods is forbidden: a webhook says no", LastTimestamp: metav1.Now(),
 	}, metav1.CreateOptions{})
 	must(t, err)
-	p, err := b.Follow(within(t, 3*time.Second), render(t, standalone()), install.Told{})
+	p, err := b.Follow(within(t, 3*time.Second), render(t, standalone()), install.Callbacks{})
 	if !errors.Is(err, install.ErrNotDone) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "0 of 1 nodes") {
 		t.Errorf("%v", err)
 	}
@@ -113,7 +113,7 @@ func TestNodesThatAreLate(t *testing.T) {
 	}
 	interrupted, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := b.Follow(interrupted, render(t, standalone()), install.Told{}); !errors.Is(err, context.Canceled) || errors.Is(err, install.ErrNotDone) {
+	if _, err := b.Follow(interrupted, render(t, standalone()), install.Callbacks{}); !errors.Is(err, context.Canceled) || errors.Is(err, install.ErrNotDone) {
 		t.Errorf("%v", err)
 	}
 }

@@ -58,7 +58,7 @@ func TestNothingIsLeftAfterARemoval(t *testing.T) {
 
 		survey, err := b.Survey(t.Context(), options())
 		must(t, err)
-		if !survey.Installed() || survey.Version != "v0.1.0" || !slices.Equal(survey.Cordoned, []string{"n2"}) || !slices.Equal(survey.Away, []string{"n4"}) ||
+		if !survey.Installed() || survey.Version != "v0.1.0" || !slices.Equal(survey.Cordoned, []string{"n2"}) || !slices.Equal(survey.Unreachable, []string{"n4"}) ||
 			!slices.Equal(survey.Nodes, []string{"n1", "n2", "n3"}) || survey.Content[0] != (install.Count{Resource: "clusterupgrades", Number: 1}) {
 			t.Errorf("%+v", survey)
 		}
@@ -70,7 +70,7 @@ func TestNothingIsLeftAfterARemoval(t *testing.T) {
 				}
 				return done()
 			})
-			out, err := b.Remove(within(t, 15*time.Second), options(), install.Told{})
+			out, err := b.Remove(within(t, 15*time.Second), options(), install.Callbacks{})
 			if !errors.Is(err, install.ErrNotDone) || !slices.ContainsFunc(out.Nodes, func(n install.NodeProgress) bool {
 				return n.Node == "n1" && n.State == install.Failing && strings.Contains(n.Why, "an upgrade is in progress")
 			}) {
@@ -82,7 +82,7 @@ func TestNothingIsLeftAfterARemoval(t *testing.T) {
 		})
 		w.says(nil)
 		h := &heard{}
-		out, err := b.Remove(within(t, patience), options(), h.told())
+		out, err := b.Remove(within(t, patience), options(), h.callbacks())
 		must(t, err)
 		var states []string
 		for _, n := range out.Nodes {
@@ -101,7 +101,7 @@ func TestNothingIsLeftAfterARemoval(t *testing.T) {
 		}
 		_, err = b.client.CoreV1().ConfigMaps("default").Get(t.Context(), "refit-agent", metav1.GetOptions{})
 		must(t, err)
-		if _, err := b.Remove(t.Context(), options(), install.Told{}); !errors.Is(err, install.ErrNotInstalled) {
+		if _, err := b.Remove(t.Context(), options(), install.Callbacks{}); !errors.Is(err, install.ErrNotInstalled) {
 			t.Errorf("the second time: %v", err)
 		}
 	})
@@ -135,12 +135,12 @@ func TestARemovalThatWasCutOff(t *testing.T) {
 	t.Run("after the hosts: they are not asked for again", func(t *testing.T) {
 		b, w := full(t, version)
 		gone := false
-		told := install.Told{Object: func(c install.Change) { gone = gone || c.Kind == "CustomResourceDefinition" }}
+		callbacks := install.Callbacks{Object: func(c install.Change) { gone = gone || c.Kind == "CustomResourceDefinition" }}
 		ctx := within(t, patience)
 		// A finalizer of somebody else keeps the operation, and with it the definition.
 		b.operation(t, "stuck", "True", "Succeeded", "example.dev/keep")
 		short := within(t, 12*time.Second)
-		_, err := b.Remove(short, options(), told)
+		_, err := b.Remove(short, options(), callbacks)
 		if err == nil || !gone || !strings.Contains(err.Error(), "clusterupgrades.refit.dev to be deleted") {
 			t.Fatalf("%v, and it came to the definitions: %v", err, gone)
 		}
@@ -151,14 +151,14 @@ func TestARemovalThatWasCutOff(t *testing.T) {
 		stuck.SetFinalizers(nil)
 		_, err = operations.Update(t.Context(), stuck, metav1.UpdateOptions{})
 		must(t, err)
-		_, err = b.Remove(ctx, options(), install.Told{})
+		_, err = b.Remove(ctx, options(), install.Callbacks{})
 		must(t, err)
 		b.nothingLeft(t)
 	})
 	t.Run("at the hosts: an install takes it back, and nothing removes what it places", func(t *testing.T) {
 		b, w := full(t, version)
 		w.says(func(*corev1.Pod) corev1.PodStatus { return failing("not yet") })
-		if _, err := b.Remove(within(t, 8*time.Second), options(), install.Told{}); !errors.Is(err, install.ErrNotDone) {
+		if _, err := b.Remove(within(t, 8*time.Second), options(), install.Callbacks{}); !errors.Is(err, install.ErrNotDone) {
 			t.Fatal(err)
 		}
 		sets := b.client.AppsV1().DaemonSets("refit-agent")

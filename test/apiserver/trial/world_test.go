@@ -89,7 +89,7 @@ func installOn(t *testing.T, config *rest.Config) {
 	}
 	objects, err := install.Render(o)
 	must(t, err)
-	_, err = cluster.Apply(t.Context(), objects, o.Version, false, install.Told{})
+	_, err = cluster.Apply(t.Context(), objects, o.Version, false, install.Callbacks{})
 	must(t, err)
 }
 
