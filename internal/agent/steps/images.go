@@ -60,7 +60,8 @@ func (h *Host) importImage(ctx context.Context, client *cri.Client, ctr string, 
 		return node.Transient("ImageMissing", nil, "check the log of the container runtime on the host, then run refit retry",
 			"the container runtime does not list %s after its import", image.Name)
 	case have.ID != image.Config:
-		return node.ManualIntervention("ImageDiffers", nil, "find out which registry serves another image under this name; if that image is right, create the ClusterRelease again",
+		return node.ManualIntervention("ImageDiffers", nil, "find the registry that serves another image under this name; "+
+			"if that image is right, create the ClusterRelease again",
 			"%s has the digest %s, the ClusterRelease has %s", image.Name, have.ID, image.Config)
 	}
 	return nil

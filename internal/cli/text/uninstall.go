@@ -63,7 +63,8 @@ func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
 	}
 	if !u.Done {
 		w.section("Next steps")
-		w.para(2, as(plain, "Nothing has been changed. ClusterReleases, reports and operations are deleted permanently; upgraded software stays. To remove Refit:"))
+		w.para(2, as(plain, "Nothing has been changed. ClusterReleases, reports and operations are deleted permanently; "+
+			"upgraded software stays. To remove Refit:"))
 		w.command(again + " --yes")
 	}
 	return w.String()

@@ -99,7 +99,7 @@ func parseGates(list string) map[string]bool {
 	gates := map[string]bool{}
 	for _, item := range items(list) {
 		name, text, _ := strings.Cut(item, "=")
-		if _, gate, qualified := strings.Cut(name, ":"); qualified { // component:Gate=value
+		if _, gate, qualified := strings.Cut(name, ":"); qualified { // as kubelet:SomeGate
 			name = gate
 		}
 		if value, err := strconv.ParseBool(strings.TrimSpace(text)); err == nil {

@@ -61,7 +61,8 @@ func idle(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 	case u == nil:
 		e.State, e.Message = cliv1alpha1.StateIdle, "There has been no upgrade in this cluster."
 	case u.HasEnded() && !ours(k):
-		e.State, e.Message = cliv1alpha1.StateIdle, fmt.Sprintf("No upgrade is in progress; the last one, %s, did not include the node and is %s.", u.Name, u.Status.Phase)
+		e.State, e.Message = cliv1alpha1.StateIdle,
+			fmt.Sprintf("No upgrade is in progress; the last one, %s, did not include the node and is %s.", u.Name, u.Status.Phase)
 	case u.HasEnded() && (k.Order.Status.Error == nil || u.Status.Phase == refitv1alpha1.PhaseSucceeded):
 		e.State, e.Message = cliv1alpha1.StateIdle, fmt.Sprintf("No upgrade is in progress; the last one, %s, is %s.", u.Name, u.Status.Phase)
 	default:
@@ -104,7 +105,8 @@ func skipped(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 		k.Order.Status.Drain.Phase != refitv1alpha1.DrainSkipped {
 		return false
 	}
-	e.State, e.Message = cliv1alpha1.StateSkipped, "The node was not drained before the timeout and was skipped, as its pool's policy requires. It is uncordoned."
+	e.State, e.Message = cliv1alpha1.StateSkipped,
+		"The node was not drained before the timeout and was skipped, as its pool's policy requires. It is uncordoned."
 	e.Remedy = fmt.Sprintf("make the listed pods evictable, then run `%s retry`", program)
 	return true
 }
