@@ -104,7 +104,7 @@ func (b *agents) undoControlPlane(t *testing.T, n *cluster.Node, r *bed.Release)
 	must(t, b.objectsAt(t.Context(), r.Parts.Kubernetes))
 	status, err := n.Exec(t.Context(), agentProgram, "status")
 	must(t, err)
-	must(t, mentions(string(status), "Left as it is by the rollback:"))
+	must(t, mentions(string(status), "Not changed by the rollback:"))
 }
 
 func (b *agents) wentBack(t *testing.T, n *cluster.Node) {
