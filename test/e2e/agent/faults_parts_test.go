@@ -57,7 +57,7 @@ func kubeletCannotStart(f fault) {
 	begun := time.Now()
 	must(t, goOn(t.Context(), s.n))
 	status := s.putBack(t)
-	s.inTime(t, "agent_kubelet_way_back", time.Since(begun))
+	s.inTime(t, "agent_kubelet_rollback", time.Since(begun))
 	if status.Error == nil || status.Error.Step != "swap-kubelet" || status.Error.LogTail == "" {
 		t.Errorf("it is not told why the kubelet did not start: %+v", status.Error)
 	}
@@ -74,12 +74,12 @@ func (s *scene) inTime(t *testing.T, name string, took time.Duration) {
 }
 
 // apiServerCannotStart has an argument in kubeadm's configuration that no API server knows.
-func apiServerCannotStart(f fault) { f.s.failsInAPIServer(f.t, "agent_apiserver_way_back") }
+func apiServerCannotStart(f fault) { f.s.failsInAPIServer(f.t, "agent_apiserver_rollback") }
 
 // apiServerCannotStartOnNewEtcd is the same when etcd has been raised to its next minor, from which there is no way back: etcd stays, Kubernetes goes back.
 func apiServerCannotStartOnNewEtcd(f fault) {
 	t, s := f.t, f.s
-	s.failsInAPIServer(t, "agent_apiserver_way_back_new_etcd")
+	s.failsInAPIServer(t, "agent_apiserver_rollback_new_etcd")
 	text, err := readOn(t.Context(), s.n, "/etc/kubernetes/manifests/etcd.yaml")
 	must(t, err)
 	must(t, mentions(text, s.r.Parts.EtcdImageTag))

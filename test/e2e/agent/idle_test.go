@@ -43,7 +43,7 @@ func TestAgentIdle(t *testing.T) {
 	p := bed.Build(t)
 	info, err := os.Stat(p.Agent)
 	must(t, err)
-	show(t, "agent_program", float64(info.Size())/(1<<20), "MiB")
+	show(t, "agent_binary", float64(info.Size())/(1<<20), "MiB")
 
 	b := newBareBed(t, cluster.Spec{Name: "aidle", Workers: 1, Kubernetes: older})
 	must(t, b.audit(t.Context()))
