@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -49,7 +50,7 @@ func (w *writer) after(o *cliv1alpha1.Operation, line func(command string) strin
 	}
 	switch refitv1alpha1.Phase(o.Phase) {
 	case refitv1alpha1.PhaseAwaitingApproval:
-		say("Review the plan, then approve it:", line("approve")+" "+o.Name+" --plan "+o.Plan)
+		say("Review the plan, then approve it:", line("approve")+" "+o.Name+" --plan "+cmp.Or(o.ProposedPlan, o.Plan))
 	case refitv1alpha1.PhasePaused:
 		say("Resume the upgrade:", line("resume")+" "+o.Name)
 	case refitv1alpha1.PhaseStalled:

@@ -121,6 +121,15 @@ func TestLinesOfManyNodes(t *testing.T) {
 	}
 }
 
+func TestStatusOfAChangedPlanNamesTheHashToApprove(t *testing.T) {
+	s := findScene(t, "awaiting-approval")
+	s.operation.Status.Plan.ProposedHash = "sha256:" + strings.Repeat("f", 64)
+	page := text.Status(s.progress(), text.Page{Width: 200}, noon, func(c string) string { return c })
+	if want := "--plan " + s.operation.Status.Plan.ProposedHash; !strings.Contains(page, want) {
+		t.Errorf("the page does not contain %q:\n%s", want, page)
+	}
+}
+
 // What comes from a cluster cannot act on a terminal.
 func TestOperationShowsNothingThatActs(t *testing.T) {
 	s := findScene(t, "drain-blocked")
