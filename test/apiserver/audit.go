@@ -15,7 +15,7 @@ import (
 
 const auditLog = "audit.log"
 
-// auditPolicy leaves out what the harness asks: it would drown a test's requests.
+// auditPolicy excludes the harness's own requests: they would outnumber those of a test.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 rules:
@@ -24,23 +24,23 @@ rules:
 - level: Metadata
 `
 
-// An Event is one request that the server got, also when it refused it.
+// An Event is one request that the server received, even if it refused it.
 type Event struct {
 	At        time.Time // when it arrived
-	User      string    // empty when the server did not learn who it was
+	User      string    // empty when the server could not authenticate it
 	UserAgent string
-	Verb      string // list, watch, create, …; get for what is no resource
-	URI       string // with its query
-	Code      int    // HTTP status of the answer; 0 when the server was stopped before it answered
+	Verb      string // list, watch, create, …; get for non-resource URLs
+	URI       string // including the query
+	Code      int    // HTTP status of the response; 0 when the server was stopped before it responded
 }
 
-// Audit is every request that was made until now, in the order of arrival, but
-// for the harness's own. The server must have been started with Options.Audit.
+// Audit returns every request so far, in the order of arrival, except for the harness's own. The
+// server must have been started with Options.Audit.
 //
-// It misses none that had its answer before: the server writes a request down
-// when it arrives, before it answers. So the requests of a process that has
-// ended are counted exactly; give it a user of its own (As) and take AuditOf.
-// The server asks itself things too, as system:apiserver.
+// It includes every request that has been answered: the server logs a request when it arrives,
+// before it responds. The requests of a process that has exited are therefore counted exactly; give
+// it a user of its own (As) and call AuditOf. The server also makes requests to itself, as
+// system:apiserver.
 func (s *Server) Audit(tb testing.TB) []Event {
 	tb.Helper()
 	if !s.options.Audit {
@@ -53,14 +53,14 @@ func (s *Server) Audit(tb testing.TB) []Event {
 	return events
 }
 
-// AuditOf is every request that a user made until now; see Audit.
+// AuditOf returns every request of a user so far; see Audit.
 func (s *Server) AuditOf(tb testing.TB, user string) []Event {
 	tb.Helper()
 	return slices.DeleteFunc(s.Audit(tb), func(e Event) bool { return e.User != user })
 }
 
-// audit reads the requests that have arrived, and waits for their outcome: the
-// server writes it down after the answer is on its way.
+// audit reads the requests that have arrived, and waits for their outcome: the server logs it after
+// it has started to respond.
 func (s *Server) audit(ctx context.Context) ([]Event, error) {
 	requests, err := readAudit(s.file(auditLog))
 	if err != nil {
@@ -88,9 +88,9 @@ func (s *Server) audit(ctx context.Context) ([]Event, error) {
 	return events, nil
 }
 
-// auditLine is what we read of a line of the log. A request has one when it
-// arrives and one when it is answered, with the same ID; a watch has a third one
-// when it ends, and a request without valid credentials only the second.
+// auditLine is the part of a log line that audit reads. A request has one line when it arrives and
+// one when it is answered, with the same ID; a watch has a third one when it ends, and a request
+// without valid credentials only the second.
 type auditLine struct {
 	AuditID    string
 	Stage      string
@@ -108,10 +108,10 @@ type auditedRequest struct {
 	answered bool
 }
 
-// readAudit reads the log, of which the server may be writing the last line.
+// readAudit reads the log. Its last line may be incomplete.
 func readAudit(file string) ([]auditedRequest, error) {
 	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the first request makes the file
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the first request creates the file
 		return nil, err
 	}
 	var requests []auditedRequest

@@ -19,7 +19,7 @@ func TestEveryRequestIsAuditedOnce(t *testing.T) {
 		config.UserAgent = "counter/1"
 		client := clientFor(t, config)
 		const each, clients = 25, 8
-		for round := 1; round <= 4; round++ { // a count that is late by one request would be seen sooner or later
+		for round := 1; round <= 4; round++ { // a count that misses a late request would fail sooner or later
 			var all sync.WaitGroup
 			for range clients {
 				all.Go(func() {

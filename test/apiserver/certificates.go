@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// validity is longer than any test, and begins earlier than any clock is wrong.
+// The validity is longer than any test, and starts early enough for a wrong clock.
 const (
 	validity  = 24 * time.Hour
 	clockSkew = time.Hour
@@ -49,7 +49,7 @@ func newAuthority() (authority, error) {
 	return authority{certificate: certificate, key: key, pem: encodeCertificate(der)}, nil
 }
 
-// client signs a certificate with which a client is this user.
+// client signs a certificate that authenticates a client as this user.
 func (a authority) client(user string, groups []string) (keyPair, error) {
 	template := certificateFor(pkix.Name{CommonName: user, Organization: groups})
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
@@ -110,7 +110,7 @@ func encodeCertificate(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// write puts the pair where a program reads it.
+// write writes the pair to files.
 func (p keyPair) write(certificate, key string) error {
 	if err := os.WriteFile(certificate, p.certificate, 0o600); err != nil {
 		return err

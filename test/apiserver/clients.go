@@ -15,13 +15,13 @@ const (
 	mastersGroup = "system:masters"
 )
 
-// RESTConfig is that of an administrator: user admin, group system:masters.
-// Like all of the harness's, it has no rate limit on the client's side.
+// RESTConfig returns the configuration of an administrator: user admin, group system:masters. Like
+// all configurations of the harness, it has no client-side rate limit.
 func (s *Server) RESTConfig() *rest.Config { return rest.CopyConfig(s.admin) }
 
-// As is the configuration of a client whose certificate says that it is this
-// user in these groups: for a node, system:node:NAME in system:nodes. Who is in
-// no group that RBAC knows may do little.
+// As returns the configuration of a client whose certificate has this user and these groups: for a
+// node, system:node:NAME in system:nodes. A user without a group that RBAC binds has few
+// permissions.
 func (s *Server) As(tb testing.TB, user string, groups ...string) *rest.Config {
 	tb.Helper()
 	config, err := s.configFor(user, groups)
@@ -45,8 +45,8 @@ func (s *Server) configFor(user string, groups []string) (*rest.Config, error) {
 	}, nil
 }
 
-// Kubeconfig writes a file with which another process is the same client, and
-// returns its path. Only the owner may read it; it goes with the test.
+// Kubeconfig writes a kubeconfig for another process, and returns its path. Only the owner can read
+// the file; it is removed with the test.
 func (s *Server) Kubeconfig(tb testing.TB, config *rest.Config) string {
 	tb.Helper()
 	const name = "test"

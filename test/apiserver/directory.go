@@ -14,15 +14,15 @@ const dirPrefix = "refit-apiserver-"
 // unlockedFor is longer than it takes to lock a new directory.
 const unlockedFor = time.Minute
 
-// A directory holds the files of a server. It is locked for as long as its
-// process lives, so that those of killed tests can be told from others.
+// A directory holds the files of a server. It is locked while its process lives, which
+// distinguishes it from the leftovers of killed tests.
 type directory struct {
 	path string
 	lock *os.File
 }
 
-// newDirectory makes a directory, and removes those that killed tests left: with
-// its data in it, a server for many objects is large.
+// newDirectory creates a directory, and removes those that killed tests left: the data of a server
+// with many objects is large.
 func newDirectory() (directory, error) {
 	if err := removeLeftovers(os.TempDir()); err != nil {
 		return directory{}, err
@@ -42,9 +42,8 @@ func (d directory) file(name string) string { return filepath.Join(d.path, name)
 
 func (d directory) remove() error { return errors.Join(os.RemoveAll(d.path), d.lock.Close()) }
 
-// removeLeftovers removes directories of servers whose process has died. Others
-// may do the same at this moment, or have rights that we have not: what cannot
-// be removed stays.
+// removeLeftovers removes directories of servers whose process has died. Other processes may do the
+// same concurrently, or own directories that this one has no permission to remove: those stay.
 func removeLeftovers(parent string) error {
 	found, err := filepath.Glob(filepath.Join(parent, dirPrefix+"*"))
 	if err != nil {
@@ -63,8 +62,8 @@ func removeLeftovers(parent string) error {
 	return nil
 }
 
-// lockDirectory fails when somebody else has the lock. The kernel gives it up
-// when we die; programs that we start do not inherit it.
+// lockDirectory fails when another process has the lock. The kernel releases it when this process
+// dies; child processes do not inherit it.
 func lockDirectory(path string) (*os.File, error) {
 	lock, err := os.Open(path)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 )
 
-// startEtcd starts the store of the server.
 func (s *Server) startEtcd(ctx context.Context) (err error) {
 	client, peer := "http://"+s.etcdPort.address(), "http://"+s.peerPort.address()
 	args := []string{
@@ -18,7 +17,7 @@ func (s *Server) startEtcd(ctx context.Context) (err error) {
 		"--initial-cluster=default=" + peer,
 		"--socket-reuse-port=true",
 		"--log-level=warn",
-		// The data die with the test; a crash of etcd alone loses nothing of the page cache.
+		// The data is discarded with the test; a crash of etcd alone does not lose the page cache.
 		"--unsafe-no-fsync=true",
 	}
 	if s.options.EtcdQuota > 0 {

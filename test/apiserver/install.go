@@ -24,9 +24,9 @@ const (
 	kindBinding   = "ValidatingAdmissionPolicyBinding"
 )
 
-// Install applies every object in the YAML files of a folder, and returns when
-// they are in effect: custom resources are served, and admission policies are
-// enforced. What is there already is brought to the state of the files.
+// Install applies every object in the YAML files of a folder, and returns when they are in effect:
+// custom resources are served, and admission policies are enforced. It updates objects that exist
+// already.
 func (s *Server) Install(tb testing.TB, dir string) {
 	tb.Helper()
 	if err := s.install(tb.Context(), dir); err != nil {
@@ -72,7 +72,7 @@ func (s *Server) install(ctx context.Context, dir string) error {
 	return nil
 }
 
-// rank orders objects: what others stand on comes first.
+// rank orders objects: dependencies come first.
 func rank(object *unstructured.Unstructured) int {
 	switch object.GetKind() {
 	case kindCRD:
@@ -84,7 +84,7 @@ func rank(object *unstructured.Unstructured) int {
 	}
 }
 
-// An installer applies objects of any kind that the server knows.
+// An installer applies objects of any kind that the server serves.
 type installer struct {
 	client dynamic.Interface
 	mapper *restmapper.DeferredDiscoveryRESTMapper
@@ -102,8 +102,8 @@ func (s *Server) newInstaller() (installer, error) {
 	return installer{client: client, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(finder))}, nil
 }
 
-// resource is where objects of a kind are asked for. A namespaced object that
-// names no namespace belongs to default.
+// resource returns the client for an object's resource. A namespaced object without a namespace
+// belongs to default.
 func (in installer) resource(object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
 	kind := object.GroupVersionKind()
 	mapping, err := in.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -128,7 +128,7 @@ func (in installer) apply(ctx context.Context, object *unstructured.Unstructured
 	return nil
 }
 
-// waitServed waits until the resources of a definition can be asked for.
+// waitServed waits until the resources of a definition are served.
 func (in installer) waitServed(ctx context.Context, definition *unstructured.Unstructured) error {
 	name := definition.GetName()
 	resource, err := in.resource(definition)
@@ -145,7 +145,7 @@ func (in installer) waitServed(ctx context.Context, definition *unstructured.Uns
 	if err != nil {
 		return err
 	}
-	// Requests find the new group only when the aggregator and discovery know it, a moment later.
+	// The aggregator and discovery serve a new group with a delay.
 	return poll(ctx, settleDeadline, name+" to be discovered", func() error {
 		in.mapper.Reset()
 		for _, kind := range servedKinds(definition) {
@@ -157,7 +157,7 @@ func (in installer) waitServed(ctx context.Context, definition *unstructured.Uns
 	})
 }
 
-// established says whether the server has accepted a definition, and why not.
+// established returns an error if the server has not accepted a definition.
 func established(definition *unstructured.Unstructured) error {
 	conditions, _, err := unstructured.NestedSlice(definition.Object, "status", "conditions")
 	if err != nil {
@@ -171,7 +171,7 @@ func established(definition *unstructured.Unstructured) error {
 	return fmt.Errorf("its conditions are %v", conditions)
 }
 
-// servedKinds are the kinds that a definition adds, one for each served version.
+// servedKinds returns the kinds that a definition adds, one for each served version.
 func servedKinds(definition *unstructured.Unstructured) []schema.GroupVersionKind {
 	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")

@@ -25,7 +25,7 @@ func TestWhatIsInstalledIsInEffectAtOnce(t *testing.T) {
 			size       int64
 			color, say string
 		}{
-			{situation: "against the policy", size: 9, color: "red", say: "no red widgets"}, // first: it would be late
+			{situation: "against the policy", size: 9, color: "red", say: "no red widgets"}, // first: it would detect late enforcement
 			{situation: "against the CEL rule", size: 10, color: "green", say: "a widget is small"},
 			{situation: "within the rules", size: 9, color: "green"},
 		} {
@@ -34,7 +34,8 @@ func TestWhatIsInstalledIsInEffectAtOnce(t *testing.T) {
 				"metadata": map[string]any{"name": "second"},
 				"spec":     map[string]any{"size": tt.size, "color": tt.color},
 			}}
-			// Applied and not created: the server sleeps two seconds before it creates objects of a new definition.
+			// Apply instead of create: the server waits two seconds before it creates objects of a
+			// new definition.
 			_, err := widgets.Apply(t.Context(), "second", widget, metav1.ApplyOptions{FieldManager: "test"})
 			if (err == nil) != (tt.say == "") || err != nil && !strings.Contains(err.Error(), tt.say) {
 				t.Errorf("%s: the server says %v", tt.situation, err)
@@ -42,7 +43,7 @@ func TestWhatIsInstalledIsInEffectAtOnce(t *testing.T) {
 		}
 		_, err = widgets.Get(t.Context(), "first", metav1.GetOptions{})
 		must(t, err)
-		s.Install(t, "testdata/install") // what is there already is no hindrance
+		s.Install(t, "testdata/install") // existing objects are not an error
 		policies, err := clientFor(t, s.RESTConfig()).AdmissionregistrationV1().ValidatingAdmissionPolicies().List(t.Context(), metav1.ListOptions{})
 		must(t, err)
 		if len(policies.Items) != 1 {

@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// victimVariable makes the test below the one that is killed.
+// victimVariable makes the test below the process that is killed.
 const victimVariable = "REFIT_APISERVER_VICTIM"
 
-// waitToBeKilled starts a server and says what runs.
+// waitToBeKilled starts a server and prints its processes.
 func waitToBeKilled(t *testing.T) {
 	t.Helper()
 	s := Start(t, Options{})
@@ -57,7 +57,7 @@ func TestNothingRunsOnAfterAKilledTest(t *testing.T) {
 	must(t, err)
 }
 
-// commandLine is empty for a process that has ended, also for one that nobody has waited for.
+// commandLine is empty for a process that has exited, even if it is a zombie.
 func commandLine(pid int) string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil {

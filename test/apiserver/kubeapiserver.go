@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// writeFiles puts keys, certificates and the audit policy where kube-apiserver reads them.
+// writeFiles writes the keys, certificates and the audit policy that kube-apiserver reads.
 func (s *Server) writeFiles() error {
 	serving, err := s.authority.serving()
 	if err != nil {
@@ -42,9 +42,9 @@ func (s *Server) startAPIServer(ctx context.Context) (err error) {
 		"--bind-address=" + loopback,
 		"--secure-port=" + strconv.Itoa(s.port.number),
 		"--permit-port-sharing=true",
-		// A machine without a default route has no address that it would find by itself.
+		// Without a default route, kube-apiserver finds no address by itself.
 		"--advertise-address=" + loopback,
-		// The kubernetes Service may not have a loopback address as its endpoint.
+		// The endpoint of the kubernetes Service cannot be a loopback address.
 		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--tls-cert-file=" + s.file("serving.crt"),
@@ -62,7 +62,7 @@ func (s *Server) startAPIServer(ctx context.Context) (err error) {
 		args = append(args,
 			"--audit-policy-file="+s.file("audit-policy.yaml"),
 			"--audit-log-path="+s.file(auditLog),
-			"--audit-log-maxsize=1000000") // megabytes: zero would mean 100, and then another file
+			"--audit-log-maxsize=1000000") // megabytes: zero would mean 100, and then a rotation
 	}
 	if most := s.options.MaxRequestsInflight; most > 0 {
 		args = append(args,

@@ -20,10 +20,9 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// Load creates objects of Kubernetes' own kinds, many at a time and as fast as
-// the server takes them, and returns how many. Where the server drops the status
-// of a new object, as it does with Pods, it is written afterwards. An object
-// that exists already is an error.
+// Load creates objects of built-in kinds, many at a time and as fast as the server accepts them,
+// and returns how many. It writes the status separately where the server drops it from a new
+// object, as it does with Pods. An object that exists already is an error.
 //
 // Objects are read from one goroutine, and must not be used again.
 func (s *Server) Load(tb testing.TB, workers int, objects iter.Seq[runtime.Object]) int {
@@ -39,7 +38,7 @@ func (s *Server) Load(tb testing.TB, workers int, objects iter.Seq[runtime.Objec
 	return count
 }
 
-// A loader creates objects through clients that speak protobuf, one for each group and version.
+// A loader creates objects through protobuf clients, one for each group and version.
 type loader struct {
 	config  *rest.Config
 	mapper  meta.RESTMapper
@@ -128,14 +127,14 @@ func (l *loader) create(ctx context.Context, object runtime.Object) error {
 	return nil
 }
 
-// keptStatus says whether what was made has the status that was wanted, if any.
+// keptStatus reports whether the created object has the wanted status, if any.
 func keptStatus(wanted, made runtime.Object) bool {
 	status := reflect.ValueOf(wanted).Elem().FieldByName("Status")
 	return !status.IsValid() || status.IsZero() ||
 		equality.Semantic.DeepEqual(status.Interface(), reflect.ValueOf(made).Elem().FieldByName("Status").Interface())
 }
 
-// client finds or makes the client of a group and version.
+// client finds or creates the client of a group and version.
 func (l *loader) client(version schema.GroupVersion) (*rest.RESTClient, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

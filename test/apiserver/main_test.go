@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
 
-// sharedOf is the server that those tests use which need none of their own.
+// sharedOf returns the server of the tests that need none of their own.
 func sharedOf(t *testing.T, version string) *Server {
 	t.Helper()
 	return Shared(t, Options{Version: version, Audit: true})
@@ -26,7 +26,7 @@ func clientFor(t *testing.T, config *rest.Config) kubernetes.Interface {
 	return client
 }
 
-// kubectl runs a command as another process and returns what it says.
+// kubectl runs a command in another process and returns its output.
 func kubectl(t *testing.T, s *Server, kubeconfig string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), s.Kubectl(), append([]string{"--kubeconfig", kubeconfig}, args...)...)

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// readManifests reads the objects of all YAML files of a folder, in the order
-// of the files' names. A folder without any is the wrong folder.
+// readManifests reads the objects of all YAML files of a folder, in the order of the file names. A
+// folder without any is an error.
 func readManifests(dir string) ([]*unstructured.Unstructured, error) {
 	var files []string
 	for _, pattern := range []string{"*.yaml", "*.yml"} {
@@ -43,9 +43,9 @@ func readManifests(dir string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// decodeManifest reads the documents of one file; empty ones do not count.
+// decodeManifest reads the documents of one file, and skips empty ones.
 func decodeManifest(text []byte) ([]*unstructured.Unstructured, error) {
-	const peek = 4096 // to see whether it is JSON
+	const peek = 4096 // to detect JSON
 	var objects []*unstructured.Unstructured
 	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), peek); ; {
 		object := &unstructured.Unstructured{}

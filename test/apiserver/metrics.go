@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// EtcdWritten is how many bytes etcd has written to its log since it started:
-// every write of the API, whoever asked for it.
+// EtcdWritten returns how many bytes etcd has written to its log since it started: all writes of
+// the API, from any client.
 func (s *Server) EtcdWritten(tb testing.TB) int64 {
 	tb.Helper()
 	written, err := s.etcdMetric(tb, "etcd_disk_wal_write_bytes_total")
@@ -20,7 +20,7 @@ func (s *Server) EtcdWritten(tb testing.TB) int64 {
 	return int64(written)
 }
 
-// etcdMetric is the value of a metric of etcd that has no labels.
+// etcdMetric returns the value of an etcd metric that has no labels.
 func (s *Server) etcdMetric(tb testing.TB, name string) (float64, error) {
 	tb.Helper()
 	request, err := http.NewRequestWithContext(tb.Context(), http.MethodGet, "http://"+s.etcdPort.address()+"/metrics", http.NoBody)

@@ -14,17 +14,16 @@ import (
 
 var errNotRefused = errors.New("the canary is not refused yet")
 
-// waitPolicies waits until all admission policies that were made so far are
-// enforced. The server takes about a second to take them up and does not say
-// when it has. But it takes them up in the order in which they were made: when
-// one more policy of our own, made last, refuses, the others do too.
+// waitPolicies waits until all existing admission policies are enforced. The server enforces a
+// policy with a delay and does not report when it does. But it loads policies in the order of
+// creation: once a canary policy, created last, refuses a request, the others are enforced, too.
 func (s *Server) waitPolicies(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(s.harness)
 	if err != nil {
 		return err
 	}
 	policies, bindings := client.AdmissionregistrationV1().ValidatingAdmissionPolicies(), client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
-	// A name of its own each time: the canary before this one may still be in effect.
+	// The name is unique: the previous canary may still be in effect.
 	name := "canary-" + strings.ToLower(rand.Text())
 	if _, err := policies.Create(ctx, canaryPolicy(name), metav1.CreateOptions{}); err != nil {
 		return err
@@ -49,7 +48,7 @@ func (s *Server) waitPolicies(ctx context.Context) error {
 		bindings.Delete(ctx, name, metav1.DeleteOptions{}), policies.Delete(ctx, name, metav1.DeleteOptions{}))
 }
 
-// refused ends the message of a canary that is in effect.
+// refused is the suffix of a canary's message.
 const refused = " is refused"
 
 // canaryPolicy refuses the ConfigMap that has its own name.

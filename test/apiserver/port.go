@@ -11,10 +11,9 @@ import (
 
 const loopback = "127.0.0.1"
 
-// A port is one that the kernel keeps for us. A socket that is bound but never
-// listens holds it: nobody else is given the port, no connection arrives here,
-// and a program that sets SO_REUSEPORT too can listen. So there is no moment in
-// which another process could take it, also while the server restarts.
+// A port is reserved by the kernel. A socket that is bound but never listens holds it: the kernel
+// assigns the port to no other process, no connection arrives here, and a process that also sets
+// SO_REUSEPORT can listen. No other process can therefore take it, even while the server restarts.
 type port struct {
 	number int
 	socket int
@@ -50,7 +49,7 @@ func bindAnyPort(socket int) (int, error) {
 	return bound.Port, nil
 }
 
-// address is the port with its host.
+// address returns the port with its host.
 func (p port) address() string { return net.JoinHostPort(loopback, strconv.Itoa(p.number)) }
 
 func (p port) release() error { return unix.Close(p.socket) }

@@ -11,20 +11,20 @@ import (
 	"syscall"
 )
 
-// tailLines is how much of a program's log a failure shows.
+// tailLines is how many lines of a process's log a failure shows.
 const tailLines = 40
 
-// A process is a program that runs beside the test, its output in a file.
+// A process runs beside the test, its output in a file.
 type process struct {
 	pid    int
 	log    string
 	cancel context.CancelFunc
-	done   chan struct{} // closed when the program has ended
-	err    error         // how it ended; read it after done
+	done   chan struct{} // closed when the process has exited
+	err    error         // the result; read it after done
 }
 
-// startProcess starts a program that lives until it is killed, and not longer
-// than this process: the kernel kills it when we die, however we die.
+// startProcess starts a process that lives until it is killed, and not longer than this one: the
+// kernel kills it when the test dies for any reason.
 func startProcess(ctx context.Context, log, program string, args ...string) (*process, error) {
 	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -39,8 +39,8 @@ func startProcess(ctx context.Context, log, program string, args ...string) (*pr
 	p := &process{log: log, cancel: cancel, done: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
-		// The kernel sends Pdeathsig when the *thread* that started the child ends,
-		// so this goroutine keeps its thread until the child is gone.
+		// The kernel sends Pdeathsig when the *thread* that started the child exits, so this
+		// goroutine keeps its thread until the child is gone.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(p.done)
@@ -60,13 +60,13 @@ func startProcess(ctx context.Context, log, program string, args ...string) (*pr
 	return p, nil
 }
 
-// kill ends the program and returns when it is gone.
+// kill kills the process and returns when it is gone.
 func (p *process) kill() {
 	p.cancel()
 	<-p.done
 }
 
-// tail is the end of what the program wrote.
+// tail returns the end of the process's output.
 func (p *process) tail() string {
 	text, err := os.ReadFile(p.log)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Deadlines are far longer than what is usual, for machines that do much else.
+// Deadlines are generous, for busy machines.
 const (
 	readyDeadline  = 2 * time.Minute
 	settleDeadline = 30 * time.Second
 	pollEvery      = 50 * time.Millisecond
 )
 
-// namespaces are those that the server makes by itself, shortly after it says that it is ready.
+// namespaces are those that the server creates by itself, shortly after it reports ready.
 var namespaces = []string{corev1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
 
-// waitReady waits until the server is of use, or one of its programs has ended.
+// waitReady waits until the server is usable, or one of its processes has exited.
 func (s *Server) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -51,7 +51,7 @@ func (s *Server) waitReady(ctx context.Context) error {
 	})
 }
 
-// poll tries until it has worked, and otherwise says why it last had not.
+// poll retries until try succeeds, and otherwise returns the last error.
 func poll(ctx context.Context, deadline time.Duration, what string, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()

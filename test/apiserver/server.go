@@ -16,23 +16,23 @@ import (
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
-// A Server is a running kube-apiserver and its etcd. Except for Stop and
-// Restart, its methods may be called from many goroutines.
+// A Server is a running kube-apiserver and its etcd. Except for Stop and Restart, its methods are
+// safe for concurrent use.
 type Server struct {
 	directory // keys, logs and etcd's data
 	options   Options
 	binaries  builder.Binaries
 	authority authority
 	admin     *rest.Config // for the tests
-	harness   *rest.Config // for what the harness itself asks
+	harness   *rest.Config // for the harness's own requests
 
 	port, etcdPort, peerPort port
 	etcd, apiserver          *process
 	stopped                  time.Time // when kube-apiserver was last killed
 }
 
-// Start starts a server, which ends with the test. If the test failed, the ends
-// of the server's logs are shown.
+// Start starts a server, which stops with the test. If the test fails, it prints the tail of the
+// server's logs.
 func Start(tb testing.TB, options Options) *Server {
 	tb.Helper()
 	s, err := newServer(tb, options)
@@ -51,8 +51,7 @@ func Start(tb testing.TB, options Options) *Server {
 	return s
 }
 
-// newServer prepares a server: programs, certificates, ports. Call end even if
-// it never starts.
+// newServer prepares a server: binaries, certificates, ports. Call end even if it never starts.
 func newServer(tb testing.TB, options Options) (*Server, error) {
 	tb.Helper()
 	if options.Version == "" {
@@ -87,7 +86,7 @@ func newServer(tb testing.TB, options Options) (*Server, error) {
 	return s, nil
 }
 
-// binaries finds the programs of a version in the testbed's cache, or builds them.
+// binaries finds the binaries of a version in the testbed's cache, or builds them.
 func binaries(tb testing.TB, version string) (builder.Binaries, error) {
 	tb.Helper()
 	cache, err := os.UserCacheDir()
@@ -98,9 +97,9 @@ func binaries(tb testing.TB, version string) (builder.Binaries, error) {
 	return builder.New(filepath.Join(cache, "refit-testbed"), report).Binaries(tb.Context(), version)
 }
 
-// start starts both programs and waits until the server is of use.
+// start starts both processes and waits until the server is usable.
 func (s *Server) start(ctx context.Context) error {
-	// The programs outlive the context of a test: its cleanups may still want the server.
+	// The processes outlive the context of a test: its cleanups may still need the server.
 	alive := context.WithoutCancel(ctx)
 	if err := s.startEtcd(alive); err != nil {
 		return err
@@ -111,7 +110,7 @@ func (s *Server) start(ctx context.Context) error {
 	return s.waitReady(ctx)
 }
 
-// end kills both programs and removes their data.
+// end kills both processes and removes their data.
 func (s *Server) end() error {
 	for _, p := range []*process{s.apiserver, s.etcd} {
 		if p != nil {
@@ -121,16 +120,16 @@ func (s *Server) end() error {
 	return errors.Join(s.port.release(), s.etcdPort.release(), s.peerPort.release(), s.remove())
 }
 
-// Stop kills kube-apiserver, as a power cut does; etcd keeps running. Who
-// listens at its address finds nobody until Restart.
+// Stop kills kube-apiserver, as a power cut does; etcd keeps running. Its address refuses
+// connections until Restart.
 func (s *Server) Stop(tb testing.TB) {
 	tb.Helper()
 	s.apiserver.kill()
 	s.stopped = time.Now()
 }
 
-// Restart starts kube-apiserver again, at the same address and with the same
-// data, after Stop or without it.
+// Restart starts kube-apiserver again, at the same address and with the same data, with or without
+// a previous Stop.
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
 	s.Stop(tb)
@@ -142,12 +141,12 @@ func (s *Server) Restart(tb testing.TB) {
 	}
 }
 
-// Version is the server's version of Kubernetes, such as v1.36.3.
+// Version returns the server's version of Kubernetes, such as v1.36.3.
 func (s *Server) Version() string { return s.options.Version }
 
-// Kubectl is the path of the kubectl of the server's version. It keeps what it
-// learned of a server by the server's port, and a later server may have the
-// same: set KUBECACHEDIR to a directory of the test.
+// Kubectl returns the path of the kubectl of the server's version. Set KUBECACHEDIR to a directory
+// of the test: kubectl caches discovery by the server's port, and a later server may have the same
+// port.
 func (s *Server) Kubectl() string { return filepath.Join(s.binaries.Bin, "kubectl") }
 
 func (s *Server) showLogsOfFailed(tb testing.TB) {
@@ -162,7 +161,6 @@ func (s *Server) showLogsOfFailed(tb testing.TB) {
 	}
 }
 
-// logWriter writes lines to a test's log.
 type logWriter struct{ tb testing.TB }
 
 func (w logWriter) Write(text []byte) (int, error) {

@@ -89,8 +89,8 @@ func TestSharedServersAreOneForEachSetOfOptions(t *testing.T) {
 	}
 }
 
-// runs says whether a process is there and has its data in a directory: the
-// kernel may give its number to another one.
+// runs reports whether a process exists and has its data in a directory: the kernel may reuse its
+// PID.
 func runs(t *testing.T, pid int, dir string) bool {
 	t.Helper()
 	return strings.Contains(commandLine(pid), dir)

@@ -15,8 +15,8 @@ var shared struct {
 	servers map[string]*Server // nil unless Main runs
 }
 
-// Main runs the tests of a package whose tests call Shared, and then ends the
-// servers that they shared:
+// Main runs the tests of a package whose tests call Shared, and then stops the servers that they
+// shared:
 //
 //	func TestMain(m *testing.M) { os.Exit(apiserver.Main(m)) }
 func Main(m *testing.M) int {
@@ -31,9 +31,9 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Shared is a server that lives until all tests of the package are over; the
-// first test that asks for these options starts it. Tests that share one keep
-// apart by the names of their objects and users, and never stop it.
+// Shared returns a server that lives until all tests of the package have ended; the first test that
+// needs these options starts it. Tests that share a server use distinct names for their objects and
+// users, and never stop it.
 func Shared(tb testing.TB, options Options) *Server {
 	tb.Helper()
 	shared.Lock()

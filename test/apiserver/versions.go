@@ -8,14 +8,14 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// versionsVariable names the versions of a run, with commas between.
+// versionsVariable names the versions of a run, separated by commas.
 const versionsVariable = "REFIT_APISERVERS"
 
 // defaultVersions are those that every change is tested on.
 const defaultVersions = "v1.35.4,v1.36.3"
 
-// Versions are the Kubernetes versions of this run: those in REFIT_APISERVERS,
-// with commas between, or else the two of CI.
+// Versions returns the Kubernetes versions of this run: those in REFIT_APISERVERS, separated by
+// commas, or else the two of CI.
 func Versions(tb testing.TB) []string {
 	tb.Helper()
 	wanted := os.Getenv(versionsVariable)
@@ -33,7 +33,7 @@ func Versions(tb testing.TB) []string {
 	return found
 }
 
-// EachVersion runs a subtest for each version of the run, one after the other.
+// EachVersion runs a subtest for each version of the run, in sequence.
 func EachVersion(t *testing.T, test func(t *testing.T, version string)) {
 	t.Helper()
 	for _, version := range Versions(t) {

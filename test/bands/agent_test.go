@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// What runs as root on every host stays small. The linter sees direct imports only; this sees all.
+// TestTheAgentLinksNothingLarge keeps the binary that runs as root on every host small. The linter
+// checks direct imports only; this test checks all.
 func TestTheAgentLinksNothingLarge(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "../../cmd/refit-agent").Output()
 	if err != nil {

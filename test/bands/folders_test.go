@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A folder without a row would be a folder without a proven band.
+// TestEveryFolderHasARow finds folders without a row: nothing would prove their layer.
 func TestEveryFolderHasARow(t *testing.T) {
 	for _, folder := range goFolders(t) {
 		if !covered(folder) {
@@ -61,8 +61,8 @@ func goFolders(t *testing.T) []string {
 	return folders
 }
 
-// walkGo calls visit with each Go file of the repository, by its path from the
-// root, except in the folders that Go or git leave out too.
+// walkGo calls visit with each Go file of the repository, by its path from the root, except in the
+// folders that Go or git ignore.
 func walkGo(t *testing.T, visit func(file string)) {
 	t.Helper()
 	err := fs.WalkDir(repository(), ".", func(name string, entry fs.DirEntry, err error) error {

@@ -1,9 +1,8 @@
 //go:build bands
 
-// Behind a tag, because it needs the pinned linter, which takes minutes to build
-// in a clean clone: `go test ./...` must work without it, and a skipped test
-// would look like a passed one. `make test-bands` builds the linter and sets
-// REFIT_LINTER.
+// The build tag is needed because the pinned linter takes minutes to build in a clean clone: `go
+// test ./...` must work without it, and a skipped test would look like a passed one. `make
+// test-bands` builds the linter and sets REFIT_LINTER.
 
 package bands
 
@@ -23,7 +22,7 @@ import (
 
 const module = "github.com/refit-dev/refit"
 
-// trial is one file that the linter is asked about.
+// trial is one file that the linter checks.
 type trial struct {
 	folder string
 	as     fileKind
@@ -63,8 +62,8 @@ func TestTheLinterKeepsTheBands(t *testing.T) {
 	}
 }
 
-// allTrials makes one trial of every use in the table. Each gets a package of
-// its own below the folder, so that no trial is in the way of another.
+// allTrials creates one trial of every use in the table. Each has a package of its own below the
+// folder, so that trials do not affect each other.
 func allTrials() []trial {
 	var all []trial
 	add := func(b band, use string, refuse bool) {
@@ -91,8 +90,8 @@ func allTrials() []trial {
 	return all
 }
 
-// writeModule writes the trials, the real rules, and an empty package for
-// every import: others' packages into vendor, so that nothing is downloaded.
+// writeModule writes the trials, the real rules, and an empty package for every import: third-party
+// packages into vendor, so that nothing is downloaded.
 func writeModule(t *testing.T, root string, trials []trial) {
 	t.Helper()
 	rules, err := os.ReadFile(filepath.Join("..", "..", ".golangci.yml"))
@@ -101,7 +100,7 @@ func writeModule(t *testing.T, root string, trials []trial) {
 	}
 	write(t, root, ".golangci.yml", string(rules))
 
-	vendored := map[string][]string{} // by the first element of the path, which passes for a module
+	vendored := map[string][]string{} // by the first element of the path, which serves as the module
 	seen := map[string]bool{}
 	for _, tr := range trials {
 		write(t, root, tr.file, source(tr))
@@ -128,7 +127,7 @@ func writeModule(t *testing.T, root string, trials []trial) {
 	write(t, root, "vendor/modules.txt", list.String())
 }
 
-// source is the text of a trial's file.
+// source returns the text of a trial's file.
 func source(tr trial) string {
 	pkg := packageName(path.Dir(tr.file))
 	if !isCall(tr.use) {
@@ -154,7 +153,7 @@ func importPath(use string) string {
 	return use
 }
 
-// packageName makes a Go name of a folder's last element.
+// packageName returns a Go name for a folder's last element.
 func packageName(folder string) string {
 	return strings.NewReplacer("-", "", ".", "").Replace(path.Base(folder))
 }
@@ -176,7 +175,7 @@ type issue struct {
 	Pos        struct{ Filename string }
 }
 
-// lint runs the rules of the bands over the module and returns the issues of each file.
+// lint runs the rules of the layers over the module and returns the issues of each file.
 func lint(t *testing.T, linter, root string) map[string][]issue {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), linter, "run", "--enable-only", "depguard,forbidigo", "--issues-exit-code", "0",
@@ -189,7 +188,7 @@ func lint(t *testing.T, linter, root string) map[string][]issue {
 	if err != nil {
 		t.Fatalf("the linter did not run: %v\n%s%s", err, out, complaints.Bytes())
 	}
-	// A rule that does not compile is only logged: the linter then runs without it.
+	// The linter only logs a rule that does not compile, and runs without it.
 	if complaints.Len() > 0 {
 		t.Fatalf("the linter complains:\n%s", complaints.Bytes())
 	}

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// A shell string is a program that nobody reviews: it is quoted once too often
-// or once too seldom. Product code starts programs by name, with arguments.
-// No linter sees the arguments of a call, so this test reads them itself.
+// TestNoProductCodeStartsAShell prevents shell strings, which are easily quoted wrongly. Product
+// code executes binaries by name, with arguments. No linter checks the arguments of a call, so this
+// test does.
 func TestNoProductCodeStartsAShell(t *testing.T) {
 	walkGo(t, func(file string) {
 		if strings.HasPrefix(file, "test/") || strings.HasSuffix(file, "_test.go") {
@@ -52,8 +52,8 @@ func TestShellsAreFound(t *testing.T) {
 	}
 }
 
-// shells lists the places where a file names a shell as the program to start:
-// in a call of os/exec, or as a literal that a literal -c follows.
+// shells lists the places where a file names a shell as the binary to execute: in a call of
+// os/exec, or as a literal that a literal -c follows.
 func shells(t *testing.T, name, text string) []token.Position {
 	t.Helper()
 	files := token.NewFileSet()
@@ -64,7 +64,7 @@ func shells(t *testing.T, name, text string) []token.Position {
 	var found []token.Position
 	ast.Inspect(file, func(node ast.Node) bool {
 		var words []ast.Expr
-		program := -1 // which of the words is one for certain
+		program := -1 // the index of the word that is certainly one
 		switch n := node.(type) {
 		case *ast.CallExpr:
 			words = n.Args
@@ -82,7 +82,7 @@ func shells(t *testing.T, name, text string) []token.Position {
 	return found
 }
 
-// programArgument is the place of the program among a call's arguments.
+// programArgument returns the index of the binary among a call's arguments.
 func programArgument(called ast.Expr) int {
 	selector, ok := called.(*ast.SelectorExpr)
 	if !ok {
@@ -113,7 +113,7 @@ func isDashC(word ast.Expr) bool {
 	return strings.HasPrefix(flag, "-") && strings.HasSuffix(flag, "c")
 }
 
-// literal is the value of a string literal, or nothing.
+// literal returns the value of a string literal, or an empty string.
 func literal(word ast.Expr) string {
 	basic, ok := word.(*ast.BasicLit)
 	if !ok || basic.Kind != token.STRING {

@@ -1,11 +1,11 @@
 package bands
 
-// band is one folder, and what its code may and may not use. A use is an import
-// path ("./api/v1alpha1" is one of this module) or a call ("time.Now()").
+// band is one folder, and what its code may and may not use. A use is an import path
+// ("./api/v1alpha1" is one of this module) or a call ("time.Now()").
 type band struct {
 	folder string
-	// as says which of the folder's files the row speaks of; the zero value is
-	// code of the folder or below it.
+	// as selects the folder's files that the row covers; the zero value is code of the folder or
+	// below it.
 	as     fileKind
 	may    []string
 	mayNot []string
@@ -19,10 +19,10 @@ const (
 	rootOnly fileKind = "root" // files of the folder itself, not below it
 )
 
-// table has a row, at least, for every folder with Go code. Those that are
-// still to come have theirs already, so that their first file meets the rules.
+// table has at least one row for every folder with Go code. Planned folders already have theirs, so
+// that their first file follows the rules.
 var table = []band{
-	// Words
+	// API
 	{
 		folder: "api/v1alpha1",
 		may:    []string{"fmt", "k8s.io/apimachinery/pkg/apis/meta/v1", "./api/v1alpha1"},
@@ -41,7 +41,7 @@ var table = []band{
 		},
 	},
 
-	// Thinking
+	// Core
 	{
 		folder: "internal/upgrade",
 		may: []string{
@@ -61,7 +61,7 @@ var table = []band{
 		mayNot: []string{"net/http", "os/exec", "k8s.io/client-go/kubernetes", "./internal/engine/observe", "./test/testbed", "time.Now()"},
 	},
 
-	// Hands
+	// Adapters
 	engine("artifact"),
 	engine("cri"),
 	engine("drain"),
@@ -82,7 +82,7 @@ var table = []band{
 	engine("store"),
 	engine("trial"),
 
-	// Loops
+	// Controllers
 	loop("backup"),
 	loop("clusterupgrade"),
 	loop("component"),
@@ -97,7 +97,7 @@ var table = []band{
 		mayNot: []string{"./internal/server", "./cmd/refit", "./test/testbed"},
 	},
 
-	// Doors
+	// Entry points
 	{
 		folder: "internal/agent",
 		may: []string{
@@ -133,7 +133,7 @@ var table = []band{
 	{folder: "web", may: []string{"embed"}, mayNot: []string{"./api/v1alpha1", "./internal/server", "github.com/spf13/cobra"}},
 	{folder: "config", may: []string{"embed"}, mayNot: []string{"./api/v1alpha1", "./internal/engine/install", "sigs.k8s.io/yaml"}},
 
-	// Wiring
+	// Commands
 	{
 		folder: "cmd/refit",
 		may: []string{
@@ -241,7 +241,7 @@ var tooLargeForTheAgent = []string{
 	"./test/testbed",
 }
 
-// engine is the row of one folder of hands.
+// engine returns the row of one folder of adapters.
 func engine(name string) band {
 	b := band{
 		folder: "internal/engine/" + name,
@@ -261,7 +261,7 @@ func engine(name string) band {
 	return b
 }
 
-// onDisk is the row of the tests of an engine that writes to disks.
+// onDisk returns the row of the tests of an engine that writes to disks.
 func onDisk(name string) band {
 	return band{
 		folder: "internal/engine/" + name, as: tests,
@@ -270,7 +270,7 @@ func onDisk(name string) band {
 	}
 }
 
-// loop is the row of one controller's folder.
+// loop returns the row of one controller's folder.
 func loop(name string) band {
 	return band{
 		folder: "internal/controller/" + name,
@@ -285,7 +285,7 @@ func loop(name string) band {
 	}
 }
 
-// onServer is the row of one folder of tests of the product on an API server.
+// onServer returns the row of one folder of tests of the product on an API server.
 func onServer(name string) band {
 	return band{
 		folder: "test/apiserver/" + name,
@@ -299,7 +299,7 @@ func onServer(name string) band {
 	}
 }
 
-// testbed is the row of one folder of the testbed, which may import these others.
+// testbed returns the row of one folder of the testbed, which may import these others.
 func testbed(name string, others ...string) band {
 	b := band{
 		folder: "test/testbed/" + name,

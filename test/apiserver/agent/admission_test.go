@@ -22,7 +22,8 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// TestF54WhatTheUpgradeWritesIsRefused has a cluster in which somebody refuses what an API server of another version writes when it starts.
+// TestF54WhatTheUpgradeWritesIsRefused runs in a cluster where a webhook refuses the objects that
+// an API server of another version writes at startup.
 func TestF54WhatTheUpgradeWritesIsRefused(t *testing.T) {
 	s := apiserver.Start(t, apiserver.Options{})
 	client, err := kubernetes.NewForConfig(s.RESTConfig())
@@ -66,7 +67,8 @@ func TestF54WhatTheUpgradeWritesIsRefused(t *testing.T) {
 	}
 }
 
-// answers asks until something is refused, or nothing is: an API server hears of a webhook a moment later.
+// answers retries until a request is refused, or until none is: an API server learns of a webhook
+// with a delay.
 func answers(t *testing.T, client kubernetes.Interface, refused bool) (err error) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
@@ -84,7 +86,7 @@ func deny(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: "no, never"}}
-	_ = json.NewEncoder(w).Encode(review) // whoever asked has left
+	_ = json.NewEncoder(w).Encode(review) // the client has disconnected
 }
 
 func webhook(server *httptest.Server, group, resource string) *admissionregistrationv1.ValidatingWebhookConfiguration {

@@ -45,7 +45,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// server is one with everything of config/ in effect.
+// server returns an API server with everything in config/ in effect.
 func server(t *testing.T, version string) *apiserver.Server {
 	t.Helper()
 	s := apiserver.Start(t, apiserver.Options{Version: version, Audit: true})
@@ -55,7 +55,7 @@ func server(t *testing.T, version string) *apiserver.Server {
 	return s
 }
 
-// orders is where the controller finds orders.
+// orders returns the client for NodeUpgrades.
 func orders(t *testing.T, s *apiserver.Server) dynamic.ResourceInterface {
 	t.Helper()
 	client, err := dynamic.NewForConfig(s.RESTConfig())
@@ -63,7 +63,7 @@ func orders(t *testing.T, s *apiserver.Server) dynamic.ResourceInterface {
 	return client.Resource(refitv1alpha1.GroupVersion.WithResource("nodeupgrades"))
 }
 
-// order makes the NodeUpgrade of a node.
+// order creates the NodeUpgrade of a node.
 func order(t *testing.T, s *apiserver.Server, name string) {
 	t.Helper()
 	made := &refitv1alpha1.NodeUpgrade{
@@ -82,7 +82,7 @@ func order(t *testing.T, s *apiserver.Server, name string) {
 	must(t, err)
 }
 
-// raise gives a node's order another sequence.
+// raise sets another sequence in a node's order.
 func raise(t *testing.T, s *apiserver.Server, name string, sequence int) {
 	t.Helper()
 	change := fmt.Sprintf(`{"spec":{"sequence":%d}}`, sequence)
@@ -90,7 +90,8 @@ func raise(t *testing.T, s *apiserver.Server, name string, sequence int) {
 	must(t, err)
 }
 
-// kubelet is how a kubelet's kubeconfig lies on a host: its certificate is a link to a file that rotates.
+// kubelet is a kubelet's kubeconfig as it is on a host: its certificate is a link to a file that
+// rotates.
 type kubelet struct {
 	t    *testing.T
 	dir  string
@@ -107,7 +108,7 @@ func newKubelet(t *testing.T, who *rest.Config) *kubelet {
 
 func (k *kubelet) path() string { return filepath.Join(k.dir, "kubelet.conf") }
 
-// rotate does what a kubelet does with a new certificate.
+// rotate installs a new certificate as a kubelet does.
 func (k *kubelet) rotate(who *rest.Config) {
 	k.t.Helper()
 	k.next++
@@ -117,7 +118,7 @@ func (k *kubelet) rotate(who *rest.Config) {
 	must(k.t, os.Rename(link+".new", link))
 }
 
-// point does what kubeadm does: the kubeconfig names an address.
+// point writes the server address into the kubeconfig as kubeadm does.
 func (k *kubelet) point(address string, ca []byte) {
 	k.t.Helper()
 	current := filepath.Join(k.dir, "kubelet-client-current.pem")
@@ -130,7 +131,7 @@ func (k *kubelet) point(address string, ca []byte) {
 	must(k.t, os.Rename(k.path()+".new", k.path()))
 }
 
-// agent is the client of a node's agent.
+// agent returns the client of a node's agent.
 func agent(t *testing.T, s *apiserver.Server, name string) *cluster.Client {
 	t.Helper()
 	client, err := cluster.Connect(newKubelet(t, s.As(t, "system:node:"+name, "system:nodes")).path(), "v0.0.1-test")
@@ -138,7 +139,7 @@ func agent(t *testing.T, s *apiserver.Server, name string) *cluster.Client {
 	return client
 }
 
-// watch begins to watch, and ends with the test.
+// watch starts a watch that stops with the test.
 func watch(t *testing.T, c *cluster.Client) <-chan cluster.Event {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -154,7 +155,7 @@ func watch(t *testing.T, c *cluster.Client) <-chan cluster.Event {
 	return events
 }
 
-// until takes events until one fits.
+// until reads events until one matches.
 func until(t *testing.T, events <-chan cluster.Event, what string, fits func(cluster.Event) bool) (taken int) {
 	t.Helper()
 	for deadline := time.After(patience); ; {
@@ -197,7 +198,7 @@ func TestAnAgentSeesItsTwoObjectsAndWritesAboutItself(t *testing.T) {
 		if found.UID != node.UID {
 			t.Errorf("its Node is %+v", found.ObjectMeta)
 		}
-		for range 2 { // the second time it is there already
+		for range 2 { // the second time it exists already
 			must(t, c.EnsureReport(t.Context(), found))
 		}
 		until(t, events, "its new report", func(e cluster.Event) bool {
@@ -224,7 +225,7 @@ func TestAnAgentSeesItsTwoObjectsAndWritesAboutItself(t *testing.T) {
 		must(t, err)
 		must(t, c.ApplyUpgradeStatus(t.Context(), "n1", refitv1alpha1.NodeUpgradeStatus{
 			Phase: refitv1alpha1.NodeApplying, ObservedSequence: 1, StartTime: &now,
-			Drain: &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainFailed, Sequence: 9}, // what it read is sent back by mistake
+			Drain: &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainFailed, Sequence: 9}, // writes the drain status back by mistake
 		}))
 		until(t, events, "its progress beside the controller's", func(e cluster.Event) bool {
 			return e.Upgrade != nil && e.Upgrade.Status.Phase == refitv1alpha1.NodeApplying && e.Upgrade.Status.Drain != nil &&
@@ -242,7 +243,7 @@ func TestAnAgentSeesItsTwoObjectsAndWritesAboutItself(t *testing.T) {
 			t.Errorf("the clocks of one machine are %s apart", host.Sub(server))
 		}
 
-		// Nobody takes events meanwhile: what is told afterwards is few and new.
+		// Nobody reads events meanwhile: the events delivered afterwards are few and recent.
 		const changes = 50
 		for n := 2; n <= changes; n++ {
 			raise(t, s, "n1", n)
@@ -282,7 +283,7 @@ func TestAnAgentThatIsIdleAsksNothing(t *testing.T) {
 		switch {
 		case e.Verb == "watch" && e.Code == http.StatusOK:
 			open++
-		case e.Code != http.StatusTooManyRequests: // a server that has just learned of a kind
+		case e.Code != http.StatusTooManyRequests: // from a server that has just started to serve a CRD
 			t.Errorf("it asked %s %s (%d)", e.Verb, e.URI, e.Code)
 		}
 	}

@@ -1,2 +1,3 @@
-// Package agent tests the agent's client on real API servers: what it sees and when, what it may write, what it asks while nothing happens.
+// Package agent tests the agent's client on real API servers: the events that it receives, the
+// objects that it can write, and its requests while nothing changes.
 package agent

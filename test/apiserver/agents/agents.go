@@ -21,40 +21,42 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// writers is how many objects are written at once.
+// writers is the number of concurrent writes.
 const writers = 64
 
-// Options say how the hosts behave. The zero value is hosts that do everything at once.
+// Options configure how the simulated hosts behave. With the zero value, hosts complete everything
+// immediately.
 type Options struct {
-	// Fetch is how long a host takes to fetch a ClusterRelease, Step how long each step of a
-	// change takes, End how long a pod takes to end. Each time it is up to a half more or less:
-	// hosts that are equally quick would all be done at the same moment, again and again.
+	// Fetch is how long a host takes to fetch a ClusterRelease, Step how long each step takes, and
+	// End how long a pod takes to terminate. Each duration varies by up to a half: hosts of equal
+	// speed would all finish at the same moment.
 	Fetch, Step, End time.Duration
-	// Meet is called as a step begins on a node, with a name as `refit-agent steps` prints it. It may hold the step up until the context ends, as a host does
-	// that hangs. An error fails the step.
+	// Meet is called when a step starts on a node, with a name as `refit-agent steps` prints it. It
+	// may block the step until the context ends, as on a host that hangs. An error fails the step.
 	Meet func(ctx context.Context, node, step string) error
-	// Tell is called before a node's facts are told, and may change them, as a host does that is not well.
+	// Tell is called before a node's facts are reported, and may change them, for example to those
+	// of an unhealthy host.
 	Tell func(node string, facts *refitv1alpha1.NodeReportStatus)
 }
 
-// Agents are the hosts of a cluster.
+// Agents are the simulated hosts of a cluster.
 type Agents struct {
 	options   Options
 	client    client.Client
 	cache     cache.Cache
 	authority *authority
-	slots     chan struct{} // of writers
+	slots     chan struct{} // limits concurrent writes to writers
 
 	mu       sync.Mutex
-	releases map[string]string // the versions that ClusterReleases bring, by name
+	releases map[string]string // Kubernetes versions, by the name of the ClusterRelease
 	ctx      context.Context   //nolint:containedctx // that of Run; what a watch tells begins work that ends with it
 	hosts    map[string]*host
-	names    []string // of hosts that there ever were
-	moves    int      // pods that were placed anew
+	names    []string // of all hosts that ever existed
+	moves    int      // pods that were recreated on another node
 	running  sync.WaitGroup
 }
 
-// New prepares the hosts of the cluster that config leads to. Its user may do everything.
+// New prepares the hosts of the cluster that config connects to. Its user needs all permissions.
 func New(config *rest.Config, o Options) (*Agents, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
@@ -76,14 +78,15 @@ func New(config *rest.Config, o Options) (*Agents, error) {
 	}, nil
 }
 
-// Trusting is a configuration that also trusts the API servers of the hosts, which have certificates of an authority of their own.
+// Trusting returns a configuration that also trusts the API servers of the hosts, whose
+// certificates are signed by a separate CA.
 func (a *Agents) Trusting(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.CAData = append(append([]byte{}, config.CAData...), a.authority.pem...)
 	return config
 }
 
-// Run plays the hosts until the context ends.
+// Run simulates the hosts until the context ends.
 func (a *Agents) Run(ctx context.Context) error {
 	a.mu.Lock()
 	a.ctx = ctx
@@ -113,7 +116,7 @@ func (a *Agents) Run(ctx context.Context) error {
 	return err
 }
 
-// telling hears of every change of an object.
+// telling returns a handler that calls told for every change of an object.
 func telling(told func(object any, gone bool)) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { told(object, false) },
@@ -127,7 +130,7 @@ func telling(told func(object any, gone bool)) toolscache.ResourceEventHandler {
 	}
 }
 
-// begin does something beside the watches.
+// begin runs a function in the background.
 func (a *Agents) begin(work func(context.Context)) {
 	a.mu.Lock()
 	ctx := a.ctx
@@ -135,7 +138,8 @@ func (a *Agents) begin(work func(context.Context)) {
 	a.running.Go(func() { work(ctx) })
 }
 
-// write writes something, with not too many others, until that works or the context ends.
+// write retries a write until it succeeds or the context ends. It limits the number of concurrent
+// writes.
 func (a *Agents) write(ctx context.Context, what func(context.Context) error) {
 	for wait := 50 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, 2*time.Second) {
 		select {
@@ -152,7 +156,7 @@ func (a *Agents) write(ctx context.Context, what func(context.Context) error) {
 	}
 }
 
-// about is a time, up to a half more or less.
+// about returns a duration that varies by up to a half.
 func about(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0
@@ -177,7 +181,7 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// trim takes away what nobody here looks at.
+// trim removes fields that the simulation does not read, to save memory.
 func trim(object any) (any, error) {
 	if o, err := meta.Accessor(object); err == nil {
 		o.SetManagedFields(nil)

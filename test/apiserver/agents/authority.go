@@ -44,7 +44,7 @@ func newAuthority() (*authority, error) {
 	return &authority{pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), certificate: certificate, key: key}, nil
 }
 
-// server is a certificate for whoever listens at an address.
+// server returns a serving certificate for an address.
 func (a *authority) server(address net.IP) (tls.Certificate, error) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "kube-apiserver"}, IPAddresses: []net.IP{address},

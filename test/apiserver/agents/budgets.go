@@ -14,14 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// sawBudget hears of a budget, and counts its pods as the disruption controller does.
+// sawBudget handles a change of a budget, and counts its pods as the disruption controller does.
 func (a *Agents) sawBudget(object any, gone bool) {
 	if b, is := object.(*policyv1.PodDisruptionBudget); is && !gone {
 		a.begin(func(ctx context.Context) { a.count(ctx, b) })
 	}
 }
 
-// countBudgets counts the budgets that cover a pod anew.
+// countBudgets recounts the budgets that cover a pod.
 func (a *Agents) countBudgets(p *corev1.Pod) {
 	a.begin(func(ctx context.Context) {
 		var budgets policyv1.PodDisruptionBudgetList
@@ -41,8 +41,9 @@ func covers(b *policyv1.PodDisruptionBudget, p *corev1.Pod) bool {
 	return err == nil && selector.Matches(labels.Set(p.Labels))
 }
 
-// count counts the pods of a budget. As many are expected as were there first: nobody here changes the number of replicas. An update on an old view fails, and
-// the news that made it old counts again.
+// count counts the pods of a budget. It expects as many as existed first: nothing here changes the
+// number of replicas. An update based on a stale view fails, and the event that made it stale
+// triggers another count.
 func (a *Agents) count(ctx context.Context, b *policyv1.PodDisruptionBudget) {
 	var pods corev1.PodList
 	if err := a.cache.List(ctx, &pods, client.InNamespace(b.Namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -84,10 +85,11 @@ func (a *Agents) count(ctx context.Context, b *policyv1.PodDisruptionBudget) {
 	})
 }
 
-// evictedFor is how long a pod that may go counts as one that goes. If whoever evicted it is killed at that moment, it stays. Kubernetes waits two minutes.
+// evictedFor is how long an evicted pod counts as disrupted although it still exists. The pod stays
+// if its evictor is killed at that moment. Kubernetes waits two minutes.
 const evictedFor = 2 * time.Second
 
-// countLater counts a budget again when pods that were to go should have gone.
+// countLater recounts a budget when its evicted pods should be gone.
 func (a *Agents) countLater(ctx context.Context, name client.ObjectKey) {
 	pause(ctx, evictedFor)
 	b := &policyv1.PodDisruptionBudget{}
@@ -105,7 +107,7 @@ func isReady(p *corev1.Pod) bool {
 	return false
 }
 
-// desired is how many pods must be healthy.
+// desired returns how many pods must be healthy.
 func desired(b *policyv1.PodDisruptionBudget) int32 {
 	expected := int(b.Status.ExpectedPods)
 	if b.Spec.MinAvailable != nil {

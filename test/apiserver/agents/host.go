@@ -16,28 +16,28 @@ import (
 
 const labelControlPlane = "node-role.kubernetes.io/control-plane"
 
-// host is one machine with its kubelet and its agent.
+// host is one simulated machine with its kubelet and its agent.
 type host struct {
 	agents       *Agents
 	name         string
 	controlPlane bool
 	server       *server // nil on a worker
 
-	status, facts, kubelet newest // what is told
+	status, facts, kubelet newest // the latest state to write
 
 	mu       sync.Mutex
 	uid      types.UID
-	seen     *corev1.Node // as it joined
+	seen     *corev1.Node // as it was when it joined
 	versions map[string]string
 	memory   node.HostState
 	journal  []node.Record
-	order    *refitv1alpha1.NodeUpgrade // the newest that was heard of
+	order    *refitv1alpha1.NodeUpgrade // the newest observed
 	working  bool
-	toldAt   time.Time // of the status
-	request  int64     // the newest question
+	toldAt   time.Time // time of the last status write
+	request  int64     // the newest report request
 }
 
-// sawNode hears of a Node. One that is new, or has joined anew, gets a host.
+// sawNode handles a change of a Node. A Node that is new or has rejoined gets a host.
 func (a *Agents) sawNode(object any, gone bool) {
 	n, is := object.(*corev1.Node)
 	if !is || gone {
@@ -64,7 +64,7 @@ func (a *Agents) sawNode(object any, gone bool) {
 	}
 }
 
-// join makes the host the one of a Node that is new.
+// join resets the host for a new Node.
 func (h *host) join(n *corev1.Node) {
 	h.uid, h.seen = n.UID, n
 	version := n.Status.NodeInfo.KubeletVersion
@@ -72,12 +72,12 @@ func (h *host) join(n *corev1.Node) {
 	h.journal, h.order = nil, nil
 }
 
-// start brings up what runs on the host, and reports.
+// start starts the host's components, and reports.
 func (h *host) start(ctx context.Context) {
 	if h.controlPlane && h.server == nil {
 		listening, err := h.agents.authority.listen(h.version(node.StepAPIServer))
 		if err != nil {
-			panic(err) // there is no loopback address
+			panic(err) // no loopback address is left
 		}
 		h.mu.Lock()
 		h.server = listening
@@ -95,14 +95,14 @@ func (h *host) version(of string) string {
 	return h.versions[of]
 }
 
-// host is the one of this name, nil if there is none yet.
+// host returns the host with this name, nil if there is none yet.
 func (a *Agents) host(name string) *host {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.hosts[name]
 }
 
-// members are the names of the hosts that have an etcd member.
+// members returns the names of the hosts that have an etcd member.
 func (a *Agents) members() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -19,11 +19,12 @@ const (
 	etcdVersion  = "3.6.8"
 	agentVersion = "v0.1.0"
 
-	// annotationAdvertised is where kubeadm writes down the address of an API server.
+	// annotationAdvertised is the annotation in which kubeadm records the address of an API server.
 	annotationAdvertised = "kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint"
 )
 
-// sync tells what the kubelet knows: its own version, and those of the static pods. While the API is away the host goes on without it.
+// sync writes what a kubelet reports: its own version, and those of the static pods. While the API
+// is unreachable the host continues without it.
 func (h *host) sync() {
 	h.kubelet.put(h.agents, func(ctx context.Context) error {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: h.name}}
@@ -44,7 +45,7 @@ func (h *host) sync() {
 	})
 }
 
-// images are those of the host's static pods.
+// images returns the images of the host's static pods.
 func (h *host) images() map[string]string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +57,7 @@ func (h *host) images() map[string]string {
 	}
 }
 
-// mirror makes the mirror pods of a control plane host's static pods.
+// mirror creates the mirror pods of a control plane host's static pods.
 func (h *host) mirror(ctx context.Context) {
 	for component, image := range h.images() {
 		h.agents.write(ctx, func(ctx context.Context) error {

@@ -15,9 +15,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Load puts a made-up cluster onto a server that has Refit's objects: nodes, pods, budgets, what
-// kubeadm wrote down, and a ClusterRelease of each of these versions. The hosts add what is
-// theirs: the pods of the control plane, and reports.
+// Load creates a simulated cluster on a server that has Refit's CRDs: nodes, pods, budgets, the
+// objects of kubeadm, and a ClusterRelease of each of these versions. The hosts add the pods of the
+// control plane and the reports.
 func Load(ctx context.Context, config *rest.Config, s *cluster.Snapshot, releases ...string) error {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
@@ -43,10 +43,9 @@ func Load(ctx context.Context, config *rest.Config, s *cluster.Snapshot, release
 	return nil
 }
 
-// loader creates objects.
 type loader struct{ client client.Client }
 
-// load creates objects, many at a time. It leaves out what the hosts' kubelets make.
+// load creates objects, many at a time. It skips those that the hosts' kubelets create.
 func (l *loader) load(ctx context.Context, objects iter.Seq[runtime.Object]) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
@@ -63,12 +62,13 @@ func (l *loader) load(ctx context.Context, objects iter.Seq[runtime.Object]) err
 	return group.Wait()
 }
 
-// create creates an object with its status, which the server drops of most new objects.
+// create creates an object and then writes its status, which the server drops from most new
+// objects.
 func (l *loader) create(ctx context.Context, object client.Object) error {
 	wanted, is := object.DeepCopyObject().(client.Object)
 	err := l.client.Create(ctx, object)
 	if _, namespace := object.(*corev1.Namespace); namespace && apierrors.IsAlreadyExists(err) {
-		return nil // nobody here empties namespaces, so one that was made once stays
+		return nil // nothing deletes namespaces here, so it still exists
 	}
 	if err != nil {
 		return fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// newest writes the newest of what it is given. What was given while another one was being written, and is no longer the newest then, is never written.
+// newest writes the latest value that it is given. It skips values that are superseded while
+// another write is in flight.
 type newest struct {
 	mu      sync.Mutex
 	pending func(context.Context) error

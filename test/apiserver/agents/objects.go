@@ -19,10 +19,11 @@ import (
 
 const templateHash = "5d8f7c9b6"
 
-// Objects are a made-up cluster as the API would hold it: nodes and pods about as large as real ones.
+// Objects returns the API objects of a simulated cluster: nodes and pods about as large as real
+// ones.
 func Objects(s *cluster.Snapshot) iter.Seq[runtime.Object] {
 	return func(yield func(runtime.Object) bool) {
-		namespaces := map[string]bool{"kube-system": true} // which is there
+		namespaces := map[string]bool{"kube-system": true} // exists already
 		for i := range s.Workloads {
 			if name := s.Workloads[i].Namespace; !namespaces[name] {
 				namespaces[name] = true
@@ -39,7 +40,7 @@ func Objects(s *cluster.Snapshot) iter.Seq[runtime.Object] {
 	}
 }
 
-// Contents are what is in the namespaces, which must be there before.
+// Contents returns the namespaced objects. Their namespaces must exist.
 func Contents(s *cluster.Snapshot) iter.Seq[runtime.Object] {
 	return func(yield func(runtime.Object) bool) {
 		made := make([]int, len(s.Workloads))
@@ -92,7 +93,7 @@ func nodeOf(n *cluster.Node) *corev1.Node {
 			LastHeartbeatTime: metav1.NewTime(n.CreatedAt), LastTransitionTime: metav1.NewTime(n.ReadySince),
 		})
 	}
-	for i := range 50 { // as many as a kubelet tells
+	for i := range 50 { // as many as a kubelet reports
 		out.Status.Images = append(out.Status.Images, corev1.ContainerImage{SizeBytes: int64(i+1) << 20, Names: []string{
 			fmt.Sprintf("registry.example.com/team/image-%02d@sha256:%064x", i, i), fmt.Sprintf("registry.example.com/team/image-%02d:v1.2.%d", i, i),
 		}})
@@ -100,7 +101,7 @@ func nodeOf(n *cluster.Node) *corev1.Node {
 	return out
 }
 
-// podOf is the numberth pod of a workload.
+// podOf returns a workload's pod with this number.
 func podOf(w *cluster.Workload, number int, n *cluster.Node) *corev1.Pod {
 	name := fmt.Sprintf("%s-%s-%05d", w.Name, templateHash, number)
 	p := &corev1.Pod{
@@ -142,7 +143,7 @@ func podOf(w *cluster.Workload, number int, n *cluster.Node) *corev1.Pod {
 	return p
 }
 
-// own makes a pod one of its workload.
+// own makes the workload the owner of a pod.
 func own(p *corev1.Pod, w *cluster.Workload, n *cluster.Node) {
 	yes := true
 	owner := metav1.OwnerReference{APIVersion: "apps/v1", Kind: w.Kind, Name: w.Name, UID: types.UID(w.Name), Controller: &yes}
@@ -201,7 +202,7 @@ func running(name string) corev1.ContainerStatus {
 	}
 }
 
-// diskOf is the local volume of a pod.
+// diskOf returns the local volume of a pod.
 func diskOf(p *corev1.Pod) *corev1.PersistentVolume {
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: p.Namespace + "-" + p.Name},
@@ -218,7 +219,7 @@ func diskOf(p *corev1.Pod) *corev1.PersistentVolume {
 	}
 }
 
-// Budget is a budget, with what the disruption controller found.
+// Budget returns a budget with the status that the disruption controller would write.
 func Budget(b *cluster.Budget) *policyv1.PodDisruptionBudget {
 	most := intstr.Parse(b.MaxUnavailable)
 	return &policyv1.PodDisruptionBudget{

@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// sawOrder hears of an order.
+// sawOrder handles a change of an order.
 func (a *Agents) sawOrder(object any, gone bool) {
 	order, is := object.(*refitv1alpha1.NodeUpgrade)
 	if !is || gone {
@@ -33,7 +33,7 @@ func (a *Agents) sawOrder(object any, gone bool) {
 	}
 }
 
-// work carries out orders until there is nothing to do.
+// work executes orders until there is nothing to do.
 func (h *host) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		h.accept(ctx)
@@ -50,7 +50,7 @@ func (h *host) work(ctx context.Context) {
 	}
 }
 
-// hasNew says whether there is an order that is for this host and new.
+// hasNew reports whether there is a new order for this host.
 func (h *host) hasNew() bool {
 	if h.order == nil {
 		return false
@@ -60,7 +60,7 @@ func (h *host) hasNew() bool {
 	return accepted
 }
 
-// accept takes up the newest order, if it is for this host and new.
+// accept accepts the newest order, if it is new and for this host.
 func (h *host) accept(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,7 +75,7 @@ func (h *host) accept(ctx context.Context) {
 			h.journal = nil
 			phase := refitv1alpha1.NodeIdle
 			if spec.Permit == refitv1alpha1.PermitRollback {
-				phase = refitv1alpha1.NodeRolledBack // nothing was changed, so nothing goes back
+				phase = refitv1alpha1.NodeRolledBack // nothing was changed, so there is nothing to roll back
 			}
 			h.tell(refitv1alpha1.NodeUpgradeStatus{ObservedSequence: spec.Sequence, Phase: phase})
 			return
@@ -87,7 +87,7 @@ func (h *host) accept(ctx context.Context) {
 	}})
 }
 
-// belongs says whether an order is about the work that the journal holds.
+// belongs reports whether an order is about the operation in the journal.
 func (h *host) belongs(spec *refitv1alpha1.NodeUpgradeSpec) bool {
 	if len(h.journal) == 0 {
 		return false
@@ -101,7 +101,7 @@ func (h *host) belongs(spec *refitv1alpha1.NodeUpgradeSpec) bool {
 	return !forward || state.Upgrade.Release.Digest == spec.Release.Digest && (same || state.Changed())
 }
 
-// workOf is the work that an order begins.
+// workOf returns the operation that an order starts.
 func (h *host) workOf(ctx context.Context, spec *refitv1alpha1.NodeUpgradeSpec) *node.Upgrade {
 	return &node.Upgrade{
 		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt, NodeName: h.name, NodeUID: h.uid, MachineID: h.memory.MachineID,
@@ -110,7 +110,7 @@ func (h *host) workOf(ctx context.Context, spec *refitv1alpha1.NodeUpgradeSpec) 
 	}
 }
 
-// record writes a record into the journal, and tells what follows from it.
+// record appends a record to the journal, and writes the resulting status.
 func (h *host) record(r node.Record) {
 	r.At = time.Now().UTC()
 	before := node.Read(h.journal).Status()
@@ -121,7 +121,7 @@ func (h *host) record(r node.Record) {
 	}
 }
 
-// calm is the least time between two writes of an agent that tell of progress only.
+// calm is the minimum time between two status writes that report progress only.
 const calm = 2 * time.Second
 
 // tell writes the status as a real agent does.
@@ -137,7 +137,7 @@ func (h *host) tell(status refitv1alpha1.NodeUpgradeStatus) {
 	})
 }
 
-// apply says something as an agent: nothing but the status, by server-side apply.
+// apply writes as an agent does: only the status, by server-side apply.
 func (a *Agents) apply(ctx context.Context, object client.Object, kind string, status any) error {
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": refitv1alpha1.GroupVersion.String(), "kind": kind, "metadata": map[string]any{"name": object.GetName()}, "status": status,

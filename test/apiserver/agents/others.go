@@ -15,10 +15,11 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// endpointAddress is where clients reach the API of a made-up cluster; the first control plane host holds it.
+// endpointAddress is where clients reach the API of a simulated cluster; the first control plane
+// host has it.
 const endpointAddress = "10.0.0.100"
 
-// others are budgets, and what kubeadm wrote down.
+// others returns budgets and the objects of kubeadm.
 func others(s *cluster.Snapshot) iter.Seq[runtime.Object] {
 	return func(yield func(runtime.Object) bool) {
 		for i := range s.Budgets {
@@ -34,7 +35,7 @@ func others(s *cluster.Snapshot) iter.Seq[runtime.Object] {
 	}
 }
 
-// kubeadmObjects are what kubeadm leaves in a cluster.
+// kubeadmObjects returns the objects that kubeadm creates in a cluster.
 func kubeadmObjects(k *cluster.Kubeadm) []runtime.Object {
 	configMap := func(name, key, text string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: kubeSystem, Name: name}, Data: map[string]string{key: text}}
@@ -61,7 +62,7 @@ func kubeadmObjects(k *cluster.Kubeadm) []runtime.Object {
 	}
 }
 
-// dropsStatus says whether the server drops the status of such an object when it is made.
+// dropsStatus reports whether the server drops the status of such an object on creation.
 func dropsStatus(object client.Object) bool {
 	switch object.(type) {
 	case *corev1.Pod, *policyv1.PodDisruptionBudget:

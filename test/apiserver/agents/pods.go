@@ -13,7 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// sawPod hears of a pod: its kubelet runs one that is new and ends one that shall go; whoever owns one that has gone makes it anew elsewhere.
+// sawPod handles a change of a pod: its kubelet runs a new pod and terminates a deleted one; its
+// owner recreates it elsewhere.
 func (a *Agents) sawPod(object any, gone bool) {
 	p, is := object.(*corev1.Pod)
 	if !is {
@@ -31,7 +32,7 @@ func (a *Agents) sawPod(object any, gone bool) {
 	}
 }
 
-// run is what a kubelet does with a pod that is new. One that shall not be restarted does its work at once.
+// run starts a new pod as a kubelet does. A pod with restart policy Never completes immediately.
 func (a *Agents) run(ctx context.Context, p *corev1.Pod) {
 	p = p.DeepCopy()
 	p.Status.Phase = corev1.PodRunning
@@ -42,13 +43,13 @@ func (a *Agents) run(ctx context.Context, p *corev1.Pod) {
 	a.write(ctx, func(ctx context.Context) error {
 		err := a.client.Status().Update(ctx, p)
 		if apierrors.IsConflict(err) {
-			return nil // the news that made it old comes by here, too
+			return nil // stale; the event that made it stale is handled, too
 		}
 		return client.IgnoreNotFound(err)
 	})
 }
 
-// end is what a kubelet does with a pod that shall go.
+// end terminates a deleted pod as a kubelet does.
 func (a *Agents) end(ctx context.Context, p *corev1.Pod) {
 	pause(ctx, about(a.options.End))
 	a.write(ctx, func(ctx context.Context) error {
@@ -60,13 +61,13 @@ func (a *Agents) end(ctx context.Context, p *corev1.Pod) {
 	})
 }
 
-// movable says whether somebody makes a pod anew, on any node.
+// movable reports whether the pod's owner recreates it on any node.
 func movable(p *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(p)
 	return owner != nil && (owner.Kind == "ReplicaSet" || owner.Kind == "StatefulSet")
 }
 
-// replace makes a pod anew, as its owner and the scheduler would, as soon as a node takes it.
+// replace recreates a pod, as its owner and the scheduler would, as soon as a node is schedulable.
 func (a *Agents) replace(ctx context.Context, old *corev1.Pod) {
 	for ctx.Err() == nil {
 		target, number := a.place(ctx)
@@ -84,7 +85,7 @@ func (a *Agents) replace(ctx context.Context, old *corev1.Pod) {
 		a.write(ctx, func(ctx context.Context) error {
 			err := a.client.Create(ctx, p)
 			if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) {
-				return nil // its namespace is gone
+				return nil // its namespace does not exist
 			}
 			return err
 		})
@@ -92,7 +93,7 @@ func (a *Agents) replace(ctx context.Context, old *corev1.Pod) {
 	}
 }
 
-// nameOf is the name of the pod that comes after one: a StatefulSet's is the same.
+// nameOf returns the name of a pod's replacement. A StatefulSet keeps the name.
 func nameOf(old *corev1.Pod, number int) string {
 	if metav1.GetControllerOf(old).Kind == "StatefulSet" {
 		return old.Name
@@ -100,7 +101,7 @@ func nameOf(old *corev1.Pod, number int) string {
 	return fmt.Sprintf("%s-%06x", old.Name[:strings.LastIndex(old.Name, "-")], number)
 }
 
-// place finds a node that takes pods, another one each time, and numbers the move.
+// place returns a schedulable node, another one each time, and numbers the move.
 func (a *Agents) place(ctx context.Context) (name string, number int) {
 	a.mu.Lock()
 	a.moves++
@@ -109,7 +110,7 @@ func (a *Agents) place(ctx context.Context) (name string, number int) {
 	for i := range names {
 		n := &corev1.Node{}
 		if err := a.cache.Get(ctx, types.NamespacedName{Name: names[(i+number)%len(names)]}, n, client.UnsafeDisableDeepCopy); err != nil {
-			continue // it has left
+			continue // it was removed
 		}
 		if _, controlPlane := n.Labels[labelControlPlane]; !n.Spec.Unschedulable && !controlPlane {
 			return n.Name, number

@@ -12,10 +12,11 @@ import (
 	"github.com/refit-dev/refit/internal/engine/artifact"
 )
 
-// key signs Releases, and is pinned on every host.
+// key signs ClusterReleases, and is pinned on every host.
 var key = artifact.NewKey()
 
-// Release is a ClusterRelease of a version of Kubernetes that the hosts accept. It brings nothing: the hosts are made up.
+// Release returns a ClusterRelease of a version of Kubernetes that the hosts accept. It has no
+// artifacts: the hosts are simulated.
 func Release(version string) (*refitv1alpha1.ClusterRelease, error) {
 	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: version})
 	if err != nil {
@@ -30,7 +31,8 @@ func Release(version string) (*refitv1alpha1.ClusterRelease, error) {
 	}, nil
 }
 
-// brings is the version that a ClusterRelease brings, if the key on the hosts has signed it. It is read once: a ClusterRelease never changes.
+// brings returns the version of a ClusterRelease if the key on the hosts has signed it. It reads
+// each once: a ClusterRelease is immutable.
 func (a *Agents) brings(ctx context.Context, name string) string {
 	a.mu.Lock()
 	known := a.releases[name]

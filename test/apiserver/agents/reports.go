@@ -17,7 +17,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// sawQuestion hears of a NodeReport, in which the controller may have asked something.
+// sawQuestion handles a change of a NodeReport, in which the controller may have requested a
+// report.
 func (a *Agents) sawQuestion(object any, gone bool) {
 	r, is := object.(*refitv1alpha1.NodeReport)
 	if !is {
@@ -65,7 +66,7 @@ func (a *Agents) Reported(ctx context.Context) error {
 	})
 }
 
-// report tells the host's facts anew.
+// report writes the host's current facts.
 func (h *host) report() {
 	h.facts.put(h.agents, func(ctx context.Context) error {
 		err := h.agents.apply(ctx, &refitv1alpha1.NodeReport{ObjectMeta: metav1.ObjectMeta{Name: h.name}}, "NodeReport", h.says())
@@ -83,7 +84,7 @@ func (h *host) report() {
 	})
 }
 
-// says is what the host tells of itself.
+// says returns the facts that the host reports.
 func (h *host) says() refitv1alpha1.NodeReportStatus {
 	facts := h.gather()
 	if tell := h.agents.options.Tell; tell != nil {
@@ -92,7 +93,7 @@ func (h *host) says() refitv1alpha1.NodeReportStatus {
 	return facts
 }
 
-// gather is what the host is: well, and at its versions.
+// gather returns the facts of a healthy host at its current versions.
 func (h *host) gather() refitv1alpha1.NodeReportStatus {
 	members := h.agents.members()
 	h.mu.Lock()

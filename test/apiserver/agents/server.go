@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// server is the API server of a control plane host, as far as one asks it whether it is well and which version it has. It listens at an address of its own.
+// server is the API server of a control plane host. It serves health and version only, at an
+// address of its own.
 type server struct {
 	address string
 
@@ -37,7 +38,7 @@ func (a *authority) listen(version string) (*server, error) {
 	}
 	s := &server{address: listener.Addr().String(), version: version}
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { _ = s.http.Serve(listener) }() // it ends with close
+	go func() { _ = s.http.Serve(listener) }() // returns after close
 	return s, nil
 }
 
@@ -51,18 +52,18 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "[-]etcd failed: reason withheld", http.StatusInternalServerError)
 	case r.URL.Path == "/version":
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(version.Info{GitVersion: says}) // who does not wait for the answer does not need it
+		_ = json.NewEncoder(w).Encode(version.Info{GitVersion: says}) // the client may have disconnected
 	}
 }
 
-// set changes what the server says. One that is away is not ready.
+// set changes the version that the server reports, and whether it is ready.
 func (s *server) set(version string, away bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version, s.away = version, away
 }
 
-// close ends the server, if there is one.
+// close stops the server, if there is one.
 func (s *server) close() {
 	if s != nil {
 		_ = s.http.Close()

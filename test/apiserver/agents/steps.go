@@ -6,7 +6,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// move does the next thing that the journal asks for, and says whether there was one.
+// move executes the next action of the journal, and reports whether there was one.
 func (h *host) move(ctx context.Context) bool {
 	h.mu.Lock()
 	if len(h.journal) == 0 {
@@ -43,7 +43,7 @@ func (h *host) move(ctx context.Context) bool {
 	return true
 }
 
-// note writes a record, unless the host was joined anew meanwhile: then its journal is gone.
+// note writes a record, unless the host has rejoined meanwhile: then its journal is gone.
 func (h *host) note(r node.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -52,7 +52,8 @@ func (h *host) note(r node.Record) {
 	}
 }
 
-// do carries out a step. A part that is being swapped is away meanwhile. A host that was reinstalled in the middle of it has nothing of it.
+// do executes a step. A component is down while it is replaced. A host that is reinstalled during
+// the step loses its effect.
 func (h *host) do(ctx context.Context, step node.Step, work *node.Upgrade) error {
 	if step.Name == node.StepEtcd || step.Name == node.StepAPIServer {
 		h.server.set(h.version(node.StepAPIServer), true)
@@ -76,10 +77,10 @@ func (h *host) do(ctx context.Context, step node.Step, work *node.Upgrade) error
 	return nil
 }
 
-// bring makes the part that a step is about have a version.
+// bring sets the version of the component that a step changes.
 func (h *host) bring(step, version string) {
 	h.mu.Lock()
-	if _, is := h.versions[step]; is && step != node.StepEtcd { // of which the ClusterReleases here bring no other
+	if _, is := h.versions[step]; is && step != node.StepEtcd { // the ClusterReleases here have no other etcd
 		h.versions[step] = version
 	}
 	h.mu.Unlock()

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(build(m))
 }
 
-// build makes the program that the tests run.
+// build builds the binary that the tests run.
 func build(m *testing.M) int {
 	folder, err := os.MkdirTemp("", "refit-cli")
 	if err != nil {
@@ -65,7 +65,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// bed is a server with Refit's kinds, policies and roles, and no operation.
+// bed is a server with Refit's CRDs, policies and roles, and no operation.
 type bed struct {
 	*apiserver.Server
 	client.Client
@@ -90,24 +90,24 @@ func newBed(t *testing.T) *bed {
 	must(t, err)
 	b.kubeconfig = b.Kubeconfig(t, b.RESTConfig())
 	for _, kind := range []client.Object{&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &corev1.Node{}} {
-		must(t, b.DeleteAllOf(t.Context(), kind)) // of the test before
+		must(t, b.DeleteAllOf(t.Context(), kind)) // of the previous test
 	}
 	return b
 }
 
-// answer is how a run of the program ended.
+// answer is the result of a command.
 type answer struct {
 	code     int
 	out, err string
 }
 
-// refit runs the program to its end.
+// refit runs a command to completion.
 func (b *bed) refit(t *testing.T, args ...string) answer {
 	t.Helper()
 	return b.start(t, args...).wait(t)
 }
 
-// running is a program that runs.
+// running is a command that has not exited.
 type running struct {
 	*exec.Cmd
 	mu       sync.Mutex
@@ -145,7 +145,7 @@ func (r *running) wait(t *testing.T) answer {
 	return answer{r.ProcessState.ExitCode(), r.said(), r.err.String()}
 }
 
-// until waits for a program to say something.
+// until waits for the command to print a text.
 func (r *running) until(t *testing.T, text string) {
 	t.Helper()
 	for end := time.Now().Add(patience); !strings.Contains(r.said(), text); time.Sleep(20 * time.Millisecond) {
@@ -171,7 +171,7 @@ func (a answer) want(t *testing.T, code int, says ...string) {
 	}
 }
 
-// operation makes an operation with a plan for a control plane node and two workers.
+// operation creates an operation with a plan for a control plane node and two workers.
 func (b *bed) operation(t *testing.T, name string, change ...func(*refitv1alpha1.ClusterUpgrade)) *refitv1alpha1.ClusterUpgrade {
 	t.Helper()
 	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -213,7 +213,7 @@ func (b *bed) get(t *testing.T, name string) *refitv1alpha1.ClusterUpgrade {
 	return u
 }
 
-// ended is an operation that is over.
+// ended sets the status of a completed operation.
 func ended(phase refitv1alpha1.Phase) func(*refitv1alpha1.ClusterUpgrade) {
 	return func(u *refitv1alpha1.ClusterUpgrade) {
 		u.Status.Phase, u.Status.Active, u.Status.Message = phase, nil, ""
@@ -227,7 +227,7 @@ func ended(phase refitv1alpha1.Phase) func(*refitv1alpha1.ClusterUpgrade) {
 	}
 }
 
-// order makes the work of an operation on a node.
+// order creates the NodeUpgrade of an operation for a node.
 func (b *bed) order(t *testing.T, node string, u *refitv1alpha1.ClusterUpgrade, permit refitv1alpha1.Permit, status refitv1alpha1.NodeUpgradeStatus) {
 	t.Helper()
 	n := &refitv1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: node}}
@@ -241,7 +241,6 @@ func (b *bed) order(t *testing.T, node string, u *refitv1alpha1.ClusterUpgrade, 
 	must(t, b.Status().Update(t.Context(), n))
 }
 
-// node makes a node.
 func (b *bed) node(t *testing.T, name string, change ...func(*corev1.Node)) {
 	t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/os": "linux"}}}
@@ -265,7 +264,7 @@ func decode[T any](t *testing.T, text string) T {
 	return out
 }
 
-// as is the bed of somebody with this role only.
+// as returns a bed for a user with only this role.
 func (b *bed) as(t *testing.T, user string) *bed {
 	t.Helper()
 	other := *b

@@ -1,3 +1,4 @@
-// Package cli tests the commands of refit that steer an upgrade, as a program, on a real API server with Refit's kinds and policies. There are no nodes and no
-// controllers: the tests write the statuses.
+// Package cli tests the refit commands that control an upgrade, as a separate process, on a real
+// API server with Refit's CRDs and policies. There are no nodes and no controllers: the tests write
+// the status of the objects.
 package cli

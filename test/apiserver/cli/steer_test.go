@@ -18,7 +18,7 @@ func failed(u *refitv1alpha1.ClusterUpgrade) {
 	u.Status.Failures = []refitv1alpha1.Failure{{Node: "worker-1", Class: refitv1alpha1.FailureManualIntervention, Step: "swap-kubelet", Message: "it does not start"}}
 }
 
-// A person tells an operation something, twice: the second time nothing changes and nothing is wrong.
+// TestSteering runs each command twice: the second run changes nothing and succeeds.
 func TestSteering(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "op")
@@ -76,7 +76,8 @@ func TestSteeringAsJSON(t *testing.T) {
 	}
 }
 
-// Of two that are unfinished the older one acts, and is meant.
+// TestSteeringMeansTheOperationThatActs has two unfinished operations: the older one is active, and
+// commands apply to it.
 func TestSteeringMeansTheOperationThatActs(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "a-past", ended(refitv1alpha1.PhaseSucceeded))
@@ -88,7 +89,8 @@ func TestSteeringMeansTheOperationThatActs(t *testing.T) {
 	}
 }
 
-// To approve is another right than to ask, and that another than to look: the command says so.
+// TestWhoMayDoWhat proves that viewing, requesting and approving an upgrade are separate
+// permissions, and that the command reports the missing one.
 func TestWhoMayDoWhat(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "op")
@@ -104,7 +106,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	b.as(t, "olga").refit(t, "pause").want(t, 0, "Pausing op")
 	b.as(t, "anna").refit(t, "approve").want(t, 0, "Approved")
 	b.as(t, "vera").refit(t, "status").want(t, 0, "op")
-	b.as(t, "vera").refit(t, "explain", "worker-1").want(t, 1, "there is no node worker-1") // and not that she may not see it
+	b.as(t, "vera").refit(t, "explain", "worker-1").want(t, 1, "there is no node worker-1") // rather than that she lacks permission
 	b.as(t, "vera").refit(t, "resume").want(t, 1, "forbidden")
 	b.as(t, "nobody").refit(t, "status").want(t, 1, "the operations cannot be read", "forbidden")
 }

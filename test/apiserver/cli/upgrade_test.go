@@ -18,7 +18,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// lead makes a Lease that somebody holds.
+// lead creates a Lease that another process holds.
 func (b *bed) lead(t *testing.T) {
 	t.Helper()
 	if err := b.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "refit-system"}}); !apierrors.IsAlreadyExists(err) {
@@ -53,7 +53,8 @@ func TestUpgradeThatCannotBegin(t *testing.T) {
 	b.nothingWasBegun(t)
 }
 
-// What blocks an upgrade here waits for agents: a plan may be shown without them, an upgrade does not begin.
+// TestUpgradeThatIsBlocked has no agents: the plan can be shown without them, but the upgrade does
+// not start.
 func TestUpgradeThatIsBlocked(t *testing.T) {
 	b := newBed(t)
 	b.lead(t)
@@ -64,7 +65,8 @@ func TestUpgradeThatIsBlocked(t *testing.T) {
 	b.nothingWasBegun(t)
 }
 
-// Said twice, it is one upgrade. Whatever else was said of it, nothing new is begun.
+// TestUpgradeThatIsUnderWay repeats the command, also with other flags: it does not start a second
+// upgrade.
 func TestUpgradeThatIsUnderWay(t *testing.T) {
 	b := newBed(t)
 	u := b.operation(t, "by-hand")
@@ -77,7 +79,8 @@ func TestUpgradeThatIsUnderWay(t *testing.T) {
 	}
 }
 
-// The controllers run in the command. To leave it ends them, gives the lead back, and says how to go on.
+// TestStandaloneIsLeft interrupts a command that runs the controllers: they stop, the Lease is
+// released, and the output contains the command to resume.
 func TestStandaloneIsLeft(t *testing.T) {
 	b := newBed(t)
 	b.node(t, "cp-1", func(n *corev1.Node) { n.Labels["node-role.kubernetes.io/control-plane"] = "" })
@@ -105,6 +108,6 @@ func TestStandaloneIsLeft(t *testing.T) {
 	}
 	must(t, b.Delete(t.Context(), lease))
 	u := b.get(t, "op")
-	u.Finalizers = nil // nobody lets go of it any more
+	u.Finalizers = nil // no controller is left to remove it
 	must(t, b.Update(t.Context(), u))
 }

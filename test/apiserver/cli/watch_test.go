@@ -40,7 +40,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// From the first line to the last, and the exit code says how it ended.
+// TestWatch checks the output of a whole upgrade, and the exit code for its result.
 func TestWatch(t *testing.T) {
 	for phase, code := range map[refitv1alpha1.Phase]int{refitv1alpha1.PhaseSucceeded: 0, refitv1alpha1.PhaseAborted: 1} {
 		t.Run(string(phase), func(t *testing.T) {
@@ -59,7 +59,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Without Refit, what to do is told. Then, with it, an API server that is swapped under a watch: it is told, and the watch goes on.
+// TestWatchOutlivesTheAPI starts without Refit, where the output contains the remedy. With Refit,
+// it replaces the API server during a watch: the outage is reported, and the watch continues.
 func TestWatchOutlivesTheAPI(t *testing.T) {
 	b := newBed(t)
 	b.Server = apiserver.Start(t, apiserver.Options{})
@@ -90,7 +91,8 @@ func TestWatchOutlivesTheAPI(t *testing.T) {
 	}
 }
 
-// Whoever leaves is told that the upgrade goes on, and how to come back.
+// TestWatchIsLeft interrupts a watch: the output states that the upgrade continues, and how to
+// resume the watch.
 func TestWatchIsLeft(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "op")

@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 )
 
-// stuck is a pod on worker-1 that is asked to go and never does.
+// stuck creates a pod on worker-1 that never terminates.
 func (b *bed) stuck() {
 	b.t.Helper()
 	var pods corev1.PodList
@@ -28,7 +28,7 @@ func (b *bed) stuck() {
 	b.t.Fatal("worker-1 has no pod of the app")
 }
 
-// unstick lets go of the pod.
+// unstick removes the finalizer of the pod.
 func (b *bed) unstick() {
 	b.t.Helper()
 	var pods corev1.PodList

@@ -36,7 +36,7 @@ const (
 	from, to = "v1.35.4", "v1.36.3"
 	op       = "to-1-36"
 
-	patience = 90 * time.Second // the machine may do much else
+	patience = 90 * time.Second // the machine may be busy
 )
 
 func TestMain(m *testing.M) {
@@ -53,7 +53,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// bed is a cluster with made-up hosts, on a server that all tests use one after the other.
+// bed is a cluster with simulated hosts, on a server that all tests use in turn.
 type bed struct {
 	*apiserver.Server
 	t      *testing.T
@@ -62,10 +62,11 @@ type bed struct {
 	hosts  *hosts
 	watch  *monitor
 
-	foreign map[string]bool // nodes that a person cordoned
+	foreign map[string]bool // nodes that the test cordoned by hand
 }
 
-// newBed makes a cluster of three control plane nodes and four workers with an app of six pods, of which one may be away.
+// newBed creates a cluster of three control plane nodes and four workers with an app of six pods,
+// of which one may be unavailable.
 func newBed(t *testing.T, changes ...clustertest.Change) *bed {
 	t.Helper()
 	return newBedOn(t, apiserver.Shared(t, apiserver.Options{}), changes...)
@@ -87,8 +88,8 @@ func newBedOn(t *testing.T, s *apiserver.Server, changes ...clustertest.Change) 
 	must(t, agents.Load(t.Context(), b.RESTConfig(), snapshot, to))
 	played, err := agents.New(b.RESTConfig(), b.hosts.options())
 	must(t, err)
-	b.config = played.Trusting(b.As(t, "system:serviceaccount:"+controller.Namespace+":refit-controller")) // with the rights that it is installed with
-	b.beside(func(ctx context.Context) { _ = played.Run(ctx) })                                            // it ends with the test
+	b.config = played.Trusting(b.As(t, "system:serviceaccount:"+controller.Namespace+":refit-controller")) // with the permissions of an installed controller
+	b.beside(func(ctx context.Context) { _ = played.Run(ctx) })                                            // stops with the test
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	must(t, played.Reported(ctx))
@@ -96,7 +97,8 @@ func newBedOn(t *testing.T, s *apiserver.Server, changes ...clustertest.Change) 
 	return b
 }
 
-// controlPlaneDone makes a cluster whose control plane is at the target, so that workers go at once.
+// controlPlaneDone returns a cluster whose control plane is at the target, so that workers start
+// immediately.
 func controlPlaneDone(s *cluster.Snapshot) {
 	for _, n := range s.ControlPlane() {
 		n.Kubelet = to
@@ -112,7 +114,7 @@ func scheme(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// empty takes away what a test before left.
+// empty removes the objects of the previous test.
 func (b *bed) empty() {
 	b.t.Helper()
 	ctx := b.t.Context()
@@ -138,7 +140,7 @@ func (b *bed) empty() {
 	must(b.t, client.IgnoreNotFound(b.client.Delete(ctx, deployment)))
 }
 
-// beside runs something until the test ends, or until what it returns is called.
+// beside runs a function until the test ends, or until the returned function is called.
 func (b *bed) beside(run func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	var running sync.WaitGroup
@@ -164,7 +166,7 @@ func (b *bed) controllers() (stop func()) {
 	})
 }
 
-// saying is where a controller writes its log. The end of it is shown if the test fails.
+// saying returns the writer for a controller's log. Its last lines are printed if the test fails.
 func (b *bed) saying() *said {
 	s := &said{}
 	b.t.Cleanup(func() {
@@ -175,13 +177,13 @@ func (b *bed) saying() *said {
 	return s
 }
 
-// said is the end of a log.
+// said is the tail of a log.
 type said struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// Write is of io.Writer.
+// Write implements io.Writer.
 func (s *said) Write(text []byte) (int, error) {
 	const most = 4000
 	s.mu.Lock()
@@ -199,7 +201,7 @@ func (s *said) end() string {
 
 type change func(*refitv1alpha1.ClusterUpgrade)
 
-// upgrade asks for an upgrade that nobody has to approve.
+// upgrade creates an upgrade that needs no approval.
 func (b *bed) upgrade(name string, changes ...change) *refitv1alpha1.ClusterUpgrade {
 	b.t.Helper()
 	operation := &refitv1alpha1.ClusterUpgrade{
@@ -213,14 +215,14 @@ func (b *bed) upgrade(name string, changes ...change) *refitv1alpha1.ClusterUpgr
 	return operation
 }
 
-// says changes the spec of the operation, as a person does.
+// says changes the spec of the operation, as a user does.
 func (b *bed) says(spec string) {
 	b.t.Helper()
 	operation := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: op}}
 	must(b.t, b.client.Patch(b.t.Context(), operation, client.RawPatch(types.MergePatchType, []byte(`{"spec":`+spec+`}`))))
 }
 
-// until waits until an operation is as it should be.
+// until waits until an operation meets a condition.
 func (b *bed) until(name, what string, is func(*refitv1alpha1.ClusterUpgrade) bool) *refitv1alpha1.ClusterUpgrade {
 	b.t.Helper()
 	operation := &refitv1alpha1.ClusterUpgrade{}
@@ -236,7 +238,8 @@ func (b *bed) until(name, what string, is func(*refitv1alpha1.ClusterUpgrade) bo
 	return operation
 }
 
-// wait looks again and again until something is so. Where it never is, the test ends with what is so instead.
+// wait polls until a condition holds. After the timeout, the test fails and prints the current
+// state.
 func (b *bed) wait(what string, is func() (bool, string)) {
 	b.t.Helper()
 	said := ""
@@ -254,13 +257,13 @@ func phase(wanted ...refitv1alpha1.Phase) func(*refitv1alpha1.ClusterUpgrade) bo
 	return func(o *refitv1alpha1.ClusterUpgrade) bool { return slices.Contains(wanted, o.Status.Phase) }
 }
 
-// withoutFinalizers is a patch that takes the finalizers of an object away.
+// withoutFinalizers is a patch that removes the finalizers of an object.
 var withoutFinalizers = client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 
-// idle says that no node is at work.
+// idle reports whether no node is active.
 func idle(o *refitv1alpha1.ClusterUpgrade) bool { return len(o.Status.Active) == 0 }
 
-// order is the NodeUpgrade of a node, empty if there is none.
+// order returns the NodeUpgrade of a node, empty if there is none.
 func (b *bed) order(node string) *refitv1alpha1.NodeUpgrade {
 	b.t.Helper()
 	u := &refitv1alpha1.NodeUpgrade{}
@@ -282,7 +285,8 @@ func (b *bed) nodes() []corev1.Node {
 	return list.Items
 }
 
-// atRest requires that no cordon of ours is left, that these nodes and no others are at the target, and that the monitors saw nothing wrong.
+// atRest requires that no cordon of Refit is left, that exactly these nodes are at the target, and
+// that the monitors have seen no violation.
 func (b *bed) atRest(atTarget ...string) {
 	b.t.Helper()
 	for _, n := range b.nodes() {
@@ -305,7 +309,7 @@ var (
 	everyNode    = slices.Concat(controlPlane, workers)
 )
 
-// cordonByHand cordons a node, as a person does.
+// cordonByHand cordons a node, as a user does.
 func (b *bed) cordonByHand(name string) {
 	b.t.Helper()
 	b.foreign[name] = true

@@ -26,7 +26,7 @@ func TestF6DeletedInTheMiddle(t *testing.T) {
 	b.atRest(append(controlPlane, "worker-1")...)
 }
 
-// gone waits until an operation is gone.
+// gone waits until an operation is deleted.
 func (b *bed) gone(name string) {
 	b.t.Helper()
 	b.wait(name+" is gone", func() (bool, string) {
@@ -43,7 +43,7 @@ func TestF6ItsFinalizerTakenAway(t *testing.T) {
 	b.upgrade(op)
 	b.comes("the kubelet of worker-1", held)
 	b.cordonByHand("worker-3")
-	stop() // and nobody is there to see it
+	stop() // no controller observes the deletion
 	operation := b.until(op, "is there", func(*refitv1alpha1.ClusterUpgrade) bool { return true })
 	must(t, b.client.Delete(t.Context(), operation))
 	must(t, b.client.Patch(t.Context(), operation, withoutFinalizers))

@@ -1,3 +1,4 @@
-// Package controller tests the controllers on a real API server: whole upgrades of a cluster whose hosts are made up, what people do to them meanwhile, and
-// faults. Monitors watch all the while that no more is taken away than may be.
+// Package controller tests the controllers on a real API server: whole upgrades of a cluster with
+// simulated hosts, user actions during them, and faults. Monitors check throughout that no more is
+// unavailable than allowed.
 package controller

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// told are the Events about an object, in the order in which they came about.
+// told returns the Events about an object, in the order of creation.
 func (b *bed) told(kind, name string) []eventsv1.Event {
 	b.t.Helper()
 	var list eventsv1.EventList
@@ -21,7 +21,8 @@ func (b *bed) told(kind, name string) []eventsv1.Event {
 	return list.Items
 }
 
-// tells waits until the Events about an object are these, each once and in this order: a reason, and what its note says.
+// tells waits until the Events about an object are exactly these, in this order: a reason, and a
+// part of the note.
 func (b *bed) tells(kind, name string, wanted ...string) {
 	b.t.Helper()
 	b.wait("the Events of "+name+" are\n"+strings.Join(wanted, "\n"), func() (bool, string) {

@@ -22,7 +22,8 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 )
 
-// TestF1KilledFiftyTimes kills the controller at random instants, spread over the whole run: a host begins its next step only once it was killed often enough.
+// TestF1KilledFiftyTimes kills the controller at random moments, spread over the whole run: a host
+// starts its next step only after enough kills.
 func TestF1KilledFiftyTimes(t *testing.T) {
 	const kills, allSteps = 50, 120
 	b := newBed(t)
@@ -69,7 +70,8 @@ func TestF2FrozenPastItsLease(t *testing.T) {
 	b.atRest(everyNode...)
 }
 
-// TestF2WritesThatComeTooLate holds a leader's write up on its way, until another one leads and has gone on.
+// TestF2WritesThatComeTooLate delays a leader's write until another leader has been elected and has
+// made progress.
 func TestF2WritesThatComeTooLate(t *testing.T) {
 	claim := func(r *http.Request) bool {
 		if !writes(http.MethodPut, "/clusterupgrades/"+op+"/status")(r) {
@@ -95,7 +97,7 @@ func TestF2WritesThatComeTooLate(t *testing.T) {
 			b.controllers()
 			b.upgrade(op)
 			b.comes("the write", late)
-			b.config = config // the other one's way is open
+			b.config = config // the new leader connects directly
 			before := b.until(op, "is there", func(*refitv1alpha1.ClusterUpgrade) bool { return true }).Status.Epoch
 			b.freeLease()
 			held := b.hosts.hold("worker-1", "swap-kubelet")
@@ -114,8 +116,9 @@ func TestF2WritesThatComeTooLate(t *testing.T) {
 	}
 }
 
-// TestF5AFrozenWatchLeadsToNoClaim lets the watch of nodes freeze before a person cordons one, which is all that may be away. The reading that a decision to
-// disrupt something needs is newer, and that counts.
+// TestF5AFrozenWatchLeadsToNoClaim freezes the watch of nodes before a user cordons one, which
+// exhausts maxUnavailable. The controller takes a newer snapshot before each disruption, and that
+// one counts.
 func TestF5AFrozenWatchLeadsToNoClaim(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	w := b.through()

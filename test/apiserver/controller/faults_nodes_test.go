@@ -56,7 +56,7 @@ func TestF8RecreatedWithTheSameName(t *testing.T) {
 	}
 }
 
-// joins is a node that joins, as another one was.
+// joins creates a node like another one.
 func (b *bed) joins(as *corev1.Node, name string) {
 	b.t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: as.Labels}, Spec: corev1.NodeSpec{Taints: as.Spec.Taints}, Status: as.Status}
@@ -94,7 +94,7 @@ func TestF10TheNodeAtWorkIsRemoved(t *testing.T) {
 	held.letGo()
 }
 
-// setReady is what a kubelet, or its silence, says of a node.
+// setReady sets the Ready condition of a node.
 func (b *bed) setReady(name string, status corev1.ConditionStatus) {
 	b.t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -165,7 +165,7 @@ func TestF37AnEtcdMemberFallsIllBetweenTwoNodes(t *testing.T) {
 	b.upgrade(op)
 	b.comes("the end of cp-2", held)
 	b.hosts.setIll("cp-3", true)
-	// Times are whole seconds: what was told in the one in which cp-2 ends counts as told after it.
+	// Times have whole seconds: a report in the second in which cp-2 completes counts as later.
 	ill := time.Now().Unix()
 	b.wait("a second is over", func() (bool, string) { return time.Now().Unix() > ill, "" })
 	held.letGo()
@@ -176,7 +176,7 @@ func TestF37AnEtcdMemberFallsIllBetweenTwoNodes(t *testing.T) {
 		t.Error("another control plane node was begun")
 	}
 	b.hosts.setIll("cp-3", false)
-	report := &refitv1alpha1.NodeReport{ObjectMeta: metav1.ObjectMeta{Name: "cp-3"}} // its agent tells that it is well again
+	report := &refitv1alpha1.NodeReport{ObjectMeta: metav1.ObjectMeta{Name: "cp-3"}} // its agent reports that it is healthy again
 	patch := fmt.Appendf(nil, `{"spec":{"request":%d}}`, time.Now().Unix()+1)
 	must(t, b.client.Patch(t.Context(), report, client.RawPatch(types.MergePatchType, patch)))
 	b.until(op, "goes on by itself", phase(refitv1alpha1.PhaseRunning))
@@ -184,7 +184,7 @@ func TestF37AnEtcdMemberFallsIllBetweenTwoNodes(t *testing.T) {
 	b.atRest(everyNode...)
 }
 
-// budget changes how many pods of the app may be away.
+// budget changes how many pods of the app may be unavailable.
 func (b *bed) budget(most int) {
 	b.t.Helper()
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart"}}
@@ -213,7 +213,8 @@ func TestF49ABudgetThatNeverAllows(t *testing.T) {
 	b.atRest(append(controlPlane, "worker-1")...)
 }
 
-// TestABudgetIsSetAsideOnlyWhileThePolicySaysSo holds the controller up between its decision to delete and the write that begins it.
+// TestABudgetIsSetAsideOnlyWhileThePolicySaysSo delays the controller between its decision to
+// delete a pod and the write that starts it.
 func TestABudgetIsSetAsideOnlyWhileThePolicySaysSo(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	w := b.through()

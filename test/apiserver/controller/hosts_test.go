@@ -12,18 +12,18 @@ import (
 	"github.com/refit-dev/refit/test/apiserver/agents"
 )
 
-// hosts are what a test does to the hosts: hold a step up, or let it fail.
+// hosts control the simulated hosts: a test can block a step or make it fail.
 type hosts struct {
 	mu    sync.Mutex
 	holds map[string]*hold // by node and step
-	fails map[string]int   // how many times more
-	begun map[string]int   // steps that began
+	fails map[string]int   // remaining failures
+	begun map[string]int   // starts of each step
 	ill   map[string]bool  // nodes whose etcd member is down
 	pace  func(ctx context.Context, begun int)
-	steps int // that began on all hosts together
+	steps int // started steps of all hosts
 }
 
-// hold is a step that does not go on until it is let go of.
+// hold is a step that blocks until letGo is called.
 type hold struct {
 	reached, free chan struct{}
 	once          sync.Once
@@ -37,7 +37,7 @@ func (h *hosts) options() agents.Options {
 	return agents.Options{Step: 2 * time.Millisecond, Fetch: 2 * time.Millisecond, Meet: h.meet, Tell: h.tell}
 }
 
-// tell lets etcd members be ill.
+// tell reports unhealthy etcd members.
 func (h *hosts) tell(node string, facts *refitv1alpha1.NodeReportStatus) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,7 +46,7 @@ func (h *hosts) tell(node string, facts *refitv1alpha1.NodeReportStatus) {
 	}
 }
 
-// setIll lets the etcd member of a node be ill, or well again.
+// setIll makes the etcd member of a node unhealthy, or healthy again.
 func (h *hosts) setIll(node string, ill bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -81,7 +81,7 @@ func (h *hosts) meet(ctx context.Context, node, step string) error {
 	return nil
 }
 
-// hold lets a step of a node hang. What it returns lets it go on.
+// hold blocks a step of a node until letGo is called.
 func (h *hosts) hold(node, step string) *hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,24 +90,24 @@ func (h *hosts) hold(node, step string) *hold {
 	return held
 }
 
-// fail lets a step of a node fail once.
+// fail makes a step of a node fail once.
 func (h *hosts) fail(node, step string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.fails[node+"/"+step]++
 }
 
-// began is how many times a step of a node began.
+// began returns how many times a step of a node has started.
 func (h *hosts) began(node, step string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.begun[node+"/"+step]
 }
 
-// letGo lets a step that hangs go on.
+// letGo unblocks the step.
 func (h *hold) letGo() { close(h.free) }
 
-// comes waits until the step has begun.
+// comes waits until the step has started.
 func (b *bed) comes(what string, h *hold) {
 	b.t.Helper()
 	select {

@@ -20,10 +20,11 @@ import (
 
 var appsDeployment = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 
-// monitor watches a cluster from beside it, each kind of object in the order in which it changed, and writes down what may never be.
+// monitor watches a cluster independently of the controllers, each resource in the order of its
+// changes, and records violations.
 type monitor struct {
 	b *bed
-	// mostAway is how many workers may be away at once.
+	// mostAway is how many workers may be unavailable at once.
 	mostAway int
 
 	mu     sync.Mutex
@@ -46,7 +47,7 @@ func newMonitor(b *bed) *monitor {
 	return m
 }
 
-// follow tells of every change of objects of a kind.
+// follow calls saw for every change of a resource.
 func follow[T client.Object](m *monitor, list client.ObjectList, saw func(object T, gone bool), options ...client.ListOption) {
 	m.b.t.Helper()
 	stream, err := m.b.client.Watch(m.b.t.Context(), list, options...)
@@ -77,10 +78,11 @@ func (m *monitor) breaks(format string, args ...any) {
 	}
 }
 
-// sawNode looks for too many cordons, and for a kubelet that is newer than the oldest control plane node.
+// sawNode checks for too many cordons, and for a kubelet that is newer than the oldest control
+// plane node.
 func (m *monitor) sawNode(n *corev1.Node, gone bool) {
 	m.nodes[n.Name] = n
-	if gone { // and so would be its order, if somebody collected garbage here
+	if gone { // garbage collection would delete its order, but does not run here
 		delete(m.nodes, n.Name)
 		delete(m.orders, n.Name)
 	}
@@ -104,7 +106,7 @@ func (m *monitor) sawNode(n *corev1.Node, gone bool) {
 	}
 }
 
-// sawOrder looks for too many hosts that may be changing.
+// sawOrder checks for too many hosts that may be changing.
 func (m *monitor) sawOrder(u *refitv1alpha1.NodeUpgrade, gone bool) {
 	if was := m.orders[u.Name]; was != nil && u.Spec.Epoch < was.Spec.Epoch {
 		m.breaks("F2: the order of %s went from epoch %d to %d", u.Name, was.Spec.Epoch, u.Spec.Epoch)
@@ -131,7 +133,7 @@ func (m *monitor) sawOrder(u *refitv1alpha1.NodeUpgrade, gone bool) {
 	}
 }
 
-// changing says whether an agent may be changing its host.
+// changing reports whether an agent may be changing its host.
 func changing(u *refitv1alpha1.NodeUpgrade) bool {
 	if u.Spec.Permit != refitv1alpha1.PermitApply && u.Spec.Permit != refitv1alpha1.PermitRollback {
 		return false
@@ -140,7 +142,7 @@ func changing(u *refitv1alpha1.NodeUpgrade) bool {
 	return u.Status.ObservedSequence != u.Spec.Sequence || !ended
 }
 
-// sawPod counts the pods of the app: of six, one may be away.
+// sawPod counts the pods of the app: of six, one may be unavailable.
 func (m *monitor) sawPod(p *corev1.Pod, gone bool) {
 	const least = 5
 	m.pods[p.Name] = p
@@ -158,7 +160,7 @@ func (m *monitor) sawPod(p *corev1.Pod, gone bool) {
 	}
 }
 
-// sawOperation looks for claims that are too many, and for an epoch that is lowered.
+// sawOperation checks for too many claims, and for an epoch that decreases.
 func (m *monitor) sawOperation(o *refitv1alpha1.ClusterUpgrade, _ bool) {
 	if o.Status.Epoch < m.epochs[o.Name] && o.Generation > 1 {
 		m.breaks("F2: the epoch of %s went from %d to %d", o.Name, m.epochs[o.Name], o.Status.Epoch)
@@ -169,10 +171,10 @@ func (m *monitor) sawOperation(o *refitv1alpha1.ClusterUpgrade, _ bool) {
 	}
 }
 
-// verdict fails the test if something was broken.
+// verdict fails the test if a violation was recorded.
 func (m *monitor) verdict() {
 	m.b.t.Helper()
-	time.Sleep(100 * time.Millisecond) // for what is on its way
+	time.Sleep(100 * time.Millisecond) // for events in flight
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, said := range m.broken {

@@ -20,10 +20,11 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 )
 
-// asController names the variable that makes this program a controller: the path of its kubeconfig.
+// asController is the variable that makes this binary run as a controller. Its value is the path of
+// the kubeconfig.
 const asController = "REFIT_TEST_AS_CONTROLLER"
 
-// beController is a process that runs the controllers, and nothing else.
+// beController runs only the controllers in this process.
 func beController(kubeconfig string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -45,7 +46,7 @@ type process struct {
 	end sync.Once
 }
 
-// process starts the controllers as a process of their own.
+// process starts the controllers in a separate process.
 func (b *bed) process(kubeconfig string) *process {
 	b.t.Helper()
 	self, err := os.Executable()
@@ -64,7 +65,7 @@ func (p *process) signal(s os.Signal) {
 	must(p.b.t, p.cmd.Process.Signal(s))
 }
 
-// kill ends the process at once, as the kernel does that lacks memory.
+// kill ends the process immediately, as the OOM killer does.
 func (p *process) kill() {
 	p.end.Do(func() {
 		_ = p.cmd.Process.Kill()
@@ -72,7 +73,7 @@ func (p *process) kill() {
 	})
 }
 
-// freeLease makes the Lease one that nobody holds, which takes 15 s otherwise.
+// freeLease releases the Lease, which takes 15 s to expire otherwise.
 func (b *bed) freeLease() {
 	b.t.Helper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: controller.Namespace, Name: "refit-controller"}}

@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// wire is what lies between a controller and the API: it holds up requests, or lets watches freeze.
+// wire is a proxy between a controller and the API: it delays requests and freezes watches.
 type wire struct {
 	mu     sync.Mutex
 	match  func(*http.Request) bool
 	hold   *hold
-	frozen chan struct{} // closed when watches of a resource go on; nil: they are not frozen
-	of     string        // that resource
-	status []int         // answers to the requests that were held up
-	leads  bool          // a request was held up, and the controller goes on believing that it leads
+	frozen chan struct{} // closed when watches of a resource resume; nil: they are not frozen
+	of     string        // the frozen resource
+	status []int         // responses to the delayed requests
+	leads  bool          // a request was delayed, and the controller still believes that it is the leader
 }
 
-// through lets a bed's controllers speak through a wire.
+// through connects a bed's controllers through a wire.
 func (b *bed) through() *wire {
 	w := &wire{}
 	b.config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &attached{w, next} })
@@ -34,7 +34,7 @@ type attached struct {
 	next http.RoundTripper
 }
 
-// RoundTrip is of http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (a *attached) RoundTrip(r *http.Request) (*http.Response, error) {
 	a.mu.Lock()
 	held := a.hold
@@ -68,7 +68,7 @@ func (a *attached) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// holdUp holds the next request up that fits.
+// holdUp delays the next matching request.
 func (w *wire) holdUp(match func(*http.Request) bool) *hold {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,14 +76,14 @@ func (w *wire) holdUp(match func(*http.Request) bool) *hold {
 	return w.hold
 }
 
-// answers are what became of requests that were held up.
+// answers returns the status codes of the delayed requests.
 func (w *wire) answers() []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.status
 }
 
-// freeze lets the watches of a resource tell nothing more, without ending.
+// freeze stops the events of a resource's watches without closing them.
 func (w *wire) freeze(t *testing.T, resource string) (thaw func()) {
 	t.Helper()
 	w.mu.Lock()
@@ -116,7 +116,7 @@ func (s *watched) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// writes says whether a request is one to a resource.
+// writes returns a function that matches requests with a method to a resource.
 func writes(method, resource string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return r.Method == method && strings.Contains(r.URL.Path, resource) }
 }

@@ -64,7 +64,7 @@ func TestABudgetRefusesThenAllows(t *testing.T) {
 			t.Errorf("it took %s to notice", took)
 		}
 		d.until("that it is gone", func(p drain.Progress) bool { return p.Remaining == 2 })
-		const unasked = 12 * time.Second // after which it asks although nothing changes
+		const unasked = 12 * time.Second // after which it retries although nothing changes
 		if asked := w.wire.count("evict ") - countOf(before, "evict "); asked != 1 && time.Since(begun) < unasked {
 			t.Errorf("for one that may go it asked %d times", asked)
 		}
@@ -99,7 +99,7 @@ func TestABudgetThatIsNotCountedYetIsAskedOnce(t *testing.T) {
 	must(t, err)
 	d := w.drain(drain.Order{})
 	d.blocked("cart-1: PodDisruptionBudget " + w.namespace + "/cart is new or changed, and its status is not up to date")
-	time.Sleep(5 * time.Second) // the API asks to come back after 10 s; the library would, and say nothing until then
+	time.Sleep(5 * time.Second) // the API responds with Retry-After: 10 s; the library would wait without reporting that
 	if asked := w.wire.count("evict "); asked != 1 {
 		t.Errorf("it asked %d times", asked)
 	}
@@ -271,7 +271,7 @@ func TestANamespaceIsBeingDeleted(t *testing.T) {
 	if after := w.wire.requests(); len(after) != before || countOf(after, "evict ") != 2 {
 		t.Errorf("it asked %q", after)
 	}
-	for _, name := range []string{"cart-1", "cart-2"} { // the namespace controller
+	for _, name := range []string{"cart-1", "cart-2"} { // as the namespace controller does
 		must(t, w.admin.CoreV1().Pods(w.namespace).Delete(t.Context(), name, metav1.DeleteOptions{}))
 	}
 	d.empties()
@@ -455,7 +455,8 @@ func TestARightIsMissing(t *testing.T) {
 	}
 }
 
-// seen waits until the server knows what is in etcd: its admission plugins and RBAC learn it by watches.
+// seen waits until the server has observed what is in etcd: its admission plugins and RBAC use
+// watches.
 func seen(t *testing.T, try func() error) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
@@ -491,7 +492,7 @@ func TestLowerPrioritiesGoFirst(t *testing.T) {
 			order = append(order, level)
 		}
 	}
-	const together = 10 // are under way at once, and may overtake each other
+	const together = 10 // are in flight at once, and may arrive out of order
 	for i, level := range order {
 		if earliest := level*each - together; i < earliest {
 			t.Errorf("one of level %d is number %d in %v", level, i, order)
@@ -520,7 +521,7 @@ func TestACancelledDrainLeavesNothingBehind(t *testing.T) {
 			d := w.drain(drain.Order{})
 			d.until("that three wait", func(p drain.Progress) bool { return len(p.Blockers) == 3 })
 			w.s.Stop(w.t)
-			time.Sleep(15 * time.Second) // until the tries are rare
+			time.Sleep(15 * time.Second) // until retries are rare
 			return d
 		},
 	} {
@@ -555,7 +556,7 @@ const ours = "refit/internal/engine/drain."
 
 var theirs = []string{"client-go/tools/cache.", "StreamWatcher"}
 
-// running are the goroutines that have one of these in their stacks.
+// running returns the stacks of the goroutines that contain one of these signs.
 func running(signs ...string) string {
 	stacks := make([]byte, 1<<22)
 	stacks = stacks[:runtime.Stack(stacks, true)]

@@ -18,7 +18,7 @@ import (
 const manyPods = 200
 
 func TestManyPodsAreFewRequestsAndKubectlMakesMore(t *testing.T) {
-	const ends = 3 * time.Second // as many a pod does that closes its connections
+	const ends = 3 * time.Second // typical of pods that close their connections
 	ours, theirs := newWorld(t), newWorld(t)
 	for _, w := range []*world{ours, theirs} {
 		w.kubelet(ends)
@@ -31,7 +31,7 @@ func TestManyPodsAreFewRequestsAndKubectlMakesMore(t *testing.T) {
 		t.Errorf("the progress is %+v", p)
 	}
 	must(t, figure.Print("drain_200_pods_refit", time.Since(begun).Seconds(), "s"))
-	const more = 10 // list and watch, the last look; on a busy machine the API may end a watch whose events are taken slowly
+	const more = 10 // list and watch, the final list; on a busy machine the API may close a watch with a slow reader
 	asked := len(ours.wire.requests())
 	if asked > manyPods+more {
 		t.Errorf("it made %d requests", asked)

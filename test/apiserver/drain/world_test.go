@@ -32,7 +32,7 @@ import (
 )
 
 const (
-	patience = 90 * time.Second // the machine may do much else
+	patience = 90 * time.Second // the machine may be busy
 	soon     = 2 * time.Second
 )
 
@@ -69,10 +69,10 @@ func worldOn(t *testing.T, s *apiserver.Server) *world {
 	return &world{t: t, s: s, admin: admin, namespace: made.Name, node: "node-of-" + made.Name, wire: &wire{}}
 }
 
-// drainer drains as a user whose requests are counted.
+// drainer returns a Drainer whose requests the wire counts.
 func (w *world) drainer(config *rest.Config) *drain.Drainer {
 	w.t.Helper()
-	config.ContentType = runtime.ContentTypeJSON // the wire reads events
+	config.ContentType = runtime.ContentTypeJSON // the wire parses events
 	config.AcceptContentTypes = runtime.ContentTypeJSON
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		w.wire.next = next
@@ -85,7 +85,7 @@ func (w *world) drainer(config *rest.Config) *drain.Drainer {
 
 type change func(*corev1.Pod)
 
-// pod is a running and ready pod of an app, which a ReplicaSet makes anew.
+// pod creates a running and ready pod of an app, which a ReplicaSet would recreate.
 func (w *world) pod(app string, n int, changes ...change) *corev1.Pod {
 	yes, second := true, int64(1)
 	p := &corev1.Pod{
@@ -108,7 +108,7 @@ func (w *world) pod(app string, n int, changes ...change) *corev1.Pod {
 
 func bare(p *corev1.Pod) { p.OwnerReferences = nil }
 
-// runs makes pods 1 to n of an app.
+// runs creates pods 1 to n of an app.
 func (w *world) runs(app string, n int, changes ...change) {
 	w.t.Helper()
 	w.load(func(yield func(runtime.Object) bool) {
@@ -125,7 +125,7 @@ func (w *world) load(objects iter.Seq[runtime.Object]) {
 	w.s.Load(w.t, 8, objects)
 }
 
-// budget makes a budget of an app, with what the disruption controller found.
+// budget creates a budget of an app, with the status that the disruption controller would write.
 func (w *world) budget(name, app string, status policyv1.PodDisruptionBudgetStatus) {
 	w.t.Helper()
 	made, err := w.admin.PolicyV1().PodDisruptionBudgets(w.namespace).Create(w.t.Context(), &policyv1.PodDisruptionBudget{
@@ -139,12 +139,12 @@ func (w *world) budget(name, app string, status policyv1.PodDisruptionBudgetStat
 	must(w.t, err)
 }
 
-// counts is what the disruption controller finds.
+// counts returns the status that the disruption controller would write.
 func counts(allowed, desired, healthy int32) policyv1.PodDisruptionBudgetStatus {
 	return policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: allowed, DesiredHealthy: desired, CurrentHealthy: healthy, ExpectedPods: healthy}
 }
 
-// count is the disruption controller: it counts the pods of the budget cart anew.
+// count updates the status of the budget cart, as the disruption controller does.
 func (w *world) count(status policyv1.PodDisruptionBudgetStatus) {
 	w.t.Helper()
 	found, err := w.admin.PolicyV1().PodDisruptionBudgets(w.namespace).Get(w.t.Context(), "cart", metav1.GetOptions{})
@@ -155,7 +155,8 @@ func (w *world) count(status policyv1.PodDisruptionBudgetStatus) {
 	must(w.t, err)
 }
 
-// kubelet ends the pods of the node that are asked to go, as a kubelet does: it says that they have ended, and a moment later lets go of them.
+// kubelet terminates deleted pods of the node as a kubelet does: it reports that they have
+// terminated, and removes them a moment later.
 func (w *world) kubelet(after time.Duration) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -178,7 +179,7 @@ func (w *world) kubelet(after time.Duration) {
 	})
 }
 
-// kubeletSees tells of the pods of the node until the watch ends.
+// kubeletSees calls see for the pods of the node until the watch ends.
 func (w *world) kubeletSees(ctx context.Context, see func(*corev1.Pod)) {
 	pods := w.admin.CoreV1().Pods(metav1.NamespaceAll)
 	only := metav1.ListOptions{FieldSelector: "spec.nodeName=" + w.node}
@@ -231,7 +232,7 @@ func pauseFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// drained is a drain that runs beside the test.
+// drained is a drain that runs in the background.
 type drained struct {
 	t      *testing.T
 	told   chan drain.Progress
@@ -277,7 +278,7 @@ func (w *world) drainAs(config *rest.Config, order drain.Order) *drained {
 	return d
 }
 
-// until waits for a progress that fits.
+// until waits for a matching progress.
 func (d *drained) until(what string, fits func(drain.Progress) bool) drain.Progress {
 	d.t.Helper()
 	for deadline := time.After(patience); ; {
@@ -312,7 +313,7 @@ func reasons(p drain.Progress) []string {
 	return all
 }
 
-// empties waits until the drain ends well.
+// empties waits until the drain succeeds.
 func (d *drained) empties() drain.Progress {
 	d.t.Helper()
 	if err := d.ends(); err != nil {
@@ -324,7 +325,7 @@ func (d *drained) empties() drain.Progress {
 	return d.last
 }
 
-// ends waits until the drain ends, and takes in what it told last.
+// ends waits until the drain ends, and reads its last progress.
 func (d *drained) ends() error {
 	d.t.Helper()
 	select {
@@ -352,14 +353,14 @@ func (d *drained) goesOn() {
 	}
 }
 
-// wire is between a drain and the API. It counts requests, may swallow events of pods, and may hang.
+// wire is a proxy between a drain and the API. It counts requests, and can drop pod events or hang.
 type wire struct {
 	next http.RoundTripper
 
 	mu       sync.Mutex
 	seen     []string // "evict NAME", "delete NAME", "list pods", "watch pods", …
 	swallow  func(event string) bool
-	swallows int // how many watches; those after them pass everything
+	swallows int // how many watches drop events; later ones pass everything
 	hangs    atomic.Bool
 }
 
@@ -399,14 +400,14 @@ func describe(r *http.Request) (what string, watches bool) {
 	return strings.ToLower(r.Method) + " " + last, false
 }
 
-// requests are those until now.
+// requests returns the requests so far.
 func (w *wire) requests() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.seen)
 }
 
-// settled are the requests until now, when none was made for a moment.
+// settled returns the requests so far, once none was made for a moment.
 func (w *wire) settled() []string {
 	before := w.requests()
 	for {
@@ -419,7 +420,7 @@ func (w *wire) settled() []string {
 	}
 }
 
-// count is how many requests begin so.
+// count returns how many requests have this prefix.
 func (w *wire) count(prefix string) int {
 	n := 0
 	for _, what := range w.requests() {
@@ -430,7 +431,7 @@ func (w *wire) count(prefix string) int {
 	return n
 }
 
-// filter passes those lines of a stream on that it should.
+// filter passes on the matching lines of a stream.
 func filter(body io.ReadCloser, pass func(line string) bool) io.ReadCloser {
 	reader, writer := io.Pipe()
 	go func() {

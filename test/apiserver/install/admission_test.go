@@ -18,7 +18,7 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// controllerUser is who the controller is, and its groups.
+// controllerUser is the user name of the controller.
 const controllerUser = "system:serviceaccount:refit-system:refit-controller"
 
 var controllerGroups = []string{"system:serviceaccounts", "system:serviceaccounts:refit-system"}
@@ -30,7 +30,7 @@ func (b *bed) as(t *testing.T, user string, groups ...string) kubernetes.Interfa
 	return client
 }
 
-// try creates a pod, but for the last step.
+// try creates a pod as a dry run.
 func try(t *testing.T, client kubernetes.Interface, pod *corev1.Pod) error {
 	t.Helper()
 	_, err := client.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
@@ -44,7 +44,7 @@ func (b *bed) agents(t *testing.T) *appsv1.DaemonSet {
 	return set
 }
 
-// enforced waits until a policy refuses what it should: the server takes a moment to take it up.
+// enforced waits until a policy refuses a request: the server enforces it with a delay.
 func (b *bed) enforced(t *testing.T) {
 	t.Helper()
 	bad := podOf(b.agents(t), "n1")
@@ -94,7 +94,8 @@ func (b *bed) restricted(t *testing.T) {
 	}
 }
 
-// tries: what the controller makes in refit-trial is as harmless as the strictest Pod Security wants it. The Pod that it does make is in test/apiserver/trial.
+// tries proves that the controller can only create Pods in refit-trial that meet the restricted Pod
+// Security standard. The Pod that it does create is tested in test/apiserver/trial.
 func (b *bed) tries(t *testing.T) {
 	t.Helper()
 	controller := b.as(t, controllerUser, controllerGroups...)
@@ -104,7 +105,7 @@ func (b *bed) tries(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "refit-trial", Name: "n1"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "try", Image: "x"}}},
 	}
 	for deadline := time.Now().Add(patience); !b.may(t, "create core/pods refit-trial/") && time.Now().Before(deadline); {
-		time.Sleep(50 * time.Millisecond) // the server takes a moment to know of a binding
+		time.Sleep(50 * time.Millisecond) // RBAC observes a binding with a delay
 	}
 	for name, pod := range map[string]*corev1.Pod{"the pod that places agents": agent, "a pod that may be root": plain} {
 		if err := try(t, controller, pod); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "PodSecurity") {
@@ -128,7 +129,7 @@ func (b *bed) guarded(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		change func(*corev1.Pod)
-		says   string // empty: it is let in
+		says   string // empty: it is admitted
 	}{
 		"one that removes": {func(p *corev1.Pod) {
 			p.OwnerReferences[0].Name, p.Spec.InitContainers[0].Args = "refit-remove", []string{"remove", "--host", "/host"}
@@ -196,7 +197,7 @@ func named(c *corev1.Container) *corev1.Container {
 	return c
 }
 
-// keptOut gives the controller every right first: the policy is what holds when RBAC does not.
+// keptOut grants the controller all permissions first: the policy must hold even if RBAC does not.
 func (b *bed) keptOut(t *testing.T) {
 	t.Helper()
 	binding := &rbacv1.ClusterRoleBinding{
@@ -211,7 +212,7 @@ func (b *bed) keptOut(t *testing.T) {
 		must(t, b.client.RbacV1().ClusterRoleBindings().Delete(context.Background(), binding.Name, metav1.DeleteOptions{}))
 	})
 	controller := b.as(t, controllerUser, controllerGroups...)
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // until the binding is known
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // until RBAC observes the binding
 		_, err := controller.CoreV1().Secrets("default").List(t.Context(), metav1.ListOptions{})
 		if err == nil {
 			break

@@ -18,7 +18,7 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// From an empty cluster to one that was installed several times.
+// TestInstalls starts with an empty cluster and installs several times.
 func TestInstalls(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		b := newBed(t, version)
@@ -108,7 +108,8 @@ func (b *bed) drift(t *testing.T) {
 	}
 }
 
-// prune also has an inventory that somebody wrote foreign objects into, and an object that somebody made their own.
+// prune also has an inventory to which foreign objects were added, and an object that has another
+// owner now.
 func (b *bed) prune(t *testing.T) {
 	t.Helper()
 	maps := b.client.CoreV1().ConfigMaps("kube-system")
@@ -157,7 +158,7 @@ func (b *bed) prune(t *testing.T) {
 	}
 	_, err = maps.Get(t.Context(), "precious", metav1.GetOptions{})
 	must(t, err)
-	// What is not ours is no longer spoken of.
+	// Foreign objects are no longer reported.
 	if changes, _ := b.apply(t, standalone, false); slices.ContainsFunc(changes, func(c install.Change) bool { return c.Action != install.Unchanged }) {
 		t.Errorf("%v", changes)
 	}
@@ -186,7 +187,8 @@ func (b *bed) busy(t *testing.T) {
 	}
 }
 
-// A namespace goes with Refit one day, and with it everything in it.
+// TestANamespaceOfSomebodyElseIsNotTaken prevents data loss: uninstalling Refit deletes its
+// namespace, and everything in it.
 func TestANamespaceOfSomebodyElseIsNotTaken(t *testing.T) {
 	b := newBed(t, apiserver.Versions(t)[0])
 	_, err := b.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "refit-agent"}}, metav1.CreateOptions{})

@@ -35,7 +35,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// bed is a server without nodes, and what Refit does with it.
+// bed is a server without nodes, and the Refit installation on it.
 type bed struct {
 	*apiserver.Server
 	*install.Cluster
@@ -71,7 +71,7 @@ func render(t *testing.T, o install.Options) []*unstructured.Unstructured {
 	return objects
 }
 
-// apply installs, and counts what became of the objects.
+// apply installs, and counts the changes by result.
 func (b *bed) apply(t *testing.T, o install.Options, dryRun bool) ([]install.Change, map[install.Action]int) {
 	t.Helper()
 	changes, err := b.Apply(t.Context(), render(t, o), o.Version, dryRun, install.Callbacks{})
@@ -83,7 +83,8 @@ func (b *bed) apply(t *testing.T, o install.Options, dryRun bool) ([]install.Cha
 	return changes, counts
 }
 
-// labeled are all objects that an install has marked, as "resource namespace/name", with their versions.
+// labeled returns all objects with the labels of an installation, as "resource namespace/name",
+// with their versions.
 func (b *bed) labeled(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -111,11 +112,12 @@ func (b *bed) labeled(t *testing.T) map[string]string {
 	return out
 }
 
-// world plays what else a cluster has: whoever makes the pods of DaemonSets, kubelets, and whoever empties namespaces.
+// world simulates the rest of a cluster: the DaemonSet controller, kubelets, and the namespace
+// controller.
 type world struct {
 	*bed
 	mu sync.Mutex
-	// status is what a kubelet says of a pod; nil: it says that all is done.
+	// status returns the status that a kubelet reports for a pod; nil: it has completed.
 	status func(pod *corev1.Pod) corev1.PodStatus
 }
 
@@ -173,7 +175,7 @@ func (w *world) turn(ctx context.Context) error {
 	return w.emptyNamespaces(ctx)
 }
 
-// place makes the pods that a DaemonSet lacks, and removes those of a former template.
+// place creates the missing pods of a DaemonSet, and deletes those of a former template.
 func (w *world) place(ctx context.Context, set *appsv1.DaemonSet, nodes []corev1.Node, pods []corev1.Pod) error {
 	for _, node := range nodes {
 		has := false
@@ -200,7 +202,7 @@ func (w *world) place(ctx context.Context, set *appsv1.DaemonSet, nodes []corev1
 	return nil
 }
 
-// podOf is the pod that a DaemonSet wants on a node.
+// podOf returns the pod of a DaemonSet for a node.
 func podOf(set *appsv1.DaemonSet, node string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: set.Spec.Template.ObjectMeta, Spec: *set.Spec.Template.Spec.DeepCopy()}
 	pod.GenerateName, pod.Namespace, pod.Spec.NodeName = set.Name+"-", set.Namespace, node
@@ -218,7 +220,8 @@ func alive(nodes []corev1.Node, name string) bool {
 	})
 }
 
-// tend deletes a pod that nobody wants, and says how far the others are. Of a node that is not ready nobody says anything, nor ends its pods.
+// tend deletes a pod that no DaemonSet owns, and reports the status of the others. On a node that
+// is not ready, pods are neither reported nor terminated.
 func (w *world) tend(ctx context.Context, p *corev1.Pod, sets []appsv1.DaemonSet, kubelet bool) error {
 	owner := metav1.GetControllerOf(p)
 	if owner == nil {
@@ -244,7 +247,7 @@ func (w *world) tend(ctx context.Context, p *corev1.Pod, sets []appsv1.DaemonSet
 	return err
 }
 
-// done is a pod whose init container has done its work.
+// done returns the status of a pod whose init container has completed.
 func done() corev1.PodStatus {
 	return corev1.PodStatus{
 		Phase:                 corev1.PodRunning,
@@ -253,7 +256,7 @@ func done() corev1.PodStatus {
 	}
 }
 
-// failing is a pod whose init container fails again and again, and says why.
+// failing returns the status of a pod whose init container fails repeatedly with a message.
 func failing(message string) corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending, InitContainerStatuses: []corev1.ContainerStatus{{
 		Name:                 "x",
@@ -262,7 +265,7 @@ func failing(message string) corev1.PodStatus {
 	}}}
 }
 
-// emptyNamespaces removes what is in namespaces that are going, and then them.
+// emptyNamespaces deletes the contents of terminating namespaces, and then the namespaces.
 func (w *world) emptyNamespaces(ctx context.Context) error {
 	namespaces, err := w.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -290,7 +293,7 @@ func (w *world) emptyNamespaces(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(left.Items) > 0 { // a pod keeps its namespace
+		if len(left.Items) > 0 { // a pod blocks the deletion of its namespace
 			continue
 		}
 		n.Spec.Finalizers = nil
@@ -301,7 +304,7 @@ func (w *world) emptyNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// node makes a node that is ready, or not.
+// node creates a node that is ready, or not.
 func (b *bed) node(t *testing.T, name string, ready bool, change ...func(*corev1.Node)) {
 	t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/os": "linux"}}}
@@ -319,7 +322,7 @@ func (b *bed) node(t *testing.T, name string, ready bool, change ...func(*corev1
 	must(t, err)
 }
 
-// operation makes a ClusterUpgrade with a Ready condition, or without any.
+// operation creates a ClusterUpgrade with a Ready condition, or without any.
 func (b *bed) operation(t *testing.T, name, status, reason string, finalizers ...string) {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: map[string]any{

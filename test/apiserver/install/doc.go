@@ -1,3 +1,5 @@
-// Package install tests engine/install on real API servers: what it brings and leaves alone, what admission lets in, what the controller may do, and that
-// nothing is left after a removal. There are no nodes: the tests play the controllers and kubelets of Kubernetes.
+// Package install tests engine/install on real API servers: the objects that it installs and those
+// that it does not change, admission, the permissions of the controller, and that uninstalling
+// leaves nothing. There are no nodes: the tests simulate the controllers and kubelets of
+// Kubernetes.
 package install

@@ -19,14 +19,14 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// standalone has no Deployment, whose pods nobody would make here.
+// standalone has no Deployment, because nothing would create its pods here.
 func standalone() install.Options {
 	o := options()
 	o.Standalone = true
 	return o
 }
 
-// heard is what a person was told of nodes.
+// heard records the messages about nodes.
 type heard struct {
 	mu    sync.Mutex
 	lines []string
@@ -76,7 +76,7 @@ func TestAgentsAreFollowedOntoTheirNodes(t *testing.T) {
 				t.Fatalf("it says %q", h.lines)
 			}
 		}
-		b.node(t, "n4", true) // a node that comes later gets one, too
+		b.node(t, "n4", true) // a node that joins later gets one, too
 		w.says(nil)
 		got := <-ended
 		must(t, got.err)
@@ -93,7 +93,7 @@ func TestAgentsAreFollowedOntoTheirNodes(t *testing.T) {
 	})
 }
 
-// When the time is over, who is late is named, and why.
+// TestNodesThatAreLate checks that the timeout error names the nodes that are late, and why.
 func TestNodesThatAreLate(t *testing.T) {
 	b := newBed(t, apiserver.Versions(t)[0])
 	b.node(t, "n1", true)

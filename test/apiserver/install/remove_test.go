@@ -30,14 +30,14 @@ func cordoned(by string) func(*corev1.Node) {
 
 var reports = schema.GroupVersionResource{Group: "refit.dev", Version: "v1alpha1", Resource: "nodereports"}
 
-// full is a cluster in which Refit has been for a while.
+// full returns a cluster in which Refit has been in use.
 func full(t *testing.T, version string) (*bed, *world) {
 	t.Helper()
 	b := newBed(t, version)
 	w := b.live(t)
 	b.node(t, "n1", true)
 	b.node(t, "n2", true, cordoned("6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"))
-	b.node(t, "n3", true, cordoned("")) // by a person
+	b.node(t, "n3", true, cordoned("")) // by a user
 	b.node(t, "n4", false)
 	b.apply(t, options(), false)
 	b.operation(t, "summer", "True", "Succeeded", "refit.dev/uncordon")
@@ -51,7 +51,7 @@ func full(t *testing.T, version string) (*bed, *world) {
 func TestNothingIsLeftAfterARemoval(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		b, w := full(t, version)
-		// Somebody's own things, with names or marks like ours.
+		// Foreign objects with similar names or labels.
 		theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "refit-agent"}}
 		_, err := b.client.CoreV1().ConfigMaps("default").Create(t.Context(), theirs, metav1.CreateOptions{})
 		must(t, err)
@@ -129,7 +129,8 @@ func (b *bed) nothingLeft(t *testing.T) {
 	}
 }
 
-// A removal that was cut off is begun anew, wherever it was; or taken back by an install.
+// TestARemovalThatWasCutOff interrupts a removal at any point: it can be retried, or reverted by an
+// install.
 func TestARemovalThatWasCutOff(t *testing.T) {
 	version := apiserver.Versions(t)[0]
 	t.Run("after the hosts: they are not asked for again", func(t *testing.T) {
@@ -137,7 +138,7 @@ func TestARemovalThatWasCutOff(t *testing.T) {
 		gone := false
 		callbacks := install.Callbacks{Object: func(c install.Change) { gone = gone || c.Kind == "CustomResourceDefinition" }}
 		ctx := within(t, patience)
-		// A finalizer of somebody else keeps the operation, and with it the definition.
+		// A foreign finalizer keeps the operation, and with it the definition.
 		b.operation(t, "stuck", "True", "Succeeded", "example.dev/keep")
 		short := within(t, 12*time.Second)
 		_, err := b.Remove(short, options(), callbacks)

@@ -17,7 +17,8 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// may asks whether the controller may do something: "verb group/resource/subresource namespace/name", or "verb /url".
+// may reports whether the controller is permitted something: "verb group/resource/subresource
+// namespace/name", or "verb /url".
 func (b *bed) may(t *testing.T, what string) bool {
 	t.Helper()
 	spec := authorizationv1.SubjectAccessReviewSpec{User: controllerUser, Groups: controllerGroups}
@@ -52,7 +53,7 @@ func TestWhatTheControllerMayDo(t *testing.T) {
 			"get apps/daemonsets refit-agent/refit-agent", "get /metrics", "get /readyz", "get /version",
 		}
 		for deadline := time.Now().Add(patience); !b.may(t, may[0]) && time.Now().Before(deadline); {
-			time.Sleep(50 * time.Millisecond) // the server takes a moment to know of a binding
+			time.Sleep(50 * time.Millisecond) // RBAC observes a binding with a delay
 		}
 		for _, what := range may {
 			if !b.may(t, what) {
@@ -60,7 +61,7 @@ func TestWhatTheControllerMayDo(t *testing.T) {
 			}
 		}
 		for _, what := range []string{
-			// Nothing that runs, but for Pods in refit-trial, and those as they are.
+			// No workloads except for Pods in refit-trial, which it cannot change.
 			"update core/pods refit-trial/n1", "patch core/pods refit-trial/n1", "create core/pods/exec refit-trial/n1", "update core/pods/ephemeralcontainers refit-trial/n1",
 			"patch core/namespaces /refit-trial", "list core/events refit-system/", "list apps/daemonsets refit-agent/",
 			"create core/pods refit-system/", "create core/pods refit-agent/", "create core/pods default/", "create core/pods kube-system/", "create core/pods",
@@ -68,14 +69,14 @@ func TestWhatTheControllerMayDo(t *testing.T) {
 			"get core/pods/proxy kube-system/kube-apiserver-n1", "create core/pods/binding shop/cart-1", "deletecollection core/pods shop/",
 			"create apps/daemonsets refit-agent/", "patch apps/daemonsets refit-agent/refit-agent", "create apps/deployments refit-system/",
 			"patch apps/deployments refit-system/refit-controller", "create batch/jobs default/", "create apps/statefulsets default/", "create core/replicationcontrollers default/",
-			// Nothing that is secret, and nothing that gives rights.
+			// No secrets, and nothing that grants permissions.
 			"get core/secrets default/x", "list core/secrets", "create core/serviceaccounts/token refit-system/refit-controller", "impersonate core/users /admin",
 			"create rbac.authorization.k8s.io/clusterrolebindings", "escalate rbac.authorization.k8s.io/clusterroles", "bind rbac.authorization.k8s.io/clusterroles",
 			"get core/configmaps kube-system/other", "list core/configmaps kube-system/", "get core/configmaps refit-agent/refit-agent",
 			"update core/configmaps refit-agent/refit-agent", "create core/nodes/proxy /n1", "get core/nodes/proxy /n1", "delete core/nodes /n1", "patch core/nodes/status /n1",
 			"update admissionregistration.k8s.io/validatingadmissionpolicies /refit-nodes", "patch apiextensions.k8s.io/customresourcedefinitions /clusterreleases.refit.dev",
 			"update coordination.k8s.io/leases kube-system/kube-scheduler",
-			// Nothing that is people's or the agents'.
+			// Nothing that belongs to users or agents.
 			"approve refit.dev/clusterupgrades /op", "create refit.dev/clusterupgrades", "delete refit.dev/clusterupgrades /op", "create refit.dev/clusterreleases",
 			"update refit.dev/clusterreleases /r", "patch refit.dev/nodereports/status /n1", "create refit.dev/nodereports", "delete refit.dev/nodereports /n1",
 			"get /logs", "get /debug/pprof",
@@ -87,7 +88,7 @@ func TestWhatTheControllerMayDo(t *testing.T) {
 	})
 }
 
-// kubeadm makes the objects that kubeadm keeps.
+// kubeadm creates the objects that kubeadm maintains.
 func (b *bed) kubeadm(t *testing.T) {
 	t.Helper()
 	for name, data := range map[string]map[string]string{
@@ -99,7 +100,8 @@ func (b *bed) kubeadm(t *testing.T) {
 	}
 }
 
-// With these rights the observer sees everything but what is in Secrets.
+// TestTheControllerSeesTheCluster proves that the controller's permissions suffice for a whole
+// snapshot, except for the contents of Secrets.
 func TestTheControllerSeesTheCluster(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		b := newBed(t, version)

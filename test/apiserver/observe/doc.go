@@ -1,2 +1,3 @@
-// Package observe tests engine/observe on real API servers: every part of a Snapshot, what happens without rights, and that no secret gets into it.
+// Package observe tests engine/observe on real API servers: every part of a Snapshot, missing
+// permissions, and that a Snapshot contains no secret.
 package observe

@@ -49,7 +49,7 @@ func TestSnapshotOfAWorld(t *testing.T) {
 		must(t, err)
 
 		t.Run("cost", func(t *testing.T) {
-			const refused = 1 // the one to cp-2's own address, which its certificate ended
+			const refused = 1 // the one to cp-2's own address, which fails at its certificate
 			if asked := s.AuditOf(t, user); got.Cost.Requests != len(asked)+refused {
 				t.Errorf("it counted %d requests, the server %d:\n%v", got.Cost.Requests, len(asked), asked)
 			}
@@ -77,13 +77,15 @@ func TestSnapshotOfAWorld(t *testing.T) {
 	})
 }
 
-// impostor listens at an address that a control plane node claims, with a certificate that the cluster's CA has not signed.
+// impostor listens at the address of a control plane node, with a certificate that the cluster's CA
+// has not signed.
 type impostor struct {
 	address string
 	asked   chan http.Header // of requests that reached it
 }
 
-// listenAsAPIServer is an API server at an address that is not loopback, since the real one does not proxy to those.
+// listenAsAPIServer listens at an address that is not loopback, because the real API server does
+// not proxy to those.
 func listenAsAPIServer(t *testing.T) *impostor {
 	t.Helper()
 	listener, err := net.Listen("tcp4", net.JoinHostPort(ownAddress(t), "0"))
@@ -109,7 +111,7 @@ func listenAsAPIServer(t *testing.T) *impostor {
 	return i
 }
 
-// ownAddress is an address of this machine.
+// ownAddress returns an address of this machine.
 func ownAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -173,7 +175,8 @@ func checkWithoutRights(t *testing.T, s *apiserver.Server) {
 	if _, gap := got.Gap(cluster.PartServices); gap {
 		t.Error("there is a gap in the services, which could be read")
 	}
-	// Everybody may ask an API server for its version and health at its own address; its metrics are for few.
+	// Every user can read the version and health of an API server at its own address; its metrics
+	// need permission.
 	if server := got.APIServer("cp-1"); server.Version != "" {
 		t.Errorf("the address of the API server of cp-1 was not known, and yet it said %+v", server)
 	}

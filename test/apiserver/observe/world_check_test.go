@@ -11,7 +11,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// checkWorld compares a Snapshot with what world made.
+// checkWorld compares a Snapshot with the objects of world.
 func checkWorld(t *testing.T, got *cluster.Snapshot, version string, impostor *impostor) {
 	t.Helper()
 	if got.Version != version || got.UID == "" || !got.Installed {

@@ -30,11 +30,12 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// secret is in every place of the world where a secret may be. It may never be in a Snapshot.
+// secret is in every place of the world where a secret may be. It must never be in a Snapshot.
 const secret = "sesame"
 
-// world fills a server with a cluster of two control plane nodes and a worker, in which everything occurs that a Snapshot speaks of.
-// cp-1 is the server itself. cp-2 is at other, where somebody without the right certificate may listen.
+// world creates a cluster of two control plane nodes and a worker that covers everything in a
+// Snapshot. cp-1 is the server itself. cp-2 is at other, where a server without the right
+// certificate may listen.
 func world(t *testing.T, s *apiserver.Server, other string) {
 	t.Helper()
 	s.Install(t, "../../../config/crd")
@@ -78,7 +79,7 @@ func nodes() []runtime.Object {
 	return out
 }
 
-// pod is a running pod, of nobody until change says whose.
+// pod returns a running pod. It has no owner unless change adds one.
 func pod(namespace, name, node string, change func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{}, Annotations: map[string]string{}},
@@ -174,7 +175,7 @@ func budget(t *testing.T, s *apiserver.Server) {
 	must(t, err)
 }
 
-// helmObjects are a release whose upgrade is stuck, and one that never came up.
+// helmObjects returns a release whose upgrade is stuck, and one that was never deployed.
 func helmObjects(t *testing.T) []runtime.Object {
 	t.Helper()
 	return []runtime.Object{
@@ -209,7 +210,8 @@ func helmSecret(t *testing.T, name string, revision int, status, manifest string
 	}
 }
 
-// refitObjects makes Refit's own objects: a report of worker-1 and failed work on it, a good and a bad Release, and two operations.
+// refitObjects creates Refit's own objects: a report of worker-1 and its failed upgrade, a valid
+// and an invalid ClusterRelease, and two operations.
 func refitObjects(t *testing.T, s *apiserver.Server) {
 	t.Helper()
 	add := func(kind, name string, spec, status map[string]any) {

@@ -20,7 +20,8 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// A cluster of one node without Refit, whose address only the cluster can reach; then with Refit, and with more objects than a page has.
+// TestSnapshotOfAYoungCluster has one node without Refit, whose address only the cluster can reach;
+// then it installs Refit, and creates more objects than fit on a page.
 func TestSnapshotOfAYoungCluster(t *testing.T) {
 	s := apiserver.Start(t, apiserver.Options{})
 	const releases, operations = 30, 60 // pages have 25 and 50

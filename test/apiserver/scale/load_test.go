@@ -39,7 +39,8 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// load puts a made-up cluster onto a server, with an agent's report for every node and Helm releases besides.
+// load creates a simulated cluster on a server, with an agent's report for every node and Helm
+// releases.
 func load(t *testing.T, s *apiserver.Server, wanted *cluster.Snapshot) {
 	t.Helper()
 	s.Install(t, "../../../config/crd")
@@ -50,7 +51,7 @@ func load(t *testing.T, s *apiserver.Server, wanted *cluster.Snapshot) {
 	loadReports(t, s, wanted)
 }
 
-// sideBySide does something for each number below n.
+// sideBySide calls do for each number below n, concurrently.
 func sideBySide(t *testing.T, n int, do func(i int) error) {
 	t.Helper()
 	var group errgroup.Group
@@ -103,7 +104,7 @@ func loadReports(t *testing.T, s *apiserver.Server, wanted *cluster.Snapshot) {
 	})
 }
 
-// helmSecrets are releases with manifests of the size of a middling chart.
+// helmSecrets returns releases with manifests of the size of an average chart.
 func helmSecrets(t *testing.T) []runtime.Object {
 	t.Helper()
 	var manifest strings.Builder

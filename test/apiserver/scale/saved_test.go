@@ -16,8 +16,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 )
 
-// What planning from a saved Snapshot may cost at 5,000 nodes and 150,000 pods. Processor time is what is held to the second: the machine that tests run
-// on is shared, and the time on the wall is printed beside it.
+// Limits of planning from a saved Snapshot at 5,000 nodes and 150,000 pods. The time is CPU time,
+// because the test machine is shared; wall time is only printed.
 const (
 	mostSavedSeconds = 1.0
 	mostSavedMemory  = 1024 // MiB
@@ -34,7 +34,7 @@ func TestPlanFromASavedSnapshot(t *testing.T) {
 			must(t, file.Close())
 
 			best := planSaved(t, refit, path)
-			for range 2 { // the best of three: what the plan costs, not what the machine does besides
+			for range 2 { // the best of three, to exclude other load of the machine
 				if again := planSaved(t, refit, path); again.processor < best.processor {
 					best = again
 				}
@@ -44,7 +44,7 @@ func TestPlanFromASavedSnapshot(t *testing.T) {
 			report(t, name+"_cpu", best.processor.Seconds(), "s")
 			report(t, name+"_memory", best.memory, "MiB")
 			if size.nodes > 5_000 {
-				return // printed, not promised
+				return // printed without a limit
 			}
 			if best.processor.Seconds() > mostSavedSeconds || best.memory > mostSavedMemory {
 				t.Errorf("it took %v and %.0f MiB, there may be %.0f s and %d MiB", best.processor, best.memory, mostSavedSeconds, mostSavedMemory)

@@ -45,7 +45,8 @@ func TestScale(t *testing.T) {
 	t.Run("refit plan", func(t *testing.T) { planAll(t, s) })
 }
 
-// readAll reads the cluster within this process, and compares what it saw with what was made.
+// readAll reads the cluster within this process, and compares the snapshot with the created
+// objects.
 func readAll(t *testing.T, s *apiserver.Server, wanted *cluster.Snapshot) {
 	t.Helper()
 	const user = "reader"
@@ -61,14 +62,15 @@ func readAll(t *testing.T, s *apiserver.Server, wanted *cluster.Snapshot) {
 	report(t, "scale_observe", got.Cost.Took.Seconds(), "s")
 	report(t, "scale_observe_requests", float64(got.Cost.Requests), "requests")
 	report(t, "scale_observe_bytes", float64(got.Cost.Bytes)/(1<<20), "MiB")
-	// The addresses of the made-up control plane lead nowhere, and the server never sees those attempts.
+	// The addresses of the simulated control plane are unreachable, so the server never receives
+	// those requests.
 	if asked, direct := len(s.AuditOf(t, user)), 3; got.Cost.Requests != asked+direct || got.Cost.Requests > mostRequests {
 		t.Errorf("it counted %d requests, the server %d; there may be %d", got.Cost.Requests, asked, mostRequests)
 	}
 	same(t, wanted, got)
 }
 
-// watchHeap tells the largest heap until it is asked, in MiB, less what was there before.
+// watchHeap returns a function that returns the peak growth of the heap, in MiB.
 func watchHeap(t *testing.T) func() float64 {
 	t.Helper()
 	var stats runtime.MemStats
@@ -96,7 +98,7 @@ func watchHeap(t *testing.T) func() float64 {
 	}
 }
 
-// planAll runs the command, as a process of its own.
+// planAll runs the command in a separate process.
 func planAll(t *testing.T, s *apiserver.Server) {
 	t.Helper()
 	const user = "planner"
@@ -108,7 +110,8 @@ func planAll(t *testing.T, s *apiserver.Server) {
 	begun := time.Now()
 	out, err := cmd.Output()
 	took := time.Since(begun)
-	// Findings block this plan (there is no ClusterRelease), which is told by the exit code 3; any other failure is one.
+	// Findings block this plan (there is no ClusterRelease), hence exit code 3; any other failure
+	// is an error.
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() != 3 {
 		t.Fatalf("refit plan: %v\n%s", err, exit.Stderr)
 	} else if err != nil && exit == nil {
@@ -147,7 +150,8 @@ func report(t *testing.T, name string, value float64, unit string) {
 	must(t, figure.Print(name, value, unit))
 }
 
-// same compares nodes, workloads, budgets and who runs where with what was made, in any order.
+// same compares nodes, workloads, budgets and the placement of pods with the created ones, in any
+// order.
 func same(t *testing.T, wanted, got *cluster.Snapshot) {
 	t.Helper()
 	compare(t, "workload", workloads(wanted), workloads(got))
@@ -185,7 +189,7 @@ func workloads(s *cluster.Snapshot) map[string]string {
 	for i := range s.Workloads {
 		w := s.Workloads[i]
 		key := workloadKey(&w)
-		w.GraceSeconds = 0 // the API server gives everybody 30
+		w.GraceSeconds = 0 // the API server defaults to 30
 		out[key] = fmt.Sprintf("%+v", w)
 	}
 	return out

@@ -31,7 +31,7 @@ const (
 	replicas      = 20 // of each Deployment, at most
 	mayBeAway     = 10 // of those
 
-	// Every tenth worker is in a pool of its own, of which fewer go at once.
+	// Every tenth worker is in a pool of its own with a lower maxUnavailable.
 	labelPool            = "pool"
 	defaultPool, fewPool = "default", "few"
 	fewEach              = 10
@@ -44,7 +44,7 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// bed is a cluster of made-up hosts.
+// bed is a cluster of simulated hosts.
 type bed struct {
 	*apiserver.Server
 	t      *testing.T
@@ -52,14 +52,14 @@ type bed struct {
 	hosts  *agents.Agents
 }
 
-// newBed makes a cluster and waits until every host has reported.
+// newBed creates a cluster and waits until every host has reported.
 func newBed(t *testing.T, nodes int, hosts agents.Options) *bed {
 	t.Helper()
 	b := &bed{Server: apiserver.Start(t, apiserver.Options{EtcdQuota: 8 << 30}), t: t}
 	var err error
 	b.client, err = client.New(b.RESTConfig(), client.Options{Scheme: scheme(t)})
 	must(t, err)
-	// Without the DaemonSet in it: nobody here plays the pods of a trial.
+	// Without its DaemonSet: nothing here simulates the pods of a trial.
 	must(t, b.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "refit-agent"}}))
 	for _, folder := range []string{"crd", "controller", "policy", "rbac"} {
 		b.Install(t, "../../../config/"+folder)
@@ -67,15 +67,16 @@ func newBed(t *testing.T, nodes int, hosts agents.Options) *bed {
 	must(t, agents.Load(t.Context(), b.RESTConfig(), shop(nodes), to))
 	b.hosts, err = agents.New(b.RESTConfig(), hosts)
 	must(t, err)
-	b.beside(func(ctx context.Context) { _ = b.hosts.Run(ctx) }) // it ends with the test
+	b.beside(func(ctx context.Context) { _ = b.hosts.Run(ctx) }) // stops with the test
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	must(t, b.hosts.Reported(ctx))
 	return b
 }
 
-// shop is a cluster whose workers run Deployments with budgets, each in a namespace of its own. The budgets shall be asked, and hold nobody up: pods of one
-// Deployment are on nodes that are far from each other.
+// shop returns a cluster whose workers run Deployments with budgets, each in a namespace of its
+// own. The budgets are checked but block no drain: the pods of one Deployment are on nodes that are
+// far apart.
 func shop(nodes int) *cluster.Snapshot {
 	s := clustertest.HA(from, controlPlanes, nodes-controlPlanes)
 	workers := s.Workers()
@@ -113,7 +114,7 @@ func scheme(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// beside runs something until the test ends.
+// beside runs a function until the test ends.
 func (b *bed) beside(run func(context.Context)) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	var running sync.WaitGroup
@@ -124,7 +125,8 @@ func (b *bed) beside(run func(context.Context)) {
 	})
 }
 
-// asController is the configuration of the controller's own account, with the rights that an installed one has.
+// asController returns the configuration of the controller's own account, with the permissions of
+// an installed one.
 func (b *bed) asController() *rest.Config {
 	return b.hosts.Trusting(b.As(b.t, "system:serviceaccount:refit-system:refit-controller", "system:serviceaccounts", "system:serviceaccounts:refit-system"))
 }

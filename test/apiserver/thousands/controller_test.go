@@ -21,11 +21,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// process is the controller, as it runs in a cluster.
+// process is the controller as it runs in a cluster.
 type process struct {
 	t       *testing.T
 	command *exec.Cmd
-	metrics string // where it serves them
+	metrics string // the address of its metrics
 }
 
 // runController builds the controller and runs it until the test ends.
@@ -44,7 +44,7 @@ func (b *bed) runController() *process {
 	p.command.Stderr = log
 	must(b.t, p.command.Start())
 	b.t.Cleanup(func() {
-		_ = p.command.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = p.command.Process.Signal(syscall.SIGTERM) // it may have exited
 		_ = p.command.Wait()
 		if b.t.Failed() {
 			b.t.Logf("the controller said last:\n%s", lastLines(log.Name(), 20))
@@ -54,7 +54,7 @@ func (b *bed) runController() *process {
 	return p
 }
 
-// installedEnvironment is that of the controller in a cluster.
+// installedEnvironment returns the environment of the controller in a cluster.
 func installedEnvironment(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../../config/controller/deployment.yaml")
@@ -68,7 +68,7 @@ func installedEnvironment(t *testing.T) []string {
 	return out
 }
 
-// freeAddress is one at which nobody listens.
+// freeAddress returns an unused address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -86,7 +86,7 @@ func lastLines(file string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// memory is the most that the process ever had in memory, in MiB.
+// memory returns the peak memory of the process, in MiB.
 func (p *process) memory() float64 {
 	p.t.Helper()
 	file, err := os.Open(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
@@ -103,12 +103,12 @@ func (p *process) memory() float64 {
 	return 0
 }
 
-// processor is the processor time that the process used.
+// processor returns the CPU time of the process.
 func (p *process) processor() time.Duration {
 	p.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
 	must(p.t, err)
-	_, rest, _ := strings.Cut(string(text), ") ") // the name may hold spaces
+	_, rest, _ := strings.Cut(string(text), ") ") // the name may contain spaces
 	fields := strings.Fields(rest)
 	const user, system, ticksPerSecond = 11, 12, 100
 	ticks := 0
@@ -120,7 +120,7 @@ func (p *process) processor() time.Duration {
 	return time.Duration(ticks) * time.Second / ticksPerSecond
 }
 
-// requests is how many requests the process has made.
+// requests returns how many requests the process has made.
 func (p *process) requests() float64 {
 	p.t.Helper()
 	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, "http://"+p.metrics+"/metrics", http.NoBody)

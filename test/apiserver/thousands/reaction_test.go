@@ -7,25 +7,26 @@ import (
 	"time"
 )
 
-// moments are when something happened to a node, as somebody saw who watches.
+// moments are the times of a node's events, as a watch observed them.
 type moments struct {
 	pool, zone string
 
 	claimed, draining, drained, permitted, done time.Time
 }
 
-// reaction is how long the controller took from a node that was done to the next one that was permitted to change, without the time in which that one's pods
-// went.
+// reaction is how long the controller took from the completion of a node to the permit of the next
+// one, without the time in which that node's pods terminated.
 type reaction struct {
-	claim  time.Duration // from done to the claim of the next one
-	begin  time.Duration // from that to the beginning of its drain
-	permit time.Duration // from its being empty to its permit
+	claim  time.Duration // from completion to the claim of the next node
+	begin  time.Duration // from the claim to the start of its drain
+	permit time.Duration // from the end of its drain to its permit
 }
 
 func (r reaction) whole() time.Duration { return r.claim + r.begin + r.permit }
 
-// reactions are those of a pool of which so many nodes go at once. A pool goes zone by zone: the first node of a zone that is done makes room for the first one
-// that was claimed after the window was full.
+// reactions returns those of a pool with this maxUnavailable. A pool proceeds zone by zone: the
+// first node of a zone that completes frees a slot for the first one that was claimed after the
+// window was full.
 func (w *watcher) reactions(pool string, atOnce int) []reaction {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,7 +52,7 @@ func byZone(nodes []*moments, pool string) map[string][]*moments {
 	return out
 }
 
-// below is what a share of all reactions stays below.
+// below returns a quantile of a duration over all reactions.
 func below(all []reaction, share float64, took func(reaction) time.Duration) time.Duration {
 	times := make([]time.Duration, 0, len(all))
 	for _, r := range all {

@@ -24,11 +24,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	ctrllog.SetLogger(logr.Discard()) // what the made-up hosts' watches say
+	ctrllog.SetLogger(logr.Discard()) // the logs of the simulated hosts' watches
 	os.Exit(m.Run())
 }
 
-// mostRequests of the controller for each node of a small cluster. It grows a little with the time that a run takes: the cluster is read every few seconds.
+// mostRequests is the limit of the controller's requests per node of a small cluster. The number
+// grows slightly with the duration of a run: the cluster is read every few seconds.
 const mostRequests = 80
 
 func TestAHundredNodes(t *testing.T) {
@@ -38,7 +39,7 @@ func TestAHundredNodes(t *testing.T) {
 	}
 }
 
-// What is wanted of a cluster of five thousand nodes.
+// Limits for a cluster of five thousand nodes.
 const (
 	mostReaction = time.Second
 	mostMemory   = 200 // MiB
@@ -49,8 +50,8 @@ func TestThousands(t *testing.T) {
 	if err != nil {
 		t.Skip("it takes long: set REFIT_NODES to a number, or run make e2e-upgrade-5000")
 	}
-	// A worker is away for about a minute then, as a real one is whose pods take their time to end. Quicker hosts would only measure how many requests the API
-	// server of this machine can answer.
+	// A worker is unavailable for about a minute, like a real one whose pods terminate slowly.
+	// Faster hosts would only measure how many requests the API server of this machine can serve.
 	hosts := agents.Options{Fetch: 2 * time.Second, Step: 4 * time.Second, End: 15 * time.Second}
 	cost := run{nodes: nodes, atOnce: 100, fewAtOnce: 10, hosts: hosts}.measure(t)
 	if cost.reaction > mostReaction {
@@ -61,21 +62,20 @@ func TestThousands(t *testing.T) {
 	}
 }
 
-// run is one upgrade.
 type run struct {
 	nodes             int
 	atOnce, fewAtOnce int // maxUnavailable of most nodes, and of the pool few
 	hosts             agents.Options
 }
 
-// cost is what it took, as far as that is bounded.
+// cost holds the measurements that have limits.
 type cost struct {
 	reaction time.Duration // p99 of most nodes
-	requests float64       // of the controller, for each node
+	requests float64       // requests/node of the controller
 	memory   float64       // MiB
 }
 
-// measure upgrades a cluster and prints what that took.
+// measure upgrades a cluster and prints its performance.
 func (r run) measure(t *testing.T) cost {
 	t.Helper()
 	begun := time.Now()
@@ -102,7 +102,8 @@ func (r run) measure(t *testing.T) cost {
 	return out
 }
 
-// printReactions prints what all reactions stay below, and what each of their parts does. It returns the 99th of a hundred.
+// printReactions prints the quantiles of all reactions, and of each of their parts. It returns the
+// p99.
 func (r run) printReactions(t *testing.T, pool string, all []reaction) time.Duration {
 	t.Helper()
 	if len(all) == 0 {
@@ -128,7 +129,7 @@ func (r run) print(t *testing.T, what string, value float64, unit string) {
 	must(t, figure.Print(fmt.Sprintf("upgrade_%d_%s", r.nodes, what), value, unit))
 }
 
-// upgrade asks for an upgrade and waits until it has succeeded.
+// upgrade creates an upgrade and waits until it has succeeded.
 func (b *bed) upgrade(r run) {
 	b.t.Helper()
 	most, few := intstr.FromInt(r.atOnce), intstr.FromInt(r.fewAtOnce)
@@ -161,7 +162,7 @@ func (b *bed) upgrade(r run) {
 	}
 }
 
-// atRest requires that every node is at its version and takes pods.
+// atRest requires that every node is at its version and schedulable.
 func (b *bed) atRest() {
 	b.t.Helper()
 	var nodes corev1.NodeList

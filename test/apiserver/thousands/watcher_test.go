@@ -19,7 +19,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// watcher sees from beside what happens to each node and when, and what is written for it.
+// watcher observes independently what happens to each node and when, and the writes for it.
 type watcher struct {
 	mu            sync.Mutex
 	at            map[string]*moments
@@ -27,7 +27,7 @@ type watcher struct {
 	written       map[string]sum
 }
 
-// sum is what was written of a kind.
+// sum counts the writes of a resource.
 type sum struct{ writes, bytes int }
 
 func (b *bed) watches() *watcher {
@@ -39,14 +39,15 @@ func (b *bed) watches() *watcher {
 	follow(b, watched, w, w.sawOperation)
 	follow(b, watched, w, w.sawOrder)
 	follow(b, watched, w, func(*refitv1alpha1.NodeReport) {})
-	b.beside(func(ctx context.Context) { _ = watched.Start(ctx) }) // it ends with the test
+	b.beside(func(ctx context.Context) { _ = watched.Start(ctx) }) // stops with the test
 	if !watched.WaitForCacheSync(b.t.Context()) {
 		b.t.Fatal("the watches did not begin")
 	}
 	return w
 }
 
-// follow tells of every change of objects of a kind, and counts what it wrote. What is there already was written before.
+// follow calls a function for every change of a resource, and counts the writes. It does not count
+// objects that exist already.
 func follow[T any, O interface {
 	*T
 	client.Object
@@ -60,7 +61,7 @@ func follow[T any, O interface {
 		if !is {
 			return
 		}
-		text, _ := json.Marshal(object) // as etcd holds it, but for Nodes, which are a little smaller there
+		text, _ := json.Marshal(object) // as etcd stores it, except for Nodes, which are slightly smaller there
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if now {
@@ -81,7 +82,7 @@ func (w *watcher) of(node string) *moments {
 	return w.at[node]
 }
 
-// sums are what was written, by kind.
+// sums returns the writes by kind.
 func (w *watcher) sums() map[string]sum {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +112,7 @@ func (w *watcher) sawOrder(u *refitv1alpha1.NodeUpgrade) {
 	}
 }
 
-// first notes the moment in which something is so for the first time, and says whether that is now.
+// first records the moment in which a condition first holds, and reports whether that is now.
 func first(moment *time.Time, is bool) bool {
 	if !is || !moment.IsZero() {
 		return false

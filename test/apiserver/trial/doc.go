@@ -1,3 +1,4 @@
-// Package trial tests how Pods try nodes, on real API servers and with the rights that `refit install` gives to the controller. The test plays the kubelet,
-// which tells how a Pod fares.
+// Package trial tests trials of nodes with Pods, on real API servers and with the permissions that
+// `refit install` grants to the controller. The test simulates the kubelet, which reports the
+// status of a Pod.
 package trial

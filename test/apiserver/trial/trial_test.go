@@ -99,7 +99,7 @@ func TestWhyAPodIsNotWell(t *testing.T) {
 	}
 }
 
-// warns is a kubelet's Event about a Pod.
+// warns creates a kubelet's Event about a Pod.
 func (w *world) warns(pod *corev1.Pod, reason, message string, at time.Time) {
 	w.t.Helper()
 	_, err := w.typed.CoreV1().Events(pod.Namespace).Create(w.t.Context(), &corev1.Event{
@@ -117,7 +117,7 @@ func TestTheNextControllerTriesAnew(t *testing.T) {
 	w.changed(refitv1alpha1.TrialRunning)
 	first := w.pod()
 	end()
-	w.gone() // also on the way out
+	w.gone() // also on shutdown
 	if found := w.trial(t.Context()); found.Phase != refitv1alpha1.TrialRunning {
 		t.Errorf("the trial is %+v", found)
 	}
@@ -126,7 +126,8 @@ func TestTheNextControllerTriesAnew(t *testing.T) {
 	w.ends(refitv1alpha1.TrialPassed)
 }
 
-// A controller that dies leaves its Pods. One that is in the way of a trial gives way to it, others just go; the name alone says nothing of an old trial.
+// TestPodsOfADeadControllerAreRemoved leaves Pods of a controller that died. A Pod that blocks a
+// trial is replaced, others are deleted; the name alone does not identify an old trial.
 func TestPodsOfADeadControllerAreRemoved(t *testing.T) {
 	t.Parallel()
 	for name, phase := range map[string]refitv1alpha1.TrialPhase{"in-the-way": refitv1alpha1.TrialRunning, "nobody-waits": refitv1alpha1.TrialPassed} {
@@ -147,7 +148,7 @@ func TestPodsOfADeadControllerAreRemoved(t *testing.T) {
 	}
 }
 
-// leaves makes a Pod as a dead controller left it.
+// leaves creates a Pod as a dead controller left it.
 func (w *world) leaves() *corev1.Pod {
 	w.t.Helper()
 	pod, err := w.typed.CoreV1().Pods(trial.Namespace).Create(w.t.Context(), &corev1.Pod{

@@ -35,7 +35,7 @@ import (
 )
 
 const (
-	patience = 90 * time.Second // the machine may do much else
+	patience = 90 * time.Second // the machine may be busy
 	soon     = 3 * time.Second
 	image    = "registry.example/refit-agent:v0.1.0"
 )
@@ -60,7 +60,7 @@ type world struct {
 
 var installed sync.Map
 
-// newWorld is a node of its own in a cluster that tests share.
+// newWorld creates a node in a cluster that tests share.
 func newWorld(t *testing.T, node string) *world {
 	t.Helper()
 	return worldOn(t, apiserver.Shared(t, apiserver.Options{}), node)
@@ -100,7 +100,8 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// live runs the controller with its own rights until it is ended. It sees this node only: tests that share a cluster each have one.
+// live runs the controller with its own permissions until end is called. It observes this node
+// only: tests that share a cluster each have one.
 func (w *world) live() (end func()) {
 	w.t.Helper()
 	own := w.server.As(w.t, "system:serviceaccount:refit-system:refit-controller", "system:serviceaccounts", "system:serviceaccounts:refit-system")
@@ -132,7 +133,7 @@ func (w *world) live() (end func()) {
 	return end
 }
 
-// changed makes the node's work, for an operation of its own, and asks for a trial of it.
+// changed creates the node's order for an operation of its own, and requests a trial of it.
 func (w *world) changed(phase refitv1alpha1.TrialPhase) *refitv1alpha1.ClusterUpgrade {
 	w.t.Helper()
 	operation := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "upgrade-" + w.node}}
@@ -149,7 +150,6 @@ func (w *world) changed(phase refitv1alpha1.TrialPhase) *refitv1alpha1.ClusterUp
 	return operation
 }
 
-// until waits for something.
 func (w *world) until(what string, holds func(ctx context.Context) bool) {
 	w.t.Helper()
 	err := wait.PollUntilContextTimeout(w.t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) { return holds(ctx), nil })
@@ -166,7 +166,7 @@ func (w *world) trial(ctx context.Context) refitv1alpha1.TrialStatus {
 	return *u.Status.Trial
 }
 
-// ends waits until the trial has come to a phase.
+// ends waits until the trial reaches a phase.
 func (w *world) ends(phase refitv1alpha1.TrialPhase) refitv1alpha1.TrialStatus {
 	w.t.Helper()
 	var found refitv1alpha1.TrialStatus
@@ -180,7 +180,7 @@ func (w *world) ends(phase refitv1alpha1.TrialPhase) refitv1alpha1.TrialStatus {
 	return found
 }
 
-// pod waits for the Pod that tries the node, another one than some.
+// pod waits for the Pod that tries the node, other than these.
 func (w *world) pod(other ...types.UID) *corev1.Pod {
 	w.t.Helper()
 	var found *corev1.Pod
@@ -200,7 +200,7 @@ func (w *world) gone() {
 	})
 }
 
-// says is the kubelet telling how a Pod fares.
+// says writes the status of a Pod, as a kubelet does.
 func (w *world) says(pod *corev1.Pod, status corev1.PodStatus) {
 	w.t.Helper()
 	pod = pod.DeepCopy()
@@ -209,7 +209,7 @@ func (w *world) says(pod *corev1.Pod, status corev1.PodStatus) {
 	must(w.t, err)
 }
 
-// kubelet lets go of the node's Pod when that shall end.
+// kubelet removes the node's Pod once it is terminating.
 func (w *world) kubelet() {
 	pods := w.typed.CoreV1().Pods(trial.Namespace)
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -228,7 +228,7 @@ func (w *world) kubelet() {
 	})
 }
 
-// succeeded and ended are how a Pod ends, the latter with what its program wrote.
+// succeeded and ended return how a Pod ends, the latter with the output of its container.
 func succeeded() corev1.PodStatus { return corev1.PodStatus{Phase: corev1.PodSucceeded} }
 
 func ended(message string) corev1.PodStatus {
@@ -241,7 +241,7 @@ func waiting(reason, message string) corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: "try", State: state}}}
 }
 
-// late is a Pod whose container never ran when its time was over.
+// late returns a Pod whose container did not start before the timeout.
 func late() corev1.PodStatus {
 	unknown := &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown", Message: "The container could not be located when the pod was terminated"}
 	return corev1.PodStatus{

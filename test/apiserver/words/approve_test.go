@@ -18,7 +18,7 @@ const (
 		"require the verb approve on clusterupgrades.refit.dev"
 )
 
-// Olga operates, Anna approves.
+// TestApproving has two users: Olga is an operator, Anna an approver.
 func TestApproving(t *testing.T) {
 	some := fields{"spec.pools": list{pool("gpu", "maxUnavailable", "50%")}}
 	waiver := fields{"spec.waivers": list{object{"check": "pdb", "reason": "known"}}}
@@ -28,7 +28,7 @@ func TestApproving(t *testing.T) {
 		situation string
 		was       fields // nil: it is created
 		now       fields
-		refused   string // what Olga is told
+		refused   string // the error that Olga gets
 	}{
 		{"asks", nil, fields{}, ""},
 		{"asks, and approves at once", nil, approved, mayNotApprove},
@@ -87,7 +87,8 @@ func TestApproving(t *testing.T) {
 	})
 }
 
-// Whoever may approve one operation may not approve another.
+// TestApprovingOneByName proves that the permission to approve one operation does not cover
+// another.
 func TestApprovingOneByName(t *testing.T) {
 	s := serverOf(t, apiserver.Versions(t)[0])
 	role(t, s, "test-approve-one", []string{"approve"}, "clusterupgrades", "this")

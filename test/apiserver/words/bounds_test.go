@@ -12,9 +12,8 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// TestEveryBoundIsHeld takes an object that has every field, and breaks one
-// bound after the other. That a value at its bound is let through is for
-// TestTheLargestObjects.
+// TestEveryBoundIsHeld takes an object that has every field, and exceeds one bound after the other.
+// TestTheLargestObjects proves that a value at its bound is accepted.
 func TestEveryBoundIsHeld(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)
@@ -43,7 +42,7 @@ func TestEveryBoundIsHeld(t *testing.T) {
 						_, err = client.Create(t.Context(), wanted, metav1.CreateOptions{DryRun: dryRun})
 					}
 					where := strings.ReplaceAll(strings.ReplaceAll(b.path, "[]", "[0]"), "{}", "")
-					if b.refused == "" { // by a rule, which may stand further up
+					if b.refused == "" { // by a rule, which may be further up
 						where, _, _ = strings.Cut(b.path, "[")
 					}
 					if err == nil || !strings.Contains(err.Error(), where) || !strings.Contains(err.Error(), b.refused) {
@@ -58,10 +57,10 @@ func TestEveryBoundIsHeld(t *testing.T) {
 	})
 }
 
-// A breach is a value that is beyond a bound.
+// A breach is a value that exceeds a bound.
 type breach struct {
 	path, how string
-	value     any // nil: no value; a function: of the value that is there
+	value     any // nil: no value; a function: of the current value
 	refused   string
 }
 
@@ -129,8 +128,7 @@ func breaches(root *shape) []breach {
 	return all
 }
 
-// replace puts a value where a path leads: into the first item of a list, under
-// the only key of a map.
+// replace sets the value at a path: in the first item of a list, under the only key of a map.
 func replace(at map[string]any, path []string, value any) bool {
 	name := strings.TrimSuffix(strings.TrimSuffix(path[0], "[]"), "{}")
 	old, ok := at[name]

@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// A person who lists objects sees what they are doing.
+// TestColumns checks that a list of objects shows their progress.
 func TestColumns(t *testing.T) {
 	want := map[string]string{
 		"ClusterUpgrade": "Name=shown Ready=False From=v1.35.4 To=v1.36.3 Phase=Running Done=7",
@@ -53,7 +53,7 @@ func TestColumns(t *testing.T) {
 	})
 }
 
-// row is what `kubectl get` shows of the only object of a kind, without -o wide.
+// row returns what `kubectl get` prints for the only object of a kind, without -o wide.
 func row(t *testing.T, s *apiserver.Server, kind string) string {
 	t.Helper()
 	asker, err := discovery.NewDiscoveryClientForConfig(s.RESTConfig())

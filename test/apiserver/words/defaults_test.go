@@ -48,7 +48,8 @@ func TestDefaults(t *testing.T) {
 	})
 }
 
-// What Go reads and writes back is what it read: nothing is lost, and nothing that a rule guards seems changed.
+// TestGoWritesBackWhatItRead proves that a round trip through Go loses nothing, and changes no
+// field that a rule protects.
 func TestGoWritesBackWhatItRead(t *testing.T) {
 	s := serverOf(t, apiserver.Versions(t)[0])
 	into := map[string]any{

@@ -19,7 +19,7 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// kstatusOf writes a status as a controller or an agent does, and returns what kstatus reads.
+// kstatusOf writes a status as a controller or an agent does, and returns what kstatus computes.
 func kstatusOf[T any](t *testing.T, s *apiserver.Server, object map[string]any, change func(*T)) status.Status {
 	t.Helper()
 	created := made(t, s, object)
@@ -35,7 +35,8 @@ func kstatusOf[T any](t *testing.T, s *apiserver.Server, object map[string]any, 
 	return result.Status
 }
 
-// TestKstatusOfEveryPhase is what Flux, Helm and Argo CD make of operations and orders.
+// TestKstatusOfEveryPhase checks the status that Flux, Helm and Argo CD show for operations and
+// orders.
 func TestKstatusOfEveryPhase(t *testing.T) {
 	now := time.Now()
 	assessed := func(state plan.State) func(*refitv1alpha1.ClusterUpgrade) {

@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// What people and pipelines do with kubectl.
+// TestKubectl runs the kubectl commands that users and pipelines run.
 func TestKubectl(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)

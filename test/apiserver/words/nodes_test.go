@@ -18,7 +18,7 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// role makes a cluster role for some verbs on the objects of these names, or on all.
+// role creates a cluster role for some verbs on the objects of these names, or on all.
 func role(t *testing.T, s *apiserver.Server, name string, verbs []string, resource string, names ...string) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(s.RESTConfig())
@@ -45,7 +45,8 @@ const (
 	notOwnedByIt = "a node may set no owner but the Node of its own name"
 )
 
-// A node writes about itself, and nothing else, even if RBAC lets all nodes do everything.
+// TestNodesWriteAboutThemselvesOnly grants all permissions to all nodes: a node can still only
+// write about itself.
 func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)
@@ -121,7 +122,7 @@ func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
 		letThrough(t, "its Node as owner", patch(n1("NodeReport"), "n1", fmt.Sprintf(owned, "n1")))
 		refusedFor(t, "another Node as owner", patch(n1("NodeReport"), "n1", fmt.Sprintf(owned, "n2")), notOwnedByIt)
 
-		// Names that only look like a node's.
+		// Names that only resemble a node's.
 		stranger := objects(t, s.As(t, "n1", "system:nodes"), "NodeReport")
 		refusedFor(t, "a user of the group, named like the node", patch(stranger, "n1", facts, "status"), onlyOwn)
 		prefix := objects(t, s.As(t, "system:node", "system:nodes"), "NodeUpgrade")
@@ -130,7 +131,7 @@ func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
 		alone := objects(t, s.As(t, "system:node:n1"), "NodeUpgrade")
 		refusedFor(t, "a node outside its group", patch(alone, "n2", progress, "status"), onlyOwn)
 
-		// Others are not held back by what holds for nodes.
+		// The restrictions of nodes do not apply to other users.
 		admin := objects(t, s.RESTConfig(), "NodeUpgrade")
 		letThrough(t, "the controller's order", patch(admin, "n1", permit))
 		letThrough(t, "the controller's trial", patch(admin, "n1", `{"status":{"trial":{"phase":"Passed"}}}`, "status"))
@@ -138,7 +139,8 @@ func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
 	})
 }
 
-// With no more than its own rights, an agent does its work: it creates its report and applies what it sees.
+// TestAnAgentDoesItsWork has no more than an agent's own permissions: they suffice to create its
+// report and apply its status.
 func TestAnAgentDoesItsWork(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)
@@ -151,7 +153,7 @@ func TestAnAgentDoesItsWork(t *testing.T) {
 			"apiVersion": "refit.dev/v1alpha1", "kind": "NodeReport",
 			"metadata": object{"name": "n7", "ownerReferences": list{object{"apiVersion": "v1", "kind": "Node", "name": "n7", "uid": "u-7"}}},
 		}}
-		for range 2 { // the second time it is there already
+		for range 2 { // the second time it exists already
 			_, err := reports.Apply(t.Context(), "n7", report, force)
 			must(t, err)
 		}
@@ -179,7 +181,7 @@ func TestAnAgentDoesItsWork(t *testing.T) {
 		must(t, err)
 		watching.Stop()
 
-		// The right to create in general does not come with the right to delete.
+		// The permission to create does not include the permission to delete.
 		if err := reports.Delete(t.Context(), "n7", metav1.DeleteOptions{DryRun: dryRun}); err == nil || !strings.Contains(err.Error(), "cannot delete") {
 			t.Errorf("a node deletes its report: %v", err)
 		}

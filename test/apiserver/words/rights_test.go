@@ -19,7 +19,7 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// bind gives a cluster role to a user or, if the name begins with "group ", to a group.
+// bind grants a cluster role to a user or, if the name starts with "group ", to a group.
 func bind(t *testing.T, s *apiserver.Server, name, role string) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(s.RESTConfig())
@@ -42,7 +42,7 @@ func bind(t *testing.T, s *apiserver.Server, name, role string) {
 	waitBound(t, client, subject, role)
 }
 
-// waitBound waits until the server's authorizer knows of a binding, which takes a moment.
+// waitBound waits until the server's authorizer has observed a binding, which it does with a delay.
 func waitBound(t *testing.T, client kubernetes.Interface, subject rbacv1.Subject, role string) {
 	t.Helper()
 	found, err := client.RbacV1().ClusterRoles().Get(t.Context(), role, metav1.GetOptions{})
@@ -72,7 +72,7 @@ func waitBound(t *testing.T, client kubernetes.Interface, subject rbacv1.Subject
 	}
 }
 
-// What each role may do, all of it.
+// TestRights lists all permissions of each role.
 func TestRights(t *testing.T) {
 	const read = "get list watch"
 	everything := map[string]string{"clusterupgrades": read, "nodeupgrades": read, "nodereports": read, "clusterreleases": read}
@@ -109,7 +109,7 @@ func TestRights(t *testing.T) {
 	})
 }
 
-// rights asks for every verb on everything in the group.
+// rights checks every verb on every resource in the group.
 func rights(t *testing.T, s *apiserver.Server, user string, groups []string) map[string]string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(s.RESTConfig())
@@ -134,7 +134,7 @@ func rights(t *testing.T, s *apiserver.Server, user string, groups []string) map
 	return found
 }
 
-// refusedFor checks that a policy refused something, and said why.
+// refusedFor checks that a policy refused something with this reason.
 func refusedFor(t *testing.T, what string, err error, why string) {
 	t.Helper()
 	switch {

@@ -6,17 +6,18 @@ import (
 	"testing"
 )
 
-// fields are values by the paths of their fields; nil stands for no such field.
+// fields are values by the paths of their fields; nil removes the field.
 type fields map[string]any
 
-// A tryout is one thing that somebody tries to write.
+// A tryout is one attempted write.
 type tryout struct {
 	kind, situation string
 	// was is what the stored object has beyond the smallest one; nil: there is none, it is created.
 	was fields
-	// now is what is tried: to create an object with it, to change its status, or to change the rest.
+	// now is what is attempted: to create an object with it, to change its status, or to change the
+	// rest.
 	now fields
-	// refused is a part of the server's answer, or empty if it lets this pass.
+	// refused is a part of the server's error, or empty if it accepts the write.
 	refused string
 }
 
@@ -33,7 +34,7 @@ type (
 	list   = []any
 )
 
-// smallest are the objects with no more than they need.
+// smallest returns an object with the required fields only.
 func smallest(kind, name string) object {
 	spec := map[string]object{
 		"ClusterUpgrade": {"target": object{"kubernetes": "v1.36.3"}},
@@ -95,7 +96,8 @@ const (
 	longName    = "a name may have at most 63 characters"
 )
 
-// tryouts has every rule of the CRDs: refused, and a neighbor that is let through. The bounds are for TestEveryBoundIsHeld.
+// tryouts has every rule of the CRDs: a write that it refuses, and a similar one that it accepts.
+// TestEveryBoundIsHeld tests the bounds.
 var tryouts = []tryout{
 	// Names
 	{"ClusterUpgrade", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
@@ -104,7 +106,7 @@ var tryouts = []tryout{
 	{"ClusterRelease", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
 	{"NodeUpgrade", "a name as long as a node's", nil, fields{"metadata.name": strings.Repeat("a", 253)}, ""},
 
-	// What to move to
+	// Targets
 	{"ClusterUpgrade", "a version", nil, fields{}, ""},
 	{"ClusterUpgrade", "a ClusterRelease", nil, fields{"spec.target": object{"release": "mine"}}, ""},
 	{"ClusterUpgrade", "both", nil, fields{"spec.target.release": "mine"}, badTarget},
@@ -119,7 +121,7 @@ var tryouts = []tryout{
 	{"ClusterUpgrade", "a leading zero", nil, fields{"spec.target.kubernetes": "v1.36.03"}, badVersion},
 	{"ClusterUpgrade", "another major version", nil, fields{"spec.target.kubernetes": "v2.0.0"}, badVersion},
 
-	// What cannot be changed
+	// Immutable fields
 	{"ClusterUpgrade", "another version later", fields{}, fields{"spec.target.kubernetes": "v1.36.4"}, targetStays},
 	{"ClusterUpgrade", "a ClusterRelease instead", fields{}, fields{"spec.target": object{"release": "mine"}}, targetStays},
 	{"ClusterUpgrade", "another ClusterRelease", fields{"spec.target": object{"release": "mine"}}, fields{"spec.target.release": "yours"}, targetStays},
@@ -139,7 +141,7 @@ var tryouts = []tryout{
 	{"ClusterRelease", "another envelope", fields{}, fields{"spec.envelope": "QUJE"}, "a ClusterRelease is immutable: create another one"},
 	{"ClusterRelease", "a label", fields{}, fields{"metadata.labels": object{"a": "b"}}, ""},
 
-	// One way
+	// Irreversible fields
 	{"ClusterUpgrade", "abort", fields{}, fields{"spec.aborted": true}, ""},
 	{"ClusterUpgrade", "abort no more", fields{"spec.aborted": true}, fields{"spec.aborted": false}, abortStays},
 	{"ClusterUpgrade", "abort left out", fields{"spec.aborted": true}, fields{"spec.aborted": nil}, abortStays},
@@ -270,7 +272,7 @@ func conditionOf(kind, message int) string {
 	return fmt.Sprintf("a condition's type may have at most %d characters, its reason 64 and its message %d, and its time must be set", kind, message)
 }
 
-// waivers are some waivers of so many characters each.
+// waivers returns waivers of this length.
 func waivers(count, length int) list {
 	var all list
 	for range count {
@@ -279,7 +281,7 @@ func waivers(count, length int) list {
 	return all
 }
 
-// A rule that no tryout breaks may as well not be there.
+// TestEveryRuleIsTriedOut finds rules that no tryout violates: nothing would prove that they work.
 func TestEveryRuleIsTriedOut(t *testing.T) {
 	tried := func(kind, message string) bool {
 		for _, try := range tryouts {

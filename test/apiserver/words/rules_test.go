@@ -33,7 +33,7 @@ func TestRules(t *testing.T) {
 	})
 }
 
-// attempt tries something without changing anything.
+// attempt tries a write as a dry run.
 func attempt(t *testing.T, s *apiserver.Server, try tryout) error {
 	t.Helper()
 	client := objects(t, s.RESTConfig(), try.kind)

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// A sampler makes objects that fill a schema: every field is there, every list
-// and text is as long as it may be, or as short.
+// A sampler creates objects that fill a schema: every field is set, and every list and text has its
+// maximum length, or its minimum.
 type sampler struct {
 	largest bool
 	kind    string
 }
 
-// byPattern are the texts that fit a pattern, at most n characters long. Index
-// tells the items of a list apart.
+// byPattern returns, by pattern, a text that matches it and is at most n characters long. The index
+// distinguishes the items of a list.
 var byPattern = map[string]func(n, index int) string{
 	"":                                              func(n, index int) string { return padded("a", n, index) },
 	timePattern:                                     func(int, int) string { return "2026-01-02T03:04:05Z" },
@@ -36,13 +36,13 @@ var byPattern = map[string]func(n, index int) string{
 
 const conditionTypePattern = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
 
-// padded is a text of n characters that ends with a number.
+// padded returns a text of n characters that ends with a number.
 func padded(letter string, n, index int) string {
 	number := fmt.Sprint(index)
 	return strings.Repeat(letter, max(1, n-len(number))) + number
 }
 
-// object is a whole object of the sampler's kind.
+// object returns a whole object of the sampler's kind.
 func (s sampler) object(t *testing.T, name string) map[string]any {
 	t.Helper()
 	root := definitions(t)[s.kind].root()
@@ -110,7 +110,7 @@ func (s sampler) text(t *testing.T, path string, field *shape, index int) string
 }
 
 func (s sampler) number(field *shape) int64 {
-	const largest = 1 << 40 // as far as anything will ever count
+	const largest = 1 << 40 // larger than any count
 	switch {
 	case s.largest && field.Maximum != nil:
 		return *field.Maximum
@@ -136,7 +136,7 @@ func (s sampler) list(t *testing.T, path string, field *shape) []any {
 	return items
 }
 
-// chosen are the values that rules, and not bounds, decide on.
+// chosen returns the values that rules, and not bounds, restrict.
 func (s sampler) chosen(path string, index int) (any, bool) {
 	pick := func(small, large int) int {
 		if s.largest {
@@ -150,12 +150,12 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 	case "ClusterUpgrade spec.nodeSelector":
 		return labels(pick(1, 16), pick(1, 65), pick(1, 63)), true
 	case "ClusterUpgrade spec.pools[].nodeSelector":
-		// All together have at most 4096 characters.
+		// The total is at most 4096 characters.
 		return labels(1, pick(10, 65), pick(1, 63)), true
 	case "ClusterUpgrade spec.pools[].maxUnavailable":
 		return "100%", true
 	case "ClusterUpgrade spec.waivers[].check":
-		return padded("c", 63, index), true // all together have at most 10240 characters, 160 for each of 64
+		return padded("c", 63, index), true // the total is at most 10240 characters, 160 for each of 64
 	case "ClusterUpgrade spec.waivers[].object", "ClusterUpgrade spec.waivers[].reason":
 		return padded("o", pick(1, 48), index), true
 	case "ClusterUpgrade status.conditions[].type", "ClusterUpgrade status.conditions[].reason":

@@ -16,7 +16,7 @@ import (
 
 const config = "../../../config"
 
-// definition is a CRD, as far as these tests read it.
+// definition is the part of a CRD that these tests read.
 type definition struct {
 	Spec struct {
 		Names    struct{ Kind, Plural string }
@@ -34,7 +34,7 @@ func (d definition) root() *shape {
 	return d.Spec.Versions[len(d.Spec.Versions)-1].Schema.OpenAPIV3Schema
 }
 
-// shape is a structural schema, as far as these tests read it.
+// shape is the part of a structural schema that these tests read.
 type shape struct {
 	Type                 string
 	Format               string
@@ -79,8 +79,8 @@ func definitions(t *testing.T) map[string]definition {
 	return all
 }
 
-// walk visits a schema and all below it. In a path, [] stands for an item of a
-// list and {} for a value of a map.
+// walk visits a schema and all below it. In a path, [] is an item of a list and {} a value of a
+// map.
 func walk(path string, s *shape, visit func(path string, s *shape)) {
 	visit(path, s)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -94,7 +94,7 @@ func walk(path string, s *shape, visit func(path string, s *shape)) {
 	}
 }
 
-// eachField visits all fields of all kinds but those that every object has.
+// eachField visits all fields of all kinds except for those that every object has.
 func eachField(t *testing.T, visit func(kind, path string, s *shape)) {
 	t.Helper()
 	all := definitions(t)
@@ -109,10 +109,11 @@ func eachField(t *testing.T, visit func(kind, path string, s *shape)) {
 	}
 }
 
-// timePattern is what Go can read as a metav1.Time. The format date-time alone lets more through, of any length.
+// timePattern is what Go can parse as a metav1.Time. The format date-time alone accepts more, of
+// any length.
 const timePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 
-// boundByRule are the fields whose bound can only be told by a rule, with a part of that rule and where it is.
+// boundByRule are the fields that only a rule can bound, with a part of that rule and its path.
 var boundByRule = map[string]struct{ at, rule string }{
 	"ClusterUpgrade spec.pools[].maxUnavailable":            {"spec.pools[].maxUnavailable", "self.matches("},
 	"ClusterUpgrade status.conditions[].lastTransitionTime": {"status.conditions", "c.lastTransitionTime > timestamp("},
@@ -181,7 +182,8 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	})
 }
 
-// Writers cut their texts and lists by these constants.
+// TestTheConstantsAreTheBounds protects the writers, which truncate their texts and lists by these
+// constants.
 func TestTheConstantsAreTheBounds(t *testing.T) {
 	maxLength := func(s *shape) int { return *s.MaxLength }
 	maxItems := func(s *shape) int { return *s.MaxItems }

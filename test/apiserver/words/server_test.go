@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { os.Exit(apiserver.Main(m)) }
 // installed are the servers that have the CRDs, roles and policies.
 var installed sync.Map
 
-// serverOf is the shared server of a version, with everything of config/ in effect.
+// serverOf returns the shared server of a version, with everything in config/ in effect.
 func serverOf(t *testing.T, version string) *apiserver.Server {
 	t.Helper()
 	s := apiserver.Shared(t, apiserver.Options{Version: version})
@@ -39,7 +39,7 @@ func serverOf(t *testing.T, version string) *apiserver.Server {
 	return s
 }
 
-// objects is where a user finds the objects of a kind.
+// objects returns a user's client for the objects of a kind.
 func objects(t *testing.T, user *rest.Config, kind string) dynamic.ResourceInterface {
 	t.Helper()
 	client, err := dynamic.NewForConfig(user)
@@ -47,7 +47,7 @@ func objects(t *testing.T, user *rest.Config, kind string) dynamic.ResourceInter
 	return client.Resource(schema.GroupVersionResource{Group: "refit.dev", Version: "v1alpha1", Resource: strings.ToLower(kind) + "s"})
 }
 
-// made creates an object with its status, which goes with the test.
+// made creates an object with its status, and deletes it with the test.
 func made(t *testing.T, s *apiserver.Server, object map[string]any) *unstructured.Unstructured {
 	t.Helper()
 	wanted := &unstructured.Unstructured{Object: object}
@@ -63,7 +63,7 @@ func made(t *testing.T, s *apiserver.Server, object map[string]any) *unstructure
 	return found
 }
 
-// deleteNow deletes an object, if it is still there.
+// deleteNow deletes an object, if it still exists.
 func deleteNow(t *testing.T, s *apiserver.Server, object *unstructured.Unstructured) {
 	t.Helper()
 	//nolint:usetesting // the test's own context may be over
@@ -73,8 +73,8 @@ func deleteNow(t *testing.T, s *apiserver.Server, object *unstructured.Unstructu
 	}
 }
 
-// with is a copy of an object in which the field at a path has another value;
-// nil removes it. A path is names with dots between.
+// with returns a copy of an object with another value at a path; nil removes the field. A path is
+// names separated by dots.
 func with(t *testing.T, object map[string]any, path string, value any) map[string]any {
 	t.Helper()
 	changed := (&unstructured.Unstructured{Object: object}).DeepCopy().Object

@@ -20,11 +20,12 @@ import (
 
 const kib = 1024
 
-// limits are the sizes that objects may reach.
+// limits are the maximum sizes of objects.
 var limits = map[string]int{"ClusterUpgrade": 128 * kib, "NodeUpgrade": 16 * kib, "NodeReport": 8 * kib}
 
-// A ClusterUpgrade and a NodeUpgrade keep within their sizes even when every list is full and every text as long as it may be,
-// and so in a cluster of 5,000 nodes. A NodeReport's bounds cannot be that narrow: they stop a host that writes nonsense.
+// TestTheLargestObjects proves that a ClusterUpgrade and a NodeUpgrade stay within their limits
+// even when every list is full and every text has its maximum length, in a cluster of 5,000 nodes.
+// A NodeReport's bounds cannot be that narrow: they stop a host that writes nonsense.
 func TestTheLargestObjects(t *testing.T) {
 	most := map[string]int{
 		"ClusterUpgrade": limits["ClusterUpgrade"], "NodeUpgrade": limits["NodeUpgrade"],
@@ -46,7 +47,7 @@ func TestTheLargestObjects(t *testing.T) {
 	})
 }
 
-// What a large cluster really brings.
+// TestTheSizesOfACluster measures realistic objects of a large cluster.
 func TestTheSizesOfACluster(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)
@@ -63,9 +64,9 @@ func TestTheSizesOfACluster(t *testing.T) {
 	})
 }
 
-// storedSize is the size of an object as the server keeps it, with an owner and
-// the marks of those who write it: a person or the controller, and for the
-// status the controller, an agent or both.
+// storedSize returns the size of an object as the server stores it, with an owner and the managed
+// fields of its writers: a user or the controller, and for the status the controller, an agent or
+// both.
 func storedSize(t *testing.T, s *apiserver.Server, content map[string]any) int {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: content}
@@ -107,7 +108,7 @@ func storedSize(t *testing.T, s *apiserver.Server, content map[string]any) int {
 	return len(raw)
 }
 
-// largeOperation is an operation on 5,000 nodes in which much is going on.
+// largeOperation returns an operation on 5,000 nodes with much activity.
 func largeOperation() *refitv1alpha1.ClusterUpgrade {
 	node := func(i int) string {
 		return fmt.Sprintf("worker-%04d.rack-%02d.eu-central-1.compute.example.internal", i, i%50)
@@ -157,8 +158,9 @@ func largeOperation() *refitv1alpha1.ClusterUpgrade {
 	return cu
 }
 
-// controlPlaneReport is the report of a control plane node with much to tell: five etcd members, every certificate that
-// kubeadm makes, a long kubelet configuration, drift, and nothing of the ClusterRelease there yet.
+// controlPlaneReport returns a large report of a control plane node: five etcd members, every
+// certificate that kubeadm creates, a long kubelet configuration, drift, and no artifacts of the
+// ClusterRelease yet.
 func controlPlaneReport() *refitv1alpha1.NodeReport {
 	yes := true
 	offset, missing, inodes := int64(-123), int32(9), int32(93)
