@@ -16,18 +16,20 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// agents is a bed with Refit's definitions in it and an agent on every node, to which the tests give orders as controllers do.
+// agents is a cluster with Refit's CRDs and an agent on every node. The tests order the agents as
+// the controllers do.
 type agents struct {
 	*bed.Bed
 
-	// orders are the last ones by node, ordered is when they were given.
+	// orders holds the last order of each node; ordered holds the time it was written.
 	orders  map[string]*refitv1alpha1.NodeUpgradeSpec
 	ordered map[string]time.Time
-	// patches is the directory with kubeadm patches on the hosts, if they have one.
+	// patches is the directory of kubeadm patches on the hosts, if any.
 	patches string
 }
 
-// newBed makes a cluster with agents that have crash points, which do nothing as long as nobody asks them to.
+// newBed creates a cluster whose agents are built with crash points. Crash points do nothing until
+// a test arms them.
 func newBed(t *testing.T, spec cluster.Spec) *agents {
 	t.Helper()
 	program := bed.BuildCrashing(t)
@@ -36,7 +38,7 @@ func newBed(t *testing.T, spec cluster.Spec) *agents {
 	return b
 }
 
-// newBareBed makes a cluster with Refit's definitions, without agents.
+// newBareBed creates a cluster with Refit's CRDs and without agents.
 func newBareBed(t *testing.T, spec cluster.Spec) *agents {
 	t.Helper()
 	b := &agents{Bed: bed.New(t, spec), orders: map[string]*refitv1alpha1.NodeUpgradeSpec{}, ordered: map[string]time.Time{}}
@@ -45,7 +47,7 @@ func newBareBed(t *testing.T, spec cluster.Spec) *agents {
 	return b
 }
 
-// installDefinitions brings what `refit install` will bring: definitions, rights and policies.
+// installDefinitions applies the CRDs, RBAC and policies that `refit install` applies.
 func (b *agents) installDefinitions(ctx context.Context) error {
 	for _, folder := range []string{"crd", "rbac", "policy"} {
 		files, err := filepath.Glob("../../../config/" + folder + "/*.yaml")

@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestAgentCI is what every change must pass: a control plane node and a worker upgrade themselves, and their agents are killed before and after every effect on
-// the host, at each of these points once.
+// TestAgentCI is the gate for every change: a control plane node and a worker upgrade themselves
+// while their agents are killed before and after every effect on the host, once at each point.
 func TestAgentCI(t *testing.T) {
 	begun := time.Now()
 	b := newBed(t, cluster.Spec{Name: "aci", Workers: 1, Kubernetes: older})
@@ -25,7 +25,7 @@ func TestAgentCI(t *testing.T) {
 	show(t, "agent_ci", time.Since(begun).Seconds(), "s")
 }
 
-// upgradeWithKills takes a node to a release while its agent is killed at every point.
+// upgradeWithKills upgrades a node to a release while its agent is killed at every point.
 func (b *agents) upgradeWithKills(t *testing.T, n *cluster.Node, r *bed.Release) {
 	t.Helper()
 	must(t, crashAt(t.Context(), n, crashEach, ""))

@@ -20,7 +20,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestAgentControllers lets the controllers upgrade a cluster of two nodes, whose only API server goes away in between, by one ClusterUpgrade.
+// TestAgentControllers runs the controllers against a cluster of two nodes and upgrades it with one
+// ClusterUpgrade. The only API server is unavailable during its own upgrade.
 func TestAgentControllers(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "actl", Workers: 1, Kubernetes: older})
 	r := b.Bring(t, newer)
@@ -53,7 +54,7 @@ func TestAgentControllers(t *testing.T) {
 
 const operationName = "controllers"
 
-// ask makes a ClusterUpgrade.
+// ask creates a ClusterUpgrade.
 func (b *agents) ask(t *testing.T, spec refitv1alpha1.ClusterUpgradeSpec) {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&refitv1alpha1.ClusterUpgrade{
@@ -65,10 +66,10 @@ func (b *agents) ask(t *testing.T, spec refitv1alpha1.ClusterUpgradeSpec) {
 	must(t, err)
 }
 
-// runControllers runs them on this machine until the test ends.
+// runControllers runs the controllers on this machine until the test ends.
 func (b *agents) runControllers(t *testing.T) {
 	t.Helper()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "refit-system"}} // where their Lease is
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "refit-system"}} // holds their Lease
 	_, err := b.Client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{})
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

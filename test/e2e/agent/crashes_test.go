@@ -16,21 +16,23 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// The faults of the matrix.
+// Faults of the matrix.
 const (
 	faultKill = "kill" // SIGKILL to the agent
-	faultCut  = "cut"  // the node's power is cut; what was not synced is lost
+	faultCut  = "cut"  // the node loses power; unsynced writes are lost
 )
 
 const (
-	// cutsVariable is how many power cuts there are of each role.
+	// cutsVariable sets the number of power cuts for each role.
 	cutsVariable = "REFIT_AGENT_CUTS"
-	// partVariable is which part of how many this run is ("2/3"), for machines that can run several side by side.
+	// partVariable selects the part of the matrix to run ("2/3"), so that several machines can
+	// share it.
 	partVariable = "REFIT_AGENT_PART"
 )
 
-// TestAgentCrashes starts from a saved disk again and again, and kills the agent at another point each time, then cuts the power at some of them. Every run must
-// end as the one that nobody disturbed. It takes hours, and goes on where it was when it is started again.
+// TestAgentCrashes restores a saved disk for every run, kills the agent at a different point each
+// time, then cuts the power at some of the points. Every run must end in the same state as the
+// undisturbed run. The test takes hours and resumes where it stopped.
 func TestAgentCrashes(t *testing.T) {
 	part, _ := part(t)
 	t.Run("control-plane", func(t *testing.T) {
@@ -40,14 +42,14 @@ func TestAgentCrashes(t *testing.T) {
 	t.Run("worker", func(t *testing.T) {
 		b := newBed(t, cluster.Spec{Name: fmt.Sprint("acrw", part), Workers: 1, Kubernetes: older, Disk: diskSize})
 		cp := b.First(cluster.RoleControlPlane)
-		b.prefetch(t, b.Bring(t, newer), b.Nodes()...) // the new kube-proxy comes to all nodes at once
+		b.prefetch(t, b.Bring(t, newer), b.Nodes()...) // kube-proxy changes on all nodes at the same time
 		b.apply(t, cp)
 		must(t, b.WaitReady(t.Context(), recovery))
 		newMatrix(t, b, b.First(cluster.RoleWorker), "worker").run(t)
 	})
 }
 
-// matrix is one role's runs.
+// matrix holds the runs of one role.
 type matrix struct {
 	b       *agents
 	n       *cluster.Node
@@ -55,12 +57,12 @@ type matrix struct {
 	release *bed.Release
 	armed   saved
 	results *results
-	// clean is what the undisturbed run left, points are those that it passed.
+	// clean is the state after the undisturbed run; points are the crash points that run passed.
 	clean  bed.State
 	points []string
 }
 
-// newMatrix saves the node with all files fetched, and lets one run go through undisturbed.
+// newMatrix saves the node with all files fetched and performs one undisturbed run.
 func newMatrix(t *testing.T, b *agents, n *cluster.Node, role string) *matrix {
 	t.Helper()
 	m := &matrix{b: b, n: n, role: role, release: b.Bring(t, newer), results: openResults(t, bed.BuildCrashing(t))}
@@ -81,7 +83,7 @@ func newMatrix(t *testing.T, b *agents, n *cluster.Node, role string) *matrix {
 	return m
 }
 
-// run makes all runs that are not in the results yet.
+// run performs all runs that have no result yet.
 func (m *matrix) run(t *testing.T) {
 	t.Helper()
 	chosen := spread(m.points, bed.Count(t, cutsVariable, 10))
@@ -95,7 +97,7 @@ func (m *matrix) run(t *testing.T) {
 	m.results.tell(t, m.role, faultCut, chosen)
 }
 
-// part is which of how many parts of the matrix this run is.
+// part returns the index of this part and the number of parts of the matrix.
 func part(t *testing.T) (which, of int) {
 	t.Helper()
 	text := os.Getenv(partVariable)
@@ -108,7 +110,8 @@ func part(t *testing.T) (which, of int) {
 	return which, of
 }
 
-// mine are the points of this part, not in their order: a run that is cut short has seen some of every step.
+// mine returns the points of this part, interleaved: an interrupted run then covers some points of
+// every step.
 func mine(t *testing.T, points []string) (own []string) {
 	t.Helper()
 	const stride = 7
@@ -121,7 +124,7 @@ func mine(t *testing.T, points []string) (own []string) {
 	return own
 }
 
-// spread chooses points at even distances.
+// spread selects evenly spaced points.
 func spread(points []string, most int) []string {
 	most = min(most, len(points))
 	var chosen []string
@@ -131,7 +134,7 @@ func spread(points []string, most int) []string {
 	return slices.Compact(chosen)
 }
 
-// try makes one run, unless it went well before.
+// try performs one run, unless it already passed.
 func (m *matrix) try(t *testing.T, point, fault string, disturb func(*testing.T, string) error) {
 	t.Helper()
 	if m.results.has(m.role, point, fault) {
@@ -155,7 +158,7 @@ func (m *matrix) try(t *testing.T, point, fault string, disturb func(*testing.T,
 	})
 }
 
-// start boots the node from the saved disk, with the order to change itself.
+// start boots the node from the saved disk and orders it to upgrade.
 func (m *matrix) start(t *testing.T, mode, point string) error {
 	t.Helper()
 	m.armed.putBack(t)
@@ -167,7 +170,7 @@ func (m *matrix) start(t *testing.T, mode, point string) error {
 		return err
 	}
 	start := func() error { return m.n.Start(t.Context()) }
-	if m.n.Role() == cluster.RoleWorker { // the cluster is there, and may remember the order of the run before
+	if m.n.Role() == cluster.RoleWorker { // the cluster outlives the disk and may still hold the order of the previous run
 		start, order = order, start
 	}
 	if err := start(); err != nil {
@@ -176,13 +179,13 @@ func (m *matrix) start(t *testing.T, mode, point string) error {
 	return order()
 }
 
-// killed is a run in which the agent dies at a point.
+// killed performs a run in which the agent is killed at a point.
 func (m *matrix) killed(t *testing.T, point string) error {
 	t.Helper()
 	return m.start(t, crashOnly, point)
 }
 
-// cut is a run in which the power is cut while the agent stands at a point.
+// cut performs a run in which the power is cut while the agent is stopped at a point.
 func (m *matrix) cut(t *testing.T, point string) error {
 	t.Helper()
 	if err := m.start(t, crashStop, point); err != nil {
@@ -211,7 +214,8 @@ func (m *matrix) end(ctx context.Context) error {
 	return until(ctx, "all to be at the release", patience, func(ctx context.Context) error { return m.b.AtRelease(ctx, m.n, m.release) })
 }
 
-// sameAsClean holds the end of a run against that of the undisturbed one, and sees that it was disturbed indeed.
+// sameAsClean compares the end state of a run with that of the undisturbed run, and verifies that
+// the fault took effect.
 func (m *matrix) sameAsClean(ctx context.Context) error {
 	is, err := bed.StateOf(ctx, m.n)
 	if err != nil {
@@ -227,7 +231,8 @@ func (m *matrix) sameAsClean(ctx context.Context) error {
 	return err
 }
 
-// agentLives is how often the agent was started since its disk was saved, as far as its journal tells.
+// agentLives returns the number of agent starts in the last 20 minutes of the host's systemd
+// journal.
 func agentLives(ctx context.Context, n *cluster.Node) (int, error) {
 	out, err := n.Exec(ctx, "journalctl", "--unit="+agentUnit, "--output=cat", "--no-pager", "--quiet", "--grep=^Started ", "--since=-20min")
 	if err != nil {

@@ -11,27 +11,28 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// What the crash points of an agent that was built with them can do.
+// Modes of the crash points.
 const (
-	crashLog  = "log"  // write the name of every point that is reached
+	crashLog  = "log"  // log the name of every point reached
 	crashEach = "each" // die at every point, once
 	crashOnly = "only" // die at one point, once
-	crashStop = "stop" // stand still at one point
+	crashStop = "stop" // stop at one point
 )
 
 const (
 	pointsFile = "/etc/refit/crashpoints.yaml"
 	pointsLog  = agentState + "/crashpoints.log"
-	// standing is there while an agent stands still at its point: not on the disk, which may be full or read-only by then.
+	// standing exists while an agent is stopped at its point. It is not on the disk, which may be
+	// full or read-only by then.
 	standing = "/run/refit-crashpoints.stopped"
 )
 
-// setPoints says what the crash points do. The node may be off.
+// setPoints configures the crash points. The node may be off.
 func setPoints(ctx context.Context, n *cluster.Node, mode, match string) error {
 	return writeOn(ctx, n, pointsFile, fmt.Sprintf("{mode: %s, match: %q, log: %s, stopped: %s}\n", mode, match, pointsLog, standing))
 }
 
-// crashAt says what the crash points do, from now on. What was reached before is forgotten.
+// crashAt configures the crash points of a running agent and clears the points already reached.
 func crashAt(ctx context.Context, n *cluster.Node, mode, match string) error {
 	if _, err := n.Exec(ctx, "rm", "-f", pointsLog, standing); err != nil {
 		return err
@@ -39,13 +40,13 @@ func crashAt(ctx context.Context, n *cluster.Node, mode, match string) error {
 	return setPoints(ctx, n, mode, match)
 }
 
-// noCrashes lets the agent alone.
+// noCrashes disables the crash points.
 func noCrashes(ctx context.Context, n *cluster.Node) error {
 	_, err := n.Exec(ctx, "rm", "-f", pointsFile, pointsLog, standing)
 	return err
 }
 
-// waitStanding waits until the agent stands still at its point.
+// waitStanding waits until the agent is stopped at its point.
 func waitStanding(ctx context.Context, n *cluster.Node) error {
 	return until(ctx, "the agent of "+n.Name()+" to stand still", changing, func(ctx context.Context) error {
 		_, err := n.Exec(ctx, "test", "-e", standing)
@@ -53,13 +54,13 @@ func waitStanding(ctx context.Context, n *cluster.Node) error {
 	})
 }
 
-// goOn lets an agent that stands still go on.
+// goOn resumes an agent that is stopped at its point.
 func goOn(ctx context.Context, n *cluster.Node) error {
 	_, err := n.Exec(ctx, "rm", standing)
 	return err
 }
 
-// pointsOf lists the points that a node's agent has reached, in their order.
+// pointsOf lists the points that a node's agent has reached, in order.
 func pointsOf(ctx context.Context, n *cluster.Node) ([]string, error) {
 	text, err := readOn(ctx, n, pointsLog)
 	if err != nil {

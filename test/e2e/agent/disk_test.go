@@ -10,16 +10,16 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// saved is a node as it was at some moment, from which many runs start.
+// saved is a snapshot of a node from which many runs start.
 type saved struct {
 	b     *agents
 	n     *cluster.Node
 	label string
-	// orders are those that lay in the cluster at that moment, if the cluster's memory is on this node.
+	// orders are the orders stored in the cluster at that time, if etcd runs on this node.
 	orders map[string]*refitv1alpha1.NodeUpgradeSpec
 }
 
-// save keeps a node's disk. The node is off afterwards.
+// save copies a node's disk. The node is off afterwards.
 func (b *agents) save(t *testing.T, n *cluster.Node, label string) saved {
 	t.Helper()
 	must(t, n.Poweroff(t.Context()))
@@ -31,7 +31,7 @@ func (b *agents) save(t *testing.T, n *cluster.Node, label string) saved {
 	return s
 }
 
-// putBack makes the node what it was. It is off afterwards.
+// putBack restores the saved disk. The node is off afterwards.
 func (s saved) putBack(t *testing.T) {
 	t.Helper()
 	must(t, s.n.Kill(t.Context()))
@@ -41,8 +41,9 @@ func (s saved) putBack(t *testing.T) {
 	}
 }
 
-// again makes the node what it was, boots it and waits until the cluster is well. Where the cluster remembers a later order, the node gets one that asks for
-// no more than it has done.
+// again restores the saved disk, boots the node and waits until the cluster is healthy. If the
+// cluster still holds a later order, the node gets one that requires no more than it has already
+// done.
 func (s saved) again(t *testing.T) {
 	t.Helper()
 	s.putBack(t)

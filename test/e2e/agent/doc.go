@@ -1,3 +1,4 @@
-// Package agent upgrades real clusters with refit-agent on every node, kills it at every point, cuts the power, breaks what it stands on, and holds
-// every end against that of an upgrade that nobody disturbed. The tests see what a user sees: the objects, the programs, the hosts.
+// Package agent upgrades real clusters with refit-agent on every node. It kills the agent at every
+// point, cuts the power, breaks the agent's dependencies, and compares every end state with that of
+// an undisturbed upgrade. The tests observe only what a user can: objects, binaries and hosts.
 package agent

@@ -17,7 +17,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// oneSourceFlips has a second source that is well.
+// oneSourceFlips corrupts one of two sources; the second one is intact.
 func oneSourceFlips(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
@@ -38,7 +38,8 @@ func oneSourceCuts(f fault) {
 	s.succeeds(t)
 }
 
-// everySourceFlips has none: nothing of it may be used, and all goes on when a source is mended.
+// everySourceFlips corrupts all sources: the agent must use none of their files, and resume once a
+// source is fixed.
 func everySourceFlips(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
@@ -52,7 +53,7 @@ func everySourceFlips(f fault) {
 	s.succeeds(t)
 }
 
-// otherMachine is a kubelet whose digest is right and that is made for arm64, in a release that is signed.
+// otherMachine puts a kubelet built for arm64 into a signed release, with a correct digest.
 func otherMachine(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
@@ -66,7 +67,7 @@ func otherMachine(f fault) {
 	s.untouched(t)
 }
 
-// otherVersion is a kubelet that says another version than the release.
+// otherVersion puts a kubelet into the release that reports a different version.
 func otherVersion(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
@@ -83,7 +84,8 @@ func otherVersion(f fault) {
 	s.untouched(t)
 }
 
-// releaseWith is the scene's release with one program changed, signed by the key that the hosts trust.
+// releaseWith returns the scene's release with one binary changed, signed with a key that the hosts
+// trust.
 func (s *scene) releaseWith(t *testing.T, name, program string, change func([]byte) []byte) *bed.Release {
 	t.Helper()
 	p := s.r.Payload
@@ -106,7 +108,8 @@ func (s *scene) releaseWith(t *testing.T, name, program string, change func([]by
 	return r
 }
 
-// imageGone takes all sources away when everything is fetched, and an image out of the container runtime.
+// imageGone disables all sources once everything is fetched, and removes images from the container
+// runtime.
 func imageGone(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -120,7 +123,8 @@ func imageGone(f fault) {
 	s.succeeds(t)
 }
 
-// imagesCollected lets the kubelet collect all images that it may: one that nobody pinned must go, those of the release must stay.
+// imagesCollected makes the kubelet garbage-collect images: an unpinned image must be removed,
+// those of the release must stay.
 func imagesCollected(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -154,7 +158,7 @@ func imagesCollected(f fault) {
 	s.succeeds(t)
 }
 
-// imagesOf are the names of the images in a node's container runtime.
+// imagesOf returns the names of the images in a node's container runtime.
 func imagesOf(ctx context.Context, n *cluster.Node) ([]string, error) {
 	out, err := n.Exec(ctx, "ctr", "--namespace=k8s.io", "images", "ls", "--quiet")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const filler = "/var/filler"
 
-// fill leaves nothing on a node's disk.
+// fill fills a node's disk completely.
 func fill(ctx context.Context, n *cluster.Node) error {
 	_, err := n.Exec(ctx, "dd", "if=/dev/zero", "of="+filler, "bs=1M", "conv=fsync")
 	if err == nil || !strings.Contains(err.Error(), "No space left") {
@@ -30,11 +30,11 @@ func makeRoom(ctx context.Context, n *cluster.Node) error {
 	return err
 }
 
-// fullBeforeFetch has no room for the release's files.
+// fullBeforeFetch leaves too little disk space for the release's files.
 func fullBeforeFetch(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
-	// etcd is on this disk, too, and must be able to take the order.
+	// etcd is on this disk too and needs enough space to store the order.
 	_, err := s.n.Exec(t.Context(), "fallocate", "--length", free(t, s.n, 150<<20), filler)
 	must(t, err)
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitPrefetch), to(s.r))
@@ -47,7 +47,7 @@ func fullBeforeFetch(f fault) {
 	s.succeeds(t)
 }
 
-// free is what has to be taken so that only this much is left.
+// free returns the number of bytes to allocate so that only left bytes remain.
 func free(t *testing.T, n *cluster.Node, left int64) string {
 	t.Helper()
 	out, err := n.Exec(t.Context(), "df", "--output=avail", "--block-size=1", "/")
@@ -56,7 +56,8 @@ func free(t *testing.T, n *cluster.Node, left int64) string {
 	return itoa(atoi(t, fields[len(fields)-1]) - left)
 }
 
-// tells waits until the status has a failure with one of these words, whether the agent tries again or not.
+// tells waits until the status reports a failure that contains one of these words, whether or not
+// the agent retries.
 func (s *scene) tells(t *testing.T, words ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -83,7 +84,8 @@ func (s *scene) tells(t *testing.T, words ...string) {
 	}
 }
 
-// fullBeforeChange fills the disk when everything is fetched and nothing changed: a clean failure.
+// fullBeforeChange fills the disk after the fetch and before the first change: the operation must
+// fail without changes.
 func fullBeforeChange(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -96,7 +98,8 @@ func fullBeforeChange(f fault) {
 	s.retried(t)
 }
 
-// fullInChange fills the disk when the first program is swapped. The node must end at one of its two versions, and go on when there is room.
+// fullInChange fills the disk just before the kubelet is swapped. The node must end at one of the
+// two versions, and resume once there is disk space.
 func fullInChange(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -119,7 +122,8 @@ func fullInChange(f fault) {
 	s.retried(t)
 }
 
-// readOnly lets the file system give up, as ext4 does when its disk fails. The agent must stop, say so, and neither reboot the host nor swap anything.
+// readOnly remounts the file system read-only, as ext4 does when its disk fails. The agent must
+// stop and report it, and must neither reboot the host nor swap anything.
 func readOnly(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -127,21 +131,21 @@ func readOnly(f fault) {
 	boot, err := readOn(t.Context(), s.n, "/proc/sys/kernel/random/boot_id")
 	must(t, err)
 	if _, err := s.n.Exec(t.Context(), "mount", "-o", "remount,abort", "/"); err != nil {
-		t.Logf("%v", err) // it may complain that the file system is read-only now
+		t.Logf("%v", err) // the remount may report that the file system is now read-only
 	}
 	if _, err := s.n.Exec(t.Context(), "touch", "/var/there"); err == nil {
 		t.Fatal("the disk can still be written to")
 	}
 	must(t, goOn(t.Context(), s.n))
 	s.tells(t, "ReadOnly", "JournalBroken", "read-only")
-	time.Sleep(30 * time.Second) // in which nothing may happen
+	time.Sleep(30 * time.Second) // nothing may change during this time
 	if now, err := readOn(t.Context(), s.n, "/proc/sys/kernel/random/boot_id"); err != nil || now != boot {
 		t.Errorf("the host was rebooted (%v)", err)
 	}
 	for _, program := range []string{"kubeadm", "kubelet", "kubectl"} {
 		s.oldOrNew(t, program)
 	}
-	// The disk is repaired.
+	// Repair the disk.
 	must(t, s.n.Kill(t.Context()))
 	must(t, s.n.Start(t.Context()))
 	s.retried(t)

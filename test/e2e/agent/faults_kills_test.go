@@ -23,8 +23,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// killedInRenames kills each life of the agent at one of its renames, by strace from this machine: mostly at the second of a thread, so that it gets on, and at
-// times at the first.
+// killedInRenames uses strace on this machine to kill each agent process at one of its renames:
+// mostly at a thread's second rename, so that the agent makes progress, and sometimes at the first.
 func killedInRenames(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -55,7 +55,7 @@ func killedInRenames(f fault) {
 	s.succeeds(t)
 }
 
-// killAtRename kills the agent that runs now at its nth rename.
+// killAtRename kills the running agent at its nth rename.
 func killAtRename(ctx context.Context, n *cluster.Node, nth int) error {
 	pid, err := agentPID(ctx, n)
 	if err != nil || pid == 0 {
@@ -74,7 +74,7 @@ func killAtRename(ctx context.Context, n *cluster.Node, nth int) error {
 	return nil
 }
 
-// hostPID is the number by which this machine knows a process of a node.
+// hostPID returns this machine's PID for a process of a node.
 func hostPID(n *cluster.Node, pid int) (int, error) {
 	found, err := filepath.Glob("/proc/[0-9]*/status")
 	if err != nil {
@@ -83,7 +83,7 @@ func hostPID(n *cluster.Node, pid int) (int, error) {
 	for _, file := range found {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // the process has ended
 		}
 		_, rest, _ := strings.Cut(string(text), "\nNSpid:")
 		line, _, _ := strings.Cut(rest, "\n")
@@ -98,7 +98,8 @@ func hostPID(n *cluster.Node, pid int) (int, error) {
 	return 0, fmt.Errorf("process %d of %s is not to be seen from here", pid, n.Name())
 }
 
-// rebootsInAStep resets the machine between the swap of the API server's manifest and its proof. What was written is on the disk: power cuts are another fault.
+// rebootsInAStep resets the machine between the swap of the API server's manifest and its
+// verification. All writes are on the disk; power cuts are a separate fault.
 func rebootsInAStep(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -116,7 +117,8 @@ func rebootsInAStep(f fault) {
 	s.succeeds(t)
 }
 
-// bootOfAgent is the boot that the agent's process sees. Its unit mounts /proc anew, which is the machine's and not the one that a node sees otherwise.
+// bootOfAgent returns the boot ID that the agent's process sees. Its unit mounts /proc again, so it
+// sees the machine's boot ID and not the one that the testbed gives the node.
 func bootOfAgent(ctx context.Context, n *cluster.Node) (string, error) {
 	pid, err := agentPID(ctx, n)
 	if err != nil {
@@ -126,8 +128,8 @@ func bootOfAgent(ctx context.Context, n *cluster.Node) (string, error) {
 	return strings.TrimSpace(text), err
 }
 
-// bootsAlone lets a host boot in the middle of its change, without a kubelet and without a network: the agent must bring it to an end all the same, and tell when
-// it can.
+// bootsAlone reboots a host during its change, without a kubelet and without a network. The agent
+// must finish the change and report once the API is reachable.
 func bootsAlone(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -145,7 +147,8 @@ func bootsAlone(f fault) {
 	s.succeeds(t)
 }
 
-// powerLostInSwap cuts the power before and after each program of the kubelet's step is swapped. Each program must be the old one or the new one, whole.
+// powerLostInSwap cuts the power before and after each swap of the kubelet step's binaries. Each
+// binary must be completely the old one or completely the new one.
 func powerLostInSwap(f fault) {
 	t, s := f.t, f.s
 	var points []string
@@ -157,7 +160,7 @@ func powerLostInSwap(f fault) {
 			s.fetched(t)
 			s.standAt(t, point)
 			must(t, s.n.Kill(t.Context()))
-			must(t, setPoints(t.Context(), s.n, crashStop, "kubeadm-preflight/started")) // which is done: the agent goes on unhindered
+			must(t, setPoints(t.Context(), s.n, crashStop, "kubeadm-preflight/started")) // already passed: the agent does not stop again
 			must(t, s.n.Start(t.Context()))
 			for _, program := range []string{"kubeadm", "kubelet", "kubectl"} {
 				s.oldOrNew(t, program)
@@ -167,7 +170,7 @@ func powerLostInSwap(f fault) {
 	}
 }
 
-// oldOrNew sees that a program is one of two.
+// oldOrNew verifies that a binary is either the old or the new one.
 func (s *scene) oldOrNew(t *testing.T, program string) {
 	t.Helper()
 	is, err := bed.StateOf(t.Context(), s.n)
@@ -184,7 +187,8 @@ func (s *scene) oldOrNew(t *testing.T, program string) {
 	t.Errorf("%s is neither the old nor the new one: %q", path, is[path])
 }
 
-// manifestGone takes a manifest away as a kubeadm does that is killed between its two renames. The agent has a copy of its own, and no API.
+// manifestGone removes a manifest, as a kubeadm that is killed between its two renames does. The
+// agent must restore it from its own copy, without an API.
 func manifestGone(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -203,12 +207,13 @@ func manifestGone(f fault) {
 	}))
 	must(t, goOn(t.Context(), s.n))
 	s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeSucceeded)
-	_, err = s.n.Exec(t.Context(), "rm", "-r", "/etc/kubernetes/tmp/kubeadm-backup-manifests") // not ours to remove, and told as left behind
+	_, err = s.n.Exec(t.Context(), "rm", "-r", "/etc/kubernetes/tmp/kubeadm-backup-manifests") // not Refit's to remove; reported as a leftover
 	must(t, err)
 	s.succeeds(t)
 }
 
-// manifestsAlwaysThere looks at the manifests without a pause while the node is changed: none may be in the agent's memory alone.
+// manifestsAlwaysThere checks the manifests continuously while the node changes: each must be in
+// its place or complete beside it at all times.
 func manifestsAlwaysThere(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -237,10 +242,12 @@ func manifestsAlwaysThere(f fault) {
 	s.succeeds(t)
 }
 
-// allManifests tells whether one of four is neither in its place nor kept beside it, whole, or there is a fifth that the kubelet would read.
+// allManifests returns an error if one of the four manifests is neither in its place nor complete
+// beside it, or if there is a fifth one that the kubelet would read.
 func allManifests(dir string) error {
 	for _, component := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
-		// What is taken away for a moment has its second name before it loses the first, so this is the order to look in.
+		// A manifest that is removed temporarily gets its second name before it loses the first, so
+		// check in this order.
 		if whole(filepath.Join(dir, component+".yaml")) || whole(filepath.Join(dir, "."+component+".yaml.refit-old")) {
 			continue
 		}
@@ -267,7 +274,8 @@ func whole(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// noWriteLost writes all the time while the node is changed: what was acknowledged must be there afterwards, and no copy of etcd's files lies about.
+// noWriteLost writes continuously while the node changes: every acknowledged write must exist
+// afterwards, and no copy of etcd's files may be left.
 func noWriteLost(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -285,7 +293,7 @@ func noWriteLost(f fault) {
 	}
 }
 
-// singleEtcdAgain is the case in which kubeadm waits for an API server that waits for etcd.
+// singleEtcdAgain covers the deadlock in which kubeadm waits for an API server that waits for etcd.
 func singleEtcdAgain(f fault) {
 	t, s := f.t, f.s
 	var slowest time.Duration
@@ -307,8 +315,9 @@ func singleEtcdAgain(f fault) {
 	}
 }
 
-// halfDone kills the agent when etcd is new and the API server old. It must go on, and leave the new etcd alone. That is looked at before the kubelet is swapped: a
-// new one starts all its pods again.
+// halfDone kills the agent when etcd is new and the API server is old. The agent must resume
+// without restarting the new etcd. The test checks this before the kubelet is swapped, because a
+// new kubelet restarts all its pods.
 func halfDone(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -318,7 +327,7 @@ func halfDone(f fault) {
 	must(t, setPoints(t.Context(), s.n, crashStop, "swap-kubelet/started"))
 	_, err = s.n.Exec(t.Context(), "systemctl", "kill", "--signal=KILL", agentUnit)
 	must(t, err)
-	must(t, goOn(t.Context(), s.n)) // nobody stands there any more
+	must(t, goOn(t.Context(), s.n)) // nothing stops at that point from here on
 	must(t, waitStanding(t.Context(), s.n))
 	after, err := etcdContainer(t.Context(), s)
 	must(t, err)
@@ -329,7 +338,8 @@ func halfDone(f fault) {
 	s.succeeds(t)
 }
 
-// etcdContainer is the container that etcd runs in, as its cgroup tells: the API may be away.
+// etcdContainer returns the container that etcd runs in, according to its cgroup: the API may be
+// unreachable.
 func etcdContainer(ctx context.Context, s *scene) (string, error) {
 	var found string
 	err := until(ctx, "etcd to run", patience, func(ctx context.Context) error {
@@ -344,7 +354,8 @@ func etcdContainer(ctx context.Context, s *scene) (string, error) {
 	return found, err
 }
 
-// containerdKilled kills containerd under the agent, which is no child of it: once before etcd is swapped, once behind it.
+// containerdKilled kills containerd, once before etcd is swapped and once after. The agent's
+// process must survive.
 func containerdKilled(f fault) {
 	t, s := f.t, f.s
 	for _, point := range []string{"swap-etcd/started", "swap-etcd/swap-etcd:after"} {
@@ -364,7 +375,7 @@ func containerdKilled(f fault) {
 	}
 }
 
-// secondAgent starts another agent beside the one that works.
+// secondAgent starts a second agent beside the active one.
 func secondAgent(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -385,7 +396,7 @@ func secondAgent(f fault) {
 	}
 }
 
-// writeUntil makes ConfigMaps, one after the other, and returns those that were acknowledged.
+// writeUntil creates ConfigMaps one after the other and returns those that were acknowledged.
 func writeUntil(ctx context.Context, b *agents, prefix string) (acknowledged []string) {
 	for i := 0; ctx.Err() == nil; i++ {
 		name := fmt.Sprintf("%s-%d", prefix, i)

@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// newerFormat is an order that this agent does not know how to read.
+// newerFormat writes an order in a format that this agent does not support.
 func newerFormat(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
@@ -26,8 +26,8 @@ func newerFormat(f fault) {
 	s.succeeds(t)
 }
 
-// etcdRestored takes a backup when the node has an order to change itself, lets it be changed and told to hold, and restores the backup: the cluster forgets, and
-// gives the old order again. The host does not forget.
+// etcdRestored takes a backup of etcd, lets the node change by a later order, and restores the
+// backup: the cluster then holds an old order, which the host must refuse.
 func etcdRestored(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -53,13 +53,13 @@ func etcdRestored(f fault) {
 	must(t, now.Differences(is))
 	must(t, s.b.waitReport(t.Context(), s.n, patience, func(r *refitv1alpha1.NodeReport) bool { return r.Status.AcceptedSequence == accepted }))
 
-	// Whoever reads the report can give orders again.
+	// The accepted sequence is in the report, so that new orders can continue from it.
 	s.b.orders[s.n.Name()].Sequence = accepted
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply))
 	s.succeeds(t)
 }
 
-// upgradeOf reads the object of a node.
+// upgradeOf reads a node's NodeUpgrade.
 func (b *agents) upgradeOf(ctx context.Context, n *cluster.Node) (*refitv1alpha1.NodeUpgrade, error) {
 	return bed.Get[refitv1alpha1.NodeUpgrade](ctx, b.Bed, bed.NodeUpgrades, n.Name())
 }
@@ -73,7 +73,8 @@ func backup(ctx context.Context, cp *cluster.Node) error {
 	return err
 }
 
-// restoreBackup does what kubeadm's documentation tells a person: API server and etcd stopped, the data replaced, both started.
+// restoreBackup follows kubeadm's documentation: stop the API server and etcd, replace the data,
+// start both.
 func restoreBackup(ctx context.Context, cp *cluster.Node) error {
 	move := func(from, to string) error {
 		for _, component := range []string{"kube-apiserver", "etcd"} {
@@ -113,29 +114,31 @@ func restoreBackup(ctx context.Context, cp *cluster.Node) error {
 	return move("/root/", "/etc/kubernetes/manifests/")
 }
 
-// replacedInChange replaces the kubelet's program under the agent, as an administrator or a package manager does.
+// replacedInChange replaces the kubelet binary during the change, as an administrator or a package
+// manager would.
 func replacedInChange(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
 	s.standAt(t, "swap-kubelet/swap-kubelet:before")
 	foreign := replaceKubelet(t, s)
 	must(t, goOn(t.Context(), s.n))
-	status := s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeRolledBack) // what was changed before it goes back, and it stays
+	status := s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeRolledBack) // earlier changes are rolled back, the replaced kubelet stays
 	if status.Error == nil || status.Error.Reason != "ChangedByOthers" {
 		t.Errorf("it is not told that somebody else changed the program: %+v", status.Error)
 	}
 	s.keepsForeign(t, foreign)
-	must(t, s.b.NodeAt(t.Context(), s.n, s.b.Spec().Kubernetes)) // the kubelet that runs was not taken away
+	must(t, s.b.NodeAt(t.Context(), s.n, s.b.Spec().Kubernetes)) // the running kubelet was not replaced
 }
 
-// replacedAfterChange replaces it when Refit has done its work, and wants the next one.
+// replacedAfterChange replaces the kubelet binary after a successful upgrade and before the next
+// one.
 func replacedAfterChange(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
 	s.b.apply(t, s.n)
 	s.succeeds(t)
 	foreign := replaceKubelet(t, s)
-	// The same files, and another release: its work begins anew.
+	// The same files in another release: its steps start from the beginning.
 	p := s.r.Payload
 	p.Files = append(p.Files[:0:0], p.Files...)
 	r := s.b.signed(t, fmt.Sprintf("again-%d", time.Now().Unix()), without(p, refitv1alpha1.PartCNI, refitv1alpha1.PartContainerd), s.b.Key)
@@ -144,7 +147,7 @@ func replacedAfterChange(f fault) {
 	s.keepsForeign(t, foreign)
 }
 
-// replaceKubelet puts another program in its place and returns its digest.
+// replaceKubelet installs a different kubelet binary and returns its digest.
 func replaceKubelet(t *testing.T, s *scene) string {
 	t.Helper()
 	for _, argv := range [][]string{

@@ -25,7 +25,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// removedFlagFound has a flag that the running kubelet takes and the next one does not: it is found before anything is changed.
+// removedFlagFound sets a flag that the running kubelet accepts and the next one does not:
+// preflight must find it before anything changes.
 func removedFlagFound(f fault) {
 	t, s := f.t, f.s
 	s.again(t)
@@ -47,7 +48,7 @@ func removedFlagFound(f fault) {
 	s.retried(t)
 }
 
-// kubeletCannotStart gets a flag that the new kubelet refuses between the check and its restart.
+// kubeletCannotStart adds a flag that the new kubelet rejects, between the check and the restart.
 func kubeletCannotStart(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -64,7 +65,7 @@ func kubeletCannotStart(f fault) {
 	s.retried(t)
 }
 
-// inTime holds a way back against what it may take.
+// inTime compares the duration of a rollback with its limit.
 func (s *scene) inTime(t *testing.T, name string, took time.Duration) {
 	t.Helper()
 	show(t, name, took.Seconds(), "s")
@@ -73,10 +74,11 @@ func (s *scene) inTime(t *testing.T, name string, took time.Duration) {
 	}
 }
 
-// apiServerCannotStart has an argument in kubeadm's configuration that no API server knows.
+// apiServerCannotStart adds an argument to kubeadm's configuration that no API server supports.
 func apiServerCannotStart(f fault) { f.s.failsInAPIServer(f.t, "agent_apiserver_rollback") }
 
-// apiServerCannotStartOnNewEtcd is the same when etcd has been raised to its next minor, from which there is no way back: etcd stays, Kubernetes goes back.
+// apiServerCannotStartOnNewEtcd is apiServerCannotStart after etcd has moved to its next minor
+// version, which cannot be rolled back: etcd stays, Kubernetes is rolled back.
 func apiServerCannotStartOnNewEtcd(f fault) {
 	t, s := f.t, f.s
 	s.failsInAPIServer(t, "agent_apiserver_rollback_new_etcd")
@@ -106,7 +108,7 @@ func (s *scene) failsInAPIServer(t *testing.T, name string) {
 	s.succeeds(t)
 }
 
-// whileWriting writes all the time while something is done, and returns what was acknowledged.
+// whileWriting writes continuously while do runs, and returns the acknowledged writes.
 func (s *scene) whileWriting(t *testing.T, do func()) []string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -120,7 +122,8 @@ func (s *scene) whileWriting(t *testing.T, do func()) []string {
 
 const extraArgument = "  extraArgs:\n  - name: %s\n    value: \"1\"\n"
 
-// apiServerArgument puts an argument for the API server into kubeadm's configuration, or takes those out again.
+// apiServerArgument adds an argument for the API server to kubeadm's configuration, or removes the
+// added ones.
 func (b *agents) apiServerArgument(ctx context.Context, name string) error {
 	return until(ctx, "kubeadm's configuration to be written", patience, func(ctx context.Context) error {
 		maps := b.Client.CoreV1().ConfigMaps(metav1.NamespaceSystem)
@@ -147,7 +150,8 @@ func (b *agents) apiServerArgument(ctx context.Context, name string) error {
 	})
 }
 
-// expiredCertificate has a certificate that expired yesterday. It is found before anything is changed, and when a person has renewed it, the change renews all.
+// expiredCertificate installs a certificate that expired yesterday. Preflight must find it before
+// anything changes; once it is renewed by hand, the change renews all certificates.
 func expiredCertificate(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
@@ -162,14 +166,15 @@ func expiredCertificate(f fault) {
 	for _, name := range []string{"apiserver", "apiserver-etcd-client", "apiserver-kubelet-client", "front-proxy-client", "etcd/server", "etcd/peer", "etcd/healthcheck-client"} {
 		certificate, err := certificateOn(t.Context(), s.n, "/etc/kubernetes/pki/"+name+".crt")
 		must(t, err)
-		// kubeadm dates a certificate back to its authority's birth; only its end tells when it was made.
+		// kubeadm sets NotBefore to that of the CA; only NotAfter shows when the certificate was
+		// issued.
 		if left := certificate.NotAfter.Sub(begun); left < 364*24*time.Hour+23*time.Hour {
 			t.Errorf("%s was not renewed: it ends on %s", name, certificate.NotAfter)
 		}
 	}
 }
 
-// expire replaces a certificate by one that its authority signed and that is over.
+// expire replaces a certificate with an expired one, signed by the same CA.
 func expire(ctx context.Context, n *cluster.Node, authority, path string) error {
 	ca, err := certificateOn(ctx, n, authority+".crt")
 	if err != nil {

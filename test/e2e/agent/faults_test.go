@@ -4,13 +4,14 @@ package agent
 
 import "testing"
 
-// fault is one of them while it happens.
+// fault is the context in which one fault runs.
 type fault struct {
 	t *testing.T
 	s *scene
 }
 
-// TestAgentFaults lets the faults happen that the agent must survive, each on real parts and by its number in the list of faults.
+// TestAgentFaults injects the faults that the agent must survive into real components. Each has the
+// number that it has in the list of faults.
 func TestAgentFaults(t *testing.T) {
 	s := &scenes{t: t}
 	for _, f := range []struct {

@@ -22,7 +22,8 @@ import (
 	"github.com/refit-dev/refit/test/e2e/bed"
 )
 
-// signed brings a ClusterRelease into the cluster whose payload no honest program would make, signed by this key.
+// signed applies a ClusterRelease with any payload, even one that `refit release create` never
+// produces, signed with this key.
 func (b *agents) signed(t *testing.T, name string, p refitv1alpha1.ReleasePayload, k bed.Key) *bed.Release {
 	t.Helper()
 	payload, err := json.Marshal(p)
@@ -46,7 +47,7 @@ func (b *agents) writeRelease(ctx context.Context, name, version string, envelop
 	return err
 }
 
-// without is a payload that leaves parts of the host alone.
+// without returns the payload without these parts.
 func without(p refitv1alpha1.ReleasePayload, parts ...refitv1alpha1.Part) refitv1alpha1.ReleasePayload {
 	var kept []refitv1alpha1.ReleaseFile
 	for _, f := range p.Files {
@@ -69,7 +70,7 @@ func without(p refitv1alpha1.ReleasePayload, parts ...refitv1alpha1.Part) refitv
 	return p
 }
 
-// sign makes the DSSE envelope of any bytes, also of such as `refit release sign` refuses.
+// sign creates the DSSE envelope of any payload, even of one that `refit release sign` rejects.
 func sign(t *testing.T, k bed.Key, payload []byte) []byte {
 	t.Helper()
 	text, err := os.ReadFile(k.Private)

@@ -15,17 +15,20 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// guard is something that keeps a host safe, and a fault that it is there for.
+// guard is a safeguard of the agent, with a fault that it protects against.
 type guard struct {
 	name string
-	// file is the source that has it, old is its text there, without is what stands there when it is taken out.
+	// file is the source file with the guard, old is the guard's text, and without replaces that
+	// text.
 	file, old, without string
 	where              func() *scene
-	// fault happens to a host whose agent lacks the guard. It returns nil if the host ends well all the same.
+	// fault runs on a host whose agent lacks the guard. It returns nil if the host ends up healthy
+	// regardless.
 	fault func(fault) error
 }
 
-// TestAgentGuards takes guards out of the agent, one at a time, and sees that the host does not end well then: the tests that pass with them would notice.
+// TestAgentGuards removes guards from the agent, one at a time, and verifies that the host does not
+// end up healthy: the tests that pass with the guard would detect its loss.
 func TestAgentGuards(t *testing.T) {
 	s := &scenes{t: t}
 	for _, g := range []guard{
@@ -62,7 +65,7 @@ func TestAgentGuards(t *testing.T) {
 	}
 }
 
-// takenOut builds the agent with another text in place of the guard's.
+// takenOut builds the agent with the guard's text replaced.
 func (g guard) takenOut(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../../..")
@@ -88,7 +91,7 @@ func (g guard) takenOut(t *testing.T) string {
 	return program
 }
 
-// powerCutAfterStaging loses what lies beside the programs that are to be replaced.
+// powerCutAfterStaging loses the files staged beside the binaries that are to be replaced.
 func powerCutAfterStaging(f fault) error {
 	t, s := f.t, f.s
 	s.standAt(t, "stage-files/done")
@@ -97,7 +100,8 @@ func powerCutAfterStaging(f fault) error {
 	return s.endsWell(t.Context(), refitv1alpha1.NodeSucceeded, s.r.Parts.Kubernetes)
 }
 
-// killedBeforeSwap kills the agent when it has written down that it begins to swap the kubelet, and has not.
+// killedBeforeSwap kills the agent after it has recorded the start of the kubelet swap and before
+// the swap.
 func killedBeforeSwap(f fault) error {
 	t, s := f.t, f.s
 	must(t, crashAt(t.Context(), s.n, crashOnly, "swap-kubelet/started"))
@@ -105,7 +109,7 @@ func killedBeforeSwap(f fault) error {
 	return s.endsWell(t.Context(), refitv1alpha1.NodeSucceeded, s.r.Parts.Kubernetes)
 }
 
-// apiServerFails needs the way back.
+// apiServerFails requires a rollback.
 func apiServerFails(f fault) error {
 	t, s := f.t, f.s
 	s.b.prefetch(t, s.r, s.n)
@@ -114,7 +118,7 @@ func apiServerFails(f fault) error {
 	return s.endsWell(t.Context(), refitv1alpha1.NodeRolledBack, s.b.Spec().Kubernetes)
 }
 
-// endsWell waits for the end of a work, and looks at the node.
+// endsWell waits for the end of an operation and checks the node.
 func (s *scene) endsWell(ctx context.Context, phase refitv1alpha1.NodePhase, version string) error {
 	if _, err := s.b.waitPhase(ctx, s.n, patience, phase); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/test/e2e/bed"
 )
 
-// What is said so often that it is said without the package's name.
+// Aliases for helpers that are used throughout the package.
 var (
 	must     = bed.Must
 	show     = bed.Show
@@ -34,17 +34,17 @@ const (
 
 	patience = bed.Patience
 	recovery = bed.Recovery
-	// fetching and changing are how long a node may take for its order.
+	// fetching and changing limit the time that a node may take for its order.
 	fetching = 4 * time.Minute
 	changing = 8 * time.Minute
-	// wayBack is how long a node that does not become healthy may take until it is the old one again, from the moment at which it broke.
+	// wayBack limits the time from the failure of a node to its complete rollback.
 	wayBack = 120 * time.Second
 )
 
-// diskSize is room for a node, the store, and the images of two versions.
+// diskSize has space for a node, the store, and the images of two versions.
 const diskSize = 8 << 30
 
-// setting is a duration from the environment, for those who want a test shorter or longer than it is.
+// setting reads a duration from the environment, to shorten or lengthen a test.
 func setting(t *testing.T, variable string, otherwise time.Duration) time.Duration {
 	t.Helper()
 	text := os.Getenv(variable)
@@ -56,7 +56,7 @@ func setting(t *testing.T, variable string, otherwise time.Duration) time.Durati
 	return d
 }
 
-// figureName makes a name that figures may have.
+// figureName converts a name to one that is valid for a figure.
 func figureName(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
 func configMap(name string) *corev1.ConfigMap {

@@ -22,15 +22,16 @@ import (
 )
 
 const (
-	// idleVariable shortens the time in which nothing happens.
+	// idleVariable sets the idle time that is measured.
 	idleVariable = "REFIT_AGENT_IDLE"
 	auditLog     = "/var/log/kubernetes/audit.log"
 	auditPolicy  = "/etc/kubernetes/audit-policy.yaml"
-	// mostMemory is what an idle agent may have for itself.
+	// mostMemory limits the anonymous memory of an idle agent.
 	mostMemory = 30 << 20
 )
 
-// policy lets the API server write down every request of nodes, once it is answered or, for a watch, begun.
+// policy makes the API server log every request of nodes: once it is answered or, for a watch, once
+// it is started.
 const policy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 rules:
@@ -38,7 +39,7 @@ rules:
 - {level: None}
 `
 
-// TestAgentIdle asks what agents cost that have nothing to do: memory, requests, and a program on the disk.
+// TestAgentIdle measures the overhead of idle agents: memory, requests, and the size of the binary.
 func TestAgentIdle(t *testing.T) {
 	p := bed.Build(t)
 	info, err := os.Stat(p.Agent)
@@ -50,7 +51,7 @@ func TestAgentIdle(t *testing.T) {
 	b.installAgents(t, p.Agent)
 	lasts := setting(t, idleVariable, 10*time.Minute)
 	must(t, b.WaitReady(t.Context(), recovery))
-	time.Sleep(20 * time.Second) // reports are written, and what was started is at rest
+	time.Sleep(20 * time.Second) // until reports are written and startup has finished
 	begun := time.Now()
 	time.Sleep(lasts)
 
@@ -72,7 +73,7 @@ func TestAgentIdle(t *testing.T) {
 	must(t, b.watchesOpen(t.Context()))
 }
 
-// rssAnon is the memory that an agent has for itself.
+// rssAnon returns the anonymous memory of an agent.
 func rssAnon(ctx context.Context, n *cluster.Node) (float64, error) {
 	pid, err := agentPID(ctx, n)
 	if err != nil {
@@ -91,7 +92,7 @@ func rssAnon(ctx context.Context, n *cluster.Node) (float64, error) {
 	return kib * 1024, err
 }
 
-// audit lets the API server write an audit log.
+// audit makes the API server write an audit log.
 func (b *agents) audit(ctx context.Context) error {
 	cp := b.First(cluster.RoleControlPlane)
 	if err := writeOn(ctx, cp, auditPolicy, policy); err != nil {
@@ -139,7 +140,7 @@ func (b *agents) audit(ctx context.Context) error {
 	})
 }
 
-// event is what of an audit event is looked at.
+// event has the fields of an audit event that the test reads.
 type event struct {
 	AuditID                  types.UID        `json:"auditID"`
 	Stage                    string           `json:"stage"`
@@ -152,7 +153,7 @@ type event struct {
 	} `json:"user"`
 }
 
-// events are the requests of agents in the audit log.
+// events returns the requests of agents in the audit log.
 func (b *agents) events(ctx context.Context) ([]event, error) {
 	text, err := readOn(ctx, b.First(cluster.RoleControlPlane), auditLog)
 	if err != nil {
@@ -174,7 +175,8 @@ func (b *agents) events(ctx context.Context) ([]event, error) {
 	return found, nil
 }
 
-// requestsSince counts watches, and lists what else agents asked for. A watch that its server ended is begun again, which is no other request.
+// requestsSince counts watches and lists all other requests of agents. A watch that is restarted
+// because the server closed it does not count as another request.
 func (b *agents) requestsSince(ctx context.Context, since time.Time) (watches int, others []string, err error) {
 	all, err := b.events(ctx)
 	if err != nil {
@@ -195,7 +197,7 @@ func (b *agents) requestsSince(ctx context.Context, since time.Time) (watches in
 	return watches, others, nil
 }
 
-// watchesOpen sees that every agent has exactly two watches: begun, and not ended.
+// watchesOpen verifies that every agent has exactly two open watches.
 func (b *agents) watchesOpen(ctx context.Context) error {
 	all, err := b.events(ctx)
 	if err != nil {

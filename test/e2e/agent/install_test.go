@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// Where an agent's things are on its host.
+// Paths of the agent on its host.
 const (
 	agentUnit    = bed.AgentUnit
 	agentProgram = bed.AgentProgram
@@ -22,10 +22,11 @@ const (
 	settingsFile = "/etc/refit/agent.yaml"
 )
 
-// quick lets systemd start a killed agent again at once, however often it dies: a run with a kill at every point would take an hour otherwise.
+// quick makes systemd restart a killed agent at once, however often it dies: a run with a kill at
+// every point would take an hour otherwise.
 const quick = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nRestartSec=100ms\n"
 
-// installAgents places the agent on every node, and waits until each has told what its host is.
+// installAgents installs the agent on every node and waits until each has reported its host.
 func (b *agents) installAgents(t *testing.T, program string) {
 	t.Helper()
 	begun := time.Now()
@@ -36,7 +37,7 @@ func (b *agents) installAgents(t *testing.T, program string) {
 	t.Logf("agents on %d nodes, and a report from each, after %.1f s", len(b.Nodes()), time.Since(begun).Seconds())
 }
 
-// installAgent does what a person does on one host.
+// installAgent performs the manual installation on one host.
 func (b *agents) installAgent(ctx context.Context, n *cluster.Node, program string) error {
 	for to, from := range map[string]string{"/root/refit-agent": program, "/root/release.pem": b.Key.Public} {
 		if err := n.CopyTo(ctx, from, to); err != nil {
@@ -60,7 +61,7 @@ func (b *agents) installAgent(ctx context.Context, n *cluster.Node, program stri
 	return err
 }
 
-// agentPID is the process of the agent as its node sees it, and zero while there is none.
+// agentPID returns the PID of the agent inside its node, or zero if it does not run.
 func agentPID(ctx context.Context, n *cluster.Node) (int, error) {
 	out, err := n.Exec(ctx, "systemctl", "show", "--property=MainPID", "--value", agentUnit)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// change is what an order says otherwise than the one before it.
+// change modifies an order relative to the previous one.
 type change func(*refitv1alpha1.NodeUpgradeSpec)
 
 func permit(p refitv1alpha1.Permit) change {
@@ -38,7 +38,8 @@ func as(role refitv1alpha1.Role) change {
 
 func retry(s *refitv1alpha1.NodeUpgradeSpec) { s.Attempt++ }
 
-// order writes a node's order: the last one with these changes, and the next sequence. The API may be away for a while.
+// order writes a node's order: the previous one with these changes and the next sequence. The API
+// may be unreachable for a while.
 func (b *agents) order(t *testing.T, n *cluster.Node, changes ...change) int64 {
 	t.Helper()
 	sequence, err := b.tryOrder(t.Context(), n, changes...)
@@ -66,7 +67,8 @@ func (b *agents) tryOrder(ctx context.Context, n *cluster.Node, changes ...chang
 	return next.Sequence, nil
 }
 
-// firstOrder says all that stays the same. Who is meant comes from the API, as a controller would take it.
+// firstOrder sets the fields that never change. It reads the identity of the node from the API, as
+// a controller does.
 func (b *agents) firstOrder(ctx context.Context, n *cluster.Node) (*refitv1alpha1.NodeUpgradeSpec, error) {
 	node, err := b.Client.CoreV1().Nodes().Get(ctx, n.Name(), metav1.GetOptions{})
 	if err != nil {
@@ -78,7 +80,7 @@ func (b *agents) firstOrder(ctx context.Context, n *cluster.Node) (*refitv1alpha
 	}, nil
 }
 
-// role is a node's role when the nodes go in their order.
+// role returns the role of a node that upgrades in the usual order.
 func (b *agents) role(n *cluster.Node) refitv1alpha1.Role {
 	switch {
 	case n.Role() == cluster.RoleWorker:
@@ -89,7 +91,8 @@ func (b *agents) role(n *cluster.Node) refitv1alpha1.Role {
 	return refitv1alpha1.RoleControlPlane
 }
 
-// writeOrder creates or replaces the order. What the API server refuses for good is not tried again.
+// writeOrder creates or replaces the order. It does not retry a permanent rejection by the API
+// server.
 func (b *agents) writeOrder(ctx context.Context, name string, spec refitv1alpha1.NodeUpgradeSpec) error {
 	var refused error
 	err := until(ctx, "an order to be accepted", patience, func(ctx context.Context) error {
@@ -131,10 +134,11 @@ func (b *agents) tryWriteOrder(ctx context.Context, name string, spec refitv1alp
 	return err
 }
 
-// final are the phases in which an agent does nothing more for an order.
+// final are the phases after which an agent does nothing more for an order.
 var final = []refitv1alpha1.NodePhase{refitv1alpha1.NodeSucceeded, refitv1alpha1.NodeFailed, refitv1alpha1.NodeRolledBack}
 
-// waitPhase waits until the agent's answer to the node's last order is in one of these phases. It ends early when the agent has ended otherwise.
+// waitPhase waits until the agent's response to the node's last order is in one of these phases. It
+// returns early if the agent ends in another final phase.
 func (b *agents) waitPhase(ctx context.Context, n *cluster.Node, deadline time.Duration, wanted ...refitv1alpha1.NodePhase) (refitv1alpha1.NodeUpgradeStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
@@ -161,7 +165,8 @@ func (b *agents) waitPhase(ctx context.Context, n *cluster.Node, deadline time.D
 	return last, nil
 }
 
-// refusal is why the agent does not accept the node's last order, if it said so since that was written.
+// refusal returns the reason why the agent does not accept the node's last order, if it was
+// reported after that order was written.
 func (b *agents) refusal(n *cluster.Node, s refitv1alpha1.NodeUpgradeStatus) error {
 	for _, c := range s.Conditions {
 		if c.Type == refitv1alpha1.ConditionAccepted && c.Status == metav1.ConditionFalse && !c.LastTransitionTime.Time.Before(b.ordered[n.Name()]) {
@@ -171,7 +176,7 @@ func (b *agents) refusal(n *cluster.Node, s refitv1alpha1.NodeUpgradeStatus) err
 	return nil
 }
 
-// mustPhase is waitPhase that ends the test.
+// mustPhase is waitPhase, but fails the test on error.
 func (b *agents) mustPhase(t *testing.T, n *cluster.Node, deadline time.Duration, wanted ...refitv1alpha1.NodePhase) refitv1alpha1.NodeUpgradeStatus {
 	t.Helper()
 	status, err := b.waitPhase(t.Context(), n, deadline, wanted...)
@@ -189,7 +194,7 @@ func (b *agents) waitReport(ctx context.Context, n *cluster.Node, deadline time.
 	return nil
 }
 
-// tell is a status in one line.
+// tell formats a status on one line.
 func tell(s refitv1alpha1.NodeUpgradeStatus) string {
 	text := fmt.Sprintf("%q at order %d, step %q", s.Phase, s.ObservedSequence, s.Step)
 	if s.Error != nil {

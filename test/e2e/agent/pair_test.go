@@ -12,8 +12,9 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestAgentPair gives two control plane nodes their orders at once, as no controller should: the second waits for the first and says so. The agent of the second is
-// killed at each point besides, which is how the list of further control plane nodes is held against kills.
+// TestAgentPair orders two control plane nodes at once, which no controller should do: the second
+// one must wait for the first and report it. The agent of the second one is also killed at each
+// point, which covers the steps of additional control plane nodes.
 func TestAgentPair(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "apair", ControlPlanes: 3, Kubernetes: older})
 	r := b.Bring(t, newer)
@@ -29,7 +30,7 @@ func TestAgentPair(t *testing.T) {
 	must(t, err)
 	b.order(t, nodes[2], permit(refitv1alpha1.PermitApply))
 	b.waitsFor(t, nodes[2], nodes[1].Name())
-	time.Sleep(20 * time.Second) // in which it may not lose patience
+	time.Sleep(20 * time.Second) // it must not time out during this time
 	now, err := bed.StateOf(t.Context(), nodes[2])
 	must(t, err)
 	for _, component := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
@@ -46,7 +47,7 @@ func TestAgentPair(t *testing.T) {
 	b.IsAt(t, r)
 }
 
-// waitsFor waits until the agent of a node says that it waits for another one.
+// waitsFor waits until the agent of a node reports that it waits for another node.
 func (b *agents) waitsFor(t *testing.T, n *cluster.Node, other string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -16,7 +16,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestAgentRefuses gives a node orders that it must not carry out, each otherwise in order: the host stays as it is, and the agent says why.
+// TestAgentRefuses writes orders that a node must not execute, each valid in every other respect:
+// the host stays unchanged, and the agent reports why.
 func TestAgentRefuses(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "arefuse", Workers: 1, Kubernetes: newer})
 	n := b.First(cluster.RoleWorker)
@@ -27,11 +28,11 @@ func TestAgentRefuses(t *testing.T) {
 	forged := b.signed(t, "forged", r.Payload, other)
 	changed := b.changedByte(t, r)
 
-	// An order that is accepted, so that there is a past.
+	// An accepted order first, so that there is a previous sequence.
 	b.accepted(t, n, permit(refitv1alpha1.PermitHold), to(r), func(o *refitv1alpha1.NodeUpgradeSpec) { o.Sequence, o.Epoch = 10, 5 })
 	for _, c := range []struct {
 		name, reason string
-		anew         bool // the object is deleted and made again, since the API server itself refuses the change
+		anew         bool // delete and recreate the object, because the API server itself rejects the change
 		change       change
 	}{
 		{"a release that another key signed", "ReleaseRefused", false, to(forged)},
@@ -73,7 +74,7 @@ func TestAgentRefuses(t *testing.T) {
 	})
 }
 
-// accepted gives an order and waits until it is accepted.
+// accepted writes an order and waits until it is accepted.
 func (b *agents) accepted(t *testing.T, n *cluster.Node, changes ...change) {
 	t.Helper()
 	sequence := b.order(t, n, changes...)
@@ -86,7 +87,7 @@ func (b *agents) accepted(t *testing.T, n *cluster.Node, changes ...change) {
 	}))
 }
 
-// changedByte is a release whose signed payload was changed afterwards.
+// changedByte returns a release whose payload was modified after it was signed.
 func (b *agents) changedByte(t *testing.T, r *bed.Release) *bed.Release {
 	t.Helper()
 	signed := b.signed(t, "whole", r.Payload, b.Key)

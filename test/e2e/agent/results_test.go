@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// resultsVariable names the file from which a long run is resumed.
+	// resultsVariable names the file from which a long run resumes.
 	resultsVariable = "REFIT_AGENT_RESULTS"
 	resultsDefault  = "../../../bin/agent-crashes.jsonl"
-	// anyAgentVariable lets results of agents count that were built from another source.
+	// anyAgentVariable accepts results of agents that were built from a different source.
 	anyAgentVariable = "REFIT_AGENT_RESULTS_OF_ANY"
 )
 
-// result is one run with one fault.
+// result is the outcome of one run with one fault.
 type result struct {
 	Role    string    `json:"role"`
 	Point   string    `json:"point"`
@@ -37,13 +37,13 @@ type result struct {
 
 const well = "well"
 
-// results are those of a file, to which new ones are added.
+// results are the results in a file, to which new ones are appended.
 type results struct {
 	file, agent string
 	all         []result
 }
 
-// openResults reads what earlier runs of the same agent left.
+// openResults reads the results of earlier runs of the same agent.
 func openResults(t *testing.T, agent string) *results {
 	t.Helper()
 	program, err := os.ReadFile(agent)
@@ -60,7 +60,7 @@ func openResults(t *testing.T, agent string) *results {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var one result
-		// The last line of a run that was killed may be half.
+		// The last line may be incomplete if the run was killed.
 		if json.Unmarshal(lines.Bytes(), &one) == nil && (one.Agent == r.agent || os.Getenv(anyAgentVariable) != "") {
 			r.all = append(r.all, one)
 		}
@@ -69,7 +69,7 @@ func openResults(t *testing.T, agent string) *results {
 	return r
 }
 
-// has tells whether a run went well before.
+// has reports whether a run has already passed.
 func (r *results) has(role, point, fault string) bool {
 	for _, one := range r.all {
 		if one.Role == role && one.Point == point && one.Fault == fault && one.Outcome == well {
@@ -79,7 +79,7 @@ func (r *results) has(role, point, fault string) bool {
 	return false
 }
 
-// add notes a run.
+// add appends a run.
 func (r *results) add(t *testing.T, one result) {
 	t.Helper()
 	one.Agent, one.At = r.agent, time.Now().UTC().Truncate(time.Second)
@@ -93,7 +93,8 @@ func (r *results) add(t *testing.T, one result) {
 	must(t, errors.Join(err, f.Close()))
 }
 
-// tell prints the list of points and the figures of one role and fault. A point that was not run is neither well nor a failure.
+// tell prints the list of points and the figures of one role and fault. A point without a run
+// counts neither as passed nor as failed.
 func (r *results) tell(t *testing.T, role, fault string, points []string) {
 	t.Helper()
 	ran, bad := 0, 0
@@ -116,7 +117,8 @@ func (r *results) tell(t *testing.T, role, fault string, points []string) {
 	show(t, name+"_failures", float64(bad), "failures")
 }
 
-// outcome is what came of a point: well if it ever was, else what came last, empty if it was not run.
+// outcome returns the outcome of a point: success if any run passed, otherwise the last outcome, or
+// empty if there was no run.
 func (r *results) outcome(role, fault, point string) string {
 	last := ""
 	for _, one := range r.all {

@@ -14,18 +14,19 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// scene is a node with a disk of its own that faults happen to, and how it is before each of them.
+// scene is a node with its own disk to inject faults into, together with its initial state.
 type scene struct {
 	b *agents
 	n *cluster.Node
 	r *bed.Release
-	// start is the node at the older version: a control plane node that nobody gave an order yet, or a worker that has fetched everything.
+	// start is the node at the older version: a control plane node without any order yet, or a
+	// worker that has fetched everything.
 	start saved
-	// was is what was on the host then.
+	// was is the state of the host at that time.
 	was bed.State
 }
 
-// scenes are made when the first fault needs them, and live as long as the test that they are made for.
+// scenes are created on first use and last as long as the test that created them.
 type scenes struct {
 	t                         *testing.T
 	controlPlane, worker, hop *scene
@@ -39,7 +40,7 @@ func (s *scenes) onControlPlane() *scene {
 	return s.controlPlane
 }
 
-// onHop is a cluster of one node whose next version brings another minor of etcd.
+// onHop is a cluster of one node whose next version has a new minor version of etcd.
 func (s *scenes) onHop() *scene {
 	if s.hop == nil {
 		s.hop = single(s.t, "afhop", newer, newest)
@@ -56,7 +57,7 @@ func single(t *testing.T, name, from, to string) *scene {
 	return sc
 }
 
-// onWorker is a cluster of two nodes whose control plane is new already.
+// onWorker is a cluster of two nodes whose control plane is already upgraded.
 func (s *scenes) onWorker() *scene {
 	if s.worker == nil {
 		b := newBed(s.t, cluster.Spec{Name: "afw", Workers: 1, Kubernetes: older, Disk: diskSize})
@@ -78,7 +79,8 @@ func (s *scene) keep(t *testing.T) {
 	s.start = s.b.save(t, s.n, "start")
 }
 
-// again makes the node what it was, with an agent that does nothing, mended servers, and no crash points.
+// again resets the node to its initial state, with an idle agent, intact servers and no crash
+// points.
 func (s *scene) again(t *testing.T) {
 	t.Helper()
 	s.b.mend()
@@ -86,7 +88,7 @@ func (s *scene) again(t *testing.T) {
 	t.Cleanup(func() { s.b.TellIfFailed(t, "nodeupgrades") })
 }
 
-// fetched is again, with all files of the release fetched.
+// fetched is again with all files of the release fetched.
 func (s *scene) fetched(t *testing.T) {
 	t.Helper()
 	s.again(t)
@@ -95,7 +97,7 @@ func (s *scene) fetched(t *testing.T) {
 	}
 }
 
-// standAt lets the node change itself until its agent stands at a point.
+// standAt starts the change and waits until the agent is stopped at a point.
 func (s *scene) standAt(t *testing.T, point string) {
 	t.Helper()
 	must(t, crashAt(t.Context(), s.n, crashStop, point))
@@ -111,14 +113,14 @@ func (s *scene) succeeds(t *testing.T) {
 	must(t, until(t.Context(), "all to be at the release", patience, func(ctx context.Context) error { return s.b.AtRelease(ctx, s.n, s.r) }))
 }
 
-// retried raises the attempt, as a person does who has mended the cause.
+// retried raises the attempt, as an operator does after fixing the cause.
 func (s *scene) retried(t *testing.T) {
 	t.Helper()
 	s.b.order(t, s.n, retry, permit(refitv1alpha1.PermitApply))
 	s.succeeds(t)
 }
 
-// untouched sees that the host is what it was, and well.
+// untouched verifies that the host is unchanged and healthy.
 func (s *scene) untouched(t *testing.T) {
 	t.Helper()
 	is, err := bed.StateOf(t.Context(), s.n)
@@ -129,7 +131,8 @@ func (s *scene) untouched(t *testing.T) {
 	must(t, s.b.NodeAt(t.Context(), s.n, s.b.Spec().Kubernetes))
 }
 
-// putBack waits until the node is back at the older version by itself, and sees that it is well. Parts with forward-only state may be new.
+// putBack waits until the agent has rolled the node back to the older version, and verifies that
+// the node is healthy. Parts with forward-only state may stay new.
 func (s *scene) putBack(t *testing.T, kept ...string) refitv1alpha1.NodeUpgradeStatus {
 	t.Helper()
 	status := s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeRolledBack)
@@ -154,7 +157,8 @@ func (s *scene) putBack(t *testing.T, kept ...string) refitv1alpha1.NodeUpgradeS
 	return status
 }
 
-// took is how long a way back took, from the moment at which the step began that failed, by the host's own clock.
+// took returns the duration of a rollback, from the start of the failed step, by the host's own
+// clock.
 func took(status refitv1alpha1.NodeUpgradeStatus, step string) (time.Duration, error) {
 	for _, one := range status.Steps {
 		if one.Name == step && one.StartTime != nil && status.CompletionTime != nil {
@@ -164,7 +168,7 @@ func took(status refitv1alpha1.NodeUpgradeStatus, step string) (time.Duration, e
 	return 0, fmt.Errorf("the status does not say when %s began and all ended", step)
 }
 
-// failsWith waits until the agent gives up for a reason.
+// failsWith waits until the agent gives up for one of these reasons.
 func (s *scene) failsWith(t *testing.T, deadline time.Duration, reasons ...string) refitv1alpha1.NodeError {
 	t.Helper()
 	status := s.b.mustPhase(t, s.n, deadline, refitv1alpha1.NodeFailed)
@@ -180,7 +184,7 @@ func (s *scene) failsWith(t *testing.T, deadline time.Duration, reasons ...strin
 	return *status.Error
 }
 
-// refused waits until the agent says that it does not accept the node's order.
+// refused waits until the agent reports that it does not accept the node's order.
 func (b *agents) refused(t *testing.T, n *cluster.Node, reason string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -200,7 +204,7 @@ func (b *agents) refused(t *testing.T, n *cluster.Node, reason string) {
 	}
 }
 
-// mend makes all servers answer as they should.
+// mend clears the faults of all servers.
 func (b *agents) mend() {
 	b.Server.Breaks(nil)
 	b.Second.Breaks(nil)

@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// The faults of servers.
+// Faults of servers.
 
-// away is a server that knows nothing any more.
+// away responds as a server that has none of the files.
 func away(w http.ResponseWriter, _ *http.Request, _ string) bool {
 	w.WriteHeader(http.StatusServiceUnavailable)
 	return true
@@ -22,11 +22,12 @@ func flips(w http.ResponseWriter, _ *http.Request, file string) bool {
 		return false
 	}
 	content[len(content)/2] ^= 1
-	_, _ = w.Write(content) // the node may have hung up
+	_, _ = w.Write(content) // the node may have closed the connection
 	return true
 }
 
-// cuts sends the whole length in the header and a part of the file, and hangs up. It does so each time.
+// cuts sends the full length in the header, then only a part of the file, and closes the
+// connection, every time.
 func cuts(w http.ResponseWriter, _ *http.Request, file string) bool {
 	content, err := os.ReadFile(file)
 	if err != nil {

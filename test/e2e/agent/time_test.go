@@ -17,11 +17,12 @@ import (
 	"github.com/refit-dev/refit/test/testbed/progress"
 )
 
-// share is the part of kubeadm's own time that the agent may take.
+// share is the fraction of kubeadm's own time that the agent may take.
 const share = 0.40
 
-// TestAgentTime upgrades the same cluster twice, made anew in between: by kubeadm as its documentation says, and by agents. Both are measured from the moment at which
-// all files and images are there until every kubelet is Ready at the new version, without drains and without containerd.
+// TestAgentTime upgrades two identical clusters: one with kubeadm as documented, one with agents.
+// Both times start when all files and images are present and end when every kubelet is Ready at the
+// new version, without drains and without containerd.
 func TestAgentTime(t *testing.T) {
 	for _, c := range []struct {
 		name, suffix  string
@@ -45,7 +46,7 @@ func TestAgentTime(t *testing.T) {
 	}
 }
 
-// timeOfKubeadm is what kubeadm's documentation costs, without the parts that are about draining.
+// timeOfKubeadm measures the procedure in kubeadm's documentation, without its drains.
 func timeOfKubeadm(t *testing.T, controlPlanes int, suffix string) float64 {
 	t.Helper()
 	c := testbed.Up(t, cluster.Spec{Name: "atimeb", ControlPlanes: controlPlanes, Kubernetes: older})
@@ -66,7 +67,8 @@ func timeOfKubeadm(t *testing.T, controlPlanes int, suffix string) float64 {
 	return sum
 }
 
-// timeOfAgents is the time from each node's order until its kubelet is Ready at the new version and its agent has said that all is well.
+// timeOfAgents measures from each node's order until its kubelet is Ready at the new version and
+// its agent has reported success.
 func timeOfAgents(t *testing.T, controlPlanes int, suffix string) float64 {
 	t.Helper()
 	return timeOf(t, newTimed(t, controlPlanes), "agent_time", suffix)
@@ -106,7 +108,8 @@ func timeOf(t *testing.T, b *agents, name, suffix string) float64 {
 	return sum
 }
 
-// TestAgentAside upgrades three control plane nodes whose API servers stay while their etcd is swapped, to compare the time without an API with that of TestAgentTime.
+// TestAgentAside upgrades three control plane nodes whose API servers keep running while their etcd
+// is swapped, to compare the API downtime with that of TestAgentTime.
 func TestAgentAside(t *testing.T) {
 	b := newTimed(t, 3)
 	for _, n := range b.Nodes() {
@@ -122,7 +125,7 @@ func TestAgentAside(t *testing.T) {
 	timeOf(t, b, "agent_in_place", "3")
 }
 
-// newTimed is a bed whose agents are as users get them.
+// newTimed creates a cluster with agents as users get them.
 func newTimed(t *testing.T, controlPlanes int) *agents {
 	t.Helper()
 	b := newBareBed(t, cluster.Spec{Name: "atimea", ControlPlanes: controlPlanes, Kubernetes: older})
@@ -131,7 +134,7 @@ func newTimed(t *testing.T, controlPlanes int) *agents {
 	return b
 }
 
-// tellSteps logs what each step took, to the second.
+// tellSteps logs the duration of each step, to the second.
 func tellSteps(t *testing.T, n *cluster.Node, status refitv1alpha1.NodeUpgradeStatus) {
 	t.Helper()
 	for _, step := range status.Steps {

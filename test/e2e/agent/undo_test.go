@@ -14,10 +14,10 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestAgentUndo rolls successful upgrades back by hand. A worker whose kubelet was replaced since is
-// refused. The control plane node is rolled back while the worker is new: a file that was added to its
-// pki and a certificate that was renewed since stay, and so do the objects of the cluster. Then the
-// worker, as it is again, is rolled back too.
+// TestAgentUndo rolls back successful upgrades by hand. The rollback of a worker whose kubelet was
+// replaced since the upgrade is refused. The control plane node is rolled back while the worker is
+// new: a file added to its pki, a certificate renewed since, and the objects of the cluster all
+// stay. The worker is rolled back last, with its kubelet restored.
 func TestAgentUndo(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "aundo", Workers: 1, Kubernetes: older})
 	cp, worker := b.First(cluster.RoleControlPlane), b.First(cluster.RoleWorker)
@@ -39,7 +39,7 @@ func TestAgentUndo(t *testing.T) {
 	})
 }
 
-// undo runs the command, and returns what it wrote as an error if it failed.
+// undo runs the command and returns its output as an error if it fails.
 func undo(t *testing.T, n *cluster.Node) error {
 	t.Helper()
 	out, err := n.Exec(t.Context(), agentProgram, "undo", "--yes")
@@ -75,8 +75,8 @@ func (b *agents) undoRefused(t *testing.T, n *cluster.Node) {
 	on("mv", good, kubelet)
 }
 
-// undoControlPlane reproduces a fault of a real cluster: files of the pki vanished, and the objects of
-// the cluster were reverted while other nodes relied on them.
+// undoControlPlane reproduces a failure of a real cluster: files of the pki vanished, and cluster
+// objects were reverted while other nodes relied on them.
 func (b *agents) undoControlPlane(t *testing.T, n *cluster.Node, r *bed.Release) {
 	t.Helper()
 	const added, certificate, key = "/etc/kubernetes/pki/encryption.yaml", "/etc/kubernetes/pki/apiserver.crt", "/etc/kubernetes/pki/sa.key"
@@ -113,7 +113,7 @@ func (b *agents) wentBack(t *testing.T, n *cluster.Node) {
 	must(t, until(t.Context(), n.Name()+" to be the older one", patience, func(ctx context.Context) error { return b.NodeAt(ctx, n, older) }))
 }
 
-// objectsAt looks at the objects that kubeadm's cluster-wide phases write.
+// objectsAt checks the objects that kubeadm's cluster-wide phases write.
 func (b *agents) objectsAt(ctx context.Context, version string) error {
 	config, err := b.Client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "kubeadm-config", metav1.GetOptions{})
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestAgentUpgrades takes a cluster of each kind of host to the newer version by orders alone, and the first of them on to the newest.
+// TestAgentUpgrades upgrades a cluster of each kind of host to the newer version with orders only,
+// and the first of them on to the newest.
 func TestAgentUpgrades(t *testing.T) {
 	t.Run("binaries", func(t *testing.T) {
 		b := newBed(t, cluster.Spec{Name: "abin", ControlPlanes: 3, Workers: 2, Kubernetes: older, Install: builder.InstallBinaries, Containerd: builder.ContainerdBuilt})
@@ -30,7 +31,8 @@ func TestAgentUpgrades(t *testing.T) {
 	})
 }
 
-// upgradeAll moves every node, control planes first, one at a time, and holds the whole cluster against the release.
+// upgradeAll upgrades every node, control planes first, one at a time, and verifies the whole
+// cluster against the release.
 func (b *agents) upgradeAll(t *testing.T, version, name string) {
 	t.Helper()
 	must(t, b.Smoke(t.Context()))

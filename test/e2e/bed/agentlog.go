@@ -8,13 +8,13 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// Where an agent is on its host.
+// Paths of the agent on its host.
 const (
 	AgentUnit    = "refit-agent"
 	AgentProgram = "/usr/local/bin/refit-agent"
 )
 
-// TellIfFailed logs objects of these kinds, and what the agents said, if the test has failed.
+// TellIfFailed logs objects of these kinds and the logs of the agents if the test has failed.
 func (b *Bed) TellIfFailed(t *testing.T, kinds ...string) {
 	t.Helper()
 	if !t.Failed() || b.Gone() {

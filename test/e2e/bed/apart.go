@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// apartVariable says that the tests run apart already.
+// apartVariable marks a process that already runs in its own mount namespace.
 const apartVariable = "REFIT_E2E_APART"
 
-// Apart is for TestMain. It runs the tests in a mount namespace of their own, in which whatever is unmounted is unmounted for all: on a machine whose root is
-// not shared, each node holds the disks of all nodes that were started before it, and none of them could be saved or put back.
+// Apart is for TestMain. It runs the tests in their own mount namespace with shared propagation,
+// where an unmount takes effect everywhere. On a machine whose root mount is not shared, each node
+// keeps the disks of all earlier nodes mounted, and none of them can be saved or restored.
 func Apart(m *testing.M) {
 	if os.Getenv(apartVariable) != "" || os.Getuid() != 0 {
 		os.Exit(m.Run())
@@ -22,7 +23,8 @@ func Apart(m *testing.M) {
 	argv := append([]string{"--mount", "--propagation=shared", "--", os.Args[0]}, os.Args[1:]...)
 	cmd := exec.Command("unshare", argv...) //nolint:noctx // it ends with us
 	cmd.Env = append(os.Environ(), apartVariable+"=1")
-	// If this process is killed, the tests end, too; the kernel looks at the thread that started them.
+	// If this process is killed, the tests end too. Pdeathsig applies to the thread that started
+	// them.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

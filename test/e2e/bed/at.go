@@ -15,7 +15,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// IsAt waits for what Kubernetes itself takes a moment for, and then holds the whole cluster against the release.
+// IsAt waits for the changes that Kubernetes makes asynchronously, then verifies the whole cluster
+// against the release.
 func (b *Bed) IsAt(t *testing.T, r *Release) {
 	t.Helper()
 	Must(t, b.WaitReady(t.Context(), Recovery))
@@ -26,7 +27,8 @@ func (b *Bed) IsAt(t *testing.T, r *Release) {
 	Must(t, b.Smoke(t.Context()))
 }
 
-// AtRelease tells what of a node is not as the release says, asked of the host itself and of the API.
+// AtRelease returns an error if a node differs from the release, according to the host or to the
+// API.
 func (b *Bed) AtRelease(ctx context.Context, n *cluster.Node, r *Release) error {
 	return errors.Join(
 		b.NodeAt(ctx, n, r.Parts.Kubernetes),
@@ -37,7 +39,7 @@ func (b *Bed) AtRelease(ctx context.Context, n *cluster.Node, r *Release) error 
 	)
 }
 
-// NodeAt asks the API of which version a node is.
+// NodeAt verifies the version of a node according to the API.
 func (b *Bed) NodeAt(ctx context.Context, n *cluster.Node, version string) error {
 	node, err := b.Client.CoreV1().Nodes().Get(ctx, n.Name(), metav1.GetOptions{})
 	if err != nil {
@@ -49,7 +51,7 @@ func (b *Bed) NodeAt(ctx context.Context, n *cluster.Node, version string) error
 	return nil
 }
 
-// podsAt looks at the static pods of a control plane node and its kube-proxy.
+// podsAt checks the static pods of a control plane node, and the kube-proxy of any node.
 func (b *Bed) podsAt(ctx context.Context, n *cluster.Node, parts builder.Release) error {
 	want := map[string]string{}
 	for _, image := range parts.KubeadmImages() {
@@ -90,13 +92,13 @@ func podReady(p corev1.Pod) bool {
 	})
 }
 
-// nameOf is kube-apiserver of registry.k8s.io/kube-apiserver:v1.36.3.
+// nameOf returns kube-apiserver for registry.k8s.io/kube-apiserver:v1.36.3.
 func nameOf(image string) string {
 	name, _, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	return name
 }
 
-// addonsAt looks at what the cluster-wide phases of kubeadm leave.
+// addonsAt checks the results of kubeadm's cluster-wide phases.
 func (b *Bed) addonsAt(ctx context.Context, r *Release) error {
 	var errs []error
 	dns, err := b.Client.AppsV1().Deployments(metav1.NamespaceSystem).Get(ctx, "coredns", metav1.GetOptions{})
@@ -126,7 +128,7 @@ func (b *Bed) addonsAt(ctx context.Context, r *Release) error {
 	return errors.Join(errs...)
 }
 
-// RuntimeAt asks the API which container runtime a node has.
+// RuntimeAt verifies the container runtime of a node according to the API.
 func (b *Bed) RuntimeAt(ctx context.Context, n *cluster.Node, version string) error {
 	return Until(ctx, n.Name()+" to report its runtime", Patience, func(ctx context.Context) error {
 		node, err := b.Client.CoreV1().Nodes().Get(ctx, n.Name(), metav1.GetOptions{})

@@ -11,7 +11,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// filesAt compares the programs on a host of plain binaries with the release's digests.
+// filesAt compares the binaries on a host without packages with the release's digests.
 func (b *Bed) filesAt(ctx context.Context, n *cluster.Node, r *Release) error {
 	is, err := StateOf(ctx, n)
 	if err != nil {
@@ -38,8 +38,8 @@ func (b *Bed) filesAt(ctx context.Context, n *cluster.Node, r *Release) error {
 	return errors.Join(errs...)
 }
 
-// nothingLeft sees that no half-done file lies about, and no copy of etcd's data that somebody could take for a backup. What was replaced is kept until the
-// next work begins.
+// nothingLeft verifies that there are no partial files and no copies of etcd's data that could be
+// mistaken for a backup. Replaced files are kept until the next operation starts.
 func nothingLeft(ctx context.Context, n *cluster.Node) error {
 	left, err := find(ctx, n, []string{"/etc", "/usr", "/opt/cni", "/var/lib/kubelet", "/var/lib/dpkg"},
 		"-xdev", "-name", "*.refit-*", "!", "-name", "*.refit-old")
@@ -59,13 +59,13 @@ func nothingLeft(ctx context.Context, n *cluster.Node) error {
 	return errors.Join(errs...)
 }
 
-// packagesClean asks dpkg whether its database is true.
+// packagesClean verifies that dpkg's database matches the host.
 func packagesClean(ctx context.Context, n *cluster.Node) error {
 	var errs []error
 	for _, argv := range [][]string{{"dpkg", "--audit"}, {"dpkg", "--verify", "kubeadm", "kubelet", "kubectl", "containerd", "kubernetes-cni", "runc"}} {
 		out, err := n.Exec(ctx, argv...)
 		if err != nil && strings.Contains(err.Error(), "is not installed") {
-			continue // a host of plain binaries
+			continue // a host without packages
 		}
 		var wrong []string
 		for line := range Lines(string(out)) {
@@ -83,8 +83,8 @@ func packagesClean(ctx context.Context, n *cluster.Node) error {
 	return errors.Join(errs...)
 }
 
-// tolerated tells of a line of dpkg --verify whether it is about a configuration file, which belongs to the host's owner, or about manuals, which the
-// testbed's nodes do without.
+// tolerated reports whether a line of dpkg --verify is about a configuration file, which belongs to
+// the host's owner, or about manuals, which the testbed's nodes lack.
 func tolerated(line string) bool {
 	fields := strings.Fields(line)
 	if len(fields) == 3 && fields[1] == "c" {

@@ -12,7 +12,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// Bed is a cluster without anything of Refit's in it, all that is needed to bring that, and a server from which hosts get the files of ClusterReleases.
+// Bed is a cluster without Refit, the binaries and keys to install Refit, and servers that offer
+// hosts the files of ClusterReleases.
 type Bed struct {
 	*cluster.Cluster
 	Programs
@@ -20,17 +21,17 @@ type Bed struct {
 	Client  kubernetes.Interface
 	Objects dynamic.Interface
 	Server  *Server
-	Second  *Server // the source that is asked after it
-	// Sources are what the agents are to ask, in this order.
+	Second  *Server // the fallback source
+	// Sources are the sources that the agents use, in this order.
 	Sources []string
 	Key     Key
 
-	// Dir has the files of the releases.
+	// Dir holds the files of the releases.
 	Dir      string
 	releases map[string]*Release
 }
 
-// New makes a cluster that ends with the test.
+// New creates a cluster that is removed when the test ends.
 func New(t *testing.T, spec cluster.Spec) *Bed {
 	t.Helper()
 	p := Build(t)
@@ -47,10 +48,10 @@ func New(t *testing.T, spec cluster.Spec) *Bed {
 	return b
 }
 
-// First is the first node of a role.
+// First returns the first node of a role.
 func (b *Bed) First(role string) *cluster.Node { return b.OfRole(role)[0] }
 
-// OnNodes does something on several nodes at once.
+// OnNodes runs do on several nodes at once.
 func OnNodes(t *testing.T, nodes []*cluster.Node, do func(context.Context, *cluster.Node) error) {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())

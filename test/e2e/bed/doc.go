@@ -1,3 +1,4 @@
-// Package bed is what end-to-end tests of the product stand on: a real cluster of the testbed, the programs built from this source, Releases that were made
-// as a person makes them and a server that has their files, and looks at hosts and objects that tell whether all is as it should be.
+// Package bed is the base of the end-to-end tests: a real cluster of the testbed, the binaries
+// built from this source, ClusterReleases created with the CLI, a server for their files, and
+// checks of hosts and objects.
 package bed

@@ -8,7 +8,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// WriteOn writes a text file on a node, also on one that is off.
+// WriteOn writes a text file on a node, even on one that is off.
 func WriteOn(ctx context.Context, n *cluster.Node, path, text string) error {
 	dir, err := os.MkdirTemp("", "refit-e2e-")
 	if err != nil {
@@ -18,7 +18,7 @@ func WriteOn(ctx context.Context, n *cluster.Node, path, text string) error {
 	if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), []byte(text), 0o644); err != nil {
 		return err
 	}
-	// A directory's content is copied into a directory, which is made.
+	// CopyTo copies the content of a directory into another one, which it creates.
 	return n.CopyTo(ctx, dir, filepath.Dir(path))
 }
 

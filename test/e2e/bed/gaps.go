@@ -6,7 +6,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/sample"
 )
 
-// ShowGaps prints the gaps of an availability report, and fails when nothing was sampled.
+// ShowGaps prints the gaps of an availability report, and fails the test if nothing was sampled.
 func ShowGaps(t *testing.T, name, suffix string, report sample.Report) {
 	t.Helper()
 	for kind, part := range map[sample.Kind]string{sample.KindAPINew: "api", sample.KindAPIReused: "api_reused", sample.KindService: "service"} {
@@ -21,7 +21,7 @@ func ShowGaps(t *testing.T, name, suffix string, report sample.Report) {
 	}
 }
 
-// TellGaps logs each gap of the API, for whoever wants to make them smaller.
+// TellGaps logs each gap in the API's availability.
 func TellGaps(t *testing.T, report sample.Report) {
 	t.Helper()
 	for _, kind := range []sample.Kind{sample.KindAPINew, sample.KindAPIReused} {

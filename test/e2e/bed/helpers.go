@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/figure"
 )
 
-// Versions that the tests move between. The last hop is one of etcd's minor too.
+// Versions that the tests upgrade between. The last hop also changes etcd's minor version.
 const (
 	Older  = "v1.35.4"
 	Newer  = "v1.36.3"
@@ -22,15 +22,15 @@ const (
 )
 
 const (
-	// Patience is how long a single look may be repeated.
+	// Patience is the timeout of a check that is retried.
 	Patience = 3 * time.Minute
-	// Pause is between two looks.
+	// Pause is the interval between two tries.
 	Pause = 200 * time.Millisecond
-	// Recovery is how long a cluster may take to be ready again after a fault.
+	// Recovery limits the time until a cluster is ready again after a fault.
 	Recovery = 4 * time.Minute
 )
 
-// Must ends the test if something went wrong.
+// Must ends the test on error.
 func Must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -44,7 +44,7 @@ func Show(t *testing.T, name string, value float64, unit string) {
 	Must(t, figure.Print(name, value, unit))
 }
 
-// Until looks again and again until nothing is missing any more.
+// Until calls look repeatedly until it returns no error.
 func Until(ctx context.Context, what string, deadline time.Duration, look func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
@@ -54,7 +54,7 @@ func Until(ctx context.Context, what string, deadline time.Duration, look func(c
 			return nil
 		}
 		if ctx.Err() == nil {
-			last = err // what is said once the time is over speaks of that
+			last = err // reported on timeout
 		}
 		select {
 		case <-ctx.Done():
@@ -64,12 +64,12 @@ func Until(ctx context.Context, what string, deadline time.Duration, look func(c
 	}
 }
 
-// Soon bounds one request: the API of a node at work may hang.
+// Soon bounds one request: the API of a node that is being upgraded may hang.
 func Soon(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, 5*time.Second)
 }
 
-// Count is a number from the environment, for those who want a test shorter or longer than it is.
+// Count reads a number from the environment, to shorten or lengthen a test.
 func Count(t *testing.T, variable string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(variable)
@@ -81,7 +81,7 @@ func Count(t *testing.T, variable string, otherwise int) int {
 	return n
 }
 
-// Mentions tells whether a text has a word.
+// Mentions returns an error unless the text contains the word.
 func Mentions(text, word string) error {
 	if !strings.Contains(text, word) {
 		return fmt.Errorf("%q is not in %q", word, text)
@@ -89,7 +89,7 @@ func Mentions(text, word string) error {
 	return nil
 }
 
-// Lines are those of a text that are not empty.
+// Lines returns the lines of a text that are not empty.
 func Lines(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(text) {

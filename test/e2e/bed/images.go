@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// What images of programs that were built here are called: as `refit install` of the same build looks for them.
+// Names of the images of local builds, which `refit install` of the same build uses.
 const (
 	imageRepository = "ghcr.io/refit-dev"
 	imageTag        = "development"
 )
 
-// Images makes the container images that `refit install` asks for, and returns their archives.
+// Images builds the container images that `refit install` needs and returns their archives.
 func (p Programs) Images(t *testing.T) []string {
 	t.Helper()
 	dir := filepath.Join(builds, "images")

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Key is the files of a release key.
+// Key holds the paths of a release key.
 type Key struct{ Private, Public string }
 
-// NewKey makes a key as a person does.
+// NewKey creates a key with the CLI.
 func NewKey(t *testing.T, p Programs) Key {
 	t.Helper()
 	k := Key{Private: filepath.Join(t.TempDir(), "release.key")}

@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// Programs are those under test, built from this source.
+// Programs are the binaries under test, built from this source.
 type Programs struct{ Refit, Controller, Agent string }
 
-// builds are kept beside what `make` builds, so that a second run finds them.
+// builds is beside the output of `make`, so that a second run finds the binaries.
 const builds = "../../../bin/e2e"
 
 var (
@@ -30,7 +30,7 @@ var (
 	builtCrashing = sync.OnceValues(func() (string, error) { return compile("refit-agent", "crashpoints") })
 )
 
-// Build builds the programs as users get them, once.
+// Build builds the binaries as users get them, once.
 func Build(t *testing.T) Programs {
 	t.Helper()
 	p, err := built()
@@ -38,7 +38,7 @@ func Build(t *testing.T) Programs {
 	return p
 }
 
-// BuildCrashing builds an agent that has crash points, once.
+// BuildCrashing builds an agent with crash points, once.
 func BuildCrashing(t *testing.T) string {
 	t.Helper()
 	program, err := builtCrashing()
@@ -46,7 +46,8 @@ func BuildCrashing(t *testing.T) string {
 	return program
 }
 
-// compile builds a command. Without the commit in it, the same source makes the same program, and results are known to be of this one.
+// compile builds a command without the commit in it: the same source then produces the same binary,
+// so that stored results can be matched to it.
 func compile(name, tag string) (string, error) {
 	program := filepath.Join(builds, strings.Trim(name+"-"+tag, "-"))
 	argv := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-tags", tag, "-o", program, "../../../cmd/" + name}
@@ -58,7 +59,7 @@ func compile(name, tag string) (string, error) {
 	return program, nil
 }
 
-// Run runs a program on this machine and returns what it printed.
+// Run runs a binary on this machine and returns its output.
 func Run(t *testing.T, program string, args ...string) []byte {
 	t.Helper()
 	out, err := TryRun(t.Context(), program, args...)
@@ -66,7 +67,7 @@ func Run(t *testing.T, program string, args ...string) []byte {
 	return out
 }
 
-// TryRun is Run that may fail.
+// TryRun is Run, but returns errors.
 func TryRun(ctx context.Context, program string, args ...string) ([]byte, error) {
 	out, err := exec.CommandContext(ctx, program, args...).Output()
 	if err != nil {

@@ -23,8 +23,8 @@ type Release struct {
 	Parts   builder.Release
 }
 
-// Bring makes the ClusterRelease of a version as a person does: `refit release create` from a
-// folder, then `sign`, and applies it. Its files are on the server from then on.
+// Bring creates the ClusterRelease of a version with the CLI (`refit release create` from a folder,
+// then `sign`) and applies it. The servers offer its files from then on.
 func (b *Bed) Bring(t *testing.T, version string) *Release {
 	t.Helper()
 	if r := b.releases[version]; r != nil {
@@ -34,7 +34,7 @@ func (b *Bed) Bring(t *testing.T, version string) *Release {
 	parts, err := b.Release(t.Context(), version)
 	Must(t, err)
 	Must(t, parts.Collect(dir))
-	// CNI plugins do not say their version, so a person does.
+	// CNI plugins do not report their version, so it is a flag.
 	Must(t, os.WriteFile(file, Run(t, b.Refit, "release", "create", "--from", dir, "--kubernetes", version, "--cni-plugins", versions.CNIPlugins), 0o644))
 	manifest := Run(t, b.Refit, "release", "sign", file, "--key", b.Key.Private)
 	_, err = b.Kubectl(t.Context(), strings.NewReader(string(manifest)), "apply", "--server-side", "--filename=-")
@@ -46,7 +46,7 @@ func (b *Bed) Bring(t *testing.T, version string) *Release {
 	return r
 }
 
-// read takes what an order needs to know from a ClusterRelease's manifest.
+// read takes the values that an order needs from a ClusterRelease's manifest.
 func (r *Release) read(manifest []byte) error {
 	var object refitv1alpha1.ClusterRelease
 	if err := yaml.Unmarshal(manifest, &object); err != nil {
@@ -62,13 +62,13 @@ func (r *Release) read(manifest []byte) error {
 	return json.Unmarshal(envelope.Payload, &r.Payload)
 }
 
-// DigestOf is how Releases name content.
+// DigestOf returns the digest of content in the format that ClusterReleases use.
 func DigestOf(content []byte) string {
 	sum := sha256.Sum256(content)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// offer puts the files of a payload on both servers.
+// offer adds the files of a payload to both servers.
 func (b *Bed) offer(dir string, p refitv1alpha1.ReleasePayload) {
 	for _, s := range []*Server{b.Server, b.Second} {
 		for _, f := range p.Files {

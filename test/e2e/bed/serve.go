@@ -11,17 +11,18 @@ import (
 	"time"
 )
 
-// Server gives nodes the files of releases over HTTP, by their digests, from the machine's end of the cluster's bridge.
+// Server serves the files of releases to nodes over HTTP, by digest, on the machine's end of the
+// cluster's bridge.
 type Server struct {
 	URL string
 
 	mu    sync.Mutex
 	files map[string]string // by digest
-	// fault answers instead of the server, if it says so.
+	// fault responds instead of the server if it returns true.
 	fault func(w http.ResponseWriter, r *http.Request, file string) bool
 }
 
-// serve starts a server that ends with the test.
+// serve starts a server that stops when the test ends.
 func serve(t *testing.T, endpoint string) *Server {
 	t.Helper()
 	bridge, err := netip.ParseAddrPort(endpoint)
@@ -40,14 +41,14 @@ func serve(t *testing.T, endpoint string) *Server {
 	return s
 }
 
-// Add lets nodes have a file.
+// Add offers a file to nodes.
 func (s *Server) Add(digest, file string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.files[digest] = file
 }
 
-// Breaks makes the server answer wrongly from now on; nil mends it.
+// Breaks makes the server respond with a fault from now on; nil clears it.
 func (s *Server) Breaks(fault func(w http.ResponseWriter, r *http.Request, file string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

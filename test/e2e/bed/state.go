@@ -11,10 +11,12 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// State is what an upgrade leaves on a host: the digest of each file that it may touch, and what the package database says.
+// State is the result of an upgrade on a host: the digest of each file that an upgrade may change,
+// and the content of the package database.
 type State map[string]string
 
-// watched are the files and folders of a host whose content an upgrade decides. Certificates and kubeconfigs are new each time and only named.
+// watched are the files and directories whose content an upgrade determines. Certificates and
+// kubeconfigs differ each time, so only their names count.
 var watched = []string{
 	"/etc/kubernetes/manifests", "/etc/systemd/system", "/etc/containerd", "/etc/cni", "/etc/default/kubelet",
 	"/usr/local/bin", "/usr/local/lib/systemd", "/lib/systemd/system/containerd.service", "/lib/systemd/system/kubelet.service", "/opt/cni/bin",
@@ -58,7 +60,7 @@ func StateOf(ctx context.Context, n *cluster.Node) (State, error) {
 	return s, nil
 }
 
-// find runs find in folders that may not be there.
+// find runs find in directories that may not exist.
 func find(ctx context.Context, n *cluster.Node, in []string, expression ...string) ([]string, error) {
 	out, err := n.Exec(ctx, slices.Concat([]string{"find"}, in, expression)...)
 	if err != nil && !strings.Contains(err.Error(), "No such file or directory") {
@@ -67,7 +69,7 @@ func find(ctx context.Context, n *cluster.Node, in []string, expression ...strin
 	return strings.Split(strings.TrimSpace(string(out)), "\n"), nil
 }
 
-// Differences tells in what two states differ.
+// Differences returns the differences between two states as an error.
 func (s State) Differences(other State) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(union(s, other))) {

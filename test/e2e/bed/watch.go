@@ -15,7 +15,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// The kinds of Refit's objects.
+// Resources of Refit's API.
 var (
 	Operations   = refitv1alpha1.GroupVersion.WithResource("clusterupgrades")
 	NodeUpgrades = refitv1alpha1.GroupVersion.WithResource("nodeupgrades")
@@ -33,10 +33,12 @@ func Get[T any](ctx context.Context, b *Bed, resource schema.GroupVersionResourc
 	return &object, runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, &object)
 }
 
-// watchFor is how long one watch lasts: a connection through a load balancer whose API server died may hang.
+// watchFor limits the duration of one watch: a connection through a load balancer may hang after
+// its API server died.
 const watchFor = 15 * time.Second
 
-// Follow shows every state of one object to look, until look says that it has seen enough. The API may be away meanwhile.
+// Follow passes every state of one object to look until look returns true. The API may be
+// unreachable in between.
 func Follow[T any](ctx context.Context, b *Bed, resource schema.GroupVersionResource, name string, look func(*T) (enough bool)) error {
 	only := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	return again(ctx, func() (bool, error) {
@@ -44,14 +46,15 @@ func Follow[T any](ctx context.Context, b *Bed, resource schema.GroupVersionReso
 	})
 }
 
-// Watch shows every state of all objects of a kind to see, until the context ends. Each time when it must list them it calls anew first, and then shows all.
+// Watch passes every state of all objects of a resource to see until the context ends. Before each
+// list it calls anew, then passes all objects.
 func Watch[T any](ctx context.Context, b *Bed, resource schema.GroupVersionResource, anew func(), see func(watch.EventType, *T)) {
 	_ = again(ctx, func() (bool, error) {
 		return once(ctx, b, resource, "", anew, func(event watch.EventType, object *T) bool { see(event, object); return false })
-	}) // it ends with the context only
+	}) // returns only when the context ends
 }
 
-// again tries until it was enough.
+// again calls try until it returns true.
 func again(ctx context.Context, try func() (enough bool, err error)) error {
 	var last error
 	for {
@@ -111,7 +114,7 @@ func once[T any](
 	}
 }
 
-// show shows an object as what it is.
+// show converts an object to its type and passes it to see.
 func show[T any](event watch.EventType, object *unstructured.Unstructured, see func(watch.EventType, *T) bool) (bool, error) {
 	var typed T
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed); err != nil {

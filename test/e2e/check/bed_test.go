@@ -18,13 +18,14 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// Namespaces of the defects. They stay: deleting one takes longer than all that is in it.
+// Namespaces of the defects. They are never deleted: deleting a namespace takes longer than
+// deleting its objects.
 const (
 	shop    = "shop"    // has workloads
-	guarded = "guarded" // is the only one that the webhooks of the defects look at, so that they break nothing else
+	guarded = "guarded" // the only one that the defects' webhooks match, so that they break nothing else
 )
 
-// bed is a cluster to put defects into, and the program that looks for them.
+// bed is a cluster to inject defects into, with the binary that must find them.
 type bed struct {
 	*cluster.Cluster
 
@@ -35,7 +36,8 @@ type bed struct {
 	hosts   map[string]*host
 }
 
-// newBed makes a cluster with the testbed's workload, Refit's definitions, and a ClusterRelease for every hop.
+// newBed creates a cluster with the testbed's workload, Refit's CRDs, and a ClusterRelease for
+// every hop.
 func newBed(t *testing.T, spec cluster.Spec) *bed {
 	t.Helper()
 	c := testbed.Up(t, spec)
@@ -63,7 +65,7 @@ const namespaces = `
 {apiVersion: v1, kind: Namespace, metadata: {name: ` + guarded + `}}
 `
 
-// install brings Refit's definitions into the cluster, which `refit install` will do.
+// install applies Refit's CRDs, as `refit install` does.
 func (b *bed) install(ctx context.Context) error {
 	files, err := filepath.Glob("../../../config/crd/*.yaml")
 	if err == nil && len(files) == 0 {
@@ -88,7 +90,7 @@ func (b *bed) apply(ctx context.Context, manifest string) error {
 	var invalid error
 	err := until(ctx, "objects to be accepted", func(ctx context.Context) error {
 		_, err := b.Kubectl(ctx, strings.NewReader(manifest), "apply", "--filename=-")
-		if err != nil && strings.Contains(err.Error(), " is invalid: ") { // and stays so
+		if err != nil && strings.Contains(err.Error(), " is invalid: ") { // permanent
 			invalid, err = err, nil
 		}
 		return err
@@ -96,13 +98,13 @@ func (b *bed) apply(ctx context.Context, manifest string) error {
 	return errors.Join(err, invalid)
 }
 
-// remove takes objects away, and waits until they are gone.
+// remove deletes objects and waits until they are gone.
 func (b *bed) remove(ctx context.Context, manifest string) error {
 	_, err := b.Kubectl(ctx, strings.NewReader(manifest), "delete", "--ignore-not-found", "--timeout=2m", "--filename=-")
 	return err
 }
 
-// objects is a fault that consists of objects.
+// objects returns a fault that consists of objects.
 func objects(manifest ...string) fault {
 	text := strings.Join(manifest, "\n---\n")
 	return fault{
@@ -111,7 +113,7 @@ func objects(manifest ...string) fault {
 	}
 }
 
-// kubectl is a fault of two commands.
+// kubectl returns a fault that consists of two commands.
 func kubectl(seed, restore []string) fault {
 	run := func(args []string) func(context.Context, *bed) error {
 		return func(ctx context.Context, b *bed) error {
@@ -122,7 +124,7 @@ func kubectl(seed, restore []string) fault {
 	return fault{seed: run(seed), restore: run(restore)}
 }
 
-// mustNode finds a node by the part of its name behind the cluster's.
+// mustNode finds a node by its name without the cluster's prefix.
 func (b *bed) mustNode(name string) *cluster.Node {
 	n, err := b.Node(name)
 	if err != nil {

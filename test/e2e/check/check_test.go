@@ -12,14 +12,14 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// score is what was found of the defects, and what was found without one.
+// score counts the defects that were found, and the findings without a defect.
 type score struct {
 	defects, found, falseBlocks int
 }
 
 func (s score) recall() float64 { return 100 * float64(s.found) / float64(max(1, s.defects)) }
 
-// TestDefects puts defects into a 3+2 cluster, one at a time and all at once.
+// TestDefects injects defects into a 3+2 cluster, one at a time and all at once.
 func TestDefects(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "check", ControlPlanes: 3, Workers: 2, Kubernetes: older})
 	must(t, b.load(t.Context(), "cp-1", "kube-scheduler"))
@@ -47,7 +47,7 @@ func TestDefects(t *testing.T) {
 	show(t, "check_requests", median(b.refit.requests), "requests")
 }
 
-// clean sees that nothing stands in the way of a cluster that is well.
+// clean verifies that nothing blocks the upgrade of a healthy cluster.
 func (b *bed) clean(t *testing.T) {
 	t.Helper()
 	for _, to := range []string{newer, newest} {
@@ -69,7 +69,8 @@ func (b *bed) clean(t *testing.T) {
 	}
 }
 
-// oneAtATime puts defects in and takes them out, one after the other. It ends early when one cannot be taken out.
+// oneAtATime injects and removes defects, one after the other. It returns early if one cannot be
+// removed.
 func (b *bed) oneAtATime(t *testing.T, s *score, defects []defect) bool {
 	t.Helper()
 	for _, d := range defects {
@@ -104,7 +105,8 @@ func (b *bed) oneAtATime(t *testing.T, s *score, defects []defect) bool {
 	return true
 }
 
-// find waits until a defect is found, and nothing else. What blocks for a moment only, while the defect comes about, is logged.
+// find waits until a defect is found, and nothing else. Findings that block only while the defect
+// takes effect are logged.
 func (b *bed) find(t *testing.T, s *score, d defect) {
 	t.Helper()
 	var last answer
@@ -128,14 +130,14 @@ func (b *bed) find(t *testing.T, s *score, d defect) {
 	s.countBlocks(t, last, d)
 }
 
-// count counts a defect as found or not.
+// count counts a defect as found or not found.
 func (s *score) count(seen answer, d defect) {
 	if len(seen.Findings) > 0 && len(d.missing(seen)) == 0 {
 		s.found++
 	}
 }
 
-// countBlocks counts what blocks and should not.
+// countBlocks counts the findings that must not block.
 func (s *score) countBlocks(t *testing.T, seen answer, defects ...defect) {
 	t.Helper()
 	for _, f := range tolerated(seen, defects...) {
@@ -144,7 +146,7 @@ func (s *score) countBlocks(t *testing.T, seen answer, defects ...defect) {
 	s.falseBlocks += len(unexpected(seen, defects...))
 }
 
-// allAtOnce puts all defects in and looks for them, once for every target.
+// allAtOnce injects all defects and checks for them, once for every target.
 func (b *bed) allAtOnce(t *testing.T, s *score, all []defect) {
 	t.Helper()
 	early := slices.DeleteFunc(slices.Clone(all), func(d defect) bool { return d.late })
@@ -161,7 +163,8 @@ func (b *bed) allAtOnce(t *testing.T, s *score, all []defect) {
 	b.findAll(t, s, all)
 }
 
-// findAll waits until all defects are found, for one target after the other, and counts how many were in the end.
+// findAll waits until all defects are found, one target after the other, and counts those found in
+// the end.
 func (b *bed) findAll(t *testing.T, s *score, all []defect) {
 	t.Helper()
 	for _, to := range []string{newer, newest} {

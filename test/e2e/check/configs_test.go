@@ -12,18 +12,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// config is one entry of a ConfigMap of kube-system. Several defects may edit it at a time.
+// config is one entry of a ConfigMap in kube-system. Several defects may edit it at the same time.
 type config struct {
 	original string
 	edits    []*edit
 }
 
-// edit is what a defect changes in a text.
+// edit is the change that a defect makes to a text.
 type edit struct {
 	change func(text string) (string, error)
 }
 
-// The configurations that kubeadm wrote: the ConfigMap and its entry.
+// Configurations written by kubeadm: the ConfigMap and its entry.
 var (
 	kubeadmConfig = [2]string{"kubeadm-config", "ClusterConfiguration"}
 	kubeletConfig = [2]string{"kubelet-config", "kubelet"}
@@ -31,7 +31,8 @@ var (
 	dnsConfig     = [2]string{"coredns", "Corefile"}
 )
 
-// edited is a fault in one of kubeadm's configurations. Nobody but kubeadm reads these before its next run; CoreDNS reads its own.
+// edited returns a fault in one of kubeadm's configurations. Only kubeadm reads them, on its next
+// run, except for CoreDNS, which reads its own.
 func edited(place [2]string, change func(text string) (string, error)) fault {
 	e := &edit{change: change}
 	return fault{
@@ -54,7 +55,7 @@ func edited(place [2]string, change func(text string) (string, error)) fault {
 	}
 }
 
-// config remembers what an entry was before the first edit.
+// config returns an entry, with its text before the first edit.
 func (b *bed) config(ctx context.Context, place [2]string) (*config, error) {
 	if c := b.configs[place[0]]; c != nil {
 		return c, nil
@@ -71,7 +72,7 @@ func (b *bed) config(ctx context.Context, place [2]string) (*config, error) {
 	return c, nil
 }
 
-// render writes an entry with all edits.
+// render writes an entry with all edits applied.
 func (b *bed) render(ctx context.Context, place [2]string, c *config) error {
 	text := c.original
 	var err error
@@ -90,7 +91,7 @@ func (b *bed) render(ctx context.Context, place [2]string, c *config) error {
 	return err
 }
 
-// fields is an edit of a text that is YAML.
+// fields returns an edit of a YAML text.
 func fields(change func(document map[string]any) error) func(string) (string, error) {
 	return func(text string) (string, error) {
 		var document map[string]any
@@ -105,7 +106,7 @@ func fields(change func(document map[string]any) error) func(string) (string, er
 	}
 }
 
-// set gives a field at the top a value.
+// set sets a top-level field.
 func set(field string, value any) func(string) (string, error) {
 	return fields(func(document map[string]any) error {
 		document[field] = value
@@ -113,7 +114,7 @@ func set(field string, value any) func(string) (string, error) {
 	})
 }
 
-// gate turns one of the document's own feature gates on.
+// gate enables one of the document's own feature gates.
 func gate(name string) func(string) (string, error) {
 	return fields(func(document map[string]any) error {
 		gates, ok := document["featureGates"].(map[string]any)
@@ -126,7 +127,8 @@ func gate(name string) func(string) (string, error) {
 	})
 }
 
-// argument gives a component of the control plane one more argument, in kubeadm's configuration: of several with a name, all count.
+// argument adds an argument for a control plane component to kubeadm's configuration: repeated
+// names all count.
 func argument(component, name, value string) func(string) (string, error) {
 	return fields(func(document map[string]any) error {
 		settings, ok := document[component].(map[string]any)

@@ -10,40 +10,41 @@ import (
 	"strings"
 )
 
-// severity of findings.
+// Severities of findings.
 const (
 	block = "Block"
 	warn  = "Warn"
 	info  = "Info"
 )
 
-// defect is something that is wrong with a cluster, and what refit must say about it.
+// defect is a problem of a cluster, with the findings that refit must report for it.
 type defect struct {
 	name string
-	// faults are put into the cluster in this order, and taken out in the reverse one.
+	// faults are injected in this order and removed in reverse order.
 	faults []fault
-	// to is the version that is checked for; empty: newer.
+	// to is the target version of the check; empty: newer.
 	to string
-	// want is what must be found.
+	// want lists the findings that must be reported.
 	want []want
-	// also are findings that may block beside those that are wanted.
+	// also lists findings that may block in addition to the wanted ones.
 	also []also
-	// late defects are put in after the others when all are put in together: they take away what the others need to come about.
+	// late defects are injected last when all are injected together: they remove something that the
+	// others need to take effect.
 	late bool
-	// alone says why this one cannot be there together with the others; empty: it can.
+	// alone is the reason why this defect cannot be combined with the others; empty: it can.
 	alone string
 }
 
-// fault is one change for the worse. Its changes must not depend on other defects being there or not.
+// fault is a single harmful change. It must not depend on whether other defects are present.
 type fault struct {
 	seed, restore func(context.Context, *bed) error
 }
 
-// want is a finding.
+// want is an expected finding.
 type want struct {
 	check  string
 	object string
-	says   string // a part of the message, where one object may have several findings of this check
+	says   string // a part of the message, if one object can have several findings of this check
 	weighs string // empty: block
 }
 
@@ -63,7 +64,7 @@ func (w want) is(f finding) bool {
 		strings.Contains(f.Message, w.says)
 }
 
-// also is a finding that may be there, and why.
+// also is a finding that is allowed, with the reason.
 type also struct {
 	check, object string
 	why           string
@@ -76,7 +77,7 @@ func (d *defect) target() string {
 	return d.to
 }
 
-// seed puts the defect into the cluster.
+// seed injects the defect into the cluster.
 func (d *defect) seed(ctx context.Context, b *bed) error {
 	for _, f := range d.faults {
 		if err := f.seed(ctx, b); err != nil {
@@ -86,7 +87,7 @@ func (d *defect) seed(ctx context.Context, b *bed) error {
 	return nil
 }
 
-// restore takes it out again.
+// restore removes the defect.
 func (d *defect) restore(ctx context.Context, b *bed) error {
 	var errs []error
 	for _, f := range slices.Backward(d.faults) {
@@ -97,7 +98,7 @@ func (d *defect) restore(ctx context.Context, b *bed) error {
 	return errors.Join(errs...)
 }
 
-// missing are the findings that are wanted and not there.
+// missing returns the wanted findings that are not reported.
 func (d *defect) missing(seen answer) []want {
 	var out []want
 	for _, w := range d.want {
@@ -108,12 +109,12 @@ func (d *defect) missing(seen answer) []want {
 	return out
 }
 
-// left are the wanted findings that are still there.
+// left returns the wanted findings that are still reported.
 func (d *defect) left(seen answer) []want {
 	return slices.DeleteFunc(slices.Clone(d.want), func(w want) bool { return !slices.ContainsFunc(seen.Findings, w.is) })
 }
 
-// tolerated are the findings that block beside those that are wanted, and are true.
+// tolerated returns the blocking findings that are not wanted but correct.
 func tolerated(seen answer, defects ...defect) []finding {
 	return slices.DeleteFunc(seen.blocks(), func(f finding) bool {
 		return !slices.ContainsFunc(defects, func(d defect) bool {
@@ -122,7 +123,7 @@ func tolerated(seen answer, defects ...defect) []finding {
 	})
 }
 
-// unexpected are the findings that block although none of these defects is a reason for it.
+// unexpected returns the blocking findings that none of these defects explains.
 func unexpected(seen answer, defects ...defect) []finding {
 	return slices.DeleteFunc(seen.blocks(), func(f finding) bool {
 		return slices.ContainsFunc(defects, func(d defect) bool {
@@ -132,7 +133,8 @@ func unexpected(seen answer, defects ...defect) []finding {
 	})
 }
 
-// judge says what is wrong with an answer, given these defects. Only defects of one target can be judged together.
+// judge returns an error if an answer does not match these defects. All of them must have the same
+// target.
 func judge(seen answer, defects ...defect) error {
 	var errs []error
 	for _, d := range defects {

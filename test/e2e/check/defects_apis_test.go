@@ -8,7 +8,7 @@ func webhookDefects() []defect {
 	const hook = "ValidatingWebhookConfiguration "
 	return []defect{
 		{
-			// Its pod is there before it: afterwards nobody could make one.
+			// The pod must exist before the webhook, which would reject it.
 			name: "a webhook that fails closed with one replica and guards itself",
 			faults: []fault{
 				objects(app{name: "hook-own", namespace: guarded, replicas: 1}.manifest(), service(guarded, "hook-own")),

@@ -106,7 +106,7 @@ func configDefects() []defect {
 	}
 }
 
-// lost is a ConfigMap of kube-system that is not there.
+// lost returns a fault that deletes a ConfigMap of kube-system.
 func lost(name string) fault {
 	var saved *corev1.ConfigMap
 	return fault{

@@ -10,7 +10,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// hostDefects are those that only an agent on the host can see.
+// hostDefects are the defects that only an agent on the host can detect.
 func hostDefects() []defect {
 	type status = refitv1alpha1.NodeReportStatus
 	in := func(d time.Duration) metav1.Time {

@@ -140,7 +140,7 @@ func otherDefects() []defect {
 	}
 }
 
-// missing is a ClusterRelease that is not there.
+// missing returns a fault that deletes a ClusterRelease.
 func missing(version string) fault {
 	of := objects(release("kubernetes-"+version, version, version))
 	return fault{seed: of.restore, restore: of.seed}

@@ -4,7 +4,8 @@ package check
 
 import "slices"
 
-// defects are all that are put into the cluster. Those of hosts are apart: they need reports of agents, which change what else is said.
+// clusterDefects are all defects of the cluster itself. Those of hosts are separate: they need
+// reports of agents, which change other findings.
 func clusterDefects() []defect {
 	return slices.Concat(budgetDefects(), workloadDefects(), webhookDefects(), apiDefects(), configDefects(), nodeDefects(), controlPlaneDefects(), otherDefects())
 }

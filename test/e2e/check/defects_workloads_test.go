@@ -77,7 +77,7 @@ func workloadDefects() []defect {
 			want:   []want{{check: "PodHasFinalizer", object: "Deployment shop/held", weighs: warn}},
 		},
 		{
-			// Nobody ends a pod on a node without a machine.
+			// No kubelet terminates a pod on a node without a machine.
 			name: "a pod that was asked to end and does not",
 			faults: []fault{
 				pretended("silent", func(*corev1.NodeStatus) {}), letGo("stuck"),
@@ -121,7 +121,8 @@ func workloadDefects() []defect {
 	}
 }
 
-// ownedByConfigMap is a pod whose owner has no scale, so that no budget can tell how many there should be.
+// ownedByConfigMap returns a pod whose owner has no scale, so that no PDB can compute the expected
+// count.
 func ownedByConfigMap(name string) fault {
 	owner := fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: %s}}", name, shop)
 	return fault{
@@ -138,7 +139,7 @@ func ownedByConfigMap(name string) fault {
 				spec: {nodeName: check-worker-1, terminationGracePeriodSeconds: 0, containers: [%[4]s]}}`,
 				name, shop, found.UID, idle))
 		},
-		restore: func(ctx context.Context, b *bed) error { // the pod goes with it
+		restore: func(ctx context.Context, b *bed) error { // garbage collection deletes the pod
 			if err := b.remove(ctx, owner); err != nil {
 				return err
 			}
@@ -147,7 +148,7 @@ func ownedByConfigMap(name string) fault {
 	}
 }
 
-// stuck is a Deployment that was deleted and whose pod stays.
+// stuck returns a Deployment that was deleted but whose pod stays.
 func stuck(of app) fault {
 	manifest := of.manifest()
 	return fault{
@@ -173,7 +174,7 @@ func stuck(of app) fault {
 	}
 }
 
-// letGo ends the pods of an app, whatever holds them, when the defect is taken out.
+// letGo force-deletes the pods of an app, including their finalizers, when the defect is removed.
 func letGo(name string) fault {
 	return fault{
 		seed: func(context.Context, *bed) error { return nil },
@@ -198,7 +199,7 @@ func letGo(name string) fault {
 	}
 }
 
-// rolledOut says whether the pods of a Deployment are ready.
+// rolledOut checks whether the pods of a Deployment are ready.
 func rolledOut(namespace, name string) func(context.Context, *bed) error {
 	return func(ctx context.Context, b *bed) error {
 		_, err := b.Kubectl(ctx, nil, "--namespace="+namespace, "rollout", "status", "deployment/"+name, "--timeout=60s")

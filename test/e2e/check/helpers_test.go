@@ -20,9 +20,10 @@ const (
 )
 
 const (
-	// patience is how long a defect may take to show, or to be gone: a node that is silent counts as not ready after 50 s.
+	// patience is the timeout for a defect to appear or disappear: a silent node becomes NotReady
+	// after 50 s.
 	patience = 3 * time.Minute
-	// pause is between two looks.
+	// pause is the interval between two tries.
 	pause = 300 * time.Millisecond
 )
 
@@ -38,7 +39,7 @@ func show(t *testing.T, name string, value float64, unit string) {
 	must(t, figure.Print(name, value, unit))
 }
 
-// until looks again and again until nothing is missing any more.
+// until calls look repeatedly until it returns no error.
 func until(ctx context.Context, what string, look func(context.Context) error) error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
 		err := look(ctx)

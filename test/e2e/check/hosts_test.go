@@ -17,9 +17,9 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// No agent writes NodeReports here, so the tests write what it would write.
+// No agent writes NodeReports here, so the tests write the reports of an agent.
 
-// host is what a node's agent would tell: what is well, and what defects make of it.
+// host is the report of a node's agent: the healthy state and the changes that defects make to it.
 type host struct {
 	well  refitv1alpha1.NodeReportStatus
 	edits []*hostEdit
@@ -31,7 +31,7 @@ type hostEdit struct {
 
 var reportsResource = refitv1alpha1.GroupVersion.WithResource("nodereports")
 
-// reportAll writes the report of a host that is well for every node.
+// reportAll writes the report of a healthy host for every node.
 func (b *bed) reportAll(ctx context.Context) error {
 	var members []string
 	for _, n := range b.OfRole(cluster.RoleControlPlane) {
@@ -50,7 +50,7 @@ func (b *bed) reportAll(ctx context.Context) error {
 	return nil
 }
 
-// onHost is a fault that only an agent on the host can see.
+// onHost returns a fault that only an agent on the host can detect.
 func onHost(name string, change func(*refitv1alpha1.NodeReportStatus)) fault {
 	e := &hostEdit{change}
 	return fault{
@@ -95,7 +95,7 @@ func (b *bed) report(ctx context.Context, node string) error {
 	return err
 }
 
-// wellHost is the report of a host on which all is well.
+// wellHost returns the report of a healthy host.
 func wellHost(node *corev1.Node, n *cluster.Node, members []string) refitv1alpha1.NodeReportStatus {
 	system := node.Status.NodeInfo
 	nextYear := metav1.NewTime(time.Now().AddDate(1, 0, 0).UTC().Truncate(time.Second))

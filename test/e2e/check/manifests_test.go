@@ -21,14 +21,15 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// app is a Deployment. Its pods prefer the first worker, so that another node can be taken away without them.
+// app is a Deployment. Its pods prefer the first worker, so that the other nodes can fail without
+// affecting them.
 type app struct {
 	name      string
 	replicas  int
 	namespace string // empty: shop
-	pod       string // more of the pods' spec, lines of YAML
-	meta      string // more of the pods' metadata, the same
-	container string // more of the container, behind a comma
+	pod       string // additional YAML lines for the pods' spec
+	meta      string // additional YAML lines for the pods' metadata
+	container string // additional fields of the container, after a comma
 }
 
 func (a app) manifest() string {
@@ -60,24 +61,25 @@ spec:
 `, a.name, a.namespace, a.replicas, a.meta, strings.ReplaceAll(a.pod, "\n", "\n      "), strings.TrimSuffix(idle, "}")+a.container+"}")
 }
 
-// idle is a container that does nothing, and ends when it is asked to.
+// idle is a container that does nothing and exits on SIGTERM.
 const idle = `{name: main, image: "` + versions.BusyboxImage + `", imagePullPolicy: Never, command: [sh, -c, 'trap "exit 0" TERM; while :; do sleep 1; done']}`
 
-// budget is a PodDisruptionBudget for the pods of an app.
+// budget returns a PodDisruptionBudget for the pods of an app.
 func budget(name, app, allows string) string {
 	return fmt.Sprintf(`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: %s, namespace: %s}, spec: {%s, selector: {matchLabels: {app: %s}}}}`,
 		name, shop, allows, app)
 }
 
-// service is a Service before the pods of the app of the same name.
+// service returns a Service for the pods of the app with the same name.
 func service(namespace, name string) string {
 	return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: %[2]s, namespace: %[1]s}, spec: {selector: {app: %[2]s}, ports: [{port: 443}]}}`, namespace, name)
 }
 
-// webhook is a validating webhook that fails closed. It is asked about new pods in the namespace guarded only.
+// webhook is a validating webhook that fails closed. By default it only matches new pods in the
+// namespace guarded.
 type webhook struct {
 	name      string
-	service   string // NAMESPACE/NAME as two words: "namespace: shop, name: hook"
+	service   string // namespace and name as YAML fields: "namespace: shop, name: hook"
 	bundle    []byte
 	fails     string // empty: Fail
 	matches   string // empty: Equivalent
@@ -111,10 +113,10 @@ webhooks:
 `, w.name, w.fails, w.matches, w.service, base64.StdEncoding.EncodeToString(w.bundle), w.resources)
 }
 
-// spread is a Service with ready pods on two nodes: that of the testbed's workload.
+// spread is a Service with ready pods on two nodes, from the testbed's workload.
 const spread = "namespace: testbed-smoke, name: web, port: 80"
 
-// expiredCA is a certificate of a CA that expired yesterday.
+// expiredCA returns a CA certificate that expired yesterday.
 func expiredCA() []byte {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -132,7 +134,7 @@ func expiredCA() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// helm is a release as Helm stores it.
+// helm is a release in Helm's storage format.
 type helm struct {
 	name, status string
 	manifest     string
@@ -167,7 +169,7 @@ stringData: {release: %[4]q}
 `, h.name, shop, h.status, base64.StdEncoding.EncodeToString(packed.Bytes()))
 }
 
-// release is a ClusterRelease, signed by nobody in particular: whether its signature is good is for agents to say.
+// release returns a ClusterRelease with an arbitrary signature: only agents verify it.
 func release(name, version, signed string) string {
 	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: signed})
 	if err != nil {

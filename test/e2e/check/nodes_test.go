@@ -18,7 +18,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// stoppedKubelet is a node whose kubelet does not run: after 50 s Kubernetes calls it not ready.
+// stoppedKubelet stops the kubelet of a node: the node becomes NotReady after 50 s.
 func stoppedKubelet(name string) fault {
 	systemctl := func(verb string) func(context.Context, *bed) error {
 		return func(ctx context.Context, b *bed) error {
@@ -29,7 +29,8 @@ func stoppedKubelet(name string) fault {
 	return fault{seed: systemctl("stop"), restore: systemctl("start")}
 }
 
-// pretended is a Node without a machine, as its kubelet would have told. Nobody renews its lease, so it is not ready for long.
+// pretended is a simulated Node without a machine, with the status that a kubelet would write. Its
+// lease is never renewed, so it soon becomes NotReady.
 func pretended(name string, change func(*corev1.NodeStatus)) fault {
 	return fault{
 		seed: func(ctx context.Context, b *bed) error {
@@ -41,7 +42,7 @@ func pretended(name string, change func(*corev1.NodeStatus)) fault {
 			if _, err := nodes.Create(ctx, node, metav1.CreateOptions{}); err != nil {
 				return err
 			}
-			// Controllers write to a new Node at once.
+			// Controllers update a new Node immediately.
 			return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 				node, err := nodes.Get(ctx, name, metav1.GetOptions{})
 				if err != nil {
@@ -63,7 +64,7 @@ func pretended(name string, change func(*corev1.NodeStatus)) fault {
 	}
 }
 
-// runningNode is what the kubelet of a node that is well tells.
+// runningNode returns the status of a healthy node.
 func runningNode() corev1.NodeStatus {
 	return corev1.NodeStatus{
 		NodeInfo: corev1.NodeSystemInfo{
@@ -73,19 +74,19 @@ func runningNode() corev1.NodeStatus {
 	}
 }
 
-// nodeCondition is a condition that holds.
+// nodeCondition returns a condition with status True.
 func nodeCondition(name corev1.NodeConditionType) corev1.NodeCondition {
 	return corev1.NodeCondition{Type: name, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now(), Reason: "Pretended"}
 }
 
-// notReadySoon is why a pretended node may be called not ready.
+// notReadySoon allows the finding that a simulated node is NotReady.
 func notReadySoon(name string) also {
 	return also{check: "NodeNotReady", object: "Node " + name, why: "nobody renews the lease of a node without a machine"}
 }
 
 const manifests = "/etc/kubernetes/manifests/"
 
-// moved is a static pod whose manifest somebody moved away, so that it ends.
+// moved moves the manifest of a static pod out of its directory, so that the pod terminates.
 func moved(name, component string) fault {
 	move := func(from, to string) func(context.Context, *bed) error {
 		return func(ctx context.Context, b *bed) error {
@@ -96,7 +97,7 @@ func moved(name, component string) fault {
 	return fault{seed: move(manifests, "/root/"), restore: move("/root/", manifests)}
 }
 
-// handEdited is a static pod whose manifest somebody edited: a line of it becomes others.
+// handEdited replaces a line in the manifest of a static pod with other lines.
 func handEdited(name, component, line, becomes string) fault {
 	file := manifests + component + ".yaml"
 	var original string
@@ -122,7 +123,7 @@ func handEdited(name, component, line, becomes string) fault {
 	}
 }
 
-// load brings a component's image of the newer version to a node.
+// load imports a component's image of the newer version on a node.
 func (b *bed) load(ctx context.Context, name, component string) error {
 	release, err := b.Release(ctx, newer)
 	if err != nil {
@@ -136,7 +137,7 @@ func (b *bed) load(ctx context.Context, name, component string) error {
 	return fmt.Errorf("%s has no image of %s", newer, component)
 }
 
-// writeManifest puts a manifest in its place at once: the kubelet must not see half of it.
+// writeManifest replaces a manifest atomically: the kubelet must not read a partial one.
 func writeManifest(ctx context.Context, n *cluster.Node, file, text string) error {
 	if _, err := n.ExecInput(ctx, strings.NewReader(text), "dd", "status=none", "of=/etc/kubernetes/changed"); err != nil {
 		return err
@@ -145,7 +146,7 @@ func writeManifest(ctx context.Context, n *cluster.Node, file, text string) erro
 	return err
 }
 
-// afterSeed is no fault of its own: it waits for something once what stands before it was seeded.
+// afterSeed is not a fault of its own: it waits until the faults before it have taken effect.
 func afterSeed(what string, look func(context.Context, *bed) error) fault {
 	return fault{
 		seed: func(ctx context.Context, b *bed) error {
@@ -155,13 +156,13 @@ func afterSeed(what string, look func(context.Context, *bed) error) fault {
 	}
 }
 
-// afterRestore waits for something once what stands behind it was restored.
+// afterRestore waits until the faults after it are restored.
 func afterRestore(what string, look func(context.Context, *bed) error) fault {
 	waits := afterSeed(what, look)
 	return fault{seed: waits.restore, restore: waits.seed}
 }
 
-// direct is a client for the API server of one node, past the load balancer.
+// direct returns a client for the API server of one node that bypasses the load balancer.
 func (b *bed) direct(name string) (kubernetes.Interface, error) {
 	config, err := b.RESTConfig()
 	if err != nil {
@@ -200,7 +201,7 @@ func asks(name, path string) func(context.Context, *bed) error {
 	}
 }
 
-// refuses waits until a node's API server does not know a path.
+// refuses waits until a node's API server does not serve a path.
 func refuses(name, path string) func(context.Context, *bed) error {
 	return func(ctx context.Context, b *bed) error {
 		err := asks(name, path)(ctx, b)

@@ -22,8 +22,9 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestCheckLeavesNothing sees that looking at a cluster changes nothing in it and takes no more than rights to read, and that a saved Snapshot says the same as
-// the cluster and holds no secret.
+// TestCheckLeavesNothing verifies that the checks change nothing in the cluster and need only read
+// permissions, and that a saved snapshot yields the same results as the cluster and contains no
+// secrets.
 func TestCheckLeavesNothing(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "readonly", Workers: 1, Kubernetes: older})
 	secrets := b.plantSecrets(t)
@@ -33,7 +34,7 @@ func TestCheckLeavesNothing(t *testing.T) {
 	t.Run("a saved Snapshot has no secret", func(t *testing.T) { b.tellsNoSecret(t, secrets) })
 }
 
-// looks runs every command that looks at the cluster.
+// looks runs every command that reads the cluster.
 func (b *bed) looks(t *testing.T, r *refit) {
 	t.Helper()
 	for _, args := range [][]string{{"check", "--to", newer}, {"plan", "--to", newest}, {"snapshot"}} {
@@ -43,7 +44,8 @@ func (b *bed) looks(t *testing.T, r *refit) {
 	}
 }
 
-// leavesNothing compares the cluster before and after. Kubernetes itself changes an object now and then, but not every time.
+// leavesNothing compares the cluster before and after. Kubernetes itself changes an object now and
+// then, but not on every try.
 func (b *bed) leavesNothing(t *testing.T) {
 	t.Helper()
 	var changed []string
@@ -58,10 +60,10 @@ func (b *bed) leavesNothing(t *testing.T) {
 	t.Errorf("objects changed every time: %s", strings.Join(changed, ", "))
 }
 
-// restless are resources that change by themselves all the time.
+// restless are resources that change continuously by themselves.
 var restless = []string{"leases", "events"}
 
-// inventory is the version of every object.
+// inventory returns the resource version of every object.
 func (b *bed) inventory(t *testing.T) map[string]string {
 	t.Helper()
 	config, err := b.RESTConfig()
@@ -90,7 +92,7 @@ func (b *bed) inventory(t *testing.T) map[string]string {
 	return versions
 }
 
-// differences are the objects that came, went or changed.
+// differences returns the objects that were created, deleted or changed.
 func differences(before, after map[string]string) []string {
 	var found []string
 	for name, version := range after {
@@ -122,7 +124,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]
 `
 
-// readsOnly lets a person look who may do nothing else, and compares what that one sees.
+// readsOnly runs the checks with read-only permissions and compares the results.
 func (b *bed) readsOnly(t *testing.T) {
 	t.Helper()
 	must(t, b.apply(t.Context(), reader))
@@ -146,7 +148,7 @@ func (b *bed) readsOnly(t *testing.T) {
 	sameFindings(t, all, some)
 }
 
-// saysTheSame compares what is said of the cluster with what is said of its Snapshot.
+// saysTheSame compares the results for the cluster with those for its snapshot.
 func (b *bed) saysTheSame(t *testing.T) {
 	t.Helper()
 	file := b.save(t)
@@ -177,7 +179,7 @@ func sameFindings(t *testing.T, a, b answer) {
 	}
 }
 
-// save writes a Snapshot to a file.
+// save writes a snapshot to a file.
 func (b *bed) save(t *testing.T) string {
 	t.Helper()
 	out, _, err := b.refit.run(t.Context(), "snapshot")
@@ -187,7 +189,7 @@ func (b *bed) save(t *testing.T) string {
 	return file
 }
 
-// plantSecrets hides words in all places where people keep secrets, and returns them.
+// plantSecrets places strings wherever users keep secrets, and returns the strings.
 func (b *bed) plantSecrets(t *testing.T) []string {
 	t.Helper()
 	var planted []string
@@ -208,7 +210,7 @@ func (b *bed) plantSecrets(t *testing.T) []string {
 			container: fmt.Sprintf(`, args: [--token=%s], env: [{name: TOKEN, value: %s}]`, plant("argument"), plant("env")),
 		}.manifest(),
 		strings.ReplaceAll(webhook{name: "outside", service: "URL", fails: "Ignore"}.manifest(), "service: {URL}",
-			fmt.Sprintf(`url: "https://hooks.example.com/%s"`, plant("url"))), // the API allows neither a password nor a query in it
+			fmt.Sprintf(`url: "https://hooks.example.com/%s"`, plant("url"))), // the API allows neither a password nor a query in the URL
 	).seed(t.Context(), b))
 	for _, f := range []fault{
 		edited(kubeadmConfig, argument("apiServer", "oidc-client-id", plant("flag"))),
@@ -233,7 +235,7 @@ func (b *bed) tellsNoSecret(t *testing.T, secrets []string) {
 			t.Errorf("the Snapshot holds %s", secret)
 		}
 	}
-	// Where the secrets are was looked at, or the test would say nothing.
+	// The neighboring values prove that the snapshot covers the places with the secrets.
 	for _, neighbor := range []string{"chart-1.2.3", "oidc-client-id", "providerID", "hooks.example.com", "readonly-worker-1", `"cart"`, `"rewrite"`} {
 		if !strings.Contains(string(text), neighbor) {
 			t.Errorf("the Snapshot does not have %s", neighbor)

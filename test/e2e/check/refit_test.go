@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// How refit ends.
+// Exit codes of refit.
 const (
 	exitDone    = 0
 	exitBlocked = 3
 )
 
-// refit is the program under test.
+// refit is the binary under test.
 type refit struct {
 	program, kubeconfig string
 
-	// What each check took.
+	// Duration and number of requests of each check.
 	seconds, requests []float64
 }
 
-// buildRefit builds the program from this source.
+// buildRefit builds the binary from this source.
 func buildRefit(t *testing.T, kubeconfig string) *refit {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "refit")
@@ -40,7 +40,7 @@ func buildRefit(t *testing.T, kubeconfig string) *refit {
 	return &refit{program: program, kubeconfig: kubeconfig}
 }
 
-// run runs a command line and returns what it printed and how it ended.
+// run runs a command and returns its output and exit code.
 func (r *refit) run(ctx context.Context, args ...string) (out []byte, code int, err error) {
 	var said, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, r.program, args...)
@@ -56,7 +56,7 @@ func (r *refit) run(ctx context.Context, args ...string) (out []byte, code int, 
 	return said.Bytes(), exitDone, nil
 }
 
-// answer is what `refit check` and `refit plan` say, as far as it is looked at.
+// answer is the part of the output of `refit check` and `refit plan` that the tests read.
 type answer struct {
 	Cluster struct {
 		Cost struct {
@@ -82,7 +82,7 @@ func (f finding) String() string {
 	return fmt.Sprintf("%s %s (%s): %s", f.Severity, f.Check, f.Object, f.Message)
 }
 
-// check runs `refit check` and notes what it took.
+// check runs `refit check` and records its duration and requests.
 func (r *refit) check(ctx context.Context, to string) (answer, error) {
 	begun := time.Now()
 	seen, err := r.ask(ctx, "check", "--to", to)
@@ -93,7 +93,7 @@ func (r *refit) check(ctx context.Context, to string) (answer, error) {
 	return seen, err
 }
 
-// ask runs a command that answers with findings. How it ends must agree with what it says.
+// ask runs a command that returns findings. Its exit code must match them.
 func (r *refit) ask(ctx context.Context, args ...string) (answer, error) {
 	var seen answer
 	out, code, err := r.run(ctx, append(args, "-o", "json")...)
@@ -109,7 +109,7 @@ func (r *refit) ask(ctx context.Context, args ...string) (answer, error) {
 	return seen, nil
 }
 
-// blocks are the findings that stand in the way.
+// blocks returns the blocking findings.
 func (a *answer) blocks() []finding {
 	var found []finding
 	for _, f := range a.Findings {

@@ -8,8 +8,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestCI is what every change must pass: a small cluster comes up, works, loses its
-// worker to a power cut, gets it back and works again.
+// TestCI is the gate for every change: a small cluster starts, works, loses its worker to a power
+// cut, recovers it and works again.
 func TestCI(t *testing.T) {
 	c, seconds := timedUp(t, cluster.Spec{Name: "ci", Workers: 1, Kubernetes: older})
 	show(t, "up_1_1_warm", seconds, "s")

@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestDisk shows what a node's own disk is for: it can be filled, a power cut loses
-// what was not synced, and a saved disk brings the same node back in seconds.
+// TestDisk covers the uses of a node's own disk: it can be filled, a power cut loses unsynced
+// writes, and a saved disk restores the same node in seconds.
 func TestDisk(t *testing.T) {
 	c := testbed.Up(t, cluster.Spec{Name: "disk", Kubernetes: older, Disk: 6 << 30})
 	n := c.Nodes()[0]
@@ -28,7 +28,7 @@ func TestDisk(t *testing.T) {
 	must(t, n.Start(ctx))
 	must(t, c.WaitRecovered(ctx, recovery))
 
-	// A kubelet would evict Pods and remove images to make room.
+	// A running kubelet would evict Pods and remove images to free disk space.
 	_, err := run("systemctl", "stop", "kubelet")
 	must(t, err)
 	if _, err := run("dd", "if=/dev/zero", "of=/var/filler", "bs=1M"); err == nil || !strings.Contains(err.Error(), "No space left") {
@@ -56,7 +56,7 @@ func TestDisk(t *testing.T) {
 	must(t, c.WaitRecovered(ctx, recovery))
 	must(t, c.Smoke(ctx))
 
-	// A node that powers itself off leaves its disk mounted; a save must not copy it so.
+	// A node that powers itself off leaves its disk mounted; a save must not copy a mounted disk.
 	_, err = run("systemctl", "poweroff", "--no-block")
 	must(t, err)
 	waitFor(t, "the node to be off", func() bool { return n.SaveDisk(ctx, "later") == nil })

@@ -1,3 +1,3 @@
-// Package testbed tests the testbed itself on real clusters, and measures the
-// baseline that Refit is held against.
+// Package testbed tests the testbed itself on real clusters, and measures the baseline that Refit
+// is compared with.
 package testbed

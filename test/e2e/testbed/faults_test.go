@@ -18,16 +18,16 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// faultLasts is longer than a load balancer, a lease and an etcd election take to notice.
+// faultLasts is longer than the detection times of a load balancer, a lease and an etcd election.
 const faultLasts = 15 * time.Second
 
-// fault is something that is done to a node and undone.
+// fault is a disturbance of a node that can be undone.
 type fault struct {
 	name       string
 	inflict    func(context.Context, *cluster.Node) error
-	during     string // the node's state meanwhile
+	during     string // the node's state during the fault
 	undo       func(context.Context, *cluster.Node) error
-	cutsOffAPI bool // while it lasts, this node's API server is gone
+	cutsOffAPI bool // this node's API server is unreachable during the fault
 }
 
 var faults = []fault{
@@ -57,8 +57,8 @@ var faults = []fault{
 	},
 }
 
-// rebootFromInside lets the node reboot itself and waits until it has: its systemd
-// has then been started at another time.
+// rebootFromInside makes the node reboot itself and waits until the start time of its systemd has
+// changed.
 func rebootFromInside(ctx context.Context, n *cluster.Node) error {
 	started := func() (string, error) {
 		out, err := n.Exec(ctx, "systemctl", "show", "--property=UserspaceTimestampMonotonic")
@@ -81,13 +81,13 @@ func rebootFromInside(ctx context.Context, n *cluster.Node) error {
 	}
 }
 
-// TestFaults inflicts each fault on a control plane node and on a worker of 3+2. The
-// cluster must be ready again afterwards, and its endpoint must answer meanwhile.
+// TestFaults injects each fault into a control plane node and a worker of 3+2. The endpoint must
+// respond during the fault, and the cluster must become ready again afterwards.
 func TestFaults(t *testing.T) {
 	c := testbed.Up(t, cluster.Spec{Name: "fault", ControlPlanes: 3, Workers: 2, Kubernetes: older})
 	must(t, c.Smoke(t.Context()))
 	for role, short := range map[string]string{cluster.RoleControlPlane: "cp", cluster.RoleWorker: "worker"} {
-		// The first control plane node is the worst one to lose: it has led etcd since the beginning.
+		// The first control plane node is the worst one to lose: it has led etcd since the start.
 		n := c.OfRole(role)[0]
 		for _, f := range faults {
 			t.Run(f.name+" of a "+role+" node", func(t *testing.T) { faultAndRecovery(t, c, n, f, short) })
@@ -96,14 +96,15 @@ func TestFaults(t *testing.T) {
 	must(t, c.Smoke(t.Context()))
 }
 
-// lateKubelet lets the kubelet's first start after a boot fail, and systemd wait before the second.
+// lateKubelet makes the kubelet's first start after a boot fail, and systemd wait before the second
+// one.
 const lateKubelet = `[Service]
 ExecStartPre=sh -c 'test -e /run/late || { touch /run/late; exit 1; }'
 RestartSec=12
 `
 
-// TestLateKubelet cuts a worker's power whose kubelet then comes late. The cluster has not recovered
-// before that kubelet has said what became of its Pods.
+// TestLateKubelet cuts the power of a worker whose kubelet then starts late. The cluster has not
+// recovered until that kubelet has reported the status of its Pods.
 func TestLateKubelet(t *testing.T) {
 	c := testbed.Up(t, cluster.Spec{Name: "late", Workers: 1, Kubernetes: older})
 	must(t, c.Smoke(t.Context()))
@@ -135,14 +136,14 @@ func faultAndRecovery(t *testing.T, c *cluster.Cluster, n *cluster.Node, f fault
 	sampler, err := bare.StartSampler(t.Context(), c)
 	must(t, err)
 	t.Cleanup(func() { sampler.Stop() })
-	// The broken node is no place to ask from.
+	// The broken node must not run probes.
 	must(t, sampler.Exclude(n.Name()))
 	must(t, f.inflict(t.Context(), n))
 	if f.cutsOffAPI {
 		if state := n.State(); state != f.during {
 			t.Errorf("node %s is %s, want %s", n.Name(), state, f.during)
 		}
-		time.Sleep(faultLasts) // a fault has a duration
+		time.Sleep(faultLasts) // the fault must last long enough to be detected
 		endpointAnswers(t, c)
 	}
 	must(t, f.undo(t.Context(), n))
@@ -154,7 +155,7 @@ func faultAndRecovery(t *testing.T, c *cluster.Cluster, n *cluster.Node, f fault
 	bed.ShowGaps(t, f.name+"_"+short, "3_2", report)
 }
 
-// endpointAnswers asks the API through the load balancer for some seconds.
+// endpointAnswers queries the API through the load balancer for some seconds.
 func endpointAnswers(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
 	client, err := c.Client()

@@ -11,7 +11,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/figure"
 )
 
-// Versions that the tests move between.
+// Versions that the tests upgrade between.
 const (
 	oldest = "v1.34.4"
 	older  = "v1.35.4"
@@ -19,7 +19,7 @@ const (
 	newest = "v1.37.1"
 )
 
-// recovery is how long a cluster may take to be ready again after a fault.
+// recovery limits the time until a cluster is ready again after a fault.
 const recovery = 4 * time.Minute
 
 func must(t *testing.T, err error) {
@@ -29,7 +29,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// waitFor polls until something holds, for three minutes at most: systemd alone may wait 90 s for Pods that do not end.
+// waitFor polls until a condition holds, for at most three minutes: systemd alone may wait 90 s for
+// Pods that do not terminate.
 func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for until := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(200 * time.Millisecond) {
@@ -44,7 +45,7 @@ func show(t *testing.T, name string, value float64, unit string) {
 	must(t, figure.Print(name, value, unit))
 }
 
-// warm builds what a cluster is made of, so that making it can be timed.
+// warm builds the artifacts of a cluster, so that only its creation is timed.
 func warm(t *testing.T, spec cluster.Spec) {
 	t.Helper()
 	spec.Default()
@@ -52,7 +53,7 @@ func warm(t *testing.T, spec cluster.Spec) {
 	must(t, err)
 }
 
-// timedUp makes a cluster from a warm cache and returns the seconds it took.
+// timedUp creates a cluster from a warm cache and returns the duration in seconds.
 func timedUp(t *testing.T, spec cluster.Spec) (*cluster.Cluster, float64) {
 	t.Helper()
 	warm(t, spec)

@@ -35,8 +35,8 @@ func inventory(t *testing.T) machine.Inventory {
 	return taken
 }
 
-// nothingLeft compares with what was there before. The kernel takes dead namespaces and
-// cgroups down in its own time, so what is left must go within a moment.
+// nothingLeft compares with the inventory from before. The kernel removes dead namespaces and
+// cgroups asynchronously, so leftovers may take a moment to go.
 func nothingLeft(t *testing.T, before machine.Inventory) int {
 	t.Helper()
 	for until := time.Now().Add(15 * time.Second); ; time.Sleep(200 * time.Millisecond) {
@@ -53,8 +53,8 @@ func nothingLeft(t *testing.T, before machine.Inventory) int {
 	}
 }
 
-// TestLeftoversOfCycles makes and removes clusters over and over; the first cycle may
-// create what the machine's own tools keep, such as systemd's directories.
+// TestLeftoversOfCycles creates and removes clusters repeatedly. The first cycle may create files
+// that the machine's own tools keep, such as systemd's directories.
 func TestLeftoversOfCycles(t *testing.T) {
 	spec := cluster.Spec{Name: "cycle", Workers: 1, Kubernetes: older}
 	warm(t, spec)
@@ -63,7 +63,7 @@ func TestLeftoversOfCycles(t *testing.T) {
 	for i := range cycles {
 		spec.Disk = 0
 		if i%5 == 4 {
-			spec.Disk = 6 << 30 // with loop devices too
+			spec.Disk = 6 << 30 // to cover loop devices too
 		}
 		begun := time.Now()
 		c, err := testbed.New(t).Up(t.Context(), spec, false)
@@ -75,7 +75,7 @@ func TestLeftoversOfCycles(t *testing.T) {
 	show(t, "leftover", float64(left), "things")
 }
 
-// TestLeftoversOfKilledRuns ends `testbed up` with SIGKILL at random moments and prunes.
+// TestLeftoversOfKilledRuns kills `testbed up` with SIGKILL at random times and prunes.
 func TestLeftoversOfKilledRuns(t *testing.T) {
 	spec := cluster.Spec{Name: "killed", ControlPlanes: 3, Workers: 2, Kubernetes: older}
 	warm(t, spec)
@@ -110,7 +110,7 @@ func TestLeftoversOfKilledRuns(t *testing.T) {
 	show(t, "leftover_killed", float64(left), "things")
 }
 
-// up runs `testbed up` and kills it after a while, if that is not zero.
+// up runs `testbed up` and kills it after this time, unless it is zero.
 func up(ctx context.Context, program string, after time.Duration, disks bool) error {
 	args := []string{"up", "--name", "killed", "--control-planes", "3", "--workers", "2", "--kubernetes", older}
 	if disks {

@@ -13,8 +13,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestSideBySide makes two clusters at once, of the oldest and of another version, and
-// removes one: the other must not notice, and prune must leave it alone.
+// TestSideBySide creates two clusters at once, of the oldest and of another version, and removes
+// one: the other must be unaffected, and prune must not remove it.
 func TestSideBySide(t *testing.T) {
 	left := cluster.Spec{Name: "left", Workers: 1, Kubernetes: oldest}
 	right := cluster.Spec{Name: "right", Workers: 1, Kubernetes: newer}
@@ -54,7 +54,7 @@ func TestSideBySide(t *testing.T) {
 	must(t, c.Down(t.Context()))
 }
 
-// TestCopy copies files and directories to and from a node that runs and one that is off.
+// TestCopy copies files and directories to and from a running node and one that is off.
 func TestCopy(t *testing.T) {
 	c := testbed.Up(t, cluster.Spec{Name: "copy", Kubernetes: older})
 	n := c.Nodes()[0]
@@ -65,7 +65,7 @@ func TestCopy(t *testing.T) {
 	for _, state := range []string{"running", "off"} {
 		if state == "off" {
 			must(t, n.Kill(t.Context()))
-			// A link in the node must lead nowhere outside it.
+			// A link in the node must not resolve to a path outside it.
 			must(t, n.CopyTo(t.Context(), filepath.Join(source, "sub", "file"), "/var/run/refit-copied"))
 			if _, err := os.Stat("/run/refit-copied"); err == nil {
 				t.Error("a file for the node was written on the machine")

@@ -17,17 +17,17 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// fullVariable makes the first variant go on to the newest version.
+// fullVariable makes the first variant continue to the newest version.
 const fullVariable = "REFIT_E2E_FULL"
 
-// TestVariants takes a cluster of each kind of host from the older version to the
-// newer one, by the book.
+// TestVariants upgrades a cluster of each kind of host from the older version to the newer one,
+// following kubeadm's documentation.
 func TestVariants(t *testing.T) {
 	t.Run("binaries with the new containerd", func(t *testing.T) {
 		spec := cluster.Spec{Name: "bin", ControlPlanes: 3, Workers: 2, Kubernetes: older, Install: builder.InstallBinaries, Containerd: builder.ContainerdBuilt}
 		c, seconds := timedUp(t, spec)
 		show(t, "up_3_2_warm", seconds, "s")
-		must(t, c.Smoke(t.Context())) // memory is asked for when the cluster has work
+		must(t, c.Smoke(t.Context())) // memory is measured under load
 		memory, err := c.Memory()
 		must(t, err)
 		show(t, "memory_3_2", float64(memory)/1e9, "GB")
@@ -53,7 +53,7 @@ func TestVariants(t *testing.T) {
 	})
 }
 
-// TestSingleControlPlane measures what the book costs where there is only one node.
+// TestSingleControlPlane measures the documented procedure on a single node.
 func TestSingleControlPlane(t *testing.T) {
 	c, seconds := timedUp(t, cluster.Spec{Name: "one", Kubernetes: older})
 	show(t, "up_1_warm", seconds, "s")
@@ -62,7 +62,7 @@ func TestSingleControlPlane(t *testing.T) {
 	bed.ShowGaps(t, "bare", "1", *report.Availability)
 }
 
-// TestManyNodes shows that 3+5 come up on this machine.
+// TestManyNodes verifies that 3+5 nodes start on this machine.
 func TestManyNodes(t *testing.T) {
 	c, seconds := timedUp(t, cluster.Spec{Name: "many", ControlPlanes: 3, Workers: 5, Zones: []string{"a", "b", "c"}, Kubernetes: older})
 	show(t, "up_3_5_warm", seconds, "s")
@@ -81,7 +81,8 @@ func TestManyNodes(t *testing.T) {
 	}
 }
 
-// upgradeByTheBook smokes, upgrades with samples, checks every version and smokes again.
+// upgradeByTheBook runs the smoke test, upgrades with sampling, checks every version and runs the
+// smoke test again.
 func upgradeByTheBook(t *testing.T, c *cluster.Cluster, to string) bare.Report {
 	t.Helper()
 	must(t, c.Smoke(t.Context()))
@@ -130,7 +131,7 @@ func versionsAre(t *testing.T, c *cluster.Cluster, kubernetes string) {
 	}
 }
 
-// packagesAre checks that the hosts' own package database tells the same.
+// packagesAre checks the versions in the hosts' package databases.
 func packagesAre(t *testing.T, c *cluster.Cluster, kubernetes string) {
 	t.Helper()
 	release, err := versions.Lookup(kubernetes)

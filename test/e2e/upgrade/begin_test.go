@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// upgrade begins `refit upgrade` as somebody does who does not want to be asked.
+// upgrade starts `refit upgrade` without prompts.
 func (s *site) upgrade(t *testing.T, to string, more ...string) *running {
 	t.Helper()
 	args := slices.Concat([]string{"upgrade", "--to", to, "--yes"}, more)
@@ -17,5 +17,5 @@ func (s *site) upgrade(t *testing.T, to string, more ...string) *running {
 	return s.start(t, args...)
 }
 
-// waiveBare is bareMayEnd on the command line.
+// waiveBare is bareMayEnd as command-line flags.
 var waiveBare = []string{"--waive", bareMayEnd.Check + "/" + bareMayEnd.Object + "=" + bareMayEnd.Reason}

@@ -9,7 +9,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// never is a Deployment with a pod on each worker, and a budget that lets none of them go.
+// never is a Deployment with a pod on each worker and a PDB that allows no disruptions.
 var never = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: never, namespace: shop}, spec: {replicas: 2, selector: {matchLabels: {app: never}},
 	template: {metadata: {labels: {app: never}}, spec: {terminationGracePeriodSeconds: 1,
 		affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: never}}}]}},

@@ -9,8 +9,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestUpgradeCI is what every change must pass: Refit is installed, upgrades a small cluster with a workload while its controllers are killed, and is taken
-// away without a trace.
+// TestUpgradeCI is the gate for every change: Refit is installed, upgrades a small cluster with a
+// workload while its controllers are killed, and is uninstalled without leftovers.
 func TestUpgradeCI(t *testing.T) {
 	begun := time.Now()
 	s := newSite(t, cluster.Spec{Name: "upci", Workers: 2, Kubernetes: older}, inCluster)

@@ -18,19 +18,20 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// process is a controller in the cluster, as its node sees it.
+// process is a controller process in the cluster, with its PID inside the node.
 type process struct {
 	n        *cluster.Node
 	pid, pod string
 }
 
-// controllers lists the controllers that run in the cluster. The nodes are asked and not the API, which may be away.
+// controllers lists the controllers that run in the cluster. It queries the nodes because the API
+// may be unreachable.
 func (s *site) controllers(ctx context.Context) ([]process, error) {
 	var found []process
 	for _, n := range s.Nodes() {
 		out, err := n.Exec(ctx, "pidof", "refit-controller")
 		if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() == 1 {
-			continue // none there
+			continue // none on this node
 		}
 		if err != nil {
 			return nil, err
@@ -38,7 +39,7 @@ func (s *site) controllers(ctx context.Context) ([]process, error) {
 		for pid := range strings.FieldsSeq(string(out)) {
 			environ, err := bed.ReadOn(ctx, n, "/proc/"+pid+"/environ")
 			if err != nil {
-				continue // it has just ended
+				continue // the process has just ended
 			}
 			for variable := range strings.SplitSeq(environ, "\x00") {
 				if pod, ok := strings.CutPrefix(variable, "HOSTNAME="); ok {
@@ -55,7 +56,7 @@ func (p process) signal(ctx context.Context, name string) error {
 	return err
 }
 
-// leader is the controller that holds the Lease.
+// leader returns the controller that holds the Lease.
 func (s *site) leader(ctx context.Context) (process, error) {
 	holder, err := s.holder(ctx)
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *site) leader(ctx context.Context) (process, error) {
 	return process{}, errors.Join(err, fmt.Errorf("the Lease is held by %q, which does not run", holder))
 }
 
-// holder is whose the controllers' Lease is.
+// holder returns the holder of the controllers' Lease.
 func (s *site) holder(ctx context.Context) (string, error) {
 	ctx, cancel := soon(ctx)
 	defer cancel()
@@ -81,7 +82,8 @@ func (s *site) holder(ctx context.Context) (string, error) {
 	return *lease.Spec.HolderIdentity, nil
 }
 
-// killControllers kills some of the controllers in the cluster, at least one, and returns how many.
+// killControllers kills a random number of controllers in the cluster, at least one, and returns
+// how many.
 func (s *site) killControllers(ctx context.Context) (int, error) {
 	all, err := s.controllers(ctx)
 	if err != nil {
@@ -102,8 +104,8 @@ func (s *site) killControllers(ctx context.Context) (int, error) {
 	return killed, nil
 }
 
-// replace lets a new Pod come for one whose process was killed: the kubelet would wait longer each time before it starts it again. While the API is away it
-// may.
+// replace deletes the Pod of a killed process so that a new one is created: the kubelet would back
+// off longer before each restart. Errors are ignored because the API may be unreachable.
 func (s *site) replace(ctx context.Context, p process) {
 	ctx, cancel := soon(ctx)
 	defer cancel()
@@ -111,14 +113,15 @@ func (s *site) replace(ctx context.Context, p process) {
 	_ = s.Client.CoreV1().Pods("refit-system").Delete(ctx, p.pod, metav1.DeleteOptions{GracePeriodSeconds: &now})
 }
 
-// killing kills controllers again and again.
+// killing kills controllers repeatedly.
 type killing struct {
 	stop  context.CancelFunc
 	ended chan struct{}
 	kills int
 }
 
-// kills kills controllers in the cluster so many times at most, with a random time of up to most in between, until it is stopped.
+// kills kills controllers in the cluster up to this many times, at random intervals of up to most,
+// until it is stopped.
 func (s *site) kills(t *testing.T, times int, most time.Duration) *killing {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -143,7 +146,7 @@ func (s *site) kills(t *testing.T, times int, most time.Duration) *killing {
 	return k
 }
 
-// count stops, and returns how many times something was killed.
+// count stops the kills and returns their number.
 func (k *killing) count() int {
 	k.stop()
 	<-k.ended

@@ -1,4 +1,5 @@
-// Package upgrade upgrades whole clusters of the testbed with what a user gets: `refit install`, `refit upgrade` and its sister commands, controllers in the
-// cluster or outside it, an agent on every host. It kills and freezes the controllers, lets faults happen, lets people interfere, and looks all the while
-// whether what may never happen happens.
+// Package upgrade upgrades whole clusters of the testbed as a user does: with `refit install`,
+// `refit upgrade` and the related commands, controllers in the cluster or outside it, and an agent
+// on every host. It kills and freezes the controllers, injects faults, interferes as operators
+// might, and monitors the invariants throughout.
 package upgrade

@@ -11,11 +11,12 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// leaderChanges is how many times etcd may change its leader for each control plane node.
+// leaderChanges is the maximum number of etcd leader changes for each control plane node.
 const leaderChanges = 3
 
-// TestUpgradeControlPlaneFaults takes members of a control plane of three away before and in the middle of one operation. Nothing more is begun until each is
-// back, etcd keeps its quorum, and its leader moves no more often than it must.
+// TestUpgradeControlPlaneFaults stops members of a control plane of three before and during one
+// operation. No further node starts until each member is back, etcd keeps its quorum, and its
+// leader changes no more often than necessary.
 func TestUpgradeControlPlaneFaults(t *testing.T) {
 	s := newSite(t, cluster.Spec{Name: "upquor", ControlPlanes: 3, Kubernetes: older}, inCluster)
 	r := s.Bring(t, newer)
@@ -36,7 +37,7 @@ func TestUpgradeControlPlaneFaults(t *testing.T) {
 			must(t, f.breaks(t.Context(), other))
 			o.waits(t, "words about "+other.Name(), whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
 				begun := slices.DeleteFunc(slices.Clone(u.Status.Active), func(name string) bool { return name == at.Name() })
-				return mentions(u.Status.Message, other.Name()) == nil && len(begun) == 0 // the node at work is not closed before all are well
+				return mentions(u.Status.Message, other.Name()) == nil && len(begun) == 0 // the active node does not finish until all are healthy
 			})
 			t.Log(s.refit(t, "status", o.name))
 			must(t, f.mends(t.Context(), other))
@@ -56,7 +57,8 @@ func TestUpgradeControlPlaneFaults(t *testing.T) {
 	s.isAt(t, r)
 }
 
-// memberDownBefore asks for an upgrade while a member of etcd is down. It is not begun before that is mended.
+// memberDownBefore requests an upgrade while a member of etcd is down. The upgrade does not start
+// until the member is fixed.
 func (s *site) memberDownBefore(t *testing.T) *operation {
 	t.Helper()
 	var o *operation
@@ -75,7 +77,8 @@ func (s *site) memberDownBefore(t *testing.T) *operation {
 	return o
 }
 
-// swapsKubelet waits until a control plane node that is none of these is past its etcd: from then on another member may be missed.
+// swapsKubelet waits until a control plane node other than these has finished its etcd step: from
+// then on another member may fail.
 func (s *site) swapsKubelet(t *testing.T, o *operation, but []string) *cluster.Node {
 	t.Helper()
 	u := o.waits(t, "the next node", whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
@@ -87,13 +90,13 @@ func (s *site) swapsKubelet(t *testing.T, o *operation, but []string) *cluster.N
 	return n
 }
 
-// notYet is a control plane node that is none of these.
+// notYet returns a control plane node other than these.
 func (s *site) notYet(done []string) *cluster.Node {
 	nodes := s.OfRole(cluster.RoleControlPlane)
 	return nodes[slices.IndexFunc(nodes, func(n *cluster.Node) bool { return !slices.Contains(done, n.Name()) })]
 }
 
-// The faults of a control plane node, and their ends.
+// Faults of a control plane node, and their fixes.
 
 const etcdManifest, etcdKept = "/etc/kubernetes/manifests/etcd.yaml", "/root/etcd.yaml"
 

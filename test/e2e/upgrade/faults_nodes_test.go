@@ -14,7 +14,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// notReady pulls the cable of the worker that would be next, while the first one is being emptied. It counts as unavailable, so nothing more is begun.
+// notReady disconnects the worker that would be next while the first one is drained. It counts as
+// unavailable, so no further node starts.
 func notReady(s scene) {
 	t, c := s.t, s.trio
 	must(t, c.last.Partition())
@@ -36,7 +37,7 @@ func notReady(s scene) {
 	c.ends(t, o)
 }
 
-// readiness waits until a node is Ready, or is not.
+// readiness waits until a node is Ready, or NotReady.
 func (s *site) readiness(ctx context.Context, n *cluster.Node, wanted bool) error {
 	return until(ctx, n.Name()+" to change its mind", patience, func(ctx context.Context) error {
 		ctx, cancel := soon(ctx)
@@ -49,7 +50,8 @@ func (s *site) readiness(ctx context.Context, n *cluster.Node, wanted bool) erro
 	})
 }
 
-// agentDead has no agent on the worker whose turn it is. The operation waits for that node by its name, and goes on when the agent is there.
+// agentDead stops the agent of the next worker. The operation waits for that node by name and
+// continues once the agent runs.
 func agentDead(s scene) {
 	t, c := s.t, s.trio
 	_, err := c.first.Exec(t.Context(), "systemctl", "stop", bed.AgentUnit)
@@ -63,8 +65,8 @@ func agentDead(s scene) {
 	c.ends(t, o)
 }
 
-// joinsAgain removes the Node of the other worker while one is being emptied, and lets its kubelet join anew: by its UID it is another one, and it is not taken
-// for done.
+// joinsAgain deletes the Node of the other worker while one is drained, and lets its kubelet
+// register again: the Node has a new UID and must not count as done.
 func joinsAgain(s scene) {
 	t, c := s.t, s.trio
 	c.budgetHolds(t)
@@ -93,13 +95,14 @@ func joinsAgain(s scene) {
 	c.budgetGone(t)
 }
 
-// apiAway freezes the only control plane node while a worker changes itself: its agent goes on without an API, and the operation when it is back.
+// apiAway freezes the only control plane node while a worker changes: the agent continues without
+// an API, and the operation continues once the API is back.
 func apiAway(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "api-away", only(c.first))
 	c.reaches(t, c.first, refitv1alpha1.NodeApplying)
 	must(t, c.controlPlane.Freeze())
-	time.Sleep(time.Minute) // that is the fault
+	time.Sleep(time.Minute) // the duration of the fault
 	must(t, c.controlPlane.Thaw())
 	o.reaches(t, refitv1alpha1.PhaseSucceeded)
 	c.noCordonLeft(t)

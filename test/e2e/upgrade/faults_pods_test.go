@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/versions"
 )
 
-// bareFoundBefore asks for an upgrade without the waiver: nothing is begun.
+// bareFoundBefore requests an upgrade without the waiver: the upgrade does not start.
 func bareFoundBefore(s scene) {
 	t, c := s.t, s.trio
 	told := c.refused(t, exitBlocked, "upgrade", "--to", newer, "--yes")
@@ -28,8 +28,9 @@ func bareFoundBefore(s scene) {
 	}
 }
 
-// networkBroken has a control plane node that comes back Ready, but on which no Pod gets a network, as after a broken update of the CNI plugins. Ready is not
-// enough: the node is tried with a Pod. It leaves that operation waiting, with a webhook in its way.
+// networkBroken has a control plane node that becomes Ready but on which no Pod gets a network, as
+// after a broken update of the CNI plugins. Ready is not sufficient: Refit probes the node with a
+// Pod. The operation is left waiting, blocked by a webhook.
 func networkBroken(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "control-plane", func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Scope = refitv1alpha1.ScopeControlPlane })
@@ -44,17 +45,18 @@ func networkBroken(s scene) {
 	must(t, err)
 }
 
-// waived sets a finding aside that the fault itself brings.
+// waived waives a finding that the fault itself causes.
 func waived(check, object string) change {
 	return func(spec *refitv1alpha1.ClusterUpgradeSpec) {
 		spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: check, Object: object, Reason: "to see what happens"})
 	}
 }
 
-// neverWaived is that of the budget that never allows.
+// neverWaived waives the finding about the PDB that never allows disruptions.
 var neverWaived = waived("BudgetNeverAllows", "")
 
-// twoBudgets has a second budget for the pods of the shop's Deployment: the API server evicts none of them then.
+// twoBudgets adds a second PDB for the pods of the shop's Deployment: the API server then evicts
+// none of them.
 func twoBudgets(s scene) {
 	t, c := s.t, s.trio
 	const second = `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: second, namespace: shop},
@@ -67,7 +69,7 @@ func twoBudgets(s scene) {
 	c.delete(t, second)
 }
 
-// stuckFinalizer has a pod that does not end because somebody holds it.
+// stuckFinalizer has a pod that does not terminate because of a finalizer.
 func stuckFinalizer(s scene) {
 	t, c := s.t, s.trio
 	c.apply(t, c.podOf("held", `finalizers: [example.com/hold], `))
@@ -79,7 +81,7 @@ func stuckFinalizer(s scene) {
 	must(t, err)
 }
 
-// bareComes has a pod that nobody makes anew, which comes after the checks, while a budget holds the drain.
+// bareComes creates a pod without a controller after the checks, while a PDB blocks the drain.
 func bareComes(s scene) {
 	t, c := s.t, s.trio
 	c.budgetHolds(t)
@@ -94,7 +96,7 @@ func bareComes(s scene) {
 	c.delete(t, late)
 }
 
-// atWork is the node that the operation is at work on.
+// atWork returns the active node of the operation.
 func (c *trio) atWork(t *testing.T, o *operation) *cluster.Node {
 	t.Helper()
 	n, err := c.Node(o.waits(t, "a node to be at work", whole, atWork).Status.Active[0])
@@ -102,13 +104,13 @@ func (c *trio) atWork(t *testing.T, o *operation) *cluster.Node {
 	return n
 }
 
-// podOf is a Pod on the first worker that belongs to nobody.
+// podOf returns a Pod on the first worker without an owner.
 func (c *trio) podOf(name, metadata string) string {
 	return fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {%sname: %s, namespace: shop}, spec: {nodeName: %s, terminationGracePeriodSeconds: 1,
 		containers: [{name: main, image: %q, imagePullPolicy: Never, command: [sleep, "3600"]}]}}`, metadata, name, c.first.Name(), versions.BusyboxImage)
 }
 
-// uncordoned has somebody who uncordons the worker that is being emptied. It is cordoned again.
+// uncordoned uncordons the worker that is being drained. Refit must cordon it again.
 func uncordoned(s scene) {
 	t, c := s.t, s.trio
 	c.budgetHolds(t)
@@ -127,7 +129,7 @@ func uncordoned(s scene) {
 	c.budgetGone(t)
 }
 
-// budgetNeverAllows has a budget that lets nothing go until somebody changes it.
+// budgetNeverAllows has a PDB that allows no disruptions until it is changed.
 func budgetNeverAllows(s scene) {
 	t, c := s.t, s.trio
 	c.budgetHolds(t)

@@ -9,9 +9,10 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestUpgradeFaults lets faults happen to an operation, each by its number in the list of faults, and sees what a user sees then: what the operation says,
-// what `refit explain` says of the node, and that it goes on when the cause is gone. The control plane is upgraded first, so that faults of workers follow at
-// once.
+// TestUpgradeFaults injects faults into an operation, each with its number in the list of faults.
+// It checks what a user sees: the status of the operation, the output of `refit explain` for the
+// node, and that the operation continues once the cause is gone. The control plane is upgraded
+// first, so that faults of workers follow without delay.
 func TestUpgradeFaults(t *testing.T) {
 	c := newTrio(t, "upfault")
 	play(t, c, []chapter{
@@ -33,7 +34,7 @@ func TestUpgradeFaults(t *testing.T) {
 	c.isAt(t, c.r)
 }
 
-// explains sees that `refit explain` tells of a node what matters.
+// explains verifies that the output of `refit explain` for a node contains these words.
 func (c *trio) explains(t *testing.T, n *cluster.Node, words ...string) {
 	t.Helper()
 	text := c.refit(t, "explain", n.Name())
@@ -43,7 +44,7 @@ func (c *trio) explains(t *testing.T, n *cluster.Node, words ...string) {
 	}
 }
 
-// ends aborts an operation and sees that it leaves nothing.
+// ends aborts an operation and verifies that it leaves nothing behind.
 func (c *trio) ends(t *testing.T, o *operation) {
 	t.Helper()
 	c.refit(t, "abort", o.name, "--yes")

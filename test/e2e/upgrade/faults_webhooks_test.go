@@ -22,13 +22,15 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// guarding is a webhook that is asked about the rights that an API server of another version writes when it starts, and that nobody answers for.
+// guarding is a webhook without a backend for the RBAC objects that an API server of another
+// version writes when it starts.
 const guarding = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: guarding}, webhooks: [{
 	name: guarding.example.com, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Fail, timeoutSeconds: 2,
 	rules: [{apiGroups: [rbac.authorization.k8s.io], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [clusterroles, clusterrolebindings]}],
 	clientConfig: {service: {namespace: shop, name: nobody}}}]}`
 
-// webhookGuardsSystem asks for an upgrade that would leave the new API server without the system's own rights: nothing is begun.
+// webhookGuardsSystem requests an upgrade that would leave the new API server without the system's
+// own RBAC: the upgrade does not start.
 func webhookGuardsSystem(s scene) {
 	t, c := s.t, s.trio
 	c.apply(t, guarding)
@@ -38,8 +40,8 @@ func webhookGuardsSystem(s scene) {
 	c.delete(t, guarding)
 }
 
-// webhookDenies has a webhook that answers, and denies these rights. Whether it would cannot be seen before somebody asks: the agent does, by a write that is not
-// stored, and changes nothing.
+// webhookDenies has a webhook that responds and denies these RBAC objects. Only a request can show
+// that, so the agent sends a dry-run write and changes nothing.
 func webhookDenies(s scene) {
 	t, c := s.t, s.trio
 	host, _, err := net.SplitHostPort(c.Endpoint())
@@ -60,7 +62,7 @@ func webhookDenies(s scene) {
 	c.untouched(t, c.controlPlane)
 }
 
-// denying is a webhook at an address of this machine.
+// denying serves a webhook at an address of this machine.
 func denying(t *testing.T, address net.IP) *httptest.Server {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -84,7 +86,7 @@ func denying(t *testing.T, address net.IP) *httptest.Server {
 		}
 		review.Response = map[string]any{"uid": review.Request["uid"], "allowed": false, "status": map[string]any{"message": "no role may be changed"}}
 		review.Request = nil
-		_ = json.NewEncoder(w).Encode(review) // whoever asked has left
+		_ = json.NewEncoder(w).Encode(review) // the client may have disconnected
 	}))
 	must(t, server.Listener.Close())
 	server.Listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort(address.String(), "0"))
@@ -95,13 +97,14 @@ func denying(t *testing.T, address net.IP) *httptest.Server {
 	return server
 }
 
-// refusing is a webhook that is asked about the Pods with which nodes are tried, and that nobody answers for.
+// refusing is a webhook without a backend for the Pods that probe nodes.
 const refusing = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: refusing}, webhooks: [{
 	name: refusing.example.com, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Fail, timeoutSeconds: 2,
 	namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: refit-trial}}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}],
 	clientConfig: {service: {namespace: shop, name: nobody}}}]}`
 
-// webhookRefuses goes on with that operation. It does not end as long as no Pod can be made, and names the webhook.
+// webhookRefuses resumes that operation. It does not finish while no Pod can be created, and names
+// the webhook.
 func webhookRefuses(s scene) {
 	t, c := s.t, s.trio
 	o := c.operation("control-plane")

@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestUpgradeHands is the story of a cluster whose people pause, resume, abort, delete, mend and try again, at each stage. None of it leaves a cordon of ours
-// or lifts one of theirs.
+// TestUpgradeHands pauses, resumes, aborts, deletes, fixes and retries an operation, at each stage.
+// None of this may leave a cordon of Refit or remove one of an operator.
 func TestUpgradeHands(t *testing.T) {
 	c := newTrio(t, "uphand")
 	play(t, c, []chapter{
@@ -69,7 +69,7 @@ func abortFetching(s scene) {
 	c.noCordonLeft(t)
 }
 
-// pauseEarly leaves an operation whose control plane is done, paused.
+// pauseEarly leaves a paused operation whose control plane is done.
 func pauseEarly(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "draining")
@@ -88,7 +88,7 @@ func pauseEarly(s scene) {
 	c.noCordonLeft(t)
 }
 
-// abortDraining goes on with that operation, to a budget that does not allow it to empty a worker.
+// abortDraining resumes that operation until a PDB blocks the drain of a worker.
 func abortDraining(s scene) {
 	t, c := s.t, s.trio
 	o := c.operation("draining")
@@ -107,8 +107,8 @@ func abortDraining(s scene) {
 	c.budgetGone(t)
 }
 
-// retryRepaired has somebody who gives the kubelet of the first worker a flag while it changes, which the new kubelet does not know. A person takes it away
-// and says so.
+// retryRepaired adds a flag to the kubelet of the first worker during its change, which the new
+// kubelet does not support. An operator removes the flag and retries.
 func retryRepaired(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "repaired", only(c.first))
@@ -129,7 +129,7 @@ func retryRepaired(s scene) {
 	c.noCordonLeft(t)
 }
 
-// extraFlags is where a host's owner gives its kubelet flags.
+// extraFlags is the file with the host owner's own kubelet flags.
 const extraFlags = "/etc/systemd/system/kubelet.service.d/20-extra.conf"
 
 func deleteDraining(s scene) {
@@ -144,8 +144,8 @@ func deleteDraining(s scene) {
 	c.budgetGone(t)
 }
 
-// changePolicy has somebody who would rather leave a worker for later than wait. That is another plan, which has to be approved, although nobody had to approve
-// the first one.
+// changePolicy changes the policy from waiting for a worker to skipping it. That is a new plan,
+// which needs approval, although the first one needed none.
 func changePolicy(s scene) {
 	t, c := s.t, s.trio
 	c.budgetHolds(t)
@@ -184,7 +184,7 @@ func leaveAndForeignCordon(s scene) {
 	must(t, err)
 }
 
-// What an operation says otherwise.
+// Changes to the defaults of an operation.
 
 func approvalRequired(spec *refitv1alpha1.ClusterUpgradeSpec) {
 	spec.Approval = refitv1alpha1.ApprovalRequired
@@ -194,7 +194,7 @@ func workersOnly(spec *refitv1alpha1.ClusterUpgradeSpec) {
 	spec.Scope = refitv1alpha1.ScopeWorkers
 }
 
-// only is an operation on one worker.
+// only restricts an operation to one worker.
 func only(n *cluster.Node) change {
 	return func(spec *refitv1alpha1.ClusterUpgradeSpec) {
 		spec.Scope, spec.NodeSelector = refitv1alpha1.ScopeWorkers, refitv1alpha1.Labels{"kubernetes.io/hostname": n.Name()}

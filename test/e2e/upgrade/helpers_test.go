@@ -8,7 +8,7 @@ import (
 	"github.com/refit-dev/refit/test/e2e/bed"
 )
 
-// What is said so often that it is said without the package's name.
+// Aliases for helpers that are used throughout the package.
 var (
 	must     = bed.Must
 	show     = bed.Show
@@ -24,6 +24,7 @@ const (
 
 	patience = bed.Patience
 	recovery = bed.Recovery
-	// whole is how long an operation on a whole cluster may take, with everything that tests do to it.
+	// whole limits the time of an operation on a whole cluster, including all disturbances by
+	// tests.
 	whole = 30 * time.Minute
 )

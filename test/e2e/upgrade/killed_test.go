@@ -16,11 +16,12 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// killsVariable is how many kills there are in one upgrade.
+// killsVariable sets the number of kills in one upgrade.
 const killsVariable = "REFIT_UPGRADE_KILLS"
 
-// TestUpgradeKilled kills the controllers again and again while they upgrade a cluster, and freezes the one that leads until another one does. They remember
-// nothing, so the upgrade ends as if nothing had happened, and nothing happens that may never happen.
+// TestUpgradeKilled kills the controllers repeatedly while they upgrade a cluster, and freezes the
+// leader until another one takes over. The controllers keep no state in memory, so the upgrade ends
+// as an undisturbed one does, and no invariant is violated.
 func TestUpgradeKilled(t *testing.T) {
 	t.Run("in the cluster", killedInCluster)
 	t.Run("standalone", killedStandalone)
@@ -32,12 +33,12 @@ func killedInCluster(t *testing.T) {
 	r := s.Bring(t, newer)
 	monitor := s.monitor(t)
 	o := s.ask(t, "killed", func(spec *refitv1alpha1.ClusterUpgradeSpec) {
-		// Time for all kills: without it the upgrade is over sooner.
+		// The soak leaves time for all kills: the upgrade would finish earlier without it.
 		spec.Pools = []refitv1alpha1.Pool{{Name: "default", Canary: &refitv1alpha1.Canary{Nodes: 1, Soak: metav1.Duration{Duration: 10 * time.Minute}}}}
 	})
 	o.waits(t, "a node to be at work", whole, atWork)
 	s.freezeLeader(t, o)
-	// A controller that takes over waits until the Lease of its dead predecessor is over, which is 15 s.
+	// A new leader waits until the Lease of its dead predecessor expires, which takes 15 s.
 	killing := s.kills(t, wanted, 25*time.Second)
 	o.reaches(t, refitv1alpha1.PhaseSucceeded)
 	kills := killing.count()
@@ -52,8 +53,8 @@ func killedInCluster(t *testing.T) {
 
 func atWork(u *refitv1alpha1.ClusterUpgrade) bool { return len(u.Status.Active) > 0 }
 
-// freezeLeader stops the controller that leads in its tracks until another one leads and acts, then lets it go on. What it still wants to do then must not
-// happen, which the monitor sees.
+// freezeLeader freezes the leader until another controller leads and acts, then resumes it. Its
+// stale writes must not take effect, which the monitor verifies.
 func (s *site) freezeLeader(t *testing.T, o *operation) {
 	t.Helper()
 	var leader process
@@ -75,7 +76,8 @@ func (s *site) freezeLeader(t *testing.T, o *operation) {
 	}))
 }
 
-// killedStandalone kills the command itself, then leaves it with Ctrl-C, and gives it again each time: it goes on.
+// killedStandalone kills the command itself, then interrupts it with Ctrl-C, and runs it again each
+// time: it must resume.
 func killedStandalone(t *testing.T) {
 	const wanted = 5
 	s := newSite(t, cluster.Spec{Name: "upkill", Workers: 2, Kubernetes: older}, standalone)
@@ -85,12 +87,12 @@ func killedStandalone(t *testing.T) {
 	kills := 0
 	for tries := 0; kills < wanted && tries < 4*wanted; tries++ {
 		up := s.upgrade(t, newer, waiveBare...)
-		// The instant of a kill. Its predecessor's Lease lasts 15 s.
+		// A random time for the kill. The predecessor's Lease lasts 15 s.
 		ended := up.lasts(20*time.Second + rand.N(20*time.Second))
 		if ended && up.cmd.ProcessState.Success() {
 			break
 		}
-		if !ended { // else the only API server was away when it began
+		if !ended { // otherwise the only API server was unavailable when the command started
 			up.kill(t)
 			kills++
 		}
@@ -99,7 +101,7 @@ func killedStandalone(t *testing.T) {
 	if ended := left.lasts(25 * time.Second); !ended {
 		left.interrupt(t)
 		left.wait(t, patience, exitInterrupted)
-		must(t, mentions(left.said.String(), "--standalone")) // the command with which to go on
+		must(t, mentions(left.said.String(), "--standalone")) // the command to resume with
 	}
 	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)
 	show(t, "upgrade_killed_standalone", time.Since(begun).Seconds(), "s")

@@ -41,7 +41,8 @@ func TestUpgradeKinds(t *testing.T) {
 	}
 }
 
-// upgrade goes all the way in one plan. Control plane nodes are emptied once a hop, workers once.
+// upgrade performs all hops in one plan. Control plane nodes are drained once per hop, workers
+// once.
 func (k kind) upgrade(t *testing.T) {
 	t.Helper()
 	s := newSite(t, k.spec, k.alone)
@@ -49,7 +50,7 @@ func (k kind) upgrade(t *testing.T) {
 	for _, version := range k.hops {
 		r = s.Bring(t, version)
 	}
-	must(t, s.DeployWorkload(t.Context())) // which is sampled; its budget is kept from the start
+	must(t, s.DeployWorkload(t.Context())) // sampled; its PDB is respected from the start
 	monitor := s.monitor(t)
 	s.measured(t, k.figure, r.Parts.Kubernetes, waiveBare...)
 	monitor.stop(t)
@@ -59,7 +60,7 @@ func (k kind) upgrade(t *testing.T) {
 			want = len(k.hops)
 		}
 		if len(s.Nodes()) == 1 {
-			want = 0 // there is nowhere to go
+			want = 0 // there is no other node to move to
 		}
 		if got := monitor.cordons[n.Name()]; got != want {
 			t.Errorf("%s was cordoned %d times, want %d", n.Name(), got, want)
@@ -73,7 +74,8 @@ func (k kind) upgrade(t *testing.T) {
 	}
 }
 
-// isAt holds the whole cluster against the release: hosts, objects, workload, and that no cordon of ours is left.
+// isAt verifies the whole cluster against the release: hosts, objects, workload, and that no cordon
+// of Refit is left.
 func (s *site) isAt(t *testing.T, r *bed.Release) {
 	t.Helper()
 	must(t, s.RecordRelease(r.Parts))
@@ -82,7 +84,8 @@ func (s *site) isAt(t *testing.T, r *bed.Release) {
 	must(t, until(t.Context(), "the shop to be open again", patience, s.shopOpen))
 }
 
-// measured runs `refit upgrade`, and samples the API and a Service all the while. It returns the seconds that the command took, and the samples.
+// measured runs `refit upgrade` while it samples the API and a Service. It returns the duration of
+// the command in seconds, and the samples.
 func (s *site) measured(t *testing.T, figure, to string, more ...string) (float64, sample.Report) {
 	t.Helper()
 	sampler, err := bare.StartSampler(t.Context(), s.Cluster)

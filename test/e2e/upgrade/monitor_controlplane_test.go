@@ -18,8 +18,9 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// watchEtcd sees whether every member takes connections, each at its own host: one whose Pod is away does not. How fast it answers tells of the machine, not
-// of the quorum. With one or two members there is no quorum to keep while one of them is swapped.
+// watchEtcd checks that every member accepts connections on its own host: one whose Pod is down
+// does not. Response times depend on the machine, not on the quorum. With one or two members there
+// is no quorum to keep while one of them is swapped.
 func (m *monitor) watchEtcd(ctx context.Context) {
 	members := m.s.OfRole(cluster.RoleControlPlane)
 	if len(members) < 3 {
@@ -35,7 +36,7 @@ func (m *monitor) watchEtcd(ctx context.Context) {
 				away = append(away, n.Name())
 				continue
 			}
-			_ = connection.Close() // nothing was said
+			_ = connection.Close() // nothing was sent
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -47,7 +48,7 @@ func (m *monitor) watchEtcd(ctx context.Context) {
 	})
 }
 
-// watchLeader counts how often another member of etcd leads.
+// watchLeader counts the leader changes of etcd.
 func (m *monitor) watchLeader(ctx context.Context) {
 	clients := map[string]*http.Client{}
 	for _, n := range m.s.OfRole(cluster.RoleControlPlane) {
@@ -68,7 +69,7 @@ func (m *monitor) watchLeader(ctx context.Context) {
 	})
 }
 
-// servers are the minor versions of the API servers by their nodes, as each of them said last.
+// servers are the minor versions of the API servers by node, as last reported.
 type servers struct {
 	mu     sync.Mutex
 	minors map[string]int
@@ -89,7 +90,8 @@ func (s *servers) set(node string, minor int) {
 	s.minors[node] = minor
 }
 
-// watchServers asks every API server for its version, each at its own address. Two of them may be one minor version apart.
+// watchServers queries the version of every API server at its own address. Two of them may be one
+// minor version apart.
 func (m *monitor) watchServers(ctx context.Context) {
 	config, err := m.s.RESTConfig()
 	if err != nil {
@@ -122,7 +124,7 @@ func (m *monitor) watchServers(ctx context.Context) {
 	})
 }
 
-// get reads an answer that must be 200.
+// get returns the body of a response with status 200.
 func get(ctx context.Context, client *http.Client, url string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

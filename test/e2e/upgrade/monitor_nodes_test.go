@@ -16,10 +16,10 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// kubeletsBehind is how many minor versions a kubelet may be older than its API server.
+// kubeletsBehind is the number of minor versions that a kubelet may be older than its API server.
 const kubeletsBehind = 3
 
-// nodes are what the watch has told of them.
+// nodes are the Nodes that the watch last returned.
 type nodes map[string]*corev1.Node
 
 func (m *monitor) watchNodes(ctx context.Context) {
@@ -35,14 +35,15 @@ func (m *monitor) watchNodes(ctx context.Context) {
 	})
 }
 
-// lookAtCordon sees that nobody takes a node away while the others that are away are as many as may be.
+// lookAtCordon checks that no node is cordoned while the maximum number of nodes is already
+// unavailable.
 func (m *monitor) lookAtCordon(was, now *corev1.Node) {
 	m.look(maxUnavailable, "")
 	if was == nil || was.Spec.Unschedulable || !now.Spec.Unschedulable {
 		return
 	}
 	m.cordons[now.Name]++
-	const most = 1 // of the workers, and of the control plane
+	const most = 1 // for the workers, and for the control plane
 	away := []string{now.Name}
 	for name, other := range m.nodes {
 		if name != now.Name && m.role(other) == m.role(now) && (other.Spec.Unschedulable || !cluster.NodeReady(*other)) {
@@ -54,8 +55,8 @@ func (m *monitor) lookAtCordon(was, now *corev1.Node) {
 	}
 }
 
-// lookAtKubelet sees that a kubelet is never newer than an API server that it may speak to, nor too old for one. On a control plane node it speaks to its
-// own.
+// lookAtKubelet checks that a kubelet is never newer than an API server that it may connect to, nor
+// too old for one. On a control plane node it connects to the local one.
 func (m *monitor) lookAtKubelet(n *corev1.Node) {
 	kubelet := minor(n.Status.NodeInfo.KubeletVersion)
 	for name, server := range m.servers.all() {
@@ -77,7 +78,8 @@ func (m *monitor) role(n *corev1.Node) string {
 	return cluster.RoleWorker
 }
 
-// watchBudgets sees that every budget is kept, but for that of the controllers, which tests kill.
+// watchBudgets checks that every PDB is respected, except that of the controllers, which tests
+// kill.
 func (m *monitor) watchBudgets(ctx context.Context) {
 	kind := policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets")
 	bed.Watch(ctx, m.s.Bed, kind, func() {}, func(_ watch.EventType, b *policyv1.PodDisruptionBudget) {
@@ -93,7 +95,7 @@ func (m *monitor) watchBudgets(ctx context.Context) {
 	})
 }
 
-// watchOrders sees that no order comes from a leader whose time is over.
+// watchOrders checks that no order comes from a deposed leader.
 func (m *monitor) watchOrders(ctx context.Context) {
 	highest := map[string]int64{}
 	bed.Watch(ctx, m.s.Bed, bed.NodeUpgrades, func() {}, func(_ watch.EventType, u *refitv1alpha1.NodeUpgrade) {
@@ -106,9 +108,9 @@ func (m *monitor) watchOrders(ctx context.Context) {
 	})
 }
 
-// minor is 36 of v1.36.3, and 0 of what is no version.
+// minor returns 36 for v1.36.3, and 0 for an invalid version.
 func minor(version string) int {
 	var minor int
-	_, _ = fmt.Sscanf(version, "v1.%d", &minor) // zero is an answer
+	_, _ = fmt.Sscanf(version, "v1.%d", &minor) // zero is a valid result
 	return minor
 }

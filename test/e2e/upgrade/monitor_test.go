@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What may never happen, by the numbers of the list of faults.
+// Invariants, by their numbers in the list of faults.
 const (
 	quorum         = "I1: etcd below its quorum"
 	maxUnavailable = "I2: more nodes unavailable than may be"
@@ -20,7 +20,7 @@ const (
 	fence          = "an order of an epoch that is over"
 )
 
-// monitor looks all the while whether what may never happen happens, and remembers it.
+// monitor checks the invariants continuously and records violations.
 type monitor struct {
 	s *site
 
@@ -30,15 +30,15 @@ type monitor struct {
 
 	servers servers
 	nodes   nodes
-	cordons map[string]int // how often each node was cordoned
-	// leaderChanges is how often another member of etcd led than before.
+	cordons map[string]int // number of cordons of each node
+	// leaderChanges is the number of leader changes of etcd.
 	leaderChanges int
 
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 }
 
-// watches is the list of everything that is looked at.
+// watches lists all checks.
 var watches = []func(*monitor, context.Context){
 	(*monitor).watchEtcd,
 	(*monitor).watchLeader,
@@ -48,7 +48,7 @@ var watches = []func(*monitor, context.Context){
 	(*monitor).watchOrders,
 }
 
-// monitor begins to look.
+// monitor starts the checks.
 func (s *site) monitor(t *testing.T) *monitor {
 	t.Helper()
 	m := &monitor{s: s, looks: map[string]int{}, nodes: nodes{}, cordons: map[string]int{}}
@@ -60,7 +60,7 @@ func (s *site) monitor(t *testing.T) *monitor {
 	return m
 }
 
-// stop ends it, and fails the test if something was seen that may never happen.
+// stop ends the checks and fails the test if an invariant was violated.
 func (m *monitor) stop(t *testing.T) {
 	t.Helper()
 	m.cancel()
@@ -82,7 +82,7 @@ func (m *monitor) tell(t *testing.T) {
 	}
 }
 
-// wanted is what there is to look at in this cluster.
+// wanted returns the invariants that apply to this cluster.
 func (m *monitor) wanted() []string {
 	all := []string{maxUnavailable, skew, fence}
 	if m.s.Spec().ControlPlanes > 2 {
@@ -95,7 +95,7 @@ func (m *monitor) wanted() []string {
 	return all
 }
 
-// look notes that something was looked at, and that it was as it may never be, if so.
+// look records a check and, if broken is not empty, a violation.
 func (m *monitor) look(what, broken string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,7 +105,7 @@ func (m *monitor) look(what, broken string, args ...any) {
 	}
 }
 
-// every does something again and again until the context ends.
+// every calls do repeatedly until the context ends.
 func every(ctx context.Context, pause time.Duration, do func(context.Context)) {
 	for ctx.Err() == nil {
 		do(ctx)

@@ -16,7 +16,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// untouched sees that nodes are at the older version.
+// untouched verifies that nodes are at the older version.
 func (s *site) untouched(t *testing.T, nodes ...*cluster.Node) {
 	t.Helper()
 	for _, n := range nodes {
@@ -24,7 +24,7 @@ func (s *site) untouched(t *testing.T, nodes ...*cluster.Node) {
 	}
 }
 
-// reaches waits until a node's work is in a phase.
+// reaches waits until a node's upgrade is in a phase.
 func (s *site) reaches(t *testing.T, n *cluster.Node, phase refitv1alpha1.NodePhase) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), whole)
@@ -34,7 +34,7 @@ func (s *site) reaches(t *testing.T, n *cluster.Node, phase refitv1alpha1.NodePh
 	}))
 }
 
-// steps waits until a node's agent has come to a step of its last order.
+// steps waits until a node's agent has reached a step of its last order.
 func (s *site) steps(t *testing.T, n *cluster.Node, step string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), whole)
@@ -44,7 +44,8 @@ func (s *site) steps(t *testing.T, n *cluster.Node, step string) {
 	}))
 }
 
-// noCordonLeft waits until no node has a cordon of ours, or a cordon at all besides those of these nodes, which somebody else made.
+// noCordonLeft waits until no node has a cordon of Refit, nor any cordon except those of the
+// foreign nodes.
 func (s *site) noCordonLeft(t *testing.T, foreign ...string) {
 	t.Helper()
 	must(t, until(t.Context(), "our cordons to be lifted", patience, func(ctx context.Context) error {

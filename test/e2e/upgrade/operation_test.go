@@ -19,17 +19,18 @@ import (
 	"github.com/refit-dev/refit/test/e2e/bed"
 )
 
-// operation is a ClusterUpgrade, which is looked at as people do.
+// operation is a ClusterUpgrade, observed through the API.
 type operation struct {
 	s     *site
 	name  string
 	begun time.Time
 }
 
-// change is what a ClusterUpgrade says otherwise than that everything goes to the newer version without asking anybody.
+// change modifies the default ClusterUpgrade, which upgrades everything to the newer version
+// without approval.
 type change func(*refitv1alpha1.ClusterUpgradeSpec)
 
-// ask makes a ClusterUpgrade, as kubectl does.
+// ask creates a ClusterUpgrade, as kubectl does.
 func (s *site) ask(t *testing.T, name string, changes ...change) *operation {
 	t.Helper()
 	spec := refitv1alpha1.ClusterUpgradeSpec{
@@ -48,12 +49,12 @@ func (s *site) ask(t *testing.T, name string, changes ...change) *operation {
 	return s.operation(name)
 }
 
-// operation is one that is there, or will be.
+// operation returns an operation that exists or will exist.
 func (s *site) operation(name string) *operation {
 	return &operation{s: s, name: name, begun: time.Now()}
 }
 
-// waits waits until the operation is as wanted, and logs what it says on the way.
+// waits waits until the operation is as wanted, and logs its messages on the way.
 func (o *operation) waits(t *testing.T, what string, deadline time.Duration, wanted func(*refitv1alpha1.ClusterUpgrade) bool) *refitv1alpha1.ClusterUpgrade {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
@@ -74,7 +75,7 @@ func (o *operation) waits(t *testing.T, what string, deadline time.Duration, wan
 	return &last
 }
 
-// reaches waits until the operation is in a phase, and its status speaks of what was last asked for.
+// reaches waits until the operation is in a phase and its status covers the current generation.
 func (o *operation) reaches(t *testing.T, phase refitv1alpha1.Phase) *refitv1alpha1.ClusterUpgrade {
 	t.Helper()
 	return o.waits(t, "the phase "+string(phase), whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
@@ -82,7 +83,7 @@ func (o *operation) reaches(t *testing.T, phase refitv1alpha1.Phase) *refitv1alp
 	})
 }
 
-// remove deletes the object, without waiting for its end.
+// remove deletes the object without waiting until it is gone.
 func (o *operation) remove(t *testing.T) {
 	t.Helper()
 	must(t, o.s.Objects.Resource(bed.Operations).Delete(t.Context(), o.name, metav1.DeleteOptions{}))
@@ -100,7 +101,7 @@ func (o *operation) gone(t *testing.T) {
 	}))
 }
 
-// does waits until the operation says that it does something.
+// does waits until the operation's message contains these words.
 func (o *operation) does(t *testing.T, words ...string) {
 	t.Helper()
 	o.waits(t, "words about "+strings.Join(words, ", "), whole, func(u *refitv1alpha1.ClusterUpgrade) bool {

@@ -21,14 +21,14 @@ import (
 
 const (
 	readme = "../../../README.md"
-	// readmeMark stands in the line before each block of README that is run.
+	// readmeMark precedes each block of README that is run.
 	readmeMark = "<!-- run by TestUpgradeReadme -->\n```\n"
-	// readmeCluster is the cluster that README makes.
+	// readmeCluster is the cluster that README creates.
 	readmeCluster = "demo"
 )
 
-// TestUpgradeReadme does what README says, word for word, from an empty testbed: key, Release, install, check, plan, upgrade. Between its blocks a workload
-// comes.
+// TestUpgradeReadme runs the blocks of README verbatim, from an empty testbed: key, ClusterRelease,
+// install, check, plan, upgrade. A workload is deployed between the blocks.
 func TestUpgradeReadme(t *testing.T) {
 	blocks := readmeBlocks(t)
 	if len(blocks) != 2 {
@@ -59,7 +59,7 @@ func TestUpgradeReadme(t *testing.T) {
 	must(t, c.Smoke(t.Context()))
 }
 
-// readmeBlocks are the blocks of README that are marked.
+// readmeBlocks returns the marked blocks of README.
 func readmeBlocks(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(readme)
@@ -75,12 +75,13 @@ func readmeBlocks(t *testing.T) []string {
 	return blocks
 }
 
-// follow runs a script in the repository's root on a terminal, and answers the one question with yes.
+// follow runs a script in the repository's root on a terminal, and answers its only prompt with
+// yes.
 func follow(t *testing.T, script string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "readme.sh")
 	must(t, os.WriteFile(file, []byte("set -eux -o pipefail\n"+script+"\n"), 0o644))
-	// kubectl is of the version that the testbed builds.
+	// kubectl has the version that the testbed builds.
 	parts, err := testbed.Builder(t).Release(t.Context(), older)
 	must(t, err)
 	cmd := exec.CommandContext(t.Context(), "script", "--quiet", "--return", "--flush", "--command", "bash "+file, "/dev/null")

@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/test/e2e/bed"
 )
 
-// How refit ends.
+// Exit codes of refit.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -21,7 +21,7 @@ const (
 	exitInterrupted = 130
 )
 
-// refit runs a command of refit on this machine, which must end well, and returns what it printed.
+// refit runs a refit command on this machine, which must succeed, and returns its output.
 func (s *site) refit(t *testing.T, args ...string) string {
 	t.Helper()
 	said, err := s.tryRefit(t.Context(), args...)
@@ -34,7 +34,7 @@ func (s *site) tryRefit(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// refused runs a command of refit that must end with this code, and returns all that it said.
+// refused runs a refit command that must exit with this code, and returns its complete output.
 func (s *site) refused(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	_, err := s.tryRefit(t.Context(), args...)

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// running is a command of refit that goes on while the test does other things.
+// running is a refit command that runs in the background.
 type running struct {
 	cmd   *exec.Cmd
 	begun time.Time
@@ -24,10 +24,10 @@ type running struct {
 	ended chan error
 }
 
-// start starts a command of refit, and logs each line that it says.
+// start starts a refit command and logs each line of its output.
 func (s *site) start(t *testing.T, args ...string) *running {
 	t.Helper()
-	// It outlives the test's own context only as long as its cleanup takes.
+	// The command outlives the test's own context only until its cleanup.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	r := &running{begun: time.Now(), ended: make(chan error, 1)}
 	r.said.line = func(line string) { t.Logf("%6.1f s  refit %s: %s", time.Since(r.begun).Seconds(), args[0], line) }
@@ -43,7 +43,7 @@ func (s *site) start(t *testing.T, args ...string) *running {
 	return r
 }
 
-// wait waits until the command ends, which must be with this code.
+// wait waits until the command exits, which must be with this code.
 func (r *running) wait(t *testing.T, deadline time.Duration, code int) {
 	t.Helper()
 	select {
@@ -61,7 +61,7 @@ func (r *running) wait(t *testing.T, deadline time.Duration, code int) {
 	}
 }
 
-// lasts waits for a time, or until the command ends by itself before that.
+// lasts waits for a time, or until the command exits by itself.
 func (r *running) lasts(most time.Duration) (ended bool) {
 	select {
 	case err := <-r.ended:
@@ -72,20 +72,20 @@ func (r *running) lasts(most time.Duration) (ended bool) {
 	}
 }
 
-// interrupt is Ctrl-C.
+// interrupt sends Ctrl-C.
 func (r *running) interrupt(t *testing.T) {
 	t.Helper()
 	must(t, r.cmd.Process.Signal(os.Interrupt))
 }
 
-// kill ends the command as a lost machine does.
+// kill ends the command abruptly, as the loss of its machine does.
 func (r *running) kill(t *testing.T) {
 	t.Helper()
 	must(t, r.cmd.Process.Kill())
 	r.ended <- <-r.ended
 }
 
-// said is what a command has said so far.
+// said is the output of a command so far.
 type said struct {
 	line func(string)
 

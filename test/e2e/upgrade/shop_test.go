@@ -22,10 +22,10 @@ var shopManifest string
 
 var shopTemplate = template.Must(template.New("shop").Parse(shopManifest))
 
-// bareMayEnd sets the finding about the shop's bare Pod aside, by its name.
+// bareMayEnd waives the finding about the shop's bare Pod, by name.
 var bareMayEnd = refitv1alpha1.Waiver{Check: "UnmanagedPod", Object: "Pod shop/debug", Reason: "somebody looked into something"}
 
-// deployShop runs a workload of several kinds, and waits for it.
+// deployShop runs a workload of several kinds and waits for it.
 func (s *site) deployShop(t *testing.T) {
 	t.Helper()
 	_, err := s.Kubectl(t.Context(), bytes.NewReader(shopOf(t, s.Spec().Workers > 1, true)), "apply", "--filename=-")
@@ -33,7 +33,8 @@ func (s *site) deployShop(t *testing.T) {
 	must(t, until(t.Context(), "the shop to open", patience, s.shopOpen))
 }
 
-// shopOf is the shop's manifest. It has a budget where there are two nodes to run on, and a bare Pod if that is wanted.
+// shopOf returns the shop's manifest, optionally with a PDB, which needs two nodes to run on, and a
+// bare Pod.
 func shopOf(t *testing.T, budget, bare bool) []byte {
 	t.Helper()
 	var manifest bytes.Buffer
@@ -41,7 +42,8 @@ func shopOf(t *testing.T, budget, bare bool) []byte {
 	return manifest.Bytes()
 }
 
-// shopOpen tells what of the shop does not run. The bare Pod may be gone: nobody makes it anew.
+// shopOpen returns an error if a part of the shop does not run. The bare Pod may be gone: nothing
+// recreates it.
 func (s *site) shopOpen(ctx context.Context) error {
 	ctx, cancel := soon(ctx)
 	defer cancel()

@@ -12,20 +12,21 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// site is a cluster with a workload, into which Refit was brought by `refit install`.
+// site is a cluster with a workload, and with Refit installed by `refit install`.
 type site struct {
 	*bed.Bed
-	// standalone: there is no controller in the cluster.
+	// standalone: no controller runs in the cluster.
 	standalone bool
 }
 
-// inCluster and standalone are the two ways in which controllers run.
+// inCluster and standalone are the two ways to run the controllers.
 const (
 	inCluster  = false
 	standalone = true
 )
 
-// newSite makes a cluster, brings the images as somebody does who has no registry, installs Refit, and runs the workload.
+// newSite creates a cluster, imports the images as without a registry, installs Refit, and runs the
+// workload.
 func newSite(t *testing.T, spec cluster.Spec, alone bool) *site {
 	t.Helper()
 	s := newBareSite(t, spec, alone)
@@ -36,7 +37,7 @@ func newSite(t *testing.T, spec cluster.Spec, alone bool) *site {
 	return s
 }
 
-// newBareSite is a cluster that has the images, but neither Refit nor a workload.
+// newBareSite creates a cluster that has the images, but neither Refit nor a workload.
 func newBareSite(t *testing.T, spec cluster.Spec, alone bool) *site {
 	t.Helper()
 	s := &site{Bed: bed.New(t, spec), standalone: alone}
@@ -46,7 +47,7 @@ func newBareSite(t *testing.T, spec cluster.Spec, alone bool) *site {
 	return s
 }
 
-// prepareHost writes what the owner of a host of the testbed knows about it: kubeadm does not like its kernel.
+// prepareHost writes the settings of a testbed host: kubeadm's preflight rejects its kernel.
 func (s *site) prepareHost(ctx context.Context, n *cluster.Node) error {
 	return bed.WriteOn(ctx, n, "/etc/refit/agent.yaml", fmt.Sprintf("kubeadm:\n  ignorePreflightErrors: [%s]\n", cluster.IgnoredPreflight))
 }
@@ -64,7 +65,7 @@ func (s *site) install(t *testing.T) {
 	s.refit(t, args...)
 }
 
-// tellIfFailed logs what the operations, the agents and the controllers said.
+// tellIfFailed logs the operations and the logs of the agents and the controllers.
 func (s *site) tellIfFailed(t *testing.T) {
 	t.Helper()
 	s.TellIfFailed(t, "clusterupgrades", "nodeupgrades")

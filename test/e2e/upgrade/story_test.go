@@ -9,26 +9,28 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// trio is a cluster of one control plane node and two workers, on its way from the older version to the newer one.
+// trio is a cluster of one control plane node and two workers, upgraded from the older version to
+// the newer one.
 type trio struct {
 	*site
 	r                         *bed.Release
 	controlPlane, first, last *cluster.Node
 }
 
-// chapter is something that happens to the cluster. It begins where the one before it ended.
+// chapter is one event in the cluster's life. It starts from the state at the end of the previous
+// one.
 type chapter struct {
 	name    string
 	happens func(scene)
 }
 
-// scene is a chapter while it happens.
+// scene is the context in which a chapter runs.
 type scene struct {
 	t *testing.T
 	*trio
 }
 
-// play lets chapters happen, as long as each ends well.
+// play runs the chapters until one fails.
 func play(t *testing.T, c *trio, chapters []chapter) {
 	t.Helper()
 	for _, next := range chapters {
@@ -38,7 +40,7 @@ func play(t *testing.T, c *trio, chapters []chapter) {
 	}
 }
 
-// newTrio makes it, with Refit and a workload in it.
+// newTrio creates a trio with Refit and a workload.
 func newTrio(t *testing.T, name string) *trio {
 	t.Helper()
 	s := newSite(t, cluster.Spec{Name: name, Workers: 2, Kubernetes: older}, inCluster)

@@ -14,11 +14,12 @@ import (
 	"github.com/refit-dev/refit/test/testbed/sample"
 )
 
-// share is the part of kubeadm's time that Refit may take.
+// share is the fraction of kubeadm's time that Refit may take.
 const share = 0.50
 
-// TestUpgradeTime upgrades the same cluster twice, made anew in between: by kubeadm and kubectl as their documentation says, and by `refit upgrade`. Both
-// times hold all that it takes until the last node is Ready: images and files brought to the nodes, drains, the upgrade itself.
+// TestUpgradeTime upgrades two identical clusters: one with kubeadm and kubectl as documented, one
+// with `refit upgrade`. Both times include everything until the last node is Ready: copying images
+// and files to the nodes, drains, and the upgrade itself.
 func TestUpgradeTime(t *testing.T) {
 	spec := cluster.Spec{Name: "uptime", ControlPlanes: 3, Workers: 2, Kubernetes: older}
 	var byHand, byRefit, gapByHand, gapByRefit, longest float64
@@ -59,7 +60,7 @@ func TestUpgradeTime(t *testing.T) {
 	}
 }
 
-// gapOf is for how long the API did not answer, on new and on reused connections.
+// gapOf returns the total API downtime, on new and on reused connections.
 func gapOf(report sample.Report) float64 {
 	sum := 0.0
 	for _, kind := range []sample.Kind{sample.KindAPINew, sample.KindAPIReused} {
@@ -69,7 +70,7 @@ func gapOf(report sample.Report) float64 {
 	return sum
 }
 
-// longestGap is for how long the API did not answer in one piece.
+// longestGap returns the longest continuous API downtime.
 func longestGap(report sample.Report) float64 {
 	longest := 0.0
 	for _, kind := range []sample.Kind{sample.KindAPINew, sample.KindAPIReused} {

@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// uninstall takes Refit away, and sees that nothing of it is left in the cluster or on a host.
+// uninstall removes Refit and verifies that nothing of it is left in the cluster or on a host.
 func (s *site) uninstall(t *testing.T) {
 	t.Helper()
 	s.refit(t, "uninstall", "--yes")
@@ -33,10 +33,11 @@ func (s *site) uninstall(t *testing.T) {
 	}
 }
 
-// hostClean tells what of Refit's is left on a host. What an upgrade replaced is kept beside the new until the next one, and goes with the agent.
+// hostClean returns an error if files of Refit are left on a host. Replaced files are kept beside
+// the new ones until the next upgrade, and are removed with the agent.
 func hostClean(ctx context.Context, n *cluster.Node) error {
 	left, err := n.Exec(ctx, "find", "/etc", "/usr", "/opt", "/var/lib", "/run", "-xdev", "-name", "*refit*",
-		"-not", "-path", "/var/lib/containerd/*", "-not", "-path", "/var/lib/kubelet/pods/*") // images and the ends of pods are the kubelet's
+		"-not", "-path", "/var/lib/containerd/*", "-not", "-path", "/var/lib/kubelet/pods/*") // images and pod directories belong to the kubelet
 	errs := []error{err}
 	for path := range strings.FieldsSeq(string(left)) {
 		errs = append(errs, fmt.Errorf("%s is left on %s", path, n.Name()))
