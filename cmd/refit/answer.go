@@ -36,8 +36,8 @@ func (q *question) addFlags(cmd *cobra.Command, formats ...string) {
 	cmd.Flags().SortFlags = false
 }
 
-// ask assesses the upgrade that the flags describe. The flags are validated first: nobody should
-// wait for a cluster to learn of a typo.
+// ask assesses the upgrade that the flags describe. It validates the flags first, so that a typo
+// fails before the cluster is read.
 func (q *question) ask(cmd *cobra.Command, a *app, purpose assess.Purpose) (*cliv1alpha1.Report, *refitv1alpha1.ClusterUpgrade, error) {
 	upgrade, err := q.requested(cmd, a)
 	if err != nil {
@@ -81,8 +81,8 @@ func (q *question) read(cmd *cobra.Command, a *app) (err error) {
 	return err
 }
 
-// resolveMinor replaces a minor version in --to by the newest patch release that a ClusterRelease in
-// the cluster has.
+// resolveMinor replaces a minor version in --to by the newest patch release that a ClusterRelease
+// in the cluster has.
 func (q *question) resolveMinor(cmd *cobra.Command, a *app) error {
 	minor, ok := request.ParseMinor(q.to)
 	if !ok {
@@ -114,8 +114,8 @@ func (a *app) reader() *source.Reader {
 
 var errNoTarget = errors.New("no target: use --to VERSION, for example --to v1.36.3, or --release NAME")
 
-// noTarget is the error for a missing target, with what the cluster has as far as that is cheap to
-// read.
+// noTarget is the error for a missing target. It includes the cluster's version and ClusterReleases
+// if they are cheap to read.
 func (q *question) noTarget(cmd *cobra.Command, a *app) error {
 	var at string
 	var releases []string

@@ -19,7 +19,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
-// app is what the commands use of the world. Tests replace it.
+// app has the dependencies of the commands. Tests replace them.
 type app struct {
 	terminal.Streams
 
@@ -46,13 +46,12 @@ func newApp(program string) *app {
 	}
 }
 
-// connection is a cluster whose operations a command is about.
+// connection is the cluster whose operations a command reads or changes.
 type connection struct {
 	*operations.Cluster
 	config *rest.Config
 }
 
-// connect connects to a cluster.
 func (a *app) connect(ctx context.Context, k *connect.Kubeconfig) (*connection, error) {
 	config, name, err := k.Load()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
-// assess reports what follows from a Snapshot for an upgrade that does not exist yet.
+// assess assesses an upgrade that does not exist yet.
 func (a *app) assess(o *source.Observation, spec refitv1alpha1.ClusterUpgradeSpec, purpose assess.Purpose) (*cliv1alpha1.Report, error) {
 	assessed, err := assess.Preview(assess.Request{
 		Snapshot: o.Snapshot, Spec: spec, Now: a.Now(), Purpose: purpose, Preflight: a.preflight,

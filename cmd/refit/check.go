@@ -52,7 +52,6 @@ Exits with 0 if no finding blocks, and with 3 if one does.`,
 	return cmd
 }
 
-// printChecks lists all checks.
 func (f *format) printChecks(a *app) error {
 	if err := f.check(); err != nil {
 		return err

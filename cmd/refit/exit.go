@@ -10,8 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-// exit returns the exit code for the error of a command, and prints what the user does not know
-// yet.
+// exit returns the exit code for the error of a command, and prints the error unless the result
+// shows it already.
 func (a *app) exit(ctx context.Context, err error, command string) int {
 	switch {
 	case err == nil, errors.Is(err, exit.ErrBlocked):
@@ -29,7 +29,8 @@ func (a *app) exit(ctx context.Context, err error, command string) int {
 	return code
 }
 
-// complain prints an error in one line. Part of it may come from a server, so it is cleaned.
+// complain prints an error in one line. Part of it may come from a server, so it goes through
+// text.Clean.
 func (a *app) complain(err error) {
 	fmt.Fprintf(a.Err, "%s: %s\n", a.name, strings.TrimSuffix(strings.Join(strings.Fields(text.Clean(err.Error())), " "), "."))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
-// Each wrong input has its exit code, and one sentence that says what to do.
+// Each invalid input has its exit code and one sentence with the remedy.
 func TestWrongInput(t *testing.T) {
 	good := saved(t, shop())
 	const manifest = "apiVersion: refit.dev/v1alpha1\nkind: ClusterUpgrade\nmetadata: {name: x}\nspec: {target: {kubernetes: v1.36.3}%s}\n"
@@ -102,7 +102,7 @@ func TestWrongInput(t *testing.T) {
 	}
 }
 
-// nobodyTellsVersions is a cluster whose API servers could not be asked.
+// nobodyTellsVersions is a cluster whose API servers do not report a version.
 func nobodyTellsVersions(s *cluster.Snapshot) {
 	s.Version, s.APIServers = "", nil
 	for i := range s.Nodes {
@@ -110,7 +110,8 @@ func nobodyTellsVersions(s *cluster.Snapshot) {
 	}
 }
 
-// A worker that joined a moment ago has not told its version yet. That is for a check to say, and no reason to say nothing.
+// A worker that has just joined does not report its version yet. A check reports that, and the
+// commands still print a result.
 func TestWorkerWithoutAVersion(t *testing.T) {
 	from := saved(t, shop(clustertest.OnNode("worker-2", func(n *cluster.Node) { n.Kubelet = "" })))
 	for _, command := range []string{"check", "plan"} {
@@ -178,7 +179,7 @@ func TestServersThatDoNotHelp(t *testing.T) {
 	}
 }
 
-// A cluster that is read too slowly ends with what was being read, an interrupt at once.
+// A timeout reports the part that was being read; an interrupt ends the command immediately.
 func TestReadingThatEndsEarly(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"gitVersion":"v1.35.4"}`) }))
 	defer server.Close()
@@ -210,7 +211,7 @@ func TestReadingThatEndsEarly(t *testing.T) {
 	}
 }
 
-// What is read from one cluster on one machine is planned from on another.
+// A Snapshot of a cluster can be planned on another machine.
 func TestSnapshotThenPlan(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"gitVersion":"v1.35.4"}`) }))
 	defer server.Close()

@@ -33,7 +33,7 @@ func (f *format) addFlags(cmd *cobra.Command, more ...string) {
 	mustComplete(cmd, "output", cobra.FixedCompletions(f.allowed, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// addLineFlags is for a command that follows an operation: JSON is a line for each change.
+// addLineFlags adds the flags of a command that follows an operation: JSON is one line per change.
 func (f *format) addLineFlags(cmd *cobra.Command) {
 	f.flags, f.allowed = cmd.Flags(), []string{formatText, formatJSON}
 	cmd.Flags().StringVarP(&f.output, "output", "o", formatText, "the output `FORMAT`: text, or json with a line for each change")

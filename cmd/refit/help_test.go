@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/terminal"
 )
 
-// Help is documentation: every command says what it does, shows how, and explains its flags.
+// Help is documentation: every command has a description, examples and explained flags.
 func TestHelp(t *testing.T) {
 	root := newRootCommand(newLine(t).app)
 	for _, cmd := range append(root.Commands(), root) {
@@ -78,14 +78,14 @@ func TestHelpFitsATerminal(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", command, code, l.err)
 		}
 		for line := range strings.SplitSeq(l.out.String(), "\n") {
-			if len([]rune(line)) > 100 && !strings.HasPrefix(line, "  refit ") { // an example is there to be copied
+			if len([]rune(line)) > 100 && !strings.HasPrefix(line, "  refit ") { // examples are meant to be copied
 				t.Errorf("%s: this line of its help is too long: %q", command, line)
 			}
 		}
 	}
 }
 
-// Examples are tried before they are printed.
+// Every example in the help parses.
 func TestExamplesParse(t *testing.T) {
 	root := newRootCommand(newLine(t).app)
 	for _, cmd := range root.Commands() {

@@ -19,7 +19,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/install"
 )
 
-// fakeCluster says what a test says, and writes down what it is asked.
+// fakeCluster returns configured results and records its calls.
 type fakeCluster struct {
 	existing install.Existing
 	changes  []install.Change
@@ -74,7 +74,7 @@ func (f *fakeCluster) Remove(_ context.Context, o install.Options, callbacks ins
 	return install.Removal{Changes: f.survey.Objects, Uncordoned: f.survey.Cordoned, Nodes: f.nodes}, f.err
 }
 
-// withCluster is a line whose cluster is a fake one.
+// withCluster is a command line with a fake cluster.
 func withCluster(t *testing.T, f *fakeCluster) (l *line, kubeconfig string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"gitVersion":"v1.35.4"}`) }))
@@ -123,7 +123,7 @@ func TestInstallTellsHowFarEachNodeIs(t *testing.T) {
 	}
 }
 
-// What is not given stays as it is in the cluster.
+// Options that are not given keep their values in the cluster.
 func TestInstallKeepsWhatIsNotGiven(t *testing.T) {
 	_, public := newKey(t)
 	_, other := newKey(t)
@@ -212,7 +212,7 @@ func TestEndsOfInstallAndUninstall(t *testing.T) {
 	}
 }
 
-// What scripts read.
+// Scripts read these documents.
 func TestDocumentsOfInstallAndUninstall(t *testing.T) {
 	key := file(t, "release.pem", "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n")
 	f := &fakeCluster{
@@ -245,7 +245,7 @@ func TestDocumentsOfInstallAndUninstall(t *testing.T) {
 	}
 }
 
-// Who interrupts it is not told that nothing was changed.
+// An interrupted install does not claim that nothing was changed.
 func TestInterruptedInstall(t *testing.T) {
 	_, public := newKey(t)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -303,7 +303,7 @@ func TestWrongInputOfInstall(t *testing.T) {
 	}
 }
 
-// What is rendered is what is installed, one document each, and needs no cluster.
+// The rendered manifests are the installed ones, one document each, and need no cluster.
 func TestRenderedManifestsCanBeApplied(t *testing.T) {
 	_, public := newKey(t)
 	l := newLine(t)

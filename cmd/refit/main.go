@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	// The Kubernetes libraries log to stderr. What matters of it is returned as an error.
+	// The Kubernetes libraries log to stderr. Relevant errors are returned as well.
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	log.SetLogger(logr.Discard())

@@ -27,7 +27,8 @@ type line struct {
 	out, err *bytes.Buffer
 }
 
-// newLine makes a run that sees no cluster and no kubeconfig of the machine that it is on, and whose checks find what the test says.
+// newLine makes a run that uses neither a cluster nor a kubeconfig of this machine, and whose
+// checks return the given findings.
 func newLine(t *testing.T, findings ...preflight.Finding) *line {
 	t.Helper()
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
@@ -82,7 +83,7 @@ func file(t *testing.T, name, content string) string {
 	return path
 }
 
-// shop is a healthy cluster of 3+2 with a ClusterRelease to go to.
+// shop is a healthy cluster of 3+2 nodes with a ClusterRelease to upgrade to.
 func shop(changes ...clustertest.Change) *cluster.Snapshot {
 	return clustertest.HA("v1.35.4", 3, 2, append([]clustertest.Change{
 		clustertest.Released("v1.36.3"),

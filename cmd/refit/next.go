@@ -18,8 +18,8 @@ func nextOf(cmd *cobra.Command, a *app) text.Next {
 	return next
 }
 
-// line is a command line to copy: another command with the flags of this one that it has, too, so
-// that it is about the same cluster. Flags about the output are omitted.
+// line is a command line to copy: another command with those flags of this one that it supports, so
+// that it targets the same cluster. Output flags are omitted.
 func (a *app) line(cmd *cobra.Command, command string) string {
 	words := []string{a.name, command}
 	other, _, err := cmd.Root().Find([]string{command})

@@ -21,14 +21,15 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
-// site is a cluster that can be upgraded, with a client that keeps its objects in memory, and a line that speaks to it.
+// site is a cluster that can be upgraded, with a client that keeps its objects in memory, and a
+// command line that uses it.
 type site struct {
 	*line
 	client.WithWatch
 	kubeconfig string
 }
 
-// newSite is a healthy cluster with controllers, whose checks find what the test says.
+// newSite is a healthy cluster with controllers, whose checks return the given findings.
 func newSite(t *testing.T, findings ...preflight.Finding) *site {
 	t.Helper()
 	l, kubeconfig := withCluster(t, nil)
@@ -42,7 +43,7 @@ func newSite(t *testing.T, findings ...preflight.Finding) *site {
 	return s
 }
 
-// refit runs a command to its end. One that follows what never ends is interrupted.
+// refit runs a command until it ends. It interrupts a command that would never end.
 func (s *site) refit(t *testing.T, args ...string) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -50,7 +51,6 @@ func (s *site) refit(t *testing.T, args ...string) int {
 	return run(ctx, s.app, append(args, "--kubeconfig", s.kubeconfig))
 }
 
-// operation makes an operation.
 func (s *site) operation(t *testing.T, name string, change ...func(*refitv1alpha1.ClusterUpgrade)) {
 	t.Helper()
 	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(clustertest.Now)}}
@@ -89,7 +89,7 @@ func ended(u *refitv1alpha1.ClusterUpgrade) {
 	})
 }
 
-// succeeds ends every operation that comes, as controllers do at last.
+// succeeds completes every new operation, as the controllers would.
 func (s *site) succeeds(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -116,7 +116,7 @@ func (s *site) succeeds(t *testing.T) {
 	})
 }
 
-// held is a Lease of controllers somewhere.
+// held is a Lease that controllers hold.
 func held(by string, renewed time.Time) *coordinationv1.Lease {
 	at := metav1.NewMicroTime(renewed)
 	return &coordinationv1.Lease{

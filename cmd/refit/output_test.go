@@ -18,7 +18,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
-// Scripts rely on these documents: a field may be added, none may change or go.
+// Scripts rely on these documents: a field may be added, but none may change or be removed.
 func TestDocuments(t *testing.T) {
 	waived := warns
 	waived.Waived = &refitv1alpha1.Waiver{Check: warns.Check, Object: warns.Object, Reason: "known"}
@@ -45,7 +45,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// A document holds every finding, but for a check that finds the same on thousands of nodes; with --wide it holds those too.
+// A document contains every finding, except for a check with the same finding on thousands of
+// nodes; with --wide it contains those as well.
 func TestDocumentsHoldEveryFinding(t *testing.T) {
 	var findings []preflight.Finding
 	for i := range 2500 {
@@ -110,7 +111,8 @@ func mustJSON(t *testing.T, v any) []byte {
 	return out
 }
 
-// Names from the cluster do not reach a terminal as anything but text, in whichever form, and come back from JSON as they were.
+// Names from the cluster reach a terminal only as text, in every output format, and JSON preserves
+// them.
 func TestControlCharactersInEveryForm(t *testing.T) {
 	const evil = "a\x1b[2Jb\u009b31mc\u202ede"
 	from := saved(t, shop())
@@ -160,7 +162,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// Colors are for terminals, and only if their owner does not mind.
+// Colors are only for terminals, unless the user disables them.
 func TestColors(t *testing.T) {
 	from := saved(t, shop())
 	for name, c := range map[string]struct {

@@ -17,7 +17,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// newPayload is a ClusterRelease's content of one file, which is in a folder.
+// newPayload is the payload of a ClusterRelease with one file, in a directory.
 func newPayload(t *testing.T) (path, folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -162,7 +162,8 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 	}
 }
 
-// A key that is there is never overwritten, and no half of a new one is written beside the other half of an old one.
+// An existing key is never overwritten, and half of a new key pair is never written beside half of
+// an old one.
 func TestKeysAreNotOverwritten(t *testing.T) {
 	for name, half := range map[string]int{"both are there": -1, "the public one is gone": 1, "the private one is gone": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +195,7 @@ func contents(paths []string) string {
 	return out.String()
 }
 
-// What upstream publishes becomes a ClusterRelease that is signed and verified.
+// A ClusterRelease made from upstream's files can be signed and verified.
 func TestReleaseFromUpstreamSigned(t *testing.T) {
 	config := []byte(`{"os":"linux","architecture":"amd64"}`)
 	sum := fmt.Sprintf("%x", sha256.Sum256(config))
@@ -225,7 +226,8 @@ func TestReleaseFromUpstreamSigned(t *testing.T) {
 	}
 }
 
-// Help is documentation here too: every command says what it does, shows how, fits a terminal, and its examples are tried.
+// Help is documentation here too: every command has a description and examples that parse, and fits
+// a terminal.
 func TestHelpOfReleaseCommands(t *testing.T) {
 	root := newRootCommand(newLine(t).app)
 	release, _, err := root.Find([]string{"release"})

@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
-// requestFlags are the flags that describe an upgrade, over a manifest if there is one.
+// requestFlags are the flags that describe an upgrade. They override the manifest, if there is one.
 type requestFlags struct {
 	to, release    string
 	scope          string

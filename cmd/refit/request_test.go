@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
-// Flags go before the manifest, and what they do not speak of stays.
+// Flags override the manifest; fields without a flag keep its values.
 func TestFlagsOverAManifest(t *testing.T) {
 	l := newLine(t)
 	manifest := file(t, "upgrade.yaml", `
@@ -43,7 +43,7 @@ spec:
 	}
 }
 
-// What cannot be waived is not offered to be, be it for its check or for itself.
+// No waiver is suggested for a finding that cannot be waived, neither by check nor by object.
 func TestNoWaiverIsOfferedForWhatCannotBeWaived(t *testing.T) {
 	missing := preflight.Finding{
 		Check: "ReleaseMissing", Severity: preflight.Block, Binding: true, Object: "ClusterRelease for v1.36.3", Message: "there is none", Remedy: "make one",
@@ -73,7 +73,7 @@ func TestNoWaiverIsOfferedForWhatCannotBeWaived(t *testing.T) {
 	}
 }
 
-// What is printed to be copied asks the same question again.
+// The suggested command repeats the same request.
 func TestNextCommand(t *testing.T) {
 	l := newLine(t, blocks)
 	l.name = "kubectl refit"
@@ -88,7 +88,7 @@ func TestNextCommand(t *testing.T) {
 	}
 }
 
-// A plan for a saved Snapshot does not suggest to upgrade the current context.
+// A plan for a saved Snapshot does not suggest an upgrade of the current context.
 func TestNoUpgradeIsSuggestedForASavedSnapshot(t *testing.T) {
 	l := newLine(t)
 	if code := l.run(t, "plan", "--from", saved(t, shop()), "--to", "v1.36.3"); code != 0 || strings.Contains(l.out.String(), "refit upgrade") {

@@ -14,12 +14,11 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 )
 
-// leadTimeout is how long leader election may take: a leader that crashed holds its Lease for 15
-// seconds.
+// leadTimeout is the timeout of leader election: a leader that crashed holds its Lease for 15 s.
 const leadTimeout = 30 * time.Second
 
-// standalone runs the controllers in this process until stop is called, which returns when they
-// have ended. It returns once they lead.
+// standalone runs the controllers in this process. It returns once they are the leader; stop ends
+// them and waits for their end.
 func (a *app) standalone(ctx context.Context, c *connection, log string) (stop func(), err error) {
 	found, err := c.Controllers(ctx)
 	switch {

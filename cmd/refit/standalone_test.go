@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 )
 
-// Controllers elsewhere keep the lead: the error names the leader, nothing starts, and the
+// Controllers elsewhere stay the leader: the error names the leader, nothing starts, and the
 // controllers of this process end.
 func TestStandaloneThatNeverLeads(t *testing.T) {
 	s := newSite(t)
@@ -39,7 +39,8 @@ func TestStandaloneThatNeverLeads(t *testing.T) {
 	})
 }
 
-// Who leaves before the lead is got leaves an operation that is under way, and is told how to go on.
+// A user who interrupts before leader election completes leaves an operation in progress. The
+// message has the command to continue it.
 func TestStandaloneThatIsLeftBeforeItLeads(t *testing.T) {
 	s := newSite(t)
 	s.without(t)
@@ -58,7 +59,7 @@ func TestStandaloneThatIsLeftBeforeItLeads(t *testing.T) {
 	}
 }
 
-// Ctrl-C in standalone ends the controllers first, then says what stays behind.
+// Ctrl-C in standalone mode ends the controllers first, then prints what remains.
 func TestStandaloneThatIsLeft(t *testing.T) {
 	s := newSite(t)
 	s.without(t)

@@ -111,7 +111,7 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 	return u.follow(cmd, a, c, func() (*refitv1alpha1.ClusterUpgrade, error) { return u.start(cmd.Context(), a, c, requested, hash) })
 }
 
-// start creates the operation, with the plan approved that was shown.
+// start creates the operation and approves the plan that was shown.
 func (u *upgrading) start(
 	ctx context.Context, a *app, c *connection, requested *refitv1alpha1.ClusterUpgrade, hash string,
 ) (*refitv1alpha1.ClusterUpgrade, error) {
@@ -133,8 +133,8 @@ func (u *upgrading) checkMore() error {
 	return u.check()
 }
 
-// propose shows the plan and asks the user to confirm it. It returns the plan's hash, empty if
-// there is nothing to do.
+// propose shows the plan and prompts the user to confirm it. It returns the plan's hash, or an
+// empty string if there is nothing to do.
 func (u *upgrading) propose(
 	cmd *cobra.Command, a *app, c *connection, requested *refitv1alpha1.ClusterUpgrade, all []refitv1alpha1.ClusterUpgrade,
 ) (string, error) {
@@ -197,7 +197,7 @@ func (a *app) expectControllers(ctx context.Context, c *connection) error {
 	return c.Missing(found)
 }
 
-// follow follows an operation that exists or is about to, and executes it where no controllers do.
+// follow follows an operation, and runs the controllers in this process if standalone is set.
 func (u *upgrading) follow(cmd *cobra.Command, a *app, c *connection, operation func() (*refitv1alpha1.ClusterUpgrade, error)) error {
 	stop := func() {}
 	if u.standalone {

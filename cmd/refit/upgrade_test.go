@@ -21,7 +21,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
-// From the command to its end: the plan is shown, an operation is made with that very plan approved, and followed.
+// A whole upgrade: the plan is shown, an operation is created with that plan approved, and the
+// command follows it.
 func TestUpgrade(t *testing.T) {
 	s := newSite(t)
 	s.succeeds(t)
@@ -97,7 +98,7 @@ metadata: {name: x}
 spec: {target: {kubernetes: v1.36.3}, approvedPlan: "sha256:0000000000000000000000000000000000000000000000000000000000000000"}
 `
 
-// without takes the controllers away.
+// without removes the controllers.
 func (s *site) without(t *testing.T) {
 	t.Helper()
 	if err := s.DeleteAllOf(t.Context(), &appsv1.Deployment{}, client.InNamespace(controller.Namespace)); err != nil {
@@ -105,7 +106,7 @@ func (s *site) without(t *testing.T) {
 	}
 }
 
-// A second one that differs waits behind the first, and gets a name of its own.
+// A second upgrade that differs waits for the first one, and gets its own name.
 func TestUpgradesBesideOthers(t *testing.T) {
 	s := newSite(t)
 	s.operation(t, "to-v1-36-3", ended)
@@ -123,7 +124,7 @@ func TestUpgradesBesideOthers(t *testing.T) {
 	}
 }
 
-// Who may ask but not approve begins an upgrade that waits for somebody who may.
+// A user without permission to approve plans creates an upgrade that waits for approval.
 func TestUpgradeByWhoMayNotApprove(t *testing.T) {
 	s := newSite(t)
 	s.succeeds(t)
@@ -143,7 +144,7 @@ func TestUpgradeByWhoMayNotApprove(t *testing.T) {
 	}
 }
 
-// On a terminal a person is asked, and only yes is yes.
+// On a terminal, the user is prompted, and only yes confirms.
 func TestUpgradeAsks(t *testing.T) {
 	for said, want := range map[string]struct {
 		code  int
@@ -167,7 +168,8 @@ func TestUpgradeAsks(t *testing.T) {
 	}
 }
 
-// The whole of standalone: the lead is got before anything is begun, and the controllers end when they have let go of the operation that ended.
+// A whole standalone upgrade: the controllers become the leader before anything starts, and end
+// after they have removed their finalizer from the completed operation.
 func TestStandaloneCarriesOut(t *testing.T) {
 	s := newSite(t)
 	s.without(t)
@@ -202,7 +204,8 @@ func TestStandaloneCarriesOut(t *testing.T) {
 	}
 }
 
-// carryOn does what controllers do with an operation, a step at a time: hold it, bring it to its end, let go of it.
+// carryOn acts as the controllers do, a step at a time: it adds the finalizer, completes the
+// operation, and removes the finalizer.
 func (s *site) carryOn(ctx context.Context, t *testing.T, u *refitv1alpha1.ClusterUpgrade) (did []string) {
 	t.Helper()
 	var err error
@@ -217,7 +220,7 @@ func (s *site) carryOn(ctx context.Context, t *testing.T, u *refitv1alpha1.Clust
 		select {
 		case <-ctx.Done():
 			return []string{"cut off"}
-		case <-time.After(5 * 100 * time.Millisecond): // long enough for a follower to look
+		case <-time.After(5 * 100 * time.Millisecond): // long enough for a follower to observe it
 		}
 		u.Finalizers = nil
 		did, err = []string{"let go"}, s.Update(t.Context(), u)
@@ -228,7 +231,7 @@ func (s *site) carryOn(ctx context.Context, t *testing.T, u *refitv1alpha1.Clust
 	return did
 }
 
-// Waivers and pools of an operation in progress are changed by commands of their own.
+// Separate commands change the waivers and pools of an operation in progress.
 func TestWaiveAndSetPool(t *testing.T) {
 	s := newSite(t)
 	s.operation(t, "running")

@@ -19,12 +19,13 @@ type verb struct {
 	name, short, long string
 	verb              string // in the result, if it is not the name
 	example           []string
-	// argument precedes the name of the operation, and parse reads it; empty and nil: there is none.
+	// argument precedes the name of the operation, and parse parses it; empty and nil if there is
+	// none.
 	argument string
 	parse    func(argument string) error
-	// decide decides what to change of an operation in progress.
+	// decide returns the change to an operation in progress.
 	decide func(verbs.Operation) (verbs.Decision, error)
-	// confirm asks the user, where the change cannot be undone; nil: it can.
+	// confirm prompts the user if the change cannot be undone; nil if it can.
 	confirm func(ctx context.Context, o *cliv1alpha1.Operation) error
 	// flags adds the flags that only this verb has.
 	flags func(cmd *cobra.Command)
@@ -101,13 +102,13 @@ func (v *verb) run(ctx context.Context, c *connection, name string) (*cliv1alpha
 	return change, c.Change(ctx, u.Name, decision.Exact, decision.Change)
 }
 
-// Which operation a command is about if it is given no name.
+// The operation that a command selects without a name.
 const (
 	unfinishedOnly = false
 	orNewest       = true // the newest if all have ended
 )
 
-// choose returns the operation that a command is about.
+// choose returns the operation that a command selects.
 func (c *connection) choose(ctx context.Context, name string, newest bool) (*refitv1alpha1.ClusterUpgrade, error) {
 	all, err := c.List(ctx)
 	if err != nil {

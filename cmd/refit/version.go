@@ -58,8 +58,8 @@ func versionOf() cliv1alpha1.Version {
 	return v
 }
 
-// builtVersion is the version of a program built by `go install module@version`, and
-// "development" for one built in a checkout.
+// builtVersion is the version of a binary that was built by `go install module@version`, and
+// "development" if it was built in a checkout.
 func builtVersion(info *debug.BuildInfo) string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v

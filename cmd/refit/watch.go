@@ -75,13 +75,14 @@ command keeps following a stalled upgrade, which continues once the cause is fix
 	return cmd
 }
 
-// goesOn is how to follow an operation again that the controllers in the cluster execute.
+// goesOn is the command that follows an operation again that the controllers in the cluster
+// execute.
 func (a *app) goesOn(cmd *cobra.Command, name string) string {
 	return fmt.Sprintf("%s continues in the cluster. To follow it again: %s %s", name, a.line(cmd, "watch"), name)
 }
 
-// follow follows an operation to its end. Its error selects the exit code; that of a user who
-// leaves early has what happens to the operation, and how to return to it.
+// follow follows an operation to its end. Its error selects the exit code; if the user interrupts,
+// the error has the operation's further course and the command to follow it again.
 func (f *following) follow(ctx context.Context, follower *operations.Follower, left func(last *cliv1alpha1.Operation) string) error {
 	limited := ctx
 	if f.timeout > 0 {

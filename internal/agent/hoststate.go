@@ -46,8 +46,8 @@ func saveState(path string, state node.HostState) error {
 	return durable.WriteFile(path, append(text, '\n'), 0o600)
 }
 
-// adoptFormerNames renames what agents before format 2 left: a host must not forget the orders that
-// it accepted. The state goes last, because it names directories of upgrades.
+// adoptFormerNames renames the files of agents before format 2: a host must not forget the orders
+// that it accepted. It renames the state last, because the state names directories of upgrades.
 func adoptFormerNames(s settings.Settings) error {
 	for _, name := range []struct{ from, to string }{{"work", s.UpgradesDir()}, {"memory.json", s.StateFile()}} {
 		if _, err := os.Lstat(name.to); !errors.Is(err, fs.ErrNotExist) {

@@ -48,7 +48,7 @@ func (l *latestOrder) take() *refitv1alpha1.NodeUpgrade {
 	return order
 }
 
-// requeue puts an order back after a while, unless there is a newer one.
+// requeue adds an order again after a while, unless there is a newer one.
 func (l *latestOrder) requeue(order *refitv1alpha1.NodeUpgrade, after time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -90,8 +90,8 @@ func (a *Agent) reject(order *refitv1alpha1.NodeUpgrade, failure *node.Failure) 
 	})
 }
 
-// start writes the order to the journal first and to the host state then: a kill in between repeats
-// it, and does not lose it.
+// start writes the order to the journal first and to the host state second: a kill in between
+// repeats the order instead of losing it.
 func (a *Agent) start(order *refitv1alpha1.NodeUpgrade, upgrade *runner) error {
 	spec := &order.Spec
 	a.Log.Info("order accepted", "operation", spec.Operation.Name, "sequence", spec.Sequence, "permit", spec.Permit, "release", spec.Release.Name)
@@ -247,7 +247,7 @@ func (a *Agent) load(dir string) (*runner, error) {
 	}, nil
 }
 
-// tidy removes what was kept for a rollback of the previous upgrade, once another one starts.
+// tidy removes the rollback files of the previous upgrade once another one starts.
 func (a *Agent) tidy(ctx context.Context, next *node.Upgrade, release artifact.Release) error {
 	if a.upgrade == nil {
 		return nil

@@ -43,7 +43,7 @@ func (r *runner) move(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// rest restores the API server that swap-etcd stopped: an agent that waits or ends does not leave
+// rest restores the API server that swap-etcd stopped: an agent that waits or ends must not leave
 // the host without one.
 func (r *runner) rest() {
 	if !node.Read(r.journal.Records()).APIServerStopped() {

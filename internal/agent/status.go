@@ -96,7 +96,7 @@ func (w *statusWriter) observe(u *refitv1alpha1.NodeUpgrade) {
 	}
 }
 
-// setWaiting sets what a step is waiting for.
+// setWaiting sets the reason why a step waits.
 func (w *statusWriter) setWaiting(what string) {
 	w.mu.Lock()
 	changed := w.waiting != what

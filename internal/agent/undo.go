@@ -25,7 +25,7 @@ func Review(ctx context.Context, s settings.Settings, status LocalStatus) steps.
 }
 
 // refusal returns why the operation cannot be rolled back safely. An operation that did not succeed
-// always can: the agent knows every change, and nothing relies on it yet.
+// always can: the agent has recorded every change, and nothing relies on it yet.
 func (r *runner) refusal(ctx context.Context) error {
 	if !finished(node.Read(r.journal.Records())) {
 		return nil

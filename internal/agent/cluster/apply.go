@@ -12,8 +12,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// applied is the part of an object that the agent owns. It must not contain a spec, even an
-// empty one.
+// applied is the part of an object that the agent owns. It must not contain a spec, even if that is
+// empty.
 type applied struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`

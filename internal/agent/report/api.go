@@ -16,7 +16,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 )
 
-// clock measures how far this host's clock is ahead.
+// clock measures how far the host's clock is ahead of the API server's.
 func clock(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	if s.API == nil {
 		return nil, nil //nolint:nilnil // no facts

@@ -1,3 +1,3 @@
 // Package settings contains the settings of a host, which no order can change: sources of files,
-// trusted keys, what kubeadm needs to know about the host, and paths.
+// trusted keys, kubeadm's settings for the host, and paths.
 package settings

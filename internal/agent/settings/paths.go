@@ -9,7 +9,7 @@ func (s *Settings) path(name ...string) string {
 // LockFile returns the path of the lock that prevents a second agent on this host.
 func (s *Settings) LockFile() string { return s.path("lock") }
 
-// StateFile returns the path of what the host remembers across orders.
+// StateFile returns the path of the state that the host keeps across orders.
 func (s *Settings) StateFile() string { return s.path("state.json") }
 
 // StoreDir returns the directory of files by digest.

@@ -76,7 +76,7 @@ func Default() Settings {
 }
 
 // Load reads the settings from a file; without one the defaults apply. An unknown field is an
-// error: it may be meant to protect something.
+// error: it may be a misspelled safeguard.
 func Load(path string) (Settings, error) {
 	s := Default()
 	text, err := os.ReadFile(path)
@@ -92,7 +92,7 @@ func Load(path string) (Settings, error) {
 	return s, nil
 }
 
-// Overlay returns the settings with those of a file for many hosts over them: fields that the file
+// Overlay returns the settings, overridden by those of a file for many hosts. Fields that the file
 // does not set stay.
 func (s Settings) Overlay(text []byte) (Settings, error) {
 	s.Sources = slices.Clone(s.Sources) // the decoder would write to the existing list

@@ -16,8 +16,8 @@ import (
 // errCrash stands for a killed agent: nothing of the step runs after it.
 var errCrash = errors.New("killed")
 
-// fakeControlPlane is a manifests directory whose kubelet and etcd do what a test configures. It records
-// each change, and each wait with the state of both manifests at that moment.
+// fakeControlPlane is a manifests directory whose kubelet and etcd behave as a test configures. It
+// records each change, and each wait with the state of both manifests at that moment.
 type fakeControlPlane struct {
 	t               *testing.T
 	etcd, apiServer staticPod

@@ -12,8 +12,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// inventory lists what the operation replaces and what was there before. It is written once, before
-// the first change.
+// inventory lists the files and packages that the operation replaces, with their previous state. It
+// is written once, before the first change.
 type inventory struct {
 	Files    []file `json:"files,omitempty"`
 	Packages []pkg  `json:"packages,omitempty"`

@@ -113,7 +113,7 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 	return nil
 }
 
-// Clean removes what was kept for a rollback.
+// Clean removes the files that were kept for a rollback.
 func Clean(h *Host) error {
 	inv, err := h.inventory()
 	if err != nil {

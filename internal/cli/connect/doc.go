@@ -1,3 +1,3 @@
-// Package connect finds the cluster that the user means, as kubectl does, and tells whether its API
-// server is reachable.
+// Package connect finds the cluster that the user selects, as kubectl does, and reports whether its
+// API server is reachable.
 package connect

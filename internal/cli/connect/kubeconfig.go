@@ -41,8 +41,8 @@ func (k *Kubeconfig) Contexts() []string {
 	return names
 }
 
-// Load returns the connection to the cluster and the name of the context, which is what users call
-// the cluster.
+// Load returns the connection to the cluster and the name of the context, by which users know the
+// cluster.
 func (k *Kubeconfig) Load() (*rest.Config, string, error) {
 	loader := k.loader()
 	raw, err := loader.RawConfig()

@@ -37,7 +37,7 @@ func YAML(document any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write YAML: %w", err)
 	}
-	if bytes.ContainsFunc(out, plaintext.Unprintable) { // the encoder quotes control characters, but not those that turn text around
+	if bytes.ContainsFunc(out, plaintext.Unprintable) { // the encoder does not quote bidirectional control characters
 		return text, nil // JSON is YAML too
 	}
 	return out, nil

@@ -30,15 +30,15 @@ func (e UsageError) Unwrap() error { return e.Err }
 // Usagef returns a UsageError.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// TimeoutError is returned by what takes longer than allowed.
+// TimeoutError is the error of an operation that exceeded its timeout.
 type TimeoutError struct{ Err error }
 
 func (e TimeoutError) Error() string { return e.Err.Error() }
 
 func (e TimeoutError) Unwrap() error { return e.Err }
 
-// LeftError ends a command that the user interrupted while what it follows continues. It has what
-// the user should know.
+// LeftError ends a command that the user interrupted while the operation continues. Its message has
+// the state of the operation and the command to follow it again.
 type LeftError struct{ Err error }
 
 func (e LeftError) Error() string { return e.Err.Error() }

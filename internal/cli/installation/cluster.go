@@ -20,7 +20,7 @@ type Cluster interface {
 	Remove(ctx context.Context, o install.Options, callbacks install.Callbacks) (install.Removal, error)
 }
 
-// late makes an error that a deadline caused a timeout.
+// late turns an error that a deadline caused into a timeout.
 func late(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return exit.TimeoutError{Err: fmt.Errorf("%w: give it more with --timeout; the same command goes on", err)}

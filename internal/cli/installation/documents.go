@@ -60,7 +60,7 @@ func installOf(cluster string, dryRun bool, existing install.Existing, o install
 	return out
 }
 
-// uninstallOf returns the document about what would be removed.
+// uninstallOf returns the document about the objects to remove.
 func uninstallOf(cluster string, s install.Survey) *cliv1alpha1.Uninstall {
 	out := &cliv1alpha1.Uninstall{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindUninstall, Cluster: cluster, Version: s.Version, Installed: s.Installed(),

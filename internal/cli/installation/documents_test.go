@@ -7,7 +7,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/install"
 )
 
-// Documents have the values of the adapter, and scripts rely on them.
+// Documents have the values of the adapter; scripts rely on them.
 func TestDocumentsHaveTheAdaptersValues(t *testing.T) {
 	for want, got := range map[string]string{
 		cliv1alpha1.ActionCreated: string(install.Created), cliv1alpha1.ActionChanged: string(install.Changed),

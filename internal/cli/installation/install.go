@@ -43,8 +43,8 @@ func (i *Installer) render(existing install.Existing) (install.Options, []*unstr
 	return options, objects, err
 }
 
-// Install installs Refit and waits until it runs. With a result there may be an error, too: that
-// not everything runs yet.
+// Install installs Refit and waits until it runs. It may return both a result and an error: not
+// everything runs yet.
 func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (*cliv1alpha1.Install, error) {
 	ctx, cancel := context.WithTimeout(ctx, i.Timeout)
 	defer cancel()

@@ -17,7 +17,8 @@ import (
 // DefaultRepository is the repository of Refit's images.
 const DefaultRepository = "ghcr.io/refit-dev"
 
-// Choice is what the user chose. Everything else stays as it is in the cluster, or is the default.
+// Choice has the user's options. Everything else keeps its value in the cluster, or has its
+// default.
 type Choice struct {
 	KeyFiles, Sources []string
 	Repository        string
@@ -75,7 +76,7 @@ func checkSource(source string) error {
 	return nil
 }
 
-// options returns everything that is installed.
+// options returns the complete options of the installation.
 func (c *Choice) options(existing install.Existing) (install.Options, error) {
 	if !tagName.MatchString(c.Version) {
 		return install.Options{}, fmt.Errorf("%q is no tag of an image: build Refit with a version", c.Version)

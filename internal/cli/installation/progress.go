@@ -8,8 +8,8 @@ import (
 	"github.com/refit-dev/refit/internal/engine/install"
 )
 
-// reporter writes a line for each node's progress while the user waits. Of many nodes it reports
-// the number that are done now and then, and every failure.
+// reporter writes a line for each node's progress while the user waits. For many nodes it
+// periodically writes the number of completed ones, and every failure.
 type reporter struct {
 	out  io.Writer
 	done string // the word for a node that is done

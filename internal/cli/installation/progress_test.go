@@ -9,7 +9,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/install"
 )
 
-// A thousand nodes are not a thousand lines.
+// The progress of a thousand nodes takes far fewer than a thousand lines.
 func TestProgressOfManyNodes(t *testing.T) {
 	var out bytes.Buffer
 	report := &reporter{out: &out, done: "placed"}

@@ -22,8 +22,8 @@ type Uninstaller struct {
 	Changing func()
 }
 
-// Uninstall removes Refit from the hosts that are reachable, and from the cluster. With a result
-// there may be an error, too: that hosts were unreachable.
+// Uninstall removes Refit from the reachable hosts and from the cluster. It may return both a
+// result and an error: some hosts were unreachable.
 func (u *Uninstaller) Uninstall(ctx context.Context, cluster Cluster, name string) (*cliv1alpha1.Uninstall, error) {
 	options, err := u.options(install.Existing{})
 	if err != nil {
@@ -51,8 +51,7 @@ func (u *Uninstaller) Uninstall(ctx context.Context, cluster Cluster, name strin
 	return result, err
 }
 
-// unfinished is the error of a removal that did not complete, with the first node that it waits
-// for.
+// unfinished is the error of an incomplete removal, with the first node that it waits for.
 func unfinished(ctx context.Context, err error, removed install.Removal) error {
 	if !errors.Is(err, install.ErrNotDone) {
 		return late(ctx, err)

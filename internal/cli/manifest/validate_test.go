@@ -27,8 +27,8 @@ func times(n int, format string) string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// What the API server rejects is rejected here, too, and nothing else: these are the specs that
-// test/apiserver/words tries on real API servers, as far as a spec by itself can be invalid.
+// The CLI rejects exactly the specs that the API server rejects: these are the specs that
+// test/apiserver/words sends to real API servers, as far as a spec alone can be invalid.
 func TestSpecsThatTheAPIRefuses(t *testing.T) {
 	gpu := func(policy string) string { return "pools: [{name: gpu, nodeSelector: {pool: gpu}, " + policy + "}]" }
 	for name, c := range map[string]struct{ spec, says string }{

@@ -47,7 +47,7 @@ func blobsOf(p refitv1alpha1.ReleasePayload) []refitv1alpha1.Blob {
 	return out
 }
 
-// ParseSources parses sources of files. A relative path is one, too.
+// ParseSources parses sources of files. A relative path is a source as well.
 func ParseSources(texts []string) ([]artifact.Source, error) {
 	var out []artifact.Source
 	for _, text := range texts {

@@ -16,8 +16,8 @@ import (
 // KeyName is the name of a private key's file in a directory.
 const KeyName = "refit-release.key"
 
-// NewKeyPair writes a new key pair to a directory, or to a file and one beside it. The public key
-// is written last: without it, the private key is of no use.
+// NewKeyPair writes a new key pair to a directory, or to a file and one beside it. It writes the
+// public key last: without it, the private key is useless.
 func NewKeyPair(out string) (cliv1alpha1.ReleaseKey, error) {
 	if info, err := os.Stat(out); (err == nil && info.IsDir()) || filepath.Ext(out) == "" {
 		if err := os.MkdirAll(out, 0o700); err != nil {

@@ -78,7 +78,8 @@ func (r *File) Verify(keys []artifact.PublicKey) (artifact.Release, error) {
 	return release, r.agrees(release)
 }
 
-// agrees returns an error if the object differs from what was signed. Agents and plans reject it.
+// agrees returns an error if the object differs from its signed content. Agents and plans reject
+// such an object.
 func (r *File) agrees(release artifact.Release) error {
 	if r.kubernetes == "" || release.Payload.Kubernetes == "" || r.kubernetes == release.Payload.Kubernetes {
 		return nil

@@ -1,3 +1,3 @@
-// Package source gets the Snapshot that `refit check`, `plan` and `upgrade` are about: from a live
-// cluster, or from a file that `refit snapshot` wrote.
+// Package source gets the Snapshot for `refit check`, `plan` and `upgrade`: from a live cluster, or
+// from a file that `refit snapshot` wrote.
 package source

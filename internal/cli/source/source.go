@@ -17,10 +17,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// DefaultTimeout is how long reading a cluster may take by default.
+// DefaultTimeout is the default timeout of reading a cluster.
 const DefaultTimeout = 5 * time.Minute
 
-// Source is where a Snapshot comes from.
+// Source is the origin of a Snapshot.
 type Source struct {
 	connect.Kubeconfig
 
@@ -31,7 +31,7 @@ type Source struct {
 
 // Reader reads Sources.
 type Reader struct {
-	Program string // what the user types to run the CLI
+	Program string // the command that the user types to run the CLI
 	// ReadFile reads a file, or standard input.
 	ReadFile func(path string) ([]byte, error)
 	// Reading reports the progress of reading a cluster.
@@ -49,7 +49,7 @@ type Reading interface {
 
 // Observation is a Snapshot and its origin.
 type Observation struct {
-	Cluster  string // as the user calls it
+	Cluster  string // the user's name for the cluster
 	Saved    string // the file that it was read from, empty for a live cluster
 	Snapshot *cluster.Snapshot
 }
@@ -93,7 +93,7 @@ func (r *Reader) Saved(path string) (*Observation, error) {
 }
 
 // savedName is the name of a cluster that was read from a file. kubeadm names every cluster
-// "kubernetes" that was given no name.
+// "kubernetes" by default.
 func savedName(s *cluster.Snapshot, file string) string {
 	if s.Kubeadm != nil && s.Kubeadm.ClusterName != "" && s.Kubeadm.ClusterName != "kubernetes" {
 		return s.Kubeadm.ClusterName

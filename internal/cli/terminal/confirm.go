@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-// MayAsk returns an error if there is no terminal to ask on.
+// MayAsk returns an error if there is no terminal for a prompt.
 func (s *Streams) MayAsk() error {
 	if file, ok := s.In.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
 		return exit.Usagef("there is no terminal to ask for confirmation: use --yes")
@@ -22,7 +22,7 @@ func (s *Streams) MayAsk() error {
 	return nil
 }
 
-// Confirm asks the user on the terminal. Anything but yes is no.
+// Confirm prompts the user on the terminal. Anything but yes is no.
 func (s *Streams) Confirm(ctx context.Context, question string) error {
 	if err := s.MayAsk(); err != nil {
 		return err

@@ -10,7 +10,7 @@ type discard struct{ io.Writer }
 
 func (discard) Close() error { return nil }
 
-// OpenLog opens the log of the controllers. They never write between the lines of the output.
+// OpenLog opens the log of the controllers, which must not mix with the output.
 func OpenLog(name string) (io.WriteCloser, error) {
 	if name == "" {
 		return discard{io.Discard}, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-// Reading reports what is being read from a cluster, and for how long: on a terminal in one line
-// that changes and disappears at the end, elsewhere in a line per part, if verbose.
+// Reading reports which part of a cluster is being read, and for how long: on a terminal in one
+// line that changes and disappears at the end, otherwise in a line per part, if verbose.
 type Reading struct {
 	out   io.Writer // nil: quiet
 	line  bool      // one line that changes

@@ -10,12 +10,12 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-// StatusWriter writes the progress of an operation. What it is passed may be the same as before,
-// except for the time.
+// StatusWriter writes the progress of an operation. The operation may be the same as before, except
+// for the time.
 type StatusWriter func(o *cliv1alpha1.Operation, now time.Time) error
 
-// NewStatusWriter returns the writer for the streams: a line of JSON per change if asked for, else
-// a live view on a terminal and a line per change elsewhere.
+// NewStatusWriter returns the writer for the streams: a line of JSON per change if json is set,
+// otherwise a live view on a terminal and a line per change elsewhere.
 func (s *Streams) NewStatusWriter(json bool) StatusWriter {
 	if json {
 		return (&jsonStatus{Streams: s}).write

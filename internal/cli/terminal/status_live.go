@@ -27,7 +27,7 @@ func (t *liveStatus) write(o *cliv1alpha1.Operation, now time.Time) error {
 	}
 	back := ""
 	if t.lines > 0 {
-		back = fmt.Sprintf("\x1b[%dA\r\x1b[J", t.lines) // to its first line, and erase below
+		back = fmt.Sprintf("\x1b[%dA\r\x1b[J", t.lines) // to the first line, and erase below
 	}
 	t.last, t.lines = frame, strings.Count(frame, "\n")
 	return t.Print([]byte(back + frame))

@@ -13,7 +13,7 @@ import (
 
 func noEnvironment(string) string { return "" }
 
-// On a terminal each frame is drawn over the one before, and the last one stays.
+// On a terminal, each frame overwrites the previous one, and the last one stays.
 func TestLiveView(t *testing.T) {
 	read, write := terminaltest.Open(t)
 	streams := &terminal.Streams{Out: write, Getenv: noEnvironment}
@@ -43,7 +43,8 @@ func TestLiveView(t *testing.T) {
 	}
 }
 
-// Elsewhere there are lines, and JSON where that is asked for: one for each change, none for time that goes by.
+// Without a terminal there is one line per change, or one JSON document with json set, and none for
+// elapsed time.
 func TestStatusElsewhere(t *testing.T) {
 	o := &cliv1alpha1.Operation{Name: "demo", Phase: "Running", StartTime: clustertest.Now, LeftSeconds: 9}
 	later := *o

@@ -36,14 +36,14 @@ func (s *Streams) Print(result []byte) error {
 	return nil
 }
 
-// Page is how text is laid out on standard output.
+// Page returns the layout of text on standard output.
 func (s *Streams) Page(wide bool) text.Page {
 	columns, _ := s.columns(s.Out)
 	return text.Page{Width: columns, Color: s.colors(s.Out), Wide: wide}
 }
 
-// columns returns the width of the terminal that a writer leads to, and whether it is one. A dumb
-// terminal can neither move its cursor nor show colors, so it counts as a file.
+// columns returns the width of the terminal of a writer, and whether it is one. A dumb terminal can
+// neither move its cursor nor show colors, so it counts as a file.
 func (s *Streams) columns(w io.Writer) (columns int, terminal bool) {
 	file, ok := w.(*os.File)
 	if !ok || s.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
@@ -64,7 +64,8 @@ func sizeOf(terminal *os.File) (columns, rows int) {
 	return columns, rows
 }
 
-// colors is true for a terminal, unless its user wants no colors (no-color.org).
+// colors reports whether to use colors: on a terminal, unless the user disables them
+// (no-color.org).
 func (s *Streams) colors(w io.Writer) bool {
 	_, terminal := s.columns(w)
 	return terminal && s.Getenv("NO_COLOR") == ""

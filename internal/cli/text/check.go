@@ -22,7 +22,7 @@ func Check(r *cliv1alpha1.Report, page Page, next Next) string {
 	return w.String()
 }
 
-// ability is whether the cluster can be upgraded. A control plane that is at the target has no version
+// ability reports whether the cluster can be upgraded. A control plane at the target has no version
 // to upgrade from.
 func ability(r *cliv1alpha1.Report) string {
 	can := "can"

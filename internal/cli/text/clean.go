@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Clean makes text from elsewhere safe to print: white space becomes a space, and invisible
-// characters a visible mark. So an escape sequence in the name of a node cannot move the cursor,
-// hide a finding, or reverse the direction of a line.
+// Clean makes external text safe to print: white space becomes a space, and invisible characters a
+// visible mark. An escape sequence in the name of a node thus cannot move the cursor, hide a
+// finding, or reverse the direction of a line.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

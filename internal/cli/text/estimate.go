@@ -7,7 +7,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// about is an estimate, no more exact than it is known.
+// about is an estimate, rounded to its precision.
 func about(e cliv1alpha1.Estimate) string {
 	if e.Seconds <= 0 {
 		return "no time"
@@ -15,7 +15,7 @@ func about(e cliv1alpha1.Estimate) string {
 	return "about " + duration(e)
 }
 
-// roughly is an estimate for a column of them.
+// roughly is an estimate for a table column.
 func roughly(e cliv1alpha1.Estimate) string {
 	if e.Seconds <= 0 {
 		return ""

@@ -138,8 +138,8 @@ func (w *writer) steps(steps []cliv1alpha1.ExplainStep, now time.Time) {
 	t.write(w)
 }
 
-// logTail writes the end of the log of what failed. It is not wrapped, so that it can be
-// searched for.
+// logTail writes the end of the failed component's log. It is not wrapped, so that it can be
+// searched.
 func (w *writer) logTail(e *cliv1alpha1.ExplainError) {
 	if e == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
-// known is what is known of a node of a scene, that has an agent and is ready.
+// known has the known facts of a node of a scene; the node has an agent and is ready.
 func known(s *scene, node string) progress.Known {
 	k := progress.Known{
 		Node:   progress.Node{Name: node, Kubelet: "v1.35.4", Ready: true, ReadySince: ago(3 * 24 * time.Hour).Time},

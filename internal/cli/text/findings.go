@@ -59,7 +59,7 @@ func group(all []cliv1alpha1.Finding, chosen func(*cliv1alpha1.Finding) bool) []
 	return groups
 }
 
-// group writes the findings of one check. What they have in common is written once.
+// group writes the findings of one check. Text that they have in common is written once.
 func (w *writer) group(g []*cliv1alpha1.Finding, wide bool) {
 	first := g[0]
 	oneRemedy := same(g, func(f *cliv1alpha1.Finding) string { return f.Remedy })
@@ -96,7 +96,7 @@ func (w *writer) group(g []*cliv1alpha1.Finding, wide bool) {
 	}
 }
 
-// objects writes the findings of one check that differ. What one has in common with the next is
+// objects writes the findings of one check that differ. Text that one shares with the next is
 // written once.
 func (w *writer) objects(g []*cliv1alpha1.Finding, wide, remedies bool) {
 	shown, indent := g, findingIndent

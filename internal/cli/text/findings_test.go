@@ -13,7 +13,7 @@ var oneBackend = preflight.Finding{
 	Remedy:  "run two replicas on different nodes",
 }
 
-// noAgents stands for everything that only an agent can answer.
+// noAgents stands for all findings that require an agent.
 var noAgents = preflight.Finding{
 	Check: "AgentMissing", Severity: preflight.Block, Unknown: true, Deferred: true,
 	Message: "5 of 5 nodes have no agent yet (cp-1, cp-2, cp-3 and 2 more), so these checks wait: EtcdMemberUnhealthy, EtcdLearner, EtcdAlarm, " +

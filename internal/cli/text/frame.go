@@ -8,9 +8,9 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 )
 
-// Frame renders the progress of an operation for a terminal that is redrawn: no line wraps, and
-// there is one line less than the terminal has, for the cursor. In a small terminal, fewer
-// active nodes are shown: failures and what the operation waits for matter more.
+// Frame renders the progress of an operation for a terminal that is redrawn: no line wraps, and the
+// last line of the terminal stays free for the cursor. A small terminal shows fewer active nodes:
+// failures and waits matter more.
 func Frame(o *cliv1alpha1.Operation, p Page, rows int, now time.Time) string {
 	var lines []string
 	most := max(1, rows-1)

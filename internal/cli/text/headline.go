@@ -40,7 +40,7 @@ func (w *writer) headline(r *cliv1alpha1.Report) {
 	}
 }
 
-// budgets is how pods are protected during drains.
+// budgets describes how pods are protected during drains.
 func budgets(pools []cliv1alpha1.Pool) string {
 	for i := range pools {
 		if pools[i].Drain.OnBlocked == "Delete" {
@@ -50,7 +50,7 @@ func budgets(pools []cliv1alpha1.Pool) string {
 	return ", within their disruption budgets"
 }
 
-// subject is what the plan is about.
+// subject is the subject of the plan.
 func subject(r *cliv1alpha1.Report) string {
 	switch r.Request.Scope {
 	case "ControlPlane":
@@ -61,7 +61,7 @@ func subject(r *cliv1alpha1.Report) string {
 	return r.Cluster.Name
 }
 
-// verdict is whether the upgrade can start, and how many findings there are.
+// verdict reports whether the upgrade can start, and the number of findings.
 func verdict(r *cliv1alpha1.Report) []run {
 	var also []string
 	if n := r.Counts.Warn; n > 0 {

@@ -20,7 +20,7 @@ func installed() *cliv1alpha1.Install {
 	}
 }
 
-// What a person sees after an install.
+// The output after an install.
 func TestInstallPages(t *testing.T) {
 	standalone := installed()
 	standalone.Standalone, standalone.Controller, standalone.ControllerImage, standalone.Former = true, nil, "", "v0.1.0"

@@ -8,8 +8,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// LeftAlone is what happens to an operation whose controllers have ended: nothing further
-// starts, and a host that is being changed completes.
+// LeftAlone describes an operation whose controllers have ended: nothing further starts, and a host
+// that is being changed completes.
 func LeftAlone(o *cliv1alpha1.Operation) string {
 	if o == nil {
 		return "Nothing further starts."

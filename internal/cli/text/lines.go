@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// OperationLines renders what has changed since the last progress, a line each, with the time
-// since the operation was created. It is empty if nothing has.
+// OperationLines renders the changes since the last progress, a line each, with the time since the
+// operation was created. It is empty if nothing changed.
 func OperationLines(last, o *cliv1alpha1.Operation, now time.Time) string {
 	t := &changes{stamp: Clock(now.Sub(o.StartTime))}
 	if last == nil {
@@ -52,8 +52,8 @@ func (t *changes) reachability(last, o *cliv1alpha1.Operation, now time.Time) {
 	}
 }
 
-// stages writes the number of nodes that are done in a stage when it changes, and the nodes that
-// were released. Of many nodes it writes each twentieth.
+// stages writes the number of completed nodes of a stage when it changes, and the released nodes.
+// For many nodes it writes every twentieth.
 func (t *changes) stages(last, o *cliv1alpha1.Operation) {
 	for i, s := range o.Stages {
 		before := 0
@@ -91,8 +91,8 @@ func through(last, o *cliv1alpha1.Operation) []string {
 	return out
 }
 
-// nodes writes the activity on each active node when it changes. Of many nodes it writes only
-// what blocks one.
+// nodes writes the activity on each active node when it changes. For many nodes it writes only what
+// blocks one.
 func (t *changes) nodes(last, o *cliv1alpha1.Operation) {
 	before := map[string]*cliv1alpha1.NodeProgress{}
 	for i := range last.Active {
@@ -109,8 +109,8 @@ func (t *changes) nodes(last, o *cliv1alpha1.Operation) {
 	}
 }
 
-// alike is true if two states of a node are the same to a reader of a log: one pod less is no
-// news, nor is the moment between two steps, nor each fetched file.
+// alike reports whether two states of a node are the same to a reader of a log, who needs neither
+// each evicted pod, nor the moment between two steps, nor each fetched file.
 func alike(a, b *cliv1alpha1.NodeProgress) bool {
 	switch {
 	case a == nil || a.Activity != b.Activity:
@@ -143,7 +143,7 @@ func (t *changes) failures(last, o *cliv1alpha1.Operation) {
 	}
 }
 
-// state writes the phase and the message, unless the lines of the active nodes say the same.
+// state writes the phase and the message, unless the lines of the active nodes cover them.
 func (t *changes) state(last, o *cliv1alpha1.Operation) {
 	phase, doing := last.Phase != o.Phase, last.Message != o.Message && o.Message != ""
 	running := o.Phase == string(refitv1alpha1.PhaseRunning)
@@ -169,8 +169,8 @@ func (t *changes) state(last, o *cliv1alpha1.Operation) {
 	}
 }
 
-// coveredByNodes is true if the lines of the active nodes say what the operation does. While a
-// node settles, only the message of the operation says what it waits for.
+// coveredByNodes reports whether the lines of the active nodes show the operation's activity. While
+// a node settles, only the message of the operation shows what it waits for.
 func coveredByNodes(o *cliv1alpha1.Operation) bool {
 	settles := slices.ContainsFunc(o.Active, func(n cliv1alpha1.NodeProgress) bool { return n.Activity == cliv1alpha1.ActivityVerify })
 	return len(o.Active) > 0 && (!settles || o.Nodes.Total > manyNodes)

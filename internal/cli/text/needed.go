@@ -24,7 +24,7 @@ func (w *writer) information(r *cliv1alpha1.Report, wide bool) {
 const mostNeeded = 180
 
 // needed writes what an upgrade still needs, such as agents, without which some checks have no
-// result. It does not block here, so it takes few lines.
+// result. It does not block a plan, so it takes few lines.
 func (w *writer) needed(r *cliv1alpha1.Report, wide bool) {
 	deferred := group(r.Findings, func(f *cliv1alpha1.Finding) bool { return f.Deferred && f.Waived == nil })
 	if len(deferred) == 0 {

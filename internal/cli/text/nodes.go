@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// reasonsShown is the number of different reasons that a folded list shows.
+// reasonsShown is the number of different reasons in a folded list.
 const reasonsShown = 4
 
 // nodes writes a row for each node where they are few or wide is set, else a few lines for each
@@ -75,7 +75,7 @@ func saysOf(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, n *cliv1alpha1.Nod
 	if n.Reason != "" {
 		says = append(says, n.Reason)
 	}
-	if pool.MaxUnavailable > 1 { // else no two nodes go together anyway
+	if pool.MaxUnavailable > 1 { // otherwise no two nodes are upgraded together anyway
 		for _, apart := range n.Apart {
 			says = append(says, fmt.Sprintf("not together with %s: %s", apart.Node, apart.Reason))
 		}
@@ -83,8 +83,8 @@ func saysOf(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, n *cliv1alpha1.Nod
 	return strings.Join(says, "; ")
 }
 
-// folded writes many nodes in a few lines: the first and the last, their zones, and what is
-// special about some of them.
+// folded writes many nodes in a few lines: the first and the last one, their zones, and the
+// exceptions.
 func (t *table) folded(pool *cliv1alpha1.Pool, nodes []cliv1alpha1.Node, indent int) {
 	t.line(indent, as(plain, phrase.Fold(names(nodes), phrase.FewNames)))
 	if zones := zonesOf(nodes); zones != "" {
@@ -116,7 +116,7 @@ func zonesOf(nodes []cliv1alpha1.Node) string {
 	return "zone by zone: " + phrase.Fold(zones, phrase.FewNames)
 }
 
-// specials lists what applies to some of the nodes only, each remark once.
+// specials lists the remarks that apply to only some of the nodes, each once.
 func specials(nodes []cliv1alpha1.Node) []string {
 	reasons, who := tally(nodes, func(n *cliv1alpha1.Node) string { return n.Reason })
 	reasons = slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" })
@@ -172,7 +172,7 @@ func tally(nodes []cliv1alpha1.Node, value func(*cliv1alpha1.Node) string) (valu
 	return values, who
 }
 
-// whenStuck is what happens to a node that cannot be drained, empty for the default, which is to
+// whenStuck is the policy for a node that cannot be drained, empty for the default, which is to
 // wait.
 func whenStuck(d *cliv1alpha1.Drain) string {
 	after := phrase.Duration(time.Duration(d.TimeoutSeconds) * time.Second)

@@ -113,7 +113,7 @@ func took(o *cliv1alpha1.Operation, now time.Time) string {
 	return ", started " + Clock(now.Sub(o.StartTime)) + " ago"
 }
 
-// meansUnreachable is what it means that the API server is unreachable.
+// meansUnreachable explains the consequences of an unreachable API server.
 func meansUnreachable(o *cliv1alpha1.Operation) string {
 	for _, s := range o.Stages {
 		if s.State == cliv1alpha1.StageInProgress && s.Name == string(refitv1alpha1.StageControlPlane) {
@@ -192,7 +192,7 @@ func (w *writer) failures(o *cliv1alpha1.Operation, most int) {
 	}
 }
 
-// doing writes the message of the operation, unless a line above says the same.
+// doing writes the message of the operation, unless a line above has the same content.
 func (w *writer) doing(o *cliv1alpha1.Operation, now time.Time) {
 	if o.Ended || coveredByFailures(o) {
 		return
@@ -210,11 +210,11 @@ func (w *writer) doing(o *cliv1alpha1.Operation, now time.Time) {
 	w.remedy(2, o.Remedy)
 }
 
-// coveredByFailures is true if the operation is stalled by failures, each of which is listed
+// coveredByFailures reports whether the operation is stalled by failures, each of which is listed
 // with its remedy.
 func coveredByFailures(o *cliv1alpha1.Operation) bool {
 	return len(o.Failures) > 0 && o.Reason == refitv1alpha1.ReasonNodeFailed
 }
 
-// notSeen is an operation that is new, or that no controllers execute.
+// notSeen is the message of an operation that is new, or that no controllers execute.
 const notSeen = "no controller has observed it yet"

@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// active writes a line for each active node, of many only for the first.
+// active writes a line for each active node, or for only the first of many.
 func (w *writer) active(o *cliv1alpha1.Operation, now time.Time, most int) {
 	if len(o.Active) == 0 {
 		return

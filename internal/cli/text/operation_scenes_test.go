@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
-// noon is when the scenes are looked at; their operation was asked for six minutes before.
+// noon is the time of the scenes; their operation was created six minutes before.
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) *metav1.Time {
@@ -38,7 +38,8 @@ func (s *scene) progress() *cliv1alpha1.Operation {
 
 const planHash = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// newScene is an operation of 3+2 nodes from v1.35.4 to v1.36.3, of which so many are done.
+// newScene is an operation on 3+2 nodes from v1.35.4 to v1.36.3, with the given number of completed
+// nodes.
 func newScene(name string, phase refitv1alpha1.Phase, done int32, doing string) *scene {
 	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "to-v1-36-3", UID: "u1", CreationTimestamp: *ago(6 * time.Minute)}}
 	u.Spec.Target.Kubernetes = "v1.36.3"
@@ -90,14 +91,14 @@ func (s *scene) node(name string) *refitv1alpha1.NodeUpgrade {
 	panic("there is no order for " + name)
 }
 
-// at puts a node to work.
+// at makes a node active.
 func (s *scene) at(node string, change func(*refitv1alpha1.NodeUpgrade)) *scene {
 	s.operation.Status.Active = append(s.operation.Status.Active, node)
 	change(s.node(node))
 	return s
 }
 
-// because sets why an operation does not proceed, as the controllers do.
+// because sets the reason why an operation does not proceed, as the controllers do.
 func (s *scene) because(reason, message, remedy string) *scene {
 	s.operation.Status.Waiting[0].Reason, s.operation.Status.Waiting[0].Remedy = reason, remedy
 	meta.SetStatusCondition(&s.operation.Status.Conditions, metav1.Condition{
@@ -128,7 +129,7 @@ func draining(phase refitv1alpha1.DrainPhase, left int32, blockers ...refitv1alp
 
 var cart = refitv1alpha1.Blocker{Pod: "shop/cart-7d9f-x2x", Reason: "PodDisruptionBudget shop/cart allows 0 more disruptions"}
 
-// scenes are what an operator may see.
+// scenes are the states of an operation that a user may see.
 func scenes() []*scene {
 	planning := newScene("planning", "", 0, "")
 	planning.operation.Status, planning.orders = refitv1alpha1.ClusterUpgradeStatus{}, nil
@@ -190,7 +191,7 @@ func scenes() []*scene {
 	}
 }
 
-// hops is an operation of two hops, in the midst of the second.
+// hops is an operation of two hops, during the second.
 func hops() *scene {
 	s := newScene("hops", refitv1alpha1.PhaseRunning, 1, "Upgrading cp-2 to v1.37.1: swap-etcd")
 	plan := s.operation.Status.Plan
@@ -210,7 +211,7 @@ func hops() *scene {
 	return s.at("cp-2", applying("swap-etcd", 20*time.Second))
 }
 
-// crowd is five thousand nodes, of which many are at work.
+// crowd is an operation on five thousand nodes, many of which are active.
 func crowd() *scene {
 	s := newScene("large", refitv1alpha1.PhaseRunning, 3, "Draining worker-1001, worker-1002, worker-1003 and 37 more")
 	status := &s.operation.Status

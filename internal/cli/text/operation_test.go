@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-// What an operator sees while an upgrade goes on. Read the golden files: they are the design.
+// The live view of an upgrade. Read the golden files: they are the design.
 func TestFrames(t *testing.T) {
 	for _, s := range scenes() {
 		for _, width := range []int{80, 120} {
@@ -24,7 +24,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// Colors say nothing that words do not say, too.
+// Colors carry no information that the text does not have.
 func TestColorsOfFrames(t *testing.T) {
 	codes := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for _, s := range scenes() {
@@ -34,14 +34,14 @@ func TestColorsOfFrames(t *testing.T) {
 			t.Errorf("%s: without its colors the frame is another one:\n%s", s.name, colored)
 		}
 	}
-	// README.md shows the running one as a picture: `make docs` draws it again.
+	// README.md shows the running one as a picture, which `make docs` draws.
 	for _, name := range []string{"stalled", "running"} {
 		golden(t, "frame-"+name+"-color", strings.ReplaceAll(
 			text.Frame(findScene(t, name).progress(), text.Page{Width: 100, Color: true}, 50, noon), "\x1b", "ESC"), 200)
 	}
 }
 
-// A frame that is too high or too wide cannot be drawn over.
+// A frame that is too high or too wide cannot be redrawn.
 func TestFramesFitTheTerminal(t *testing.T) {
 	for _, s := range scenes() {
 		for _, size := range [][2]int{{40, 8}, {80, 12}, {200, 24}} {
@@ -70,7 +70,7 @@ func findScene(t *testing.T, name string) *scene {
 	return nil
 }
 
-// What `refit status` prints ends with what to type.
+// The output of `refit status` ends with the next commands.
 func TestStatusPages(t *testing.T) {
 	line := func(command string) string { return "refit " + command + " --context prod" }
 	for _, name := range []string{"awaiting-approval", "stalled", "paused", "aborted"} {
@@ -78,7 +78,7 @@ func TestStatusPages(t *testing.T) {
 	}
 }
 
-// What a log of an upgrade looks like, from its beginning to its end.
+// The log of a whole upgrade.
 func TestLinesOfAnUpgrade(t *testing.T) {
 	var out strings.Builder
 	var last *cliv1alpha1.Operation
@@ -94,7 +94,7 @@ func TestLinesOfAnUpgrade(t *testing.T) {
 	golden(t, "lines", out.String(), 200)
 }
 
-// One pod less is no news for a log, and neither is time that goes by, nor the moment between two steps.
+// Neither an evicted pod, nor elapsed time, nor the moment between two steps adds a line to a log.
 func TestLinesAreOnlyOfWhatChanged(t *testing.T) {
 	before, after := findScene(t, "draining").progress(), findScene(t, "draining").progress()
 	after.Active[0].Remaining--
@@ -113,7 +113,8 @@ func TestLinesAreOnlyOfWhatChanged(t *testing.T) {
 	}
 }
 
-// Five thousand nodes do not make a log of a hundred thousand lines: of many at work only what holds one up is told.
+// Five thousand nodes do not make a log of a hundred thousand lines: of many active nodes, only the
+// blocked ones get a line.
 func TestLinesOfManyNodes(t *testing.T) {
 	o := findScene(t, "large").progress()
 	if lines := text.OperationLines(nil, o, noon); strings.Count(lines, "\n") > 6 {
@@ -130,7 +131,7 @@ func TestStatusOfAChangedPlanNamesTheHashToApprove(t *testing.T) {
 	}
 }
 
-// What comes from a cluster cannot act on a terminal.
+// Text from a cluster cannot control the terminal.
 func TestOperationShowsNothingThatActs(t *testing.T) {
 	s := findScene(t, "drain-blocked")
 	s.operation.Status.Message = "x\x1b[2J\ny"

@@ -39,7 +39,7 @@ type run struct {
 
 func as(s style, text string) run { return run{text: text, style: s} }
 
-// writer writes a page. All text goes through Clean: there is no way around it.
+// writer writes a page. All text goes through Clean, without exception.
 type writer struct {
 	out   strings.Builder
 	width int

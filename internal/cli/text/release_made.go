@@ -9,21 +9,21 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// MadeRelease is what a ClusterRelease was made from.
+// MadeRelease describes how a ClusterRelease was made.
 type MadeRelease struct {
 	Payload  refitv1alpha1.ReleasePayload
 	Skipped  []SkippedFiles
 	Warnings []string
 }
 
-// SkippedFiles are files that were not used, for one reason.
+// SkippedFiles are files that were skipped for the same reason.
 type SkippedFiles struct {
 	Why   string
 	Count int
 	First string // one of them
 }
 
-// ReleaseMade renders what a ClusterRelease was made from, and which files were not used.
+// ReleaseMade renders how a ClusterRelease was made, and the skipped files.
 func ReleaseMade(r *MadeRelease) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Kubernetes %s: %s, %s",

@@ -18,8 +18,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
-// situation is a cluster and what was asked for. Plans are the planner's own; findings are written here, because the pages are about how they
-// look, and checks come and go.
+// situation is a cluster and a request. The planner makes the plans; the findings are fixed,
+// because the pages are about layout, and checks come and go.
 type situation struct {
 	name       string
 	snapshot   func() *cluster.Snapshot
@@ -32,10 +32,11 @@ func to(version string) refitv1alpha1.ClusterUpgradeSpec {
 	return refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: version}}
 }
 
-// reports are those made so far: the plan of a large cluster is work.
+// reports caches reports: planning a large cluster takes long.
 var reports = map[string]*cliv1alpha1.Report{}
 
-// report is the answer of `refit plan`, or without the plan that of `refit check`. It is shared: nobody may change it.
+// report is the result of `refit plan`, or of `refit check` without a plan. It is shared and must
+// not be changed.
 func (s *situation) report(t *testing.T, withPlan bool) *cliv1alpha1.Report {
 	t.Helper()
 	if reports[s.name] == nil {
@@ -108,7 +109,7 @@ func situations() []situation {
 	}
 }
 
-// shop is a cluster of 3+2 with a workload that has a budget.
+// shop is a cluster of 3+2 nodes with a workload that has a PodDisruptionBudget.
 func shop() *cluster.Snapshot {
 	return read(clustertest.HA("v1.35.4", 3, 2,
 		clustertest.Released("v1.36.3"),
@@ -124,7 +125,7 @@ func ha(version string, releases ...string) func() *cluster.Snapshot {
 	}
 }
 
-// behind is a cluster whose control plane has gone ahead.
+// behind is a cluster whose control plane is newer than its workers.
 func behind() *cluster.Snapshot {
 	return read(clustertest.HA("v1.36.3", 3, 4, clustertest.Released("v1.36.3"), clustertest.OnEveryNode(func(n *cluster.Node) {
 		if !n.ControlPlane {
@@ -147,7 +148,7 @@ func withAgents(of func() *cluster.Snapshot) func() *cluster.Snapshot {
 	}
 }
 
-// read gives a Snapshot the cost of having been read.
+// read adds the cost of reading to a Snapshot.
 func read(s *cluster.Snapshot) *cluster.Snapshot {
 	pods := 0
 	for i := range s.Workloads {

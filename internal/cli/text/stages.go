@@ -21,12 +21,12 @@ const (
 	nodeIndent   = 7
 )
 
-// stages writes the stages. What was written of an earlier stage is not repeated.
+// stages writes the stages. Text of an earlier stage is not repeated.
 func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 	shown := worthShowing(p.Stages)
 	w.section("Stages", as(plain, fmt.Sprintf("(%d, %s)", len(shown), about(p.Estimate))))
 	t := &table{}
-	said := map[string]int{} // by what was said, in which stage
+	said := map[string]int{} // the stage of each text that was written
 	anyFolded := false
 	for i := range shown {
 		stage := &shown[i]
@@ -69,7 +69,7 @@ func kindOf(stage string) *plan.StageKind {
 
 func title(stage *cliv1alpha1.Stage) string { return kindOf(stage.Name).Heading(stage.Kubernetes) }
 
-// scale is the number of nodes in a stage, and how many go at once.
+// scale is the number of nodes in a stage, and of those that are upgraded at once.
 func scale(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool) string {
 	n := len(stage.Nodes)
 	if n == 0 {

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// What an operator sees. Read the golden files: they are the design.
+// The output of the commands. Read the golden files: they are the design.
 func TestPages(t *testing.T) {
 	for _, s := range situations() {
 		widths := []int{100}
@@ -42,7 +42,7 @@ func TestPages(t *testing.T) {
 func golden(t *testing.T, name, got string, width int) {
 	t.Helper()
 	for i, line := range strings.Split(got, "\n") {
-		// Commands and hashes are there to be copied, so they are never broken.
+		// Commands and hashes are meant to be copied, so they are never broken.
 		if n := utf8.RuneCountInString(line); n > width && !strings.HasPrefix(line, "    refit") && !strings.HasPrefix(line, "sha256:") {
 			t.Errorf("line %d has %d columns: %q", i+1, n, line)
 		}
@@ -65,7 +65,7 @@ func golden(t *testing.T, name, got string, width int) {
 	}
 }
 
-// Five thousand nodes are a page, not five thousand lines, unless somebody asks for them.
+// Five thousand nodes fit on a page, unless --wide is set.
 func TestLargeClusterFitsAPage(t *testing.T) {
 	large := find(t, "large")
 	report := large.report(t, true)
@@ -77,7 +77,7 @@ func TestLargeClusterFitsAPage(t *testing.T) {
 	}
 }
 
-// With --wide each finding is there, whatever their number, and without it the page says how many there are.
+// With --wide every finding is listed; without it the page has their number.
 func TestWideListsEveryFinding(t *testing.T) {
 	large := find(t, "large")
 	report := large.report(t, false)
@@ -92,7 +92,7 @@ func TestWideListsEveryFinding(t *testing.T) {
 	}
 }
 
-// However much the pools allow, at most 256 nodes are at work at once.
+// At most 256 nodes are active at once, whatever the pools allow.
 func TestNoMoreNodesAtATimeThanCanBeAtWork(t *testing.T) {
 	half := intstr.FromString("50%")
 	s := situation{name: "half", snapshot: large, spec: to("v1.36.3")}
@@ -129,7 +129,7 @@ func TestColorsOnlyAddColors(t *testing.T) {
 	}
 }
 
-// Whoever may name a pod, a label or a webhook must not be able to write on an operator's terminal.
+// A user who can name a pod, a label or a webhook cannot control an operator's terminal.
 func TestNothingFromTheClusterReachesTheTerminal(t *testing.T) {
 	const evil = "a\x1b[2J\x1b]0;owned\x07b\rc\u009b31md\u202egpj\x00\nBlock  Forged"
 	report := find(t, "blocked").make(t)
@@ -171,7 +171,7 @@ func poison(r *cliv1alpha1.Report, evil string) {
 	p.LeftOut = append(p.LeftOut, cliv1alpha1.LeftOut{Node: evil, Reason: evil})
 }
 
-// A line that is made to be copied into a shell must not run anything but itself.
+// A quoted argument runs nothing else in a shell.
 func TestQuote(t *testing.T) {
 	for in, want := range map[string]string{
 		"v1.36.3":       "v1.36.3",

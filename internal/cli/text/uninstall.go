@@ -10,10 +10,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// tense has the words for what was done, or would be.
+// tense has the words for a completed or a planned removal.
 type tense struct {
 	removed, lifted string
-	counts          string // of the nodes that it speaks of
+	counts          string // the state of the nodes to count
 }
 
 var (

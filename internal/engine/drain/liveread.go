@@ -10,8 +10,8 @@ import (
 const maxWatchAge = 10 * time.Minute
 
 // needsLiveRead reports whether to compare the watch with a live read: when no pod is left, when a
-// pod has exceeded its grace period, and after maxWatchAge. A frozen watch shows an empty node, or
-// pods that never end.
+// pod has exceeded its grace period, and after maxWatchAge. A frozen watch shows a node without
+// pods, or pods that never end.
 func (v *view) needsLiveRead(now time.Time) bool {
 	if !v.synced || v.reading || !v.readRetry.expired(now) {
 		return false

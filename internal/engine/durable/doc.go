@@ -1,11 +1,11 @@
 // Package durable writes files, names and directories so that a kill or a power cut at any instant
-// leaves the old state or the new one, whole, and so that whatever a call has reported as done is
-// still done after the power comes back. It is the only adapter that other adapters may import.
+// leaves either the complete old state or the complete new one, and so that a completed call
+// survives a power cut. It is the only adapter that other adapters may import.
 //
 // A new file is written under a temporary name beside its own, given its owner and mode, synced,
 // renamed and its directory synced, in this order. Names that begin with a dot and end with
 // .refit-tmp belong to this package.
 //
 // WriteFile, WriteFileAs, MkdirAll and Remove return errors that Explain has classified. All others
-// return the error of the system call: their callers know better what the call was for.
+// return the error of the system call: their callers can describe the operation better.
 package durable

@@ -39,7 +39,7 @@ func TestPowerCutAfterEachOperation(t *testing.T) {
 	}
 }
 
-// Proves that the test above would notice a missing sync.
+// The test above would detect a missing sync.
 func TestPowerCutAfterAWriteWithoutSync(t *testing.T) {
 	d := disk.New(t)
 	path := filepath.Join(d.Dir, "file")

@@ -17,7 +17,7 @@ func Rename(from, to string) error {
 	return syncNames(from, to)
 }
 
-// RenameNew is Rename, but fails with os.ErrExist where the new name is taken.
+// RenameNew is Rename, but fails with os.ErrExist if the new name exists.
 func RenameNew(from, to string) error {
 	if err := renameNew(from, to); err != nil {
 		return err

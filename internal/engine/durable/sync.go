@@ -7,10 +7,10 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable/internal/hook"
 )
 
-// Sync brings the content of an open file to the disk.
+// Sync writes the content of an open file to the disk.
 func Sync(file *os.File) error { return hook.SyncFile(file) }
 
-// SyncFile brings the content of a file to the disk that another process or call wrote.
+// SyncFile writes the content of a file to the disk that another process or call has written.
 func SyncFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -19,5 +19,5 @@ func SyncFile(path string) error {
 	return errors.Join(Sync(file), file.Close())
 }
 
-// SyncDir brings the names in a directory to the disk.
+// SyncDir writes the names in a directory to the disk.
 func SyncDir(dir string) error { return hook.SyncDir(dir) }

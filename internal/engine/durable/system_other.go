@@ -4,11 +4,11 @@ package durable
 
 import "io/fs"
 
-// Hosts run Linux. On other systems only the command line writes files, which classifies no errors.
+// Hosts run Linux. On other systems only the CLI writes files, and it classifies no errors.
 
 const noFollow = 0
 
-// OwnerOf returns Caller: this system is not one of a host.
+// OwnerOf returns Caller: hosts do not run this system.
 func OwnerOf(fs.FileInfo) Owner { return Caller }
 
 func diskFull(error) bool { return false }

@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
-// Entry is what one path was: absent, a symlink, a directory, or a file.
+// Entry is the recorded state of a path: absent, a symlink, a directory, or a file.
 type Entry struct {
 	Path   string      `json:"path"`
 	Absent bool        `json:"absent,omitempty"`
@@ -24,7 +24,7 @@ type Entry struct {
 	Digest string      `json:"digest,omitempty"` // of a file's content
 }
 
-// holds reports whether two entries have the same content, whatever their mode and owner.
+// holds reports whether two entries have the same content, regardless of their mode and owner.
 func (e Entry) holds(other Entry) bool {
 	return e.Absent == other.Absent && e.Link == other.Link && e.Dir == other.Dir && e.Digest == other.Digest
 }
@@ -32,7 +32,7 @@ func (e Entry) holds(other Entry) bool {
 // errSpecial is returned for a socket, a pipe or a device.
 var errSpecial = errors.New("neither file, directory nor symlink")
 
-// inspect returns what a path is now. It does not follow symlinks.
+// inspect returns the current state of a path. It does not follow symlinks.
 func inspect(path string) (Entry, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {

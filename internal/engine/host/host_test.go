@@ -25,7 +25,7 @@ func put(t *testing.T, path, text string, mode os.FileMode) {
 	}
 }
 
-// read is a file's content; "absent" when it is not there.
+// read is a file's content, or "absent" if it does not exist.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

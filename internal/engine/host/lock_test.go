@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// F32: a second agent refuses.
+// F32: a second agent does not start.
 func TestSecondAgentDoesNotGetTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first, err := Lock(path)
@@ -28,7 +28,7 @@ func TestProgramThatTheAgentStartedDoesNotKeepTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first, err := Lock(path)
 	must(t, err)
-	// It outlives Run: in a group of its own, it holds on to whatever it inherited.
+	// The child outlives Run: in its own process group, it keeps everything that it inherited.
 	out, err := Run(t.Context(), nil, "sh", "-c", "setsid sleep 5 >/dev/null 2>&1 & ls -l /proc/$!/fd")
 	must(t, err)
 	if strings.Contains(out.Stdout, path) {

@@ -22,7 +22,7 @@ func TestReserveHoldsRoomAndLetsGoOfIt(t *testing.T) {
 	if held := before - free(); held < 4<<20 {
 		t.Errorf("%d bytes are held", held)
 	}
-	must(t, Reserve(path, 5<<20)) // A larger one is wanted now.
+	must(t, Reserve(path, 5<<20)) // A larger reserve is needed now.
 	if held := before - free(); held < 5<<20 {
 		t.Errorf("%d bytes are held", held)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
-// State returns what a file is, by the records of the operation: Old, when there is nothing to roll
-// back; New, when it is what the operation wrote, or a write of the operation was cut off; Other,
-// when somebody changed it since.
+// State compares a file with the records of the operation: Old if there is nothing to roll back;
+// New if the operation wrote the content, or its write was interrupted; Other if the file was
+// changed since.
 func (s *Saved) State(path string) (SwapState, error) {
 	state, _, err := s.state(path)
 	if r := s.files[path]; err == nil && state == Old && r != nil && r.Target != "" {
@@ -37,7 +37,7 @@ func (r *record) state(now Entry) SwapState {
 		return Old
 	case r.Found != nil && !now.holds(*r.Found):
 		return New
-	case r.After == nil, r.After.holds(r.Before): // The operation changed nothing, so a change since is none of its business.
+	case r.After == nil, r.After.holds(r.Before): // The operation changed nothing, so it ignores a later change.
 		return Old
 	case now.holds(*r.After):
 		return New
@@ -46,9 +46,9 @@ func (r *record) state(now Entry) SwapState {
 	}
 }
 
-// Rollback restores those files that are what the operation wrote, and removes those that the
-// operation created. A file that somebody else changed since stays, and is returned. Every copy is
-// checked before anything is touched; each file changes at once.
+// Rollback restores the files that the operation wrote, and removes those that it created. A file
+// that was changed since stays, and is returned. Every copy is checked before the first change;
+// each file changes atomically.
 func (s *Saved) Rollback(paths ...string) (kept []string, err error) {
 	var restore []string
 	for _, path := range s.resolved(paths) {
@@ -77,7 +77,7 @@ func (s *Saved) Rollback(paths ...string) (kept []string, err error) {
 	return kept, s.rolledBack(restore)
 }
 
-// resolved adds the files that symlinks led to.
+// resolved adds the targets of symlinks.
 func (s *Saved) resolved(paths []string) []string {
 	all := slices.Clone(paths)
 	for _, path := range paths {
@@ -88,8 +88,7 @@ func (s *Saved) resolved(paths []string) []string {
 	return all
 }
 
-// rolledBack records that files are what they were: whoever changes one from here on is not the
-// operation.
+// rolledBack records that files are restored: any later change is not the operation's.
 func (s *Saved) rolledBack(paths []string) error {
 	for _, path := range paths {
 		r := s.files[path]
@@ -130,8 +129,8 @@ func (s *Saved) restore(path string) error {
 	return durable.WriteFileAs(path, text, like.Mode, durable.Owner{UID: like.UID, GID: like.GID})
 }
 
-// access is the mode and owner that a restored file gets: its own, unless somebody has changed
-// those since, as hardening guides demand.
+// access is the mode and owner of a restored file: its own, unless they were changed since, as
+// hardening guides require.
 func (r *record) access(now Entry) Entry {
 	if r.After == nil || r.Found != nil || now.Absent || now.Link != "" {
 		return r.Before
@@ -142,7 +141,7 @@ func (r *record) access(now Entry) Entry {
 	return r.Before
 }
 
-// syncName makes a directory entry durable. A directory that is gone has none.
+// syncName makes a directory entry durable. A directory that does not exist has none.
 func syncName(path string) error {
 	if err := durable.SyncDir(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -82,12 +82,12 @@ func TestRollbackOnAFullDisk(t *testing.T) {
 	disk.FillUp(t, d.Dir)
 	s := load(t, saved)
 
-	must(t, UndoSwap(to, sha(oldText), sha(newText))) // Needs no room at all.
+	must(t, UndoSwap(to, sha(oldText), sha(newText))) // Needs no disk space.
 	wantState(t, to, Old)
 	_, err := s.Rollback(config)
 	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "DiskFull")
 	wantText(t, config, "new")
-	must(t, Reserve(reserve, 2<<20)) // It is still there, so this needs no room either.
+	must(t, Reserve(reserve, 2<<20)) // The reserve still exists, so this needs no disk space either.
 	for range 2 {
 		must(t, ReleaseReserve(reserve))
 	}
@@ -97,7 +97,7 @@ func TestRollbackOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A directory with no room for one more name: the previous file's own name is given up.
+// A directory has no space for another name: the previous file is renamed instead of linked.
 func TestPreviousFileGoesBackWithoutRoomForALink(t *testing.T) {
 	from, to := swapIn(t, t.TempDir())
 	must(t, Stage(from, to, 0o755))

@@ -11,7 +11,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
-// writes is a change that gives files a content; "absent" removes one.
+// writes is a change that sets the content of files; "absent" removes a file.
 func writes(t *testing.T, content map[string]string) func() error {
 	t.Helper()
 	return func() error {
@@ -26,10 +26,10 @@ func writes(t *testing.T, content map[string]string) func() error {
 	}
 }
 
-// errKilled stands for the agent's death: a test that gets it forgets what the process knew.
+// errKilled stands for a killed agent: the test then drops the state of the process.
 var errKilled = errors.New("killed")
 
-// dies makes a change and is killed before its end is recorded.
+// dies makes a change and is killed before the end of the change is recorded.
 func dies(t *testing.T, saved string, paths []string, change func() error) {
 	t.Helper()
 	defer func() {
@@ -54,7 +54,7 @@ func TestRollbackRestoresWhatTheOperationWrote(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	config, absent, link := filepath.Join(root, "config.yaml"), filepath.Join(root, "absent.env"), filepath.Join(root, "link.conf")
 	must(t, Track(saved, paths, writes(t, map[string]string{config: "config new", absent: "created", filepath.Join(root, "flags.env"): "absent"})))
-	must(t, os.Remove(link)) // by somebody else: the operation did not write it
+	must(t, os.Remove(link)) // not by the operation
 	for range 2 {
 		if kept := rollback(t, saved, paths...); len(kept) > 0 {
 			t.Errorf("kept %v", kept)
@@ -66,8 +66,8 @@ func TestRollbackRestoresWhatTheOperationWrote(t *testing.T) {
 	}
 }
 
-// The fault of an undo long after success: it brought old files back and deleted every file that
-// was added since.
+// A rollback long after success must neither restore files that the operation did not write nor
+// delete files that were added since.
 func TestRollbackTouchesNothingThatTheOperationDidNotWrite(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	config, flags, added := filepath.Join(root, "config.yaml"), filepath.Join(root, "flags.env"), filepath.Join(root, "encryption.yaml")
@@ -101,8 +101,8 @@ func TestFileThatWasChangedSinceIsKeptAndReported(t *testing.T) {
 	}
 }
 
-// Files written by several steps are one record: the first content is restored, the last one is
-// what the operation wrote.
+// Files that several steps write have one record: a rollback restores the first content, and the
+// last content is the operation's.
 func TestFileThatSeveralStepsWrote(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	flags := filepath.Join(root, "flags.env")
@@ -124,7 +124,7 @@ func TestFileThatChangedBeforeTheOperationFirstWroteIt(t *testing.T) {
 	wantText(t, config, "by an administrator")
 }
 
-// A step that leaves a file alone does not make an administrator's change the operation's.
+// A step that does not change a file does not make an administrator's change the operation's.
 func TestChangeBetweenTwoStepsIsNotTheOperations(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	config := filepath.Join(root, "config.yaml")
@@ -139,7 +139,7 @@ func TestChangeBetweenTwoStepsIsNotTheOperations(t *testing.T) {
 
 func TestAgentThatIsKilledAroundAWrite(t *testing.T) {
 	for name, c := range map[string]struct {
-		before, after string // of the write that was cut off; empty: there was none
+		before, after string // of the interrupted write; empty if there was none
 	}{
 		"before the first write":    {"", ""},
 		"after the first write":     {"", "half"},
@@ -199,7 +199,7 @@ func TestChangeThatFailsIsRecorded(t *testing.T) {
 	wantText(t, filepath.Join(root, "flags.env"), "changed since")
 }
 
-// After a rollback the host is its owner's again, also for whoever runs the rollback a second time.
+// A change after a rollback is kept, also if the rollback runs again.
 func TestChangeAfterARollbackIsKept(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	config := filepath.Join(root, "config.yaml")
@@ -251,7 +251,7 @@ func TestSymlinkThatTheOperationReplacedIsRestored(t *testing.T) {
 	wantText(t, filepath.Join(root, "kubelet.conf"), "conf")
 }
 
-// kubeadm writes through a symlink, and the target is what has to be restored.
+// kubeadm writes through a symlink, so its target must be restored.
 func TestTargetOfASymlinkThatTheOperationWroteIsRestored(t *testing.T) {
 	root, saved, _ := etc(t, t.TempDir())
 	link, target := filepath.Join(root, "link.conf"), filepath.Join(root, "kubelet.conf")
@@ -290,6 +290,6 @@ func TestDamagedCopyChangesNothing(t *testing.T) {
 	must(t, os.Remove(s.blob(sha("flags"))))
 	_, err = s.Rollback(flags)
 	wantFailure(t, err, refitv1alpha1.FailureHostBroken, "SavedDamaged")
-	rollback(t, saved, config) // What is whole can still be rolled back.
+	rollback(t, saved, config) // Undamaged files can still be rolled back.
 	wantText(t, config, "config old")
 }

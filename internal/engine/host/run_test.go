@@ -101,10 +101,10 @@ func TestProgramsAreFoundInFixedPlacesOnly(t *testing.T) {
 	}
 }
 
-// An agent that was killed must not leave a program behind that goes on changing the host beside
-// its successor.
+// A killed agent must not leave a child process behind that changes the host concurrently with the
+// next agent.
 func TestProgramEndsWithTheAgent(t *testing.T) {
-	if os.Getenv("REFIT_TEST_RUN") != "" { // The agent that gets killed.
+	if os.Getenv("REFIT_TEST_RUN") != "" { // The agent to kill.
 		_, err := Run(t.Context(), nil, "sleep", "1000")
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Save copies files and symlinks into dir, and notes those that are not there. A file that was
-// saved once is not saved again: after a change the host no longer has what is to be kept.
+// Save copies files and symlinks into dir, and records missing ones. It saves each file only once:
+// after a change the host no longer has the original.
 func Save(dir string, paths []string) error {
 	s, err := openSaved(dir)
 	if err != nil {
@@ -29,7 +29,7 @@ func Save(dir string, paths []string) error {
 	return s.store()
 }
 
-// save copies one file. The digest is of what was copied, even if the file has changed since it was
+// save copies one file. The digest is that of the copy, even if the file has changed since it was
 // inspected.
 func (s *Saved) save(path string) error {
 	if err := durable.CheckPath(path); err != nil {
@@ -56,7 +56,7 @@ func (s *Saved) save(path string) error {
 	return nil
 }
 
-// keep stores content under its digest, unless a run that was cut off has done so.
+// keep stores content under its digest, unless an interrupted run has done so.
 func (s *Saved) keep(digest string, text []byte) error {
 	blob := s.blob(digest)
 	if have, err := Digest(blob); err == nil && have == digest {

@@ -16,44 +16,43 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// index lists what was saved and written. It is written after the copies: without an index nothing
-// was saved.
+// index lists the saved and the written files. It is written after the copies: without an index
+// nothing was saved.
 type index struct {
 	Format int      `json:"format"`
 	Files  []record `json:"files"`
 	Digest string   `json:"digest"` // of the index itself, without this field
 }
 
-// record is what an operation has to do with one file.
+// record is the record of one file in an operation.
 type record struct {
-	// Before is what was there before the operation first wrote the file.
+	// Before is the state before the operation first wrote the file.
 	Before Entry `json:"before"`
-	// Target is the file that a symlink led to when the operation first wrote it: kubeadm writes
-	// through symlinks. The target has a record of its own.
+	// Target is the target of a symlink when the operation first wrote it: kubeadm writes through
+	// symlinks. The target has its own record.
 	Target string `json:"target,omitempty"`
-	// After is what the operation wrote last; nil: nothing yet.
+	// After is the state that the operation wrote last; nil if it has written nothing yet.
 	After *Entry `json:"after,omitempty"`
-	// Found is what was there when a write began whose end is not recorded; nil: no write is open.
+	// Found is the state when a write started whose end is not recorded; nil if no write is open.
 	Found *Entry `json:"found,omitempty"`
 }
 
 const (
-	// indexFormat 1 had no record of what the operation wrote, so nothing can be rolled back from
-	// it safely.
+	// indexFormat 1 did not record what the operation wrote, so no rollback from it is safe.
 	indexFormat = 2
 	indexName   = "index.json"
-	// maxSaved is how large one file may be: what is saved is configuration.
+	// maxSaved is the maximum size of a saved file: only configuration is saved.
 	maxSaved = 16 << 20
 )
 
-// Saved is what an operation saved of the host's files before it wrote them, and what it wrote.
+// Saved has the files that an operation saved before it wrote them, and the content that it wrote.
 type Saved struct {
 	dir   string
 	files map[string]*record
 }
 
-// LoadSaved opens what Save and Track have written. os.ErrNotExist passes through: nothing was
-// saved, or not to the end.
+// LoadSaved opens the files of Save and Track. It returns os.ErrNotExist if nothing was saved, or
+// not completely.
 func LoadSaved(dir string) (*Saved, error) {
 	text, err := os.ReadFile(filepath.Join(dir, indexName))
 	if err != nil {
@@ -80,7 +79,7 @@ func LoadSaved(dir string) (*Saved, error) {
 	return s, nil
 }
 
-// openSaved is LoadSaved for writing: where nothing was saved it begins.
+// openSaved is LoadSaved for writing: it creates the index if there is none.
 func openSaved(dir string) (*Saved, error) {
 	if err := durable.CheckPath(dir); err != nil {
 		return nil, err
@@ -136,7 +135,7 @@ func (s *Saved) store() error {
 	return durable.WriteFile(filepath.Join(s.dir, indexName), append(text, '\n'), 0o600)
 }
 
-// Entry is what a path was when it was saved.
+// Entry is the state of a path when it was saved.
 func (s *Saved) Entry(path string) (Entry, bool) {
 	if r := s.files[path]; r != nil {
 		return r.Before, true
@@ -144,7 +143,7 @@ func (s *Saved) Entry(path string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Read is the content of a saved file. os.ErrNotExist: there was none.
+// Read returns the content of a saved file, or os.ErrNotExist if there was none.
 func (s *Saved) Read(path string) ([]byte, error) {
 	entry, _ := s.Entry(path)
 	if entry.Digest == "" {
@@ -160,7 +159,7 @@ func (s *Saved) Read(path string) ([]byte, error) {
 	return text, nil
 }
 
-// Copy is where the copy of a saved file lies; empty: there was no file.
+// Copy is the path of the copy of a saved file, empty if there was no file.
 func (s *Saved) Copy(path string) string {
 	entry, _ := s.Entry(path)
 	if entry.Digest == "" {
@@ -169,7 +168,7 @@ func (s *Saved) Copy(path string) string {
 	return s.blob(entry.Digest)
 }
 
-// blob is where the content with a digest is.
+// blob is the path of the content with a digest.
 func (s *Saved) blob(digest string) string {
 	return filepath.Join(s.dir, strings.TrimPrefix(digest, "sha256:"))
 }

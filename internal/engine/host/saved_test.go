@@ -13,7 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable/durabletest"
 )
 
-// etc is the configuration of a host, and where it is saved.
+// etc is the configuration of a host, and the directory that it is saved in.
 func etc(t *testing.T, dir string) (root, saved string, paths []string) {
 	t.Helper()
 	root, saved = filepath.Join(dir, "etc"), filepath.Join(dir, "saved")
@@ -94,7 +94,7 @@ func TestSaveThatWasCutOffCountsForNothing(t *testing.T) {
 	}
 }
 
-// An index that reaches the disk before the copies would name what is not there.
+// An index that is written before the copies would name missing files.
 func TestCopiesReachTheDiskBeforeTheirIndex(t *testing.T) {
 	_, saved, paths := etc(t, t.TempDir())
 	before := false
@@ -124,8 +124,8 @@ func TestDamagedIndexIsRefused(t *testing.T) {
 	}
 }
 
-// State that another version of the agent wrote is read, or refused before anything is done with
-// it.
+// The saved state of another version of the agent is either supported or rejected before any
+// change.
 func TestStateOfAnotherFormatIsRefused(t *testing.T) {
 	_, saved, paths := etc(t, t.TempDir())
 	must(t, Save(saved, paths))

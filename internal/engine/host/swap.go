@@ -245,7 +245,7 @@ func CheckUndoSwap(to, was, will string) error {
 	return nil
 }
 
-// Why a file cannot be rolled back.
+// Reasons why a file cannot be rolled back.
 var (
 	ErrChangedSince = errors.New("it was changed since the operation wrote it")
 	ErrPreviousLost = errors.New("the previous file is not kept any more")

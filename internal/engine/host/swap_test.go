@@ -22,7 +22,7 @@ const (
 	newText = "#!/bin/true new\n"
 )
 
-// swapIn is a directory with a program and what shall replace it.
+// swapIn is a directory with a binary and its replacement.
 func swapIn(t *testing.T, dir string) (from, to string) {
 	t.Helper()
 	from, to = filepath.Join(dir, "store", "blob"), filepath.Join(dir, "bin", "kubelet")
@@ -40,7 +40,7 @@ func wantState(t *testing.T, to string, want SwapState) {
 
 func TestSwapThereAndBack(t *testing.T) {
 	from, to := swapIn(t, t.TempDir())
-	for range 2 { // Everything twice: a restarted agent repeats.
+	for range 2 { // Everything twice: a restarted agent repeats steps.
 		must(t, Stage(from, to, 0o755))
 	}
 	wantState(t, to, Old)
@@ -105,7 +105,7 @@ func TestFileThatStaysTheSameIsKeptToo(t *testing.T) {
 	wantText(t, beside(to, oldSuffix), oldText)
 }
 
-// F48: what somebody else changed is left alone.
+// F48: a file that was changed by somebody else is kept.
 func TestFileThatSomebodyElseChangedIsNotReplaced(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, to string){
 		"replaced": func(t *testing.T, to string) { t.Helper(); put(t, to, "by apt", 0o755) },
@@ -182,8 +182,8 @@ func TestSourceThatChangesWhileItIsCopied(t *testing.T) {
 	}
 }
 
-// F18: the power is cut at each way to the disk, on the way forward and back. The file is the old
-// one or the new one, and repeating ends well.
+// F18: a power cut at each write to the disk, during a swap and its rollback. The file is the old
+// one or the new one, and repeating succeeds.
 func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 	d := disk.New(t)
 	was, will := sha(oldText), sha(newText)
@@ -216,7 +216,7 @@ func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 			if cut == (err == nil) {
 				t.Fatalf("%s, cut at %d: %v, but the error is %v", name, point, cut, err)
 			}
-			if !cut { // Past the last point: cut when all is done.
+			if !cut { // After the last point: cut when everything is done.
 				d.CutPower(t)
 			}
 			d.Boot(t)
@@ -237,8 +237,8 @@ func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 	}
 }
 
-// Without the sync of the copy the same cut leaves an empty program, so the test above would
-// notice.
+// Without the sync of the copy, the same power cut leaves an empty binary, so the test above would
+// detect it.
 func TestPowerCutAfterASwapWithoutSyncLeavesAnEmptyProgram(t *testing.T) {
 	d := disk.New(t)
 	from, to := swapIn(t, d.Dir)
@@ -251,9 +251,9 @@ func TestPowerCutAfterASwapWithoutSyncLeavesAnEmptyProgram(t *testing.T) {
 	wantText(t, to, "")
 }
 
-// F16: killed at each system call that changes a file.
+// F16: the agent is killed at each system call that changes a file.
 func TestAgentKilledAtAnySystemCallOfASwap(t *testing.T) {
-	if dir := os.Getenv("REFIT_TEST_SWAP"); dir != "" { // The one that gets killed. strace counts by thread.
+	if dir := os.Getenv("REFIT_TEST_SWAP"); dir != "" { // The process to kill. strace counts by thread.
 		runtime.LockOSThread()
 		from, to := filepath.Join(dir, "store", "blob"), filepath.Join(dir, "bin", "kubelet")
 		must(t, Stage(from, to, 0o755))

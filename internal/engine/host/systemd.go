@@ -118,7 +118,7 @@ type jobFunc func(conn *dbus.Conn, ctx context.Context, unit, mode string, done 
 // job starts a job and waits until it ends. The end of the context does not stop the job.
 func (s *Systemd) job(ctx context.Context, verb, unit string, ask jobFunc) error {
 	began := time.Now()
-	done := make(chan string, 2) // The library waits for whoever reads it.
+	done := make(chan string, 2) // The library blocks until the channel is read.
 	var id int
 	err := s.with(ctx, func(conn *dbus.Conn) (err error) {
 		id, err = ask(conn, ctx, unit, "replace", done)

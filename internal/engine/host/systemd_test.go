@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// These run where systemd is the first process, as in a node of the testbed.
+// These tests run if systemd is PID 1, as in a node of the testbed.
 
 func systemd(t *testing.T) *Systemd {
 	t.Helper()
@@ -23,13 +23,13 @@ func systemd(t *testing.T) *Systemd {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	s, err := ConnectSystemd(ctx)
-	cancel() // It is for connecting only.
+	cancel() // The context is for connecting only.
 	must(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
 
-// unit makes a unit that ends with the test.
+// unit creates a unit that is removed at the end of the test.
 func unit(t *testing.T, s *Systemd, name, text string) string {
 	t.Helper()
 	name = "refit-test-" + name + ".service"
@@ -105,7 +105,7 @@ func TestServiceThatHitItsStartLimitCanBeStartedAgain(t *testing.T) {
 	for verb, start := range map[string]func(context.Context, string) error{"start": s.Start, "restart": s.Restart} {
 		mended := filepath.Join(t.TempDir(), "mended")
 		name := unit(t, s, "limit-"+verb, "[Unit]\nStartLimitIntervalSec=1000\nStartLimitBurst=2\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/ls "+mended+"\n")
-		for range 3 { // by somebody else, as often as it is allowed and once more
+		for range 3 { // by somebody else, once more than allowed
 			_, _ = Run(t.Context(), nil, "systemctl", "start", name)
 		}
 		if u := ask(t, s, name); u.Active != "failed" {
@@ -153,7 +153,7 @@ func TestServiceThatNeverBecomesReady(t *testing.T) {
 func TestServiceThatRestartsAgainAndAgain(t *testing.T) {
 	s := systemd(t)
 	name := unit(t, s, "loops", "[Unit]\nStartLimitIntervalSec=0\n[Service]\nExecStart=/bin/false\nRestart=always\nRestartSec=50ms\n")
-	must(t, s.Start(t.Context(), name)) // For systemd a simple service has started once it was forked.
+	must(t, s.Start(t.Context(), name)) // For systemd, a simple service has started once it is forked.
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		u := ask(t, s, name)
 		if u.Restarts >= 3 && u.ExecStatus == 1 {
@@ -165,8 +165,7 @@ func TestServiceThatRestartsAgainAndAgain(t *testing.T) {
 	}
 }
 
-// systemd drops all connections when it executes itself anew, as an upgrade of its package makes it
-// do.
+// systemd drops all connections when it re-executes itself, as an upgrade of its package does.
 func TestSystemdExecutesItselfAnewInTheMidstOfAJob(t *testing.T) {
 	s := systemd(t)
 	name := unit(t, s, "slow", "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sleep 4\n")

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of its input.
 type tail struct {
 	mu   sync.Mutex // two streams write to one tail
 	most int
@@ -38,10 +38,10 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(text), "�")
 }
 
-// both writes to two.
+// both writes to two writers.
 type both [2]io.Writer
 
 func (b both) Write(p []byte) (int, error) {
-	_, _ = b[0].Write(p) // A tail takes everything.
+	_, _ = b[0].Write(p) // A tail accepts everything.
 	return b[1].Write(p)
 }

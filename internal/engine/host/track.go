@@ -9,10 +9,10 @@ import (
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
-// Track runs a change that may write files, and records in dir what it made of them: a rollback
-// restores only what the operation wrote. The record is opened before the change and closed after
-// it, also when the change fails. A kill in between leaves it open; whoever runs the change again
-// continues the record.
+// Track runs a change that may write files, and records the result in dir: a rollback restores only
+// files that the operation wrote. The record is opened before the change and closed after it, even
+// if the change fails. A kill in between leaves it open; running the change again continues the
+// record.
 func Track(dir string, paths []string, change func() error) error {
 	s, err := openSaved(dir)
 	if err != nil {
@@ -37,8 +37,8 @@ func Track(dir string, paths []string, change func() error) error {
 	return failed
 }
 
-// begin opens the record of one file. Until the operation has written it, the file is its owner's
-// and is saved again.
+// begin opens the record of one file. Until the operation has written the file, it may change, and
+// is saved again.
 func (s *Saved) begin(path string) error {
 	r := s.files[path]
 	switch {
@@ -50,7 +50,7 @@ func (s *Saved) begin(path string) error {
 		s.files[path].Found = &found
 		return nil
 	case r.Found != nil:
-		return nil // A write was cut off, and is continued.
+		return nil // An interrupted write is continued.
 	}
 	now, err := inspect(path)
 	r.Found = &now
@@ -82,8 +82,7 @@ func (s *Saved) withTargets(paths []string) ([]string, error) {
 	return paths, nil
 }
 
-// end closes the records. A file that the change left as it was found was not written by the
-// operation.
+// end closes the records. A file that the change did not modify was not written by the operation.
 func (s *Saved) end(paths []string) error {
 	for _, path := range paths {
 		now, err := inspect(path)

@@ -15,19 +15,18 @@ type Unit struct {
 	Active   string // active, activating, failed, inactive, …
 	Sub      string // running, auto-restart, dead, …
 	Result   string // of the last run: success, exit-code, oom-kill, …
-	Restarts int    // by systemd itself, since somebody last started it
+	Restarts int    // by systemd itself, since the unit was last started
 	MainPID  int
 	// ExecStatus is the exit status, or signal, of the last main process that ended.
 	ExecStatus int
-	// ExecStart is the command as the unit and its drop-ins say it, variables not replaced. Of
-	// several commands, the first.
+	// ExecStart is the first command of the unit and its drop-ins, without variable expansion.
 	ExecStart []string
 	// Stale is set if its files were changed since systemd read them.
 	Stale            bool
 	FragmentPath     string
 	DropIns          []string
 	EnvironmentFiles []string // without the dash of those that may be absent
-	Environment      []string // may hold secrets
+	Environment      []string // may contain secrets
 	ActiveSince      time.Time
 
 	job int

@@ -12,8 +12,8 @@ var ErrNotInstalled = errors.New("no installation of Refit found in this cluster
 type Removal struct {
 	Changes    []Change
 	Uncordoned []string
-	// Nodes are the states of the hosts: Done has no agent any more, Unreachable is not ready and still
-	// has its agent.
+	// Nodes are the states of the hosts: Done has no agent any more, Unreachable is not ready and
+	// still has its agent.
 	Nodes []NodeProgress
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // phaseFiles are the files of the host that a phase writes. kubeadm writes them in place and does
-// not sync them, so a kill leaves a truncated file and a power cut an empty one. A second run does
-// not fix that if kubeadm reads the file that it writes or keeps an existing one.
+// not sync them, so a kill leaves a truncated file, and a power cut a file without content. A
+// second run does not fix that if kubeadm reads the file that it writes or keeps an existing one.
 var phaseFiles = map[string][]string{
 	PhaseKubeconfig:    {"/etc/kubernetes/kubelet.conf"},
 	PhaseKubeletConfig: {"/var/lib/kubelet/config.yaml", "/var/lib/kubelet/instance-config.yaml", "/var/lib/kubelet/kubeadm-flags.env"},

@@ -65,7 +65,7 @@ func (obs *observation) collectSigns(n *corev1.Node) {
 	}
 }
 
-// readActors sends no requests: it combines what others have read.
+// readActors sends no requests: it combines the results of other readers.
 func (obs *observation) readActors(context.Context) error {
 	for _, s := range signs {
 		if actor, found := obs.actor(s); found {

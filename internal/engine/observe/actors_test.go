@@ -40,7 +40,7 @@ func TestLeaseOf(t *testing.T) {
 func TestActors(t *testing.T) {
 	obs := newObservation(&Reader{}, "", &meter{})
 	obs.leases["cluster-autoscaler"] = lease{"pod-1", true}
-	obs.leases["descheduler"] = lease{} // given back
+	obs.leases["descheduler"] = lease{} // released
 	obs.collectSigns(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker-1", Annotations: map[string]string{"cluster.x-k8s.io/machine": "m"}}})
 	obs.snapshot.Workloads = []cluster.Workload{
 		{Namespace: "kube-system", Kind: "DaemonSet", Name: "kured", Pods: 2},

@@ -87,7 +87,7 @@ func TestFailingChecks(t *testing.T) {
 func TestServerThatRefusesConnections(t *testing.T) {
 	tests := []struct {
 		situation string
-		other     string // how another server answered
+		other     string // the response of another server
 		refusing  bool
 		want      cluster.Answer
 	}{

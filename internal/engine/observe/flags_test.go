@@ -32,7 +32,7 @@ func TestFlagsOf(t *testing.T) {
 	}
 }
 
-// Other tests use simulated clusters, which must look like real ones.
+// Other tests use simulated clusters, which must resemble real ones.
 func TestSimulatedClusterHasTheFlagsThatAReaderKeeps(t *testing.T) {
 	for _, n := range clustertest.HA("v1.35.4", 1, 0).ControlPlane() {
 		for component, pod := range n.Static {

@@ -202,7 +202,7 @@ func TestFoldDescribes(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		pods []*corev1.Pod
-		want cluster.Workload // but for whose pods they are, and how many
+		want cluster.Workload // except for the owner and the number of pods
 	}{
 		"nothing special":                     {[]*corev1.Pod{aPod()}, cluster.Workload{}},
 		"an emptyDir":                         {[]*corev1.Pod{aPod(with(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}))}, cluster.Workload{LocalData: true}},

@@ -16,7 +16,7 @@ type reader struct {
 // stages are all readers. The readers of a stage run concurrently and write to different fields. A
 // stage uses what the stages before it have read.
 var stages = [][]reader{
-	{ // what others refer to
+	{ // referenced by others
 		{cluster.PartNodes, "nodes", (*observation).readNodes},
 		// Webhooks are matched with their labels.
 		{cluster.PartNamespaces, "system namespaces", (*observation).readNamespaces},
@@ -27,7 +27,7 @@ var stages = [][]reader{
 		// Else its objects are not read.
 		{cluster.PartOperations, "installation of Refit", (*observation).readRefit},
 	},
-	{ // what needs only those
+	{ // need only those
 		{cluster.PartPods, "pods", (*observation).readPods},
 		{cluster.PartReports, "NodeReports", (*observation).readReports},
 		{cluster.PartUpgrades, "NodeUpgrades", (*observation).readUpgrades},
@@ -41,7 +41,7 @@ var stages = [][]reader{
 		{cluster.PartActors, "leases", (*observation).readLeases},
 		{cluster.PartHelm, "Helm releases", (*observation).readHelm},
 	},
-	{ // what follows from the rest
+	{ // derived from the rest
 		{cluster.PartBackends, "pods behind webhooks and aggregated APIs", (*observation).readBackends},
 		// And their deprecated API requests.
 		{cluster.PartAPIServers, "API servers", (*observation).readAPIServers},

@@ -20,7 +20,7 @@ const (
 // controlPlaneComponents are the labels of the static pods of a control plane.
 var controlPlaneComponents = []string{apiServerComponent, "kube-controller-manager", "kube-scheduler", etcdComponent}
 
-// serverPod is what is needed to reach the API server of a pod.
+// serverPod has the facts that are needed to reach the API server of a pod.
 type serverPod struct {
 	name       string
 	advertised string // host:port, empty without the annotation

@@ -7,7 +7,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Trim removes what a World does not use, for a cache of thousands of objects. It is a
+// Trim removes the fields that a World does not use, for a cache of thousands of objects. It is a
 // cache.TransformFunc.
 func Trim(object any) (any, error) {
 	if o, err := meta.Accessor(object); err == nil {

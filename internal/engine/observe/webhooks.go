@@ -43,8 +43,8 @@ func (obs *observation) readWebhooks(ctx context.Context) error {
 	)
 }
 
-// asValidating is what a mutating webhook has in common with a validating one, which is all that is
-// read of it.
+// asValidating returns the fields that a mutating webhook shares with a validating one. No other
+// fields are read.
 func asValidating(w *admissionregistrationv1.MutatingWebhook) *admissionregistrationv1.ValidatingWebhook {
 	return &admissionregistrationv1.ValidatingWebhook{
 		Name: w.Name, ClientConfig: w.ClientConfig, Rules: w.Rules, FailurePolicy: w.FailurePolicy, MatchPolicy: w.MatchPolicy,

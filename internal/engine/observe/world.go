@@ -17,17 +17,17 @@ import (
 
 // World is a cluster during an operation. Every Snapshot has the watched state of nodes, orders,
 // reports, operations and ClusterReleases. Everything else, above all pods, is read from the API at
-// intervals and kept folded. That reading also shows what a stalled watch has missed: of each
+// intervals and kept folded. Each full read also shows what a stalled watch has missed: of each
 // object the newer version counts.
 type World struct {
 	reader  *Reader
 	watched Watched
 
-	reading    sync.Mutex // held during a reading
+	reading    sync.Mutex // held during a full read
 	background atomic.Bool
 	mu         sync.Mutex
 	last       *observation
-	lastAt     time.Time     // start of the last reading
+	lastAt     time.Time     // start of the last full read
 	took       time.Duration // and its duration
 	changed    bool          // a control plane node changed since, or a node left
 	opened     map[string]openedRelease
@@ -45,10 +45,10 @@ func NewWorld(reader *Reader, watched Watched) *World {
 	return &World{reader: reader, watched: watched, opened: map[string]openedRelease{}}
 }
 
-// errNotRead is the error of a Snapshot before the first reading.
+// errNotRead is the error of a Snapshot before the first full read.
 var errNotRead = errors.New("the cluster has not been read yet")
 
-// Snapshot returns the present Snapshot for an operation, which the caller has just read.
+// Snapshot returns the current Snapshot for an operation, which the caller has just read.
 func (w *World) Snapshot(operation *refitv1alpha1.ClusterUpgrade) (*cluster.Snapshot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,11 +71,11 @@ func (w *World) Snapshot(operation *refitv1alpha1.ClusterUpgrade) (*cluster.Snap
 	return &s, nil
 }
 
-// watchLag is how long a node may be in a reading but not in a watch before the cluster is read
-// again.
+// watchLag is how long a node may be in the last full read but not in a watch before the cluster is
+// read again.
 const watchLag = 2 * time.Second
 
-// mergeNodes merges the watched nodes with those of the reading.
+// mergeNodes merges the watched nodes with those of the last full read.
 func (w *World) mergeNodes(s *cluster.Snapshot) error {
 	nodes, err := each[corev1.Node](w.watched)
 	upgrades, also := each[refitv1alpha1.NodeUpgrade](w.watched)
@@ -94,7 +94,7 @@ func (w *World) mergeNodes(s *cluster.Snapshot) error {
 		s.Nodes = append(s.Nodes, n)
 	}
 	s.Nodes = withUnwatched(s.Nodes, w.last.snapshot.Nodes)
-	// A node that left would stay until the next reading.
+	// A node that left would stay until the next full read.
 	w.changed = w.changed || len(s.Nodes) > len(nodes) && time.Since(w.lastAt) > max(watchLag, 3*w.took)
 	seen := make(map[string]*cluster.Node, len(s.Nodes))
 	for i := range s.Nodes {
@@ -113,8 +113,8 @@ func (w *World) mergeNodes(s *cluster.Snapshot) error {
 	return nil
 }
 
-// mergeUpgrade sets the watched NodeUpgrade of a node unless the one of the reading is newer. It
-// then frees the one of the reading, which matters with thousands of nodes.
+// mergeUpgrade sets the watched NodeUpgrade of a node unless that of the full read is newer. It
+// then frees the latter, which matters with thousands of nodes.
 func (w *World) mergeUpgrade(s *cluster.Snapshot, n *cluster.Node, u *refitv1alpha1.NodeUpgrade) {
 	version := w.last.versions[kindUpgrade][u.Name]
 	if Older(u.ResourceVersion, version) {
@@ -126,7 +126,7 @@ func (w *World) mergeUpgrade(s *cluster.Snapshot, n *cluster.Node, u *refitv1alp
 	}
 	w.changed = w.changed || n.ControlPlane && u.Status.CompletionTime != nil && u.ResourceVersion != version
 	if d := u.Status.Drain; d != nil && d.Phase == refitv1alpha1.DrainDrained && d.CompletionTime != nil && d.CompletionTime.After(w.lastAt) {
-		n.Pods = notDrained(s, n.Pods) // the drain was completed after the reading
+		n.Pods = notDrained(s, n.Pods) // the drain was completed after the full read
 	}
 }
 
@@ -141,8 +141,8 @@ func (w *World) mergeReport(n *cluster.Node, r *refitv1alpha1.NodeReport) {
 	}
 }
 
-// withUnwatched adds nodes that are only in the reading: either they left since, or they joined and
-// the watch does not have them yet. Keeping them for some time is harmless.
+// withUnwatched adds nodes that are only in the full read: either they left since, or they joined
+// and the watch does not have them yet. Keeping them for some time is harmless.
 func withUnwatched(watched, read []cluster.Node) []cluster.Node {
 	known := make(map[string]bool, len(watched))
 	for i := range watched {
@@ -165,8 +165,8 @@ func notDrained(s *cluster.Snapshot, pods []cluster.PodSet) []cluster.PodSet {
 	return slices.DeleteFunc(slices.Clone(pods), func(p cluster.PodSet) bool { return s.Workloads[p.Workload].Moves() })
 }
 
-// newerNode returns the watched node with the facts of the reading, or the node of the reading if
-// that is newer.
+// newerNode returns the watched node with the facts of the full read, or the node of the full read
+// if that is newer.
 func newerNode(watched cluster.Node, read *cluster.Node, watchedVersion, readVersion string) cluster.Node {
 	if watched.UID != read.UID { // it joined again under the same name
 		return watched

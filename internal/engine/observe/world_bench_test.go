@@ -11,7 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 )
 
-// BenchmarkSnapshot takes a Snapshot of a large cluster during an operation, as every decision does.
+// BenchmarkSnapshot takes a Snapshot of a large cluster during an operation, as every decision
+// does.
 func BenchmarkSnapshot(b *testing.B) {
 	w := large(5000, 150_000)
 	for b.Loop() {

@@ -8,12 +8,12 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Read reads the whole cluster from the API. Every caller gets a reading that started after its
-// call.
+// Read reads the whole cluster from the API. Every caller gets the result of a full read that
+// started after its call.
 func (w *World) Read(ctx context.Context) error { return w.ReadSince(ctx, time.Now()) }
 
-// ReadSince ensures a reading that started after a time and is not outdated. It waits for a reading
-// in progress instead of repeating it.
+// ReadSince ensures a full read that started after a time and is not outdated. It waits for one in
+// progress instead of repeating it.
 func (w *World) ReadSince(ctx context.Context, earliest time.Time) error {
 	w.reading.Lock()
 	defer w.reading.Unlock()
@@ -62,23 +62,23 @@ func (w *World) readSince(earliest time.Time) bool {
 	return w.last != nil && w.lastAt.After(earliest) && !w.changed
 }
 
-// maxAge is the maximum age of a reading, since some facts, such as the readiness of API servers,
-// are not watched. It is longer on large clusters, where a reading takes longer.
+// maxAge is the maximum age of a full read, since some facts, such as the readiness of API servers,
+// are not watched. It is longer on large clusters, where a full read takes longer.
 const maxAge = 30 * time.Second
 
-// maxSlowAge limits maxAge after a reading that was slow because the API was unhealthy.
+// maxSlowAge limits maxAge after a full read that was slow because the API was unhealthy.
 const maxSlowAge = 3 * time.Minute
 
 // Outdated reports whether the cluster should be read again: a control plane node and its API
-// server changed since, a node seems to have left, or the reading is too old.
+// server changed since, a node seems to have left, or the last full read is too old.
 func (w *World) Outdated() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.changed || time.Since(w.lastAt) > max(maxAge, min(20*w.took, maxSlowAge))
 }
 
-// ReadInBackground reads the cluster in the background, unless such a reading is in progress. If it
-// fails, the last reading stays.
+// ReadInBackground reads the cluster in the background, unless such a read is in progress. If it
+// fails, the result of the last one stays.
 func (w *World) ReadInBackground(ctx context.Context) {
 	if !w.background.CompareAndSwap(false, true) {
 		return
@@ -91,10 +91,10 @@ func (w *World) ReadInBackground(ctx context.Context) {
 	}()
 }
 
-// backgroundTimeout is the timeout of a reading in the background.
+// backgroundTimeout is the timeout of a full read in the background.
 const backgroundTimeout = 2 * time.Minute
 
-// Age returns the age and the duration of the last reading. known is false before the first one.
+// Age returns the age and the duration of the last full read. known is false before the first one.
 func (w *World) Age() (age, took time.Duration, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -73,7 +73,7 @@ func upgrade(name, version string, phase refitv1alpha1.NodePhase) refitv1alpha1.
 	return refitv1alpha1.NodeUpgrade{ObjectMeta: named(name, version), Status: refitv1alpha1.NodeUpgradeStatus{Phase: phase}}
 }
 
-// readOf is a World whose reading has a node, its NodeUpgrade and its report, each at version 10.
+// readOf is a World whose full read has a node, its NodeUpgrade and its report, each at version 10.
 func readOf(watched *kept, names ...string) *World {
 	obs := newObservation(nil, "", &meter{})
 	obs.snapshot.Workloads = []cluster.Workload{{Kind: "Deployment", Name: "cart"}, {Kind: "DaemonSet", Name: "kube-proxy"}}
@@ -119,7 +119,7 @@ func TestNewerOfWatchAndReadingCounts(t *testing.T) {
 				upgrades: []refitv1alpha1.NodeUpgrade{upgrade("worker-1", c.version, refitv1alpha1.NodeSucceeded)},
 				reports:  []refitv1alpha1.NodeReport{{ObjectMeta: named("worker-1", c.version), Status: refitv1alpha1.NodeReportStatus{BootID: "watched"}}},
 			}, "worker-1")
-			for range 2 { // the first Snapshot frees a part of the reading
+			for range 2 { // the first Snapshot frees a part of the full read
 				n := snapshotNodes(t, w)[0]
 				if n.Kubelet != c.kubelet || n.Upgrade.Status.Phase != c.phase || n.Report.BootID != c.boot {
 					t.Errorf("got %s, %s and %s", n.Kubelet, n.Upgrade.Status.Phase, n.Report.BootID)
@@ -178,7 +178,7 @@ func TestLogTailIsDropped(t *testing.T) {
 	}
 }
 
-// On a large cluster a reading takes long, so that waiting for two would delay every decision.
+// On a large cluster a full read takes long, so waiting for two would delay every decision.
 func TestReadingIsSharedIfItIsRecentEnough(t *testing.T) {
 	w := readOf(&kept{}, "worker-1")
 	start := w.lastAt

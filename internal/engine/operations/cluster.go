@@ -20,8 +20,8 @@ import (
 type Cluster struct {
 	Client client.WithWatch
 
-	Name    string // as the user calls it
-	Program string // what the user types to run the CLI, for remedies
+	Name    string // the user's name for the cluster
+	Program string // the command that the user types to run the CLI, for remedies
 	Now     func() time.Time
 	// Controller is the namespace and name of the controllers' Deployment and Lease.
 	Controller client.ObjectKey

@@ -50,7 +50,7 @@ func (c *Cluster) Controllers(ctx context.Context) (Controllers, error) {
 // Unknown is true if no controllers were found, but there may be some.
 func (c *Controllers) Unknown() bool { return c.Unreadable != "" && !c.Ready && c.Leader == "" }
 
-// Missing returns an error if no controllers are running, with a remedy.
+// Missing returns an error with a remedy if no controllers are running.
 func (c *Cluster) Missing(found Controllers) error {
 	switch {
 	case found.Ready, found.Leader != "":
@@ -62,8 +62,8 @@ func (c *Cluster) Missing(found Controllers) error {
 	return fmt.Errorf("there are no controllers in %s. Run `%s install`, or use --standalone", c.Name, c.Program)
 }
 
-// leaderOf returns who holds a Lease, empty if nobody does: a host or a pod, without the suffix
-// that makes it unique.
+// leaderOf returns the holder of a Lease, a host or a pod without its unique suffix, or an empty
+// string if it is not held.
 func leaderOf(lease *coordinationv1.Lease, now time.Time) string {
 	spec := &lease.Spec
 	if spec.HolderIdentity == nil || spec.RenewTime == nil || now.Sub(spec.RenewTime.Time) > leaseValidFor {

@@ -12,8 +12,8 @@ import (
 	"github.com/refit-dev/refit/internal/engine/operations/operationstest"
 )
 
-// Controllers that hold the Lease count, wherever they run. A Lease that was not renewed for long is
-// held by nobody.
+// Controllers that hold the Lease count, wherever they run. A Lease that was not renewed for long
+// is not held.
 func TestControllersByTheirLease(t *testing.T) {
 	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {

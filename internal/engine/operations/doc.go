@@ -1,4 +1,4 @@
 // Package operations starts, changes, lists and follows the operations of a cluster through its
-// API. It takes a client and keeps no state; what is decided about an operation comes from
-// internal/upgrade.
+// API. It takes a client and keeps no state; internal/upgrade makes all decisions about an
+// operation.
 package operations

@@ -18,8 +18,8 @@ const (
 	refreshInterval = time.Second
 )
 
-// Follower follows one operation until it ends. It watches, so that what it reports is at most a
-// moment old, and it continues when the API server was unreachable for a while.
+// Follower follows one operation until it ends. It watches, so that its reports are almost current,
+// and continues after the API server was unreachable for a while.
 type Follower struct {
 	*Cluster
 
@@ -27,7 +27,7 @@ type Follower struct {
 	// Report receives the progress. It may be the same as before, except for the time.
 	Report func(o *cliv1alpha1.Operation, now time.Time) error
 	// Finalized waits until the controllers have removed their finalizer from an operation that
-	// ended. Nobody does it once they are gone.
+	// ended. No other process removes it.
 	Finalized bool
 }
 

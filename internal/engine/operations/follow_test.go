@@ -20,8 +20,8 @@ import (
 	"github.com/refit-dev/refit/internal/engine/operations/operationstest"
 )
 
-// An API server that is unreachable for a while during a watch: the follower reports since when, and
-// what happened in the meantime once it is back.
+// The API server is unreachable for a while during a watch: the follower reports since when, and
+// then the changes that it has missed.
 func TestFollowOutlivesTheAPIServer(t *testing.T) {
 	objects := operationstest.NewClient(t, &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "op"}})
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 const controlPlaneLabel = "node-role.kubernetes.io/control-plane"
 
-// Node reads what is known of a node.
+// Node reads the known facts of a node.
 func (c *Cluster) Node(ctx context.Context, name string) (progress.Known, error) {
 	var known progress.Known
 	all, err := c.List(ctx)

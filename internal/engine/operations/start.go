@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
-// Start creates an operation with an approved plan and returns it, or the one in progress that asks
-// for the same. Two users who start the same upgrade at the same moment choose the same name: the
+// Start creates an operation with an approved plan and returns it, or the one in progress for the
+// same request. Two users who start the same upgrade at the same moment choose the same name: the
 // second one gets the operation of the first. The first preferred name that is not empty is used.
 //
 // A user without permission to approve plans gets an operation that waits for approval.

@@ -11,7 +11,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/operations/operationstest"
 )
 
-// However many users start the same upgrade at the same moment, there is one operation.
+// Many users who start the same upgrade at the same moment create one operation.
 func TestConcurrentStartsCreateOneOperation(t *testing.T) {
 	cluster := &operations.Cluster{Client: operationstest.NewClient(t), Name: "prod", Now: time.Now}
 	spec := refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: "v1.36.3"}}

@@ -105,7 +105,7 @@ func (f *Follower) list(ctx context.Context, list client.ObjectList, options ...
 // errWatchEnded is a watch that the server ended with an error, such as an expired resourceVersion.
 var errWatchEnded = errors.New("the watch ended")
 
-// watch watches from where a list was read, until the stream ends.
+// watch watches from the resourceVersion of a list until the stream ends.
 func (f *Follower) watch(ctx context.Context, list client.ObjectList, handle func(object client.Object, deleted bool), options ...client.ListOption) error {
 	from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}}
 	stream, err := f.Client.Watch(ctx, list, append(options, from)...)

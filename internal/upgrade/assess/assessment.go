@@ -6,9 +6,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-// Assessment is what follows from one Snapshot.
+// Assessment is the result of assessing one Snapshot.
 type Assessment struct {
-	// Path is the way from the cluster's versions to the target.
+	// Path is the path from the cluster's versions to the target.
 	Path skew.Path
 	// Checks are the preflight findings. They are nil once the upgrade has started: from then on
 	// the gates of each step replace them.

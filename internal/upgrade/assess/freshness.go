@@ -13,8 +13,8 @@ type Freshness int
 const (
 	// Fresh means that the decision may be executed.
 	Fresh Freshness = iota
-	// Refresh means that the decision may be executed, and the next Snapshot is read in the background:
-	// waiting for it would delay thousands of nodes by seconds, again and again.
+	// Refresh means that the decision may be executed, and the next Snapshot is read in the
+	// background: waiting for it would repeatedly delay thousands of nodes by seconds.
 	Refresh
 	// Stale means that the cluster must be read, and the decision made, again.
 	Stale

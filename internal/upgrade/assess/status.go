@@ -22,7 +22,7 @@ func InitialStatus(u *refitv1alpha1.ClusterUpgrade, now time.Time) {
 	c.set(refitv1alpha1.ConditionReconciling, metav1.ConditionTrue, refitv1alpha1.ReasonProgressing, "the operation was not assessed yet")
 }
 
-// UpdateStatus sets the status of an operation to what an assessment says.
+// UpdateStatus sets the status of an operation from an assessment.
 func UpdateStatus(u *refitv1alpha1.ClusterUpgrade, a *Assessment, now time.Time) {
 	previous := u.Status.DeepCopy()
 	s := &u.Status
@@ -77,7 +77,7 @@ var phases = map[plan.State]refitv1alpha1.Phase{
 	plan.Aborted:          refitv1alpha1.PhaseAborted,
 }
 
-// messageOf is the summary for people. The last write of an operation says how it ended.
+// messageOf is the message of the status. The last write of an operation reports how it ended.
 func messageOf(state plan.State, a *Assessment) string {
 	switch state {
 	case plan.Succeeded:

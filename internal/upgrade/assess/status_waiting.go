@@ -31,7 +31,7 @@ func waitingOf(state plan.State, waits []plan.Wait, previous []refitv1alpha1.Wai
 	return out
 }
 
-// since keeps the time of a wait that was written before, unless the decision knows better.
+// since keeps the time of a wait that was written before, unless the decision has a time.
 func since(w *plan.Wait, previous []refitv1alpha1.WaitingFor, now time.Time) *metav1.Time {
 	at := w.Since
 	for i := range previous {

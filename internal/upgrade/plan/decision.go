@@ -6,10 +6,10 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Decision is what Next decided.
+// Decision is the result of Next.
 type Decision struct {
 	State State
-	// Actions are what can be done now. Actions on different nodes are independent of each other.
+	// Actions can be executed now. Actions on different nodes are independent of each other.
 	Actions []Action
 	// Waiting is what the operation waits for, the most important first. It is empty only if there
 	// is something to do or the operation has ended.
@@ -34,7 +34,7 @@ const (
 	Queued           State = "Queued"           // an older operation acts
 	Paused           State = "Paused"           // by the user
 	Stalled          State = "Stalled"          // manual intervention is required
-	Aborting         State = "Aborting"         // nodes are brought to a safe state
+	Aborting         State = "Aborting"         // nodes reach a safe state
 	Succeeded        State = "Succeeded"
 	Aborted          State = "Aborted"
 )
@@ -43,7 +43,7 @@ const (
 // is still removed.
 func (s State) Ended() bool { return s == Succeeded || s == Aborted }
 
-// ActionKind is what to do.
+// ActionKind is the kind of an action.
 type ActionKind string
 
 // The kinds of actions. Each is executed behind a fence, which its comment names; a decision on an

@@ -7,6 +7,6 @@
 // fences that execute it: a claim is an update of the operation that names the resourceVersion it
 // was decided on, an order carries an epoch and a sequence.
 //
-// Every condition that must hold before something starts, goes on or ends is a gate, and all gates
-// are in one table, gates.go. All kinds of stages are in another, stage_table.go.
+// Every condition that must hold before something starts, continues or ends is a gate, and all
+// gates are in one table, gates.go. All kinds of stages are in another, stage_table.go.
 package plan

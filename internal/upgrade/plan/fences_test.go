@@ -14,7 +14,7 @@ import (
 type controller struct {
 	name  string
 	epoch int64
-	since time.Time    // of its newest view: a view may lag, and never goes back
+	since time.Time    // of its newest view: a view may lag, but never becomes older
 	view  *observation // the view that it decides on
 	fresh bool         // the view is current
 }

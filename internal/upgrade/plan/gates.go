@@ -15,7 +15,7 @@ import (
 // Held is what a gate holds back while it is closed.
 type Held string
 
-// What gates hold back, in the order of an upgrade.
+// The values of Held, in the order of an upgrade.
 const (
 	HeldOperation         Held = "Operation"
 	HeldOrder             Held = "Order"

@@ -91,7 +91,7 @@ func (d *deciding) reported(n *cluster.Node) bool {
 }
 
 // requestReport requests a report, once per decision. The request is the time, so that a controller
-// without state can tell for how long it has been open.
+// without state can derive for how long it has been open.
 func (d *deciding) requestReport(n *cluster.Node, why string) {
 	if !slices.ContainsFunc(d.actions, func(a Action) bool { return a.Kind == RequestReport && a.Node == n.Name }) {
 		d.act(RequestReport, n, "%s", why).Request = max(n.ReportRequest+1, d.now.Unix())

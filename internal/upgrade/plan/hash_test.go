@@ -73,8 +73,8 @@ func recorded(p *Plan) clustertest.Change {
 	}
 }
 
-// TestHashesOfKnownPlans fails when the definition of the hash changes. Operations that are under
-// way would then wait for approval again, so that is a decision, not an accident.
+// TestHashesOfKnownPlans fails when the definition of the hash changes. Operations in progress
+// would then wait for approval again, so such a change must be deliberate.
 func TestHashesOfKnownPlans(t *testing.T) {
 	for name, c := range map[string]struct {
 		cluster *cluster.Snapshot

@@ -229,7 +229,7 @@ func (w *world) checkCanary(next *machine) {
 	w.require(proven >= int(rules.Nodes) || started <= int(rules.Nodes), "%s is claimed, and the canary is not proven: %d started, %d proven", next.name, started, proven)
 }
 
-// checkEnd checks what the end of an operation promises.
+// checkEnd checks the guarantees at the end of an operation.
 func (w *world) checkEnd(who *controller) {
 	w.require(len(w.op.Active) == 0, "the operation ends while %v are active", w.op.Active)
 	if !who.fresh {

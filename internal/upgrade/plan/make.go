@@ -78,7 +78,7 @@ func (p *Plan) Summary() *refitv1alpha1.PlanSummary {
 	return out
 }
 
-// planner holds what the parts of a plan are made from.
+// planner has the inputs of a plan.
 type planner struct {
 	snapshot *cluster.Snapshot
 	spec     *refitv1alpha1.ClusterUpgradeSpec

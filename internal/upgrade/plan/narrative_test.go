@@ -9,7 +9,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// narrative is what happened and what Refit did, for operators. It omits what continues as before.
+// narrative records the events and Refit's actions, for operators. It omits what continues as
+// before.
 type narrative struct {
 	lines       []string
 	lastActions map[string]string // the last action on each node
@@ -24,7 +25,7 @@ func (t *narrative) line(at time.Time, format string, args ...any) {
 	t.lines = append(t.lines, clock(at)+"  "+fmt.Sprintf(format, args...))
 }
 
-// event writes what happened to the cluster.
+// event writes an event of the cluster.
 func (t *narrative) event(at time.Time, text string) {
 	if event := strings.TrimLeft(text, "!* "); event != text {
 		t.line(at, "* %s", event)

@@ -38,7 +38,7 @@ func next(v *view) Decision {
 	return d.decision(hold)
 }
 
-// hold is why nothing new may start.
+// hold is the reason why nothing new may start.
 type hold struct {
 	state State
 	wait  Wait
@@ -54,7 +54,7 @@ func (d *deciding) ended() Decision {
 	return out
 }
 
-// hold returns why nothing new may start, nil if everything may.
+// hold returns the reason why nothing new may start, nil if everything may.
 func (d *deciding) hold() *hold {
 	w := d.firstClosed(HeldOperation, nil, 0)
 	if w == nil {
@@ -76,7 +76,7 @@ func (d *deciding) removeStrayCordons() {
 	}
 }
 
-// decision returns what was collected.
+// decision returns the collected decision.
 func (d *deciding) decision(h *hold) Decision {
 	out := Decision{State: Running, Actions: d.actions, Waiting: d.waiting, Progress: d.progress(), Stages: d.stageProgress(), Failures: d.failures()}
 	switch {

@@ -88,8 +88,8 @@ func (m *machine) writeReport(w *world) {
 	m.report = r
 }
 
-// noticeChange is an agent that reports a changed fact unasked. A passive agent reports only on
-// request.
+// noticeChange is an agent that reports a changed fact without a request. A passive agent reports
+// only on request.
 func (m *machine) noticeChange(w *world) {
 	if !m.up || m.agent.absent || m.agent.passive || m.etcd.version == "" || m.report == nil {
 		return

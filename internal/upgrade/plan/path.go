@@ -61,8 +61,8 @@ func target(s *cluster.Snapshot, t refitv1alpha1.Target) (skew.Version, error) {
 	return skew.Version{}, fmt.Errorf("ClusterRelease %s not found", t.Release)
 }
 
-// start is where the path starts: the oldest API server, and the oldest kubelet of a worker. What
-// the operation recorded takes precedence over the current versions.
+// start is where the path starts: the oldest API server, and the oldest kubelet of a worker. The
+// operation's record takes precedence over the current versions.
 func start(s *cluster.Snapshot) (from, oldest skew.Version, err error) {
 	if s.Operation != nil && s.Operation.Plan != nil {
 		recorded := s.Operation.Plan
@@ -91,7 +91,7 @@ func start(s *cluster.Snapshot) (from, oldest skew.Version, err error) {
 }
 
 // controlPlaneVersion is the oldest version of an API server. The endpoint's own version counts
-// only if no server's is known: behind a load balancer it is that of whichever server answered.
+// only if no server's is known: behind a load balancer it is that of whichever server responded.
 func controlPlaneVersion(s *cluster.Snapshot) skew.Version {
 	var oldest skew.Version
 	for _, n := range s.ControlPlane() {

@@ -55,7 +55,7 @@ type Stage struct {
 	Estimate Estimate
 }
 
-// NodeStep is what a stage does with one node.
+// NodeStep is the part of a stage for one node.
 type NodeStep struct {
 	Node     string
 	Pool     string // workers

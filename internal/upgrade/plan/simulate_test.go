@@ -201,7 +201,7 @@ func (w *world) advanceTime(d *Decision) {
 	w.now = w.now.Add(max(tick, next.Sub(w.now)))
 }
 
-// problem is what is wrong with a run, empty if nothing is.
+// problem describes the fault of a run, empty if there is none.
 func (r *run) problem() string {
 	switch {
 	case len(r.world.violations) > 0:

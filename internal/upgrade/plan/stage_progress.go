@@ -59,7 +59,7 @@ func (v *view) hasPrefetched(n *cluster.Node, hop int) bool {
 }
 
 // hasCompleted reports whether the node has reached the hop's version and this operation has
-// released it, or has gone on with it to a later hop.
+// released it, or has continued with it to a later hop.
 func (v *view) hasCompleted(n *cluster.Node, hop int) bool {
 	return v.at(n, hop) && (v.settled(n, hop) || !v.ordered(n, hop) && hop < len(v.plan.Hops)-1)
 }

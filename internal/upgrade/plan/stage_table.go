@@ -21,7 +21,7 @@ type StageKind struct {
 	// included reports whether a hop has this stage. It follows from the path and the scope alone,
 	// never from how far the cluster has come: a stage does not vanish when it is complete.
 	included func(m *planner, p *Plan, hop int) bool
-	// reason is why the stage is there and how it goes.
+	// reason is why the stage exists and how it proceeds.
 	reason func(m *planner, p *Plan, hop int) string
 	// steps sets the nodes of the stage and its estimate.
 	steps func(m *planner, p *Plan, stage *Stage)

@@ -58,7 +58,7 @@ type operation struct {
 	end     State
 }
 
-// tally counts what a simulation did.
+// tally has the counters of a simulation.
 type tally struct{ decisions, effects, refused, events, changes int }
 
 // machine is a node, its host and its objects.

@@ -100,7 +100,7 @@ func suspend(a *cluster.Actor) string {
 	return "scale its Deployment to zero, or suspend the objects that it acts on"
 }
 
-// clusterAPIManaged: the annotation that reveals Cluster API is permanent, so it says nothing about
+// clusterAPIManaged: the annotation that reveals Cluster API is permanent, so it does not prove
 // current activity.
 func clusterAPIManaged(v *view) []Finding {
 	var found []Finding

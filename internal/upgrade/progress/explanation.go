@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// Known is what is known of a node. Everything but the Node may be nil.
+// Known has the known facts of a node. Everything but the Node may be nil.
 type Known struct {
 	Node      Node
 	Order     *refitv1alpha1.NodeUpgrade
@@ -22,8 +22,8 @@ type Known struct {
 	Operation *refitv1alpha1.ClusterUpgrade // the one in progress, or the last one
 }
 
-// NewExplanation explains the state of a node in an upgrade. The program is what the user types to
-// run the CLI.
+// NewExplanation explains the state of a node in an upgrade. The second argument is the command
+// that the user types to run the CLI.
 func NewExplanation(clusterName, program string, k Known) *cliv1alpha1.Explanation {
 	e := &cliv1alpha1.Explanation{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindExplanation, Cluster: clusterName, Node: k.Node.Name, Host: hostOf(&k),
@@ -74,7 +74,7 @@ func idle(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 	return true
 }
 
-// ours is true if the node's newest order belongs to the operation.
+// ours reports whether the node's newest order belongs to the operation.
 func ours(k *Known) bool { return k.Order != nil && k.Order.Spec.Operation.UID == k.Operation.UID }
 
 func failed(e *cliv1alpha1.Explanation, k *Known, program string) bool {

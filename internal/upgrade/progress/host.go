@@ -7,7 +7,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Node is what an Explanation needs of a Kubernetes Node.
+// Node has the facts of a Kubernetes Node that an Explanation needs.
 type Node struct {
 	Name         string
 	Labels       map[string]string
@@ -21,7 +21,7 @@ type Node struct {
 	CordonedBy   string // the operation that cordoned it, empty if it was not Refit
 }
 
-// hostOf returns what the Node and its report say.
+// hostOf returns the facts of the Node and its report.
 func hostOf(k *Known) cliv1alpha1.HostFacts {
 	out := cliv1alpha1.HostFacts{ControlPlane: k.Node.ControlPlane, Kubelet: k.Node.Kubelet, Ready: k.Node.Ready, ReadySince: k.Node.ReadySince}
 	if !out.Ready {

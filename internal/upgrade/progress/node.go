@@ -34,7 +34,7 @@ func activeOf(names []string, ours map[string]*refitv1alpha1.NodeUpgrade) []cliv
 	return out[:min(len(out), mostFetching)]
 }
 
-// answered is true if the agent's part of the status is about the newest order.
+// answered reports whether the agent's part of the status is about the newest order.
 func answered(order *refitv1alpha1.NodeUpgrade) bool {
 	return order.Status.ObservedSequence == order.Spec.Sequence
 }

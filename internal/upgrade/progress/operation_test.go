@@ -86,7 +86,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// What another operation ordered is none of this one's.
+// An order of another operation does not count as this operation's.
 func TestOrdersOfOthers(t *testing.T) {
 	u := upgrade()
 	foreign := order("w1", "v1.37.1", refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched)
@@ -136,7 +136,8 @@ func TestNodeProgress(t *testing.T) {
 	}
 }
 
-// The time left shrinks with each node and while nodes are at work, and says nothing where a person is waited for.
+// The remaining time shrinks with each node and while nodes are active, and is 0 while the
+// operation is stalled or paused.
 func TestTimeLeft(t *testing.T) {
 	working := []cliv1alpha1.NodeProgress{{Node: "w1", Activity: cliv1alpha1.ActivityUpgrade, Since: noon.Add(-time.Minute)}}
 	for name, c := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 
 // Facts is the input of a Report.
 type Facts struct {
-	Name     string // of the cluster, as the user calls it
+	Name     string // the user's name for the cluster
 	Saved    string // the file that the Snapshot was read from, empty for a live cluster
 	Snapshot *cluster.Snapshot
 	From, To string

@@ -10,8 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// InProgress returns the operation in progress that asks for the same as the spec, nil if there is
-// none. An operation that is being aborted or deleted does not count.
+// InProgress returns the operation in progress with the same spec, nil if there is none. An
+// operation that is being aborted or deleted does not count.
 func InProgress(existing []refitv1alpha1.ClusterUpgrade, spec refitv1alpha1.ClusterUpgradeSpec) *refitv1alpha1.ClusterUpgrade {
 	want := policy.Defaulted(spec)
 	for i := range existing {
@@ -27,8 +27,8 @@ func InProgress(existing []refitv1alpha1.ClusterUpgrade, spec refitv1alpha1.Clus
 	return nil
 }
 
-// Differs returns what the wanted spec has and an operation with the same target has not: waivers,
-// pools or both. It is empty if the operation has all of it.
+// Differs returns the parts of the wanted spec that an operation with the same target lacks:
+// waivers, pools or both. It is empty if the operation has all of them.
 func Differs(want, is refitv1alpha1.ClusterUpgradeSpec) string {
 	var out []string
 	if slices.ContainsFunc(want.Waivers, func(w refitv1alpha1.Waiver) bool { return !slices.Contains(is.Waivers, w) }) {

@@ -35,8 +35,8 @@ var planHash = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 // IsPlanHash is true for the hash of a plan.
 func IsPlanHash(s string) bool { return planHash.MatchString(s) }
 
-// Validate rejects what the API server would reject, for a spec that was never sent to one. It
-// writes the version of the target in its canonical form.
+// Validate rejects a spec that the API server would reject, before it is sent. It converts the
+// version of the target to its canonical form.
 func Validate(spec *refitv1alpha1.ClusterUpgradeSpec) error {
 	if err := validateTarget(&spec.Target); err != nil {
 		return err
@@ -105,7 +105,7 @@ func lengthOf(labels refitv1alpha1.Labels) int {
 	return sum
 }
 
-// oneOf accepts the listed values, and the empty one.
+// oneOf accepts the listed values and an empty value.
 func oneOf[T ~string](path string, value T, allowed ...T) error {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil

@@ -72,7 +72,7 @@ func validateTime(path string, d metav1.Duration) error {
 	return require(fine, "%s: %s is not between 1ms and %.0fh", path, d.Duration, maxTime.Hours())
 }
 
-// ValidateShare rejects what is neither a number of nodes nor a percentage of them.
+// ValidateShare rejects a share that is neither a number of nodes nor a percentage.
 func ValidateShare(share *intstr.IntOrString) error {
 	if share.Type == intstr.Int && share.IntVal >= 1 && share.IntVal <= maxNodes || share.Type == intstr.String && percent.MatchString(share.StrVal) {
 		return nil

@@ -24,7 +24,7 @@ func ParseWaiver(s string) (refitv1alpha1.Waiver, error) {
 	return waiver, knownCheck(waiver.Check)
 }
 
-// isCheck is true for what could be the name of a check.
+// isCheck reports whether a text could be the name of a check.
 func isCheck(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0
 }

@@ -20,7 +20,7 @@ func Abort(o Operation) (Decision, error) {
 	}, nil
 }
 
-// afterAbort is what happens to the active nodes.
+// afterAbort describes what happens to the active nodes.
 func afterAbort(o *cliv1alpha1.Operation) string {
 	if len(o.Active) == 0 || len(nodesThat(o, cliv1alpha1.ActivityPrefetch)) > 0 {
 		return ""

@@ -64,7 +64,7 @@ func poolNames(o Operation) string {
 	return orNone(names)
 }
 
-// approvalAfter is what follows from a change of the plan. Waivers and pools are a part of it.
+// approvalAfter describes the effect of a changed plan. Waivers and pools are a part of the plan.
 func approvalAfter(o Operation) string {
 	if o.Spec.Approval == refitv1alpha1.ApprovalNone {
 		return "The plan changes with it."

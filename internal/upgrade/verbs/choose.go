@@ -13,7 +13,7 @@ import (
 // ErrNoOperation is returned if there is no operation to choose.
 var ErrNoOperation = errors.New("no operation")
 
-// Selection is which operation a user means.
+// Selection selects an operation.
 type Selection struct {
 	Name string // empty: the oldest that has not ended
 	// OrNewest selects the newest operation if there is no name and all have ended.

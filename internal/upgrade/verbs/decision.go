@@ -7,9 +7,9 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Decision is what a verb does to an operation.
+// Decision is the effect of a verb on an operation.
 type Decision struct {
-	// Change changes the spec. It is nil if the spec is so already.
+	// Change changes the spec. It is nil if the spec has the value already.
 	Change func(*refitv1alpha1.ClusterUpgradeSpec)
 	// Exact is true if the new value depends on the old one, so that a concurrent change conflicts.
 	Exact bool
@@ -19,12 +19,12 @@ type Decision struct {
 	Plan string
 }
 
-// Operation is what a verb is about.
+// Operation is the operation of a verb.
 type Operation struct {
 	*refitv1alpha1.ClusterUpgrade
 
 	Progress *cliv1alpha1.Operation
-	// Program is what the user types to run the CLI.
+	// Program is the command that the user types to run the CLI.
 	Program string
 }
 

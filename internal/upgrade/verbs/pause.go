@@ -22,7 +22,7 @@ func Pause(o Operation) (Decision, error) {
 	}, nil
 }
 
-// afterPause is what happens to the active nodes.
+// afterPause describes what happens to the active nodes.
 func afterPause(o *cliv1alpha1.Operation) string {
 	says := ""
 	if names := nodesThat(o, cliv1alpha1.ActivityUpgrade, cliv1alpha1.ActivityRollBack, cliv1alpha1.ActivityVerify); len(names) > 0 {

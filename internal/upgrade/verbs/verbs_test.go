@@ -12,7 +12,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/verbs"
 )
 
-// situation is an operation that a verb is about.
+// situation is the operation of a verb.
 type situation func(u *refitv1alpha1.ClusterUpgrade, o *cliv1alpha1.Operation)
 
 func paused(u *refitv1alpha1.ClusterUpgrade, _ *cliv1alpha1.Operation)  { u.Spec.Paused = true }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open opens a pseudo-terminal: what is written to one end is read from the other.
+// Open opens a pseudo-terminal: text that is written to one end is read from the other.
 func Open(t *testing.T) (read, write *os.File) {
 	t.Helper()
 	read, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

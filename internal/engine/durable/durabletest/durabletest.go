@@ -37,7 +37,8 @@ func FailFiles(t *testing.T, err error) (restore func()) {
 	return SyncFile(t, func(*os.File, func(*os.File) error) error { return err })
 }
 
-// FailDirs makes every sync of a directory return err, without syncing. A nil error omits the syncs.
+// FailDirs makes every sync of a directory return err, without syncing. A nil error omits the
+// syncs.
 func FailDirs(t *testing.T, err error) (restore func()) {
 	t.Helper()
 	return SyncDir(t, func(string, func(string) error) error { return err })

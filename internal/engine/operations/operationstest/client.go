@@ -30,8 +30,8 @@ func NewClient(tb testing.TB, objects ...client.Object) client.WithWatch {
 	return interceptor.NewClient(inMemory, interceptor.Funcs{Watch: replay})
 }
 
-// replay starts a watch with the objects that exist by then: the client in memory does not keep
-// what happened between a list and its watch.
+// replay starts a watch with the existing objects: the client in memory does not keep events
+// between a list and its watch.
 func replay(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
 	inner, err := c.Watch(ctx, list, options...)
 	if err != nil || (&client.ListOptions{}).ApplyOptions(options).Raw == nil {

@@ -6,13 +6,13 @@ import (
 	"os"
 )
 
-// SyncFile brings the content of an open file to the disk.
+// SyncFile writes the content of an open file to the disk.
 var SyncFile = (*os.File).Sync
 
 // Link gives a file a second name.
 var Link = os.Link
 
-// SyncDir brings the names in a directory to the disk.
+// SyncDir writes the names in a directory to the disk.
 var SyncDir = func(dir string) error {
 	file, err := os.Open(dir)
 	if err != nil {
