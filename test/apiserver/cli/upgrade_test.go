@@ -49,7 +49,7 @@ func TestUpgradeThatCannotBegin(t *testing.T) {
 	b.refit(t, "upgrade", "--to", "v1.37.1").want(t, 2, "use --yes")
 	b.refit(t, "upgrade", "--yes", "--to", "v1.37.1").want(t, 1, "there are no controllers", "refit install", "--standalone")
 	b.lead(t)
-	b.refit(t, "upgrade", "--yes", "--to", "v1.30.0").want(t, 2, "already")
+	b.refit(t, "upgrade", "--yes", "--to", "v1.30.0").want(t, 2, "does not support a downgrade to v1.30.0")
 	b.nothingWasBegun(t)
 }
 
@@ -65,12 +65,13 @@ func TestUpgradeThatIsBlocked(t *testing.T) {
 	b.nothingWasBegun(t)
 }
 
-// TestUpgradeThatIsUnderWay repeats the command, also with other flags: it does not start a second
-// upgrade.
+// TestUpgradeThatIsUnderWay repeats the command: it follows the upgrade and does not start a second
+// one. Pools that differ are refused, not dropped.
 func TestUpgradeThatIsUnderWay(t *testing.T) {
 	b := newBed(t)
 	u := b.operation(t, "by-hand")
-	r := b.start(t, "upgrade", "--to", "v1.36.3", "--max-unavailable", "7")
+	b.refit(t, "upgrade", "--to", "v1.36.3", "--max-unavailable", "7").want(t, 2, "in progress with other pools", "refit set pool")
+	r := b.start(t, "upgrade", "--to", "v1.36.3")
 	r.until(t, "Operation by-hand: upgrade of test from v1.35.4 to v1.36.3")
 	b.status(t, "by-hand", ended(refitv1alpha1.PhaseSucceeded))
 	r.wait(t).want(t, 0, "by-hand has the same target and is in progress since "+u.CreationTimestamp.UTC().Format("2006-01-02"), "Succeeded")
