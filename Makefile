@@ -32,8 +32,8 @@ E2E_UPGRADE_RUN ?= ^TestUpgradeCI
 E2E_UPGRADE_FULL_RUN ?= ^TestUpgrade
 
 # The targets of `make ci`, in order.
-CI := verify-tidy verify-generate lint test-bands test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade
-# CI += language lint-prose
+CI := verify-tidy verify-generate language lint test-bands test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade
+# CI += lint-prose
 
 ##@ Development
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -33,10 +34,7 @@ is not a backup of etcd.`,
 				return err
 			}
 			out := bufio.NewWriter(a.Out)
-			if err := cluster.Encode(out, observed.Snapshot); err != nil {
-				return fmt.Errorf("cannot write the Snapshot: %w", err)
-			}
-			if err := out.Flush(); err != nil {
+			if err := errors.Join(cluster.Encode(out, observed.Snapshot), out.Flush()); err != nil {
 				return fmt.Errorf("cannot write the Snapshot: %w", err)
 			}
 			return nil
