@@ -21,8 +21,11 @@ import (
 // timeout bounds a trial. The kubelet should have ended the Pod before, at its deadline.
 const timeout = (deadline + 30) * time.Second
 
-// deleteTimeout bounds the deletion of a Pod.
-const deleteTimeout = 5 * time.Second
+// createTimeout and deleteTimeout bound the requests for a Pod.
+const (
+	createTimeout = 10 * time.Second
+	deleteTimeout = 5 * time.Second
+)
 
 // Runner runs trials.
 type Runner struct {
@@ -94,7 +97,11 @@ func (t *attempt) start(ctx context.Context) watchtools.PreconditionFunc {
 	}
 }
 
+// create creates the Pod. The request is not canceled with the trial: a Pod that was created without
+// its answer being read would not be removed.
 func (t *attempt) create(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
+	defer cancel()
 	created, err := t.client.CoreV1().Pods(Namespace).Create(ctx, t.wanted, metav1.CreateOptions{})
 	if err != nil {
 		return verdict(fmt.Errorf("cannot create a Pod on the node: %w", err))
