@@ -85,7 +85,7 @@ func (r *Reader) Saved(path string) (*Observation, error) {
 	snapshot, err := cluster.Decode(bytes.NewReader(raw))
 	switch {
 	case errors.Is(err, cluster.ErrNewerFormat):
-		return nil, fmt.Errorf("%s: %w: use that version of Refit, or take the Snapshot anew", name, err)
+		return nil, fmt.Errorf("%s: %w: use that version of Refit, or take the Snapshot again", name, err)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w (`%s snapshot` writes one)", name, err, r.Program)
 	}

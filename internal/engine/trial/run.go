@@ -97,8 +97,8 @@ func (t *attempt) start(ctx context.Context) watchtools.PreconditionFunc {
 	}
 }
 
-// create creates the Pod. The request is not canceled with the trial: a Pod that was created without
-// its answer being read would not be removed.
+// create creates the Pod. The request is not canceled with the trial: a Pod whose creation was not
+// observed would not be removed.
 func (t *attempt) create(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
