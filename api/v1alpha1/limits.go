@@ -28,6 +28,8 @@ const (
 	MaxMessage = 256
 	// MaxLogTail is the length of the end of a log.
 	MaxLogTail = 2816
+	// MaxAgentVersion is the length of an agent's version.
+	MaxAgentVersion = 40
 	// MaxSteps is how many steps a NodeUpgrade lists.
 	MaxSteps = 32
 	// MaxBlockers is how many blockers a drain lists, and MaxBlockerReason is the length of why.

@@ -44,7 +44,7 @@ type statusWriter struct {
 }
 
 func newStatusWriter(log *slog.Logger, boot, version string) *statusWriter {
-	return &statusWriter{log: log, boot: boot, agent: version, wake: make(chan struct{}, 1)}
+	return &statusWriter{log: log, boot: boot, agent: refitv1alpha1.Clip(version, refitv1alpha1.MaxAgentVersion), wake: make(chan struct{}, 1)}
 }
 
 func (w *statusWriter) change(f func()) {
@@ -156,6 +156,9 @@ func (w *statusWriter) run(ctx context.Context) {
 			continue
 		}
 		err := w.client.ApplyUpgradeStatus(ctx, w.client.NodeName(), status)
+		if err != nil {
+			last = refitv1alpha1.NodeUpgradeStatus{} // the cluster's status is not known: write it again
+		}
 		switch {
 		case err == nil:
 			last, wait = status, time.Second

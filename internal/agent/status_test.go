@@ -2,7 +2,9 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,4 +90,44 @@ func TestConditionsHaveTheObservedGeneration(t *testing.T) {
 	if got := observedGeneration(); got != 2 {
 		t.Errorf("after the second order is refused: %d", got)
 	}
+}
+
+// failing rejects the first writes.
+type failing struct {
+	written
+	failures int
+}
+
+func (f *failing) ApplyUpgradeStatus(ctx context.Context, name string, status refitv1alpha1.NodeUpgradeStatus) error {
+	if f.failures > 0 {
+		f.failures--
+		return errors.New("connection refused")
+	}
+	return f.written.ApplyUpgradeStatus(ctx, name, status)
+}
+
+// After a restore of etcd the cluster has an old status; its correction survives a failed write.
+func TestAStaleStatusIsCorrectedAfterAFailedWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		got := &failing{}
+		got.started = time.Now()
+		writer := newStatusWriter(slog.New(slog.DiscardHandler), "boot", strings.Repeat("v", 90))
+		writer.client = got
+		go writer.run(ctx)
+		writer.change(func() { writer.status.Phase = refitv1alpha1.NodeSucceeded })
+		time.Sleep(time.Minute)
+		got.failures = 1
+		writer.observe(&refitv1alpha1.NodeUpgrade{})
+		time.Sleep(time.Minute)
+		cancel()
+		synctest.Wait()
+		if len(got.statuses) != 2 {
+			t.Fatalf("%d writes, want 2: the status, and its correction", len(got.statuses))
+		}
+		if n := len([]rune(got.statuses[0].AgentVersion)); n > refitv1alpha1.MaxAgentVersion {
+			t.Errorf("the agent version has %d characters", n)
+		}
+	})
 }
