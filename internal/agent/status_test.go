@@ -118,6 +118,7 @@ func TestAStaleStatusIsCorrectedAfterAFailedWrite(t *testing.T) {
 		go writer.run(ctx)
 		writer.change(func() { writer.status.Phase = refitv1alpha1.NodeSucceeded })
 		time.Sleep(time.Minute)
+		synctest.Wait() // the writer is idle
 		got.failures = 1
 		writer.observe(&refitv1alpha1.NodeUpgrade{})
 		time.Sleep(time.Minute)
