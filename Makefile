@@ -32,7 +32,7 @@ E2E_UPGRADE_RUN ?= ^TestUpgradeCI
 E2E_UPGRADE_FULL_RUN ?= ^TestUpgrade
 
 # The targets of `make ci`, in order.
-CI := verify-tidy verify-generate language lint test-bands test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade
+CI := verify-tidy verify-generate language lint test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade
 # CI += lint-prose
 
 ##@ Development
@@ -86,9 +86,9 @@ lint-prose: $(VALE) ## Run Vale over docs, CLI output and CLI texts
 language: ## Count the phrases of tools/language/phrases.yaml and fail above their limits
 	$(GO) run ./tools/language
 
-.PHONY: test-bands
-test-bands: $(LINTER) ## Test that golangci-lint rejects imports that the layers forbid
-	REFIT_LINTER=$(abspath $(LINTER)) $(GO) test -tags bands -count=1 ./test/bands/
+.PHONY: test-layers
+test-layers: $(LINTER) ## Test that golangci-lint rejects imports that the layers forbid
+	REFIT_LINTER=$(abspath $(LINTER)) $(GO) test -tags layers -count=1 ./test/layers/
 
 # Without the race detector: the planner is a single goroutine.
 .PHONY: test-simulations

@@ -28,7 +28,7 @@ func times(n int, format string) string {
 }
 
 // The CLI rejects exactly the specs that the API server rejects: these are the specs that
-// test/apiserver/words sends to real API servers, as far as a spec alone can be invalid.
+// test/apiserver/api sends to real API servers, as far as a spec alone can be invalid.
 func TestSpecsThatTheAPIRefuses(t *testing.T) {
 	gpu := func(policy string) string { return "pools: [{name: gpu, nodeSelector: {pool: gpu}, " + policy + "}]" }
 	for name, c := range map[string]struct{ spec, says string }{

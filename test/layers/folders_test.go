@@ -1,4 +1,4 @@
-package bands
+package layers
 
 import (
 	"io/fs"
@@ -56,7 +56,7 @@ func goFolders(t *testing.T) []string {
 		}
 	})
 	if len(folders) == 0 {
-		t.Fatal("no Go files found: this test looks at the wrong place")
+		t.Fatal("no Go files found: this test searches the wrong folder")
 	}
 	return folders
 }

@@ -1,6 +1,6 @@
-//go:build bands
+//go:build layers
 
-package bands
+package layers
 
 import (
 	"os/exec"

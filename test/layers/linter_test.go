@@ -1,10 +1,10 @@
-//go:build bands
+//go:build layers
 
 // The build tag is needed because the pinned linter takes minutes to build in a clean clone: `go
 // test ./...` must work without it, and a skipped test would look like a passed one. `make
-// test-bands` builds the linter and sets REFIT_LINTER.
+// test-layers` builds the linter and sets REFIT_LINTER.
 
-package bands
+package layers
 
 import (
 	"bytes"
@@ -31,10 +31,10 @@ type trial struct {
 	file   string
 }
 
-func TestTheLinterKeepsTheBands(t *testing.T) {
+func TestTheLinterEnforcesTheLayers(t *testing.T) {
 	linter := os.Getenv("REFIT_LINTER")
 	if linter == "" {
-		t.Fatal("REFIT_LINTER is not set: run `make test-bands`")
+		t.Fatal("REFIT_LINTER is not set: run `make test-layers`")
 	}
 	trials := allTrials()
 	root := t.TempDir()
@@ -54,9 +54,9 @@ func TestTheLinterKeepsTheBands(t *testing.T) {
 			found := issues[tr.file]
 			switch {
 			case tr.refuse && !slices.ContainsFunc(found, func(i issue) bool { return i.FromLinter == want }):
-				t.Errorf("%s let it pass; it said %v", want, found)
+				t.Errorf("%s accepts it and reports %v", want, found)
 			case !tr.refuse && len(found) > 0:
-				t.Errorf("the linter refused it: %v", found)
+				t.Errorf("the linter rejects it: %v", found)
 			}
 		})
 	}
@@ -66,7 +66,7 @@ func TestTheLinterKeepsTheBands(t *testing.T) {
 // folder, so that trials do not affect each other.
 func allTrials() []trial {
 	var all []trial
-	add := func(b band, use string, refuse bool) {
+	add := func(b row, use string, refuse bool) {
 		n := len(all)
 		tr := trial{folder: b.folder, as: b.as, use: use, refuse: refuse}
 		switch b.as {

@@ -1,8 +1,8 @@
-package bands
+package layers
 
-// band is one folder, and what its code may and may not use. A use is an import path
+// row lists what the code of one folder may and may not use. A use is an import path
 // ("./api/v1alpha1" is one of this module) or a call ("time.Now()").
-type band struct {
+type row struct {
 	folder string
 	// as selects the folder's files that the row covers; the zero value is code of the folder or
 	// below it.
@@ -21,7 +21,7 @@ const (
 
 // table has at least one row for every folder with Go code. Planned folders already have theirs, so
 // that their first file follows the rules.
-var table = []band{
+var table = []row{
 	// API
 	{
 		folder: "api/v1alpha1",
@@ -62,35 +62,35 @@ var table = []band{
 	},
 
 	// Adapters
-	engine("artifact"),
-	engine("cri"),
-	engine("drain"),
-	engine("durable"),
+	adapter("artifact"),
+	adapter("cri"),
+	adapter("drain"),
+	adapter("durable"),
 	onDisk("durable"),
-	engine("etcd"),
-	engine("helm"),
-	engine("host"),
+	adapter("etcd"),
+	adapter("helm"),
+	adapter("host"),
 	onDisk("host"),
-	engine("install"),
-	engine("journal"),
+	adapter("install"),
+	adapter("journal"),
 	onDisk("journal"),
-	engine("kubeadm"),
-	engine("observe"),
-	engine("operations"),
-	engine("orders"),
-	engine("packages"),
-	engine("store"),
-	engine("trial"),
+	adapter("kubeadm"),
+	adapter("observe"),
+	adapter("operations"),
+	adapter("orders"),
+	adapter("packages"),
+	adapter("store"),
+	adapter("trial"),
 
 	// Controllers
-	loop("backup"),
-	loop("clusterupgrade"),
-	loop("component"),
-	loop("metrics"),
-	loop("clusterrelease"),
-	loop("nodeupgrade"),
-	loop("orphan"),
-	loop("schedule"),
+	controller("backup"),
+	controller("clusterupgrade"),
+	controller("component"),
+	controller("metrics"),
+	controller("clusterrelease"),
+	controller("nodeupgrade"),
+	controller("orphan"),
+	controller("schedule"),
 	{
 		folder: "internal/controller", as: rootOnly,
 		may:    []string{"./internal/controller/nodeupgrade", "sigs.k8s.io/controller-runtime"},
@@ -199,11 +199,12 @@ var table = []band{
 		},
 		mayNot: []string{
 			"./api/v1alpha1", "./internal/upgrade/plan", "./cmd/refit", "./test/testbed", "./test/testbed/cluster", "./test/testbed/machine",
-			"./test/apiserver/words", "./test/e2e/testbed",
+			"./test/apiserver/api", "./test/e2e/testbed",
 		},
 	},
 	onServer("agent"),
 	onServer("agents"),
+	onServer("api"),
 	onServer("cli"),
 	onServer("controller"),
 	onServer("drain"),
@@ -212,7 +213,6 @@ var table = []band{
 	onServer("scale"),
 	onServer("thousands"),
 	onServer("trial"),
-	onServer("words"),
 	{folder: "test/apiserver/another", may: []string{"./test/apiserver"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan"}},
 
 	// Tests
@@ -221,7 +221,7 @@ var table = []band{
 		may:    []string{"./api/v1alpha1", "./test/testbed", "./test/testbed/cluster", "./test/e2e/story", "k8s.io/client-go/kubernetes"},
 		mayNot: []string{"./internal/upgrade/plan", "./internal/engine/etcd", "./cmd/refit"},
 	},
-	{folder: "test/bands", may: []string{"testing", "os/exec"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan", "./test/testbed"}},
+	{folder: "test/layers", may: []string{"testing", "os/exec"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan", "./test/testbed"}},
 
 	// Everywhere
 	{
@@ -241,9 +241,9 @@ var tooLargeForTheAgent = []string{
 	"./test/testbed",
 }
 
-// engine returns the row of one folder of adapters.
-func engine(name string) band {
-	b := band{
+// adapter returns the row of one adapter.
+func adapter(name string) row {
+	b := row{
 		folder: "internal/engine/" + name,
 		may: []string{
 			"os", "net/http", "k8s.io/client-go/kubernetes", "sigs.k8s.io/controller-runtime/pkg/client", "./api/v1alpha1", "./internal/upgrade/node",
@@ -261,18 +261,18 @@ func engine(name string) band {
 	return b
 }
 
-// onDisk returns the row of the tests of an engine that writes to disks.
-func onDisk(name string) band {
-	return band{
+// onDisk returns the row of the tests of an adapter that writes to disks.
+func onDisk(name string) row {
+	return row{
 		folder: "internal/engine/" + name, as: tests,
 		may:    []string{"./test/disk", "./internal/engine/durable/durabletest"},
 		mayNot: []string{"./test/disks", "./test/testbed", "./test/testbed/machine", "./tools/kubefacts"},
 	}
 }
 
-// loop returns the row of one controller's folder.
-func loop(name string) band {
-	return band{
+// controller returns the row of one controller.
+func controller(name string) row {
+	return row{
 		folder: "internal/controller/" + name,
 		may: []string{
 			"sigs.k8s.io/controller-runtime", "./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe",
@@ -286,8 +286,8 @@ func loop(name string) band {
 }
 
 // onServer returns the row of one folder of tests of the product on an API server.
-func onServer(name string) band {
-	return band{
+func onServer(name string) row {
+	return row{
 		folder: "test/apiserver/" + name,
 		may: []string{
 			"testing", "os/exec", "k8s.io/client-go/kubernetes", "./api/v1alpha1", "./internal/upgrade/plan", "./internal/engine/observe",
@@ -300,8 +300,8 @@ func onServer(name string) band {
 }
 
 // testbed returns the row of one folder of the testbed, which may import these others.
-func testbed(name string, others ...string) band {
-	b := band{
+func testbed(name string, others ...string) row {
+	b := row{
 		folder: "test/testbed/" + name,
 		may:    []string{"os/exec", "time.Now()", "./test/testbed/" + name},
 		mayNot: []string{

@@ -1,4 +1,4 @@
-package bands
+package layers
 
 import (
 	"go/ast"
@@ -38,10 +38,10 @@ func TestShellsAreFound(t *testing.T) {
 		"a shell by path":                    {`exec.CommandContext(ctx, "/bin/bash", "x.sh")`, 1},
 		"a shell string through a helper":    {`run(ctx, "sh", "-c", "reboot")`, 1},
 		"a shell string in a list":           {`[]string{"nsenter", "-t", "1", "bash", "-ec", "reboot"}`, 1},
-		"a program by name":                  {`exec.Command("systemctl", "restart", "kubelet")`, 0},
-		"a flag -c of a program":             {`exec.Command("tar", "-c", "dir")`, 0},
+		"a binary by name":                   {`exec.Command("systemctl", "restart", "kubelet")`, 0},
+		"a flag -c of a binary":              {`exec.Command("tar", "-c", "dir")`, 0},
 		"the word in a list of words":        {`[]string{"sh", "cat", "cp"}`, 0},
-		"a program whose name has the word":  {`exec.Command("pushd-helper", "-c")`, 0},
+		"a binary whose name has the word":   {`exec.Command("pushd-helper", "-c")`, 0},
 		"a name that is not known until run": {`exec.Command(name, "-c")`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,16 +64,16 @@ func shells(t *testing.T, name, text string) []token.Position {
 	var found []token.Position
 	ast.Inspect(file, func(node ast.Node) bool {
 		var words []ast.Expr
-		program := -1 // the index of the word that is certainly one
+		binary := -1 // the index of the argument that names a binary
 		switch n := node.(type) {
 		case *ast.CallExpr:
 			words = n.Args
-			program = programArgument(n.Fun)
+			binary = binaryArgument(n.Fun)
 		case *ast.CompositeLit:
 			words = n.Elts
 		}
 		for i, word := range words {
-			if isShell(word) && (i == program || i+1 < len(words) && isDashC(words[i+1])) {
+			if isShell(word) && (i == binary || i+1 < len(words) && isDashC(words[i+1])) {
 				found = append(found, files.Position(word.Pos()))
 			}
 		}
@@ -82,8 +82,8 @@ func shells(t *testing.T, name, text string) []token.Position {
 	return found
 }
 
-// programArgument returns the index of the binary among a call's arguments.
-func programArgument(called ast.Expr) int {
+// binaryArgument returns the index of the binary among a call's arguments.
+func binaryArgument(called ast.Expr) int {
 	selector, ok := called.(*ast.SelectorExpr)
 	if !ok {
 		return -1

@@ -1,6 +1,6 @@
 //go:build apiserver
 
-package words
+package api
 
 import (
 	"fmt"
