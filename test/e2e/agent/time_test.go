@@ -103,7 +103,6 @@ func timeOf(t *testing.T, b *agents, name, suffix string) float64 {
 	show(t, name+"_"+suffix, sum, "s")
 	show(t, name+"_ready_"+suffix, ready, "s")
 	bed.ShowGaps(t, name, suffix, gaps)
-	bed.TellGaps(t, gaps)
 	b.IsAt(t, r)
 	return sum
 }

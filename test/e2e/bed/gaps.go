@@ -20,15 +20,3 @@ func ShowGaps(t *testing.T, name, suffix string, report sample.Report) {
 		Show(t, name+"_"+part+"_missed_"+suffix, float64(totals.MissedTicks), "ticks")
 	}
 }
-
-// TellGaps logs each gap in the API's availability.
-func TellGaps(t *testing.T, report sample.Report) {
-	t.Helper()
-	for _, kind := range []sample.Kind{sample.KindAPINew, sample.KindAPIReused} {
-		if totals, ok := report.Kind(kind); ok {
-			for _, gap := range totals.Gaps {
-				t.Logf("%s was away from %.1f s to %.1f s", kind, gap.FromSeconds, gap.ToSeconds)
-			}
-		}
-	}
-}

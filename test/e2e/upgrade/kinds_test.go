@@ -102,7 +102,6 @@ func (s *site) measured(t *testing.T, figure, to string, more ...string) (float6
 	must(t, report.WriteTable(os.Stdout))
 	show(t, figure, took, "s")
 	bed.ShowGaps(t, figure, "all", report)
-	bed.TellGaps(t, report)
 	if service, _ := report.Kind(sample.KindService); s.Spec().Workers > 1 && service.Failed > 0 {
 		t.Errorf("%d requests to a Service behind a budget failed", service.Failed)
 	}

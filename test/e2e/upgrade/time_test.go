@@ -19,9 +19,11 @@ const share = 0.50
 
 // TestUpgradeTime upgrades two identical clusters: one with kubeadm and kubectl as documented, one
 // with `refit upgrade`. Both times include everything until the last node is Ready: copying images
-// and files to the nodes, drains, and the upgrade itself.
+// and files to the nodes, drains, and the upgrade itself. REFIT_LOAD=n runs n busy processes beside
+// them.
 func TestUpgradeTime(t *testing.T) {
 	spec := cluster.Spec{Name: "uptime", ControlPlanes: 3, Workers: 2, Kubernetes: older}
+	loadMachine(t)
 	var byHand, byRefit, gapByHand, gapByRefit, longest float64
 	t.Run("kubeadm", func(t *testing.T) {
 		c := testbed.Up(t, spec)

@@ -11,8 +11,15 @@ import (
 	"github.com/refit-dev/refit/test/testbed/sample"
 )
 
-// StartSampler deploys the smoke workload and samples it from every node, and the API through the
-// endpoint.
+const (
+	// quietTime is how long every node must reach the Service and the API before a measurement.
+	quietTime = 5 * time.Second
+	// settleTimeout bounds the wait for it.
+	settleTimeout = 2 * time.Minute
+)
+
+// StartSampler deploys the smoke workload, waits until every node reaches it, and samples it from
+// every node, and the API through the endpoint.
 func StartSampler(ctx context.Context, c *cluster.Cluster) (*sample.Sampler, error) {
 	if err := c.DeployWorkload(ctx); err != nil {
 		return nil, err
@@ -29,11 +36,14 @@ func StartSampler(ctx context.Context, c *cluster.Cluster) (*sample.Sampler, err
 	for _, n := range c.Nodes() {
 		from[n.Name()] = n.Dial
 	}
-	// The caller needs the report after ctx has ended.
 	// Every kubeadm cluster has the ConfigMap kubeadm-config.
-	return sample.Start(context.WithoutCancel(ctx), sample.Config{
-		API: config, Namespace: "kube-system", ConfigMap: "kubeadm-config", ServiceURL: url, From: from,
-	})
+	what := sample.Config{API: config, Namespace: "kube-system", ConfigMap: "kubeadm-config", ServiceURL: url, From: from}
+	settling, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	if err := sample.Settle(settling, what, quietTime); err != nil {
+		return nil, err
+	}
+	return sample.Start(context.WithoutCancel(ctx), what) // the caller needs the report after ctx ends
 }
 
 // SampleHealthyNodes excludes nodes that are cordoned, and therefore being upgraded, or off, until

@@ -136,6 +136,11 @@ api_new  0.6s     6        4       2 (1 open)  0.3s  0.2s     9 http 503, 4 conn
 service  0.9s     11       6       3           0.6s  0.3s     6 connection refused
   w1     0.5s     6        3       2           0.3s  0.2s     3 connection refused
   w2     0.5s     5        3       1           0.3s  0.3s     3 connection refused
+no good sample of api_new from 0.1s to 0.3s
+no good sample of api_new from 0.4s to 0.6s (open)
+no good sample of service from w1 from 0.1s to 0.2s
+no good sample of service from w1 from 0.0s to 0.2s
+no good sample of service from w2 from 0.1s to 0.4s
 `
 	if got := "\n" + out.String(); got != want {
 		t.Errorf("the table is\n%s\nwant\n%s", got, want)

@@ -9,7 +9,8 @@ import (
 	"text/tabwriter"
 )
 
-// WriteTable writes the report as text: a line per kind, and a line per node for the Service.
+// WriteTable writes the report as text: a line per kind, and a line per node for the Service. The
+// times of the gaps follow.
 func (r Report) WriteTable(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KIND\tWATCHED\tSAMPLES\tFAILED\tGAPS\tSUM\tLONGEST\tREASONS")
@@ -19,10 +20,27 @@ func (r Report) WriteTable(out io.Writer) error {
 			writeRow(w, "  "+n.Node, n.Totals)
 		}
 	}
+	for _, k := range r.Kinds {
+		writeGaps(w, string(k.Kind), k.Gaps)
+		for _, n := range k.Nodes {
+			writeGaps(w, string(k.Kind)+" from "+n.Node, n.Gaps)
+		}
+	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the table of samples: %w", err)
 	}
 	return nil
+}
+
+// writeGaps writes when the gaps were, in seconds after the start.
+func writeGaps(w io.Writer, name string, gaps []GapReport) {
+	for _, g := range gaps {
+		end := fmt.Sprintf("%.1fs", g.ToSeconds)
+		if g.Open {
+			end += " (open)"
+		}
+		fmt.Fprintf(w, "no good sample of %s from %.1fs to %s\n", name, g.FromSeconds, end)
+	}
 }
 
 func writeRow(w io.Writer, name string, t Totals) {

@@ -1,0 +1,49 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// TestUpgradeRequests upgrades several clusters in a row, and fails if one request to a Service
+// behind a PodDisruptionBudget fails. REFIT_UPGRADES is the number of clusters.
+func TestUpgradeRequests(t *testing.T) {
+	loadMachine(t)
+	for i := range fromEnvironment(t, "REFIT_UPGRADES", 3) {
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+			s := newBareSite(t, cluster.Spec{Name: "requests", ControlPlanes: 3, Workers: 2, Kubernetes: older}, inCluster)
+			s.install(t)
+			r := s.Bring(t, newer)
+			s.measured(t, "requests_upgrade", newer)
+			s.IsAt(t, r)
+		})
+	}
+}
+
+// loadMachine runs REFIT_LOAD processes that do nothing but use a CPU, until the test ends.
+func loadMachine(t *testing.T) {
+	t.Helper()
+	for range fromEnvironment(t, "REFIT_LOAD", 0) {
+		busy := exec.CommandContext(t.Context(), "sh", "-c", "while :; do :; done")
+		must(t, busy.Start())
+		t.Cleanup(func() {
+			_ = busy.Process.Kill()
+			_ = busy.Wait()
+		})
+	}
+}
+
+func fromEnvironment(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), strconv.Itoa(otherwise)))
+	must(t, err)
+	return n
+}
