@@ -42,7 +42,7 @@ func newBundle() (*bundle, error) {
 	// This path works wherever the binary was started, also in a container.
 	binary, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
-		return nil, fmt.Errorf("reading this binary: %w", err)
+		return nil, fmt.Errorf("cannot read this binary: %w", err)
 	}
 	return &bundle{binary: binary, unit: unit}, nil
 }

@@ -25,10 +25,10 @@ func enter(command, root string) error {
 		return fmt.Errorf("--host: %s is not the root directory of a host that runs systemd: %w", root, err)
 	}
 	if err := os.Chdir(root); err != nil {
-		return fmt.Errorf("entering the host's root directory: %w", err)
+		return fmt.Errorf("cannot enter the host's root directory: %w", err)
 	}
 	if err := syscall.Chroot("."); err != nil {
-		return fmt.Errorf("entering the host's root directory (the container must be privileged): %w", err)
+		return fmt.Errorf("cannot enter the host's root directory (the container must be privileged): %w", err)
 	}
 	return nil
 }

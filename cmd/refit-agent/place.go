@@ -56,7 +56,7 @@ func newPlacing(keys, given string) (*bundle, error) {
 	if given != "" {
 		text, err := os.ReadFile(given)
 		if err != nil {
-			return nil, fmt.Errorf("reading the settings for the host: %w", err)
+			return nil, fmt.Errorf("cannot read the settings for the host: %w", err)
 		}
 		b.overlay = func(s settings.Settings) (settings.Settings, error) { return s.Overlay(text) }
 	}

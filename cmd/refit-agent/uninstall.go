@@ -120,7 +120,7 @@ func removeState(s settings.Settings, whole bool) (left bool, err error) {
 // removeAll removes a file or a directory with everything in it, durably.
 func removeAll(path string) error {
 	if err := os.RemoveAll(path); err != nil {
-		return fmt.Errorf("removing %s: %w", path, err)
+		return fmt.Errorf("cannot remove %s: %w", path, err)
 	}
 	return durable.Remove(path) // syncs the parent directory
 }

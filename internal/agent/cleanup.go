@@ -19,7 +19,7 @@ func RemoveRollbackFiles(s settings.Settings) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("listing upgrades: %w", err)
+		return fmt.Errorf("cannot list the upgrades of this host: %w", err)
 	}
 	for _, upgrade := range upgrades {
 		err = errors.Join(err, steps.Clean(&steps.Host{Settings: s, Dir: filepath.Join(s.UpgradesDir(), upgrade.Name())}))

@@ -48,7 +48,7 @@ func (c *Client) apply(ctx context.Context, resource, part string, object applie
 	object.APIVersion = refitv1alpha1.GroupVersion.String()
 	body, err := json.Marshal(object)
 	if err != nil {
-		return fmt.Errorf("writing %s %s: %w", resource, object.Metadata.Name, err)
+		return fmt.Errorf("cannot write %s %s: %w", resource, object.Metadata.Name, err)
 	}
 	use, err := c.current()
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *Client) apply(ctx context.Context, resource, part string, object applie
 		request = request.SubResource(part)
 	}
 	if err := c.after(use, request.Do(ctx).Error()); err != nil {
-		return fmt.Errorf("writing %s %s: %w", resource, object.Metadata.Name, err)
+		return fmt.Errorf("cannot write %s %s: %w", resource, object.Metadata.Name, err)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (c *Client) Server() (string, error) {
 func (c *Client) load() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubelet's kubeconfig: %w", err)
+		return nil, fmt.Errorf("cannot read the kubelet's kubeconfig: %w", err)
 	}
 	config.UserAgent = c.userAgent
 	config.ContentType = runtime.ContentTypeJSON
@@ -101,7 +101,7 @@ func nodeName(config *rest.Config) (string, error) {
 		}
 		var err error
 		if text, err = os.ReadFile(config.CertFile); err != nil {
-			return "", fmt.Errorf("reading the kubelet's client certificate: %w", err)
+			return "", fmt.Errorf("cannot read the kubelet's client certificate: %w", err)
 		}
 	}
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
@@ -110,7 +110,7 @@ func nodeName(config *rest.Config) (string, error) {
 		}
 		certificate, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return "", fmt.Errorf("reading the kubelet's client certificate: %w", err)
+			return "", fmt.Errorf("cannot read the kubelet's client certificate: %w", err)
 		}
 		name, is := strings.CutPrefix(certificate.Subject.CommonName, nodeUser)
 		if !is || name == "" {

@@ -42,7 +42,7 @@ func (c *Client) get(ctx context.Context, of func(*connection) rest.Interface, r
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	if err := c.after(use, of(use).Get().Resource(resource).Name(name).Do(ctx).Into(into)); err != nil {
-		return fmt.Errorf("reading %s %s: %w", resource, name, err)
+		return fmt.Errorf("cannot read %s %s: %w", resource, name, err)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (c *Client) KubeadmConfig(ctx context.Context) (map[string]string, error) {
 	found := &corev1.ConfigMap{}
 	request := use.core.Get().Namespace("kube-system").Resource("configmaps").Name("kubeadm-config")
 	if err := c.after(use, request.Do(ctx).Into(found)); err != nil {
-		return nil, fmt.Errorf("reading the kubeadm configuration: %w", err)
+		return nil, fmt.Errorf("cannot read the kubeadm configuration: %w", err)
 	}
 	return found.Data, nil
 }
@@ -76,16 +76,16 @@ func (c *Client) Get(ctx context.Context, server, path string) (code int, body [
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+path, http.NoBody)
 	if err != nil {
-		return 0, nil, fmt.Errorf("requesting %s: %w", server, err)
+		return 0, nil, fmt.Errorf("cannot reach %s: %w", server, err)
 	}
 	response, err := use.http.Do(request)
 	if err != nil {
-		return 0, nil, fmt.Errorf("requesting %s: %w", server, err)
+		return 0, nil, fmt.Errorf("cannot reach %s: %w", server, err)
 	}
 	defer response.Body.Close()
 	body, err = io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
-		return 0, nil, fmt.Errorf("requesting %s: %w", server, err)
+		return 0, nil, fmt.Errorf("cannot read the response of %s: %w", server, err)
 	}
 	return response.StatusCode, body, nil
 }

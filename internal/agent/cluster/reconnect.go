@@ -86,7 +86,7 @@ func (c *Client) connect() (*connection, error) {
 	}
 	made := &connection{files: files, server: config.Host, http: client}
 	if made.refit, made.core, err = restClients(config, client); err != nil {
-		return nil, fmt.Errorf("creating an API client: %w", err)
+		return nil, fmt.Errorf("cannot create an API client: %w", err)
 	}
 	return made, nil
 }
@@ -94,11 +94,11 @@ func (c *Client) connect() (*connection, error) {
 func httpClient(config *rest.Config) (*http.Client, error) {
 	wanted, err := config.TransportConfig()
 	if err != nil {
-		return nil, fmt.Errorf("creating an API client: %w", err)
+		return nil, fmt.Errorf("cannot create an API client: %w", err)
 	}
 	secured, err := transport.TLSConfigFor(wanted)
 	if err != nil {
-		return nil, fmt.Errorf("creating an API client: %w", err)
+		return nil, fmt.Errorf("cannot create an API client: %w", err)
 	}
 	base := utilnet.SetTransportDefaults(&http.Transport{ // pings detect dead connections
 		Proxy:               http.ProxyFromEnvironment,
@@ -110,7 +110,7 @@ func httpClient(config *rest.Config) (*http.Client, error) {
 	})
 	wrapped, err := transport.HTTPWrappersForConfig(wanted, base)
 	if err != nil {
-		return nil, fmt.Errorf("creating an API client: %w", err)
+		return nil, fmt.Errorf("cannot create an API client: %w", err)
 	}
 	return &http.Client{Transport: wrapped}, nil
 }

@@ -118,19 +118,19 @@ func (s *Sources) readKubeletConfig(file, more string, into *refitv1alpha1.Kubel
 	if more != "" {
 		found, err := filepath.Glob(filepath.Join(s.path(more), "*.conf"))
 		if err != nil {
-			return fmt.Errorf("listing the kubelet's configuration: %w", err)
+			return fmt.Errorf("cannot list the kubelet's configuration: %w", err)
 		}
 		files = append(files, found...)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return fmt.Errorf("reading the kubelet's configuration: %w", err)
+			return fmt.Errorf("cannot read the kubelet's configuration: %w", err)
 		}
 		var document map[string]any
 		if err := yaml.Unmarshal(text, &document); err != nil {
 			// The parser's error may contain secrets.
-			return fmt.Errorf("reading the kubelet's configuration: %s is not YAML", file)
+			return fmt.Errorf("cannot parse the kubelet's configuration: %s is not YAML", file)
 		}
 		delete(document, "apiVersion")
 		delete(document, "kind")

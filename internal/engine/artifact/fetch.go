@@ -254,7 +254,7 @@ func unavailable(b refitv1alpha1.Blob, tried []attempt) error {
 // storeFailure returns the failure of a host that cannot store a file.
 func storeFailure(b refitv1alpha1.Blob, into string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return node.DiskFull(err, fmt.Sprintf("fetching %s (%d MiB) into", nameOf(b), b.Size>>20), into)
+		return node.DiskFull(err, fmt.Sprintf("fetch %s (%d MiB) into", nameOf(b), b.Size>>20), into)
 	}
 	return node.HostBroken("StoreBroken", err, "check the disk of the directory "+into+", then run refit retry", "cannot store %s on this host", nameOf(b))
 }

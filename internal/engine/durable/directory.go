@@ -13,7 +13,7 @@ func MkdirAll(path string, mode fs.FileMode) error {
 	if err := CheckPath(path); err != nil {
 		return err
 	}
-	return Explain(mkdirAll(path, mode), "creating the directory", path)
+	return Explain(mkdirAll(path, mode), "create the directory", path)
 }
 
 func mkdirAll(path string, mode fs.FileMode) error {
@@ -48,11 +48,11 @@ func Remove(path string) error {
 		return err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return Explain(err, "removing", path)
+		return Explain(err, "remove", path)
 	}
 	err := SyncDir(filepath.Dir(path))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return Explain(err, "removing", path)
+	return Explain(err, "remove", path)
 }

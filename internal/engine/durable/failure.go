@@ -9,9 +9,8 @@ import (
 )
 
 // Explain classifies the error of a file operation: a full and a broken disk become a node.Failure
-// with its remedy, a node.Failure stays as it is, and every other error is wrapped with the
-// operation and its path.
-func Explain(err error, doing, path string) error {
+// with its remedy, a node.Failure stays as it is, and every other error becomes "cannot VERB PATH".
+func Explain(err error, verb, path string) error {
 	var known *node.Failure
 	switch {
 	case err == nil:
@@ -19,11 +18,11 @@ func Explain(err error, doing, path string) error {
 	case errors.As(err, &known):
 		return err
 	case diskFull(err):
-		return node.DiskFull(err, doing, path)
+		return node.DiskFull(err, verb, path)
 	case diskBroken(err):
-		return node.DiskBroken(err, doing, path)
+		return node.DiskBroken(err, verb, path)
 	default:
-		return fmt.Errorf("%s %s: %w", doing, path, err)
+		return fmt.Errorf("cannot %s %s: %w", verb, path, err)
 	}
 }
 

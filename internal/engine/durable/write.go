@@ -29,7 +29,7 @@ func WriteFileAs(path string, data []byte, mode fs.FileMode, owner Owner) error 
 	return Explain(Write(path, mode, owner, func(file *os.File) error {
 		_, err := file.Write(data)
 		return err
-	}), "writing", path)
+	}), "write", path)
 }
 
 // Write is WriteFileAs for content that write produces.

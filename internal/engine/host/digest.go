@@ -20,19 +20,19 @@ func digest(path string, flags int) (string, error) {
 	// O_NONBLOCK: opening a FIFO must not block the agent.
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|flags, 0)
 	if err != nil {
-		return "", durable.Explain(err, "reading", path)
+		return "", durable.Explain(err, "read", path)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return "", durable.Explain(err, "reading", path)
+		return "", durable.Explain(err, "read", path)
 	}
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("cannot read %s: not a regular file but %s", path, info.Mode())
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {
-		return "", durable.Explain(err, "reading", path)
+		return "", durable.Explain(err, "read", path)
 	}
 	return digestOf(sum), nil
 }

@@ -39,7 +39,7 @@ func inspect(path string) (Entry, error) {
 		return Entry{Path: path, Absent: true}, nil
 	}
 	if err != nil {
-		return Entry{}, durable.Explain(err, "looking at", path)
+		return Entry{}, durable.Explain(err, "read", path)
 	}
 	entry := Entry{Path: path, Mode: info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -57,7 +57,7 @@ func inspect(path string) (Entry, error) {
 		return Entry{}, fmt.Errorf("%s: %w", path, errSpecial)
 	}
 	if err != nil {
-		return Entry{}, durable.Explain(err, "looking at", path)
+		return Entry{}, durable.Explain(err, "read", path)
 	}
 	return entry, nil
 }

@@ -12,7 +12,7 @@ import (
 func LookPath(names ...string) (string, error) {
 	for _, name := range names {
 		if filepath.IsAbs(name) {
-			if program(name) {
+			if executable(name) {
 				return name, nil
 			}
 			continue
@@ -21,7 +21,7 @@ func LookPath(names ...string) (string, error) {
 			return "", fmt.Errorf("%q is not the name of a binary", name)
 		}
 		for dir := range strings.SplitSeq(Path, ":") {
-			if path := filepath.Join(dir, name); program(path) {
+			if path := filepath.Join(dir, name); executable(path) {
 				return path, nil
 			}
 		}
@@ -29,7 +29,7 @@ func LookPath(names ...string) (string, error) {
 	return "", fmt.Errorf("cannot find %s in %s: %w", strings.Join(names, " or "), Path, os.ErrNotExist)
 }
 
-func program(path string) bool {
+func executable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }

@@ -26,14 +26,14 @@ func Lock(path string) (*Locked, error) {
 	// Go opens files with O_CLOEXEC, so that child processes do not inherit the lock.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, durable.Explain(err, "locking", path)
+		return nil, durable.Explain(err, "lock", path)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		defer file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("%w: %s%s", ErrLocked, path, holder(file))
 		}
-		return nil, durable.Explain(err, "locking", path)
+		return nil, durable.Explain(err, "lock", path)
 	}
 	// The process ID is informational, so a full disk is not an error.
 	if file.Truncate(0) == nil {

@@ -17,15 +17,15 @@ func Reserve(path string, bytes int64) error {
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return durable.Explain(err, "reserving disk in", path)
+		return durable.Explain(err, "reserve disk space in", path)
 	}
 	defer file.Close()
 	if err := allocate(file, bytes); err != nil {
 		// A partial reserve is useless and takes disk space from others.
 		_ = os.Remove(path)
-		return durable.Explain(err, "reserving disk in", path)
+		return durable.Explain(err, "reserve disk space in", path)
 	}
-	return durable.Explain(durable.SyncDir(filepath.Dir(path)), "reserving disk in", path)
+	return durable.Explain(durable.SyncDir(filepath.Dir(path)), "reserve disk space in", path)
 }
 
 func allocate(file *os.File, bytes int64) error {
@@ -86,7 +86,7 @@ func Free(path string) (FreeSpace, error) {
 		err = unix.Statfs(at, &stat)
 	}
 	if err != nil {
-		return FreeSpace{}, durable.Explain(err, "asking for the room at", path)
+		return FreeSpace{}, durable.Explain(err, "read the free disk space of", path)
 	}
 	free := FreeSpace{Bytes: stat.Bavail * uint64(stat.Bsize), InodesPercent: 100, ReadOnly: stat.Flags&unix.ST_RDONLY != 0}
 	if stat.Files > 0 {

@@ -71,7 +71,7 @@ func (s *Saved) Rollback(paths ...string) (kept []string, err error) {
 	}
 	for _, path := range restore {
 		if err := s.restore(path); err != nil {
-			return nil, durable.Explain(err, "restoring", path)
+			return nil, durable.Explain(err, "restore", path)
 		}
 	}
 	return kept, s.rolledBack(restore)

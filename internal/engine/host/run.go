@@ -55,11 +55,11 @@ func Run(ctx context.Context, env []string, argv ...string) (Output, error) {
 	if len(argv) == 0 {
 		return Output{}, errors.New("no command to run")
 	}
-	program, err := LookPath(argv[0])
+	binary, err := LookPath(argv[0])
 	if err != nil {
 		return Output{}, &RunError{Argv: argv, Code: -1, Err: err}
 	}
-	cmd := exec.CommandContext(ctx, program, argv[1:]...)
+	cmd := exec.CommandContext(ctx, binary, argv[1:]...)
 	cmd.Dir = "/"
 	cmd.Env = append([]string{"PATH=" + Path, "HOME=/root", "LANG=C.UTF-8", "LC_ALL=C.UTF-8"}, env...)
 	stdout, combined := &tail{most: maxStdout}, &tail{most: maxCombined}

@@ -40,16 +40,16 @@ func (s *Saved) save(path string) error {
 		return err
 	}
 	if entry.Dir {
-		return fmt.Errorf("saving %s: it is a directory", path)
+		return fmt.Errorf("cannot save %s: it is a directory", path)
 	}
 	if entry.Digest != "" {
 		text, err := readSmall(path)
 		if err != nil {
-			return durable.Explain(err, "saving", path)
+			return durable.Explain(err, "save", path)
 		}
 		entry.Digest = digestOfBytes(text)
 		if err := s.keep(entry.Digest, text); err != nil {
-			return durable.Explain(err, "saving", path)
+			return durable.Explain(err, "save", path)
 		}
 	}
 	s.files[path] = &record{Before: entry}

@@ -56,7 +56,7 @@ type Saved struct {
 func LoadSaved(dir string) (*Saved, error) {
 	text, err := os.ReadFile(filepath.Join(dir, indexName))
 	if err != nil {
-		return nil, durable.Explain(err, "reading", filepath.Join(dir, indexName))
+		return nil, durable.Explain(err, "read", filepath.Join(dir, indexName))
 	}
 	var found index
 	if err := json.Unmarshal(text, &found); err != nil {
@@ -117,7 +117,7 @@ func (i index) sum() (string, error) {
 // store syncs the copies, and then writes the index that names them.
 func (s *Saved) store() error {
 	if err := durable.SyncDir(s.dir); err != nil {
-		return durable.Explain(err, "saving into", s.dir)
+		return durable.Explain(err, "save into", s.dir)
 	}
 	all := index{Format: indexFormat}
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
@@ -147,7 +147,7 @@ func (s *Saved) Entry(path string) (Entry, bool) {
 func (s *Saved) Read(path string) ([]byte, error) {
 	entry, _ := s.Entry(path)
 	if entry.Digest == "" {
-		return nil, fmt.Errorf("reading the saved %s: %w", path, fs.ErrNotExist)
+		return nil, fmt.Errorf("cannot read the saved %s: %w", path, fs.ErrNotExist)
 	}
 	text, err := os.ReadFile(s.blob(entry.Digest))
 	if err != nil {

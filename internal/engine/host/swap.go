@@ -56,11 +56,11 @@ func Stage(from, to string, mode fs.FileMode) error {
 	staged := beside(to, newSuffix)
 	if have, err := digest(staged, unix.O_NOFOLLOW); err == nil && have == want {
 		if info, err := os.Lstat(staged); err == nil && info.Mode() == mode {
-			return durable.Explain(durable.SyncDir(filepath.Dir(to)), "staging", to)
+			return durable.Explain(durable.SyncDir(filepath.Dir(to)), "stage", to)
 		}
 	}
 	err = durable.Write(staged, mode, durable.Caller, func(file *os.File) error { return copyFrom(from, want, file) })
-	return durable.Explain(err, "staging", to)
+	return durable.Explain(err, "stage", to)
 }
 
 // copyFrom copies a file and checks its digest.
@@ -95,7 +95,7 @@ func Swap(to, was, will string) error {
 	case state == New:
 		// A killed agent may have renamed it without a sync.
 		if err := durable.SyncDir(filepath.Dir(to)); err != nil {
-			return durable.Explain(err, "replacing", to)
+			return durable.Explain(err, "replace", to)
 		}
 		return keepPrevious(to, was, will)
 	case state == Old, state == Absent && was == "":
@@ -116,7 +116,7 @@ func Swap(to, was, will string) error {
 			return err
 		}
 	}
-	return durable.Explain(durable.Rename(beside(to, newSuffix), to), "replacing", to)
+	return durable.Explain(durable.Rename(beside(to, newSuffix), to), "replace", to)
 }
 
 // MoveAside removes a file that Swap will replace later, and keeps it as Swap does. UndoSwap
@@ -130,14 +130,14 @@ func MoveAside(to, was string) error {
 	case err != nil:
 		return err
 	case state == Absent && movedAside(to, was):
-		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "taking away", to)
+		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "remove", to)
 	case state != Old:
 		return changedByOthers(to, was, state)
 	}
 	if err := keepPrevious(to, was, was); err != nil {
 		return err
 	}
-	return durable.Explain(durable.Remove(to), "taking away", to)
+	return durable.Explain(durable.Remove(to), "remove", to)
 }
 
 // movedAside reports whether MoveAside removed a file.
@@ -155,14 +155,14 @@ func keepPrevious(to, was, have string) error {
 	kept, err := Digest(old)
 	switch {
 	case err == nil && kept == was:
-		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "keeping", to)
+		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "keep", to)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	case have != was:
 		return node.ManualIntervention("PreviousLost", nil, "copy the file with the digest "+was+" to "+old+", then run refit retry",
 			"%s is already replaced, but the previous file is not kept, so a rollback would not be possible", to)
 	}
-	return durable.Explain(durable.Link(to, old), "keeping", to)
+	return durable.Explain(durable.Link(to, old), "keep", to)
 }
 
 func changedByOthers(to, was string, state SwapState) error {
@@ -192,7 +192,7 @@ func UndoSwap(to, was, will string) error {
 	case was == "":
 		return durable.Remove(to)
 	case state == Old || was == will:
-		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "putting back", to)
+		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "restore", to)
 	}
 	old := beside(to, oldSuffix)
 	kept, err := Digest(old)
@@ -207,7 +207,7 @@ func UndoSwap(to, was, will string) error {
 		// The directory cannot hold another name. A rename needs none.
 		err = durable.Rename(old, to)
 	}
-	return durable.Explain(err, "putting back", to)
+	return durable.Explain(err, "restore", to)
 }
 
 // DiscardPrevious removes the previous and the staged file.
@@ -218,14 +218,14 @@ func DiscardPrevious(to string) error {
 	staged, kept := beside(to, newSuffix), beside(to, oldSuffix)
 	for _, path := range []string{staged, kept, durable.Temp(staged), durable.Temp(kept), durable.Temp(to)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return durable.Explain(err, "settling", to)
+			return durable.Explain(err, "remove the previous version of", to)
 		}
 	}
 	err := durable.SyncDir(filepath.Dir(to))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return durable.Explain(err, "settling", to)
+	return durable.Explain(err, "remove the previous version of", to)
 }
 
 // CheckUndoSwap returns an error if UndoSwap would fail or keep the file.

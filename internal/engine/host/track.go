@@ -67,7 +67,7 @@ func (s *Saved) withTargets(paths []string) ([]string, error) {
 				continue
 			}
 			if err != nil {
-				return nil, durable.Explain(err, "resolving", path)
+				return nil, durable.Explain(err, "resolve", path)
 			}
 			r.Target = target
 		}

@@ -49,7 +49,7 @@ func (j *Journal) reserve(kind node.Kind, length int64) error {
 	}
 	to := min(end+preallocated, MaxSize)
 	if err := preallocate(j.file, end, to); err != nil {
-		return durable.Explain(err, "allocating disk space for the journal", j.path)
+		return durable.Explain(err, "allocate disk space for the journal", j.path)
 	}
 	j.allocated = to
 	return nil
@@ -64,5 +64,5 @@ func forward(kind node.Kind) bool {
 func (j *Journal) stop(err error) error {
 	j.failed = true
 	j.broken = fmt.Errorf("%w after an error: %w", ErrClosed, err)
-	return durable.Explain(err, "writing to the journal", j.path)
+	return durable.Explain(err, "write to the journal", j.path)
 }

@@ -32,17 +32,17 @@ func Create(path, machineID string, first node.Record) (*Journal, error) {
 	// A killed agent may have left this file, which is not a journal yet. It is removed and not
 	// truncated: the name could be a link to another file.
 	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, durable.Explain(err, "creating the journal", path)
+		return nil, durable.Explain(err, "create the journal", path)
 	}
 	file, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, durable.Explain(err, "creating the journal", path)
+		return nil, durable.Explain(err, "create the journal", path)
 	}
 	j := &Journal{file: file, path: path, size: int64(len(head) + len(line)), allocated: preallocated, records: []node.Record{first}}
 	if err := j.initialize(temp, append(head, line...)); err != nil {
 		file.Close()
 		_ = os.Remove(temp)
-		return nil, durable.Explain(err, "creating the journal", path)
+		return nil, durable.Explain(err, "create the journal", path)
 	}
 	return j, nil
 }

@@ -16,7 +16,7 @@ import (
 func Open(path, machineID string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, durable.Explain(err, "opening the journal", path)
+		return nil, durable.Explain(err, "open the journal", path)
 	}
 	j := &Journal{file: file, path: path}
 	if err := j.resume(machineID); err != nil {
@@ -31,12 +31,12 @@ func Open(path, machineID string) (*Journal, error) {
 func Read(path, machineID string) ([]node.Record, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, durable.Explain(err, "opening the journal", path)
+		return nil, durable.Explain(err, "open the journal", path)
 	}
 	defer file.Close()
 	text, err := content(file)
 	if err != nil {
-		return nil, durable.Explain(err, "reading the journal", path)
+		return nil, durable.Explain(err, "read the journal", path)
 	}
 	records, _, err := parse(path, machineID, text)
 	return records, err
@@ -48,7 +48,7 @@ func (j *Journal) resume(machineID string) error {
 	}
 	text, err := content(j.file)
 	if err != nil {
-		return durable.Explain(err, "reading the journal", j.path)
+		return durable.Explain(err, "read the journal", j.path)
 	}
 	records, good, err := parse(j.path, machineID, text)
 	if err != nil {
@@ -56,13 +56,13 @@ func (j *Journal) resume(machineID string) error {
 	}
 	if good < int64(len(text)) {
 		if err := j.file.Truncate(good); err != nil {
-			return durable.Explain(err, "truncating the incomplete end of the journal", j.path)
+			return durable.Explain(err, "truncate the incomplete end of the journal", j.path)
 		}
 	}
 	// A killed agent may have written a record and not synced it. Later records depend on it, so it
 	// must be on disk.
 	if err := durable.Sync(j.file); err != nil {
-		return durable.Explain(err, "reading the journal", j.path)
+		return durable.Explain(err, "read the journal", j.path)
 	}
 	j.records, j.size, j.allocated = records, good, good
 	// The truncation freed the preallocated space. Without disk space it continues all the same: a

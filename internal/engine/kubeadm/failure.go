@@ -37,36 +37,36 @@ var (
 )
 
 // failed returns the failure of a run.
-func (k Kubeadm) failed(ctx context.Context, what string, out output, err error) error {
-	failure := classify(ctx, k.Path, what, out.Combined, err)
+func (k Kubeadm) failed(ctx context.Context, command string, out output, err error) error {
+	failure := classify(ctx, k.Path, command, out.Combined, err)
 	failure.LogTail = refitv1alpha1.ClipFront(out.Combined, refitv1alpha1.MaxLogTail)
 	return failure
 }
 
-func classify(ctx context.Context, path, what, output string, err error) *node.Failure {
+func classify(ctx context.Context, path, command, output string, err error) *node.Failure {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return node.Transient("KubeadmInterrupted", err, "Refit retries; check its log if this repeats", "kubeadm %s was interrupted", what)
+		return node.Transient("KubeadmInterrupted", err, "Refit retries; check its log if this repeats", "kubeadm %s was interrupted", command)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, exec.ErrNotFound), !errors.As(err, &exit):
 		return node.HostBroken("KubeadmBroken", err, "check why "+path+" does not run on this host"+thenRetry, "cannot run kubeadm")
 	case preflightError.MatchString(output):
 		return preflightFailed(output, err)
 	case backupExists.MatchString(output):
-		return node.Transient("SameSecond", err, "Refit retries", "kubeadm %s ran twice within a second: %s", what, lastMessage(output))
+		return node.Transient("SameSecond", err, "Refit retries", "kubeadm %s ran twice within a second: %s", command, lastMessage(output))
 	case podMissing.MatchString(lastError(output)):
 		return node.Transient("MirrorPodStale", err, "check the log of the kubelet on this host, which writes this pod to the API",
-			"kubeadm %s did not find the pod of the API server: %s", what, lastMessage(output))
+			"kubeadm %s did not find the pod of the API server: %s", command, lastMessage(output))
 	case conflict.MatchString(output):
-		return node.Transient("Conflict", err, "Refit retries", "kubeadm %s had a conflict: %s", what, lastMessage(output))
+		return node.Transient("Conflict", err, "Refit retries", "kubeadm %s had a conflict: %s", command, lastMessage(output))
 	case rbacNotLoaded.MatchString(output), unavailable.MatchString(lastError(output)):
 		return node.Transient("APIUnavailable", err, "Refit retries; check that the API server and etcd are healthy", "kubeadm %s could not reach the API: %s",
-			what, lastMessage(output))
+			command, lastMessage(output))
 	case denied.MatchString(lastError(output)):
 		return node.ManualIntervention("KubeadmDenied", err, "check the permissions of the kubeconfig on this host"+thenRetry,
-			"kubeadm %s was denied: %s", what, lastMessage(output))
+			"kubeadm %s was denied: %s", command, lastMessage(output))
 	default:
-		return node.ManualIntervention("KubeadmFailed", err, "fix the cause in its output"+thenRetry, "kubeadm %s failed: %s", what, lastMessage(output))
+		return node.ManualIntervention("KubeadmFailed", err, "fix the cause in its output"+thenRetry, "kubeadm %s failed: %s", command, lastMessage(output))
 	}
 }
 

@@ -17,13 +17,13 @@ func RestoreObjects(ctx context.Context, client kubernetes.Interface, dir, phase
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range phaseObjects[phase] {
-		reason, err := records.of(o).restore(ctx, client, relying)
+	for _, resource := range phaseObjects[phase] {
+		reason, err := records.of(resource).restore(ctx, client, relying)
 		if err != nil {
-			return nil, apiFailure(err, "restoring %s", o)
+			return nil, apiFailure(err, "cannot restore %s", resource)
 		}
 		if reason != "" {
-			kept = append(kept, o.String()+": "+reason)
+			kept = append(kept, resource.String()+": "+reason)
 		}
 	}
 	if len(records.Objects) == 0 {
@@ -39,17 +39,17 @@ func ReviewObjects(ctx context.Context, client kubernetes.Interface, dir, phase 
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, o := range phaseObjects[phase] {
-		now, err := fetch(ctx, client, o)
+	for _, resource := range phaseObjects[phase] {
+		now, err := fetch(ctx, client, resource)
 		if err != nil {
-			return nil, nil, apiFailure(err, "reading %s", o)
+			return nil, nil, apiFailure(err, "cannot read %s", resource)
 		}
-		restores, reason := records.of(o).decide(now.content, relying)
+		restores, reason := records.of(resource).decide(now.content, relying)
 		switch {
 		case reason != "":
-			kept = append(kept, o.String()+": "+reason)
+			kept = append(kept, resource.String()+": "+reason)
 		case restores:
-			restored = append(restored, o.String())
+			restored = append(restored, resource.String())
 		}
 	}
 	return restored, kept, nil

@@ -15,14 +15,14 @@ func TrackObjects(ctx context.Context, client kubernetes.Interface, dir, phase s
 	if err != nil {
 		return err
 	}
-	for _, o := range phaseObjects[phase] {
-		r := records.of(o)
+	for _, resource := range phaseObjects[phase] {
+		r := records.of(resource)
 		if r.Open {
 			continue
 		}
-		now, err := fetch(ctx, client, o)
+		now, err := fetch(ctx, client, resource)
 		if err != nil {
-			return apiFailure(err, "saving %s", o)
+			return apiFailure(err, "cannot save %s", resource)
 		}
 		if r.After == nil {
 			r.Before = now.content
@@ -40,12 +40,12 @@ func TrackObjects(ctx context.Context, client kubernetes.Interface, dir, phase s
 }
 
 func (r *objectRecords) end(ctx context.Context, client kubernetes.Interface, phase string) error {
-	for _, o := range phaseObjects[phase] {
-		now, err := fetch(ctx, client, o)
+	for _, resource := range phaseObjects[phase] {
+		now, err := fetch(ctx, client, resource)
 		if err != nil {
-			return apiFailure(err, "recording %s", o)
+			return apiFailure(err, "cannot record %s", resource)
 		}
-		record := r.of(o)
+		record := r.of(resource)
 		record.After, record.Open = now.content, false
 	}
 	return r.store()

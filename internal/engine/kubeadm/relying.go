@@ -27,11 +27,11 @@ func Relying(ctx context.Context, client kubernetes.Interface, nodeName, version
 	}
 	names, err := kubeletsWhere(ctx, client, reached)
 	if err != nil {
-		return nil, apiFailure(err, "listing the nodes")
+		return nil, apiFailure(err, "cannot list the nodes")
 	}
 	servers, err := apiServersWhere(ctx, client, reached)
 	if err != nil {
-		return nil, apiFailure(err, "listing the API servers")
+		return nil, apiFailure(err, "cannot list the API servers")
 	}
 	names = slices.Concat(names, servers)
 	slices.Sort(names)

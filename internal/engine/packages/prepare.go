@@ -131,7 +131,7 @@ func (d deb) keep(ctx, repository context.Context, path, name string, s state) e
 	if err == nil {
 		err = durable.Rename(ready, path)
 	}
-	return durable.Explain(err, "keeping", path)
+	return durable.Explain(err, "keep", path)
 }
 
 // original returns the file that the package was installed from: in apt's cache, else from a

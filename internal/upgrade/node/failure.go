@@ -50,16 +50,17 @@ func fail(class refitv1alpha1.FailureClass, reason string, err error, remedy, fo
 	return &Failure{Class: class, Reason: reason, Message: fmt.Sprintf(format, args...), Remedy: remedy, Err: err}
 }
 
-// DiskFull is a failure of an operation on path because its file system is full.
-func DiskFull(err error, operation, path string) *Failure {
+// DiskFull is the failure to write a path because its file system is full. The verb is an
+// infinitive: "write".
+func DiskFull(err error, verb, path string) *Failure {
 	return ManualIntervention("DiskFull", err, "free disk space on the file system of "+filepath.Dir(path)+", then run refit retry",
-		"no disk space left for %s %s", operation, path)
+		"cannot %s %s: no disk space left", verb, path)
 }
 
-// DiskBroken is a failure of an operation on path because of an I/O error.
-func DiskBroken(err error, operation, path string) *Failure {
+// DiskBroken is the failure to read or write a path because of an I/O error.
+func DiskBroken(err error, verb, path string) *Failure {
 	return HostBroken("DiskBroken", err, "check the disk and the file system of "+filepath.Dir(path)+" (dmesg, fsck)",
-		"the disk failed while %s %s", operation, path)
+		"cannot %s %s: the disk failed", verb, path)
 }
 
 // FailureOf returns the Failure in an error, or a generic one with the error's text.

@@ -81,14 +81,14 @@ func (m *builder) tagsOfKubeadm(ctx context.Context) map[string]string {
 }
 
 func imagesList(ctx context.Context, kubeadm, version string) (map[string]string, error) {
-	program, remove, err := runnable(kubeadm)
+	binary, remove, err := runnable(kubeadm)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "config", "images", "list", "--kubernetes-version", version)
+	cmd := exec.CommandContext(ctx, binary, "config", "images", "list", "--kubernetes-version", version)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=/usr/bin:/bin", "LANG=C", "HOME=/nonexistent"}, "/", time.Second
 	output, err := cmd.Output()
 	if err != nil {

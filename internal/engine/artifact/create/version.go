@@ -52,12 +52,12 @@ func (m *builder) versionOf(ctx context.Context, full, path string, f refitv1alp
 }
 
 func (m *builder) queryVersion(ctx context.Context, full, path, name string) (string, error) {
-	program, remove, err := runnable(full)
+	binary, remove, err := runnable(full)
 	if err != nil {
 		return "", err
 	}
 	defer remove()
-	version, err := artifact.BinaryVersion(ctx, program, name)
+	version, err := artifact.BinaryVersion(ctx, binary, name)
 	if err != nil && ctx.Err() == nil {
 		m.warn("%s: %v", path, err)
 		return "", nil
