@@ -8,14 +8,16 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
 // Namespace is where the controller and its Lease are, even if the controller runs outside the
 // cluster: so there is one leader among all of them.
-const Namespace = "refit-system"
+const Namespace = cluster.ControllerNamespace
 
 // Name is the name of the Deployment, and of the Lease for leader election.
-const Name = "refit-controller"
+const Name = cluster.ControllerName
 
 // Options configure the controllers.
 type Options struct {

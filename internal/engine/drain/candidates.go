@@ -8,24 +8,33 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
+
+const labelName = "app.kubernetes.io/name"
 
 // defaultGrace is the grace period of a pod that sets none.
 const defaultGrace = 30 * time.Second
 
 // mustLeave reports whether a pod must leave before its node changes. A DaemonSet would recreate
-// its pod at once, a mirror pod only represents a static one, and a pod that has ended does no
-// work. But a pod that is being deleted counts until it is gone: its kubelet reports its end before
-// its volumes are released.
+// its pod at once, a mirror pod only represents a static one, Refit's controller may have no other
+// node, and a pod that has ended does no work. But a pod that is being deleted counts until it is
+// gone: its kubelet reports its end before its volumes are released.
 func mustLeave(p *corev1.Pod) bool {
 	if ended(p) && p.DeletionTimestamp == nil {
 		return false
 	}
-	if _, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+	if _, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]; mirror || isRefit(p) {
 		return false
 	}
 	controller := metav1.GetControllerOf(p)
 	return controller == nil || controller.Kind != "DaemonSet"
+}
+
+// isRefit reports whether a pod is one of Refit's controller, as cluster.Workload.Moves does.
+func isRefit(p *corev1.Pod) bool {
+	return p.Namespace == cluster.ControllerNamespace && p.Labels[labelName] == cluster.ControllerName
 }
 
 func ended(p *corev1.Pod) bool {

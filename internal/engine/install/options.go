@@ -5,16 +5,18 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
 // The names that manifests, agents and this package share.
 const (
-	SystemNamespace = "refit-system"
+	SystemNamespace = cluster.ControllerNamespace
 	AgentNamespace  = "refit-agent"
 
 	agentName      = "refit-agent"
 	removeName     = "refit-remove"
-	controllerName = "refit-controller"
+	controllerName = cluster.ControllerName
 	agentPolicy    = "refit-agent-namespace"
 
 	// settingsKey is the settings in the agents' ConfigMap; keys of releases end in keySuffix.

@@ -33,8 +33,19 @@ type Workload struct {
 	SafeToEvict Answer   `json:"safeToEvict,omitempty"` // the cluster autoscaler's annotation
 }
 
-// Moves reports whether a drain evicts these pods: DaemonSet and static pods stay.
-func (w *Workload) Moves() bool { return w.Kind != "DaemonSet" && w.Kind != "Node" }
+// The Deployment of Refit's controller. A drain leaves its pods in place: they run on control plane
+// nodes only and may have no other node to move to, and they decide what follows the drain.
+const (
+	ControllerNamespace = "refit-system"
+	ControllerName      = "refit-controller"
+)
+
+// Moves reports whether a drain evicts these pods: DaemonSet and static pods stay, and so does
+// Refit's controller.
+func (w *Workload) Moves() bool {
+	return w.Kind != "DaemonSet" && w.Kind != "Node" &&
+		(w.Namespace != ControllerNamespace || w.Kind != "Deployment" || w.Name != ControllerName)
+}
 
 // Unmanaged reports whether nothing recreates these pods.
 func (w *Workload) Unmanaged() bool { return w.Kind == "Pod" }

@@ -12,7 +12,9 @@ import (
 
 // shop is a cluster of three control plane nodes and two workers with another workload.
 func shop(w cluster.Workload, on map[string]int32, changes ...clustertest.Change) *cluster.Snapshot {
-	w.Namespace, w.Name = "shop", "cart"
+	if w.Name == "" {
+		w.Namespace, w.Name = "shop", "cart"
+	}
 	if w.Kind == "" {
 		w.Kind = "Deployment"
 	}
@@ -78,6 +80,7 @@ func TestDrain(t *testing.T) {
 		{"no budget", shop(cluster.Workload{GraceSeconds: 30}, map[string]int32{"worker-1": 3}), drain{Moves: 4, Estimate: 30 * time.Second}},
 		{"a DaemonSet stays", shop(cluster.Workload{Kind: "DaemonSet"}, both, budget(0)), drain{Moves: 1}},
 		{"a static pod stays", shop(cluster.Workload{Kind: "Node"}, both), drain{Moves: 1}},
+		{"Refit's controller stays", shop(cluster.Workload{Namespace: "refit-system", Name: "refit-controller"}, both), drain{Moves: 1}},
 		{"a budget that never allows", shop(cluster.Workload{}, both, budget(0)), drain{
 			Moves: 2, Blockers: []disruption.Blocker{{Kind: disruption.BudgetNeverAllows, Workload: cart, Pods: 1, Permanent: true}},
 		}},

@@ -1,0 +1,82 @@
+package install
+
+import (
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+func TestTheControllerRunsOnlyOnControlPlaneNodes(t *testing.T) {
+	const controlPlane, master = "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"
+	pod := controllerPod(t)
+	for name, c := range map[string]struct {
+		labels map[string]string
+		taint  corev1.Taint
+		want   bool
+	}{
+		"kubeadm's label and taint":     {map[string]string{controlPlane: ""}, corev1.Taint{Key: controlPlane, Effect: corev1.TaintEffectNoSchedule}, true},
+		"another value":                 {map[string]string{controlPlane: "true"}, corev1.Taint{Key: controlPlane, Effect: corev1.TaintEffectNoSchedule}, true},
+		"a taint that evicts":           {map[string]string{controlPlane: ""}, corev1.Taint{Key: controlPlane, Effect: corev1.TaintEffectNoExecute}, true},
+		"the former label and taint":    {map[string]string{master: ""}, corev1.Taint{Key: master, Effect: corev1.TaintEffectNoSchedule}, true},
+		"a single node without a taint": {map[string]string{controlPlane: ""}, corev1.Taint{}, true},
+		"a taint of the user":           {map[string]string{controlPlane: ""}, corev1.Taint{Key: "example.com/etcd", Effect: corev1.TaintEffectNoSchedule}, true},
+		"cordoned":                      {map[string]string{controlPlane: ""}, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}, true},
+		"unreachable":                   {map[string]string{controlPlane: ""}, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}, false},
+		"a worker":                      {map[string]string{"node-role.kubernetes.io/worker": ""}, corev1.Taint{}, false},
+		"without labels":                {nil, corev1.Taint{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			labels := map[string]string{"kubernetes.io/os": "linux"}
+			for key, value := range c.labels {
+				labels[key] = value
+			}
+			if got := selects(pod, labels) && tolerates(pod, c.taint); got != c.want {
+				t.Errorf("the scheduler accepts the node: %t", got)
+			}
+		})
+	}
+}
+
+func controllerPod(t *testing.T) *corev1.PodSpec {
+	t.Helper()
+	objects, err := Render(options())
+	must(t, err)
+	for _, object := range objects {
+		if object.GetKind() == kindDeployment && object.GetName() == controllerName {
+			deployment := &appsv1.Deployment{}
+			must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment))
+			return &deployment.Spec.Template.Spec
+		}
+	}
+	t.Fatal("there is no controller")
+	return nil
+}
+
+// selects reports whether the pod's selector and required affinity match a node. It knows only the
+// operator Exists.
+func selects(pod *corev1.PodSpec, labels map[string]string) bool {
+	for key, value := range pod.NodeSelector {
+		if labels[key] != value {
+			return false
+		}
+	}
+	if pod.Affinity == nil || pod.Affinity.NodeAffinity == nil {
+		return true
+	}
+	terms := pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	return slices.ContainsFunc(terms, func(term corev1.NodeSelectorTerm) bool {
+		return !slices.ContainsFunc(term.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool {
+			_, has := labels[e.Key]
+			return e.Operator != corev1.NodeSelectorOpExists || !has
+		})
+	})
+}
+
+func tolerates(pod *corev1.PodSpec, taint corev1.Taint) bool {
+	return taint.Key == "" || slices.ContainsFunc(pod.Tolerations, func(t corev1.Toleration) bool {
+		return (t.Key == "" || t.Key == taint.Key) && t.Operator == corev1.TolerationOpExists && (t.Effect == "" || t.Effect == taint.Effect)
+	})
+}
