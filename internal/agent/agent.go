@@ -125,8 +125,8 @@ type api interface {
 	ApplyReportStatus(ctx context.Context, status refitv1alpha1.NodeReportStatus) error
 }
 
-// keepManifests copies the static pod manifests of a healthy control plane, so that a lost one can
-// be restored.
+// keepManifests copies the static pod manifests of a healthy control plane, so that an operator can
+// restore a lost one.
 func (a *Agent) keepManifests(ctx context.Context) {
 	if !steps.HasControlPlane() || a.state.Open != "" {
 		return

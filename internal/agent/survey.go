@@ -54,7 +54,7 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 		Kinds: map[refitv1alpha1.Part]refitv1alpha1.PackageKind{},
 		CA:    ca, KeepAddons: spec.KeepAddons,
 		StopAPIServer: a.Settings.StopAPIServerDuringEtcdUpgrade,
-		Etcd:          spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(a.Settings.StateDir),
+		Etcd:          spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(),
 	}
 	if steps.HasControlPlane() != (spec.Role != refitv1alpha1.RoleWorker) {
 		return nil, &node.Refusal{Reason: node.RefusedMachine, Message: "the role " + string(spec.Role) + " of the order does not match this host"}

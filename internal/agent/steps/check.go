@@ -5,11 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -55,62 +53,9 @@ func checkPhases(ctx context.Context, h *Host) error {
 	return h.kubeadm().CheckPhases(ctx, command)
 }
 
-// checkManifests restores a missing manifest, because the kubelet stops a pod without one. kubeadm
-// loses a manifest if it is killed between its two renames.
-func checkManifests(_ context.Context, h *Host) error {
-	if !h.controlPlane() {
-		return nil
-	}
-	for _, component := range kubeadm.Components() {
-		path := manifest(component)
-		if exists(path) || (component == kubeadm.Etcd && !exists(h.knownGood(component))) {
-			continue
-		}
-		text, err := os.ReadFile(h.knownGood(component))
-		if err != nil {
-			return node.ManualIntervention("ManifestMissing", err, "restore "+path+" (kubeadm keeps copies in "+kubernetesDir+"/tmp), then run refit retry",
-				"%s does not exist, and the agent has no copy of it", path)
-		}
-		if err := h.Effect("restore-"+component, func() error { return durable.WriteFile(path, text, 0o600) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func manifest(component string) string { return filepath.Join(manifestsDir, component+".yaml") }
-
-// knownGood returns the path of the agent's copy of a manifest, taken while the host was healthy.
-func (h *Host) knownGood(component string) string {
-	return filepath.Join(h.Settings.StateDir, "manifests", component+".yaml")
-}
-
-// BackUpManifests copies the static pod manifests of a healthy host.
-func BackUpManifests(stateDir string) error {
-	for _, component := range kubeadm.Components() {
-		text, err := os.ReadFile(manifest(component))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			_, err = kubeadm.Parse(text)
-		}
-		if err != nil {
-			return err
-		}
-		if err := durable.MkdirAll(filepath.Join(stateDir, "manifests"), 0o700); err != nil {
-			return err
-		}
-		if err := durable.WriteFile(filepath.Join(stateDir, "manifests", component+".yaml"), text, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // checkForeignChanges finds binaries that were replaced since Refit installed them.
 func checkForeignChanges(_ context.Context, h *Host) error {
-	for path, digest := range h.HostState.Files {
+	for path, digest := range h.comparedFiles() {
 		now, err := host.Digest(path)
 		if errors.Is(err, fs.ErrNotExist) || (err == nil && now == digest) {
 			continue

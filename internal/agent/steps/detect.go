@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"os"
-	"path/filepath"
 
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
@@ -14,11 +13,8 @@ import (
 // an interrupted kubeadm, the administrator's kubeconfig stays.
 func HasControlPlane() bool { return exists(manifest(kubeadm.APIServer)) || exists(adminConf) }
 
-// HasEtcd reports whether an etcd member runs on this host as a static pod, or did when it was
-// healthy.
-func HasEtcd(stateDir string) bool {
-	return exists(manifest(kubeadm.Etcd)) || exists(filepath.Join(stateDir, "manifests", kubeadm.Etcd+".yaml"))
-}
+// HasEtcd reports whether an etcd member runs on this host as a static pod.
+func HasEtcd() bool { return exists(manifest(kubeadm.Etcd)) }
 
 // APIServerVersion returns the version in the API server's manifest.
 func APIServerVersion() (string, error) {

@@ -37,6 +37,7 @@ const (
 	kubeletFlags     = kubeletDir + "/kubeadm-flags.env"
 	kubeletConfig    = kubeletDir + "/config.yaml"
 	containerdConfig = "/etc/containerd/config.toml"
+	cniDir           = "/opt/cni/bin"
 
 	kubeletUnit    = "kubelet.service"
 	containerdUnit = "containerd.service"

@@ -22,6 +22,14 @@ func (h *Host) install(ctx context.Context, parts ...refitv1alpha1.Part) error {
 		return err
 	}
 	for _, f := range inv.filesOf(parts...) {
+		kept, err := f.keptByOthers()
+		if err != nil {
+			return err
+		}
+		if kept {
+			h.Log.Info("keeping a file that other software has written", "file", f.Path)
+			continue
+		}
 		if err := h.Effect("swap-"+f.Name, func() error { return host.Swap(f.Path, f.Was, f.Will) }); err != nil {
 			return err
 		}

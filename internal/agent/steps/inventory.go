@@ -127,7 +127,7 @@ func (h *Host) files() ([]refitv1alpha1.ReleaseFile, error) {
 // found, or the directory of the main binary of its part.
 func BinaryPath(ctx context.Context, systemd *host.Systemd, part refitv1alpha1.Part, name string) (string, error) {
 	if part == refitv1alpha1.PartCNI {
-		return filepath.Join("/opt/cni/bin", name), nil
+		return filepath.Join(cniDir, name), nil
 	}
 	units := map[string]string{"kubelet": kubeletUnit, "containerd": containerdUnit}
 	if unit := units[name]; unit != "" {

@@ -78,13 +78,16 @@ func (h *Host) review(ctx context.Context, r *Review) error {
 }
 
 // swap is a file that was swapped in place.
-type swap struct{ path, was, will string }
+type swap struct {
+	path, was, will string
+	shared          bool
+}
 
 // swapsToUndo returns the swaps that a rollback undoes. etcd and containerd are forward-only.
 func (h *Host) swapsToUndo(inv inventory) ([]swap, error) {
 	var out []swap
 	for _, f := range inv.filesOf(partsToUndo()...) {
-		out = append(out, swap{f.Path, f.Was, f.Will})
+		out = append(out, swap{f.Path, f.Was, f.Will, shared(f.Part)})
 	}
 	if !h.controlPlane() {
 		return out, nil
@@ -94,7 +97,7 @@ func (h *Host) swapsToUndo(inv inventory) ([]swap, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, swap{manifest(component), was, will})
+		out = append(out, swap{manifest(component), was, will, false})
 	}
 	return out, nil
 }
@@ -107,6 +110,8 @@ func (r *Review) addSwaps(swaps []swap) error {
 	for _, s := range swaps {
 		err := host.CheckUndoSwap(s.path, s.was, s.will)
 		switch {
+		case s.shared && errors.Is(err, host.ErrChangedSince):
+			r.Kept = append(r.Kept, err.Error())
 		case errors.Is(err, host.ErrChangedSince), errors.Is(err, host.ErrPreviousLost):
 			r.blocking = append(r.blocking, err.Error())
 		case err != nil:

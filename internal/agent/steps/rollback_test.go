@@ -126,7 +126,7 @@ func TestReviewOfBinaries(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "kubelet")
 		put(t, path, "old")
 		put(t, path+".next", "new")
-		s := swap{path, digestOf([]byte("old")), digestOf([]byte("new"))}
+		s := swap{path, digestOf([]byte("old")), digestOf([]byte("new")), false}
 		must(t, host.Stage(path+".next", path, 0o755))
 		must(t, host.Swap(path, s.was, s.will))
 		return s

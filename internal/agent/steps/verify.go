@@ -18,11 +18,8 @@ func verify(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range inv.Files {
-		if now, err := host.Digest(f.Path); err != nil || now != f.Will {
-			return node.ManualIntervention("ChangedByOthers", err, "find out what changed it, then run refit retry",
-				"%s is not the file of the ClusterRelease", f.Path)
-		}
+	if err := h.verifyFiles(inv); err != nil {
+		return err
 	}
 	if err := h.verifyPackages(ctx, inv, func(p pkg) string { return p.Will }); err != nil {
 		return err
@@ -83,6 +80,16 @@ func (h *Host) checkHealth(ctx context.Context, server, kubelet string) error {
 	return h.proveKubelet(ctx, kubelet)
 }
 
+func (h *Host) verifyFiles(inv inventory) error {
+	for _, f := range inv.Files {
+		if right, err := f.right(); err != nil || !right {
+			return node.ManualIntervention("ChangedByOthers", err, "find out what changed it, then run refit retry",
+				"%s is not the file of the ClusterRelease", f.Path)
+		}
+	}
+	return nil
+}
+
 // verifyPackages compares the installed packages with the expected versions.
 func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg) string) error {
 	if len(inv.Packages) == 0 {
@@ -91,7 +98,9 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 	driver := h.driver(inv.Packages[0].Part)
 	var names []string
 	for _, p := range inv.Packages {
-		names = append(names, p.Name)
+		if !shared(p.Part) {
+			names = append(names, p.Name)
+		}
 		installed, err := driver.Installed(ctx, p.Name)
 		if err != nil {
 			return err
@@ -137,7 +146,9 @@ func (h *Host) PreviousDigests() map[string]string {
 		return out
 	}
 	for _, f := range inv.Files {
-		out[f.Path] = f.Was
+		if !shared(f.Part) {
+			out[f.Path] = f.Was
+		}
 	}
 	return out
 }
@@ -151,7 +162,9 @@ func (h *Host) InstalledDigests() map[string]string {
 		return out
 	}
 	for _, f := range inv.Files {
-		out[f.Path] = f.Will
+		if !shared(f.Part) {
+			out[f.Path] = f.Will
+		}
 	}
 	return out
 }

@@ -187,16 +187,20 @@ func (s *scene) oldOrNew(t *testing.T, program string) {
 	t.Errorf("%s is neither the old nor the new one: %q", path, is[path])
 }
 
-// manifestGone removes a manifest, as a kubeadm that is killed between its two renames does. The
-// agent must restore it from its own copy, without an API.
+// manifestGone removes a manifest, as its owner or a kubeadm that is killed between its two renames
+// does. The agent must not restore what it did not remove. It continues once the manifest is back.
 func manifestGone(f fault) {
 	t, s := f.t, f.s
+	const live, backup = "/etc/kubernetes/manifests/kube-apiserver.yaml", "/etc/kubernetes/tmp/kubeadm-backup-manifests"
+	on := func(argv ...string) {
+		t.Helper()
+		_, err := s.n.Exec(t.Context(), argv...)
+		must(t, err)
+	}
 	s.fetched(t)
 	s.standAt(t, "check-host/started")
-	_, err := s.n.Exec(t.Context(), "mkdir", "-p", "/etc/kubernetes/tmp/kubeadm-backup-manifests")
-	must(t, err)
-	_, err = s.n.Exec(t.Context(), "mv", "/etc/kubernetes/manifests/kube-apiserver.yaml", "/etc/kubernetes/tmp/kubeadm-backup-manifests/")
-	must(t, err)
+	on("mkdir", "-p", backup)
+	on("mv", live, backup)
 	must(t, until(t.Context(), "the API server to be gone", patience, func(ctx context.Context) error {
 		ctx, cancel := soon(ctx)
 		defer cancel()
@@ -206,9 +210,17 @@ func manifestGone(f fault) {
 		return nil
 	}))
 	must(t, goOn(t.Context(), s.n))
+	must(t, until(t.Context(), "the agent to refuse", patience, func(ctx context.Context) error {
+		out, err := s.n.Exec(ctx, agentProgram, "status")
+		return errors.Join(err, mentions(string(out), "ManifestMissing"))
+	}))
+	on("test", "!", "-e", live)
+	on("mv", backup+"/kube-apiserver.yaml", live)
+	on("rm", "-r", backup)
+	must(t, s.b.WaitReady(t.Context(), recovery))
+	s.b.mustPhase(t, s.n, patience, refitv1alpha1.NodeFailed)
+	s.b.order(t, s.n, retry)
 	s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeSucceeded)
-	_, err = s.n.Exec(t.Context(), "rm", "-r", "/etc/kubernetes/tmp/kubeadm-backup-manifests") // not Refit's to remove; reported as a leftover
-	must(t, err)
 	s.succeeds(t)
 }
 

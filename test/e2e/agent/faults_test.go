@@ -23,7 +23,7 @@ func TestAgentFaults(t *testing.T) {
 		{"F17_the_node_reboots_in_a_step", s.onControlPlane, rebootsInAStep},
 		{"F17_the_node_boots_and_neither_kubelet_nor_API_are_there", s.onWorker, bootsAlone},
 		{"F18_power_is_lost_while_programs_are_swapped", s.onWorker, powerLostInSwap},
-		{"F19_a_manifest_is_gone_as_after_a_killed_kubeadm", s.onControlPlane, manifestGone},
+		{"F19_a_manifest_is_gone_that_Refit_did_not_remove", s.onControlPlane, manifestGone},
 		{"F19_every_manifest_is_there_at_every_moment", s.onControlPlane, manifestsAlwaysThere},
 		{"F20_no_copy_of_etcd_and_no_write_lost", s.onControlPlane, noWriteLost},
 		{"F21_etcd_of_a_single_node_again_and_again", s.onControlPlane, singleEtcdAgain},
