@@ -7,4 +7,7 @@
 //     do next. A decision that disrupts something requires a fresh snapshot.
 //  3. Write status: conditions, selected nodes, what the operation waits for; then Events.
 //  4. Execute: each action only if what it was decided on is still so.
+//
+// An operation that has ended is only tidied, from the cache: an idle controller watches, and reads
+// nothing.
 package clusterupgrade

@@ -44,9 +44,6 @@ func (e *raisedEpochs) set(uid types.UID, epoch int64) {
 // epoch of every order and operation: agents reject a lower one. Then it waits until the cache has
 // every order that a former leader wrote before, so that no decision misses one.
 func (r *Reconciler) ensureEpoch(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
-	if operation.HasEnded() {
-		return nil // cleaning up requires neither a selected node nor an order
-	}
 	if epoch, ok := r.epochs.get(operation.UID); ok {
 		if operation.Status.Epoch != epoch {
 			return fmt.Errorf("another controller leads ClusterUpgrade %s: its epoch is %d, this controller raised it to %d",

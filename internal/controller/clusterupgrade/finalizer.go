@@ -18,14 +18,14 @@ func isFinalized(operation *refitv1alpha1.ClusterUpgrade) bool {
 	return !operation.DeletionTimestamp.IsZero() && !controllerutil.ContainsFinalizer(operation, finalizer)
 }
 
-// ensureFinalizer adds the finalizer to an operation that has not ended. A deleted operation is
-// treated as if it were aborted.
+// ensureFinalizer adds the finalizer to an operation. A deleted operation is treated as if it were
+// aborted.
 func (r *Reconciler) ensureFinalizer(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
 	if !operation.DeletionTimestamp.IsZero() {
 		operation.Spec.Aborted = true // in memory only: the user's spec stays
 		return nil
 	}
-	if operation.HasEnded() || controllerutil.ContainsFinalizer(operation, finalizer) {
+	if controllerutil.ContainsFinalizer(operation, finalizer) {
 		return nil
 	}
 	return r.patchFinalizers(ctx, operation, controllerutil.AddFinalizer)

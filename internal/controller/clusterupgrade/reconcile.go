@@ -41,7 +41,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if isFinalized(operation) {
 		return ctrl.Result{}, nil
 	}
-	after, err := r.advance(ctx, operation)
+	advance := r.advance
+	if operation.HasEnded() {
+		advance = r.tidy
+	}
+	after, err := advance(ctx, operation)
 	if apierrors.IsConflict(err) { // the decision was made on an old version of an object
 		return ctrl.Result{RequeueAfter: time.Millisecond}, nil
 	}
@@ -67,14 +71,8 @@ func (r *Reconciler) advance(ctx context.Context, operation *refitv1alpha1.Clust
 	if err := r.execute(ctx, obs); err != nil {
 		return 0, err
 	}
-	if isOver(&obs.Decision) {
-		return 0, r.removeFinalizer(ctx, operation)
-	}
 	return requeueAfter(&obs.Decision, r.Now()), nil
 }
-
-// isOver reports whether the operation has ended and left nothing to clean up.
-func isOver(d *plan.Decision) bool { return d.State.Ended() && len(d.Actions) == 0 }
 
 // requeueAfter is how long nothing is known to change without an event.
 func requeueAfter(d *plan.Decision, now time.Time) time.Duration {

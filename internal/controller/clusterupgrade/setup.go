@@ -22,7 +22,7 @@ import (
 // operation advance, so each change enqueues all of them: they are few, and the queue deduplicates.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
 	options.MaxConcurrentReconciles = 1 // one decision at a time
-	enqueueAll := handler.EnqueueRequestsFromMapFunc(r.unfinishedOperations)
+	enqueueAll := handler.EnqueueRequestsFromMapFunc(r.operationsToAdvance)
 	return ctrl.NewControllerManagedBy(manager).
 		For(&refitv1alpha1.ClusterUpgrade{}).
 		Watches(&refitv1alpha1.ClusterUpgrade{}, enqueueAll, builder.WithPredicates(hasEnded())). // the next one may start
@@ -56,8 +56,9 @@ func nodeChanged(e event.UpdateEvent) bool {
 		!equality.Semantic.DeepEqual(was.Status, now.Status)
 }
 
-// unfinishedOperations are the operations that may have to advance.
-func (r *Reconciler) unfinishedOperations(ctx context.Context, _ client.Object) []ctrl.Request {
+// operationsToAdvance are the operations that may have to advance when an object changes: all
+// unfinished ones, and an ended one that the object mentions.
+func (r *Reconciler) operationsToAdvance(ctx context.Context, object client.Object) []ctrl.Request {
 	var all refitv1alpha1.ClusterUpgradeList
 	if err := r.Cache.List(ctx, &all); err != nil {
 		ctrllog.FromContext(ctx).Error(err, "Cannot list ClusterUpgrades in the cache")
@@ -65,7 +66,7 @@ func (r *Reconciler) unfinishedOperations(ctx context.Context, _ client.Object) 
 	}
 	var out []ctrl.Request
 	for i := range all.Items {
-		if o := &all.Items[i]; !o.HasEnded() || !o.DeletionTimestamp.IsZero() {
+		if o := &all.Items[i]; !o.HasEnded() || !o.DeletionTimestamp.IsZero() || mentions(object, o.UID) {
 			out = append(out, ctrl.Request{NamespacedName: types.NamespacedName{Name: o.Name}})
 		}
 	}

@@ -9,13 +9,9 @@ import (
 )
 
 // writeStatus writes the operation's status if it changed. The update names the resourceVersion
-// that was read, so it fails if another leader has written since. The status of an operation that
-// has ended is history and stays as it is.
+// that was read, so it fails if another leader has written since.
 func (r *Reconciler) writeStatus(ctx context.Context, obs *observation) error {
 	operation := obs.operation
-	if operation.HasEnded() {
-		return nil
-	}
 	previous := operation.Status.DeepCopy()
 	assess.UpdateStatus(operation, obs.Assessment, r.Now())
 	if reflect.DeepEqual(*previous, operation.Status) {

@@ -35,6 +35,9 @@ func short(hash string) string { return hash[:min(len(hash), 15)] }
 
 // decide lets a controller decide on its view and execute the decision.
 func (w *world) decide(who *controller) Decision {
+	if who.view.snapshot.Operation.Ended {
+		return w.tidy(who)
+	}
 	p := who.view.plan(w)
 	if p == nil {
 		return Decision{}
@@ -51,6 +54,18 @@ func (w *world) decide(who *controller) Decision {
 	if w.dice != nil && w.dice.IntN(200) == 0 {
 		w.checkPure(who, p, &d)
 	}
+	w.execute(who, &d)
+	if w.narrative != nil && who.fresh {
+		w.narrative.decided(w.now, &d)
+	}
+	return d
+}
+
+// tidy lets a controller clean up after an operation that has ended.
+func (w *world) tidy(who *controller) Decision {
+	d := Tidy(who.view.snapshot.Operation, who.view.snapshot.Nodes)
+	w.tally.decisions++
+	w.checkDecision(&d)
 	w.execute(who, &d)
 	if w.narrative != nil && who.fresh {
 		w.narrative.decided(w.now, &d)

@@ -7,7 +7,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// Next decides what to do now. The Snapshot must be fresh and contain the operation.
+// Next decides what to do now. The Snapshot must be fresh and contain the operation, which has not
+// ended: Tidy decides about one that has.
 //
 // A new leader must not call it on a Snapshot that is older than its own write of the epoch: a
 // claim that its predecessor made later would look like one that has ended.
@@ -18,9 +19,6 @@ func Next(p *Plan, s *cluster.Snapshot, now time.Time) Decision { return next(ne
 
 func next(v *view) Decision {
 	d := &deciding{view: v}
-	if v.op.Ended {
-		return d.ended()
-	}
 	hold := d.hold()
 	d.removeStrayCordons()
 	for _, name := range v.op.Active {
@@ -42,16 +40,6 @@ func next(v *view) Decision {
 type hold struct {
 	state State
 	wait  Wait
-}
-
-// ended is the decision about an operation that has ended.
-func (d *deciding) ended() Decision {
-	d.removeStrayCordons()
-	out := Decision{State: Aborted, Actions: d.actions, Message: "Aborted", Progress: d.progress(), Stages: d.stageProgress()}
-	if !d.op.Spec.Aborted {
-		out.State, out.Message = Succeeded, "Done: the cluster is at "+d.plan.To
-	}
-	return out
 }
 
 // hold returns the reason why nothing new may start, nil if everything may.

@@ -36,6 +36,8 @@ type storyRun struct {
 	leader *controller
 	old    *controller // a deposed leader with its old view
 	last   Decision
+
+	progress refitv1alpha1.NodeCounts // as the operation's status has it
 }
 
 // run runs the story, without a gate if one is given.
@@ -63,6 +65,9 @@ func (s *story) run(without GateName) *storyRun {
 			t.record(t.observe())
 			t.leader.view, t.leader.fresh = t.ago(0), true
 			t.last = t.decide(t.leader)
+			if !t.last.State.Ended() {
+				t.progress = t.last.Progress
+			}
 		}
 		if t.op.Ended && t.last.State.Ended() {
 			break
@@ -148,7 +153,7 @@ func (t *storyRun) end() string {
 		state = "still " + string(t.last.State)
 	}
 	out := fmt.Sprintf("%s: %s.\n", clock(t.now), state)
-	p := t.last.Progress
+	p := t.progress
 	out += fmt.Sprintf("Nodes: %d, done %d, failed %d, skipped %d.", p.Total, p.Done, p.Failed, p.Skipped)
 	for _, m := range t.machines {
 		out += fmt.Sprintf("\n  %-10s %s", m.name, m.nodeVersion)

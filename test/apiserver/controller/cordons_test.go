@@ -91,3 +91,13 @@ func TestF55ACordonOfOursThatSomebodyRemovesIsRestored(t *testing.T) {
 	b.until(op, "succeeds", phase(refitv1alpha1.PhaseSucceeded))
 	b.atRest(everyNode...)
 }
+
+func TestACordonOfOursThatAppearsAfterTheEndIsLifted(t *testing.T) {
+	b := newBed(t, controlPlaneDone)
+	b.controllers()
+	b.upgrade(op)
+	operation := b.until(op, "succeeds", phase(refitv1alpha1.PhaseSucceeded))
+	b.patchNode("worker-1", fmt.Sprintf(`{"spec":{"unschedulable":true},"metadata":{"annotations":{"refit.dev/cordoned-by":%q}}}`, operation.UID))
+	b.wait("the cordon is lifted", func() (bool, string) { return !b.node("worker-1").Spec.Unschedulable, "cordoned" })
+	b.atRest(everyNode...)
+}
