@@ -84,10 +84,10 @@ func TestAgentsAreFollowedOntoTheirNodes(t *testing.T) {
 		for _, n := range got.p.Nodes {
 			states = append(states, n.Node+" "+string(n.State))
 		}
-		if !slices.Equal(states, []string{"n1 Done", "n2 Done", "n3 Away", "n4 Done"}) || got.p.Controller != nil {
+		if !slices.Equal(states, []string{"n1 Done", "n2 Done", "n3 Unreachable", "n4 Done"}) || got.p.Controller != nil {
 			t.Errorf("%+v", got.p)
 		}
-		if !h.has("n3 Away") || !h.has("n1 Done") {
+		if !h.has("n3 Unreachable") || !h.has("n1 Done") {
 			t.Errorf("it says %q", h.lines)
 		}
 	})

@@ -88,7 +88,7 @@ func TestNothingIsLeftAfterARemoval(t *testing.T) {
 		for _, n := range out.Nodes {
 			states = append(states, n.Node+" "+string(n.State))
 		}
-		if !slices.Equal(states, []string{"n1 Done", "n2 Done", "n3 Done", "n4 Away"}) || !h.has("n1 Done") {
+		if !slices.Equal(states, []string{"n1 Done", "n2 Done", "n3 Done", "n4 Unreachable"}) || !h.has("n1 Done") {
 			t.Errorf("%v %q", states, h.lines)
 		}
 		b.nothingLeft(t)
