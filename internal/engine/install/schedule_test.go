@@ -10,7 +10,7 @@ import (
 )
 
 func TestTheControllerRunsOnlyOnControlPlaneNodes(t *testing.T) {
-	const controlPlane, master = "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"
+	const controlPlane = "node-role.kubernetes.io/control-plane"
 	pod := controllerPod(t)
 	for name, c := range map[string]struct {
 		labels map[string]string
@@ -20,7 +20,6 @@ func TestTheControllerRunsOnlyOnControlPlaneNodes(t *testing.T) {
 		"kubeadm's label and taint":     {map[string]string{controlPlane: ""}, corev1.Taint{Key: controlPlane, Effect: corev1.TaintEffectNoSchedule}, true},
 		"another value":                 {map[string]string{controlPlane: "true"}, corev1.Taint{Key: controlPlane, Effect: corev1.TaintEffectNoSchedule}, true},
 		"a taint that evicts":           {map[string]string{controlPlane: ""}, corev1.Taint{Key: controlPlane, Effect: corev1.TaintEffectNoExecute}, true},
-		"the former label and taint":    {map[string]string{master: ""}, corev1.Taint{Key: master, Effect: corev1.TaintEffectNoSchedule}, true},
 		"a single node without a taint": {map[string]string{controlPlane: ""}, corev1.Taint{}, true},
 		"a taint of the user":           {map[string]string{controlPlane: ""}, corev1.Taint{Key: "example.com/etcd", Effect: corev1.TaintEffectNoSchedule}, true},
 		"cordoned":                      {map[string]string{controlPlane: ""}, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}, true},

@@ -13,7 +13,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/refit-dev/refit/test/apiserver"
 )
@@ -68,6 +70,7 @@ func TestWhatAdmissionLetsIn(t *testing.T) {
 		t.Run("in refit-system the strictest Pod Security holds, and the controller fits it", func(t *testing.T) { b.restricted(t) })
 		t.Run("in refit-trial it holds for the controller, too", func(t *testing.T) { b.tries(t) })
 		t.Run("in refit-agent only pods that place or remove agents are let in", func(t *testing.T) { b.guarded(t) })
+		t.Run("nobody connects to a pod in refit-agent", func(t *testing.T) { b.connects(t) })
 		t.Run("the controller gets no pod in, even with every right", func(t *testing.T) { b.keptOut(t) })
 		t.Run("labels of a pod of a former image may change, its image may not", func(t *testing.T) { b.updates(t) })
 	})
@@ -124,6 +127,7 @@ func (b *bed) guarded(t *testing.T) {
 		owner   = "only pods of the DaemonSets"
 		spaces  = "may use no namespace of the host"
 		init    = "must have one init container"
+		mounts  = "may mount only the volumes of refit install"
 		pause   = "must have one container"
 		volumes = "may mount only the host's root directory"
 	)
@@ -133,7 +137,24 @@ func (b *bed) guarded(t *testing.T) {
 	}{
 		"one that removes": {func(p *corev1.Pod) {
 			p.OwnerReferences[0].Name, p.Spec.InitContainers[0].Args = "refit-remove", []string{"remove", "--host", "/host"}
+			p.Spec.InitContainers[0].VolumeMounts, p.Spec.Volumes = p.Spec.InitContainers[0].VolumeMounts[:1], p.Spec.Volumes[:1]
 		}, ""},
+		"one that removes, with the keys": {func(p *corev1.Pod) {
+			p.OwnerReferences[0].Name, p.Spec.InitContainers[0].Args = "refit-remove", []string{"remove", "--host", "/host"}
+		}, mounts},
+		"keys from the host":        {func(p *corev1.Pod) { p.Spec.InitContainers[0].VolumeMounts[1].Name = "host" }, mounts},
+		"another path for the host": {func(p *corev1.Pod) { p.Spec.InitContainers[0].VolumeMounts[0].MountPath = "/" }, mounts},
+		"a part of the host":        {func(p *corev1.Pod) { p.Spec.InitContainers[0].VolumeMounts[0].SubPath = "tmp" }, mounts},
+		"a mount that the host sees": {func(p *corev1.Pod) {
+			p.Spec.InitContainers[0].VolumeMounts[0].MountPropagation = new(corev1.MountPropagationBidirectional)
+		}, mounts},
+		"one mount more": {func(p *corev1.Pod) {
+			p.Spec.InitContainers[0].VolumeMounts = append(p.Spec.InitContainers[0].VolumeMounts, corev1.VolumeMount{Name: "host", MountPath: "/bin"})
+		}, mounts},
+		"no mount of the keys": {func(p *corev1.Pod) { p.Spec.InitContainers[0].VolumeMounts = p.Spec.InitContainers[0].VolumeMounts[:1] }, mounts},
+		"volumes that changed their names": {func(p *corev1.Pod) {
+			p.Spec.Volumes[0].Name, p.Spec.Volumes[1].Name = p.Spec.Volumes[1].Name, p.Spec.Volumes[0].Name
+		}, volumes},
 		"of nobody":         {func(p *corev1.Pod) { p.OwnerReferences = nil }, owner},
 		"of another set":    {func(p *corev1.Pod) { p.OwnerReferences[0].Name = "mine" }, owner},
 		"of another kind":   {func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "ReplicaSet" }, owner},
@@ -180,6 +201,28 @@ func (b *bed) guarded(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		case c.says != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), c.says)):
 			t.Errorf("%s: %v, want %q in it", name, err, c.says)
+		}
+	}
+}
+
+// connects proves that nobody can run a command in a pod that is root on its host, or reach it.
+func (b *bed) connects(t *testing.T) {
+	t.Helper()
+	deadline := time.Now().Add(patience) // a policy is enforced with a delay
+	for resource, options := range map[string]runtime.Object{
+		"exec": &corev1.PodExecOptions{Container: "place", Command: []string{"sh"}}, "attach": &corev1.PodAttachOptions{Container: "place"},
+		"portforward": &corev1.PodPortForwardOptions{Ports: []int32{80}}, "proxy": &corev1.PodProxyOptions{Path: "/"},
+	} {
+		var err error
+		for ; time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+			err = b.client.CoreV1().RESTClient().Post().Namespace("refit-agent").Resource("pods").Name("n1").SubResource(resource).
+				VersionedParams(options, scheme.ParameterCodec).Do(t.Context()).Error()
+			if apierrors.IsForbidden(err) {
+				break
+			}
+		}
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "nobody may connect to a pod in the namespace refit-agent") {
+			t.Errorf("%s: %v", resource, err)
 		}
 	}
 }
