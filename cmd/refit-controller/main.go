@@ -13,10 +13,18 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/refit-dev/refit/internal/controller"
+	"github.com/refit-dev/refit/internal/controller/clusterrelease"
+	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/metrics"
+	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
+	"github.com/refit-dev/refit/internal/controller/orphan"
 )
 
 // version is set at link time.
 var version = "dev"
+
+// controllers is the list of everything that runs.
+var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, metrics.Setup}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -30,8 +38,8 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("refit-controller", flag.ContinueOnError)
-	metrics := flags.String("metrics-address", ":8080", "address of /metrics; 0 disables it")
-	health := flags.String("health-address", ":8081", "address of /healthz and /readyz; 0 disables them")
+	metricsAddress := flags.String("metrics-address", ":8080", "address of /metrics; 0 disables it")
+	healthAddress := flags.String("health-address", ":8081", "address of /healthz and /readyz; 0 disables them")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -42,5 +50,7 @@ func run(ctx context.Context, args []string) error {
 	config.DisableCompression = true // the network is near; the CPU of the API servers is scarce
 	config.UserAgent = "refit-controller/" + version
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	return controller.Run(ctx, controller.Options{Config: config, Log: log, Metrics: *metrics, Health: *health})
+	return controller.Run(ctx, controller.Options{
+		Config: config, Log: log, Controllers: controllers, Metrics: *metricsAddress, Health: *healthAddress,
+	})
 }

@@ -91,13 +91,7 @@ func (q *question) resolveMinor(cmd *cobra.Command, a *app) error {
 	if err := q.read(cmd, a); err != nil {
 		return err
 	}
-	var versions []string
-	for i := range q.observed.Snapshot.Releases {
-		if r := &q.observed.Snapshot.Releases[i]; r.Error == "" {
-			versions = append(versions, r.Payload.Kubernetes)
-		}
-	}
-	version, err := request.NewestPatch(minor, versions)
+	version, err := request.NewestPatch(minor, q.observed.Snapshot.Releases)
 	if err != nil {
 		return exit.Usagef("--to %s: %w", q.to, err)
 	}

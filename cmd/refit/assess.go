@@ -2,15 +2,12 @@ package main
 
 import (
 	"errors"
-	"slices"
-	"strings"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
-	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
@@ -23,9 +20,6 @@ func (a *app) assess(o *source.Observation, spec refitv1alpha1.ClusterUpgradeSpe
 	})
 	if err != nil {
 		return nil, whose(err)
-	}
-	if to, known := assessed.Path.To, kubefacts.Supported(); !slices.Contains(known, to.MinorString()) {
-		return nil, exit.Usagef("cannot upgrade to %s: this version of Refit supports Kubernetes %s", to, strings.Join(known, ", "))
 	}
 	return progress.NewReport(progress.Facts{
 		Name: o.Cluster, Saved: o.Saved, Snapshot: o.Snapshot,

@@ -12,10 +12,18 @@ import (
 	"github.com/refit-dev/refit/internal/cli/terminal"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/controller"
+	"github.com/refit-dev/refit/internal/controller/clusterrelease"
+	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/metrics"
+	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
+	"github.com/refit-dev/refit/internal/controller/orphan"
 )
 
 // leadTimeout is the timeout of leader election: a leader that crashed holds its Lease for 15 s.
 const leadTimeout = 30 * time.Second
+
+// controllers is the list of everything that runs.
+var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, metrics.Setup}
 
 // standalone runs the controllers in this process. It returns once they are the leader; stop ends
 // them and waits for their end.
@@ -41,7 +49,7 @@ func (a *app) standalone(ctx context.Context, c *connection, log string) (stop f
 	lead := sync.OnceFunc(func() { close(leads) })
 	go func() {
 		ended <- a.controllers(run, controller.Options{
-			Config: config, Log: slog.New(slog.NewJSONHandler(out, nil)), OnStartedLeading: lead,
+			Config: config, Log: slog.New(slog.NewJSONHandler(out, nil)), Controllers: controllers, OnStartedLeading: lead,
 		})
 	}()
 	stop = sync.OnceFunc(func() {

@@ -6,11 +6,10 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,25 +19,13 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/controller/clusterrelease"
-	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
-	"github.com/refit-dev/refit/internal/controller/metrics"
-	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
-	"github.com/refit-dev/refit/internal/controller/orphan"
-	"github.com/refit-dev/refit/internal/engine/drain"
 	"github.com/refit-dev/refit/internal/engine/observe"
-	"github.com/refit-dev/refit/internal/engine/trial"
 )
 
 // noAddress makes the manager listen nowhere.
 const noAddress = "0"
 
-// cached is everything that informers keep in memory.
-var cached = []client.Object{
-	&corev1.Node{}, &refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.ClusterRelease{},
-}
-
-// newManager makes a manager with all controllers.
+// newManager makes a manager with the controllers of the options.
 func newManager(o Options, alive *liveness) (ctrl.Manager, error) {
 	skip := true
 	manager, err := ctrl.NewManager(o.Config, ctrl.Options{
@@ -50,6 +37,7 @@ func newManager(o Options, alive *liveness) (ctrl.Manager, error) {
 			SkipNameValidation:    &skip, // a former manager of this process used the same names
 			ReconciliationTimeout: reconcileTimeout,
 		},
+		NewClient: direct,
 		Cache: cache.Options{
 			// A cache of all pods by mistake is a bug, not a slow start.
 			ReaderFailOnMissingInformer: true,
@@ -63,51 +51,22 @@ func newManager(o Options, alive *liveness) (ctrl.Manager, error) {
 	return manager, setupControllers(manager, o, alive)
 }
 
-// reconciler is what every controller of Refit has.
-type reconciler interface {
-	SetupWithManager(manager ctrl.Manager, options ctrlcontroller.Options) error
-}
-
-// setupControllers is the list of everything that runs.
+// setupControllers adds the controllers, whose queues the health endpoint checks.
 func setupControllers(manager ctrl.Manager, o Options, alive *liveness) error {
-	direct, err := client.New(o.Config, client.Options{Scheme: scheme()})
-	if err != nil {
-		return fmt.Errorf("cannot make a client: %w", err)
-	}
-	typed, err := kubernetes.NewForConfig(o.Config)
-	if err != nil {
-		return fmt.Errorf("cannot make a client: %w", err)
-	}
-	reader, err := observe.New(o.Config, observe.Options{})
-	if err != nil {
-		return err
-	}
-	held, err := observe.Watch(context.Background(), manager.GetCache(), cached...)
-	if err != nil {
-		return err
-	}
-	drainer, recorder := drain.New(typed, o.Log), manager.GetEventRecorder("refit")
 	options := ctrlcontroller.Options{NewQueue: alive.newQueue(manager.GetLogger())}
-	for _, r := range []reconciler{
-		&clusterupgrade.Reconciler{
-			Cache: manager.GetCache(), Client: direct, World: observe.NewWorld(reader, held), PodsToEvict: drainer.Remaining,
-			Recorder: recorder, Now: time.Now,
-		},
-		&nodeupgrade.Reconciler{
-			Cache: manager.GetCache(), Client: direct, Drainer: drainer, Trials: trial.New(typed), Recorder: recorder, Now: time.Now,
-			CountRefusedEvictions: metrics.EvictionsRefused,
-		},
-		&orphan.Reconciler{Cache: manager.GetCache(), Client: direct, Recorder: recorder},
-		&clusterrelease.Reconciler{Cache: manager.GetCache(), Client: direct, Now: time.Now},
-	} {
-		if err := r.SetupWithManager(manager, options); err != nil {
+	for _, setup := range o.Controllers {
+		if err := setup(manager, options); err != nil {
 			return fmt.Errorf("cannot set up a controller: %w", err)
 		}
 	}
-	if err := metrics.Register(manager.GetCache()); err != nil {
-		return err
-	}
 	return manager.Add(onStartedLeading(o.OnStartedLeading))
+}
+
+// direct makes a client that reads from the API server. Controllers read from informers only
+// through the manager's cache, so that each read shows which of the two it is.
+func direct(config *rest.Config, options client.Options) (client.Client, error) {
+	options.Cache = nil
+	return client.New(config, options)
 }
 
 // onStartedLeading calls a function when the controllers start: the manager starts both once it

@@ -8,6 +8,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
@@ -19,10 +20,15 @@ const Namespace = cluster.ControllerNamespace
 // Name is the name of the Deployment, and of the Lease for leader election.
 const Name = cluster.ControllerName
 
+// Setup makes a controller for the cluster of a manager, and adds it to the manager.
+type Setup func(manager ctrl.Manager, options ctrlcontroller.Options) error
+
 // Options configure the controllers.
 type Options struct {
 	Config *rest.Config
 	Log    *slog.Logger
+	// Controllers are all controllers to run. Each manager sets them up once.
+	Controllers []Setup
 	// Metrics and Health are addresses to listen at; "0" or empty: none.
 	Metrics, Health string
 	// OnStartedLeading is called each time that these controllers become the leader; may be nil.
@@ -32,7 +38,7 @@ type Options struct {
 // restartDelay is the time between the end of a manager and the start of the next one.
 const restartDelay = time.Second
 
-// Run runs all controllers until the context ends. Controllers that lose leadership, as while the
+// Run runs the controllers until the context ends. Controllers that lose leadership, as while the
 // only API server of a cluster restarts, are replaced by new ones that start from the objects in
 // the cluster: they keep no other state.
 func Run(ctx context.Context, o Options) error {

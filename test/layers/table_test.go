@@ -93,8 +93,8 @@ var table = []row{
 	controller("schedule"),
 	{
 		folder: "internal/controller", as: rootOnly,
-		may:    []string{"./internal/controller/nodeupgrade", "sigs.k8s.io/controller-runtime"},
-		mayNot: []string{"./internal/server", "./cmd/refit", "./test/testbed"},
+		may:    []string{"./api/v1alpha1", "./internal/engine/observe", "sigs.k8s.io/controller-runtime"},
+		mayNot: []string{"./internal/controller/nodeupgrade", "./internal/server", "./cmd/refit", "./test/testbed"},
 	},
 
 	// Entry points
@@ -144,7 +144,7 @@ var table = []row{
 	},
 	{
 		folder: "cmd/refit-controller",
-		may:    []string{"./internal/controller", "./internal/capi", "sigs.k8s.io/controller-runtime"},
+		may:    []string{"./internal/controller", "./internal/controller/nodeupgrade", "./internal/capi", "sigs.k8s.io/controller-runtime"},
 		mayNot: []string{"./cmd/refit", "./cmd/refit-agent", "./test/testbed"},
 	},
 	{

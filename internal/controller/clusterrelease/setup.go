@@ -2,6 +2,7 @@ package clusterrelease
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -17,6 +18,12 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
+
+// Setup makes the controller and adds it to a manager.
+func Setup(manager ctrl.Manager, options controller.Options) error {
+	r := &Reconciler{Cache: manager.GetCache(), Client: manager.GetClient(), Now: time.Now}
+	return r.SetupWithManager(manager, options)
+}
 
 // SetupWithManager adds the controller to a manager. It reconciles a ClusterRelease when it changes
 // and when an agent accepts or rejects an order that names it.

@@ -2,10 +2,15 @@ package clusterupgrade
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,7 +21,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/drain"
+	"github.com/refit-dev/refit/internal/engine/observe"
 )
+
+// watched is what the World needs from informers.
+var watched = []client.Object{
+	&corev1.Node{}, &refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.ClusterRelease{},
+}
+
+// Setup makes the controller and adds it to a manager.
+func Setup(manager ctrl.Manager, options controller.Options) error {
+	typed, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("cannot make a client: %w", err)
+	}
+	reader, err := observe.New(manager.GetConfig(), observe.Options{})
+	if err != nil {
+		return err
+	}
+	stores, err := observe.Watch(context.Background(), manager.GetCache(), watched...)
+	if err != nil {
+		return err
+	}
+	r := &Reconciler{
+		Cache: manager.GetCache(), Client: manager.GetClient(), Recorder: manager.GetEventRecorder("refit"), Now: time.Now,
+		World:       observe.NewWorld(reader, stores),
+		PodsToEvict: drain.New(typed, slog.New(logr.ToSlogHandler(manager.GetLogger()))).Remaining,
+	}
+	return r.SetupWithManager(manager, options)
+}
 
 // SetupWithManager adds the controller to a manager. Every watched object may let an unfinished
 // operation advance, so each change enqueues all of them: they are few, and the queue deduplicates.

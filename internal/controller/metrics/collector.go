@@ -8,22 +8,25 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Register makes the metrics server count the objects of a cache from now on. The registry outlives
+// Setup makes the metrics server count the objects in the cache of a manager.
+func Setup(manager ctrl.Manager, _ controller.Options) error { return register(manager.GetCache()) }
+
+// register makes the metrics server count the objects of a cache from now on. The registry outlives
 // the managers of a process, so what a former manager registered reads the new cache.
-func Register(cache client.Reader) error {
+func register(cache client.Reader) error {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	shared.cache = cache
-	for _, c := range []prometheus.Collector{shared, evictionsRefused} {
-		if err := ctrlmetrics.Registry.Register(c); err != nil && !shared.registered {
-			return fmt.Errorf("cannot register metrics: %w", err)
-		}
+	if err := ctrlmetrics.Registry.Register(shared); err != nil && !shared.registered {
+		return fmt.Errorf("cannot register metrics: %w", err)
 	}
 	shared.registered = true
 	return nil

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
-
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
@@ -53,14 +51,6 @@ var list = []metric{
 		help: "Duration of the last drain of each node.",
 	},
 }
-
-// evictionsRefused is the only metric that no object holds.
-var evictionsRefused = prometheus.NewCounter(prometheus.CounterOpts{
-	Name: "refit_evictions_refused_total", Help: "Evictions that a PodDisruptionBudget or the API server refused since this controller started.",
-})
-
-// EvictionsRefused counts refused evictions.
-func EvictionsRefused(more int64) { evictionsRefused.Add(float64(more)) }
 
 var phases = []string{
 	string(refitv1alpha1.PhasePlanning), string(refitv1alpha1.PhaseAwaitingApproval), string(refitv1alpha1.PhaseWaiting), string(refitv1alpha1.PhaseRunning),

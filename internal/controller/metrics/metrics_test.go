@@ -117,7 +117,7 @@ func gathered(t *testing.T, registry prometheus.Gatherer) (values map[string]flo
 
 func TestMetricsAreCountedFromTheObjects(t *testing.T) {
 	for range 2 { // a second manager in the same process reports the same
-		if err := Register(someObjects()); err != nil {
+		if err := register(someObjects()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,19 +141,19 @@ func TestMetricsAreCountedFromTheObjects(t *testing.T) {
 	if len(got) > 0 {
 		t.Errorf("unexpected: %v", got)
 	}
-	if all := len(phases) + len(states) + len(reasons) + 2 + 2 + 1 + 1; series != all {
+	if all := len(phases) + len(states) + len(reasons) + 2 + 2 + 1; series != all {
 		t.Errorf("there are %d series, want %d", series, all)
 	}
 }
 
 func TestNothingIsReportedBeforeTheCacheHasSynced(t *testing.T) {
-	if err := Register(&stored{err: errors.New("the cache is not started")}); err != nil {
+	if err := register(&stored{err: errors.New("the cache is not started")}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := gathered(t, ctrlmetrics.Registry); len(got) > 0 {
 		t.Errorf("before the cache has synced: %v", got)
 	}
-	if err := Register(&stored{}); err != nil {
+	if err := register(&stored{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := gathered(t, ctrlmetrics.Registry); got["refit_last_progress_timestamp_seconds"] != 0 || got["refit_stalled_since_timestamp_seconds"] != 0 {

@@ -2,7 +2,12 @@ package nodeupgrade
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"time"
 
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,7 +18,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/drain"
+	"github.com/refit-dev/refit/internal/engine/trial"
 )
+
+// Setup makes the controller and adds it to a manager.
+func Setup(manager ctrl.Manager, options controller.Options) error {
+	typed, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("cannot make a client: %w", err)
+	}
+	if err := registerMetrics(); err != nil {
+		return fmt.Errorf("cannot register metrics: %w", err)
+	}
+	r := &Reconciler{
+		Cache: manager.GetCache(), Client: manager.GetClient(), Recorder: manager.GetEventRecorder("refit"), Now: time.Now,
+		Drainer: drain.New(typed, slog.New(logr.ToSlogHandler(manager.GetLogger()))), Trials: trial.New(typed),
+		CountRefusedEvictions: countRefusedEvictions,
+	}
+	return r.SetupWithManager(manager, options)
+}
 
 // SetupWithManager adds the controller to a manager. Jobs end when the manager stops.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {

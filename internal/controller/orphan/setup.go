@@ -17,6 +17,12 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
+// Setup makes the controller and adds it to a manager.
+func Setup(manager ctrl.Manager, options controller.Options) error {
+	r := &Reconciler{Cache: manager.GetCache(), Client: manager.GetClient(), Recorder: manager.GetEventRecorder("refit")}
+	return r.SetupWithManager(manager, options)
+}
+
 // SetupWithManager adds the controller to a manager. It reconciles nodes that Refit cordoned when
 // they or their NodeUpgrades change, and all of them when an operation is deleted.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {

@@ -1,13 +1,18 @@
 package assess
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
 // Purpose is what a preview is for. Each purpose includes the ones before it.
@@ -39,6 +44,9 @@ type Request struct {
 func Preview(r Request) (*Assessment, error) {
 	spec := policy.Defaulted(r.Spec)
 	path, err := plan.PathOf(r.Snapshot, spec)
+	if err == nil {
+		err = supported(path.To)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -58,4 +66,13 @@ func Preview(r Request) (*Assessment, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// supported refuses a target that Refit has no facts about: its checks could not be evaluated.
+func supported(to skew.Version) error {
+	known := kubefacts.Supported()
+	if slices.Contains(known, to.MinorString()) {
+		return nil
+	}
+	return fmt.Errorf("%w %s: this version of Refit supports Kubernetes %s", plan.ErrTarget, to, strings.Join(known, ", "))
 }

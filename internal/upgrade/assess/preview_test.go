@@ -57,9 +57,11 @@ func TestPreviewByPurpose(t *testing.T) {
 }
 
 func TestPreviewOfATargetThatCannotBeReached(t *testing.T) {
-	_, err := Preview(Request{Snapshot: ready(), Spec: to("v1.34.1"), Now: clustertest.Now, Purpose: ForPlan})
-	if !errors.Is(err, plan.ErrTarget) {
-		t.Errorf("Preview() = %v, want ErrTarget", err)
+	for situation, target := range map[string]string{"a downgrade": "v1.34.1", "a version without facts": "v1.48.0"} {
+		_, err := Preview(Request{Snapshot: ready(), Spec: to(target), Now: clustertest.Now, Purpose: ForPlan})
+		if !errors.Is(err, plan.ErrTarget) {
+			t.Errorf("%s: Preview() = %v, want ErrTarget", situation, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -19,11 +20,17 @@ func ParseMinor(s string) (minor string, ok bool) {
 	return match[1], true
 }
 
-// NewestPatch returns the newest of the versions that belong to a minor version.
-func NewestPatch(minor string, versions []string) (string, error) {
+// NewestPatch returns the newest version of a minor version that a usable ClusterRelease has.
+func NewestPatch(minor string, releases []cluster.Release) (string, error) {
 	var newest skew.Version
-	for _, s := range versions {
-		if v, err := skew.Parse(s); err == nil && v.MinorString() == minor && newest.Before(v) {
+	var versions []string
+	for i := range releases {
+		r := &releases[i]
+		if r.Error != "" {
+			continue
+		}
+		versions = append(versions, r.Payload.Kubernetes)
+		if v, err := skew.Parse(r.Payload.Kubernetes); err == nil && v.MinorString() == minor && newest.Before(v) {
 			newest = v
 		}
 	}

@@ -26,6 +26,11 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/controller"
+	"github.com/refit-dev/refit/internal/controller/clusterrelease"
+	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/metrics"
+	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
+	"github.com/refit-dev/refit/internal/controller/orphan"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 	"github.com/refit-dev/refit/test/apiserver"
@@ -153,6 +158,9 @@ func (b *bed) beside(run func(context.Context)) (stop func()) {
 	return stop
 }
 
+// controllers is the list of everything that runs.
+var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, metrics.Setup}
+
 // controllers runs the controllers in this process.
 func (b *bed) controllers() (stop func()) {
 	b.t.Helper()
@@ -160,7 +168,7 @@ func (b *bed) controllers() (stop func()) {
 	config := b.config
 	return b.beside(func(ctx context.Context) {
 		log := slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		if err := controller.Run(ctx, controller.Options{Config: config, Log: log}); err != nil {
+		if err := controller.Run(ctx, controller.Options{Config: config, Log: log, Controllers: controllers}); err != nil {
 			b.t.Errorf("the controllers ended: %v", err)
 		}
 	})

@@ -30,7 +30,7 @@ func beController(kubeconfig string) int {
 	defer stop()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err == nil {
-		err = controller.Run(ctx, controller.Options{Config: config, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+		err = controller.Run(ctx, controller.Options{Config: config, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Controllers: controllers})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
