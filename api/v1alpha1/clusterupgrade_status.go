@@ -17,7 +17,7 @@ type ClusterUpgradeStatus struct {
 	// phase summarizes the conditions in one word. Planning: Refit checks the cluster and makes the
 	// plan. AwaitingApproval: the plan is not approved. Waiting: an older ClusterUpgrade is active.
 	// Running: the upgrade is in progress. Paused: spec.paused is set. Stalled: manual intervention
-	// is required. Aborting: active nodes are brought to a safe state. Succeeded: all nodes are at
+	// is required. Aborting: active nodes reach a safe state. Succeeded: all nodes are at
 	// the target. Aborted: the upgrade ended because spec.aborted was set.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`

@@ -94,7 +94,7 @@ type ClusterUpgradeSpec struct {
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
-	// aborted ends the upgrade permanently: active nodes are brought to a safe state and
+	// aborted ends the upgrade permanently: active nodes reach a safe state and are
 	// uncordoned. It cannot be unset.
 	// +optional
 	Aborted bool `json:"aborted,omitempty"`
@@ -105,8 +105,8 @@ type ClusterUpgradeSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	Retry int64 `json:"retry,omitempty"`
 
-	// waivers waive findings of the preflight checks, each by name and with a reason. Not all
-	// findings can be waived.
+	// waivers waive findings of the preflight checks, each by the ID of its check and with a
+	// reason. There is no wildcard for all checks, and some checks cannot be waived.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

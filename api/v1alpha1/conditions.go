@@ -30,7 +30,7 @@ const (
 	ReasonWaiting = "Waiting"
 	// ReasonPaused: spec.paused is set.
 	ReasonPaused = "Paused"
-	// ReasonAborting: spec.aborted is set and nodes are being brought to a safe state.
+	// ReasonAborting: spec.aborted is set and active nodes have not reached a safe state yet.
 	ReasonAborting = "Aborting"
 	// ReasonAborted: the operation ended because spec.aborted was set.
 	ReasonAborted = "Aborted"

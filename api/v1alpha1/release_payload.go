@@ -3,13 +3,13 @@ package v1alpha1
 // ReleasePayloadType is the DSSE payload type of a ClusterRelease.
 const ReleasePayloadType = "application/vnd.refit.release.v1+json"
 
-// ReleasePayload is what is signed: the content of a ClusterRelease's envelope. It is read
-// strictly: a field that an agent does not know may be one that matters.
+// ReleasePayload is the signed content of a ClusterRelease's envelope. Agents decode it strictly:
+// an unknown field may matter.
 //
 // +kubebuilder:object:generate=false
 type ReleasePayload struct {
 	// Kubernetes, Etcd, Containerd, Runc, CNIPlugins, CoreDNS and Pause are the versions that the
-	// ClusterRelease brings; empty: it leaves that part alone.
+	// ClusterRelease contains. A component without a version is not changed.
 	Kubernetes string `json:"kubernetes"`
 	Etcd       string `json:"etcd,omitempty"`
 	Containerd string `json:"containerd,omitempty"`
@@ -18,17 +18,17 @@ type ReleasePayload struct {
 	CoreDNS    string `json:"coreDNS,omitempty"`
 	Pause      string `json:"pause,omitempty"`
 
-	// Files are programs and packages, for every platform and kind of host that the ClusterRelease
-	// serves. A host takes those that fit it.
+	// Files are binaries and packages for all platforms that the ClusterRelease supports. A host
+	// installs those of its platform and package kind.
 	Files []ReleaseFile `json:"files,omitempty"`
-	// Images are what the container runtime must have before anything is changed.
+	// Images are the images that the container runtime must have before the host is changed.
 	Images []ReleaseImage `json:"images,omitempty"`
 }
 
-// Part is a part of a host that a ClusterRelease can bring.
+// Part is a component of a host that a ClusterRelease can replace.
 type Part string
 
-// The parts, in the order in which a host is changed.
+// The parts, in the order of their replacement.
 const (
 	PartKubeadm    Part = "kubeadm"
 	PartContainerd Part = "containerd"
@@ -38,21 +38,21 @@ const (
 	PartKubectl    Part = "kubectl"
 )
 
-// ReleaseFile is one program or package.
+// ReleaseFile is one binary or package.
 //
 // +kubebuilder:object:generate=false
 type ReleaseFile struct {
-	// Part is the part that the file belongs to. Several files can make one part (containerd and
-	// its shim).
+	// Part is the component that the file belongs to. A component can have several files
+	// (containerd and its shim).
 	Part Part `json:"part"`
-	// Name is the program's or the package's name.
+	// Name is the name of the binary or package.
 	Name string `json:"name"`
 	// Kind is how it is installed.
 	Kind PackageKind `json:"kind"`
 	// OS and Arch are the platform, as Go names it.
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
-	// Version is what the program says of itself (v1.36.3), or the package's full version
+	// Version is the version that the binary reports (v1.36.3), or the full version of the package
 	// (1.36.3-1.1).
 	Version string `json:"version"`
 
@@ -63,29 +63,29 @@ type ReleaseFile struct {
 //
 // +kubebuilder:object:generate=false
 type ReleaseImage struct {
-	// Name is the image's full name with its tag, as manifests name it.
+	// Name is the full name of the image with its tag, as in manifests.
 	Name string `json:"name"`
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
-	// ControlPlane says that only control plane nodes need it.
+	// ControlPlane is set if only control plane nodes need the image.
 	ControlPlane bool `json:"controlPlane,omitempty"`
-	// Config is the digest of the image's configuration, by which a runtime knows what it has under
-	// the name.
+	// Config is the digest of the image's configuration, by which a container runtime identifies
+	// the image that it has under the name.
 	Config string `json:"config"`
-	// Archive is the image as a file. Without one it can only be pulled.
+	// Archive is the image as a file. An image without one is pulled.
 	Archive *Blob `json:"archive,omitempty"`
 }
 
-// Blob is a file, known by its digest; where it comes from does not matter.
+// Blob is a file that is identified by its digest, whatever its source.
 //
 // +kubebuilder:object:generate=false
 type Blob struct {
 	// Digest is sha256: and 64 hexadecimal digits.
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
-	// Path is where it lies in a folder or mirror that was made with the ClusterRelease, besides
-	// blobs/sha256/DIGEST, where it may lie too.
+	// Path is the path in a folder or mirror that was created with the ClusterRelease. The file may
+	// also be at blobs/sha256/DIGEST.
 	Path string `json:"path,omitempty"`
-	// URLs are where it was published.
+	// URLs are the addresses at which the file was published.
 	URLs []string `json:"urls,omitempty"`
 }

@@ -101,7 +101,7 @@ func (q *question) resolveMinor(cmd *cobra.Command, a *app) error {
 
 func (a *app) reader() *source.Reader {
 	return &source.Reader{
-		Program: a.name, Observe: a.observe, ReadFile: a.ReadFile,
+		Command: a.name, Observe: a.observe, ReadFile: a.ReadFile,
 		Reading: func(cluster string, verbose bool) source.Reading { return a.NewReading(cluster, verbose) },
 	}
 }

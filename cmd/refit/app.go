@@ -38,10 +38,10 @@ type app struct {
 	changing bool
 }
 
-func newApp(program string) *app {
+func newApp(executable string) *app {
 	return &app{
 		Streams: terminal.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now},
-		name:    terminal.NameOf(program), observe: source.Observe, preflight: preflight.Run, client: operations.NewClient, controllers: controller.Run,
+		name:    terminal.NameOf(executable), observe: source.Observe, preflight: preflight.Run, client: operations.NewClient, controllers: controller.Run,
 		installer: func(config *rest.Config) (installation.Cluster, error) { return install.New(config) },
 	}
 }
@@ -69,7 +69,7 @@ func (a *app) connect(ctx context.Context, k *connect.Kubeconfig) (*connection, 
 
 func (a *app) operations(objects client.WithWatch, cluster string) *operations.Cluster {
 	return &operations.Cluster{
-		Client: objects, Name: cluster, Program: a.name, Now: a.Now,
+		Client: objects, Name: cluster, Command: a.name, Now: a.Now,
 		Controller: client.ObjectKey{Namespace: controller.Namespace, Name: controller.Name},
 	}
 }

@@ -19,7 +19,7 @@ func (a *app) assess(o *source.Observation, spec refitv1alpha1.ClusterUpgradeSpe
 		Snapshot: o.Snapshot, Spec: spec, Now: a.Now(), Purpose: purpose, Preflight: a.preflight,
 	})
 	if err != nil {
-		return nil, whose(err)
+		return nil, asUsageError(err)
 	}
 	return progress.NewReport(progress.Facts{
 		Name: o.Cluster, Saved: o.Saved, Snapshot: o.Snapshot,
@@ -28,8 +28,8 @@ func (a *app) assess(o *source.Observation, spec refitv1alpha1.ClusterUpgradeSpe
 	}), nil
 }
 
-// whose makes a target that cannot be reached a usage error. Other errors are about the cluster.
-func whose(err error) error {
+// asUsageError makes an unreachable target a usage error. Other errors are about the cluster.
+func asUsageError(err error) error {
 	if errors.Is(err, plan.ErrTarget) {
 		return exit.UsageError{Err: err}
 	}

@@ -73,8 +73,8 @@ func TestWrongInput(t *testing.T) {
 		"no nodes":                   {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, &cluster.Snapshot{})}, "", 1, "has no nodes"},
 
 		"no kubeconfig":             {[]string{"plan", "--to", "v1.36.3"}, "", 1, "--kubeconfig or KUBECONFIG"},
-		"kubeconfig not there":      {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", "/does/not/exist"}, "", 1, "no kubeconfig /does/not/exist"},
-		"kubeconfig that is none":   {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", file(t, "config", "{{{")}, "", 1, "kubeconfig cannot be read"},
+		"kubeconfig not there":      {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", "/does/not/exist"}, "", 1, "kubeconfig /does/not/exist not found"},
+		"kubeconfig that is none":   {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", file(t, "config", "{{{")}, "", 1, "cannot read the kubeconfig"},
 		"context that is not there": {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", kubeconfigFor(t, "https://127.0.0.1:1"), "--context", "staging"}, "", 1, `no context "staging"; it has prod`},
 		"nobody listens":            {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", kubeconfigFor(t, "http://127.0.0.1:1")}, "", 1, "connection refused"},
 	} {
@@ -167,7 +167,7 @@ func TestServersThatDoNotHelp(t *testing.T) {
 		says            string
 	}{
 		"one that rejects the credentials": {unauthorized.URL, "1m", 1, "does not accept your credentials"},
-		"one that does not respond":        {silent.URL, "50ms", 4, "was not read within 50ms"},
+		"one that does not respond":        {silent.URL, "50ms", 4, "within 50ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLine(t)
@@ -188,7 +188,7 @@ func TestReadingThatEndsEarly(t *testing.T) {
 		code    int
 		says    string
 	}{
-		"timed out":   {2 * time.Second, 4, "last: pods"},
+		"timed out":   {2 * time.Second, 4, "last part: pods"},
 		"interrupted": {time.Minute, 130, "interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestSnapshotThenPlan(t *testing.T) {
 	if code := reading.run(t, "snapshot", "-v", "--kubeconfig", kubeconfigFor(t, server.URL)); code != 0 {
 		t.Fatalf("exit code %d: %s", code, reading.err)
 	}
-	if !strings.Contains(reading.err.String(), "Reading prod, 0 s: asking http://") {
+	if !strings.Contains(reading.err.String(), "Reading prod, 0 s: connecting to http://") {
 		t.Errorf("asked to tell what it does, it says %q", reading.err)
 	}
 	planning := newLine(t)

@@ -187,7 +187,7 @@ func TestEndsOfInstallAndUninstall(t *testing.T) {
 		"installed":                {fakeCluster{}, []string{"install", "--release-key", public}, 0, "", "kubectl get nodereports -o wide"},
 		"not in time":              {fakeCluster{err: late, nodes: failing}, []string{"install", "--release-key", public}, 4, "not everything is running after 10m0s", "Pending"},
 		"in an operation":          {fakeCluster{err: busy}, []string{"install", "--release-key", public}, 1, "the operation autumn is unfinished", ""},
-		"no time at all":           {fakeCluster{hang: true}, []string{"install", "--release-key", public, "--timeout", "50ms"}, 4, "give it more with --timeout", ""},
+		"no time at all":           {fakeCluster{hang: true}, []string{"install", "--release-key", public, "--timeout", "50ms"}, 4, "increase --timeout", ""},
 		"nothing to remove":        {fakeCluster{}, []string{"uninstall", "--yes"}, 0, "", "Refit is not installed in prod"},
 		"asked before":             {fakeCluster{survey: there}, []string{"uninstall"}, 0, "", "refit uninstall --kubeconfig"},
 		"removed":                  {fakeCluster{survey: there, nodes: gone}, []string{"uninstall", "--yes"}, 0, "  cp-1: removed (1 of 1)", "removed from 1 of 1 node"},

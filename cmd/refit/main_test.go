@@ -19,7 +19,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // line is one run of the command in this process.
 type line struct {
@@ -105,12 +105,12 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("the output differs from %s (go test ./cmd/refit -update writes it anew; then read it):\n%s", path, got)
+		t.Errorf("the output differs from %s (go test ./cmd/refit -update rewrites it; review the diff):\n%s", path, got)
 	}
 }
 
 var blocks = preflight.Finding{
-	Check: "BudgetNeverAllows", Severity: preflight.Block, Object: "PodDisruptionBudget shop/cart", Message: "it allows nothing", Remedy: "run one replica more",
+	Check: "BudgetNeverAllows", Severity: preflight.Block, Object: "PodDisruptionBudget shop/cart", Message: "it never allows a disruption", Remedy: "Add a replica",
 }
 
-var warns = preflight.Finding{Check: "PodOfNobody", Severity: preflight.Warn, Object: "Pod default/debug", Message: "it ends with its node", Remedy: "delete it"}
+var warns = preflight.Finding{Check: "UnmanagedPod", Severity: preflight.Warn, Object: "Pod default/debug", Message: "it has no controller", Remedy: "Delete it"}

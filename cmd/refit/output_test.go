@@ -35,7 +35,7 @@ func TestDocuments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLine(t, blocks, waived, preflight.Finding{
-				Check: "DiskTooFull", Severity: preflight.Block, Unknown: true, Deferred: true, Message: "only an agent can tell", Remedy: "install it",
+				Check: "DiskTooSmall", Severity: preflight.Block, Unknown: true, Deferred: true, Message: "the disk space is unknown without an agent", Remedy: "Install the agents",
 			})
 			if code := l.run(t, append(args, "--to", "v1.36.3", "--from", from)...); code != exit.Blocked {
 				t.Fatalf("exit code %d: %s", code, l.err)

@@ -122,7 +122,7 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"no key":                  {[]string{"verify", release}, 2, "--key"},
 		"private key":             {[]string{"verify", release, "--key", private}, 1, "this is a private key"},
 		"not signed":              {[]string{"verify", payload, "--key", public}, 1, "not signed yet"},
-		"another version outside": {[]string{"verify", file(t, "r.yaml", strings.Replace(string(raw), "kubernetes: v1.36.3", "kubernetes: v1.36.4", 1)), "--key", public}, 1, "what was signed says"},
+		"another version outside": {[]string{"verify", file(t, "r.yaml", strings.Replace(string(raw), "kubernetes: v1.36.3", "kubernetes: v1.36.4", 1)), "--key", public}, 1, "but the signed content has"},
 		"two files":               {[]string{"verify", release, release, "--key", public}, 2, "one file"},
 		"two objects":             {[]string{"show", file(t, "r.yaml", string(raw)+"---\n"+string(raw))}, 2, "more than one object"},
 		"no ClusterRelease":       {[]string{"show", file(t, "r.yaml", "kind: Pod")}, 2, "no ClusterRelease"},

@@ -86,7 +86,7 @@ func (v *verb) run(ctx context.Context, c *connection, name string) (*cliv1alpha
 	if err != nil {
 		return nil, err
 	}
-	decision, err := v.decide(verbs.Operation{ClusterUpgrade: u, Progress: progress, Program: c.Program})
+	decision, err := v.decide(verbs.Operation{ClusterUpgrade: u, Progress: progress, Command: c.Command})
 	if err != nil {
 		return nil, err
 	}
@@ -114,5 +114,5 @@ func (c *connection) choose(ctx context.Context, name string, newest bool) (*ref
 	if err != nil {
 		return nil, err
 	}
-	return verbs.Selection{Name: name, OrNewest: newest, Cluster: c.Name, Program: c.Program}.Choose(all)
+	return verbs.Selection{Name: name, OrNewest: newest, Cluster: c.Name, Command: c.Command}.Choose(all)
 }

@@ -51,7 +51,7 @@ func newAbortCommand(a *app) *cobra.Command {
 	return a.newVerb(verb{
 		name:  "abort",
 		short: "Abort an upgrade",
-		long: `Abort an upgrade. Active nodes are brought to a safe state and uncordoned, and nothing further
+		long: `Abort an upgrade. Active nodes reach a safe state and are uncordoned, and nothing further
 starts. Upgraded nodes keep the new version; another upgrade to the same version continues with the
 rest. An abort cannot be undone. To stop for a while, use pause.`,
 		example: []string{"# Abort the active upgrade", "abort", "# Abort an upgrade by name", "abort to-v1-36-3"},

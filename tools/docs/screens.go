@@ -9,7 +9,8 @@ import (
 
 const fence = "```"
 
-// screen matches the comment above a screen. Its groups are the golden file and the number of lines.
+// screen matches the comment above a screen. Its groups are the golden file and the number of
+// lines.
 var screen = regexp.MustCompile(`^<!-- screen: (\S+)(?: head ([1-9][0-9]*))? -->$`)
 
 // fill returns a page in which every screen has the content of its golden file.

@@ -11,8 +11,8 @@ type failure struct {
 	class, reason, message, remedy string
 }
 
-// constructor is a function that returns a failure. The numbers are the positions of its parameters;
-// a text that is not a parameter is in the function itself.
+// constructor is a function that returns a failure. The numbers are the positions of its
+// parameters; a text that is not a parameter is in the function itself.
 type constructor struct {
 	class                   string
 	reason, remedy, message int

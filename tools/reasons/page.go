@@ -18,8 +18,8 @@ type content struct {
 	failures []failure
 }
 
-// The fewest entries of each list. Fewer mean that the code has changed its shape and that this tool
-// no longer finds them.
+// The minimum number of entries of each list. Fewer mean that the code has changed its shape and
+// that this tool no longer finds them.
 const (
 	minChecks   = 90
 	minWaits    = 10

@@ -10,8 +10,8 @@ type refusal struct {
 	reason, message string
 }
 
-// refusals returns the reasons for which agents reject orders: literals of Refusal, and calls with a
-// constant such as RefusedEpoch and a format.
+// refusals returns the reasons for which agents reject orders: literals of Refusal, and calls with
+// a constant such as RefusedEpoch and a format.
 func (s *source) refusals() []refusal {
 	var out []refusal
 	for _, p := range s.packages {

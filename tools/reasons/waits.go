@@ -38,8 +38,8 @@ func (s *source) waits() []wait {
 	return out
 }
 
-// addWaits adds the remedies of a function by the name of their reason: those of literals, and those
-// that a block sets later.
+// addWaits adds the remedies of a function by the name of their reason: those of literals, and
+// those that a block sets later.
 func (p *pkg) addWaits(f *ast.FuncDecl, remedies map[string][]string) {
 	first := ""
 	add := func(fields map[string]ast.Expr) {

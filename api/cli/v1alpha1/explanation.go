@@ -54,7 +54,7 @@ type HostFacts struct {
 	ReportedAt time.Time `json:"reportedAt,omitzero"`
 }
 
-// Who cordoned a node.
+// The values of HostFacts.Cordon.
 const (
 	CordonRefit = "Refit"
 	CordonOther = "Other"

@@ -48,9 +48,9 @@ func (k *Kubeconfig) Load() (*rest.Config, string, error) {
 	raw, err := loader.RawConfig()
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, "", fmt.Errorf("there is no kubeconfig %s", cmp.Or(k.Path, "where KUBECONFIG says"))
+		return nil, "", fmt.Errorf("kubeconfig %s not found", cmp.Or(k.Path, "in KUBECONFIG"))
 	case err != nil:
-		return nil, "", fmt.Errorf("the kubeconfig cannot be read: %w", err)
+		return nil, "", fmt.Errorf("cannot read the kubeconfig: %w", err)
 	}
 	name := cmp.Or(k.Context, raw.CurrentContext)
 	if _, known := raw.Contexts[name]; name != "" && !known {

@@ -42,5 +42,5 @@ func Reach(ctx context.Context, config *rest.Config) (version string, err error)
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		cause = wrapped.Err // without the request, which the user did not type
 	}
-	return "", fmt.Errorf("the API server %s cannot be reached: %w. Is it up, and is it the right --context?", config.Host, cause)
+	return "", fmt.Errorf("cannot reach the API server %s: %w. Check that it runs and that --context is right", config.Host, cause)
 }

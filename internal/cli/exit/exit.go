@@ -11,7 +11,7 @@ import (
 const (
 	Done        = 0
 	Failed      = 1
-	Usage       = 2   // invalid input: a flag, a manifest, a version that cannot be reached
+	Usage       = 2   // invalid input: a flag, a manifest, an unreachable version
 	Blocked     = 3   // a preflight finding blocks
 	NotYet      = 4   // still in progress, or timed out
 	Interrupted = 130 // Ctrl-C, as shells count it

@@ -59,7 +59,7 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 	result := installOf(name, i.DryRun, existing, options)
 	report := &reporter{out: i.Log, done: "placed"}
 	if i.DryRun {
-		report.line(fmt.Sprintf("Asking %s what would become of %d objects", name, len(objects)))
+		report.line(fmt.Sprintf("Dry run: comparing %d objects with %s", len(objects), name))
 	} else {
 		i.Changing()
 		report.line(fmt.Sprintf("Applying %d objects to %s", len(objects), name))

@@ -48,7 +48,7 @@ func (c *Choice) Read() error {
 	for _, path := range c.KeyFiles {
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			return fmt.Errorf("the key cannot be read: %w", err)
+			return fmt.Errorf("cannot read the key: %w", err)
 		}
 		key, err := artifact.ParsePublic(raw)
 		if err != nil {

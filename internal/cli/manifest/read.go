@@ -54,7 +54,7 @@ func rejectZero(document []byte) error {
 		} `json:"spec"`
 	}
 	if err := yaml.Unmarshal(document, &given); err != nil {
-		return errors.New("its pools cannot be read")
+		return errors.New("cannot parse its pools")
 	}
 	for i, pool := range given.Spec.Pools {
 		zero := func(d *metav1.Duration) bool { return d != nil && d.Duration == 0 }

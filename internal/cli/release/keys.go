@@ -68,14 +68,14 @@ func writeNew(path string, content []byte, mode fs.FileMode) error {
 func readPrivateKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("the key cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the key: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("others can read the key %s: take that from them (chmod 600), and consider who may have it", path)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("the key cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the key: %w", err)
 	}
 	key, err := artifact.ParsePrivate(raw)
 	if err != nil {
@@ -105,7 +105,7 @@ func ReadPublicKeys(paths []string) ([]artifact.PublicKey, error) {
 		}
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("the key cannot be read: %w", err)
+			return nil, fmt.Errorf("cannot read the key: %w", err)
 		}
 		key, err := artifact.ParsePublic(raw)
 		if err != nil {

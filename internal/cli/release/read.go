@@ -84,5 +84,5 @@ func (r *File) agrees(release artifact.Release) error {
 	if r.kubernetes == "" || release.Payload.Kubernetes == "" || r.kubernetes == release.Payload.Kubernetes {
 		return nil
 	}
-	return fmt.Errorf("spec.kubernetes says %q, but what was signed says %q", r.kubernetes, release.Payload.Kubernetes)
+	return fmt.Errorf("spec.kubernetes is %q, but the signed content has %q", r.kubernetes, release.Payload.Kubernetes)
 }

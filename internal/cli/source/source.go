@@ -31,7 +31,7 @@ type Source struct {
 
 // Reader reads Sources.
 type Reader struct {
-	Program string // the command that the user types to run the CLI
+	Command string // the command that the user types to run the CLI
 	// ReadFile reads a file, or standard input.
 	ReadFile func(path string) ([]byte, error)
 	// Reading reports the progress of reading a cluster.
@@ -57,7 +57,7 @@ type Observation struct {
 // Read returns the Snapshot of a source.
 func (r *Reader) Read(ctx context.Context, s *Source) (*Observation, error) {
 	if s.Timeout <= 0 {
-		return nil, exit.Usagef("--timeout: %s is no time to read a cluster in", s.Timeout)
+		return nil, exit.Usagef("--timeout must be positive, not %s", s.Timeout)
 	}
 	var got *Observation
 	var err error
@@ -79,7 +79,7 @@ func (r *Reader) Read(ctx context.Context, s *Source) (*Observation, error) {
 func (r *Reader) Saved(path string) (*Observation, error) {
 	raw, err := r.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("the saved Snapshot cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the saved Snapshot: %w", err)
 	}
 	name := document.BaseOf(path)
 	snapshot, err := cluster.Decode(bytes.NewReader(raw))
@@ -87,7 +87,7 @@ func (r *Reader) Saved(path string) (*Observation, error) {
 	case errors.Is(err, cluster.ErrNewerFormat):
 		return nil, fmt.Errorf("%s: %w: use that version of Refit, or take the Snapshot again", name, err)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w (`%s snapshot` writes one)", name, err, r.Program)
+		return nil, fmt.Errorf("%s: %w (`%s snapshot` writes one)", name, err, r.Command)
 	}
 	return &Observation{Cluster: savedName(snapshot, name), Saved: name, Snapshot: snapshot}, nil
 }
@@ -110,15 +110,15 @@ func (r *Reader) readCluster(ctx context.Context, s *Source) (*Observation, erro
 	defer cancel()
 	reading := r.Reading(name, s.Verbose)
 	defer reading.End()
-	reading.Part("asking " + config.Host)
+	reading.Part("connecting to " + config.Host)
 	var snapshot *cluster.Snapshot
 	if _, err = connect.Reach(limited, config); err == nil {
 		if snapshot, err = r.Observe(limited, config, reading.Part); err != nil {
-			err = fmt.Errorf("%s cannot be read: %w", name, err)
+			err = fmt.Errorf("cannot read %s: %w", name, err)
 		}
 	}
 	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-		return nil, exit.TimeoutError{Err: fmt.Errorf("%s was not read within %s (last: %s): give it more with --timeout", name, s.Timeout, reading.Last())}
+		return nil, exit.TimeoutError{Err: fmt.Errorf("cannot read %s within %s (last part: %s): increase --timeout", name, s.Timeout, reading.Last())}
 	}
 	return &Observation{Cluster: name, Snapshot: snapshot}, err
 }

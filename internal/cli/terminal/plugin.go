@@ -7,8 +7,8 @@ import (
 
 // NameOf is the command that the user types. kubectl runs the executable kubectl-refit as `kubectl
 // refit`, and the printed commands must match that.
-func NameOf(program string) string {
-	base := strings.TrimSuffix(filepath.Base(program), ".exe")
+func NameOf(executable string) string {
+	base := strings.TrimSuffix(filepath.Base(executable), ".exe")
 	for _, prefix := range []string{"kubectl-", completesPrefix} {
 		if rest, plugin := strings.CutPrefix(base, prefix); plugin && rest != "" {
 			return "kubectl " + rest
@@ -26,8 +26,8 @@ const completeCommand = "__complete"
 
 // ArgumentsOf returns the arguments of the process, as those of a completion if kubectl runs it for
 // one.
-func ArgumentsOf(program string, args []string) []string {
-	if strings.HasPrefix(filepath.Base(program), completesPrefix) {
+func ArgumentsOf(executable string, args []string) []string {
+	if strings.HasPrefix(filepath.Base(executable), completesPrefix) {
 		return append([]string{completeCommand}, args...)
 	}
 	return args

@@ -21,8 +21,8 @@ func Explain(e *cliv1alpha1.Explanation, p Page, now time.Time) string {
 	w.para(0, as(bold, e.Node+":"), word)
 	w.para(0, as(plain, e.Message))
 	w.blank()
-	w.fact("Node", hostSays(&e.Host, now))
-	w.fact("Agent", agentSays(&e.Host, now))
+	w.fact("Node", hostSummary(&e.Host, now))
+	w.fact("Agent", agentSummary(&e.Host, now))
 	if o := e.Operation; o != nil {
 		w.fact("Operation", fmt.Sprintf("%s to %s, %s", o.Name, o.To, o.Phase))
 	}
@@ -36,7 +36,7 @@ func Explain(e *cliv1alpha1.Explanation, p Page, now time.Time) string {
 	return w.String()
 }
 
-func hostSays(h *cliv1alpha1.HostFacts, now time.Time) string {
+func hostSummary(h *cliv1alpha1.HostFacts, now time.Time) string {
 	out := "worker"
 	if h.ControlPlane {
 		out = "control plane"
@@ -64,7 +64,7 @@ func hostSays(h *cliv1alpha1.HostFacts, now time.Time) string {
 	return out
 }
 
-func agentSays(h *cliv1alpha1.HostFacts, now time.Time) string {
+func agentSummary(h *cliv1alpha1.HostFacts, now time.Time) string {
 	if h.Agent == "" {
 		return "none"
 	}
@@ -77,32 +77,32 @@ func agentSays(h *cliv1alpha1.HostFacts, now time.Time) string {
 // ordered writes the order to the agent, and the drain before it.
 func (w *writer) ordered(e *cliv1alpha1.Explanation, now time.Time) {
 	if o := e.Order; o != nil {
-		says := fmt.Sprintf("%s %s", o.Permit, o.Release)
+		summary := fmt.Sprintf("%s %s", o.Permit, o.Release)
 		switch {
 		case !o.Answered:
-			says += ", not observed by the agent yet"
+			summary += ", not observed by the agent yet"
 		case o.Phase != "":
-			says += ", " + o.Phase
+			summary += ", " + o.Phase
 		}
 		if e.Operation == nil || o.Operation != e.Operation.Name {
-			says += " (by the operation " + o.Operation + ")"
+			summary += " (by the operation " + o.Operation + ")"
 		}
-		w.fact("Order", says)
+		w.fact("Order", summary)
 	}
 	if d := e.Drain; d != nil {
-		says := strings.ToLower(d.Phase)
+		summary := strings.ToLower(d.Phase)
 		if d.Remaining > 0 {
-			says += ", " + phrase.Count(d.Remaining, "pod") + " left"
+			summary += ", " + phrase.Count(d.Remaining, "pod") + " left"
 		}
-		says += lasted(d.StartTime, d.CompletionTime, now)
-		w.fact("Drain", says)
+		summary += lasted(d.StartTime, d.CompletionTime, now)
+		w.fact("Drain", summary)
 		for _, b := range d.Blockers {
 			w.para(gutter, as(yellow, b.Pod+":"), as(plain, b.Reason))
 		}
 	}
 	if p := e.Progress; p != nil {
-		says, style := does(p)
-		w.hang("Now", plain, gutter, as(style, says))
+		activity, style := does(p)
+		w.hang("Now", plain, gutter, as(style, activity))
 	}
 }
 

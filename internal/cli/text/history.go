@@ -12,9 +12,9 @@ import (
 )
 
 // History renders a line for each operation.
-func History(h *cliv1alpha1.History, now time.Time, program string) string {
+func History(h *cliv1alpha1.History, now time.Time, command string) string {
 	if len(h.Operations) == 0 {
-		return Clean(fmt.Sprintf("There are no operations in %s. Start one with `%s upgrade --to VERSION`.", h.Cluster, program)) + "\n"
+		return Clean(fmt.Sprintf("There are no operations in %s. Start one with `%s upgrade --to VERSION`.", h.Cluster, command)) + "\n"
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -15,7 +15,7 @@ const gutter = 12
 const mostFields = 4
 
 // Install renders the result of `refit install`.
-func Install(i *cliv1alpha1.Install, p Page, program string) string {
+func Install(i *cliv1alpha1.Install, p Page, command string) string {
 	w := newWriter(p)
 	head := fmt.Sprintf("Refit %s in %s", i.Version, i.Cluster)
 	if i.Former != "" && i.Former != i.Version {
@@ -50,7 +50,7 @@ func Install(i *cliv1alpha1.Install, p Page, program string) string {
 	}
 	w.para(2, as(plain, "Show the reports of the agents, and check whether the cluster can be upgraded:"))
 	w.command("kubectl get nodereports -o wide")
-	w.command(program + " check --to VERSION")
+	w.command(command + " check --to VERSION")
 	return w.String()
 }
 
@@ -60,7 +60,7 @@ func (w *writer) fact(name, what string) { w.hang(name, plain, gutter, as(plain,
 func actions(objects []cliv1alpha1.Object) string {
 	words := []struct {
 		action string
-		says   string
+		text   string
 	}{
 		{cliv1alpha1.ActionCreated, "created"},
 		{cliv1alpha1.ActionChanged, "changed"},
@@ -71,7 +71,7 @@ func actions(objects []cliv1alpha1.Object) string {
 	var out []string
 	for _, word := range words {
 		if n := having(objects, word.action); n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n, word.says))
+			out = append(out, fmt.Sprintf("%d %s", n, word.text))
 		}
 	}
 	return phrase.List(out)
@@ -89,19 +89,19 @@ func having(objects []cliv1alpha1.Object, action string) (n int) {
 // becomes lists the changes to objects. Unchanged ones are listed only with wide.
 func (w *writer) becomes(objects []cliv1alpha1.Object, wide bool) {
 	w.section("Objects")
-	told := 0
+	listed := 0
 	for i := range objects {
 		o := &objects[i]
 		if o.Action == cliv1alpha1.ActionUnchanged && !wide {
 			continue
 		}
-		told++
+		listed++
 		w.hang("  "+strings.ToLower(o.Action), plain, gutter, as(plain, objectName(o)))
 		if more := aside(o, wide); more != "" {
 			w.para(gutter+2, as(dim, more))
 		}
 	}
-	if told == 0 {
+	if listed == 0 {
 		w.para(2, as(plain, "All objects are up to date."))
 	}
 }
@@ -127,20 +127,20 @@ func aside(o *cliv1alpha1.Object, wide bool) string {
 
 // hosts counts the nodes in a state.
 func (w *writer) hosts(name, where string, nodes []cliv1alpha1.HostState, state string) {
-	done, away := 0, 0
+	done, notReady := 0, 0
 	for i := range nodes {
 		if nodes[i].State == state {
 			done++
 		}
 		if nodes[i].State == cliv1alpha1.HostUnreachable {
-			away++
+			notReady++
 		}
 	}
-	said := fmt.Sprintf("%s %s of %s", where, phrase.Number(done), phrase.Count(len(nodes), "node"))
-	if away > 0 {
-		said += fmt.Sprintf("; %d not ready", away)
+	count := fmt.Sprintf("%s %s of %s", where, phrase.Number(done), phrase.Count(len(nodes), "node"))
+	if notReady > 0 {
+		count += fmt.Sprintf("; %d not ready", notReady)
 	}
-	w.fact(name, said)
+	w.fact(name, count)
 }
 
 func (w *writer) controller(i *cliv1alpha1.Install) {

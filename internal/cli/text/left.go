@@ -14,7 +14,7 @@ func LeftAlone(o *cliv1alpha1.Operation) string {
 	if o == nil {
 		return "Nothing further starts."
 	}
-	says := []string{o.Name + " does not proceed: nothing further starts."}
+	sentences := []string{o.Name + " does not proceed: nothing further starts."}
 	add := func(format string, does ...string) {
 		var names []string
 		for i := range o.Active {
@@ -25,11 +25,11 @@ func LeftAlone(o *cliv1alpha1.Operation) string {
 			}
 		}
 		if len(names) > 0 {
-			says = append(says, fmt.Sprintf(format, phrase.Fold(names, phrase.FewNames)))
+			sentences = append(sentences, fmt.Sprintf(format, phrase.Fold(names, phrase.FewNames)))
 		}
 	}
 	add("%s: the host completes its step; the node stays cordoned until you continue.",
 		cliv1alpha1.ActivityUpgrade, cliv1alpha1.ActivityRollBack, cliv1alpha1.ActivityVerify)
 	add("%s: partly drained, and stays cordoned until you continue.", cliv1alpha1.ActivityCordon, cliv1alpha1.ActivityDrain)
-	return strings.Join(says, " ")
+	return strings.Join(sentences, " ")
 }

@@ -104,8 +104,8 @@ func (t *changes) nodes(last, o *cliv1alpha1.Operation) {
 		if alike(before[n.Node], n) || o.Nodes.Total > manyNodes && !held {
 			continue
 		}
-		says, _ := does(n)
-		t.line("%s: %s", n.Node, says)
+		activity, _ := does(n)
+		t.line("%s: %s", n.Node, activity)
 	}
 }
 

@@ -38,11 +38,11 @@ func (t *table) nodes(stage *cliv1alpha1.Stage, pools []cliv1alpha1.Pool, wide b
 		if len(nodes) == 0 {
 			continue
 		}
-		says := atOnce(phrase.Count(len(nodes), "node"), len(nodes), min(pool.MaxUnavailable, refitv1alpha1.MaxActive))
+		summary := atOnce(phrase.Count(len(nodes), "node"), len(nodes), min(pool.MaxUnavailable, refitv1alpha1.MaxActive))
 		if moves := movesOf(nodes); moves > 0 {
-			says += "; " + movesPods(moves)
+			summary += "; " + movesPods(moves)
 		}
-		t.row(row{indent: nodeIndent, name: pool.Name, time: roughly(pool.Estimate), body: []run{as(plain, says)}})
+		t.row(row{indent: nodeIndent, name: pool.Name, time: roughly(pool.Estimate), body: []run{as(plain, summary)}})
 		t.pool(stage, pool, nodes, nodeIndent+2, folded)
 	}
 	return folded
@@ -55,7 +55,7 @@ func (t *table) pool(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, nodes []c
 	} else {
 		for i := range nodes {
 			n := &nodes[i]
-			t.row(row{indent: indent, name: n.Name, time: roughly(n.Estimate), body: []run{as(plain, saysOf(stage, pool, n))}})
+			t.row(row{indent: indent, name: n.Name, time: roughly(n.Estimate), body: []run{as(plain, notesOf(stage, pool, n))}})
 		}
 	}
 	if stuck := whenStuck(&pool.Drain); stuck != "" && drains(nodes) {
@@ -63,24 +63,24 @@ func (t *table) pool(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, nodes []c
 	}
 }
 
-// saysOf is the remark about one node.
-func saysOf(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, n *cliv1alpha1.Node) string {
-	var says []string
+// notesOf are the notes about one node.
+func notesOf(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, n *cliv1alpha1.Node) string {
+	var notes []string
 	if n.From == stage.Kubernetes {
-		says = append(says, "its kubelet is at "+n.From+" already")
+		notes = append(notes, "its kubelet is at "+n.From+" already")
 	}
 	if n.Moves > 0 {
-		says = append(says, movesPods(n.Moves))
+		notes = append(notes, movesPods(n.Moves))
 	}
 	if n.Reason != "" {
-		says = append(says, n.Reason)
+		notes = append(notes, n.Reason)
 	}
 	if pool.MaxUnavailable > 1 { // otherwise no two nodes are upgraded together anyway
 		for _, apart := range n.Apart {
-			says = append(says, fmt.Sprintf("not together with %s: %s", apart.Node, apart.Reason))
+			notes = append(notes, fmt.Sprintf("not together with %s: %s", apart.Node, apart.Reason))
 		}
 	}
-	return strings.Join(says, "; ")
+	return strings.Join(notes, "; ")
 }
 
 // folded writes many nodes in a few lines: the first and the last one, their zones, and the

@@ -99,8 +99,8 @@ var states = map[refitv1alpha1.Phase]run{
 }
 
 func state(o *cliv1alpha1.Operation) (string, style) {
-	if said, known := states[refitv1alpha1.Phase(o.Phase)]; known {
-		return said.text, said.style
+	if state, known := states[refitv1alpha1.Phase(o.Phase)]; known {
+		return state.text, state.style
 	}
 	return o.Phase, plain
 }

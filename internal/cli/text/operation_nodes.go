@@ -24,10 +24,10 @@ func (w *writer) active(o *cliv1alpha1.Operation, now time.Time, most int) {
 	}
 	for i := range shown {
 		n := &shown[i]
-		says, style := does(n)
+		activity, style := does(n)
 		w.hangTwo(
 			as(bold, fmt.Sprintf("  %-*s", name, Clean(n.Node))), as(plain, fmt.Sprintf("  %*s", clock, since(n, now))),
-			2+name+2+clock+2, as(style, says))
+			2+name+2+clock+2, as(style, activity))
 	}
 	if more := len(o.Active) - len(shown); more > 0 {
 		w.para(2, as(dim, fmt.Sprintf("and %s more active", phrase.Number(more))))
@@ -43,18 +43,18 @@ func since(n *cliv1alpha1.NodeProgress, now time.Time) string {
 
 // does is the activity on a node.
 func does(n *cliv1alpha1.NodeProgress) (string, style) {
-	says, style := plainly(n), plain
+	activity, style := plainly(n), plain
 	switch {
 	case n.Activity == cliv1alpha1.ActivityFailed:
 		style = red
 	case len(n.Blockers) > 0:
-		says += "; " + blockers(n.Blockers)
+		activity += "; " + blockers(n.Blockers)
 		style = yellow
 	}
 	if n.Waits != "" {
-		says += " (" + n.Waits + ")"
+		activity += " (" + n.Waits + ")"
 	}
-	return says, style
+	return activity, style
 }
 
 func plainly(n *cliv1alpha1.NodeProgress) string {

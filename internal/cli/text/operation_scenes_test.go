@@ -134,7 +134,7 @@ func scenes() []*scene {
 	planning := newScene("planning", "", 0, "")
 	planning.operation.Status, planning.orders = refitv1alpha1.ClusterUpgradeStatus{}, nil
 
-	fetching := newScene("fetching", refitv1alpha1.PhaseRunning, 0, "Fetching on cp-1, cp-2, cp-3 and 2 more")
+	fetching := newScene("fetching", refitv1alpha1.PhaseRunning, 0, "Prefetching on cp-1, cp-2, cp-3 and 2 more")
 	fetching.operation.Status.Plan.Stages[0].Done = 3
 	for i, name := range []string{"worker-1", "worker-2"} {
 		n := fetching.node(name)
@@ -142,8 +142,8 @@ func scenes() []*scene {
 		n.Status.Steps = []refitv1alpha1.StepStatus{{Name: "import-images", State: refitv1alpha1.StepRunning, StartTime: ago(time.Duration(40+10*i) * time.Second)}}
 	}
 
-	failed := newScene("stalled", refitv1alpha1.PhaseStalled, 3, "worker-1 failed at swap-kubelet and was put back: the kubelet does not become healthy").
-		because(refitv1alpha1.ReasonNodeFailed, "worker-1 failed", "see the kubelet's log").
+	failed := newScene("stalled", refitv1alpha1.PhaseStalled, 3, "worker-1 failed at swap-kubelet and was rolled back: the kubelet does not become healthy").
+		because(refitv1alpha1.ReasonNodeFailed, "worker-1 failed", "Check the log of the kubelet: journalctl -u kubelet").
 		at("worker-1", func(n *refitv1alpha1.NodeUpgrade) {
 			n.Spec.Permit, n.Status.Phase = refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed
 			n.Status.Error = &refitv1alpha1.NodeError{Step: "swap-kubelet", At: *ago(time.Minute)}
@@ -151,7 +151,7 @@ func scenes() []*scene {
 	failed.operation.Status.Nodes.Failed = 1
 	failed.operation.Status.Failures = []refitv1alpha1.Failure{{
 		Node: "worker-1", Class: refitv1alpha1.FailureManualIntervention, Step: "swap-kubelet",
-		Message: "the kubelet does not become healthy: unknown flag --container-runtime", Remedy: "remove the flag from /etc/default/kubelet",
+		Message: "the kubelet does not become healthy: unknown flag --container-runtime", Remedy: "Remove the flag from /etc/default/kubelet",
 	}}
 
 	away := newScene("away", refitv1alpha1.PhaseRunning, 1, "Upgrading cp-2 to v1.36.3: swap-apiserver").at("cp-2", applying("swap-apiserver", 14*time.Second))
@@ -160,31 +160,31 @@ func scenes() []*scene {
 	gone.unreachableSince = 2 * time.Minute
 
 	waits := newScene("agent-waits", refitv1alpha1.PhaseRunning, 1, "Upgrading cp-2 to v1.36.3: swap-etcd").at("cp-2", applying("swap-etcd", 75*time.Second))
-	waits.node("cp-2").Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionWaiting, Status: metav1.ConditionTrue, Message: "etcd member cp-3 does not answer"}}
+	waits.node("cp-2").Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionWaiting, Status: metav1.ConditionTrue, Message: "etcd member cp-3 does not respond"}}
 
 	paused := newScene("paused", refitv1alpha1.PhasePaused, 3, "Paused").because(refitv1alpha1.ReasonPaused, "Paused", "").at("worker-1", applying("swap-kubelet", 3*time.Second))
 	paused.operation.Spec.Paused = true
-	aborting := newScene("aborting", refitv1alpha1.PhaseAborting, 3, "Putting worker-1 back: swap-kubelet").
-		because(refitv1alpha1.ReasonAborting, "Aborting: nodes at work are brought to a safe state", "").at("worker-1", applying("swap-kubelet", 3*time.Second))
+	aborting := newScene("aborting", refitv1alpha1.PhaseAborting, 3, "Rolling back worker-1: swap-kubelet").
+		because(refitv1alpha1.ReasonAborting, "Aborting: active nodes reach a safe state", "").at("worker-1", applying("swap-kubelet", 3*time.Second))
 	aborting.node("worker-1").Spec.Permit = refitv1alpha1.PermitRollback
-	approval := newScene("awaiting-approval", refitv1alpha1.PhaseAwaitingApproval, 0, "Waiting for approval of the plan "+planHash).
-		because(refitv1alpha1.ReasonApprovalRequired, "Waiting for approval", "read the plan, then set spec.approvedPlan to its hash (refit approve)")
+	approval := newScene("awaiting-approval", refitv1alpha1.PhaseAwaitingApproval, 0, "Waiting for approval of plan "+planHash).
+		because(refitv1alpha1.ReasonApprovalRequired, "Waiting for approval", "Review the plan, then run `refit approve`")
 
-	queued := newScene("queued", refitv1alpha1.PhaseWaiting, 0, "Waiting for the operation to-v1-35-4, which is older and has not ended").
-		because(refitv1alpha1.ReasonOlderOperation, "Waiting for the operation to-v1-35-4", "")
+	queued := newScene("queued", refitv1alpha1.PhaseWaiting, 0, "Waiting for the older operation to-v1-35-4 to end").
+		because(refitv1alpha1.ReasonOlderOperation, "Waiting for the older operation to-v1-35-4 to end", "")
 	approval.orders, queued.orders = nil, nil
 	approval.operation.Status.Plan.Stages[0].Done, queued.operation.Status.Plan.Stages[0].Done = 0, 0
 
 	return []*scene{
 		planning, fetching, approval, failed, away, gone, waits, paused, aborting, hops(), crowd(), queued,
 		newScene("running", refitv1alpha1.PhaseRunning, 4, "Upgrading worker-2 to v1.36.3: swap-kubelet").at("worker-2", applying("swap-kubelet", 14*time.Second)),
-		newScene("settling", refitv1alpha1.PhaseRunning, 1, "Waiting for a Pod that tries cp-2").at("cp-2", func(n *refitv1alpha1.NodeUpgrade) {
+		newScene("settling", refitv1alpha1.PhaseRunning, 1, "Running a trial Pod on cp-2 that resolves and reaches the API").at("cp-2", func(n *refitv1alpha1.NodeUpgrade) {
 			n.Spec.Permit, n.Status.Phase, n.Status.CompletionTime = refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded, ago(9*time.Second)
 		}),
 		newScene("draining", refitv1alpha1.PhaseRunning, 3, "Draining worker-1: 3 pods have to move").
 			at("worker-1", draining(refitv1alpha1.DrainDraining, 3)),
-		newScene("drain-blocked", refitv1alpha1.PhaseStalled, 3, "worker-1 cannot be emptied: shop/cart-7d9f-x2x: PodDisruptionBudget shop/cart allows 0 more disruptions").
-			because(refitv1alpha1.ReasonDrainBlocked, "worker-1 cannot be emptied", "run one replica more of shop/cart, or change the budget").
+		newScene("drain-blocked", refitv1alpha1.PhaseStalled, 3, "Draining worker-1 takes longer than 1 min: shop/cart-7d9f-x2x: PodDisruptionBudget shop/cart allows 0 more disruptions").
+			because(refitv1alpha1.ReasonDrainBlocked, "Draining worker-1 takes longer than 1 min", "Make the pods evictable, or set the pool's drain.onBlocked to Skip, Fail or Delete").
 			at("worker-1", draining(refitv1alpha1.DrainBlocked, 2, cart, cart)),
 		newScene("done", refitv1alpha1.PhaseSucceeded, 5, "Done: the cluster is at v1.36.3").ended(metav1.ConditionTrue, refitv1alpha1.ReasonSucceeded),
 		newScene("aborted", refitv1alpha1.PhaseAborted, 3, "Aborted").ended(metav1.ConditionFalse, refitv1alpha1.ReasonAborted),

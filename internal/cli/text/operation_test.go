@@ -82,14 +82,14 @@ func TestStatusPages(t *testing.T) {
 func TestLinesOfAnUpgrade(t *testing.T) {
 	var out strings.Builder
 	var last *cliv1alpha1.Operation
-	tell := func(o *cliv1alpha1.Operation, after time.Duration) {
+	write := func(o *cliv1alpha1.Operation, after time.Duration) {
 		out.WriteString(text.OperationLines(last, o, o.StartTime.Add(after)))
 		last = o
 	}
 	for i, name := range []string{
 		"planning", "awaiting-approval", "fetching", "agent-waits", "away", "settling", "draining", "drain-blocked", "stalled", "stalled", "paused", "running", "done",
 	} {
-		tell(findScene(t, name).progress(), time.Duration(i)*31*time.Second)
+		write(findScene(t, name).progress(), time.Duration(i)*31*time.Second)
 	}
 	golden(t, "lines", out.String(), 200)
 }
@@ -100,16 +100,16 @@ func TestLinesAreOnlyOfWhatChanged(t *testing.T) {
 	after.Active[0].Remaining--
 	after.Message, after.LeftSeconds = "Draining worker-1: 2 pods have to move", 7
 	if lines := text.OperationLines(before, after, noon); lines != "" {
-		t.Errorf("it tells %q", lines)
+		t.Errorf("the lines are %q", lines)
 	}
 	between, at := findScene(t, "running").progress(), findScene(t, "running").progress()
 	between.Active[0].Step = ""
 	if lines := text.OperationLines(at, between, noon); lines != "" {
-		t.Errorf("it tells %q", lines)
+		t.Errorf("the lines are %q", lines)
 	}
 	after.Active[0].Blockers = []cliv1alpha1.Blocker{{Pod: "shop/cart", Reason: "it stays"}}
 	if lines := text.OperationLines(before, after, noon); !strings.Contains(lines, "shop/cart: it stays") {
-		t.Errorf("it tells %q", lines)
+		t.Errorf("the lines are %q", lines)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestLinesAreOnlyOfWhatChanged(t *testing.T) {
 func TestLinesOfManyNodes(t *testing.T) {
 	o := findScene(t, "large").progress()
 	if lines := text.OperationLines(nil, o, noon); strings.Count(lines, "\n") > 6 {
-		t.Errorf("it tells\n%s", lines)
+		t.Errorf("the lines are\n%s", lines)
 	}
 }
 

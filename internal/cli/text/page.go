@@ -112,12 +112,12 @@ func (w *writer) paint(r run) {
 // wrap breaks runs into lines between words. A word longer than a line gets its own line and is
 // not broken: it may be something to copy. There is always at least one line.
 func wrap(body []run, first, rest int) [][]run {
-	lines, used, room := [][]run{nil}, 0, first
+	lines, used, width := [][]run{nil}, 0, first
 	for _, r := range body {
 		for word := range strings.FieldsSeq(Clean(r.text)) {
 			n := utf8.RuneCountInString(word)
-			if used > 0 && used+1+n > room {
-				lines, used, room = append(lines, nil), 0, rest
+			if used > 0 && used+1+n > width {
+				lines, used, width = append(lines, nil), 0, rest
 			}
 			line := &lines[len(lines)-1]
 			if used > 0 {

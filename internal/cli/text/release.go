@@ -18,7 +18,7 @@ func Release(r *cliv1alpha1.ReleaseContent) string {
 		head = fmt.Sprintf("Release %s of Kubernetes %s", r.Name, r.Content.Kubernetes)
 	}
 	fmt.Fprintln(&b, Clean(head))
-	if with := brings(r.Content); with != "" {
+	if with := otherVersions(r.Content); with != "" {
 		fmt.Fprintln(&b, Clean("With "+with))
 	}
 	fmt.Fprintln(&b)
@@ -43,8 +43,8 @@ func trust(r *cliv1alpha1.ReleaseContent) string {
 	return "no"
 }
 
-// brings lists the versions in a ClusterRelease besides that of Kubernetes.
-func brings(p refitv1alpha1.ReleasePayload) string {
+// otherVersions lists the versions in a ClusterRelease besides that of Kubernetes.
+func otherVersions(p refitv1alpha1.ReleasePayload) string {
 	var out []string
 	for _, v := range []struct{ name, version string }{
 		{"etcd", p.Etcd}, {"CoreDNS", p.CoreDNS}, {"pause", p.Pause}, {"containerd", p.Containerd}, {"runc", p.Runc}, {"CNI plugins", p.CNIPlugins},

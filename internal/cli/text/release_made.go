@@ -28,7 +28,7 @@ func ReleaseMade(r *MadeRelease) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Kubernetes %s: %s, %s",
 		Clean(r.Payload.Kubernetes), phrase.Count(len(r.Payload.Files), "file"), phrase.Count(len(r.Payload.Images), "image"))
-	if with := brings(r.Payload); with != "" {
+	if with := otherVersions(r.Payload); with != "" {
 		fmt.Fprintf(&b, "; with %s", Clean(with))
 	}
 	fmt.Fprintln(&b)
@@ -46,13 +46,13 @@ func ReleaseMade(r *MadeRelease) string {
 }
 
 // ReleaseKey renders the files of a new key, and the next commands.
-func ReleaseKey(k *cliv1alpha1.ReleaseKey, program string) string {
+func ReleaseKey(k *cliv1alpha1.ReleaseKey, command string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Private key  %s (keep it off the clusters: it determines what hosts install)\n", Clean(k.PrivateKey))
 	fmt.Fprintf(&b, "Public key   %s\n", Clean(k.PublicKey))
 	fmt.Fprintf(&b, "Fingerprint  %s\n", k.KeyID)
 	fmt.Fprintf(&b, "\nNext steps\n")
-	fmt.Fprintf(&b, "  Pin it on every host: %s install --release-key %s\n", program, Quote(k.PublicKey))
-	fmt.Fprintf(&b, "  Sign with it: %s release sign FILE --key %s\n", program, Quote(k.PrivateKey))
+	fmt.Fprintf(&b, "  Pin it on every host: %s install --release-key %s\n", command, Quote(k.PublicKey))
+	fmt.Fprintf(&b, "  Sign with it: %s release sign FILE --key %s\n", command, Quote(k.PrivateKey))
 	return b.String()
 }

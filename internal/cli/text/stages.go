@@ -26,7 +26,7 @@ func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 	shown := worthShowing(p.Stages)
 	w.section("Stages", as(plain, fmt.Sprintf("(%d, %s)", len(shown), about(p.Estimate))))
 	t := &table{}
-	said := map[string]int{} // the stage of each text that was written
+	shownIn := map[string]int{} // the stage that shows each text
 	anyFolded := false
 	for i := range shown {
 		stage := &shown[i]
@@ -35,19 +35,19 @@ func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 			indent: stageIndent, name: fmt.Sprintf("%d  %s", i+1, title(stage)), style: bold, time: roughly(stage.Estimate),
 			body: []run{as(plain, scale(stage, p.Pools))},
 		})
-		if reason := stage.Reason; reason != "" && said[reason] == 0 {
-			said[reason] = i + 1
+		if reason := stage.Reason; reason != "" && shownIn[reason] == 0 {
+			shownIn[reason] = i + 1
 			t.line(reasonIndent, as(dim, reason))
 		}
 		if !kindOf(stage.Name).Pace.Disrupts() {
 			continue
 		}
 		order := stage.Name + orderOf(stage.Nodes)
-		if earlier := said[order]; earlier > 0 && !wide {
+		if earlier := shownIn[order]; earlier > 0 && !wide {
 			t.line(nodeIndent, as(plain, fmt.Sprintf("%s, as in stage %d", phrase.Fold(names(stage.Nodes), nodesShown), earlier)))
 			continue
 		}
-		said[order] = i + 1
+		shownIn[order] = i + 1
 		anyFolded = t.nodes(stage, p.Pools, wide) || anyFolded
 	}
 	t.write(w)

@@ -18,7 +18,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // The output of the commands. Read the golden files: they are the design.
 func TestPages(t *testing.T) {
@@ -87,7 +87,7 @@ func TestWideListsEveryFinding(t *testing.T) {
 			t.Fatalf("%s is missing", f.Object)
 		}
 	}
-	if folded := text.Check(report, text.Page{}, large.next("check")); !strings.Contains(folded, "LocalVolume: 833 findings") || !strings.Contains(folded, "and 830 more") {
+	if folded := text.Check(report, text.Page{}, large.next("check")); !strings.Contains(folded, "PodNodeBound: 833 findings") || !strings.Contains(folded, "and 830 more") {
 		t.Errorf("it does not count what it leaves out:\n%s", folded)
 	}
 }

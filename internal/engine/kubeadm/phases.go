@@ -43,7 +43,6 @@ const (
 // Phase is one phase of a command.
 type Phase struct {
 	Name string
-	What string // what it does
 	// ClusterWide is set if it changes objects of the cluster.
 	ClusterWide bool
 	// ControlPlane is set if it does nothing on a worker.
@@ -56,20 +55,22 @@ type Phase struct {
 
 // phases are the known phases of kubeadm v1.34 to v1.37. Another one may do anything.
 var phases = []Phase{
-	{Name: PhasePreflight, What: "runs the preflight checks of kubeadm", Before: true},
-	{Name: PhaseControlPlane, What: "swaps the static pod manifests", ControlPlane: true},
-	{
-		Name: PhaseUploadConfig, What: "writes the new version and the configuration of kubelets to ConfigMaps", ClusterWide: true, ControlPlane: true,
-		below: []string{"kubeadm", "kubelet"},
-	},
-	{Name: PhaseKubeconfig, What: "configures the kubelet to use the API server of this node, and restarts it if that changed", ControlPlane: true},
-	{Name: PhaseKubeletConfig, What: "writes the configuration of the kubelet from the ConfigMap and the patches on the host"},
-	{Name: PhaseBootstrapToken, What: "writes the RBAC roles for joining nodes", ClusterWide: true, ControlPlane: true},
-	{
-		Name: PhaseAddon, What: "upgrades CoreDNS and kube-proxy when every API server is upgraded", ClusterWide: true, ControlPlane: true,
-		below: []string{"coredns", "kube-proxy"},
-	},
-	{Name: PhasePostUpgrade, What: "removes obsolete flags from the environment file of the kubelet"},
+	// Runs the preflight checks of kubeadm.
+	{Name: PhasePreflight, Before: true},
+	// Swaps the static pod manifests.
+	{Name: PhaseControlPlane, ControlPlane: true},
+	// Writes the new version and the configuration of kubelets to ConfigMaps.
+	{Name: PhaseUploadConfig, ClusterWide: true, ControlPlane: true, below: []string{"kubeadm", "kubelet"}},
+	// Configures the kubelet to use the API server of this node, and restarts it if that changed.
+	{Name: PhaseKubeconfig, ControlPlane: true},
+	// Writes the configuration of the kubelet from the ConfigMap and the patches on the host.
+	{Name: PhaseKubeletConfig},
+	// Writes the RBAC roles for joining nodes.
+	{Name: PhaseBootstrapToken, ClusterWide: true, ControlPlane: true},
+	// Upgrades CoreDNS and kube-proxy when every API server is upgraded.
+	{Name: PhaseAddon, ClusterWide: true, ControlPlane: true, below: []string{"coredns", "kube-proxy"}},
+	// Removes obsolete flags from the environment file of the kubelet.
+	{Name: PhasePostUpgrade},
 }
 
 // Plan returns the phases that a host runs, in the order of kubeadm, without control-plane. It

@@ -21,7 +21,7 @@ type Cluster struct {
 	Client client.WithWatch
 
 	Name    string // the user's name for the cluster
-	Program string // the command that the user types to run the CLI, for remedies
+	Command string // the command that the user types to run the CLI, for remedies
 	Now     func() time.Time
 	// Controller is the namespace and name of the controllers' Deployment and Lease.
 	Controller client.ObjectKey
@@ -39,7 +39,7 @@ func (c *Cluster) List(ctx context.Context) ([]refitv1alpha1.ClusterUpgrade, err
 	for token, more := "", true; more; more = token != "" {
 		var page refitv1alpha1.ClusterUpgradeList
 		if err := c.Client.List(ctx, &page, client.Limit(operationsPerPage), client.Continue(token)); err != nil {
-			return nil, c.unreadable("the operations", err)
+			return nil, c.unreadable("ClusterUpgrades", err)
 		}
 		out, token = append(out, page.Items...), page.Continue
 	}
@@ -64,7 +64,7 @@ func (c *Cluster) orders(ctx context.Context) ([]*refitv1alpha1.NodeUpgrade, err
 	for token, more := "", true; more; more = token != "" {
 		var page refitv1alpha1.NodeUpgradeList
 		if err := c.Client.List(ctx, &page, client.Limit(ordersPerPage), client.Continue(token)); err != nil {
-			return nil, c.unreadable("the work on the nodes", err)
+			return nil, c.unreadable("NodeUpgrades", err)
 		}
 		for i := range page.Items {
 			out = append(out, &page.Items[i])
@@ -74,12 +74,12 @@ func (c *Cluster) orders(ctx context.Context) ([]*refitv1alpha1.NodeUpgrade, err
 	return out, nil
 }
 
-// unreadable explains why Refit's objects cannot be read.
-func (c *Cluster) unreadable(what string, err error) error {
+// unreadable returns the error of a failed list of Refit's objects.
+func (c *Cluster) unreadable(kind string, err error) error {
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("there is no Refit in %s: `%s install` brings it", c.Name, c.Program)
+		return fmt.Errorf("cannot find Refit in %s: run `%s install`", c.Name, c.Command)
 	}
-	return fmt.Errorf("%s cannot be read: %w", what, err)
+	return fmt.Errorf("cannot list %s: %w", kind, err)
 }
 
 // Change changes the spec of an operation. An exact change is one whose new value depends on the

@@ -59,7 +59,7 @@ func (c *Cluster) Missing(found Controllers) error {
 		return fmt.Errorf("no controller in %s is ready. Check `kubectl -n %s get pods`, or use --standalone",
 			c.Name, c.Controller.Namespace)
 	}
-	return fmt.Errorf("there are no controllers in %s. Run `%s install`, or use --standalone", c.Name, c.Program)
+	return fmt.Errorf("there are no controllers in %s. Run `%s install`, or use --standalone", c.Name, c.Command)
 }
 
 // leaderOf returns the holder of a Lease, a host or a pod without its unique suffix, or an empty

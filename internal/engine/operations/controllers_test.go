@@ -26,7 +26,7 @@ func TestControllersByTheirLease(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := &operations.Cluster{
-				Client: operationstest.NewClient(t), Name: "prod", Program: "refit", Now: func() time.Time { return now },
+				Client: operationstest.NewClient(t), Name: "prod", Command: "refit", Now: func() time.Time { return now },
 				Controller: client.ObjectKey{Namespace: "refit-system", Name: "refit-controller"},
 			}
 			if c.age > 0 {

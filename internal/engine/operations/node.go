@@ -31,18 +31,18 @@ func (c *Cluster) Node(ctx context.Context, name string) (progress.Known, error)
 	found, err := c.find(ctx, name, node)
 	switch {
 	case err != nil:
-		return known, fmt.Errorf("the node cannot be read: %w", err)
+		return known, fmt.Errorf("cannot get the Node: %w", err)
 	case !found:
-		return known, fmt.Errorf("there is no node %s in %s", name, c.Name)
+		return known, fmt.Errorf("node %s not found in %s", name, c.Name)
 	}
 	known.Node = nodeOf(node)
 	if found, err = c.find(ctx, name, order); err != nil {
-		return known, fmt.Errorf("the work on the node cannot be read: %w", err)
+		return known, fmt.Errorf("cannot get the NodeUpgrade: %w", err)
 	} else if found {
 		known.Order = order
 	}
 	if found, err = c.find(ctx, name, report); err != nil {
-		return known, fmt.Errorf("what the node's agent tells cannot be read: %w", err)
+		return known, fmt.Errorf("cannot get the NodeReport: %w", err)
 	} else if found {
 		known.Report = report
 	}

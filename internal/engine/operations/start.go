@@ -53,7 +53,7 @@ func (c *Cluster) create(
 		}
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return nil, false, fmt.Errorf("the operation cannot be made: %w", err)
+		return nil, false, fmt.Errorf("cannot create the operation: %w", err)
 	}
 	return created, false, err
 }

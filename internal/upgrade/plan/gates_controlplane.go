@@ -237,7 +237,7 @@ func apiServersApart(d *deciding, _ *cluster.Node, hop int) *Wait {
 			return &Wait{
 				Reason: refitv1alpha1.ReasonSkew, Node: n.Name, ManualIntervention: true,
 				Message: fmt.Sprintf("The API server on %s runs %s, which is more than one minor version from %s", n.Name, orUnknown(v), want),
-				Remedy:  "Bring all API servers to one minor version first",
+				Remedy:  "Upgrade all API servers to one minor version first",
 			}
 		}
 	}

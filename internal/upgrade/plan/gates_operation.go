@@ -11,7 +11,7 @@ func aborted(d *deciding, _ *cluster.Node, _ int) *Wait {
 	if !d.op.Spec.Aborted {
 		return nil
 	}
-	return &Wait{state: Aborting, Reason: refitv1alpha1.ReasonAborting, Message: "Aborting: bringing active nodes to a safe state"}
+	return &Wait{state: Aborting, Reason: refitv1alpha1.ReasonAborting, Message: "Aborting: active nodes reach a safe state"}
 }
 
 func olderOperation(d *deciding, _ *cluster.Node, _ int) *Wait {

@@ -12,7 +12,7 @@ import (
 
 // Make plans the upgrade that spec requests. It follows an operation's recorded path, however far
 // the cluster has come on it; otherwise the path starts at the cluster's current version. Make
-// fails if the target cannot be reached.
+// fails if the target is unreachable.
 func Make(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan, error) {
 	p, m, err := outline(s, spec)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // claim that its predecessor made later would look like one that has ended.
 //
 // Next first advances the active nodes, then starts what is new. While a gate holds the operation,
-// nothing new starts, and the active nodes still come to a safe state.
+// nothing new starts, and the active nodes still reach a safe state.
 func Next(p *Plan, s *cluster.Snapshot, now time.Time) Decision { return next(newView(p, s, now)) }
 
 func next(v *view) Decision {

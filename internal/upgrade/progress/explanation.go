@@ -24,7 +24,7 @@ type Known struct {
 
 // NewExplanation explains the state of a node in an upgrade. The second argument is the command
 // that the user types to run the CLI.
-func NewExplanation(clusterName, program string, k Known) *cliv1alpha1.Explanation {
+func NewExplanation(clusterName, command string, k Known) *cliv1alpha1.Explanation {
 	e := &cliv1alpha1.Explanation{
 		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindExplanation, Cluster: clusterName, Node: k.Node.Name, Host: hostOf(&k),
 	}
@@ -34,7 +34,7 @@ func NewExplanation(clusterName, program string, k Known) *cliv1alpha1.Explanati
 	}
 	addOrder(e, k.Order)
 	for _, explains := range reasons {
-		if explains(e, &k, program) {
+		if explains(e, &k, command) {
 			break
 		}
 	}
@@ -45,7 +45,7 @@ func NewExplanation(clusterName, program string, k Known) *cliv1alpha1.Explanati
 }
 
 // reasons are the possible states of a node. The first that matches is reported.
-var reasons = []func(e *cliv1alpha1.Explanation, k *Known, program string) bool{
+var reasons = []func(e *cliv1alpha1.Explanation, k *Known, command string) bool{
 	idle,    // no operation is in progress
 	failed,  // manual intervention is required
 	skipped, // its drain timed out, and it is upgraded later
@@ -56,7 +56,7 @@ var reasons = []func(e *cliv1alpha1.Explanation, k *Known, program string) bool{
 	waiting, // it is not its turn yet
 }
 
-func idle(e *cliv1alpha1.Explanation, k *Known, program string) bool {
+func idle(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	switch u := k.Operation; {
 	case u == nil:
 		e.State, e.Message = cliv1alpha1.StateIdle, "There has been no upgrade in this cluster."
@@ -69,7 +69,7 @@ func idle(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 		return false
 	}
 	if k.Report == nil {
-		e.Remedy = fmt.Sprintf("the node has no agent; install it with `%s install`", program)
+		e.Remedy = fmt.Sprintf("the node has no agent; install it with `%s install`", command)
 	}
 	return true
 }
@@ -77,11 +77,11 @@ func idle(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 // ours reports whether the node's newest order belongs to the operation.
 func ours(k *Known) bool { return k.Order != nil && k.Order.Spec.Operation.UID == k.Operation.UID }
 
-func failed(e *cliv1alpha1.Explanation, k *Known, program string) bool {
+func failed(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	if !ours(k) {
 		return false
 	}
-	status, retry := &k.Order.Status, fmt.Sprintf("fix the cause, then run `%s retry`", program)
+	status, retry := &k.Order.Status, fmt.Sprintf("fix the cause, then run `%s retry`", command)
 	switch drain := status.Drain; {
 	case drain != nil && drain.Sequence == k.Order.Spec.Sequence && drain.Phase == refitv1alpha1.DrainFailed:
 		e.State, e.Message, e.Remedy = cliv1alpha1.StateFailed, "The node was not drained before the timeout, and the policy of its pool is to fail.", retry
@@ -92,7 +92,7 @@ func failed(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 	e.State, e.Message, e.Remedy = cliv1alpha1.StateFailed, "The node failed.", retry
 	if err := status.Error; err != nil {
 		e.Message = fmt.Sprintf("The node failed at %s: %s.", cmp.Or(err.Step, "its upgrade"), err.Message)
-		e.Remedy = fmt.Sprintf("%s Then run `%s retry`", stop(err.Remedy), program)
+		e.Remedy = fmt.Sprintf("%s Then run `%s retry`", stop(err.Remedy), command)
 	}
 	if status.Phase == refitv1alpha1.NodeRolledBack {
 		e.Message += " It was rolled back to its old version and is healthy."
@@ -100,18 +100,18 @@ func failed(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 	return true
 }
 
-func skipped(e *cliv1alpha1.Explanation, k *Known, program string) bool {
+func skipped(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	if !ours(k) || k.Order.Status.Drain == nil || k.Order.Status.Drain.Sequence != k.Order.Spec.Sequence ||
 		k.Order.Status.Drain.Phase != refitv1alpha1.DrainSkipped {
 		return false
 	}
 	e.State, e.Message = cliv1alpha1.StateSkipped,
 		"The node was not drained before the timeout and was skipped, as its pool's policy requires. It is uncordoned."
-	e.Remedy = fmt.Sprintf("make the listed pods evictable, then run `%s retry`", program)
+	e.Remedy = fmt.Sprintf("make the listed pods evictable, then run `%s retry`", command)
 	return true
 }
 
-func refused(e *cliv1alpha1.Explanation, k *Known, program string) bool {
+func refused(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	if !ours(k) {
 		return false
 	}
@@ -120,7 +120,7 @@ func refused(e *cliv1alpha1.Explanation, k *Known, program string) bool {
 		return false
 	}
 	e.State, e.Message = cliv1alpha1.StateRefused, fmt.Sprintf("The agent rejects the order (%s): %s.", accepted.Reason, accepted.Message)
-	e.Remedy = fmt.Sprintf("check the agent's log on the host: journalctl -u refit-agent; then run `%s retry`", program)
+	e.Remedy = fmt.Sprintf("check the agent's log on the host: journalctl -u refit-agent; then run `%s retry`", command)
 	return true
 }
 
@@ -191,12 +191,12 @@ func done(e *cliv1alpha1.Explanation, k *Known, _ string) bool {
 	return true
 }
 
-func waiting(e *cliv1alpha1.Explanation, k *Known, program string) bool {
+func waiting(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	e.State = cliv1alpha1.StateWaiting
 	switch {
 	case k.Report == nil:
 		e.Message = "The node has no agent, so the state of its host is unknown."
-		e.Remedy = fmt.Sprintf("install the agent with `%s install`, or check its pod in the namespace refit-agent", program)
+		e.Remedy = fmt.Sprintf("install the agent with `%s install`, or check its pod in the namespace refit-agent", command)
 	case ours(k) && k.Order.Status.Phase == refitv1alpha1.NodePrefetching:
 		progress := NewNodeProgress(k.Node.Name, k.Order)
 		e.Message, e.Progress = "The node prefetches files and images, without disruption.", &progress

@@ -8,7 +8,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// Abort ends an operation for good, with its active nodes in a safe state.
+// Abort ends an operation permanently, once its active nodes are in a safe state.
 func Abort(o Operation) (Decision, error) {
 	if o.Spec.Aborted {
 		return Decision{Message: fmt.Sprintf("%s is being aborted already. %s", o.Name, current(o.Progress))}, nil
@@ -16,7 +16,7 @@ func Abort(o Operation) (Decision, error) {
 	return Decision{
 		Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Aborted = true },
 		Message: fmt.Sprintf("Aborting %s. %sUpgraded nodes keep the new version (%d of %d nodes). `%s watch %s` shows the progress.",
-			o.Name, afterAbort(o.Progress), o.Progress.Nodes.Done, o.Progress.Nodes.Total, o.Program, o.Name),
+			o.Name, afterAbort(o.Progress), o.Progress.Nodes.Done, o.Progress.Nodes.Total, o.Command, o.Name),
 	}, nil
 }
 
@@ -29,5 +29,5 @@ func afterAbort(o *cliv1alpha1.Operation) string {
 	for i := range o.Active {
 		names = append(names, o.Active[i].Node)
 	}
-	return fmt.Sprintf("%s: brought to a safe state and uncordoned. ", phrase.Fold(names, phrase.FewNames))
+	return fmt.Sprintf("%s: uncordoned in a safe state. ", phrase.Fold(names, phrase.FewNames))
 }

@@ -17,21 +17,21 @@ func Approve(o Operation, hash string) (Decision, error) {
 	case o.Spec.Aborted:
 		return Decision{}, fmt.Errorf("the operation %s is being aborted: it cannot be approved", o.Name)
 	case plan == nil:
-		return Decision{}, fmt.Errorf("the operation %s has no plan yet: `%s status %s` shows what it waits for", o.Name, o.Program, o.Name)
+		return Decision{}, fmt.Errorf("the operation %s has no plan yet: `%s status %s` shows what it waits for", o.Name, o.Command, o.Name)
 	}
 	pending := cmp.Or(plan.ProposedHash, plan.Hash)
 	switch {
 	case plan.ProposedHash != "" && hash == "":
 		return Decision{}, fmt.Errorf("the plan of %s has changed since it was approved: it is %s now. Review it (`%s plan`), "+
-			"then approve it by its hash: `%s approve %s --plan %s`", o.Name, pending, o.Program, o.Program, o.Name, pending)
+			"then approve it by its hash: `%s approve %s --plan %s`", o.Name, pending, o.Command, o.Command, o.Name, pending)
 	case hash != "" && hash != pending:
-		return Decision{}, fmt.Errorf("the plan of %s is %s, not the given one: review it again with `%s plan`", o.Name, pending, o.Program)
+		return Decision{}, fmt.Errorf("the plan of %s is %s, not the given one: review it again with `%s plan`", o.Name, pending, o.Command)
 	case o.Spec.ApprovedPlan == pending:
 		return Decision{Message: fmt.Sprintf("The plan of %s is approved already.", o.Name), Plan: pending}, nil
 	}
 	return Decision{
 		Change:  func(s *refitv1alpha1.ClusterUpgradeSpec) { s.ApprovedPlan = pending },
-		Message: fmt.Sprintf("Approved: %s. %s continues; `%s watch` shows the progress.", inShort(plan), o.Name, o.Program),
+		Message: fmt.Sprintf("Approved: %s. %s continues; `%s watch` shows the progress.", inShort(plan), o.Name, o.Command),
 		Plan:    pending,
 	}, nil
 }

@@ -69,5 +69,5 @@ func approvalAfter(o Operation) string {
 	if o.Spec.Approval == refitv1alpha1.ApprovalNone {
 		return "The plan changes with it."
 	}
-	return fmt.Sprintf("The plan changes with it and needs approval: `%s approve %s`.", o.Program, o.Name)
+	return fmt.Sprintf("The plan changes with it and needs approval: `%s approve %s`.", o.Command, o.Name)
 }

@@ -14,7 +14,7 @@ import (
 func TestWaiveReplacesTheWaiverOfTheSameObject(t *testing.T) {
 	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "night"}}
 	u.Spec.Waivers = []refitv1alpha1.Waiver{{Check: "SwapOn", Reason: "old"}, {Check: "SwapOn", Object: "Node a", Reason: "kept"}}
-	o := verbs.Operation{ClusterUpgrade: u, Program: "refit"}
+	o := verbs.Operation{ClusterUpgrade: u, Command: "refit"}
 	d, err := verbs.Waive(o, refitv1alpha1.Waiver{Check: "SwapOn", Reason: "new"})
 	if err != nil || !d.Exact || !strings.Contains(d.Message, "needs approval: `refit approve night`") {
 		t.Fatalf("%+v, %v", d, err)
@@ -30,7 +30,7 @@ func TestWaiveReplacesTheWaiverOfTheSameObject(t *testing.T) {
 func TestSetPool(t *testing.T) {
 	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "night"}}
 	u.Spec.Pools = []refitv1alpha1.Pool{{Name: "gpu"}}
-	o := verbs.Operation{ClusterUpgrade: u, Program: "refit"}
+	o := verbs.Operation{ClusterUpgrade: u, Command: "refit"}
 	for _, pool := range []string{"gpu", "default"} {
 		d, err := verbs.SetPool(o, pool, intstr.FromString("10%"))
 		if err != nil {

@@ -19,7 +19,7 @@ type Selection struct {
 	// OrNewest selects the newest operation if there is no name and all have ended.
 	OrNewest bool
 
-	Cluster, Program string // for messages
+	Cluster, Command string // for messages
 }
 
 // Choose returns the selected operation. The operations are passed oldest first.
@@ -36,7 +36,7 @@ func (s Selection) Choose(all []refitv1alpha1.ClusterUpgrade) (*refitv1alpha1.Cl
 	case s.Name != "":
 		return nil, fmt.Errorf("operation %s not found; existing operations: %s", s.Name, orNone(request.Names(all)))
 	case len(all) == 0:
-		return nil, fmt.Errorf("%w exists in %s: start one with `%s upgrade --to VERSION`", ErrNoOperation, s.Cluster, s.Program)
+		return nil, fmt.Errorf("%w exists in %s: start one with `%s upgrade --to VERSION`", ErrNoOperation, s.Cluster, s.Command)
 	case s.OrNewest:
 		return &all[len(all)-1], nil
 	}

@@ -24,8 +24,8 @@ type Operation struct {
 	*refitv1alpha1.ClusterUpgrade
 
 	Progress *cliv1alpha1.Operation
-	// Program is the command that the user types to run the CLI.
-	Program string
+	// Command is the command that the user types to run the CLI.
+	Command string
 }
 
 // Unfinished rejects a verb for an operation that has ended.

@@ -14,22 +14,22 @@ func Pause(o Operation) (Decision, error) {
 	case o.Spec.Aborted:
 		return Decision{}, fmt.Errorf("operation %s is being aborted: it cannot be paused", o.Name)
 	case o.Spec.Paused:
-		return Decision{Message: fmt.Sprintf("%s is paused already. Resume it with `%s resume`.", o.Name, o.Program)}, nil
+		return Decision{Message: fmt.Sprintf("%s is paused already. Resume it with `%s resume`.", o.Name, o.Command)}, nil
 	}
 	return Decision{
 		Change:  func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Paused = true },
-		Message: fmt.Sprintf("Pausing %s. %s Resume it with `%s resume`.", o.Name, afterPause(o.Progress), o.Program),
+		Message: fmt.Sprintf("Pausing %s. %s Resume it with `%s resume`.", o.Name, afterPause(o.Progress), o.Command),
 	}, nil
 }
 
 // afterPause describes what happens to the active nodes.
 func afterPause(o *cliv1alpha1.Operation) string {
-	says := ""
+	message := ""
 	if names := nodesThat(o, cliv1alpha1.ActivityUpgrade, cliv1alpha1.ActivityRollBack, cliv1alpha1.ActivityVerify); len(names) > 0 {
-		says += fmt.Sprintf("%s: the host completes its step. ", phrase.Fold(names, phrase.FewNames))
+		message += fmt.Sprintf("%s: the host completes its step. ", phrase.Fold(names, phrase.FewNames))
 	}
 	if names := nodesThat(o, cliv1alpha1.ActivityCordon, cliv1alpha1.ActivityDrain); len(names) > 0 {
-		says += fmt.Sprintf("%s: not changed yet, so it is uncordoned and released. ", phrase.Fold(names, phrase.FewNames))
+		message += fmt.Sprintf("%s: not changed yet, so it is uncordoned and released. ", phrase.Fold(names, phrase.FewNames))
 	}
-	return says + "Nothing further starts."
+	return message + "Nothing further starts."
 }

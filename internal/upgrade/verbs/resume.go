@@ -14,9 +14,9 @@ func Resume(o Operation) (Decision, error) {
 	case !o.Spec.Paused:
 		return Decision{Message: fmt.Sprintf("%s is not paused. %s", o.Name, current(o.Progress))}, nil
 	}
-	says := fmt.Sprintf("Resuming %s. `%s watch` shows the progress.", o.Name, o.Program)
+	message := fmt.Sprintf("Resuming %s. `%s watch` shows the progress.", o.Name, o.Command)
 	if o.Progress.Nodes.Failed > 0 {
-		says = fmt.Sprintf("%s is no longer paused, but one of its nodes failed: fix the cause, then run `%s retry`.", o.Name, o.Program)
+		message = fmt.Sprintf("%s is no longer paused, but one of its nodes failed: fix the cause, then run `%s retry`.", o.Name, o.Command)
 	}
-	return Decision{Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Paused = false }, Message: says}, nil
+	return Decision{Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Paused = false }, Message: message}, nil
 }

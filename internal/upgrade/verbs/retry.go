@@ -18,7 +18,7 @@ func Retry(o Operation) (Decision, error) {
 	}
 	return Decision{
 		Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Retry++ }, Exact: true,
-		Message: fmt.Sprintf("Retrying %s%s. `%s watch` shows the progress.%s", o.Name, failedAt(o.Progress), o.Program, stillPaused(o)),
+		Message: fmt.Sprintf("Retrying %s%s. `%s watch` shows the progress.%s", o.Name, failedAt(o.Progress), o.Command, stillPaused(o)),
 	}, nil
 }
 
@@ -43,5 +43,5 @@ func stillPaused(o Operation) string {
 	if !o.Spec.Paused {
 		return ""
 	}
-	return fmt.Sprintf(" It is paused: resume it with `%s resume`.", o.Program)
+	return fmt.Sprintf(" It is paused: resume it with `%s resume`.", o.Command)
 }

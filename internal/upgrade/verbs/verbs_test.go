@@ -50,7 +50,7 @@ func TestVerbs(t *testing.T) {
 		"retry a paused one":        {verb: verbs.Retry, situations: []situation{failed, paused}, want: &spec{Retry: 1, Paused: true}, exact: true, says: "`refit resume`"},
 		"retry without a failure":   {verb: verbs.Retry, says: "nothing to retry"},
 		"retry twice in a row":      {verb: verbs.Retry, situations: []situation{failed, unobserved}, says: "just been changed"},
-		"abort":                     {verb: verbs.Abort, situations: []situation{active}, want: &spec{Aborted: true}, says: "worker-1, worker-2: brought to a safe state"},
+		"abort":                     {verb: verbs.Abort, situations: []situation{active}, want: &spec{Aborted: true}, says: "worker-1, worker-2: uncordoned in a safe state"},
 		"abort an aborted one":      {verb: verbs.Abort, situations: []situation{aborted}, says: "aborted already"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestVerbs(t *testing.T) {
 			for _, s := range c.situations {
 				s(u, o)
 			}
-			d, err := c.verb(verbs.Operation{ClusterUpgrade: u, Progress: o, Program: "refit"})
+			d, err := c.verb(verbs.Operation{ClusterUpgrade: u, Progress: o, Command: "refit"})
 			if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Fatalf("%v, want %q", err, c.err)
 			}
@@ -99,7 +99,7 @@ func TestChosenOperation(t *testing.T) {
 		"a name that does not exist":    {[]refitv1alpha1.ClusterUpgrade{running, ended}, verbs.Selection{Name: "x"}, "", "existing operations: ended, running"},
 		"all have ended":                {[]refitv1alpha1.ClusterUpgrade{ended}, verbs.Selection{Cluster: "prod"}, "", "in progress in prod; the last one, ended"},
 		"all have ended, or the newest": {[]refitv1alpha1.ClusterUpgrade{ended}, verbs.Selection{OrNewest: true}, "ended", ""},
-		"none at all":                   {nil, verbs.Selection{OrNewest: true, Program: "refit"}, "", "`refit upgrade --to VERSION`"},
+		"none at all":                   {nil, verbs.Selection{OrNewest: true, Command: "refit"}, "", "`refit upgrade --to VERSION`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, err := c.selection.Choose(c.all)

@@ -106,9 +106,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 	b.as(t, "olga").refit(t, "pause").want(t, 0, "Pausing op")
 	b.as(t, "anna").refit(t, "approve").want(t, 0, "Approved")
 	b.as(t, "vera").refit(t, "status").want(t, 0, "op")
-	b.as(t, "vera").refit(t, "explain", "worker-1").want(t, 1, "there is no node worker-1") // rather than that she lacks permission
+	b.as(t, "vera").refit(t, "explain", "worker-1").want(t, 1, "node worker-1 not found") // rather than that she lacks permission
 	b.as(t, "vera").refit(t, "resume").want(t, 1, "forbidden")
-	b.as(t, "nobody").refit(t, "status").want(t, 1, "the operations cannot be read", "forbidden")
+	b.as(t, "nobody").refit(t, "status").want(t, 1, "cannot list ClusterUpgrades", "forbidden")
 }
 
 func TestHistory(t *testing.T) {

@@ -68,8 +68,8 @@ func TestWatchOutlivesTheAPI(t *testing.T) {
 	b.Client, err = client.New(b.RESTConfig(), client.Options{Scheme: b.Scheme()})
 	must(t, err)
 	b.kubeconfig = b.Kubeconfig(t, b.RESTConfig())
-	b.refit(t, "upgrade", "--yes", "--to", "v1.36.3").want(t, 1, "there is no Refit in test: `refit install` brings it")
-	b.refit(t, "status").want(t, 1, "there is no Refit in test")
+	b.refit(t, "upgrade", "--yes", "--to", "v1.36.3").want(t, 1, "cannot find Refit in test: run `refit install`")
+	b.refit(t, "status").want(t, 1, "cannot find Refit in test")
 	b.Install(t, config+"crd")
 	b.operation(t, "op", func(u *refitv1alpha1.ClusterUpgrade) {
 		u.Status.Nodes.Done, u.Status.Active, u.Status.Message = 0, []string{"cp-1"}, "Upgrading cp-1 to v1.36.3: swap-apiserver"
@@ -122,7 +122,7 @@ func TestExplain(t *testing.T) {
 	})
 	b.node(t, "worker-2")
 	b.refit(t, "explain", "worker-1").want(t, 0, "There has been no upgrade")
-	b.refit(t, "explain", "gone").want(t, 1, "there is no node gone")
+	b.refit(t, "explain", "gone").want(t, 1, "node gone not found")
 	b.refit(t, "explain").want(t, 2, "name one node")
 	u := b.operation(t, "op", failed)
 	at := metav1.NewTime(time.Now().Truncate(time.Second))
