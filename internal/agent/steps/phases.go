@@ -88,21 +88,23 @@ func restoreObjects(phase string) func(context.Context, *Host) error {
 	}
 }
 
-// restoreKubeconfig restores the kubelet's kubeconfig, unless its certificate has expired since.
-func restoreKubeconfig(_ context.Context, h *Host) error {
+func restoreKubeconfig(_ context.Context, h *Host) error { return h.rollbackKubeconfig(kubeletConf) }
+
+// rollbackKubeconfig restores the kubelet's kubeconfig, unless its certificate has expired since.
+func (h *Host) rollbackKubeconfig(path string) error {
 	saved, err := h.saved()
 	if err != nil {
 		return err
 	}
-	state, err := saved.State(kubeletConf)
+	state, err := saved.State(path)
 	if err != nil {
 		return err
 	}
-	if text, err := saved.Read(kubeletConf); state == host.New && err == nil && expiresSoon(text, time.Now()) {
-		h.reportKept(kubeletConf + ": " + expired)
+	if text, err := saved.Read(path); state == host.New && err == nil && expiresSoon(text, time.Now()) {
+		h.reportKept(path + ": " + expired)
 		return node.ErrKept
 	}
-	return h.rollback("kubeconfig", kubeletConf)
+	return h.rollback("kubeconfig", path)
 }
 
 func restoreKubeletConfig(_ context.Context, h *Host) error {

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"errors"
 	"log/slog"
 	"math/big"
 	"os"
@@ -179,6 +180,26 @@ func TestReviewOfTheKubeconfig(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An expired kubeconfig must not return through a symlink either.
+func TestReviewOfAKubeconfigBehindASymlink(t *testing.T) {
+	h, dir := testHost(t), t.TempDir()
+	link, target := filepath.Join(dir, "kubelet.conf"), filepath.Join(dir, "elsewhere.conf")
+	put(t, target, kubeconfig(t, time.Now().Add(time.Hour)))
+	must(t, os.Symlink(target, link))
+	must(t, h.track([]string{link}, func() error { put(t, link, "new"); return nil }))
+	saved, err := h.saved()
+	must(t, err)
+	var r Review
+	must(t, r.addKubeconfig(saved, link, time.Now()))
+	if !slices.Equal(r.Kept, []string{link + ": " + expired}) {
+		t.Errorf("%+v", r)
+	}
+	if err := h.rollbackKubeconfig(link); !errors.Is(err, node.ErrKept) {
+		t.Errorf("error %v", err)
+	}
+	wantText(t, target, "new")
 }
 
 // kubeconfig returns a kubeconfig whose client certificate expires at notAfter.

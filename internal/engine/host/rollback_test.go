@@ -210,6 +210,22 @@ func TestChangeAfterARollbackIsKept(t *testing.T) {
 	wantText(t, config, "by an administrator")
 }
 
+func TestEditBetweenARollbackAndTheRetryIsRestored(t *testing.T) {
+	root, saved, paths := etc(t, t.TempDir())
+	config, absent := filepath.Join(root, "config.yaml"), filepath.Join(root, "absent.env")
+	operation := writes(t, map[string]string{config: "config new", absent: "created"})
+	must(t, Track(saved, paths, operation))
+	rollback(t, saved, paths...)
+	put(t, config, "by an administrator", 0o600)
+	put(t, absent, "added by an administrator", 0o600)
+	must(t, Track(saved, paths, operation))
+	if kept := rollback(t, saved, paths...); len(kept) > 0 {
+		t.Errorf("kept %v", kept)
+	}
+	wantText(t, config, "by an administrator")
+	wantText(t, absent, "added by an administrator")
+}
+
 func TestModeThatWasHardenedSinceIsKept(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	flags := filepath.Join(root, "flags.env")
@@ -276,6 +292,40 @@ func TestTargetOfASymlinkThatTheOperationWroteIsRestored(t *testing.T) {
 		t.Errorf("kept %v", kept)
 	}
 	wantText(t, target, "by an administrator")
+}
+
+// A write through a dangling symlink creates its target.
+func TestTargetOfADanglingSymlinkIsRemoved(t *testing.T) {
+	for name, to := range map[string]string{
+		"relative": "made.conf", "through another link": "second.conf", "in a directory that is a link": "dir/made.conf",
+	} {
+		t.Run(name, func(t *testing.T) {
+			root, saved, _ := etc(t, t.TempDir())
+			link, made := filepath.Join(root, "dangling.conf"), filepath.Join(root, "made.conf")
+			must(t, os.Symlink(to, link))
+			must(t, os.Symlink("made.conf", filepath.Join(root, "second.conf")))
+			must(t, os.Symlink(".", filepath.Join(root, "dir")))
+			must(t, Track(saved, []string{link}, writes(t, map[string]string{link: "created"})))
+			wantText(t, made, "created")
+			if state, err := load(t, saved).State(link); err != nil || state != New {
+				t.Errorf("%s, %v", state, err)
+			}
+			rollback(t, saved, link)
+			wantText(t, made, "absent")
+			if now, err := os.Readlink(link); err != nil || now != to {
+				t.Errorf("%q %v", now, err)
+			}
+		})
+	}
+}
+
+func TestLoopOfSymlinksIsRefused(t *testing.T) {
+	root, saved, _ := etc(t, t.TempDir())
+	a, b := filepath.Join(root, "a"), filepath.Join(root, "b")
+	must(t, errors.Join(os.Symlink("b", a), os.Symlink("a", b)))
+	if err := Track(saved, []string{a}, func() error { return nil }); err == nil {
+		t.Error("it was tracked")
+	}
 }
 
 func TestDamagedCopyChangesNothing(t *testing.T) {

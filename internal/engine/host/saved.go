@@ -143,9 +143,13 @@ func (s *Saved) Entry(path string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Read returns the content of a saved file, or os.ErrNotExist if there was none.
+// Read returns the content of a saved file, also through a symlink that Track followed, or
+// os.ErrNotExist if there was none.
 func (s *Saved) Read(path string) ([]byte, error) {
 	entry, _ := s.Entry(path)
+	if r := s.files[path]; r != nil && r.Target != "" {
+		entry, _ = s.Entry(r.Target)
+	}
 	if entry.Digest == "" {
 		return nil, fmt.Errorf("cannot read the saved %s: %w", path, fs.ErrNotExist)
 	}

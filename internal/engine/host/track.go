@@ -3,8 +3,11 @@ package host
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
@@ -37,20 +40,20 @@ func Track(dir string, paths []string, change func() error) error {
 	return failed
 }
 
-// begin opens the record of one file. Until the operation has written the file, it may change, and
-// is saved again.
+// begin opens the record of one file. While the file has nothing of the operation, before the first
+// write and after a rollback, others may change it, so it is saved again.
 func (s *Saved) begin(path string) error {
 	r := s.files[path]
 	switch {
-	case r == nil, r.After == nil && r.Found == nil:
+	case r != nil && r.Found != nil:
+		return nil // An interrupted write is continued.
+	case r == nil, r.After == nil, r.After.holds(r.Before):
 		if err := s.save(path); err != nil {
 			return err
 		}
 		found := s.files[path].Before
 		s.files[path].Found = &found
 		return nil
-	case r.Found != nil:
-		return nil // An interrupted write is continued.
 	}
 	now, err := inspect(path)
 	r.Found = &now
@@ -62,10 +65,7 @@ func (s *Saved) withTargets(paths []string) ([]string, error) {
 	for _, path := range paths {
 		r := s.files[path]
 		if r.Target == "" && r.Found.Link != "" {
-			target, err := filepath.EvalSymlinks(path)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
+			target, err := writtenBy(path)
 			if err != nil {
 				return nil, durable.Explain(err, "resolve", path)
 			}
@@ -80,6 +80,36 @@ func (s *Saved) withTargets(paths []string) ([]string, error) {
 		paths = append(slices.Clip(paths), r.Target)
 	}
 	return paths, nil
+}
+
+// maxLinks is the limit of the kernel for the symlinks of a path.
+const maxLinks = 40
+
+// writtenBy returns the file that a write to a symlink writes. The write creates the target of a
+// dangling one.
+func writtenBy(path string) (string, error) {
+	for range maxLinks {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if errors.Is(err, fs.ErrNotExist) {
+			return path, nil // A write fails.
+		}
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(dir, filepath.Base(path))
+		to, err := os.Readlink(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.EINVAL): // EINVAL: it is no symlink
+			return path, nil
+		case err != nil:
+			return "", err
+		case filepath.IsAbs(to):
+			path = to
+		default:
+			path = filepath.Join(dir, to)
+		}
+	}
+	return "", unix.ELOOP
 }
 
 // end closes the records. A file that the change did not modify was not written by the operation.
