@@ -45,7 +45,9 @@ type Agent struct {
 
 	state node.HostState
 	// upgrade is the open upgrade, or the last one; nil if there was none.
-	upgrade     *runner
+	upgrade *runner
+	// unresumable is why the open upgrade cannot be resumed; nil if it can.
+	unresumable *node.Failure
 	reportState reportState
 	// orders holds the latest NodeUpgrade that was not handled yet.
 	orders *latestOrder
@@ -76,6 +78,9 @@ func Run(ctx context.Context, config Config) error {
 	running.Go(func() { a.status.run(ctx) })
 	running.Go(func() { a.reports.run(ctx) })
 	running.Go(func() { a.watch(ctx) })
+	if a.unresumable != nil {
+		return a.waitBroken(ctx)
+	}
 	return a.loop(ctx)
 }
 
@@ -102,7 +107,7 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 		return nil, err
 	}
 	if err := a.resume(); err != nil {
-		return nil, err
+		a.unresumable = a.cannotResume(err)
 	}
 	if a.client, err = a.connect(ctx); err != nil {
 		return nil, err
@@ -143,7 +148,7 @@ func (a *Agent) keepManifests(ctx context.Context) {
 // connect waits for the kubelet's credentials, which do not exist before the host joins. It does
 // not wait if an upgrade is open, which may have to repair them.
 func (a *Agent) connect(ctx context.Context) (api, error) {
-	if a.state.Open != "" {
+	if a.state.Open != "" && a.upgrade != nil {
 		return cluster.New(a.Kubeconfig, a.Version, a.upgrade.host.Upgrade.NodeName), nil
 	}
 	for logged := false; ; logged = true {

@@ -57,6 +57,9 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 		return LocalStatus{}, err
 	}
 	defer a.systemd.Close()
+	if a.unresumable != nil {
+		return LocalStatus{}, a.unresumable
+	}
 	if a.upgrade == nil {
 		return LocalStatus{}, errors.New("nothing to undo: this host was not upgraded")
 	}

@@ -29,7 +29,6 @@ import (
 // Paths and units of kubeadm, the kubelet and containerd.
 const (
 	kubernetesDir    = "/etc/kubernetes"
-	manifestsDir     = kubernetesDir + "/manifests"
 	pkiDir           = kubernetesDir + "/pki"
 	adminConf        = kubernetesDir + "/admin.conf"
 	kubeletConf      = kubernetesDir + "/kubelet.conf"
@@ -42,6 +41,9 @@ const (
 	kubeletUnit    = "kubelet.service"
 	containerdUnit = "containerd.service"
 )
+
+// manifestsDir is the directory of static pods, which only tests change.
+var manifestsDir = kubernetesDir + "/manifests"
 
 // Host is a host during an operation.
 type Host struct {
