@@ -252,7 +252,11 @@ func (a *Agent) step(ctx context.Context) (bool, error) {
 	if a.upgrade == nil || a.state.Open == "" {
 		return false, nil
 	}
-	more, err := a.upgrade.move(a.interruptible(ctx))
+	err := a.upgrade.await(a.orders.interrupt(ctx))
+	more := false
+	if err == nil {
+		more, err = a.upgrade.move(a.interruptible(ctx))
+	}
 	if errors.Is(err, errNewOrder) {
 		return true, nil
 	}
@@ -291,6 +295,7 @@ func (a *Agent) finish(state *node.State) error {
 		return err
 	}
 	a.state = next
+	a.upgrade.host.UnlockPackages()
 	a.Log.Info("upgrade finished", "outcome", state.Outcome, "operation", state.Upgrade.Operation.Name, "from", state.Upgrade.From, "to", state.Upgrade.To)
 	a.status.setState(state)
 	if a.reports != nil { // nil during the start, before the first report

@@ -71,12 +71,22 @@ var errNewOrder = errors.New("superseded by a newer order")
 // interruptible returns a context that a newer order cancels, if the next step may be interrupted.
 func (a *Agent) interruptible(ctx context.Context) context.Context {
 	move := node.Next(a.upgrade.journal.Records())
+	if move.Kind == node.MoveRun && move.Step.Prefetch {
+		return a.orders.interrupt(ctx)
+	}
 	a.orders.mu.Lock()
 	defer a.orders.mu.Unlock()
 	a.orders.cancel = nil
-	if move.Kind != node.MoveRun || !move.Step.Prefetch {
-		return ctx
+	return ctx
+}
+
+// interrupt returns a context that a newer order cancels.
+func (l *latestOrder) interrupt(ctx context.Context) context.Context {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ctx, l.cancel = context.WithCancelCause(ctx)
+	if l.order != nil && l.order.Spec.Sequence > l.taken { // it arrived since the last take
+		l.cancel(errNewOrder)
 	}
-	ctx, a.orders.cancel = context.WithCancelCause(ctx)
 	return ctx
 }

@@ -43,9 +43,35 @@ func (r *runner) move(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// rest restores the API server that swap-etcd stopped: an agent that waits or ends must not leave
-// the host without one.
+// awaitLimit bounds the wait before a step. It is longer than any other package manager or etcd
+// member should take.
+const awaitLimit = 30 * time.Minute
+
+// await waits until the next step may start. The wait is reported, and its failure does not roll
+// the host back: the step has changed nothing.
+func (r *runner) await(ctx context.Context) error {
+	move := node.Next(r.journal.Records())
+	action := steps.Actions[move.Step.Name]
+	wait := action.Await
+	if move.Kind == node.MoveUndo {
+		wait = action.AwaitUndo
+	}
+	if wait == nil || (move.Kind != node.MoveRun && move.Kind != node.MoveUndo) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, awaitLimit)
+	defer cancel()
+	err := r.retry(ctx, move.Step.Name, func() error { return wait(ctx, r.host) })
+	if err == nil {
+		return nil
+	}
+	return r.failed(ctx, move.Step.Name, node.WithoutRollback(err))
+}
+
+// rest releases what others may need while the agent waits, and restores the API server that
+// swap-etcd stopped: an agent that waits or ends must not leave the host without one.
 func (r *runner) rest() {
+	r.host.UnlockPackages()
 	if !node.Read(r.journal.Records()).APIServerStopped() {
 		return
 	}
@@ -67,7 +93,7 @@ func (r *runner) write(record node.Record) error {
 
 func (r *runner) run(ctx context.Context, move node.Move) error {
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
-	ctx, cancel := context.WithTimeout(ctx, move.Step.Limit)
+	ctx, cancel := context.WithTimeout(ctx, steps.Limit(move.Step, r.host.Settings))
 	defer cancel()
 	if move.Open && !move.Retry {
 		r.log.Info("probing an interrupted step", "step", name)
@@ -120,12 +146,9 @@ func (r *runner) probe(ctx context.Context, action steps.Action) (bool, error) {
 	return action.Probe(ctx, r.host)
 }
 
-// undoLimit is the timeout for the undo of a step.
-const undoLimit = 5 * time.Minute
-
 func (r *runner) undo(ctx context.Context, move node.Move) error {
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
-	ctx, cancel := context.WithTimeout(ctx, undoLimit)
+	ctx, cancel := context.WithTimeout(ctx, steps.UndoLimit(move.Step, r.host.Settings))
 	defer cancel()
 	if !move.Open {
 		if err := r.write(node.Record{Kind: node.UndoStarted, Step: name}); err != nil {

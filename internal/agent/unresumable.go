@@ -18,7 +18,7 @@ func (a *Agent) cannotResume(err error) *node.Failure {
 	failure, ok := errors.AsType[*node.Failure](err)
 	if !ok {
 		failure = node.HostBroken("CannotResume", err,
-			"restore "+a.Settings.StateDir+" from a backup, or remove it and bring the host to one version by hand; then restart refit-agent",
+			"restore "+a.Settings.StateDir+" from a backup, or remove it and reinstall one version on the host; then restart refit-agent",
 			"cannot resume the open upgrade %s", a.state.Open)
 	}
 	h := steps.Host{Settings: a.Settings, Dir: filepath.Join(a.Settings.UpgradesDir(), a.state.Open), Log: a.Log, Effect: effectOf("rest")}

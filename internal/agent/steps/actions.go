@@ -10,6 +10,10 @@ import (
 // Action implements a step. Do and Undo are idempotent: the agent repeats them after an
 // interruption at any point.
 type Action struct {
+	// Await waits until the step may start, for others that use the same resource. Its time does
+	// not count against the limit of the step, it changes nothing, and it never leads to a
+	// rollback. AwaitUndo is the same for the undo.
+	Await, AwaitUndo func(context.Context, *Host) error
 	// Probe reports whether the step has taken full effect. A step without a probe is repeated.
 	Probe func(context.Context, *Host) (bool, error)
 	Do    func(context.Context, *Host) error
@@ -24,24 +28,24 @@ var Actions = map[string]Action{
 	node.StepCheck:     {Do: checkHost},
 	node.StepReserve:   {Do: reserve},
 	node.StepSave:      {Do: save},
-	node.StepStage:     {Do: stage},
+	node.StepStage:     {Await: lockPackages, Do: stage},
 	node.StepPreflight: {Do: phase("preflight")},
 	node.StepRender:    {Do: render},
 
 	node.StepCertificates: {Do: renewCertificates, Undo: repairCertificates},
-	node.StepEtcd:         {Do: swapEtcd, Probe: etcdProven, Undo: undoEtcd},
-	node.StepAPIServer:    {Do: swapAPIServer, Undo: undoAPIServer},
-	node.StepControllers:  {Do: swapControllers, Undo: undoControllers},
+	node.StepEtcd:         {Await: lockPackages, Do: swapEtcd, Probe: etcdProven, Undo: undoEtcd},
+	node.StepAPIServer:    {Await: lockPackages, Do: swapAPIServer, Undo: undoAPIServer},
+	node.StepControllers:  {Await: lockPackages, Do: swapControllers, Undo: undoControllers},
 
 	node.StepUploadConfig:   {Do: clusterPhase(kubeadm.PhaseUploadConfig), Undo: restoreObjects(kubeadm.PhaseUploadConfig)},
 	node.StepKubeconfig:     {Do: phase("kubeconfig"), Undo: restoreKubeconfig},
 	node.StepKubeletConfig:  {Do: phase("kubelet-config"), Undo: restoreKubeletConfig},
 	node.StepBootstrapToken: {Do: phase("bootstrap-token")},
 
-	node.StepContainerd: {Do: swapContainerd, Undo: undoContainerd},
-	node.StepRunc:       {Do: swapRunc, Undo: undoRunc},
-	node.StepCNI:        {Do: swapCNI, Undo: undoCNI},
-	node.StepKubelet:    {Do: swapKubelet, Undo: undoKubelet},
+	node.StepContainerd: {Await: lockPackages, Do: swapContainerd, AwaitUndo: lockPackages, Undo: undoContainerd},
+	node.StepRunc:       {Await: lockPackages, Do: swapRunc, AwaitUndo: lockPackages, Undo: undoRunc},
+	node.StepCNI:        {Await: lockPackages, Do: swapCNI, AwaitUndo: lockPackages, Undo: undoCNI},
+	node.StepKubelet:    {Await: lockPackages, Do: swapKubelet, AwaitUndo: lockPackages, Undo: undoKubelet},
 
 	node.StepAddon:       {Do: upgradeAddons, Undo: restoreObjects(kubeadm.PhaseAddon)},
 	node.StepPostUpgrade: {Do: phase("post-upgrade")},

@@ -89,7 +89,7 @@ func (h *Host) containersOf(ctx context.Context, client *cri.Client, component s
 
 // logOf returns the end of a component's log.
 func (h *Host) logOf(component string) (tail string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	_ = h.withCRI(func(client *cri.Client) error {
 		containers, err := h.containersOf(ctx, client, component)

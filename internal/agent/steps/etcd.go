@@ -96,7 +96,7 @@ func etcdProven(ctx context.Context, h *Host) (bool, error) {
 		return false, nil // an unreachable member is not proven
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return client.Prove(ctx, proof) == nil, nil
 }
@@ -167,7 +167,7 @@ func (h *Host) canDowngradeEtcd(ctx context.Context, old []byte) bool {
 	if errBefore == nil && errAfter == nil && before.SameMinor(after) {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if local, err := client.Local(ctx); err == nil {
 		return etcd.CanDowngrade(local, was.Version())
@@ -237,7 +237,7 @@ func (h *Host) lockEtcd(ctx context.Context, client *etcd.Client) (*etcd.Lock, e
 }
 
 func (h *Host) othersHealthy(ctx context.Context, client *etcd.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, othersTimeout)
 	defer cancel()
 	var last error
 	_, err := poll(ctx, 2*time.Second, func(ctx context.Context) (string, error) {

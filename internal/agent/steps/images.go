@@ -11,9 +11,6 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// imageTimeout is how long an imported image may take to appear in the CRI.
-const imageTimeout = 15 * time.Second
-
 // importImages imports every image into the container runtime and checks that its content is what
 // the ClusterRelease signs.
 func importImages(ctx context.Context, h *Host) error {

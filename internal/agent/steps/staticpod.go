@@ -69,7 +69,7 @@ func (h *Host) endPods(ctx context.Context, components []string) (stuck bool, er
 // waitEnded waits until no container of a component runs and stops one that exceeds its grace
 // period. ignored reports that the kubelet had not terminated it.
 func (h *Host) waitEnded(ctx context.Context, component string) (ignored bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, terminationTimeout)
 	defer cancel()
 	start, late := time.Now(), false
 	problem, err := poll(ctx, 200*time.Millisecond, func(ctx context.Context) (string, error) {
@@ -128,7 +128,7 @@ func (h *Host) stopProblem(ctx context.Context, component string, end bool) (pro
 // awaitKubelet waits for the kubelet and the container runtime, for example after a reboot, before
 // the timeout of a component starts. It returns no error: the checks that follow fail without them.
 func (h *Host) awaitKubelet(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, kubeletTimeout)
 	defer cancel()
 	_, _ = poll(ctx, time.Second, func(ctx context.Context) (string, error) {
 		unit, err := h.Systemd.Unit(ctx, kubeletUnit)

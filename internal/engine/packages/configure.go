@@ -62,7 +62,7 @@ func (d deb) failed(err error, reason, message string) error {
 	if strings.Contains(log, "locked by another process") {
 		f := node.Transient("PackagesLocked", err, "wait until the other package manager has ended",
 			"%s: another process has locked dpkg", message)
-		f.LogTail = log
+		f.LogTail, f.NoRollback = log, true // dpkg locks before its first change
 		return f
 	}
 	remedy := "read the log, fix the cause on the host (`dpkg --audit` lists unfinished packages), then run `refit retry`"

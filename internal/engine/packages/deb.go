@@ -18,9 +18,12 @@ import (
 func Deb() Driver {
 	return deb{
 		root: "/", admin: "/var/lib/dpkg", archives: "/var/cache/apt/archives",
-		lockTimeout: 5 * time.Minute, fetchTimeout: 30 * time.Second, fetch: true,
+		lockTimeout: LockTimeout, fetchTimeout: FetchTimeout, fetch: true,
 	}
 }
+
+// FetchTimeout bounds the wait for a repository.
+const FetchTimeout = 30 * time.Second
 
 // deb is a driver for one dpkg database. Only tests use another one than the host's.
 type deb struct {

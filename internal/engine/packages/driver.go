@@ -9,6 +9,10 @@ import (
 // Driver is one kind of package manager. Each method can be repeated after a kill.
 type Driver interface {
 	Kind() refitv1alpha1.PackageKind
+	// Hold takes the lock of the package manager and keeps it until Release, so that no other one
+	// starts between two calls. It reports what it waits for, and ends with its context.
+	Hold(ctx context.Context, waiting func(reason string)) error
+	Release()
 	// Owner returns the package that owns a file, and "" if none does.
 	Owner(ctx context.Context, path string) (string, error)
 	// Installed returns the full versions of those names that are installed.

@@ -191,7 +191,7 @@ func TestLockTimeoutNamesTheOtherPackageManager(t *testing.T) {
 				t.Fatalf("reason %s", got)
 			}
 			f := node.FailureOf(err)
-			if f.Class != refitv1alpha1.FailureTransient || !strings.Contains(f.Message, "(perl)") {
+			if f.Class != refitv1alpha1.FailureTransient || !f.NoRollback || !strings.Contains(f.Message, "(perl)") {
 				t.Errorf("%+v", f)
 			}
 			h.at(map[string]string{"kubelet": ""})

@@ -19,46 +19,110 @@ import (
 // kind of lock.
 const lockInterval = 250 * time.Millisecond
 
-// gates admit one caller of this process at a time per database: the kernel's locks belong to the
-// process, not to the caller.
-var gates sync.Map
+// LockTimeout bounds the wait of one call for another package manager. Hold waits for longer.
+const LockTimeout = time.Minute
 
-// lock takes the lock that apt and unattended-upgrades take, and waits until no dpkg runs: one that
-// a killed agent started may still run. The kernel releases the lock with the process, so a kill
-// leaves none behind.
-func (d deb) lock(ctx context.Context) (release func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, d.lockTimeout)
-	defer cancel()
-	gate, _ := gates.LoadOrStore(d.admin, make(chan struct{}, 1))
-	ours := gate.(chan struct{}) //nolint:errcheck,forcetypeassert // nothing else is stored
+// database is a dpkg database as this process uses it. The kernel's locks belong to the process and
+// not to the caller, and end when the process closes any descriptor of the file.
+type database struct {
+	gate chan struct{} // admits one caller at a time
+	held *os.File      // what Hold has locked, or nil; guarded by the gate
+}
+
+var databases sync.Map
+
+// enter waits until no other caller of this process uses the database.
+func (d deb) enter(ctx context.Context) (*database, error) {
+	known, _ := databases.LoadOrStore(d.admin, &database{gate: make(chan struct{}, 1)})
+	db := known.(*database) //nolint:errcheck,forcetypeassert // nothing else is stored
 	select {
-	case ours <- struct{}{}:
+	case db.gate <- struct{}{}:
+		return db, nil
 	case <-ctx.Done():
 		return nil, d.locked(ctx, os.Getpid())
 	}
-	// The mode is the one that dpkg uses.
-	f, err := os.OpenFile(filepath.Join(d.admin, "lock-frontend"), os.O_RDWR|os.O_CREATE, 0o640)
+}
+
+func (db *database) leave() { <-db.gate }
+
+// lock locks the database for one call.
+func (d deb) lock(ctx context.Context) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, d.lockTimeout)
+	defer cancel()
+	db, err := d.enter(ctx)
 	if err != nil {
-		<-ours
+		return nil, err
+	}
+	if db.held != nil {
+		if err := d.awaitDpkg(ctx, func(string) {}); err != nil {
+			db.leave()
+			return nil, err
+		}
+		return db.leave, nil
+	}
+	file, err := d.acquire(ctx, func(string) {})
+	if err != nil {
+		db.leave()
+		return nil, err
+	}
+	return func() {
+		_ = file.Close()
+		db.leave()
+	}, nil
+}
+
+// Hold also keeps the lock of a call that follows: Install and Configure do not release it.
+func (d deb) Hold(ctx context.Context, waiting func(reason string)) error {
+	db, err := d.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.leave()
+	if db.held == nil {
+		db.held, err = d.acquire(ctx, waiting)
+	}
+	return err
+}
+
+// Release releases what Hold has locked.
+func (d deb) Release() {
+	db, err := d.enter(context.Background())
+	if err != nil {
+		return
+	}
+	defer db.leave()
+	if db.held != nil {
+		_ = db.held.Close()
+		db.held = nil
+	}
+}
+
+// acquire takes the lock that apt and unattended-upgrades take, and waits until no dpkg runs. The
+// kernel releases the lock with the process, so a kill leaves none behind.
+func (d deb) acquire(ctx context.Context, waiting func(string)) (*os.File, error) {
+	// The mode is the one that dpkg uses.
+	file, err := os.OpenFile(filepath.Join(d.admin, "lock-frontend"), os.O_RDWR|os.O_CREATE, 0o640)
+	if err != nil {
 		return nil, fmt.Errorf("cannot open the lock of dpkg: %w", err)
 	}
-	release = func() {
-		_ = f.Close()
-		<-ours
+	err = d.wait(ctx, waiting, func() (int, error) { return take(file) })
+	if err == nil {
+		err = d.awaitDpkg(ctx, waiting)
 	}
-	if err := d.wait(ctx, func() (int, error) { return take(f) }); err != nil {
-		release()
+	if err != nil {
+		_ = file.Close()
 		return nil, err
 	}
-	if err := d.wait(ctx, func() (int, error) { return holder(filepath.Join(d.admin, "lock")) }); err != nil {
-		release()
-		return nil, err
-	}
-	return release, nil
+	return file, nil
+}
+
+// awaitDpkg waits until no dpkg runs: one that a killed agent started may still run.
+func (d deb) awaitDpkg(ctx context.Context, waiting func(string)) error {
+	return d.wait(ctx, waiting, func() (int, error) { return holder(filepath.Join(d.admin, "lock")) })
 }
 
 // wait tries until no process holds the lock.
-func (d deb) wait(ctx context.Context, try func() (pid int, err error)) error {
+func (d deb) wait(ctx context.Context, waiting func(string), try func() (pid int, err error)) error {
 	tick := time.NewTicker(lockInterval)
 	defer tick.Stop()
 	for {
@@ -66,6 +130,7 @@ func (d deb) wait(ctx context.Context, try func() (pid int, err error)) error {
 		if err != nil || pid == 0 {
 			return err
 		}
+		waiting("waiting for " + process(pid) + " to release the lock of dpkg")
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -114,15 +179,23 @@ func heldBy(f *os.File) (pid int, err error) {
 	return int(seen.Pid), nil
 }
 
-func (d deb) locked(ctx context.Context, pid int) error {
-	who := "another process"
-	if pid > 0 {
-		who = fmt.Sprintf("process %d", pid)
-		if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil {
-			who += " (" + strings.TrimSpace(string(comm)) + ")"
-		}
+// process describes the holder of a lock.
+func process(pid int) string {
+	if pid <= 0 {
+		return "another process"
 	}
-	return node.Transient("PackagesLocked", context.Cause(ctx),
+	who := fmt.Sprintf("process %d", pid)
+	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil {
+		who += " (" + strings.TrimSpace(string(comm)) + ")"
+	}
+	return who
+}
+
+// locked is the failure of a wait for the lock. Nothing was changed, so it rolls nothing back.
+func (d deb) locked(ctx context.Context, pid int) error {
+	f := node.Transient("PackagesLocked", context.Cause(ctx),
 		"wait until it has ended; `fuser -v /var/lib/dpkg/lock-frontend` on the host shows it",
-		"dpkg is locked by %s", who)
+		"dpkg is locked by %s", process(pid))
+	f.NoRollback = true
+	return f
 }

@@ -20,6 +20,8 @@ func unsupported() error {
 }
 
 func (rpm) Kind() refitv1alpha1.PackageKind               { return refitv1alpha1.PackageRpm }
+func (rpm) Hold(context.Context, func(string)) error      { return unsupported() }
+func (rpm) Release()                                      {}
 func (rpm) Owner(context.Context, string) (string, error) { return "", unsupported() }
 func (rpm) Installed(context.Context, ...string) (map[string]string, error) {
 	return nil, unsupported()

@@ -36,6 +36,11 @@ func (d *simulation) step() bool {
 	m := Next(d.records)
 	switch m.Kind {
 	case MoveRun:
+		if f := d.fails["wait for "+m.Step.Name]; f != nil { // the agent waits before it records the start
+			delete(d.fails, "wait for "+m.Step.Name)
+			d.write(Record{Kind: Failed, Step: m.Step.Name, Failure: f})
+			return true
+		}
 		if !m.Open {
 			d.write(Record{Kind: Started, Step: m.Step.Name})
 		}
@@ -189,6 +194,16 @@ func TestNext(t *testing.T) {
 			d.did = d.did[len(d.did)-1:]
 			return d
 		}, "swap-kubelet", refitv1alpha1.NodeFailed},
+		{"a wait before a step that fails does not roll the host back, and a retry starts the step", func() *simulation {
+			d := newSimulation(workerUpgrade, apply)
+			d.fails["wait for "+StepKubelet] = FailureOf(WithoutRollback(broken))
+			d.run()
+			if e := Read(d.records).Status(); e.Phase != refitv1alpha1.NodeFailed || e.Error.Step != StepKubelet {
+				panic(e.Phase)
+			}
+			d.did = nil
+			return d.order(attempt(apply, 1))
+		}, "swap-kubelet, post-upgrade, verify-node, Succeeded", refitv1alpha1.NodeSucceeded},
 		{"a failed kubeadm phase does not roll a healthy host back", func() *simulation {
 			d := newSimulation(controlPlaneUpgrade, apply)
 			d.fails[StepUploadConfig] = broken
@@ -255,9 +270,13 @@ func TestKillAfterAnyRecordLeadsToTheSameOutcome(t *testing.T) {
 		steps := Steps(upgrade)
 		clean := newSimulation(upgrade, apply)
 		killed := newSimulation(upgrade, apply)
+		early := false
 		if rapid.Bool().Draw(t, "fails") {
-			step := rapid.SampledFrom(steps).Draw(t, "step").Name
-			clean.fails[step], killed.fails[step] = broken, broken
+			step, failure := rapid.SampledFrom(steps).Draw(t, "step").Name, broken
+			if early = rapid.Bool().Draw(t, "before it starts"); early {
+				step, failure = "wait for "+step, FailureOf(WithoutRollback(broken))
+			}
+			clean.fails[step], killed.fails[step] = failure, failure
 		}
 		clean.run()
 		for range 500 {
@@ -279,8 +298,12 @@ func TestKillAfterAnyRecordLeadsToTheSameOutcome(t *testing.T) {
 			t.Fatalf("clean run:  %s\nkilled run: %s", a, b)
 		}
 		a, b := Read(clean.records).Status(), Read(killed.records).Status()
-		if a.Phase != b.Phase || len(a.Steps) != len(b.Steps) {
+		// A killed step was started before it waits again.
+		if a.Phase != b.Phase || (len(a.Steps) != len(b.Steps) && !early) {
 			t.Fatalf("clean run finishes %s, killed run %s", a.Phase, b.Phase)
+		}
+		if a.Error != nil && a.Phase != refitv1alpha1.NodeFailed && Read(clean.records).rollbackCause.NoRollback {
+			t.Fatalf("a host that waited was rolled back: %v", clean.did)
 		}
 	})
 }

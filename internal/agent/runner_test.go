@@ -1,0 +1,154 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent/steps"
+	"github.com/refit-dev/refit/internal/engine/journal"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// onlyStep makes one step of a worker's upgrade the next, with an action of the test.
+func onlyStep(t *testing.T, a *Agent, step string, action steps.Action) {
+	t.Helper()
+	was := steps.Actions[step]
+	steps.Actions[step] = action
+	t.Cleanup(func() { steps.Actions[step] = was })
+	spec := goodOrder("sha256:aa").Spec
+	upgrade := node.Upgrade{Operation: spec.Operation, Release: spec.Release, NodeUID: nodeUID, NodeName: nodeName, Role: spec.Role, From: "v1.35.4", To: "v1.36.3"}
+	dir := t.TempDir()
+	j, err := journal.Create(filepath.Join(dir, "journal"), machineID, node.Record{Kind: node.Opened, Upgrade: &upgrade})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	log := slog.New(slog.DiscardHandler)
+	a.upgrade = &runner{
+		journal: j, log: log, changed: a.status.setState,
+		host: &steps.Host{Settings: a.Settings, Upgrade: upgrade, Dir: dir, Log: log, ReportWait: a.status.setWaiting, Effect: effectOf("test")},
+	}
+	order := node.Order{Operation: spec.Operation.UID, Sequence: 7, Epoch: 3, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto}
+	records := []node.Record{{Kind: node.Ordered, Order: &order}}
+	for _, s := range node.Steps(upgrade) {
+		if s.Name == step {
+			break
+		}
+		records = append(records, node.Record{Kind: node.Started, Step: s.Name}, node.Record{Kind: node.Done, Step: s.Name})
+	}
+	for _, r := range records {
+		if err := a.upgrade.write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.state.Open = filepath.Base(dir)
+}
+
+func mustStep(t *testing.T, a *Agent) bool {
+	t.Helper()
+	more, err := a.step(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return more
+}
+
+// Another package manager may run for longer than any step.
+func TestWaitLongerThanTheStepLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newTestAgent(t, &apiStub{})
+		started := time.Now()
+		var reported string
+		onlyStep(t, a, node.StepKubelet, steps.Action{
+			Await: func(ctx context.Context, h *steps.Host) error {
+				h.ReportWait("waiting for process 7 (apt-get)")
+				reported = a.status.waiting
+				select {
+				case <-time.After(20 * time.Minute):
+					return nil
+				case <-ctx.Done():
+					return node.Transient("PackagesLocked", ctx.Err(), "-", "locked")
+				}
+			},
+			Do: func(ctx context.Context, _ *steps.Host) error {
+				if left, _ := ctx.Deadline(); time.Until(left) != 4*time.Minute {
+					t.Errorf("the step has %v left", time.Until(left))
+				}
+				return nil
+			},
+		})
+		if !mustStep(t, a) || !node.Read(a.upgrade.journal.Records()).IsDone(node.StepKubelet) || time.Since(started) != 20*time.Minute {
+			t.Errorf("the step did not run after %v: %+v", time.Since(started), a.status.status.Error)
+		}
+		if reported == "" || a.status.waiting != "" {
+			t.Errorf("reported %q, then %q", reported, a.status.waiting)
+		}
+	})
+}
+
+// A lock that is never released fails the order, and leaves the healthy host as it is.
+func TestWaitThatNeverEndsDoesNotRollBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newTestAgent(t, &apiStub{})
+		onlyStep(t, a, node.StepKubelet, steps.Action{
+			Await: func(ctx context.Context, _ *steps.Host) error {
+				<-ctx.Done()
+				return node.Transient("PackagesLocked", ctx.Err(), "-", "locked")
+			},
+			Do: func(context.Context, *steps.Host) error {
+				t.Error("the step ran")
+				return nil
+			},
+		})
+		if mustStep(t, a) {
+			t.Error("there was another move")
+		}
+		state := node.Read(a.upgrade.journal.Records())
+		if status := state.Status(); status.Phase != refitv1alpha1.NodeFailed || status.Error.Reason != "PackagesLocked" || state.RollingBack {
+			t.Errorf("%+v", status)
+		}
+	})
+}
+
+func TestNewOrderInterruptsAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, early := range []bool{true, false} {
+			a := newTestAgent(t, &apiStub{})
+			waits := make(chan struct{}, 2)
+			onlyStep(t, a, node.StepKubelet, steps.Action{Await: func(ctx context.Context, _ *steps.Host) error {
+				waits <- struct{}{}
+				<-ctx.Done()
+				return ctx.Err()
+			}})
+			order := goodOrder("sha256:aa")
+			if early {
+				a.orders.put(order)
+			} else {
+				go func() { <-waits; a.orders.put(order) }()
+			}
+			started := time.Now()
+			if !mustStep(t, a) || time.Since(started) > time.Second || a.orders.take() != order {
+				t.Error("the order was not taken")
+			}
+			if failure := node.Read(a.upgrade.journal.Records()).Failure; failure != nil {
+				t.Errorf("the step failed: %v", failure)
+			}
+			if err := a.upgrade.await(a.orders.interrupt(canceled(t))); !errors.Is(err, context.Canceled) {
+				t.Errorf("a stopping agent: %v", err)
+			}
+		}
+	})
+}
+
+func canceled(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}

@@ -1,0 +1,37 @@
+package steps
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/refit-dev/refit/internal/engine/packages"
+)
+
+// lockPackages waits for other package managers, and keeps them out until UnlockPackages. It is
+// taken before the first disruptive step: a host must not wait for one with half of its upgrade
+// done.
+func lockPackages(ctx context.Context, h *Host) error {
+	if driver := h.packageManager(); driver != nil {
+		return driver.Hold(ctx, h.ReportWait)
+	}
+	return nil
+}
+
+// UnlockPackages lets other package managers run while the agent runs no step.
+func (h *Host) UnlockPackages() {
+	if driver := h.packageManager(); driver != nil {
+		driver.Release()
+	}
+}
+
+// packageManager returns the package manager that the operation uses, or nil if it replaces plain
+// files only. A host has one.
+func (h *Host) packageManager() packages.Driver {
+	for _, part := range slices.Sorted(maps.Keys(h.Upgrade.Kinds)) {
+		if driver := h.driver(part); driver != nil {
+			return driver
+		}
+	}
+	return nil
+}
