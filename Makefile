@@ -33,7 +33,6 @@ E2E_UPGRADE_FULL_RUN ?= ^TestUpgrade
 
 # The targets of `make ci`, in order.
 CI := verify-tidy verify-generate language lint test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade
-# CI += lint-prose
 
 ##@ Development
 
@@ -73,7 +72,10 @@ test: ## Run the unit tests with the race detector
 	$(GO) test -race ./...
 
 .PHONY: lint
-lint: $(LINTER) ## Run golangci-lint, which enforces the layers of docs/architecture.md
+lint: lint-prose lint-go ## Run all linters
+
+.PHONY: lint-go
+lint-go: $(LINTER) ## Run golangci-lint, which enforces the layers of docs/architecture.md
 	$(LINTER) run ./...
 
 # The test plants each phrase of the list: a rule that reports nothing fails here.

@@ -41,7 +41,7 @@ func newRootCommand(a *app) *cobra.Command {
 		Long: `Upgrade self-managed Kubernetes clusters in place: the machines stay, the software on them is
 upgraded.
 
-"install" installs Refit in a cluster and its agent on the hosts. "upgrade" shows a plan, asks for
+"install" installs Refit in a cluster and its agent on the hosts. "upgrade" shows a plan, prompts for
 confirmation, and follows the upgrade until it ends. An upgrade is an object of the cluster, so
 kubectl can show and change it as well.
 

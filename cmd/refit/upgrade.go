@@ -33,9 +33,9 @@ func newUpgradeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "upgrade --to VERSION",
 		Short: "Upgrade a cluster",
-		Long: `Upgrade a cluster. The command reads the cluster, shows the plan, asks for confirmation, starts an
-operation with that plan approved, and follows it until it ends: in a live view on a terminal, else
-with a line for each change. If the same upgrade is in progress, the command follows that one.
+		Long: `Upgrade a cluster. The command reads the cluster, shows the plan, prompts for confirmation, starts
+an operation with that plan approved, and follows it until it ends: in a live view on a terminal,
+else with a line for each change. If the same upgrade is in progress, the command follows that one.
 
 The controllers in the cluster execute the upgrade; it continues if you interrupt the command
 (Ctrl-C). With --standalone, the command runs the controllers itself: if you interrupt it, nothing
@@ -52,7 +52,7 @@ expires, and with 130 if you interrupt it. The command keeps following a stalled
 continues once the cause is fixed.`,
 		Example: a.example(
 			"# Upgrade a cluster", "upgrade --to v1.36.3",
-			"# Upgrade to the newest patch release that the cluster has a ClusterRelease of", "upgrade --to v1.36",
+			"# Upgrade to the newest patch release for which the cluster has a ClusterRelease", "upgrade --to v1.36",
 			"# Upgrade in a script", "upgrade --to v1.36.3 --yes --timeout 2h -o json",
 			"# Upgrade with the policies of a manifest", "upgrade -f upgrade.yaml",
 			"# Upgrade a cluster without controllers", "upgrade --to v1.36.3 --standalone",

@@ -53,7 +53,7 @@ func (s *Server) newLoader() (*loader, error) {
 	}
 	groups, err := restmapper.GetAPIGroupResources(finder)
 	if err != nil {
-		return nil, fmt.Errorf("asking what there is to load: %w", err)
+		return nil, fmt.Errorf("cannot list the resources to load: %w", err)
 	}
 	return &loader{
 		config: s.harness, mapper: restmapper.NewDiscoveryRESTMapper(groups), clients: map[schema.GroupVersion]*rest.RESTClient{},

@@ -15,7 +15,7 @@ func (s *Server) EtcdWritten(tb testing.TB) int64 {
 	tb.Helper()
 	written, err := s.etcdMetric(tb, "etcd_disk_wal_write_bytes_total")
 	if err != nil {
-		tb.Fatalf("asking etcd: %v", err)
+		tb.Fatalf("cannot query etcd: %v", err)
 	}
 	return int64(written)
 }

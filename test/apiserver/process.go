@@ -25,14 +25,14 @@ type process struct {
 
 // startProcess starts a process that lives until it is killed, and not longer than this one: the
 // kernel kills it when the test dies for any reason.
-func startProcess(ctx context.Context, log, program string, args ...string) (*process, error) {
+func startProcess(ctx context.Context, log, binary string, args ...string) (*process, error) {
 	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("starting %s: %w", filepath.Base(program), err)
+		return nil, fmt.Errorf("cannot start %s: %w", filepath.Base(binary), err)
 	}
 	defer output.Close()
 	ctx, cancel := context.WithCancel(ctx)
-	cmd := exec.CommandContext(ctx, program, args...)
+	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 
@@ -55,7 +55,7 @@ func startProcess(ctx context.Context, log, program string, args ...string) (*pr
 	}()
 	if err := <-started; err != nil {
 		cancel()
-		return nil, fmt.Errorf("starting %s: %w", filepath.Base(program), err)
+		return nil, fmt.Errorf("cannot start %s: %w", filepath.Base(binary), err)
 	}
 	return p, nil
 }

@@ -21,16 +21,11 @@ func writeRule(file string, l *list) error {
 	return nil
 }
 
-// rule returns the Vale rule that reports the phrases of a list, except within the allowed texts.
+// rule returns the Vale rule that reports the phrases of a list. An exception of a Vale rule cannot
+// name a file, so .vale.ini lists the files with allowed uses.
 func rule(l *list) string {
 	var b strings.Builder
 	b.WriteString(ruleHeader)
-	if len(l.Allowed) > 0 {
-		b.WriteString("exceptions:\n")
-		for _, a := range l.Allowed {
-			fmt.Fprintf(&b, "  - %s\n", quote(a.Text))
-		}
-	}
 	b.WriteString("swap:\n")
 	for _, p := range l.Phrases {
 		fmt.Fprintf(&b, "  %s: %s\n", quote(strings.ReplaceAll(p.Not, " ", `\s+`)), quote(p.Use))

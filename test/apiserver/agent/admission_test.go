@@ -71,7 +71,7 @@ func TestF54WhatTheUpgradeWritesIsRefused(t *testing.T) {
 // with a delay.
 func answers(t *testing.T, client kubernetes.Interface, refused bool) (err error) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(checkTimeout); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if err = kubeadm.CheckAdmission(t.Context(), client); (err != nil) == refused {
 			return err
 		}

@@ -34,8 +34,8 @@ import (
 )
 
 const (
-	config   = "../../../config"
-	patience = 30 * time.Second
+	config       = "../../../config"
+	checkTimeout = 30 * time.Second
 )
 
 func must(t *testing.T, err error) {
@@ -158,7 +158,7 @@ func watch(t *testing.T, c *cluster.Client) <-chan cluster.Event {
 // until reads events until one matches.
 func until(t *testing.T, events <-chan cluster.Event, what string, fits func(cluster.Event) bool) (taken int) {
 	t.Helper()
-	for deadline := time.After(patience); ; {
+	for deadline := time.After(checkTimeout); ; {
 		select {
 		case event := <-events:
 			if taken++; fits(event) {

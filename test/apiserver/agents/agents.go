@@ -31,12 +31,13 @@ type Options struct {
 	// End how long a pod takes to terminate. Each duration varies by up to a half: hosts of equal
 	// speed would all finish at the same moment.
 	Fetch, Step, End time.Duration
-	// Meet is called when a step starts on a node, with a name as `refit-agent steps` prints it. It
-	// may block the step until the context ends, as on a host that hangs. An error fails the step.
-	Meet func(ctx context.Context, node, step string) error
-	// Tell is called before a node's facts are reported, and may change them, for example to those
-	// of an unhealthy host.
-	Tell func(node string, facts *refitv1alpha1.NodeReportStatus)
+	// BeforeStep is called when a step starts on a node, with a name as `refit-agent steps` prints
+	// it. It may block the step until the context ends, as on a host that hangs. An error fails the
+	// step.
+	BeforeStep func(ctx context.Context, node, step string) error
+	// EditReport is called before a node's facts are reported, and may change them, for example to
+	// those of an unhealthy host.
+	EditReport func(node string, facts *refitv1alpha1.NodeReportStatus)
 }
 
 // Agents are the simulated hosts of a cluster.
@@ -49,7 +50,7 @@ type Agents struct {
 
 	mu       sync.Mutex
 	releases map[string]string // Kubernetes versions, by the name of the ClusterRelease
-	ctx      context.Context   //nolint:containedctx // that of Run; what a watch tells begins work that ends with it
+	ctx      context.Context   //nolint:containedctx // that of Run; work that a watch starts ends with it
 	hosts    map[string]*host
 	names    []string // of all hosts that ever existed
 	moves    int      // pods that were recreated on another node
@@ -62,11 +63,11 @@ func New(config *rest.Config, o Options) (*Agents, error) {
 	config.QPS = -1
 	writes, err := client.New(config, client.Options{Scheme: scheme()})
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("cannot create a client: %w", err)
 	}
 	watches, err := cache.New(config, cache.Options{Scheme: scheme(), DefaultTransform: trim})
 	if err != nil {
-		return nil, fmt.Errorf("making a cache: %w", err)
+		return nil, fmt.Errorf("cannot create a cache: %w", err)
 	}
 	signs, err := newAuthority()
 	if err != nil {
@@ -91,19 +92,19 @@ func (a *Agents) Run(ctx context.Context) error {
 	a.mu.Lock()
 	a.ctx = ctx
 	a.mu.Unlock()
-	for object, told := range map[client.Object]func(object any, gone bool){
-		&corev1.Node{}:                  a.sawNode,
-		&corev1.Pod{}:                   a.sawPod,
-		&policyv1.PodDisruptionBudget{}: a.sawBudget,
-		&refitv1alpha1.NodeUpgrade{}:    a.sawOrder,
-		&refitv1alpha1.NodeReport{}:     a.sawQuestion,
+	for object, handle := range map[client.Object]func(object any, gone bool){
+		&corev1.Node{}:                  a.handleNode,
+		&corev1.Pod{}:                   a.handlePod,
+		&policyv1.PodDisruptionBudget{}: a.handleBudget,
+		&refitv1alpha1.NodeUpgrade{}:    a.handleOrder,
+		&refitv1alpha1.NodeReport{}:     a.handleReport,
 	} {
 		informer, err := a.cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err != nil {
-			return fmt.Errorf("watching: %w", err)
+			return fmt.Errorf("cannot watch: %w", err)
 		}
-		if _, err := informer.AddEventHandler(telling(told)); err != nil {
-			return fmt.Errorf("watching: %w", err)
+		if _, err := informer.AddEventHandler(eventHandler(handle)); err != nil {
+			return fmt.Errorf("cannot watch: %w", err)
 		}
 	}
 	err := a.cache.Start(ctx)
@@ -116,16 +117,16 @@ func (a *Agents) Run(ctx context.Context) error {
 	return err
 }
 
-// telling returns a handler that calls told for every change of an object.
-func telling(told func(object any, gone bool)) toolscache.ResourceEventHandler {
+// eventHandler returns a handler that calls handle for every change of an object.
+func eventHandler(handle func(object any, gone bool)) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { told(object, false) },
-		UpdateFunc: func(_, object any) { told(object, false) },
+		AddFunc:    func(object any) { handle(object, false) },
+		UpdateFunc: func(_, object any) { handle(object, false) },
 		DeleteFunc: func(object any) {
 			if last, is := object.(toolscache.DeletedFinalStateUnknown); is {
 				object = last.Obj
 			}
-			told(object, true)
+			handle(object, true)
 		},
 	}
 }
@@ -161,7 +162,7 @@ func about(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0
 	}
-	return d/2 + rand.N(d) //nolint:gosec // nobody shall be surprised by it
+	return d/2 + rand.N(d) //nolint:gosec // not a secret
 }
 
 func pause(ctx context.Context, d time.Duration) {

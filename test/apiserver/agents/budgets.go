@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// sawBudget handles a change of a budget, and counts its pods as the disruption controller does.
-func (a *Agents) sawBudget(object any, gone bool) {
+// handleBudget handles a change of a budget, and counts its pods as the disruption controller does.
+func (a *Agents) handleBudget(object any, gone bool) {
 	if b, is := object.(*policyv1.PodDisruptionBudget); is && !gone {
 		a.begin(func(ctx context.Context) { a.count(ctx, b) })
 	}

@@ -25,20 +25,20 @@ type host struct {
 
 	status, facts, kubelet newest // the latest state to write
 
-	mu       sync.Mutex
-	uid      types.UID
-	seen     *corev1.Node // as it was when it joined
-	versions map[string]string
-	memory   node.HostState
-	journal  []node.Record
-	order    *refitv1alpha1.NodeUpgrade // the newest observed
-	working  bool
-	toldAt   time.Time // time of the last status write
-	request  int64     // the newest report request
+	mu        sync.Mutex
+	uid       types.UID
+	seen      *corev1.Node // as it was when it joined
+	versions  map[string]string
+	memory    node.HostState
+	journal   []node.Record
+	order     *refitv1alpha1.NodeUpgrade // the newest observed
+	working   bool
+	writtenAt time.Time // time of the last status write
+	request   int64     // the newest report request
 }
 
-// sawNode handles a change of a Node. A Node that is new or has rejoined gets a host.
-func (a *Agents) sawNode(object any, gone bool) {
+// handleNode handles a change of a Node. A Node that is new or has rejoined gets a host.
+func (a *Agents) handleNode(object any, gone bool) {
 	n, is := object.(*corev1.Node)
 	if !is || gone {
 		return

@@ -89,7 +89,7 @@ func nodeOf(n *cluster.Node) *corev1.Node {
 			status = corev1.ConditionTrue
 		}
 		out.Status.Conditions = append(out.Status.Conditions, corev1.NodeCondition{
-			Type: kind, Status: status, Reason: "Kubelet" + string(kind), Message: "kubelet has told about " + string(kind),
+			Type: kind, Status: status, Reason: "Kubelet" + string(kind), Message: "kubelet reports " + string(kind),
 			LastHeartbeatTime: metav1.NewTime(n.CreatedAt), LastTransitionTime: metav1.NewTime(n.ReadySince),
 		})
 	}
@@ -173,7 +173,7 @@ func own(p *corev1.Pod, w *cluster.Workload, n *cluster.Node) {
 	p.OwnerReferences = []metav1.OwnerReference{owner}
 }
 
-func container(name string, asks cluster.Resources) corev1.Container {
+func container(name string, requests cluster.Resources) corev1.Container {
 	c := corev1.Container{
 		Name: name, Image: "registry.example.com/team/" + name + ":v1.2.3", Args: []string{"--config=/etc/app/config.yaml", "--listen=:8080"},
 		VolumeMounts: []corev1.VolumeMount{{Name: "config", MountPath: "/etc/app"}},
@@ -184,9 +184,9 @@ func container(name string, asks cluster.Resources) corev1.Container {
 	for i := range 8 {
 		c.Env = append(c.Env, corev1.EnvVar{Name: fmt.Sprintf("SETTING_%d", i), Value: fmt.Sprintf("https://service-%d.example.com/path", i)})
 	}
-	if asks.MilliCPU > 0 {
+	if requests.MilliCPU > 0 {
 		c.Resources.Requests = corev1.ResourceList{
-			"cpu": *resource.NewMilliQuantity(asks.MilliCPU, resource.DecimalSI), "memory": *resource.NewQuantity(asks.Memory, resource.BinarySI),
+			"cpu": *resource.NewMilliQuantity(requests.MilliCPU, resource.DecimalSI), "memory": *resource.NewQuantity(requests.Memory, resource.BinarySI),
 		}
 	}
 	return c

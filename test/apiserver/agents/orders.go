@@ -14,8 +14,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// sawOrder handles a change of an order.
-func (a *Agents) sawOrder(object any, gone bool) {
+// handleOrder handles a change of an order.
+func (a *Agents) handleOrder(object any, gone bool) {
 	order, is := object.(*refitv1alpha1.NodeUpgrade)
 	if !is || gone {
 		return
@@ -77,7 +77,7 @@ func (h *host) accept(ctx context.Context) {
 			if spec.Permit == refitv1alpha1.PermitRollback {
 				phase = refitv1alpha1.NodeRolledBack // nothing was changed, so there is nothing to roll back
 			}
-			h.tell(refitv1alpha1.NodeUpgradeStatus{ObservedSequence: spec.Sequence, Phase: phase})
+			h.writeStatus(refitv1alpha1.NodeUpgradeStatus{ObservedSequence: spec.Sequence, Phase: phase})
 			return
 		}
 		h.journal = []node.Record{{Kind: node.Opened, At: time.Now().UTC(), Upgrade: h.workOf(ctx, spec)}}
@@ -106,7 +106,7 @@ func (h *host) workOf(ctx context.Context, spec *refitv1alpha1.NodeUpgradeSpec) 
 	return &node.Upgrade{
 		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt, NodeName: h.name, NodeUID: h.uid, MachineID: h.memory.MachineID,
 		Role: spec.Role, Packages: refitv1alpha1.PackageDeb,
-		From: h.versions[node.StepKubelet], To: h.agents.brings(ctx, spec.Release.Name), Etcd: h.controlPlane,
+		From: h.versions[node.StepKubelet], To: h.agents.releaseVersion(ctx, spec.Release.Name), Etcd: h.controlPlane,
 	}
 }
 
@@ -116,17 +116,17 @@ func (h *host) record(r node.Record) {
 	before := node.Read(h.journal).Status()
 	h.journal = append(h.journal, r)
 	now := node.Read(h.journal).Status()
-	if now.Phase != before.Phase || now.ObservedSequence != before.ObservedSequence || time.Since(h.toldAt) >= calm {
-		h.tell(now)
+	if now.Phase != before.Phase || now.ObservedSequence != before.ObservedSequence || time.Since(h.writtenAt) >= calm {
+		h.writeStatus(now)
 	}
 }
 
 // calm is the minimum time between two status writes that report progress only.
 const calm = 2 * time.Second
 
-// tell writes the status as a real agent does.
-func (h *host) tell(status refitv1alpha1.NodeUpgradeStatus) {
-	h.toldAt = time.Now()
+// writeStatus writes the status as a real agent does.
+func (h *host) writeStatus(status refitv1alpha1.NodeUpgradeStatus) {
+	h.writtenAt = time.Now()
 	status.AgentVersion, status.BootID = agentVersion, h.name+"-boot"
 	h.status.put(h.agents, func(ctx context.Context) error {
 		err := h.agents.apply(ctx, &refitv1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: h.name}}, "NodeUpgrade", status)

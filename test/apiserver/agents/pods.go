@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// sawPod handles a change of a pod: its kubelet runs a new pod and terminates a deleted one; its
+// handlePod handles a change of a pod: its kubelet runs a new pod and terminates a deleted one; its
 // owner recreates it elsewhere.
-func (a *Agents) sawPod(object any, gone bool) {
+func (a *Agents) handlePod(object any, gone bool) {
 	p, is := object.(*corev1.Pod)
 	if !is {
 		return

@@ -31,9 +31,9 @@ func Release(version string) (*refitv1alpha1.ClusterRelease, error) {
 	}, nil
 }
 
-// brings returns the version of a ClusterRelease if the key on the hosts has signed it. It reads
-// each once: a ClusterRelease is immutable.
-func (a *Agents) brings(ctx context.Context, name string) string {
+// releaseVersion returns the version of a ClusterRelease if the key on the hosts has signed it. It
+// reads each once: a ClusterRelease is immutable.
+func (a *Agents) releaseVersion(ctx context.Context, name string) string {
 	a.mu.Lock()
 	known := a.releases[name]
 	a.mu.Unlock()

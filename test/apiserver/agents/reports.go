@@ -17,9 +17,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// sawQuestion handles a change of a NodeReport, in which the controller may have requested a
+// handleReport handles a change of a NodeReport, in which the controller may have requested a
 // report.
-func (a *Agents) sawQuestion(object any, gone bool) {
+func (a *Agents) handleReport(object any, gone bool) {
 	r, is := object.(*refitv1alpha1.NodeReport)
 	if !is {
 		return
@@ -29,10 +29,10 @@ func (a *Agents) sawQuestion(object any, gone bool) {
 		return
 	}
 	h.mu.Lock()
-	asked := gone || r.Spec.Request > h.request
+	requested := gone || r.Spec.Request > h.request
 	h.request = max(h.request, r.Spec.Request)
 	h.mu.Unlock()
-	if asked {
+	if requested {
 		h.report()
 	}
 }
@@ -69,7 +69,7 @@ func (a *Agents) Reported(ctx context.Context) error {
 // report writes the host's current facts.
 func (h *host) report() {
 	h.facts.put(h.agents, func(ctx context.Context) error {
-		err := h.agents.apply(ctx, &refitv1alpha1.NodeReport{ObjectMeta: metav1.ObjectMeta{Name: h.name}}, "NodeReport", h.says())
+		err := h.agents.apply(ctx, &refitv1alpha1.NodeReport{ObjectMeta: metav1.ObjectMeta{Name: h.name}}, "NodeReport", h.reportStatus())
 		if !apierrors.IsNotFound(err) {
 			return err
 		}
@@ -80,15 +80,15 @@ func (h *host) report() {
 		if err := h.agents.client.Create(ctx, made); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
-		return h.agents.apply(ctx, &refitv1alpha1.NodeReport{ObjectMeta: metav1.ObjectMeta{Name: h.name}}, "NodeReport", h.says())
+		return h.agents.apply(ctx, &refitv1alpha1.NodeReport{ObjectMeta: metav1.ObjectMeta{Name: h.name}}, "NodeReport", h.reportStatus())
 	})
 }
 
-// says returns the facts that the host reports.
-func (h *host) says() refitv1alpha1.NodeReportStatus {
+// reportStatus returns the facts that the host reports.
+func (h *host) reportStatus() refitv1alpha1.NodeReportStatus {
 	facts := h.gather()
-	if tell := h.agents.options.Tell; tell != nil {
-		tell(h.name, &facts)
+	if edit := h.agents.options.EditReport; edit != nil {
+		edit(h.name, &facts)
 	}
 	return facts
 }

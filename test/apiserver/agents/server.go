@@ -21,7 +21,7 @@ type server struct {
 
 	mu      sync.Mutex
 	version string
-	away    bool
+	down    bool
 	http    *http.Server
 }
 
@@ -45,22 +45,22 @@ func (a *authority) listen(version string) (*server, error) {
 // ServeHTTP answers /version, /readyz and /metrics.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	says, away := s.version, s.away
+	reported, down := s.version, s.down
 	s.mu.Unlock()
 	switch {
-	case away:
+	case down:
 		http.Error(w, "[-]etcd failed: reason withheld", http.StatusInternalServerError)
 	case r.URL.Path == "/version":
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(version.Info{GitVersion: says}) // the client may have disconnected
+		_ = json.NewEncoder(w).Encode(version.Info{GitVersion: reported}) // the client may have disconnected
 	}
 }
 
 // set changes the version that the server reports, and whether it is ready.
-func (s *server) set(version string, away bool) {
+func (s *server) set(version string, down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.version, s.away = version, away
+	s.version, s.down = version, down
 }
 
 // close stops the server, if there is one.

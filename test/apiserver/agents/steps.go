@@ -28,7 +28,7 @@ func (h *host) move(ctx context.Context) bool {
 		h.note(node.Record{Kind: node.Done, Step: move.Step.Name})
 	case node.MoveUndo:
 		h.note(node.Record{Kind: node.UndoStarted, Step: move.Step.Name})
-		h.bring(move.Step.Name, state.Upgrade.From)
+		h.setVersion(move.Step.Name, state.Upgrade.From)
 		h.note(node.Record{Kind: node.Undone, Step: move.Step.Name})
 	case node.MoveKeep:
 		h.note(node.Record{Kind: node.Kept, Step: move.Step.Name})
@@ -58,8 +58,8 @@ func (h *host) do(ctx context.Context, step node.Step, work *node.Upgrade) error
 	if step.Name == node.StepEtcd || step.Name == node.StepAPIServer {
 		h.server.set(h.version(node.StepAPIServer), true)
 	}
-	if meet := h.agents.options.Meet; meet != nil {
-		if err := meet(ctx, h.name, step.Name); err != nil {
+	if beforeStep := h.agents.options.BeforeStep; beforeStep != nil {
+		if err := beforeStep(ctx, h.name, step.Name); err != nil {
 			return err
 		}
 	}
@@ -72,13 +72,13 @@ func (h *host) do(ctx context.Context, step node.Step, work *node.Upgrade) error
 	same := h.uid == work.NodeUID
 	h.mu.Unlock()
 	if same {
-		h.bring(step.Name, work.To)
+		h.setVersion(step.Name, work.To)
 	}
 	return nil
 }
 
-// bring sets the version of the component that a step changes.
-func (h *host) bring(step, version string) {
+// setVersion sets the version of the component that a step changes.
+func (h *host) setVersion(step, version string) {
 	h.mu.Lock()
 	if _, is := h.versions[step]; is && step != node.StepEtcd { // the ClusterReleases here have no other etcd
 		h.versions[step] = version

@@ -30,10 +30,10 @@ import (
 )
 
 const (
-	config   = "../../../config/"
-	patience = 30 * time.Second
-	hash     = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	another  = "sha256:fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+	config       = "../../../config/"
+	checkTimeout = 30 * time.Second
+	hash         = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	another      = "sha256:fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
 )
 
 var program string
@@ -128,7 +128,7 @@ func (r *running) said() string {
 
 func (b *bed) start(t *testing.T, args ...string) *running {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	t.Cleanup(cancel)
 	r := &running{Cmd: exec.CommandContext(ctx, program, append(args, "--kubeconfig", b.kubeconfig)...)}
 	r.Stdout, r.Stderr = r, &r.err
@@ -148,7 +148,7 @@ func (r *running) wait(t *testing.T) answer {
 // until waits for the command to print a text.
 func (r *running) until(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(patience); !strings.Contains(r.said(), text); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(checkTimeout); !strings.Contains(r.said(), text); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it never says %q, but\n%s\n%s", text, r.said(), r.err.String())
 		}

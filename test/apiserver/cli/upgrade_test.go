@@ -92,7 +92,7 @@ func TestStandaloneIsLeft(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	r := b.start(t, "upgrade", "--to", "v1.36.3", "--standalone", "--log", log)
 	r.until(t, "Operation op")
-	for end := time.Now().Add(patience); b.get(t, "op").Status.Epoch == 0; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(checkTimeout); b.get(t, "op").Status.Epoch == 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("nobody took the operation on:\n%s", r.said())
 		}

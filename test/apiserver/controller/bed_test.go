@@ -41,7 +41,7 @@ const (
 	from, to = "v1.35.4", "v1.36.3"
 	op       = "to-1-36"
 
-	patience = 90 * time.Second // the machine may be busy
+	checkTimeout = 90 * time.Second // the machine may be busy
 )
 
 func TestMain(m *testing.M) {
@@ -95,7 +95,7 @@ func newBedOn(t *testing.T, s *apiserver.Server, changes ...clustertest.Change) 
 	must(t, err)
 	b.config = played.Trusting(b.As(t, "system:serviceaccount:"+controller.Namespace+":refit-controller")) // with the permissions of an installed controller
 	b.beside(func(ctx context.Context) { _ = played.Run(ctx) })                                            // stops with the test
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	defer cancel()
 	must(t, played.Reported(ctx))
 	b.watch = newMonitor(b)
@@ -251,7 +251,7 @@ func (b *bed) until(name, what string, is func(*refitv1alpha1.ClusterUpgrade) bo
 func (b *bed) wait(what string, is func() (bool, string)) {
 	b.t.Helper()
 	said := ""
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(checkTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		ok, now := is()
 		if ok {
 			return

@@ -34,11 +34,11 @@ func newHosts() *hosts {
 }
 
 func (h *hosts) options() agents.Options {
-	return agents.Options{Step: 2 * time.Millisecond, Fetch: 2 * time.Millisecond, Meet: h.meet, Tell: h.tell}
+	return agents.Options{Step: 2 * time.Millisecond, Fetch: 2 * time.Millisecond, BeforeStep: h.beforeStep, EditReport: h.editReport}
 }
 
-// tell reports unhealthy etcd members.
-func (h *hosts) tell(node string, facts *refitv1alpha1.NodeReportStatus) {
+// editReport reports unhealthy etcd members.
+func (h *hosts) editReport(node string, facts *refitv1alpha1.NodeReportStatus) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ill[node] {
@@ -53,9 +53,9 @@ func (h *hosts) setIll(node string, ill bool) {
 	h.ill[node] = ill
 }
 
-var errMadeUp = errors.New("the test says so")
+var errSimulated = errors.New("simulated failure")
 
-func (h *hosts) meet(ctx context.Context, node, step string) error {
+func (h *hosts) beforeStep(ctx context.Context, node, step string) error {
 	at := node + "/" + step
 	h.mu.Lock()
 	h.begun[at]++
@@ -76,7 +76,7 @@ func (h *hosts) meet(ctx context.Context, node, step string) error {
 	defer h.mu.Unlock()
 	if h.fails[at] > 0 {
 		h.fails[at]--
-		return errMadeUp
+		return errSimulated
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (b *bed) comes(what string, h *hold) {
 	b.t.Helper()
 	select {
 	case <-h.reached:
-	case <-time.After(patience):
+	case <-time.After(checkTimeout):
 		b.t.Fatalf("%s was not reached", what)
 	}
 }

@@ -459,7 +459,7 @@ func TestARightIsMissing(t *testing.T) {
 // watches.
 func seen(t *testing.T, try func() error) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(checkTimeout); ; time.Sleep(50 * time.Millisecond) {
 		err := try()
 		if err == nil {
 			return

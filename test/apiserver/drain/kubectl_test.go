@@ -46,7 +46,7 @@ func TestManyPodsAreFewRequestsAndKubectlMakesMore(t *testing.T) {
 	must(t, err)
 	begun = time.Now()
 	must(t, kubectldrain.RunNodeDrain(&kubectldrain.Helper{
-		Ctx: t.Context(), Client: client, GracePeriodSeconds: -1, IgnoreAllDaemonSets: true, Timeout: patience, Out: io.Discard, ErrOut: io.Discard,
+		Ctx: t.Context(), Client: client, GracePeriodSeconds: -1, IgnoreAllDaemonSets: true, Timeout: checkTimeout, Out: io.Discard, ErrOut: io.Discard,
 	}, theirs.node))
 	must(t, figure.Print("drain_200_pods_kubectl", time.Since(begun).Seconds(), "s"))
 

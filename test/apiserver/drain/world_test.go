@@ -32,8 +32,8 @@ import (
 )
 
 const (
-	patience = 90 * time.Second // the machine may be busy
-	soon     = 2 * time.Second
+	checkTimeout = 90 * time.Second // the machine may be busy
+	soon         = 2 * time.Second
 )
 
 func TestMain(m *testing.M) { os.Exit(apiserver.Main(m)) }
@@ -281,7 +281,7 @@ func (w *world) drainAs(config *rest.Config, order drain.Order) *drained {
 // until waits for a matching progress.
 func (d *drained) until(what string, fits func(drain.Progress) bool) drain.Progress {
 	d.t.Helper()
-	for deadline := time.After(patience); ; {
+	for deadline := time.After(checkTimeout); ; {
 		select {
 		case d.last = <-d.told:
 			if fits(d.last) {
@@ -334,7 +334,7 @@ func (d *drained) ends() error {
 			d.last = <-d.told
 		}
 		return err
-	case <-time.After(patience):
+	case <-time.After(checkTimeout):
 		for len(d.told) > 0 {
 			d.last = <-d.told
 		}

@@ -51,7 +51,7 @@ func (b *bed) enforced(t *testing.T) {
 	t.Helper()
 	bad := podOf(b.agents(t), "n1")
 	bad.Spec.HostPID = true
-	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(checkTimeout); ; time.Sleep(100 * time.Millisecond) {
 		err := try(t, b.client, bad)
 		if apierrors.IsForbidden(err) {
 			return
@@ -107,7 +107,7 @@ func (b *bed) tries(t *testing.T) {
 	plain := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "refit-trial", Name: "n1"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "try", Image: "x"}}},
 	}
-	for deadline := time.Now().Add(patience); !b.may(t, "create core/pods refit-trial/") && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(checkTimeout); !b.may(t, "create core/pods refit-trial/") && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond) // RBAC observes a binding with a delay
 	}
 	for name, pod := range map[string]*corev1.Pod{"the pod that places agents": agent, "a pod that may be root": plain} {
@@ -208,7 +208,7 @@ func (b *bed) guarded(t *testing.T) {
 // connects proves that nobody can run a command in a pod that is root on its host, or reach it.
 func (b *bed) connects(t *testing.T) {
 	t.Helper()
-	deadline := time.Now().Add(patience) // a policy is enforced with a delay
+	deadline := time.Now().Add(checkTimeout) // a policy is enforced with a delay
 	for resource, options := range map[string]runtime.Object{
 		"exec": &corev1.PodExecOptions{Container: "place", Command: []string{"sh"}}, "attach": &corev1.PodAttachOptions{Container: "place"},
 		"portforward": &corev1.PodPortForwardOptions{Ports: []int32{80}}, "proxy": &corev1.PodProxyOptions{Path: "/"},
@@ -255,7 +255,7 @@ func (b *bed) keptOut(t *testing.T) {
 		must(t, b.client.RbacV1().ClusterRoleBindings().Delete(context.Background(), binding.Name, metav1.DeleteOptions{}))
 	})
 	controller := b.as(t, controllerUser, controllerGroups...)
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // until RBAC observes the binding
+	for deadline := time.Now().Add(checkTimeout); ; time.Sleep(50 * time.Millisecond) { // until RBAC observes the binding
 		_, err := controller.CoreV1().Secrets("default").List(t.Context(), metav1.ListOptions{})
 		if err == nil {
 			break
@@ -277,7 +277,7 @@ func (b *bed) updates(t *testing.T) {
 	newer := options()
 	newer.Agent = "registry.example/refit-agent:v0.2.0"
 	b.apply(t, newer, false)
-	for deadline := time.Now().Add(patience); try(t, b.client, podOf(b.agents(t), "n1")) != nil; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(checkTimeout); try(t, b.client, podOf(b.agents(t), "n1")) != nil; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the policy never took up the newer image")
 		}

@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	config   = "../../../config"
-	patience = time.Minute
+	config       = "../../../config"
+	checkTimeout = time.Minute
 )
 
 func must(t *testing.T, err error) {

@@ -66,12 +66,12 @@ func TestAgentsAreFollowedOntoTheirNodes(t *testing.T) {
 			err error
 		}
 		ended := make(chan result, 1)
-		ctx := within(t, patience)
+		ctx := within(t, checkTimeout)
 		go func() {
 			p, err := b.Follow(ctx, render(t, standalone()), h.callbacks())
 			ended <- result{p, err}
 		}()
-		for deadline := time.Now().Add(patience); !h.has("n2 Failing 1/2 CrashLoopBackOff: refit-agent: an upgrade is in progress on this host"); time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(checkTimeout); !h.has("n2 Failing 1/2 CrashLoopBackOff: refit-agent: an upgrade is in progress on this host"); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("it says %q", h.lines)
 			}

@@ -82,7 +82,7 @@ func TestNothingIsLeftAfterARemoval(t *testing.T) {
 		})
 		w.says(nil)
 		h := &heard{}
-		out, err := b.Remove(within(t, patience), options(), h.callbacks())
+		out, err := b.Remove(within(t, checkTimeout), options(), h.callbacks())
 		must(t, err)
 		var states []string
 		for _, n := range out.Nodes {
@@ -137,7 +137,7 @@ func TestARemovalThatWasCutOff(t *testing.T) {
 		b, w := full(t, version)
 		gone := false
 		callbacks := install.Callbacks{Object: func(c install.Change) { gone = gone || c.Kind == "CustomResourceDefinition" }}
-		ctx := within(t, patience)
+		ctx := within(t, checkTimeout)
 		// A foreign finalizer keeps the operation, and with it the definition.
 		b.operation(t, "stuck", "True", "Succeeded", "example.dev/keep")
 		short := within(t, 12*time.Second)

@@ -52,7 +52,7 @@ func TestWhatTheControllerMayDo(t *testing.T) {
 			"create core/pods refit-trial/", "watch core/pods refit-trial/", "delete core/pods refit-trial/n1", "list core/events refit-trial/",
 			"get apps/daemonsets refit-agent/refit-agent", "get /metrics", "get /readyz", "get /version",
 		}
-		for deadline := time.Now().Add(patience); !b.may(t, may[0]) && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(checkTimeout); !b.may(t, may[0]) && time.Now().Before(deadline); {
 			time.Sleep(50 * time.Millisecond) // RBAC observes a binding with a delay
 		}
 		for _, what := range may {
@@ -108,7 +108,7 @@ func TestTheControllerSeesTheCluster(t *testing.T) {
 		b.apply(t, options(), false)
 		b.node(t, "n1", true)
 		b.kubeadm(t)
-		for deadline := time.Now().Add(patience); !b.may(t, "get refit.dev/clusterreleases /r") && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(checkTimeout); !b.may(t, "get refit.dev/clusterreleases /r") && time.Now().Before(deadline); {
 			time.Sleep(50 * time.Millisecond)
 		}
 		reader, err := observe.New(b.As(t, controllerUser, controllerGroups...), observe.Options{})

@@ -24,7 +24,7 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-const patience = time.Minute
+const checkTimeout = time.Minute
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -43,7 +43,7 @@ func TestSnapshotOfAWorld(t *testing.T) {
 		var told []string
 		reader, err := observe.New(s.As(t, user, "system:masters"), observe.Options{Progress: func(what string) { told = append(told, what) }})
 		must(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 		defer cancel()
 		got, err := reader.Snapshot(ctx, "mine")
 		must(t, err)
@@ -130,7 +130,7 @@ func checkWithoutRights(t *testing.T, s *apiserver.Server) {
 	observed := func(user string) (*cluster.Snapshot, error) {
 		reader, err := observe.New(s.As(t, user), observe.Options{})
 		must(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 		defer cancel()
 		return reader.Snapshot(ctx, "")
 	}

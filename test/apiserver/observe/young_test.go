@@ -82,7 +82,7 @@ func snapshot(t *testing.T, s *apiserver.Server) *cluster.Snapshot {
 	t.Helper()
 	reader, err := observe.New(s.RESTConfig(), observe.Options{})
 	must(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	defer cancel()
 	got, err := reader.Snapshot(ctx, "")
 	must(t, err)

@@ -28,7 +28,7 @@ const (
 	mostRequests = 150 // of a plan of this cluster
 	mostMemory   = 300 // MiB, of a process that plans it
 
-	patience = 2 * time.Minute
+	checkTimeout = 2 * time.Minute
 )
 
 func TestScale(t *testing.T) {
@@ -52,7 +52,7 @@ func readAll(t *testing.T, s *apiserver.Server, wanted *cluster.Snapshot) {
 	const user = "reader"
 	reader, err := observe.New(s.As(t, user, "system:masters"), observe.Options{})
 	must(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	defer cancel()
 	debug.FreeOSMemory()
 	peak := watchHeap(t)
@@ -104,7 +104,7 @@ func planAll(t *testing.T, s *apiserver.Server) {
 	const user = "planner"
 	refit := build(t)
 	kubeconfig := s.Kubeconfig(t, s.As(t, user, "system:masters"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, refit, "plan", "--to", "v1.36.3", "--kubeconfig", kubeconfig, "-o", "json")
 	begun := time.Now()

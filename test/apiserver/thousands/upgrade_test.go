@@ -143,7 +143,7 @@ func (b *bed) upgrade(r run) {
 		},
 	}
 	must(b.t, b.client.Create(b.t.Context(), operation))
-	const told, patience = 30 * time.Second, 10 * time.Minute // the latter without any progress
+	const told, checkTimeout = 30 * time.Second, 10 * time.Minute // the latter without any progress
 	said, moved, done := time.Now(), time.Now(), int32(0)
 	for operation.Status.Phase != refitv1alpha1.PhaseSucceeded {
 		must(b.t, b.client.Get(b.t.Context(), types.NamespacedName{Name: operation.Name}, operation))
@@ -151,7 +151,7 @@ func (b *bed) upgrade(r run) {
 		if status.Nodes.Done != done {
 			done, moved = status.Nodes.Done, time.Now()
 		}
-		if status.Phase == refitv1alpha1.PhaseStalled || time.Since(moved) > patience {
+		if status.Phase == refitv1alpha1.PhaseStalled || time.Since(moved) > checkTimeout {
 			b.t.Fatalf("%s: %s, %+v", status.Phase, status.Message, status.Nodes)
 		}
 		if time.Since(said) > told {

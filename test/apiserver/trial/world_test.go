@@ -35,9 +35,9 @@ import (
 )
 
 const (
-	patience = 90 * time.Second // the machine may be busy
-	soon     = 3 * time.Second
-	image    = "registry.example/refit-agent:v0.1.0"
+	checkTimeout = 90 * time.Second // the machine may be busy
+	soon         = 3 * time.Second
+	image        = "registry.example/refit-agent:v0.1.0"
 )
 
 func TestMain(m *testing.M) { os.Exit(apiserver.Main(m)) }
@@ -152,9 +152,9 @@ func (w *world) changed(phase refitv1alpha1.TrialPhase) *refitv1alpha1.ClusterUp
 
 func (w *world) until(what string, holds func(ctx context.Context) bool) {
 	w.t.Helper()
-	err := wait.PollUntilContextTimeout(w.t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) { return holds(ctx), nil })
+	err := wait.PollUntilContextTimeout(w.t.Context(), 50*time.Millisecond, checkTimeout, true, func(ctx context.Context) (bool, error) { return holds(ctx), nil })
 	if err != nil {
-		w.t.Fatalf("%s: waited for it for %s; the trial is %+v", what, patience, w.trial(w.t.Context()))
+		w.t.Fatalf("%s: waited for it for %s; the trial is %+v", what, checkTimeout, w.trial(w.t.Context()))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func TestAgentCI(t *testing.T) {
 	begun := time.Now()
 	b := newBed(t, cluster.Spec{Name: "aci", Workers: 1, Kubernetes: older})
-	r := b.Bring(t, newer)
+	r := b.CreateRelease(t, newer)
 	t.Logf("cluster, agents and release after %.0f s", time.Since(begun).Seconds())
 	for _, n := range b.Nodes() {
 		b.upgradeWithKills(t, n, r)

@@ -24,7 +24,7 @@ import (
 // ClusterUpgrade. The only API server is unavailable during its own upgrade.
 func TestAgentControllers(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "actl", Workers: 1, Kubernetes: older})
-	r := b.Bring(t, newer)
+	r := b.CreateRelease(t, newer)
 	b.runControllers(t)
 	begun := time.Now()
 	b.ask(t, refitv1alpha1.ClusterUpgradeSpec{

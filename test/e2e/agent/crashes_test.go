@@ -42,7 +42,7 @@ func TestAgentCrashes(t *testing.T) {
 	t.Run("worker", func(t *testing.T) {
 		b := newBed(t, cluster.Spec{Name: fmt.Sprint("acrw", part), Workers: 1, Kubernetes: older, Disk: diskSize})
 		cp := b.First(cluster.RoleControlPlane)
-		b.prefetch(t, b.Bring(t, newer), b.Nodes()...) // kube-proxy changes on all nodes at the same time
+		b.prefetch(t, b.CreateRelease(t, newer), b.Nodes()...) // kube-proxy changes on all nodes at the same time
 		b.apply(t, cp)
 		must(t, b.WaitReady(t.Context(), recovery))
 		newMatrix(t, b, b.First(cluster.RoleWorker), "worker").run(t)
@@ -65,7 +65,7 @@ type matrix struct {
 // newMatrix saves the node with all files fetched and performs one undisturbed run.
 func newMatrix(t *testing.T, b *agents, n *cluster.Node, role string) *matrix {
 	t.Helper()
-	m := &matrix{b: b, n: n, role: role, release: b.Bring(t, newer), results: openResults(t, bed.BuildCrashing(t))}
+	m := &matrix{b: b, n: n, role: role, release: b.CreateRelease(t, newer), results: openResults(t, bed.BuildCrashing(t))}
 	must(t, b.Smoke(t.Context()))
 	b.prefetch(t, m.release, n)
 	m.armed = b.save(t, n, "fetched")
@@ -152,7 +152,7 @@ func (m *matrix) try(t *testing.T, point, fault string, disturb func(*testing.T,
 		if err != nil {
 			outcome = err.Error()
 			t.Error(err)
-			m.b.TellIfFailed(t, "nodeupgrades")
+			m.b.LogIfFailed(t, "nodeupgrades")
 		}
 		m.results.add(t, result{Role: m.role, Point: point, Fault: fault, Outcome: outcome, Seconds: time.Since(begun).Seconds()})
 	})
@@ -211,7 +211,7 @@ func (m *matrix) end(ctx context.Context) error {
 	if err := m.b.WaitReady(ctx, recovery); err != nil {
 		return err
 	}
-	return until(ctx, "all to be at the release", patience, func(ctx context.Context) error { return m.b.AtRelease(ctx, m.n, m.release) })
+	return until(ctx, "all to be at the release", checkTimeout, func(ctx context.Context) error { return m.b.AtRelease(ctx, m.n, m.release) })
 }
 
 // sameAsClean compares the end state of a run with that of the undisturbed run, and verifies that

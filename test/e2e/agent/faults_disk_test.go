@@ -60,7 +60,7 @@ func free(t *testing.T, n *cluster.Node, left int64) string {
 // the agent retries.
 func (s *scene) tells(t *testing.T, words ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	defer cancel()
 	var last refitv1alpha1.NodeUpgradeStatus
 	err := bed.Follow(ctx, s.b.Bed, bed.NodeUpgrades, s.n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {

@@ -139,7 +139,7 @@ func bootsAlone(f fault) {
 	_, err := s.n.Exec(t.Context(), "systemctl", "stop", "kubelet")
 	must(t, err)
 	must(t, s.n.Partition())
-	must(t, until(t.Context(), "the agent to start the new kubelet by itself", patience, func(ctx context.Context) error {
+	must(t, until(t.Context(), "the agent to start the new kubelet by itself", checkTimeout, func(ctx context.Context) error {
 		_, err := s.n.Exec(ctx, "systemctl", "is-active", "kubelet")
 		return err
 	}))
@@ -201,7 +201,7 @@ func manifestGone(f fault) {
 	s.standAt(t, "check-host/started")
 	on("mkdir", "-p", backup)
 	on("mv", live, backup)
-	must(t, until(t.Context(), "the API server to be gone", patience, func(ctx context.Context) error {
+	must(t, until(t.Context(), "the API server to be gone", checkTimeout, func(ctx context.Context) error {
 		ctx, cancel := soon(ctx)
 		defer cancel()
 		if _, err := s.b.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx); err == nil {
@@ -210,7 +210,7 @@ func manifestGone(f fault) {
 		return nil
 	}))
 	must(t, goOn(t.Context(), s.n))
-	must(t, until(t.Context(), "the agent to refuse", patience, func(ctx context.Context) error {
+	must(t, until(t.Context(), "the agent to refuse", checkTimeout, func(ctx context.Context) error {
 		out, err := s.n.Exec(ctx, agentProgram, "status")
 		return errors.Join(err, mentions(string(out), "ManifestMissing"))
 	}))
@@ -218,7 +218,7 @@ func manifestGone(f fault) {
 	on("mv", backup+"/kube-apiserver.yaml", live)
 	on("rm", "-r", backup)
 	must(t, s.b.WaitReady(t.Context(), recovery))
-	s.b.mustPhase(t, s.n, patience, refitv1alpha1.NodeFailed)
+	s.b.mustPhase(t, s.n, checkTimeout, refitv1alpha1.NodeFailed)
 	s.b.order(t, s.n, retry)
 	s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeSucceeded)
 	s.succeeds(t)
@@ -354,7 +354,7 @@ func halfDone(f fault) {
 // unreachable.
 func etcdContainer(ctx context.Context, s *scene) (string, error) {
 	var found string
-	err := until(ctx, "etcd to run", patience, func(ctx context.Context) error {
+	err := until(ctx, "etcd to run", checkTimeout, func(ctx context.Context) error {
 		out, err := s.n.Exec(ctx, "pgrep", "--oldest", "--exact", "etcd")
 		if err != nil {
 			return err

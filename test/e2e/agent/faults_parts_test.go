@@ -125,7 +125,7 @@ const extraArgument = "  extraArgs:\n  - name: %s\n    value: \"1\"\n"
 // apiServerArgument adds an argument for the API server to kubeadm's configuration, or removes the
 // added ones.
 func (b *agents) apiServerArgument(ctx context.Context, name string) error {
-	return until(ctx, "kubeadm's configuration to be written", patience, func(ctx context.Context) error {
+	return until(ctx, "kubeadm's configuration to be written", checkTimeout, func(ctx context.Context) error {
 		maps := b.Client.CoreV1().ConfigMaps(metav1.NamespaceSystem)
 		found, err := maps.Get(ctx, "kubeadm-config", metav1.GetOptions{})
 		if err != nil {

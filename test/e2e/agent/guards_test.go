@@ -120,7 +120,7 @@ func apiServerFails(f fault) error {
 
 // endsWell waits for the end of an operation and checks the node.
 func (s *scene) endsWell(ctx context.Context, phase refitv1alpha1.NodePhase, version string) error {
-	if _, err := s.b.waitPhase(ctx, s.n, patience, phase); err != nil {
+	if _, err := s.b.waitPhase(ctx, s.n, checkTimeout, phase); err != nil {
 		return err
 	}
 	if err := s.b.WaitReady(ctx, recovery); err != nil {

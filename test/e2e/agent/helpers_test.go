@@ -32,8 +32,8 @@ const (
 	newer  = bed.Newer
 	newest = bed.Newest
 
-	patience = bed.Patience
-	recovery = bed.Recovery
+	checkTimeout = bed.CheckTimeout
+	recovery     = bed.Recovery
 	// fetching and changing limit the time that a node may take for its order.
 	fetching = 4 * time.Minute
 	changing = 8 * time.Minute

@@ -129,7 +129,7 @@ func (b *agents) audit(ctx context.Context) error {
 	if _, err := cp.Exec(ctx, "mv", "/root/kube-apiserver.yaml", manifest); err != nil {
 		return err
 	}
-	return until(ctx, "the API server to write an audit log", patience, func(ctx context.Context) error {
+	return until(ctx, "the API server to write an audit log", checkTimeout, func(ctx context.Context) error {
 		ctx, cancel := soon(ctx)
 		defer cancel()
 		if _, err := b.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{}); err != nil {

@@ -17,7 +17,7 @@ import (
 // Paths of the agent on its host.
 const (
 	agentUnit    = bed.AgentUnit
-	agentProgram = bed.AgentProgram
+	agentProgram = bed.AgentBinary
 	agentState   = "/var/lib/refit"
 	settingsFile = "/etc/refit/agent.yaml"
 )
@@ -32,7 +32,7 @@ func (b *agents) installAgents(t *testing.T, program string) {
 	begun := time.Now()
 	bed.OnNodes(t, b.Nodes(), func(ctx context.Context, n *cluster.Node) error { return b.installAgent(ctx, n, program) })
 	for _, n := range b.Nodes() {
-		must(t, b.waitReport(t.Context(), n, patience, func(r *refitv1alpha1.NodeReport) bool { return r.Status.MachineID != "" }))
+		must(t, b.waitReport(t.Context(), n, checkTimeout, func(r *refitv1alpha1.NodeReport) bool { return r.Status.MachineID != "" }))
 	}
 	t.Logf("agents on %d nodes, and a report from each, after %.1f s", len(b.Nodes()), time.Since(begun).Seconds())
 }

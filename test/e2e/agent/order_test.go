@@ -95,7 +95,7 @@ func (b *agents) role(n *cluster.Node) refitv1alpha1.Role {
 // server.
 func (b *agents) writeOrder(ctx context.Context, name string, spec refitv1alpha1.NodeUpgradeSpec) error {
 	var refused error
-	err := until(ctx, "an order to be accepted", patience, func(ctx context.Context) error {
+	err := until(ctx, "an order to be accepted", checkTimeout, func(ctx context.Context) error {
 		ctx, cancel := soon(ctx)
 		defer cancel()
 		err := b.tryWriteOrder(ctx, name, spec)

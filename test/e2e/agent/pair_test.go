@@ -17,7 +17,7 @@ import (
 // point, which covers the steps of additional control plane nodes.
 func TestAgentPair(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "apair", ControlPlanes: 3, Kubernetes: older})
-	r := b.Bring(t, newer)
+	r := b.CreateRelease(t, newer)
 	b.prefetch(t, r, b.Nodes()...)
 	nodes := b.Nodes()
 	b.apply(t, nodes[0])
@@ -50,7 +50,7 @@ func TestAgentPair(t *testing.T) {
 // waitsFor waits until the agent of a node reports that it waits for another node.
 func (b *agents) waitsFor(t *testing.T, n *cluster.Node, other string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	defer cancel()
 	err := bed.Follow(ctx, b.Bed, bed.NodeUpgrades, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
 		for _, c := range u.Status.Conditions {

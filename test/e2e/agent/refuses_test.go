@@ -21,10 +21,10 @@ import (
 func TestAgentRefuses(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "arefuse", Workers: 1, Kubernetes: newer})
 	n := b.First(cluster.RoleWorker)
-	r, low := b.Bring(t, newest), b.Bring(t, older)
+	r, low := b.CreateRelease(t, newest), b.CreateRelease(t, older)
 	was, err := bed.StateOf(t.Context(), n)
 	must(t, err)
-	other := bed.NewKey(t, b.Programs)
+	other := bed.NewKey(t, b.Binaries)
 	forged := b.signed(t, "forged", r.Payload, other)
 	changed := b.changedByte(t, r)
 
@@ -78,7 +78,7 @@ func TestAgentRefuses(t *testing.T) {
 func (b *agents) accepted(t *testing.T, n *cluster.Node, changes ...change) {
 	t.Helper()
 	sequence := b.order(t, n, changes...)
-	must(t, until(t.Context(), "an order to be accepted", patience, func(ctx context.Context) error {
+	must(t, until(t.Context(), "an order to be accepted", checkTimeout, func(ctx context.Context) error {
 		u, err := b.upgradeOf(ctx, n)
 		if err == nil && (u.Status.ObservedSequence != sequence || len(u.Status.Conditions) > 0) {
 			err = fmt.Errorf("it is %s, %v", tell(u.Status), u.Status.Conditions)

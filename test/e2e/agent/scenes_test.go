@@ -52,7 +52,7 @@ func single(t *testing.T, name, from, to string) *scene {
 	t.Helper()
 	b := newBed(t, cluster.Spec{Name: name, Kubernetes: from, Disk: diskSize})
 	must(t, b.Smoke(t.Context()))
-	sc := &scene{b: b, n: b.First(cluster.RoleControlPlane), r: b.Bring(t, to)}
+	sc := &scene{b: b, n: b.First(cluster.RoleControlPlane), r: b.CreateRelease(t, to)}
 	sc.keep(t)
 	return sc
 }
@@ -62,7 +62,7 @@ func (s *scenes) onWorker() *scene {
 	if s.worker == nil {
 		b := newBed(s.t, cluster.Spec{Name: "afw", Workers: 1, Kubernetes: older, Disk: diskSize})
 		must(s.t, b.Smoke(s.t.Context()))
-		s.worker = &scene{b: b, n: b.First(cluster.RoleWorker), r: b.Bring(s.t, newer)}
+		s.worker = &scene{b: b, n: b.First(cluster.RoleWorker), r: b.CreateRelease(s.t, newer)}
 		b.prefetch(s.t, s.worker.r, b.Nodes()...)
 		b.apply(s.t, b.First(cluster.RoleControlPlane))
 		must(s.t, b.WaitReady(s.t.Context(), recovery))
@@ -85,7 +85,7 @@ func (s *scene) again(t *testing.T) {
 	t.Helper()
 	s.b.mend()
 	s.start.again(t)
-	t.Cleanup(func() { s.b.TellIfFailed(t, "nodeupgrades") })
+	t.Cleanup(func() { s.b.LogIfFailed(t, "nodeupgrades") })
 }
 
 // fetched is again with all files of the release fetched.
@@ -110,7 +110,7 @@ func (s *scene) succeeds(t *testing.T) {
 	t.Helper()
 	s.b.mustPhase(t, s.n, changing, refitv1alpha1.NodeSucceeded)
 	must(t, s.b.WaitReady(t.Context(), recovery))
-	must(t, until(t.Context(), "all to be at the release", patience, func(ctx context.Context) error { return s.b.AtRelease(ctx, s.n, s.r) }))
+	must(t, until(t.Context(), "all to be at the release", checkTimeout, func(ctx context.Context) error { return s.b.AtRelease(ctx, s.n, s.r) }))
 }
 
 // retried raises the attempt, as an operator does after fixing the cause.
@@ -151,7 +151,7 @@ func (s *scene) putBack(t *testing.T, kept ...string) refitv1alpha1.NodeUpgradeS
 	if err := is.Differences(want); err != nil {
 		t.Errorf("the host is not what it was: %v", err)
 	}
-	must(t, until(t.Context(), "the node to be the older one", patience, func(ctx context.Context) error {
+	must(t, until(t.Context(), "the node to be the older one", checkTimeout, func(ctx context.Context) error {
 		return s.b.NodeAt(ctx, s.n, s.b.Spec().Kubernetes)
 	}))
 	return status
@@ -187,7 +187,7 @@ func (s *scene) failsWith(t *testing.T, deadline time.Duration, reasons ...strin
 // refused waits until the agent reports that it does not accept the node's order.
 func (b *agents) refused(t *testing.T, n *cluster.Node, reason string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	defer cancel()
 	var last refitv1alpha1.NodeUpgradeStatus
 	err := bed.Follow(ctx, b.Bed, bed.NodeUpgrades, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {

@@ -76,7 +76,7 @@ func timeOfAgents(t *testing.T, controlPlanes int, suffix string) float64 {
 
 func timeOf(t *testing.T, b *agents, name, suffix string) float64 {
 	t.Helper()
-	r := b.Bring(t, newer)
+	r := b.CreateRelease(t, newer)
 	b.prefetch(t, r, b.Nodes()...)
 	sampler, err := bare.StartSampler(t.Context(), b.Cluster)
 	must(t, err)

@@ -21,7 +21,7 @@ import (
 func TestAgentUndo(t *testing.T) {
 	b := newBed(t, cluster.Spec{Name: "aundo", Workers: 1, Kubernetes: older})
 	cp, worker := b.First(cluster.RoleControlPlane), b.First(cluster.RoleWorker)
-	r := b.Bring(t, newer)
+	r := b.CreateRelease(t, newer)
 	b.prefetch(t, r, b.Nodes()...)
 	for _, n := range b.Nodes() {
 		b.apply(t, n)
@@ -110,7 +110,7 @@ func (b *agents) undoControlPlane(t *testing.T, n *cluster.Node, r *bed.Release)
 func (b *agents) wentBack(t *testing.T, n *cluster.Node) {
 	t.Helper()
 	must(t, b.WaitReady(t.Context(), recovery))
-	must(t, until(t.Context(), n.Name()+" to be the older one", patience, func(ctx context.Context) error { return b.NodeAt(ctx, n, older) }))
+	must(t, until(t.Context(), n.Name()+" to be the older one", checkTimeout, func(ctx context.Context) error { return b.NodeAt(ctx, n, older) }))
 }
 
 // objectsAt checks the objects that kubeadm's cluster-wide phases write.

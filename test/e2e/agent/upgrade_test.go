@@ -36,7 +36,7 @@ func TestAgentUpgrades(t *testing.T) {
 func (b *agents) upgradeAll(t *testing.T, version, name string) {
 	t.Helper()
 	must(t, b.Smoke(t.Context()))
-	r := b.Bring(t, version)
+	r := b.CreateRelease(t, version)
 	begun := time.Now()
 	b.prefetch(t, r, b.Nodes()...)
 	show(t, name+"_prefetch", time.Since(begun).Seconds(), "s")

@@ -10,30 +10,30 @@ import (
 
 // Paths of the agent on its host.
 const (
-	AgentUnit    = "refit-agent"
-	AgentProgram = "/usr/local/bin/refit-agent"
+	AgentUnit   = "refit-agent"
+	AgentBinary = "/usr/local/bin/refit-agent"
 )
 
-// TellIfFailed logs objects of these kinds and the logs of the agents if the test has failed.
-func (b *Bed) TellIfFailed(t *testing.T, kinds ...string) {
+// LogIfFailed logs objects of these kinds and the logs of the agents if the test has failed.
+func (b *Bed) LogIfFailed(t *testing.T, kinds ...string) {
 	t.Helper()
 	if !t.Failed() || b.Gone() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), Patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), CheckTimeout)
 	defer cancel()
 	for _, kind := range kinds {
-		asking, stop := Soon(ctx)
-		if out, err := b.Kubectl(asking, nil, "get", kind, "--output=yaml", "--request-timeout=4s"); err == nil {
+		short, stop := Soon(ctx)
+		if out, err := b.Kubectl(short, nil, "get", kind, "--output=yaml", "--request-timeout=4s"); err == nil {
 			t.Logf("%s", out)
 		}
 		stop()
 	}
 	for _, n := range b.Nodes() {
-		var said strings.Builder
-		if err := n.Journal(ctx, &said, cluster.JournalOptions{Unit: AgentUnit, Lines: 60}); err != nil {
-			said.WriteString(err.Error())
+		var log strings.Builder
+		if err := n.Journal(ctx, &log, cluster.JournalOptions{Unit: AgentUnit, Lines: 60}); err != nil {
+			log.WriteString(err.Error())
 		}
-		t.Logf("the agent of %s said:\n%s", n.Name(), said.String())
+		t.Logf("the log of the agent on %s:\n%s", n.Name(), log.String())
 	}
 }

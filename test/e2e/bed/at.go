@@ -21,7 +21,7 @@ func (b *Bed) IsAt(t *testing.T, r *Release) {
 	t.Helper()
 	Must(t, b.WaitReady(t.Context(), Recovery))
 	for _, n := range b.Nodes() {
-		Must(t, Until(t.Context(), n.Name()+" to be at the release", Patience, func(ctx context.Context) error { return b.AtRelease(ctx, n, r) }))
+		Must(t, Until(t.Context(), n.Name()+" to be at the release", CheckTimeout, func(ctx context.Context) error { return b.AtRelease(ctx, n, r) }))
 	}
 	Must(t, b.addonsAt(t.Context(), r))
 	Must(t, b.Smoke(t.Context()))
@@ -130,7 +130,7 @@ func (b *Bed) addonsAt(ctx context.Context, r *Release) error {
 
 // RuntimeAt verifies the container runtime of a node according to the API.
 func (b *Bed) RuntimeAt(ctx context.Context, n *cluster.Node, version string) error {
-	return Until(ctx, n.Name()+" to report its runtime", Patience, func(ctx context.Context) error {
+	return Until(ctx, n.Name()+" to report its runtime", CheckTimeout, func(ctx context.Context) error {
 		node, err := b.Client.CoreV1().Nodes().Get(ctx, n.Name(), metav1.GetOptions{})
 		if err != nil {
 			return err

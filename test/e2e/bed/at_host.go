@@ -75,7 +75,7 @@ func packagesClean(ctx context.Context, n *cluster.Node) error {
 		}
 		switch {
 		case len(wrong) > 0:
-			errs = append(errs, fmt.Errorf("%s: %s says: %s", n.Name(), strings.Join(argv[:2], " "), strings.Join(wrong, "; ")))
+			errs = append(errs, fmt.Errorf("%s: %s reports: %s", n.Name(), strings.Join(argv[:2], " "), strings.Join(wrong, "; ")))
 		case err != nil && len(out) == 0:
 			errs = append(errs, err)
 		}

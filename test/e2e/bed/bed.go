@@ -16,7 +16,7 @@ import (
 // hosts the files of ClusterReleases.
 type Bed struct {
 	*cluster.Cluster
-	Programs
+	Binaries
 
 	Client  kubernetes.Interface
 	Objects dynamic.Interface
@@ -35,7 +35,7 @@ type Bed struct {
 func New(t *testing.T, spec cluster.Spec) *Bed {
 	t.Helper()
 	p := Build(t)
-	b := &Bed{Cluster: testbed.Up(t, spec), Programs: p, Key: NewKey(t, p), Dir: t.TempDir(), releases: map[string]*Release{}}
+	b := &Bed{Cluster: testbed.Up(t, spec), Binaries: p, Key: NewKey(t, p), Dir: t.TempDir(), releases: map[string]*Release{}}
 	rest, err := b.RESTConfig()
 	Must(t, err)
 	rest.QPS, rest.Burst = 100, 200

@@ -22,8 +22,8 @@ const (
 )
 
 const (
-	// Patience is the timeout of a check that is retried.
-	Patience = 3 * time.Minute
+	// CheckTimeout is the timeout of a check that is retried.
+	CheckTimeout = 3 * time.Minute
 	// Pause is the interval between two tries.
 	Pause = 200 * time.Millisecond
 	// Recovery limits the time until a cluster is ready again after a fault.

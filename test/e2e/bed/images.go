@@ -12,7 +12,7 @@ const (
 )
 
 // Images builds the container images that `refit install` needs and returns their archives.
-func (p Programs) Images(t *testing.T) []string {
+func (p Binaries) Images(t *testing.T) []string {
 	t.Helper()
 	dir := filepath.Join(builds, "images")
 	Run(t, "go", "run", "../../../tools/images", "-repository", imageRepository, "-tag", imageTag, "-to", dir,

@@ -10,7 +10,7 @@ import (
 type Key struct{ Private, Public string }
 
 // NewKey creates a key with the CLI.
-func NewKey(t *testing.T, p Programs) Key {
+func NewKey(t *testing.T, p Binaries) Key {
 	t.Helper()
 	k := Key{Private: filepath.Join(t.TempDir(), "release.key")}
 	Run(t, p.Refit, "release", "key", "create", "--out", k.Private)

@@ -23,9 +23,9 @@ type Release struct {
 	Parts   builder.Release
 }
 
-// Bring creates the ClusterRelease of a version with the CLI (`refit release create` from a folder,
-// then `sign`) and applies it. The servers offer its files from then on.
-func (b *Bed) Bring(t *testing.T, version string) *Release {
+// CreateRelease creates the ClusterRelease of a version with the CLI (`refit release create` from a
+// folder, then `sign`) and applies it. The servers offer its files from then on.
+func (b *Bed) CreateRelease(t *testing.T, version string) *Release {
 	t.Helper()
 	if r := b.releases[version]; r != nil {
 		return r

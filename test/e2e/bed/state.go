@@ -25,7 +25,7 @@ var watched = []string{
 }
 
 // ours are the agent's own files among them.
-var ours = []string{AgentProgram, "/etc/systemd/system/refit-agent.service", "/etc/systemd/system/refit-agent.service.d/quick.conf"}
+var ours = []string{AgentBinary, "/etc/systemd/system/refit-agent.service", "/etc/systemd/system/refit-agent.service.d/quick.conf"}
 
 // StateOf reads the state of a host.
 func StateOf(ctx context.Context, n *cluster.Node) (State, error) {

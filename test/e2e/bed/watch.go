@@ -37,20 +37,20 @@ func Get[T any](ctx context.Context, b *Bed, resource schema.GroupVersionResourc
 // its API server died.
 const watchFor = 15 * time.Second
 
-// Follow passes every state of one object to look until look returns true. The API may be
+// Follow passes every state of one object to done until done returns true. The API may be
 // unreachable in between.
-func Follow[T any](ctx context.Context, b *Bed, resource schema.GroupVersionResource, name string, look func(*T) (enough bool)) error {
+func Follow[T any](ctx context.Context, b *Bed, resource schema.GroupVersionResource, name string, done func(*T) (enough bool)) error {
 	only := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	return again(ctx, func() (bool, error) {
-		return once(ctx, b, resource, only, func() {}, func(_ watch.EventType, object *T) bool { return look(object) })
+		return once(ctx, b, resource, only, func() {}, func(_ watch.EventType, object *T) bool { return done(object) })
 	})
 }
 
-// Watch passes every state of all objects of a resource to see until the context ends. Before each
-// list it calls anew, then passes all objects.
-func Watch[T any](ctx context.Context, b *Bed, resource schema.GroupVersionResource, anew func(), see func(watch.EventType, *T)) {
+// Watch passes every state of all objects of a resource to handle until the context ends. Before
+// each list it calls reset, then it passes all objects.
+func Watch[T any](ctx context.Context, b *Bed, resource schema.GroupVersionResource, reset func(), handle func(watch.EventType, *T)) {
 	_ = again(ctx, func() (bool, error) {
-		return once(ctx, b, resource, "", anew, func(event watch.EventType, object *T) bool { see(event, object); return false })
+		return once(ctx, b, resource, "", reset, func(event watch.EventType, object *T) bool { handle(event, object); return false })
 	}) // returns only when the context ends
 }
 
@@ -75,20 +75,20 @@ func again(ctx context.Context, try func() (enough bool, err error)) error {
 
 // once lists and watches until the watch ends.
 func once[T any](
-	ctx context.Context, b *Bed, resource schema.GroupVersionResource, selector string, anew func(), see func(watch.EventType, *T) bool,
+	ctx context.Context, b *Bed, resource schema.GroupVersionResource, selector string, reset func(), handle func(watch.EventType, *T) bool,
 ) (enough bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, watchFor)
 	defer cancel()
 	options := metav1.ListOptions{FieldSelector: selector}
-	asking, stop := Soon(ctx)
-	list, err := b.Objects.Resource(resource).List(asking, options)
+	short, stop := Soon(ctx)
+	list, err := b.Objects.Resource(resource).List(short, options)
 	stop()
 	if err != nil {
 		return false, err
 	}
-	anew()
+	reset()
 	for i := range list.Items {
-		if done, err := show(watch.Added, &list.Items[i], see); done || err != nil {
+		if done, err := convert(watch.Added, &list.Items[i], handle); done || err != nil {
 			return done, err
 		}
 	}
@@ -105,7 +105,7 @@ func once[T any](
 			if !open || !ok || event.Type == watch.Error {
 				return false, nil
 			}
-			if done, err := show(event.Type, object, see); done || err != nil {
+			if done, err := convert(event.Type, object, handle); done || err != nil {
 				return done, err
 			}
 		case <-ctx.Done():
@@ -114,11 +114,11 @@ func once[T any](
 	}
 }
 
-// show converts an object to its type and passes it to see.
-func show[T any](event watch.EventType, object *unstructured.Unstructured, see func(watch.EventType, *T) bool) (bool, error) {
+// convert converts an object to its type and passes it to handle.
+func convert[T any](event watch.EventType, object *unstructured.Unstructured, handle func(watch.EventType, *T) bool) (bool, error) {
 	var typed T
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed); err != nil {
 		return false, err
 	}
-	return see(event, &typed), nil
+	return handle(event, &typed), nil
 }

@@ -20,9 +20,9 @@ const (
 )
 
 const (
-	// patience is the timeout for a defect to appear or disappear: a silent node becomes NotReady
-	// after 50 s.
-	patience = 3 * time.Minute
+	// checkTimeout is the timeout for a defect to appear or disappear: a silent node becomes
+	// NotReady after 50 s.
+	checkTimeout = 3 * time.Minute
 	// pause is the interval between two tries.
 	pause = 300 * time.Millisecond
 )
@@ -41,7 +41,7 @@ func show(t *testing.T, name string, value float64, unit string) {
 
 // until calls look repeatedly until it returns no error.
 func until(ctx context.Context, what string, look func(context.Context) error) error {
-	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
+	for deadline := time.Now().Add(checkTimeout); ; time.Sleep(pause) {
 		err := look(ctx)
 		if err == nil {
 			return nil

@@ -14,7 +14,7 @@ import (
 func TestUpgradeCI(t *testing.T) {
 	begun := time.Now()
 	s := newSite(t, cluster.Spec{Name: "upci", Workers: 2, Kubernetes: older}, inCluster)
-	r := s.Bring(t, newer)
+	r := s.CreateRelease(t, newer)
 	t.Logf("cluster, Refit and ClusterRelease after %.0f s", time.Since(begun).Seconds())
 
 	monitor := s.monitor(t)

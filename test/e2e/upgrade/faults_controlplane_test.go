@@ -19,7 +19,7 @@ const leaderChanges = 3
 // leader changes no more often than necessary.
 func TestUpgradeControlPlaneFaults(t *testing.T) {
 	s := newSite(t, cluster.Spec{Name: "upquor", ControlPlanes: 3, Kubernetes: older}, inCluster)
-	r := s.Bring(t, newer)
+	r := s.CreateRelease(t, newer)
 	monitor := s.monitor(t)
 	o := s.memberDownBefore(t)
 	var done []string

@@ -39,7 +39,7 @@ func notReady(s scene) {
 
 // readiness waits until a node is Ready, or NotReady.
 func (s *site) readiness(ctx context.Context, n *cluster.Node, wanted bool) error {
-	return until(ctx, n.Name()+" to change its mind", patience, func(ctx context.Context) error {
+	return until(ctx, n.Name()+" to change its mind", checkTimeout, func(ctx context.Context) error {
 		ctx, cancel := soon(ctx)
 		defer cancel()
 		found, err := s.Client.CoreV1().Nodes().Get(ctx, n.Name(), metav1.GetOptions{})

@@ -118,7 +118,7 @@ func uncordoned(s scene) {
 	o.does(t, "shop/never")
 	_, err := c.Kubectl(t.Context(), nil, "uncordon", c.first.Name())
 	must(t, err)
-	must(t, until(t.Context(), "our cordon to be there again", patience, func(ctx context.Context) error {
+	must(t, until(t.Context(), "our cordon to be there again", checkTimeout, func(ctx context.Context) error {
 		n, err := c.Client.CoreV1().Nodes().Get(ctx, c.first.Name(), metav1.GetOptions{})
 		if err == nil && (!n.Spec.Unschedulable || n.Annotations[refitv1alpha1.AnnotationCordonedBy] == "") {
 			err = errors.New("it is not cordoned by us")

@@ -175,7 +175,7 @@ func leaveAndForeignCordon(s scene) {
 	o := c.operation("to-v1-36-3")
 	o.waits(t, "the operation to begin", whole, func(u *refitv1alpha1.ClusterUpgrade) bool { return u.Status.Phase == refitv1alpha1.PhaseRunning })
 	up.interrupt(t)
-	up.wait(t, patience, exitInterrupted)
+	up.wait(t, checkTimeout, exitInterrupted)
 	must(t, mentions(up.said.String(), "refit watch"))
 	c.refit(t, "watch", o.name)
 	o.reaches(t, refitv1alpha1.PhaseSucceeded)

@@ -22,8 +22,8 @@ const (
 	newer  = bed.Newer
 	newest = bed.Newest
 
-	patience = bed.Patience
-	recovery = bed.Recovery
+	checkTimeout = bed.CheckTimeout
+	recovery     = bed.Recovery
 	// whole limits the time of an operation on a whole cluster, including all disturbances by
 	// tests.
 	whole = 30 * time.Minute

@@ -30,7 +30,7 @@ func TestUpgradeKilled(t *testing.T) {
 func killedInCluster(t *testing.T) {
 	wanted := bed.Count(t, killsVariable, 50)
 	s := newSite(t, cluster.Spec{Name: "upkill", ControlPlanes: 3, Workers: 2, Kubernetes: older}, inCluster)
-	r := s.Bring(t, newer)
+	r := s.CreateRelease(t, newer)
 	monitor := s.monitor(t)
 	o := s.ask(t, "killed", func(spec *refitv1alpha1.ClusterUpgradeSpec) {
 		// The soak leaves time for all kills: the upgrade would finish earlier without it.
@@ -58,16 +58,16 @@ func atWork(u *refitv1alpha1.ClusterUpgrade) bool { return len(u.Status.Active) 
 func (s *site) freezeLeader(t *testing.T, o *operation) {
 	t.Helper()
 	var leader process
-	must(t, until(t.Context(), "a leader", patience, func(ctx context.Context) (err error) {
+	must(t, until(t.Context(), "a leader", checkTimeout, func(ctx context.Context) (err error) {
 		leader, err = s.leader(ctx)
 		return err
 	}))
-	before := o.waits(t, "the operation", patience, func(*refitv1alpha1.ClusterUpgrade) bool { return true }).Status.Epoch
+	before := o.waits(t, "the operation", checkTimeout, func(*refitv1alpha1.ClusterUpgrade) bool { return true }).Status.Epoch
 	must(t, leader.signal(t.Context(), "STOP"))
 	t.Logf("%s leads, and is frozen", leader.pod)
-	o.waits(t, "another leader to raise the epoch", patience, func(u *refitv1alpha1.ClusterUpgrade) bool { return u.Status.Epoch > before })
+	o.waits(t, "another leader to raise the epoch", checkTimeout, func(u *refitv1alpha1.ClusterUpgrade) bool { return u.Status.Epoch > before })
 	must(t, leader.signal(t.Context(), "CONT"))
-	must(t, until(t.Context(), "the Lease to be another's", patience, func(ctx context.Context) error {
+	must(t, until(t.Context(), "the Lease to be another's", checkTimeout, func(ctx context.Context) error {
 		now, err := s.leader(ctx)
 		if err == nil && now == leader {
 			return errors.New("the one that was frozen leads")
@@ -81,7 +81,7 @@ func (s *site) freezeLeader(t *testing.T, o *operation) {
 func killedStandalone(t *testing.T) {
 	const wanted = 5
 	s := newSite(t, cluster.Spec{Name: "upkill", Workers: 2, Kubernetes: older}, standalone)
-	r := s.Bring(t, newer)
+	r := s.CreateRelease(t, newer)
 	monitor := s.monitor(t)
 	begun := time.Now()
 	kills := 0
@@ -100,7 +100,7 @@ func killedStandalone(t *testing.T) {
 	left := s.upgrade(t, newer, waiveBare...)
 	if ended := left.lasts(25 * time.Second); !ended {
 		left.interrupt(t)
-		left.wait(t, patience, exitInterrupted)
+		left.wait(t, checkTimeout, exitInterrupted)
 		must(t, mentions(left.said.String(), "--standalone")) // the command to resume with
 	}
 	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)

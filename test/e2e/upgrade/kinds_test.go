@@ -48,7 +48,7 @@ func (k kind) upgrade(t *testing.T) {
 	s := newSite(t, k.spec, k.alone)
 	var r *bed.Release
 	for _, version := range k.hops {
-		r = s.Bring(t, version)
+		r = s.CreateRelease(t, version)
 	}
 	must(t, s.DeployWorkload(t.Context())) // sampled; its PDB is respected from the start
 	monitor := s.monitor(t)
@@ -81,7 +81,7 @@ func (s *site) isAt(t *testing.T, r *bed.Release) {
 	must(t, s.RecordRelease(r.Parts))
 	s.IsAt(t, r)
 	s.noCordonLeft(t)
-	must(t, until(t.Context(), "the shop to be open again", patience, s.shopOpen))
+	must(t, until(t.Context(), "the shop to be open again", checkTimeout, s.shopOpen))
 }
 
 // measured runs `refit upgrade` while it samples the API and a Service. It returns the duration of

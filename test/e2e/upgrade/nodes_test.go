@@ -48,7 +48,7 @@ func (s *site) steps(t *testing.T, n *cluster.Node, step string) {
 // foreign nodes.
 func (s *site) noCordonLeft(t *testing.T, foreign ...string) {
 	t.Helper()
-	must(t, until(t.Context(), "our cordons to be lifted", patience, func(ctx context.Context) error {
+	must(t, until(t.Context(), "our cordons to be lifted", checkTimeout, func(ctx context.Context) error {
 		nodes, err := s.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err

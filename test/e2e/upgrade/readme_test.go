@@ -96,7 +96,7 @@ func follow(t *testing.T, script string) {
 // takeDown removes README's cluster.
 func takeDown(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), checkTimeout)
 	defer cancel()
 	c, err := testbed.New(t).Cluster(readmeCluster)
 	if errors.Is(err, cluster.ErrNotFound) {

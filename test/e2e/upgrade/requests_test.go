@@ -21,7 +21,7 @@ func TestUpgradeRequests(t *testing.T) {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			s := newBareSite(t, cluster.Spec{Name: "requests", ControlPlanes: 3, Workers: 2, Kubernetes: older}, inCluster)
 			s.install(t)
-			r := s.Bring(t, newer)
+			r := s.CreateRelease(t, newer)
 			s.measured(t, "requests_upgrade", newer)
 			s.IsAt(t, r)
 		})

@@ -30,7 +30,7 @@ func (s *site) deployShop(t *testing.T) {
 	t.Helper()
 	_, err := s.Kubectl(t.Context(), bytes.NewReader(shopOf(t, s.Spec().Workers > 1, true)), "apply", "--filename=-")
 	must(t, err)
-	must(t, until(t.Context(), "the shop to open", patience, s.shopOpen))
+	must(t, until(t.Context(), "the shop to open", checkTimeout, s.shopOpen))
 }
 
 // shopOf returns the shop's manifest, optionally with a PDB, which needs two nodes to run on, and a

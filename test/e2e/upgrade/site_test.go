@@ -68,7 +68,7 @@ func (s *site) install(t *testing.T) {
 // tellIfFailed logs the operations and the logs of the agents and the controllers.
 func (s *site) tellIfFailed(t *testing.T) {
 	t.Helper()
-	s.TellIfFailed(t, "clusterupgrades", "nodeupgrades")
+	s.LogIfFailed(t, "clusterupgrades", "nodeupgrades")
 	if !t.Failed() || s.Gone() {
 		return
 	}

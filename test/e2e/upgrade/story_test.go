@@ -45,5 +45,5 @@ func newTrio(t *testing.T, name string) *trio {
 	t.Helper()
 	s := newSite(t, cluster.Spec{Name: name, Workers: 2, Kubernetes: older}, inCluster)
 	workers := s.OfRole(cluster.RoleWorker)
-	return &trio{site: s, r: s.Bring(t, newer), controlPlane: s.First(cluster.RoleControlPlane), first: workers[0], last: workers[1]}
+	return &trio{site: s, r: s.CreateRelease(t, newer), controlPlane: s.First(cluster.RoleControlPlane), first: workers[0], last: workers[1]}
 }

@@ -38,7 +38,7 @@ func TestUpgradeTime(t *testing.T) {
 	t.Run("refit", func(t *testing.T) {
 		s := newBareSite(t, spec, inCluster)
 		s.install(t)
-		r := s.Bring(t, newer)
+		r := s.CreateRelease(t, newer)
 		var report sample.Report
 		byRefit, report = s.measured(t, "time_upgrade_3_2", newer)
 		gapByRefit, longest = gapOf(report), longestGap(report)

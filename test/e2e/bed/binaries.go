@@ -12,16 +12,16 @@ import (
 	"testing"
 )
 
-// Programs are the binaries under test, built from this source.
-type Programs struct{ Refit, Controller, Agent string }
+// Binaries are the binaries under test, built from this source.
+type Binaries struct{ Refit, Controller, Agent string }
 
 // builds is beside the output of `make`, so that a second run finds the binaries.
 const builds = "../../../bin/e2e"
 
 var (
-	built = sync.OnceValues(func() (Programs, error) {
+	built = sync.OnceValues(func() (Binaries, error) {
 		var errs [3]error
-		p := Programs{}
+		p := Binaries{}
 		p.Refit, errs[0] = compile("refit", "")
 		p.Controller, errs[1] = compile("refit-controller", "")
 		p.Agent, errs[2] = compile("refit-agent", "")
@@ -31,7 +31,7 @@ var (
 )
 
 // Build builds the binaries as users get them, once.
-func Build(t *testing.T) Programs {
+func Build(t *testing.T) Binaries {
 	t.Helper()
 	p, err := built()
 	Must(t, err)
@@ -41,41 +41,41 @@ func Build(t *testing.T) Programs {
 // BuildCrashing builds an agent with crash points, once.
 func BuildCrashing(t *testing.T) string {
 	t.Helper()
-	program, err := builtCrashing()
+	binary, err := builtCrashing()
 	Must(t, err)
-	return program
+	return binary
 }
 
 // compile builds a command without the commit in it: the same source then produces the same binary,
 // so that stored results can be matched to it.
 func compile(name, tag string) (string, error) {
-	program := filepath.Join(builds, strings.Trim(name+"-"+tag, "-"))
-	argv := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-tags", tag, "-o", program, "../../../cmd/" + name}
+	binary := filepath.Join(builds, strings.Trim(name+"-"+tag, "-"))
+	argv := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-tags", tag, "-o", binary, "../../../cmd/" + name}
 	cmd := exec.CommandContext(context.Background(), "go", argv...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w: %s", name, err, out)
+		return "", fmt.Errorf("cannot build %s: %w: %s", name, err, out)
 	}
-	return program, nil
+	return binary, nil
 }
 
 // Run runs a binary on this machine and returns its output.
-func Run(t *testing.T, program string, args ...string) []byte {
+func Run(t *testing.T, binary string, args ...string) []byte {
 	t.Helper()
-	out, err := TryRun(t.Context(), program, args...)
+	out, err := TryRun(t.Context(), binary, args...)
 	Must(t, err)
 	return out
 }
 
 // TryRun is Run, but returns errors.
-func TryRun(ctx context.Context, program string, args ...string) ([]byte, error) {
-	out, err := exec.CommandContext(ctx, program, args...).Output()
+func TryRun(ctx context.Context, binary string, args ...string) ([]byte, error) {
+	out, err := exec.CommandContext(ctx, binary, args...).Output()
 	if err != nil {
-		said := ""
+		stderr := ""
 		if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-			said = string(ended.Stderr)
+			stderr = string(ended.Stderr)
 		}
-		return out, fmt.Errorf("%s %v: %w: %s%s", filepath.Base(program), args, err, said, out)
+		return out, fmt.Errorf("%s %v: %w: %s%s", filepath.Base(binary), args, err, stderr, out)
 	}
 	return out, nil
 }
