@@ -46,6 +46,8 @@ const (
 	ReasonPlanChanged = "PlanChanged"
 	// ReasonNodeFailed: a node failed and requires manual intervention.
 	ReasonNodeFailed = "NodeFailed"
+	// ReasonOrderRefused: an agent refuses its order; the message has the cause.
+	ReasonOrderRefused = "OrderRefused"
 	// ReasonNodesSkipped: nodes were skipped because they could not be drained.
 	ReasonNodesSkipped = "NodesSkipped"
 	// ReasonDrainBlocked: a node cannot be drained.

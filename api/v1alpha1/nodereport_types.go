@@ -87,6 +87,11 @@ type NodeReportStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	AcceptedSequence int64 `json:"acceptedSequence,omitempty"`
+	// acceptedEpoch is the highest epoch of an order that the agent has accepted. A new leader
+	// starts above it, also after a restore of etcd.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	AcceptedEpoch int64 `json:"acceptedEpoch,omitempty"`
 	// truncated lists the fields of this report that are incomplete because they reached their
 	// maximum length.
 	// +optional

@@ -92,7 +92,7 @@ func Gather(ctx context.Context, s Sources) refitv1alpha1.NodeReportStatus {
 	now := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
 	status := refitv1alpha1.NodeReportStatus{
 		Answered: s.Answered, ObservedTime: &now, AgentVersion: refitv1alpha1.Clip(s.AgentVersion, maxAgentVersion), OrderFormat: refitv1alpha1.MaxOrderFormat,
-		NodeUID: s.State.NodeUID, AcceptedSequence: s.State.Sequence, ReleaseKeys: s.Keys,
+		NodeUID: s.State.NodeUID, AcceptedSequence: s.State.Sequence, AcceptedEpoch: s.State.Epoch, ReleaseKeys: s.Keys,
 	}
 	learned := make([]func(*refitv1alpha1.NodeReportStatus), len(readers))
 	var reading sync.WaitGroup

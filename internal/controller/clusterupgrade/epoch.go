@@ -13,6 +13,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/observe"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
+	"github.com/refit-dev/refit/internal/upgrade/orders"
 )
 
 // cacheTimeout is how long the cache may take to catch up with the API server.
@@ -41,36 +42,58 @@ func (e *raisedEpochs) set(uid types.UID, epoch int64) {
 }
 
 // ensureEpoch raises the operation's epoch the first time that this process acts on it, above the
-// epoch of every order and operation: agents reject a lower one. Then it waits until the cache has
-// every order that a former leader wrote before, so that no decision misses one.
+// epoch of every order and operation, and of every order that a host has accepted: agents reject a
+// lower one. Then it waits until the cache has every order that a former leader wrote before, so
+// that no decision misses one.
+//
+// It raises the epoch again when an agent reports a higher one later, or etcd was restored.
 func (r *Reconciler) ensureEpoch(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) error {
-	if epoch, ok := r.epochs.get(operation.UID); ok {
-		if operation.Status.Epoch != epoch {
-			return fmt.Errorf("another controller leads ClusterUpgrade %s: its epoch is %d, this controller raised it to %d",
-				operation.Name, operation.Status.Epoch, epoch)
-		}
-		return nil
+	raised, leads := r.epochs.get(operation.UID)
+	if leads && operation.Status.Epoch > raised {
+		return fmt.Errorf("another controller leads ClusterUpgrade %s: its epoch is %d, this controller raised it to %d",
+			operation.Name, operation.Status.Epoch, raised)
 	}
-	highest, orders, err := r.highestEpoch(ctx)
+	accepted, err := r.acceptedEpochs(ctx)
 	if err != nil {
 		return err
 	}
-	operation.Status.Epoch = max(highest, operation.Status.Epoch) + 1
+	if leads && operation.Status.Epoch == raised && orders.HighestEpoch(raised, accepted) == raised {
+		return nil
+	}
+	highest, versions, err := r.highestEpoch(ctx)
+	if err != nil {
+		return err
+	}
+	operation.Status.Epoch = orders.HighestEpoch(max(highest, operation.Status.Epoch, raised), accepted) + 1
 	assess.InitialStatus(operation, r.Now())
 	if err := r.Client.Status().Update(ctx, operation); err != nil {
 		return fmt.Errorf("cannot raise the epoch of ClusterUpgrade %s: %w", operation.Name, err)
 	}
-	if err := r.waitForCache(ctx, orders); err != nil {
+	if err := r.waitForCache(ctx, versions); err != nil {
 		return fmt.Errorf("the cache has not caught up with the NodeUpgrades: %w", err)
 	}
 	r.epochs.set(operation.UID, operation.Status.Epoch)
 	return nil
 }
 
+// acceptedEpochs are the epochs that hosts have accepted, as the cache has them: a report that it
+// lacks raises the epoch later.
+func (r *Reconciler) acceptedEpochs(ctx context.Context) ([]int64, error) {
+	var reports refitv1alpha1.NodeReportList
+	if err := r.Cache.List(ctx, &reports, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("cannot list NodeReports in the cache: %w", err)
+	}
+	accepted := make([]int64, 0, len(reports.Items))
+	for i := range reports.Items {
+		accepted = append(accepted, reports.Items[i].Status.AcceptedEpoch)
+	}
+	return accepted, nil
+}
+
 // highestEpoch is the highest epoch of all orders and operations. It also returns the
 // resourceVersion of each order, by node.
-func (r *Reconciler) highestEpoch(ctx context.Context) (highest int64, orders map[string]string, err error) {
-	orders = map[string]string{}
+func (r *Reconciler) highestEpoch(ctx context.Context) (highest int64, versions map[string]string, err error) {
+	versions = map[string]string{}
 	var operations refitv1alpha1.ClusterUpgradeList
 	if err := r.Client.List(ctx, &operations); err != nil {
 		return 0, nil, fmt.Errorf("cannot list ClusterUpgrades: %w", err)
@@ -84,16 +107,16 @@ func (r *Reconciler) highestEpoch(ctx context.Context) (highest int64, orders ma
 		}
 		for i := range page.Items {
 			highest = max(highest, page.Items[i].Spec.Epoch)
-			orders[page.Items[i].Name] = page.Items[i].ResourceVersion
+			versions[page.Items[i].Name] = page.Items[i].ResourceVersion
 		}
 		if page.Continue == "" {
-			return highest, orders, nil
+			return highest, versions, nil
 		}
 	}
 }
 
 // waitForCache waits until the cache has every order in at least the given resourceVersion.
-func (r *Reconciler) waitForCache(ctx context.Context, orders map[string]string) error {
+func (r *Reconciler) waitForCache(ctx context.Context, versions map[string]string) error {
 	ctx, cancel := context.WithTimeout(ctx, cacheTimeout)
 	defer cancel()
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -101,9 +124,9 @@ func (r *Reconciler) waitForCache(ctx context.Context, orders map[string]string)
 		if err := r.Cache.List(ctx, &cached, client.UnsafeDisableDeepCopy); err != nil {
 			return false, err
 		}
-		left := len(orders)
+		left := len(versions)
 		for i := range cached.Items {
-			if version, ok := orders[cached.Items[i].Name]; ok && !observe.Older(cached.Items[i].ResourceVersion, version) {
+			if version, ok := versions[cached.Items[i].Name]; ok && !observe.Older(cached.Items[i].ResourceVersion, version) {
 				left--
 			}
 		}

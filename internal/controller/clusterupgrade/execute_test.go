@@ -49,7 +49,7 @@ func newScene(t *testing.T, objects ...client.Object) *scene {
 		}
 	}
 	s := &scene{t: t, recorder: events.NewFakeRecorder(10)}
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&refitv1alpha1.NodeUpgrade{}).
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.ClusterUpgrade{}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 				if s.failing != nil {

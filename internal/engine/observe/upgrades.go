@@ -32,7 +32,7 @@ func (obs *observation) readUpgrades(ctx context.Context) error {
 
 // upgradeOf keeps what decisions need. It shares slices with the object, which must not be changed.
 func upgradeOf(u *refitv1alpha1.NodeUpgrade) *cluster.Upgrade {
-	out := &cluster.Upgrade{Spec: u.Spec, Status: u.Status}
+	out := &cluster.Upgrade{Generation: u.Generation, Spec: u.Spec, Status: u.Status}
 	if e := u.Status.Error; e != nil && e.LogTail != "" {
 		short := *e
 		short.LogTail = "" // no decision uses it, and a log may contain secrets

@@ -52,6 +52,9 @@ type Node struct {
 
 // Upgrade is the part of a NodeUpgrade that decisions need.
 type Upgrade struct {
+	// Generation is that of the order, which conditions of the agent refer to.
+	Generation int64 `json:"generation,omitempty"`
+
 	Spec   refitv1alpha1.NodeUpgradeSpec   `json:"spec"`
 	Status refitv1alpha1.NodeUpgradeStatus `json:"status"`
 }

@@ -61,6 +61,10 @@ func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, host HostState, i
 		return refuse(RefusedEpoch, "the order has epoch %d, but this host accepted epoch %d: its author is no longer the leader", order.Epoch, host.Epoch)
 	case order.Sequence < host.Sequence:
 		return refuse(RefusedSequence, "the order has sequence %d, but this host accepted sequence %d: the order is stale", order.Sequence, host.Sequence)
+	// After a restore of etcd, another order may have the sequence of one that was lost.
+	case order.Sequence == host.Sequence && order.Epoch != host.Epoch && host.NodeUID == order.NodeUID:
+		return refuse(RefusedSequence, "the order has sequence %d and epoch %d, but this host accepted that sequence in epoch %d",
+			order.Sequence, order.Epoch, host.Epoch)
 	case order.Sequence == host.Sequence:
 		return false, nil
 	}

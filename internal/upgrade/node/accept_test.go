@@ -11,7 +11,7 @@ import (
 const machine = "0123456789abcdef0123456789abcdef"
 
 func TestAccept(t *testing.T) {
-	host := HostState{MachineID: machine, Sequence: 7, Epoch: 3}
+	host := HostState{MachineID: machine, NodeUID: "uid-1", Sequence: 7, Epoch: 3}
 	id := Identity{NodeName: "worker-1", NodeUID: "uid-1", MachineID: machine}
 	good := refitv1alpha1.NodeUpgradeSpec{Format: 1, Operation: refitv1alpha1.Operation{Name: "op", UID: "op-1"}, NodeUID: "uid-1", MachineID: machine, Sequence: 8, Epoch: 3}
 	for _, situation := range []struct {
@@ -25,6 +25,10 @@ func TestAccept(t *testing.T) {
 		{name: "a newer order", accept: true},
 		{name: "a newer order from a newer leader", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Epoch = 4 }, accept: true},
 		{name: "the accepted order", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Sequence = 7 }},
+		{
+			name:   "another order with the sequence of the accepted one, after a restore of etcd",
+			change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Sequence, s.Epoch = 7, 4 }, reason: RefusedSequence,
+		},
 		{name: "a stale order", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Sequence = 6 }, reason: RefusedSequence},
 		{name: "an order from a former leader", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.Epoch = 2 }, reason: RefusedEpoch},
 		{name: "an order for another machine", change: func(s *refitv1alpha1.NodeUpgradeSpec) { s.MachineID = "f" + machine[1:] }, reason: RefusedMachine},

@@ -79,6 +79,15 @@ func (s *State) disrupted() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Disrupts && s.steps[step.Name].started })
 }
 
+// Disrupted reports whether the steps of a status have disrupted their host and were not undone. An
+// agent finishes such a host under any order.
+func Disrupted(steps []refitv1alpha1.StepStatus) bool {
+	return slices.ContainsFunc(steps, func(s refitv1alpha1.StepStatus) bool {
+		at := slices.IndexFunc(all, func(step Step) bool { return step.Name == s.Name })
+		return at >= 0 && all[at].Disrupts && s.State != refitv1alpha1.StepUndone
+	})
+}
+
 // rollsBackAutomatically reports whether the failure rolls the host back: a disruptive step failed,
 // and the kubelet, the last of them, is not verified. Other steps are retried once their cause is
 // fixed: what runs is healthy.

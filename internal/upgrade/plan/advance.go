@@ -21,10 +21,16 @@ func (d *deciding) advance(name string, held *hold) {
 	hop := d.hopOf(n)
 	order := d.order(n)
 	switch {
-	case order != nil && order.Spec.Permit == refitv1alpha1.PermitApply && !d.retriesAfterRollback(n):
+	case d.refusal(n) != nil:
+		d.followRefused(n, hop, held)
+	case order != nil && d.followsChange(n) && !d.retriesAfterRollback(n):
 		d.followChange(n, hop, held)
 	case order != nil && order.Spec.Permit == refitv1alpha1.PermitRollback:
 		d.followRollback(n, hop)
+	case order != nil && d.partlyChanged(n):
+		d.followChange(n, hop, held)
+	case d.at(n, hop) && !d.changing(n):
+		d.settle(n, hop)
 	case held != nil:
 		d.release(n, fmt.Sprintf("the operation is held (%s), and the node is unchanged", held.wait.Reason))
 	case d.skipped(n):
@@ -32,6 +38,14 @@ func (d *deciding) advance(name string, held *hold) {
 	default:
 		d.prepare(n, hop)
 	}
+}
+
+// followsChange reports whether the node's agent changes its host, or has done so. It may under an
+// order that does not permit it: a host that was disrupted is finished, also if the order that
+// permitted it was lost in a restore of etcd.
+func (d *deciding) followsChange(n *cluster.Node) bool {
+	permit, phase := d.order(n).Spec.Permit, d.phase(n)
+	return permit == refitv1alpha1.PermitApply || permit != refitv1alpha1.PermitRollback && (changesHost(phase) || phase == refitv1alpha1.NodeSucceeded)
 }
 
 // retriesAfterRollback reports whether the node was rolled back and the user has requested a retry.

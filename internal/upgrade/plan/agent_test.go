@@ -2,12 +2,16 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // agent simulates refit-agent: it reports and executes orders, step by step.
@@ -17,10 +21,12 @@ type agent struct {
 	passive         bool // it reports only on request
 	reportsAt       time.Time
 	noticesAt       time.Time
-	accepted        int64 // the highest sequence
-	pendingSequence int64 // of the order that it accepts next
+	memory          node.HostState // on its disk, which a restore of etcd does not change
+	pendingSequence int64          // of the order that it accepts next
 	acceptsAt       time.Time
-	epoch           int64
+	order           refitv1alpha1.NodeUpgradeSpec   // the last one that it accepted
+	status          refitv1alpha1.NodeUpgradeStatus // as it last wrote it
+	done            string                          // the ClusterRelease that it last installed
 
 	busy  bool
 	next  time.Time         // when the current step ends
@@ -39,6 +45,9 @@ const (
 	stepKubelet = "kubelet"
 )
 
+// stepNames are the names of the steps that an agent reports.
+var stepNames = map[string]string{stepEtcd: node.StepEtcd, stepServer: node.StepAPIServer, stepKubelet: node.StepKubelet}
+
 // etcdWaitTimeout is how long an agent waits for the other etcd members.
 const etcdWaitTimeout = 5 * time.Minute
 
@@ -48,11 +57,11 @@ func (m *machine) runAgent(w *world) {
 		return
 	}
 	m.respond(w)
+	m.accept(w)
 	if m.agent.busy {
 		m.proceed(w)
-	} else {
-		m.accept(w)
 	}
+	m.correctStatus()
 }
 
 func (m *machine) respond(w *world) {
@@ -68,14 +77,17 @@ func (m *machine) respond(w *world) {
 	}
 }
 
-// accept accepts a new order. It refuses a stale sequence, a stale epoch and another machine's
-// order.
+// accept accepts a new order, or refuses it. An agent that is changing the host accepts orders too.
 func (m *machine) accept(w *world) {
-	if m.upgrade == nil {
+	if m.upgrade == nil || m.agent.busy && !m.agentChanges() {
 		return
 	}
 	order := &m.upgrade.Spec
-	if order.Sequence <= m.agent.accepted || order.Epoch < m.agent.epoch || string(order.NodeUID) != m.uid || order.MachineID != m.id {
+	accepted, refusal := node.Accept(m.name, order, m.agent.memory, node.Identity{NodeName: m.name, NodeUID: types.UID(m.uid), MachineID: m.id})
+	if refusal != nil {
+		m.refuse(w, refusal)
+	}
+	if !accepted {
 		return
 	}
 	if m.agent.pendingSequence != order.Sequence {
@@ -84,7 +96,17 @@ func (m *machine) accept(w *world) {
 	if w.now.Before(m.agent.acceptsAt) {
 		return
 	}
-	m.agent.accepted, m.agent.epoch = order.Sequence, order.Epoch
+	m.agent.memory.Sequence, m.agent.memory.Epoch, m.agent.memory.NodeUID = order.Sequence, order.Epoch, order.NodeUID
+	m.agent.status.Conditions = nil
+	if m.continues(order) {
+		return
+	}
+	m.agent.order = *order
+	forward := order.Permit == refitv1alpha1.PermitApply || order.Permit == refitv1alpha1.PermitPrefetch
+	if to := w.parse(w.payload(order.Release.Name).Kubernetes); forward && m.agent.old == nil && to.Before(w.parse(m.kubelet.version)) {
+		m.fail(w, "", "Refit does not downgrade")
+		return
+	}
 	switch order.Permit {
 	case refitv1alpha1.PermitHold:
 		m.phase(refitv1alpha1.NodeIdle)
@@ -97,12 +119,53 @@ func (m *machine) accept(w *world) {
 		if m.agent.old == nil {
 			m.agent.old = map[string]string{stepEtcd: m.etcd.version, stepServer: m.apiServer.version, stepKubelet: m.kubelet.version}
 		}
-		m.write(func(u *cluster.Upgrade) { u.Status.StartTime = stamp(w.now) })
+		m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.StartTime = stamp(w.now) })
 		m.phase(refitv1alpha1.NodeApplying)
 		m.startStep(w)
 	case refitv1alpha1.PermitRollback:
 		m.rollBack(w)
 	}
+}
+
+// continues handles an order that changes nothing on the host: it is being changed already, or is
+// done.
+func (m *machine) continues(order *refitv1alpha1.NodeUpgradeSpec) bool {
+	rollback := order.Permit == refitv1alpha1.PermitRollback
+	switch {
+	case m.agent.busy && rollback && m.agent.status.Phase == refitv1alpha1.NodeApplying:
+		return false
+	case m.agent.busy:
+		m.agent.order.Permit, m.agent.order.Attempt = order.Permit, order.Attempt
+		m.phase(m.agent.status.Phase)
+		return true
+	case m.agent.old != nil && (order.Permit == refitv1alpha1.PermitPrefetch || order.Permit == refitv1alpha1.PermitHold):
+		m.agent.order = *order
+		m.phase(refitv1alpha1.NodeFailed) // it is partly changed
+		return true
+	case m.agent.done == order.Release.Name && m.agent.status.Phase == refitv1alpha1.NodeSucceeded && !rollback:
+		m.agent.order = *order
+		m.phase(refitv1alpha1.NodeSucceeded)
+		return true
+	}
+	return false
+}
+
+// agentChanges reports whether the agent is changing the host.
+func (m *machine) agentChanges() bool {
+	return m.agent.status.Phase == refitv1alpha1.NodeApplying || m.agent.status.Phase == refitv1alpha1.NodeRollingBack
+}
+
+// refuse writes that the agent refuses the order, and refreshes the report, which has the last
+// accepted one.
+func (m *machine) refuse(w *world, why *node.Refusal) {
+	now := metav1.Condition{
+		Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: why.Reason, Message: why.Message, ObservedGeneration: m.upgrade.Generation,
+	}
+	if known := meta.FindStatusCondition(m.upgrade.Status.Conditions, now.Type); known != nil && *known == now {
+		return
+	}
+	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.Conditions = []metav1.Condition{now} })
+	m.writeReport(w)
 }
 
 func (m *machine) startTimer(w *world, d time.Duration) {
@@ -111,7 +174,7 @@ func (m *machine) startTimer(w *world, d time.Duration) {
 
 // stepsTo lists the remaining steps, so that a retry continues where the first attempt failed.
 func (m *machine) stepsTo(w *world) []string {
-	target := w.payload(m.upgrade.Spec.Release.Name)
+	target := w.payload(m.agent.order.Release.Name)
 	var out []string
 	add := func(step string, p *part, version string) {
 		if version != "" && p.version != "" && (p.version != version || p.down) {
@@ -146,14 +209,16 @@ func (m *machine) part(step string) *part {
 // startStep stops the next component, or ends the upgrade.
 func (m *machine) startStep(w *world) {
 	if len(m.agent.steps) == 0 {
-		m.agent.busy, m.agent.old = false, nil
+		m.agent.busy, m.agent.old, m.agent.done = false, nil, m.agent.order.Release.Name
 		m.phase(refitv1alpha1.NodeSucceeded)
-		m.write(func(u *cluster.Upgrade) { u.Status.CompletionTime, u.Status.Error = stamp(w.now), nil })
-		w.note("%s runs %s", m.name, w.payload(m.upgrade.Spec.Release.Name).Kubernetes)
+		m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.CompletionTime, s.Error, s.Steps = stamp(w.now), nil, nil })
+		w.note("%s runs %s", m.name, w.payload(m.agent.order.Release.Name).Kubernetes)
 		return
 	}
 	step := m.agent.steps[0]
-	m.write(func(u *cluster.Upgrade) { u.Status.Step = step })
+	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) {
+		s.Step, s.Steps = step, append(slices.Clone(s.Steps), refitv1alpha1.StepStatus{Name: stepNames[step], State: refitv1alpha1.StepRunning})
+	})
 	m.startTimer(w, w.duration(2, 3))
 	if step == stepEtcd && !m.othersHealthy(w) {
 		return // an agent stops no member unless every other one is healthy
@@ -178,14 +243,14 @@ func (m *machine) proceed(w *world) {
 	if w.now.Before(m.agent.next) {
 		return
 	}
-	switch m.upgrade.Status.Phase {
+	switch m.agent.status.Phase {
 	case refitv1alpha1.NodePrefetching:
 		m.agent.busy = false
 		if m.agent.fails {
 			m.fail(w, stepFetch, "the mirror answers 503")
 			return
 		}
-		m.agent.fetched = append(m.agent.fetched, m.upgrade.Spec.Release.Name)
+		m.agent.fetched = append(m.agent.fetched, m.agent.order.Release.Name)
 		m.phase(refitv1alpha1.NodePrefetched)
 	case refitv1alpha1.NodeRollingBack:
 		m.restored(w)
@@ -198,7 +263,7 @@ func (m *machine) endStep(w *world) {
 	step := m.agent.steps[0]
 	p := m.part(step)
 	if !p.down { // it waits for the other etcd members
-		if w.now.Sub(m.upgrade.Status.StartTime.Time) > etcdWaitTimeout {
+		if w.now.Sub(m.agent.status.StartTime.Time) > etcdWaitTimeout {
 			m.failStep(w, step, "another etcd member is unhealthy")
 			return
 		}
@@ -209,7 +274,7 @@ func (m *machine) endStep(w *world) {
 		m.failStep(w, step, "it did not become healthy within 2 min")
 		return
 	}
-	target := w.payload(m.upgrade.Spec.Release.Name)
+	target := w.payload(m.agent.order.Release.Name)
 	p.version, p.down = target.Kubernetes, false
 	if step == stepEtcd {
 		p.version = target.Etcd
@@ -226,7 +291,7 @@ func (m *machine) endStep(w *world) {
 // failStep fails a step: the agent rolls back, or stops if rollback is Manual.
 func (m *machine) failStep(w *world, step, why string) {
 	m.fail(w, step, why)
-	if m.upgrade.Spec.Rollback == refitv1alpha1.RollbackManual {
+	if m.agent.order.Rollback == refitv1alpha1.RollbackManual {
 		m.agent.busy = false
 		return
 	}
@@ -237,9 +302,9 @@ func (m *machine) fail(w *world, step, why string) {
 	m.agent.fails = false
 	w.note("! %s fails at %s: %s", m.name, step, why)
 	m.phase(refitv1alpha1.NodeFailed)
-	m.write(func(u *cluster.Upgrade) {
-		u.Status.CompletionTime = stamp(w.now)
-		u.Status.Error = &refitv1alpha1.NodeError{
+	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) {
+		s.CompletionTime = stamp(w.now)
+		s.Error = &refitv1alpha1.NodeError{
 			Class: refitv1alpha1.FailureManualIntervention, Reason: "StepFailed", Step: step, Message: why, Remedy: "Fix " + step + " on the host, then run `refit retry`", At: *stamp(w.now),
 		}
 	})
@@ -247,7 +312,7 @@ func (m *machine) fail(w *world, step, why string) {
 
 func (m *machine) rollBack(w *world) {
 	m.phase(refitv1alpha1.NodeRollingBack)
-	m.write(func(u *cluster.Upgrade) { u.Status.StartTime = stamp(w.now) })
+	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.StartTime = stamp(w.now) })
 	m.kubelet.down = true
 	m.startTimer(w, w.duration(2, 3))
 }
@@ -269,18 +334,39 @@ func (m *machine) restored(w *world) {
 	m.updateStaticPods()
 	m.writeReport(w)
 	m.phase(refitv1alpha1.NodeRolledBack)
-	m.write(func(u *cluster.Upgrade) { u.Status.CompletionTime = stamp(w.now) })
+	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.CompletionTime, s.Steps = stamp(w.now), nil })
 	w.note("%s is rolled back to %s", m.name, m.kubelet.version)
 }
 
 // phase writes the agent's phase.
 func (m *machine) phase(p refitv1alpha1.NodePhase) {
-	accepted := m.agent.accepted
-	m.write(func(u *cluster.Upgrade) { u.Status.Phase, u.Status.ObservedSequence, u.Status.Step = p, accepted, "" })
+	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) {
+		s.Phase, s.ObservedSequence, s.Step = p, m.agent.memory.Sequence, ""
+	})
 }
 
-// write replaces the stored NodeUpgrade. Observations that share the old one do not change.
-func (m *machine) write(change func(*cluster.Upgrade)) {
+// write changes the agent's part of the status.
+func (m *machine) write(change func(*refitv1alpha1.NodeUpgradeStatus)) {
+	change(&m.agent.status)
+	m.writeUpgrade(func(u *cluster.Upgrade) {
+		drain, trial := u.Status.Drain, u.Status.Trial
+		u.Status = m.agent.status
+		u.Status.Drain, u.Status.Trial = drain, trial
+	})
+}
+
+// correctStatus writes the status again if the cluster has another one, as after a restore of etcd.
+func (m *machine) correctStatus() {
+	if m.upgrade == nil || string(m.upgrade.Spec.NodeUID) != m.uid || m.agent.memory.Sequence == 0 {
+		return
+	}
+	if is := &m.upgrade.Status; is.ObservedSequence != m.agent.status.ObservedSequence || is.Phase != m.agent.status.Phase {
+		m.write(func(*refitv1alpha1.NodeUpgradeStatus) {})
+	}
+}
+
+// writeUpgrade replaces the stored NodeUpgrade. Observations that share the old one do not change.
+func (m *machine) writeUpgrade(change func(*cluster.Upgrade)) {
 	if m.upgrade == nil {
 		return
 	}

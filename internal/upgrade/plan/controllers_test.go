@@ -139,9 +139,9 @@ func (w *world) mixedView(lag int) *observation {
 	return &out
 }
 
-// disrupt makes leaders crash, come back without state, and lag.
+// disrupt makes leaders crash, come back without state, and lag, and restores etcd.
 func (c *controllers) disrupt(w *world, dice *rand.Rand) {
-	switch dice.IntN(4) {
+	switch dice.IntN(5) {
 	case 0: // it crashes
 		c.born++
 		c.leader = w.takeOver("a new leader")
@@ -154,5 +154,7 @@ func (c *controllers) disrupt(w *world, dice *rand.Rand) {
 		c.lag, c.mixed = 1+dice.IntN(6), dice.IntN(2) == 0
 	case 3:
 		c.lag, c.deposed = 0, nil
+	case 4:
+		c.etcdRestored(w)
 	}
 }

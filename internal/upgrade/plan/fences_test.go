@@ -156,6 +156,7 @@ func (w *world) order(who *controller, m *machine, version int64, a *Action) boo
 		OrderTime: stamp(w.now),
 	}
 	before := m.upgrade
+	next.Generation++
 	m.upgrade = &next
 	m.upgradeVersion++
 	w.checkOrder(who, m, a, before)
@@ -189,7 +190,7 @@ func (w *world) mark(m *machine, version int64, kind ActionKind) bool {
 	if kind == FailDrain {
 		status.Phase = refitv1alpha1.DrainFailed
 	}
-	m.write(func(u *cluster.Upgrade) { u.Status.Drain = &status })
+	m.writeUpgrade(func(u *cluster.Upgrade) { u.Status.Drain = &status })
 	return true
 }
 
@@ -210,9 +211,24 @@ func (w *world) cordon(who *controller, m *machine, version int64, on bool) bool
 	return true
 }
 
+// highestEpoch is the highest epoch of the operation, of an order or of an order that an agent
+// reports to have accepted.
+func (w *world) highestEpoch() int64 {
+	highest := w.op.Epoch
+	for _, m := range w.machines {
+		if m.upgrade != nil {
+			highest = max(highest, m.upgrade.Spec.Epoch)
+		}
+		if m.report != nil {
+			highest = max(highest, m.report.AcceptedEpoch)
+		}
+	}
+	return highest
+}
+
 // takeOver makes a new leader. It raises the epoch first, then observes the cluster.
 func (w *world) takeOver(name string) *controller {
-	w.op.Epoch++
+	w.op.Epoch = w.highestEpoch() + 1
 	w.op.version++
 	return &controller{name: name, epoch: w.op.Epoch, since: w.now}
 }

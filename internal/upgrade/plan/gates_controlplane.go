@@ -50,13 +50,13 @@ func othersActive(d *deciding, n *cluster.Node, _ int) *Wait {
 	return nil
 }
 
-// partlyChanged reports whether a node is the one to be upgraded and its last attempt failed. It
-// may be unhealthy and is retried nevertheless.
-func (d *deciding) partlyChanged(n, turn *cluster.Node) bool { return n == turn && d.changing(n) }
+// retried reports whether a node is the one to be upgraded and its last attempt failed. It may be
+// unhealthy and is retried nevertheless.
+func (d *deciding) retried(n, turn *cluster.Node) bool { return n == turn && d.changing(n) }
 
 func controlPlaneNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 	for _, n := range d.servers {
-		if !n.IsReady() && !d.partlyChanged(n, turn) {
+		if !n.IsReady() && !d.retried(n, turn) {
 			w := d.notReady(n, "a control plane node")
 			w.Reason = refitv1alpha1.ReasonControlPlaneUnhealthy
 			return &w
@@ -144,7 +144,7 @@ func etcdUnhealthy(d *deciding, turn *cluster.Node, _ int) *Wait {
 		return unhealthy("No etcd member was found")
 	}
 	for _, n := range members {
-		if d.partlyChanged(n, turn) {
+		if d.retried(n, turn) {
 			continue
 		}
 		if n.Report == nil || n.Report.Etcd == nil {
@@ -206,7 +206,7 @@ func etcdLosesQuorum(d *deciding, n *cluster.Node, _ int) *Wait {
 
 func apiServerNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 	for _, n := range d.servers {
-		if d.partlyChanged(n, turn) {
+		if d.retried(n, turn) {
 			continue
 		}
 		ready := cluster.Unknown

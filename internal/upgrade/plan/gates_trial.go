@@ -16,7 +16,7 @@ const trialTimeout = 5 * time.Minute
 // reachable. An aborted operation starts nothing that a trial could protect.
 func trialNotPassed(d *deciding, n *cluster.Node, _ int) *Wait {
 	trial := d.trial(n)
-	changed := d.phase(n) == refitv1alpha1.NodeSucceeded && d.order(n).Spec.Permit == refitv1alpha1.PermitApply
+	changed := d.phase(n) == refitv1alpha1.NodeSucceeded && d.order(n).Spec.Permit != refitv1alpha1.PermitHold
 	if !changed || d.op.Spec.Aborted || (trial != nil && trial.Phase == refitv1alpha1.TrialPassed) {
 		return nil
 	}

@@ -23,8 +23,10 @@ func controlPlaneActive(d *deciding, n *cluster.Node, _ int) *Wait {
 	return nil
 }
 
+// workerNotReady lets a node pass that the operation left partly changed: it becomes ready when it
+// is finished.
 func workerNotReady(d *deciding, n *cluster.Node, _ int) *Wait {
-	if n.IsReady() {
+	if n.IsReady() || d.changing(n) {
 		return nil
 	}
 	w := d.notReady(n, "to be upgraded")

@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
@@ -19,7 +20,8 @@ func (w *world) checkOrder(who *controller, m *machine, a *Action, before *clust
 	}
 	w.require(spec.Approval == refitv1alpha1.ApprovalNone || spec.ApprovedPlan != "" || !who.fresh || (a.Kind != Prefetch && a.Kind != Apply), "an order without approval")
 	if a.Kind != Apply && a.Kind != Rollback {
-		w.require(!w.changed(m) || a.Kind == Rollback, "the order to %s leaves %s partly changed", a.Kind, m.name)
+		known := before != nil && before.Status.Phase == refitv1alpha1.NodeFailed && node.Disrupted(before.Status.Steps)
+		w.require(!w.changed(m) || m.agent.busy || !known, "the order to %s leaves %s partly changed", a.Kind, m.name)
 		return
 	}
 	w.checkOneChanging()
@@ -27,7 +29,7 @@ func (w *world) checkOrder(who *controller, m *machine, a *Action, before *clust
 		return
 	}
 	w.require(slices.Contains(w.op.Active, m.name), "%s is changed without a claim", m.name)
-	if w.changed(m) {
+	if w.changed(m) && before.Spec.Permit == refitv1alpha1.PermitApply {
 		w.require(m.upgrade.Spec.Role == before.Spec.Role, "%s had the role %s in the failed attempt, and has %s now", m.name, before.Spec.Role, m.upgrade.Spec.Role)
 	}
 	w.checkFetched(m, a, before)
@@ -57,6 +59,12 @@ func (w *world) checkOneChanging() {
 // changing reports whether the machine's agent has an unfinished order to change the host.
 func (w *world) changing(m *machine) bool {
 	u := m.upgrade
+	if m.agentChanges() {
+		return true
+	}
+	if u != nil && u.Spec.Sequence < m.agent.memory.Sequence {
+		return false // it refuses the order
+	}
 	if u == nil || string(u.Spec.NodeUID) != m.uid || (u.Spec.Permit != refitv1alpha1.PermitApply && u.Spec.Permit != refitv1alpha1.PermitRollback) {
 		return false
 	}
@@ -66,7 +74,7 @@ func (w *world) changing(m *machine) bool {
 func (w *world) checkFetched(m *machine, a *Action, before *cluster.Upgrade) {
 	fetched := before != nil && before.Spec.Release == *a.Release && (before.Spec.Permit == refitv1alpha1.PermitApply ||
 		(before.Status.Phase == refitv1alpha1.NodePrefetched && before.Status.ObservedSequence == before.Spec.Sequence))
-	w.require(fetched, "%s is changed before it has prefetched", m.name)
+	w.require(fetched || w.changed(m), "%s is changed before it has prefetched", m.name)
 	if w.tally.changes++; w.tally.changes > 1 {
 		return
 	}

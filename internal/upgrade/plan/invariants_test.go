@@ -78,7 +78,7 @@ func (w *world) checkClaims(who *controller, claimed []*machine) {
 		w.require(!w.failed(m), "a claim while %s is failed", m.name)
 	}
 	for _, m := range claimed {
-		w.require(m.ready, "%s is claimed and not ready", m.name)
+		w.require(m.ready || w.changed(m), "%s is claimed and not ready", m.name)
 		if m.controlPlane {
 			w.checkControlPlaneHealthy(m)
 		} else {
@@ -210,7 +210,7 @@ func (w *world) checkCanary(next *machine) {
 	spec := policy.Defaulted(w.op.Spec)
 	at := func(m *machine) int { return policy.PoolOf(&spec, &cluster.Node{Labels: m.labels}) }
 	rules := spec.Pools[at(next)].Canary
-	if rules == nil {
+	if rules == nil || w.restored { // a restore loses the orders that proved the canary
 		return
 	}
 	proven, started := 0, 0

@@ -9,6 +9,9 @@ import (
 )
 
 func (v *view) failedWait(n *cluster.Node) Wait {
+	if refusal := v.refusal(n); refusal != nil {
+		return refusedWait(n, refusal)
+	}
 	failure := v.failure(n)
 	message := fmt.Sprintf("%s failed", n.Name)
 	if failure.Step != "" {

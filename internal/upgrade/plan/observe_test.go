@@ -75,7 +75,7 @@ func (w *world) ago(sightings int) *observation { return w.past[max(0, len(w.pas
 func (m *machine) writeReport(w *world) {
 	observed := metav1.NewTime(w.now)
 	r := &refitv1alpha1.NodeReportStatus{
-		Answered: m.reportRequest, ObservedTime: &observed, NodeUID: types.UID(m.uid), MachineID: m.id, AcceptedSequence: m.agent.accepted,
+		Answered: m.reportRequest, ObservedTime: &observed, NodeUID: types.UID(m.uid), MachineID: m.id, AcceptedSequence: m.agent.memory.Sequence, AcceptedEpoch: m.agent.memory.Epoch,
 	}
 	if m.controlPlane {
 		r.APIServer = &refitv1alpha1.APIServerFacts{Version: m.apiServer.version, Ready: m.apiServer.healthy()}

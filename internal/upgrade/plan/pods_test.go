@@ -189,7 +189,7 @@ func (w *world) drainPods(m *machine, remove bool) {
 	if m.since.drained.Before(m.since.claimed) {
 		m.since.drained = w.now
 	}
-	m.write(func(u *cluster.Upgrade) { u.Status.Drain = &status })
+	m.writeUpgrade(func(u *cluster.Upgrade) { u.Status.Drain = &status })
 }
 
 // scale changes how many pods a workload has.

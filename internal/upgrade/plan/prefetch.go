@@ -79,7 +79,7 @@ func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
 		d.command(Prefetch, n, hop, "files and images must be on the node before it is disrupted")
 		return true
 	}
-	if d.phase(n) == refitv1alpha1.NodeFailed {
+	if d.phase(n) == refitv1alpha1.NodeFailed || d.refusal(n) != nil {
 		if d.op.Spec.Retry > d.order(n).Spec.Attempt {
 			d.command(Prefetch, n, hop, "retry was requested")
 			return true

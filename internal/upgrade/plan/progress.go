@@ -49,6 +49,11 @@ func (v *view) failure(n *cluster.Node) refitv1alpha1.Failure {
 		}
 		return out
 	}
+	if refusal := v.refusal(n); refusal != nil {
+		w := refusedWait(n, refusal)
+		out.Message, out.Remedy = w.Message, w.Remedy
+		return out
+	}
 	if e := v.order(n).Status.Error; e != nil {
 		out.Class, out.Step, out.Message = e.Class, e.Step, e.Message
 		if e.Remedy != "" {

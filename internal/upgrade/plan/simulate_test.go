@@ -151,6 +151,7 @@ func simulate(seed uint64, without GateName, t *narrative) *run {
 			w.now = w.now.Add(tick)
 			continue
 		}
+		w.raiseEpoch(c.leader)
 		w.record(w.observe())
 		r.last = c.decide(w)
 		if r.over(w, c) {
@@ -189,7 +190,7 @@ func (w *world) advanceTime(d *Decision) {
 		switch {
 		case m.agent.busy:
 			due = m.agent.next
-		case m.report != nil && m.reportRequest > m.report.Answered, m.upgrade != nil && m.upgrade.Spec.Sequence > m.agent.accepted:
+		case m.report != nil && m.reportRequest > m.report.Answered, m.upgrade != nil && m.upgrade.Spec.Sequence > m.agent.memory.Sequence:
 			due = w.now
 		case m.trial.ends != (time.Time{}):
 			due = m.trial.ends

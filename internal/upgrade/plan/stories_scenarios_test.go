@@ -77,4 +77,5 @@ func controlPlane(spec *refitv1alpha1.ClusterUpgradeSpec) {
 }
 
 // stories are all stories.
-var stories = slices.Concat(uneventfulStories, userStories, podStories, failureStories, membershipStories, controlPlaneStories, controllerStories)
+var stories = slices.Concat(uneventfulStories, userStories, podStories, failureStories, membershipStories, controlPlaneStories, controllerStories,
+	restoreStories)

@@ -62,6 +62,7 @@ func (s *story) run(without GateName) *storyRun {
 		}
 		t.tickAll()
 		if t.reachable() {
+			t.raiseEpoch(t.leader)
 			t.record(t.observe())
 			t.leader.view, t.leader.fresh = t.ago(0), true
 			t.last = t.decide(t.leader)

@@ -20,7 +20,7 @@ func (w *world) startTrial(m *machine, version int64) bool {
 		return false
 	}
 	started := refitv1alpha1.TrialStatus{Sequence: m.upgrade.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartTime: stamp(w.now)}
-	m.write(func(u *cluster.Upgrade) { u.Status.Trial = &started })
+	m.writeUpgrade(func(u *cluster.Upgrade) { u.Status.Trial = &started })
 	return true
 }
 
@@ -43,7 +43,7 @@ func (m *machine) runTrial(w *world) {
 		found.Phase, found.Message = refitv1alpha1.TrialFailed, "lookup kubernetes.default.svc: i/o timeout"
 	}
 	if found.Phase != m.upgrade.Status.Trial.Phase {
-		m.write(func(u *cluster.Upgrade) { u.Status.Trial = &found })
+		m.writeUpgrade(func(u *cluster.Upgrade) { u.Status.Trial = &found })
 	}
 }
 

@@ -38,6 +38,8 @@ func (w *world) fix(d *Decision, wait *Wait) {
 			}
 		}
 		w.retry()
+	case refitv1alpha1.ReasonOrderRefused:
+		w.retry()
 	case refitv1alpha1.ReasonNodesSkipped:
 		if w.dice != nil && w.dice.IntN(4) == 0 {
 			w.abort()
@@ -156,6 +158,12 @@ func (w *world) fixControlPlane(m *machine) {
 	for _, other := range w.machines {
 		if other.controlPlane && faulty(other) {
 			w.fixHost(other)
+			return
+		}
+		if w.restored && other.etcd.down && !other.agent.busy { // its claim was lost, so no retry comes before this
+			w.note("* the user starts etcd on %s", other.name)
+			other.etcd.down = false
+			other.updateStaticPods()
 			return
 		}
 	}

@@ -170,24 +170,39 @@ func (v *view) trial(n *cluster.Node) *refitv1alpha1.TrialStatus {
 }
 
 // changing reports whether the node's agent may be changing the host: it has an order to do so and
-// has not finished it.
+// has not finished it, or reports that it does.
 func (v *view) changing(n *cluster.Node) bool {
 	order := v.order(n)
-	if order == nil || (order.Spec.Permit != refitv1alpha1.PermitApply && order.Spec.Permit != refitv1alpha1.PermitRollback) {
+	switch {
+	case order == nil:
+		return false
+	case changesHost(order.Status.Phase):
+		return true
+	case v.partlyChanged(n):
+		return true
+	case v.refusal(n) != nil:
+		return false
+	case order.Spec.Permit != refitv1alpha1.PermitApply && order.Spec.Permit != refitv1alpha1.PermitRollback:
 		return false
 	}
 	phase := v.phase(n)
 	return phase != refitv1alpha1.NodeSucceeded && phase != refitv1alpha1.NodeRolledBack
 }
 
-// failed reports whether the order failed and the user has not requested a retry.
+// changesHost reports whether an agent in this phase changes its host.
+func changesHost(phase refitv1alpha1.NodePhase) bool {
+	return phase == refitv1alpha1.NodeApplying || phase == refitv1alpha1.NodeRollingBack
+}
+
+// failed reports whether the order failed or was refused and the user has not requested a retry.
 func (v *view) failed(n *cluster.Node) bool {
 	order := v.order(n)
 	if order == nil || order.Spec.Attempt < v.op.Spec.Retry {
 		return false
 	}
 	phase, drain := v.phase(n), v.drain(n)
-	return phase == refitv1alpha1.NodeFailed || phase == refitv1alpha1.NodeRolledBack || (drain != nil && drain.Phase == refitv1alpha1.DrainFailed)
+	return v.refusal(n) != nil ||
+		phase == refitv1alpha1.NodeFailed || phase == refitv1alpha1.NodeRolledBack || (drain != nil && drain.Phase == refitv1alpha1.DrainFailed)
 }
 
 // skipped reports whether the node was skipped.
@@ -222,7 +237,7 @@ func (v *view) prefetched(n *cluster.Node, hop int) bool {
 		return false
 	}
 	phase := v.phase(n)
-	return phase == refitv1alpha1.NodePrefetched || v.order(n).Spec.Permit == refitv1alpha1.PermitApply
+	return phase == refitv1alpha1.NodePrefetched || v.order(n).Spec.Permit == refitv1alpha1.PermitApply || v.partlyChanged(n)
 }
 
 // at reports whether the node runs the hop's version or a later one.

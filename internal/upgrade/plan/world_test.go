@@ -28,9 +28,10 @@ type world struct {
 	releases  []cluster.Release
 	joined    int // machines that ever joined, for their UIDs
 
-	op     operation
-	older  string // another operation that has not ended
-	inputs int    // raised with every input of Make except progress
+	op       operation
+	older    string // another operation that has not ended
+	restored bool   // etcd was restored from a backup
+	inputs   int    // raised with every input of Make except progress
 
 	meaning int // raised with everything that a plan's hash covers
 	hashes  map[int]string

@@ -102,7 +102,8 @@ func (h *host) gather() refitv1alpha1.NodeReportStatus {
 	kubelet, info := h.versions[node.StepKubelet], &h.seen.Status.NodeInfo
 	out := refitv1alpha1.NodeReportStatus{
 		Answered: h.request, ObservedTime: &now, AgentVersion: agentVersion, OrderFormat: refitv1alpha1.MaxOrderFormat, AcceptedSequence: h.memory.Sequence,
-		NodeUID: h.uid, MachineID: h.memory.MachineID, BootID: h.name + "-boot", ReleaseKeys: []string{artifact.PublicOf(key).ID},
+		AcceptedEpoch: h.memory.Epoch,
+		NodeUID:       h.uid, MachineID: h.memory.MachineID, BootID: h.name + "-boot", ReleaseKeys: []string{artifact.PublicOf(key).ID},
 		OS: info.OSImage, Arch: info.Architecture, Kernel: info.KernelVersion, PackageKind: refitv1alpha1.PackageDeb, CgroupVersion: 2, SwapOn: &no,
 		Hostname: h.name, EndpointReachable: &yes,
 		Versions: refitv1alpha1.HostVersions{

@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// refusal is the agent's refusal of the latest order, nil if there is none. The agent then does not
+// follow the order, and its status is about an earlier one.
+func (v *view) refusal(n *cluster.Node) *metav1.Condition {
+	order := v.order(n)
+	if order == nil {
+		return nil
+	}
+	accepted := meta.FindStatusCondition(order.Status.Conditions, refitv1alpha1.ConditionAccepted)
+	if accepted == nil || accepted.Status != metav1.ConditionFalse || accepted.ObservedGeneration != order.Generation {
+		return nil
+	}
+	return accepted
+}
+
+// partlyChanged reports whether the host is partly changed, and its order does not permit that: the
+// order that did was lost, as in a restore of etcd. An agent continues such a host under any order
+// that retries it, so it is claimed and drained first.
+func (v *view) partlyChanged(n *cluster.Node) bool {
+	order := v.order(n)
+	return (v.refusal(n) != nil || order.Spec.Permit == refitv1alpha1.PermitPrefetch || order.Spec.Permit == refitv1alpha1.PermitHold) &&
+		order.Status.Phase == refitv1alpha1.NodeFailed && node.Disrupted(order.Status.Steps)
+}
+
+// followRefused follows an agent that refuses its order. Refit repeats it only on a retry: an order
+// of the past means that the cluster's history was rewritten, as by a restore of etcd.
+func (d *deciding) followRefused(n *cluster.Node, hop int, held *hold) {
+	const aborted = "the operation was aborted"
+	order := d.order(n)
+	switch {
+	case d.op.Spec.Aborted && order.Status.Phase == refitv1alpha1.NodeSucceeded:
+		d.withdrawOrder(n, aborted)
+	case d.op.Spec.Aborted:
+		d.command(Rollback, n, hop, aborted)
+	case d.op.Spec.Retry <= order.Spec.Attempt:
+		d.wait(d.failedWait(n))
+	case d.at(n, hop) && !d.changing(n):
+		d.withdrawOrder(n, fmt.Sprintf("it runs %s already", d.plan.Hops[hop].Kubernetes))
+	case order.Spec.Permit == refitv1alpha1.PermitRollback:
+		d.command(Rollback, n, hop, "retry was requested")
+	case held == nil:
+		d.prepare(n, hop)
+	default:
+		d.wait(held.wait)
+	}
+}
+
+func refusedWait(n *cluster.Node, refusal *metav1.Condition) Wait {
+	return Wait{
+		Reason: refitv1alpha1.ReasonOrderRefused, Node: n.Name, Since: refusal.LastTransitionTime.Time, ManualIntervention: true,
+		Message: fmt.Sprintf("The agent on %s refuses its order (%s): %s", n.Name, refusal.Reason, refusal.Message),
+		Remedy:  "Fix the cause, then run `refit retry`. After a restore of etcd, first check that the operation is still the one you want",
+	}
+}
