@@ -62,7 +62,7 @@ func editVersion(s scene) {
 func abortFetching(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "fetching")
-	o.does(t, "Fetching")
+	o.does(t, "Prefetching")
 	c.refit(t, "abort", o.name, "--yes")
 	o.reaches(t, refitv1alpha1.PhaseAborted)
 	c.untouched(t, c.controlPlane, c.first, c.last)
@@ -73,7 +73,7 @@ func abortFetching(s scene) {
 func pauseEarly(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "draining")
-	o.does(t, "Fetching")
+	o.does(t, "Prefetching")
 	c.refit(t, "pause", o.name)
 	o.reaches(t, refitv1alpha1.PhasePaused)
 	c.untouched(t, c.controlPlane)

@@ -54,21 +54,27 @@ func (s *site) operation(name string) *operation {
 	return &operation{s: s, name: name, begun: time.Now()}
 }
 
-// waits waits until the operation is as wanted, and logs its messages on the way.
+// waits waits until the operation is as wanted, and logs its messages on the way. It fails as soon
+// as the operation has ended otherwise.
 func (o *operation) waits(t *testing.T, what string, deadline time.Duration, wanted func(*refitv1alpha1.ClusterUpgrade) bool) *refitv1alpha1.ClusterUpgrade {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	defer cancel()
 	var last refitv1alpha1.ClusterUpgrade
-	said := ""
+	said, ended := "", false
 	err := bed.Follow(ctx, o.s.Bed, bed.Operations, o.name, func(u *refitv1alpha1.ClusterUpgrade) bool {
 		last = *u
 		if now := fmt.Sprintf("%s %d/%d: %s", u.Status.Phase, u.Status.Nodes.Done, u.Status.Nodes.Total, u.Status.Message); now != said {
 			said = now
 			t.Logf("%6.1f s  %s %s", time.Since(o.begun).Seconds(), o.name, said)
 		}
-		return wanted(u)
+		as := wanted(u)
+		ended = !as && u.HasEnded()
+		return as || ended
 	})
+	if ended {
+		t.Fatalf("waited for %s, but the operation has ended: %q, %q", what, last.Status.Phase, last.Status.Message)
+	}
 	if err != nil {
 		t.Fatalf("waited %s for %s: %q, %q, %v: %v", deadline, what, last.Status.Phase, last.Status.Message, last.Status.Conditions, err)
 	}
