@@ -27,7 +27,7 @@ func TestASchemeKnowsEveryKind(t *testing.T) {
 }
 
 // What nobody set is not written: under server-side apply, a zero that is written is owned.
-func TestWhatIsNotSetIsNotWritten(t *testing.T) {
+func TestUnsetFieldsAreOmitted(t *testing.T) {
 	for object, want := range map[any]string{
 		&ClusterUpgrade{}: `{"metadata":{},"spec":{}}`,
 		&NodeUpgrade{}:    `{"metadata":{},"spec":{}}`,
@@ -44,7 +44,7 @@ func TestWhatIsNotSetIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestACopyOfLabelsIsItsOwn(t *testing.T) {
+func TestLabelsAreCopied(t *testing.T) {
 	spec := ClusterUpgradeSpec{NodeSelector: Labels{"zone": "a"}}
 	spec.DeepCopy().NodeSelector["zone"] = "b"
 	if spec.NodeSelector["zone"] != "a" {

@@ -156,7 +156,7 @@ func TestExitCodesOfAnswers(t *testing.T) {
 	}
 }
 
-func TestServersThatDoNotHelp(t *testing.T) {
+func TestUnusableServers(t *testing.T) {
 	unauthorized := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	defer unauthorized.Close()
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))

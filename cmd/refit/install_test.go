@@ -89,7 +89,7 @@ var (
 	agents    = install.Ref{APIVersion: "apps/v1", Kind: "DaemonSet", Resource: "daemonsets", Namespace: "refit-agent", Name: "refit-agent"}
 )
 
-func TestInstallTellsHowFarEachNodeIs(t *testing.T) {
+func TestInstallReportsTheProgressOfEachNode(t *testing.T) {
 	_, public := newKey(t)
 	f := &fakeCluster{
 		changes: []install.Change{{Ref: namespace, Action: install.Created}, {Ref: agents, Action: install.Created}},
@@ -124,7 +124,7 @@ func TestInstallTellsHowFarEachNodeIs(t *testing.T) {
 }
 
 // Options that are not given keep their values in the cluster.
-func TestInstallKeepsWhatIsNotGiven(t *testing.T) {
+func TestInstallKeepsOptionsThatAreNotSet(t *testing.T) {
 	_, public := newKey(t)
 	_, other := newKey(t)
 	mine, err := os.ReadFile(other)

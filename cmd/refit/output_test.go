@@ -85,7 +85,7 @@ func TestDocumentsHoldEveryFinding(t *testing.T) {
 	}
 }
 
-func TestJSONAndYAMLSayTheSame(t *testing.T) {
+func TestJSONAndYAMLAreEqual(t *testing.T) {
 	from := saved(t, shop())
 	var documents [2]any
 	for i, form := range []string{"json", "yaml"} {

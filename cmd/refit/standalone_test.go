@@ -41,7 +41,7 @@ func TestStandaloneThatNeverLeads(t *testing.T) {
 
 // A user who interrupts before leader election completes leaves an operation in progress. The
 // message has the command to continue it.
-func TestStandaloneThatIsLeftBeforeItLeads(t *testing.T) {
+func TestStandaloneInterruptedBeforeItLeads(t *testing.T) {
 	s := newSite(t)
 	s.without(t)
 	s.operation(t, "to-v1-36-3")
@@ -60,7 +60,7 @@ func TestStandaloneThatIsLeftBeforeItLeads(t *testing.T) {
 }
 
 // Ctrl-C in standalone mode ends the controllers first, then prints what remains.
-func TestStandaloneThatIsLeft(t *testing.T) {
+func TestStandaloneInterrupted(t *testing.T) {
 	s := newSite(t)
 	s.without(t)
 	s.operation(t, "op", func(u *refitv1alpha1.ClusterUpgrade) { u.Status.Active = []string{"worker-1", "worker-2"} })

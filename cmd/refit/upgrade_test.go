@@ -46,7 +46,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-func TestUpgradeThatBeginsNothing(t *testing.T) {
+func TestUpgradeThatStartsNothing(t *testing.T) {
 	waits := preflight.Finding{Check: "AgentMissing", Severity: preflight.Block, Deferred: true, Message: "there is no agent yet"}
 	for name, c := range map[string]struct {
 		args    []string
@@ -125,7 +125,7 @@ func TestUpgradesBesideOthers(t *testing.T) {
 }
 
 // A user without permission to approve plans creates an upgrade that waits for approval.
-func TestUpgradeByWhoMayNotApprove(t *testing.T) {
+func TestUpgradeWithoutPermissionToApprove(t *testing.T) {
 	s := newSite(t)
 	s.succeeds(t)
 	s.WithWatch = interceptor.NewClient(s.WithWatch, interceptor.Funcs{
@@ -145,7 +145,7 @@ func TestUpgradeByWhoMayNotApprove(t *testing.T) {
 }
 
 // On a terminal, the user is prompted, and only yes confirms.
-func TestUpgradeAsks(t *testing.T) {
+func TestUpgradePrompts(t *testing.T) {
 	for said, want := range map[string]struct {
 		code  int
 		begun int
@@ -170,7 +170,7 @@ func TestUpgradeAsks(t *testing.T) {
 
 // A whole standalone upgrade: the controllers become the leader before anything starts, and end
 // after they have removed their finalizer from the completed operation.
-func TestStandaloneCarriesOut(t *testing.T) {
+func TestStandaloneRunsTheControllers(t *testing.T) {
 	s := newSite(t)
 	s.without(t)
 	var story []string

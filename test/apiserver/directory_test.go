@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestOnlyWhatKilledTestsLeftIsRemoved(t *testing.T) {
+func TestOnlyLeftoversOfKilledTestsAreRemoved(t *testing.T) {
 	parent := t.TempDir()
 	old := time.Now().Add(-2 * unlockedFor)
 	for name, tt := range map[string]struct {

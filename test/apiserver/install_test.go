@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-func TestWhatIsInstalledIsInEffectAtOnce(t *testing.T) {
+func TestInstalledObjectsAreInEffectAtOnce(t *testing.T) {
 	EachVersion(t, func(t *testing.T, version string) {
 		s := sharedOf(t, version)
 		client, err := dynamic.NewForConfig(s.RESTConfig())

@@ -23,7 +23,7 @@ func waitToBeKilled(t *testing.T) {
 	<-t.Context().Done()
 }
 
-func TestNothingRunsOnAfterAKilledTest(t *testing.T) {
+func TestNoProcessOutlivesAKilledTest(t *testing.T) {
 	if os.Getenv(victimVariable) != "" {
 		waitToBeKilled(t)
 	}

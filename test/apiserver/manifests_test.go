@@ -31,7 +31,7 @@ func TestObjectsAreReadInTheOrderOfTheirFiles(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeInstalledIsNamed(t *testing.T) {
+func TestAnObjectThatCannotBeInstalledIsNamed(t *testing.T) {
 	empty, broken := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(broken, "bad.yaml"), []byte("kind: [\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestAReservedPortIsFreeForAServerThatSharesAndForNobodyElse(t *testing.T) {
+func TestAReservedPortIsFreeOnlyForAServerThatSharesIt(t *testing.T) {
 	reserved, err := reservePort()
 	if err != nil {
 		t.Fatal(err)

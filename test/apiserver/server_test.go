@@ -45,7 +45,7 @@ func TestAServerOfEachVersionStartsAndIsGoneAfterItsTest(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotStartSaysWhyAtOnce(t *testing.T) {
+func TestAServerThatCannotStartFailsAtOnceWithItsLog(t *testing.T) {
 	s, err := newServer(t, Options{Flags: []string{"--no-such-flag"}})
 	must(t, err)
 	begun := time.Now()
@@ -59,7 +59,7 @@ func TestAServerThatCannotStartSaysWhyAtOnce(t *testing.T) {
 	}
 }
 
-func TestAStoppedServerIsAwayAndComesBackWithItsData(t *testing.T) {
+func TestAStoppedServerRestartsWithItsData(t *testing.T) {
 	s := Start(t, Options{Audit: true})
 	client := clientFor(t, s.RESTConfig())
 	_, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}, metav1.CreateOptions{})

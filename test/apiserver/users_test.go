@@ -41,7 +41,7 @@ func TestANodeIsConfinedToItself(t *testing.T) {
 	})
 }
 
-func TestAnOrdinaryUserMayDoNothing(t *testing.T) {
+func TestAUserWithoutRolesIsForbiddenEverything(t *testing.T) {
 	s := sharedOf(t, Versions(t)[0])
 	_, err := clientFor(t, s.As(t, "jane")).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `"jane"`) {

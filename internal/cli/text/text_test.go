@@ -93,7 +93,7 @@ func TestWideListsEveryFinding(t *testing.T) {
 }
 
 // At most 256 nodes are active at once, whatever the pools allow.
-func TestNoMoreNodesAtATimeThanCanBeAtWork(t *testing.T) {
+func TestNoMoreNodesAtATimeThanMayBeActive(t *testing.T) {
 	half := intstr.FromString("50%")
 	s := situation{name: "half", snapshot: large, spec: to("v1.36.3")}
 	s.spec.Pools = []refitv1alpha1.Pool{{Name: "storage", NodeSelector: refitv1alpha1.Labels{"pool": "storage"}, MaxUnavailable: &half}, {Name: "default", MaxUnavailable: &half}}

@@ -28,7 +28,7 @@ func TestAFailedGetStopsNeitherDrainNorTrial(t *testing.T) {
 	}, operation(), order(draining, trying))
 }
 
-func TestWhatTheOrderNoLongerRequestsIsCanceled(t *testing.T) {
+func TestAJobThatIsNoLongerRequestedIsCanceled(t *testing.T) {
 	for situation, change := range map[string]func(w *world){
 		"the order was deleted": func(w *world) {
 			if err := w.Client.Delete(w.Context(), order()); err != nil {

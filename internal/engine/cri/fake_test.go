@@ -138,7 +138,7 @@ func TestContainersAreSortedNewestFirst(t *testing.T) {
 	}
 }
 
-func TestContainersOfOnePodAreAskedForByItsName(t *testing.T) {
+func TestContainersOfOnePodAreListedByItsName(t *testing.T) {
 	r := &runtimeService{
 		containers: []*runtimeapi.Container{{Id: "one", PodSandboxId: "pod"}},
 		statuses:   map[string]*runtimeapi.ContainerStatus{"one": {Id: "one", CreatedAt: 1e9}},

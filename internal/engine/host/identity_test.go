@@ -8,7 +8,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-func TestHostKnowsItself(t *testing.T) {
+func TestIdentify(t *testing.T) {
 	dir := t.TempDir()
 	machine, boot, release := filepath.Join(dir, "machine-id"), filepath.Join(dir, "boot_id"), filepath.Join(dir, "os-release")
 	put(t, machine, "0123456789abcdef0123456789abcdef\n", 0o444)

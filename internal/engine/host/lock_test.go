@@ -10,7 +10,7 @@ import (
 )
 
 // F32: a second agent does not start.
-func TestSecondAgentDoesNotGetTheLock(t *testing.T) {
+func TestSecondAgentIsRefusedTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first, err := Lock(path)
 	must(t, err)
@@ -24,7 +24,7 @@ func TestSecondAgentDoesNotGetTheLock(t *testing.T) {
 	must(t, second.Close())
 }
 
-func TestProgramThatTheAgentStartedDoesNotKeepTheLock(t *testing.T) {
+func TestChildProcessDoesNotKeepTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first, err := Lock(path)
 	must(t, err)

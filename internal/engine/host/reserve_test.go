@@ -10,7 +10,7 @@ import (
 	"github.com/refit-dev/refit/test/disk"
 )
 
-func TestReserveHoldsRoomAndLetsGoOfIt(t *testing.T) {
+func TestReserveAllocatesAndReleasesDiskSpace(t *testing.T) {
 	d := disk.New(t)
 	free := func() uint64 {
 		f, err := Free(filepath.Join(d.Dir, "not", "there", "yet"))
@@ -34,7 +34,7 @@ func TestReserveHoldsRoomAndLetsGoOfIt(t *testing.T) {
 	wantText(t, path, "absent")
 }
 
-func TestFileThatOnlyLooksLargeIsNoReserve(t *testing.T) {
+func TestSparseFileIsNoReserve(t *testing.T) {
 	d := disk.New(t)
 	path := filepath.Join(d.Dir, "reserve")
 	put(t, path, "", 0o600)
@@ -49,7 +49,7 @@ func TestFileThatOnlyLooksLargeIsNoReserve(t *testing.T) {
 	}
 }
 
-func TestFreeSpaceTellsAReadOnlyFileSystem(t *testing.T) {
+func TestFreeSpaceReportsAReadOnlyFileSystem(t *testing.T) {
 	d := disk.New(t)
 	free, err := Free(d.Dir)
 	if err != nil || free.ReadOnly || free.Bytes < 1<<20 || free.InodesPercent < 50 || free.InodesPercent > 100 {

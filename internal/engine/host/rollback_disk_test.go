@@ -98,7 +98,7 @@ func TestRollbackOnAFullDisk(t *testing.T) {
 }
 
 // A directory has no space for another name: the previous file is renamed instead of linked.
-func TestPreviousFileGoesBackWithoutRoomForALink(t *testing.T) {
+func TestPreviousFileIsRestoredWithoutSpaceForALink(t *testing.T) {
 	from, to := swapIn(t, t.TempDir())
 	must(t, Stage(from, to, 0o755))
 	must(t, Swap(to, sha(oldText), sha(newText)))

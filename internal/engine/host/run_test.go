@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestProgramSeesOnlyTheEnvironmentThatIsMeantForIt(t *testing.T) {
+func TestCommandGetsOnlyTheGivenEnvironment(t *testing.T) {
 	t.Setenv("SECRET", "canary")
 	out, err := Run(t.Context(), []string{"KUBEADM_INIT_DRYRUN_DIR=/x"}, "env")
 	must(t, err)
@@ -23,7 +23,7 @@ func TestProgramSeesOnlyTheEnvironmentThatIsMeantForIt(t *testing.T) {
 	}
 }
 
-func TestProgramThatFails(t *testing.T) {
+func TestFailedCommand(t *testing.T) {
 	out, err := Run(t.Context(), nil, "ls", "/no/such/directory")
 	var failed *RunError
 	if !errors.As(err, &failed) || failed.Code != 2 || !strings.Contains(failed.Tail, "No such file") || failed.Tail != out.Combined || out.Stdout != "" {
@@ -40,7 +40,7 @@ func TestProgramThatFails(t *testing.T) {
 	}
 }
 
-func TestProgramEndsWithItsContextAndTakesItsChildrenAlong(t *testing.T) {
+func TestCommandAndItsChildrenEndWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	began := time.Now()
@@ -64,14 +64,14 @@ func gone(pid int) bool {
 	return err != nil || strings.Contains(string(text), ") Z ") || errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 }
 
-func TestServiceThatHoldsTheOutputOpenDoesNotFailTheProgram(t *testing.T) {
+func TestServiceThatKeepsTheOutputOpenDoesNotFailTheCommand(t *testing.T) {
 	out, err := Run(t.Context(), nil, "sh", "-c", "setsid sleep 5 & echo done")
 	if err != nil || out.Stdout != "done\n" {
 		t.Errorf("%q %v", out.Stdout, err)
 	}
 }
 
-func TestOfALongOutputTheEndIsKept(t *testing.T) {
+func TestEndOfALongOutputIsKept(t *testing.T) {
 	out, err := Run(t.Context(), nil, "seq", "1000000")
 	must(t, err)
 	for name, part := range map[string]struct {
@@ -85,7 +85,7 @@ func TestOfALongOutputTheEndIsKept(t *testing.T) {
 	}
 }
 
-func TestProgramsAreFoundInFixedPlacesOnly(t *testing.T) {
+func TestBinariesAreFoundInFixedPathsOnly(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "mine")
 	put(t, mine, "#!/bin/true\n", 0o755)
@@ -103,12 +103,12 @@ func TestProgramsAreFoundInFixedPlacesOnly(t *testing.T) {
 
 // A killed agent must not leave a child process behind that changes the host concurrently with the
 // next agent.
-func TestProgramEndsWithTheAgent(t *testing.T) {
+func TestCommandEndsWithTheAgent(t *testing.T) {
 	if os.Getenv("REFIT_TEST_RUN") != "" { // The agent to kill.
 		_, err := Run(t.Context(), nil, "sleep", "1000")
 		t.Fatal(err)
 	}
-	agent := exec.Command(os.Args[0], "-test.run=^TestProgramEndsWithTheAgent$")
+	agent := exec.Command(os.Args[0], "-test.run=^TestCommandEndsWithTheAgent$")
 	agent.Env = append(os.Environ(), "REFIT_TEST_RUN=1")
 	must(t, agent.Start())
 	children := "/proc/" + strconv.Itoa(agent.Process.Pid) + "/task/*/children"

@@ -55,7 +55,7 @@ func TestConfigurationIsSaved(t *testing.T) {
 	}
 }
 
-func TestSavedOnceIsNotSavedAgain(t *testing.T) {
+func TestSecondSaveChangesNothing(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	config := filepath.Join(root, "config.yaml")
 	must(t, Save(saved, paths[1:]))
@@ -77,7 +77,7 @@ func TestDirectoryIsNotSaved(t *testing.T) {
 	}
 }
 
-func TestSaveThatWasCutOffCountsForNothing(t *testing.T) {
+func TestInterruptedSaveIsIgnored(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	if _, err := LoadSaved(saved); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("got %v", err)
@@ -145,7 +145,7 @@ func TestStateOfAnotherFormatIsRefused(t *testing.T) {
 	}
 }
 
-func TestCopiesAreForRootOnly(t *testing.T) {
+func TestCopiesAreReadableByRootOnly(t *testing.T) {
 	_, saved, paths := etc(t, t.TempDir())
 	must(t, Save(saved, paths))
 	if info, err := os.Stat(saved); err != nil || info.Mode().Perm() != 0o700 {
@@ -158,7 +158,7 @@ func TestCopiesAreForRootOnly(t *testing.T) {
 	}
 }
 
-func TestHugeFileIsNoConfiguration(t *testing.T) {
+func TestHugeFileIsRefused(t *testing.T) {
 	root, saved, paths := etc(t, t.TempDir())
 	must(t, os.Truncate(filepath.Join(root, "config.yaml"), maxSaved+1))
 	wantFailure(t, Save(saved, paths), refitv1alpha1.FailureManualIntervention, "TooLargeToSave")

@@ -38,7 +38,7 @@ func wantState(t *testing.T, to string, want SwapState) {
 	}
 }
 
-func TestSwapThereAndBack(t *testing.T) {
+func TestSwapAndUndo(t *testing.T) {
 	from, to := swapIn(t, t.TempDir())
 	for range 2 { // Everything twice: a restarted agent repeats steps.
 		must(t, Stage(from, to, 0o755))
@@ -71,7 +71,7 @@ func TestSwapThereAndBack(t *testing.T) {
 	}
 }
 
-func TestSwapWhereNothingWas(t *testing.T) {
+func TestSwapOfAnAbsentFile(t *testing.T) {
 	from, to := swapIn(t, t.TempDir())
 	must(t, os.Remove(to))
 	must(t, Stage(from, to, 0o755))
@@ -85,7 +85,7 @@ func TestSwapWhereNothingWas(t *testing.T) {
 	}
 }
 
-func TestSwapOfASymlinkPutsTheSymlinkBack(t *testing.T) {
+func TestUndoOfASwapRestoresTheSymlink(t *testing.T) {
 	from, to := swapIn(t, t.TempDir())
 	must(t, os.Rename(to, to+"-1.35"))
 	must(t, os.Symlink("kubelet-1.35", to))
@@ -99,14 +99,14 @@ func TestSwapOfASymlinkPutsTheSymlinkBack(t *testing.T) {
 	}
 }
 
-func TestFileThatStaysTheSameIsKeptToo(t *testing.T) {
+func TestUnchangedFileIsKeptToo(t *testing.T) {
 	_, to := swapIn(t, t.TempDir())
 	must(t, Swap(to, sha(oldText), sha(oldText)))
 	wantText(t, beside(to, oldSuffix), oldText)
 }
 
 // F48: a file that was changed by somebody else is kept.
-func TestFileThatSomebodyElseChangedIsNotReplaced(t *testing.T) {
+func TestFileThatAnotherProcessChangedIsNotReplaced(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, to string){
 		"replaced": func(t *testing.T, to string) { t.Helper(); put(t, to, "by apt", 0o755) },
 		"removed":  func(t *testing.T, to string) { t.Helper(); must(t, os.Remove(to)) },
@@ -129,7 +129,7 @@ func TestFileThatSomebodyElseChangedIsNotReplaced(t *testing.T) {
 	})
 }
 
-func TestSwapNeedsWhatWasStagedWhole(t *testing.T) {
+func TestSwapNeedsTheCompleteStagedFile(t *testing.T) {
 	from, to := swapIn(t, t.TempDir())
 	if err := Swap(to, sha(oldText), sha(newText)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want os.ErrNotExist", err)
@@ -143,7 +143,7 @@ func TestSwapNeedsWhatWasStagedWhole(t *testing.T) {
 	wantState(t, to, New)
 }
 
-func TestLeftoverOfAnEarlierUpgradeIsNotTakenForThePreviousFile(t *testing.T) {
+func TestLeftoverOfAnEarlierUpgradeIsNotThePreviousFile(t *testing.T) {
 	from, to := swapIn(t, t.TempDir())
 	put(t, beside(to, oldSuffix), "of last year", 0o755)
 	must(t, Stage(from, to, 0o755))
@@ -151,7 +151,7 @@ func TestLeftoverOfAnEarlierUpgradeIsNotTakenForThePreviousFile(t *testing.T) {
 	wantText(t, beside(to, oldSuffix), oldText)
 }
 
-func TestPreviousFileThatIsLost(t *testing.T) {
+func TestLostPreviousFile(t *testing.T) {
 	from, to := swapIn(t, t.TempDir())
 	must(t, Stage(from, to, 0o755))
 	must(t, Swap(to, sha(oldText), sha(newText)))
@@ -163,7 +163,7 @@ func TestPreviousFileThatIsLost(t *testing.T) {
 	wantText(t, to, newText)
 }
 
-func TestWhatSomebodyElsePutInThePlaceStaysOnTheWayBack(t *testing.T) {
+func TestUndoKeepsAFileThatAnotherProcessWrote(t *testing.T) {
 	for _, was := range []string{sha(oldText), ""} {
 		_, to := swapIn(t, t.TempDir())
 		put(t, beside(to, oldSuffix), oldText, 0o755)
@@ -239,7 +239,7 @@ func TestPowerCutAtAnyPointOfASwap(t *testing.T) {
 
 // Without the sync of the copy, the same power cut leaves an empty binary, so the test above would
 // detect it.
-func TestPowerCutAfterASwapWithoutSyncLeavesAnEmptyProgram(t *testing.T) {
+func TestPowerCutAfterASwapWithoutSyncLeavesAnEmptyBinary(t *testing.T) {
 	d := disk.New(t)
 	from, to := swapIn(t, d.Dir)
 	d.Flush(t)

@@ -53,7 +53,7 @@ func ask(t *testing.T, s *Systemd, name string) Unit {
 	return u
 }
 
-func TestServiceIsRestartedAndSeen(t *testing.T) {
+func TestServiceRestart(t *testing.T) {
 	s := systemd(t)
 	name := unit(t, s, "sleep", "[Service]\nEnvironment=SECONDS=1000\nEnvironmentFile=-/no/such/file\nExecStart=/bin/sleep $SECONDS\n")
 	if u := ask(t, s, name); !u.Exists || u.Active != "inactive" || u.MainPID != 0 {
@@ -86,7 +86,7 @@ func TestServiceIsRestartedAndSeen(t *testing.T) {
 	}
 }
 
-func TestServiceThatCannotStartIsToldWithItsLog(t *testing.T) {
+func TestServiceThatCannotStartIsReportedWithItsLog(t *testing.T) {
 	s := systemd(t)
 	name := unit(t, s, "broken", "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'echo unknown flag: --pod-infra-container-image; exit 3'\n")
 	err := s.Restart(t.Context(), name)
@@ -150,7 +150,7 @@ func TestServiceThatNeverBecomesReady(t *testing.T) {
 	}
 }
 
-func TestServiceThatRestartsAgainAndAgain(t *testing.T) {
+func TestServiceInACrashLoop(t *testing.T) {
 	s := systemd(t)
 	name := unit(t, s, "loops", "[Unit]\nStartLimitIntervalSec=0\n[Service]\nExecStart=/bin/false\nRestart=always\nRestartSec=50ms\n")
 	must(t, s.Start(t.Context(), name)) // For systemd, a simple service has started once it is forked.
@@ -166,7 +166,7 @@ func TestServiceThatRestartsAgainAndAgain(t *testing.T) {
 }
 
 // systemd drops all connections when it re-executes itself, as an upgrade of its package does.
-func TestSystemdExecutesItselfAnewInTheMidstOfAJob(t *testing.T) {
+func TestSystemdReexecutesDuringAJob(t *testing.T) {
 	s := systemd(t)
 	name := unit(t, s, "slow", "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sleep 4\n")
 	result := make(chan error, 1)
@@ -186,14 +186,14 @@ func TestSystemdExecutesItselfAnewInTheMidstOfAJob(t *testing.T) {
 	}
 }
 
-func TestHostIsIdentifiedForReal(t *testing.T) {
+func TestIdentityOfThisHost(t *testing.T) {
 	systemd(t)
 	id, err := Identify()
 	must(t, err)
 	t.Logf("%+v", id)
 }
 
-func TestKubeletOfANodeIsSeen(t *testing.T) {
+func TestUnitOfTheKubelet(t *testing.T) {
 	s := systemd(t)
 	u := ask(t, s, "kubelet.service")
 	if !u.Exists || u.Active != "active" {

@@ -10,7 +10,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-func TestUnitAsSystemdTellsIt(t *testing.T) {
+func TestParseUnit(t *testing.T) {
 	got := unitOf(map[string]any{
 		"LoadState": "loaded", "ActiveState": "activating", "SubState": "auto-restart", "Result": "exit-code",
 		"NRestarts": uint32(7), "MainPID": uint32(42), "ExecMainStatus": int32(1),
@@ -33,7 +33,7 @@ func TestUnitAsSystemdTellsIt(t *testing.T) {
 	}
 }
 
-func TestEndOfAJobIsSeenFromItsUnit(t *testing.T) {
+func TestEndOfAJobFollowsFromItsUnit(t *testing.T) {
 	for name, tc := range map[string]struct {
 		verb string
 		unit Unit
@@ -54,7 +54,7 @@ func TestEndOfAJobIsSeenFromItsUnit(t *testing.T) {
 	}
 }
 
-func TestLogActsOnNoTerminalAndFitsAStatus(t *testing.T) {
+func TestLogHasNoControlCharactersAndFitsAStatus(t *testing.T) {
 	got := readable(strings.Repeat("ä", 2*refitv1alpha1.MaxLogTail) + "\x1b[2J one\ntwo\x07\r\n")
 	if utf8.RuneCountInString(got) != refitv1alpha1.MaxLogTail || !strings.HasSuffix(got, " [2J one\ntwo") || strings.ContainsAny(got, "\x1b\x07\r") {
 		t.Errorf("%d characters, %q", utf8.RuneCountInString(got), got[len(got)-20:])

@@ -77,7 +77,7 @@ func changeAddons(t *testing.T, client *fake.Clientset, image string) {
 	must(t, err)
 }
 
-func TestWhichAddonsAreThere(t *testing.T) {
+func TestInstalledAddons(t *testing.T) {
 	addons, err := ReadAddons(t.Context(), cluster())
 	if err != nil || !addons.CoreDNS || !addons.KubeProxy || addons.Skip() != nil {
 		t.Errorf("got %+v, %v", addons, err)
@@ -94,7 +94,7 @@ func TestWhichAddonsAreThere(t *testing.T) {
 	expect(t, err, refitv1alpha1.FailureTransient, "APIUnavailable")
 }
 
-func TestTheMirrorPodIsWaitedFor(t *testing.T) {
+func TestKubeadmWaitsForTheMirrorPod(t *testing.T) {
 	manifest := onDisk(t)[APIServer]
 	pod := &corev1.Pod{ObjectMeta: named("kube-apiserver-a"), Spec: template("registry.k8s.io/kube-apiserver:v1.34.4").Spec}
 	client := fake.NewClientset(pod)

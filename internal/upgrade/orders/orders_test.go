@@ -55,7 +55,7 @@ func example() (*refitv1alpha1.ClusterUpgrade, *cluster.Node) {
 	return operation, &cluster.Node{Name: "worker-1", UID: "uid-1", Report: report}
 }
 
-func TestOrderCarriesWhatTheOperationAndTheActionSay(t *testing.T) {
+func TestOrderHasTheFieldsOfTheOperationAndTheAction(t *testing.T) {
 	operation, n := example()
 	at := time.Date(2026, 5, 4, 3, 2, 1, 999, time.FixedZone("", 3600))
 	got := New(operation, n, Order{

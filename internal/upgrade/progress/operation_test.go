@@ -164,7 +164,7 @@ func TestTimeLeft(t *testing.T) {
 	}
 }
 
-func TestAnUpgradeOfWorkersBeginsAtTheirVersion(t *testing.T) {
+func TestAnUpgradeOfWorkersStartsAtTheirVersion(t *testing.T) {
 	u := upgrade()
 	u.Status.Plan.From, u.Status.Plan.WorkersFrom = "v1.36.3", "v1.35.4"
 	for scope, want := range map[refitv1alpha1.Scope]string{refitv1alpha1.ScopeAll: "v1.36.3", refitv1alpha1.ScopeWorkers: "v1.35.4"} {

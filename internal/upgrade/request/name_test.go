@@ -42,7 +42,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestOperationInProgressThatAsksForTheSame(t *testing.T) {
+func TestOperationInProgressWithTheSameRequest(t *testing.T) {
 	spec := refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: "v1.36.3"}}
 	for name, c := range map[string]struct {
 		change func(u *refitv1alpha1.ClusterUpgrade)

@@ -22,9 +22,9 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// TestF54WhatTheUpgradeWritesIsRefused runs in a cluster where a webhook refuses the objects that
-// an API server of another version writes at startup.
-func TestF54WhatTheUpgradeWritesIsRefused(t *testing.T) {
+// TestF54AdmissionDeniesWritesOfTheUpgrade runs in a cluster where a webhook refuses the objects
+// that an API server of another version writes at startup.
+func TestF54AdmissionDeniesWritesOfTheUpgrade(t *testing.T) {
 	s := apiserver.Start(t, apiserver.Options{})
 	client, err := kubernetes.NewForConfig(s.RESTConfig())
 	must(t, err)

@@ -178,7 +178,7 @@ func gone(kind cluster.Kind) func(cluster.Event) bool {
 	return func(e cluster.Event) bool { return e.Gone == kind }
 }
 
-func TestAnAgentSeesItsTwoObjectsAndWritesAboutItself(t *testing.T) {
+func TestAnAgentReadsItsTwoObjectsAndWritesItsStatus(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := server(t, version)
 		core, err := kubernetes.NewForConfig(s.RESTConfig())
@@ -266,7 +266,7 @@ func TestAnAgentSeesItsTwoObjectsAndWritesAboutItself(t *testing.T) {
 	})
 }
 
-func TestAnAgentThatIsIdleAsksNothing(t *testing.T) {
+func TestAnIdleAgentSendsNoRequests(t *testing.T) {
 	s := server(t, apiserver.Versions(t)[0])
 	order(t, s, "n1")
 	events := watch(t, agent(t, s, "n1"))
@@ -292,7 +292,7 @@ func TestAnAgentThatIsIdleAsksNothing(t *testing.T) {
 	}
 }
 
-func TestAnAgentWaitsForAnAPIThatIsAway(t *testing.T) {
+func TestAnAgentWaitsForAnUnreachableAPI(t *testing.T) {
 	s := server(t, apiserver.Versions(t)[0])
 	order(t, s, "n1")
 	c := agent(t, s, "n1")
@@ -311,7 +311,7 @@ func TestAnAgentWaitsForAnAPIThatIsAway(t *testing.T) {
 	}
 }
 
-func TestAnAgentUsesTheCertificateAndTheAddressOfToday(t *testing.T) {
+func TestAnAgentUsesARenewedCertificateAndAChangedAddress(t *testing.T) {
 	s := server(t, apiserver.Versions(t)[0])
 	order(t, s, "n1")
 	stranger, right := s.As(t, "system:node:n1"), s.As(t, "system:node:n1", "system:nodes")

@@ -12,9 +12,9 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-// TestEveryBoundIsHeld takes an object that has every field, and exceeds one bound after the other.
-// TestTheLargestObjects proves that a value at its bound is accepted.
-func TestEveryBoundIsHeld(t *testing.T) {
+// TestEveryBoundIsEnforced takes an object that has every field, and exceeds one bound after the
+// other. TestTheLargestObjects proves that a value at its bound is accepted.
+func TestEveryBoundIsEnforced(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)
 		all := definitions(t)

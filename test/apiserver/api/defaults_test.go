@@ -48,9 +48,9 @@ func TestDefaults(t *testing.T) {
 	})
 }
 
-// TestGoWritesBackWhatItRead proves that a round trip through Go loses nothing, and changes no
+// TestGoRoundTrip proves that a round trip through Go loses nothing, and changes no
 // field that a rule protects.
-func TestGoWritesBackWhatItRead(t *testing.T) {
+func TestGoRoundTrip(t *testing.T) {
 	s := serverOf(t, apiserver.Versions(t)[0])
 	into := map[string]any{
 		"ClusterUpgrade": &refitv1alpha1.ClusterUpgrade{}, "NodeUpgrade": &refitv1alpha1.NodeUpgrade{},

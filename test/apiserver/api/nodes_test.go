@@ -45,9 +45,9 @@ const (
 	notOwnedByIt = "a node may set no owner but the Node of its own name"
 )
 
-// TestNodesWriteAboutThemselvesOnly grants all permissions to all nodes: a node can still only
+// TestNodesWriteOnlyTheirOwnObjects grants all permissions to all nodes: a node can still only
 // write about itself.
-func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
+func TestNodesWriteOnlyTheirOwnObjects(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)
 		role(t, s, "test-everything", []string{"*"}, "*")
@@ -139,9 +139,9 @@ func TestNodesWriteAboutThemselvesOnly(t *testing.T) {
 	})
 }
 
-// TestAnAgentDoesItsWork has no more than an agent's own permissions: they suffice to create its
-// report and apply its status.
-func TestAnAgentDoesItsWork(t *testing.T) {
+// TestAnAgentHasThePermissionsItNeeds has no more than an agent's own permissions: they suffice to
+// create its report and apply its status.
+func TestAnAgentHasThePermissionsItNeeds(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)
 		made(t, s, changed(t, smallest("NodeUpgrade", "n7"), fields{"status.drain": object{"phase": "Drained", "sequence": int64(5)}}))

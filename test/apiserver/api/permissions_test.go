@@ -72,8 +72,8 @@ func waitBound(t *testing.T, client kubernetes.Interface, subject rbacv1.Subject
 	}
 }
 
-// TestRights lists all permissions of each role.
-func TestRights(t *testing.T) {
+// TestPermissionsOfRoles lists all permissions of each role.
+func TestPermissionsOfRoles(t *testing.T) {
 	const read = "get list watch"
 	everything := map[string]string{"clusterupgrades": read, "nodeupgrades": read, "nodereports": read, "clusterreleases": read}
 	and := func(more map[string]string) map[string]string {

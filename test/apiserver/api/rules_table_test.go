@@ -97,7 +97,7 @@ const (
 )
 
 // tryouts has every rule of the CRDs: a write that it refuses, and a similar one that it accepts.
-// TestEveryBoundIsHeld tests the bounds.
+// TestEveryBoundIsEnforced tests the bounds.
 var tryouts = []tryout{
 	// Names
 	{"ClusterUpgrade", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
@@ -281,8 +281,8 @@ func waivers(count, length int) list {
 	return all
 }
 
-// TestEveryRuleIsTriedOut finds rules that no tryout violates: nothing would prove that they work.
-func TestEveryRuleIsTriedOut(t *testing.T) {
+// TestEveryRuleIsTested finds rules that no tryout violates: nothing would prove that they work.
+func TestEveryRuleIsTested(t *testing.T) {
 	tried := func(kind, message string) bool {
 		for _, try := range tryouts {
 			if try.kind == kind && try.refused == message {

@@ -18,8 +18,8 @@ func failed(u *refitv1alpha1.ClusterUpgrade) {
 	u.Status.Failures = []refitv1alpha1.Failure{{Node: "worker-1", Class: refitv1alpha1.FailureManualIntervention, Step: "swap-kubelet", Message: "it does not start"}}
 }
 
-// TestSteering runs each command twice: the second run changes nothing and succeeds.
-func TestSteering(t *testing.T) {
+// TestVerbs runs each command twice: the second run changes nothing and succeeds.
+func TestVerbs(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "op")
 	b.refit(t, "pause").want(t, 0, "Pausing op", "worker-1: not changed yet, so it is uncordoned and released", "Resume it with `refit resume`")
@@ -62,7 +62,7 @@ func TestSteering(t *testing.T) {
 	b.refit(t, "pause", "nobody").want(t, 1, "operation nobody not found; existing operations: op")
 }
 
-func TestSteeringAsJSON(t *testing.T) {
+func TestVerbsAsJSON(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "op")
 	type change struct {
@@ -76,9 +76,9 @@ func TestSteeringAsJSON(t *testing.T) {
 	}
 }
 
-// TestSteeringMeansTheOperationThatActs has two unfinished operations: the older one is active, and
-// commands apply to it.
-func TestSteeringMeansTheOperationThatActs(t *testing.T) {
+// TestVerbsApplyToTheOperationInProgress has two unfinished operations: the older one is active,
+// and commands apply to it.
+func TestVerbsApplyToTheOperationInProgress(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "a-past", ended(refitv1alpha1.PhaseSucceeded))
 	b.operation(t, "b-acts")
@@ -89,9 +89,9 @@ func TestSteeringMeansTheOperationThatActs(t *testing.T) {
 	}
 }
 
-// TestWhoMayDoWhat proves that viewing, requesting and approving an upgrade are separate
+// TestPermissionsOfUsers proves that viewing, requesting and approving an upgrade are separate
 // permissions, and that the command reports the missing one.
-func TestWhoMayDoWhat(t *testing.T) {
+func TestPermissionsOfUsers(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "op")
 	for user, role := range map[string]string{"olga": "refit-operator", "anna": "refit-approver", "vera": "refit-viewer"} {

@@ -43,7 +43,7 @@ func (b *bed) nothingWasBegun(t *testing.T) {
 	}
 }
 
-func TestUpgradeThatCannotBegin(t *testing.T) {
+func TestUpgradeThatCannotStart(t *testing.T) {
 	b := newBed(t)
 	b.node(t, "cp-1", func(n *corev1.Node) { n.Labels["node-role.kubernetes.io/control-plane"] = "" })
 	b.refit(t, "upgrade", "--to", "v1.37.1").want(t, 2, "use --yes")
@@ -65,9 +65,9 @@ func TestUpgradeThatIsBlocked(t *testing.T) {
 	b.nothingWasBegun(t)
 }
 
-// TestUpgradeThatIsUnderWay repeats the command: it follows the upgrade and does not start a second
+// TestUpgradeInProgress repeats the command: it follows the upgrade and does not start a second
 // one. Pools that differ are refused, not dropped.
-func TestUpgradeThatIsUnderWay(t *testing.T) {
+func TestUpgradeInProgress(t *testing.T) {
 	b := newBed(t)
 	u := b.operation(t, "by-hand")
 	b.refit(t, "upgrade", "--to", "v1.36.3", "--max-unavailable", "7").want(t, 2, "in progress with other pools", "refit set pool")
@@ -80,9 +80,9 @@ func TestUpgradeThatIsUnderWay(t *testing.T) {
 	}
 }
 
-// TestStandaloneIsLeft interrupts a command that runs the controllers: they stop, the Lease is
+// TestStandaloneInterrupted interrupts a command that runs the controllers: they stop, the Lease is
 // released, and the output contains the command to resume.
-func TestStandaloneIsLeft(t *testing.T) {
+func TestStandaloneInterrupted(t *testing.T) {
 	b := newBed(t)
 	b.node(t, "cp-1", func(n *corev1.Node) { n.Labels["node-role.kubernetes.io/control-plane"] = "" })
 	b.operation(t, "op")

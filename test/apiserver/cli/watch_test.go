@@ -91,9 +91,9 @@ func TestWatchOutlivesTheAPI(t *testing.T) {
 	}
 }
 
-// TestWatchIsLeft interrupts a watch: the output states that the upgrade continues, and how to
+// TestWatchInterrupted interrupts a watch: the output states that the upgrade continues, and how to
 // resume the watch.
-func TestWatchIsLeft(t *testing.T) {
+func TestWatchInterrupted(t *testing.T) {
 	b := newBed(t)
 	b.operation(t, "op")
 	r := b.start(t, "watch", "op")

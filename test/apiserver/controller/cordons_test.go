@@ -12,7 +12,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-func TestF6DeletedInTheMiddle(t *testing.T) {
+func TestF6DeletedDuringTheUpgrade(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	held := b.hosts.hold("worker-1", "swap-kubelet")
 	b.controllers()
@@ -36,7 +36,7 @@ func (b *bed) gone(name string) {
 	})
 }
 
-func TestF6ItsFinalizerTakenAway(t *testing.T) {
+func TestF6FinalizerRemoved(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	held := b.hosts.hold("worker-1", "swap-kubelet")
 	stop := b.controllers()
@@ -61,7 +61,7 @@ func TestF6ItsFinalizerTakenAway(t *testing.T) {
 	b.atRest(append(controlPlane, "worker-1")...)
 }
 
-func TestF55ACordonOfSomebodyElseStays(t *testing.T) {
+func TestF55AForeignCordonStays(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	b.cordonByHand("worker-4")
 	b.controllers()
@@ -72,7 +72,7 @@ func TestF55ACordonOfSomebodyElseStays(t *testing.T) {
 	b.atRest(everyNode...)
 }
 
-func TestF55ACordonOfOursThatSomebodyRemovesIsRestored(t *testing.T) {
+func TestF55ACordonOfRefitThatAUserRemovesIsRestored(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	b.stuck()
 	defer b.unstick()
@@ -92,7 +92,7 @@ func TestF55ACordonOfOursThatSomebodyRemovesIsRestored(t *testing.T) {
 	b.atRest(everyNode...)
 }
 
-func TestACordonOfOursThatAppearsAfterTheEndIsLifted(t *testing.T) {
+func TestAStrayCordonOfRefitIsLifted(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	b.controllers()
 	b.upgrade(op)

@@ -70,9 +70,9 @@ func TestF2FrozenPastItsLease(t *testing.T) {
 	b.atRest(everyNode...)
 }
 
-// TestF2WritesThatComeTooLate delays a leader's write until another leader has been elected and has
+// TestF2LateWritesAreFenced delays a leader's write until another leader has been elected and has
 // made progress.
-func TestF2WritesThatComeTooLate(t *testing.T) {
+func TestF2LateWritesAreFenced(t *testing.T) {
 	claim := func(r *http.Request) bool {
 		if !writes(http.MethodPut, "/clusterupgrades/"+op+"/status")(r) {
 			return false

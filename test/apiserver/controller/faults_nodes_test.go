@@ -21,7 +21,7 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-func TestF4TheAPIIsAwayWhileAHostIsChanged(t *testing.T) {
+func TestF4TheAPIIsUnreachableWhileAHostIsUpgraded(t *testing.T) {
 	b := newBedOn(t, apiserver.Start(t, apiserver.Options{}), controlPlaneDone)
 	held := b.hosts.hold("worker-1", "swap-kubelet")
 	b.controllers()
@@ -64,7 +64,7 @@ func (b *bed) joins(as *corev1.Node, name string) {
 	must(b.t, b.client.Create(b.t.Context(), n))
 }
 
-func TestF9ANodeJoinsInTheMiddle(t *testing.T) {
+func TestF9ANodeJoinsDuringTheUpgrade(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	held := b.hosts.hold("worker-1", "swap-kubelet")
 	b.controllers()
@@ -79,7 +79,7 @@ func TestF9ANodeJoinsInTheMiddle(t *testing.T) {
 	}
 }
 
-func TestF10TheNodeAtWorkIsRemoved(t *testing.T) {
+func TestF10TheActiveNodeIsRemoved(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	held := b.hosts.hold("worker-1", "swap-kubelet")
 	b.controllers()
@@ -103,7 +103,7 @@ func (b *bed) setReady(name string, status corev1.ConditionStatus) {
 	must(b.t, b.client.Status().Patch(b.t.Context(), n, client.RawPatch(types.StrategicMergePatchType, body)))
 }
 
-func TestF10AnotherNodeFallsIll(t *testing.T) {
+func TestF10AnotherNodeBecomesNotReady(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	held := b.hosts.hold("worker-1", "swap-kubelet")
 	b.controllers()
@@ -158,7 +158,7 @@ func TestF30ANodeThatIsDoneAndNotReady(t *testing.T) {
 	b.atRest(everyNode...)
 }
 
-func TestF37AnEtcdMemberFallsIllBetweenTwoNodes(t *testing.T) {
+func TestF37AnEtcdMemberBecomesUnhealthyBetweenTwoNodes(t *testing.T) {
 	b := newBed(t)
 	held := b.hosts.hold("cp-2", "verify-node")
 	b.controllers()
@@ -213,9 +213,9 @@ func TestF49ABudgetThatNeverAllows(t *testing.T) {
 	b.atRest(append(controlPlane, "worker-1")...)
 }
 
-// TestABudgetIsSetAsideOnlyWhileThePolicySaysSo delays the controller between its decision to
+// TestABudgetIsIgnoredOnlyWhileThePolicyAllowsIt delays the controller between its decision to
 // delete a pod and the write that starts it.
-func TestABudgetIsSetAsideOnlyWhileThePolicySaysSo(t *testing.T) {
+func TestABudgetIsIgnoredOnlyWhileThePolicyAllowsIt(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	w := b.through()
 	b.budget(0)
@@ -242,7 +242,7 @@ func TestABudgetIsSetAsideOnlyWhileThePolicySaysSo(t *testing.T) {
 	b.until(op, "succeeds", phase(refitv1alpha1.PhaseSucceeded))
 }
 
-func TestF52APodOfNobodyIsLostOnlyIfAPersonSaysSo(t *testing.T) {
+func TestF52AnUnmanagedPodIsDeletedOnlyIfItIsWaived(t *testing.T) {
 	bare := clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Pod", Name: "debug"}, map[string]int32{"worker-1": 1})
 	b := newBed(t, controlPlaneDone, bare)
 	b.controllers()

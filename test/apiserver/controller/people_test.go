@@ -17,7 +17,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-func TestPauseLetsTheNodeAtWorkFinishAndBeginsNothing(t *testing.T) {
+func TestPauseCompletesTheActiveNodeAndStartsNothing(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	held := b.hosts.hold("worker-1", "swap-kubelet")
 	b.controllers()
@@ -46,7 +46,7 @@ func TestPauseLetsTheNodeAtWorkFinishAndBeginsNothing(t *testing.T) {
 	}
 }
 
-func TestRetryAfterTheCauseIsMended(t *testing.T) {
+func TestRetryAfterTheCauseIsFixed(t *testing.T) {
 	for situation, tt := range map[string]struct {
 		step string
 		says string
@@ -98,7 +98,7 @@ func TestF7AnEditedTargetIsRefused(t *testing.T) {
 	b.atRest(everyNode...)
 }
 
-func TestF13OfTwoOperationsTheYoungerWaitsAndThenGoesOn(t *testing.T) {
+func TestF13TheYoungerOperationWaitsForTheOlder(t *testing.T) {
 	b := newBed(t, controlPlaneDone)
 	held := b.hosts.hold("worker-1", "swap-kubelet")
 	b.controllers()

@@ -8,7 +8,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-func TestAWholeUpgradeIsToldInEvents(t *testing.T) {
+func TestAnUpgradeIsRecordedInEvents(t *testing.T) {
 	b := newBed(t)
 	b.controllers()
 	b.upgrade(op, func(o *refitv1alpha1.ClusterUpgrade) { o.Spec.Approval = refitv1alpha1.ApprovalRequired })

@@ -88,7 +88,7 @@ func countOf(requests []string, prefix string) int {
 	return n
 }
 
-func TestABudgetThatIsNotCountedYetIsAskedOnce(t *testing.T) {
+func TestABudgetThatIsNotCountedYetIsTriedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.kubelet(0)
@@ -107,7 +107,7 @@ func TestABudgetThatIsNotCountedYetIsAskedOnce(t *testing.T) {
 	d.empties()
 }
 
-func TestAPodThatIsNotReadyGoesWhileItsBudgetIsSatisfied(t *testing.T) {
+func TestAnUnreadyPodIsEvictedWhileItsBudgetIsSatisfied(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.kubelet(0)
@@ -148,7 +148,7 @@ func TestTwoBudgetsCoverAPod(t *testing.T) {
 	}
 }
 
-func TestAPodOfNobody(t *testing.T) {
+func TestAnUnmanagedPod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.kubelet(0)
@@ -177,7 +177,7 @@ func TestAPodOfNobody(t *testing.T) {
 	}
 }
 
-func TestWhatStaysIsLeftAlone(t *testing.T) {
+func TestPodsThatStayAreNotEvicted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.runs("proxy", 1, func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "DaemonSet" })
@@ -215,7 +215,7 @@ func TestAFinalizerKeepsAPod(t *testing.T) {
 	d.empties()
 }
 
-func TestAKubeletThatIsDeadEndsNothing(t *testing.T) {
+func TestADeadKubeletTerminatesNoPod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.runs("cart", 1)
@@ -227,7 +227,7 @@ func TestAKubeletThatIsDeadEndsNothing(t *testing.T) {
 	}
 }
 
-func TestWhatBudgetsHoldIsDeletedIfThePolicySaysSo(t *testing.T) {
+func TestPodsThatBudgetsProtectAreDeletedIfThePolicyAllowsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.kubelet(0)
@@ -349,7 +349,7 @@ func TestAnotherPodOfTheSameNameIsNotEvicted(t *testing.T) {
 	}
 }
 
-func TestTheAPIIsAwayForAWhile(t *testing.T) {
+func TestTheAPIIsUnreachableForAWhile(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, apiserver.Start(t, apiserver.Options{}))
 	w.runs("cart", 3)
@@ -372,7 +372,7 @@ func TestTheAPIIsAwayForAWhile(t *testing.T) {
 	d.empties()
 }
 
-func TestTheAPIIsAwayFromTheStart(t *testing.T) {
+func TestTheAPIIsUnreachableFromTheStart(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, apiserver.Start(t, apiserver.Options{}))
 	w.runs("cart", 1)
@@ -400,7 +400,7 @@ func TestTheAPIHangs(t *testing.T) {
 	d.empties()
 }
 
-func TestARightIsMissing(t *testing.T) {
+func TestAPermissionIsMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.runs("cart", 1)

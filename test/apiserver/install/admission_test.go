@@ -62,7 +62,7 @@ func (b *bed) enforced(t *testing.T) {
 	}
 }
 
-func TestWhatAdmissionLetsIn(t *testing.T) {
+func TestAdmissionOfAgents(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		b := newBed(t, version)
 		b.apply(t, options(), false)

@@ -187,9 +187,9 @@ func (b *bed) busy(t *testing.T) {
 	}
 }
 
-// TestANamespaceOfSomebodyElseIsNotTaken prevents data loss: uninstalling Refit deletes its
+// TestAForeignNamespaceIsNotAdopted prevents data loss: uninstalling Refit deletes its
 // namespace, and everything in it.
-func TestANamespaceOfSomebodyElseIsNotTaken(t *testing.T) {
+func TestAForeignNamespaceIsNotAdopted(t *testing.T) {
 	b := newBed(t, apiserver.Versions(t)[0])
 	_, err := b.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "refit-agent"}}, metav1.CreateOptions{})
 	must(t, err)

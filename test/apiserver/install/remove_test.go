@@ -48,7 +48,7 @@ func full(t *testing.T, version string) (*bed, *world) {
 	return b, w
 }
 
-func TestNothingIsLeftAfterARemoval(t *testing.T) {
+func TestARemovalLeavesNothing(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		b, w := full(t, version)
 		// Foreign objects with similar names or labels.
@@ -129,9 +129,9 @@ func (b *bed) nothingLeft(t *testing.T) {
 	}
 }
 
-// TestARemovalThatWasCutOff interrupts a removal at any point: it can be retried, or reverted by an
+// TestAnInterruptedRemoval interrupts a removal at any point: it can be retried, or reverted by an
 // install.
-func TestARemovalThatWasCutOff(t *testing.T) {
+func TestAnInterruptedRemoval(t *testing.T) {
 	version := apiserver.Versions(t)[0]
 	t.Run("after the hosts: they are not asked for again", func(t *testing.T) {
 		b, w := full(t, version)

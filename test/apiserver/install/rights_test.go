@@ -38,7 +38,7 @@ func (b *bed) may(t *testing.T, what string) bool {
 	return review.Status.Allowed
 }
 
-func TestWhatTheControllerMayDo(t *testing.T) {
+func TestPermissionsOfTheController(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		b := newBed(t, version)
 		b.apply(t, options(), false)

@@ -19,7 +19,7 @@ import (
 	"github.com/refit-dev/refit/test/apiserver"
 )
 
-func TestANodeOnWhichAllIsWell(t *testing.T) {
+func TestAHealthyNode(t *testing.T) {
 	t.Parallel()
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		w := worldOn(t, apiserver.Shared(t, apiserver.Options{Version: version}), "well."+strings.ReplaceAll(version, ".", "-"))
@@ -38,7 +38,7 @@ func TestANodeOnWhichAllIsWell(t *testing.T) {
 	})
 }
 
-func TestANodeThatIsMendedIsTriedAgainByItself(t *testing.T) {
+func TestAFixedNodeIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "mended")
 	w.live()
@@ -60,7 +60,7 @@ func TestANodeThatIsMendedIsTriedAgainByItself(t *testing.T) {
 	w.gone()
 }
 
-func TestWhyAPodIsNotWell(t *testing.T) {
+func TestReasonsOfAnUnhealthyPod(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		says func(w *world, pod *corev1.Pod)
@@ -110,7 +110,7 @@ func (w *world) warns(pod *corev1.Pod, reason, message string, at time.Time) {
 	must(w.t, err)
 }
 
-func TestTheNextControllerTriesAnew(t *testing.T) {
+func TestTheNextControllerStartsANewTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "next-life")
 	end := w.live()
@@ -167,7 +167,7 @@ func (w *world) leaves() *corev1.Pod {
 	return pod
 }
 
-func TestATrialThatNobodyWaitsForEnds(t *testing.T) {
+func TestAnAbandonedTrialEnds(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, w *world, operation *refitv1alpha1.ClusterUpgrade){
 		"another-order": func(t *testing.T, w *world, _ *refitv1alpha1.ClusterUpgrade) {
@@ -205,7 +205,7 @@ func TestATrialThatNobodyWaitsForEnds(t *testing.T) {
 	})
 }
 
-func TestAgentsThatWerePlacedByHand(t *testing.T) {
+func TestAgentsThatWereInstalledManually(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, apiserver.Start(t, apiserver.Options{}), "by-hand")
 	must(t, w.typed.AppsV1().DaemonSets("refit-agent").Delete(t.Context(), "refit-agent", metav1.DeleteOptions{}))
@@ -220,7 +220,7 @@ func TestAgentsThatWerePlacedByHand(t *testing.T) {
 	})
 }
 
-func TestARightThatIsMissingIsTold(t *testing.T) {
+func TestAMissingPermissionIsReported(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, apiserver.Start(t, apiserver.Options{}), "no-right")
 	must(t, w.typed.RbacV1().RoleBindings(trial.Namespace).Delete(t.Context(), "refit-controller", metav1.DeleteOptions{}))

@@ -107,15 +107,15 @@ func timeOf(t *testing.T, b *agents, name, suffix string) float64 {
 	return sum
 }
 
-// TestAgentAside upgrades three control plane nodes whose API servers keep running while their etcd
-// is swapped, to compare the API downtime with that of TestAgentTime.
-func TestAgentAside(t *testing.T) {
+// TestAgentTimeWithTheAPIServerRunning upgrades three control plane nodes whose API servers keep
+// running while their etcd is swapped, to compare the API downtime with that of TestAgentTime.
+func TestAgentTimeWithTheAPIServerRunning(t *testing.T) {
 	b := newTimed(t, 3)
 	for _, n := range b.Nodes() {
 		text, err := readOn(t.Context(), n, "/etc/refit/agent.yaml")
 		must(t, err)
 		if !strings.Contains(text, "stopAPIServerDuringEtcdUpgrade: true") {
-			t.Fatalf("the settings of %s do not say what becomes of the API server:\n%s", n.Name(), text)
+			t.Fatalf("the settings of %s lack stopAPIServerDuringEtcdUpgrade:\n%s", n.Name(), text)
 		}
 		must(t, writeOn(t.Context(), n, "/etc/refit/agent.yaml", strings.Replace(text, "stopAPIServerDuringEtcdUpgrade: true", "stopAPIServerDuringEtcdUpgrade: false", 1)))
 		_, err = n.Exec(t.Context(), "systemctl", "restart", "refit-agent")

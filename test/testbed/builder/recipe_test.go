@@ -37,7 +37,7 @@ func TestKeyDependsOnEveryInput(t *testing.T) {
 	}
 }
 
-func TestGoProgramKeyDependsOnEveryInput(t *testing.T) {
+func TestGoBinaryKeyDependsOnEveryInput(t *testing.T) {
 	base := func() goBinaries {
 		return goBinaries{
 			name: "p", release: "v1", toolchain: "go1.26.8", staging: "v0.1", tags: "a", ldflags: "-s",
