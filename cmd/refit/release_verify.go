@@ -74,7 +74,7 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 		return err
 	}
 	if document.Compared != nil && len(document.Compared.Wrong) > 0 {
-		return fmt.Errorf("%d of %d files are missing or differ from what was signed", len(document.Compared.Wrong), document.Compared.Files)
+		return fmt.Errorf("%d of %d files are missing or do not match their signed digest", len(document.Compared.Wrong), document.Compared.Files)
 	}
 	return nil
 }

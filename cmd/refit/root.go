@@ -41,8 +41,8 @@ func newRootCommand(a *app) *cobra.Command {
 		Long: `Upgrade self-managed Kubernetes clusters in place: the machines stay, the software on them is
 upgraded.
 
-"install" installs Refit in a cluster and its agent on the hosts. "upgrade" shows a plan, prompts for
-confirmation, and follows the upgrade until it ends. An upgrade is an object of the cluster, so
+"install" installs Refit in a cluster and its agent on the hosts. "upgrade" shows a plan, prompts
+for confirmation, and follows the upgrade until it ends. An upgrade is an object of the cluster, so
 kubectl can show and change it as well.
 
 Exit codes: 0 success, 1 failed or aborted, 2 usage error, 3 blocked by a preflight finding,

@@ -19,6 +19,18 @@ func TestThePageIsUpToDate(t *testing.T) {
 	}
 }
 
+func TestEveryReasonForWaitingIsKnown(t *testing.T) {
+	s, err := readSource("../..", "api", "internal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range s.waits() {
+		if w.reason == "…" || w.meaning == "" {
+			t.Errorf("the reason %q has the meaning %q", w.reason, w.meaning)
+		}
+	}
+}
+
 func TestFailuresAreFoundInEachShapeOfCode(t *testing.T) {
 	for name, test := range map[string]struct {
 		code string

@@ -28,6 +28,9 @@ func (s *source) waits() []wait {
 	api := s.byName["v1alpha1"]
 	var out []wait
 	for _, name := range sortedKeys(remedies) {
+		if _, isConstant := api.constants[name]; !isConstant {
+			continue // a copy of another reason: refusal.Reason
+		}
 		w := wait{reason: scope{pkg: api}.text(api.constants[name]), remedies: unique(remedies[name])}
 		_, w.meaning, _ = strings.Cut(api.comments[name], ": ")
 		if other, ok := elsewhere[w.reason]; ok {
