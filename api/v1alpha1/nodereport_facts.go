@@ -2,6 +2,26 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+// PartFacts is how a part of the host is installed.
+type PartFacts struct {
+	// part is the part: kubeadm, kubelet, kubectl, containerd, runc or cni.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16
+	Part Part `json:"part,omitempty"`
+	// kind is how the part is installed: Binary (plain files), Deb (Debian packages) or Rpm (RPM
+	// packages).
+	// +optional
+	Kind PackageKind `json:"kind,omitempty"`
+	// package is the name of the package that the part is installed from.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Package string `json:"package,omitempty"`
+	// absent is true if the part is not installed, or belongs to the package of another part.
+	// +optional
+	Absent bool `json:"absent,omitempty"`
+}
+
 // PackageKind is how Kubernetes is installed on a host.
 // +kubebuilder:validation:Enum=Binary;Deb;Rpm
 type PackageKind string

@@ -123,6 +123,12 @@ type NodeReportStatus struct {
 	// Rpm (RPM packages).
 	// +optional
 	PackageKind PackageKind `json:"packageKind,omitempty"`
+	// parts are the parts of the host that are not installed as packageKind and the usual packages
+	// suggest.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Parts []PartFacts `json:"parts,omitempty"`
 	// heldPackages are packages on hold.
 	// +optional
 	// +listType=atomic

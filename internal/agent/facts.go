@@ -44,6 +44,6 @@ func (a *Agent) facts(ctx context.Context) refitv1alpha1.NodeReportStatus {
 	}
 	return report.Gather(ctx, report.Sources{
 		AgentVersion: a.Version, NodeName: a.client.NodeName(), Settings: a.Settings, State: state, Keys: keys,
-		ControlPlane: steps.HasControlPlane(), Release: wanted, API: a.client, Unit: a.systemd.Unit, Cache: a.reportState.cache,
+		ControlPlane: steps.HasControlPlane(), Release: wanted, API: a.client, Parts: a.installedParts, Unit: a.systemd.Unit, Cache: a.reportState.cache,
 	})
 }

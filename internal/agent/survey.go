@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/steps"
@@ -14,19 +13,6 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
-
-// alwaysParts are always installed.
-var alwaysParts = []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl}
-
-// sometimesParts are installed if the ClusterRelease includes them and the host has another
-// version.
-var sometimesParts = []refitv1alpha1.Part{refitv1alpha1.PartContainerd, refitv1alpha1.PartRunc, refitv1alpha1.PartCNI}
-
-// mainBinary is the file whose origin shows how a part was installed.
-var mainBinary = map[refitv1alpha1.Part]string{
-	refitv1alpha1.PartKubeadm: "kubeadm", refitv1alpha1.PartKubelet: "kubelet", refitv1alpha1.PartKubectl: "kubectl",
-	refitv1alpha1.PartContainerd: "containerd", refitv1alpha1.PartRunc: "runc", refitv1alpha1.PartCNI: "loopback",
-}
 
 // survey determines what an order changes on the host.
 func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, release artifact.Release, identity node.Identity) (*node.Upgrade, error) {
@@ -51,15 +37,18 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt,
 		NodeName: identity.NodeName, NodeUID: identity.NodeUID, MachineID: identity.MachineID,
 		Role: spec.Role, From: running, To: release.Payload.Kubernetes,
-		Kinds: map[refitv1alpha1.Part]refitv1alpha1.PackageKind{},
-		CA:    ca, KeepAddons: spec.KeepAddons,
+		CA: ca, KeepAddons: spec.KeepAddons,
 		StopAPIServer: a.Settings.StopAPIServerDuringEtcdUpgrade,
 		Etcd:          spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(),
 	}
 	if steps.HasControlPlane() != (spec.Role != refitv1alpha1.RoleWorker) {
 		return nil, &node.Refusal{Reason: node.RefusedMachine, Message: "the role " + string(spec.Role) + " of the order does not match this host"}
 	}
-	for _, part := range slices.Concat(alwaysParts, sometimesParts) {
+	installed, err := a.installedParts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range node.NeededParts(release.Payload, installed) {
 		if err := a.surveyPart(ctx, w, release, part); err != nil {
 			return nil, err
 		}
@@ -68,24 +57,17 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 	return w, nil
 }
 
-func (a *Agent) surveyPart(ctx context.Context, w *node.Upgrade, release artifact.Release, part refitv1alpha1.Part) error {
-	always := slices.Contains(alwaysParts, part)
-	if !always && !includes(release, part) {
+// surveyPart adds a part that the upgrade installs: always Kubernetes, and others if they differ.
+func (a *Agent) surveyPart(ctx context.Context, w *node.Upgrade, release artifact.Release, part refitv1alpha1.PartFacts) error {
+	files, err := release.For("linux", a.id.Arch, part)
+	if err != nil {
+		return err
+	}
+	if node.IsKubernetes(part.Part) {
+		w.AddPart(part)
 		return nil
 	}
-	path, err := steps.BinaryPath(ctx, a.systemd, part, mainBinary[part])
-	if err != nil {
-		return err
-	}
-	kind, err := packages.Detect(ctx, path)
-	if err != nil {
-		return err
-	}
-	files, err := release.For("linux", a.id.Arch, kind, []refitv1alpha1.Part{part})
-	if err != nil {
-		return err
-	}
-	differs := always
+	differs := false
 	for _, f := range files {
 		if differs {
 			break
@@ -94,18 +76,18 @@ func (a *Agent) surveyPart(ctx context.Context, w *node.Upgrade, release artifac
 			return err
 		}
 	}
-	if differs && !always && kind == refitv1alpha1.PackageBinary {
-		differs = isUpgrade(ctx, path, mainBinary[part], files[0].Version)
+	if differs && part.Kind == refitv1alpha1.PackageBinary {
+		name := mainBinary[part.Part]
+		path, err := steps.BinaryPath(ctx, a.systemd, part.Part, name)
+		if err != nil {
+			return err
+		}
+		differs = isUpgrade(ctx, path, name, files[0].Version)
 	}
 	if differs {
-		w.Kinds[part] = kind
-		w.Parts = append(w.Parts, part)
+		w.AddPart(part)
 	}
 	return nil
-}
-
-func includes(release artifact.Release, part refitv1alpha1.Part) bool {
-	return slices.ContainsFunc(release.Payload.Files, func(f refitv1alpha1.ReleaseFile) bool { return f.Part == part })
 }
 
 func (a *Agent) differs(ctx context.Context, f refitv1alpha1.ReleaseFile) (bool, error) {

@@ -31,6 +31,7 @@ const (
 	maxOS           = 128
 	maxKernel       = 96
 	maxName         = 253
+	maxParts        = 8
 )
 
 // bound truncates every list and string to the limits of the API, and records the truncated lists.
@@ -44,6 +45,7 @@ func bound(s *refitv1alpha1.NodeReportStatus) {
 	s.MissingImages = c.texts("missingImages", s.MissingImages, maxImages, maxImage)
 	s.Disks = cut(c, "disks", s.Disks, maxDisks)
 	s.Certificates = cut(c, "certificates", s.Certificates, maxCertificates)
+	s.Parts = c.parts("parts", s.Parts)
 	for i := range s.Disks {
 		s.Disks[i].Path = clip(s.Disks[i].Path, maxPath)
 	}
@@ -95,6 +97,16 @@ func (c *cutter) texts(name string, list []string, most, length int) []string {
 		}
 	}
 	return list
+}
+
+// parts drops a part whose package has too long a name: a truncated name is that of another
+// package.
+func (c *cutter) parts(name string, parts []refitv1alpha1.PartFacts) []refitv1alpha1.PartFacts {
+	kept := slices.DeleteFunc(slices.Clone(parts), func(p refitv1alpha1.PartFacts) bool { return len([]rune(p.Package)) > maxWord })
+	if len(kept) < len(parts) {
+		c.names = append(c.names, name)
+	}
+	return cut(c, name, kept, maxParts)
 }
 
 func (c *cutter) gates(name string, gates map[string]bool) map[string]bool {

@@ -93,15 +93,15 @@ func (s *Sources) releaseBytes(ctx context.Context) (store, installed, images in
 	if s.Release == nil {
 		return 0, 0, 0
 	}
-	kind, err := s.packageKind(ctx)
+	files, err := s.releaseFiles(ctx)
 	if err != nil {
-		kind = refitv1alpha1.PackageBinary
+		return 0, 0, 0
 	}
-	for _, f := range s.releaseFiles(kind) {
+	for _, f := range files {
 		if !s.Release.Store.Has(f.Blob) {
 			store += f.Size
 		}
-		if kind == refitv1alpha1.PackageBinary {
+		if f.Kind == refitv1alpha1.PackageBinary {
 			installed += f.Size
 		} else {
 			installed += f.Size * unpackedPackage

@@ -35,6 +35,8 @@ type Sources struct {
 
 	// API is the API client, such as *cluster.Client; nil if unavailable.
 	API API
+	// Parts returns how each part of the host is installed; if nil, only the kubelet is known.
+	Parts func(ctx context.Context) ([]refitv1alpha1.PartFacts, error)
 	// Unit queries systemd; if nil, each report connects to it.
 	Unit func(ctx context.Context, name string) (host.Unit, error)
 	// Cache keeps results that change only with their files; if nil, nothing is cached.
@@ -71,7 +73,7 @@ type reader struct {
 // facts of another.
 var readers = []reader{
 	{"identity", identity},        // machine, boot, operating system
-	{"packages", packageFacts},    // how Kubernetes was installed, packages on hold
+	{"packages", packageFacts},    // how each part was installed, packages on hold
 	{"kernel", kernel},            // cgroups, swap
 	{"disks", disks},              // disk space, read-only paths
 	{"addresses", addresses},      // of the interfaces, for the VIP
@@ -94,6 +96,7 @@ func Gather(ctx context.Context, s Sources) refitv1alpha1.NodeReportStatus {
 		Answered: s.Answered, ObservedTime: &now, AgentVersion: refitv1alpha1.Clip(s.AgentVersion, maxAgentVersion), OrderFormat: refitv1alpha1.MaxOrderFormat,
 		NodeUID: s.State.NodeUID, AcceptedSequence: s.State.Sequence, AcceptedEpoch: s.State.Epoch, ReleaseKeys: s.Keys,
 	}
+	s.Parts = once(s.Parts)
 	learned := make([]func(*refitv1alpha1.NodeReportStatus), len(readers))
 	var reading sync.WaitGroup
 	for i, r := range readers {

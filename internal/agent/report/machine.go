@@ -11,7 +11,6 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/host"
-	"github.com/refit-dev/refit/internal/engine/packages"
 )
 
 func identity(context.Context, *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
@@ -22,29 +21,6 @@ func identity(context.Context, *Sources) (func(*refitv1alpha1.NodeReportStatus),
 	return func(to *refitv1alpha1.NodeReportStatus) {
 		to.MachineID, to.BootID, to.Hostname, to.OS, to.Arch, to.Kernel = id.MachineID, id.BootID, id.Hostname, id.OS, id.Arch, id.Kernel
 	}, nil
-}
-
-func packageFacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
-	kind, err := s.packageKind(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var held []string
-	if kind == refitv1alpha1.PackageDeb {
-		if held, err = packages.Deb().Held(ctx); err != nil {
-			return nil, err
-		}
-		slices.Sort(held)
-	}
-	return func(to *refitv1alpha1.NodeReportStatus) { to.PackageKind, to.HeldPackages = kind, held }, nil
-}
-
-func (s *Sources) packageKind(ctx context.Context) (refitv1alpha1.PackageKind, error) {
-	binary, err := s.kubeletBinary(ctx)
-	if err != nil {
-		return "", err
-	}
-	return packages.Detect(ctx, binary)
 }
 
 func kernel(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {

@@ -3,18 +3,10 @@ package report
 import (
 	"context"
 	"runtime"
-	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/cri"
 )
-
-// releaseFiles returns the files of the ClusterRelease for this kind of host.
-func (s *Sources) releaseFiles(kind refitv1alpha1.PackageKind) []refitv1alpha1.ReleaseFile {
-	return slices.DeleteFunc(slices.Clone(s.Release.Release.Payload.Files), func(f refitv1alpha1.ReleaseFile) bool {
-		return f.OS != runtime.GOOS || f.Arch != runtime.GOARCH || f.Kind != kind
-	})
-}
 
 func artifacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	if s.Release == nil {
@@ -22,11 +14,11 @@ func artifacts(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportS
 	}
 	blobs := s.Release.Blobs
 	if blobs == nil {
-		kind, err := s.packageKind(ctx)
+		files, err := s.releaseFiles(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range s.releaseFiles(kind) {
+		for _, f := range files {
 			blobs = append(blobs, f.Blob)
 		}
 	}

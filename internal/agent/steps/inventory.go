@@ -114,7 +114,7 @@ func (h *Host) files() ([]refitv1alpha1.ReleaseFile, error) {
 		return nil, err
 	}
 	for _, part := range h.Upgrade.Parts {
-		files, err := h.Release.For("linux", id.Arch, h.Upgrade.Kinds[part], []refitv1alpha1.Part{part})
+		files, err := h.Release.For("linux", id.Arch, h.Upgrade.Part(part))
 		if err != nil {
 			return nil, err
 		}
@@ -122,6 +122,9 @@ func (h *Host) files() ([]refitv1alpha1.ReleaseFile, error) {
 	}
 	return out, nil
 }
+
+// BinaryNotFound is the reason of the failure of BinaryPath for a part that is not installed.
+const BinaryNotFound = "BinaryNotFound"
 
 // BinaryPath returns where a binary is or belongs: the path in its service, the path on which it is
 // found, or the directory of the main binary of its part.
@@ -147,7 +150,7 @@ func BinaryPath(ctx context.Context, systemd *host.Systemd, part refitv1alpha1.P
 		refitv1alpha1.PartContainerd: "containerd", refitv1alpha1.PartRunc: "containerd",
 	}[part]
 	if main == "" || main == name {
-		return "", node.ManualIntervention("BinaryNotFound", nil, "check that "+name+" is installed and its service runs, then run refit retry",
+		return "", node.ManualIntervention(BinaryNotFound, nil, "check that "+name+" is installed and its service runs, then run refit retry",
 			"cannot find %s on this host", name)
 	}
 	beside, err := BinaryPath(ctx, systemd, part, main)

@@ -67,10 +67,11 @@ func (h *Host) tools(ctx context.Context) error {
 		return err
 	}
 	for _, f := range files {
-		if f.Part != refitv1alpha1.PartKubeadm && f.Part != refitv1alpha1.PartKubelet && f.Name != "containerd" {
+		binary := toolOf(f)
+		if binary == "" {
 			continue
 		}
-		to := h.path("bin", f.Name)
+		to := h.path("bin", binary)
 		if exists(to) {
 			continue
 		}
@@ -79,7 +80,7 @@ func (h *Host) tools(ctx context.Context) error {
 			return err
 		}
 		if f.Kind != refitv1alpha1.PackageBinary {
-			if from, err = unpack(ctx, from, h.path("unpacked", f.Name), f.Name); err != nil {
+			if from, err = unpack(ctx, from, h.path("unpacked", f.Name), binary); err != nil {
 				return err
 			}
 		}
@@ -88,6 +89,18 @@ func (h *Host) tools(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// toolOf returns the binary of a file that runs before its installation, or "". The package of
+// containerd has another name at each vendor.
+func toolOf(f refitv1alpha1.ReleaseFile) string {
+	switch {
+	case f.Part == refitv1alpha1.PartKubeadm, f.Part == refitv1alpha1.PartKubelet:
+		return f.Name
+	case f.Part == refitv1alpha1.PartContainerd && (f.Name == "containerd" || f.Kind != refitv1alpha1.PackageBinary):
+		return "containerd"
+	}
+	return ""
 }
 
 // unpack extracts a binary from a Debian package.

@@ -221,15 +221,19 @@ func TestReleaseThatDoesNotFitIntoAnObjectIsNotSigned(t *testing.T) {
 
 func TestFilesAndImagesOfAHost(t *testing.T) {
 	r := Release{Payload: payload()}
-	files, err := r.For("linux", "amd64", refitv1alpha1.PackageBinary, []refitv1alpha1.Part{refitv1alpha1.PartContainerd, refitv1alpha1.PartKubeadm})
+	files, err := r.For("linux", "amd64", binaryPart(refitv1alpha1.PartContainerd), binaryPart(refitv1alpha1.PartKubeadm))
 	if err != nil || len(files) != 3 || files[0].Name != "containerd" || files[1].Name != "ctr" || files[2].Name != "kubeadm" {
 		t.Errorf("%v %v", files, err)
 	}
-	_, err = r.For("linux", "arm64", refitv1alpha1.PackageBinary, []refitv1alpha1.Part{refitv1alpha1.PartRunc, refitv1alpha1.PartKubeadm})
-	if reasonOf(err) != "NotInRelease" || !strings.Contains(err.Error(), "no kubeadm, runc for linux/arm64") {
+	_, err = r.For("linux", "arm64", binaryPart(refitv1alpha1.PartRunc), binaryPart(refitv1alpha1.PartKubeadm))
+	if reasonOf(err) != "NotInRelease" || !strings.Contains(err.Error(), "no kubeadm of kind Binary, runc of kind Binary for linux/arm64") {
 		t.Error(err)
 	}
 	if worker, all := r.ImagesFor("linux", "amd64", false), r.ImagesFor("linux", "amd64", true); len(worker) != 1 || len(all) != 2 {
 		t.Errorf("a worker gets %v, a control plane node %v", worker, all)
 	}
+}
+
+func binaryPart(part refitv1alpha1.Part) refitv1alpha1.PartFacts {
+	return refitv1alpha1.PartFacts{Part: part, Kind: refitv1alpha1.PackageBinary}
 }

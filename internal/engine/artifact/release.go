@@ -17,26 +17,22 @@ type Release struct {
 	KeyID string
 }
 
-// For returns the files of some parts for a host. It fails if the ClusterRelease has no file of a
+// For returns the files of some parts of a host. It fails if the ClusterRelease has no file of a
 // part.
-func (r Release) For(os, arch string, kind refitv1alpha1.PackageKind, parts []refitv1alpha1.Part) ([]refitv1alpha1.ReleaseFile, error) {
+func (r Release) For(os, arch string, parts ...refitv1alpha1.PartFacts) ([]refitv1alpha1.ReleaseFile, error) {
 	var out []refitv1alpha1.ReleaseFile
 	var missing []string
 	for _, part := range parts {
-		before := len(out)
-		for _, file := range r.Payload.Files {
-			if file.Part == part && file.OS == os && file.Arch == arch && file.Kind == kind {
-				out = append(out, file)
-			}
+		files := node.FilesOf(r.Payload, os, arch, part)
+		if len(files) == 0 {
+			missing = append(missing, node.DescribePart(part))
 		}
-		if len(out) == before {
-			missing = append(missing, string(part))
-		}
+		out = append(out, files...)
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
 		return nil, node.ManualIntervention("NotInRelease", nil, "create a ClusterRelease that has it (refit release create), sign it, and plan again",
-			"the ClusterRelease of Kubernetes %s has no %s for %s/%s hosts of kind %s", r.Payload.Kubernetes, strings.Join(missing, ", "), os, arch, kind)
+			"the ClusterRelease of Kubernetes %s has no %s for %s/%s hosts", r.Payload.Kubernetes, strings.Join(missing, ", "), os, arch)
 	}
 	return out, nil
 }

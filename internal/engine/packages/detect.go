@@ -8,24 +8,24 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
-// Detect returns how the kubelet was installed: by the package manager that owns the file, or as a
-// plain binary.
-func Detect(ctx context.Context, kubeletPath string) (refitv1alpha1.PackageKind, error) {
+// Detect returns how a binary was installed: by the package manager that owns the file, or as a
+// plain file. It also returns the Debian package that owns the file.
+func Detect(ctx context.Context, path string) (kind refitv1alpha1.PackageKind, owner string, err error) {
 	if _, err := exec.LookPath("dpkg-query"); err == nil {
-		owner, err := Deb().Owner(ctx, kubeletPath)
+		owner, err := Deb().Owner(ctx, path)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		if owner != "" {
-			return refitv1alpha1.PackageDeb, nil
+			return refitv1alpha1.PackageDeb, owner, nil
 		}
 	}
-	_, err := output(exec.CommandContext(ctx, "rpm", "--query", "--file", "--", kubeletPath))
+	_, err = output(exec.CommandContext(ctx, "rpm", "--query", "--file", "--", path))
 	switch {
 	case err == nil:
-		return refitv1alpha1.PackageRpm, nil
+		return refitv1alpha1.PackageRpm, "", nil
 	case exitCode(err) > 0, errors.Is(err, exec.ErrNotFound):
-		return refitv1alpha1.PackageBinary, nil
+		return refitv1alpha1.PackageBinary, "", nil
 	}
-	return "", wrap(err, "cannot find the rpm package of %s", kubeletPath)
+	return "", "", wrap(err, "cannot find the rpm package of %s", path)
 }

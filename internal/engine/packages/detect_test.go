@@ -34,8 +34,8 @@ func TestDetectBinaryWithoutAPackage(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Detect(t.Context(), path); got != refitv1alpha1.PackageBinary || err != nil {
-		t.Errorf("%s, %v", got, err)
+	if got, owner, err := Detect(t.Context(), path); got != refitv1alpha1.PackageBinary || owner != "" || err != nil {
+		t.Errorf("%s, %q, %v", got, owner, err)
 	}
 }
 
@@ -43,8 +43,8 @@ func TestDetectDebPackage(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-query"); err != nil {
 		t.Skip("dpkg is not installed")
 	}
-	if got, err := Detect(t.Context(), "/usr/bin/dpkg"); got != refitv1alpha1.PackageDeb || err != nil {
-		t.Errorf("%s, %v", got, err)
+	if got, owner, err := Detect(t.Context(), "/usr/bin/dpkg"); got != refitv1alpha1.PackageDeb || owner != "dpkg" || err != nil {
+		t.Errorf("%s, %q, %v", got, owner, err)
 	}
 }
 

@@ -38,6 +38,30 @@ type Upgrade struct {
 	// Kinds is how each of these parts is installed: Kubernetes may come from packages and
 	// containerd as plain files, or the other way round.
 	Kinds map[refitv1alpha1.Part]refitv1alpha1.PackageKind `json:"kinds,omitempty"`
+	// PackageNames are the packages that these parts are installed from. Journals of older agents
+	// have none.
+	PackageNames map[refitv1alpha1.Part]string `json:"packageNames,omitempty"`
+}
+
+// Part returns how a part is installed.
+func (u *Upgrade) Part(part refitv1alpha1.Part) refitv1alpha1.PartFacts {
+	return refitv1alpha1.PartFacts{Part: part, Kind: u.Kinds[part], Package: u.PackageNames[part]}
+}
+
+// AddPart adds a part that the upgrade installs.
+func (u *Upgrade) AddPart(part refitv1alpha1.PartFacts) {
+	u.Parts = append(u.Parts, part.Part)
+	if u.Kinds == nil {
+		u.Kinds = map[refitv1alpha1.Part]refitv1alpha1.PackageKind{}
+	}
+	u.Kinds[part.Part] = part.Kind
+	if part.Package == "" {
+		return
+	}
+	if u.PackageNames == nil {
+		u.PackageNames = map[refitv1alpha1.Part]string{}
+	}
+	u.PackageNames[part.Part] = part.Package
 }
 
 // Kind is the kind of a record.

@@ -61,6 +61,7 @@ var (
 	needHelm       = []cluster.Part{cluster.PartHelm}
 	needReports    = []cluster.Part{cluster.PartNodes, cluster.PartReports}
 	needReleases   = []cluster.Part{cluster.PartReleases}
+	needHostFiles  = []cluster.Part{cluster.PartNodes, cluster.PartReports, cluster.PartReleases}
 	needActors     = []cluster.Part{cluster.PartActors}
 
 	needAPIServices = []cluster.Part{cluster.PartAPIServices}
@@ -128,6 +129,7 @@ var checks = []Check{
 	{"ReportOfAnotherMachine", Block, binding | safety | agent, needReports, reportOfAnotherMachine, "a NodeReport comes from a machine that was replaced"},
 	{"ReleaseKeyMissing", Block, binding | agent, needReports, releaseKeyMissing, "a host has no pinned key to verify ClusterReleases"},
 	{"RpmHost", Block, binding | agent, needReports, rpmHost, "Refit does not support the package format of a host"},
+	{"NotInRelease", Block, binding | agent, needHostFiles, notInRelease, "a ClusterRelease has no file for a part of a host"},
 	{"ReadOnlyHost", Block, safety | agent, needReports, readOnlyHost, "a directory that the upgrade must write is read-only"},
 	{"DiskTooSmall", Block, safety | agent, needReports, diskTooSmall, "a disk has too little free space"},
 	{"InodesLow", Block, safety | agent, needReports, inodesLow, "a disk has too few free inodes"},

@@ -627,6 +627,16 @@ func hostSituations() []situation {
 		{check: "RpmHost", name: "rpm", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = refitv1alpha1.PackageRpm }), want: Block},
 		{check: "RpmHost", name: "unknown", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" }), want: Block, unknown: true},
 
+		{check: "NotInRelease", name: "in the ClusterRelease"},
+		{check: "NotInRelease", name: "no file for the architecture", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Arch = "arm64" }), want: Block},
+		{check: "NotInRelease", name: "no file for the kind of one part", change: report(func(r *refitv1alpha1.NodeReportStatus) {
+			r.Parts = []refitv1alpha1.PartFacts{{Part: refitv1alpha1.PartKubectl, Kind: refitv1alpha1.PackageBinary}}
+		}), want: Block},
+		{check: "NotInRelease", name: "kubectl is not installed and kubeadm is missing", change: report(func(r *refitv1alpha1.NodeReportStatus) {
+			r.Parts = []refitv1alpha1.PartFacts{{Part: refitv1alpha1.PartKubectl, Absent: true}, {Part: refitv1alpha1.PartKubeadm, Absent: true}}
+		})},
+		{check: "NotInRelease", name: "unknown kind", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" })},
+
 		{check: "ReadOnlyHost", name: "writable"},
 		{check: "ReadOnlyHost", name: "read-only", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.ReadOnlyPaths = []string{"/usr/bin"} }), want: Block},
 

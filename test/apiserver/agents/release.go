@@ -10,15 +10,16 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 )
 
 // key signs ClusterReleases, and is pinned on every host.
 var key = artifact.NewKey()
 
-// Release returns a ClusterRelease of a version of Kubernetes that the hosts accept. It has no
-// artifacts: the hosts are simulated.
+// Release returns a ClusterRelease of a version of Kubernetes that the hosts accept. Its artifacts
+// do not exist: the hosts are simulated.
 func Release(version string) (*refitv1alpha1.ClusterRelease, error) {
-	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: version})
+	payload, err := json.Marshal(refitv1alpha1.ReleasePayload{Kubernetes: version, Files: clustertest.DebFiles(version)})
 	if err != nil {
 		return nil, fmt.Errorf("writing a ClusterRelease: %w", err)
 	}

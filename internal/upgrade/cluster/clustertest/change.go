@@ -70,7 +70,7 @@ func Released(versions ...string) Change {
 		for _, version := range versions {
 			s.Releases = append(s.Releases, cluster.Release{
 				Name: "kubernetes-" + version, Digest: fmt.Sprintf("sha256:%064x", len(s.Releases)+1),
-				Payload: refitv1alpha1.ReleasePayload{Kubernetes: version},
+				Payload: refitv1alpha1.ReleasePayload{Kubernetes: version, Files: DebFiles(version)},
 			})
 		}
 	}

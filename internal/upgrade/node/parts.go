@@ -1,0 +1,79 @@
+package node
+
+import (
+	"slices"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Parts lists the parts of a host in the order in which an upgrade surveys them.
+func Parts() []refitv1alpha1.Part {
+	return []refitv1alpha1.Part{
+		refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl,
+		refitv1alpha1.PartContainerd, refitv1alpha1.PartRunc, refitv1alpha1.PartCNI,
+	}
+}
+
+// Required reports whether every upgrade needs a part: the kubelet is what is upgraded, and kubeadm
+// does it.
+func Required(part refitv1alpha1.Part) bool {
+	return part == refitv1alpha1.PartKubeadm || part == refitv1alpha1.PartKubelet
+}
+
+// IsKubernetes reports whether a part has the version of Kubernetes, so that every upgrade replaces
+// it.
+func IsKubernetes(part refitv1alpha1.Part) bool {
+	return Required(part) || part == refitv1alpha1.PartKubectl
+}
+
+// NeededParts returns the parts of a ClusterRelease that a host needs, each as it is installed
+// there. A part that the host or the ClusterRelease does not have is left alone, except the
+// required ones: a missing kubeadm is installed like the kubelet.
+func NeededParts(p refitv1alpha1.ReleasePayload, installed []refitv1alpha1.PartFacts) []refitv1alpha1.PartFacts {
+	var out []refitv1alpha1.PartFacts
+	for _, part := range Parts() {
+		facts, has := installedPart(installed, part)
+		included := slices.ContainsFunc(p.Files, func(f refitv1alpha1.ReleaseFile) bool { return f.Part == part })
+		switch {
+		case has && (included || Required(part)):
+			out = append(out, facts)
+		case Required(part):
+			kubelet, _ := installedPart(installed, refitv1alpha1.PartKubelet)
+			out = append(out, refitv1alpha1.PartFacts{Part: part, Kind: kubelet.Kind})
+		}
+	}
+	return out
+}
+
+// DescribePart returns a part and how it is installed, as in "containerd of kind Deb
+// (containerd.io)".
+func DescribePart(part refitv1alpha1.PartFacts) string {
+	text := string(part.Part) + " of kind " + string(part.Kind)
+	if part.Package != "" && part.Package != string(part.Part) {
+		text += " (" + part.Package + ")"
+	}
+	return text
+}
+
+func installedPart(installed []refitv1alpha1.PartFacts, part refitv1alpha1.Part) (refitv1alpha1.PartFacts, bool) {
+	at := slices.IndexFunc(installed, func(f refitv1alpha1.PartFacts) bool { return f.Part == part })
+	if at < 0 {
+		return refitv1alpha1.PartFacts{}, false
+	}
+	return installed[at], true
+}
+
+// FilesOf returns the files of a ClusterRelease for a part of a host. A ClusterRelease may contain
+// the packages of several vendors for one part; a host gets the one that it has.
+func FilesOf(p refitv1alpha1.ReleasePayload, os, arch string, part refitv1alpha1.PartFacts) []refitv1alpha1.ReleaseFile {
+	var out []refitv1alpha1.ReleaseFile
+	for _, f := range p.Files {
+		if f.Part != part.Part || f.OS != os || f.Arch != arch || f.Kind != part.Kind {
+			continue
+		}
+		if part.Package == "" || f.Name == part.Package {
+			out = append(out, f)
+		}
+	}
+	return out
+}

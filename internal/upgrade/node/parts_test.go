@@ -1,0 +1,118 @@
+package node
+
+import (
+	"slices"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+const (
+	binary = refitv1alpha1.PackageBinary
+	deb    = refitv1alpha1.PackageDeb
+)
+
+func releaseFile(part refitv1alpha1.Part, name string, kind refitv1alpha1.PackageKind) refitv1alpha1.ReleaseFile {
+	return refitv1alpha1.ReleaseFile{Part: part, Name: name, Kind: kind, OS: "linux", Arch: "amd64"}
+}
+
+// mixed is a ClusterRelease for amd64 hosts: Kubernetes from Debian packages, all else as plain
+// files, and containerd also from the packages of two vendors.
+var mixed = refitv1alpha1.ReleasePayload{Kubernetes: "v1.36.3", Files: []refitv1alpha1.ReleaseFile{
+	releaseFile(refitv1alpha1.PartKubeadm, "kubeadm", deb), releaseFile(refitv1alpha1.PartKubelet, "kubelet", deb),
+	releaseFile(refitv1alpha1.PartKubectl, "kubectl", deb), releaseFile(refitv1alpha1.PartContainerd, "containerd", binary),
+	releaseFile(refitv1alpha1.PartContainerd, "containerd", deb), releaseFile(refitv1alpha1.PartContainerd, "containerd.io", deb),
+	releaseFile(refitv1alpha1.PartRunc, "runc", binary),
+}}
+
+func installedAs(part refitv1alpha1.Part, kind refitv1alpha1.PackageKind, pkg string) refitv1alpha1.PartFacts {
+	return refitv1alpha1.PartFacts{Part: part, Kind: kind, Package: pkg}
+}
+
+func TestPartsOfAHost(t *testing.T) {
+	kubelet, kubeadm := installedAs(refitv1alpha1.PartKubelet, deb, "kubelet"), installedAs(refitv1alpha1.PartKubeadm, deb, "kubeadm")
+	kubectl := installedAs(refitv1alpha1.PartKubectl, deb, "kubectl")
+	for name, host := range map[string]struct {
+		arch      string
+		installed []refitv1alpha1.PartFacts
+		needed    []string // files by kind and name
+		missing   []refitv1alpha1.Part
+	}{
+		"without kubectl":      {"amd64", []refitv1alpha1.PartFacts{kubelet, kubeadm}, []string{"Deb kubeadm", "Deb kubelet"}, nil},
+		"without kubeadm":      {"amd64", []refitv1alpha1.PartFacts{kubelet, kubectl}, []string{"Deb kubeadm", "Deb kubelet", "Deb kubectl"}, nil},
+		"with another runtime": {"amd64", []refitv1alpha1.PartFacts{kubelet, kubeadm, kubectl}, []string{"Deb kubeadm", "Deb kubelet", "Deb kubectl"}, nil},
+		"kubelet from a package, containerd from an archive": {
+			"amd64", []refitv1alpha1.PartFacts{
+				kubelet, kubeadm, installedAs(refitv1alpha1.PartContainerd, binary, ""), installedAs(refitv1alpha1.PartRunc, binary, ""),
+			},
+			[]string{"Deb kubeadm", "Deb kubelet", "Binary containerd", "Binary runc"}, nil,
+		},
+		"containerd from the package of one vendor": {
+			"amd64", []refitv1alpha1.PartFacts{kubelet, kubeadm, installedAs(refitv1alpha1.PartContainerd, deb, "containerd.io")},
+			[]string{"Deb kubeadm", "Deb kubelet", "Deb containerd.io"}, nil,
+		},
+		"runc from a package that the ClusterRelease lacks": {
+			"amd64", []refitv1alpha1.PartFacts{kubelet, kubeadm, installedAs(refitv1alpha1.PartRunc, deb, "runc")},
+			[]string{"Deb kubeadm", "Deb kubelet"}, []refitv1alpha1.Part{refitv1alpha1.PartRunc},
+		},
+		"kubelet of a kind that the ClusterRelease lacks": {
+			"amd64", []refitv1alpha1.PartFacts{installedAs(refitv1alpha1.PartKubelet, binary, ""), installedAs(refitv1alpha1.PartKubeadm, binary, "")},
+			nil, []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet},
+		},
+		"architecture that the ClusterRelease lacks": {
+			"arm64", []refitv1alpha1.PartFacts{kubelet, kubeadm, kubectl}, nil,
+			[]refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var needed []string
+			var missing []refitv1alpha1.Part
+			for _, part := range NeededParts(mixed, host.installed) {
+				files := FilesOf(mixed, "linux", host.arch, part)
+				if len(files) == 0 {
+					missing = append(missing, part.Part)
+				}
+				for _, f := range files {
+					needed = append(needed, string(f.Kind)+" "+f.Name)
+				}
+			}
+			if !slices.Equal(needed, host.needed) || !slices.Equal(missing, host.missing) {
+				t.Errorf("needs %v, lacks %v; want %v and %v", needed, missing, host.needed, host.missing)
+			}
+		})
+	}
+}
+
+func TestReportListsOnlyUnusualParts(t *testing.T) {
+	usual := []refitv1alpha1.PartFacts{
+		installedAs(refitv1alpha1.PartKubeadm, deb, "kubeadm"), installedAs(refitv1alpha1.PartKubelet, deb, "kubelet"),
+		installedAs(refitv1alpha1.PartKubectl, deb, "kubectl"), installedAs(refitv1alpha1.PartContainerd, deb, "containerd"),
+		installedAs(refitv1alpha1.PartRunc, deb, "runc"), installedAs(refitv1alpha1.PartCNI, deb, "kubernetes-cni"),
+	}
+	vendor := slices.Clone(usual[:4])
+	vendor[3].Package = "containerd.io" // it contains runc
+	for name, host := range map[string]struct {
+		installed []refitv1alpha1.PartFacts
+		listed    int
+	}{
+		"usual packages": {usual, 0},
+		"no kubectl, containerd as a plain file": {[]refitv1alpha1.PartFacts{
+			usual[0], usual[1], installedAs(refitv1alpha1.PartContainerd, binary, ""), usual[4], usual[5],
+		}, 2},
+		"containerd from another vendor, no plugins": {vendor, 3},
+		"plain files": {[]refitv1alpha1.PartFacts{
+			installedAs(refitv1alpha1.PartKubelet, binary, ""), installedAs(refitv1alpha1.PartContainerd, binary, ""),
+		}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kubelet, _ := installedPart(host.installed, refitv1alpha1.PartKubelet)
+			report := refitv1alpha1.NodeReportStatus{PackageKind: kubelet.Kind, Parts: UnusualParts(host.installed)}
+			if got := ReportedParts(&report); len(report.Parts) != host.listed || !slices.Equal(got, host.installed) {
+				t.Errorf("listed %v, read back %v", report.Parts, got)
+			}
+		})
+	}
+	if got := ReportedParts(&refitv1alpha1.NodeReportStatus{}); got != nil {
+		t.Errorf("an unknown host has %v", got)
+	}
+}

@@ -1,0 +1,45 @@
+package preflight
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	hostparts "github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// notInRelease predicts the refusal of the agents: each part of a host needs a file of its own kind
+// in the ClusterRelease of every hop.
+func notInRelease(v *view) []Finding {
+	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+		arch := cmp.Or(r.Arch, n.Arch)
+		for _, h := range n.hops {
+			missing := missingParts(h, arch, hostparts.ReportedParts(r))
+			if len(missing) == 0 {
+				continue
+			}
+			return Finding{
+				Message: fmt.Sprintf("ClusterRelease %s has no %s for linux/%s hosts, but %s needs it",
+					h.release.Name, strings.Join(missing, ", "), arch, n.Name),
+				Remedy: "Create a ClusterRelease that has it (" + command("refit release create") + "), sign and apply it. " +
+					"Or exclude the node with spec.nodeSelector.",
+			}
+		}
+		return Finding{}
+	})
+}
+
+// missingParts returns the parts of a host that the ClusterRelease of a hop has no file for.
+func missingParts(h hop, arch string, installed []refitv1alpha1.PartFacts) []string {
+	if h.release == nil || len(installed) == 0 { // RpmHost reports a host without a known kind
+		return nil
+	}
+	var missing []string
+	for _, part := range hostparts.NeededParts(h.release.Payload, installed) {
+		if len(hostparts.FilesOf(h.release.Payload, "linux", arch, part)) == 0 {
+			missing = append(missing, hostparts.DescribePart(part))
+		}
+	}
+	return missing
+}
