@@ -80,7 +80,7 @@ func newBed(t *testing.T, changes ...clustertest.Change) *bed {
 func newBedOn(t *testing.T, s *apiserver.Server, changes ...clustertest.Change) *bed {
 	t.Helper()
 	b := &bed{Server: s, t: t, hosts: newHosts(), foreign: map[string]bool{}}
-	for _, folder := range []string{"crd", "agent", "controller"} {
+	for _, folder := range []string{"crd", "policy", "agent", "controller"} {
 		b.Install(t, "../../../config/"+folder)
 	}
 	var err error

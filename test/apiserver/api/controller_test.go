@@ -1,0 +1,115 @@
+//go:build apiserver
+
+package api
+
+import (
+	"context"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/refit-dev/refit/test/apiserver"
+)
+
+const controllerUser = "system:serviceaccount:refit-system:refit-controller"
+
+// The reasons why admission refuses a change of the controller.
+const (
+	notCordon      = "the controller may change only spec.unschedulable of a Node"
+	notLabels      = "the controller may not change labels, finalizers or owners of a Node"
+	notAnnotation  = "the controller may change only the annotations of Refit on a Node"
+	notInvite      = "the controller may keep autoscalers off a Node, not invite them"
+	notOthers      = "the controller may lift only cordons of Refit"
+	notMarked      = "the controller must mark its cordon with refit.dev/cordoned-by"
+	notUsers       = "the controller may change only the finalizers and the status of a ClusterUpgrade"
+	cordonOnly     = "the controller may cordon and uncordon Nodes, not "
+	notThisOnItems = "the controller may not "
+)
+
+// TestTheControllerOnlyCordonsNodes has a controller with every permission: the policy must hold even
+// if RBAC does not.
+func TestTheControllerOnlyCordonsNodes(t *testing.T) {
+	apiserver.EachVersion(t, func(t *testing.T, version string) {
+		s := serverOf(t, version)
+		admin, err := kubernetes.NewForConfig(s.RESTConfig())
+		must(t, err)
+		controller, err := kubernetes.NewForConfig(s.As(t, controllerUser, "system:masters"))
+		must(t, err)
+		node := func(name string, cordoned bool, annotations map[string]string) {
+			made := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}, Spec: corev1.NodeSpec{Unschedulable: cordoned}}
+			_, err := admin.CoreV1().Nodes().Create(t.Context(), made, metav1.CreateOptions{})
+			must(t, err)
+			t.Cleanup(func() {
+				//nolint:usetesting // the test's own context is over
+				must(t, admin.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}))
+			})
+		}
+		node("open", false, map[string]string{"note": "x"})
+		node("cordoned", true, nil)
+		node("refit", true, map[string]string{"refit.dev/cordoned-by": "u-1"})
+		node("stale", false, map[string]string{"refit.dev/cordoned-by": "u-1"})
+		patch := func(client kubernetes.Interface, name, change string, part ...string) error {
+			options := metav1.PatchOptions{DryRun: dryRun}
+			_, err := client.CoreV1().Nodes().Patch(t.Context(), name, types.MergePatchType, []byte(change), options, part...)
+			return err
+		}
+		for _, c := range []struct{ situation, node, change, why string }{
+			{"cordons", "open", `{"metadata":{"annotations":{"refit.dev/cordoned-by":"u-1"}},"spec":{"unschedulable":true}}`, ""},
+			{"cordons where a mark is left", "stale", `{"metadata":{"annotations":{"refit.dev/cordoned-by":"u-2"}},"spec":{"unschedulable":true}}`, ""},
+			{"uncordons", "refit", `{"metadata":{"annotations":{"refit.dev/cordoned-by":null}},"spec":{"unschedulable":false}}`, ""},
+			{"removes a mark that is left", "stale", `{"metadata":{"annotations":{"refit.dev/cordoned-by":null}}}`, ""},
+			{"keeps the cluster autoscaler off", "refit", `{"metadata":{"annotations":{"cluster-autoscaler.kubernetes.io/scale-down-disabled":"true"}}}`, ""},
+			{"keeps Karpenter off", "open", `{"metadata":{"annotations":{"karpenter.sh/do-not-disrupt":"true","refit.dev/kept-off":"x"}}}`, ""},
+			{"invites Karpenter", "open", `{"metadata":{"annotations":{"karpenter.sh/do-not-disrupt":"false"}}}`, notInvite},
+			{"cordons without a mark", "open", `{"spec":{"unschedulable":true}}`, notMarked},
+			{"lifts a user's cordon", "cordoned", `{"spec":{"unschedulable":false}}`, notOthers},
+			{"marks a user's cordon", "cordoned", `{"metadata":{"annotations":{"refit.dev/cordoned-by":"u-1"}}}`, notMarked},
+			{"marks a node that is not cordoned", "open", `{"metadata":{"annotations":{"refit.dev/cordoned-by":"u-1"}}}`, notMarked},
+			{"takes another operation's cordon", "refit", `{"metadata":{"annotations":{"refit.dev/cordoned-by":"u-2"}}}`, notMarked},
+			{"adds a taint", "open", `{"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}}`, notCordon},
+			{"sets the provider", "open", `{"spec":{"providerID":"x://1"}}`, notCordon},
+			{"adds a label", "open", `{"metadata":{"labels":{"node-role.kubernetes.io/control-plane":""}}}`, notLabels},
+			{"adds a finalizer", "open", `{"metadata":{"finalizers":["a.example.com/b"]}}`, notLabels},
+			{"adds an annotation", "open", `{"metadata":{"annotations":{"a.example.com/b":"c"}}}`, notAnnotation},
+			{"changes an annotation", "open", `{"metadata":{"annotations":{"note":"y"}}}`, notAnnotation},
+			{"removes an annotation", "open", `{"metadata":{"annotations":{"note":null}}}`, notAnnotation},
+		} {
+			if err := patch(controller, c.node, c.change); c.why == "" {
+				letThrough(t, c.situation, err)
+			} else {
+				refusedFor(t, c.situation, err, c.why)
+			}
+			letThrough(t, "an administrator: "+c.situation, patch(admin, c.node, c.change))
+		}
+		refusedFor(t, "reports a condition", patch(controller, "open", `{"status":{"phase":"Running"}}`, "status"), cordonOnly+"UPDATE nodes")
+		refusedFor(t, "deletes", controller.CoreV1().Nodes().Delete(t.Context(), "open", metav1.DeleteOptions{DryRun: dryRun}), cordonOnly+"DELETE nodes")
+	})
+}
+
+func TestTheControllerLeavesTheSpecToTheUser(t *testing.T) {
+	apiserver.EachVersion(t, func(t *testing.T, version string) {
+		s := serverOf(t, version)
+		controller := objects(t, s.As(t, controllerUser, "system:masters"), "ClusterUpgrade")
+		made(t, s, changed(t, smallest("ClusterUpgrade", "op"), fields{"spec.paused": true, "spec.approvedPlan": hashA}))
+		patch := func(change string, part ...string) error {
+			_, err := controller.Patch(t.Context(), "op", types.MergePatchType, []byte(change), metav1.PatchOptions{DryRun: dryRun}, part...)
+			return err
+		}
+		letThrough(t, "its finalizer", patch(`{"metadata":{"finalizers":["refit.dev/operation"]}}`))
+		letThrough(t, "its status", patch(`{"status":{"epoch":3}}`, "status"))
+		for situation, change := range map[string]string{
+			"resumes": `{"spec":{"paused":false}}`, "approves": `{"spec":{"approvedPlan":"` + hashB + `"}}`, "needs no approval": `{"spec":{"approval":"None"}}`,
+			"retries": `{"spec":{"retry":1}}`, "widens a pool": `{"spec":{"pools":[{"name":"default","maxUnavailable":100}]}}`,
+			"waives": `{"spec":{"waivers":[{"check":"pdb","reason":"x"}]}}`, "labels": `{"metadata":{"labels":{"a":"b"}}}`,
+		} {
+			refusedFor(t, situation, patch(change), notUsers)
+		}
+		_, err := controller.Create(t.Context(), &unstructured.Unstructured{Object: smallest("ClusterUpgrade", "mine")}, metav1.CreateOptions{DryRun: dryRun})
+		refusedFor(t, "creates", err, notThisOnItems+"CREATE clusterupgrades")
+		refusedFor(t, "deletes", controller.Delete(t.Context(), "op", metav1.DeleteOptions{DryRun: dryRun}), notThisOnItems+"DELETE clusterupgrades")
+	})
+}
