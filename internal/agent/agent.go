@@ -51,6 +51,7 @@ type Agent struct {
 	reportState reportState
 	// orders holds the latest NodeUpgrade that was not handled yet.
 	orders *latestOrder
+	waits  permission
 }
 
 // Run runs the agent until the context ends. It resumes an interrupted upgrade immediately, even
@@ -124,6 +125,7 @@ type api interface {
 	NodeName() string
 	Node(ctx context.Context) (*corev1.Node, error)
 	Release(ctx context.Context, name string) (*refitv1alpha1.ClusterRelease, error)
+	Operation(ctx context.Context, name string) (*refitv1alpha1.ClusterUpgrade, error)
 	Watch(ctx context.Context, events chan<- cluster.Event)
 	ApplyUpgradeStatus(ctx context.Context, name string, status refitv1alpha1.NodeUpgradeStatus) error
 	EnsureReport(ctx context.Context, of *corev1.Node) error
@@ -255,7 +257,7 @@ func (a *Agent) step(ctx context.Context) (bool, error) {
 	err := a.upgrade.await(a.orders.interrupt(ctx))
 	more := false
 	if err == nil {
-		more, err = a.upgrade.move(a.interruptible(ctx))
+		more, err = a.move(ctx)
 	}
 	if errors.Is(err, errNewOrder) {
 		return true, nil
@@ -267,6 +269,14 @@ func (a *Agent) step(ctx context.Context) (bool, error) {
 		return true, a.finish(state)
 	}
 	return more, nil
+}
+
+// move executes the next move if it may start now.
+func (a *Agent) move(ctx context.Context) (bool, error) {
+	if may, err := a.mayMove(ctx); !may || err != nil {
+		return false, err
+	}
+	return a.upgrade.move(a.interruptible(ctx))
 }
 
 // finish updates the host state after an upgrade. It can be repeated.

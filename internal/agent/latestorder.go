@@ -19,6 +19,7 @@ type latestOrder struct {
 	taken  int64                   // sequence of the last order taken
 	wait   time.Duration           // backoff for an order that cannot be judged yet
 	timer  *time.Timer
+	alarm  *time.Timer // wakes the loop without an order
 }
 
 func newLatestOrder() *latestOrder { return &latestOrder{wake: make(chan struct{}, 1)} }
@@ -31,10 +32,7 @@ func (l *latestOrder) put(order *refitv1alpha1.NodeUpgrade) {
 	if order.Spec.Sequence > l.taken && l.cancel != nil {
 		l.cancel(errNewOrder)
 	}
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
+	l.trigger()
 }
 
 func (l *latestOrder) take() *refitv1alpha1.NodeUpgrade {
@@ -63,6 +61,23 @@ func (l *latestOrder) requeue(order *refitv1alpha1.NodeUpgrade, after time.Durat
 			l.put(order)
 		}
 	})
+}
+
+// wakeAfter wakes the loop after a while, also without an order.
+func (l *latestOrder) wakeAfter(after time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.alarm != nil {
+		l.alarm.Stop()
+	}
+	l.alarm = time.AfterFunc(after, l.trigger)
+}
+
+func (l *latestOrder) trigger() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
 }
 
 // errNewOrder interrupts a step that changes nothing, such as an obsolete download.

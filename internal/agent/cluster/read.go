@@ -20,12 +20,20 @@ const (
 	nodeUpgrades = "nodeupgrades"
 	nodeReports  = "nodereports"
 	releases     = "clusterreleases"
+	operations   = "clusterupgrades"
 )
 
 // Release reads a ClusterRelease.
 func (c *Client) Release(ctx context.Context, name string) (*refitv1alpha1.ClusterRelease, error) {
 	found := &refitv1alpha1.ClusterRelease{}
 	return found, c.get(ctx, func(u *connection) rest.Interface { return u.refit }, releases, name, found)
+}
+
+// Operation reads a ClusterUpgrade as it is now: without a resourceVersion, the request is not
+// answered from a cache.
+func (c *Client) Operation(ctx context.Context, name string) (*refitv1alpha1.ClusterUpgrade, error) {
+	found := &refitv1alpha1.ClusterUpgrade{}
+	return found, c.get(ctx, func(u *connection) rest.Interface { return u.refit }, operations, name, found)
 }
 
 // Node reads the Node of this host.

@@ -45,7 +45,7 @@ func withPhase(phase corev1.PodPhase) func(*corev1.Pod) {
 
 func withPriority(n int32) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Spec.Priority = &n } }
 
-func labelled(name string) func(*corev1.Pod) {
+func labeled(name string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Labels["app.kubernetes.io/name"] = name }
 }
 
@@ -62,8 +62,8 @@ func TestWhichPodsMustLeave(t *testing.T) {
 		"of a Job, still running": {pod: newPod("shop/job-1", ownedBy("Job", "job")), want: true},
 		"of a Job, done":          {pod: newPod("shop/job-1", ownedBy("Job", "job"), withPhase(corev1.PodSucceeded))},
 		"failed":                  {pod: newPod("shop/cart-1", withPhase(corev1.PodFailed))},
-		"of Refit's controller":   {pod: newPod("refit-system/controller-1", labelled("refit-controller"))},
-		"labelled like it":        {pod: newPod("shop/controller-1", labelled("refit-controller")), want: true},
+		"of Refit's controller":   {pod: newPod("refit-system/controller-1", labeled("refit-controller"))},
+		"labeled like it":         {pod: newPod("shop/controller-1", labeled("refit-controller")), want: true},
 		"failed, unmanaged":       {pod: newPod("shop/debug", withPhase(corev1.PodFailed)), unmanaged: true},
 		"pending":                 {pod: newPod("shop/cart-1", withPhase(corev1.PodPending)), want: true},
 		"unknown":                 {pod: newPod("shop/cart-1", withPhase(corev1.PodUnknown)), want: true},

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -29,9 +30,7 @@ func TestTheControllerRunsOnlyOnControlPlaneNodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			labels := map[string]string{"kubernetes.io/os": "linux"}
-			for key, value := range c.labels {
-				labels[key] = value
-			}
+			maps.Copy(labels, c.labels)
 			if got := selects(pod, labels) && tolerates(pod, c.taint); got != c.want {
 				t.Errorf("the scheduler accepts the node: %t", got)
 			}

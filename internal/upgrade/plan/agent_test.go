@@ -34,6 +34,8 @@ type agent struct {
 	fails bool              // the current step fails
 	old   map[string]string // the versions before the current change
 
+	unpermitted bool // it waits for permission to change the host
+
 	fetched []string // ClusterReleases that are on the host
 }
 
@@ -60,6 +62,8 @@ func (m *machine) runAgent(w *world) {
 	m.accept(w)
 	if m.agent.busy {
 		m.proceed(w)
+	} else if m.agent.unpermitted {
+		m.beginChange(w)
 	}
 	m.correctStatus()
 }
@@ -96,6 +100,7 @@ func (m *machine) accept(w *world) {
 	if w.now.Before(m.agent.acceptsAt) {
 		return
 	}
+	m.agent.unpermitted = false
 	m.agent.memory.Sequence, m.agent.memory.Epoch, m.agent.memory.NodeUID = order.Sequence, order.Epoch, order.NodeUID
 	m.agent.status.Conditions = nil
 	if m.continues(order) {
@@ -116,12 +121,9 @@ func (m *machine) accept(w *world) {
 		m.startTimer(w, w.duration(2, 3))
 	case refitv1alpha1.PermitApply:
 		m.agent.steps = m.stepsTo(w)
-		if m.agent.old == nil {
-			m.agent.old = map[string]string{stepEtcd: m.etcd.version, stepServer: m.apiServer.version, stepKubelet: m.kubelet.version}
-		}
 		m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.StartTime = stamp(w.now) })
 		m.phase(refitv1alpha1.NodeApplying)
-		m.startStep(w)
+		m.beginChange(w)
 	case refitv1alpha1.PermitRollback:
 		m.rollBack(w)
 	}

@@ -2,15 +2,17 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
-// grantControlPlane claims the next control plane node, one at a time.
+// grantControlPlane claims the next control plane node, one at a time. A node that is being changed
+// comes first: if its claim was lost, its agent waits for it, and the others wait for that agent.
 func (d *deciding) grantControlPlane(hop int) {
 	var skipped []*cluster.Node
-	for _, n := range d.controlPlane {
+	for _, n := range d.changingFirst() {
 		if d.settled(n, hop) {
 			continue
 		}
@@ -37,8 +39,24 @@ func (d *deciding) grantControlPlane(hop int) {
 	}
 }
 
+func (d *deciding) changingFirst() []*cluster.Node {
+	nodes := slices.Clone(d.controlPlane)
+	slices.SortStableFunc(nodes, func(a, b *cluster.Node) int {
+		switch changing := d.changing(a); {
+		case changing == d.changing(b):
+			return 0
+		case changing:
+			return -1
+		}
+		return 1
+	})
+	return nodes
+}
+
 func (d *deciding) claimReason(n *cluster.Node) string {
 	switch {
+	case d.changing(n):
+		return "its upgrade is in progress, and its claim was lost"
 	case len(d.controlPlane) == 1:
 		return "it is the only control plane node"
 	case n.Name == d.s.Endpoint.Holder:

@@ -43,7 +43,7 @@ var controllerStories = []story{
 	},
 	{
 		name:     "claims-removed",
-		summary:  "Someone clears status.active while cp-3 is upgraded, and the endpoint's address has moved to cp-3. cp-1 would be next and waits: losing a claim does not stop an agent.",
+		summary:  "Someone clears status.active before cp-3 is changed, and the endpoint's address has moved to cp-3. cp-1 would be next, but cp-3 is claimed again: its agent waits for its claim.",
 		scenario: minor(shape(3, 0)), ends: Succeeded,
 		script: []scriptEvent{{func(t *storyRun) bool {
 			return t.machine("cp-3").upgrade != nil && t.machine("cp-3").upgrade.Spec.Permit == refitv1alpha1.PermitApply

@@ -82,6 +82,18 @@ func order(t *testing.T, s *apiserver.Server, name string) {
 	must(t, err)
 }
 
+// operation creates a ClusterUpgrade.
+func operation(t *testing.T, s *apiserver.Server, name string) {
+	t.Helper()
+	client, err := dynamic.NewForConfig(s.RESTConfig())
+	must(t, err)
+	_, err = client.Resource(refitv1alpha1.GroupVersion.WithResource("clusterupgrades")).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": refitv1alpha1.GroupVersion.String(), "kind": "ClusterUpgrade", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{"target": map[string]any{"kubernetes": "v1.36.3"}},
+	}}, metav1.CreateOptions{})
+	must(t, err)
+}
+
 // raise sets another sequence in a node's order.
 func raise(t *testing.T, s *apiserver.Server, name string, sequence int) {
 	t.Helper()
@@ -236,6 +248,13 @@ func TestAnAgentReadsItsTwoObjectsAndWritesItsStatus(t *testing.T) {
 		}
 		if _, err := c.Release(t.Context(), "rel"); !apierrors.IsNotFound(err) {
 			t.Errorf("a ClusterRelease that is not there: %v", err)
+		}
+		if _, err := c.Operation(t.Context(), "op"); !apierrors.IsNotFound(err) {
+			t.Errorf("a ClusterUpgrade that is not there: %v", err)
+		}
+		operation(t, s, "op")
+		if found, err := c.Operation(t.Context(), "op"); err != nil || found.Spec.Target.Kubernetes != "v1.36.3" {
+			t.Errorf("the ClusterUpgrade: %v", err)
 		}
 		if _, _, err := c.ServerTime(t.Context()); err != nil {
 			t.Error(err)

@@ -30,8 +30,8 @@ const (
 	notThisOnItems = "the controller may not "
 )
 
-// TestTheControllerOnlyCordonsNodes has a controller with every permission: the policy must hold even
-// if RBAC does not.
+// TestTheControllerOnlyCordonsNodes has a controller with every permission: the policy must hold
+// even if RBAC does not.
 func TestTheControllerOnlyCordonsNodes(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)

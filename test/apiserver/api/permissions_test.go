@@ -86,7 +86,7 @@ func TestPermissionsOfRoles(t *testing.T) {
 		"refit-operator": and(map[string]string{"clusterupgrades": read + " create update patch"}),
 		"refit-approver": and(map[string]string{"clusterupgrades": read + " update patch approve"}),
 		"refit-node": {
-			"nodeupgrades": read, "clusterreleases": read, "nodereports": read + " create update patch",
+			"nodeupgrades": read, "clusterreleases": read, "nodereports": read + " create update patch", "clusterupgrades": "get",
 			"nodeupgrades/status": "get update patch", "nodereports/status": "get update patch",
 		},
 	}

@@ -74,10 +74,39 @@ func (b *agents) firstOrder(ctx context.Context, n *cluster.Node) (*refitv1alpha
 	if err != nil {
 		return nil, err
 	}
+	operation, err := b.operation(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return &refitv1alpha1.NodeUpgradeSpec{
-		Format: refitv1alpha1.MinOrderFormat, Operation: refitv1alpha1.Operation{Name: "e2e", UID: "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"},
+		Format: refitv1alpha1.MinOrderFormat, Operation: operation,
 		NodeUID: node.UID, MachineID: node.Status.NodeInfo.MachineID, Epoch: 1, Role: b.role(n), Rollback: refitv1alpha1.RollbackAuto,
 	}, nil
+}
+
+// operation returns the ClusterUpgrade that permits the orders of these tests: every node is
+// active, and every release lies on the path to its target.
+func (b *agents) operation(ctx context.Context) (refitv1alpha1.Operation, error) {
+	operations := b.Objects.Resource(bed.Operations)
+	found, err := operations.Get(ctx, "e2e", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		found, err = operations.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": refitv1alpha1.GroupVersion.String(), "kind": "ClusterUpgrade", "metadata": map[string]any{"name": "e2e"},
+			"spec": map[string]any{"approval": "None", "target": map[string]any{"kubernetes": "v1.99.0"}},
+		}}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		return refitv1alpha1.Operation{}, err
+	}
+	var active []any
+	for _, n := range b.Nodes() {
+		active = append(active, n.Name())
+	}
+	if err := unstructured.SetNestedSlice(found.Object, active, "status", "active"); err != nil {
+		return refitv1alpha1.Operation{}, err
+	}
+	_, err = operations.UpdateStatus(ctx, found, metav1.UpdateOptions{})
+	return refitv1alpha1.Operation{Name: found.GetName(), UID: found.GetUID()}, err
 }
 
 // role returns the role of a node that upgrades in the usual order.
