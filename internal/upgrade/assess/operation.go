@@ -1,7 +1,6 @@
 package assess
 
 import (
-	"errors"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -16,7 +15,7 @@ func Operation(s *cluster.Snapshot, now time.Time) *Assessment {
 	spec := policy.Defaulted(s.Operation.Spec)
 	a := &Assessment{Started: started(s)}
 	if a.Plan, a.PlanError = a.makePlan(s, spec); a.PlanError != nil {
-		a.Decision = unreachable(a.PlanError)
+		a.Decision = plan.Next(plan.Recorded(s, spec, a.PlanError), s, now)
 		return a
 	}
 	a.Path, _ = plan.PathOf(s, spec) // a plan has a path
@@ -58,15 +57,6 @@ func started(s *cluster.Snapshot) bool {
 		}
 	}
 	return false
-}
-
-// unreachable stalls an operation that has no plan.
-func unreachable(err error) plan.Decision {
-	remedy := "check that the nodes and the API servers report their versions"
-	if errors.Is(err, plan.ErrTarget) {
-		remedy = "create another ClusterUpgrade with a reachable target"
-	}
-	return stalled("There is no path to the target: "+err.Error(), remedy)
 }
 
 // stalled is a decision that waits for manual intervention.

@@ -131,3 +131,67 @@ func TestAStartedOperationDecidesOnAnOutline(t *testing.T) {
 		t.Error("the plan has changed, and only an outline was made")
 	}
 }
+
+// releaseDeleted is an operation whose ClusterRelease was deleted after it had claimed cp-1.
+func releaseDeleted(order func(*refitv1alpha1.NodeUpgradeSpec, *refitv1alpha1.NodeUpgradeStatus)) *cluster.Snapshot {
+	s := operating(active)
+	s.Operation.Spec.Target = refitv1alpha1.Target{Release: s.Operation.Plan.Hops[0].Release.Name}
+	n := &s.Nodes[0]
+	u := &cluster.Upgrade{Spec: refitv1alpha1.NodeUpgradeSpec{
+		Operation: refitv1alpha1.Operation{UID: types.UID(s.Operation.UID)}, NodeUID: types.UID(n.UID), Sequence: 2, Release: s.Operation.Plan.Hops[0].Release,
+	}}
+	u.Status.ObservedSequence = 2
+	order(&u.Spec, &u.Status)
+	n.Upgrade, n.CordonedBy, n.Unschedulable = u, s.Operation.UID, true
+	s.Releases = nil
+	return s
+}
+
+func TestAnOperationWithoutAPlanCanBeAborted(t *testing.T) {
+	never := operating(aborted, func(s *cluster.Snapshot) { s.Operation.Spec.Target.Kubernetes = "v1.34.1" })
+	prefetched := releaseDeleted(func(o *refitv1alpha1.NodeUpgradeSpec, s *refitv1alpha1.NodeUpgradeStatus) {
+		o.Permit, s.Phase = refitv1alpha1.PermitPrefetch, refitv1alpha1.NodePrefetched
+	})
+	failed := releaseDeleted(func(o *refitv1alpha1.NodeUpgradeSpec, s *refitv1alpha1.NodeUpgradeStatus) {
+		o.Permit, s.Phase = refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed
+	})
+	rolledBack := releaseDeleted(func(o *refitv1alpha1.NodeUpgradeSpec, s *refitv1alpha1.NodeUpgradeStatus) {
+		o.Permit, s.Phase = refitv1alpha1.PermitRollback, refitv1alpha1.NodeRolledBack
+	})
+	for situation, c := range map[string]struct {
+		snapshot *cluster.Snapshot
+		want     plan.ActionKind
+	}{
+		"no path ever led to the target":           {never, plan.Finish},
+		"a node is only drained":                   {prefetched, plan.Hold},
+		"a node has failed and is partly changed":  {failed, plan.Rollback},
+		"a node was rolled back and is still held": {rolledBack, plan.Uncordon},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			aborted(c.snapshot)
+			a := Operation(c.snapshot, clustertest.Now)
+			if a.PlanError == nil {
+				t.Fatal("it has a plan")
+			}
+			if len(a.Decision.Actions) != 1 || a.Decision.Actions[0].Kind != c.want {
+				t.Fatalf("decided %+v in state %s: %s; want %s", a.Decision.Actions, a.Decision.State, a.Decision.Message, c.want)
+			}
+			if action := a.Decision.Actions[0]; c.want == plan.Rollback && (action.Release == nil || *action.Release != c.snapshot.Nodes[0].Upgrade.Spec.Release) {
+				t.Errorf("the order to roll back names %+v", action.Release)
+			}
+		})
+	}
+}
+
+func TestAnOperationThatLostItsPlanFinishesItsActiveNodes(t *testing.T) {
+	done := releaseDeleted(func(o *refitv1alpha1.NodeUpgradeSpec, s *refitv1alpha1.NodeUpgradeStatus) {
+		o.Permit, s.Phase = refitv1alpha1.PermitRollback, refitv1alpha1.NodeRolledBack
+	})
+	a := Operation(done, clustertest.Now)
+	if len(a.Decision.Actions) != 1 || a.Decision.Actions[0].Kind != plan.Uncordon {
+		t.Errorf("decided %+v", a.Decision.Actions)
+	}
+	if w := a.Decision.Waiting; len(w) == 0 || !w[0].ManualIntervention || w[0].Reason != refitv1alpha1.ReasonBlocked {
+		t.Errorf("it waits for %+v", w)
+	}
+}

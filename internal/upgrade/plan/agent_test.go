@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -189,13 +190,14 @@ func (m *machine) stepsTo(w *world) []string {
 	return out
 }
 
+// payload is the content of a ClusterRelease. Hosts keep it, also if the object is deleted.
 func (w *world) payload(release string) refitv1alpha1.ReleasePayload {
-	for i := range w.releases {
-		if w.releases[i].Name == release {
-			return w.releases[i].Payload
-		}
+	payload, known := w.payloads[release]
+	if !known {
+		payload = releaseOf(strings.TrimPrefix(release, "kubernetes-")).Payload
+		w.payloads[release] = payload
 	}
-	return refitv1alpha1.ReleasePayload{}
+	return payload
 }
 
 func (m *machine) part(step string) *part {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -14,6 +15,9 @@ func (s *observation) plan(w *world) *Plan {
 		return p
 	}
 	p, err := Make(s.snapshot, s.snapshot.Operation.Spec)
+	if _, deleted := errors.AsType[releaseNotFound](err); deleted {
+		return Recorded(s.snapshot, s.snapshot.Operation.Spec, err)
+	}
 	if err != nil {
 		w.violation("no plan: %v", err)
 		return nil
@@ -42,7 +46,7 @@ func (w *world) decide(who *controller) Decision {
 	if p == nil {
 		return Decision{}
 	}
-	if op := who.view.snapshot.Operation; op.Plan == nil || (op.Plan.Hash != p.Hash && op.Spec.ApprovedPlan == p.Hash) {
+	if op := who.view.snapshot.Operation; p.problem == nil && (op.Plan == nil || op.Plan.Hash != p.Hash && op.Spec.ApprovedPlan == p.Hash) {
 		w.writeOperation(who, func() { w.op.Plan, w.inputs = p.Summary(), w.inputs+1 })
 		return Decision{State: Running}
 	}
@@ -92,7 +96,7 @@ func (w *world) checkPure(who *controller, p *Plan, d *Decision) {
 	}
 	w.require(reflect.DeepEqual(who.view.snapshot, again), "deciding has changed its input")
 	repeated, err := Make(again, again.Operation.Spec)
-	w.require(err == nil && repeated.Hash == p.Hash, "the plan's hash differs when it is made again")
+	w.require(p.problem != nil || err == nil && repeated.Hash == p.Hash, "the plan's hash differs when it is made again")
 }
 
 // controllers are the controllers of a simulation: a leader, and deposed ones that have not

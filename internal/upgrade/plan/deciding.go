@@ -50,6 +50,9 @@ func (d *deciding) command(kind ActionKind, n *cluster.Node, hop int, why string
 	if a.KeepAddons = d.keepsAddons(hop); a.KeepAddons && kind == Apply && n.ControlPlane {
 		a.Reason += "; add-ons are upgraded once workers have their images"
 	}
+	if order := d.order(n); order != nil && kind == Rollback {
+		a.Release = &order.Spec.Release // also of a ClusterRelease that was deleted since
+	}
 	// A retry keeps the role of the first attempt: once the node's own API server is upgraded, the
 	// node would no longer count as the first one.
 	if order := d.order(n); order != nil && kind != Prefetch && d.ordered(n, hop) && order.Spec.Permit == refitv1alpha1.PermitApply {

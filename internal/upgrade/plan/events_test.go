@@ -43,6 +43,7 @@ var events = []event{
 	{"the user approves", approves},
 	{"the user withdraws the approval", withdraws},
 	{"a ClusterRelease appears", releaseAppears},
+	{"the target's ClusterRelease is deleted", releaseDeleted},
 }
 
 // pick picks a random machine that fits.

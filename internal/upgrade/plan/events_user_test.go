@@ -88,6 +88,15 @@ func withdraws(w *world) bool {
 	return true
 }
 
+func releaseDeleted(w *world) bool {
+	deleted := !slices.ContainsFunc(w.releases, func(r cluster.Release) bool { return r.Name == w.op.Spec.Target.Release })
+	if w.op.Spec.Target.Release == "" || w.op.Plan == nil || deleted || w.dice.IntN(2) == 0 {
+		return false
+	}
+	w.deleteRelease()
+	return true
+}
+
 func releaseAppears(w *world) bool {
 	if len(w.observe().plan(w).Hops) == 0 {
 		return false

@@ -6,6 +6,7 @@ type GateName string
 // The gates, in the order of the table in gates.go.
 const (
 	GateNotAborted               GateName = "NotAborted"
+	GatePlanKnown                GateName = "PlanKnown"
 	GateOldestOperation          GateName = "OldestOperation"
 	GateApproved                 GateName = "Approved"
 	GatePlanUnchanged            GateName = "PlanUnchanged"

@@ -40,6 +40,7 @@ var gateTable = []struct {
 }{
 	{HeldOperation, "everything new in an operation", []gate{
 		{GateNotAborted, aborted, "the operation is not aborted"},
+		{GatePlanKnown, planMissing, "there is a plan"},
 		{GateOldestOperation, olderOperation, "one operation acts at a time, the oldest first"},
 		{GateApproved, notApproved, "the plan is approved"},
 		{GatePlanUnchanged, planChanged, "the plan is the one that was approved"},

@@ -22,6 +22,7 @@ func gateNames() []GateName {
 // provenBy names, for each gate, the story that fails without it.
 var provenBy = map[GateName]string{
 	GateNotAborted:               "abort",
+	GatePlanKnown:                "release-deleted",
 	GateOldestOperation:          "older-operation",
 	GateApproved:                 "approval",
 	GatePlanUnchanged:            "plan-changes",

@@ -19,6 +19,15 @@ type targetError struct{ error }
 
 func (targetError) Is(target error) bool { return target == ErrTarget }
 
+func (e targetError) Unwrap() error { return e.error }
+
+// releaseNotFound is the name of a ClusterRelease that does not exist, or no longer.
+type releaseNotFound string
+
+func (name releaseNotFound) Error() string {
+	return fmt.Sprintf("ClusterRelease %s not found", string(name))
+}
+
 // PathOf finds the path from the cluster's versions to the spec's target. It follows an operation's
 // recorded path to its end: a path does not become shorter because a part of it is complete.
 func PathOf(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (skew.Path, error) {
@@ -58,7 +67,7 @@ func target(s *cluster.Snapshot, t refitv1alpha1.Target) (skew.Version, error) {
 		}
 		return skew.Parse(release.Payload.Kubernetes)
 	}
-	return skew.Version{}, fmt.Errorf("ClusterRelease %s not found", t.Release)
+	return skew.Version{}, releaseNotFound(t.Release)
 }
 
 // start is where the path starts: the oldest API server, and the oldest kubelet of a worker. The

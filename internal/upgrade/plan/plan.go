@@ -26,7 +26,8 @@ type Plan struct {
 
 	Estimate Estimate
 
-	spec refitv1alpha1.ClusterUpgradeSpec // with its defaults
+	spec    refitv1alpha1.ClusterUpgradeSpec // with its defaults
+	problem error                            // why the plan cannot be made again, see Recorded
 }
 
 // Hop is one version of the control plane on the path to the target.

@@ -40,7 +40,7 @@ const operationUID = "upgrade-uid"
 // build makes the world of a scenario, in which everything is healthy and nothing happens.
 func build(sc scenario, dice *rand.Rand) *world {
 	w := &world{
-		dice: dice, now: simulationStart, external: sc.external, vip: "cp-1", plans: map[int]*Plan{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
+		dice: dice, now: simulationStart, external: sc.external, vip: "cp-1", plans: map[int]*Plan{}, payloads: map[string]refitv1alpha1.ReleasePayload{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
 		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: policy.Defaulted(sc.spec)}, version: 1},
 	}
 	for _, version := range sc.releases {
@@ -132,6 +132,9 @@ func randomScenario(dice *rand.Rand) scenario {
 		spec.Scope = refitv1alpha1.ScopeWorkers
 		spec.Target.Kubernetes, sc.version, sc.workersAt = "v1.36.3", "v1.36.3", "v1.35.4"
 		sc.releases = []string{"v1.36.3"}
+	}
+	if road.to == spec.Target.Kubernetes && len(sc.releases) == 1 && dice.IntN(2) == 0 {
+		byRelease(spec)
 	}
 	if sc.controlPlanes == 2 && dice.IntN(2) == 0 {
 		spec.Waivers = append(spec.Waivers, refitv1alpha1.Waiver{Check: policy.CheckTwoMembers, Reason: "the outage is announced"})

@@ -66,6 +66,10 @@ func canaries(n int32, soak time.Duration) func(*scenario) {
 	})
 }
 
+func byRelease(spec *refitv1alpha1.ClusterUpgradeSpec) {
+	spec.Target = refitv1alpha1.Target{Release: "kubernetes-" + spec.Target.Kubernetes}
+}
+
 func manual(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Rollback = refitv1alpha1.RollbackManual }
 
 func approval(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Approval = refitv1alpha1.ApprovalRequired }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -124,7 +125,7 @@ func (sc *scenario) describe() string {
 		out = append(out, text)
 	}
 	spec := policy.Defaulted(sc.spec)
-	add("Request:  %s, scope %s, approval %s, rollback %s", spec.Target.Kubernetes, spec.Scope, spec.Approval, spec.Rollback)
+	add("Request:  %s, scope %s, approval %s, rollback %s", cmp.Or(spec.Target.Kubernetes, spec.Target.Release), spec.Scope, spec.Approval, spec.Rollback)
 	for i := range spec.Pools {
 		p := &spec.Pools[i]
 		text := fmt.Sprintf("          pool %s: maxUnavailable %s, drain %s, timeout %s, onBlocked %s", p.Name, p.MaxUnavailable, p.Drain.When, duration(p.Drain.Timeout.Duration), p.Drain.OnBlocked)

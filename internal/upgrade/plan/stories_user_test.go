@@ -50,6 +50,24 @@ var userStories = []story{
 		script: []scriptEvent{{at(3), func(t *storyRun) { t.release("v1.36.3") }}, {at(6), func(t *storyRun) { t.approve() }}},
 	},
 	{
+		name:     "release-deleted",
+		summary:  "The ClusterRelease that the target names is deleted while worker-1 is upgraded. The host finishes, and nothing new starts until the ClusterRelease exists again.",
+		scenario: minor(shape(1, 2), spec(byRelease)), ends: Succeeded,
+		script: []scriptEvent{
+			{applying("worker-1"), func(t *storyRun) { t.deleteRelease() }},
+			{later(5, is(Stalled)), func(t *storyRun) { t.restoreRelease() }},
+		},
+	},
+	{
+		name:     "release-deleted-abort",
+		summary:  "The ClusterRelease is deleted, the upgrade of worker-1 fails with rollback Manual, and the user aborts: the host is rolled back and released.",
+		scenario: minor(shape(1, 2), spec(byRelease), spec(manual)), ends: Aborted,
+		script: []scriptEvent{
+			{applying("worker-1"), func(t *storyRun) { t.deleteRelease(); failsNextStep("worker-1")(t) }},
+			{later(5, is(Stalled)), func(t *storyRun) { t.abort() }},
+		},
+	},
+	{
 		name:     "plan-changes",
 		summary:  "A control plane node joins during the upgrade. That is not what was approved, so nothing new starts until the changed plan is approved.",
 		scenario: minor(shape(3, 1), spec(approval)), ends: Succeeded,

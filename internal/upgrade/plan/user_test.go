@@ -2,9 +2,11 @@ package plan
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
@@ -55,6 +57,8 @@ func (w *world) fix(d *Decision, wait *Wait) {
 		w.fixControlPlane(m)
 	case refitv1alpha1.ReasonReportMissing, refitv1alpha1.ReasonTrialFailed:
 		w.fixHost(m)
+	case refitv1alpha1.ReasonBlocked:
+		w.restoreRelease()
 	case refitv1alpha1.ReasonReleaseMissing:
 		w.release(w.versionOf(wait))
 	case refitv1alpha1.ReasonSkew:
@@ -153,7 +157,7 @@ func (w *world) fixControlPlane(m *machine) {
 		return
 	}
 	faulty := func(m *machine) bool {
-		return !m.up || m.kubelet.unhealthy || m.apiServer.unhealthy || m.etcd.unhealthy
+		return !m.up || m.agent.stopped || m.kubelet.unhealthy || m.apiServer.unhealthy || m.etcd.unhealthy
 	}
 	for _, other := range w.machines {
 		if other.controlPlane && faulty(other) {
@@ -231,6 +235,20 @@ func (w *world) release(version string) {
 	w.releases = append(slices.Clone(w.releases), releaseOf(version))
 	w.inputs++
 	w.meaning++
+}
+
+// deleteRelease deletes the ClusterRelease that the operation's target names.
+func (w *world) deleteRelease() {
+	w.note("! the ClusterRelease %s is deleted", w.op.Spec.Target.Release)
+	w.releases = slices.DeleteFunc(slices.Clone(w.releases), func(r cluster.Release) bool { return r.Name == w.op.Spec.Target.Release })
+	w.inputs++
+}
+
+// restoreRelease applies the deleted ClusterRelease again.
+func (w *world) restoreRelease() {
+	w.note("* the user applies the ClusterRelease %s again", w.op.Spec.Target.Release)
+	w.releases = append(slices.Clone(w.releases), releaseOf(strings.TrimPrefix(w.op.Spec.Target.Release, "kubernetes-")))
+	w.inputs++
 }
 
 // versionOf is the version of the missing ClusterRelease, with some patch version.

@@ -26,7 +26,8 @@ type world struct {
 	vip       string   // the holder of the API endpoint's address
 	external  bool     // etcd
 	releases  []cluster.Release
-	joined    int // machines that ever joined, for their UIDs
+	payloads  map[string]refitv1alpha1.ReleasePayload // of every ClusterRelease that was ever ordered
+	joined    int                                     // machines that ever joined, for their UIDs
 
 	op       operation
 	older    string // another operation that has not ended
