@@ -8,7 +8,6 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/source"
@@ -70,7 +69,7 @@ func (q *question) assess(cmd *cobra.Command, a *app, upgrade *refitv1alpha1.Clu
 	if err := q.read(cmd, a); err != nil {
 		return nil, err
 	}
-	return a.assess(q.observed, upgrade.Spec, purpose)
+	return a.assess(q.observed, upgrade.Spec, q.waivers, purpose)
 }
 
 // read reads the cluster, once.
@@ -108,21 +107,9 @@ func (a *app) reader() *source.Reader {
 
 var errNoTarget = errors.New("no target: use --to VERSION, for example --to v1.36.3, or --release NAME")
 
-// noTarget is the error for a missing target. It includes the cluster's version and ClusterReleases
-// if they are cheap to read.
+// noTarget is the error for a missing target, with what is known of the cluster.
 func (q *question) noTarget(cmd *cobra.Command, a *app) error {
-	var at string
-	var releases []string
-	if q.File != "" {
-		if observed, err := a.reader().Saved(q.File); err == nil {
-			at = observed.Snapshot.Version
-			for i := range observed.Snapshot.Releases {
-				releases = append(releases, observed.Snapshot.Releases[i].Name)
-			}
-		}
-	} else if config, _, err := q.Load(); err == nil {
-		at, _ = connect.Reach(cmd.Context(), config) // unreachable: the error is the missing target
-	}
+	at, releases := a.reader().Glance(cmd.Context(), &q.Source)
 	switch {
 	case len(releases) > 0:
 		return exit.Usagef("%w; the cluster is at %s and has the ClusterReleases %s", errNoTarget, at, strings.Join(releases, ", "))

@@ -11,15 +11,22 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
+	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
-// assess assesses an upgrade that does not exist yet.
-func (a *app) assess(o *source.Observation, spec refitv1alpha1.ClusterUpgradeSpec, purpose assess.Purpose) (*cliv1alpha1.Report, error) {
+// assess assesses an upgrade that does not exist yet. The waivers of flags, unlike those of a
+// manifest, were typed for this cluster, so each must match.
+func (a *app) assess(
+	o *source.Observation, spec refitv1alpha1.ClusterUpgradeSpec, typed []refitv1alpha1.Waiver, purpose assess.Purpose,
+) (*cliv1alpha1.Report, error) {
 	assessed, err := assess.Preview(assess.Request{
 		Snapshot: o.Snapshot, Spec: spec, Now: a.Now(), Purpose: purpose, Preflight: a.preflight,
 	})
 	if err != nil {
 		return nil, asUsageError(err)
+	}
+	if err := request.MatchWaivers(typed, assessed.Checks); err != nil {
+		return nil, exit.Usagef("--waive: %w", err)
 	}
 	return progress.NewReport(progress.Facts{
 		Name: o.Cluster, Saved: o.Saved, Snapshot: o.Snapshot,

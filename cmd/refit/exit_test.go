@@ -49,6 +49,7 @@ func TestWrongInput(t *testing.T) {
 		"waiver with an empty reason": {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows/Node x= "}, "", 2, "has no reason"},
 		"waiver of everything":        {[]string{"plan", "--to", "v1.36.3", "--waive", "*=yes"}, "", 2, "does not begin with the name of a check"},
 		"waiver of an unknown check":  {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllow=x"}, "", 2, `there is no check "BudgetNeverAllow"; did you mean BudgetNeverAllows?`},
+		"waiver for no finding":       {[]string{"plan", "--from", good, "--to", "v1.36.3", "--waive", "DiskTooSmall/worker-1=x"}, "", 2, `--waive: DiskTooSmall has no finding for "worker-1"`},
 		"version far ahead":           {[]string{"plan", "--from", good, "--to", "v1.48.0"}, "", 2, "cannot reach the target v1.48.0: this version of Refit supports Kubernetes"},
 		"no time":                     {[]string{"plan", "--to", "v1.36.3", "--timeout", "0s"}, "", 2, "--timeout"},
 		"stdin twice":                 {[]string{"plan", "-f", "-", "--from", "-"}, "", 2, "cannot both"},

@@ -23,6 +23,8 @@ type requestFlags struct {
 	maxUnavailable string
 	waive          []string
 	manifest       string
+
+	waivers []refitv1alpha1.Waiver // parsed from waive
 }
 
 var scopes = []string{string(refitv1alpha1.ScopeAll), string(refitv1alpha1.ScopeControlPlane), string(refitv1alpha1.ScopeWorkers)}
@@ -35,7 +37,7 @@ func (r *requestFlags) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&r.nodeSelector, "node-selector", "", "upgrade only workers with these `LABELS`: key=value,key2=value2")
 	flags.StringVar(&r.maxUnavailable, "max-unavailable", "", "the `NUMBER` or percentage of workers that may be unavailable at once (default 1)")
 	flags.StringArrayVar(&r.waive, "waive", nil,
-		"waive a finding: `CHECK/OBJECT=REASON`, or CHECK=REASON for all objects of a check; can be repeated")
+		"waive a finding: `CHECK/OBJECT=REASON` with an object such as Node worker-1, or CHECK=REASON for all objects; can be repeated")
 	flags.StringVarP(&r.manifest, "file", "f", "", "the `FILE` of a ClusterUpgrade manifest (- for stdin) with target, pools and waivers; flags override it")
 	mustComplete(cmd, "scope", cobra.FixedCompletions(scopes, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -96,12 +98,14 @@ func (r *requestFlags) apply(spec *refitv1alpha1.ClusterUpgradeSpec) error {
 		}
 		request.DefaultPool(spec).MaxUnavailable = &value
 	}
+	r.waivers = nil
 	for _, text := range r.waive {
 		waiver, err := request.ParseWaiver(text)
 		if err != nil {
 			return fmt.Errorf("--waive: %w", err)
 		}
-		spec.Waivers = append(spec.Waivers, waiver)
+		r.waivers = append(r.waivers, waiver)
 	}
+	spec.Waivers = append(spec.Waivers, r.waivers...)
 	return nil
 }

@@ -30,7 +30,7 @@ spec:
 	if code != 2 { // workers before their control plane
 		t.Fatalf("exit code %d: %s", code, l.err)
 	}
-	l = newLine(t)
+	l = newLine(t, preflight.Finding{Check: "DiskTooSmall", Object: "Node x", Severity: preflight.Warn, Message: "x", Remedy: "y"})
 	if code := l.run(t, "plan", "--from", saved(t, shop()), "-f", manifest, "--to", "1.36.3", "--scope", "ControlPlane",
 		"--node-selector", "zone=a", "--max-unavailable", "25%", "--waive", "DiskTooSmall/Node x=why not", "-o", "manifest"); code != 0 {
 		t.Fatalf("exit code %d: %s", code, l.err)
@@ -75,7 +75,7 @@ func TestNoWaiverIsOfferedForWhatCannotBeWaived(t *testing.T) {
 
 // The suggested command repeats the same request.
 func TestNextCommand(t *testing.T) {
-	l := newLine(t, blocks)
+	l := newLine(t, blocks, preflight.Finding{Check: "SwapOn", Object: "Node x", Severity: preflight.Info, Message: "x", Remedy: "y"})
 	l.name = "kubectl refit"
 	from := saved(t, shop())
 	l.run(t, "check", "--from", from, "--to", "v1.36.3", "--waive", "SwapOn/Node x=it's fine", "--waive", "DiskTooSmall=$(reboot)", "--wide", "-o", "text")

@@ -22,7 +22,13 @@ type Input struct {
 type Report struct {
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
+
+	unanswered map[string]bool // by the id of the check
 }
+
+// Answered reports whether a check has an answer for the whole cluster: everything that it needs was
+// read, and every host has an agent.
+func (r *Report) Answered(check string) bool { return !r.unanswered[check] }
 
 // Summary counts checks and findings. Each finding counts once, except that Unknown overlaps the
 // other counters.
@@ -92,7 +98,7 @@ func Run(in Input) Report {
 	findings = append(findings, partUnreadable(v, waiting)...)
 	findings = waive(findings, in.Spec.Waivers)
 	order(findings)
-	return Report{Findings: findings, Summary: summarize(findings, len(unanswered))}
+	return Report{Findings: findings, Summary: summarize(findings, len(unanswered)), unanswered: unanswered}
 }
 
 func summarize(findings []Finding, unanswered int) Summary {

@@ -43,7 +43,7 @@ func tooBroad(w *refitv1alpha1.Waiver) bool { return w.Check == idPartUnreadable
 
 // ineffective reports a waiver that has no effect.
 func ineffective(w refitv1alpha1.Waiver, used, refused bool) []Finding {
-	remedy := "Remove the waiver from spec.waivers."
+	remedy := "Remove the waiver: omit --waive, or delete it from spec.waivers."
 	switch check := find(w.Check); {
 	case tooBroad(&w):
 		return []Finding{{
