@@ -167,7 +167,7 @@ func TestUnusableServers(t *testing.T) {
 		code            int
 		says            string
 	}{
-		"one that rejects the credentials": {unauthorized.URL, "1m", 1, "does not accept your credentials"},
+		"one that rejects the credentials": {unauthorized.URL, "1m", 1, "rejects your credentials"},
 		"one that does not respond":        {silent.URL, "50ms", 4, "within 50ms"},
 	} {
 		t.Run(name, func(t *testing.T) {

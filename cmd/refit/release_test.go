@@ -81,7 +81,7 @@ func TestReleaseFromKeyToVerified(t *testing.T) {
 	if code := l.run(t, "release", "verify", release, "--key", filepath.Dir(public), "--from", folder); code != 0 {
 		t.Fatal(l.err)
 	}
-	for _, want := range []string{"Release kubernetes-v1.36.3 of Kubernetes v1.36.3", "(trusted)", "1 file compared, all match the signed digests", "pulled by hosts"} {
+	for _, want := range []string{"ClusterRelease kubernetes-v1.36.3 of Kubernetes v1.36.3", "(trusted)", "1 file compared, all match the signed digests", "pulled by hosts"} {
 		if !strings.Contains(l.out.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, l.out)
 		}
@@ -121,23 +121,23 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"another key":             {[]string{"verify", release, "--key", other}, 1, "not signed by a trusted key"},
 		"no key":                  {[]string{"verify", release}, 2, "--key"},
 		"private key":             {[]string{"verify", release, "--key", private}, 1, "this is a private key"},
-		"not signed":              {[]string{"verify", payload, "--key", public}, 1, "not signed yet"},
+		"not signed":              {[]string{"verify", payload, "--key", public}, 1, "cannot verify an unsigned ClusterRelease"},
 		"another version outside": {[]string{"verify", file(t, "r.yaml", strings.Replace(string(raw), "kubernetes: v1.36.3", "kubernetes: v1.36.4", 1)), "--key", public}, 1, "but the signed content has"},
 		"two files":               {[]string{"verify", release, release, "--key", public}, 2, "one file"},
 		"two objects":             {[]string{"show", file(t, "r.yaml", string(raw)+"---\n"+string(raw))}, 2, "more than one object"},
-		"no ClusterRelease":       {[]string{"show", file(t, "r.yaml", "kind: Pod")}, 2, "no ClusterRelease"},
+		`its kind is "Pod"`:       {[]string{"show", file(t, "r.yaml", "kind: Pod")}, 2, `its kind is "Pod"`},
 		"empty":                   {[]string{"show", file(t, "r.yaml", "")}, 2, "it is empty"},
 		"misspelled field":        {[]string{"show", file(t, "r.yaml", string(raw)+"  more: 1\n")}, 2, "unknown field"},
 		"not there":               {[]string{"show", "/does/not/exist"}, 1, "no such file"},
 		"unknown source":          {[]string{"verify", release, "--key", public, "--from", "ftp://x/y"}, 2, "is not a source"},
-		"sign with a public key":  {[]string{"sign", payload, "--key", file(t, "x.pem", "")}, 1, "it is the .key file that signs"},
-		"sign with an open key":   {[]string{"sign", payload, "--key", open}, 1, "others can read the key"},
+		"sign with a public key":  {[]string{"sign", payload, "--key", file(t, "x.pem", "")}, 1, "Use the .key file"},
+		"sign with an open key":   {[]string{"sign", payload, "--key", open}, 1, "other users can read the key"},
 		"sign without a key":      {[]string{"sign", payload}, 2, "--key"},
 		"sign something else":     {[]string{"sign", file(t, "p.json", `{"kubernetes":"v1.36.3","script":"x"}`), "--key", private}, 1, "unknown field"},
 		"sign, a bad name":        {[]string{"sign", payload, "--key", private, "--name", "A_b"}, 2, "--name"},
 		"key, nowhere":            {[]string{"key", "create"}, 2, "--out"},
-		"key, there already":      {[]string{"key", "create", "--out", private}, 1, "there already"},
-		"key as .pem":             {[]string{"key", "create", "--out", filepath.Join(bad, "x.pem")}, 2, ".pem is for the public key"},
+		"key that already exists": {[]string{"key", "create", "--out", private}, 1, "already exists. Choose another path with --out"},
+		"key as .pem":             {[]string{"key", "create", "--out", filepath.Join(bad, "x.pem")}, 2, "has the extension of a public key. Use .key"},
 		"create without version":  {[]string{"create", "--from", folder}, 2, "--kubernetes"},
 		"create from nothing":     {[]string{"create", "--kubernetes", "v1.36.3"}, 2, "--from"},
 		"create a bad version":    {[]string{"create", "--kubernetes", "latest", "--from", folder}, 2, "not a version like"},
@@ -176,7 +176,7 @@ func TestKeysAreNotOverwritten(t *testing.T) {
 			}
 			before := contents(files)
 			l := newLine(t)
-			if code := l.run(t, "release", "key", "create", "--out", private); code != 1 || !strings.Contains(l.err.String(), "there already") {
+			if code := l.run(t, "release", "key", "create", "--out", private); code != 1 || !strings.Contains(l.err.String(), "already exists. Choose another path with --out") {
 				t.Errorf("exit code %d: %s", code, l.err)
 			}
 			if after := contents(files); before != after {

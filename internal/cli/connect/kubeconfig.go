@@ -61,7 +61,7 @@ func (k *Kubeconfig) Load() (*rest.Config, string, error) {
 	case clientcmd.IsEmptyConfig(err) || (err == nil && config.Host == ""):
 		return nil, "", errors.New("no cluster is configured: use --kubeconfig or KUBECONFIG")
 	case err != nil:
-		return nil, "", fmt.Errorf("the kubeconfig cannot be used: %w", err)
+		return nil, "", fmt.Errorf("cannot use the kubeconfig: %w", err)
 	}
 	return config, cmp.Or(name, config.Host), nil
 }

@@ -22,7 +22,7 @@ const reachTimeout = 10 * time.Second
 func Reach(ctx context.Context, config *rest.Config) (version string, err error) {
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return "", fmt.Errorf("the kubeconfig cannot be used: %w", err)
+		return "", fmt.Errorf("cannot use the kubeconfig: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
@@ -33,9 +33,9 @@ func Reach(ctx context.Context, config *rest.Config) (version string, err error)
 	case apierrors.IsForbidden(err):
 		return "", nil // it is reachable; missing permissions show when the cluster is read
 	case apierrors.IsUnauthorized(err):
-		return "", fmt.Errorf("the API server %s does not accept your credentials: log in again, or choose another --context", config.Host)
+		return "", fmt.Errorf("the API server %s rejects your credentials. Log in again, or choose another --context", config.Host)
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", exit.TimeoutError{Err: fmt.Errorf("the API server %s did not answer within %s: is it up, and is it the right --context?",
+		return "", exit.TimeoutError{Err: fmt.Errorf("the API server %s did not respond within %s. Check that it runs and that --context is right",
 			config.Host, reachTimeout)}
 	}
 	cause := err

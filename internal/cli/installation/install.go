@@ -38,7 +38,7 @@ func (i *Installer) render(existing install.Existing) (install.Options, []*unstr
 	}
 	objects, err := install.Render(options)
 	if errors.Is(err, install.ErrNoKeys) {
-		err = exit.Usagef("%w: give its public key with --release-key", err)
+		err = exit.Usagef("%w. Pass the public key with --release-key", err)
 	}
 	return options, objects, err
 }

@@ -38,7 +38,7 @@ var (
 // Read validates the choice and reads the keys, before there is a connection to a cluster.
 func (c *Choice) Read() error {
 	if c.Repository != "" && !repositoryName.MatchString(c.Repository) {
-		return exit.Usagef("--image-repository: %q is no repository such as registry.example/refit", c.Repository)
+		return exit.Usagef("--image-repository: %q is not a repository such as registry.example/refit", c.Repository)
 	}
 	for _, source := range c.Sources {
 		if err := checkSource(source); err != nil {
@@ -52,7 +52,7 @@ func (c *Choice) Read() error {
 		}
 		key, err := artifact.ParsePublic(raw)
 		if err != nil {
-			return fmt.Errorf("%s is no public key: %w", path, err)
+			return fmt.Errorf("cannot read the public key in %s: %w", path, err)
 		}
 		if c.keys == nil {
 			c.keys = map[string]string{}
@@ -79,7 +79,7 @@ func checkSource(source string) error {
 // options returns the complete options of the installation.
 func (c *Choice) options(existing install.Existing) (install.Options, error) {
 	if !tagName.MatchString(c.Version) {
-		return install.Options{}, fmt.Errorf("%q is no tag of an image: build Refit with a version", c.Version)
+		return install.Options{}, fmt.Errorf("cannot choose images: %q is not an image tag. Build Refit with a version", c.Version)
 	}
 	repository := cmp.Or(c.Repository, existing.Repository, DefaultRepository)
 	o := install.Options{

@@ -54,7 +54,7 @@ func ParseSources(texts []string) ([]artifact.Source, error) {
 		if !strings.Contains(text, ":") {
 			full, err := filepath.Abs(text)
 			if err != nil {
-				return nil, fmt.Errorf("find %s: %w", text, err)
+				return nil, fmt.Errorf("cannot resolve the path %s: %w", text, err)
 			}
 			text = full
 		}

@@ -21,12 +21,12 @@ const KeyName = "refit-release.key"
 func NewKeyPair(out string) (cliv1alpha1.ReleaseKey, error) {
 	if info, err := os.Stat(out); (err == nil && info.IsDir()) || filepath.Ext(out) == "" {
 		if err := os.MkdirAll(out, 0o700); err != nil {
-			return cliv1alpha1.ReleaseKey{}, fmt.Errorf("make the directory: %w", err)
+			return cliv1alpha1.ReleaseKey{}, fmt.Errorf("cannot create the directory of the key: %w", err)
 		}
 		out = filepath.Join(out, KeyName)
 	}
 	if filepath.Ext(out) == ".pem" {
-		return cliv1alpha1.ReleaseKey{}, exit.Usagef("--out: .pem is for the public key, which is written beside the private one: name that .key")
+		return cliv1alpha1.ReleaseKey{}, exit.Usagef("--out: %s has the extension of a public key. Use .key: the public key is written beside it with .pem", out)
 	}
 	key := artifact.NewKey()
 	public := artifact.PublicOf(key)
@@ -40,7 +40,7 @@ func NewKeyPair(out string) (cliv1alpha1.ReleaseKey, error) {
 		return result, err
 	}
 	if _, err := os.Lstat(result.PublicKey); !errors.Is(err, fs.ErrNotExist) {
-		return result, fmt.Errorf("%s is there already: name another place", result.PublicKey)
+		return result, exists(result.PublicKey)
 	}
 	if err := writeNew(result.PrivateKey, privateText, 0o600); err != nil {
 		return result, err
@@ -52,16 +52,21 @@ func NewKeyPair(out string) (cliv1alpha1.ReleaseKey, error) {
 func writeNew(path string, content []byte, mode fs.FileMode) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already: name another place", path)
+		return exists(path)
 	}
 	if err != nil {
-		return fmt.Errorf("write the key: %w", err)
+		return fmt.Errorf("cannot write the key: %w", err)
 	}
 	_, err = file.Write(content)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("write the key: %w", err)
+		return fmt.Errorf("cannot write the key: %w", err)
 	}
 	return nil
+}
+
+// exists is the error for a file that a new key would overwrite.
+func exists(path string) error {
+	return fmt.Errorf("cannot create a key pair: %s already exists. Choose another path with --out", path)
 }
 
 // readPrivateKey reads a private key. It rejects a file that others can read.
@@ -71,7 +76,7 @@ func readPrivateKey(path string) ([]byte, error) {
 		return nil, fmt.Errorf("cannot read the key: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("others can read the key %s: take that from them (chmod 600), and consider who may have it", path)
+		return nil, fmt.Errorf("cannot sign with %s: other users can read the key. Run `chmod 600 %s`, and replace the key if somebody may have copied it", path, path)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -81,12 +86,9 @@ func readPrivateKey(path string) ([]byte, error) {
 	if err != nil {
 		hint := ""
 		if strings.HasSuffix(path, ".pem") {
-			hint = ": it is the .key file that signs"
+			hint = ". Use the .key file: a .pem file has the public key"
 		}
-		return nil, fmt.Errorf("%s is no private key: %w%s", path, err, hint)
-	}
-	if len(key) == 0 {
-		return nil, errors.New("the key is empty")
+		return nil, fmt.Errorf("cannot read the private key in %s: %w%s", path, err, hint)
 	}
 	return key, nil
 }
@@ -109,7 +111,7 @@ func ReadPublicKeys(paths []string) ([]artifact.PublicKey, error) {
 		}
 		key, err := artifact.ParsePublic(raw)
 		if err != nil {
-			return nil, fmt.Errorf("%s is no public key: %w", path, err)
+			return nil, fmt.Errorf("cannot read the public key in %s: %w", path, err)
 		}
 		out = append(out, key)
 	}

@@ -35,7 +35,7 @@ func Read(name string, raw []byte) (*File, error) {
 		Kubernetes  json.RawMessage `json:"kubernetes"`
 	}
 	if err := yaml.Unmarshal(only, &kind); err != nil {
-		return nil, exit.Usagef("%s is no YAML or JSON", name)
+		return nil, exit.Usagef("cannot read the ClusterRelease in %s: it is neither YAML nor JSON", name)
 	}
 	switch {
 	case kind.Kind == "ClusterRelease":
@@ -45,7 +45,7 @@ func Read(name string, raw []byte) (*File, error) {
 	case kind.Kubernetes != nil && kind.Kind == "":
 		return &File{payload: only}, nil
 	}
-	return nil, exit.Usagef("%s holds no ClusterRelease (kind %q)", name, kind.Kind)
+	return nil, exit.Usagef("cannot read a ClusterRelease from %s: its kind is %q. Use the output of `refit release create` or `refit release sign`", name, kind.Kind)
 }
 
 func readObject(name string, raw []byte) (*File, error) {
@@ -69,7 +69,7 @@ func (r *File) Open() (release artifact.Release, signed bool, err error) {
 // Verify returns the content of the ClusterRelease if one of the keys signed it.
 func (r *File) Verify(keys []artifact.PublicKey) (artifact.Release, error) {
 	if r.envelope == nil {
-		return artifact.Release{}, errors.New("it is not signed yet")
+		return artifact.Release{}, errors.New("cannot verify an unsigned ClusterRelease. Sign it with `refit release sign`")
 	}
 	release, err := artifact.Verify(r.envelope, keys)
 	if err != nil {

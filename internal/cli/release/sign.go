@@ -16,13 +16,16 @@ import (
 func Sign(file string, raw []byte, keyFile, name string) (*cliv1alpha1.ReleaseManifest, error) {
 	payload, err := artifact.ParsePayload(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be signed: %w", file, err)
+		return nil, fmt.Errorf("cannot sign %s: %w", file, err)
+	}
+	if len(payload.Files) == 0 {
+		return nil, fmt.Errorf("cannot sign %s: it has no files, so no host could install it. Create it with `refit release create`", file)
 	}
 	if name == "" {
 		name = "kubernetes-" + payload.Kubernetes
 	}
 	if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 || len(name) > validation.DNS1123LabelMaxLength {
-		return nil, exit.Usagef("--name: %q is no name of at most 63 small letters, digits, dots and dashes", name)
+		return nil, exit.Usagef("--name: %q is not a valid name. Use at most 63 lower case letters, digits, dots and dashes", name)
 	}
 	key, err := readPrivateKey(keyFile)
 	if err != nil {
@@ -30,7 +33,7 @@ func Sign(file string, raw []byte, keyFile, name string) (*cliv1alpha1.ReleaseMa
 	}
 	compact, err := json.Marshal(payload)
 	if err != nil {
-		return nil, fmt.Errorf("write the ClusterRelease: %w", err)
+		return nil, fmt.Errorf("cannot encode the ClusterRelease: %w", err)
 	}
 	envelope, err := artifact.Sign(compact, key)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 // Release renders the content of a ClusterRelease.
 func Release(r *cliv1alpha1.ReleaseContent) string {
 	var b strings.Builder
-	head := "Release of Kubernetes " + r.Content.Kubernetes
+	head := "ClusterRelease of Kubernetes " + r.Content.Kubernetes
 	if r.Name != "" {
-		head = fmt.Sprintf("Release %s of Kubernetes %s", r.Name, r.Content.Kubernetes)
+		head = fmt.Sprintf("ClusterRelease %s of Kubernetes %s", r.Name, r.Content.Kubernetes)
 	}
 	fmt.Fprintln(&b, Clean(head))
 	if with := otherVersions(r.Content); with != "" {

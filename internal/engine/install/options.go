@@ -61,7 +61,7 @@ var (
 )
 
 // ErrNoKeys is returned for an install without a key: no host could verify a ClusterRelease.
-var ErrNoKeys = errors.New("no release key is given: hosts could not verify a ClusterRelease")
+var ErrNoKeys = errors.New("cannot install Refit without a release key: hosts verify ClusterReleases with it")
 
 func (o *Options) check() error {
 	for _, image := range []string{o.Controller, o.Agent} {

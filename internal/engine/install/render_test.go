@@ -134,7 +134,7 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		"no key":                 {func(o *Options) { o.Keys = nil }, "no release key"},
+		"no key":                 {func(o *Options) { o.Keys = nil }, "without a release key"},
 		"a key with a path":      {func(o *Options) { o.Keys = map[string]string{"../x.pem": ""} }, "is not a key file name"},
 		"a key as settings":      {func(o *Options) { o.Keys = map[string]string{settingsKey: ""} }, "is not a key file name"},
 		"no image":               {func(o *Options) { o.Agent = "" }, "is not an image name"},

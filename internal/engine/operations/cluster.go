@@ -98,7 +98,7 @@ func (c *Cluster) Change(ctx context.Context, name string, exact bool, change fu
 		return c.Client.Patch(ctx, current, patch)
 	})
 	if err != nil {
-		return fmt.Errorf("the operation %s cannot be changed: %w", name, err)
+		return fmt.Errorf("cannot change the operation %s: %w", name, err)
 	}
 	return nil
 }
