@@ -42,6 +42,7 @@ func TestTheExampleSnapshotCanBePlanned(t *testing.T) {
 		want string
 	}{
 		"by a version":   {[]string{"--to", "v1.36.3"}, "v1.35.4 → v1.36.3"},
+		"with etcd":      {[]string{"--to", "v1.36.3"}, "etcd        3.6.6 → 3.6.8"},
 		"with a canary":  {[]string{"-f", filepath.Join(examples, "canary.yaml")}, "canary"},
 		"with pools":     {[]string{"-f", filepath.Join(examples, "pools.yaml")}, "gpu"},
 		"single node":    {[]string{"-f", filepath.Join(examples, "single-node.yaml")}, "v1.35.4 → v1.36.3"},
@@ -70,6 +71,10 @@ func exampleCluster() *cluster.Snapshot {
 		clustertest.OnNode("worker-3", pool("web")),
 		clustertest.Agents(),
 		clustertest.Released("v1.36.3"),
+		func(s *cluster.Snapshot) {
+			p := &s.Releases[0].Payload
+			p.Etcd, p.CoreDNS, p.Pause, p.Containerd, p.CNIPlugins = "3.6.8-0", "v1.14.2", "3.10.2", "2.4.2", "1.9.1"
+		},
 		clustertest.Pods(cluster.Workload{Namespace: "training", Kind: "Job", Name: "model"}, map[string]int32{"worker-1": 1}),
 		clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "cart"}, map[string]int32{"worker-2": 2, "worker-3": 2}),
 		clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "StatefulSet", Name: "db"}, map[string]int32{"worker-4": 1, "worker-5": 1}),
