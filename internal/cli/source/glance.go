@@ -7,7 +7,7 @@ import (
 )
 
 // Glance returns what is cheap to read of a source: the version of a cluster, and also the names of
-// its ClusterReleases if the Snapshot is saved. What cannot be read is empty.
+// its ClusterReleases if the Snapshot is saved. Both are empty if they cannot be read.
 func (r *Reader) Glance(ctx context.Context, s *Source) (version string, releases []string) {
 	if s.File == "" {
 		config, _, err := s.Load()

@@ -26,8 +26,8 @@ type Report struct {
 	unanswered map[string]bool // by the id of the check
 }
 
-// Answered reports whether a check has an answer for the whole cluster: everything that it needs was
-// read, and every host has an agent.
+// Answered reports whether a check has an answer for the whole cluster: everything that it needs
+// was read, and every host has an agent.
 func (r *Report) Answered(check string) bool { return !r.unanswered[check] }
 
 // Summary counts checks and findings. Each finding counts once, except that Unknown overlaps the

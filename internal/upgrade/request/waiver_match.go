@@ -9,8 +9,8 @@ import (
 )
 
 // MatchWaivers rejects a waiver for an object that no finding of its check has: the object is
-// misspelled, or the problem is gone. It accepts a waiver of a check that has not been answered yet,
-// and one for all objects of a check, which may be written in advance.
+// misspelled, or the problem is gone. It accepts a waiver of a check that has not been answered
+// yet, and one for all objects of a check, which may be written in advance.
 func MatchWaivers(waivers []refitv1alpha1.Waiver, report *preflight.Report) error {
 	for i := range waivers {
 		if w := &waivers[i]; w.Object != "" && report.Answered(w.Check) {
