@@ -87,6 +87,20 @@ type KubeletFacts struct {
 	FailCgroupV1 *bool `json:"failCgroupV1,omitempty"`
 }
 
+// ServiceWrapper is a service that starts another file than the binary itself.
+type ServiceWrapper struct {
+	// binary is the name of the binary that the service should start: kubelet or containerd.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Binary string `json:"binary,omitempty"`
+	// path is the file that the service starts.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Path string `json:"path,omitempty"`
+}
+
 // DiskFacts is the disk space of a file system, rounded so that it does not change with every
 // write.
 type DiskFacts struct {

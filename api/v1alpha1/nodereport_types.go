@@ -174,6 +174,12 @@ type NodeReportStatus struct {
 	// +optional
 	// +structType=atomic
 	Kubelet *KubeletFacts `json:"kubelet,omitempty"`
+	// serviceWrappers are the services of the kubelet and containerd that start another file than
+	// the binary itself, such as a script. Refit does not replace such a file.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2
+	ServiceWrappers []ServiceWrapper `json:"serviceWrappers,omitempty"`
 	// disks are the file systems that an upgrade needs disk space on.
 	// +optional
 	// +listType=atomic

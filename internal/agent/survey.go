@@ -16,6 +16,10 @@ import (
 
 // survey determines what an order changes on the host.
 func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, release artifact.Release, identity node.Identity) (*node.Upgrade, error) {
+	// A kubelet behind a script is refused before the agent runs it for a version.
+	if _, err := steps.BinaryPath(ctx, a.systemd, refitv1alpha1.PartKubelet, "kubelet"); err != nil {
+		return nil, err
+	}
 	running, err := steps.RunningKubelet(ctx, a.systemd)
 	if err != nil {
 		return nil, err

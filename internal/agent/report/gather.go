@@ -80,6 +80,7 @@ var readers = []reader{
 	{"clock", clock},              // compared with the API server
 	{"endpoint", endpoint},        // reachability of the cluster's address
 	{"kubelet", kubelet},          // versions, flags, configuration
+	{"services", services},        // scripts that start the kubelet or containerd
 	{"binaries", binaries},        // kubeadm, runc, CNI plugins
 	{"certificates", certs},       // expiry
 	{"runtime", runtimeFacts},     // container runtime, missing images

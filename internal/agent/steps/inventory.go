@@ -132,14 +132,14 @@ func BinaryPath(ctx context.Context, systemd *host.Systemd, part refitv1alpha1.P
 	if part == refitv1alpha1.PartCNI {
 		return filepath.Join(cniDir, name), nil
 	}
-	units := map[string]string{"kubelet": kubeletUnit, "containerd": containerdUnit}
-	if unit := units[name]; unit != "" {
+	if unit := serviceUnits[name]; unit != "" {
 		u, err := systemd.Unit(ctx, unit)
 		if err != nil {
 			return "", err
 		}
-		if len(u.ExecStart) > 0 && filepath.IsAbs(u.ExecStart[0]) {
-			return filepath.EvalSymlinks(u.ExecStart[0])
+		path, err := serviceBinary(u, unit, name)
+		if path != "" || err != nil {
+			return path, err
 		}
 	}
 	if found, err := host.LookPath(name); err == nil {
@@ -155,4 +155,19 @@ func BinaryPath(ctx context.Context, systemd *host.Systemd, part refitv1alpha1.P
 	}
 	beside, err := BinaryPath(ctx, systemd, part, main)
 	return filepath.Join(filepath.Dir(beside), name), err
+}
+
+// serviceUnits are the units of the binaries that systemd starts.
+var serviceUnits = map[string]string{"kubelet": kubeletUnit, "containerd": containerdUnit}
+
+// serviceBinary refuses a service that starts a script: the swap would overwrite it.
+func serviceBinary(u host.Unit, unit, name string) (string, error) {
+	path, err := u.Binary(name)
+	if wrapper, ok := errors.AsType[*host.WrapperError](err); ok {
+		return "", node.ManualIntervention("ServiceWrapped", nil,
+			"let ExecStart= of "+unit+" start the "+name+" binary itself, move what the other file does to a drop-in "+
+				"(ExecStartPre=, Environment=), then run refit retry",
+			"%v; Refit does not replace it", wrapper)
+	}
+	return path, err
 }

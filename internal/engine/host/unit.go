@@ -20,7 +20,9 @@ type Unit struct {
 	// ExecStatus is the exit status, or signal, of the last main process that ended.
 	ExecStatus int
 	// ExecStart is the first command of the unit and its drop-ins, without variable expansion.
-	ExecStart []string
+	// Executable is the file that it starts, which the first argument need not name.
+	ExecStart  []string
+	Executable string
 	// Stale is set if its files were changed since systemd read them.
 	Stale            bool
 	FragmentPath     string
@@ -73,6 +75,7 @@ func unitOf(all map[string]any) Unit {
 		}
 	}
 	if commands := property[[][]any](all, "ExecStart"); len(commands) > 0 && len(commands[0]) > 1 { // (path, arguments, …)
+		u.Executable, _ = commands[0][0].(string)
 		u.ExecStart, _ = commands[0][1].([]string)
 	}
 	if job := property[[]any](all, "Job"); len(job) > 0 { // (number, path)

@@ -21,7 +21,7 @@ func TestParseUnit(t *testing.T) {
 	})
 	want := Unit{
 		Exists: true, Load: "loaded", Active: "activating", Sub: "auto-restart", Result: "exit-code", Restarts: 7, MainPID: 42, ExecStatus: 1,
-		ExecStart: []string{"/usr/bin/kubelet", "$KUBELET_ARGS"}, FragmentPath: "/lib/systemd/system/kubelet.service",
+		ExecStart: []string{"/usr/bin/kubelet", "$KUBELET_ARGS"}, Executable: "/usr/bin/kubelet", FragmentPath: "/lib/systemd/system/kubelet.service",
 		DropIns:          []string{"/etc/systemd/system/kubelet.service.d/10-kubeadm.conf"},
 		EnvironmentFiles: []string{"/var/lib/kubelet/kubeadm-flags.env"}, Environment: []string{"A=b"}, ActiveSince: time.Unix(1700000000, 1000), job: 3,
 	}

@@ -130,6 +130,7 @@ var checks = []Check{
 	{"ReleaseKeyMissing", Block, binding | agent, needReports, releaseKeyMissing, "a host has no pinned key to verify ClusterReleases"},
 	{"RpmHost", Block, binding | agent, needReports, rpmHost, "Refit does not support the package format of a host"},
 	{"NotInRelease", Block, binding | agent, needHostFiles, notInRelease, "a ClusterRelease has no file for a part of a host"},
+	{"ServiceWrapped", Block, binding | agent, needReports, serviceWrapped, "a service starts a script instead of the binary that the upgrade replaces"},
 	{"ReadOnlyHost", Block, safety | agent, needReports, readOnlyHost, "a directory that the upgrade must write is read-only"},
 	{"DiskTooSmall", Block, safety | agent, needReports, diskTooSmall, "a disk has too little free space"},
 	{"InodesLow", Block, safety | agent, needReports, inodesLow, "a disk has too few free inodes"},

@@ -131,11 +131,10 @@ func hostnameDiffers(v *view) []Finding {
 // blocks a ClusterRelease that upgrades it.
 func packagesHeld(v *view) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
-		upgrades := slices.ContainsFunc(n.hops, func(h hop) bool { return h.release != nil && h.release.Payload.Containerd != "" })
 		held := slices.DeleteFunc(slices.Clone(r.HeldPackages), func(name string) bool {
 			return !strings.HasPrefix(name, "containerd") && name != "runc"
 		})
-		if len(held) == 0 || !upgrades {
+		if len(held) == 0 || !n.upgradesContainerd() {
 			return Finding{}
 		}
 		return Finding{
@@ -202,6 +201,27 @@ func rpmHost(v *view) []Finding {
 			Remedy:  fmt.Sprintf("Find out where the kubelet comes from. On %s, run: dpkg -S /usr/bin/kubelet", n.Name),
 		}
 	})
+}
+
+func serviceWrapped(v *view) []Finding {
+	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+		for _, w := range r.ServiceWrappers {
+			if w.Binary == "containerd" && !n.upgradesContainerd() {
+				continue
+			}
+			return Finding{
+				Message: fmt.Sprintf("%s.service on %s starts %s instead of the %s binary; Refit does not replace it", w.Binary, n.Name, w.Path, w.Binary),
+				Remedy: fmt.Sprintf("Let ExecStart= start the %s binary itself, and move what %s does to a drop-in (ExecStartPre=, Environment=); "+
+					"or exclude the node with spec.nodeSelector.", w.Binary, w.Path),
+			}
+		}
+		return Finding{}
+	})
+}
+
+// upgradesContainerd reports whether a ClusterRelease of the node's hops has containerd.
+func (n *node) upgradesContainerd() bool {
+	return slices.ContainsFunc(n.hops, func(h hop) bool { return h.release != nil && h.release.Payload.Containerd != "" })
 }
 
 func manifestUnparsable(v *view) []Finding {

@@ -620,6 +620,11 @@ func hostSituations() []situation {
 	clock := func(ms int64) change {
 		return report(func(r *refitv1alpha1.NodeReportStatus) { r.ClockOffsetMilliseconds = &ms })
 	}
+	wrapper := func(binary string) change {
+		return report(func(r *refitv1alpha1.NodeReportStatus) {
+			r.ServiceWrappers = []refitv1alpha1.ServiceWrapper{{Binary: binary, Path: "/usr/local/bin/start-" + binary}}
+		})
+	}
 	yes, no := true, false
 	const day = 24 * time.Hour
 	return []situation{
@@ -636,6 +641,12 @@ func hostSituations() []situation {
 			r.Parts = []refitv1alpha1.PartFacts{{Part: refitv1alpha1.PartKubectl, Absent: true}, {Part: refitv1alpha1.PartKubeadm, Absent: true}}
 		})},
 		{check: "NotInRelease", name: "unknown kind", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" })},
+
+		{check: "ServiceWrapped", name: "binaries"},
+		{check: "ServiceWrapped", name: "kubelet", change: wrapper("kubelet"), want: Block},
+		{check: "ServiceWrapped", name: "containerd that the release does not upgrade", change: wrapper("containerd")},
+		{check: "ServiceWrapped", name: "containerd that the release upgrades", want: Block, change: all(
+			wrapper("containerd"), func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" })},
 
 		{check: "ReadOnlyHost", name: "writable"},
 		{check: "ReadOnlyHost", name: "read-only", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.ReadOnlyPaths = []string{"/usr/bin"} }), want: Block},
