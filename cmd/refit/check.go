@@ -29,9 +29,9 @@ one that cannot be waived.
 Exits with 0 if no finding blocks, and with 3 if one does.`,
 		Example: a.example(
 			"# Check an upgrade to a version", "check --to v1.36.3",
-			"# Check an upgrade to the newest patch release that the cluster has a ClusterRelease of", "check --to v1.36",
+			"# Check an upgrade to the newest patch release for which the cluster has a ClusterRelease", "check --to v1.36",
 			"# Check another cluster and print JSON", "check --to v1.36.3 --context prod -o json",
-			"# Waive a finding", "check --to v1.36.3 --waive 'BudgetNeverAllows/PodDisruptionBudget shop/cart=deleted by hand on the day'",
+			"# Waive a finding", "check --to v1.36.3 --waive 'BudgetNeverAllows/PodDisruptionBudget shop/cart=scaled down manually'",
 			"# Check an upgrade from a manifest against a saved Snapshot", "check -f upgrade.yaml --from snapshot.json",
 			"# List all checks", "check --list",
 		),

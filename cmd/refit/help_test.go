@@ -90,7 +90,7 @@ func TestExamplesParse(t *testing.T) {
 	root := newRootCommand(newLine(t).app)
 	for _, cmd := range root.Commands() {
 		for example := range strings.SplitSeq(cmd.Example, "\n") {
-			line := strings.TrimSpace(strings.NewReplacer("'", "", "=deleted by hand on the day", "=x", " shop/cart", "").Replace(example))
+			line := strings.TrimSpace(strings.NewReplacer("'", "", "=scaled down manually", "=x", " shop/cart", "").Replace(example))
 			line, _, _ = strings.Cut(line, "|")
 			line, _, _ = strings.Cut(line, ">")
 			words := strings.Fields(line)

@@ -63,7 +63,7 @@ continues once the cause is fixed.`,
 	u.requestFlags.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&u.name, "name", "", "the `NAME` of the operation (default from the target, for example to-v1-36-3)")
-	flags.BoolVarP(&u.yes, "yes", "y", false, "do not ask for confirmation")
+	flags.BoolVarP(&u.yes, "yes", "y", false, "skip the confirmation prompt")
 	flags.BoolVar(&u.standalone, "standalone", false, "run the controllers in this process, for a cluster without them")
 	flags.StringVar(&u.log, "log", "", "with --standalone: the `FILE` for the log of the controllers (default none)")
 	u.following.addFlags(cmd)

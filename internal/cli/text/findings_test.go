@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
@@ -72,7 +73,7 @@ func onManyNodes() []preflight.Finding {
 	for i := range 833 {
 		findings = append(findings, preflight.Finding{
 			Check: "PodNodeBound", Severity: preflight.Warn, Object: fmt.Sprintf("Node worker-%d", 3*i+1),
-			Message: fmt.Sprintf("local volumes bind %d pods to the node: they are pending while it is drained", 1+i%3),
+			Message: phrase.Count(1+i%3, "pod") + " with local volumes can run only on this node",
 			Remedy:  "No action is required if the applications tolerate it.",
 		})
 	}

@@ -47,7 +47,7 @@ func budgets(pools []cliv1alpha1.Pool) string {
 			return ", some possibly against their disruption budgets"
 		}
 	}
-	return ", within their disruption budgets"
+	return ", within PodDisruptionBudgets"
 }
 
 // subject is the subject of the plan.

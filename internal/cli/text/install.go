@@ -58,23 +58,23 @@ func (w *writer) fact(name, what string) { w.hang(name, plain, gutter, as(plain,
 
 // actions counts the changes to objects, by their action.
 func actions(objects []cliv1alpha1.Object) string {
-	words := []struct {
-		action string
-		text   string
-	}{
-		{cliv1alpha1.ActionCreated, "created"},
-		{cliv1alpha1.ActionChanged, "changed"},
-		{cliv1alpha1.ActionRemoved, "removed"},
-		{cliv1alpha1.ActionLeft, "kept"},
-		{cliv1alpha1.ActionUnchanged, "unchanged"},
-	}
 	var out []string
-	for _, word := range words {
-		if n := having(objects, word.action); n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n, word.text))
+	for _, action := range []string{
+		cliv1alpha1.ActionCreated, cliv1alpha1.ActionChanged, cliv1alpha1.ActionRemoved, cliv1alpha1.ActionLeft, cliv1alpha1.ActionUnchanged,
+	} {
+		if n := having(objects, action); n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n, actionWord(action)))
 		}
 	}
 	return phrase.List(out)
+}
+
+// actionWord is the word for an action on an object.
+func actionWord(action string) string {
+	if action == cliv1alpha1.ActionLeft {
+		return "kept"
+	}
+	return strings.ToLower(action)
 }
 
 func having(objects []cliv1alpha1.Object, action string) (n int) {
@@ -96,7 +96,7 @@ func (w *writer) becomes(objects []cliv1alpha1.Object, wide bool) {
 			continue
 		}
 		listed++
-		w.hang("  "+strings.ToLower(o.Action), plain, gutter, as(plain, objectName(o)))
+		w.hang("  "+actionWord(o.Action), plain, gutter, as(plain, objectName(o)))
 		if more := aside(o, wide); more != "" {
 			w.para(gutter+2, as(dim, more))
 		}

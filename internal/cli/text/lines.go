@@ -163,7 +163,11 @@ func (t *changes) state(last, o *cliv1alpha1.Operation) {
 		t.line("%s", o.Message)
 		return
 	}
-	t.line("%s: %s", word, o.Message)
+	if strings.HasPrefix(o.Message, word) { // "Waiting for approval of plan …"
+		t.line("%s", o.Message)
+	} else {
+		t.line("%s: %s", word, o.Message)
+	}
 	if o.Remedy != "" {
 		t.line("  → %s", o.Remedy)
 	}

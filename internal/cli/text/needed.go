@@ -17,7 +17,7 @@ func (w *writer) information(r *cliv1alpha1.Report, wide bool) {
 		return
 	}
 	w.blank()
-	w.para(0, as(dim, phrase.Count(r.Counts.Info, "informational finding")+" not shown; use --wide to list them."))
+	w.para(0, as(dim, phrase.Count(r.Counts.Info, "informational finding")+" not shown; --wide lists every finding."))
 }
 
 // mostNeeded is the maximum length of the list of what is missing, unless wide.

@@ -47,11 +47,11 @@ func Exclusion(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) string {
 	case spec.Scope == refitv1alpha1.ScopeControlPlane:
 		return "the scope is ControlPlane"
 	case !HasLabels(n, spec.NodeSelector):
-		return fmt.Sprintf("it lacks the labels %s", labels.Set(spec.NodeSelector))
+		return fmt.Sprintf("the node selector %s does not match", labels.Set(spec.NodeSelector))
 	case !isLinux(n):
-		return fmt.Sprintf("it runs %s, and Refit upgrades only Linux hosts", n.OS)
+		return fmt.Sprintf("the operating system is %s, and Refit upgrades only Linux hosts", n.OS)
 	case !n.IsReady() && Waived(spec, CheckNodeNotReady, NodeObject(n.Name)):
-		return "it is not ready, which is waived"
+		return "not ready, which is waived"
 	}
 	return ""
 }

@@ -74,15 +74,15 @@ func TestExclusion(t *testing.T) {
 			"the scope is Workers",
 		},
 		{"it has the labels", refitv1alpha1.ClusterUpgradeSpec{NodeSelector: refitv1alpha1.Labels{"wave": "now"}}, worker(nothing), ""},
-		{"it lacks a label", refitv1alpha1.ClusterUpgradeSpec{NodeSelector: refitv1alpha1.Labels{"wave": "later"}}, worker(nothing), "it lacks the labels wave=later"},
+		{"it lacks a label", refitv1alpha1.ClusterUpgradeSpec{NodeSelector: refitv1alpha1.Labels{"wave": "later"}}, worker(nothing), "the node selector wave=later does not match"},
 		{
 			"a selector does not exclude the control plane",
 			refitv1alpha1.ClusterUpgradeSpec{NodeSelector: refitv1alpha1.Labels{"wave": "later"}},
 			worker(func(n *cluster.Node) { n.ControlPlane = true }), "",
 		},
-		{"Windows", refitv1alpha1.ClusterUpgradeSpec{}, worker(func(n *cluster.Node) { n.OS = "windows" }), "it runs windows, and Refit upgrades only Linux hosts"},
+		{"Windows", refitv1alpha1.ClusterUpgradeSpec{}, worker(func(n *cluster.Node) { n.OS = "windows" }), "the operating system is windows, and Refit upgrades only Linux hosts"},
 		{"it is not ready", refitv1alpha1.ClusterUpgradeSpec{}, worker(down), ""},
-		{"it is not ready and waived", refitv1alpha1.ClusterUpgradeSpec{Waivers: waiver}, worker(down), "it is not ready, which is waived"},
+		{"it is not ready and waived", refitv1alpha1.ClusterUpgradeSpec{Waivers: waiver}, worker(down), "not ready, which is waived"},
 		{"it is waived and ready again", refitv1alpha1.ClusterUpgradeSpec{Waivers: waiver}, worker(nothing), ""},
 		{
 			"a waiver of the whole check excludes no node",

@@ -39,7 +39,7 @@ func NewExplanation(clusterName, command string, k Known) *cliv1alpha1.Explanati
 		}
 	}
 	if !e.Host.Ready && e.Remedy == "" {
-		e.Remedy = fmt.Sprintf("the node is not ready; check why: kubectl describe node %s; journalctl -u kubelet -u refit-agent on the node", e.Node)
+		e.Remedy = fmt.Sprintf("Check why the node is not ready: kubectl describe node %s; journalctl -u kubelet -u refit-agent on the node", e.Node)
 	}
 	return e
 }
@@ -69,7 +69,7 @@ func idle(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 		return false
 	}
 	if k.Report == nil {
-		e.Remedy = fmt.Sprintf("the node has no agent; install it with `%s install`", command)
+		e.Remedy = fmt.Sprintf("Install the agent with `%s install`", command)
 	}
 	return true
 }
@@ -81,7 +81,7 @@ func failed(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	if !ours(k) {
 		return false
 	}
-	status, retry := &k.Order.Status, fmt.Sprintf("fix the cause, then run `%s retry`", command)
+	status, retry := &k.Order.Status, fmt.Sprintf("Fix the cause, then run `%s retry`", command)
 	switch drain := status.Drain; {
 	case drain != nil && drain.Sequence == k.Order.Spec.Sequence && drain.Phase == refitv1alpha1.DrainFailed:
 		e.State, e.Message, e.Remedy = cliv1alpha1.StateFailed, "The node was not drained before the timeout, and the policy of its pool is to fail.", retry
@@ -107,7 +107,7 @@ func skipped(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	}
 	e.State, e.Message = cliv1alpha1.StateSkipped,
 		"The node was not drained before the timeout and was skipped, as its pool's policy requires. It is uncordoned."
-	e.Remedy = fmt.Sprintf("make the listed pods evictable, then run `%s retry`", command)
+	e.Remedy = fmt.Sprintf("Make the listed pods evictable, then run `%s retry`", command)
 	return true
 }
 
@@ -120,7 +120,7 @@ func refused(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 		return false
 	}
 	e.State, e.Message = cliv1alpha1.StateRefused, fmt.Sprintf("The agent rejects the order (%s): %s.", accepted.Reason, accepted.Message)
-	e.Remedy = fmt.Sprintf("check the agent's log on the host: journalctl -u refit-agent; then run `%s retry`", command)
+	e.Remedy = fmt.Sprintf("Check the agent's log on the host: journalctl -u refit-agent; then run `%s retry`", command)
 	return true
 }
 
@@ -136,7 +136,7 @@ func active(e *cliv1alpha1.Explanation, k *Known, _ string) bool {
 	e.State, e.Message, e.Progress = cliv1alpha1.StateActive, activityMessages[progress.Activity], &progress
 	if len(progress.Blockers) > 0 {
 		e.Message = "The node is being drained, and pods block the drain."
-		e.Remedy = "make the listed pods evictable: add replicas, change the disruption budget, or delete pods without a controller"
+		e.Remedy = "Make the listed pods evictable: add replicas, change the disruption budget, or delete pods without a controller"
 	}
 	if order != nil {
 		addTrial(e, order.Status.Trial, order.Spec.Sequence)
@@ -150,7 +150,7 @@ func addTrial(e *cliv1alpha1.Explanation, trial *refitv1alpha1.TrialStatus, sequ
 		return
 	}
 	e.Message = fmt.Sprintf("The agent is done, but a Pod on the node is unhealthy: %s.", trial.Message)
-	e.Remedy = "fix the cause; the node is retried automatically"
+	e.Remedy = "Fix the cause; the node is retried automatically"
 }
 
 // activityMessages is each activity in a sentence.
@@ -196,7 +196,7 @@ func waiting(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	switch {
 	case k.Report == nil:
 		e.Message = "The node has no agent, so the state of its host is unknown."
-		e.Remedy = fmt.Sprintf("install the agent with `%s install`, or check its pod in the namespace refit-agent", command)
+		e.Remedy = fmt.Sprintf("Install the agent with `%s install`, or check its pod in the namespace refit-agent", command)
 	case ours(k) && k.Order.Status.Phase == refitv1alpha1.NodePrefetching:
 		progress := NewNodeProgress(k.Node.Name, k.Order)
 		e.Message, e.Progress = "The node prefetches files and images, without disruption.", &progress
