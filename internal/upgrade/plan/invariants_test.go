@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
@@ -54,6 +56,27 @@ func (w *world) checkDecision(d *Decision) {
 	}
 }
 
+// admitted is how many nodes config/policy/controller.yaml lets a claim make active.
+func admitted(spec *refitv1alpha1.ClusterUpgradeSpec) int {
+	most, hasDefault := 1, false // a control plane node
+	for i := range spec.Pools {
+		rules := &spec.Pools[i]
+		hasDefault = hasDefault || rules.Name == "default"
+		switch {
+		case rules.MaxUnavailable == nil:
+			most++
+		case rules.MaxUnavailable.Type == intstr.String:
+			most += refitv1alpha1.MaxActive
+		default:
+			most += rules.MaxUnavailable.IntValue()
+		}
+	}
+	if !hasDefault {
+		most++
+	}
+	return most
+}
+
 // checkClaims checks that nothing new starts while the operation is held, that one control plane
 // node is upgraded at a time (I1), and that no more workers than maxUnavailable are (I2).
 func (w *world) checkClaims(who *controller, claimed []*machine) {
@@ -65,6 +88,7 @@ func (w *world) checkClaims(who *controller, claimed []*machine) {
 	w.require(!spec.Paused, "a claim while the operation is paused")
 	w.require(spec.Approval == refitv1alpha1.ApprovalNone || spec.ApprovedPlan != "", "a claim without approval")
 	w.require(len(active) <= refitv1alpha1.MaxActive, "%d nodes are claimed, and the limit is %d", len(active), refitv1alpha1.MaxActive)
+	w.require(len(active) <= admitted(spec), "%d nodes are claimed, and admission allows %d", len(active), admitted(spec))
 	for i, name := range active {
 		w.require(!slices.Contains(active[:i], name), "%s is claimed twice", name)
 	}

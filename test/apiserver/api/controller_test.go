@@ -4,6 +4,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -111,5 +112,54 @@ func TestTheControllerLeavesTheSpecToTheUser(t *testing.T) {
 		_, err := controller.Create(t.Context(), &unstructured.Unstructured{Object: smallest("ClusterUpgrade", "mine")}, metav1.CreateOptions{DryRun: dryRun})
 		refusedFor(t, "creates", err, notThisOnItems+"CREATE clusterupgrades")
 		refusedFor(t, "deletes", controller.Delete(t.Context(), "op", metav1.DeleteOptions{DryRun: dryRun}), notThisOnItems+"DELETE clusterupgrades")
+	})
+}
+
+// A node becomes active only within what the pools allow, and one control plane node beside them. A
+// percentage is of a number of nodes that admission cannot count.
+func TestActiveNodesAreBoundedByThePools(t *testing.T) {
+	nodes := func(n int) list {
+		var out list
+		for i := range n {
+			out = append(out, fmt.Sprintf("n%d", i))
+		}
+		return out
+	}
+	tests := []struct {
+		situation string
+		pools     fields
+		was, now  list
+		refused   bool
+	}{
+		{"no pools, a control plane node and a worker", fields{}, nil, nodes(2), false},
+		{"no pools, and one more", fields{}, nil, nodes(3), true},
+		{"the pool default", pools(pool("default", "maxUnavailable", int64(5))), nodes(5), nodes(6), false},
+		{"the pool default, and one more", pools(pool("default", "maxUnavailable", int64(5))), nodes(6), nodes(7), true},
+		{"two pools and default", pools(pool("a", "maxUnavailable", int64(2)), pool("b", "maxUnavailable", int64(3))), nodes(6), nodes(7), false},
+		{"two pools and default, and one more", pools(pool("a", "maxUnavailable", int64(2)), pool("b", "maxUnavailable", int64(3))), nodes(7), nodes(8), true},
+		{"a percentage", pools(pool("default", "maxUnavailable", "10%")), nil, nodes(200), false},
+		{"another node instead", fields{}, nodes(2), list{"n0", "other"}, false},
+		{"too many, of which one ends", fields{}, nodes(9), nodes(8), false},
+		{"too many, and another instead", fields{}, nodes(9), append(nodes(8), "other"), true},
+	}
+	apiserver.EachVersion(t, func(t *testing.T, version string) {
+		s := serverOf(t, version)
+		controller := objects(t, s.As(t, controllerUser, "system:masters"), "ClusterUpgrade")
+		for _, tt := range tests {
+			t.Run(tt.situation, func(t *testing.T) {
+				object := changed(t, smallest("ClusterUpgrade", "op"), tt.pools)
+				if tt.was != nil {
+					object = with(t, object, "status.active", tt.was)
+				}
+				stored := made(t, s, object)
+				wanted := &unstructured.Unstructured{Object: with(t, stored.Object, "status.active", tt.now)}
+				_, err := controller.UpdateStatus(t.Context(), wanted, metav1.UpdateOptions{DryRun: dryRun})
+				if tt.refused {
+					refusedFor(t, "the controller", err, "the pools of this ClusterUpgrade allow fewer active nodes")
+				} else {
+					letThrough(t, "the controller", err)
+				}
+			})
+		}
 	})
 }
