@@ -24,6 +24,7 @@ var events = []event{
 	{"a control plane node joins", controlPlaneJoins},
 	{"a budget changes", budgetChanges},
 	{"a workload is scaled", workloadScaled},
+	{"a finalizer keeps pods", podsStuck},
 	{"an agent will fail", agentWillFail},
 	{"an agent reports only on request", agentPassive},
 	{"an agent stops", agentCrashes},
@@ -227,6 +228,16 @@ func workloadScaled(w *world) bool {
 	load := w.workloads[w.dice.IntN(len(w.workloads))]
 	load.scale(1 + w.dice.IntN(5))
 	w.note("! %s/%s is scaled to %d", namespace, load.name, len(load.pods))
+	return true
+}
+
+func podsStuck(w *world) bool {
+	load := w.workloads[w.dice.IntN(len(w.workloads))]
+	if load.stuck || w.dice.IntN(2) == 0 {
+		return false
+	}
+	load.stuck = true
+	w.note("! a finalizer keeps the pods of %s/%s", namespace, load.name)
 	return true
 }
 

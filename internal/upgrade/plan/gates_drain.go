@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -82,7 +83,7 @@ func (d *deciding) drainOverdue(n *cluster.Node, status *refitv1alpha1.DrainStat
 		d.act(FailDrain, n, "%s; onBlocked is Fail", late)
 	case refitv1alpha1.OnBlockedDelete:
 		d.act(Drain, n, "%s; onBlocked is Delete", late).Delete = true
-		d.busy++
+		return d.deletingPods(n, status)
 	case refitv1alpha1.OnBlockedWait:
 		d.act(Drain, n, "%s; %s", late, why)
 		return &Wait{
@@ -92,4 +93,25 @@ func (d *deciding) drainOverdue(n *cluster.Node, status *refitv1alpha1.DrainStat
 		}
 	}
 	return &Wait{}
+}
+
+// deletionDelay is how long pods that are deleted may block a drain before manual intervention is
+// required.
+const deletionDelay = 2 * time.Minute
+
+// deletingPods waits until the pods are deleted. Some cannot be: one without a controller that is
+// not waived, one that a finalizer keeps, one whose deletion a webhook denies.
+func (d *deciding) deletingPods(n *cluster.Node, status *refitv1alpha1.DrainStatus) *Wait {
+	deleting := d.now.Sub(status.StartTime.Time) - policy.DrainOf(d.spec, n).Timeout.Duration
+	blocked := status.Delete && status.Phase == refitv1alpha1.DrainBlocked && deleting > deletionDelay
+	if !blocked && deleting <= interventionDelay {
+		d.busy++
+		w := d.inProgress(n, fmt.Sprintf("Deleting the pods that block the drain of %s%s", n.Name, blockersOf(status)))
+		return &w
+	}
+	return &Wait{
+		Reason: refitv1alpha1.ReasonDrainBlocked, Node: n.Name, Since: status.StartTime.Time, ManualIntervention: true,
+		Message: fmt.Sprintf("Pods on %s cannot be deleted%s", n.Name, blockersOf(status)),
+		Remedy:  fmt.Sprintf("Remove what keeps the pods; `kubectl describe nodeupgrade %s` lists them. Refit continues once they are gone", n.Name),
+	}
 }

@@ -84,17 +84,29 @@ func (d *deciding) finish(hop int) {
 	d.actions = append(d.actions, Action{Kind: Finish, Reason: "every node of the plan runs its version and is ready"})
 }
 
-// endAborted withdraws the orders to prefetch, and ends the operation once no node is active.
+// endAborted withdraws the orders to prefetch, and ends the operation once no node is active. A host
+// that is partly changed without a claim is rolled back first.
 func (d *deciding) endAborted() {
+	const aborted = "the operation was aborted"
+	left := false
 	for _, nodes := range [][]*cluster.Node{d.controlPlane, d.workers} {
 		for _, n := range nodes {
 			order := d.order(n)
-			if order != nil && !d.active[n.Name] && order.Spec.Permit == refitv1alpha1.PermitPrefetch {
-				d.withdrawOrder(n, "the operation was aborted")
+			if order == nil || d.active[n.Name] {
+				continue
+			}
+			switch {
+			case d.partlyChanged(n):
+				d.command(Rollback, n, d.hopOf(n), aborted)
+			case d.changing(n) && order.Spec.Permit == refitv1alpha1.PermitRollback:
+				left = true
+				d.followRollback(n, d.hopOf(n))
+			case order.Spec.Permit == refitv1alpha1.PermitPrefetch:
+				d.withdrawOrder(n, aborted)
 			}
 		}
 	}
-	if d.firstClosed(HeldFinish, nil, len(d.plan.Hops)-1) == nil {
+	if !left && d.firstClosed(HeldFinish, nil, len(d.plan.Hops)-1) == nil {
 		d.actions = append(d.actions, Action{Kind: Finish, Reason: "the operation was aborted, and no node is active"})
 	}
 }

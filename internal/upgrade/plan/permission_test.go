@@ -36,5 +36,9 @@ func (w *world) live(m *machine) node.Live {
 		ObjectMeta: metav1.ObjectMeta{Name: w.op.Name, UID: types.UID(w.op.UID)}, Spec: w.op.Spec,
 		Status: refitv1alpha1.ClusterUpgradeStatus{Active: w.op.Active, Plan: w.op.Plan},
 	}
-	return node.Live{Operation: op, Target: w.op.Spec.Target.Kubernetes, Labels: m.labels}
+	target := w.op.Spec.Target.Kubernetes
+	if name := w.op.Spec.Target.Release; name != "" {
+		target = w.payload(name).Kubernetes
+	}
+	return node.Live{Operation: op, Target: target, Labels: m.labels}
 }

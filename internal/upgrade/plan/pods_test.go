@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ type workload struct {
 	budget         bool
 	maxUnavailable int32 // of its budget
 	anyNode        bool  // also on the control plane
+	stuck          bool  // a finalizer keeps its pods: they can be neither evicted nor deleted
 	pods           []*pod
 }
 
@@ -48,6 +50,9 @@ func (l *workload) allowed(now time.Time) int32 { return max(0, l.healthy(now)-l
 // evict is the eviction API. A pod that is not ready may be evicted while enough others are
 // healthy.
 func (l *workload) evict(p *pod, now time.Time) error {
+	if l.stuck {
+		return errors.New("its grace period has expired, and the finalizer example.com/hold keeps it")
+	}
 	if l.budget && l.allowed(now) <= 0 && (p.ready(now) || l.healthy(now) < l.desired() || l.desired() == 0) {
 		return fmt.Errorf("PodDisruptionBudget %s/%s allows %d more disruptions", namespace, l.name, l.allowed(now))
 	}
@@ -155,7 +160,7 @@ func (w *world) podsOn(m *machine) int {
 // drainPods is one round of the drain: it evicts what it may, and writes the status.
 func (w *world) drainPods(m *machine, remove bool) {
 	order := m.upgrade.Spec
-	status := refitv1alpha1.DrainStatus{Sequence: order.Sequence, Phase: refitv1alpha1.DrainDraining, StartTime: stamp(w.now)}
+	status := refitv1alpha1.DrainStatus{Sequence: order.Sequence, Phase: refitv1alpha1.DrainDraining, StartTime: stamp(w.now), Delete: remove}
 	if old := m.upgrade.Status.Drain; old != nil && old.Sequence == order.Sequence {
 		status.StartTime = old.StartTime
 	}
@@ -166,7 +171,7 @@ func (w *world) drainPods(m *machine, remove bool) {
 				continue
 			}
 			err := load.evict(p, w.now)
-			if err != nil && remove {
+			if err != nil && remove && !load.stuck {
 				w.checkDelete(m)
 				p.on, err = nil, nil
 			}

@@ -55,4 +55,16 @@ var podStories = []story{
 		before: func(w *world) { w.machine("worker-2").cordoned, w.machine("worker-2").cordonedByUser = true, true },
 		script: []scriptEvent{{later(20, claimed("worker-2")), func(t *storyRun) { t.uncordonByHand(t.machine("worker-2")) }}},
 	},
+	{
+		name:     "blocked-delete-stuck",
+		summary:  "The drain of worker-1 is blocked, and onBlocked is Delete: a finalizer keeps the pods. The operation stalls with the blockers until the user removes it.",
+		scenario: minor(shape(1, 2), pods(load{"cart", 4, 1, false}), drains(5*time.Minute, refitv1alpha1.OnBlockedDelete)), ends: Succeeded,
+		script: []scriptEvent{
+			{claimed("worker-1"), func(t *storyRun) {
+				t.note("! a finalizer keeps the pods of shop/cart")
+				t.workloads[0].stuck = true
+			}},
+			{later(5, is(Stalled)), func(t *storyRun) { t.relaxBudgets() }},
+		},
+	},
 }

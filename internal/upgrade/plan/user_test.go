@@ -103,6 +103,7 @@ func (w *world) abort() {
 func (w *world) relaxBudgets() {
 	w.note("* the user lets every budget allow all evictions")
 	for _, load := range w.workloads {
+		load.stuck = false
 		load.maxUnavailable = int32(len(load.pods))
 	}
 }
