@@ -149,10 +149,11 @@ type PlanSummary struct {
 
 // Hop is one minor version step of the control plane.
 type Hop struct {
-	// kubernetes is the version that this hop reaches.
+	// kubernetes is the version that this hop reaches. It has no patch version while the cluster
+	// has no ClusterRelease of the hop.
 	// +required
 	// +kubebuilder:validation:MaxLength=16
-	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
+	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`
 	Kubernetes string `json:"kubernetes,omitempty"`
 	// release is the ClusterRelease of the hop.
 	// +optional
@@ -191,10 +192,11 @@ type StageSummary struct {
 	// nodes are upgraded. Workers: workers are upgraded. Verify: the cluster is verified.
 	// +required
 	Name StageName `json:"name,omitempty"`
-	// kubernetes is the version that the stage installs.
+	// kubernetes is the version that the stage installs, without a patch version like that of its
+	// hop.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
-	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
+	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`
 	Kubernetes string `json:"kubernetes,omitempty"`
 	// total is the number of nodes that the stage changes.
 	// +optional

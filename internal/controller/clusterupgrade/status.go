@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"reflect"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 )
 
@@ -18,7 +22,11 @@ func (r *Reconciler) writeStatus(ctx context.Context, obs *observation) error {
 		return nil
 	}
 	events := eventsFor(previous, &operation.Status, obs)
-	if err := r.Client.Status().Update(ctx, operation); err != nil {
+	err := r.Client.Status().Update(ctx, operation)
+	if apierrors.IsInvalid(err) {
+		return r.writeMinimalStatus(ctx, obs, previous, err)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot update the status of ClusterUpgrade %s: %w", operation.Name, err)
 	}
 	for i := range obs.Decision.Actions {
@@ -28,6 +36,24 @@ func (r *Reconciler) writeStatus(ctx context.Context, obs *observation) error {
 	}
 	for _, e := range events {
 		r.recordEvent(obs, e)
+	}
+	return nil
+}
+
+// writeMinimalStatus writes what the API accepts of a status that it refused. Nothing is executed
+// then, unless the operation is aborted: all that is left to do takes nodes to a safe state.
+func (r *Reconciler) writeMinimalStatus(ctx context.Context, obs *observation, previous *refitv1alpha1.ClusterUpgradeStatus, refused error) error {
+	operation := obs.operation
+	ctrllog.FromContext(ctx).Error(refused, "The API refused a status, writing a minimal one", "operation", operation.Name)
+	assess.MinimalStatus(operation, previous, obs.Assessment, refused, r.Now())
+	if !operation.Spec.Aborted {
+		obs.Decision.Actions = nil
+	}
+	if reflect.DeepEqual(*previous, operation.Status) {
+		return nil
+	}
+	if err := r.Client.Status().Update(ctx, operation); err != nil {
+		return fmt.Errorf("cannot update the status of ClusterUpgrade %s: %w", operation.Name, err)
 	}
 	return nil
 }

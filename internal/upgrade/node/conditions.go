@@ -22,7 +22,7 @@ type Observed struct {
 func Conditions(conditions []metav1.Condition, o Observed, now time.Time) []metav1.Condition {
 	set := func(kind string, status metav1.ConditionStatus, reason, message string) {
 		meta.SetStatusCondition(&conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: refitv1alpha1.Clip(reason, refitv1alpha1.MaxNodeConditionReason),
+			Type: kind, Status: status, Reason: reason[:min(len(reason), refitv1alpha1.MaxNodeConditionReason)], // an ellipsis is refused
 			Message:            refitv1alpha1.Clip(message, refitv1alpha1.MaxNodeConditionMessage),
 			ObservedGeneration: o.Generation, LastTransitionTime: metav1.NewTime(now.UTC().Truncate(time.Second)),
 		})

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,9 @@ func TestConditionsFitTheirCRD(t *testing.T) {
 	for _, c := range Conditions(nil, Observed{Status: &refitv1alpha1.NodeUpgradeStatus{}, Refusal: &Refusal{Reason: strings.Repeat("A", 90), Message: long}, Waiting: long}, time.Unix(1e9, 0)) {
 		if len([]rune(c.Message)) > refitv1alpha1.MaxNodeConditionMessage || len([]rune(c.Reason)) > refitv1alpha1.MaxNodeConditionReason {
 			t.Errorf("%s: %d and %d characters", c.Type, len([]rune(c.Reason)), len([]rune(c.Message)))
+		}
+		if !regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`).MatchString(c.Reason) {
+			t.Errorf("%s: the API refuses the reason %q", c.Type, c.Reason)
 		}
 	}
 }

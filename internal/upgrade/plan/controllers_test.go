@@ -55,6 +55,7 @@ func (w *world) decide(who *controller) Decision {
 	d := next(v)
 	w.tally.decisions++
 	w.checkDecision(&d)
+	w.checkStatus(p, &d)
 	if w.dice != nil && w.dice.IntN(200) == 0 {
 		w.checkPure(who, p, &d)
 	}

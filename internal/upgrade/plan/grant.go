@@ -84,8 +84,8 @@ func (d *deciding) finish(hop int) {
 	d.actions = append(d.actions, Action{Kind: Finish, Reason: "every node of the plan runs its version and is ready"})
 }
 
-// endAborted withdraws the orders to prefetch, and ends the operation once no node is active. A host
-// that is partly changed without a claim is rolled back first.
+// endAborted withdraws the orders to prefetch, and ends the operation once no node is active. It
+// first rolls back a host that is partly changed without a claim.
 func (d *deciding) endAborted() {
 	const aborted = "the operation was aborted"
 	left := false

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -181,7 +182,7 @@ func (w *world) drainPods(m *machine, remove bool) {
 			}
 			status.Remaining++
 			if len(status.Blockers) < refitv1alpha1.MaxBlockers {
-				status.Blockers = append(status.Blockers, refitv1alpha1.Blocker{Pod: fmt.Sprintf("%s/%s-%d", namespace, load.name, i+1), Reason: err.Error()})
+				status.Blockers = append(status.Blockers, refitv1alpha1.Blocker{Pod: w.podName(load, i), Reason: err.Error()})
 			}
 		}
 	}
@@ -195,6 +196,15 @@ func (w *world) drainPods(m *machine, remove bool) {
 		m.since.drained = w.now
 	}
 	m.writeUpgrade(func(u *cluster.Upgrade) { u.Status.Drain = &status })
+}
+
+// podName is namespace/name of a pod.
+func (w *world) podName(load *workload, i int) string {
+	name := fmt.Sprintf("%s/%s-%d", namespace, load.name, i+1)
+	if w.longPods {
+		name = strings.Repeat("n", 63-len(namespace)) + name + strings.Repeat("p", 253)
+	}
+	return name[:min(len(name), 63+1+253)]
 }
 
 // scale changes how many pods a workload has.

@@ -40,7 +40,14 @@ func (v *view) failures() []refitv1alpha1.Failure {
 	return out
 }
 
+// failure describes a failed node, within the bounds of a status.
 func (v *view) failure(n *cluster.Node) refitv1alpha1.Failure {
+	out := v.describeFailure(n)
+	out.Message, out.Remedy = refitv1alpha1.Clip(out.Message, refitv1alpha1.MaxMessage), refitv1alpha1.Clip(out.Remedy, refitv1alpha1.MaxMessage)
+	return out
+}
+
+func (v *view) describeFailure(n *cluster.Node) refitv1alpha1.Failure {
 	out := refitv1alpha1.Failure{Node: n.Name, Class: refitv1alpha1.FailureManualIntervention, Remedy: "Fix the cause, then run `refit retry`"}
 	if drain := v.drain(n); drain != nil && drain.Phase == refitv1alpha1.DrainFailed {
 		out.Step, out.Message = "drain", "the node was not drained in time"

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +26,8 @@ type scenario struct {
 	loads                  []load
 	releases               []string
 	spec                   refitv1alpha1.ClusterUpgradeSpec
+	suffix                 string // of the names of nodes
+	longPods               bool   // the names of pods are as long as they may be
 }
 
 // load is a Deployment. It has no budget if maxUnavailable is negative.
@@ -40,7 +43,7 @@ const operationUID = "upgrade-uid"
 // build makes the world of a scenario, in which everything is healthy and nothing happens.
 func build(sc scenario, dice *rand.Rand) *world {
 	w := &world{
-		dice: dice, now: simulationStart, external: sc.external, vip: "cp-1", plans: map[int]*Plan{}, payloads: map[string]refitv1alpha1.ReleasePayload{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
+		dice: dice, now: simulationStart, external: sc.external, vip: "cp-1" + sc.suffix, longPods: sc.longPods, plans: map[int]*Plan{}, payloads: map[string]refitv1alpha1.ReleasePayload{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
 		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: policy.Defaulted(sc.spec)}, version: 1},
 	}
 	for _, version := range sc.releases {
@@ -51,14 +54,14 @@ func build(sc scenario, dice *rand.Rand) *world {
 		workersAt = sc.version
 	}
 	for i := range sc.controlPlanes {
-		w.join(fmt.Sprintf("cp-%d", i+1), true, sc.version, map[string]string{})
+		w.join(fmt.Sprintf("cp-%d%s", i+1, sc.suffix), true, sc.version, map[string]string{})
 	}
 	for i := range sc.workers {
 		labels := map[string]string{"zone": string(rune('a' + i%max(1, sc.zones)))}
 		if len(sc.pools) > 0 {
 			labels["pool"] = sc.pools[i%len(sc.pools)]
 		}
-		w.join(fmt.Sprintf("worker-%d", i+1), false, workersAt, labels)
+		w.join(fmt.Sprintf("worker-%d%s", i+1, sc.suffix), false, workersAt, labels)
 	}
 	for _, l := range sc.loads {
 		made := &workload{name: l.name, budget: l.maxUnavailable >= 0, maxUnavailable: l.maxUnavailable, anyNode: l.anyNode}
@@ -141,6 +144,9 @@ func randomScenario(dice *rand.Rand) scenario {
 	}
 	if len(sc.releases) > 1 && dice.IntN(5) == 0 { // the last one is created later
 		sc.releases = sc.releases[:len(sc.releases)-1]
+	}
+	if sc.longPods = dice.IntN(8) == 0; sc.longPods {
+		sc.suffix = strings.Repeat(".0123456789-abcdef", 13)
 	}
 	spec.Pools = []refitv1alpha1.Pool{randomPool(dice, policy.DefaultPool)}
 	if dice.IntN(3) == 0 {

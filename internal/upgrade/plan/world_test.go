@@ -21,6 +21,7 @@ type world struct {
 
 	machines  []*machine
 	workloads []*workload
+	longPods  bool     // the names of pods are as long as they may be
 	members   []string // of etcd, as etcd lists them
 	leader    string   // of etcd
 	vip       string   // the holder of the API endpoint's address
