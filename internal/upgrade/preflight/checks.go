@@ -135,6 +135,7 @@ var checks = []Check{
 	{"DiskTooSmall", Block, safety | agent, needReports, diskTooSmall, "a disk has too little free space"},
 	{"InodesLow", Block, safety | agent, needReports, inodesLow, "a disk has too few free inodes"},
 	{"CgroupV1", Block, safety | agent, needReports, cgroupV1, "a host uses cgroup v1, which the target's kubelet rejects"},
+	{"RuntimeUnsupported", Block, 0, needNodes, runtimeUnsupported, "a host uses another container runtime than containerd"},
 	{"CRIRuntimeConfigMissing", Block, agent, needNodes, criRuntimeConfigMissing, "a container runtime lacks the CRI method RuntimeConfig"},
 	{"CertificateExpired", Block, safety | agent, needReports, certificateExpired, "a certificate has expired"},
 	{"CertificateExpiresSoon", Warn, agent, needReports, certificateExpiresSoon, "a certificate expires within 30 days"},

@@ -676,6 +676,15 @@ func hostSituations() []situation {
 		},
 		{check: "CgroupV1", name: "unknown", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.CgroupVersion = 0 }), want: Block, unknown: true},
 
+		{check: "RuntimeUnsupported", name: "containerd"},
+		{check: "RuntimeUnsupported", name: "CRI-O", bare: true, want: Block, change: onWorker(func(n *cluster.Node) { n.Runtime = "cri-o://1.30.0" })},
+		{check: "RuntimeUnsupported", name: "CRI-O, out of scope", bare: true, spec: scope(refitv1alpha1.ScopeControlPlane), change: onWorker(func(n *cluster.Node) { n.Runtime = "cri-o://1.30.0" })},
+		{
+			check: "RuntimeUnsupported", name: "only the agent reports CRI-O", want: Block,
+			change: all(onWorker(func(n *cluster.Node) { n.Runtime = "" }), report(func(r *refitv1alpha1.NodeReportStatus) { r.CRI.Runtime = "cri-o 1.30.0" })),
+		},
+		{check: "RuntimeUnsupported", name: "not reported yet", bare: true, change: onWorker(func(n *cluster.Node) { n.Runtime = "" })},
+
 		{check: "CRIRuntimeConfigMissing", name: "containerd 2"},
 		{
 			check: "CRIRuntimeConfigMissing", name: "not supported by the runtime", want: Warn,

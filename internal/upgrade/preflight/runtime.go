@@ -1,0 +1,38 @@
+package preflight
+
+import (
+	"fmt"
+	"strings"
+)
+
+// runtimeUnsupported finds other container runtimes than containerd, with which no upgrade is
+// tested: the agent imports images through containerd.
+func runtimeUnsupported(v *view) []Finding {
+	var found []Finding
+	for i := range v.nodes {
+		n := &v.nodes[i]
+		runtime := n.runtime()
+		if !n.touched || runtime == "" || runtime == "containerd" {
+			continue
+		}
+		found = append(found, Finding{
+			Object:  n.object(),
+			Message: fmt.Sprintf("%s uses the container runtime %s, and Refit supports only containerd", n.Name, runtime),
+			Remedy:  fmt.Sprintf("Move %s to containerd, or upgrade it with kubeadm. Exclude a worker with --node-selector.", n.Name),
+		})
+	}
+	return found
+}
+
+// runtime is the name of the container runtime, empty if neither the kubelet nor the agent reports
+// it.
+func (n *node) runtime() string {
+	if name, _, found := strings.Cut(n.Runtime, "://"); found {
+		return name
+	}
+	if n.Report == nil || n.Report.CRI == nil {
+		return ""
+	}
+	name, _, _ := strings.Cut(n.Report.CRI.Runtime, " ")
+	return name
+}
