@@ -71,7 +71,7 @@ func TestCommandsInDocsAreFound(t *testing.T) {
 }
 
 var (
-	codeBlock  = regexp.MustCompile("(?ms)^ *```[^\n]*\n(.*?)^ *```")
+	codeBlock  = regexp.MustCompile("(?s)```[^\n]*\n(.*?)```")
 	codeSpan   = regexp.MustCompile("`([^`\n]+)`")
 	continued  = regexp.MustCompile(`\\\n`)
 	invocation = regexp.MustCompile(`^\s*(?:\$ )?(?:kubectl )?(refit(?: .*)?)$`)

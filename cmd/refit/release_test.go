@@ -131,7 +131,7 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"not there":               {[]string{"show", "/does/not/exist"}, 1, "no such file"},
 		"unknown source":          {[]string{"verify", release, "--key", public, "--from", "ftp://x/y"}, 2, "is not a source"},
 		"sign with a public key":  {[]string{"sign", payload, "--key", file(t, "x.pem", "")}, 1, "Use the .key file"},
-		"sign with an open key":   {[]string{"sign", payload, "--key", open}, 1, "other users can read the key"},
+		"sign with an open key":   {[]string{"sign", payload, "--key", open}, 1, "other users can read it"},
 		"sign without a key":      {[]string{"sign", payload}, 2, "--key"},
 		"sign something else":     {[]string{"sign", file(t, "p.json", `{"kubernetes":"v1.36.3","script":"x"}`), "--key", private}, 1, "unknown field"},
 		"sign, a bad name":        {[]string{"sign", payload, "--key", private, "--name", "A_b"}, 2, "--name"},

@@ -62,7 +62,9 @@ rest. An abort cannot be undone. To stop for a while, use pause.`,
 			}
 			return a.Confirm(ctx, fmt.Sprintf("Abort %s, with %d of %d nodes upgraded? An abort cannot be undone.", o.Name, o.Nodes.Done, o.Nodes.Total))
 		},
-		flags: func(cmd *cobra.Command) { cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt") },
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
+		},
 	})
 }
 

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -84,16 +83,15 @@ func TestStageTrustsNeitherTheStoreNorTheInventory(t *testing.T) {
 }
 
 func TestToolIsExtractedFromADebianPackage(t *testing.T) {
-	if _, err := exec.LookPath("dpkg-deb"); err != nil {
+	if _, err := host.LookPath("dpkg-deb"); err != nil {
 		t.Skip("this host has no dpkg-deb")
 	}
 	tree, deb, into := t.TempDir(), filepath.Join(t.TempDir(), "kubeadm.deb"), filepath.Join(t.TempDir(), "kubeadm")
 	put(t, filepath.Join(tree, "DEBIAN", "control"), "Package: kubeadm\nVersion: 1.36.3-1.1\nArchitecture: all\nMaintainer: a <a@example.com>\nDescription: test\n")
 	must(t, os.Chmod(filepath.Join(tree, "DEBIAN"), 0o755))
 	put(t, filepath.Join(tree, "usr/bin/kubeadm"), "new")
-	if out, err := exec.CommandContext(t.Context(), "dpkg-deb", "--build", tree, deb).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	_, err := host.Run(t.Context(), nil, "dpkg-deb", "--build", tree, deb)
+	must(t, err)
 	put(t, filepath.Join(into, "usr/bin/kubeadm"), "left by an interrupted attempt")
 	put(t, filepath.Join(into, "usr/bin/other"), "left by an interrupted attempt")
 	from, err := unpack(t.Context(), deb, into, "kubeadm")

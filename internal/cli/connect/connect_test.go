@@ -75,7 +75,7 @@ func TestKubeconfigsThatSelectNothing(t *testing.T) {
 		want  string
 	}{
 		"a missing file":       {twoContexts, Kubeconfig{Path: "/nonexistent/config"}, "kubeconfig /nonexistent/config not found"},
-		"a missing context":    {twoContexts, Kubeconfig{Context: "produktion"}, `no context "produktion"; it has production, staging`},
+		"a missing context":    {twoContexts, Kubeconfig{Context: "prod"}, `no context "prod"; it has production, staging`},
 		"an invalid file":      {"clusters: [", Kubeconfig{}, "cannot read the kubeconfig"},
 		"an empty file":        {"", Kubeconfig{}, "use --kubeconfig or KUBECONFIG"},
 		"a context of nowhere": {"apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: gone}}]\n", Kubeconfig{}, "kubeconfig"},

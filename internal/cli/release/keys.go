@@ -26,7 +26,7 @@ func NewKeyPair(out string) (cliv1alpha1.ReleaseKey, error) {
 		out = filepath.Join(out, KeyName)
 	}
 	if filepath.Ext(out) == ".pem" {
-		return cliv1alpha1.ReleaseKey{}, exit.Usagef("--out: %s has the extension of a public key. Use .key: the public key is written beside it with .pem", out)
+		return cliv1alpha1.ReleaseKey{}, exit.Usagef("--out: %s has the extension of a public key. Use .key; the public key is written beside it", out)
 	}
 	key := artifact.NewKey()
 	public := artifact.PublicOf(key)
@@ -76,7 +76,7 @@ func readPrivateKey(path string) ([]byte, error) {
 		return nil, fmt.Errorf("cannot read the key: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("cannot sign with %s: other users can read the key. Run `chmod 600 %s`, and replace the key if somebody may have copied it", path, path)
+		return nil, fmt.Errorf("cannot sign with %s: other users can read it. Run `chmod 600 %s`, and replace the key if it may have been copied", path, path)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -45,7 +45,8 @@ func Read(name string, raw []byte) (*File, error) {
 	case kind.Kubernetes != nil && kind.Kind == "":
 		return &File{payload: only}, nil
 	}
-	return nil, exit.Usagef("cannot read a ClusterRelease from %s: its kind is %q. Use the output of `refit release create` or `refit release sign`", name, kind.Kind)
+	return nil, exit.Usagef("cannot read a ClusterRelease from %s: its kind is %q. Use the output of `refit release create` or `refit release sign`",
+		name, kind.Kind)
 }
 
 func readObject(name string, raw []byte) (*File, error) {

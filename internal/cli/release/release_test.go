@@ -76,9 +76,11 @@ func TestSign(t *testing.T) {
 		"with an invalid name":         {payload(t, nil), private, "Release 1", "", "is not a valid name", true},
 		"with a name that is too long": {payload(t, nil), private, strings.Repeat("a", 64), "", "is not a valid name", true},
 		"no payload":                   {[]byte("{}"), private, "", "", "cannot sign payload.json", false},
-		"no files": {payload(t, func(p *refitv1alpha1.ReleasePayload) { p.Files = nil }), private, "", "",
-			"cannot sign payload.json: it has no files", false},
-		"with a public key":  {payload(t, nil), public, "", "", "other users can read the key", false},
+		"no files": {
+			payload(t, func(p *refitv1alpha1.ReleasePayload) { p.Files = nil }), private, "", "",
+			"cannot sign payload.json: it has no files", false,
+		},
+		"with a public key":  {payload(t, nil), public, "", "", "other users can read it", false},
 		"with a missing key": {payload(t, nil), private + ".missing", "", "", "cannot read the key", false},
 	} {
 		t.Run(situation, func(t *testing.T) {
