@@ -35,9 +35,6 @@ const (
 	// MaxBlockers is how many blockers a drain lists, and MaxBlockerReason is the length of why.
 	MaxBlockers      = 5
 	MaxBlockerReason = 128
-	// MaxEpochJump is how far above all other epochs the epoch that a host reports may be, so that
-	// one host cannot exhaust the epochs of all.
-	MaxEpochJump = 100_000
 )
 
 // Clip cuts a text to a number of characters and marks the cut with an ellipsis.

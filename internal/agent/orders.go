@@ -49,7 +49,7 @@ func (a *Agent) accept(ctx context.Context, order *refitv1alpha1.NodeUpgrade) er
 		return err
 	}
 	identity := node.Identity{NodeName: a.client.NodeName(), NodeUID: self.UID, MachineID: a.id.MachineID}
-	ok, refusal := node.Accept(order.Name, &order.Spec, a.state, identity)
+	ok, refusal := node.Accept(order.Name, &order.Spec, a.state, identity, time.Now())
 	if refusal != nil {
 		return refusal
 	}

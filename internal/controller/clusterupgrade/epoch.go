@@ -57,14 +57,15 @@ func (r *Reconciler) ensureEpoch(ctx context.Context, operation *refitv1alpha1.C
 	if err != nil {
 		return err
 	}
-	if leads && operation.Status.Epoch == raised && orders.HighestEpoch(raised, accepted) == raised {
+	if leads && operation.Status.Epoch == raised && orders.HighestEpoch(r.Now(), append(accepted, raised)...) == raised {
 		return nil
 	}
-	highest, versions, err := r.highestEpoch(ctx)
+	written, versions, err := r.writtenEpochs(ctx)
 	if err != nil {
 		return err
 	}
-	operation.Status.Epoch = orders.HighestEpoch(max(highest, operation.Status.Epoch, raised), accepted) + 1
+	highest := orders.HighestEpoch(r.Now(), append(accepted, written...)...)
+	operation.Status.Epoch = max(highest, operation.Status.Epoch, raised) + 1
 	assess.InitialStatus(operation, r.Now())
 	if err := r.Client.Status().Update(ctx, operation); err != nil {
 		return fmt.Errorf("cannot raise the epoch of ClusterUpgrade %s: %w", operation.Name, err)
@@ -90,27 +91,27 @@ func (r *Reconciler) acceptedEpochs(ctx context.Context) ([]int64, error) {
 	return accepted, nil
 }
 
-// highestEpoch is the highest epoch of all orders and operations. It also returns the
-// resourceVersion of each order, by node.
-func (r *Reconciler) highestEpoch(ctx context.Context) (highest int64, versions map[string]string, err error) {
+// writtenEpochs are the epochs of all orders and operations. It also returns the resourceVersion of
+// each order, by node.
+func (r *Reconciler) writtenEpochs(ctx context.Context) (epochs []int64, versions map[string]string, err error) {
 	versions = map[string]string{}
 	var operations refitv1alpha1.ClusterUpgradeList
 	if err := r.Client.List(ctx, &operations); err != nil {
-		return 0, nil, fmt.Errorf("cannot list ClusterUpgrades: %w", err)
+		return nil, nil, fmt.Errorf("cannot list ClusterUpgrades: %w", err)
 	}
 	for i := range operations.Items {
-		highest = max(highest, operations.Items[i].Status.Epoch)
+		epochs = append(epochs, operations.Items[i].Status.Epoch)
 	}
 	for page := (refitv1alpha1.NodeUpgradeList{}); ; {
 		if err := r.Client.List(ctx, &page, client.Limit(500), client.Continue(page.Continue)); err != nil {
-			return 0, nil, fmt.Errorf("cannot list NodeUpgrades: %w", err)
+			return nil, nil, fmt.Errorf("cannot list NodeUpgrades: %w", err)
 		}
 		for i := range page.Items {
-			highest = max(highest, page.Items[i].Spec.Epoch)
+			epochs = append(epochs, page.Items[i].Spec.Epoch)
 			versions[page.Items[i].Name] = page.Items[i].ResourceVersion
 		}
 		if page.Continue == "" {
-			return highest, versions, nil
+			return epochs, versions, nil
 		}
 	}
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"regexp"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -31,6 +32,7 @@ const (
 	RefusedMachine  = "OtherMachine"
 	RefusedSequence = "StaleSequence"
 	RefusedEpoch    = "StaleEpoch"
+	RefusedTooHigh  = "NumberTooHigh"
 	RefusedBusy     = "UpgradeInProgress"
 	RefusedRelease  = refitv1alpha1.ReasonReleaseRefused
 	RefusedVersion  = "Downgrade"
@@ -40,7 +42,7 @@ var uid = regexp.MustCompile(`^[0-9a-zA-Z-]{1,36}$`)
 
 // Accept reports whether an order is for this host and newer than every order that the host
 // accepted. For an order that was accepted before it returns false and no refusal.
-func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, host HostState, id Identity) (bool, *Refusal) {
+func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, host HostState, id Identity, now time.Time) (bool, *Refusal) {
 	refuse := func(reason, format string, args ...any) (bool, *Refusal) {
 		return false, &Refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
 	}
@@ -56,6 +58,9 @@ func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, host HostState, i
 		return refuse(RefusedMachine, "the order is for machine %s, but this is machine %s", order.MachineID, id.MachineID)
 	case id.NodeUID == "" || order.NodeUID != id.NodeUID:
 		return refuse(RefusedMachine, "the order is for the Node with UID %s, but this Node has UID %q", order.NodeUID, id.NodeUID)
+	case order.Sequence > MaxFence(now) || order.Epoch > MaxFence(now):
+		return refuse(RefusedTooHigh, "the order has sequence %d and epoch %d, but this host accepts none above %d, its clock: if the clock is right, "+
+			"find out who wrote the order, then run kubectl delete nodeupgrades.refit.dev %s, and refit retry", order.Sequence, order.Epoch, MaxFence(now), name)
 	// A node that joined another cluster has other leaders, whose epochs start over.
 	case order.Epoch < host.Epoch && (host.NodeUID == "" || host.NodeUID == order.NodeUID):
 		return refuse(RefusedEpoch, "the order has epoch %d, but this host accepted epoch %d: its author is no longer the leader", order.Epoch, host.Epoch)

@@ -2,6 +2,7 @@ package node
 
 import (
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -53,7 +54,7 @@ func TestAccept(t *testing.T) {
 			if situation.object != "" {
 				name = situation.object
 			}
-			ok, refusal := Accept(name, &spec, host, at)
+			ok, refusal := Accept(name, &spec, host, at, time.Unix(1e9, 0))
 			if ok != situation.accept || (refusal == nil) != (situation.reason == "") || (refusal != nil && refusal.Reason != situation.reason) {
 				t.Errorf("accepted %v, refused %+v", ok, refusal)
 			}

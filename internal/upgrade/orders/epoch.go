@@ -1,19 +1,19 @@
 package orders
 
 import (
-	"slices"
+	"time"
 
-	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// HighestEpoch returns the highest epoch of a known one and those that hosts report to have
-// accepted. It ignores an epoch that is too far above the others: each leader raises the epoch by
-// one, and a compromised host must not exhaust it.
-func HighestEpoch(known int64, accepted []int64) int64 {
-	highest := known
-	for _, epoch := range slices.Sorted(slices.Values(accepted)) {
-		if epoch > highest && epoch-highest <= refitv1alpha1.MaxEpochJump {
-			highest = epoch
+// HighestEpoch returns the highest of the epochs of orders and operations, and of those that hosts
+// report to have accepted. It ignores epochs that no leader has raised: a forged order or a
+// compromised host must not exhaust them.
+func HighestEpoch(now time.Time, epochs ...int64) int64 {
+	var highest int64
+	for _, epoch := range epochs {
+		if epoch <= node.MaxLeaderEpoch(now) {
+			highest = max(highest, epoch)
 		}
 	}
 	return highest

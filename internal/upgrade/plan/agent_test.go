@@ -88,7 +88,7 @@ func (m *machine) accept(w *world) {
 		return
 	}
 	order := &m.upgrade.Spec
-	accepted, refusal := node.Accept(m.name, order, m.agent.memory, node.Identity{NodeName: m.name, NodeUID: types.UID(m.uid), MachineID: m.id})
+	accepted, refusal := node.Accept(m.name, order, m.agent.memory, node.Identity{NodeName: m.name, NodeUID: types.UID(m.uid), MachineID: m.id}, w.now)
 	if refusal != nil {
 		m.refuse(w, refusal)
 	}

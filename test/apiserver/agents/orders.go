@@ -56,7 +56,7 @@ func (h *host) hasNew() bool {
 		return false
 	}
 	here := node.Identity{NodeName: h.name, NodeUID: h.uid, MachineID: h.memory.MachineID}
-	accepted, _ := node.Accept(h.order.Name, &h.order.Spec, h.memory, here)
+	accepted, _ := node.Accept(h.order.Name, &h.order.Spec, h.memory, here, time.Now())
 	return accepted
 }
 
