@@ -18,7 +18,8 @@ func (a *app) install() *cobra.Command {
 		Short: "Install the agent on this host, pin keys and start the service",
 		Long: `install copies this binary to ` + binaryFile + `, writes its systemd unit and pins
 the given public keys in ` + settings.Keys + `. It writes ` + settings.File + ` if the file does not
-exist or if settings are given, and starts the service. You can run it again at any time.`,
+exist or if settings are given, and starts the service. You can run it again: it replaces only files
+that differ. During an upgrade it pins keys, but does not replace the agent.`,
 		Example: `  # Install the agent with a mirror as its source
   refit-agent install --key release.pub.pem --source https://mirror.example/refit
 
@@ -76,11 +77,16 @@ func (a *app) doInstall(ctx context.Context, o installOptions) error {
 	if o.givesSettings() {
 		b.overlay = o.overlay
 	}
+	return a.installOn(ctx, s, b, o)
+}
+
+// installOn installs a bundle on a host.
+func (a *app) installOn(ctx context.Context, s *site, b *bundle, o installOptions) error {
 	changes, err := s.compare(b)
 	if err != nil {
 		return err
 	}
-	if err := s.apply(changes); err != nil {
+	if err := s.replace(ctx, changes, !o.noStart); err != nil {
 		return err
 	}
 	for _, key := range b.keys {
@@ -89,9 +95,6 @@ func (a *app) doInstall(ctx context.Context, o installOptions) error {
 	fmt.Fprintf(a.out, "Installed %s and %s\n", binaryFile, unitFile)
 	if o.noStart {
 		return nil
-	}
-	if err := s.start(ctx, len(changes) > 0); err != nil {
-		return err
 	}
 	fmt.Fprintln(a.out, "Started the service. To follow its log, run: journalctl -u refit-agent -f")
 	return nil

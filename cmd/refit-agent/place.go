@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -17,8 +16,8 @@ func (a *app) place() *cobra.Command {
 		Short: "Install the agent on the host whose root directory is mounted in this container",
 		Long: `place does what install does, from within a container: the DaemonSet of refit install runs it. The
 container is privileged and has the host's root directory mounted, with the socket of systemd.
-place replaces only files that differ, and restarts the service only then. It does not replace an
-agent during an upgrade: place fails, and the container is restarted.`,
+place replaces only files that differ, and restarts the service only then. Keys change at any time.
+place does not replace an agent during an upgrade: it fails, and the container is restarted.`,
 		Example: `  # Install the agent from a Pod
   refit-agent place --host /host --keys /etc/refit-agent --settings /etc/refit-agent/agent.yaml`,
 		Args: cobra.NoArgs,
@@ -69,23 +68,12 @@ func (a *app) doPlace(ctx context.Context, s *site, b *bundle) error {
 	if err != nil {
 		return err
 	}
+	if err := s.replace(ctx, changes, true); err != nil {
+		return err
+	}
 	if len(changes) == 0 {
-		if err := s.start(ctx, false); err != nil {
-			return err
-		}
 		fmt.Fprintln(a.out, "The agent is up to date")
 		return nil
-	}
-	// An order may arrive after the first check, so the second one runs without an agent.
-	lock, err := s.quiet(ctx)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(s.apply(changes), lock.Close())
-	// Restart even after an error: an incomplete change is no reason to leave a host without its
-	// agent.
-	if err := errors.Join(err, s.start(ctx, true)); err != nil {
-		return err
 	}
 	fmt.Fprintf(a.out, "Installed the agent: %s\n", changes)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/refit-dev/refit/internal/agent"
+	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -54,6 +55,35 @@ func (s *site) quiet(ctx context.Context) (io.Closer, error) {
 		return nil, errors.Join(err, lock.Close(), s.resume(ctx))
 	}
 	return lock, nil
+}
+
+// replace applies changes and starts the service. Keys change at any time, because the agent reads
+// them whenever it verifies a ClusterRelease; the rest only without an open upgrade.
+func (s *site) replace(ctx context.Context, all changes, start bool) error {
+	keys, others := all.split(s.path(settings.Keys))
+	if err := s.apply(keys); err != nil {
+		return err
+	}
+	switch {
+	case len(others) == 0 && start:
+		return s.start(ctx, false)
+	case len(others) == 0:
+		return nil
+	case !start:
+		if err := s.refuseOpenUpgrade(); err != nil {
+			return err
+		}
+		return s.apply(others)
+	}
+	// An order may arrive after the first check, so the second one runs without an agent.
+	lock, err := s.quiet(ctx)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(s.apply(others), lock.Close())
+	// Restart even after an error: an incomplete change is no reason to leave a host without its
+	// agent.
+	return errors.Join(err, s.start(ctx, true))
 }
 
 // resume starts the service again, if it is installed.

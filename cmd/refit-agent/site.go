@@ -17,6 +17,7 @@ import (
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // Paths of the service.
@@ -124,7 +125,7 @@ func (s *site) compareKeys(out *changes, b *bundle) error {
 			left++
 		}
 	}
-	if left == 0 {
+	if left == 0 && len(unwanted) == 0 {
 		return errNoKeys
 	}
 	for _, k := range b.keys {
@@ -171,7 +172,19 @@ func (s *site) compareSettings(out *changes, b *bundle) error {
 	return nil
 }
 
-// apply applies the changes, and verifies that the agent can load its keys.
+// split separates the changes in a directory from the others.
+func (c changes) split(dir string) (within, others changes) {
+	for _, file := range c {
+		if filepath.Dir(file.path) == dir {
+			within = append(within, file)
+		} else {
+			others = append(others, file)
+		}
+	}
+	return within, others
+}
+
+// apply applies the changes, and verifies that the agent can load the keys that are left.
 func (s *site) apply(all changes) error {
 	for _, file := range all {
 		if file.content == nil {
@@ -192,6 +205,9 @@ func (s *site) apply(all changes) error {
 		}
 	}
 	_, err := artifact.LoadKeys(s.path(settings.Keys))
+	if f, ok := errors.AsType[*node.Failure](err); ok && f.Reason == artifact.NoReleaseKeys {
+		return nil // all keys are revoked, so that the host installs nothing
+	}
 	return err
 }
 

@@ -36,7 +36,6 @@ type Config struct {
 type Agent struct {
 	Config
 	id      host.Identity
-	keys    []artifact.PublicKey
 	store   *artifact.Store
 	systemd *host.Systemd
 	client  api
@@ -97,9 +96,6 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 	}
 	if a.state, err = loadState(config.Settings.StateFile(), a.id.MachineID); err != nil {
 		return nil, err
-	}
-	if a.keys, err = artifact.LoadKeys(config.KeysDir); err != nil && a.state.Open == "" {
-		return nil, err // an open upgrade was verified before it started
 	}
 	if a.store, err = artifact.OpenStore(config.Settings.StoreDir()); err != nil {
 		return nil, err
@@ -191,7 +187,7 @@ func (a *Agent) resume() error {
 	if err != nil {
 		return err
 	}
-	if ca, err := clusterCA(); err == nil && upgrade.host.Upgrade.CA != "" && ca != upgrade.host.Upgrade.CA {
+	if !sameCluster(&upgrade.host.Upgrade, caFile) {
 		a.Log.Warn("this host joined another cluster; ignoring the upgrade of the former one", "upgrade", dir)
 		a.state.Open, a.state.Last = "", ""
 		return saveState(a.Settings.StateFile(), a.state)

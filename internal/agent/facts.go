@@ -38,12 +38,8 @@ func (a *Agent) facts(ctx context.Context) refitv1alpha1.NodeReportStatus {
 	a.reportState.mu.Lock()
 	state, wanted := a.reportState.state, a.reportState.wanted
 	a.reportState.mu.Unlock()
-	var keys []string
-	for _, key := range a.keys {
-		keys = append(keys, key.ID)
-	}
 	return report.Gather(ctx, report.Sources{
-		AgentVersion: a.Version, NodeName: a.client.NodeName(), Settings: a.Settings, State: state, Keys: keys,
+		AgentVersion: a.Version, NodeName: a.client.NodeName(), Settings: a.Settings, State: state, Keys: a.keyIDs(),
 		ControlPlane: steps.HasControlPlane(), Release: wanted, API: a.client, Parts: a.installedParts, Unit: a.systemd.Unit, Cache: a.reportState.cache,
 	})
 }

@@ -243,6 +243,7 @@ func (a *Agent) load(dir string) (*runner, error) {
 		host: &steps.Host{
 			Settings: a.Settings, HostState: a.state, Upgrade: *state.Upgrade, Dir: filepath.Join(a.Settings.UpgradesDir(), dir), Release: release,
 			Store: a.store, Systemd: a.systemd, Log: a.Log, ReportWait: a.status.setWaiting, Effect: effectOf("none"),
+			CheckRelease: a.checkRelease(envelope),
 		},
 	}, nil
 }

@@ -7,7 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -102,6 +101,6 @@ func (a *Agent) target(ctx context.Context, target refitv1alpha1.Target, u *node
 	if err != nil {
 		return "", err
 	}
-	release, err := artifact.Verify(object.Spec.Envelope, a.keys)
+	release, err := a.verify(object.Spec.Envelope)
 	return release.Payload.Kubernetes, err
 }

@@ -23,7 +23,7 @@ func (a *Agent) verified(ctx context.Context, ref refitv1alpha1.ReleaseRef) (art
 	if err != nil {
 		return artifact.Release{}, err
 	}
-	release, err := artifact.Verify(object.Spec.Envelope, a.keys)
+	release, err := a.verify(object.Spec.Envelope)
 	switch {
 	case err != nil:
 		return refuse("%v", err)

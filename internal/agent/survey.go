@@ -32,21 +32,20 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 			return nil, refusal
 		}
 	}
-	ca, err := clusterCA()
-	if err != nil {
-		return nil, err
-	}
 	spec := &order.Spec
 	w := &node.Upgrade{
 		Operation: spec.Operation, Release: spec.Release, Attempt: spec.Attempt,
 		NodeName: identity.NodeName, NodeUID: identity.NodeUID, MachineID: identity.MachineID,
 		Role: spec.Role, From: running, To: release.Payload.Kubernetes,
-		CA: ca, KeepAddons: spec.KeepAddons,
+		KeepAddons:    spec.KeepAddons,
 		StopAPIServer: a.Settings.StopAPIServerDuringEtcdUpgrade,
 		Etcd:          spec.Role != refitv1alpha1.RoleWorker && steps.HasEtcd(),
 	}
 	if steps.HasControlPlane() != (spec.Role != refitv1alpha1.RoleWorker) {
 		return nil, &node.Refusal{Reason: node.RefusedMachine, Message: "the role " + string(spec.Role) + " of the order does not match this host"}
+	}
+	if err := recordCluster(w, caFile); err != nil {
+		return nil, err
 	}
 	installed, err := a.installedParts(ctx)
 	if err != nil {
@@ -121,6 +120,3 @@ func isUpgrade(ctx context.Context, path, name, to string) bool {
 	}
 	return !next.Before(now)
 }
-
-// clusterCA identifies the cluster.
-func clusterCA() (string, error) { return host.Digest("/etc/kubernetes/pki/ca.crt") }

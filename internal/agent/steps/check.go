@@ -18,6 +18,7 @@ var checks = []struct {
 	name string
 	run  func(context.Context, *Host) error
 }{
+	{"release", func(_ context.Context, h *Host) error { return h.CheckRelease() }},
 	{"tools", func(ctx context.Context, h *Host) error { return h.tools(ctx) }},
 	{"phases", checkPhases},
 	{"manifests", checkManifests},

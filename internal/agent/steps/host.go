@@ -53,9 +53,11 @@ type Host struct {
 	// Dir is the directory of the operation, with all saved, rendered and prepared files.
 	Dir     string
 	Release artifact.Release
-	Store   *artifact.Store
-	Systemd *host.Systemd
-	Log     *slog.Logger
+	// CheckRelease verifies the ClusterRelease with the keys that are pinned now.
+	CheckRelease func() error
+	Store        *artifact.Store
+	Systemd      *host.Systemd
+	Log          *slog.Logger
 	// Effect wraps each change to the host, so that tests can kill the agent before and after it.
 	Effect func(name string, change func() error) error
 	// ReportWait reports what the step waits for; an empty reason ends the wait.

@@ -169,7 +169,10 @@ func badRelease(err error, what string) error {
 		"create and sign the ClusterRelease again (refit release create) with the version of Refit on the hosts", "%s", what)
 }
 
+// NoReleaseKeys is the reason of a host that trusts no key.
+const NoReleaseKeys = "NoReleaseKeys"
+
 func noKeys(format string, args ...any) error {
-	return node.ManualIntervention("NoReleaseKeys", nil,
+	return node.ManualIntervention(NoReleaseKeys, nil,
 		"install the public key of the signer of your ClusterReleases on the host, as a .pem file", format, args...)
 }

@@ -33,6 +33,9 @@ type Upgrade struct {
 	// CA is the digest of the cluster's CA certificate: a host that joined another cluster must not
 	// resume an upgrade of the former one.
 	CA string `json:"ca,omitempty"`
+	// CAs are the digests of the public keys in that file, of which the cluster keeps at least one
+	// while it replaces its CA. Journals of older agents have none.
+	CAs []string `json:"cas,omitempty"`
 	// Parts are the parts of the ClusterRelease that differ from what is installed.
 	Parts []refitv1alpha1.Part `json:"parts,omitempty"`
 	// Kinds is how each of these parts is installed: Kubernetes may come from packages and

@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+const caFile = "/etc/kubernetes/pki/ca.crt"
+
+// recordCluster records the cluster of an upgrade.
+func recordCluster(u *node.Upgrade, path string) (err error) {
+	if u.CA, err = host.Digest(path); err != nil {
+		return err
+	}
+	u.CAs, err = caKeys(path)
+	return err
+}
+
+// sameCluster reports whether the host is still in the cluster of an upgrade.
+func sameCluster(u *node.Upgrade, path string) bool {
+	now, err := host.Digest(path)
+	if err != nil || u.CA == "" || now == u.CA {
+		return true
+	}
+	keys, err := caKeys(path)
+	return err == nil && slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(u.CAs, key) })
+}
+
+// caKeys returns the digests of the public keys of all CA certificates in a file. A renewed CA
+// keeps its key.
+func caKeys(path string) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the CA certificates in %s: %w", path, err)
+		}
+		sum := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
+		out = append(out, "sha256:"+hex.EncodeToString(sum[:]))
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
