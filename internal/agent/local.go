@@ -37,7 +37,7 @@ func Status(s settings.Settings) (LocalStatus, error) {
 	return LocalStatus{Host: remembered, State: node.Read(records)}, err
 }
 
-// Forget accepts binaries that somebody else replaced.
+// Forget accepts binaries that something other than Refit replaced.
 func Forget(s settings.Settings) (int, error) {
 	lock, err := host.Lock(s.LockFile())
 	if err != nil {

@@ -56,7 +56,7 @@ func MigrateConfig(ctx context.Context, newContainerd, path string) ([]byte, err
 const configRemedy = "change the configuration of containerd on the host so that the new version accepts it " +
 	"(`containerd config migrate` shows the result), then run `refit retry`"
 
-// load makes the new containerd read a text as at its start. The text lies beside the real file,
+// load makes the new containerd read a text as at its start. The text is next to the real file,
 // because imports can be relative to it; its name has no extension that an import could match.
 func load(ctx context.Context, newContainerd, path string, text []byte) (effective string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".refit-config-")

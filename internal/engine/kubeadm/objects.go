@@ -80,7 +80,7 @@ type objectRecord struct {
 }
 
 // written reports whether an object is what the operation wrote, and differs from what was there
-// before. foreign means that somebody changed it since.
+// before. foreign means that it was changed since.
 func (r *objectRecord) written(now *content) (written, foreign bool) {
 	switch {
 	// Deleted since, created by the operation, or as it was.

@@ -9,9 +9,9 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// RestoreObjects restores the objects that a phase wrote, those that still are what the phase
-// wrote, while no other node relies on them. Those that stay are returned, each with the reason. An
-// object that the phase created or that somebody deleted is left alone.
+// RestoreObjects restores objects that a phase wrote, if they are unchanged since and no other node
+// relies on them. It returns the objects that stay, each with the reason. It does not touch an
+// object that the phase created or that was deleted since.
 func RestoreObjects(ctx context.Context, client kubernetes.Interface, dir, phase string, relying []string) (kept []string, err error) {
 	records, err := loadObjects(dir)
 	if err != nil {
