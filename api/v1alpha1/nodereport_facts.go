@@ -153,6 +153,14 @@ type DriftFacts struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +kubebuilder:validation:items:MaxLength=160
 	Differences []string `json:"differences,omitempty"`
+	// securitySettings are settings of audit, authentication, authorization, admission, encryption
+	// and TLS in which the manifests differ from what kubeadm renders: a component with a flag or a
+	// mount, such as `kube-apiserver --audit-policy-file`.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:MaxLength=96
+	SecuritySettings []string `json:"securitySettings,omitempty"`
 	// missingManifests are missing static pod manifests.
 	// +optional
 	// +listType=atomic

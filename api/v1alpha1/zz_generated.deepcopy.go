@@ -419,6 +419,11 @@ func (in *DriftFacts) DeepCopyInto(out *DriftFacts) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.SecuritySettings != nil {
+		in, out := &in.SecuritySettings, &out.SecuritySettings
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.MissingManifests != nil {
 		in, out := &in.MissingManifests, &out.MissingManifests
 		*out = make([]string, len(*in))

@@ -25,6 +25,8 @@ const (
 	maxCertificates = 24
 	maxDifferences  = 10
 	maxDifference   = 160
+	maxSettings     = 10
+	maxSetting      = 96
 	maxManifests    = 8
 	maxImages       = 16
 	maxImage        = 255
@@ -63,6 +65,7 @@ func bound(s *refitv1alpha1.NodeReportStatus) {
 	}
 	if d := s.Drift; d != nil {
 		d.Differences = c.texts("drift.differences", d.Differences, maxDifferences, maxDifference)
+		d.SecuritySettings = c.texts("drift.securitySettings", d.SecuritySettings, maxSettings, maxSetting)
 		d.MissingManifests = c.texts("drift.missingManifests", d.MissingManifests, maxManifests, maxWord)
 		d.UnparsableManifests = c.texts("drift.unparsableManifests", d.UnparsableManifests, maxManifests, maxWord)
 		d.APIReferences = c.texts("drift.apiReferences", d.APIReferences, maxManifests, maxPath)

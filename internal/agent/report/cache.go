@@ -22,8 +22,14 @@ type cached struct {
 }
 
 type cachedDrift struct {
-	key         string
-	differences []string
+	key string
+	differences
+}
+
+// differences are the differences between the manifests on a host and those of kubeadm.
+type differences struct {
+	all      []string
+	security []string // settings among them
 }
 
 // NewCache returns an empty cache.
@@ -52,20 +58,20 @@ func (c *Cache) version(path string, query func() (string, error)) (string, erro
 	return now.result, nil
 }
 
-func (c *Cache) knownDrift(key string) ([]string, bool) {
+func (c *Cache) knownDrift(key string) (differences, bool) {
 	if c == nil {
-		return nil, false
+		return differences{}, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.drift.differences, c.drift.key == key && key != ""
 }
 
-func (c *Cache) keepDrift(key string, differences []string) {
+func (c *Cache) keepDrift(key string, found differences) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.drift = cachedDrift{key: key, differences: differences}
+	c.drift = cachedDrift{key: key, differences: found}
 }

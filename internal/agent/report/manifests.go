@@ -31,7 +31,9 @@ func drift(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatu
 	}
 	if s.controlPlane() {
 		facts.MissingManifests = s.missingManifests(ctx, onDisk)
-		facts.Differences, facts.Known, err = s.differences(ctx, onDisk)
+		var found differences
+		found, facts.Known, err = s.differences(ctx, onDisk)
+		facts.Differences, facts.SecuritySettings = found.all, found.security
 	} else {
 		facts.Known = true // kubeadm renders no manifests for a worker
 	}
@@ -152,41 +154,41 @@ func (s *Sources) clusterConfig(ctx context.Context) (*kubeadm.ClusterConfig, er
 
 // differences compares the manifests with those that the host's own kubeadm renders, if its minor
 // version matches the control plane: others have other defaults. Otherwise the result is unknown.
-func (s *Sources) differences(ctx context.Context, onDisk map[string][]byte) (differences []string, known bool, err error) {
+func (s *Sources) differences(ctx context.Context, onDisk map[string][]byte) (found differences, known bool, err error) {
 	apiServer, has := onDisk[kubeadm.APIServer]
 	if !has {
-		return nil, false, nil
+		return found, false, nil
 	}
 	read, err := kubeadm.Parse(apiServer)
 	if err != nil {
-		return nil, false, nil //nolint:nilerr // reported as unparsable
+		return found, false, nil //nolint:nilerr // reported as unparsable
 	}
 	binary, err := host.LookPath("kubeadm")
 	if err != nil {
-		return nil, false, nil //nolint:nilerr // nothing to compare with
+		return found, false, nil //nolint:nilerr // nothing to compare with
 	}
 	version, err := s.version(ctx, binary, "version", "-o", "short")
 	if err != nil || minorOf(version) != minorOf(read.Version()) {
-		return nil, false, err
+		return found, false, err
 	}
 	if s.API == nil {
-		return nil, false, nil
+		return found, false, nil
 	}
 	data, err := s.API.KubeadmConfig(ctx)
 	if err != nil {
-		return nil, false, err
+		return found, false, err
 	}
 	key := driftKey(onDisk, data, version, s.Settings.Kubeadm.Patches)
-	if differences, known := s.Cache.knownDrift(key); known {
-		return differences, true, nil
+	if found, known := s.Cache.knownDrift(key); known {
+		return found, true, nil
 	}
 	rendered, err := s.render(ctx, binary, data, read, apiServer)
 	if err != nil {
-		return nil, false, err
+		return found, false, err
 	}
-	differences = kubeadm.Drift(onDisk, rendered)
-	s.Cache.keepDrift(key, differences)
-	return differences, true, nil
+	found = differences{all: kubeadm.Drift(onDisk, rendered), security: kubeadm.LostSecurity(onDisk, rendered)}
+	s.Cache.keepDrift(key, found)
+	return found, true, nil
 }
 
 func (s *Sources) render(ctx context.Context, binary string, data map[string]string, read kubeadm.Manifest, apiServer []byte) (kubeadm.Rendered, error) {

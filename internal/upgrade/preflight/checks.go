@@ -142,6 +142,7 @@ var checks = []Check{
 	{"ClockSkewed", Block, agent, needReports, clockSkewed, "a host's clock differs from the API server's"},
 	{"EndpointUnreachable", Block, safety | agent, needReports, endpointUnreachable, "a host cannot reach the API endpoint"},
 	{"ManifestUnparsable", Block, safety | agent, needReports, manifestUnparsable, "a file in the static pod manifest directory is not a valid pod"},
+	{"SecuritySettingLost", Block, agent, needReports, securitySettingLost, "the upgrade removes a security setting that only a static pod manifest has"},
 	{"ManifestHandEdited", Warn, agent, needReports, manifestHandEdited, "the upgrade overwrites manual changes to a static pod manifest"},
 	{"StaticPodReferencesAPI", Block, safety | agent, needReports, staticPodReferencesAPI, "a static pod references API objects, which the kubelet rejects"},
 	{"KubeletReplaced", Warn, agent, needReports, kubeletReplaced, "the kubelet on disk is not the running version"},

@@ -259,6 +259,21 @@ func manifestHandEdited(v *view) []Finding {
 	})
 }
 
+// securitySettingLost blocks where manifestHandEdited only warns: without such settings, the API
+// server starts and works, but logs no audit events, or lets more users in.
+func securitySettingLost(v *view) []Finding {
+	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+		if !n.ControlPlane || r.Drift == nil || len(r.Drift.SecuritySettings) == 0 {
+			return Finding{}
+		}
+		return Finding{
+			Message: fmt.Sprintf("the upgrade removes security settings that only the manifests on %s have: %s", n.Name, joinNames(r.Drift.SecuritySettings)),
+			Remedy: "Move them to the kubeadm configuration (extraArgs, extraVolumes) or to kubeadm patches on the host. " +
+				"If they may be lost, waive SecuritySettingLost for the node.",
+		}
+	})
+}
+
 // rejectsReferences is the first minor version whose kubelet rejects static pods that reference API
 // objects, regardless of feature gates.
 const rejectsReferences = 37

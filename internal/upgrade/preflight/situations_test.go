@@ -739,6 +739,14 @@ func hostSituations() []situation {
 			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.Known = false }),
 		},
 
+		{check: "SecuritySettingLost", name: "none"},
+		{
+			check: "SecuritySettingLost", name: "audit only in the manifest", want: Block,
+			change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) {
+				r.Drift.SecuritySettings = []string{"kube-apiserver --audit-policy-file", "kube-apiserver mount /etc/kubernetes/audit"}
+			}),
+		},
+
 		{check: "StaticPodReferencesAPI", name: "upgrade to 1.36", change: onReport("cp-1", func(r *refitv1alpha1.NodeReportStatus) { r.Drift.APIReferences = []string{"kube-vip"} })},
 		{
 			check: "StaticPodReferencesAPI", name: "upgrade to 1.37", to: "v1.37.1", want: Block,
