@@ -99,6 +99,19 @@ type ClusterUpgradeSpec struct {
 	// +optional
 	Aborted bool `json:"aborted,omitempty"`
 
+	// abandonedNodes are nodes whose hosts do not come back. The upgrade neither waits for them nor
+	// changes them, and they do not count against maxUnavailable while they are not ready. Their
+	// agents get the order to start nothing new, and their cordons stay. A control plane node must
+	// also be removed from the cluster before another one is upgraded. A change requires the verb
+	// `approve`.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	AbandonedNodes []string `json:"abandonedNodes,omitempty"`
+
 	// retry is a counter. Increase it after you have fixed the cause of a failure: failed nodes
 	// continue at the step that failed. It cannot be lowered.
 	// +optional

@@ -278,6 +278,11 @@ func (in *ClusterUpgradeSpec) DeepCopyInto(out *ClusterUpgradeSpec) {
 	*out = *in
 	out.Target = in.Target
 	out.NodeSelector = in.NodeSelector.DeepCopy()
+	if in.AbandonedNodes != nil {
+		in, out := &in.AbandonedNodes, &out.AbandonedNodes
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Waivers != nil {
 		in, out := &in.Waivers, &out.Waivers
 		*out = make([]Waiver, len(*in))

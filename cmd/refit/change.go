@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
 
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/upgrade/request"
@@ -29,6 +32,41 @@ plan, so the plan changes and needs approval.`,
 			return err
 		},
 		decide: func(o verbs.Operation) (verbs.Decision, error) { return verbs.Waive(o, waiver) },
+	})
+}
+
+func newAbandonCommand(a *app) *cobra.Command {
+	var node string
+	var yes bool
+	return a.newVerb(verb{
+		name:     "abandon",
+		argument: "NODE",
+		short:    "Give up a node whose host does not come back",
+		long: `Give up a node of an upgrade in progress whose host does not come back. The upgrade, or its abort,
+no longer waits for the node, and the other nodes continue. If the host comes back, its agent starts
+nothing new. A node that Refit cordoned stays cordoned, since its host may be partly changed. A
+control plane node must also be removed from the cluster and from etcd.`,
+		example: []string{
+			"# Give up a node of the active upgrade", "abandon worker-7",
+			"# Give up a node of an upgrade by name", "abandon worker-7 to-v1-36-3",
+		},
+		parse: func(argument string) error {
+			if problems := validation.IsDNS1123Subdomain(argument); len(problems) > 0 {
+				return fmt.Errorf("%q is not the name of a node", argument)
+			}
+			node = argument
+			return nil
+		},
+		decide: func(o verbs.Operation) (verbs.Decision, error) { return verbs.Abandon(o, node) },
+		confirm: func(ctx context.Context, o *cliv1alpha1.Operation) error {
+			if yes {
+				return nil
+			}
+			return a.Confirm(ctx, fmt.Sprintf("Give up %s in %s? Its host may be partly changed.", node, o.Name))
+		},
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
+		},
 	})
 }
 

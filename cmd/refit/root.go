@@ -19,7 +19,7 @@ type group struct {
 var groups = []group{
 	{"inspect", "Inspect Commands:", []func(*app) *cobra.Command{newCheckCommand, newPlanCommand, newSnapshotCommand, newExplainCommand}},
 	{"upgrade", "Upgrade Commands:", []func(*app) *cobra.Command{
-		newUpgradeCommand, newStatusCommand, newWatchCommand, newPauseCommand, newResumeCommand, newRetryCommand, newAbortCommand,
+		newUpgradeCommand, newStatusCommand, newWatchCommand, newPauseCommand, newResumeCommand, newRetryCommand, newAbandonCommand, newAbortCommand,
 		newApproveCommand, newWaiveCommand, newSetCommand, newHistoryCommand,
 	}},
 	{"setup", "Setup Commands:", []func(*app) *cobra.Command{newInstallCommand, newUninstallCommand, newReleaseCommand}},

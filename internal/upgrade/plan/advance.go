@@ -21,6 +21,8 @@ func (d *deciding) advance(name string, held *hold) {
 	hop := d.hopOf(n)
 	order := d.order(n)
 	switch {
+	case d.abandoned(n):
+		d.abandon(n)
 	case d.refusal(n) != nil:
 		d.followRefused(n, hop, held)
 	case order != nil && d.followsChange(n) && !d.retriesAfterRollback(n):

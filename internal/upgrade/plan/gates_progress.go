@@ -29,6 +29,7 @@ func nodeLost(d *deciding, n *cluster.Node, hop int) *Wait {
 		what = "being rolled back"
 	}
 	w := d.notReady(n, what)
+	w.Remedy = orAbandon(n, w.Remedy)
 	return &w
 }
 
@@ -46,7 +47,7 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 		return &Wait{
 			Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: requested, ManualIntervention: true,
 			Message: "The agent on " + n.Name + " has an order and does not respond",
-			Remedy:  "Check that it runs on " + n.Name + ": `systemctl status refit-agent; journalctl -u refit-agent`",
+			Remedy:  orAbandon(n, "Check that it runs on "+n.Name+": `systemctl status refit-agent; journalctl -u refit-agent`"),
 		}
 	}
 	if d.now.Sub(d.lastContact(n)) > quietPeriod && d.openRequests() < maxReportRequests {

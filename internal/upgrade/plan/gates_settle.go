@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
@@ -11,6 +12,7 @@ func notReadyAfter(d *deciding, n *cluster.Node, hop int) *Wait {
 		return nil
 	}
 	w := d.notReady(n, "at "+d.plan.Hops[hop].Kubernetes)
+	w.Remedy = orAbandon(n, w.Remedy)
 	return &w
 }
 
@@ -18,8 +20,13 @@ func versionNotReported(d *deciding, n *cluster.Node, hop int) *Wait {
 	if d.at(n, hop) {
 		return nil
 	}
-	d.busy++
 	w := d.inProgress(n, fmt.Sprintf("Waiting for %s to report %s", n.Name, d.plan.Hops[hop].Kubernetes))
+	if order := d.order(n); order != nil && order.Status.CompletionTime != nil && d.now.Sub(order.Status.CompletionTime.Time) > interventionDelay {
+		w.Reason, w.Since, w.ManualIntervention = refitv1alpha1.ReasonNodeUnavailable, order.Status.CompletionTime.Time, true
+		w.Remedy = orAbandon(n, fmt.Sprintf("Check the kubelet of %s: `kubectl get node %[1]s -o wide; journalctl -u kubelet`", n.Name))
+		return &w
+	}
+	d.busy++
 	return &w
 }
 
@@ -28,6 +35,7 @@ func notReadyAfterRollback(d *deciding, n *cluster.Node, _ int) *Wait {
 		return nil
 	}
 	w := d.notReady(n, "rolled back")
+	w.Remedy = orAbandon(n, w.Remedy)
 	return &w
 }
 

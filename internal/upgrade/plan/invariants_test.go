@@ -138,6 +138,7 @@ func (w *world) checkWindow(who *controller, claimed []*machine) {
 				if !slices.Contains(zones, n.Zone) {
 					zones = append(zones, n.Zone)
 				}
+			case policy.Abandoned(&spec, n.Name):
 			case !n.IsReady() && !policy.Waived(&spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name)),
 				n.Unschedulable && !policy.Waived(&spec, policy.CheckNodeCordoned, policy.NodeObject(n.Name)):
 				anyone++
@@ -189,6 +190,9 @@ func (w *world) checkMembers(turn *machine, asOf time.Time) {
 // (I1).
 func (w *world) checkDone(who *controller, name string) {
 	m := w.machine(name)
+	if m != nil && w.abandoned(m) {
+		return
+	}
 	w.require(m == nil || !w.changing(m), "%s is released while its agent may be changing it", name)
 	if m == nil || !who.fresh || m.upgrade == nil || m.upgrade.Status.Phase != refitv1alpha1.NodeSucceeded || string(m.upgrade.Spec.NodeUID) != m.uid {
 		return
@@ -264,7 +268,7 @@ func (w *world) checkEnd(who *controller) {
 	want := w.parse(target)
 	for i := range who.view.snapshot.Nodes {
 		n := &who.view.snapshot.Nodes[i]
-		w.require(n.CordonedBy == "", "the operation ends with %s cordoned", n.Name)
+		w.require(n.CordonedBy == "" || policy.Abandoned(&spec, n.Name), "the operation ends with %s cordoned", n.Name)
 		if w.op.end == Succeeded && policy.Exclusion(&spec, n) == "" {
 			w.require(n.IsReady() && !kubeletVersion(n).Before(want), "the operation succeeds with %s at %s", n.Name, n.Kubelet)
 		}

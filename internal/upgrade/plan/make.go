@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -43,6 +44,10 @@ func outline(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (*Plan,
 	path, err := PathOf(s, spec)
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(path.Hops) > refitv1alpha1.MaxHops {
+		return nil, nil, targetError{fmt.Errorf("the path to %s has %d hops, and an operation may have %d: upgrade to an earlier version first",
+			path.To, len(path.Hops), refitv1alpha1.MaxHops)}
 	}
 	m := &planner{snapshot: s, spec: &spec, path: path}
 	p := &Plan{From: path.From.String(), To: path.To.String(), spec: spec}

@@ -55,10 +55,10 @@ func (d *deciding) hold() *hold {
 
 // removeStrayCordons uncordons nodes that the operation cordoned and has no claim on, such as one
 // that a deposed leader cordoned late. A host that is being changed keeps its cordon, whatever
-// became of its claim.
+// became of its claim, and so does an abandoned one.
 func (d *deciding) removeStrayCordons() {
 	for i := range d.s.Nodes {
-		if n := &d.s.Nodes[i]; n.CordonedBy == d.op.UID && !d.active[n.Name] && !d.changing(n) {
+		if n := &d.s.Nodes[i]; n.CordonedBy == d.op.UID && !d.active[n.Name] && !d.changing(n) && !d.abandoned(n) {
 			d.act(Uncordon, n, "the operation has no claim on it")
 		}
 	}

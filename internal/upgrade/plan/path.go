@@ -47,10 +47,6 @@ func PathOf(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (skew.Pa
 	if err != nil {
 		return path, targetError{err}
 	}
-	if len(path.Hops) > refitv1alpha1.MaxHops {
-		return path, targetError{fmt.Errorf("the path to %s has %d hops, and an operation may have %d: upgrade to an earlier version first",
-			to, len(path.Hops), refitv1alpha1.MaxHops)}
-	}
 	return path, nil
 }
 

@@ -171,7 +171,7 @@ func (r *run) over(w *world, c *controllers) bool {
 		return false
 	}
 	for _, m := range w.machines {
-		if m.cordonedBy != "" {
+		if m.cordonedBy != "" && !w.abandoned(m) {
 			return false
 		}
 	}

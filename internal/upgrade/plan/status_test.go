@@ -78,7 +78,7 @@ func TestNoStatusIsTooLongForTheAPI(t *testing.T) {
 
 func TestAPathThatIsTooLongForTheStatusIsRefused(t *testing.T) {
 	s := &cluster.Snapshot{Version: "v1.20.1"}
-	_, err := plan.PathOf(s, refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: "v1.37.1"}})
+	_, err := plan.Outline(s, refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: "v1.37.1"}})
 	if !errors.Is(err, plan.ErrTarget) {
 		t.Errorf("the path of 17 hops is returned: %v", err)
 	}

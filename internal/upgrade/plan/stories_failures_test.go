@@ -165,4 +165,29 @@ var failureStories = []story{
 			}},
 		},
 	},
+	{
+		name:     "node-abandoned",
+		summary:  "worker-1 goes down during its upgrade and does not come back. The user abandons it: its agent gets the order to start nothing new, and the rest is upgraded.",
+		scenario: minor(shape(1, 3)), ends: Succeeded,
+		script: []scriptEvent{{applying("worker-1"), goesDown("worker-1")}, {later(15, applying("worker-1")), func(t *storyRun) { t.abandon("worker-1") }}},
+	},
+	{
+		name:     "node-abandoned-abort",
+		summary:  "The same, and the user aborts. The operation ends once the node is abandoned.",
+		scenario: minor(shape(1, 2)), ends: Aborted,
+		script: []scriptEvent{
+			{applying("worker-1"), goesDown("worker-1")},
+			{later(15, applying("worker-1")), func(t *storyRun) { t.abort() }},
+			{later(30, applying("worker-1")), func(t *storyRun) { t.abandon("worker-1") }},
+		},
+	},
+	{
+		name:     "version-never-reported",
+		summary:  "worker-1 is upgraded and ready, and its Node object never has the new version. Manual intervention is required after a while.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{
+			{kubeletSwapped("worker-1"), func(t *storyRun) { t.machine("worker-1").hidesVersion = true }},
+			{later(5, is(Stalled)), func(t *storyRun) { t.machine("worker-1").hidesVersion = false }},
+		},
+	},
 }

@@ -52,6 +52,10 @@ func (w *world) fix(d *Decision, wait *Wait) {
 	case refitv1alpha1.ReasonDrainBlocked:
 		w.relaxBudgets()
 	case refitv1alpha1.ReasonNodeUnavailable:
+		if w.dice != nil && m != nil && !m.controlPlane && !m.up && w.dice.IntN(3) == 0 {
+			w.abandon(m.name) // and its host never comes back
+			return
+		}
 		w.restoreNodes(m)
 	case refitv1alpha1.ReasonControlPlaneUnhealthy:
 		w.fixControlPlane(m)
@@ -99,6 +103,15 @@ func (w *world) abort() {
 	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Aborted = true }, "the user aborts")
 }
 
+// abandon gives up a node whose host does not come back.
+func (w *world) abandon(name string) {
+	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+		spec.AbandonedNodes = append(slices.Clone(spec.AbandonedNodes), name)
+	}, "the user abandons %s", name)
+}
+
+func (w *world) abandoned(m *machine) bool { return slices.Contains(w.op.Spec.AbandonedNodes, m.name) }
+
 // relaxBudgets makes every budget allow all evictions.
 func (w *world) relaxBudgets() {
 	w.note("* the user lets every budget allow all evictions")
@@ -140,7 +153,7 @@ func (w *world) restoreNodes(m *machine) {
 		if m != nil && other != m && (other.controlPlane != m.controlPlane || other.labels["pool"] != m.labels["pool"]) {
 			continue
 		}
-		if !other.up || !other.ready {
+		if (!other.up || !other.ready) && !w.abandoned(other) {
 			w.fixHost(other)
 		}
 		if other.cordoned && other.cordonedByUser {

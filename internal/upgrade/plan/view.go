@@ -266,9 +266,11 @@ func (v *view) settled(n *cluster.Node, hop int) bool {
 func (v *view) unavailable(n *cluster.Node) bool { return v.active[n.Name] || v.outOfService(n) }
 
 // outOfService reports whether a node takes no pods: Refit cordoned it, it is not ready, or the
-// user cordoned it. A waiver for the node excepts the last two.
+// user cordoned it. A waiver for the node excepts the last two, and abandoning it the first two.
 func (v *view) outOfService(n *cluster.Node) bool {
 	switch {
+	case v.abandoned(n):
+		return n.IsReady() && n.Unschedulable
 	case n.CordonedBy == v.op.UID:
 		return true
 	case !n.IsReady():

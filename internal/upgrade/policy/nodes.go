@@ -37,9 +37,16 @@ func MayDelete(spec *refitv1alpha1.ClusterUpgradeSpec, namespace, name string) b
 // NodeObject is how findings and waivers name a node.
 func NodeObject(name string) string { return "Node " + name }
 
+// Abandoned reports whether the user has given up a node.
+func Abandoned(spec *refitv1alpha1.ClusterUpgradeSpec, node string) bool {
+	return slices.Contains(spec.AbandonedNodes, node)
+}
+
 // Exclusion is why the plan does not upgrade a node, empty if it does.
 func Exclusion(spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node) string {
 	switch {
+	case Abandoned(spec, n.Name):
+		return "it was abandoned"
 	case n.ControlPlane && spec.Scope == refitv1alpha1.ScopeWorkers:
 		return "the scope is Workers"
 	case n.ControlPlane:

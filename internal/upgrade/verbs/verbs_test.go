@@ -2,6 +2,7 @@ package verbs_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,5 +113,21 @@ func TestChosenOperation(t *testing.T) {
 				t.Errorf("%v is not ErrNoOperation", err)
 			}
 		})
+	}
+}
+
+func TestAbandon(t *testing.T) {
+	u := &refitv1alpha1.ClusterUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "night"}}
+	u.Spec.Aborted = true // which otherwise waits for the host
+	o := verbs.Operation{ClusterUpgrade: u, Progress: &cliv1alpha1.Operation{}, Command: "refit"}
+	d, err := verbs.Abandon(o, "worker-7")
+	if err != nil || d.Change == nil || !d.Exact || !strings.Contains(d.Message, "kubectl uncordon worker-7") {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if d.Change(&u.Spec); !slices.Equal(u.Spec.AbandonedNodes, []string{"worker-7"}) {
+		t.Errorf("%+v", u.Spec)
+	}
+	if d, err = verbs.Abandon(o, "worker-7"); err != nil || d.Change != nil {
+		t.Errorf("abandoned again: %+v, %v", d, err)
 	}
 }
