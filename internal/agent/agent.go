@@ -91,6 +91,9 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 		return nil, err
 	}
 	a.status = newStatusWriter(config.Log, a.id.BootID, config.Version)
+	if err := checkStateOwner(config.Settings); err != nil {
+		return nil, err
+	}
 	if err := adoptFormerNames(config.Settings); err != nil {
 		return nil, err
 	}

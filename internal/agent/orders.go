@@ -228,8 +228,11 @@ func (a *Agent) load(dir string) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	// It was verified when it was accepted. Keys may have changed, but an open upgrade must still
-	// be finished or rolled back.
+	// It was verified when it was accepted. Keys may have changed, but a changed host must still be
+	// finished or rolled back; check-host verifies it again before the first change.
+	if _, err := a.verify(envelope); err != nil {
+		a.Log.Warn("no key that is pinned now has signed the ClusterRelease of the upgrade", "upgrade", dir, "error", err)
+	}
 	release, err := artifact.Unverified(envelope)
 	if err != nil {
 		return nil, err

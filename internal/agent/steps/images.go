@@ -35,7 +35,8 @@ func importImages(ctx context.Context, h *Host) error {
 }
 
 func (h *Host) importImage(ctx context.Context, client *cri.Client, ctr string, image refitv1alpha1.ReleaseImage) error {
-	if have, err := client.Image(ctx, image.Name); err != nil || (have.Present && have.ID == image.Config) {
+	before, err := client.Image(ctx, image.Name)
+	if err != nil || (before.Present && before.ID == image.Config) {
 		return err
 	}
 	h.ReportWait("importing " + image.Name + " into the container runtime")
@@ -50,18 +51,34 @@ func (h *Host) importImage(ctx context.Context, client *cri.Client, ctr string, 
 		return err
 	}
 	have, err := awaitImage(ctx, client, image.Name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	return h.admitImage(ctx, client, image, before, have)
+}
+
+// imageRemover removes images from a container runtime.
+type imageRemover interface {
+	Remove(ctx context.Context, name string) error
+}
+
+// admitImage checks an image after its import. It removes one with other content, unless that was
+// there before and may be in use.
+func (h *Host) admitImage(ctx context.Context, client imageRemover, image refitv1alpha1.ReleaseImage, before, have cri.Image) error {
+	switch {
 	case !have.Present:
 		return node.Transient("ImageMissing", nil, "check the log of the container runtime on the host, then run refit retry",
 			"the container runtime does not list %s after its import", image.Name)
-	case have.ID != image.Config:
-		return node.ManualIntervention("ImageDiffers", nil, "find the registry that serves another image under this name; "+
-			"if that image is right, create the ClusterRelease again",
-			"%s has the digest %s, the ClusterRelease has %s", image.Name, have.ID, image.Config)
+	case have.ID == image.Config:
+		return nil
+	case have.ID != before.ID:
+		if err := client.Remove(ctx, image.Name); err != nil {
+			h.Log.Warn("cannot remove an image that is not the one of the ClusterRelease", "image", image.Name, "error", err)
+		}
 	}
-	return nil
+	return node.ManualIntervention("ImageDiffers", nil, "find the registry that serves another image under this name; "+
+		"if that image is right, create the ClusterRelease again",
+		"%s has the digest %s, the ClusterRelease has %s", image.Name, have.ID, image.Config)
 }
 
 // awaitImage waits for an image after its import: containerd passes the import on to its CRI plugin

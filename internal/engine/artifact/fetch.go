@@ -50,19 +50,15 @@ func (s *Store) Fetch(ctx context.Context, b refitv1alpha1.Blob, sources []Sourc
 	if s.Has(b) {
 		return nil
 	}
-	var tried []attempt
-	for _, at := range s.placesOf(b, sources) {
-		err := s.fetchFrom(ctx, b, at)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("cannot fetch %s: %w", nameOf(b), context.Cause(ctx))
-		}
-		if here, ok := errors.AsType[localError](err); ok {
-			return storeFailure(b, s.dir, here.error)
-		}
-		tried = append(tried, attempt{at.String(), err})
+	tried, err := s.fetchFromAny(ctx, b, s.placesOf(b, sources))
+	here, local := errors.AsType[localError](err)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("cannot fetch %s: %w", nameOf(b), context.Cause(ctx))
+	case local:
+		return storeFailure(b, s.dir, here.error)
 	}
 	return unavailable(b, tried)
 }
@@ -81,13 +77,13 @@ func (s *Store) placesOf(b refitv1alpha1.Blob, sources []Source) []place {
 }
 
 // fetchFrom fetches a file from one place. It retries until the error is final or the attempts are
-// used up.
-func (s *Store) fetchFrom(ctx context.Context, b refitv1alpha1.Blob, at place) error {
+// used up. A place that is slower than wanted is final.
+func (s *Store) fetchFrom(ctx context.Context, b refitv1alpha1.Blob, at place, wanted pace) error {
 	wait := s.retry.wait
 	// Whether the whole file was fetched from this place after its pieces did not match.
 	clean := false
 	for tries := 0; ; {
-		pieces, got, err := s.transfer(ctx, b, at)
+		pieces, got, err := s.transfer(ctx, b, at, wanted)
 		if err == nil {
 			err = s.admit(ctx, b)
 			if err == nil {
@@ -117,12 +113,12 @@ func (s *Store) fetchFrom(ctx context.Context, b refitv1alpha1.Blob, at place) e
 // final reports whether a retry of the same place is useless.
 func final(err error) bool {
 	_, here := errors.AsType[localError](err)
-	return here || errors.Is(err, errWrongContent) || errors.Is(err, errNotFound) || errors.Is(err, errOtherFile) || errors.Is(err, fs.ErrPermission)
+	return here || errors.Is(err, errSlow) || errors.Is(err, errWrongContent) || errors.Is(err, errNotFound) || errors.Is(err, errOtherFile) || errors.Is(err, fs.ErrPermission)
 }
 
 // transfer appends the content of a place to the partial file until it is complete. pieces reports
 // whether parts of the file are from an earlier transfer.
-func (s *Store) transfer(ctx context.Context, b refitv1alpha1.Blob, at place) (pieces bool, got int64, err error) {
+func (s *Store) transfer(ctx context.Context, b refitv1alpha1.Blob, at place, wanted pace) (pieces bool, got int64, err error) {
 	file, offset, err := s.openPartial(b)
 	if err != nil {
 		return false, 0, local(err)
@@ -144,7 +140,7 @@ func (s *Store) transfer(ctx context.Context, b refitv1alpha1.Blob, at place) (p
 	if _, err := file.Seek(start, io.SeekStart); err != nil {
 		return false, 0, local(fmt.Errorf("cannot write to the store: %w", err))
 	}
-	got, err = io.Copy(storeWriter{file}, io.LimitReader(&cancelable{ctx, body}, b.Size-start+1))
+	got, err = io.Copy(storeWriter{file}, io.LimitReader(s.measure(&cancelable{ctx, body}, wanted), b.Size-start+1))
 	switch {
 	case err != nil:
 		return false, got, err

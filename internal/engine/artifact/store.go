@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/durable"
@@ -32,6 +33,7 @@ type Store struct {
 	dir   string
 	web   *web
 	retry retryPolicy
+	now   func() time.Time
 
 	mu   sync.Mutex
 	busy map[string]*sync.Mutex // by digest; a file has one transfer at a time
@@ -51,7 +53,7 @@ func OpenStore(dir string) (*Store, error) {
 			return nil, fmt.Errorf("cannot create the store: %w", err)
 		}
 	}
-	return &Store{dir: dir, web: newWeb(), retry: defaultRetry, busy: map[string]*sync.Mutex{}}, nil
+	return &Store{dir: dir, web: newWeb(), retry: defaultRetry, now: time.Now, busy: map[string]*sync.Mutex{}}, nil
 }
 
 // Path returns the path of a complete file.

@@ -27,6 +27,15 @@ type runtimeService struct {
 	containers []*runtimeapi.Container
 	statuses   map[string]*runtimeapi.ContainerStatus
 	filter     *runtimeapi.ContainerFilter
+	images     map[string]string // IDs by name
+}
+
+func (r *runtimeService) RemoveImage(_ context.Context, q *runtimeapi.RemoveImageRequest) (*runtimeapi.RemoveImageResponse, error) {
+	if _, has := r.images[q.GetImage().GetImage()]; !has {
+		return nil, status.Error(codes.NotFound, "gone")
+	}
+	delete(r.images, q.GetImage().GetImage())
+	return &runtimeapi.RemoveImageResponse{}, nil
 }
 
 func (r *runtimeService) Status(context.Context, *runtimeapi.StatusRequest) (*runtimeapi.StatusResponse, error) {
@@ -217,5 +226,15 @@ func TestRequestsHaveADeadline(t *testing.T) {
 	defer cancel()
 	if end, ok := ctx.Deadline(); !ok || time.Until(end) > requestTimeout {
 		t.Errorf("deadline %v, %v", end, ok)
+	}
+}
+
+func TestRemoveIsIdempotent(t *testing.T) {
+	r := &runtimeService{images: map[string]string{"registry.k8s.io/etcd:3.6.8-0": "sha256:1"}}
+	c := serve(t, r)
+	for range 2 {
+		if err := c.Remove(t.Context(), "registry.k8s.io/etcd:3.6.8-0"); err != nil || len(r.images) > 0 {
+			t.Errorf("%v, %v", r.images, err)
+		}
 	}
 }

@@ -60,4 +60,15 @@ func (c *Client) Pull(ctx context.Context, name string) (id string, err error) {
 	return image.ID, nil
 }
 
+// Remove removes an image with all its names. Running containers keep their files.
+func (c *Client) Remove(ctx context.Context, name string) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	_, err := c.images.RemoveImage(ctx, &runtimeapi.RemoveImageRequest{Image: &runtimeapi.ImageSpec{Image: name}})
+	if err != nil && !gone(err) {
+		return explain(err, "cannot remove image %s", name)
+	}
+	return nil
+}
+
 func gone(err error) bool { return status.Code(err) == codes.NotFound }
