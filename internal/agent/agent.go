@@ -297,7 +297,7 @@ func (a *Agent) finish(state *node.State) error {
 		next.Highest = state.Upgrade.From
 		maps.Copy(next.Files, a.upgrade.host.PreviousDigests())
 	}
-	if err := host.ReleaseReserve(a.Settings.ReserveFile()); err != nil {
+	if err := steps.ReleaseReserve(a.Settings); err != nil {
 		a.Log.Warn("cannot release the reserved disk space", "error", err)
 	}
 	if err := saveState(a.Settings.StateFile(), next); err != nil {

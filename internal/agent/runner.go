@@ -8,7 +8,6 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/steps"
-	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/journal"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -157,7 +156,7 @@ func (r *runner) undo(ctx context.Context, move node.Move) error {
 	}
 	point("undo-" + name + "/started")
 	// Disk space was reserved for this.
-	if err := host.ReleaseReserve(r.host.Settings.ReserveFile()); err != nil {
+	if err := steps.ReleaseReserve(r.host.Settings); err != nil {
 		r.log.Warn("cannot release the reserved disk space", "error", err)
 	}
 	r.log.Info("undoing a step", "step", name, "open", move.Open)

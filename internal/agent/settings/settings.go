@@ -31,7 +31,8 @@ type Settings struct {
 	StateDir string `json:"stateDir,omitempty"`
 	// CRISocket is the socket of the container runtime.
 	CRISocket string `json:"criSocket,omitempty"`
-	// ReservedDiskMiB is the disk space that is reserved for a rollback.
+	// ReservedDiskMiB is the disk space that is reserved for a rollback in StateDir. The agent adds
+	// what the rollback of packages and configuration needs, on each file system.
 	ReservedDiskMiB int64 `json:"reservedDiskMiB,omitempty"`
 	// StopAPIServerDuringEtcdUpgrade stops the API server while its etcd member is upgraded, which
 	// shortens the API downtime.

@@ -71,32 +71,6 @@ func checkForeignChanges(_ context.Context, h *Host) error {
 	return nil
 }
 
-func checkDiskSpace(_ context.Context, h *Host) error {
-	files, err := h.files()
-	if err != nil {
-		return err
-	}
-	needed := uint64(h.Settings.ReservedDiskMiB) << 20
-	for _, f := range files {
-		needed += 2 * uint64(f.Size) // staged beside the old one, and copied to run before the swap
-	}
-	for _, dir := range []string{h.Settings.StateDir, "/usr", "/etc", "/var/lib"} {
-		free, err := host.Free(dir)
-		if err != nil {
-			return err
-		}
-		if free.ReadOnly {
-			return node.HostBroken("ReadOnly", nil, "find out why it is mounted read-only (dmesg), repair it, then run refit retry",
-				"%s is on a read-only file system", dir)
-		}
-		if free.Bytes < needed {
-			return node.ManualIntervention("DiskFull", nil, "free disk space on the file system of "+dir+", then run refit retry",
-				"%s has %d MiB of disk space left, the upgrade needs %d MiB", dir, free.Bytes>>20, needed>>20)
-		}
-	}
-	return nil
-}
-
 func checkCertificates(_ context.Context, h *Host) error {
 	if !h.controlPlane() {
 		return nil

@@ -135,7 +135,7 @@ func Clean(h *Host) error {
 	for _, component := range kubeadm.Components() {
 		err = errors.Join(err, host.DiscardPrevious(manifest(component)))
 	}
-	return errors.Join(err, host.ReleaseReserve(h.Settings.ReserveFile()))
+	return errors.Join(err, ReleaseReserve(h.Settings))
 }
 
 // PreviousDigests returns the digests of the binaries from before the operation.

@@ -64,6 +64,21 @@ func writeZeros(file *os.File, bytes int64) error {
 // ReleaseReserve frees the reserved disk space.
 func ReleaseReserve(path string) error { return durable.Remove(path) }
 
+// Device returns the ID of the file system of a path or, if it does not exist, of its nearest
+// existing parent.
+func Device(path string) (uint64, error) {
+	if err := durable.CheckPath(path); err != nil {
+		return 0, err
+	}
+	var stat unix.Stat_t
+	err := unix.Stat(path, &stat)
+	for at := path; errors.Is(err, unix.ENOENT) && at != "/"; {
+		at = filepath.Dir(at)
+		err = unix.Stat(at, &stat)
+	}
+	return stat.Dev, durable.Explain(err, "reading", path)
+}
+
 // FreeSpace is the free space of a file system.
 type FreeSpace struct {
 	Bytes         uint64
