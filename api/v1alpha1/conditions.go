@@ -69,6 +69,8 @@ const (
 	ReasonReportMissing = "ReportMissing"
 	// ReasonReleaseMissing: there is no ClusterRelease for a hop.
 	ReasonReleaseMissing = "ReleaseMissing"
+	// ReasonClockSkewed: the clock of the controller differs from the API servers'.
+	ReasonClockSkewed = "ClockSkewed"
 	// ReasonOlderOperation: an older operation is unfinished.
 	ReasonOlderOperation = "OlderOperation"
 )

@@ -72,12 +72,16 @@ func (obs *observation) probeServer(ctx context.Context, n *cluster.Node, alone 
 	object := "Node " + n.Name
 	failed := []error{}
 	for _, w := range obs.routesTo(out, alone) {
+		w.clock = &serverClock{}
 		info, err := getVersion(ctx, w)
 		if err != nil {
 			failed = append(failed, err)
 			continue
 		}
 		out.Via, out.Version = w.via, info
+		if w.via != cluster.ViaPodProxy { // another server may have set the date
+			out.ClockAhead = w.clock.ahead
+		}
 		if out.Ready, out.Failing, err = getReady(ctx, w); err != nil {
 			obs.gap(gapOf(cluster.PartAPIServers, object, err))
 		}

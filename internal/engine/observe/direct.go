@@ -51,6 +51,7 @@ type route struct {
 	client  *http.Client
 	base    string     // URL before the path
 	request apiRequest // the permission that it needs
+	clock   *serverClock
 }
 
 // open requests a path. The caller checks the status and closes the response.
@@ -63,6 +64,7 @@ func (w route) open(ctx context.Context, path string) (*http.Response, error) {
 	if err != nil {
 		return nil, requestFailed(w.request, err)
 	}
+	w.clock.note(response)
 	return response, nil
 }
 

@@ -43,8 +43,8 @@ func (t meteredTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	if err != nil {
 		return response, err
 	}
-	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
-		m.ahead.Store(int64(time.Until(date)))
+	if ahead, known := serverAhead(response); known {
+		m.ahead.Store(int64(ahead))
 	}
 	response.Body = meteredBody{response.Body, m}
 	return response, nil

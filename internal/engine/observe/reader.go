@@ -95,5 +95,6 @@ func (r *Reader) Snapshot(ctx context.Context, operation string) (*cluster.Snaps
 	s.TakenAt = start.UTC()
 	s.Cost.Requests, s.Cost.Bytes = meter.cost()
 	s.Cost.Took = time.Since(start)
+	s.ClockOffset = obs.clockOffset()
 	return s, nil
 }

@@ -33,6 +33,7 @@ func (w *World) ReadSince(ctx context.Context, earliest time.Time) error {
 	}
 	obs.snapshot.Cost.Requests, obs.snapshot.Cost.Bytes = m.cost()
 	obs.snapshot.Cost.Took = time.Since(start)
+	obs.snapshot.ClockOffset = obs.clockOffset()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last, w.lastAt, w.took, w.changed = obs, start, time.Since(start), false

@@ -1,6 +1,10 @@
 package cluster
 
-import refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+import (
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
 
 // APIServer is one API server, probed at its own address or through its pod, never through the load
 // balancer.
@@ -15,7 +19,9 @@ type APIServer struct {
 	// whether its metrics could be read.
 	Deprecated      []DeprecatedRequest `json:"deprecated,omitempty"`
 	DeprecatedKnown Answer              `json:"deprecatedKnown,omitempty"`
-	Error           string              `json:"error,omitempty"`
+	// ClockAhead is how far its clock is ahead of that of the machine that read it; nil if unknown.
+	ClockAhead *time.Duration `json:"clockAhead,omitempty"`
+	Error      string         `json:"error,omitempty"`
 }
 
 // How a fact was read.

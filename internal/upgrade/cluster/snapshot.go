@@ -46,6 +46,10 @@ type Snapshot struct {
 	// Installed is whether the cluster serves Refit's CRDs.
 	Installed bool `json:"installed,omitempty"`
 
+	// ClockOffset is how far the clock of the machine that read the cluster is ahead of the API
+	// servers'.
+	ClockOffset time.Duration `json:"clockOffset,omitempty"`
+
 	// Cost is what reading the cluster took.
 	Cost Cost `json:"cost,omitzero"`
 }

@@ -122,7 +122,7 @@ func (m *machine) accept(w *world) {
 		m.startTimer(w, w.duration(2, 3))
 	case refitv1alpha1.PermitApply:
 		m.agent.steps = m.stepsTo(w)
-		m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.StartTime = stamp(w.now) })
+		m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.StartTime = stamp(m.clock(w)) })
 		m.phase(refitv1alpha1.NodeApplying)
 		m.beginChange(w)
 	case refitv1alpha1.PermitRollback:
@@ -215,7 +215,10 @@ func (m *machine) startStep(w *world) {
 	if len(m.agent.steps) == 0 {
 		m.agent.busy, m.agent.old, m.agent.done = false, nil, m.agent.order.Release.Name
 		m.phase(refitv1alpha1.NodeSucceeded)
-		m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.CompletionTime, s.Error, s.Steps = stamp(w.now), nil, nil })
+		m.since.completed = w.now
+		m.write(func(s *refitv1alpha1.NodeUpgradeStatus) {
+			s.CompletionTime, s.Error, s.Steps = stamp(m.clock(w)), nil, nil
+		})
 		w.note("%s runs %s", m.name, w.payload(m.agent.order.Release.Name).Kubernetes)
 		return
 	}
@@ -267,7 +270,7 @@ func (m *machine) endStep(w *world) {
 	step := m.agent.steps[0]
 	p := m.part(step)
 	if !p.down { // it waits for the other etcd members
-		if w.now.Sub(m.agent.status.StartTime.Time) > etcdWaitTimeout {
+		if m.clock(w).Sub(m.agent.status.StartTime.Time) > etcdWaitTimeout {
 			m.failStep(w, step, "another etcd member is unhealthy")
 			return
 		}
@@ -307,16 +310,16 @@ func (m *machine) fail(w *world, step, why string) {
 	w.note("! %s fails at %s: %s", m.name, step, why)
 	m.phase(refitv1alpha1.NodeFailed)
 	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) {
-		s.CompletionTime = stamp(w.now)
+		s.CompletionTime = stamp(m.clock(w))
 		s.Error = &refitv1alpha1.NodeError{
-			Class: refitv1alpha1.FailureManualIntervention, Reason: "StepFailed", Step: step, Message: why, Remedy: "Fix " + step + " on the host, then run `refit retry`", At: *stamp(w.now),
+			Class: refitv1alpha1.FailureManualIntervention, Reason: "StepFailed", Step: step, Message: why, Remedy: "Fix " + step + " on the host, then run `refit retry`", At: *stamp(m.clock(w)),
 		}
 	})
 }
 
 func (m *machine) rollBack(w *world) {
 	m.phase(refitv1alpha1.NodeRollingBack)
-	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.StartTime = stamp(w.now) })
+	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.StartTime = stamp(m.clock(w)) })
 	m.kubelet.down = true
 	m.startTimer(w, w.duration(2, 3))
 }
@@ -338,7 +341,7 @@ func (m *machine) restored(w *world) {
 	m.updateStaticPods()
 	m.writeReport(w)
 	m.phase(refitv1alpha1.NodeRolledBack)
-	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.CompletionTime, s.Steps = stamp(w.now), nil })
+	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.CompletionTime, s.Steps = stamp(m.clock(w)), nil })
 	w.note("%s is rolled back to %s", m.name, m.kubelet.version)
 }
 

@@ -50,7 +50,7 @@ func (w *world) decide(who *controller) Decision {
 		w.writeOperation(who, func() { w.op.Plan, w.inputs = p.Summary(), w.inputs+1 })
 		return Decision{State: Running}
 	}
-	v := newView(p, who.view.snapshot, w.now)
+	v := newView(p, who.snapshot(), who.clock(w))
 	v.gates = gatesOf(w.without)
 	d := next(v)
 	w.tally.decisions++
@@ -90,7 +90,8 @@ func (w *world) checkPure(who *controller, p *Plan, d *Decision) {
 	w.dice.Shuffle(len(mixed.Nodes), func(i, j int) { mixed.Nodes[i], mixed.Nodes[j] = mixed.Nodes[j], mixed.Nodes[i] })
 	mixed.APIServers = slices.Clone(again.APIServers)
 	slices.Reverse(mixed.APIServers)
-	v := newView(p, &mixed, w.now)
+	mixed.ClockOffset = who.skew
+	v := newView(p, &mixed, who.clock(w))
 	v.gates = gatesOf(w.without)
 	if other := next(v); !reflect.DeepEqual(other, *d) {
 		w.violation("the order of the nodes changes the decision: %q %v %v, not %q %v %v", other.Message, other.Actions, other.Waiting, d.Message, d.Actions, d.Waiting)
@@ -120,6 +121,7 @@ func (c *controllers) decide(w *world) Decision {
 	if c.mixed && lag > 0 {
 		c.leader.view = w.mixedView(lag)
 	}
+	w.leading = c.leader
 	d := w.decide(c.leader)
 	for _, old := range c.deposed {
 		if w.dice.IntN(2) == 0 {

@@ -14,9 +14,10 @@ import (
 type controller struct {
 	name  string
 	epoch int64
-	since time.Time    // of its newest view: a view may lag, but never becomes older
-	view  *observation // the view that it decides on
-	fresh bool         // the view is current
+	since time.Time     // of its newest view: a view may lag, but never becomes older
+	view  *observation  // the view that it decides on
+	fresh bool          // the view is current
+	skew  time.Duration // how far its clock is ahead
 }
 
 // execute executes a decision as far as the fences allow. They refuse a write that names an old
@@ -59,7 +60,7 @@ func (w *world) act(who *controller, a *Action) bool {
 	case Drain:
 		return w.drainBehindFence(who, m, a)
 	case StartTrial:
-		return w.startTrial(m, observed.upgrade)
+		return w.startTrial(who, m, observed.upgrade)
 	case Skip, FailDrain:
 		return w.mark(m, observed.upgrade, a.Kind)
 	case Cordon, Uncordon:
@@ -153,7 +154,7 @@ func (w *world) order(who *controller, m *machine, version int64, a *Action) boo
 		Format: refitv1alpha1.MinOrderFormat, Operation: refitv1alpha1.Operation{Name: w.op.Name, UID: types.UID(w.op.UID)},
 		NodeUID: types.UID(observed.UID), MachineID: observed.Report.MachineID, Sequence: sequence, Epoch: who.epoch, Attempt: a.Attempt,
 		Role: a.Role, Release: *a.Release, Permit: permits[a.Kind], Rollback: w.op.Spec.Rollback, KeepAddons: a.KeepAddons,
-		OrderTime: stamp(w.now),
+		OrderTime: stamp(who.clock(w)),
 	}
 	before := m.upgrade
 	next.Generation++
@@ -173,7 +174,7 @@ func (w *world) drainBehindFence(who *controller, m *machine, a *Action) bool {
 		return false
 	}
 	w.checkDrain(m)
-	w.drainPods(m, a.Delete)
+	w.drainPods(who, m, a.Delete)
 	return true
 }
 
@@ -230,5 +231,5 @@ func (w *world) highestEpoch() int64 {
 func (w *world) takeOver(name string) *controller {
 	w.op.Epoch = w.highestEpoch() + 1
 	w.op.version++
-	return &controller{name: name, epoch: w.op.Epoch, since: w.now}
+	return &controller{name: name, epoch: w.op.Epoch, since: w.now, skew: w.drawControllerSkew()}
 }

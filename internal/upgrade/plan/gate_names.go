@@ -7,6 +7,7 @@ type GateName string
 const (
 	GateNotAborted               GateName = "NotAborted"
 	GatePlanKnown                GateName = "PlanKnown"
+	GateClockRight               GateName = "ClockRight"
 	GateOldestOperation          GateName = "OldestOperation"
 	GateApproved                 GateName = "Approved"
 	GatePlanUnchanged            GateName = "PlanUnchanged"
@@ -53,6 +54,7 @@ const (
 	GateAgentResponds            GateName = "AgentResponds"
 	GateReadyAfter               GateName = "ReadyAfter"
 	GateVersionReported          GateName = "VersionReported"
+	GateTrialStarted             GateName = "TrialStarted"
 	GateReportsFreshAfter        GateName = "ReportsFreshAfter"
 	GateEtcdHealthyAfter         GateName = "EtcdHealthyAfter"
 	GateAPIServersReadyAfter     GateName = "APIServersReadyAfter"

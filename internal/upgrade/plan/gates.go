@@ -41,6 +41,7 @@ var gateTable = []struct {
 	{HeldOperation, "everything new in an operation", []gate{
 		{GateNotAborted, aborted, "the operation is not aborted"},
 		{GatePlanKnown, planMissing, "there is a plan"},
+		{GateClockRight, clockWrong, "the controller's clock is that of the API servers"},
 		{GateOldestOperation, olderOperation, "one operation acts at a time, the oldest first"},
 		{GateApproved, notApproved, "the plan is approved"},
 		{GatePlanUnchanged, planChanged, "the plan is the one that was approved"},
@@ -105,6 +106,7 @@ var gateTable = []struct {
 	{HeldSettle, "uncordon and the end of the claim", []gate{
 		{GateReadyAfter, notReadyAfter, "the node is ready"},
 		{GateVersionReported, versionNotReported, "the node reports its new version"},
+		{GateTrialStarted, afterChange(trialNotStarted), "the start of the trial marks when the change was found complete"},
 		{GateReportsFreshAfter, afterChange(reportsFromBefore), "the gates below read reports from after the change"},
 		{GateEtcdHealthyAfter, afterChange(etcdUnhealthy), "the next control plane node finds etcd healthy"},
 		{GateAPIServersReadyAfter, afterChange(apiServerNotReady), "and every API server ready"},

@@ -73,50 +73,51 @@ func reportsStale(d *deciding, _ *cluster.Node, _ int) *Wait {
 // reportsFromBefore requests reports from after the node's change.
 func reportsFromBefore(d *deciding, n *cluster.Node, _ int) *Wait {
 	since := d.now.Add(-maxReportAge)
-	if order := d.order(n); order != nil && order.Status.CompletionTime != nil && order.Status.CompletionTime.After(since) {
-		since = order.Status.CompletionTime.Time
+	if seen := d.changeSeen(n); seen.After(since) {
+		since = afterSecond(seen)
 	}
 	return d.requireReportsSince(since)
 }
 
 // reported reports whether every control plane agent has reported since the node's last change.
 func (d *deciding) reported(n *cluster.Node) bool {
-	var since time.Time
-	if order := d.order(n); order != nil && order.Status.CompletionTime != nil {
-		since = order.Status.CompletionTime.Time
-	}
+	since := d.changeSeen(n)
 	return n.ControlPlane && !slices.ContainsFunc(d.servers, func(other *cluster.Node) bool {
-		return other.Report == nil || other.Report.ObservedTime == nil || other.Report.ObservedTime.Time.Before(since)
+		return other.Report == nil || d.reportedAfter(other).Before(since)
 	})
 }
 
 // requestReport requests a report, once per decision. The request is the time, so that a controller
-// without state can derive for how long it has been open.
-func (d *deciding) requestReport(n *cluster.Node, why string) {
-	if !slices.ContainsFunc(d.actions, func(a Action) bool { return a.Kind == RequestReport && a.Node == n.Name }) {
-		d.act(RequestReport, n, "%s", why).Request = max(n.ReportRequest+1, d.now.Unix())
+// without state can derive for how long it has been open. A wrong clock must not write one.
+func (d *deciding) requestReport(n *cluster.Node, since time.Time, why string) {
+	requested := func(a Action) bool { return a.Kind == RequestReport && a.Node == n.Name }
+	if clockWrong(d, n, 0) == nil && !slices.ContainsFunc(d.actions, requested) {
+		d.act(RequestReport, n, "%s", why).Request = max(n.ReportRequest+1, d.now.Unix(), since.Unix())
 	}
 }
 
 func (d *deciding) requireReportsSince(since time.Time) *Wait {
 	var first *Wait
 	for _, n := range d.servers {
-		if n.Report != nil && n.Report.Answered >= n.ReportRequest && n.Report.ObservedTime != nil && !n.Report.ObservedTime.Time.Before(since) {
+		if n.Report != nil && n.Report.Answered >= n.ReportRequest && !d.reportedAfter(n).Before(since) {
 			continue
+		}
+		if w := clockWrong(d, n, 0); w != nil {
+			return w
 		}
 		requested := n.Report != nil && n.ReportRequest > n.Report.Answered
 		if !requested && n.Report != nil {
-			d.requestReport(n, "the control plane is checked before and after each of its nodes")
+			d.requestReport(n, since, "the control plane is checked before and after each of its nodes")
 		}
 		if first == nil {
 			first = &Wait{
 				Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Message: fmt.Sprintf("Waiting for a report of the agent on %s", n.Name),
-				Remedy: "Check that refit-agent runs on the node and that its clock is right: `systemctl status refit-agent; timedatectl`",
+				Remedy: "Check that refit-agent runs on the node: `systemctl status refit-agent; journalctl -u refit-agent`",
 			}
 			first.ManualIntervention = n.Report == nil
 			if requested {
 				first.Since = time.Unix(n.ReportRequest, 0).UTC()
-				first.ManualIntervention = d.now.Sub(first.Since) > interventionDelay
+				first.ManualIntervention = d.overdue(first.Since)
 			}
 		}
 	}
@@ -166,15 +167,18 @@ func etcdUnhealthy(d *deciding, turn *cluster.Node, _ int) *Wait {
 
 // restarting reports whether a node has just been changed: a new kubelet restarts every static pod.
 func (d *deciding) restarting(n *cluster.Node) bool {
-	order := d.order(n)
-	return order != nil && order.Status.CompletionTime != nil && d.now.Sub(order.Status.CompletionTime.Time) < time.Minute
+	since := d.changeSeen(n)
+	if since.IsZero() && d.order(n) != nil {
+		since = d.completed(n)
+	}
+	return d.now.Sub(since) < time.Minute
 }
 
 // refreshReport requests another report from an agent that reported something unhealthy.
 func (d *deciding) refreshReport(n *cluster.Node) {
 	const soon = 15 * time.Second
-	if n.Report != nil && n.ReportRequest <= n.Report.Answered && (n.Report.ObservedTime == nil || d.now.Sub(n.Report.ObservedTime.Time) > soon) {
-		d.requestReport(n, "it reported something unhealthy")
+	if n.Report != nil && n.ReportRequest <= n.Report.Answered && d.now.Sub(d.reportedAfter(n)) > soon {
+		d.requestReport(n, time.Time{}, "it reported something unhealthy")
 	}
 }
 

@@ -14,12 +14,12 @@ const (
 	maxReportRequests = 16
 )
 
-// nodeLost waits for a node that has not been ready for long, counted from when its
-// agent started if that was later.
+// nodeLost waits for a node that has not been ready for long, counted from its order if that was
+// later.
 func nodeLost(d *deciding, n *cluster.Node, hop int) *Wait {
-	since, order := n.ReadySince, d.order(n)
-	if d.phase(n) != "" && order.Status.StartTime != nil && order.Status.StartTime.After(since) {
-		since = order.Status.StartTime.Time
+	since, order := d.past(n.ReadySince), d.order(n)
+	if order.Spec.OrderTime != nil && order.Spec.OrderTime.After(since) {
+		since = order.Spec.OrderTime.Time
 	}
 	if n.IsReady() || d.now.Sub(since) <= interventionDelay {
 		return nil
@@ -41,7 +41,7 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 	}
 	if n.ReportRequest > n.Report.Answered {
 		requested := time.Unix(n.ReportRequest, 0).UTC()
-		if d.now.Sub(requested) <= interventionDelay {
+		if !d.overdue(requested) {
 			return nil
 		}
 		return &Wait{
@@ -51,40 +51,17 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 		}
 	}
 	if d.now.Sub(d.lastContact(n)) > quietPeriod && d.openRequests() < maxReportRequests {
-		d.requestReport(n, "its agent has an order and has been quiet")
+		d.requestReport(n, time.Time{}, "its agent has an order and has been quiet")
 	}
 	return nil
 }
 
-// lastContact is when a node's agent last reported something or got its order. A response counts
-// from its request, which has the time of this clock.
+// lastContact is when a node's agent got its order or was last requested to report, which it has
+// done. Both times are of this clock: an agent that stopped is found even if its clock is wrong.
 func (d *deciding) lastContact(n *cluster.Node) time.Time {
 	last := time.Unix(n.ReportRequest, 0)
-	update := func(at time.Time) {
-		if at.After(last) {
-			last = at
-		}
-	}
-	if n.Report.ObservedTime != nil {
-		update(n.Report.ObservedTime.Time)
-	}
-	order := d.order(n)
-	if order == nil {
-		return last
-	}
-	if order.Spec.OrderTime != nil {
-		update(order.Spec.OrderTime.Time)
-	}
-	if order.Status.StartTime != nil {
-		update(order.Status.StartTime.Time)
-	}
-	for _, step := range order.Status.Steps {
-		if step.StartTime != nil {
-			update(step.StartTime.Time)
-		}
-		if step.CompletionTime != nil {
-			update(step.CompletionTime.Time)
-		}
+	if order := d.order(n); order != nil && order.Spec.OrderTime != nil && order.Spec.OrderTime.After(last) {
+		last = order.Spec.OrderTime.Time
 	}
 	return last
 }

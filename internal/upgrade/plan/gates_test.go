@@ -23,6 +23,7 @@ func gateNames() []GateName {
 var provenBy = map[GateName]string{
 	GateNotAborted:               "abort",
 	GatePlanKnown:                "release-deleted",
+	GateClockRight:               "controller-clock-wrong",
 	GateOldestOperation:          "older-operation",
 	GateApproved:                 "approval",
 	GatePlanUnchanged:            "plan-changes",
@@ -69,6 +70,7 @@ var provenBy = map[GateName]string{
 	GateAgentResponds:            "agent-stops-prefetching",
 	GateReadyAfter:               "not-ready-after",
 	GateVersionReported:          "version-reported-late",
+	GateTrialStarted:             "ha-minor",
 	GateReportsFreshAfter:        "stale-reports-after",
 	GateEtcdHealthyAfter:         "member-down-after",
 	GateAPIServersReadyAfter:     "server-not-ready-after",

@@ -94,9 +94,9 @@ func (d *deciding) canary(pool, hop int) canary {
 			if !d.settled(n, hop) || order.Status.CompletionTime == nil {
 				continue // it became unhealthy, which is what a canary detects
 			}
-			since := order.Status.CompletionTime.Time // healthy since then, without interruption
-			if n.ReadySince.After(since) {
-				since = n.ReadySince
+			since := d.completed(n) // healthy since then, without interruption
+			if ready := d.past(n.ReadySince); ready.After(since) {
+				since = ready
 			}
 			finished = append(finished, since)
 		}
@@ -151,7 +151,7 @@ func (d *deciding) slotWait(pool, limit int, claimed map[string]bool) *Wait {
 		Message: fmt.Sprintf("Pool %s allows %d unavailable, and %s: %s", name, limit, areUnavailable(len(unavailable)), names(unavailable)),
 		Remedy:  "Fix or uncordon the nodes, or waive NodeNotReady or NodeCordonedByHand for each of them",
 	}
-	w.ManualIntervention = slices.ContainsFunc(unavailable, func(n *cluster.Node) bool { return n.IsReady() || d.now.Sub(n.ReadySince) > interventionDelay })
+	w.ManualIntervention = slices.ContainsFunc(unavailable, func(n *cluster.Node) bool { return n.IsReady() || d.overdue(n.ReadySince) })
 	return w
 }
 

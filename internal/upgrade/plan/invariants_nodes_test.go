@@ -161,5 +161,5 @@ func (w *world) checkDelete(m *machine) {
 	if !m.since.drained.Before(m.since.claimed) {
 		drained = w.now.Sub(m.since.drained)
 	}
-	w.require(drained >= rules.Timeout.Duration, "I4: pods on %s are deleted after %s, and the timeout is %s", m.name, drained, rules.Timeout.Duration)
+	w.require(drained >= rules.Timeout.Duration-w.slack(), "I4: pods on %s are deleted after %s, and the timeout is %s", m.name, drained, rules.Timeout.Duration)
 }

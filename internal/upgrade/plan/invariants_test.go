@@ -84,6 +84,7 @@ func (w *world) checkClaims(who *controller, claimed []*machine) {
 	if len(claimed) == 0 {
 		return
 	}
+	w.require(who.skew.Abs() <= maxClockSkew, "a claim by a controller whose clock is off by %s", who.skew)
 	w.require(!spec.Aborted, "a claim while the operation is aborted")
 	w.require(!spec.Paused, "a claim while the operation is paused")
 	w.require(spec.Approval == refitv1alpha1.ApprovalNone || spec.ApprovedPlan != "", "a claim without approval")
@@ -201,7 +202,7 @@ func (w *world) checkDone(who *controller, name string) {
 	if !m.controlPlane {
 		return
 	}
-	w.checkMembers(m, m.upgrade.Status.CompletionTime.Time)
+	w.checkMembers(m, m.since.completed)
 	for _, other := range w.machines {
 		w.require(!other.controlPlane || other.up && other.apiServer.healthy(), "I1: %s is released while the API server on %s is not ready", name, other.name)
 	}
@@ -216,7 +217,7 @@ func (w *world) checkTrial(m *machine) {
 		u.Spec.Permit != refitv1alpha1.PermitApply || u.Status.ObservedSequence != u.Spec.Sequence || u.Status.Phase != refitv1alpha1.NodeSucceeded {
 		return
 	}
-	w.require(m.trial.disconnectedSince.After(u.Status.CompletionTime.Time), "I1: %s takes pods, which have had no network since %s", m.name, clock(m.trial.disconnectedSince))
+	w.require(m.trial.disconnectedSince.After(m.since.completed), "I1: %s takes pods, which have had no network since %s", m.name, clock(m.trial.disconnectedSince))
 }
 
 // changed reports whether the host is partly changed.
@@ -250,7 +251,7 @@ func (w *world) checkCanary(next *machine) {
 		if slices.Contains(w.op.Active, m.name) || done {
 			started++
 		}
-		if done && m.ready && w.now.Sub(m.upgrade.Status.CompletionTime.Time) >= rules.Soak.Duration {
+		if done && m.ready && w.now.Sub(m.since.completed) >= rules.Soak.Duration-w.slack() {
 			proven++
 		}
 	}

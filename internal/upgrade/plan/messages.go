@@ -29,7 +29,7 @@ func (v *view) failedWait(n *cluster.Node) Wait {
 // notReady waits for a node to become ready, and requires manual intervention after a while.
 func (v *view) notReady(n *cluster.Node, what string) Wait {
 	return Wait{
-		Reason: refitv1alpha1.ReasonNodeUnavailable, Node: n.Name, Since: n.ReadySince, ManualIntervention: v.now.Sub(n.ReadySince) > interventionDelay,
+		Reason: refitv1alpha1.ReasonNodeUnavailable, Node: n.Name, Since: n.ReadySince, ManualIntervention: v.overdue(n.ReadySince),
 		Message: fmt.Sprintf("%s (%s) is not ready", n.Name, what),
 		Remedy:  fmt.Sprintf("Check `kubectl describe node %s`, and on the node `journalctl -u kubelet -u refit-agent`", n.Name),
 	}

@@ -73,9 +73,10 @@ func (w *world) ago(sightings int) *observation { return w.past[max(0, len(w.pas
 
 // writeReport is the agent writing its report.
 func (m *machine) writeReport(w *world) {
-	observed := metav1.NewTime(w.now)
+	observed, ahead := metav1.NewTime(m.clock(w)), m.skew.Milliseconds()
 	r := &refitv1alpha1.NodeReportStatus{
 		Answered: m.reportRequest, ObservedTime: &observed, NodeUID: types.UID(m.uid), MachineID: m.id, AcceptedSequence: m.agent.memory.Sequence, AcceptedEpoch: m.agent.memory.Epoch,
+		ClockOffsetMilliseconds: &ahead,
 	}
 	if m.controlPlane {
 		r.APIServer = &refitv1alpha1.APIServerFacts{Version: m.apiServer.version, Ready: m.apiServer.healthy()}

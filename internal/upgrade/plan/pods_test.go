@@ -159,9 +159,9 @@ func (w *world) podsOn(m *machine) int {
 }
 
 // drainPods is one round of the drain: it evicts what it may, and writes the status.
-func (w *world) drainPods(m *machine, remove bool) {
+func (w *world) drainPods(who *controller, m *machine, remove bool) {
 	order := m.upgrade.Spec
-	status := refitv1alpha1.DrainStatus{Sequence: order.Sequence, Phase: refitv1alpha1.DrainDraining, StartTime: stamp(w.now), Delete: remove}
+	status := refitv1alpha1.DrainStatus{Sequence: order.Sequence, Phase: refitv1alpha1.DrainDraining, StartTime: stamp(who.clock(w)), Delete: remove}
 	if old := m.upgrade.Status.Drain; old != nil && old.Sequence == order.Sequence {
 		status.StartTime = old.StartTime
 	}

@@ -124,6 +124,7 @@ func simulate(seed uint64, without GateName, t *narrative) *run {
 	r := &run{seed: seed, scene: randomScenario(dice)}
 	w := build(r.scene, dice)
 	w.without, w.narrative, r.world = without, t, w
+	w.drawClocks()
 	c := &controllers{leader: w.takeOver("the leader")}
 	w.record(w.observe())
 	troubles := dice.IntN(10) // of sixty: how often an event happens

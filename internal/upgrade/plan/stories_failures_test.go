@@ -34,13 +34,13 @@ var failureStories = []story{
 	{
 		name:     "canary-fails",
 		summary:  "The canary does not become healthy. It is rolled back, and no other node of the pool starts.",
-		scenario: minor(shape(1, 4), canaries(1, 10*time.Minute)), ends: Aborted,
+		scenario: minor(shape(1, 4), oneCanary()), ends: Aborted,
 		script: []scriptEvent{{applying("worker-1"), failsNextStep("worker-1")}, {later(30, is(Stalled)), func(t *storyRun) { t.abort() }}},
 	},
 	{
 		name:     "canary-unhealthy",
 		summary:  "The canary becomes unhealthy during its soak. The soak starts over, and no other node takes its place.",
-		scenario: minor(shape(1, 3), canaries(1, 10*time.Minute)), ends: Succeeded,
+		scenario: minor(shape(1, 3), oneCanary()), ends: Succeeded,
 		script: []scriptEvent{{later(5, upgraded("worker-1")), goesDown("worker-1")}, {later(8, upgraded("worker-1")), comesUp("worker-1")}},
 	},
 	{

@@ -60,9 +60,9 @@ func drains(timeout time.Duration, onBlocked refitv1alpha1.OnBlocked) func(*scen
 	})
 }
 
-func canaries(n int32, soak time.Duration) func(*scenario) {
+func oneCanary() func(*scenario) {
 	return pool(func(p *refitv1alpha1.Pool) {
-		p.Canary = &refitv1alpha1.Canary{Nodes: n, Soak: metav1.Duration{Duration: soak}}
+		p.Canary = &refitv1alpha1.Canary{Nodes: 1, Soak: metav1.Duration{Duration: 10 * time.Minute}}
 	})
 }
 
@@ -82,4 +82,4 @@ func controlPlane(spec *refitv1alpha1.ClusterUpgradeSpec) {
 
 // stories are all stories.
 var stories = slices.Concat(uneventfulStories, userStories, podStories, failureStories, membershipStories, controlPlaneStories, controllerStories,
-	restoreStories)
+	restoreStories, clockStories)

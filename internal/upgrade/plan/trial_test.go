@@ -15,11 +15,11 @@ type trial struct {
 }
 
 // startTrial writes status.trial.
-func (w *world) startTrial(m *machine, version int64) bool {
+func (w *world) startTrial(who *controller, m *machine, version int64) bool {
 	if m.upgrade == nil || version != m.upgradeVersion {
 		return false
 	}
-	started := refitv1alpha1.TrialStatus{Sequence: m.upgrade.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartTime: stamp(w.now)}
+	started := refitv1alpha1.TrialStatus{Sequence: m.upgrade.Spec.Sequence, Phase: refitv1alpha1.TrialRunning, StartTime: stamp(who.clock(w))}
 	m.writeUpgrade(func(u *cluster.Upgrade) { u.Status.Trial = &started })
 	return true
 }

@@ -65,6 +65,9 @@ func (w *world) fix(d *Decision, wait *Wait) {
 		w.restoreRelease()
 	case refitv1alpha1.ReasonReleaseMissing:
 		w.release(w.versionOf(wait))
+	case refitv1alpha1.ReasonClockSkewed:
+		w.note("* the user fixes the clock of the controller")
+		w.leading.skew = 0
 	case refitv1alpha1.ReasonSkew:
 		w.fixSkew(m)
 	default:

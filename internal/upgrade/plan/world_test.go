@@ -42,6 +42,8 @@ type world struct {
 	plans    map[int]*Plan
 	versions map[string]skew.Version // parsed already
 	without  GateName                // a gate that is removed
+	skewed   bool                    // clocks are wrong
+	leading  *controller
 
 	narrative  *narrative
 	violations []string // violated invariants
@@ -72,8 +74,9 @@ type machine struct {
 	labels        map[string]string
 	created       time.Time
 
-	up           bool // the host runs
-	hidesVersion bool // its kubelet is ready and does not report its version yet
+	skew         time.Duration // how far its clock is ahead
+	up           bool          // the host runs
+	hidesVersion bool          // its kubelet is ready and does not report its version yet
 	kubelet      part
 	apiServer    part
 	etcd         part
@@ -111,7 +114,7 @@ func (p *part) healthy() bool { return !p.down && !p.unhealthy }
 
 // changes are times, for invariants that tolerate slightly old reports.
 type changes struct {
-	claimed, drained time.Time
+	claimed, drained, completed time.Time
 }
 
 func (w *world) parse(text string) skew.Version {
@@ -207,7 +210,10 @@ func (w *world) tickAll() {
 func (m *machine) settleReadiness(w *world) {
 	ready := m.up && m.kubelet.healthy()
 	if ready != m.ready {
-		m.ready, m.readySince = ready, w.now
+		m.ready, m.readySince = ready, w.now // the node controller finds a node that is lost
+		if ready {
+			m.readySince = m.clock(w) // the kubelet reports it
+		}
 		m.version++
 	}
 	if ready && !m.hidesVersion && m.nodeVersion != m.kubelet.version {

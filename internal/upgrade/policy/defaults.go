@@ -12,6 +12,9 @@ import (
 // DefaultPool is the name of the pool of the workers that no other pool selects.
 const DefaultPool = "default"
 
+// MaxClockSkew is how far the clock of the machine that runs Refit may be from the API servers'.
+const MaxClockSkew = 30 * time.Second
+
 // Defaulted returns the spec with its defaults, as the API server sets them on a stored object, and
 // with the default pool as its last pool. It does not change the input.
 func Defaulted(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgradeSpec {

@@ -85,6 +85,8 @@ var checks = []Check{
 	{"ControlPlaneNodeNotReady", Block, binding | safety, needNodes, controlPlaneNodeNotReady, "a control plane node is not ready"},
 	{"APIServerNotReady", Block, safety | agent, needAPIServers, apiServerNotReady, "an API server is not ready"},
 	{"APIServerUnknown", Block, safety | agent, needAPIServers, apiServerUnknown, "the readiness of an API server is unknown"},
+	{"APIServerClockSkewed", Block, 0, needAPIServers, apiServerClockSkewed, "an API server's clock differs from the others'"},
+	{"LocalClockSkewed", Block, binding, nil, localClockSkewed, "the clock of the machine that runs Refit differs from the API servers'"},
 	{"ControlPlanePodNotReady", Block, safety, needPods, controlPlanePodNotReady, "a controller manager or scheduler is not ready"},
 	{"StaticPodMissing", Block, safety | agent, needPods, staticPodMissing, "a control plane component has no static pod"},
 	{"SingleControlPlane", Info, 0, needNodes, singleControlPlane, "the API is unavailable while the only control plane node is upgraded"},

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
@@ -26,8 +25,6 @@ const (
 	lowInodesPercent = 10
 	minInodesPercent = 5
 	smallDiskMiB     = 1024 // if the required space is unknown
-	clockSkewWarn    = 5 * time.Second
-	clockSkewBlock   = 2 * time.Minute
 )
 
 func diskTooSmall(v *view) []Finding {
@@ -73,32 +70,6 @@ func inodesLow(v *view) []Finding {
 		}
 	}
 	return found
-}
-
-func clockSkewed(v *view) []Finding {
-	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
-		if r.ClockOffsetMilliseconds == nil {
-			return Finding{}
-		}
-		off := time.Duration(min(max(*r.ClockOffsetMilliseconds, -1e12), 1e12)) * time.Millisecond
-		where := "ahead of"
-		if off < 0 {
-			off, where = -off, "behind"
-		}
-		f := Finding{
-			Severity: Warn,
-			Message:  fmt.Sprintf("the clock of %s is %s %s the API server's", n.Name, off, where),
-			Remedy:   fmt.Sprintf("Fix the time synchronization on %s: timedatectl status; systemctl restart chrony or systemd-timesyncd", n.Name),
-		}
-		switch {
-		case off >= clockSkewBlock:
-			f.Severity = Block
-			f.Message += ": certificates and leases are not reliable"
-		case off < clockSkewWarn:
-			return Finding{}
-		}
-		return f
-	})
 }
 
 func swapOn(v *view) []Finding {

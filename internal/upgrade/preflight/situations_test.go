@@ -717,6 +717,12 @@ func hostSituations() []situation {
 		{check: "ClockSkewed", name: "5 seconds behind", change: clock(-5000), want: Warn},
 		{check: "ClockSkewed", name: "2 minutes ahead", change: clock(120_000), want: Block},
 
+		{check: "LocalClockSkewed", name: "30 seconds", change: localClock(30 * time.Second)},
+		{check: "LocalClockSkewed", name: "10 minutes behind", change: localClock(-10 * time.Minute), want: Block},
+		{check: "APIServerClockSkewed", name: "all are like the others, and this clock is wrong", change: serverClocks(10*time.Minute, -10*time.Minute, -10*time.Minute)},
+		{check: "APIServerClockSkewed", name: "one is a minute ahead", change: serverClocks(0, time.Minute), want: Warn},
+		{check: "APIServerClockSkewed", name: "one is 10 minutes behind", change: serverClocks(0, -10*time.Minute), want: Block},
+
 		{check: "EndpointUnreachable", name: "reachable"},
 		{check: "EndpointUnreachable", name: "unreachable", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.EndpointReachable = &no }), want: Block},
 		{check: "EndpointUnreachable", name: "unknown", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.EndpointReachable = nil }), want: Warn, unknown: true},
@@ -1203,5 +1209,20 @@ func otherSituations() []situation {
 		{check: "WaiverUnused", name: "no matching finding", spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/cart"), want: Info},
 		{check: "WaiverUnused", name: "finding for another object", change: cart(0), spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/other"), want: Info},
 		{check: "WaiverUnused", name: "nonexistent check", spec: waiver("BudgetNeverAlows", ""), want: Warn},
+	}
+}
+
+func localClock(ahead time.Duration) clustertest.Change {
+	return func(s *cluster.Snapshot) { s.ClockOffset = ahead }
+}
+
+// serverClocks sets the offset of this clock and how far those of the first API servers are ahead
+// of it.
+func serverClocks(local time.Duration, servers ...time.Duration) clustertest.Change {
+	return func(s *cluster.Snapshot) {
+		s.ClockOffset = local
+		for i := range servers {
+			s.APIServers[i].ClockAhead = &servers[i]
+		}
 	}
 }
