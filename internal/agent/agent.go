@@ -190,7 +190,7 @@ func (a *Agent) resume() error {
 	if err != nil {
 		return err
 	}
-	if !sameCluster(&upgrade.host.Upgrade, caFile) {
+	if !sameCluster(&upgrade.host.Upgrade, steps.ClusterCA()) {
 		a.Log.Warn("this host joined another cluster; ignoring the upgrade of the former one", "upgrade", dir)
 		a.state.Open, a.state.Last = "", ""
 		return saveState(a.Settings.StateFile(), a.state)

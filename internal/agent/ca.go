@@ -13,8 +13,6 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-const caFile = "/etc/kubernetes/pki/ca.crt"
-
 // recordCluster records the cluster of an upgrade.
 func recordCluster(u *node.Upgrade, path string) (err error) {
 	if u.CA, err = host.Digest(path); err != nil {

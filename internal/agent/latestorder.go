@@ -18,6 +18,7 @@ type latestOrder struct {
 	cancel context.CancelCauseFunc // cancels the step that a newer order may interrupt
 	taken  int64                   // sequence of the last order taken
 	wait   time.Duration           // backoff for an order that cannot be judged yet
+	tries  int                     // how often it could not be judged
 	timer  *time.Timer
 	alarm  *time.Timer // wakes the loop without an order
 }
@@ -41,6 +42,9 @@ func (l *latestOrder) take() *refitv1alpha1.NodeUpgrade {
 	order := l.order
 	l.order = nil
 	if order != nil {
+		if order.Spec.Sequence != l.taken {
+			l.tries = 0
+		}
 		l.taken = order.Spec.Sequence
 	}
 	return order

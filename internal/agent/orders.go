@@ -28,13 +28,17 @@ func (a *Agent) handle(ctx context.Context, order *refitv1alpha1.NodeUpgrade) {
 	refusal, refused := errors.AsType[*node.Refusal](err)
 	switch {
 	case err == nil:
-		a.orders.wait = 0
+		a.orders.wait, a.orders.tries = 0, 0
 	case refused:
 		a.Log.Warn("order refused", "sequence", order.Spec.Sequence, "reason", refusal.Reason, "message", refusal.Message)
 		a.status.setRefusal(refusal)
 		a.reports.trigger() // contains the last accepted order
 	case ctx.Err() == nil:
+		a.orders.tries++
 		a.orders.wait = min(max(2*a.orders.wait, 5*time.Second), 5*time.Minute)
+		if a.orders.tries >= reportedTries {
+			a.status.setRefusal(notJudged(err))
+		}
 		a.Log.Warn("cannot judge the order; retrying", "sequence", order.Spec.Sequence, "in", a.orders.wait.String(), "error", err)
 		a.orders.requeue(order, a.orders.wait)
 	}
@@ -57,11 +61,8 @@ func (a *Agent) accept(ctx context.Context, order *refitv1alpha1.NodeUpgrade) er
 		return nil
 	}
 	upgrade, err := a.upgradeFor(ctx, order, identity)
-	if failure := permanent(err); failure != nil {
-		return a.reject(order, failure)
-	}
 	if err != nil {
-		return err
+		return a.cannotStart(ctx, order, err)
 	}
 	return a.start(order, upgrade)
 }
@@ -173,7 +174,7 @@ func (a *Agent) open(ctx context.Context, order *refitv1alpha1.NodeUpgrade, iden
 	}
 	upgrade, err := a.survey(ctx, order, release, identity)
 	if err != nil {
-		return nil, err
+		return nil, &surveyError{err}
 	}
 	dir, err := upgradeName(upgrade)
 	if err != nil {

@@ -44,7 +44,7 @@ func (a *Agent) survey(ctx context.Context, order *refitv1alpha1.NodeUpgrade, re
 	if steps.HasControlPlane() != (spec.Role != refitv1alpha1.RoleWorker) {
 		return nil, &node.Refusal{Reason: node.RefusedMachine, Message: "the role " + string(spec.Role) + " of the order does not match this host"}
 	}
-	if err := recordCluster(w, caFile); err != nil {
+	if err := recordCluster(w, steps.ClusterCA()); err != nil {
 		return nil, err
 	}
 	installed, err := a.installedParts(ctx)

@@ -50,7 +50,8 @@ func endpoint(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportSt
 }
 
 func certs(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
-	found, err := kubeadm.ReadCertificates(s.path(pkiDir), s.path(kubernetesDir))
+	server, _ := os.ReadFile(s.path(manifestsDir + "/kube-apiserver.yaml")) // a worker has none
+	found, err := kubeadm.ReadCertificates(s.path(kubeadm.CertificatesDir(server)), s.path(kubernetesDir))
 	return func(to *refitv1alpha1.NodeReportStatus) { to.Certificates = found }, err
 }
 

@@ -8,7 +8,6 @@ import (
 // Paths of kubeadm and the kubelet.
 const (
 	kubernetesDir = "/etc/kubernetes"
-	pkiDir        = "/etc/kubernetes/pki"
 	manifestsDir  = "/etc/kubernetes/manifests"
 	adminConf     = "/etc/kubernetes/admin.conf"
 	kubeletDir    = "/var/lib/kubelet"

@@ -75,7 +75,7 @@ func checkCertificates(_ context.Context, h *Host) error {
 	if !h.controlPlane() {
 		return nil
 	}
-	certificates, err := kubeadm.ReadCertificates(pkiDir, kubernetesDir)
+	certificates, err := kubeadm.ReadCertificates(certificatesDir(), kubernetesDir)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,19 @@ func APIServerVersion() (string, error) {
 	return m.Version(), err
 }
 
+// ClusterCA returns the file of the cluster's CA certificate on this host.
+func ClusterCA() string {
+	kubelet, _ := os.ReadFile(kubeletConfig)
+	server, _ := os.ReadFile(manifest(kubeadm.APIServer))
+	return kubeadm.ClusterCA(kubelet, server)
+}
+
+// certificatesDir returns the directory of kubeadm's certificates on this control plane node.
+func certificatesDir() string {
+	server, _ := os.ReadFile(manifest(kubeadm.APIServer))
+	return kubeadm.CertificatesDir(server)
+}
+
 // RunningKubelet returns the version of the running kubelet.
 func RunningKubelet(ctx context.Context, systemd *host.Systemd) (string, error) {
 	unit, err := systemd.Unit(ctx, kubeletUnit)

@@ -29,7 +29,6 @@ import (
 // Paths and units of kubeadm, the kubelet and containerd.
 const (
 	kubernetesDir    = "/etc/kubernetes"
-	pkiDir           = kubernetesDir + "/pki"
 	adminConf        = kubernetesDir + "/admin.conf"
 	kubeletConf      = kubernetesDir + "/kubelet.conf"
 	kubeletDir       = "/var/lib/kubelet"
