@@ -91,6 +91,7 @@ func (r *runner) write(record node.Record) error {
 }
 
 func (r *runner) run(ctx context.Context, move node.Move) error {
+	defer r.host.ReleaseQuorum()
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
 	ctx, cancel := context.WithTimeout(ctx, steps.Limit(move.Step, r.host.Settings))
 	defer cancel()
@@ -146,6 +147,7 @@ func (r *runner) probe(ctx context.Context, action steps.Action) (bool, error) {
 }
 
 func (r *runner) undo(ctx context.Context, move node.Move) error {
+	defer r.host.ReleaseQuorum()
 	name, action := move.Step.Name, steps.Actions[move.Step.Name]
 	ctx, cancel := context.WithTimeout(ctx, steps.UndoLimit(move.Step, r.host.Settings))
 	defer cancel()

@@ -20,6 +20,9 @@ type Action struct {
 	Undo  func(context.Context, *Host) error
 }
 
+// restartsEtcd is the wait before a step that installs packages and may restart static pods.
+var restartsEtcd = inOrder(lockPackages, secureMember)
+
 // Actions has one entry for each step of package node.
 var Actions = map[string]Action{
 	node.StepFetch:  {Do: fetch},
@@ -33,7 +36,7 @@ var Actions = map[string]Action{
 	node.StepRender:    {Do: render},
 
 	node.StepCertificates: {Do: renewCertificates, Undo: repairCertificates},
-	node.StepEtcd:         {Await: lockPackages, Do: swapEtcd, Probe: etcdProven, Undo: undoEtcd},
+	node.StepEtcd:         {Await: lockPackages, Do: swapEtcd, Probe: etcdProven, AwaitUndo: secureUndoneMember, Undo: undoEtcd},
 	node.StepAPIServer:    {Await: lockPackages, Do: swapAPIServer, Undo: undoAPIServer},
 	node.StepControllers:  {Await: lockPackages, Do: swapControllers, Undo: undoControllers},
 
@@ -42,10 +45,10 @@ var Actions = map[string]Action{
 	node.StepKubeletConfig:  {Do: phase("kubelet-config"), Undo: restoreKubeletConfig},
 	node.StepBootstrapToken: {Do: phase("bootstrap-token")},
 
-	node.StepContainerd: {Await: lockPackages, Do: swapContainerd, AwaitUndo: lockPackages, Undo: undoContainerd},
+	node.StepContainerd: {Await: restartsEtcd, Do: swapContainerd, AwaitUndo: restartsEtcd, Undo: undoContainerd},
 	node.StepRunc:       {Await: lockPackages, Do: swapRunc, AwaitUndo: lockPackages, Undo: undoRunc},
 	node.StepCNI:        {Await: lockPackages, Do: swapCNI, AwaitUndo: lockPackages, Undo: undoCNI},
-	node.StepKubelet:    {Await: lockPackages, Do: swapKubelet, AwaitUndo: lockPackages, Undo: undoKubelet},
+	node.StepKubelet:    {Await: restartsEtcd, Do: swapKubelet, AwaitUndo: restartsEtcd, Undo: undoKubelet},
 
 	node.StepAddon:       {Do: upgradeAddons, Undo: restoreObjects(kubeadm.PhaseAddon)},
 	node.StepPostUpgrade: {Do: phase("post-upgrade")},

@@ -25,6 +25,9 @@ func swapContainerd(ctx context.Context, h *Host) error {
 	if err := h.track([]string{containerdConfig}, func() error { return h.install(ctx, refitv1alpha1.PartContainerd) }); err != nil {
 		return err
 	}
+	if err := h.mayRestartEtcd(ctx); err != nil {
+		return err
+	}
 	if err := h.restartContainerd(ctx); err != nil {
 		return err
 	}
@@ -32,7 +35,7 @@ func swapContainerd(ctx context.Context, h *Host) error {
 		return err
 	}
 	h.logLostContainers(ctx, before)
-	return nil
+	return h.awaitEtcd(ctx)
 }
 
 func undoContainerd(ctx context.Context, h *Host) error {
@@ -42,10 +45,16 @@ func undoContainerd(ctx context.Context, h *Host) error {
 	if err := h.rollback("containerd", containerdConfig); err != nil {
 		return err
 	}
+	if err := h.mayRestartEtcd(ctx); err != nil {
+		return err
+	}
 	if err := h.restartContainerd(ctx); err != nil {
 		return err
 	}
-	return h.proveContainerd(ctx, "")
+	if err := h.proveContainerd(ctx, ""); err != nil {
+		return err
+	}
+	return h.awaitEtcd(ctx)
 }
 
 // checkContainerdConfig checks that the new version can migrate the configuration. The file itself

@@ -35,6 +35,7 @@ type localMember struct {
 	*etcd.Client
 	host  *Host
 	proof etcd.Proof
+	lock  *etcd.Lock
 }
 
 func (h *Host) dialMember(ctx context.Context) (etcdMember, error) {
@@ -42,29 +43,34 @@ func (h *Host) dialMember(ctx context.Context) (etcdMember, error) {
 	if err != nil {
 		return nil, err
 	}
-	return localMember{Client: client, host: h, proof: proof}, nil
+	return &localMember{Client: client, host: h, proof: proof}, nil
 }
 
-func (m localMember) secureQuorum(ctx context.Context) (func() error, error) {
-	lock, err := m.host.secureQuorum(ctx, m.Client)
+func (m *localMember) secureQuorum(ctx context.Context) (func() error, error) {
+	lock, err := m.host.secureQuorum(ctx, m.Client, m.OthersHealthy)
 	if err != nil {
 		return nil, err
 	}
+	m.lock = lock
 	return lock.Close, nil
 }
 
-func (m localMember) prove(ctx context.Context) error {
+func (m *localMember) mayStop(ctx context.Context) error {
+	return mayStop(ctx, m.lock, m.OthersHealthy, terminationTimeout+m.host.Settings.Timeouts.Etcd.Duration())
+}
+
+func (m *localMember) prove(ctx context.Context) error {
 	return m.host.proveEtcd(ctx, m.Client, m.proof)
 }
 
 // secureQuorum waits until this member may stop: the agent holds the lock, every other member is
 // healthy, and another member is the leader.
-func (h *Host) secureQuorum(ctx context.Context, client *etcd.Client) (*etcd.Lock, error) {
+func (h *Host) secureQuorum(ctx context.Context, client *etcd.Client, others func(context.Context) error) (*etcd.Lock, error) {
 	lock, err := h.lockEtcd(ctx, client)
 	if err != nil {
 		return nil, err
 	}
-	err = h.othersHealthy(ctx, client)
+	err = h.othersHealthy(ctx, others)
 	select {
 	case <-lock.Lost():
 		err = node.Transient("EtcdLocked", err, "check that etcd has a quorum, then run refit retry",
@@ -127,6 +133,9 @@ func (h *Host) undoEtcdMember(ctx context.Context) error {
 	}
 	if now, err := host.Digest(manifest(kubeadm.Etcd)); err == nil && now == was {
 		return nil
+	}
+	if err := h.mayRestartEtcd(ctx); err != nil {
+		return err
 	}
 	saved, err := h.saved()
 	if err != nil {
@@ -236,12 +245,12 @@ func (h *Host) lockEtcd(ctx context.Context, client *etcd.Client) (*etcd.Lock, e
 	}
 }
 
-func (h *Host) othersHealthy(ctx context.Context, client *etcd.Client) error {
+func (h *Host) othersHealthy(ctx context.Context, others func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, othersTimeout)
 	defer cancel()
 	var last error
 	_, err := poll(ctx, 2*time.Second, func(ctx context.Context) (string, error) {
-		if last = client.OthersHealthy(ctx); last == nil {
+		if last = others(ctx); last == nil {
 			h.ReportWait("")
 			return "", nil
 		}

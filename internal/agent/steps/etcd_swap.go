@@ -13,6 +13,8 @@ type etcdMember interface {
 	// secureQuorum waits until this member may stop, and keeps the members of other hosts running
 	// until release is called.
 	secureQuorum(ctx context.Context) (release func() error, err error)
+	// mayStop checks again, right before the member stops, that it may.
+	mayStop(ctx context.Context) error
 	// prove waits until the member is healthy at its new version.
 	prove(ctx context.Context) error
 	Close() error
@@ -61,6 +63,8 @@ func (s etcdSwap) swap(ctx context.Context) error {
 			return node.WithoutRollback(err) // nothing was changed
 		}
 		defer func() { _ = release() }() // it expires by itself
+		// Stopping the API server and importing images take minutes.
+		s.etcd.beforeStop = func(ctx context.Context) error { return node.WithoutRollback(member.mayStop(ctx)) }
 		if s.stopAPIServer {
 			if err := s.pods.stop(ctx, s.apiServer); err != nil {
 				return err

@@ -101,6 +101,7 @@ func (f *fakeControlPlane) state(pod staticPod) string {
 
 func (f *fakeControlPlane) prepareSwap(context.Context) error { return f.fail["prepare"] }
 func (f *fakeControlPlane) prove(context.Context) error       { return f.waits("prove") }
+func (f *fakeControlPlane) mayStop(context.Context) error     { return f.waits("check") }
 func (*fakeControlPlane) Close() error                        { return nil }
 
 func (f *fakeControlPlane) awaitStopped(ctx context.Context, components []string) error {
@@ -126,7 +127,7 @@ func TestSwapEtcdStopsTheAPIServerAfterTheQuorumIsSafe(t *testing.T) {
 	}
 	want := []string{
 		"dial with etcd Old, API server Old", "quorum with etcd Old, API server Old",
-		"remove-kube-apiserver", "remove-etcd", "swap-etcd", "prove with etcd New, API server Absent",
+		"remove-kube-apiserver", "check with etcd Old, API server Absent", "remove-etcd", "swap-etcd", "prove with etcd New, API server Absent",
 	}
 	if !slices.Equal(f.log, want) {
 		t.Errorf("it did\n%q, want\n%q", f.log, want)
@@ -259,4 +260,18 @@ func TestOldEtcdDoesNotReturnToDataThatTheNewOneHasUsed(t *testing.T) {
 		t.Error("the step succeeded without a manifest of etcd")
 	}
 	f.mustBe(host.Absent, host.Old)
+}
+
+// The lock can expire, and another member can fail, while the API server stops.
+func TestQuorumIsCheckedAgainRightBeforeEtcdStops(t *testing.T) {
+	f := newFakeControlPlane(t)
+	f.fail["check"] = node.Transient("EtcdLocked", nil, "-", "the lock is lost")
+	err := f.run(t.Context())
+	if err == nil || !node.FailureOf(err).NoRollback || node.FailureOf(err).Reason != "EtcdLocked" {
+		t.Errorf("the host would be rolled back: %v", err)
+	}
+	if slices.Contains(f.log, "remove-etcd") {
+		t.Errorf("etcd was stopped: %q", f.log)
+	}
+	f.mustBe(host.Old, host.Old)
 }

@@ -61,6 +61,8 @@ type Host struct {
 	Effect func(name string, change func() error) error
 	// ReportWait reports what the step waits for; an empty reason ends the wait.
 	ReportWait func(reason string)
+	// quorum is held while a step may restart etcd; nil if none may.
+	quorum *quorum
 	// Left lists the changes that an undo keeps, each with the reason.
 	Left []string
 }

@@ -43,10 +43,16 @@ func swapKubelet(ctx context.Context, h *Host) error {
 	if err := h.stripFlags(); err != nil {
 		return err
 	}
+	if err := h.mayRestartEtcd(ctx); err != nil {
+		return err
+	}
 	if err := h.restartKubelet(ctx); err != nil {
 		return err
 	}
-	return h.proveKubelet(ctx, h.Upgrade.To)
+	if err := h.proveKubelet(ctx, h.Upgrade.To); err != nil {
+		return err
+	}
+	return h.awaitEtcd(ctx)
 }
 
 func undoKubelet(ctx context.Context, h *Host) error {
@@ -56,7 +62,13 @@ func undoKubelet(ctx context.Context, h *Host) error {
 	if err := h.rollback("kubelet", kubeletFiles...); err != nil {
 		return err
 	}
-	return h.restartKubelet(ctx)
+	if err := h.mayRestartEtcd(ctx); err != nil {
+		return err
+	}
+	if err := h.restartKubelet(ctx); err != nil {
+		return err
+	}
+	return h.awaitEtcd(ctx)
 }
 
 // stripFlags removes flags that an older kubeadm wrote and the new kubelet rejects.

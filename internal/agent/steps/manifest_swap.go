@@ -13,6 +13,8 @@ type staticPod struct {
 	component, path, was, will string
 	// forwardOnly is set if the new component has run on its data, so the old one must not start.
 	forwardOnly bool
+	// beforeStop checks right before the pod stops that it may; nil if nothing has to be checked.
+	beforeStop func(context.Context) error
 }
 
 func (p staticPod) state() (host.SwapState, error) { return host.SwapStateOf(p.path, p.was, p.will) }
@@ -44,6 +46,11 @@ func (s staticPods) stop(ctx context.Context, pods ...staticPod) error {
 			return err
 		case state == host.New: // also if old and new are the same
 			continue
+		}
+		if pod.beforeStop != nil {
+			if err := pod.beforeStop(ctx); err != nil {
+				return err
+			}
 		}
 		if err := s.effect("remove-"+pod.component, func() error { return host.MoveAside(pod.path, pod.was) }); err != nil {
 			return err

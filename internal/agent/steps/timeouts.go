@@ -55,8 +55,8 @@ var healthChecks = map[string]func(settings.Timeouts) []settings.Seconds{
 	node.StepEtcd:        func(t settings.Timeouts) []settings.Seconds { return []settings.Seconds{t.Etcd} },
 	node.StepAPIServer:   func(t settings.Timeouts) []settings.Seconds { return []settings.Seconds{t.APIServer} },
 	node.StepControllers: func(t settings.Timeouts) []settings.Seconds { return []settings.Seconds{t.Controllers} },
-	node.StepContainerd:  func(t settings.Timeouts) []settings.Seconds { return []settings.Seconds{t.Containerd} },
-	node.StepKubelet:     func(t settings.Timeouts) []settings.Seconds { return []settings.Seconds{t.Kubelet} },
+	node.StepContainerd:  func(t settings.Timeouts) []settings.Seconds { return []settings.Seconds{t.Containerd, t.Etcd} },
+	node.StepKubelet:     func(t settings.Timeouts) []settings.Seconds { return []settings.Seconds{t.Kubelet, t.Etcd} },
 	node.StepVerify:      wholeHost,
 	node.StepVerifyOld:   wholeHost,
 }

@@ -37,10 +37,10 @@ var inner = map[string][]string{
 	node.StepEtcd:        {"kubeletTimeout", "terminationTimeout", "othersTimeout", "imageTimeout", "h.Settings.Timeouts.Etcd.Duration()", "requestTimeout"},
 	node.StepAPIServer:   {"kubeletTimeout", "terminationTimeout", "imageTimeout", "h.Settings.Timeouts.APIServer.Duration()", "config.Timeout"},
 	node.StepControllers: {"kubeletTimeout", "terminationTimeout", "imageTimeout", "h.Settings.Timeouts.Controllers.Duration()"},
-	node.StepContainerd:  {"d.lockTimeout", "h.Settings.Timeouts.Containerd.Duration()"},
+	node.StepContainerd:  {"d.lockTimeout", "h.Settings.Timeouts.Containerd.Duration()", "h.Settings.Timeouts.Etcd.Duration()"},
 	node.StepRunc:        {"d.lockTimeout"},
 	node.StepCNI:         {"d.lockTimeout"},
-	node.StepKubelet:     {"d.lockTimeout", "h.Settings.Timeouts.Kubelet.Duration()"},
+	node.StepKubelet:     {"d.lockTimeout", "h.Settings.Timeouts.Kubelet.Duration()", "h.Settings.Timeouts.Etcd.Duration()"},
 	node.StepVerify:      {"h.Settings.Timeouts.APIServer.Duration()", "h.Settings.Timeouts.Controllers.Duration()", "h.Settings.Timeouts.Kubelet.Duration()"},
 }
 

@@ -21,10 +21,16 @@ const (
 	unhealthyRemedy   = "fix that member first: read its log on its host (`crictl logs`); the upgrade then continues by itself"
 )
 
-// OthersHealthy queries every other member at its own address. The member on this host may stop
-// only if each of them answers a read that needs the quorum, none is a learner and none has an
-// alarm. The failure names the member.
-func (c *Client) OthersHealthy(ctx context.Context) error {
+// OthersHealthy queries every other member at its own address. The member on this host may be
+// upgraded only if each of them answers a read that needs the quorum, none is a learner and none
+// has an alarm. The failure names the member.
+func (c *Client) OthersHealthy(ctx context.Context) error { return c.others(ctx, true) }
+
+// OthersServe is OthersHealthy regardless of alarms, which a restart of this member does not make
+// worse.
+func (c *Client) OthersServe(ctx context.Context) error { return c.others(ctx, false) }
+
+func (c *Client) others(ctx context.Context, withAlarms bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*c.timeout)
 	defer cancel()
 	local, err := status(ctx, c.local)
@@ -35,7 +41,7 @@ func (c *Client) OthersHealthy(ctx context.Context) error {
 	if err != nil {
 		return node.Transient("EtcdNoQuorum", err, quorumRemedy, "cannot list the members of etcd: it has no quorum")
 	}
-	if err := c.noAlarm(ctx, members); err != nil {
+	if err := c.noAlarm(ctx, members); withAlarms && err != nil {
 		return node.Transient("EtcdAlarm", err,
 			"for NOSPACE, run `etcdctl compact` and, on each member, `etcdctl defrag`, then `etcdctl alarm disarm`; for CORRUPT, replace that member",
 			"etcd has an active alarm")

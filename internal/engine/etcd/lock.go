@@ -153,6 +153,34 @@ func (l *Lock) revoke(ctx context.Context, lease clientv3.LeaseID) {
 	_, _ = l.client.Revoke(ctx, lease)
 }
 
+// Check returns an error if the lock is not held any more, or not for long enough to stop a member.
+// It renews the lease first.
+func (l *Lock) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	renewed, err := l.client.KeepAliveOnce(ctx, l.lease)
+	if err != nil {
+		return notHeld(err, "its lease cannot be renewed")
+	}
+	if left := time.Duration(renewed.TTL) * time.Second; left < l.ttl/2 {
+		return notHeld(nil, fmt.Sprintf("its lease ends in %v", left))
+	}
+	found, err := l.client.Get(ctx, lockKey)
+	switch {
+	case err != nil:
+		return notHeld(err, "it cannot be read")
+	case len(found.Kvs) == 0:
+		return notHeld(nil, "it was removed")
+	case clientv3.LeaseID(found.Kvs[0].Lease) != l.lease:
+		return notHeld(nil, string(found.Kvs[0].Value)+" has taken it")
+	}
+	return nil
+}
+
+func notHeld(err error, why string) error {
+	return node.Transient("EtcdLocked", err, "check that etcd has a quorum, then run refit retry", "the etcd lock is not held any more: %s", why)
+}
+
 // Lost is closed when another host may hold the lock.
 func (l *Lock) Lost() <-chan struct{} { return l.lost }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 const shortTTL = 2 * time.Second
@@ -142,5 +144,34 @@ func TestLockNeedsAHolder(t *testing.T) {
 	defer c.Close()
 	if _, err := c.Lock(t.Context(), ""); err == nil {
 		t.Error("it was locked without a holder")
+	}
+}
+
+func TestLockIsCheckedBeforeAMemberStops(t *testing.T) {
+	t.Parallel()
+	s := start(t, "3.6.8", 1)
+	client := s.on(0)
+	for situation, change := range map[string]func(*Lock){
+		"the key was removed": func(l *Lock) {
+			_, err := l.client.Delete(t.Context(), lockKey)
+			must(t, err)
+		},
+		"the lease was revoked": func(l *Lock) { l.revoke(t.Context(), l.lease) },
+		"another host has it": func(l *Lock) {
+			_, err := l.client.Put(t.Context(), lockKey, "cp-2")
+			must(t, err)
+		},
+		"the lease is too short": func(l *Lock) { l.ttl = time.Hour },
+	} {
+		lock, err := client.Lock(t.Context(), "cp-1")
+		must(t, err)
+		must(t, lock.Check(t.Context()))
+		change(lock)
+		if err := lock.Check(t.Context()); err == nil || node.FailureOf(err).Reason != "EtcdLocked" {
+			t.Errorf("%s: %v", situation, err)
+		}
+		_, err = lock.client.Delete(t.Context(), lockKey)
+		must(t, err)
+		must(t, lock.Close())
 	}
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -65,6 +66,9 @@ kind: ClusterConfiguration
 clusterName: {{.Cluster.Name}}
 kubernetesVersion: {{.Cluster.Spec.Kubernetes}}
 controlPlaneEndpoint: {{.Cluster.Endpoint}}
+{{- if .Cluster.Spec.CertificatesDir}}
+certificatesDir: {{.Cluster.Spec.CertificatesDir}}
+{{- end}}
 networking:
   podSubnet: {{.PodSubnet}}
   serviceSubnet: {{.ServiceSubnet}}
@@ -92,6 +96,9 @@ conntrack:
   maxPerCore: 0
 {{- else}}
 kind: JoinConfiguration
+{{- if .Cluster.Spec.CertificatesDir}}
+caCertPath: {{.Cluster.Spec.CertificatesDir}}/ca.crt
+{{- end}}
 discovery:
   bootstrapToken:
     apiServerEndpoint: {{.Cluster.Endpoint}}
@@ -133,7 +140,7 @@ func (n *Node) initialize(ctx context.Context) (secrets, error) {
 	if err := n.Kubeadm(ctx, "init", "--config", configFile, "--upload-certs"); err != nil {
 		return s, err
 	}
-	ca, err := n.Exec(ctx, "cat", "/etc/kubernetes/pki/ca.crt")
+	ca, err := n.Exec(ctx, "cat", cmp.Or(n.c.s.CertificatesDir, "/etc/kubernetes/pki")+"/ca.crt")
 	if err != nil {
 		return s, err
 	}

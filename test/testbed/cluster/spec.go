@@ -36,6 +36,8 @@ type Spec struct {
 	// Disk is the size in bytes of a separate ext4 disk per node. Zero means directories on the
 	// machine's disk.
 	Disk int64 `json:"disk,omitempty"`
+	// CertificatesDir is kubeadm's directory of certificates, if it is not the default.
+	CertificatesDir string `json:"certificatesDir,omitempty"`
 }
 
 // Default sets defaults.
