@@ -57,7 +57,7 @@ func TestPreviewByPurpose(t *testing.T) {
 }
 
 func TestPreviewOfAnUnreachableTarget(t *testing.T) {
-	for situation, target := range map[string]string{"a downgrade": "v1.34.1", "a version without facts": "v1.48.0"} {
+	for situation, target := range map[string]string{"a downgrade": "v1.34.1", "a version without facts": "v1.40.0"} {
 		_, err := Preview(Request{Snapshot: ready(), Spec: to(target), Now: clustertest.Now, Purpose: ForPlan})
 		if !errors.Is(err, plan.ErrTarget) {
 			t.Errorf("%s: Preview() = %v, want ErrTarget", situation, err)
