@@ -21,7 +21,8 @@ func TestSecuritySettingsThatAnUpgradeWouldLose(t *testing.T) {
 		"a flag that is not security": {APIServer, []string{at, at + "    - --v=4\n"}, nil},
 		"a flag that kubeadm adds":    {APIServer, []string{"    - --client-ca-file=/etc/kubernetes/pki/ca.crt\n", ""}, nil},
 		"a mount of its file": {
-			APIServer, []string{at, at + "    - --audit-policy-file=/etc/kubernetes/audit/policy.yaml\n", "    volumeMounts:\n", mount},
+			APIServer,
+			[]string{at, at + "    - --audit-policy-file=/etc/kubernetes/audit/policy.yaml\n", "    volumeMounts:\n", mount},
 			[]string{"kube-apiserver --audit-policy-file", "kube-apiserver mount /etc/kubernetes/audit"},
 		},
 		"another mount":     {APIServer, []string{"    volumeMounts:\n", mount}, nil},

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -162,4 +164,68 @@ func TestActiveNodesAreBoundedByThePools(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestTheControllerNeitherForcesPodsNorTakesThoseThatStay covers what a drain never does. Admission
+// cannot limit deletions to the nodes of an operation: see docs/security-model.md.
+func TestTheControllerNeitherForcesPodsNorTakesThoseThatStay(t *testing.T) {
+	const (
+		force = "the controller may not shorten the grace period of a pod"
+		stays = "the controller may not delete pods of DaemonSets and static pods"
+	)
+	apiserver.EachVersion(t, func(t *testing.T, version string) {
+		s := serverOf(t, version)
+		admin, err := kubernetes.NewForConfig(s.RESTConfig())
+		must(t, err)
+		controller, err := kubernetes.NewForConfig(s.As(t, controllerUser, "system:masters"))
+		must(t, err)
+		serviceAccount(t, admin)
+		createPod(t, admin, "plain", func(p *corev1.Pod) { p.Spec.NodeName = "n1" })
+		createPod(t, admin, "pending", func(*corev1.Pod) {})
+		createPod(t, admin, "daemon", func(p *corev1.Pod) {
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "x", UID: "u", Controller: new(true)}}
+		})
+		createPod(t, admin, "static", func(p *corev1.Pod) {
+			p.Annotations, p.Spec.NodeName = map[string]string{corev1.MirrorPodAnnotationKey: "x"}, "n1"
+		})
+		remove := func(client kubernetes.Interface, name string, grace *int64) error {
+			return client.CoreV1().Pods("default").Delete(t.Context(), name, metav1.DeleteOptions{DryRun: dryRun, GracePeriodSeconds: grace})
+		}
+		evict := func(name string, grace *int64) error {
+			return controller.PolicyV1().Evictions("default").Evict(t.Context(), &policyv1.Eviction{
+				ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, DeleteOptions: &metav1.DeleteOptions{DryRun: dryRun, GracePeriodSeconds: grace},
+			})
+		}
+		letThrough(t, "deletes", remove(controller, "plain", nil))
+		letThrough(t, "deletes a pending pod", remove(controller, "pending", nil))
+		letThrough(t, "evicts", evict("plain", nil))
+		refusedFor(t, "deletes by force", remove(controller, "plain", new(int64)), force)
+		refusedFor(t, "evicts by force", evict("plain", new(int64)), force)
+		refusedFor(t, "deletes a pod of a DaemonSet", remove(controller, "daemon", nil), stays)
+		refusedFor(t, "deletes a static pod", remove(controller, "static", nil), stays)
+		for _, name := range []string{"plain", "daemon", "static"} {
+			letThrough(t, "an administrator: "+name, remove(admin, name, new(int64)))
+		}
+	})
+}
+
+func createPod(t *testing.T, admin kubernetes.Interface, name string, change func(*corev1.Pod)) {
+	t.Helper()
+	made := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}}}
+	change(made)
+	_, err := admin.CoreV1().Pods("default").Create(t.Context(), made, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() {
+		//nolint:usetesting // the test's own context is over
+		must(t, admin.CoreV1().Pods("default").Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
+	})
+}
+
+// serviceAccount creates the account that pods need; no controller does it here.
+func serviceAccount(t *testing.T, admin kubernetes.Interface) {
+	t.Helper()
+	_, err := admin.CoreV1().ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
+	if !apierrors.IsAlreadyExists(err) {
+		must(t, err)
+	}
 }
