@@ -35,7 +35,8 @@ type agent struct {
 	fails bool              // the current step fails
 	old   map[string]string // the versions before the current change
 
-	unpermitted bool // it waits for permission to change the host
+	unpermitted bool      // it waits for permission to change the host, or for the lock of dpkg
+	lockedUntil time.Time // when another package manager on its host ends
 
 	fetched []string // ClusterReleases that are on the host
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
@@ -26,6 +27,7 @@ var events = []event{
 	{"a workload is scaled", workloadScaled},
 	{"a finalizer keeps pods", podsStuck},
 	{"an agent will fail", agentWillFail},
+	{"another package manager runs on a host", packagesLocked},
 	{"an agent reports only on request", agentPassive},
 	{"an agent stops", agentCrashes},
 	{"an agent starts", agentRestarts},
@@ -247,6 +249,17 @@ func agentWillFail(w *world) bool {
 		return false
 	}
 	m.agent.fails = true
+	return true
+}
+
+// packagesLocked lets an agent wait for longer than any step may take.
+func packagesLocked(w *world) bool {
+	m := w.pick(func(m *machine) bool { return m.up && !w.now.Before(m.agent.lockedUntil) })
+	if m == nil {
+		return false
+	}
+	m.agent.lockedUntil = w.now.Add(w.duration(1, int(20*time.Minute/tick)))
+	w.note("! another package manager runs on %s until %s", m.name, m.agent.lockedUntil.Format("15:04:05"))
 	return true
 }
 

@@ -8,9 +8,14 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// beginChange starts the change of a host once the operation permits it. A host that was changed
+// beginChange starts the change of a host once no other package manager runs on it and the
+// operation permits it. A host that was changed
 // needs no permission.
 func (m *machine) beginChange(w *world) {
+	if w.now.Before(m.agent.lockedUntil) {
+		m.agent.unpermitted = true // it tries again at the next tick
+		return
+	}
 	failure := node.Permission(&node.Upgrade{
 		Operation: m.agent.order.Operation, Release: m.agent.order.Release, NodeName: m.name, Role: m.agent.order.Role,
 		To: w.payload(m.agent.order.Release.Name).Kubernetes,
