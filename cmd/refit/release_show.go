@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/cli/text"
@@ -28,15 +27,10 @@ from a cluster. The signature is not verified; use "release verify" for that.`,
 			if err != nil {
 				return err
 			}
-			content, signed, err := file.Open()
+			document, err := file.Show()
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			trust := cliv1alpha1.TrustUnsigned
-			if signed {
-				trust = cliv1alpha1.TrustUnverified
-			}
-			document := release.Content(file.Name, trust, content)
 			return f.print(a, document, func() string { return text.Release(&document) })
 		},
 	}

@@ -6,9 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
-	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
@@ -48,27 +46,13 @@ func (v *verification) run(ctx context.Context, a *app, name string) error {
 	if len(v.keys) == 0 {
 		return exit.Usagef("--key is required: a public key that you trust")
 	}
-	keys, err := release.ReadPublicKeys(v.keys)
-	if err != nil {
-		return err
-	}
-	sources, err := release.ParseSources(v.from)
-	if err != nil {
-		return err
-	}
 	file, err := a.readRelease(name)
 	if err != nil {
 		return err
 	}
-	content, err := file.Verify(keys)
+	document, err := file.VerifyWith(ctx, v.keys, v.from)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
-	}
-	document := release.Content(file.Name, cliv1alpha1.TrustVerified, content)
-	if len(sources) > 0 {
-		if document.Compared, err = release.Compare(ctx, content, sources); err != nil {
-			return err
-		}
 	}
 	if err := v.print(a, document, func() string { return text.Release(&document) }); err != nil {
 		return err

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/text"
-	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
 // version and commit are set by the build of a release:
@@ -38,31 +37,9 @@ versions of Kubernetes that it supports.`,
 }
 
 func versionOf() cliv1alpha1.Version {
-	v := cliv1alpha1.Version{
-		APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindVersion,
-		Version: version, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Kubernetes: kubefacts.Supported(),
-	}
-	info, ok := debug.ReadBuildInfo()
+	build, ok := debug.ReadBuildInfo()
 	if !ok {
-		info = &debug.BuildInfo{}
+		build = &debug.BuildInfo{}
 	}
-	if v.Version == "" {
-		v.Version = builtVersion(info)
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" && v.Commit == "" {
-			v.Commit = setting.Value
-		}
-	}
-	return v
-}
-
-// builtVersion is the version of a binary that was built by `go install module@version`, and
-// "development" if it was built in a checkout.
-func builtVersion(info *debug.BuildInfo) string {
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	return "development"
+	return progress.NewVersion(version, commit, build)
 }
