@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -110,10 +111,12 @@ func (s *Store) fetchFrom(ctx context.Context, b refitv1alpha1.Blob, at place, w
 	}
 }
 
+var finalErrors = []error{errSlow, errWrongContent, errNotFound, errOtherFile, fs.ErrPermission}
+
 // final reports whether a retry of the same place is useless.
 func final(err error) bool {
 	_, here := errors.AsType[localError](err)
-	return here || errors.Is(err, errSlow) || errors.Is(err, errWrongContent) || errors.Is(err, errNotFound) || errors.Is(err, errOtherFile) || errors.Is(err, fs.ErrPermission)
+	return here || slices.ContainsFunc(finalErrors, func(each error) bool { return errors.Is(err, each) })
 }
 
 // transfer appends the content of a place to the partial file until it is complete. pieces reports

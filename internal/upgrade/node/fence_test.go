@@ -50,8 +50,8 @@ func TestHostileOrderDoesNotLockOutAHost(t *testing.T) {
 
 func TestHostWithoutAClockAcceptsUsualOrders(t *testing.T) {
 	for _, now := range []time.Time{{}, time.Unix(0, 0)} {
-		if max := MaxFence(now); max < 10_000 {
-			t.Errorf("%s: %d", now, max)
+		if highest := MaxFence(now); highest < 10_000 {
+			t.Errorf("%s: %d", now, highest)
 		}
 	}
 }

@@ -42,25 +42,35 @@ func TestPartsOfAHost(t *testing.T) {
 		"without kubeadm":      {"amd64", []refitv1alpha1.PartFacts{kubelet, kubectl}, []string{"Deb kubeadm", "Deb kubelet", "Deb kubectl"}, nil},
 		"with another runtime": {"amd64", []refitv1alpha1.PartFacts{kubelet, kubeadm, kubectl}, []string{"Deb kubeadm", "Deb kubelet", "Deb kubectl"}, nil},
 		"kubelet from a package, containerd from an archive": {
-			"amd64", []refitv1alpha1.PartFacts{
+			"amd64",
+			[]refitv1alpha1.PartFacts{
 				kubelet, kubeadm, installedAs(refitv1alpha1.PartContainerd, binary, ""), installedAs(refitv1alpha1.PartRunc, binary, ""),
 			},
-			[]string{"Deb kubeadm", "Deb kubelet", "Binary containerd", "Binary runc"}, nil,
+			[]string{"Deb kubeadm", "Deb kubelet", "Binary containerd", "Binary runc"},
+			nil,
 		},
 		"containerd from the package of one vendor": {
-			"amd64", []refitv1alpha1.PartFacts{kubelet, kubeadm, installedAs(refitv1alpha1.PartContainerd, deb, "containerd.io")},
-			[]string{"Deb kubeadm", "Deb kubelet", "Deb containerd.io"}, nil,
+			"amd64",
+			[]refitv1alpha1.PartFacts{kubelet, kubeadm, installedAs(refitv1alpha1.PartContainerd, deb, "containerd.io")},
+			[]string{"Deb kubeadm", "Deb kubelet", "Deb containerd.io"},
+			nil,
 		},
 		"runc from a package that the ClusterRelease lacks": {
-			"amd64", []refitv1alpha1.PartFacts{kubelet, kubeadm, installedAs(refitv1alpha1.PartRunc, deb, "runc")},
-			[]string{"Deb kubeadm", "Deb kubelet"}, []refitv1alpha1.Part{refitv1alpha1.PartRunc},
+			"amd64",
+			[]refitv1alpha1.PartFacts{kubelet, kubeadm, installedAs(refitv1alpha1.PartRunc, deb, "runc")},
+			[]string{"Deb kubeadm", "Deb kubelet"},
+			[]refitv1alpha1.Part{refitv1alpha1.PartRunc},
 		},
 		"kubelet of a kind that the ClusterRelease lacks": {
-			"amd64", []refitv1alpha1.PartFacts{installedAs(refitv1alpha1.PartKubelet, binary, ""), installedAs(refitv1alpha1.PartKubeadm, binary, "")},
-			nil, []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet},
+			"amd64",
+			[]refitv1alpha1.PartFacts{installedAs(refitv1alpha1.PartKubelet, binary, ""), installedAs(refitv1alpha1.PartKubeadm, binary, "")},
+			nil,
+			[]refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet},
 		},
 		"architecture that the ClusterRelease lacks": {
-			"arm64", []refitv1alpha1.PartFacts{kubelet, kubeadm, kubectl}, nil,
+			"arm64",
+			[]refitv1alpha1.PartFacts{kubelet, kubeadm, kubectl},
+			nil,
 			[]refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl},
 		},
 	} {
