@@ -24,6 +24,10 @@ func reserve(_ context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
+	return h.reserveNeeds(needs)
+}
+
+func (h *Host) reserveNeeds(needs []need) error {
 	return h.Effect("reserve", func() error { return reserveAll(h.Settings, needs) })
 }
 

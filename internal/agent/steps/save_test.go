@@ -11,11 +11,11 @@ import (
 
 func TestReserveTakesTheDiskSpaceForARollback(t *testing.T) {
 	h := testHost(t)
-	h.Settings.StateDir, h.Settings.ReservedDiskMiB = t.TempDir(), 2
+	h.Settings.StateDir = t.TempDir()
 	var effects []string
 	h.Effect = func(name string, change func() error) error { effects = append(effects, name); return change() }
 	for range 2 { // an interrupted step is repeated
-		must(t, reserve(t.Context(), h))
+		must(t, h.reserveNeeds([]need{{h.Settings.StateDir, 2 << 20}}))
 	}
 	info, err := os.Stat(h.Settings.ReserveFile())
 	if err != nil || info.Size() != 2<<20 || info.Mode() != 0o600 {
