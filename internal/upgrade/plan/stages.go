@@ -6,8 +6,6 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
-	"github.com/refit-dev/refit/internal/upgrade/policy"
-	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
 // stages lists the stages of the plan in their order.
@@ -167,33 +165,13 @@ func (m *planner) step(p *Plan, n *cluster.Node, hop int) NodeStep {
 	if step.UpToDate = isAt(m.snapshot, n, to); step.UpToDate {
 		return step
 	}
-	step.Drain = needsDrain(m.snapshot, m.spec, n, to)
+	step.Drain = needsDrain(m.snapshot, m.spec, n, &p.Hops[hop])
 	drain := m.drains.Node(n.Name)
 	if step.Drain && drain != nil {
 		step.Moves = int(drain.Moves)
 	}
 	step.Estimate = m.times.node(n, step.Drain, drain)
 	return step
-}
-
-// needsDrain reports whether a node is drained before its upgrade: for another minor version, since
-// Kubernetes does not support a kubelet's minor upgrade under running pods, or if its pool requires
-// it. The pods of a single node have nowhere to go.
-func needsDrain(s *cluster.Snapshot, spec *refitv1alpha1.ClusterUpgradeSpec, n *cluster.Node, version string) bool {
-	if len(s.Nodes) == 1 {
-		return false
-	}
-	from := kubeletVersion(n)
-	to, err := skew.Parse(version)
-	if err != nil { // a hop without a ClusterRelease has no patch version and is a minor upgrade
-		return true
-	}
-	return from.IsZero() || !from.SameMinor(to) || policy.DrainOf(spec, n).When == refitv1alpha1.DrainAllReleases
-}
-
-// needsDrain reports whether a node is drained in a hop.
-func (v *view) needsDrain(n *cluster.Node, hop int) bool {
-	return needsDrain(v.s, v.spec, n, v.plan.Hops[hop].Kubernetes)
 }
 
 func (m *planner) verifySteps(_ *Plan, stage *Stage) {
