@@ -65,7 +65,7 @@ func (r *Reconciler) drainOnce(ctx context.Context, job drainJob) error {
 	reporter := r.startReporter(ctx, job)
 	defer reporter.stop()
 	refused := int64(0)
-	return r.Drainer.Drain(ctx, drain.Order{Node: job.node, Delete: job.delete, Waived: r.waived(ctx, job)}, func(p drain.Progress) {
+	return r.Drainer.Drain(ctx, drain.Order{Node: job.node, Delete: job.delete, Waived: r.waived(ctx, job), DataWaived: r.dataWaived(ctx, job)}, func(p drain.Progress) {
 		r.CountRefusedEvictions(p.Refused - refused)
 		refused = p.Refused
 		reporter.put(p)
@@ -81,6 +81,16 @@ func (r *Reconciler) waived(ctx context.Context, job drainJob) func(namespace, n
 			return false
 		}
 		return policy.MayDelete(&operation.Spec, namespace, name)
+	}
+}
+
+// dataWaived returns whether a user has waived the loss of data in emptyDir volumes, in the same
+// way.
+func (r *Reconciler) dataWaived(ctx context.Context, job drainJob) func(owner string) bool {
+	return func(owner string) bool {
+		operation := &refitv1alpha1.ClusterUpgrade{}
+		err := r.Cache.Get(ctx, types.NamespacedName{Name: job.operation}, operation)
+		return err == nil && policy.MayLoseData(&operation.Spec, owner)
 	}
 }
 

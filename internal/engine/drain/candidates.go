@@ -44,6 +44,17 @@ func ended(p *corev1.Pod) bool {
 // unmanaged reports whether no controller recreates a pod.
 func unmanaged(p *corev1.Pod) bool { return metav1.GetControllerOf(p) == nil }
 
+// dataOwner returns the owner of a pod that may keep data in an emptyDir.
+func dataOwner(p *corev1.Pod) (owner string, may bool) {
+	controller := metav1.GetControllerOf(p)
+	if controller == nil || !cluster.MayKeepData(controller.Kind) || !slices.ContainsFunc(p.Spec.Volumes, isEmptyDir) {
+		return "", false
+	}
+	return controller.Kind + " " + p.Namespace + "/" + controller.Name, true
+}
+
+func isEmptyDir(v corev1.Volume) bool { return v.EmptyDir != nil }
+
 // compareOrder compares two pods: lower priority first, and among equals the first pod of every
 // owner before the second pod of any, so that no owner loses all of its pods while others keep
 // theirs.
@@ -110,6 +121,9 @@ func trim(p *corev1.Pod) *corev1.Pod {
 	}
 	if controller := metav1.GetControllerOf(p); controller != nil {
 		kept.OwnerReferences = []metav1.OwnerReference{*controller}
+	}
+	if slices.ContainsFunc(p.Spec.Volumes, isEmptyDir) {
+		kept.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 	}
 	if mirror, is := p.Annotations[corev1.MirrorPodAnnotationKey]; is {
 		kept.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: mirror}

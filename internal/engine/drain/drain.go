@@ -32,6 +32,9 @@ type Order struct {
 	// Waived reports which unmanaged pods may be deleted although nothing recreates them; nil:
 	// none.
 	Waived func(namespace, name string) bool
+	// DataWaived reports which owners' pods, by kind and name such as StatefulSet shop/db, may lose
+	// the data in their emptyDir volumes; nil: none.
+	DataWaived func(owner string) bool
 	// Delete deletes the pods whose budgets refuse. It is the pool's policy after its timeout.
 	Delete bool
 }

@@ -119,10 +119,19 @@ func (v *view) start(p *pod, t task, now time.Time) {
 	}
 }
 
-// protected reports whether a pod must not be deleted: nothing would recreate it, and it is not
-// waived.
-func (v *view) protected(p *pod) bool {
+// protected reports whether a pod must not be deleted.
+func (v *view) protected(p *pod) bool { return v.irreplaceable(p) || v.keepsData(p) }
+
+// irreplaceable reports whether nothing would recreate a pod, and it is not waived.
+func (v *view) irreplaceable(p *pod) bool {
 	return unmanaged(p.Pod) && (v.order.Waived == nil || !v.order.Waived(p.Namespace, p.Name))
+}
+
+// keepsData reports whether a pod may keep data in an emptyDir, and its owner is not waived. A
+// preflight check reports such pods before the upgrade; these started later.
+func (v *view) keepsData(p *pod) bool {
+	owner, may := dataOwner(p.Pod)
+	return may && (v.order.DataWaived == nil || !v.order.DataWaived(owner))
 }
 
 // budgetsToWatch returns the budgets for which pods wait. It forgets the others.

@@ -92,7 +92,10 @@ func (v *view) blockerOf(p *pod, now time.Time) (rank, string) {
 	covering, _ := v.covering(p)
 	respected := !v.order.Delete
 	switch {
-	case v.protected(p):
+	case v.keepsData(p):
+		owner, _ := dataOwner(p.Pod)
+		return rankUnmanaged, reason("its data in an emptyDir would be lost: waive LocalDataLost for %s, or move the data", owner)
+	case v.irreplaceable(p):
 		return rankUnmanaged, "has no controller, so nothing recreates it: waive UnmanagedPod for it, or delete it"
 	case p.namespaceTerminating:
 		return rankNamespace, "its namespace is terminating, which deletes it"

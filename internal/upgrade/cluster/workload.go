@@ -47,6 +47,20 @@ func (w *Workload) Moves() bool {
 		(w.Namespace != ControllerNamespace || w.Kind != "Deployment" || w.Name != ControllerName)
 }
 
+// MayKeepData reports whether these pods may keep data in an emptyDir that an eviction deletes.
+func (w *Workload) MayKeepData() bool { return w.LocalData && w.Moves() && MayKeepData(w.Kind) }
+
+// MayKeepData reports whether pods of an owner of this kind may keep data: those of a StatefulSet
+// and of other controllers, unlike those of the controllers whose pods are interchangeable. A pod
+// without an owner has a check of its own.
+func MayKeepData(kind string) bool {
+	switch kind {
+	case "Deployment", "ReplicaSet", "ReplicationController", "Job", "CronJob", "DaemonSet", "Node", "Pod", "":
+		return false
+	}
+	return true
+}
+
 // Unmanaged reports whether nothing recreates these pods.
 func (w *Workload) Unmanaged() bool { return w.Kind == "Pod" }
 

@@ -17,6 +17,7 @@ const (
 	CheckNodeCordoned = "NodeCordonedByHand" // the node does not count as unavailable
 	CheckTwoMembers   = "EtcdTwoMembers"     // etcd may lose its quorum while a member restarts
 	CheckUnmanaged    = "UnmanagedPod"       // a pod without a controller may be deleted
+	CheckLocalData    = "LocalDataLost"      // data in an emptyDir may be deleted
 )
 
 // Waived reports whether a check is waived for this object by name.
@@ -32,6 +33,12 @@ func WaivedAnywhere(spec *refitv1alpha1.ClusterUpgradeSpec, check string) bool {
 // MayDelete reports whether a pod without a controller may be deleted: nothing recreates it.
 func MayDelete(spec *refitv1alpha1.ClusterUpgradeSpec, namespace, name string) bool {
 	return Waived(spec, CheckUnmanaged, "") || Waived(spec, CheckUnmanaged, "Pod "+namespace+"/"+name)
+}
+
+// MayLoseData reports whether the pods of an owner, such as StatefulSet shop/db, may lose the data
+// in their emptyDir volumes.
+func MayLoseData(spec *refitv1alpha1.ClusterUpgradeSpec, owner string) bool {
+	return Waived(spec, CheckLocalData, "") || Waived(spec, CheckLocalData, owner)
 }
 
 // NodeObject is how findings and waivers name a node.

@@ -893,7 +893,8 @@ func workloadSituations() []situation {
 
 		{check: "LocalDataLost", name: "no emptyDir", change: pods("Deployment", "cart", one)},
 		{check: "LocalDataLost", name: "Deployment", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.LocalData = true }), want: Info},
-		{check: "LocalDataLost", name: "StatefulSet", change: pods("StatefulSet", "db", one, func(w *cluster.Workload) { w.LocalData = true }), want: Warn},
+		{check: "LocalDataLost", name: "StatefulSet", change: pods("StatefulSet", "db", one, func(w *cluster.Workload) { w.LocalData = true }), want: Block},
+		{check: "LocalDataLost", name: "a custom owner", change: pods("Kafka", "log", one, func(w *cluster.Workload) { w.LocalData = true }), want: Block},
 
 		{check: "PodNodeBound", name: "not bound", change: pods("Deployment", "cart", one)},
 		{check: "PodNodeBound", name: "one pod, by nodeSelector", change: pods("Deployment", "cart", one, func(w *cluster.Workload) { w.NodeBound = true }), want: Warn},

@@ -60,8 +60,8 @@ func unmanagedPod(v *view) []Finding {
 	return found
 }
 
-// localDataLost is Info for most workloads: an emptyDir is temporary by design. A StatefulSet is
-// more likely to need its data.
+// localDataLost is Info for the workloads of Kubernetes that are interchangeable by design. The
+// pods of a StatefulSet or of another controller may keep data in an emptyDir.
 func localDataLost(v *view) []Finding {
 	var found []Finding
 	keys, costs := v.costs(disruption.LosesData)
@@ -72,8 +72,9 @@ func localDataLost(v *view) []Finding {
 			Message: fmt.Sprintf("%s uses an emptyDir volume: its data on %s is lost when the pods are evicted", workloadName(w), joinNames(costs[i].nodes)),
 			Remedy:  "No action is required for caches and scratch space. Otherwise, use a PersistentVolume.",
 		}
-		if w.Kind == "StatefulSet" {
-			f.Severity = Warn
+		if w.MayKeepData() {
+			f.Severity = Block
+			f.Remedy = fmt.Sprintf("Move data that must survive to a PersistentVolume. If the volume is scratch space, waive LocalDataLost for %q.", f.Object)
 		}
 		found = append(found, f)
 	}
