@@ -48,6 +48,8 @@ const (
 	ReasonNodeFailed = "NodeFailed"
 	// ReasonOrderRefused: an agent refuses its order; the message has the cause.
 	ReasonOrderRefused = "OrderRefused"
+	// ReasonActionFailed: the API refuses what the controller does for the upgrade.
+	ReasonActionFailed = "ActionFailed"
 	// ReasonStatusRefused: the API refuses the status of the upgrade as invalid.
 	ReasonStatusRefused = "StatusRefused"
 	// ReasonNodesSkipped: nodes were skipped because they could not be drained.

@@ -58,10 +58,12 @@ func (r *Reconciler) executeAction(ctx context.Context, obs *observation, a *pla
 		ctrllog.FromContext(ctx).V(1).Info("Action is outdated", logValues(obs, a)...)
 		return nil
 	case err != nil:
+		r.failures.note(obs.operation.UID, a, err, r.Now())
 		return fmt.Errorf("cannot execute %s on node %s: %w", a.Kind, a.Node, err)
 	case executed:
 		r.recordAction(ctx, obs, a)
 	}
+	r.failures.note(obs.operation.UID, a, nil, r.Now())
 	return nil
 }
 

@@ -25,7 +25,8 @@ type Reconciler struct {
 	Recorder    events.EventRecorder
 	Now         func() time.Time
 
-	epochs raisedEpochs
+	epochs   raisedEpochs
+	failures actionFailures
 }
 
 // requeueInterval is when an operation is reconciled without an event: what it waits for may be a
@@ -64,6 +65,7 @@ func (r *Reconciler) advance(ctx context.Context, operation *refitv1alpha1.Clust
 	if err != nil {
 		return 0, err
 	}
+	obs.Decision.ReportFailed(r.failures.of(operation.UID, obs.Decision.Actions), r.Now())
 	// First, since it selects nodes: if it conflicts, all actions were decided on an old view.
 	if err := r.writeStatus(ctx, obs); err != nil {
 		return 0, err

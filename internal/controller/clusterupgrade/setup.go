@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,10 +53,15 @@ func Setup(manager ctrl.Manager, options controller.Options) error {
 	return r.SetupWithManager(manager, options)
 }
 
+// maxRetryInterval is the longest interval at which a reconcile that fails is retried.
+const maxRetryInterval = 15 * time.Second
+
 // SetupWithManager adds the controller to a manager. Every watched object may let an unfinished
 // operation advance, so each change enqueues all of them: they are few, and the queue deduplicates.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
 	options.MaxConcurrentReconciles = 1 // one decision at a time
+	// The backoff stays short: what fails must reach the status, and continue when it is fixed.
+	options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](100*time.Millisecond, maxRetryInterval)
 	enqueueAll := handler.EnqueueRequestsFromMapFunc(r.operationsToAdvance)
 	return ctrl.NewControllerManagedBy(manager).
 		For(&refitv1alpha1.ClusterUpgrade{}).

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -73,14 +74,19 @@ func (r *Reconciler) drainOnce(ctx context.Context, job drainJob) error {
 }
 
 // waived returns whether a user has waived the loss of a pod that no controller recreates. It reads
-// the operation each time, so that a waiver takes effect during the drain that it unblocks.
+// the operation each time, so that a waiver takes effect during the drain that it unblocks. While
+// it cannot be read, the last answer counts.
 func (r *Reconciler) waived(ctx context.Context, job drainJob) func(namespace, name string) bool {
+	last := &refitv1alpha1.ClusterUpgrade{}
 	return func(namespace, name string) bool {
 		operation := &refitv1alpha1.ClusterUpgrade{}
-		if err := r.Cache.Get(ctx, types.NamespacedName{Name: job.operation}, operation); err != nil {
-			return false
+		switch err := r.Cache.Get(ctx, types.NamespacedName{Name: job.operation}, operation); {
+		case err == nil:
+			last = operation
+		case apierrors.IsNotFound(err):
+			last = &refitv1alpha1.ClusterUpgrade{}
 		}
-		return policy.MayDelete(&operation.Spec, namespace, name)
+		return policy.MayDelete(&last.Spec, namespace, name)
 	}
 }
 

@@ -46,8 +46,9 @@ func (d *deciding) advance(name string, held *hold) {
 // order that does not permit it: a host that was disrupted is finished, also if the order that
 // permitted it was lost in a restore of etcd.
 func (d *deciding) followsChange(n *cluster.Node) bool {
-	permit, phase := d.order(n).Spec.Permit, d.phase(n)
-	return permit == refitv1alpha1.PermitApply || permit != refitv1alpha1.PermitRollback && (changesHost(phase) || phase == refitv1alpha1.NodeSucceeded)
+	order := d.order(n)
+	return order.Spec.Permit == refitv1alpha1.PermitApply ||
+		order.Spec.Permit != refitv1alpha1.PermitRollback && (changesHost(order.Status.Phase) || d.phase(n) == refitv1alpha1.NodeSucceeded)
 }
 
 // retriesAfterRollback reports whether the node was rolled back and the user has requested a retry.

@@ -54,11 +54,12 @@ func (w *world) decide(who *controller) Decision {
 	v.gates = gatesOf(w.without)
 	d := next(v)
 	w.tally.decisions++
-	w.checkDecision(&d)
-	w.checkStatus(p, &d)
 	if w.dice != nil && w.dice.IntN(200) == 0 {
 		w.checkPure(who, p, &d)
 	}
+	d.ReportFailed(w.deniedActions(&d), w.now)
+	w.checkDecision(&d)
+	w.checkStatus(p, &d)
 	w.execute(who, &d)
 	if w.narrative != nil && who.fresh {
 		w.narrative.decided(w.now, &d)

@@ -22,6 +22,8 @@ type Decision struct {
 	Stages []StageProgress
 	// Failures are the nodes that failed, by name.
 	Failures []refitv1alpha1.Failure
+
+	progressing bool // a node progresses without manual intervention
 }
 
 // State is the state of an operation.

@@ -26,6 +26,7 @@ var events = []event{
 	{"a budget changes", budgetChanges},
 	{"a workload is scaled", workloadScaled},
 	{"a finalizer keeps pods", podsStuck},
+	{"a webhook denies changes of Nodes", nodesDenied},
 	{"an agent will fail", agentWillFail},
 	{"another package manager runs on a host", packagesLocked},
 	{"an agent reports only on request", agentPassive},
@@ -240,6 +241,15 @@ func podsStuck(w *world) bool {
 	}
 	load.stuck = true
 	w.note("! a finalizer keeps the pods of %s/%s", namespace, load.name)
+	return true
+}
+
+func nodesDenied(w *world) bool {
+	if !w.deniedSince.IsZero() || w.dice.IntN(3) > 0 {
+		return false
+	}
+	w.note("! a webhook denies changes of Nodes")
+	w.deniedSince = w.now
 	return true
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -195,8 +196,20 @@ func (w *world) mark(m *machine, version int64, kind ActionKind) bool {
 	return true
 }
 
+// deniedActions are the actions of a decision that a webhook denies.
+func (w *world) deniedActions(d *Decision) []FailedAction {
+	var out []FailedAction
+	for _, a := range d.Actions {
+		if (a.Kind == Cordon || a.Kind == Uncordon) && !w.deniedSince.IsZero() {
+			err := errors.New("cannot patch node: admission webhook nodes.example.com denied the request")
+			out = append(out, FailedAction{Kind: a.Kind, Node: a.Node, Since: w.deniedSince, Err: err})
+		}
+	}
+	return out
+}
+
 func (w *world) cordon(who *controller, m *machine, version int64, on bool) bool {
-	if version != m.version {
+	if version != m.version || !w.deniedSince.IsZero() {
 		return false
 	}
 	if on {

@@ -14,6 +14,7 @@ const (
 	GateNotPaused                GateName = "NotPaused"
 	GateNoFailedNode             GateName = "NoFailedNode"
 	GateReleaseAvailable         GateName = "ReleaseAvailable"
+	GateHostFree                 GateName = "HostFree"
 	GateMachineKnown             GateName = "MachineKnown"
 	GatePrefetchSlotFree         GateName = "PrefetchSlotFree"
 	GatePrefetchComplete         GateName = "PrefetchComplete"

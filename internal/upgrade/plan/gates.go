@@ -50,6 +50,7 @@ var gateTable = []struct {
 	}},
 	{HeldOrder, "every order to an agent", []gate{
 		{GateReleaseAvailable, releaseMissing, "an order names a ClusterRelease by its digest"},
+		{GateHostFree, hostTaken, "the host is not being changed for another operation"},
 		{GateMachineKnown, machineUnknown, "an order names a machine, so that no other one accepts it"},
 	}},
 	{HeldPrefetch, "the order to prefetch", []gate{

@@ -47,6 +47,11 @@ func othersActive(d *deciding, n *cluster.Node, _ int) *Wait {
 			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: other.Name, Message: fmt.Sprintf("%s waits for %s", n.Name, other.Name)}
 		}
 	}
+	for _, other := range d.servers {
+		if other != n && d.changedForAnother(other) {
+			return d.otherChange(n, other)
+		}
+	}
 	return nil
 }
 

@@ -30,6 +30,7 @@ var provenBy = map[GateName]string{
 	GateNotPaused:                "pause-while-upgrading",
 	GateNoFailedNode:             "rolled-back",
 	GateReleaseAvailable:         "release-missing",
+	GateHostFree:                 "changed-for-another",
 	GateMachineKnown:             "worker-joins",
 	GatePrefetchSlotFree:         "ha-minor",
 	GatePrefetchComplete:         "ha-minor",

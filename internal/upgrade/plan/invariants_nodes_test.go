@@ -18,6 +18,8 @@ func (w *world) checkOrder(who *controller, m *machine, a *Action, before *clust
 	if string(m.upgrade.Spec.NodeUID) != m.uid {
 		return // it is for the former node of this name, and no agent accepts it
 	}
+	other := before != nil && before.Spec.Operation.UID != m.upgrade.Spec.Operation.UID && changesHost(before.Status.Phase)
+	w.require(!other || w.restored, "an order to %s replaces that of another operation, for which the host is being changed", m.name)
 	w.require(spec.Approval == refitv1alpha1.ApprovalNone || spec.ApprovedPlan != "" || !who.fresh || (a.Kind != Prefetch && a.Kind != Apply), "an order without approval")
 	if a.Kind != Apply && a.Kind != Rollback {
 		known := before != nil && before.Status.Phase == refitv1alpha1.NodeFailed && node.Disrupted(before.Status.Steps)

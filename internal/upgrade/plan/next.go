@@ -73,7 +73,7 @@ func (d *deciding) decision(h *hold) Decision {
 	case d.needsIntervention():
 		out.State = Stalled
 	}
-	out.Message = d.message(out)
+	out.Message, out.progressing = d.message(out), d.busy > 0
 	return out
 }
 

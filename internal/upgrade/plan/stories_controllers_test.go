@@ -1,7 +1,13 @@
 package plan
 
 import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
 // controllerStories are about controllers that crash or lag.
@@ -54,6 +60,33 @@ var controllerStories = []story{
 		}}},
 	},
 	{
+		name:     "webhook-denies",
+		summary:  "A webhook denies the cordon of worker-1. After a minute the operation stalls with its message, and continues once the webhook is fixed.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{
+			{claimed("worker-1"), func(t *storyRun) {
+				t.note("! a webhook denies changes of Nodes")
+				t.deniedSince = t.now
+			}},
+			{later(5, is(Stalled)), func(t *storyRun) {
+				t.note("* the user fixes the webhook")
+				t.deniedSince = time.Time{}
+			}},
+		},
+	},
+	{
+		name:     "changed-for-another",
+		summary:  "The host of cp-2 is still being changed for an operation that no longer exists. It gets no order until it is done, and no other control plane node starts.",
+		scenario: minor(shape(3, 0), upgradePath("v1.36.1", "v1.36.3", "v1.36.3", "v1.36.2")), ends: Succeeded,
+		before: func(w *world) { w.changeFor("cp-2", "last-week", "kubernetes-v1.36.2", 12) },
+	},
+	{
+		name:     "changed-for-another-late",
+		summary:  "The host of cp-2 resumes a change for another operation after it has prefetched. cp-1 waits for it.",
+		scenario: minor(shape(3, 0), upgradePath("v1.36.1", "v1.36.3", "v1.36.3", "v1.36.2")), ends: Succeeded,
+		script: []scriptEvent{{prefetchedAll, func(t *storyRun) { t.changeFor("cp-2", "last-week", "kubernetes-v1.36.2", 12) }}},
+	},
+	{
 		name:     "deposed-leader-after-pause",
 		summary:  "A leader is suspended just before it orders the upgrade of worker-1. Meanwhile the user pauses and worker-1 is released: the order is refused.",
 		scenario: minor(shape(1, 2), upgradePath("v1.36.1", "v1.36.3", "v1.36.3")), ends: Succeeded,
@@ -78,4 +111,31 @@ func deposedOverAPause() []scriptEvent {
 		}},
 		{later(10, is(Paused)), edits(resume, "the user resumes")},
 	}
+}
+
+// changeFor lets the host of a node be changed for another operation.
+func (w *world) changeFor(name, operation, release string, ticks int) {
+	w.note("! the host of %s is being changed for operation %s", name, operation)
+	m := w.machine(name)
+	m.agent.memory.Sequence++
+	m.agent.memory.Epoch, m.agent.memory.NodeUID = max(1, m.agent.memory.Epoch), types.UID(m.uid)
+	m.agent.order = refitv1alpha1.NodeUpgradeSpec{
+		Format: refitv1alpha1.MinOrderFormat, Operation: refitv1alpha1.Operation{Name: operation, UID: types.UID(operation)}, NodeUID: types.UID(m.uid),
+		MachineID: m.id, Sequence: m.agent.memory.Sequence, Epoch: m.agent.memory.Epoch, Role: refitv1alpha1.RoleControlPlane,
+		Release: refitv1alpha1.ReleaseRef{Name: release}, Permit: refitv1alpha1.PermitApply, OrderTime: stamp(w.now),
+	}
+	m.upgrade = &cluster.Upgrade{Spec: m.agent.order}
+	m.agent.old = map[string]string{stepEtcd: m.etcd.version, stepServer: m.apiServer.version, stepKubelet: m.kubelet.version}
+	m.agent.steps = []string{stepKubelet}
+	m.phase(refitv1alpha1.NodeApplying)
+	m.startStep(w)
+	m.agent.next = w.now.Add(time.Duration(ticks) * tick)
+	m.writeReport(w)
+}
+
+// prefetchedAll reports whether every node has prefetched, and none is claimed.
+func prefetchedAll(t *storyRun) bool {
+	return !slices.ContainsFunc(t.machines, func(m *machine) bool {
+		return m.upgrade == nil || m.upgrade.Status.Phase != refitv1alpha1.NodePrefetched
+	})
 }

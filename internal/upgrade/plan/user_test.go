@@ -61,6 +61,9 @@ func (w *world) fix(d *Decision, wait *Wait) {
 		w.fixControlPlane(m)
 	case refitv1alpha1.ReasonReportMissing, refitv1alpha1.ReasonTrialFailed:
 		w.fixHost(m)
+	case refitv1alpha1.ReasonActionFailed:
+		w.note("* the user fixes the webhook")
+		w.deniedSince = time.Time{}
 	case refitv1alpha1.ReasonBlocked:
 		w.restoreRelease()
 	case refitv1alpha1.ReasonReleaseMissing:

@@ -30,10 +30,11 @@ type world struct {
 	payloads  map[string]refitv1alpha1.ReleasePayload // of every ClusterRelease that was ever ordered
 	joined    int                                     // machines that ever joined, for their UIDs
 
-	op       operation
-	older    string // another operation that has not ended
-	restored bool   // etcd was restored from a backup
-	inputs   int    // raised with every input of Make except progress
+	op          operation
+	deniedSince time.Time // since when a webhook denies changes of Nodes
+	older       string    // another operation that has not ended
+	restored    bool      // etcd was restored from a backup
+	inputs      int       // raised with every input of Make except progress
 
 	meaning int // raised with everything that a plan's hash covers
 	hashes  map[int]string

@@ -1,0 +1,64 @@
+package clusterupgrade
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+)
+
+// actionFailures are the actions that fail, by operation. A new leader starts to count again.
+type actionFailures struct {
+	mu     sync.Mutex
+	failed map[types.UID]map[action]plan.FailedAction
+}
+
+type action struct {
+	kind plan.ActionKind
+	node string
+}
+
+// note records the result of an action.
+func (f *actionFailures) note(operation types.UID, a *plan.Action, err error, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := action{a.Kind, a.Node}
+	if err == nil {
+		delete(f.failed[operation], key)
+		return
+	}
+	if f.failed == nil {
+		f.failed = map[types.UID]map[action]plan.FailedAction{}
+	}
+	if f.failed[operation] == nil {
+		f.failed[operation] = map[action]plan.FailedAction{}
+	}
+	since := now
+	if before, known := f.failed[operation][key]; known {
+		since = before.Since
+	}
+	f.failed[operation][key] = plan.FailedAction{Kind: a.Kind, Node: a.Node, Since: since, Err: err}
+}
+
+// of returns the actions of a decision that fail, by node. It forgets those that are no longer
+// decided.
+func (f *actionFailures) of(operation types.UID, decided []plan.Action) []plan.FailedAction {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []plan.FailedAction
+	for key, failed := range f.failed[operation] {
+		if !slices.ContainsFunc(decided, func(a plan.Action) bool { return a.Kind == key.kind && a.Node == key.node }) {
+			delete(f.failed[operation], key)
+			continue
+		}
+		out = append(out, failed)
+	}
+	slices.SortFunc(out, func(a, b plan.FailedAction) int {
+		return cmp.Or(cmp.Compare(b.Node, a.Node), cmp.Compare(b.Kind, a.Kind))
+	})
+	return out
+}

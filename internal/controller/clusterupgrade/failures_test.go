@@ -1,0 +1,56 @@
+package clusterupgrade
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/plan"
+)
+
+func TestAnActionThatAWebhookDeniesReachesTheStatus(t *testing.T) {
+	s := newScene(t, worker())
+	start := time.Now()
+	s.Now = func() time.Time { return start }
+	s.failing = apierrors.NewForbidden(corev1.Resource("nodes"), "worker-1", errors.New("admission webhook \"nodes.example.com\" denied the request"))
+	cordon := plan.Action{Kind: plan.Cordon, Node: "worker-1", Reason: "it is drained next"}
+	decide := func(after time.Duration) plan.Decision {
+		if err := s.execute(asObserved, cordon); err == nil && s.failing != nil {
+			t.Fatal("the webhook is ignored")
+		}
+		d := plan.Decision{State: plan.Running, Message: "Cordoning worker-1", Actions: []plan.Action{cordon}}
+		d.ReportFailed(s.failures.of("op", d.Actions), start.Add(after))
+		return d
+	}
+	if d := decide(10 * time.Second); d.State != plan.Running || len(d.Waiting) > 0 {
+		t.Errorf("a failure of some seconds is reported: %+v", d)
+	}
+	d := decide(2 * time.Minute)
+	if d.State != plan.Stalled || len(d.Waiting) != 1 {
+		t.Fatalf("it is %s and waits for %+v", d.State, d.Waiting)
+	}
+	const want = "Cannot execute Cordon on worker-1: cannot patch node: nodes \"worker-1\" is forbidden: admission webhook \"nodes.example.com\" denied the request"
+	if w := d.Waiting[0]; w.Reason != refitv1alpha1.ReasonActionFailed || !w.ManualIntervention || w.Remedy == "" || w.Message != want {
+		t.Errorf("it waits for %+v", w)
+	}
+	s.failing = nil
+	if d := decide(3 * time.Minute); d.State != plan.Running || len(d.Waiting) > 0 {
+		t.Errorf("it still waits: %+v", d)
+	}
+}
+
+func TestAFailureOfAnActionThatIsNoLongerDecidedIsForgotten(t *testing.T) {
+	var f actionFailures
+	cordon := plan.Action{Kind: plan.Cordon, Node: "worker-1"}
+	f.note("op", &cordon, errors.New("denied"), time.Now())
+	if got := f.of("op", nil); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := f.of("op", []plan.Action{cordon}); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
