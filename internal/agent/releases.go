@@ -17,7 +17,8 @@ import (
 // this host, and keeps the envelope: the upgrade must not need the API.
 func (a *Agent) verified(ctx context.Context, ref refitv1alpha1.ReleaseRef) (artifact.Release, error) {
 	refuse := func(format string, args ...any) (artifact.Release, error) {
-		return artifact.Release{}, &node.Refusal{Reason: node.RefusedRelease, Message: fmt.Sprintf("ClusterRelease %s: %s", ref.Name, fmt.Sprintf(format, args...))}
+		message := fmt.Sprintf("ClusterRelease %s: %s", ref.Name, fmt.Sprintf(format, args...))
+		return artifact.Release{}, &node.Refusal{Reason: node.RefusedRelease, Message: message}
 	}
 	object, err := a.client.Release(ctx, ref.Name)
 	if err != nil {

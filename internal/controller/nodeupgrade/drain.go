@@ -66,7 +66,8 @@ func (r *Reconciler) drainOnce(ctx context.Context, job drainJob) error {
 	reporter := r.startReporter(ctx, job)
 	defer reporter.stop()
 	refused := int64(0)
-	return r.Drainer.Drain(ctx, drain.Order{Node: job.node, Delete: job.delete, Waived: r.waived(ctx, job), DataWaived: r.dataWaived(ctx, job)}, func(p drain.Progress) {
+	order := drain.Order{Node: job.node, Delete: job.delete, Waived: r.waived(ctx, job), DataWaived: r.dataWaived(ctx, job)}
+	return r.Drainer.Drain(ctx, order, func(p drain.Progress) {
 		r.CountRefusedEvictions(p.Refused - refused)
 		refused = p.Refused
 		reporter.put(p)

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/refit-dev/refit/test/apiserver"
 )
@@ -216,7 +216,7 @@ func (b *bed) connects(t *testing.T) {
 		var err error
 		for ; time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 			err = b.client.CoreV1().RESTClient().Post().Namespace("refit-agent").Resource("pods").Name("n1").SubResource(resource).
-				VersionedParams(options, scheme.ParameterCodec).Do(t.Context()).Error()
+				VersionedParams(options, clientgoscheme.ParameterCodec).Do(t.Context()).Error()
 			if apierrors.IsForbidden(err) {
 				break
 			}

@@ -51,7 +51,7 @@ func etcdRestored(f fault) {
 	now, err := bed.StateOf(t.Context(), s.n)
 	must(t, err)
 	must(t, now.Differences(is))
-	must(t, s.b.waitReport(t.Context(), s.n, checkTimeout, func(r *refitv1alpha1.NodeReport) bool { return r.Status.AcceptedSequence == accepted }))
+	must(t, s.b.waitReport(t.Context(), s.n, func(r *refitv1alpha1.NodeReport) bool { return r.Status.AcceptedSequence == accepted }))
 
 	// The accepted sequence is in the report, so that new orders can continue from it.
 	s.b.orders[s.n.Name()].Sequence = accepted

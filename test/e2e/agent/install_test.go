@@ -32,7 +32,7 @@ func (b *agents) installAgents(t *testing.T, program string) {
 	begun := time.Now()
 	bed.OnNodes(t, b.Nodes(), func(ctx context.Context, n *cluster.Node) error { return b.installAgent(ctx, n, program) })
 	for _, n := range b.Nodes() {
-		must(t, b.waitReport(t.Context(), n, checkTimeout, func(r *refitv1alpha1.NodeReport) bool { return r.Status.MachineID != "" }))
+		must(t, b.waitReport(t.Context(), n, func(r *refitv1alpha1.NodeReport) bool { return r.Status.MachineID != "" }))
 	}
 	t.Logf("agents on %d nodes, and a report from each, after %.1f s", len(b.Nodes()), time.Since(begun).Seconds())
 }

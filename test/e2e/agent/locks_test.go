@@ -170,7 +170,7 @@ func TestAgentCertificatesDir(t *testing.T) {
 	if !after.NotAfter.After(before.NotAfter) {
 		t.Error("the API server's certificate was not renewed")
 	}
-	must(t, b.waitReport(t.Context(), cp, checkTimeout, func(r *refitv1alpha1.NodeReport) bool { return len(r.Status.Certificates) > 5 }))
+	must(t, b.waitReport(t.Context(), cp, func(r *refitv1alpha1.NodeReport) bool { return len(r.Status.Certificates) > 5 }))
 	if _, err := cp.Exec(t.Context(), "test", "-e", "/etc/kubernetes/pki"); err == nil {
 		t.Error("the default directory was created")
 	}

@@ -214,11 +214,11 @@ func (b *agents) mustPhase(t *testing.T, n *cluster.Node, deadline time.Duration
 }
 
 // waitReport waits until the report of a node is as wanted.
-func (b *agents) waitReport(ctx context.Context, n *cluster.Node, deadline time.Duration, wanted func(*refitv1alpha1.NodeReport) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
+func (b *agents) waitReport(ctx context.Context, n *cluster.Node, wanted func(*refitv1alpha1.NodeReport) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	if err := bed.Follow(ctx, b.Bed, bed.NodeReports, n.Name(), wanted); err != nil {
-		return fmt.Errorf("the report of %s is not as wanted after %s: %w", n.Name(), deadline, err)
+		return fmt.Errorf("the report of %s is not as wanted after %s: %w", n.Name(), checkTimeout, err)
 	}
 	return nil
 }

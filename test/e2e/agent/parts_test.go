@@ -22,7 +22,7 @@ func TestAgentParts(t *testing.T) {
 		_, err := worker.Exec(t.Context(), argv...)
 		must(t, err)
 	}
-	must(t, b.waitReport(t.Context(), worker, checkTimeout, func(r *refitv1alpha1.NodeReport) bool {
+	must(t, b.waitReport(t.Context(), worker, func(r *refitv1alpha1.NodeReport) bool {
 		return r.Status.PackageKind == refitv1alpha1.PackageDeb &&
 			slices.Contains(r.Status.Parts, refitv1alpha1.PartFacts{Part: refitv1alpha1.PartKubectl, Absent: true}) &&
 			slices.Contains(r.Status.Parts, refitv1alpha1.PartFacts{Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageBinary})
