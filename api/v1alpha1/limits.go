@@ -30,6 +30,10 @@ const (
 	MaxLogTail = 2816
 	// MaxAgentVersion is the length of an agent's version.
 	MaxAgentVersion = 40
+	// MaxLeft is how much of what a rollback left unchanged a NodeUpgrade lists, and MaxLeftText is
+	// the length of each.
+	MaxLeft     = 4
+	MaxLeftText = 128
 	// MaxSteps is how many steps a NodeUpgrade lists.
 	MaxSteps = 32
 	// MaxBlockers is how many blockers a drain lists, and MaxBlockerReason is the length of why.

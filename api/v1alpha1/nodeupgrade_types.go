@@ -186,6 +186,14 @@ type NodeUpgradeStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Steps []StepStatus `json:"steps,omitempty"`
 
+	// left is what a rollback left unchanged, each with the reason, at most 4. `refit-agent status`
+	// lists all of it.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:items:MaxLength=128
+	Left []string `json:"left,omitempty"`
+
 	// startTime is when the agent started to change the node.
 	// +optional
 	// +kubebuilder:validation:Type=string

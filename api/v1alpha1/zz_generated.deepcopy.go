@@ -893,6 +893,11 @@ func (in *NodeUpgradeStatus) DeepCopyInto(out *NodeUpgradeStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.Left != nil {
+		in, out := &in.Left, &out.Left
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.StartTime != nil {
 		in, out := &in.StartTime, &out.StartTime
 		*out = (*in).DeepCopy()

@@ -199,6 +199,7 @@ func TestTheConstantsAreTheBounds(t *testing.T) {
 		{"ClusterUpgrade", "status.plan.hops", maxItems, refitv1alpha1.MaxHops},
 		{"ClusterUpgrade", "status.plan.stages", maxItems, refitv1alpha1.MaxStages},
 		{"ClusterUpgrade", "status.message", maxLength, refitv1alpha1.MaxStatusMessage},
+		{"NodeUpgrade", "status.left", maxItems, refitv1alpha1.MaxLeft},
 		{"NodeUpgrade", "status.error.message", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.error.remedy", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.error.logTail", maxLength, refitv1alpha1.MaxLogTail},
