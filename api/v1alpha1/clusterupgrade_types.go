@@ -106,10 +106,11 @@ type ClusterUpgradeSpec struct {
 	// `approve`.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
 	// +kubebuilder:validation:items:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self.map(n, n.size()).sum() <= 1024",message="the names of all abandoned nodes together may have at most 1024 characters"
 	AbandonedNodes []string `json:"abandonedNodes,omitempty"`
 
 	// retry is a counter. Increase it after you have fixed the cause of a failure: failed nodes

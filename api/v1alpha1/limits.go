@@ -27,7 +27,7 @@ const (
 	// message.
 	MaxMessage = 256
 	// MaxLogTail is the length of the end of a log.
-	MaxLogTail = 2816
+	MaxLogTail = 2304
 	// MaxAgentVersion is the length of an agent's version.
 	MaxAgentVersion = 40
 	// MaxLeft is how much of what a rollback left unchanged a NodeUpgrade lists, and MaxLeftText is

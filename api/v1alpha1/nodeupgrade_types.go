@@ -410,7 +410,7 @@ type NodeError struct {
 	Remedy string `json:"remedy,omitempty"`
 	// logTail is the end of the log of the failed component.
 	// +optional
-	// +kubebuilder:validation:MaxLength=2816
+	// +kubebuilder:validation:MaxLength=2304
 	LogTail string `json:"logTail,omitempty"`
 	// at is when the failure occurred.
 	// +required

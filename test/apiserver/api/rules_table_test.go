@@ -210,6 +210,13 @@ var tryouts = []tryout{
 	{"ClusterUpgrade", "20 waivers of 512 characters", nil, fields{"spec.waivers": waivers(20, 512)}, ""},
 	{"ClusterUpgrade", "21 of them", nil, fields{"spec.waivers": waivers(21, 512)}, "all waivers together may have at most 10240 characters"},
 
+	// Abandoned nodes
+	{"ClusterUpgrade", "4 abandoned nodes of 253 characters", nil, fields{"spec.abandonedNodes": names(4, 253)}, ""},
+	{
+		"ClusterUpgrade", "5 of them", nil, fields{"spec.abandonedNodes": names(5, 253)},
+		"the names of all abandoned nodes together may have at most 1024 characters",
+	},
+
 	// The status of an operation
 	{"ClusterUpgrade", "a new leader", fields{"status.epoch": int64(3)}, fields{"status.epoch": int64(4)}, ""},
 	{"ClusterUpgrade", "the same leader", fields{"status.epoch": int64(3)}, fields{"status.active": list{"n1"}}, ""},
@@ -308,4 +315,13 @@ func TestEveryRuleIsTested(t *testing.T) {
 	if rules < 15 {
 		t.Errorf("only %d rules were found", rules)
 	}
+}
+
+// names are names of nodes, each of a length.
+func names(n, length int) list {
+	var out list
+	for i := range n {
+		out = append(out, strings.Repeat(string(rune('a'+i)), length))
+	}
+	return out
 }

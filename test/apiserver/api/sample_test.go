@@ -16,10 +16,11 @@ type sampler struct {
 // byPattern returns, by pattern, a text that matches it and is at most n characters long. The index
 // distinguishes the items of a list.
 var byPattern = map[string]func(n, index int) string{
-	"":                                              func(n, index int) string { return padded("a", n, index) },
-	timePattern:                                     func(int, int) string { return "2026-01-02T03:04:05Z" },
-	`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`:              func(int, int) string { return "167h10m10.123456789s" },
-	`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`:        func(n, _ int) string { return "v1.36." + strings.Repeat("3", max(1, n-6)) },
+	"":                                       func(n, index int) string { return padded("a", n, index) },
+	timePattern:                              func(int, int) string { return "2026-01-02T03:04:05Z" },
+	`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`:       func(int, int) string { return "167h10m10.123456789s" },
+	`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`: func(n, _ int) string { return "v1.36." + strings.Repeat("3", max(1, n-6)) },
+	`^v1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`:     func(n, _ int) string { return "v1.36." + strings.Repeat("3", max(1, n-6)) },
 	`^sha256:[0-9a-f]{64}$`:                         func(int, int) string { return "sha256:" + strings.Repeat("e", 64) },
 	`^(sha256:[0-9a-f]{64})?$`:                      func(int, int) string { return "sha256:" + strings.Repeat("e", 64) },
 	`^[0-9a-f]{32}$`:                                func(int, int) string { return strings.Repeat("e", 32) },
@@ -154,6 +155,8 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return labels(1, pick(10, 65), pick(1, 63)), true
 	case "ClusterUpgrade spec.pools[].maxUnavailable":
 		return "100%", true
+	case "ClusterUpgrade spec.abandonedNodes[]":
+		return padded("n", 64, index), true // the total is at most 1024 characters, 64 for each of 16
 	case "ClusterUpgrade spec.waivers[].check":
 		return padded("c", 63, index), true // the total is at most 10240 characters, 160 for each of 64
 	case "ClusterUpgrade spec.waivers[].object", "ClusterUpgrade spec.waivers[].reason":
