@@ -12,20 +12,22 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestAgentParts upgrades hosts that have Kubernetes from packages and containerd as plain files. A
-// ClusterRelease without packages is refused before any change. A worker without kubectl is
+// TestAgentParts upgrades hosts that have Kubernetes as plain files and containerd from a package.
+// A ClusterRelease without packages is refused before any change. A worker without kubectl is
 // upgraded and has none afterwards.
 func TestAgentParts(t *testing.T) {
-	b := newBed(t, cluster.Spec{Name: "aparts", Workers: 1, Kubernetes: older, Install: builder.InstallDeb, Containerd: builder.ContainerdBuilt})
+	b := newBed(t, cluster.Spec{Name: "aparts", Workers: 1, Kubernetes: older, Install: builder.InstallBinaries, Containerd: builder.ContainerdDebian})
 	worker := b.First(cluster.RoleWorker)
-	for _, argv := range [][]string{{"rm", "/usr/bin/kubectl"}, {"systemctl", "restart", agentUnit}} {
+	for _, argv := range [][]string{{"rm", "/usr/local/bin/kubectl"}, {"systemctl", "restart", agentUnit}} {
 		_, err := worker.Exec(t.Context(), argv...)
 		must(t, err)
 	}
 	must(t, b.waitReport(t.Context(), worker, func(r *refitv1alpha1.NodeReport) bool {
-		return r.Status.PackageKind == refitv1alpha1.PackageDeb &&
+		return r.Status.PackageKind == refitv1alpha1.PackageBinary &&
 			slices.Contains(r.Status.Parts, refitv1alpha1.PartFacts{Part: refitv1alpha1.PartKubectl, Absent: true}) &&
-			slices.Contains(r.Status.Parts, refitv1alpha1.PartFacts{Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageBinary})
+			slices.Contains(r.Status.Parts, refitv1alpha1.PartFacts{
+				Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageDeb, Package: "containerd",
+			})
 	}))
 	r := b.CreateRelease(t, newer)
 	t.Run("ClusterRelease without packages", func(t *testing.T) { b.refusedWithoutPackages(t, worker, r) })
@@ -35,7 +37,8 @@ func TestAgentParts(t *testing.T) {
 			b.apply(t, n)
 			must(t, b.NodeAt(t.Context(), n, newer))
 		}
-		_, err := worker.Exec(t.Context(), "sh", "-c", "! command -v kubectl && ! dpkg --search /usr/local/bin/containerd")
+		must(t, b.RuntimeAt(t.Context(), worker, "containerd://2.4.2"))
+		_, err := worker.Exec(t.Context(), "sh", "-c", "! command -v kubectl && dpkg --search /usr/bin/containerd")
 		must(t, err)
 	})
 }
@@ -51,7 +54,7 @@ func (b *agents) refusedWithoutPackages(t *testing.T, n *cluster.Node, r *bed.Re
 	if status.Error.Reason != "NotInRelease" {
 		t.Errorf("it failed with %+v", status.Error)
 	}
-	must(t, mentions(status.Error.Message, "kubelet of kind Deb"))
+	must(t, mentions(status.Error.Message, "containerd of kind Deb"))
 	after, err := bed.StateOf(t.Context(), n)
 	must(t, err)
 	must(t, after.Differences(before))
