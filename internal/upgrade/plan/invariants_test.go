@@ -100,7 +100,7 @@ func (w *world) checkClaims(who *controller, claimed []*machine) {
 	}
 	w.require(w.older == "", "a claim while an older operation has not ended")
 	for _, m := range w.machines {
-		w.require(!w.failed(m), "a claim while %s is failed", m.name)
+		w.require(w.abandoned(m) || !w.failed(m), "a claim while %s is failed", m.name)
 	}
 	for _, m := range claimed {
 		w.require(m.ready || w.changed(m), "%s is claimed and not ready", m.name)
@@ -194,7 +194,9 @@ func (w *world) checkDone(who *controller, name string) {
 	if m != nil && w.abandoned(m) {
 		return
 	}
-	w.require(m == nil || !w.changing(m), "%s is released while its agent may be changing it", name)
+	// A restore of etcd can lose the order that permits a change, which a stopped agent cannot report.
+	lost := m != nil && w.restored && (m.agent.stopped || !m.up)
+	w.require(m == nil || lost || !w.changing(m), "%s is released while its agent may be changing it", name)
 	if m == nil || !who.fresh || m.upgrade == nil || m.upgrade.Status.Phase != refitv1alpha1.NodeSucceeded || string(m.upgrade.Spec.NodeUID) != m.uid {
 		return
 	}
@@ -244,7 +246,7 @@ func (w *world) checkCanary(next *machine) {
 	}
 	proven, started := 0, 0
 	for _, m := range w.machines {
-		if m.controlPlane || at(m) != at(next) || m.upgrade == nil || m.upgrade.Spec.Release != next.upgrade.Spec.Release || string(m.upgrade.Spec.NodeUID) != m.uid {
+		if w.abandoned(m) || m.controlPlane || at(m) != at(next) || m.upgrade == nil || m.upgrade.Spec.Release != next.upgrade.Spec.Release || string(m.upgrade.Spec.NodeUID) != m.uid {
 			continue
 		}
 		done := m.upgrade.Status.Phase == refitv1alpha1.NodeSucceeded && m.upgrade.Status.ObservedSequence == m.upgrade.Spec.Sequence
