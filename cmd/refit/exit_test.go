@@ -47,6 +47,7 @@ func TestWrongInput(t *testing.T) {
 		"too much unavailable":        {[]string{"plan", "--to", "v1.36.3", "--max-unavailable", "120%"}, "", 2, "1% to 100%"},
 		"waiver without reason":       {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows"}, "", 2, "has no reason"},
 		"waiver with an empty reason": {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows/Node x= "}, "", 2, "has no reason"},
+		"waiver with an empty object": {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows/=why"}, "", 2, "names no object"},
 		"waiver of everything":        {[]string{"plan", "--to", "v1.36.3", "--waive", "*=yes"}, "", 2, "does not begin with the name of a check"},
 		"waiver of an unknown check":  {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllow=x"}, "", 2, `there is no check "BudgetNeverAllow"; did you mean BudgetNeverAllows?`},
 		"waiver for no finding":       {[]string{"plan", "--from", good, "--to", "v1.36.3", "--waive", "DiskTooSmall/worker-1=x"}, "", 2, `--waive: DiskTooSmall has no finding for "worker-1"`},

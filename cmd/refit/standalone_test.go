@@ -92,7 +92,7 @@ func TestStandaloneInterrupted(t *testing.T) {
 		t.Errorf("exit code %d, ended %v: %s", code, ended, s.err)
 	}
 	for _, want := range []string{
-		"op does not proceed: nothing further starts.", "worker-1: the host completes its step", "worker-2: partly drained",
+		"op does not proceed: nothing further starts.", "worker-1: the host completes its upgrade", "worker-2: partly drained",
 		"To continue: refit upgrade --to v1.36.3 --standalone --kubeconfig " + s.kubeconfig,
 	} {
 		if !strings.Contains(s.err.String(), want) {

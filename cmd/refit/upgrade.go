@@ -39,8 +39,8 @@ else with a line for each change. If the same upgrade is in progress, the comman
 
 The controllers in the cluster execute the upgrade; it continues if you interrupt the command
 (Ctrl-C). With --standalone, the command runs the controllers itself: if you interrupt it, nothing
-further starts, a host that is being changed completes its step, and the same command continues the
-upgrade later.
+further starts, a host that is being changed completes its upgrade, and the same command continues
+later.
 
 Without a terminal, --yes is required. With -o json, the first line is the plan, followed by a line
 for each change. A user without permission to approve plans starts an upgrade that waits for another

@@ -16,7 +16,7 @@ func newPauseCommand(a *app) *cobra.Command {
 	return a.newVerb(verb{
 		name:  "pause",
 		short: "Pause an upgrade",
-		long: `Pause an upgrade. Nothing further starts: a host that is being changed completes its step, and a
+		long: `Pause an upgrade. Nothing further starts: a host that is being changed completes its upgrade, and a
 node that is only being drained is uncordoned and released. The upgrade waits until you resume it.`,
 		example: []string{"# Pause the active upgrade", "pause", "# Pause an upgrade by name", "pause to-v1-36-3"},
 		decide:  verbs.Pause,

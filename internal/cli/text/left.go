@@ -28,7 +28,7 @@ func LeftAlone(o *cliv1alpha1.Operation) string {
 			sentences = append(sentences, fmt.Sprintf(format, phrase.Fold(names, phrase.FewNames)))
 		}
 	}
-	add("%s: the host completes its step; the node stays cordoned until you continue.",
+	add("%s: the host completes its upgrade; the node stays cordoned until you continue.",
 		cliv1alpha1.ActivityUpgrade, cliv1alpha1.ActivityRollBack, cliv1alpha1.ActivityVerify)
 	add("%s: partly drained, and stays cordoned until you continue.", cliv1alpha1.ActivityCordon, cliv1alpha1.ActivityDrain)
 	return strings.Join(sentences, " ")

@@ -13,13 +13,15 @@ import (
 // "BudgetNeverAllows/PodDisruptionBudget shop/cart=deleted at night".
 func ParseWaiver(s string) (refitv1alpha1.Waiver, error) {
 	what, reason, found := strings.Cut(s, "=")
-	check, object, _ := strings.Cut(what, "/")
+	check, object, one := strings.Cut(what, "/")
 	waiver := refitv1alpha1.Waiver{Check: strings.TrimSpace(check), Object: strings.TrimSpace(object), Reason: strings.TrimSpace(reason)}
 	switch {
 	case !isCheck(waiver.Check):
 		return waiver, fmt.Errorf("%q does not begin with the name of a check: use CHECK/OBJECT=REASON", s)
 	case !found || waiver.Reason == "":
 		return waiver, fmt.Errorf("%q has no reason: use CHECK/OBJECT=REASON", s)
+	case one && waiver.Object == "": // an unset variable of a script must not waive the whole check
+		return waiver, fmt.Errorf("%q names no object: use CHECK/OBJECT=REASON, or CHECK=REASON for all objects", s)
 	}
 	return waiver, knownCheck(waiver.Check)
 }

@@ -26,7 +26,7 @@ func Pause(o Operation) (Decision, error) {
 func afterPause(o *cliv1alpha1.Operation) string {
 	message := ""
 	if names := nodesThat(o, cliv1alpha1.ActivityUpgrade, cliv1alpha1.ActivityRollBack, cliv1alpha1.ActivityVerify); len(names) > 0 {
-		message += fmt.Sprintf("%s: the host completes its step. ", phrase.Fold(names, phrase.FewNames))
+		message += fmt.Sprintf("%s: the host completes its upgrade. ", phrase.Fold(names, phrase.FewNames))
 	}
 	if names := nodesThat(o, cliv1alpha1.ActivityCordon, cliv1alpha1.ActivityDrain); len(names) > 0 {
 		message += fmt.Sprintf("%s: not changed yet, so it is uncordoned and released. ", phrase.Fold(names, phrase.FewNames))

@@ -51,8 +51,8 @@ func TestRetryAfterTheCauseIsFixed(t *testing.T) {
 		step string
 		says string
 	}{
-		"a step that changed nothing yet": {"save-state", "worker-1 failed at save-state: the step failed: the test says so"},
-		"a kubelet that was put back":     {"swap-kubelet", "worker-1 failed at swap-kubelet and was rolled back: the step failed: the test says so"},
+		"a step that changed nothing yet": {"save-state", "worker-1 failed at save-state: the step failed: simulated failure"},
+		"a kubelet that was put back":     {"swap-kubelet", "worker-1 failed at swap-kubelet and was rolled back: the step failed: simulated failure"},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			b := newBed(t, controlPlaneDone)
