@@ -194,7 +194,8 @@ func (w *world) checkDone(who *controller, name string) {
 	if m != nil && w.abandoned(m) {
 		return
 	}
-	// A restore of etcd can lose the order that permits a change, which a stopped agent cannot report.
+	// A restore of etcd can lose the order that permits a change, and a stopped agent cannot report
+	// it.
 	lost := m != nil && w.restored && (m.agent.stopped || !m.up)
 	w.require(m == nil || lost || !w.changing(m), "%s is released while its agent may be changing it", name)
 	if m == nil || !who.fresh || m.upgrade == nil || m.upgrade.Status.Phase != refitv1alpha1.NodeSucceeded || string(m.upgrade.Spec.NodeUID) != m.uid {
