@@ -79,7 +79,7 @@ func Run(ctx context.Context, config Config) error {
 	running.Go(func() { a.reports.run(ctx) })
 	running.Go(func() { a.watch(ctx) })
 	if a.unresumable != nil {
-		return a.waitBroken(ctx)
+		return a.waitBroken(ctx, a.unresumable)
 	}
 	return a.loop(ctx)
 }
@@ -226,8 +226,7 @@ func (a *Agent) loop(ctx context.Context) error {
 				a.rest()
 				a.status.broken(failure)
 				a.Log.Error("the journal is broken; the agent does nothing until it is restarted", "error", err)
-				<-ctx.Done()
-				return err
+				return a.waitBroken(ctx, failure)
 			}
 			return err
 		case more:

@@ -32,8 +32,19 @@ func (a *Agent) cannotResume(err error) *node.Failure {
 	return failure
 }
 
-// waitBroken reports the failure until the agent is restarted.
-func (a *Agent) waitBroken(ctx context.Context) error {
-	<-ctx.Done()
-	return a.unresumable
+// waitBroken reports a failure until the agent is restarted, also as the result of later orders: the
+// controller waits for an answer to an abort or a retry.
+func (a *Agent) waitBroken(ctx context.Context, failure *node.Failure) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return failure
+		case <-a.orders.wake:
+			if order := a.orders.take(); order != nil && order.Spec.Sequence > a.state.Sequence {
+				a.status.setResult(&node.Result{
+					Sequence: order.Spec.Sequence, Phase: refitv1alpha1.NodeFailed, Failure: failure.Persistent(), At: time.Now().UTC(),
+				})
+			}
+		}
+	}
 }

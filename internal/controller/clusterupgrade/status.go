@@ -23,7 +23,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, obs *observation) error {
 	}
 	events := eventsFor(previous, &operation.Status, obs)
 	err := r.Client.Status().Update(ctx, operation)
-	if apierrors.IsInvalid(err) {
+	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
 		return r.writeMinimalStatus(ctx, obs, previous, err)
 	}
 	if err != nil {

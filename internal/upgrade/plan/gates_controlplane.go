@@ -51,6 +51,13 @@ func othersActive(d *deciding, n *cluster.Node, _ int) *Wait {
 		if other != n && d.changedForAnother(other) {
 			return d.otherChange(n, other)
 		}
+		if other != n && d.abandoned(other) && d.changing(other) {
+			return &Wait{
+				Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: other.Name, ManualIntervention: true,
+				Message: fmt.Sprintf("The agent on the abandoned control plane node %s may still change its host", other.Name),
+				Remedy:  "Let it finish, or remove the node from the cluster and from etcd",
+			}
+		}
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (d *deciding) followRefused(n *cluster.Node, hop int, held *hold) {
 	switch {
 	case d.op.Spec.Aborted && order.Status.Phase == refitv1alpha1.NodeSucceeded:
 		d.withdrawOrder(n, aborted)
-	case d.op.Spec.Aborted:
+	case d.op.Spec.Aborted && (order.Spec.Permit != refitv1alpha1.PermitRollback || d.op.Spec.Retry > order.Spec.Attempt):
 		d.command(Rollback, n, hop, aborted)
 	case d.op.Spec.Retry <= order.Spec.Attempt:
 		d.wait(d.failedWait(n))

@@ -213,7 +213,8 @@ var tryouts = []tryout{
 	// Abandoned nodes
 	{"ClusterUpgrade", "4 abandoned nodes of 253 characters", nil, fields{"spec.abandonedNodes": names(4, 253)}, ""},
 	{
-		"ClusterUpgrade", "5 of them", nil, fields{"spec.abandonedNodes": names(5, 253)},
+		"ClusterUpgrade", "5 of them", nil,
+		fields{"spec.abandonedNodes": names(5, 253)},
 		"the names of all abandoned nodes together may have at most 1024 characters",
 	},
 

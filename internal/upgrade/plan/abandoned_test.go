@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// The host of an abandoned control plane node can come back and complete its change.
+func TestAbandonedControlPlaneNodeThatIsStillChangedHoldsTheOthers(t *testing.T) {
+	first := ""
+	swapsKubelet := func(r *storyRun) bool {
+		for _, m := range r.machines {
+			if m.controlPlane && applying(m.name)(r) && m.agent.busy && m.agent.steps[0] == stepKubelet {
+				first = m.name
+				return true
+			}
+		}
+		return false
+	}
+	otherActive := func(r *storyRun) bool {
+		if first == "" || !r.changing(r.machine(first)) {
+			return false
+		}
+		for _, name := range r.op.Active {
+			if m := r.machine(name); m != nil && m.controlPlane && name != first {
+				t.Errorf("%s is active while the agent of %s changes its host", name, first)
+				return true
+			}
+		}
+		return false
+	}
+	s := story{name: "x", scenario: minor(shape(3, 1)), script: []scriptEvent{
+		{swapsKubelet, func(r *storyRun) {
+			m := r.machine(first)
+			m.agent.next, m.kubelet.down, m.apiServer.down, m.etcd.down = r.now.Add(2*time.Hour), false, false, false
+			r.abandon(first)
+			r.meaning++ // the plan lists the control plane nodes
+		}},
+		{func(r *storyRun) bool { return first != "" && r.last.State == AwaitingApproval }, (*storyRun).approve},
+		{otherActive, func(*storyRun) {}},
+	}}
+	if r := s.run(""); first == "" || len(r.violations) > 0 {
+		t.Errorf("%q was abandoned: %v", first, r.violations)
+	}
+}
+
+func TestAbortOfANodeThatRefusesEveryOrderIsReported(t *testing.T) {
+	written, last := 0, int64(0)
+	refuse := func(r *storyRun) bool {
+		m := r.machine("worker-1")
+		if m.upgrade == nil || m.upgrade.Spec.Permit != refitv1alpha1.PermitApply && m.upgrade.Spec.Permit != refitv1alpha1.PermitRollback {
+			return false
+		}
+		if m.upgrade.Spec.Sequence != last {
+			last = m.upgrade.Spec.Sequence
+			written++
+			m.upgradeVersion++
+		}
+		m.agent.stopped = true
+		meta.SetStatusCondition(&m.upgrade.Status.Conditions, metav1.Condition{
+			Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: "FormatUnknown", Message: "upgrade the agent",
+			ObservedGeneration: m.upgrade.Generation, LastTransitionTime: metav1.NewTime(r.now),
+		})
+		return false
+	}
+	s := story{name: "x", scenario: minor(shape(1, 2)), script: []scriptEvent{
+		{refuse, func(*storyRun) {}},
+		{is(Stalled), func(r *storyRun) { r.abort() }},
+	}}
+	if r := s.run(""); r.last.State != Stalled || written > 3 {
+		t.Errorf("it ends as %s %q, and %d orders were written", r.last.State, r.last.Message, written)
+	}
+}
