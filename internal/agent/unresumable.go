@@ -32,8 +32,8 @@ func (a *Agent) cannotResume(err error) *node.Failure {
 	return failure
 }
 
-// waitBroken reports a failure until the agent is restarted, also as the result of later orders: the
-// controller waits for an answer to an abort or a retry.
+// waitBroken reports a failure until the agent is restarted, also as the result of later orders:
+// the controller waits for an answer to an abort or a retry.
 func (a *Agent) waitBroken(ctx context.Context, failure *node.Failure) error {
 	for {
 		select {
