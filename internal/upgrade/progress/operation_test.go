@@ -120,7 +120,7 @@ func TestNodeProgress(t *testing.T) {
 		"it changes":                   {refitv1alpha1.PermitApply, refitv1alpha1.NodeApplying, nil, cliv1alpha1.ActivityUpgrade},
 		"it has not answered":          {refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed, func(n *refitv1alpha1.NodeUpgrade) { n.Spec.Sequence = 9 }, cliv1alpha1.ActivityUpgrade},
 		"it goes back by itself":       {refitv1alpha1.PermitApply, refitv1alpha1.NodeRollingBack, nil, cliv1alpha1.ActivityRollBack},
-		"it is put back":               {refitv1alpha1.PermitRollback, refitv1alpha1.NodeRollingBack, nil, cliv1alpha1.ActivityRollBack},
+		"it rolls back":                {refitv1alpha1.PermitRollback, refitv1alpha1.NodeRollingBack, nil, cliv1alpha1.ActivityRollBack},
 		"it is done":                   {refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded, nil, cliv1alpha1.ActivityVerify},
 		"it failed":                    {refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed, nil, cliv1alpha1.ActivityFailed},
 	} {
@@ -150,7 +150,7 @@ func TestTimeLeft(t *testing.T) {
 		"one is done":           {1, refitv1alpha1.PhaseRunning, nil, 6 * time.Minute},
 		"one is half through":   {1, refitv1alpha1.PhaseRunning, working, 5 * time.Minute},
 		"it takes ever longer":  {2, refitv1alpha1.PhaseRunning, []cliv1alpha1.NodeProgress{{Activity: cliv1alpha1.ActivityUpgrade, Since: noon.Add(-time.Hour)}}, time.Second},
-		"somebody has to mend":  {1, refitv1alpha1.PhaseStalled, working, 0},
+		"it is stalled":         {1, refitv1alpha1.PhaseStalled, working, 0},
 		"it is paused":          {1, refitv1alpha1.PhasePaused, working, 0},
 		"fetching is no credit": {0, refitv1alpha1.PhaseRunning, []cliv1alpha1.NodeProgress{{Activity: cliv1alpha1.ActivityPrefetch, Since: noon.Add(-time.Hour)}}, 9 * time.Minute},
 	} {

@@ -37,7 +37,7 @@ func TestF1KilledFiftyTimes(t *testing.T) {
 	b.upgrade(op)
 	for epoch := int64(0); killed.Load() < kills; killed.Add(1) {
 		p := b.process(kubeconfig)
-		led := b.until(op, "is led anew", func(o *refitv1alpha1.ClusterUpgrade) bool { return o.Status.Epoch > epoch })
+		led := b.until(op, "has a new leader", func(o *refitv1alpha1.ClusterUpgrade) bool { return o.Status.Epoch > epoch })
 		epoch = led.Status.Epoch
 		time.Sleep(rand.N(250 * time.Millisecond))
 		p.kill()

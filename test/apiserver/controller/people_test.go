@@ -52,7 +52,7 @@ func TestRetryAfterTheCauseIsFixed(t *testing.T) {
 		says string
 	}{
 		"a step that changed nothing yet": {"save-state", "worker-1 failed at save-state: the step failed: simulated failure"},
-		"a kubelet that was put back":     {"swap-kubelet", "worker-1 failed at swap-kubelet and was rolled back: the step failed: simulated failure"},
+		"a kubelet that was rolled back":  {"swap-kubelet", "worker-1 failed at swap-kubelet and was rolled back: the step failed: simulated failure"},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			b := newBed(t, controlPlaneDone)

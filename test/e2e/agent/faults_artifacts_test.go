@@ -23,7 +23,7 @@ func oneSourceFlips(f fault) {
 	s.again(t)
 	s.b.Server.Breaks(flips)
 	s.b.prefetch(t, s.r, s.n)
-	s.b.mend()
+	s.b.clearFaults()
 	s.b.apply(t, s.n)
 	s.succeeds(t)
 }
@@ -33,7 +33,7 @@ func oneSourceCuts(f fault) {
 	s.again(t)
 	s.b.Server.Breaks(cuts)
 	s.b.prefetch(t, s.r, s.n)
-	s.b.mend()
+	s.b.clearFaults()
 	s.b.apply(t, s.n)
 	s.succeeds(t)
 }
@@ -48,7 +48,7 @@ func everySourceFlips(f fault) {
 	s.b.order(t, s.n, permit(refitv1alpha1.PermitApply), to(s.r))
 	s.tells(t, "ArtifactWrong")
 	s.untouched(t)
-	s.b.mend()
+	s.b.clearFaults()
 	s.b.order(t, s.n, retry)
 	s.succeeds(t)
 }

@@ -48,7 +48,7 @@ func TestAgentGuards(t *testing.T) {
 		t.Run(g.name, func(t *testing.T) {
 			program := g.takenOut(t)
 			sc := g.where()
-			sc.b.mend()
+			sc.b.clearFaults()
 			sc.start.putBack(t)
 			must(t, sc.n.CopyTo(t.Context(), program, agentProgram))
 			if sc.start.orders == nil {

@@ -32,7 +32,7 @@ func TestAgentRefuses(t *testing.T) {
 	b.accepted(t, n, permit(refitv1alpha1.PermitHold), to(r), func(o *refitv1alpha1.NodeUpgradeSpec) { o.Sequence, o.Epoch = 10, 5 })
 	for _, c := range []struct {
 		name, reason string
-		anew         bool // delete and recreate the object, because the API server itself rejects the change
+		recreate     bool // delete and recreate the object, because the API server itself rejects the change
 		change       change
 	}{
 		{"a release that another key signed", "ReleaseRefused", false, to(forged)},
@@ -50,7 +50,7 @@ func TestAgentRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			good := *b.orders[n.Name()]
-			if c.anew {
+			if c.recreate {
 				must(t, b.Objects.Resource(bed.NodeUpgrades).Delete(t.Context(), n.Name(), metav1.DeleteOptions{}))
 			}
 			bad := b.order(t, n, permit(refitv1alpha1.PermitApply), to(r), c.change)
@@ -58,7 +58,7 @@ func TestAgentRefuses(t *testing.T) {
 			is, err := bed.StateOf(t.Context(), n)
 			must(t, err)
 			must(t, is.Differences(was))
-			if c.anew {
+			if c.recreate {
 				must(t, b.Objects.Resource(bed.NodeUpgrades).Delete(t.Context(), n.Name(), metav1.DeleteOptions{}))
 			}
 			good.Sequence = max(good.Sequence, bad)

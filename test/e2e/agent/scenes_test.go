@@ -83,7 +83,7 @@ func (s *scene) keep(t *testing.T) {
 // points.
 func (s *scene) again(t *testing.T) {
 	t.Helper()
-	s.b.mend()
+	s.b.clearFaults()
 	s.start.again(t)
 	t.Cleanup(func() { s.b.LogIfFailed(t, "nodeupgrades") })
 }
@@ -204,8 +204,8 @@ func (b *agents) refused(t *testing.T, n *cluster.Node, reason string) {
 	}
 }
 
-// mend clears the faults of all servers.
-func (b *agents) mend() {
+// clearFaults clears the faults of all servers.
+func (b *agents) clearFaults() {
 	b.Server.Breaks(nil)
 	b.Second.Breaks(nil)
 }

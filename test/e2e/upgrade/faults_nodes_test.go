@@ -89,7 +89,7 @@ func joinsAgain(s scene) {
 	after, err := c.Client.CoreV1().Nodes().Get(t.Context(), other.Name(), metav1.GetOptions{})
 	must(t, err)
 	if before.UID == after.UID {
-		t.Error("the node has not joined anew")
+		t.Error("the node has not joined again")
 	}
 	c.ends(t, o)
 	c.budgetGone(t)
