@@ -5,6 +5,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -73,16 +74,36 @@ func (r *Reconciler) advance(ctx context.Context, operation *refitv1alpha1.Clust
 	if err := r.execute(ctx, obs); err != nil {
 		return 0, err
 	}
-	return requeueAfter(&obs.Decision, r.Now()), nil
+	return requeueAfter(&obs.Decision, waitingSince(operation), r.Now()), nil
 }
 
-// requeueAfter is how long nothing is known to change without an event.
-func requeueAfter(d *plan.Decision, now time.Time) time.Duration {
+// maxRequeueInterval limits how long an operation that waits for manual intervention is not read.
+const maxRequeueInterval = 5 * time.Minute
+
+// requeueAfter is how long nothing is known to change without an event. While an operation requires
+// manual intervention, that grows with the time that it has waited: a change of the operation or of
+// a node is an event, and the rest is noticed a tenth of that time later.
+func requeueAfter(d *plan.Decision, since, now time.Time) time.Duration {
 	next := requeueInterval
+	if waitsForUser[d.State] && !since.IsZero() {
+		next = min(max(next, now.Sub(since)/10), maxRequeueInterval)
+	}
 	for _, w := range d.Waiting {
 		if left := w.Until.Sub(now); !w.Until.IsZero() && left < next {
 			next = max(left, 100*time.Millisecond)
 		}
 	}
 	return next
+}
+
+// waitsForUser are the states that end only by manual intervention or by another operation.
+var waitsForUser = map[plan.State]bool{plan.AwaitingApproval: true, plan.Queued: true, plan.Paused: true, plan.Stalled: true}
+
+// waitingSince is since when the operation may have been waiting, zero while a node is active.
+func waitingSince(operation *refitv1alpha1.ClusterUpgrade) time.Time {
+	reconciling := meta.FindStatusCondition(operation.Status.Conditions, refitv1alpha1.ConditionReconciling)
+	if reconciling == nil || len(operation.Status.Active) > 0 {
+		return time.Time{}
+	}
+	return reconciling.LastTransitionTime.Time
 }
