@@ -32,7 +32,7 @@ func TestSimulatedUpgrades(t *testing.T) {
 		}
 		return
 	}
-	runs := 2000
+	runs := 500
 	if text := os.Getenv("REFIT_SIMULATIONS"); text != "" {
 		var err error
 		if runs, err = strconv.Atoi(text); err != nil {
