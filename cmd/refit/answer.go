@@ -54,10 +54,9 @@ func (q *question) requested(cmd *cobra.Command, a *app) (*refitv1alpha1.Cluster
 	if q.File == document.Stdin && q.manifest == document.Stdin {
 		return nil, exit.Usagef("--from and --file cannot both be read from stdin")
 	}
-	if err := q.resolveMinor(cmd, a); err != nil {
-		return nil, err
-	}
-	upgrade, err := q.upgrade(a)
+	upgrade, err := q.upgrade(a, func(minor string, spec refitv1alpha1.ClusterUpgradeSpec) (string, error) {
+		return q.resolveMinor(cmd, a, minor, spec)
+	})
 	if errors.Is(err, request.ErrNoTarget) {
 		return nil, q.noTarget(cmd, a)
 	}
@@ -80,22 +79,17 @@ func (q *question) read(cmd *cobra.Command, a *app) (err error) {
 	return err
 }
 
-// resolveMinor replaces a minor version in --to by the newest patch release that a ClusterRelease
-// in the cluster has.
-func (q *question) resolveMinor(cmd *cobra.Command, a *app) error {
-	minor, ok := request.ParseMinor(q.to)
-	if !ok {
-		return nil
-	}
+// resolveMinor returns the newest patch release of a minor version that a ClusterRelease in the
+// cluster has.
+func (q *question) resolveMinor(cmd *cobra.Command, a *app, minor string, spec refitv1alpha1.ClusterUpgradeSpec) (string, error) {
 	if err := q.read(cmd, a); err != nil {
-		return err
+		return "", err
 	}
-	version, err := request.NewestPatch(minor, q.observed.Snapshot.Releases)
+	version, err := request.NewestPatch(minor, q.observed.Snapshot, spec)
 	if err != nil {
-		return exit.Usagef("--to %s: %w", q.to, err)
+		return "", exit.Usagef("--to %s: %w", q.to, err)
 	}
-	q.to = version
-	return nil
+	return version, nil
 }
 
 func (a *app) reader() *source.Reader {
@@ -105,18 +99,21 @@ func (a *app) reader() *source.Reader {
 	}
 }
 
-var errNoTarget = errors.New("no target: use --to VERSION, for example --to v1.36.3, or --release NAME")
-
 // noTarget is the error for a missing target, with what is known of the cluster.
 func (q *question) noTarget(cmd *cobra.Command, a *app) error {
 	at, releases := a.reader().Glance(cmd.Context(), &q.Source)
+	const use = "no target: use --to VERSION%s, or --release NAME"
+	example := ""
+	if version := request.ExampleTarget(at); version != "" {
+		example = ", for example --to " + version
+	}
 	switch {
 	case len(releases) > 0:
-		return exit.Usagef("%w; the cluster is at %s and has the ClusterReleases %s", errNoTarget, at, strings.Join(releases, ", "))
+		return exit.Usagef(use+"; the cluster is at %s and has the ClusterReleases %s", example, at, strings.Join(releases, ", "))
 	case at != "":
-		return exit.Usagef("%w; the cluster is at %s", errNoTarget, at)
+		return exit.Usagef(use+"; the cluster is at %s", example, at)
 	}
-	return exit.UsageError{Err: errNoTarget}
+	return exit.Usagef(use, example)
 }
 
 // answer prints a report. Its error selects the exit code.

@@ -42,8 +42,11 @@ func (r *requestFlags) addFlags(cmd *cobra.Command) {
 	mustComplete(cmd, "scope", cobra.FixedCompletions(scopes, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// resolver returns the version that a minor version stands for in an upgrade.
+type resolver func(minor string, spec refitv1alpha1.ClusterUpgradeSpec) (string, error)
+
 // upgrade returns the ClusterUpgrade that the flags describe.
-func (r *requestFlags) upgrade(a *app) (*refitv1alpha1.ClusterUpgrade, error) {
+func (r *requestFlags) upgrade(a *app, resolve resolver) (*refitv1alpha1.ClusterUpgrade, error) {
 	upgrade := &refitv1alpha1.ClusterUpgrade{}
 	if r.manifest != "" {
 		raw, err := a.ReadFile(r.manifest)
@@ -57,26 +60,42 @@ func (r *requestFlags) upgrade(a *app) (*refitv1alpha1.ClusterUpgrade, error) {
 	if err := r.apply(&upgrade.Spec); err != nil {
 		return nil, exit.UsageError{Err: err}
 	}
+	if err := r.applyTarget(&upgrade.Spec, resolve); err != nil {
+		return nil, err
+	}
 	if err := request.Validate(&upgrade.Spec); err != nil {
 		return nil, exit.UsageError{Err: err}
 	}
 	return upgrade, nil
 }
 
-// apply applies the flags to a spec.
-func (r *requestFlags) apply(spec *refitv1alpha1.ClusterUpgradeSpec) error {
+// applyTarget applies the flags of the target to a spec that has all other flags: they decide which
+// patch release of a minor version can be reached.
+func (r *requestFlags) applyTarget(spec *refitv1alpha1.ClusterUpgradeSpec, resolve resolver) error {
 	switch {
 	case r.to != "" && r.release != "":
-		return fmt.Errorf("--to and --release exclude each other")
-	case r.to != "":
-		version, err := request.ParseVersion(r.to)
-		if err != nil {
-			return fmt.Errorf("--to: %w", err)
-		}
-		spec.Target = refitv1alpha1.Target{Kubernetes: version}
+		return exit.Usagef("--to and --release exclude each other")
 	case r.release != "":
 		spec.Target = refitv1alpha1.Target{Release: r.release}
+	case r.to != "":
+		if minor, ok := request.ParseMinor(r.to); ok {
+			version, err := resolve(minor, *spec)
+			if err != nil {
+				return err
+			}
+			r.to = version
+		}
+		version, err := request.ParseVersion(r.to)
+		if err != nil {
+			return exit.Usagef("--to: %w", err)
+		}
+		spec.Target = refitv1alpha1.Target{Kubernetes: version}
 	}
+	return nil
+}
+
+// apply applies the flags to a spec, except for the target.
+func (r *requestFlags) apply(spec *refitv1alpha1.ClusterUpgradeSpec) error {
 	if r.scope != "" {
 		scope, err := enum("--scope", r.scope, scopes)
 		if err != nil {

@@ -43,10 +43,7 @@ type Request struct {
 // the target; other errors are about the cluster.
 func Preview(r Request) (*Assessment, error) {
 	spec := policy.Defaulted(r.Spec)
-	path, err := plan.PathOf(r.Snapshot, spec)
-	if err == nil {
-		err = supported(path.To)
-	}
+	path, err := Reach(r.Snapshot, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +63,16 @@ func Preview(r Request) (*Assessment, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// Reach finds the path to the target of an upgrade. The error is plan.ErrTarget if there is none, or
+// if Refit does not support the target.
+func Reach(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (skew.Path, error) {
+	path, err := plan.PathOf(s, spec)
+	if err == nil {
+		err = supported(path.To)
+	}
+	return path, err
 }
 
 // supported refuses a target that Refit has no facts about: its checks could not be evaluated.

@@ -3,9 +3,13 @@ package request
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
@@ -20,26 +24,67 @@ func ParseMinor(s string) (minor string, ok bool) {
 	return match[1], true
 }
 
-// NewestPatch returns the newest version of a minor version that a usable ClusterRelease has.
-func NewestPatch(minor string, releases []cluster.Release) (string, error) {
-	var newest skew.Version
-	var versions []string
-	for i := range releases {
-		r := &releases[i]
-		if r.Error != "" {
+// NewestPatch returns the newest version of a minor version that a usable ClusterRelease has and
+// that an upgrade with this spec can reach. Its error suggests only versions that can be reached.
+func NewestPatch(minor string, s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (string, error) {
+	newest := ""
+	var others []string
+	for _, v := range reachableReleases(s, spec) {
+		if others = append(others, v.String()); v.MinorString() == minor {
+			newest = v.String()
+		}
+	}
+	if newest != "" {
+		return newest, nil
+	}
+	example, err := examplePatch(minor, s, spec)
+	if err != nil {
+		return "", err
+	}
+	if len(others) == 0 {
+		return "", fmt.Errorf("the cluster has no ClusterRelease of v%s: use a version such as %s", minor, example)
+	}
+	return "", fmt.Errorf("the cluster has no ClusterRelease of v%s: use a version such as %s, or one that it has a ClusterRelease of: %s",
+		minor, example, strings.Join(others, ", "))
+}
+
+// reachableReleases returns the versions of the usable ClusterReleases that an upgrade can reach,
+// the oldest first.
+func reachableReleases(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (out []skew.Version) {
+	for i := range s.Releases {
+		r := &s.Releases[i]
+		v, err := skew.Parse(r.Payload.Kubernetes)
+		if err != nil || r.Error != "" {
 			continue
 		}
-		versions = append(versions, r.Payload.Kubernetes)
-		if v, err := skew.Parse(r.Payload.Kubernetes); err == nil && v.MinorString() == minor && newest.Before(v) {
-			newest = v
+		if _, err := reach(s, spec, v); err == nil {
+			out = append(out, v)
 		}
 	}
-	if newest.IsZero() {
-		found := "no ClusterRelease at all"
-		if len(versions) > 0 {
-			found = "ClusterReleases of " + strings.Join(versions, ", ")
-		}
-		return "", fmt.Errorf("the cluster has no ClusterRelease of v%s, but %s: use a version such as v%s.1", minor, found, minor)
+	slices.SortFunc(out, skew.Version.Compare)
+	return slices.Compact(out)
+}
+
+// examplePatch is a version of a minor version that an upgrade can reach: the newest that Refit has
+// facts about, unless the control plane is newer.
+func examplePatch(minor string, s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (skew.Version, error) {
+	newest := "v" + minor + ".0"
+	if facts, ok := kubefacts.For(minor); ok {
+		newest = facts.Version
 	}
-	return newest.String(), nil
+	example, err := skew.Parse(newest)
+	if err != nil {
+		return example, err
+	}
+	path, err := reach(s, spec, example)
+	if path.From.SameMinor(example) && example.Before(path.From) {
+		return path.From, nil
+	}
+	return example, err
+}
+
+// reach returns the path of an upgrade with this spec to a version, and an error if there is none.
+func reach(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec, to skew.Version) (skew.Path, error) {
+	spec.Target = refitv1alpha1.Target{Kubernetes: to.String()}
+	return assess.Reach(s, spec)
 }
