@@ -85,9 +85,9 @@ func (q *question) resolveMinor(cmd *cobra.Command, a *app, minor string, spec r
 	if err := q.read(cmd, a); err != nil {
 		return "", err
 	}
-	version, err := request.NewestPatch(minor, q.observed.Snapshot, spec)
+	version, err := assess.NewestPatch(minor, q.observed.Snapshot, spec)
 	if err != nil {
-		return "", exit.Usagef("--to %s: %w", q.to, err)
+		return "", exit.Usagef("--to %s: %w", q.To, err)
 	}
 	return version, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/manifest"
 )
 
 // The formats of a result.
@@ -41,7 +41,7 @@ func (f *format) addLineFlags(cmd *cobra.Command) {
 }
 
 func (f *format) check() error {
-	value, err := enum("--output", f.output, f.allowed)
+	value, err := manifest.OneOf("--output", f.output, f.allowed)
 	if err == nil {
 		f.output = value
 		return nil
@@ -50,16 +50,6 @@ func (f *format) check() error {
 		return exit.Usagef("%w; use --wide to list everything", err)
 	}
 	return exit.UsageError{Err: err}
-}
-
-// enum returns the allowed value that a flag has, in whichever case the user typed it.
-func enum(flag, value string, allowed []string) (string, error) {
-	for _, a := range allowed {
-		if strings.EqualFold(value, a) {
-			return a, nil
-		}
-	}
-	return "", fmt.Errorf("%s: %q is none of %s", flag, value, strings.Join(allowed, ", "))
 }
 
 // print prints a result as JSON, YAML or text.

@@ -65,8 +65,8 @@ func Preview(r Request) (*Assessment, error) {
 	return out, nil
 }
 
-// Reach finds the path to the target of an upgrade. The error is plan.ErrTarget if there is none, or
-// if Refit does not support the target.
+// Reach finds the path to the target of an upgrade. The error is plan.ErrTarget if there is none,
+// or if Refit does not support the target.
 func Reach(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec) (skew.Path, error) {
 	path, err := plan.PathOf(s, spec)
 	if err == nil {

@@ -2,10 +2,22 @@ package request
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
+
+var minorVersion = regexp.MustCompile(`^v?(1\.(0|[1-9][0-9]{0,3}))$`)
+
+// ParseMinor parses a minor version such as v1.36 and returns 1.36.
+func ParseMinor(s string) (minor string, ok bool) {
+	match := minorVersion.FindStringSubmatch(s)
+	if match == nil {
+		return "", false
+	}
+	return match[1], true
+}
 
 // ParseVersion parses the version of a target. Only released versions are accepted: the plan has
 // the version that the user typed, never a similar one.

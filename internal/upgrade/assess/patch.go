@@ -1,28 +1,15 @@
-package request
+package assess
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
-
-var minorVersion = regexp.MustCompile(`^v?(1\.(0|[1-9][0-9]{0,3}))$`)
-
-// ParseMinor parses a minor version such as v1.36 and returns 1.36.
-func ParseMinor(s string) (minor string, ok bool) {
-	match := minorVersion.FindStringSubmatch(s)
-	if match == nil {
-		return "", false
-	}
-	return match[1], true
-}
 
 // NewestPatch returns the newest version of a minor version that a usable ClusterRelease has and
 // that an upgrade with this spec can reach. Its error suggests only versions that can be reached.
@@ -86,5 +73,5 @@ func examplePatch(minor string, s *cluster.Snapshot, spec refitv1alpha1.ClusterU
 // reach returns the path of an upgrade with this spec to a version, and an error if there is none.
 func reach(s *cluster.Snapshot, spec refitv1alpha1.ClusterUpgradeSpec, to skew.Version) (skew.Path, error) {
 	spec.Target = refitv1alpha1.Target{Kubernetes: to.String()}
-	return assess.Reach(s, spec)
+	return Reach(s, spec)
 }
