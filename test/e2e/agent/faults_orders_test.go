@@ -4,9 +4,7 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -32,20 +30,15 @@ func etcdRestored(f fault) {
 	t, s := f.t, f.s
 	s.fetched(t)
 	cp := s.b.First(cluster.RoleControlPlane)
-	parts, err := s.b.Release(t.Context(), newer)
-	must(t, err)
-	for _, program := range []string{"etcdctl", "etcdutl"} {
-		must(t, cp.CopyTo(t.Context(), filepath.Join(parts.EtcdBin, program), "/root/"+program))
-	}
 	s.b.accepted(t, s.n, permit(refitv1alpha1.PermitHold))
-	must(t, backup(t.Context(), cp))
+	must(t, s.b.BackUpEtcd(t.Context(), cp))
 	s.b.apply(t, s.n)
 	s.succeeds(t)
 	accepted := s.b.orders[s.n.Name()].Sequence
 	is, err := bed.StateOf(t.Context(), s.n)
 	must(t, err)
 
-	must(t, restoreBackup(t.Context(), cp))
+	must(t, s.b.RestoreEtcd(t.Context(), cp))
 	must(t, s.b.WaitRecovered(t.Context(), recovery))
 	s.b.refused(t, s.n, "StaleSequence")
 	now, err := bed.StateOf(t.Context(), s.n)
@@ -62,56 +55,6 @@ func etcdRestored(f fault) {
 // upgradeOf reads a node's NodeUpgrade.
 func (b *agents) upgradeOf(ctx context.Context, n *cluster.Node) (*refitv1alpha1.NodeUpgrade, error) {
 	return bed.Get[refitv1alpha1.NodeUpgrade](ctx, b.Bed, bed.NodeUpgrades, n.Name())
-}
-
-const backupFile = "/var/backup.db"
-
-func backup(ctx context.Context, cp *cluster.Node) error {
-	pki := "/etc/kubernetes/pki/etcd/"
-	_, err := cp.Exec(ctx, "/root/etcdctl", "--endpoints=https://127.0.0.1:2379", "--cacert="+pki+"ca.crt",
-		"--cert="+pki+"server.crt", "--key="+pki+"server.key", "snapshot", "save", backupFile)
-	return err
-}
-
-// restoreBackup follows kubeadm's documentation: stop the API server and etcd, replace the data,
-// start both.
-func restoreBackup(ctx context.Context, cp *cluster.Node) error {
-	move := func(from, to string) error {
-		for _, component := range []string{"kube-apiserver", "etcd"} {
-			if _, err := cp.Exec(ctx, "mv", from+component+".yaml", to+component+".yaml"); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := move("/etc/kubernetes/manifests/", "/root/"); err != nil {
-		return err
-	}
-	for _, component := range []string{"kube-apiserver", "etcd"} {
-		err := until(ctx, component+" to end", checkTimeout, func(ctx context.Context) error {
-			if _, err := cp.Exec(ctx, "pgrep", "--exact", component); err == nil {
-				return errors.New("it still runs")
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	peer := fmt.Sprintf("https://%s:2380", cp.Address())
-	for _, argv := range [][]string{
-		{"rm", "-rf", "/var/lib/etcd/member"},
-		{
-			"/root/etcdutl", "snapshot", "restore", backupFile, "--data-dir=/var/lib/etcd/restored", "--name=" + cp.Name(),
-			"--initial-cluster=" + cp.Name() + "=" + peer, "--initial-advertise-peer-urls=" + peer, "--bump-revision=1000000", "--mark-compacted",
-		},
-		{"mv", "/var/lib/etcd/restored/member", "/var/lib/etcd/member"},
-	} {
-		if _, err := cp.Exec(ctx, argv...); err != nil {
-			return err
-		}
-	}
-	return move("/root/", "/etc/kubernetes/manifests/")
 }
 
 // replacedInChange replaces the kubelet binary during the change, as an administrator or a package

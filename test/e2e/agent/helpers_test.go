@@ -3,7 +3,6 @@
 package agent
 
 import (
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,18 +42,6 @@ const (
 
 // diskSize has space for a node, the store, and the images of two versions.
 const diskSize = 8 << 30
-
-// setting reads a duration from the environment, to shorten or lengthen a test.
-func setting(t *testing.T, variable string, otherwise time.Duration) time.Duration {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return otherwise
-	}
-	d, err := time.ParseDuration(text)
-	must(t, err)
-	return d
-}
 
 // figureName converts a name to one that is valid for a figure.
 func figureName(name string) string { return strings.ReplaceAll(name, "-", "_") }

@@ -36,7 +36,7 @@ func TestAgentPackageLock(t *testing.T) {
 	b.order(t, n, permit(refitv1alpha1.PermitApply))
 	must(t, b.waits(t.Context(), n, "perl", "lock of dpkg"))
 
-	held := setting(t, "REFIT_E2E_LOCK", 330*time.Second)
+	held := bed.Duration(t, "REFIT_E2E_LOCK", 330*time.Second)
 	time.Sleep(held) // the duration is what is tested
 	status := b.status(t, n)
 	if status.Phase != refitv1alpha1.NodeApplying || status.Error != nil {

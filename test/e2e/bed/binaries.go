@@ -7,7 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -22,12 +22,12 @@ var (
 	built = sync.OnceValues(func() (Binaries, error) {
 		var errs [3]error
 		p := Binaries{}
-		p.Refit, errs[0] = compile("refit", "")
-		p.Controller, errs[1] = compile("refit-controller", "")
-		p.Agent, errs[2] = compile("refit-agent", "")
+		p.Refit, errs[0] = compile("refit", "refit")
+		p.Controller, errs[1] = compile("refit-controller", "refit-controller")
+		p.Agent, errs[2] = compile("refit-agent", "refit-agent")
 		return p, errors.Join(errs[:]...)
 	})
-	builtCrashing = sync.OnceValues(func() (string, error) { return compile("refit-agent", "crashpoints") })
+	builtCrashing = sync.OnceValues(func() (string, error) { return compile("refit-agent", "refit-agent-crashpoints", "-tags=crashpoints") })
 )
 
 // Build builds the binaries as users get them, once.
@@ -48,9 +48,9 @@ func BuildCrashing(t *testing.T) string {
 
 // compile builds a command without the commit in it: the same source then produces the same binary,
 // so that stored results can be matched to it.
-func compile(name, tag string) (string, error) {
-	binary := filepath.Join(builds, strings.Trim(name+"-"+tag, "-"))
-	argv := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-tags", tag, "-o", binary, "../../../cmd/" + name}
+func compile(name, as string, flags ...string) (string, error) {
+	binary := filepath.Join(builds, as)
+	argv := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"}, flags, []string{"-o", binary, "../../../cmd/" + name})
 	cmd := exec.CommandContext(context.Background(), "go", argv...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -81,6 +81,18 @@ func Count(t *testing.T, variable string, otherwise int) int {
 	return n
 }
 
+// Duration returns the duration in an environment variable.
+func Duration(t *testing.T, variable string, otherwise time.Duration) time.Duration {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	d, err := time.ParseDuration(text)
+	Must(t, err)
+	return d
+}
+
 // Mentions returns an error unless the text contains the word.
 func Mentions(text, word string) error {
 	if !strings.Contains(text, word) {

@@ -3,13 +3,11 @@
 package upgrade
 
 import (
-	"cmp"
 	"fmt"
-	"os"
 	"os/exec"
-	"strconv"
 	"testing"
 
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -17,7 +15,7 @@ import (
 // behind a PodDisruptionBudget fails. REFIT_UPGRADES is the number of clusters.
 func TestUpgradeRequests(t *testing.T) {
 	loadMachine(t)
-	for i := range fromEnvironment(t, "REFIT_UPGRADES", 3) {
+	for i := range bed.Count(t, "REFIT_UPGRADES", 3) {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			s := newBareSite(t, cluster.Spec{Name: "requests", ControlPlanes: 3, Workers: 2, Kubernetes: older}, inCluster)
 			s.install(t)
@@ -31,7 +29,7 @@ func TestUpgradeRequests(t *testing.T) {
 // loadMachine runs REFIT_LOAD processes that do nothing but use a CPU, until the test ends.
 func loadMachine(t *testing.T) {
 	t.Helper()
-	for range fromEnvironment(t, "REFIT_LOAD", 0) {
+	for range bed.Count(t, "REFIT_LOAD", 0) {
 		busy := exec.CommandContext(t.Context(), "sh", "-c", "while :; do :; done")
 		must(t, busy.Start())
 		t.Cleanup(func() {
@@ -39,11 +37,4 @@ func loadMachine(t *testing.T) {
 			_ = busy.Wait()
 		})
 	}
-}
-
-func fromEnvironment(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), strconv.Itoa(otherwise)))
-	must(t, err)
-	return n
 }

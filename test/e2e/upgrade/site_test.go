@@ -41,10 +41,16 @@ func newSite(t *testing.T, spec cluster.Spec, alone bool) *site {
 func newBareSite(t *testing.T, spec cluster.Spec, alone bool) *site {
 	t.Helper()
 	s := &site{Bed: bed.New(t, spec), standalone: alone}
+	s.prepare(t)
+	return s
+}
+
+// prepare imports the images and writes the settings of the hosts.
+func (s *site) prepare(t *testing.T) {
+	t.Helper()
 	t.Cleanup(func() { s.tellIfFailed(t) })
 	must(t, s.LoadImages(t.Context(), s.Images(t)))
 	bed.OnNodes(t, s.Nodes(), s.prepareHost)
-	return s
 }
 
 // prepareHost writes the settings of a testbed host: kubeadm's preflight rejects its kernel.
