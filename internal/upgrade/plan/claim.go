@@ -10,9 +10,10 @@ import (
 
 // grantControlPlane claims the next control plane node, one at a time. A node that is being changed
 // comes first: if its claim was lost, its agent waits for it, and the others wait for that agent.
-func (d *deciding) grantControlPlane(hop int) {
+func (d *deciding) grantControlPlane(turn int) {
 	var skipped []*cluster.Node
 	for _, n := range d.changingFirst() {
+		hop := d.hopInProgress(n, turn)
 		if d.settled(n, hop) {
 			continue
 		}
@@ -23,7 +24,7 @@ func (d *deciding) grantControlPlane(hop int) {
 			skipped = append(skipped, n)
 			continue
 		}
-		if d.at(n, hop) {
+		if d.at(n, hop) && !d.changing(n) {
 			d.wait(d.unsettled(n, hop))
 			return
 		}
@@ -37,6 +38,17 @@ func (d *deciding) grantControlPlane(hop int) {
 	if len(skipped) > 0 {
 		d.wait(skippedWait(skipped))
 	}
+}
+
+// hopInProgress is the hop of a node that is being changed, which is later than the current one if
+// a restore of etcd lost its claim.
+func (d *deciding) hopInProgress(n *cluster.Node, turn int) int {
+	if d.changing(n) {
+		if hop, ok := d.orderedHop(d.order(n)); ok {
+			return max(turn, hop)
+		}
+	}
+	return turn
 }
 
 func (d *deciding) changingFirst() []*cluster.Node {
@@ -69,17 +81,18 @@ func (d *deciding) claimReason(n *cluster.Node) string {
 }
 
 // grantWorkers claims as many workers as each pool's window allows.
-func (d *deciding) grantWorkers(hop int) {
-	w := d.openWindow(hop)
+func (d *deciding) grantWorkers(turn int) {
+	w := d.openWindow(turn)
 	d.window = w
 	for _, n := range d.workers {
+		hop := d.hopInProgress(n, turn)
 		if d.settled(n, hop) || d.active[n.Name] {
 			continue
 		}
 		switch {
 		case d.skipped(n):
 			w.skipped = append(w.skipped, n)
-		case d.at(n, hop):
+		case d.at(n, hop) && !d.changing(n):
 			w.addWait(d.unsettled(n, hop))
 		default:
 			if wait := d.firstClosed(HeldWorkerClaim, n, hop); wait != nil {

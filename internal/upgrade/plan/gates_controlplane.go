@@ -62,9 +62,13 @@ func othersActive(d *deciding, n *cluster.Node, _ int) *Wait {
 	return nil
 }
 
-// retried reports whether a node is the one to be upgraded and its last attempt failed. It may be
-// unhealthy and is retried nevertheless.
-func (d *deciding) retried(n, turn *cluster.Node) bool { return n == turn && d.changing(n) }
+// retried reports whether a node may be unhealthy, since it is partly changed and is retried. It is
+// the one to be upgraded, or a restore of etcd lost its claim: the node that has the claim now has
+// to end first, and othersActive keeps every other node from the next one.
+func (d *deciding) retried(n, turn *cluster.Node) bool {
+	lost := !d.active[n.Name] && !d.abandoned(n) && d.active[turn.Name] && !d.changing(turn)
+	return d.changing(n) && (n == turn || lost)
+}
 
 func controlPlaneNotReady(d *deciding, turn *cluster.Node, _ int) *Wait {
 	for _, n := range d.servers {

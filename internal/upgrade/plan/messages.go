@@ -38,11 +38,8 @@ func (v *view) notReady(n *cluster.Node, what string) Wait {
 // unsettled waits for a node that runs its version and is not settled.
 func (v *view) unsettled(n *cluster.Node, hop int) Wait {
 	version := v.plan.Hops[hop].Kubernetes
-	switch {
-	case !n.IsReady():
+	if !n.IsReady() {
 		return v.notReady(n, "at "+version)
-	case v.changing(n):
-		return v.inProgress(n, fmt.Sprintf("Waiting for the agent on %s to finish", n.Name))
 	}
 	return v.inProgress(n, fmt.Sprintf("%s runs %s and is being released", n.Name, version))
 }

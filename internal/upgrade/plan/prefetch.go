@@ -80,7 +80,7 @@ func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
 		return true
 	}
 	if d.phase(n) == refitv1alpha1.NodeFailed || d.refusal(n) != nil {
-		if d.op.Spec.Retry > d.order(n).Spec.Attempt {
+		if d.repeats(n) {
 			d.command(Prefetch, n, hop, "retry was requested")
 			return true
 		}

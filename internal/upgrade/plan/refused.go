@@ -25,6 +25,24 @@ func (v *view) refusal(n *cluster.Node) *metav1.Condition {
 	return accepted
 }
 
+// repeats reports whether an order that failed or was refused is written again: the user retried
+// since, or only its number was refused.
+func (v *view) repeats(n *cluster.Node) bool {
+	return v.op.Spec.Retry > v.order(n).Spec.Attempt || v.onlyNumberRefused(n)
+}
+
+// onlyNumberRefused reports whether the user has retried after a restore of etcd, and a host whose
+// last orders are lost refuses the number of the new one. Its leader came after every order that
+// the host accepted, so it is no order of the past, and one retry is enough for all hosts.
+func (v *view) onlyNumberRefused(n *cluster.Node) bool {
+	refusal := v.refusal(n)
+	if refusal == nil || refusal.Reason != node.RefusedSequence || n.Report == nil {
+		return false
+	}
+	order, accepted := v.order(n).Spec, n.Report
+	return order.Attempt > 0 && accepted.AcceptedSequence >= order.Sequence && accepted.AcceptedEpoch < order.Epoch
+}
+
 // partlyChanged reports whether the host is partly changed, and its order does not permit that: the
 // order that did was lost, as in a restore of etcd. An agent continues such a host under any order
 // that retries it, so it is claimed and drained first.
@@ -42,9 +60,9 @@ func (d *deciding) followRefused(n *cluster.Node, hop int, held *hold) {
 	switch {
 	case d.op.Spec.Aborted && order.Status.Phase == refitv1alpha1.NodeSucceeded:
 		d.withdrawOrder(n, aborted)
-	case d.op.Spec.Aborted && (order.Spec.Permit != refitv1alpha1.PermitRollback || d.op.Spec.Retry > order.Spec.Attempt):
+	case d.op.Spec.Aborted && (order.Spec.Permit != refitv1alpha1.PermitRollback || d.repeats(n)):
 		d.command(Rollback, n, hop, aborted)
-	case d.op.Spec.Retry <= order.Spec.Attempt:
+	case !d.repeats(n):
 		d.wait(d.failedWait(n))
 	case d.at(n, hop) && !d.changing(n):
 		d.withdrawOrder(n, fmt.Sprintf("it runs %s already", d.plan.Hops[hop].Kubernetes))

@@ -184,12 +184,6 @@ func (w *world) fixControlPlane(m *machine) {
 			w.fixHost(other)
 			return
 		}
-		if w.restored && other.etcd.down && !other.agent.busy { // its claim was lost, so no retry comes before this
-			w.note("* the user starts etcd on %s", other.name)
-			other.etcd.down = false
-			other.updateStaticPods()
-			return
-		}
 	}
 	if m != nil && len(w.members) == 2 && !policy.WaivedAnywhere(&w.op.Spec, policy.CheckTwoMembers) {
 		w.abort() // a third member would change the plan

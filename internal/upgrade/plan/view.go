@@ -196,8 +196,7 @@ func changesHost(phase refitv1alpha1.NodePhase) bool {
 
 // failed reports whether the order failed or was refused and the user has not requested a retry.
 func (v *view) failed(n *cluster.Node) bool {
-	order := v.order(n)
-	if order == nil || order.Spec.Attempt < v.op.Spec.Retry {
+	if v.order(n) == nil || v.repeats(n) {
 		return false
 	}
 	phase, drain := v.phase(n), v.drain(n)
