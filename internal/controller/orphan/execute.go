@@ -31,6 +31,11 @@ func (r *Reconciler) execute(ctx context.Context, obs *observation) error {
 	return nil
 }
 
+// report reports a node that stays cordoned.
+func (r *Reconciler) report(obs *observation) {
+	r.Recorder.Eventf(&obs.node, nil, corev1.EventTypeWarning, "CordonKept", "Uncordon", "%s", obs.action.Reason)
+}
+
 // hold stops the agent from starting anything more for the operation.
 func (r *Reconciler) hold(ctx context.Context, obs *observation) error {
 	return orders.Writer{Client: r.Client, FieldOwner: fieldOwner}.Hold(ctx, &obs.order)

@@ -33,6 +33,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil || obs.action == nil {
 		return ctrl.Result{}, err
 	}
+	if obs.action.Kind == plan.KeepCordon {
+		r.report(obs)
+		return ctrl.Result{}, nil
+	}
 	err = r.execute(ctx, obs)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) { // the change that came first causes an event
 		return ctrl.Result{}, nil
@@ -58,7 +62,7 @@ func observe(ctx context.Context, reader client.Reader, request ctrl.Request) (*
 	}
 	switch err := reader.Get(ctx, request.NamespacedName, &obs.order); {
 	case err == nil:
-		n.Upgrade = &cluster.Upgrade{Spec: obs.order.Spec, Status: obs.order.Status}
+		n.Upgrade = &cluster.Upgrade{Generation: obs.order.Generation, Spec: obs.order.Spec, Status: obs.order.Status}
 	case !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("cannot get NodeUpgrade %s: %w", request.Name, err)
 	}

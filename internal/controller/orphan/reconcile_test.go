@@ -57,11 +57,18 @@ func order(permit refitv1alpha1.Permit, observed int64, phase refitv1alpha1.Node
 	return u
 }
 
+func partlyChanged() *refitv1alpha1.NodeUpgrade {
+	u := order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeFailed)
+	u.Status.Steps = []refitv1alpha1.StepStatus{{Name: "swap-kubelet", State: refitv1alpha1.StepFailed}}
+	return u
+}
+
 func TestReconcile(t *testing.T) {
 	for situation, tt := range map[string]struct {
 		objects    []client.Object
 		uncordoned bool
 		held       bool
+		reported   bool
 	}{
 		"the operation was deleted":         {objects: []client.Object{node("deleted"), operation("another")}, uncordoned: true},
 		"the operation exists":              {objects: []client.Object{node("op"), operation("op")}},
@@ -71,6 +78,7 @@ func TestReconcile(t *testing.T) {
 		"the agent may still roll back":     {objects: []client.Object{node("deleted"), order(refitv1alpha1.PermitRollback, 6, refitv1alpha1.NodeFailed)}, held: true},
 		"the agent has not seen the hold":   {objects: []client.Object{node("deleted"), order(refitv1alpha1.PermitHold, 6, refitv1alpha1.NodeApplying)}},
 		"the agent is still applying":       {objects: []client.Object{node("deleted"), order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeApplying)}},
+		"the host is partly changed":        {objects: []client.Object{node("deleted"), partlyChanged()}, reported: true},
 		"the agent has finished": {
 			objects: []client.Object{node("deleted"), order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeSucceeded)}, uncordoned: true,
 		},
@@ -85,7 +93,7 @@ func TestReconcile(t *testing.T) {
 			if got := uncordoned(t, c); got != tt.uncordoned {
 				t.Errorf("uncordoned: %t, want %t", got, tt.uncordoned)
 			}
-			if recorded := len(recorder.Events) > 0; recorded != tt.uncordoned {
+			if recorded := len(recorder.Events) > 0; recorded != (tt.uncordoned || tt.reported) {
 				t.Errorf("an Event was recorded: %t", recorded)
 			}
 			want := before

@@ -153,9 +153,10 @@ func (d *deciding) release(n *cluster.Node, why string) {
 }
 
 // withdrawOrder orders the node's agent to do nothing.
-func (d *deciding) withdrawOrder(n *cluster.Node, why string) {
+func (d *deciding) withdrawOrder(n *cluster.Node, why string) *Action {
 	order, a := d.order(n), d.act(Hold, n, "%s", why)
 	a.Release, a.Role, a.Attempt, a.KeepAddons = &order.Spec.Release, order.Spec.Role, order.Spec.Attempt, order.Spec.KeepAddons
+	return a
 }
 
 // prepare takes a claimed node to the point where its agent may change it.

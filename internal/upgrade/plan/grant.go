@@ -96,6 +96,9 @@ func (d *deciding) endAborted() {
 				continue
 			}
 			switch {
+			case d.partlyChanged(n) && order.Spec.Permit == refitv1alpha1.PermitRollback && !d.repeats(n):
+				left = true
+				d.wait(d.failedWait(n)) // its agent refuses to roll back
 			case d.partlyChanged(n):
 				d.command(Rollback, n, d.hopOf(n), aborted)
 			case d.changing(n) && order.Spec.Permit == refitv1alpha1.PermitRollback:

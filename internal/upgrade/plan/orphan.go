@@ -5,21 +5,36 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
+// KeepCordon leaves a cordon in place and reports why. It has no effect on the cluster.
+const KeepCordon ActionKind = "KeepCordon"
+
 // Orphan decides what to do with a node that is cordoned for an operation that no longer exists, as
 // when its finalizer was removed by hand: nothing else removes that cordon. It first orders the
-// agent to start nothing new. A host that is being changed finishes, and stays cordoned until then.
-// Orphan returns nil if there is nothing to do, now or at all.
+// agent to start nothing new. A host that is being changed finishes, and stays cordoned until then;
+// one that is partly changed, or whose agent refuses that order, stays cordoned until the user has
+// fixed it. Orphan returns nil if there is nothing to do, now or at all.
 func Orphan(n *cluster.Node, exists func(uid string) bool) *Action {
 	if n.CordonedBy == "" || exists(n.CordonedBy) {
 		return nil
 	}
 	if u := n.Upgrade; u != nil && string(u.Spec.Operation.UID) == n.CordonedBy && string(u.Spec.NodeUID) == n.UID {
+		op := &view{op: &cluster.Operation{UID: n.CordonedBy}}
 		answered := u.Status.ObservedSequence == u.Spec.Sequence
 		switch {
 		case u.Spec.Permit == refitv1alpha1.PermitApply || u.Spec.Permit == refitv1alpha1.PermitRollback:
 			return &Action{
 				Kind: Hold, Node: n.Name, Release: &u.Spec.Release, Role: u.Spec.Role, Attempt: u.Spec.Attempt,
 				Reason: "the operation that ordered it no longer exists",
+			}
+		case op.partlyChanged(n):
+			return &Action{
+				Kind: KeepCordon, Node: n.Name, Reason: "the node stays cordoned: its host is partly changed, and the operation that changed it no longer exists. " +
+					"Roll it back on the host: `systemctl stop refit-agent; refit-agent undo --yes; systemctl start refit-agent`",
+			}
+		case op.refusal(n) != nil:
+			return &Action{
+				Kind: KeepCordon, Node: n.Name, Reason: "the node stays cordoned: its agent refuses the order to do nothing more for an operation that no longer exists. " +
+					"Check its NodeUpgrade, then run `kubectl uncordon`",
 			}
 		case !answered, u.Status.Phase == refitv1alpha1.NodeApplying, u.Status.Phase == refitv1alpha1.NodeRollingBack:
 			return nil

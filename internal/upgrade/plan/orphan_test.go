@@ -3,8 +3,11 @@ package plan_test
 import (
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
@@ -20,6 +23,11 @@ func TestOrphan(t *testing.T) {
 	}
 	another := order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)
 	another.Spec.Operation.UID = "here"
+	partly := order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeFailed)
+	partly.Status.Steps = []refitv1alpha1.StepStatus{{Name: node.StepKubelet, State: refitv1alpha1.StepFailed}}
+	refused := order(refitv1alpha1.PermitHold, 6, refitv1alpha1.NodePrefetched)
+	refused.Generation = 3
+	refused.Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, ObservedGeneration: 3, Reason: "FormatUnknown"}}
 	former := order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)
 	former.Spec.NodeUID = "n1-before"
 	for situation, tt := range map[string]struct {
@@ -39,6 +47,8 @@ func TestOrphan(t *testing.T) {
 		"held during a rollback":           {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeRollingBack)}, ""},
 		"held and changed":                 {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeSucceeded)}, plan.Uncordon},
 		"held and failed":                  {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeFailed)}, plan.Uncordon},
+		"held, failed and partly changed":  {cluster.Node{CordonedBy: "gone", Upgrade: partly}, plan.KeepCordon},
+		"held, and the agent refuses":      {cluster.Node{CordonedBy: "gone", Upgrade: refused}, plan.KeepCordon},
 		"active for another operation":     {cluster.Node{CordonedBy: "gone", Upgrade: another}, plan.Uncordon},
 		"an order for the former node":     {cluster.Node{CordonedBy: "gone", Upgrade: former}, plan.Uncordon},
 	} {

@@ -57,15 +57,18 @@ func (v *view) partlyChanged(n *cluster.Node) bool {
 func (d *deciding) followRefused(n *cluster.Node, hop int, held *hold) {
 	const aborted = "the operation was aborted"
 	order := d.order(n)
+	done := order.Status.Phase == refitv1alpha1.NodeSucceeded
 	switch {
-	case d.op.Spec.Aborted && order.Status.Phase == refitv1alpha1.NodeSucceeded:
+	case d.op.Spec.Aborted && done && order.Spec.Permit == refitv1alpha1.PermitHold:
+		d.release(n, aborted) // it runs its version, and no order is left that its agent could follow
+	case d.op.Spec.Aborted && done:
 		d.withdrawOrder(n, aborted)
 	case d.op.Spec.Aborted && (order.Spec.Permit != refitv1alpha1.PermitRollback || d.repeats(n)):
 		d.command(Rollback, n, hop, aborted)
 	case !d.repeats(n):
 		d.wait(d.failedWait(n))
 	case d.at(n, hop) && !d.changing(n):
-		d.withdrawOrder(n, fmt.Sprintf("it runs %s already", d.plan.Hops[hop].Kubernetes))
+		d.withdrawOrder(n, fmt.Sprintf("it runs %s already", d.plan.Hops[hop].Kubernetes)).Attempt = d.op.Spec.Retry
 	case order.Spec.Permit == refitv1alpha1.PermitRollback:
 		d.command(Rollback, n, hop, "retry was requested")
 	case held == nil:
