@@ -25,7 +25,7 @@ func (a *app) assess(
 	if err != nil {
 		return nil, asUsageError(err)
 	}
-	if err := request.MatchWaivers(typed, assessed.Checks); err != nil {
+	if err := request.MatchWaivers(typed, o.Snapshot, assessed.Checks); err != nil {
 		return nil, exit.Usagef("--waive: %w", err)
 	}
 	return progress.NewReport(progress.Facts{

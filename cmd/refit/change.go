@@ -11,6 +11,7 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
 	"github.com/refit-dev/refit/internal/upgrade/request"
 	"github.com/refit-dev/refit/internal/upgrade/verbs"
 )
@@ -24,12 +25,18 @@ func newWaiveCommand(a *app) *cobra.Command {
 		long: `Waive a finding of an upgrade in progress, with a reason that is recorded. Waivers are a part of the
 plan, so the plan changes and needs approval.`,
 		example: []string{
-			"# Waive a check in the active upgrade", "waive 'SwapOn=swap is supported here'",
-			"# Waive a check for one object of an upgrade", "waive 'SwapOn/Node worker-1=swap is supported here' to-v1-36-3",
+			"# Waive a finding about one object of the active upgrade", "waive 'DiskTooSmall/Node worker-1=images are on another disk'",
+			"# Waive all findings of a check in an upgrade by name", "waive 'BudgetNeverAllows=these workloads may stop' to-v1-36-3",
 		},
 		parse: func(argument string) (err error) {
 			waiver, err = request.ParseWaiver(argument)
 			return err
+		},
+		accept: func(ctx context.Context, c *connection) error {
+			if node, of := preflight.NodeOf(waiver.Object); of && c.LacksNode(ctx, node) {
+				return exit.Usagef("node %s not found in %s: name an object that `%s check` prints", node, c.Name, a.name)
+			}
+			return nil
 		},
 		decide: func(o verbs.Operation) (verbs.Decision, error) { return verbs.Waive(o, waiver) },
 	})

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -235,6 +237,9 @@ func (s *site) carryOn(ctx context.Context, t *testing.T, u *refitv1alpha1.Clust
 func TestWaiveAndSetPool(t *testing.T) {
 	s := newSite(t)
 	s.operation(t, "running")
+	if err := s.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker-1"}}); err != nil {
+		t.Fatal(err)
+	}
 	if code := s.refit(t, "waive", "SwapOn/Node worker-1=known", "running"); code != 0 || !strings.Contains(s.out.String(), "`refit approve running`") {
 		t.Fatalf("exit code %d: %s%s", code, s.err, s.out)
 	}
@@ -245,7 +250,9 @@ func TestWaiveAndSetPool(t *testing.T) {
 	if len(spec.Waivers) != 1 || spec.Waivers[0].Object != "Node worker-1" || len(spec.Pools) != 1 || spec.Pools[0].MaxUnavailable.String() != "10%" {
 		t.Errorf("%+v", spec)
 	}
-	for _, wrong := range [][]string{{"waive"}, {"waive", "SwapOff=x"}, {"set", "pool", "default"}, {"set", "pool", "default", "--max-unavailable", "0"}} {
+	for _, wrong := range [][]string{
+		{"waive"}, {"waive", "SwapOff=x"}, {"waive", "DiskTooSmall/worker-1=x"}, {"waive", "DiskTooSmall/Node nosuch=x"}, {"set", "pool", "default"}, {"set", "pool", "default", "--max-unavailable", "0"},
+	} {
 		if code := s.refit(t, wrong...); code != 2 {
 			t.Errorf("%v: exit code %d", wrong, code)
 		}

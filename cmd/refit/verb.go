@@ -23,6 +23,8 @@ type verb struct {
 	// none.
 	argument string
 	parse    func(argument string) error
+	// accept rejects an argument that does not fit the cluster; nil if every one does.
+	accept func(ctx context.Context, c *connection) error
 	// decide returns the change to an operation in progress.
 	decide func(verbs.Operation) (verbs.Decision, error)
 	// confirm prompts the user if the change cannot be undone; nil if it can.
@@ -75,6 +77,11 @@ func (a *app) newVerb(v verb) *cobra.Command {
 }
 
 func (v *verb) run(ctx context.Context, c *connection, name string) (*cliv1alpha1.Change, error) {
+	if v.accept != nil {
+		if err := v.accept(ctx, c); err != nil {
+			return nil, err
+		}
+	}
 	u, err := c.choose(ctx, name, unfinishedOnly)
 	if err != nil {
 		return nil, err

@@ -49,6 +49,12 @@ func (c *Cluster) Node(ctx context.Context, name string) (progress.Known, error)
 	return known, nil
 }
 
+// LacksNode reports whether a node is known not to exist. It is false if the user may not read it.
+func (c *Cluster) LacksNode(ctx context.Context, name string) bool {
+	found, err := c.find(ctx, name, &corev1.Node{})
+	return err == nil && !found
+}
+
 // find reads an object that may not exist.
 func (c *Cluster) find(ctx context.Context, name string, into client.Object) (found bool, err error) {
 	err = c.Client.Get(ctx, client.ObjectKey{Name: name}, into)

@@ -9,7 +9,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
-func apiServerObject(n *node) string { return "API server " + n.Name }
+const apiServerKind = "API server "
+
+func apiServerObject(n *node) string { return apiServerKind + n.Name }
 
 func apiServersMixed(v *view) []Finding {
 	if v.oldest == v.newest {

@@ -205,5 +205,5 @@ var checks = []Check{
 	{idPartUnreadable, Block, 0, nil, byRun, "part of the cluster could not be read, so checks are unanswered"},
 	{idAgentMissing, Block, binding, nil, byRun, "hosts have no agent yet, so checks are unanswered"},
 	{idWaiverRefused, Warn, 0, nil, byRun, "a waiver names a finding that cannot be waived"},
-	{idWaiverUnused, Info, 0, nil, byRun, "a waiver matches no finding"},
+	{idWaiverUnused, Warn, 0, nil, byRun, "a waiver matches no finding"},
 }

@@ -23,7 +23,12 @@ func (v *view) members() []*node {
 	return out
 }
 
-func etcdObject(n *node) string { return "etcd member " + n.Name }
+const (
+	etcdCluster    = "etcd" // the object of a finding about all members
+	etcdMemberKind = "etcd member "
+)
+
+func etcdObject(n *node) string { return etcdMemberKind + n.Name }
 
 func etcdMemberUnhealthy(v *view) []Finding {
 	var found []Finding
@@ -54,7 +59,7 @@ func etcdTwoMembers(v *view) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Object: "etcd",
+		Object: etcdCluster,
 		Message: fmt.Sprintf("etcd has two members (%s and %s): the upgrade of either one loses quorum, and the API is unavailable for about a "+
 			"minute each time",
 			members[0].Name, members[1].Name),
@@ -218,7 +223,7 @@ func etcdExternal(v *view) []Finding {
 		}
 	}
 	return []Finding{{
-		Object:  "etcd",
+		Object:  etcdCluster,
 		Message: "etcd runs outside of this cluster, and Refit does not upgrade it" + needs,
 		Remedy:  "Make sure that its version is supported: etcdctl endpoint status",
 	}}
@@ -231,7 +236,7 @@ func etcdUnknown(v *view) []Finding {
 	if v.s.ExternalEtcd() == cluster.Unknown {
 		return []Finding{{
 			Unknown: true,
-			Object:  "etcd",
+			Object:  etcdCluster,
 			Message: "Refit cannot determine where etcd runs",
 			Remedy:  "Grant Refit read access to pods and the ConfigMap kubeadm-config in kube-system.",
 		}}

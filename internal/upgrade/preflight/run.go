@@ -23,12 +23,12 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
 
-	unanswered map[string]bool // by the id of the check
+	answers answers
 }
 
-// Answered reports whether a check has an answer for the whole cluster: everything that it needs
-// was read, and every host has an agent.
-func (r *Report) Answered(check string) bool { return !r.unanswered[check] }
+// Decides reports whether the report has an answer for the check and the object of a waiver. If it
+// has none, the waiver may match a finding of a later report.
+func (r *Report) Decides(w refitv1alpha1.Waiver) bool { return r.answers.decide(w) }
 
 // Summary counts checks and findings. Each finding counts once, except that Unknown overlaps the
 // other counters.
@@ -67,13 +67,13 @@ func Run(in Input) Report {
 	v := newView(in)
 	var findings []Finding
 	waiting := map[cluster.Part][]string{}
-	unanswered := map[string]bool{}
+	answers := answers{unread: map[string]bool{}, waiting: map[string]bool{}, reporting: map[string]bool{}}
 	for _, check := range checks {
 		if parts := v.unread(check.Needs); len(parts) > 0 {
 			for _, part := range parts {
 				waiting[part] = append(waiting[part], check.ID)
 			}
-			unanswered[check.ID] = true
+			answers.unread[check.ID] = true
 			continue
 		}
 		found := check.find(v)
@@ -87,7 +87,10 @@ func Run(in Input) Report {
 	}
 	missing, waitingForAgent := v.agentless()
 	for _, id := range waitingForAgent {
-		unanswered[id] = true
+		answers.waiting[id] = true
+	}
+	for _, n := range v.reported() {
+		answers.reporting[n.Name] = true
 	}
 	switch unread := len(v.unread([]cluster.Part{cluster.PartReports})) > 0; {
 	case !unread:
@@ -96,9 +99,9 @@ func Run(in Input) Report {
 		waiting[cluster.PartReports] = waitingForAgent
 	}
 	findings = append(findings, partUnreadable(v, waiting)...)
-	findings = waive(findings, in.Spec.Waivers)
+	findings = v.waive(findings, &answers)
 	order(findings)
-	return Report{Findings: findings, Summary: summarize(findings, len(unanswered)), unanswered: unanswered}
+	return Report{Findings: findings, Summary: summarize(findings, answers.count()), answers: answers}
 }
 
 func summarize(findings []Finding, unanswered int) Summary {

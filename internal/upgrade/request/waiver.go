@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
 // ParseWaiver parses CHECK/OBJECT=REASON or CHECK=REASON. The name of a check has neither a slash
@@ -23,7 +25,14 @@ func ParseWaiver(s string) (refitv1alpha1.Waiver, error) {
 	case one && waiver.Object == "": // an unset variable of a script must not waive the whole check
 		return waiver, fmt.Errorf("%q names no object: use CHECK/OBJECT=REASON, or CHECK=REASON for all objects", s)
 	}
-	return waiver, knownCheck(waiver.Check)
+	if err := knownCheck(waiver.Check); err != nil {
+		return waiver, err
+	}
+	if preflight.LacksKind(waiver) {
+		return waiver, fmt.Errorf("%q has no kind: name the object as `refit check` prints it, such as %q",
+			waiver.Object, policy.NodeObject(waiver.Object))
+	}
+	return waiver, nil
 }
 
 // isCheck reports whether a text could be the name of a check.

@@ -4,19 +4,27 @@ import (
 	"fmt"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
 // MatchWaivers rejects a waiver for an object that no finding of its check has: the object is
-// misspelled, or the problem is gone. It accepts a waiver of a check that has not been answered
-// yet, and one for all objects of a check, which may be written in advance.
-func MatchWaivers(waivers []refitv1alpha1.Waiver, report *preflight.Report) error {
+// misspelled, or the problem is gone. It accepts a waiver of a check that has no answer for the
+// object yet, and one for all objects of a check, which may be written in advance.
+func MatchWaivers(waivers []refitv1alpha1.Waiver, s *cluster.Snapshot, report *preflight.Report) error {
 	for i := range waivers {
-		if w := &waivers[i]; w.Object != "" && report.Answered(w.Check) {
+		w := &waivers[i]
+		if w.Object == "" {
+			continue
+		}
+		if report.Decides(*w) {
 			if err := matchObject(w, report.Findings); err != nil {
 				return err
 			}
+		} else if err := preflight.WrongObject(*w, s); err != nil {
+			return fmt.Errorf("%s: %w. Use an object with its kind, such as %q", w.Check, err, policy.NodeObject(s.Nodes[0].Name))
 		}
 	}
 	return nil

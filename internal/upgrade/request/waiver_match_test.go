@@ -29,7 +29,7 @@ func TestAWaiverForAnObjectMatchesAFinding(t *testing.T) {
 		"an object of a check without a finding":   {"DiskTooSmall", "Node worker-1", "Remove the waiver"},
 	} {
 		t.Run(situation, func(t *testing.T) {
-			err := request.MatchWaivers([]refitv1alpha1.Waiver{{Check: c.check, Object: c.object, Reason: "known"}}, report)
+			err := request.MatchWaivers([]refitv1alpha1.Waiver{{Check: c.check, Object: c.object, Reason: "known"}}, clustertest.HA("v1.35.4", 3, 2), report)
 			switch {
 			case c.want == "" && err != nil:
 				t.Error(err)
@@ -40,20 +40,48 @@ func TestAWaiverForAnObjectMatchesAFinding(t *testing.T) {
 	}
 }
 
-func TestAWaiverOfACheckThatNeedsAnAgentNeedNotMatchYet(t *testing.T) {
-	target := skew.Version{Major: 1, Minor: 36, Patch: 3}
+func TestAWaiverOfACheckThatNeedsAnAgent(t *testing.T) {
+	// worker-2 is the only node without an agent.
+	partly := clustertest.HA("v1.35.4", 3, 2, clustertest.Agents(), clustertest.OnNode("worker-2", func(n *cluster.Node) { n.Report = nil }))
 	for situation, c := range map[string]struct {
 		snapshot *cluster.Snapshot
-		accepted bool
+		object   string
+		want     string // part of the error, empty if the waiver is accepted
+		warning  string // part of the message of WaiverUnused
 	}{
-		"without agents": {clustertest.HA("v1.35.4", 3, 2), true},
-		"with agents":    {clustertest.HA("v1.35.4", 3, 2, clustertest.Agents()), false},
+		"no agents, a node":                     {clustertest.HA("v1.35.4", 3, 2), "Node worker-1", "", "matches no finding yet"},
+		"no agents, a node that does not exist": {clustertest.HA("v1.35.4", 3, 2), "Node nosuch", "node nosuch does not exist", "node nosuch does not exist"},
+		"no agents, a node without its kind":    {clustertest.HA("v1.35.4", 3, 2), "worker-1", "has no kind", "has no kind"},
+		"all agents": {
+			clustertest.HA("v1.35.4", 3, 2, clustertest.Agents()), "Node nosuch", "nor for any other object", "node nosuch does not exist",
+		},
+		"one agent is missing, its own node":                  {partly, "Node worker-2", "", "matches no finding yet"},
+		"one agent is missing, another node":                  {partly, "Node worker-1", "nor for any other object", ""},
+		"one agent is missing, a node that does not exist":    {partly, "Node nosuch", "DiskTooSmall: node nosuch does not exist. Use", "node nosuch does not exist"},
+		"one agent is missing, an API server that is unknown": {partly, "API server nosuch", "node nosuch does not exist", "node nosuch does not exist"},
 	} {
-		path := skew.Path{From: skew.Version{Major: 1, Minor: 35, Patch: 4}, To: target, Hops: []skew.Version{target}, WorkersFollow: []bool{true}}
-		report := preflight.Run(preflight.Input{Snapshot: c.snapshot, Path: path, Now: clustertest.Now})
-		err := request.MatchWaivers([]refitv1alpha1.Waiver{{Check: "SwapOn", Object: "Node nosuch", Reason: "known"}}, &report)
-		if (err == nil) != c.accepted {
-			t.Errorf("%s: MatchWaivers() = %v", situation, err)
-		}
+		t.Run(situation, func(t *testing.T) {
+			waivers := []refitv1alpha1.Waiver{{Check: "DiskTooSmall", Object: c.object, Reason: "known"}}
+			report := preflight.Run(preflight.Input{
+				Snapshot: c.snapshot, Path: hop, Now: clustertest.Now, Spec: refitv1alpha1.ClusterUpgradeSpec{Waivers: waivers},
+			})
+			err := request.MatchWaivers(waivers, c.snapshot, &report)
+			if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("MatchWaivers() = %v, want %q", err, c.want)
+			}
+			for _, f := range report.Findings {
+				if f.Check != "WaiverUnused" {
+					continue
+				}
+				if warned := f.Severity == preflight.Warn; warned != (c.warning != "") || !strings.Contains(f.Message, c.warning) {
+					t.Errorf("%s: %s, want a warning with %q", f.Severity, f.Message, c.warning)
+				}
+			}
+		})
 	}
 }
+
+var (
+	target = skew.Version{Major: 1, Minor: 36, Patch: 3}
+	hop    = skew.Path{From: skew.Version{Major: 1, Minor: 35, Patch: 4}, To: target, Hops: []skew.Version{target}, WorkersFollow: []bool{true}}
+)

@@ -20,3 +20,16 @@ func TestWaivers(t *testing.T) {
 		}
 	}
 }
+
+func TestAWaiverNamesItsObjectWithAKind(t *testing.T) {
+	for text, accepted := range map[string]bool{
+		"DiskTooSmall/worker-1=known":      false,
+		"DiskTooSmall/Node worker-1=known": true,
+		"EtcdTwoMembers/etcd=known":        true,
+		"PartUnreadable/webhooks=known":    true,
+	} {
+		if _, err := request.ParseWaiver(text); (err == nil) != accepted {
+			t.Errorf("ParseWaiver(%q) = %v", text, err)
+		}
+	}
+}
