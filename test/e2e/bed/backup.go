@@ -28,8 +28,8 @@ func (b *Bed) BackUpEtcd(ctx context.Context, cp *cluster.Node) error {
 	return err
 }
 
-// RestoreEtcd restores that snapshot as kubeadm's documentation describes: stop the API server and
-// etcd, replace the data, start both.
+// RestoreEtcd restores that snapshot as the documentation of Kubernetes describes: stop the API
+// server and etcd, replace the data, start both, and restart the kubelets.
 func (b *Bed) RestoreEtcd(ctx context.Context, cp *cluster.Node) error {
 	if err := moveManifests(ctx, cp, "/etc/kubernetes/manifests/", "/root/"); err != nil {
 		return err
@@ -58,7 +58,15 @@ func (b *Bed) RestoreEtcd(ctx context.Context, cp *cluster.Node) error {
 			return err
 		}
 	}
-	return moveManifests(ctx, cp, "/root/", "/etc/kubernetes/manifests/")
+	if err := moveManifests(ctx, cp, "/root/", "/etc/kubernetes/manifests/"); err != nil {
+		return err
+	}
+	var errs []error
+	for _, n := range b.Nodes() {
+		_, err := n.Exec(ctx, "systemctl", "restart", "kubelet")
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 func moveManifests(ctx context.Context, cp *cluster.Node, from, to string) error {

@@ -42,6 +42,7 @@ func controlPlaneFirst(s scene) {
 // hosts then remember orders that the cluster does not know.
 func etcdRestored(s scene) {
 	t, c := s.t, s.trio
+	must(t, c.WaitReady(t.Context(), recovery)) // no rollout is in the backup
 	must(t, c.BackUpEtcd(t.Context(), c.controlPlane))
 	c.budgetHolds(t)
 	before := c.ask(t, "before", only(c.first), neverWaived)
