@@ -50,7 +50,7 @@ const (
 	ReasonOrderRefused = "OrderRefused"
 	// ReasonActionFailed: the API refuses what the controller does for the upgrade.
 	ReasonActionFailed = "ActionFailed"
-	// ReasonStatusRefused: the API refuses the status of the upgrade as invalid.
+	// ReasonStatusRefused: the API or an admission policy refuses the status of the upgrade.
 	ReasonStatusRefused = "StatusRefused"
 	// ReasonNodesSkipped: nodes were skipped because they could not be drained.
 	ReasonNodesSkipped = "NodesSkipped"

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/refit-dev/refit/internal/upgrade/plan"
@@ -14,8 +16,19 @@ import (
 // actionFailures are the actions that fail, by operation. A new leader starts to count again.
 type actionFailures struct {
 	mu     sync.Mutex
-	failed map[types.UID]map[action]plan.FailedAction
+	failed map[types.UID]map[action]failure
 }
+
+// failure is an action that fails. Its text is kept while the reason stays: one with a changing
+// number would change the status on every attempt.
+type failure struct {
+	plan.FailedAction
+	reason metav1.StatusReason
+	textAt time.Time
+}
+
+// textLifetime is how long the text of a failure is kept.
+const textLifetime = 5 * time.Minute
 
 type action struct {
 	kind plan.ActionKind
@@ -32,16 +45,19 @@ func (f *actionFailures) note(operation types.UID, a *plan.Action, err error, no
 		return
 	}
 	if f.failed == nil {
-		f.failed = map[types.UID]map[action]plan.FailedAction{}
+		f.failed = map[types.UID]map[action]failure{}
 	}
 	if f.failed[operation] == nil {
-		f.failed[operation] = map[action]plan.FailedAction{}
+		f.failed[operation] = map[action]failure{}
 	}
-	since := now
+	reason, since := apierrors.ReasonForError(err), now
 	if before, known := f.failed[operation][key]; known {
+		if before.reason == reason && now.Sub(before.textAt) < textLifetime {
+			return
+		}
 		since = before.Since
 	}
-	f.failed[operation][key] = plan.FailedAction{Kind: a.Kind, Node: a.Node, Since: since, Err: err}
+	f.failed[operation][key] = failure{plan.FailedAction{Kind: a.Kind, Node: a.Node, Since: since, Err: err}, reason, now}
 }
 
 // of returns the actions of a decision that fail, by node. It forgets those that are no longer
@@ -55,7 +71,7 @@ func (f *actionFailures) of(operation types.UID, decided []plan.Action) []plan.F
 			delete(f.failed[operation], key)
 			continue
 		}
-		out = append(out, failed)
+		out = append(out, failed.FailedAction)
 	}
 	slices.SortFunc(out, func(a, b plan.FailedAction) int {
 		return cmp.Or(cmp.Compare(b.Node, a.Node), cmp.Compare(b.Kind, a.Kind))

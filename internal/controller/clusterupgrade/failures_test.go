@@ -2,6 +2,7 @@ package clusterupgrade
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -52,5 +53,23 @@ func TestAFailureOfAnActionThatIsNoLongerDecidedIsForgotten(t *testing.T) {
 	}
 	if got := f.of("op", []plan.Action{cordon}); len(got) > 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestAChangingTextOfAnErrorDoesNotChangeTheStatusEachTime(t *testing.T) {
+	var f actionFailures
+	cordon, start := plan.Action{Kind: plan.Cordon, Node: "worker-1"}, time.Now()
+	texts := map[string]bool{}
+	for i := range 60 {
+		err := apierrors.NewForbidden(corev1.Resource("nodes"), "worker-1", fmt.Errorf("request %d was denied", i))
+		f.note("op", &cordon, err, start.Add(time.Duration(i)*10*time.Second))
+		texts[f.of("op", []plan.Action{cordon})[0].Err.Error()] = true
+	}
+	if len(texts) > 2 {
+		t.Errorf("%d texts within 10 minutes", len(texts))
+	}
+	f.note("op", &cordon, apierrors.NewTooManyRequests("later", 1), start.Add(10*time.Minute))
+	if got := f.of("op", []plan.Action{cordon})[0]; !apierrors.IsTooManyRequests(got.Err) || got.Since != start {
+		t.Errorf("the new reason is not reported: %+v", got)
 	}
 }

@@ -3,6 +3,7 @@ package clusterupgrade
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,8 +19,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// The policy refit-controller-active denies with the reason Forbidden, not Invalid.
-func TestAStatusThatAdmissionForbidsIsReported(t *testing.T) {
+// The policy refit-controller-active denies with the reason Forbidden, not Invalid. Nodes that have
+// a claim continue.
+func TestAStatusThatAdmissionForbidsIsReportedAndDropsClaimsOnly(t *testing.T) {
 	u := operationAt(3)
 	u.Status.Active = []string{"worker-1"}
 	s := newScene(t, u)
@@ -37,17 +39,24 @@ func TestAStatusThatAdmissionForbidsIsReported(t *testing.T) {
 	if err := s.Client.Get(t.Context(), key, stored); err != nil {
 		t.Fatal(err)
 	}
-	err := s.writeStatus(t.Context(), &observation{
+	obs := &observation{
 		operation: stored, nodes: map[string]*cluster.Node{}, snapshot: &cluster.Snapshot{}, now: time.Now(),
 		Assessment: &assess.Assessment{Plan: &plan.Plan{From: "v1.35.4", To: "v1.36.3"}, Decision: plan.Decision{State: plan.Running, Actions: []plan.Action{
 			{Kind: plan.Uncordon, Node: "worker-1"}, {Kind: plan.Claim, Node: "worker-2"},
 		}}},
-	})
+	}
+	err := s.writeStatus(t.Context(), obs)
 	got := &refitv1alpha1.ClusterUpgrade{}
 	if e := s.Client.Get(t.Context(), key, got); e != nil {
 		t.Fatal(e)
 	}
 	if err != nil || len(got.Status.Waiting) != 1 || got.Status.Waiting[0].Reason != refitv1alpha1.ReasonStatusRefused {
 		t.Errorf("error %v; the status reports nothing: phase %q, waiting %v", err, got.Status.Phase, got.Status.Waiting)
+	}
+	if left := obs.Decision.Actions; len(left) != 1 || left[0].Kind != plan.Uncordon {
+		t.Errorf("it would execute %+v", left)
+	}
+	if remedy := got.Status.Waiting[0].Remedy; !strings.Contains(remedy, "admission policies") {
+		t.Errorf("the remedy is %q", remedy)
 	}
 }

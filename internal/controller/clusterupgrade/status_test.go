@@ -75,8 +75,8 @@ func TestARefusedStatusStallsTheOperationAndClaimsNothing(t *testing.T) {
 	if w := stored.Status.Waiting; len(w) != 1 || w[0].Reason != refitv1alpha1.ReasonStatusRefused || !w[0].ActionRequired || w[0].Remedy == "" {
 		t.Errorf("it waits for %+v", stored.Status.Waiting)
 	}
-	if len(obs.Decision.Actions) > 0 {
-		t.Errorf("it would execute %+v", obs.Decision.Actions)
+	if left := obs.Decision.Actions; len(left) != 1 || left[0].Kind != plan.Drain {
+		t.Errorf("it would execute %+v", left)
 	}
 }
 

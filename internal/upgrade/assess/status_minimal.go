@@ -25,7 +25,7 @@ func MinimalStatus(u *refitv1alpha1.ClusterUpgrade, stored *refitv1alpha1.Cluste
 	message := "The API refused the status of this operation: " + refused.Error()
 	w := plan.Wait{
 		Reason: refitv1alpha1.ReasonStatusRefused, ManualIntervention: true, Message: message,
-		Remedy: "Check that the CRDs are those of the controller: `refit install`. `refit abort` ends the operation",
+		Remedy: "Check that the CRDs and the admission policies are those of the controller: `refit install`. `refit abort` ends the operation",
 	}
 	s.Phase, s.Message, s.Failures = phases[state], refitv1alpha1.Clip(message, refitv1alpha1.MaxStatusMessage), nil
 	s.Waiting = waitingOf(state, []plan.Wait{w}, stored.Waiting, now)
