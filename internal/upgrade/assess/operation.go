@@ -15,7 +15,7 @@ func Operation(s *cluster.Snapshot, now time.Time) *Assessment {
 	spec := policy.Defaulted(s.Operation.Spec)
 	a := &Assessment{Started: started(s)}
 	if a.Plan, a.PlanError = a.makePlan(s, spec); a.PlanError != nil {
-		a.Decision = plan.Next(plan.Recorded(s, spec, a.PlanError), s, now)
+		a.Decision = plan.Next(plan.Recorded(s, spec, a.PlanError), s, now, nil)
 		return a
 	}
 	a.Path, _ = plan.PathOf(s, spec) // a plan has a path
@@ -23,11 +23,11 @@ func Operation(s *cluster.Snapshot, now time.Time) *Assessment {
 		checks := preflight.Run(preflight.Input{Snapshot: s, Spec: spec, Path: a.Path, Now: now})
 		a.Checks = &checks
 	}
-	if finding := a.Blocking(); finding != nil {
-		a.Decision = stalled(finding.Check+": "+finding.Message, finding.Remedy)
-		return a
+	var blocking *plan.Blocking
+	if f := a.Blocking(); f != nil {
+		blocking = &plan.Blocking{Check: f.Check, Message: f.Message, Remedy: f.Remedy}
 	}
-	a.Decision = plan.Next(a.Plan, s, now)
+	a.Decision = plan.Next(a.Plan, s, now, blocking)
 	return a
 }
 
@@ -57,12 +57,4 @@ func started(s *cluster.Snapshot) bool {
 		}
 	}
 	return false
-}
-
-// stalled is a decision that waits for manual intervention.
-func stalled(message, remedy string) plan.Decision {
-	return plan.Decision{
-		State: plan.Stalled, Message: message,
-		Waiting: []plan.Wait{{Reason: refitv1alpha1.ReasonBlocked, ManualIntervention: true, Message: message, Remedy: remedy}},
-	}
 }

@@ -88,6 +88,9 @@ func TestABlockedOperationIsStalledWithTheFindingAndItsRemedy(t *testing.T) {
 	if len(a.Decision.Actions) > 0 {
 		t.Errorf("it does something: %+v", a.Decision.Actions)
 	}
+	if a.Decision.Progress.Total != 5 {
+		t.Errorf("it counts %+v: a gate of the planner did not decide", a.Decision.Progress)
+	}
 	w := a.Decision.Waiting[0]
 	if w.Reason != refitv1alpha1.ReasonBlocked || !w.ManualIntervention || w.Message != "AgentMissing: "+finding.Message || w.Remedy != finding.Remedy {
 		t.Errorf("it waits for %+v", w)

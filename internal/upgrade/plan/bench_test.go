@@ -20,7 +20,7 @@ func BenchmarkNext(b *testing.B) {
 		b.Run(fmt.Sprintf("nodes=%d,pods=%d", size.nodes, size.pods), func(b *testing.B) {
 			s, p := large(b, size.nodes, size.pods)
 			for b.Loop() {
-				if d := Next(p, s, clustertest.Now); len(d.Actions) == 0 {
+				if d := Next(p, s, clustertest.Now, nil); len(d.Actions) == 0 {
 					b.Fatalf("nothing to do: %s", d.Message)
 				}
 			}

@@ -51,7 +51,7 @@ func (w *world) decide(who *controller) Decision {
 		return Decision{State: Running}
 	}
 	v := newView(p, who.snapshot(), who.clock(w))
-	v.gates = gatesOf(w.without)
+	v.gates, v.blocking = gatesOf(w.without), w.blocking
 	d := next(v)
 	w.tally.decisions++
 	if w.dice != nil && w.dice.IntN(200) == 0 {
@@ -93,7 +93,7 @@ func (w *world) checkPure(who *controller, p *Plan, d *Decision) {
 	slices.Reverse(mixed.APIServers)
 	mixed.ClockOffset = who.skew
 	v := newView(p, &mixed, who.clock(w))
-	v.gates = gatesOf(w.without)
+	v.gates, v.blocking = gatesOf(w.without), w.blocking
 	if other := next(v); !reflect.DeepEqual(other, *d) {
 		w.violation("the order of the nodes changes the decision: %q %v %v, not %q %v %v", other.Message, other.Actions, other.Waiting, d.Message, d.Actions, d.Waiting)
 	}

@@ -7,6 +7,7 @@ type GateName string
 const (
 	GateNotAborted               GateName = "NotAborted"
 	GatePlanKnown                GateName = "PlanKnown"
+	GatePreflightPassed          GateName = "PreflightPassed"
 	GateClockRight               GateName = "ClockRight"
 	GateOldestOperation          GateName = "OldestOperation"
 	GateApproved                 GateName = "Approved"

@@ -41,6 +41,7 @@ var gateTable = []struct {
 	{HeldOperation, "everything new in an operation", []gate{
 		{GateNotAborted, aborted, "the operation is not aborted"},
 		{GatePlanKnown, planMissing, "there is a plan"},
+		{GatePreflightPassed, preflightBlocks, "no preflight finding blocks the start"},
 		{GateClockRight, clockWrong, "the controller's clock is that of the API servers"},
 		{GateOldestOperation, olderOperation, "one operation acts at a time, the oldest first"},
 		{GateApproved, notApproved, "the plan is approved"},

@@ -14,6 +14,18 @@ func aborted(d *deciding, _ *cluster.Node, _ int) *Wait {
 	return &Wait{state: Aborting, Reason: refitv1alpha1.ReasonAborting, Message: "Aborting: active nodes reach a safe state"}
 }
 
+// preflightBlocks holds an operation that has not started. From its start on, the gates of each
+// step replace the checks, and there is no blocking finding.
+func preflightBlocks(d *deciding, _ *cluster.Node, _ int) *Wait {
+	if d.blocking == nil {
+		return nil
+	}
+	return &Wait{
+		state: Stalled, Reason: refitv1alpha1.ReasonBlocked, ManualIntervention: true,
+		Message: d.blocking.Check + ": " + d.blocking.Message, Remedy: d.blocking.Remedy,
+	}
+}
+
 func olderOperation(d *deciding, _ *cluster.Node, _ int) *Wait {
 	if len(d.s.Others) == 0 {
 		return nil

@@ -23,6 +23,7 @@ func gateNames() []GateName {
 var provenBy = map[GateName]string{
 	GateNotAborted:               "abort",
 	GatePlanKnown:                "release-deleted",
+	GatePreflightPassed:          "preflight-blocks",
 	GateClockRight:               "controller-clock-wrong",
 	GateOldestOperation:          "older-operation",
 	GateApproved:                 "approval",

@@ -15,7 +15,16 @@ import (
 //
 // Next first advances the active nodes, then starts what is new. While a gate holds the operation,
 // nothing new starts, and the active nodes still reach a safe state.
-func Next(p *Plan, s *cluster.Snapshot, now time.Time) Decision { return next(newView(p, s, now)) }
+//
+// blocking is the preflight finding that keeps the operation from starting, nil if there is none.
+func Next(p *Plan, s *cluster.Snapshot, now time.Time, blocking *Blocking) Decision {
+	v := newView(p, s, now)
+	v.blocking = blocking
+	return next(v)
+}
+
+// Blocking is a preflight finding that keeps an operation from starting.
+type Blocking struct{ Check, Message, Remedy string }
 
 func next(v *view) Decision {
 	d := &deciding{view: v}

@@ -42,7 +42,7 @@ func TestAnOutlineDecidesAsThePlanDoes(t *testing.T) {
 			if outline.Hash != whole.Hash {
 				t.Error("it has another hash")
 			}
-			if d := Next(outline, c.s, clustertest.Now); len(d.Actions) == 0 || !reflect.DeepEqual(d, Next(whole, c.s, clustertest.Now)) {
+			if d := Next(outline, c.s, clustertest.Now, nil); len(d.Actions) == 0 || !reflect.DeepEqual(d, Next(whole, c.s, clustertest.Now, nil)) {
 				t.Errorf("it decides differently: %+v", d)
 			}
 		})

@@ -37,6 +37,18 @@ var userStories = []story{
 		script: []scriptEvent{{applying("worker-2"), func(t *storyRun) { t.abort() }}},
 	},
 	{
+		name:     "preflight-blocks",
+		summary:  "A preflight finding blocks the approved upgrade, until the user fixes its cause.",
+		scenario: minor(shape(1, 1)), ends: Succeeded,
+		before: func(w *world) {
+			w.blocking = &Blocking{Check: "DiskTooSmall", Message: "/var on worker-1 has 200 MiB free", Remedy: "Free disk space on worker-1"}
+		},
+		script: []scriptEvent{{at(10), func(t *storyRun) {
+			t.note("! the user frees disk space on worker-1")
+			t.blocking = nil
+		}}},
+	},
+	{
 		name:     "older-operation",
 		summary:  "Another, older operation has not ended.",
 		scenario: minor(shape(1, 1)), ends: Succeeded,

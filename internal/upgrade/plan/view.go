@@ -27,6 +27,8 @@ type view struct {
 	op     *cluster.Operation
 	now    time.Time
 	drains *disruption.Simulation
+	// blocking is the preflight finding that keeps the operation from starting, nil if none does.
+	blocking *Blocking
 
 	nodes              map[string]*cluster.Node
 	controlPlane       []*cluster.Node // of the plan, in their order

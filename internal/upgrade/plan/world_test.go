@@ -33,6 +33,7 @@ type world struct {
 	op          operation
 	deniedSince time.Time // since when a webhook denies changes of Nodes
 	older       string    // another operation that has not ended
+	blocking    *Blocking // a preflight finding that blocks the start
 	restored    bool      // etcd was restored from a backup
 	inputs      int       // raised with every input of Make except progress
 
