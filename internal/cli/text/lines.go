@@ -153,7 +153,7 @@ func (t *changes) state(last, o *cliv1alpha1.Operation) {
 	word, _ := state(o)
 	word = capital(word)
 	switch {
-	case o.Ended || o.Message == word || coveredByFailures(o):
+	case o.Ended || o.Reason == refitv1alpha1.ReasonPaused || coveredByFailures(o):
 		t.line("%s", word)
 		return
 	case o.Message == "":
@@ -162,10 +162,9 @@ func (t *changes) state(last, o *cliv1alpha1.Operation) {
 	case running && !phase:
 		t.line("%s", o.Message)
 		return
-	}
-	if strings.HasPrefix(o.Message, word) { // "Waiting for approval of plan …"
+	case o.Reason == refitv1alpha1.ReasonApprovalRequired: // "Waiting for approval of plan …"
 		t.line("%s", o.Message)
-	} else {
+	default:
 		t.line("%s: %s", word, o.Message)
 	}
 	if o.Remedy != "" {

@@ -146,3 +146,28 @@ func TestOperationShowsNothingThatActs(t *testing.T) {
 		}
 	}
 }
+
+// The wording of a message decides nothing: its reason does.
+func TestTheReasonDecidesHowAStateIsWritten(t *testing.T) {
+	for situation, c := range map[string]struct {
+		operation cliv1alpha1.Operation
+		want      string
+	}{
+		"approval, in other words": {
+			cliv1alpha1.Operation{Phase: "AwaitingApproval", Reason: refitv1alpha1.ReasonApprovalRequired, Message: "Plan 1 needs approval"},
+			"  Plan 1 needs approval\n",
+		},
+		"another reason, in the words of an approval": {
+			cliv1alpha1.Operation{Phase: "AwaitingApproval", Reason: refitv1alpha1.ReasonPlanChanged, Message: "Waiting for approval of plan 2"},
+			"  Waiting for approval: Waiting for approval of plan 2\n",
+		},
+		"paused, in other words": {
+			cliv1alpha1.Operation{Phase: "Paused", Reason: refitv1alpha1.ReasonPaused, Message: "The operation is paused"},
+			"  Paused\n",
+		},
+	} {
+		if got := text.OperationLines(&cliv1alpha1.Operation{}, &c.operation, c.operation.StartTime); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: %q, want %q", situation, got, c.want)
+		}
+	}
+}
