@@ -91,13 +91,7 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 		return nil, err
 	}
 	a.status = newStatusWriter(config.Log, a.id.BootID, config.Version)
-	if err := checkStateOwner(config.Settings); err != nil {
-		return nil, err
-	}
-	if err := adoptFormerNames(config.Settings); err != nil {
-		return nil, err
-	}
-	if a.state, err = loadState(config.Settings.StateFile(), a.id.MachineID); err != nil {
+	if err := a.readState(); err != nil {
 		return nil, err
 	}
 	if a.store, err = artifact.OpenStore(config.Settings.StoreDir()); err != nil {
@@ -191,9 +185,7 @@ func (a *Agent) resume() error {
 		return err
 	}
 	if !sameCluster(&upgrade.host.Upgrade, steps.ClusterCA()) {
-		a.Log.Warn("this host joined another cluster; ignoring the upgrade of the former one", "upgrade", dir)
-		a.state.Open, a.state.Last = "", ""
-		return saveState(a.Settings.StateFile(), a.state)
+		return a.leaveCluster(upgrade)
 	}
 	a.upgrade = upgrade
 	state := node.Read(a.upgrade.journal.Records())
@@ -296,9 +288,7 @@ func (a *Agent) finish(state *node.State) error {
 		next.Highest = state.Upgrade.From
 		maps.Copy(next.Files, a.upgrade.host.PreviousDigests())
 	}
-	if err := steps.ReleaseReserve(a.Settings); err != nil {
-		a.Log.Warn("cannot release the reserved disk space", "error", err)
-	}
+	a.releaseHost(state.Outcome)
 	if err := saveState(a.Settings.StateFile(), next); err != nil {
 		return err
 	}

@@ -42,41 +42,65 @@ func (r *runner) move(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// awaitLimit bounds the wait before a step. It is longer than any other package manager or etcd
-// member should take.
+// awaitLimit bounds the wait before a step, and is the interval at which a rollback logs its wait.
+// It is longer than any other package manager or etcd member should take.
 const awaitLimit = 30 * time.Minute
 
-// await waits until the next step may start. The wait is reported, and its failure does not roll
-// the host back: the step has changed nothing.
+// await waits until the next step may start, and reports the wait.
 func (r *runner) await(ctx context.Context) error {
 	move := node.Next(r.journal.Records())
 	action := steps.Actions[move.Step.Name]
-	wait := action.Await
-	if move.Kind == node.MoveUndo {
-		wait = action.AwaitUndo
+	switch {
+	case move.Kind == node.MoveRun && action.Await != nil:
+		return r.awaitRun(ctx, move, action.Await)
+	case move.Kind == node.MoveUndo && action.AwaitUndo != nil:
+		return r.awaitUndo(ctx, move, action.AwaitUndo)
 	}
-	if wait == nil || (move.Kind != node.MoveRun && move.Kind != node.MoveUndo) {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, awaitLimit)
-	defer cancel()
-	err := r.retry(ctx, move.Step.Name, func() error { return wait(ctx, r.host) })
+	return nil
+}
+
+// awaitRun does not roll the host back if the wait fails, unless the agent died in the step, which
+// may have changed the host then. A step that failed before has decided that itself.
+func (r *runner) awaitRun(ctx context.Context, move node.Move, wait func(context.Context, *steps.Host) error) error {
+	err := r.awaitOnce(ctx, move.Step.Name, wait)
 	if err == nil {
 		return nil
 	}
-	return r.failed(ctx, move.Step.Name, node.WithoutRollback(err))
+	failure := *node.FailureOf(err)
+	failure.NoRollback = !move.Open || move.Retry
+	return r.failed(ctx, move.Step.Name, &failure)
 }
 
-// rest releases what others may need while the agent waits, and restores the API server that
-// swap-etcd stopped: an agent that waits or ends must not leave the host without one.
+// awaitUndo waits for as long as it takes: a rollback that skips a step leaves the host with two
+// versions, and one that does not wait can take the quorum from etcd. The wait stays reported.
+func (r *runner) awaitUndo(ctx context.Context, move node.Move, wait func(context.Context, *steps.Host) error) error {
+	for {
+		err := r.awaitOnce(ctx, move.Step.Name, wait)
+		if err == nil {
+			return nil
+		}
+		failure := node.FailureOf(err)
+		if failure.Class != refitv1alpha1.FailureTransient || ctx.Err() != nil {
+			return r.failed(ctx, move.Step.Name, err)
+		}
+		r.log.Error("the rollback is still waiting", "step", move.Step.Name, "reason", failure.Reason, "message", failure.Text(), "remedy", failure.Remedy)
+		r.host.ReportWait(failure.Text())
+	}
+}
+
+func (r *runner) awaitOnce(ctx context.Context, step string, wait func(context.Context, *steps.Host) error) error {
+	ctx, cancel := context.WithTimeout(ctx, awaitLimit)
+	defer cancel()
+	return r.retry(ctx, step, func() error { return wait(ctx, r.host) })
+}
+
+// rest releases what others may need while the agent waits, and restores what the steps stopped: an
+// agent that waits or ends must not leave the host without its control plane.
 func (r *runner) rest() {
 	r.host.UnlockPackages()
-	if !node.Read(r.journal.Records()).APIServerStopped() {
-		return
-	}
 	r.host.Effect = effectOf("rest")
-	if err := r.host.RestoreAPIServer(); err != nil {
-		r.log.Error("cannot restore the API server's manifest", "error", err)
+	if err := r.host.RestoreControlPlane(node.Read(r.journal.Records())); err != nil {
+		r.log.Error("cannot restore the manifests of the control plane", "error", err)
 	}
 }
 

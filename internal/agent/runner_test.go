@@ -152,3 +152,68 @@ func canceled(t *testing.T) context.Context {
 	cancel()
 	return ctx
 }
+
+// A step whose agent died in it may have changed the host, so a wait that never ends rolls it back.
+// A step that failed before has decided that itself.
+func TestWaitOfAnInterruptedStepRollsBack(t *testing.T) {
+	for situation, tt := range map[string]struct {
+		since []node.Record
+		want  bool
+	}{
+		"not started":    {nil, false},
+		"the agent died": {[]node.Record{{Kind: node.Started, Step: node.StepKubelet}}, true},
+		"it failed and is retried": {[]node.Record{
+			{Kind: node.Started, Step: node.StepKubelet},
+			{Kind: node.Failed, Step: node.StepKubelet, Failure: &node.Failure{NoRollback: true}},
+			{Kind: node.Ordered, Order: &node.Order{Operation: "op-uid", Sequence: 8, Attempt: 1, Permit: refitv1alpha1.PermitApply, Rollback: refitv1alpha1.RollbackAuto}},
+		}, false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newTestAgent(t, &apiStub{})
+				onlyStep(t, a, node.StepKubelet, steps.Action{Await: lockedFor(time.Hour)})
+				for _, r := range tt.since {
+					must(t, a.upgrade.write(r))
+				}
+				mustStep(t, a)
+				if got := node.Read(a.upgrade.journal.Records()).RollingBack; got != tt.want {
+					t.Errorf("it rolls back: %t", got)
+				}
+			})
+		})
+	}
+}
+
+// A rollback that gives up on the kubelet leaves it newer than the API server, undone next.
+func TestRollbackContinuesAfterALongWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newTestAgent(t, &apiStub{})
+		undone := false
+		onlyStep(t, a, node.StepKubelet, steps.Action{
+			AwaitUndo: lockedFor(2*awaitLimit + time.Minute),
+			Undo:      func(context.Context, *steps.Host) error { undone = true; return nil },
+		})
+		must(t, a.upgrade.write(node.Record{Kind: node.Started, Step: node.StepKubelet}))
+		must(t, a.upgrade.write(node.Record{Kind: node.RollbackStarted}))
+		mustStep(t, a)
+		if failure := node.Read(a.upgrade.journal.Records()).Failure; !undone || failure != nil {
+			t.Errorf("undone: %t, %v", undone, failure)
+		}
+	})
+}
+
+// lockedFor is the wait for a lock that another process releases after a while.
+func lockedFor(d time.Duration) func(context.Context, *steps.Host) error {
+	began := time.Now()
+	return func(ctx context.Context, h *steps.Host) error {
+		h.ReportWait("waiting for process 7 (apt-get)")
+		select {
+		case <-time.After(d - time.Since(began)):
+			return nil
+		case <-ctx.Done():
+			failure := node.Transient("PackagesLocked", ctx.Err(), "-", "locked")
+			failure.NoRollback = true // as the package manager's
+			return failure
+		}
+	}
+}

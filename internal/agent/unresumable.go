@@ -3,27 +3,20 @@ package agent
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // cannotResume returns the failure of an open upgrade whose journal or saved files cannot be read.
-// Without them the agent runs no step, so it first restores the API server that swap-etcd may have
-// stopped.
+// Without them the agent runs no step. readState has restored the control plane.
 func (a *Agent) cannotResume(err error) *node.Failure {
 	failure, ok := errors.AsType[*node.Failure](err)
 	if !ok {
 		failure = node.HostBroken("CannotResume", err,
 			"restore "+a.Settings.StateDir+" from a backup, or remove it and reinstall one version on the host; then restart refit-agent",
 			"cannot resume the open upgrade %s", a.state.Open)
-	}
-	h := steps.Host{Settings: a.Settings, Dir: filepath.Join(a.Settings.UpgradesDir(), a.state.Open), Log: a.Log, Effect: effectOf("rest")}
-	if err := h.RestoreControlPlane(); err != nil {
-		a.Log.Error("cannot restore the manifests of the control plane", "error", err)
 	}
 	a.Log.Error("cannot resume the open upgrade; the agent does nothing until it is restarted", "error", failure, "remedy", failure.Remedy)
 	a.status.setResult(&node.Result{

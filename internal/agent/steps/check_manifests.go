@@ -18,7 +18,7 @@ func checkManifests(ctx context.Context, h *Host) error {
 	if !h.controlPlane() {
 		return nil
 	}
-	return h.checkManifestsIn(ctx, manifestsDir)
+	return h.checkManifestsIn(ctx, ManifestsDir)
 }
 
 func (h *Host) checkManifestsIn(ctx context.Context, dir string) error {
@@ -64,7 +64,7 @@ func (h *Host) manifestMissing(component, path string) error {
 		"%s does not exist, and Refit did not remove it", path)
 }
 
-func manifest(component string) string { return filepath.Join(manifestsDir, component+".yaml") }
+func manifest(component string) string { return filepath.Join(ManifestsDir, component+".yaml") }
 
 // knownGood returns the path of the agent's copy of a manifest, taken while the host was healthy.
 func (h *Host) knownGood(component string) string {

@@ -21,9 +21,9 @@ spec:
 
 func inManifestsDir(t *testing.T) {
 	t.Helper()
-	was := manifestsDir
-	t.Cleanup(func() { manifestsDir = was })
-	manifestsDir = t.TempDir()
+	was := ManifestsDir
+	t.Cleanup(func() { ManifestsDir = was })
+	ManifestsDir = t.TempDir()
 }
 
 func TestRolesOfAHostFollowFromItsManifests(t *testing.T) {

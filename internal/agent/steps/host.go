@@ -41,8 +41,8 @@ const (
 	containerdUnit = "containerd.service"
 )
 
-// manifestsDir is the directory of static pods, which only tests change.
-var manifestsDir = kubernetesDir + "/manifests"
+// ManifestsDir is the directory of static pods, which only tests change.
+var ManifestsDir = kubernetesDir + "/manifests"
 
 // Host is a host during an operation.
 type Host struct {

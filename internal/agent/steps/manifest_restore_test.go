@@ -1,19 +1,21 @@
 package steps
 
 import (
-	"path/filepath"
+	"os"
 	"testing"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // controlPlaneHost is a host whose operation has rendered and staged new manifests.
 func controlPlaneHost(t *testing.T) *Host {
 	t.Helper()
-	was := manifestsDir
-	t.Cleanup(func() { manifestsDir = was })
-	manifestsDir = t.TempDir()
+	was := ManifestsDir
+	t.Cleanup(func() { ManifestsDir = was })
+	ManifestsDir = t.TempDir()
 	h := testHost(t)
 	for _, component := range kubeadm.Components() {
 		put(t, manifest(component), "old "+component)
@@ -32,35 +34,65 @@ func stopPod(t *testing.T, h *Host, component string) {
 	must(t, host.MoveAside(pod.path, pod.was))
 }
 
-func TestControlPlaneIsRestoredWithoutAJournal(t *testing.T) {
-	for situation, stopped := range map[string][]string{
-		"nothing is stopped":      {},
-		"the API server":          {kubeadm.APIServer},
-		"the API server and etcd": {kubeadm.APIServer, kubeadm.Etcd},
+// killedIn is the state of an operation whose agent died in a step.
+func killedIn(step string) *node.State {
+	return node.Read([]node.Record{
+		{Kind: node.Opened, Upgrade: &node.Upgrade{Role: refitv1alpha1.RoleControlPlane, Etcd: true}}, {Kind: node.Started, Step: step},
+	})
+}
+
+func TestControlPlaneIsRestored(t *testing.T) {
+	for situation, tt := range map[string]struct {
+		step    string
+		stopped []string
+	}{
+		"nothing is stopped":      {node.StepEtcd, nil},
+		"the API server":          {node.StepEtcd, []string{kubeadm.APIServer}},
+		"the API server and etcd": {node.StepEtcd, []string{kubeadm.APIServer, kubeadm.Etcd}},
+		"etcd is external":        {node.StepAPIServer, []string{kubeadm.APIServer}},
+		"the controllers":         {node.StepControllers, controllers},
 	} {
-		t.Run(situation, func(t *testing.T) {
-			h := controlPlaneHost(t)
-			for _, component := range stopped {
-				stopPod(t, h, component)
-			}
-			for range 2 { // the agent restarts
-				must(t, h.RestoreControlPlane())
-				wantText(t, manifest(kubeadm.Etcd), "old etcd")
-				wantText(t, manifest(kubeadm.APIServer), "old kube-apiserver")
-			}
-		})
+		for rule, restore := range map[string]func(*Host) error{
+			"by the journal":    func(h *Host) error { return h.RestoreControlPlane(killedIn(tt.step)) },
+			"without a journal": (*Host).RestoreInterrupted,
+		} {
+			t.Run(situation+" "+rule, func(t *testing.T) {
+				h := controlPlaneHost(t)
+				for _, component := range tt.stopped {
+					stopPod(t, h, component)
+				}
+				for range 2 { // the agent restarts
+					must(t, restore(h))
+					for _, component := range kubeadm.Components() {
+						wantText(t, manifest(component), "old "+component)
+					}
+				}
+			})
+		}
 	}
 }
 
-func TestRestoreWithoutAJournalKeepsWhatOthersDecided(t *testing.T) {
+func TestRestoreKeepsWhatOthersDecided(t *testing.T) {
 	h := controlPlaneHost(t)
 	put(t, manifest(kubeadm.APIServer), "edited by an administrator")
-	must(t, h.RestoreControlPlane())
+	must(t, os.Remove(manifest(kubeadm.Scheduler)))
+	must(t, h.RestoreControlPlane(killedIn(node.StepEtcd)))
+	must(t, h.RestoreInterrupted())
 	wantText(t, manifest(kubeadm.APIServer), "edited by an administrator")
-
-	worker := testHost(t)
-	must(t, worker.RestoreControlPlane())
-	if exists(filepath.Join(worker.Dir, "saved")) {
-		t.Error("a host without static pods was changed")
+	if exists(manifest(kubeadm.Scheduler)) {
+		t.Error("a manifest was restored that its owner removed")
 	}
+	must(t, testHost(t).RestoreControlPlane(killedIn(node.StepKubelet))) // a worker
+}
+
+// Without the saved state the agent uses the files beside the manifest.
+func TestRestoreByTheJournalFailsWithoutTheSavedState(t *testing.T) {
+	h := controlPlaneHost(t)
+	stopPod(t, h, kubeadm.APIServer)
+	must(t, os.RemoveAll(h.path("saved")))
+	if err := h.RestoreControlPlane(killedIn(node.StepEtcd)); err == nil {
+		t.Error("no error")
+	}
+	must(t, h.RestoreInterrupted())
+	wantText(t, manifest(kubeadm.APIServer), "old kube-apiserver")
 }

@@ -112,28 +112,3 @@ func (h *Host) swapPods(ctx context.Context, components ...string) error {
 	}
 	return h.staticPods().swap(ctx, pods...)
 }
-
-// RestoreAPIServer restores the API server's old manifest if swap-etcd removed it and nothing has
-// replaced it.
-func (h *Host) RestoreAPIServer() error { return h.restoreManifests(kubeadm.APIServer) }
-
-// RestoreControlPlane restores the old manifests that swap-etcd removed and nothing has replaced.
-// An agent that cannot resume its operation calls it: that agent runs no step any more.
-func (h *Host) RestoreControlPlane() error {
-	return h.restoreManifests(kubeadm.Etcd, kubeadm.APIServer) // the API server needs etcd
-}
-
-func (h *Host) restoreManifests(components ...string) error {
-	var pods []staticPod
-	for _, component := range components {
-		if !exists(h.rendered(component)) {
-			continue
-		}
-		pod, err := h.staticPod(component)
-		if err != nil {
-			return err
-		}
-		pods = append(pods, pod)
-	}
-	return h.staticPods().restore(pods...)
-}

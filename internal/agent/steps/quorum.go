@@ -85,7 +85,7 @@ func (h *Host) dialEtcd() (*etcd.Client, error) {
 
 // secureUndoneMember restores the API server before it waits: nothing else may keep it stopped.
 func secureUndoneMember(ctx context.Context, h *Host) error {
-	if err := h.RestoreAPIServer(); err != nil {
+	if err := h.restoreAPIServer(); err != nil {
 		return err
 	}
 	return secureMember(ctx, h)

@@ -202,7 +202,12 @@ func UndoSwap(to, was, will string) error {
 	if err != nil {
 		return err
 	}
-	err = durable.Link(old, to)
+	return restorePrevious(to)
+}
+
+func restorePrevious(to string) error {
+	old := beside(to, oldSuffix)
+	err := durable.Link(old, to)
 	if errors.Is(err, unix.ENOSPC) {
 		// The directory cannot hold another name. A rename needs none.
 		err = durable.Rename(old, to)
