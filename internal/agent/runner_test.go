@@ -15,9 +15,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// onlyStep makes one step of a worker's upgrade the next, with an action of the test.
-func onlyStep(t *testing.T, a *Agent, step string, action steps.Action) {
+// onlyKubelet makes swap-kubelet the next step of a worker's upgrade, with an action of the test.
+func onlyKubelet(t *testing.T, a *Agent, action steps.Action) {
 	t.Helper()
+	const step = node.StepKubelet
 	was := steps.Actions[step]
 	steps.Actions[step] = action
 	t.Cleanup(func() { steps.Actions[step] = was })
@@ -65,7 +66,7 @@ func TestWaitLongerThanTheStepLimit(t *testing.T) {
 		a := newTestAgent(t, &apiStub{})
 		started := time.Now()
 		var reported string
-		onlyStep(t, a, node.StepKubelet, steps.Action{
+		onlyKubelet(t, a, steps.Action{
 			Await: func(ctx context.Context, h *steps.Host) error {
 				h.ReportWait("waiting for process 7 (apt-get)")
 				reported = a.status.waiting
@@ -96,7 +97,7 @@ func TestWaitLongerThanTheStepLimit(t *testing.T) {
 func TestWaitThatNeverEndsDoesNotRollBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newTestAgent(t, &apiStub{})
-		onlyStep(t, a, node.StepKubelet, steps.Action{
+		onlyKubelet(t, a, steps.Action{
 			Await: func(ctx context.Context, _ *steps.Host) error {
 				<-ctx.Done()
 				return node.Transient("PackagesLocked", ctx.Err(), "-", "locked")
@@ -121,7 +122,7 @@ func TestNewOrderInterruptsAWait(t *testing.T) {
 		for _, early := range []bool{true, false} {
 			a := newTestAgent(t, &apiStub{})
 			waits := make(chan struct{}, 2)
-			onlyStep(t, a, node.StepKubelet, steps.Action{Await: func(ctx context.Context, _ *steps.Host) error {
+			onlyKubelet(t, a, steps.Action{Await: func(ctx context.Context, _ *steps.Host) error {
 				waits <- struct{}{}
 				<-ctx.Done()
 				return ctx.Err()
@@ -171,7 +172,7 @@ func TestWaitOfAnInterruptedStepRollsBack(t *testing.T) {
 		t.Run(situation, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newTestAgent(t, &apiStub{})
-				onlyStep(t, a, node.StepKubelet, steps.Action{Await: lockedFor(time.Hour)})
+				onlyKubelet(t, a, steps.Action{Await: lockedFor(time.Hour)})
 				for _, r := range tt.since {
 					must(t, a.upgrade.write(r))
 				}
@@ -189,7 +190,7 @@ func TestRollbackContinuesAfterALongWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newTestAgent(t, &apiStub{})
 		undone := false
-		onlyStep(t, a, node.StepKubelet, steps.Action{
+		onlyKubelet(t, a, steps.Action{
 			AwaitUndo: lockedFor(2*awaitLimit + time.Minute),
 			Undo:      func(context.Context, *steps.Host) error { undone = true; return nil },
 		})

@@ -22,6 +22,9 @@ func swapContainerd(ctx context.Context, h *Host) error {
 	if err := h.checkContainerdConfig(ctx); err != nil {
 		return err
 	}
+	if err := h.mayInstall(ctx, refitv1alpha1.PartContainerd); err != nil {
+		return err
+	}
 	if err := h.track([]string{containerdConfig}, func() error { return h.install(ctx, refitv1alpha1.PartContainerd) }); err != nil {
 		return err
 	}

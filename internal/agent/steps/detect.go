@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 
-	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -40,7 +39,7 @@ func certificatesDir() string {
 }
 
 // RunningKubelet returns the version of the running kubelet.
-func RunningKubelet(ctx context.Context, systemd *host.Systemd) (string, error) {
+func RunningKubelet(ctx context.Context, systemd Services) (string, error) {
 	unit, err := systemd.Unit(ctx, kubeletUnit)
 	if err != nil {
 		return "", err

@@ -32,7 +32,6 @@ const (
 	adminConf        = kubernetesDir + "/admin.conf"
 	kubeletConf      = kubernetesDir + "/kubelet.conf"
 	kubeletDir       = "/var/lib/kubelet"
-	kubeletFlags     = kubeletDir + "/kubeadm-flags.env"
 	kubeletConfig    = kubeletDir + "/config.yaml"
 	containerdConfig = "/etc/containerd/config.toml"
 	cniDir           = "/opt/cni/bin"
@@ -41,8 +40,20 @@ const (
 	containerdUnit = "containerd.service"
 )
 
-// ManifestsDir is the directory of static pods, which only tests change.
-var ManifestsDir = kubernetesDir + "/manifests"
+// Paths that only tests change. ManifestsDir is the directory of static pods, kubeletFlags is
+// written by kubeadm, and kubeletDefaults belongs to the kubelet's package.
+var (
+	ManifestsDir    = kubernetesDir + "/manifests"
+	kubeletFlags    = kubeletDir + "/kubeadm-flags.env"
+	kubeletDefaults = "/etc/default/kubelet"
+)
+
+// Services starts and stops the services of the host: *host.Systemd.
+type Services interface {
+	Unit(ctx context.Context, unit string) (host.Unit, error)
+	Reload(ctx context.Context) error
+	Restart(ctx context.Context, unit string) error
+}
 
 // Host is a host during an operation.
 type Host struct {
@@ -55,7 +66,7 @@ type Host struct {
 	// CheckRelease verifies the ClusterRelease with the keys that are pinned now.
 	CheckRelease func() error
 	Store        *artifact.Store
-	Systemd      *host.Systemd
+	Systemd      Services
 	Log          *slog.Logger
 	// Effect wraps each change to the host, so that tests can kill the agent before and after it.
 	Effect func(name string, change func() error) error

@@ -45,6 +45,27 @@ func (h *Host) install(ctx context.Context, parts ...refitv1alpha1.Part) error {
 	return h.installPackages(ctx, inv, parts, debs, packages.Options{})
 }
 
+// installed reports whether install has changed anything.
+func (h *Host) installed(ctx context.Context, parts ...refitv1alpha1.Part) (bool, error) {
+	inv, err := h.inventory()
+	if err != nil {
+		return false, err
+	}
+	for _, f := range inv.filesOf(parts...) {
+		state, err := host.SwapStateOf(f.Path, f.Was, f.Will)
+		if err != nil || (state == host.New && f.Was != f.Will) {
+			return true, err
+		}
+	}
+	for _, p := range inv.packagesOf(parts...) {
+		now, err := h.driver(p.Part).Installed(ctx, p.Name)
+		if err != nil || now[p.Name] != p.Was {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
 // reinstall restores the old files of parts.
 func (h *Host) reinstall(ctx context.Context, parts ...refitv1alpha1.Part) error {
 	inv, err := h.inventory()

@@ -128,7 +128,7 @@ const BinaryNotFound = "BinaryNotFound"
 
 // BinaryPath returns where a binary is or belongs: the path in its service, the path on which it is
 // found, or the directory of the main binary of its part.
-func BinaryPath(ctx context.Context, systemd *host.Systemd, part refitv1alpha1.Part, name string) (string, error) {
+func BinaryPath(ctx context.Context, systemd Services, part refitv1alpha1.Part, name string) (string, error) {
 	if part == refitv1alpha1.PartCNI {
 		return filepath.Join(cniDir, name), nil
 	}

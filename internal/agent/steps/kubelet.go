@@ -29,14 +29,16 @@ import (
 // kubeletParts are installed together, so that kubeadm and kubectl match the kubelet.
 var kubeletParts = []refitv1alpha1.Part{refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubelet, refitv1alpha1.PartKubectl}
 
-// kubeletDefaults belongs to the kubelet's package.
-const kubeletDefaults = "/etc/default/kubelet"
-
 // kubeletFiles configure the kubelet and may be written by an upgrade. Drop-ins are not among them:
 // only a package writes those, and installing its previous version restores them.
-var kubeletFiles = append(kubeadm.PhaseFiles(kubeadm.PhaseKubeletConfig), kubeletDefaults)
+func kubeletFiles() []string {
+	return append(kubeadm.PhaseFiles(kubeadm.PhaseKubeletConfig), kubeletDefaults)
+}
 
 func swapKubelet(ctx context.Context, h *Host) error {
+	if err := h.mayInstall(ctx, kubeletParts...); err != nil {
+		return err
+	}
 	if err := h.track([]string{kubeletDefaults}, func() error { return h.install(ctx, kubeletParts...) }); err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func undoKubelet(ctx context.Context, h *Host) error {
 	if err := h.reinstall(ctx, kubeletParts...); err != nil {
 		return err
 	}
-	if err := h.rollback("kubelet", kubeletFiles...); err != nil {
+	if err := h.rollback("kubelet", kubeletFiles()...); err != nil {
 		return err
 	}
 	if err := h.mayRestartEtcd(ctx); err != nil {

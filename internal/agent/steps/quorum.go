@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -91,13 +92,25 @@ func secureUndoneMember(ctx context.Context, h *Host) error {
 	return secureMember(ctx, h)
 }
 
-// mayRestartEtcd checks again, right before a change that may restart etcd, that it may. Nothing
-// was disrupted yet, so a failure does not roll the host back.
+// mayInstall checks, before a step installs what restarts etcd, that it may restart. A failure does
+// not roll the host back, unless the step has installed something before it was interrupted.
+func (h *Host) mayInstall(ctx context.Context, parts ...refitv1alpha1.Part) error {
+	err := h.mayRestartEtcd(ctx)
+	if err == nil {
+		return nil
+	}
+	if installed, unknown := h.installed(ctx, parts...); installed || unknown != nil {
+		return errors.Join(err, unknown)
+	}
+	return node.WithoutRollback(err)
+}
+
+// mayRestartEtcd checks again, right before a change that may restart etcd, that it may.
 func (h *Host) mayRestartEtcd(ctx context.Context) error {
 	if h.quorum == nil {
 		return nil
 	}
-	return node.WithoutRollback(mayStop(ctx, h.quorum.lock, h.quorum.client.OthersServe, h.Settings.Timeouts.Etcd.Duration()))
+	return mayStop(ctx, h.quorum.lock, h.quorum.client.OthersServe, h.Settings.Timeouts.Etcd.Duration())
 }
 
 // mayStop checks the lock, the other members, and that the step has enough time left: a step that

@@ -63,7 +63,7 @@ func (h *Host) review(ctx context.Context, r *Review) error {
 	if err := h.reviewPackages(ctx, r, inv); err != nil {
 		return err
 	}
-	if err := r.addFiles(saved, kubeletFiles); err != nil {
+	if err := r.addFiles(saved, kubeletFiles()); err != nil {
 		return err
 	}
 	r.addForwardOnly(h.Upgrade)
