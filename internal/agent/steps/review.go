@@ -26,6 +26,8 @@ type Review struct {
 	Refusal *node.Failure
 
 	blocking []string
+	// newer are the workers whose kubelet is newer than the previous API server.
+	newer []string
 }
 
 // Review inspects the host and, if the API is reachable, the cluster.
@@ -35,13 +37,24 @@ func (h *Host) Review(ctx context.Context) Review {
 		r.Refusal = node.FailureOf(err)
 		return r
 	}
-	if len(r.blocking) > 0 {
-		r.Refusal = node.ManualIntervention("ChangedSince", nil,
-			"keep the host as it is and fix the reason for the rollback; or restore each file to what the operation wrote or to its previous content "+
-				"(saved in "+h.path("saved")+", manifests and binaries as .NAME.refit-old beside them), then roll back again",
-			"the host was changed since the operation, and the previous version needs the previous files: %s", strings.Join(r.blocking, "; "))
-	}
+	r.Refusal = r.refusal(h.path("saved"))
 	return r
+}
+
+// refusal returns why a rollback is not safe; nil if it is.
+func (r *Review) refusal(saved string) *node.Failure {
+	switch {
+	case len(r.blocking) > 0:
+		return node.ManualIntervention("ChangedSince", nil,
+			"keep the host as it is and fix the reason for the rollback; or restore each file to what the operation wrote or to its previous content "+
+				"(saved in "+saved+", manifests and binaries as .NAME.refit-old beside them), then roll back again",
+			"the host was changed since the operation, and the previous version needs the previous files: %s", strings.Join(r.blocking, "; "))
+	case len(r.newer) > 0:
+		return node.ManualIntervention("KubeletsNewer", nil,
+			"roll the workers back first: run refit-agent undo --yes on each of them; then roll this node back again",
+			"kubelets must not be newer than any API server, and these workers would be: %s", kubeadm.Some(r.newer))
+	}
+	return nil
 }
 
 func (h *Host) review(ctx context.Context, r *Review) error {
@@ -199,14 +212,11 @@ func (h *Host) reviewObjects(ctx context.Context, r *Review) {
 		r.warn("cannot review the objects of the cluster: %v", err)
 		return
 	}
+	h.reviewKubelets(ctx, client, r)
 	relying, err := kubeadm.Relying(ctx, client, h.Upgrade.NodeName, h.Upgrade.To)
 	if err != nil {
 		r.warn("cannot review the objects of the cluster: %v", err)
 		return
-	}
-	if len(relying) > 0 {
-		r.warn("the API server of this node is rolled back to %s while these nodes run %s or later, which the version skew policy allows "+
-			"only for other API servers: %s", h.Upgrade.From, h.Upgrade.To, kubeadm.Some(relying))
 	}
 	for _, phase := range []string{kubeadm.PhaseUploadConfig, kubeadm.PhaseAddon} {
 		restored, kept, err := kubeadm.ReviewObjects(ctx, client, h.path("objects"), phase, relying)

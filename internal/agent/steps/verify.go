@@ -45,19 +45,9 @@ func verifyRollback(ctx context.Context, h *Host) error {
 		if err := h.undoManifest(kubeadm.APIServer); err != nil && !errors.Is(err, node.ErrKept) {
 			return err
 		}
-		saved, err := h.saved()
-		if err != nil {
+		if server, err = h.previousAPIServer(); err != nil {
 			return err
 		}
-		text, err := saved.Read(manifest(kubeadm.APIServer))
-		if err != nil {
-			return err
-		}
-		old, err := kubeadm.Parse(text)
-		if err != nil {
-			return err
-		}
-		server = old.Version()
 	}
 	if err := h.checkHealth(ctx, server, h.Upgrade.From); err != nil {
 		failure := *node.FailureOf(err)

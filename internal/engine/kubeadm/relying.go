@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -25,35 +26,44 @@ func Relying(ctx context.Context, client kubernetes.Interface, nodeName, version
 		v, err := skew.Parse(version)
 		return err != nil || !v.Before(want)
 	}
-	names, err := kubeletsWhere(ctx, client, reached)
+	nodes, err := nodesWhere(ctx, client, func(n *corev1.Node) bool { return reached(n.Status.NodeInfo.KubeletVersion) })
 	if err != nil {
-		return nil, apiFailure(err, "cannot list the nodes")
+		return nil, err
 	}
 	servers, err := apiServersWhere(ctx, client, reached)
 	if err != nil {
-		return nil, apiFailure(err, "cannot list the API servers")
+		return nil, err
 	}
+	names := namesOf(nodes)
 	names = slices.Concat(names, servers)
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == nodeName }), nil
 }
 
-func kubeletsWhere(ctx context.Context, client kubernetes.Interface, reached func(string) bool) ([]string, error) {
-	var names []string
+func nodesWhere(ctx context.Context, client kubernetes.Interface, matches func(*corev1.Node) bool) ([]corev1.Node, error) {
+	var nodes []corev1.Node
 	for options := (metav1.ListOptions{Limit: nodesPerPage}); ; {
 		page, err := client.CoreV1().Nodes().List(ctx, options)
 		if err != nil {
-			return nil, err
+			return nil, apiFailure(err, "cannot list the nodes")
 		}
 		for i := range page.Items {
-			if reached(page.Items[i].Status.NodeInfo.KubeletVersion) {
-				names = append(names, page.Items[i].Name)
+			if matches(&page.Items[i]) {
+				nodes = append(nodes, page.Items[i])
 			}
 		}
 		if options.Continue = page.Continue; options.Continue == "" {
-			return names, nil
+			return nodes, nil
 		}
 	}
+}
+
+func namesOf(nodes []corev1.Node) []string {
+	var names []string
+	for i := range nodes {
+		names = append(names, nodes[i].Name)
+	}
+	return names
 }
 
 // apiServersWhere reads the mirror pods of kubeadm's API servers: a control plane node can have a
@@ -61,7 +71,7 @@ func kubeletsWhere(ctx context.Context, client kubernetes.Interface, reached fun
 func apiServersWhere(ctx context.Context, client kubernetes.Interface, reached func(string) bool) ([]string, error) {
 	pods, err := client.CoreV1().Pods(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{LabelSelector: "component=" + APIServer})
 	if err != nil {
-		return nil, err
+		return nil, apiFailure(err, "cannot list the API servers")
 	}
 	var names []string
 	for i := range pods.Items {
