@@ -64,28 +64,34 @@ func (a *Agent) awaitPermission(failure *node.Failure) {
 
 // permission reads what permits the first change, and returns why it may not start.
 func (a *Agent) permission(ctx context.Context, u *node.Upgrade) *node.Failure {
-	live, err := a.live(ctx, u)
-	if err != nil {
-		return node.Transient("OperationUnreadable", err, "check that the API is reachable from this host and allows nodes to get clusterupgrades",
-			"cannot read ClusterUpgrade %s before the first change", u.Operation.Name)
+	live, failure := a.live(ctx, u)
+	if failure != nil {
+		return failure
 	}
 	return node.Permission(u, live)
 }
 
-func (a *Agent) live(ctx context.Context, u *node.Upgrade) (node.Live, error) {
+// live reads what the permission depends on. A failure names the object that could not be read.
+func (a *Agent) live(ctx context.Context, u *node.Upgrade) (node.Live, *node.Failure) {
 	operation, err := a.client.Operation(ctx, u.Operation.Name)
 	if apierrors.IsNotFound(err) {
 		return node.Live{Operation: &refitv1alpha1.ClusterUpgrade{}}, nil
 	}
 	if err != nil {
-		return node.Live{}, err
+		return node.Live{}, node.Transient("OperationUnreadable", err, "check that the API is reachable from this host and allows nodes to get clusterupgrades",
+			"cannot read ClusterUpgrade %s before the first change", u.Operation.Name)
 	}
 	self, err := a.client.Node(ctx)
 	if err != nil {
-		return node.Live{}, err
+		return node.Live{}, node.Transient("NodeUnreadable", err, "check that the API is reachable from this host and allows it to get its Node",
+			"cannot read the Node of this host before the first change")
 	}
 	target, err := a.target(ctx, operation.Spec.Target, u)
-	return node.Live{Operation: operation, Target: target, Labels: self.Labels}, err
+	if err != nil {
+		return node.Live{}, node.Transient("TargetUnreadable", err, "apply the ClusterRelease again, signed with a key that this host trusts",
+			"cannot read ClusterRelease %s, the target of ClusterUpgrade %s", operation.Spec.Target.Release, operation.Name)
+	}
+	return node.Live{Operation: operation, Target: target, Labels: self.Labels}, nil
 }
 
 // target returns the version of an operation's target. The version of another ClusterRelease counts

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -22,6 +23,7 @@ type operationStub struct {
 	apiStub
 	operation   refitv1alpha1.ClusterUpgrade
 	unreachable bool
+	failing     map[string]bool // kinds that cannot be read
 	reads       int
 }
 
@@ -31,6 +33,20 @@ func (s *operationStub) Operation(context.Context, string) (*refitv1alpha1.Clust
 		return nil, errors.New("connection refused")
 	}
 	return s.operation.DeepCopy(), nil
+}
+
+func (s *operationStub) Node(ctx context.Context) (*corev1.Node, error) {
+	if s.failing["Node"] {
+		return nil, errors.New("forbidden")
+	}
+	return s.apiStub.Node(ctx)
+}
+
+func (s *operationStub) Release(ctx context.Context, name string) (*refitv1alpha1.ClusterRelease, error) {
+	if s.failing["ClusterRelease"] {
+		return nil, errors.New("not found")
+	}
+	return s.apiStub.Release(ctx, name)
 }
 
 // beforeFirstChange returns an agent whose next move is the first change to its host.
@@ -91,6 +107,15 @@ func TestNothingChangesUntilTheLiveOperationPermitsIt(t *testing.T) {
 		"the API is unreachable": {
 			func(s *operationStub) { s.unreachable = true }, "cannot read ClusterUpgrade op before the first change: connection refused",
 		},
+		"its Node cannot be read": {
+			func(s *operationStub) { s.failing = map[string]bool{"Node": true} }, "cannot read the Node of this host before the first change: forbidden",
+		},
+		"the target cannot be read": {
+			func(s *operationStub) {
+				s.operation.Spec.Target = refitv1alpha1.Target{Release: "another"}
+				s.failing = map[string]bool{"ClusterRelease": true}
+			}, "cannot read ClusterRelease another, the target of ClusterUpgrade op: not found",
+		},
 		"paused":       {func(s *operationStub) { s.operation.Spec.Paused = true }, "ClusterUpgrade op is paused"},
 		"not approved": {func(s *operationStub) { s.operation.Spec.Approval = refitv1alpha1.ApprovalRequired }, "the plan of ClusterUpgrade op is not approved"},
 		"not active":   {func(s *operationStub) { s.operation.Status.Active = nil }, "this node is not in status.active of ClusterUpgrade op"},
@@ -112,7 +137,7 @@ func TestNothingChangesUntilTheLiveOperationPermitsIt(t *testing.T) {
 				if len(a.upgrade.journal.Records()) != before {
 					t.Error("the journal changed")
 				}
-				stub.operation, stub.unreachable = good, false
+				stub.operation, stub.unreachable, stub.failing = good, false, nil
 				if may, err := a.mayMove(t.Context()); !may || err != nil || waiting(a) != "" {
 					t.Errorf("permitted: %t, %v; it still reports %q", may, err, waiting(a))
 				}

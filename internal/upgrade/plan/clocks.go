@@ -89,11 +89,17 @@ func (v *view) completed(n *cluster.Node) time.Time {
 			last = at
 		}
 	}
-	if n.Report != nil && n.Report.ClockOffsetMilliseconds != nil {
-		update(status.CompletionTime.Add(-time.Duration(*n.Report.ClockOffsetMilliseconds) * time.Millisecond))
-	}
+	update(v.byThisClock(n, status.CompletionTime.Time))
 	if ordered := v.order(n).Spec.OrderTime; ordered != nil && status.StartTime != nil {
 		update(ordered.Add(status.CompletionTime.Sub(status.StartTime.Time)))
 	}
 	return last
+}
+
+// byThisClock is a time of a host's clock, corrected by how far the host reports it to be off.
+func (v *view) byThisClock(n *cluster.Node, t time.Time) time.Time {
+	if n.Report == nil || n.Report.ClockOffsetMilliseconds == nil {
+		return t
+	}
+	return t.Add(-time.Duration(*n.Report.ClockOffsetMilliseconds) * time.Millisecond)
 }

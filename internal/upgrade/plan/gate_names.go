@@ -54,6 +54,7 @@ const (
 	GateKubeletStillNotNewer     GateName = "KubeletStillNotNewer"
 	GateNodeReachable            GateName = "NodeReachable"
 	GateAgentResponds            GateName = "AgentResponds"
+	GateAgentProceeds            GateName = "AgentProceeds"
 	GateReadyAfter               GateName = "ReadyAfter"
 	GateVersionReported          GateName = "VersionReported"
 	GateTrialStarted             GateName = "TrialStarted"

@@ -104,6 +104,7 @@ var gateTable = []struct {
 	{HeldProgress, "waiting for an agent without manual intervention", []gate{
 		{GateNodeReachable, nodeLost, "a node that is lost does not finish by itself"},
 		{GateAgentResponds, agentSilent, "an agent that stopped does not finish by itself"},
+		{GateAgentProceeds, agentWaits, "an agent waits without a limit before it changes its host"},
 	}},
 	{HeldSettle, "uncordon and the end of the claim", []gate{
 		{GateReadyAfter, notReadyAfter, "the node is ready"},

@@ -1,7 +1,11 @@
 package plan
 
 import (
+	"fmt"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -54,6 +58,27 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 		d.requestReport(n, time.Time{}, "its agent has an order and has been quiet")
 	}
 	return nil
+}
+
+// agentWaits reports an agent that has waited for long for something outside its host, such as
+// permission to change it. The agent continues by itself once that is there.
+func agentWaits(d *deciding, n *cluster.Node, _ int) *Wait {
+	waiting := meta.FindStatusCondition(d.order(n).Status.Conditions, refitv1alpha1.ConditionWaiting)
+	if waiting == nil || waiting.Status != metav1.ConditionTrue {
+		return nil
+	}
+	since := d.byThisClock(n, waiting.LastTransitionTime.Time)
+	if ordered := d.order(n).Spec.OrderTime; ordered != nil && ordered.After(since) {
+		since = ordered.Time
+	}
+	if !d.overdue(since) {
+		return nil
+	}
+	return &Wait{
+		Reason: refitv1alpha1.ReasonWaiting, Node: n.Name, Since: since, ManualIntervention: true,
+		Message: fmt.Sprintf("The agent on %s waits: %s", n.Name, waiting.Message),
+		Remedy:  fmt.Sprintf("Remove the cause; the log on %s has the details: `journalctl -u refit-agent`. Refit continues by itself; `refit abort` ends the upgrade", n.Name),
+	}
 }
 
 // lastContact is when a node's agent got its order or was last requested to report, which it has

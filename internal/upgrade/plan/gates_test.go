@@ -70,6 +70,7 @@ var provenBy = map[GateName]string{
 	GateKubeletStillNotNewer:     "kubelet-would-be-newer-in-drain",
 	GateNodeReachable:            "node-lost",
 	GateAgentResponds:            "agent-stops-prefetching",
+	GateAgentProceeds:            "agent-waits",
 	GateReadyAfter:               "not-ready-after",
 	GateVersionReported:          "version-reported-late",
 	GateTrialStarted:             "ha-minor",

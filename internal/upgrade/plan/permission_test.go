@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -9,11 +12,10 @@ import (
 )
 
 // beginChange starts the change of a host once no other package manager runs on it and the
-// operation permits it. A host that was changed
-// needs no permission.
+// operation permits it. A host that was changed needs no permission.
 func (m *machine) beginChange(w *world) {
 	if w.now.Before(m.agent.lockedUntil) {
-		m.agent.unpermitted = true // it tries again at the next tick
+		m.await(w, "another package manager runs on this host")
 		return
 	}
 	failure := node.Permission(&node.Upgrade{
@@ -22,17 +24,36 @@ func (m *machine) beginChange(w *world) {
 	}, w.live(m))
 	switch {
 	case m.agent.old != nil || failure == nil:
-		m.agent.unpermitted = false
+		m.await(w, "")
 		if m.agent.old == nil {
 			m.agent.old = map[string]string{stepEtcd: m.etcd.version, stepServer: m.apiServer.version, stepKubelet: m.kubelet.version}
 		}
 		m.startStep(w)
 	case failure.Class == refitv1alpha1.FailureTransient:
-		m.agent.unpermitted = true // it checks again at the next tick
+		m.await(w, failure.Text())
 	default:
-		m.agent.unpermitted = false
+		m.await(w, "")
 		m.fail(w, stepKubelet, failure.Message)
 	}
+}
+
+// await reports what the agent waits for. It checks again at the next tick.
+func (m *machine) await(w *world, what string) {
+	was := meta.FindStatusCondition(m.agent.status.Conditions, refitv1alpha1.ConditionWaiting)
+	if m.agent.unpermitted = what != ""; !m.agent.unpermitted && was == nil || was != nil && was.Message == what {
+		return
+	}
+	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) {
+		s.Conditions = slices.Clone(s.Conditions) // observations share it
+		if what == "" {
+			meta.RemoveStatusCondition(&s.Conditions, refitv1alpha1.ConditionWaiting)
+			return
+		}
+		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+			Type: refitv1alpha1.ConditionWaiting, Status: metav1.ConditionTrue, Reason: refitv1alpha1.ReasonStepWaiting, Message: what,
+			LastTransitionTime: *stamp(m.clock(w)),
+		})
+	})
 }
 
 // live is what an agent reads before the first change.

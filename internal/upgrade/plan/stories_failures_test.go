@@ -26,6 +26,16 @@ var failureStories = []story{
 		script: []scriptEvent{{fetching("worker-1"), agentStops("worker-1")}, {later(5, is(Stalled)), agentStarts("worker-1")}},
 	},
 	{
+		name:     "agent-waits",
+		summary:  "Another package manager runs on worker-1 for long, and its agent waits before it changes the host. The operation reports that and continues by itself.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{{claimed("worker-1"), func(t *storyRun) {
+			m := t.machine("worker-1")
+			m.agent.lockedUntil = t.now.Add(20 * time.Minute)
+			t.note("! another package manager runs on %s until %s", m.name, clock(m.agent.lockedUntil))
+		}}},
+	},
+	{
 		name:     "agent-stops-upgrading",
 		summary:  "The agent on worker-1 stops while it upgrades the host. Nothing else starts, and manual intervention is required.",
 		scenario: minor(shape(1, 2)), ends: Succeeded,

@@ -64,6 +64,9 @@ func (w *world) fix(d *Decision, wait *Wait) {
 	case refitv1alpha1.ReasonActionFailed:
 		w.note("* the user fixes the webhook")
 		w.deniedSince = time.Time{}
+	case refitv1alpha1.ReasonWaiting:
+		w.note("* the user ends the other package manager on %s", m.name)
+		m.agent.lockedUntil = w.now
 	case refitv1alpha1.ReasonBlocked:
 		w.restoreRelease()
 	case refitv1alpha1.ReasonReleaseMissing:
