@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,34 @@ func TestAbandonedControlPlaneNodeThatIsStillChangedHoldsTheOthers(t *testing.T)
 	}}
 	if r := s.run(""); first == "" || len(r.violations) > 0 {
 		t.Errorf("%q was abandoned: %v", first, r.violations)
+	}
+}
+
+// A host that rolls its API server back would leave a kubelet newer than an API server.
+func TestAbandonedControlPlaneNodeThatIsStillChangedHoldsWorkers(t *testing.T) {
+	abandoned := false
+	comesBack := func(r *storyRun) {
+		m := r.machine("cp-1")
+		abandoned, m.agent.next = true, r.now.Add(2*time.Hour)
+		m.kubelet.down, m.apiServer.down, m.etcd.down = false, false, false
+		r.abandon("cp-1")
+		r.meaning++ // the plan lists the control plane nodes
+	}
+	workerActive := func(r *storyRun) bool {
+		active := abandoned && r.changing(r.machine("cp-1")) && slices.Contains(r.op.Active, "worker-1")
+		if active {
+			t.Error("worker-1 is active while the agent of cp-1 changes its host")
+		}
+		return active
+	}
+	external := func(sc *scenario) { sc.external = true }
+	s := story{name: "x", scenario: minor(shape(2, 1), upgradePath("v1.36.1", "v1.36.3", "v1.36.3"), external), script: []scriptEvent{
+		{applying("cp-1"), comesBack}, // the last one
+		{func(r *storyRun) bool { return abandoned && r.last.State == AwaitingApproval }, (*storyRun).approve},
+		{workerActive, func(*storyRun) {}},
+	}}
+	if r := s.run(""); !abandoned || len(r.violations) > 0 {
+		t.Errorf("abandoned %t: %v", abandoned, r.violations)
 	}
 }
 

@@ -47,6 +47,12 @@ func othersActive(d *deciding, n *cluster.Node, _ int) *Wait {
 			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: other.Name, Message: fmt.Sprintf("%s waits for %s", n.Name, other.Name)}
 		}
 	}
+	return d.otherServerChanging(n)
+}
+
+// otherServerChanging waits for a control plane node outside the plan whose host is being changed:
+// for another operation, or although it was abandoned.
+func (d *deciding) otherServerChanging(n *cluster.Node) *Wait {
 	for _, other := range d.servers {
 		if other != n && d.changedForAnother(other) {
 			return d.otherChange(n, other)

@@ -11,8 +11,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// controlPlaneActive holds workers while a control plane node is upgraded: a worker that joins late
-// can reopen a stage that was complete.
+// controlPlaneActive holds workers while a control plane node is changed: a worker that joins late
+// can reopen a stage that was complete, and a host that is rolled back runs an API server that is
+// older than their kubelets.
 func controlPlaneActive(d *deciding, n *cluster.Node, _ int) *Wait {
 	for _, other := range d.controlPlane {
 		if d.active[other.Name] || d.changing(other) {
@@ -20,7 +21,7 @@ func controlPlaneActive(d *deciding, n *cluster.Node, _ int) *Wait {
 			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: message}
 		}
 	}
-	return nil
+	return d.otherServerChanging(n)
 }
 
 // workerNotReady lets a node pass that the operation left partly changed: it becomes ready when it
