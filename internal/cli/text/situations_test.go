@@ -10,21 +10,19 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
-	"github.com/refit-dev/refit/internal/upgrade/plan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
-	"github.com/refit-dev/refit/internal/upgrade/preflight"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
-// situation is a cluster and a request. The planner makes the plans; the findings are fixed,
-// because the pages are about layout, and checks come and go.
+// situation is a cluster and a request. The checks and the planner assess it as the commands do, so
+// that the documentation shows nothing that Refit does not print.
 type situation struct {
 	name       string
 	snapshot   func() *cluster.Snapshot
 	spec       refitv1alpha1.ClusterUpgradeSpec
-	findings   []preflight.Finding
 	everyWidth bool
 }
 
@@ -53,29 +51,14 @@ func (s *situation) report(t *testing.T, withPlan bool) *cliv1alpha1.Report {
 func (s *situation) make(t *testing.T) *cliv1alpha1.Report {
 	t.Helper()
 	snapshot := s.snapshot()
-	made, err := plan.Make(snapshot, s.spec)
+	assessed, err := assess.Preview(assess.Request{Snapshot: snapshot, Spec: s.spec, Now: clustertest.Now, Purpose: assess.ForPlan})
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts := progress.Facts{
-		Name: "prod", Snapshot: snapshot, From: made.From, To: made.To, Scope: policy.Defaulted(s.spec).Scope, Plan: made,
-		Findings: preflight.Report{Findings: s.findings, Summary: preflight.Summary{Checks: 60}},
-	}
-	for i := range s.findings {
-		switch f, sum := &s.findings[i], &facts.Findings.Summary; {
-		case f.Waived != nil:
-			sum.Waived++
-		case f.Deferred:
-			sum.Deferred++
-		case f.Severity == preflight.Block:
-			sum.Blocks++
-		case f.Severity == preflight.Warn:
-			sum.Warns++
-		default:
-			sum.Infos++
-		}
-	}
-	return progress.NewReport(facts)
+	return progress.NewReport(progress.Facts{
+		Name: "prod", Snapshot: snapshot, From: assessed.Path.From.String(), To: assessed.Path.To.String(), Scope: policy.Defaulted(s.spec).Scope,
+		Findings: *assessed.Checks, Plan: assessed.Plan,
+	})
 }
 
 func (s *situation) next(command string) text.Next {
@@ -96,8 +79,8 @@ func find(t *testing.T, name string) *situation {
 
 func situations() []situation {
 	return []situation{
-		{name: "ha", everyWidth: true, snapshot: shop, spec: to("v1.36.3"), findings: []preflight.Finding{oneBackend, noAgents}},
-		{name: "blocked", everyWidth: true, snapshot: shop, spec: to("v1.36.3"), findings: manyFindings()},
+		{name: "ha", everyWidth: true, snapshot: shop, spec: to("v1.36.3")},
+		{name: "blocked", everyWidth: true, snapshot: troubled, spec: waiveCordon()},
 		{name: "installed", snapshot: withAgents(shop), spec: to("v1.36.3")},
 		{name: "hops", snapshot: ha("v1.34.2", "v1.35.7", "v1.36.3", "v1.37.0"), spec: to("v1.37.0")},
 		{name: "no-releases", snapshot: ha("v1.34.2"), spec: to("v1.36.3")},
@@ -105,14 +88,19 @@ func situations() []situation {
 		{name: "patch", snapshot: ha("v1.36.1", "v1.36.3"), spec: to("v1.36.3")},
 		{name: "done", snapshot: ha("v1.36.3", "v1.36.3"), spec: to("v1.36.3")},
 		{name: "workers", snapshot: behind, spec: someWorkers()},
-		{name: "large", everyWidth: true, snapshot: large, spec: pools(), findings: onManyNodes()},
+		{name: "large", everyWidth: true, snapshot: large, spec: pools()},
 	}
 }
 
-// shop is a cluster of 3+2 nodes with a workload that has a PodDisruptionBudget.
+// shop is a cluster of 3+2 nodes with a workload that has a PodDisruptionBudget, and with a
+// ClusterRelease as `refit release create` makes it.
 func shop() *cluster.Snapshot {
 	return read(clustertest.HA("v1.35.4", 3, 2,
 		clustertest.Released("v1.36.3"),
+		func(s *cluster.Snapshot) {
+			p := &s.Releases[0].Payload
+			p.Etcd, p.CoreDNS, p.Pause = "3.6.8-0", "v1.14.2", "3.10.2"
+		},
 		clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "cart"}, map[string]int32{"worker-1": 2, "worker-2": 1}),
 		clustertest.Pods(cluster.Workload{Namespace: "shop", Kind: "Deployment", Name: "web"}, map[string]int32{"worker-1": 9, "worker-2": 11}),
 		clustertest.Budget("shop", "cart", 1, "cart"),
@@ -148,13 +136,14 @@ func withAgents(of func() *cluster.Snapshot) func() *cluster.Snapshot {
 	}
 }
 
-// read adds the cost of reading to a Snapshot.
+// read adds the cost of reading to a Snapshot: what it was on the testbed for five nodes, and more
+// for more pods.
 func read(s *cluster.Snapshot) *cluster.Snapshot {
 	pods := 0
 	for i := range s.Workloads {
 		pods += int(s.Workloads[i].Pods)
 	}
-	s.Cost = cluster.Cost{Requests: 34 + pods/500, Bytes: 1 << 20, Pods: pods, Took: 1200 * time.Millisecond}
+	s.Cost = cluster.Cost{Requests: 35 + pods/500, Bytes: 1 << 20, Pods: pods, Took: 300*time.Millisecond + time.Duration(pods)*20*time.Microsecond}
 	return s
 }
 
