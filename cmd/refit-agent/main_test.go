@@ -92,16 +92,26 @@ func (h fakeHost) memory(t *testing.T) (memory node.HostState) {
 	return memory
 }
 
-// journal writes the journal of an upgrade of a control plane node, with one record per second.
-func (h fakeHost) journal(t *testing.T, records ...node.Record) {
-	t.Helper()
-	work := node.Upgrade{
-		Operation: refitv1alpha1.Operation{Name: "autumn", UID: "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"},
+// exampleMachine is the machine ID in golden files, also in docs/agent.md.
+const exampleMachine = "f3b16037d0c04e0766126b3bf43ca331"
+
+// orderTime is when the upgrades of these tests were ordered.
+var orderTime = time.Date(2026, 10, 1, 8, 0, 0, 0, time.UTC)
+
+// upgrade is the upgrade of a control plane node.
+func (h fakeHost) upgrade() node.Upgrade {
+	return node.Upgrade{
+		Operation: refitv1alpha1.Operation{Name: "to-v1-36-3", UID: "6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"},
 		Release:   refitv1alpha1.ReleaseRef{Name: "kubernetes-v1.36.3", Digest: "sha256:" + strings.Repeat("a", 64)},
 		NodeName:  "cp-1", NodeUID: "0b6e8f6a-1111-4222-8333-444444444444", MachineID: h.machine,
 		Role: refitv1alpha1.RoleFirstControlPlane, From: "v1.35.4", To: "v1.36.3", Etcd: true,
 	}
-	at := time.Date(2026, 10, 1, 8, 0, 0, 0, time.UTC)
+}
+
+// journal writes the journal of an upgrade. A record without a time is one second after the last.
+func (h fakeHost) journal(t *testing.T, records ...node.Record) {
+	t.Helper()
+	work, at := h.upgrade(), orderTime
 	path := filepath.Join(h.dir, "upgrades", upgradeName, "journal")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -112,7 +122,9 @@ func (h fakeHost) journal(t *testing.T, records ...node.Record) {
 	}
 	for _, r := range records {
 		at = at.Add(time.Second)
-		r.At = at
+		if r.At.IsZero() {
+			r.At = at
+		}
 		if err := j.Append(r); err != nil {
 			t.Fatal(err)
 		}
@@ -125,5 +137,5 @@ func (h fakeHost) journal(t *testing.T, records ...node.Record) {
 func (h fakeHost) run(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	out, err := run(t, append([]string{"--settings", h.settings}, args...)...)
-	return strings.ReplaceAll(out, h.machine, "MACHINE-ID"), err
+	return strings.ReplaceAll(out, h.machine, exampleMachine), err
 }

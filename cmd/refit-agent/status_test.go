@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -34,12 +35,6 @@ func join(parts ...[]node.Record) (out []node.Record) {
 	return out
 }
 
-// crashing is an API server that does not start.
-var crashing = &node.Failure{
-	Class: refitv1alpha1.FailureManualIntervention, Reason: "ContainerCrashes", Message: "kube-apiserver v1.36.3 is crash-looping (exit code 1)",
-	Remedy: "check the log, fix the cause (flags, configuration), then run refit retry",
-}
-
 // prepared are the records up to the first disruptive step.
 func prepared() []node.Record {
 	out := []node.Record{apply(12)}
@@ -49,30 +44,25 @@ func prepared() []node.Record {
 	return out
 }
 
+// docs/agent.md shows the screen of the rolled back host.
 func TestStatusOfAHost(t *testing.T) {
-	failed := []node.Record{{Kind: node.Failed, Step: node.StepAPIServer, Failure: crashing}}
-	swapping := join(prepared(), step(node.StepEtcd, node.Started, node.Done), step(node.StepAPIServer, node.Started))
-	for name, c := range map[string]struct {
-		records []node.Record
-		ended   bool
-	}{
-		"in-progress": {records: swapping},
-		"failed-before-first-change": {records: join([]node.Record{apply(12)}, step(node.StepFetch, node.Started), []node.Record{{
-			Kind: node.Failed, Step: node.StepFetch, Failure: node.ManualIntervention("ArtifactNotFound", nil,
-				"copy the files of the ClusterRelease to one of the sources, then run refit retry", "no source has kubelet (/srv/refit: file not found)"),
-		}})},
-		"rolling-back": {records: join(swapping, failed)},
-		"rolled-back": {records: join(swapping, failed, []node.Record{{Kind: node.RollbackStarted, Failure: crashing}},
-			step(node.StepAPIServer, node.UndoStarted, node.Undone), step(node.StepEtcd, node.Kept), step(node.StepVerifyOld, node.UndoStarted, node.Undone),
-			[]node.Record{{Kind: node.Finished, Outcome: refitv1alpha1.NodeRolledBack}}), ended: true},
-		"succeeded": {records: join(prepared(), step(node.StepKubelet, node.Started, node.Done), step(node.StepVerify, node.Started, node.Done),
-			[]node.Record{{Kind: node.Finished, Outcome: refitv1alpha1.NodeSucceeded}}), ended: true},
+	h := newHost(t)
+	crashing := steps.ContainerCrashes("kube-apiserver", 1, "Error: unknown flag: --audit-log-max-size\n")
+	missing := node.ManualIntervention("ArtifactNotFound", nil,
+		"copy the files of the ClusterRelease to one of the sources, then run refit retry", "no source has kubelet (/srv/refit: file not found)")
+	succeeded, rolledBack := history(h.upgrade(), nil), history(h.upgrade(), map[string]*node.Failure{node.StepAPIServer: crashing})
+	for name, records := range map[string][]node.Record{
+		"in-progress":                until(succeeded, node.Started, node.StepAPIServer),
+		"failed-before-first-change": history(h.upgrade(), map[string]*node.Failure{node.StepFetch: missing}),
+		"rolling-back":               until(rolledBack, node.Failed, node.StepAPIServer),
+		"rolled-back":                rolledBack,
+		"succeeded":                  succeeded,
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t)
-			h.journal(t, c.records...)
+			h.journal(t, records...)
 			memory := node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Sequence: 12, Epoch: 2, Open: upgradeName}
-			if c.ended {
+			if records[len(records)-1].Kind == node.Finished {
 				memory.Last, memory.Open = memory.Open, ""
 			}
 			h.remembers(t, memory)

@@ -54,7 +54,7 @@ func (a *app) steps() *cobra.Command {
 
 func (a *app) printSteps(steps []node.Step) error {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "STEP\tPERMIT\tDISRUPTS\tUNDO\tTIMEOUT\tDESCRIPTION")
+	fmt.Fprintln(table, "STEP\tPERMIT\tDISRUPTS\tROLLBACK\tTIMEOUT\tDESCRIPTION")
 	for _, s := range steps {
 		permit, disrupts := "Apply", "-"
 		if s.Prefetch {

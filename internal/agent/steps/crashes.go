@@ -59,12 +59,18 @@ func (h *Host) crashed(ctx context.Context, component string, since time.Time) *
 			}
 		}
 		if crashes >= crashLimit {
-			failure = node.ManualIntervention("ContainerCrashes", nil, "check the log, fix the cause (flags, configuration), then run refit retry",
-				"%s keeps crashing (exit code %d)", component, last.ExitCode)
-			failure.LogTail = client.LogTail(ctx, *last, refitv1alpha1.MaxLogTail)
+			failure = ContainerCrashes(component, last.ExitCode, client.LogTail(ctx, *last, refitv1alpha1.MaxLogTail))
 		}
 		return nil
 	})
+	return failure
+}
+
+// ContainerCrashes is the failure of a component that does not keep running.
+func ContainerCrashes(component string, exitCode int32, log string) *node.Failure {
+	failure := node.ManualIntervention("ContainerCrashes", nil, "check the log, fix the cause (flags, configuration), then run refit retry",
+		"%s keeps crashing (exit code %d)", component, exitCode)
+	failure.LogTail = log
 	return failure
 }
 

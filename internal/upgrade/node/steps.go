@@ -31,12 +31,12 @@ type Undo string
 
 // The kinds of undo.
 const (
-	UndoNothing Undo = "nothing" // the step changed nothing that matters
-	UndoRestore Undo = "restore" // files that are still what the step wrote are restored
+	UndoNothing Undo = "none"     // the step changed nothing that matters
+	UndoRestore Undo = "restored" // files that are still what the step wrote are restored
 	// Forward-only state: undone only if the step did not succeed.
-	UndoIfUnhealthy Undo = "if unhealthy"
+	UndoIfUnhealthy Undo = "restored if it failed"
 	// Objects in the cluster: restored last, and only while no other node relies on them.
-	UndoCluster Undo = "in the API"
+	UndoCluster Undo = "restored in the API"
 )
 
 // all lists every step in order. The steps of a host are a subset.
