@@ -24,9 +24,11 @@ type fakeCluster struct {
 	existing install.Existing
 	changes  []install.Change
 	nodes    []install.NodeProgress
-	survey   install.Survey
-	err      error // of Apply, Follow or Remove
-	hang     bool  // until the context ends
+	// controller is nil where none is installed.
+	controller *install.ControllerProgress
+	survey     install.Survey
+	err        error // of Apply, Follow or Remove
+	hang       bool  // until the context ends
 
 	asked   []string
 	objects []*unstructured.Unstructured
@@ -57,7 +59,7 @@ func (f *fakeCluster) Follow(ctx context.Context, _ []*unstructured.Unstructured
 		<-ctx.Done()
 		return install.Progress{}, ctx.Err()
 	}
-	return install.Progress{Nodes: f.nodes}, f.err
+	return install.Progress{Nodes: f.nodes, Controller: f.controller}, f.err
 }
 
 func (f *fakeCluster) Survey(context.Context, install.Options) (install.Survey, error) {
