@@ -13,12 +13,11 @@ import (
 )
 
 // TestDocsNameCommandsAndFlagsThatExist compares the pages with the commands. The test is here
-// because nothing else can import them. CHANGELOG.md names former commands and ROADMAP.md planned
-// ones.
+// because nothing else can import them. ROADMAP.md names planned commands.
 func TestDocsNameCommandsAndFlagsThatExist(t *testing.T) {
 	root, found := newRootCommand(newLine(t).app), 0
 	root.InitDefaultHelpCmd()
-	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md", "examples/*.md", "examples/*/*.md"} {
+	for _, pattern := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md", "examples/*.md", "examples/*/*.md"} {
 		pages, err := filepath.Glob(filepath.Join("../..", pattern))
 		if err != nil {
 			t.Fatal(err)

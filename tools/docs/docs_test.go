@@ -65,3 +65,18 @@ func TestThePictureHasTheTextAndTheBars(t *testing.T) {
 		}
 	}
 }
+
+// A command with its output would go stale: output is a screen, which has a golden file.
+func TestOutputOfCommandsIsAScreen(t *testing.T) {
+	pages, err := pagesOf(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		for i, line := range strings.Split(read(t, page), "\n") {
+			if strings.HasPrefix(line, "$ ") {
+				t.Errorf("%s:%d: %s: show the command without a prompt, and its output as a screen", page, i+1, line)
+			}
+		}
+	}
+}
