@@ -15,8 +15,11 @@ func TestScreensOfInstallAndUninstall(t *testing.T) {
 	// The DaemonSet that removes the agents is removed, too.
 	removed := append(with(objects, install.Removed), install.Change{Ref: install.Ref{Kind: "DaemonSet", Namespace: "refit-agent", Name: "refit-remove"}, Action: install.Removed})
 	nodes := []install.NodeProgress{
-		{Node: "cp-1", State: install.Done}, {Node: "cp-2", State: install.Done}, {Node: "cp-3", State: install.Done},
-		{Node: "worker-1", State: install.Done}, {Node: "worker-2", State: install.Done},
+		{Node: "cp-1", State: install.Done},
+		{Node: "cp-2", State: install.Done},
+		{Node: "cp-3", State: install.Done},
+		{Node: "worker-1", State: install.Done},
+		{Node: "worker-2", State: install.Done},
 	}
 	for name, c := range map[string]struct {
 		cluster fakeCluster
@@ -25,7 +28,8 @@ func TestScreensOfInstallAndUninstall(t *testing.T) {
 	}{
 		"install": {
 			fakeCluster{changes: with(objects, install.Created), nodes: nodes, controller: &install.ControllerProgress{Wanted: 2, Available: 2}},
-			[]string{"install", "--release-key", key, "--source", "/srv/refit"}, 0,
+			[]string{"install", "--release-key", key, "--source", "/srv/refit"},
+			0,
 		},
 		"uninstall": {
 			fakeCluster{
@@ -35,7 +39,8 @@ func TestScreensOfInstallAndUninstall(t *testing.T) {
 				},
 				nodes: append(nodes[:4:4], install.NodeProgress{Node: "worker-2", State: install.Unreachable, Why: "NodeStatusUnknown: Kubelet stopped posting node status."}),
 			},
-			[]string{"uninstall", "--yes"}, 1,
+			[]string{"uninstall", "--yes"},
+			1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

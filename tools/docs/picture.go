@@ -10,7 +10,7 @@ import (
 
 const (
 	picture   = "docs/images/upgrade.svg"
-	pictureOf = "internal/cli/text/testdata/frame-running-color.golden"
+	pictureOf = "internal/cli/text/testdata/recorded-frame-color.golden"
 )
 
 // The grid of the drawn terminal, in pixels.

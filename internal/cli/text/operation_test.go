@@ -34,7 +34,6 @@ func TestColorsOfFrames(t *testing.T) {
 			t.Errorf("%s: without its colors the frame is another one:\n%s", s.name, colored)
 		}
 	}
-	// README.md shows the running one as a picture, which `make docs` draws.
 	for _, name := range []string{"stalled", "running"} {
 		golden(t, "frame-"+name+"-color", strings.ReplaceAll(
 			text.Frame(findScene(t, name).progress(), text.Page{Width: 100, Color: true}, 50, noon), "\x1b", "ESC"), 200)

@@ -81,6 +81,11 @@ func (h *host) accept(ctx context.Context) {
 			return
 		}
 		h.journal = []node.Record{{Kind: node.Opened, At: time.Now().UTC(), Upgrade: h.workOf(ctx, spec)}}
+	} else if !node.Read(h.journal).Changed() {
+		// A real agent opens another journal, and finds what it has fetched already.
+		upgrade := *h.journal[0].Upgrade
+		upgrade.Role = spec.Role
+		h.journal[0].Upgrade = &upgrade
 	}
 	h.record(node.Record{Kind: node.Ordered, Order: &node.Order{
 		Operation: spec.Operation.UID, Sequence: spec.Sequence, Epoch: spec.Epoch, Attempt: spec.Attempt, Permit: spec.Permit, Rollback: spec.Rollback,
@@ -116,7 +121,9 @@ func (h *host) record(r node.Record) {
 	before := node.Read(h.journal).Status()
 	h.journal = append(h.journal, r)
 	now := node.Read(h.journal).Status()
-	if now.Phase != before.Phase || now.ObservedSequence != before.ObservedSequence || time.Since(h.writtenAt) >= calm {
+	// The next step starts at once: a real agent writes that one, after its minimum interval.
+	progress := r.Kind != node.Done && time.Since(h.writtenAt) >= calm
+	if progress || now.Phase != before.Phase || now.ObservedSequence != before.ObservedSequence {
 		h.writeStatus(now)
 	}
 }

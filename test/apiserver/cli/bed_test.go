@@ -82,17 +82,23 @@ func newBed(t *testing.T) *bed {
 			b.Install(t, config+folder)
 		}
 	})
-	kinds := runtime.NewScheme()
-	must(t, clientgoscheme.AddToScheme(kinds))
-	must(t, refitv1alpha1.AddToScheme(kinds))
-	var err error
-	b.Client, err = client.New(b.RESTConfig(), client.Options{Scheme: kinds})
-	must(t, err)
+	b.Client = clientOf(t, b.Server)
 	b.kubeconfig = b.Kubeconfig(t, b.RESTConfig())
 	for _, kind := range []client.Object{&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &corev1.Node{}} {
 		must(t, b.DeleteAllOf(t.Context(), kind)) // of the previous test
 	}
 	return b
+}
+
+// clientOf returns a client of a server with all permissions.
+func clientOf(t *testing.T, s *apiserver.Server) client.Client {
+	t.Helper()
+	kinds := runtime.NewScheme()
+	must(t, clientgoscheme.AddToScheme(kinds))
+	must(t, refitv1alpha1.AddToScheme(kinds))
+	out, err := client.New(s.RESTConfig(), client.Options{Scheme: kinds})
+	must(t, err)
+	return out
 }
 
 // answer is the result of a command.
