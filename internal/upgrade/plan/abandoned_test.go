@@ -40,7 +40,6 @@ func TestAbandonedControlPlaneNodeThatIsStillChangedHoldsTheOthers(t *testing.T)
 			m := r.machine(first)
 			m.agent.next, m.kubelet.down, m.apiServer.down, m.etcd.down = r.now.Add(2*time.Hour), false, false, false
 			r.abandon(first)
-			r.meaning++ // the plan lists the control plane nodes
 		}},
 		{func(r *storyRun) bool { return first != "" && r.last.State == AwaitingApproval }, (*storyRun).approve},
 		{otherActive, func(*storyRun) {}},
@@ -58,7 +57,6 @@ func TestAbandonedControlPlaneNodeThatIsStillChangedHoldsWorkers(t *testing.T) {
 		abandoned, m.agent.next = true, r.now.Add(2*time.Hour)
 		m.kubelet.down, m.apiServer.down, m.etcd.down = false, false, false
 		r.abandon("cp-1")
-		r.meaning++ // the plan lists the control plane nodes
 	}
 	workerActive := func(r *storyRun) bool {
 		active := abandoned && r.changing(r.machine("cp-1")) && slices.Contains(r.op.Active, "worker-1")
@@ -75,6 +73,17 @@ func TestAbandonedControlPlaneNodeThatIsStillChangedHoldsWorkers(t *testing.T) {
 	}}
 	if r := s.run(""); !abandoned || len(r.violations) > 0 {
 		t.Errorf("abandoned %t: %v", abandoned, r.violations)
+	}
+}
+
+// An abandoned host that comes back stays cordoned, and nothing would ever free its slot.
+func TestAbandonedWorkerThatComesBackUsesNoSlot(t *testing.T) {
+	s := story{name: "x", scenario: minor(shape(1, 3)), ends: Succeeded, script: []scriptEvent{
+		{applying("worker-1"), goesDown("worker-1")},
+		{later(15, applying("worker-1")), func(r *storyRun) { r.abandon("worker-1"); comesUp("worker-1")(r) }},
+	}}
+	if r := s.run(""); r.op.end != Succeeded || len(r.violations) > 0 {
+		t.Errorf("%s %q: %v", r.last.State, r.last.Message, r.violations)
 	}
 }
 

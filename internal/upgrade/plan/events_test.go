@@ -17,6 +17,7 @@ type event struct {
 var events = []event{
 	{"a node goes down", nodeFails},
 	{"a node recovers", nodeRecovers},
+	{"an abandoned host comes back", abandonedComesBack},
 	{"the user cordons a node", userCordons},
 	{"the user uncordons a node", userUncordons},
 	{"a node is removed", nodeLeaves},
@@ -81,6 +82,17 @@ func nodeRecovers(w *world) bool {
 	}
 	w.note("! %s is up", m.name)
 	w.setUp(m, true)
+	return true
+}
+
+func abandonedComesBack(w *world) bool {
+	m := w.pick(func(m *machine) bool { return w.abandoned(m) && (!m.up || m.agent.stopped) })
+	if m == nil {
+		return false
+	}
+	w.note("! the abandoned host of %s comes back", m.name)
+	w.setUp(m, true)
+	m.agent.stopped = false
 	return true
 }
 

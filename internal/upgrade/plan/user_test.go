@@ -52,15 +52,15 @@ func (w *world) fix(d *Decision, wait *Wait) {
 	case refitv1alpha1.ReasonDrainBlocked:
 		w.relaxBudgets()
 	case refitv1alpha1.ReasonNodeUnavailable:
-		if w.dice != nil && m != nil && !m.controlPlane && !m.up && w.dice.IntN(3) == 0 {
-			w.abandon(m.name) // and its host never comes back
-			return
+		if !w.givesUp(m, wait) {
+			w.restoreNodes(m)
 		}
-		w.restoreNodes(m)
 	case refitv1alpha1.ReasonControlPlaneUnhealthy:
 		w.fixControlPlane(m)
 	case refitv1alpha1.ReasonReportMissing, refitv1alpha1.ReasonTrialFailed:
-		w.fixHost(m)
+		if !w.givesUp(m, wait) {
+			w.fixHost(m)
+		}
 	case refitv1alpha1.ReasonActionFailed:
 		w.note("* the user fixes the webhook")
 		w.deniedSince = time.Time{}
@@ -112,8 +112,20 @@ func (w *world) abort() {
 	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Aborted = true }, "the user aborts")
 }
 
+// givesUp abandons a node if the remedy names that, sometimes. Its host may come back.
+func (w *world) givesUp(m *machine, wait *Wait) bool {
+	if w.dice == nil || m == nil || m.up && !m.agent.stopped || !strings.Contains(wait.Remedy, "refit abandon "+m.name) || w.dice.IntN(3) > 0 {
+		return false
+	}
+	w.abandon(m.name)
+	return true
+}
+
 // abandon gives up a node whose host does not come back.
 func (w *world) abandon(name string) {
+	if m := w.machine(name); m != nil && m.controlPlane {
+		w.meaning++ // the plan lists the control plane nodes
+	}
 	w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) {
 		spec.AbandonedNodes = append(slices.Clone(spec.AbandonedNodes), name)
 	}, "the user abandons %s", name)
@@ -182,6 +194,10 @@ func (w *world) fixControlPlane(m *machine) {
 	faulty := func(m *machine) bool {
 		return !m.up || m.agent.stopped || m.kubelet.unhealthy || m.apiServer.unhealthy || m.etcd.unhealthy
 	}
+	if m != nil && w.abandoned(m) && !m.agent.busy && !m.agent.unpermitted {
+		w.removeServer(m)
+		return
+	}
 	for _, other := range w.machines {
 		if other.controlPlane && faulty(other) {
 			w.fixHost(other)
@@ -191,6 +207,17 @@ func (w *world) fixControlPlane(m *machine) {
 	if m != nil && len(w.members) == 2 && !policy.WaivedAnywhere(&w.op.Spec, policy.CheckTwoMembers) {
 		w.abort() // a third member would change the plan
 	}
+}
+
+// removeServer removes an abandoned control plane node from the cluster and from etcd.
+func (w *world) removeServer(m *machine) {
+	if w.servers() == 1 {
+		w.fixHost(m)
+		return
+	}
+	w.note("* the user removes %s", m.name)
+	w.leave(m)
+	w.members = slices.DeleteFunc(slices.Clone(w.members), func(name string) bool { return name == m.name })
 }
 
 // fixSkew upgrades a control plane node by hand, or removes a worker.

@@ -271,7 +271,7 @@ func (v *view) unavailable(n *cluster.Node) bool { return v.active[n.Name] || v.
 func (v *view) outOfService(n *cluster.Node) bool {
 	switch {
 	case v.abandoned(n):
-		return n.IsReady() && n.Unschedulable
+		return n.IsReady() && n.Unschedulable && n.CordonedBy != v.op.UID
 	case n.CordonedBy == v.op.UID:
 		return true
 	case !n.IsReady():
