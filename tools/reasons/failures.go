@@ -164,7 +164,7 @@ func (s scope) replaced(a *ast.AssignStmt) (failure, bool) {
 		return failure{}, false
 	}
 	f := failure{class: "ManualInterventionRequired", reason: s.text(a.Rhs[0]), remedy: s.text(a.Rhs[1])}
-	return f, isText(a.Rhs[1])
+	return f, s.pkg.isText(a.Rhs[1])
 }
 
 var reason = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*$`)

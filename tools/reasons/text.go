@@ -16,6 +16,8 @@ var aliases = map[string]string{"refitv1alpha1": "v1alpha1"}
 type scope struct {
 	pkg      *pkg
 	function *ast.FuncDecl
+	// arguments are the texts of the parameters, in a function that is evaluated for a call.
+	arguments map[string]string
 }
 
 // text evaluates a string expression. A part that only the running code has becomes a placeholder.
@@ -45,6 +47,9 @@ func (s scope) text(e ast.Expr) string {
 }
 
 func (s scope) name(e *ast.Ident) string {
+	if text, ok := s.arguments[e.Name]; ok {
+		return text
+	}
 	if value, ok := s.pkg.constants[e.Name]; ok {
 		return scope{pkg: s.pkg}.text(value)
 	}
@@ -66,7 +71,7 @@ func (s scope) assigned(name string) ast.Expr {
 			return found == nil
 		}
 		for i := range a.Lhs {
-			if lastName(a.Lhs[i]) == name && isText(a.Rhs[i]) {
+			if lastName(a.Lhs[i]) == name && s.pkg.isText(a.Rhs[i]) {
 				found = a.Rhs[i]
 			}
 		}
@@ -76,14 +81,14 @@ func (s scope) assigned(name string) ast.Expr {
 }
 
 // isText reports whether an expression is a string that is written in the code.
-func isText(e ast.Expr) bool {
+func (p *pkg) isText(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		return e.Kind == token.STRING
 	case *ast.BinaryExpr:
-		return isText(e.X) || isText(e.Y)
+		return p.isText(e.X) || p.isText(e.Y)
 	case *ast.CallExpr:
-		return lastName(e.Fun) == "Sprintf"
+		return lastName(e.Fun) == "Sprintf" || p.textFunction(lastName(e.Fun)) != nil
 	}
 	return false
 }
@@ -109,11 +114,43 @@ func (s scope) called(e *ast.CallExpr) string {
 	case len(e.Args) > 0 && (name == "string" || name == "Join" || name == "Dir" || name == "Base"):
 		return s.text(e.Args[0])
 	}
+	if f := s.pkg.textFunction(name); f != nil {
+		return s.evaluated(f, e.Args)
+	}
 	return placeholder(name)
 }
 
+// textFunction returns the function of the package that does nothing but return a formatted text,
+// or nil.
+func (p *pkg) textFunction(name string) (found *ast.FuncDecl) {
+	p.functions(func(f *ast.FuncDecl) {
+		if f.Name.Name != name || f.Recv != nil || len(f.Body.List) != 1 {
+			return
+		}
+		if r, ok := f.Body.List[0].(*ast.ReturnStmt); ok && len(r.Results) == 1 && p.isText(r.Results[0]) {
+			found = f
+		}
+	})
+	return found
+}
+
+// evaluated returns the text of a function for the arguments of a call.
+func (s scope) evaluated(f *ast.FuncDecl, arguments []ast.Expr) string {
+	inside := scope{pkg: s.pkg, function: f, arguments: map[string]string{}}
+	at := 0
+	for _, field := range f.Type.Params.List {
+		for _, parameter := range field.Names {
+			if at < len(arguments) {
+				inside.arguments[parameter.Name] = s.text(arguments[at])
+			}
+			at++
+		}
+	}
+	return inside.text(f.Body.List[0].(*ast.ReturnStmt).Results[0])
+}
+
 // verb matches what Sprintf replaces.
-var verb = regexp.MustCompile(`%[-+# 0]*[0-9]*(?:\.[0-9]+)?[a-zA-Z%]`)
+var verb = regexp.MustCompile(`%(?:\[([0-9])\])?[-+# 0]*[0-9]*(?:\.[0-9]+)?[a-zA-Z%]`)
 
 func (s scope) format(format ast.Expr, args []ast.Expr) string {
 	next := 0
@@ -122,6 +159,9 @@ func (s scope) format(format ast.Expr, args []ast.Expr) string {
 			return "%"
 		}
 		next++
+		if index := verb.FindStringSubmatch(v)[1]; index != "" {
+			next = int(index[0] - '0')
+		}
 		if next > len(args) {
 			return "…"
 		}

@@ -75,7 +75,7 @@ func (p *pkg) addWaits(f *ast.FuncDecl, remedies map[string][]string) {
 
 // written returns a text that is written in the code, as a list of one, or nothing.
 func (s scope) written(e ast.Expr) []string {
-	if e == nil || !isText(e) {
+	if e == nil || !s.pkg.isText(e) {
 		return nil
 	}
 	return []string{s.text(e)}

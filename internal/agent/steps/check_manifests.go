@@ -60,7 +60,8 @@ func (h *Host) manifestMissing(component, path string) error {
 		copies = kept + " and " + copies
 	}
 	return node.ManualIntervention("ManifestMissing", nil,
-		"restore "+path+" (see "+copies+" for copies), then run refit retry; if it was removed on purpose, exclude the node with spec.nodeSelector",
+		"Restore "+path+" (copies are in "+copies+"), then run `refit retry`. If it was removed on purpose, run `refit abandon NODE`, "+
+			"and remove the node from the cluster and from etcd",
 		"%s does not exist, and Refit did not remove it", path)
 }
 

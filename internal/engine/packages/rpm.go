@@ -15,7 +15,7 @@ type rpm struct{}
 
 func unsupported() error {
 	return node.ManualIntervention("RpmNotSupported", nil,
-		"exclude this node from the operation with spec.nodeSelector, or replace its packages with plain binaries of the same version",
+		"Replace its packages with plain binaries of the same version, then run `refit retry`; or upgrade without it: run `refit abandon NODE`",
 		"this host was installed from rpm packages, which Refit does not support yet")
 }
 

@@ -22,6 +22,11 @@ func (d *deciding) abandon(n *cluster.Node) {
 
 func (v *view) abandoned(n *cluster.Node) bool { return policy.Abandoned(&v.op.Spec, n.Name) }
 
+// checkAgent is the remedy for an agent that does not respond.
+func checkAgent(n *cluster.Node) string {
+	return orAbandon(n, "Check that refit-agent runs on "+n.Name+": `systemctl status refit-agent; journalctl -u refit-agent`")
+}
+
 // orAbandon adds the last resort to the remedy for a host that does not respond.
 func orAbandon(n *cluster.Node, remedy string) string {
 	return fmt.Sprintf("%s. If the host does not come back, run `refit abandon %s`", remedy, n.Name)

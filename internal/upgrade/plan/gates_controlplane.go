@@ -30,7 +30,7 @@ func machineUnknown(d *deciding, n *cluster.Node, _ int) *Wait {
 	return &Wait{
 		Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: n.CreatedAt, ManualIntervention: d.now.Sub(n.CreatedAt) > interventionDelay,
 		Message: fmt.Sprintf("The agent on %s has not reported its machine-id", n.Name),
-		Remedy:  "Check that refit-agent runs on the node: `systemctl status refit-agent`",
+		Remedy:  checkAgent(n),
 	}
 }
 
@@ -134,7 +134,7 @@ func (d *deciding) requireReportsSince(since time.Time) *Wait {
 		if first == nil {
 			first = &Wait{
 				Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Message: fmt.Sprintf("Waiting for a report of the agent on %s", n.Name),
-				Remedy: "Check that refit-agent runs on the node: `systemctl status refit-agent; journalctl -u refit-agent`",
+				Remedy: checkAgent(n),
 			}
 			first.ManualIntervention = n.Report == nil
 			if requested {

@@ -33,7 +33,7 @@ func (d *deciding) otherChange(n, changed *cluster.Node) *Wait {
 	return &Wait{
 		Reason: refitv1alpha1.ReasonOlderOperation, Node: changed.Name, Since: since, ManualIntervention: d.now.Sub(since) > interventionDelay,
 		Message: fmt.Sprintf("%s waits: the host of %s is being changed for operation %s", n.Name, changed.Name, u.Spec.Operation.Name),
-		Remedy:  orAbandon(changed, "Check the agent on "+changed.Name+": `systemctl status refit-agent; journalctl -u refit-agent`"),
+		Remedy:  checkAgent(changed),
 	}
 }
 

@@ -51,7 +51,7 @@ func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
 		return &Wait{
 			Reason: refitv1alpha1.ReasonReportMissing, Node: n.Name, Since: requested, ManualIntervention: true,
 			Message: "The agent on " + n.Name + " has an order and does not respond",
-			Remedy:  orAbandon(n, "Check that it runs on "+n.Name+": `systemctl status refit-agent; journalctl -u refit-agent`"),
+			Remedy:  checkAgent(n),
 		}
 	}
 	if d.now.Sub(d.lastContact(n)) > quietPeriod && d.openRequests() < maxReportRequests {

@@ -22,8 +22,7 @@ func notInRelease(v *view) []Finding {
 			return Finding{
 				Message: fmt.Sprintf("ClusterRelease %s has no %s for linux/%s hosts, but %s needs it",
 					h.release.Name, strings.Join(missing, ", "), arch, n.Name),
-				Remedy: "Create a ClusterRelease that has it (" + command("refit release create") + "), sign and apply it. " +
-					"Or exclude the node with spec.nodeSelector.",
+				Remedy: orLeaveOut(n, "Create a ClusterRelease that has it ("+command("refit release create")+"), sign and apply it."),
 			}
 		}
 		return Finding{}

@@ -163,7 +163,7 @@ func rpmHost(v *view) []Finding {
 		case refitv1alpha1.PackageRpm:
 			return Finding{
 				Message: fmt.Sprintf("Kubernetes is installed from rpm packages on %s, which Refit does not support yet", n.Name),
-				Remedy:  "Exclude the node with spec.nodeSelector, or install Kubernetes there as plain binaries or from deb packages.",
+				Remedy:  orLeaveOut(n, "Install Kubernetes there as plain binaries or from deb packages."),
 			}
 		}
 		return Finding{
@@ -182,8 +182,8 @@ func serviceWrapped(v *view) []Finding {
 			}
 			return Finding{
 				Message: fmt.Sprintf("%s.service on %s starts %s instead of the %s binary; Refit does not replace it", w.Binary, n.Name, w.Path, w.Binary),
-				Remedy: fmt.Sprintf("Let ExecStart= start the %s binary itself, and move what %s does to a drop-in (ExecStartPre=, Environment=); "+
-					"or exclude the node with spec.nodeSelector.", w.Binary, w.Path),
+				Remedy: orLeaveOut(n, fmt.Sprintf("Let ExecStart= start the %s binary itself, and move what %s does to a drop-in (ExecStartPre=, Environment=).",
+					w.Binary, w.Path)),
 			}
 		}
 		return Finding{}

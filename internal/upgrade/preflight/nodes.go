@@ -26,8 +26,8 @@ func nodeNotReady(v *view) []Finding {
 			Unknown:  n.Ready == cluster.Unknown,
 			Object:   n.object(),
 			Message:  notReady(v, n),
-			Remedy: fmt.Sprintf("Fix the node, delete it (kubectl delete node %s), or waive NodeNotReady for it to exclude it from the upgrade.",
-				n.Name),
+			Remedy: fmt.Sprintf("Fix the node, delete it (kubectl delete node %s), or upgrade without it: --waive 'NodeNotReady/%s=REASON'",
+				n.Name, n.object()),
 		}
 		if !waived && p.exhausted() {
 			f.Severity = Block

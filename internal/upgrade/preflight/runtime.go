@@ -18,7 +18,7 @@ func runtimeUnsupported(v *view) []Finding {
 		found = append(found, Finding{
 			Object:  n.object(),
 			Message: fmt.Sprintf("%s uses the container runtime %s, and Refit supports only containerd", n.Name, runtime),
-			Remedy:  fmt.Sprintf("Move %s to containerd, or upgrade it with kubeadm. Exclude a worker with --node-selector.", n.Name),
+			Remedy:  orLeaveOut(n, fmt.Sprintf("Move %s to containerd, or upgrade it with kubeadm.", n.Name)),
 		})
 	}
 	return found

@@ -28,8 +28,18 @@ func plural[N ~int | ~int32 | ~int64](n N, one string) string {
 	return thousands(int(n)) + " " + one + "s"
 }
 
-// command quotes a refit command for a remedy.
+// command quotes a command for a remedy.
 func command(line string) string { return "`" + line + "`" }
+
+// orLeaveOut adds to a remedy how to upgrade the cluster without a worker: first the command for an
+// existing upgrade, whose status clips a long remedy. A control plane node cannot be left out.
+func orLeaveOut(n *node, remedy string) string {
+	if n.ControlPlane {
+		return remedy
+	}
+	return fmt.Sprintf("%s Or leave it out: for an upgrade that exists, run %s; else add --node-selector upgrade=yes, after %s.",
+		remedy, command("refit abandon "+n.Name), command("kubectl label nodes --all upgrade=yes; kubectl label node "+n.Name+" upgrade-"))
+}
 
 func lower(s string) string { return strings.ToLower(s) }
 
