@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -62,6 +63,21 @@ func TestThePictureHasTheTextAndTheBars(t *testing.T) {
 			return
 		} else if err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// The number of requests in the text is the one of the screens.
+func TestReadmeCountsTheRequestsOfItsScreens(t *testing.T) {
+	text := read(t, "README.md")
+	said := regexp.MustCompile(`few requests: (\d+) for a cluster of five nodes`).FindStringSubmatch(text)
+	shown := regexp.MustCompile(`2 workers, .*; read with (\d+) requests`).FindAllStringSubmatch(text, -1)
+	if said == nil || len(shown) == 0 {
+		t.Fatalf("the text has %v, the screens %v", said, shown)
+	}
+	for _, screen := range shown {
+		if screen[1] != said[1] {
+			t.Errorf("the text has %s requests, a screen %s", said[1], screen[1])
 		}
 	}
 }
