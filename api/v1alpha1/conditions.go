@@ -117,4 +117,16 @@ const (
 	// AnnotationCordonedBy is the UID of the operation that cordoned the node. Refit uncordons only
 	// such nodes.
 	AnnotationCordonedBy = "refit.dev/cordoned-by"
+	// AnnotationProtectedBy is the UID of the operation that upgrades the node and keeps
+	// autoscalers from removing it.
+	AnnotationProtectedBy = "refit.dev/protected-by"
+	// AnnotationProtectedWith lists the annotations that Refit added for that. It removes only
+	// these.
+	AnnotationProtectedWith = "refit.dev/protected-with"
+	// AnnotationScaleDownDisabled keeps the Cluster Autoscaler from removing the node. It is true
+	// while the node is upgraded.
+	AnnotationScaleDownDisabled = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+	// AnnotationDoNotDisrupt keeps Karpenter from disrupting the node. It is true while the node is
+	// upgraded.
+	AnnotationDoNotDisrupt = "karpenter.sh/do-not-disrupt"
 )

@@ -32,6 +32,8 @@ var executors = map[plan.ActionKind]executor{
 	plan.Hold:          (*Reconciler).order,
 	plan.Cordon:        (*Reconciler).cordon,
 	plan.Uncordon:      (*Reconciler).uncordon,
+	plan.Protect:       (*Reconciler).protect,
+	plan.Unprotect:     (*Reconciler).unprotect,
 	plan.Drain:         (*Reconciler).startDrain,
 	plan.StartTrial:    (*Reconciler).startTrial,
 	plan.Skip:          (*Reconciler).finishDrain,

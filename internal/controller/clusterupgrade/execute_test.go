@@ -73,7 +73,7 @@ func (s *scene) execute(observed func(*cluster.Node), actions ...plan.Action) er
 	stored, order := &corev1.Node{}, &refitv1alpha1.NodeUpgrade{}
 	if s.Client.Get(s.t.Context(), types.NamespacedName{Name: n.Name}, stored) == nil {
 		n.UID, n.Unschedulable = string(stored.UID), stored.Spec.Unschedulable
-		n.CordonedBy = stored.Annotations[refitv1alpha1.AnnotationCordonedBy]
+		n.CordonedBy, n.ProtectedBy = string(cordonedBy(stored)), string(protectedBy(stored))
 	}
 	if s.Client.Get(s.t.Context(), types.NamespacedName{Name: n.Name}, order) == nil {
 		n.Upgrade = &cluster.Upgrade{Spec: order.Spec, Status: order.Status}
@@ -147,6 +147,8 @@ func TestAnActionThatNoLongerAppliesIsNeitherExecutedNorLogged(t *testing.T) {
 		"a user uncordoned it":          {cordon, func(n *cluster.Node) { n.Unschedulable = true }, nil},
 		"another write came first":      {cordon, asObserved, apierrors.NewConflict(corev1.Resource("nodes"), "worker-1", errors.New("it was modified"))},
 		"the node was deleted":          {cordon, asObserved, apierrors.NewNotFound(corev1.Resource("nodes"), "worker-1")},
+		"another operation protects it": {plan.Action{Kind: plan.Unprotect, Node: "worker-1"}, asObserved, nil},
+		"its protection changed":        {cordon, func(n *cluster.Node) { n.ProtectedBy = "former" }, nil},
 		"the cordon is not Refit's":     {plan.Action{Kind: plan.Uncordon, Node: "worker-1"}, asObserved, nil},
 		"an agent answered meanwhile":   {plan.Action{Kind: plan.Drain, Node: "worker-1"}, func(n *cluster.Node) { n.Upgrade.Status.Phase = "Applying" }, nil},
 		"the report is requested":       {plan.Action{Kind: plan.RequestReport, Node: "worker-1", Request: 5}, func(n *cluster.Node) { n.ReportRequest = 5 }, nil},

@@ -31,20 +31,23 @@ func (r *Reconciler) tidy(ctx context.Context, operation *refitv1alpha1.ClusterU
 	return 0, r.removeFinalizer(ctx, operation)
 }
 
-// observeEnded observes the nodes that the operation has cordoned, and decides about them.
+// observeEnded observes the nodes that the operation has cordoned or protected, and decides about
+// them.
 func (r *Reconciler) observeEnded(ctx context.Context, operation *refitv1alpha1.ClusterUpgrade) (*observation, error) {
 	var all corev1.NodeList
 	if err := r.Cache.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("cannot list Nodes in the cache: %w", err)
 	}
 	ended := cluster.Operation{Name: operation.Name, UID: string(operation.UID), Spec: operation.Spec, Plan: operation.Status.Plan, Ended: true}
-	var cordoned []cluster.Node
+	var marked []cluster.Node
 	for i := range all.Items {
 		n := &all.Items[i]
-		if cordonedBy(n) != operation.UID {
+		if !marks(n, operation.UID) {
 			continue
 		}
-		node := cluster.Node{Name: n.Name, UID: string(n.UID), Unschedulable: n.Spec.Unschedulable, CordonedBy: string(operation.UID)}
+		node := cluster.Node{
+			Name: n.Name, UID: string(n.UID), Unschedulable: n.Spec.Unschedulable, CordonedBy: string(cordonedBy(n)), ProtectedBy: string(protectedBy(n)),
+		}
 		order := &refitv1alpha1.NodeUpgrade{}
 		switch err := r.Cache.Get(ctx, client.ObjectKeyFromObject(n), order); {
 		case err == nil:
@@ -52,13 +55,13 @@ func (r *Reconciler) observeEnded(ctx context.Context, operation *refitv1alpha1.
 		case client.IgnoreNotFound(err) != nil:
 			return nil, fmt.Errorf("cannot get NodeUpgrade %s from the cache: %w", n.Name, err)
 		}
-		cordoned = append(cordoned, node)
+		marked = append(marked, node)
 	}
 	obs := &observation{operation: operation, nodes: map[string]*cluster.Node{}, now: r.Now().UTC()}
-	for i := range cordoned {
-		obs.nodes[cordoned[i].Name] = &cordoned[i]
+	for i := range marked {
+		obs.nodes[marked[i].Name] = &marked[i]
 	}
-	obs.Assessment = &assess.Assessment{Decision: plan.Tidy(&ended, cordoned)}
+	obs.Assessment = &assess.Assessment{Decision: plan.Tidy(&ended, marked)}
 	return obs, nil
 }
 
@@ -66,12 +69,21 @@ func cordonedBy(n *corev1.Node) types.UID {
 	return types.UID(n.Annotations[refitv1alpha1.AnnotationCordonedBy])
 }
 
+func protectedBy(n *corev1.Node) types.UID {
+	return types.UID(n.Annotations[refitv1alpha1.AnnotationProtectedBy])
+}
+
+// marks reports whether a Node is cordoned or protected by an operation.
+func marks(n *corev1.Node, operation types.UID) bool {
+	return cordonedBy(n) == operation || protectedBy(n) == operation
+}
+
 // mentions reports whether an object belongs to an operation that may have ended: a Node with its
-// cordon, or an order of it.
+// mark, or an order of it.
 func mentions(object client.Object, operation types.UID) bool {
 	switch o := object.(type) {
 	case *corev1.Node:
-		return cordonedBy(o) == operation
+		return marks(o, operation)
 	case *refitv1alpha1.NodeUpgrade:
 		return o.Spec.Operation.UID == operation
 	}

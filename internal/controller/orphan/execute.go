@@ -1,6 +1,7 @@
 package orphan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -10,6 +11,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/orders"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
@@ -18,11 +20,10 @@ const fieldOwner = client.FieldOwner("refit-controller")
 
 // execute executes the action. Both writes carry the resourceVersion that the decision was made on.
 func (r *Reconciler) execute(ctx context.Context, obs *observation) error {
-	do := r.uncordon
-	if obs.action.Kind == plan.Hold {
-		do = r.hold
-	}
-	operation := obs.node.Annotations[refitv1alpha1.AnnotationCordonedBy]
+	do := map[plan.ActionKind]func(context.Context, *observation) error{
+		plan.Hold: r.hold, plan.Uncordon: r.uncordon, plan.Unprotect: r.unprotect,
+	}[obs.action.Kind]
+	operation := cmp.Or(obs.node.Annotations[refitv1alpha1.AnnotationCordonedBy], obs.node.Annotations[refitv1alpha1.AnnotationProtectedBy])
 	if err := do(ctx, obs); err != nil {
 		return err
 	}
@@ -42,12 +43,29 @@ func (r *Reconciler) hold(ctx context.Context, obs *observation) error {
 }
 
 func (r *Reconciler) uncordon(ctx context.Context, obs *observation) error {
-	was := obs.node.DeepCopy()
-	delete(obs.node.Annotations, refitv1alpha1.AnnotationCordonedBy)
+	was, annotations := obs.node.DeepCopy(), obs.node.Annotations
+	if annotations[refitv1alpha1.AnnotationProtectedBy] == annotations[refitv1alpha1.AnnotationCordonedBy] {
+		cluster.Unprotect(annotations)
+	}
+	delete(annotations, refitv1alpha1.AnnotationCordonedBy)
 	obs.node.Spec.Unschedulable = false
-	if err := r.Client.Patch(ctx, &obs.node, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+	if err := r.patch(ctx, obs, was); err != nil {
 		return fmt.Errorf("cannot uncordon node %s: %w", obs.node.Name, err)
 	}
 	r.Recorder.Eventf(&obs.node, nil, corev1.EventTypeNormal, "Uncordoned", "Uncordon", "%s", obs.action.Reason)
 	return nil
+}
+
+// unprotect lets autoscalers remove the node again.
+func (r *Reconciler) unprotect(ctx context.Context, obs *observation) error {
+	was := obs.node.DeepCopy()
+	cluster.Unprotect(obs.node.Annotations)
+	if err := r.patch(ctx, obs, was); err != nil {
+		return fmt.Errorf("cannot let autoscalers remove node %s: %w", obs.node.Name, err)
+	}
+	return nil
+}
+
+func (r *Reconciler) patch(ctx context.Context, obs *observation, was *corev1.Node) error {
+	return r.Client.Patch(ctx, &obs.node, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), fieldOwner)
 }

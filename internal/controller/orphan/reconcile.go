@@ -15,7 +15,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
-// Reconciler lifts cordons whose operation no longer exists.
+// Reconciler removes marks whose operation no longer exists.
 type Reconciler struct {
 	// Cache reads from informers. Client reads from the API server, and writes.
 	Cache    client.Reader
@@ -24,7 +24,7 @@ type Reconciler struct {
 }
 
 // Reconcile decides about one node. It consults the API server only if the cache shows an orphaned
-// cordon, and acts on the API server's answer: the cache may not have the operation yet.
+// mark, and acts on the API server's answer: the cache may not have the operation yet.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	if cached, err := observe(ctx, r.Cache, request); err != nil || cached.action == nil {
 		return ctrl.Result{}, err
@@ -56,9 +56,12 @@ func observe(ctx context.Context, reader client.Reader, request ctrl.Request) (*
 	if err := reader.Get(ctx, request.NamespacedName, &obs.node); err != nil {
 		return obs, client.IgnoreNotFound(err)
 	}
-	n := cluster.Node{Name: obs.node.Name, UID: string(obs.node.UID), CordonedBy: obs.node.Annotations[refitv1alpha1.AnnotationCordonedBy]}
-	if n.CordonedBy == "" {
+	if !markedByRefit(&obs.node) {
 		return obs, nil
+	}
+	n := cluster.Node{
+		Name: obs.node.Name, UID: string(obs.node.UID),
+		CordonedBy: obs.node.Annotations[refitv1alpha1.AnnotationCordonedBy], ProtectedBy: obs.node.Annotations[refitv1alpha1.AnnotationProtectedBy],
 	}
 	switch err := reader.Get(ctx, request.NamespacedName, &obs.order); {
 	case err == nil:

@@ -3,6 +3,7 @@ package orphan
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
 const name = "worker-1"
@@ -107,6 +109,23 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
+func TestAutoscalersMayRemoveANodeWhoseOperationNoLongerExists(t *testing.T) {
+	n := node("")
+	n.Annotations = cluster.Protect(map[string]string{refitv1alpha1.AnnotationDoNotDisrupt: "true"}, "deleted")
+	c := newClient(t, interceptor.Funcs{}, n)
+	r := &Reconciler{Cache: c, Client: c, Recorder: events.NewFakeRecorder(1)}
+	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+		t.Fatal(err)
+	}
+	left := &corev1.Node{}
+	if err := c.Get(t.Context(), key, left); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{refitv1alpha1.AnnotationDoNotDisrupt: "true"}; !maps.Equal(left.Annotations, want) || !left.Spec.Unschedulable {
+		t.Errorf("cordoned by the user: %t; annotations %v, want %v", left.Spec.Unschedulable, left.Annotations, want)
+	}
+}
+
 func uncordoned(t *testing.T, c client.Client) bool {
 	t.Helper()
 	n := &corev1.Node{}
@@ -182,7 +201,7 @@ func TestADeletedOperationEnqueuesTheNodesThatRefitCordoned(t *testing.T) {
 	ours, foreign := node("deleted"), node("")
 	foreign.Name = "worker-2"
 	r := &Reconciler{Cache: newClient(t, interceptor.Funcs{}, ours, foreign)}
-	if got, want := r.cordonedNodes(t.Context(), nil), []ctrl.Request{{NamespacedName: key}}; !slices.Equal(got, want) {
+	if got, want := r.markedNodes(t.Context(), nil), []ctrl.Request{{NamespacedName: key}}; !slices.Equal(got, want) {
 		t.Errorf("enqueues %v, want %v", got, want)
 	}
 }

@@ -23,7 +23,7 @@ func Setup(manager ctrl.Manager, options controller.Options) error {
 	return r.SetupWithManager(manager, options)
 }
 
-// SetupWithManager adds the controller to a manager. It reconciles nodes that Refit cordoned when
+// SetupWithManager adds the controller to a manager. It reconciles nodes that Refit marked when
 // they or their NodeUpgrades change, and all of them when an operation is deleted.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
 	deleted := predicate.Funcs{
@@ -32,18 +32,19 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.O
 	}
 	return ctrl.NewControllerManagedBy(manager).Named("orphan").
 		WithOptions(options).
-		For(&corev1.Node{}, builder.WithPredicates(predicate.NewPredicateFuncs(cordonedByRefit))).
+		For(&corev1.Node{}, builder.WithPredicates(predicate.NewPredicateFuncs(markedByRefit))).
 		Watches(&refitv1alpha1.NodeUpgrade{}, &handler.EnqueueRequestForObject{}).
-		Watches(&refitv1alpha1.ClusterUpgrade{}, handler.EnqueueRequestsFromMapFunc(r.cordonedNodes), builder.WithPredicates(deleted)).
+		Watches(&refitv1alpha1.ClusterUpgrade{}, handler.EnqueueRequestsFromMapFunc(r.markedNodes), builder.WithPredicates(deleted)).
 		Complete(r)
 }
 
-func cordonedByRefit(node client.Object) bool {
-	return node.GetAnnotations()[refitv1alpha1.AnnotationCordonedBy] != ""
+func markedByRefit(node client.Object) bool {
+	annotations := node.GetAnnotations()
+	return annotations[refitv1alpha1.AnnotationCordonedBy] != "" || annotations[refitv1alpha1.AnnotationProtectedBy] != ""
 }
 
-// cordonedNodes are the nodes that Refit cordoned.
-func (r *Reconciler) cordonedNodes(ctx context.Context, _ client.Object) []ctrl.Request {
+// markedNodes are the nodes that Refit cordoned or protected.
+func (r *Reconciler) markedNodes(ctx context.Context, _ client.Object) []ctrl.Request {
 	var nodes corev1.NodeList
 	if err := r.Cache.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		ctrllog.FromContext(ctx).Error(err, "Cannot list nodes in the cache")
@@ -51,7 +52,7 @@ func (r *Reconciler) cordonedNodes(ctx context.Context, _ client.Object) []ctrl.
 	}
 	var out []ctrl.Request
 	for i := range nodes.Items {
-		if cordonedByRefit(&nodes.Items[i]) {
+		if markedByRefit(&nodes.Items[i]) {
 			out = append(out, ctrl.Request{NamespacedName: types.NamespacedName{Name: nodes.Items[i].Name}})
 		}
 	}

@@ -47,6 +47,7 @@ func nodeOf(n *corev1.Node) cluster.Node {
 		Kubelet: info.KubeletVersion, Runtime: info.ContainerRuntimeVersion, OS: info.OperatingSystem, OSImage: info.OSImage,
 		Arch: info.Architecture, Kernel: info.KernelVersion,
 		Unschedulable: n.Spec.Unschedulable, CordonedBy: n.Annotations[refitv1alpha1.AnnotationCordonedBy],
+		ProtectedBy: n.Annotations[refitv1alpha1.AnnotationProtectedBy],
 		Allocatable: resourcesOf(n.Status.Allocatable),
 	}
 	for _, t := range n.Spec.Taints {

@@ -26,11 +26,7 @@ func Trim(object any) (any, error) {
 
 // trimNode keeps what nodeOf uses. It drops heartbeats, which are most of the updates of kubelets.
 func trimNode(n *corev1.Node) {
-	cordoned := n.Annotations[refitv1alpha1.AnnotationCordonedBy]
-	n.Annotations = nil
-	if cordoned != "" {
-		n.Annotations = map[string]string{refitv1alpha1.AnnotationCordonedBy: cordoned}
-	}
+	n.Annotations = marksOf(n.Annotations)
 	n.Spec = corev1.NodeSpec{Taints: n.Spec.Taints, Unschedulable: n.Spec.Unschedulable}
 	info := n.Status.NodeInfo
 	n.Status = corev1.NodeStatus{
@@ -43,4 +39,19 @@ func trimNode(n *corev1.Node) {
 	for i, c := range n.Status.Conditions {
 		n.Status.Conditions[i] = corev1.NodeCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}
 	}
+}
+
+// marksOf are the annotations that mark a node as cordoned or protected. The map is a
+// new one, since one whose entries were deleted keeps its memory.
+func marksOf(annotations map[string]string) map[string]string {
+	var out map[string]string
+	for _, name := range []string{refitv1alpha1.AnnotationCordonedBy, refitv1alpha1.AnnotationProtectedBy} {
+		if value := annotations[name]; value != "" {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[name] = value
+		}
+	}
+	return out
 }

@@ -14,7 +14,7 @@ import (
 func TestTrimmedNodeHasTheSameFacts(t *testing.T) {
 	n := node("worker-1", "11", "v1.35.4")
 	n.Labels = map[string]string{labelControlPlane: "", corev1.LabelTopologyZone: "a"}
-	n.Annotations = map[string]string{refitv1alpha1.AnnotationCordonedBy: "operation", "others": "much"}
+	n.Annotations = map[string]string{refitv1alpha1.AnnotationCordonedBy: "operation", refitv1alpha1.AnnotationProtectedBy: "operation", "others": "much"}
 	n.CreationTimestamp = metav1.NewTime(time.Unix(1000, 0))
 	n.Spec = corev1.NodeSpec{Unschedulable: true, ProviderID: "metal://worker-1", Taints: []corev1.Taint{{Key: "key", Value: "value", Effect: corev1.TaintEffectNoSchedule}}}
 	n.Status.NodeInfo = corev1.NodeSystemInfo{
@@ -34,7 +34,7 @@ func TestTrimmedNodeHasTheSameFacts(t *testing.T) {
 	if trimmed := nodeOf(&n); !reflect.DeepEqual(trimmed, whole) {
 		t.Errorf("trimmed %+v, whole %+v", trimmed, whole)
 	}
-	if n.Status.Images != nil || len(n.Annotations) != 1 || n.Spec.ProviderID != "" || !n.Status.Conditions[0].LastHeartbeatTime.IsZero() {
+	if n.Status.Images != nil || len(n.Annotations) != 2 || n.Spec.ProviderID != "" || !n.Status.Conditions[0].LastHeartbeatTime.IsZero() {
 		t.Errorf("it kept %+v", n)
 	}
 }

@@ -35,6 +35,8 @@ type Node struct {
 	// empty if Refit did not.
 	Unschedulable bool   `json:"unschedulable,omitempty"`
 	CordonedBy    string `json:"cordonedBy,omitempty"`
+	// ProtectedBy is the UID of the operation that keeps autoscalers from removing the node.
+	ProtectedBy string `json:"protectedBy,omitempty"`
 
 	Allocatable Resources `json:"allocatable,omitzero"`
 	Pods        []PodSet  `json:"pods,omitempty"`

@@ -77,6 +77,10 @@ const (
 	StartTrial ActionKind = "StartTrial"
 	// Uncordon removes a cordon of this operation. Fence: as Cordon.
 	Uncordon ActionKind = "Uncordon"
+	// Protect keeps autoscalers from removing the node; Cordon does so, too. Fence: as Cordon.
+	Protect ActionKind = "Protect"
+	// Unprotect lets autoscalers remove the node again; Uncordon does so, too. Fence: as Cordon.
+	Unprotect ActionKind = "Unprotect"
 	// ReleaseNode removes the node from status.active. Fence: as Claim.
 	ReleaseNode ActionKind = "ReleaseNode"
 	// Finish ends the operation as Succeeded or Aborted. Fence: as Claim.

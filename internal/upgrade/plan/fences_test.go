@@ -66,6 +66,8 @@ func (w *world) act(who *controller, a *Action) bool {
 		return w.mark(m, observed.upgrade, a.Kind)
 	case Cordon, Uncordon:
 		return w.cordon(who, m, observed.node, a.Kind == Cordon)
+	case Protect, Unprotect:
+		return w.protect(m, observed.node, a.Kind == Protect)
 	default:
 		panic("cannot execute " + a.Kind)
 	}
@@ -200,7 +202,7 @@ func (w *world) mark(m *machine, version int64, kind ActionKind) bool {
 func (w *world) deniedActions(d *Decision) []FailedAction {
 	var out []FailedAction
 	for _, a := range d.Actions {
-		if (a.Kind == Cordon || a.Kind == Uncordon) && !w.deniedSince.IsZero() {
+		if patchesNode(a.Kind) && !w.deniedSince.IsZero() {
 			err := errors.New("cannot patch node: admission webhook nodes.example.com denied the request")
 			out = append(out, FailedAction{Kind: a.Kind, Node: a.Node, Since: w.deniedSince, Err: err})
 		}
@@ -221,8 +223,23 @@ func (w *world) cordon(who *controller, m *machine, version int64, on bool) bool
 	if on {
 		m.cordonedBy = w.op.UID
 	}
+	return w.protect(m, version, on)
+}
+
+// protect is part of a cordon, or a write of its own.
+func (w *world) protect(m *machine, version int64, on bool) bool {
+	if version != m.version || !w.deniedSince.IsZero() {
+		return false
+	}
+	if m.protectedBy = ""; on {
+		m.protectedBy = w.op.UID
+	}
 	m.version++
 	return true
+}
+
+func patchesNode(kind ActionKind) bool {
+	return kind == Cordon || kind == Uncordon || kind == Protect || kind == Unprotect
 }
 
 // highestEpoch is the highest epoch of the operation, of an order or of an order that an agent

@@ -41,6 +41,7 @@ const (
 	GateSlotStillFree            GateName = "SlotStillFree"
 	GateStillPrefetched          GateName = "StillPrefetched"
 	GateCordoned                 GateName = "Cordoned"
+	GateProtected                GateName = "Protected"
 	GateDrained                  GateName = "Drained"
 	GateMachineStillKnown        GateName = "MachineStillKnown"
 	GateStillNothingElseActive   GateName = "StillNothingElseActive"

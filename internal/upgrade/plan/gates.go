@@ -89,6 +89,7 @@ var gateTable = []struct {
 	{HeldApply, "the order to change a node; conditions may have changed since the claim", []gate{
 		{GateStillPrefetched, notPrefetched, "nothing has to be fetched while the node is disrupted"},
 		{GateCordoned, notCordoned, "no pod is scheduled to the node while it is drained and changed"},
+		{GateProtected, notProtected, "no autoscaler removes the node while it is drained and changed"},
 		{GateDrained, notDrained, "no pod that a drain moves is on the node"},
 		{GateMachineStillKnown, machineUnknown, "the order names the machine that the node is on now"},
 		{GateStillNothingElseActive, onControlPlane(othersActive), "as for the claim"},

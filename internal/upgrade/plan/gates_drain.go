@@ -39,6 +39,15 @@ func notCordoned(d *deciding, n *cluster.Node, hop int) *Wait {
 	return &Wait{}
 }
 
+// notProtected protects a node that was not cordoned here: a cordon protects the node as well.
+func notProtected(d *deciding, n *cluster.Node, _ int) *Wait {
+	if n.ProtectedBy == d.op.UID {
+		return nil
+	}
+	d.act(Protect, n, "autoscalers must not remove it while it is upgraded")
+	return &Wait{}
+}
+
 // notDrained drains a node. The pods on it count, besides the drain's own status: one may have been
 // created since.
 func notDrained(d *deciding, n *cluster.Node, hop int) *Wait {

@@ -57,6 +57,7 @@ var provenBy = map[GateName]string{
 	GateSlotStillFree:            "slot-lost",
 	GateStillPrefetched:          "node-reinstalled",
 	GateCordoned:                 "uncordoned-by-hand",
+	GateProtected:                "patch",
 	GateDrained:                  "blocked-wait",
 	GateMachineStillKnown:        "another-machine",
 	GateStillNothingElseActive:   "claimed-by-hand",

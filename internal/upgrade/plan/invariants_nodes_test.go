@@ -41,6 +41,7 @@ func (w *world) checkOrder(who *controller, m *machine, a *Action, before *clust
 	}
 	w.require(!spec.Aborted && !spec.Paused, "%s is changed while the operation is held", m.name)
 	w.require(w.older == "", "%s is changed while an older operation has not ended", m.name)
+	w.require(m.protectedBy == w.op.UID, "%s is changed, and autoscalers may remove it", m.name)
 	if m.controlPlane {
 		w.checkControlPlaneHealthy(m)
 		w.checkControlPlaneAlone()

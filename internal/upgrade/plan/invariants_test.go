@@ -279,6 +279,7 @@ func (w *world) checkEnd(who *controller) {
 	for i := range who.view.snapshot.Nodes {
 		n := &who.view.snapshot.Nodes[i]
 		w.require(n.CordonedBy == "" || policy.Abandoned(&spec, n.Name), "the operation ends with %s cordoned", n.Name)
+		w.require(n.ProtectedBy == "", "the operation ends, and autoscalers may still not remove %s", n.Name)
 		if w.op.end == Succeeded && policy.Exclusion(&spec, n) == "" {
 			w.require(n.IsReady() && !kubeletVersion(n).Before(want), "the operation succeeds with %s at %s", n.Name, n.Kubelet)
 		}

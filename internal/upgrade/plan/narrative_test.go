@@ -58,7 +58,8 @@ func (w *world) narrate(who *controller, a *Action, done bool) {
 
 var actionVerbs = map[ActionKind]string{
 	RequestReport: "request report from", Prefetch: "prefetch on", Claim: "claim", Cordon: "cordon", Drain: "drain", Apply: "upgrade",
-	Rollback: "roll back", Hold: "hold", Skip: "skip", FailDrain: "fail the drain of", StartTrial: "start trial on", Uncordon: "uncordon", ReleaseNode: "release", Finish: "finish",
+	Rollback: "roll back", Hold: "hold", Skip: "skip", FailDrain: "fail the drain of", StartTrial: "start trial on", Uncordon: "uncordon",
+	Protect: "protect", Unprotect: "unprotect", ReleaseNode: "release", Finish: "finish",
 }
 
 // flush writes the actions of one decision, with one line for each kind and reason.

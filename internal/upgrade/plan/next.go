@@ -29,7 +29,7 @@ type Blocking struct{ Check, Message, Remedy string }
 func next(v *view) Decision {
 	d := &deciding{view: v}
 	hold := d.hold()
-	d.removeStrayCordons()
+	d.removeStrays()
 	for _, name := range v.op.Active {
 		d.advance(name, hold)
 	}
@@ -62,13 +62,18 @@ func (d *deciding) hold() *hold {
 	return h
 }
 
-// removeStrayCordons uncordons nodes that the operation cordoned and has no claim on, such as one
-// that a deposed leader cordoned late. A host that is being changed keeps its cordon, whatever
-// became of its claim, and so does an abandoned one.
-func (d *deciding) removeStrayCordons() {
+// removeStrays uncordons nodes that the operation cordoned and has no claim on, such as one that a
+// deposed leader cordoned late, and lets autoscalers remove them again. A host that is being
+// changed keeps both, whatever became of its claim. An abandoned one keeps its cordon.
+func (d *deciding) removeStrays() {
 	for i := range d.s.Nodes {
-		if n := &d.s.Nodes[i]; n.CordonedBy == d.op.UID && !d.active[n.Name] && !d.changing(n) && !d.abandoned(n) {
+		n := &d.s.Nodes[i]
+		switch abandoned := d.abandoned(n); {
+		case d.active[n.Name], d.changing(n) && !abandoned:
+		case n.CordonedBy == d.op.UID && !abandoned:
 			d.act(Uncordon, n, "the operation has no claim on it")
+		case n.ProtectedBy == d.op.UID:
+			d.act(Unprotect, n, "it is no longer active")
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (w *world) observe() *observation {
 	for _, m := range w.machines {
 		s.Nodes = append(s.Nodes, cluster.Node{
 			Name: m.name, UID: m.uid, ControlPlane: m.controlPlane, Zone: m.zone, Labels: m.labels, CreatedAt: m.created, Kubelet: m.nodeVersion,
-			Ready: yesNo(m.ready), ReadySince: m.readySince, Unschedulable: m.cordoned, CordonedBy: m.cordonedBy, Static: m.static,
+			Ready: yesNo(m.ready), ReadySince: m.readySince, Unschedulable: m.cordoned, CordonedBy: m.cordonedBy, ProtectedBy: m.protectedBy, Static: m.static,
 			Report: m.report, ReportRequest: m.reportRequest, Upgrade: m.upgrade,
 		})
 		if m.controlPlane {

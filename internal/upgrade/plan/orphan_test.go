@@ -50,6 +50,10 @@ func TestOrphan(t *testing.T) {
 		"held, failed and partly changed":  {cluster.Node{CordonedBy: "gone", Upgrade: partly}, plan.KeepCordon},
 		"held, and the agent refuses":      {cluster.Node{CordonedBy: "gone", Upgrade: refused}, plan.KeepCordon},
 		"active for another operation":     {cluster.Node{CordonedBy: "gone", Upgrade: another}, plan.Uncordon},
+		"protected, not cordoned":          {cluster.Node{ProtectedBy: "gone"}, plan.Unprotect},
+		"protected during a change":        {cluster.Node{ProtectedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeApplying)}, ""},
+		"protected and ordered to change":  {cluster.Node{ProtectedBy: "gone", Upgrade: order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)}, plan.Hold},
+		"protected by one that exists":     {cluster.Node{CordonedBy: "gone", ProtectedBy: "here"}, plan.Uncordon},
 		"an order for the former node":     {cluster.Node{CordonedBy: "gone", Upgrade: former}, plan.Uncordon},
 	} {
 		tt.node.Name, tt.node.UID = "n1", "n1-uid"

@@ -24,6 +24,7 @@ func (w *world) restoreEtcd(to *observation) {
 			continue
 		}
 		m.cordoned, m.cordonedBy, m.cordonedByUser = then.Unschedulable, then.CordonedBy, then.Unschedulable && then.CordonedBy == ""
+		m.protectedBy = then.ProtectedBy
 		m.upgrade, m.report, m.reportRequest = then.Upgrade, then.Report, then.ReportRequest
 		m.nodeVersion = then.Kubelet
 		m.version++

@@ -172,7 +172,7 @@ func (r *run) over(w *world, c *controllers) bool {
 		return false
 	}
 	for _, m := range w.machines {
-		if m.cordonedBy != "" && !w.abandoned(m) {
+		if m.cordonedBy != "" && !w.abandoned(m) || m.protectedBy != "" {
 			return false
 		}
 	}

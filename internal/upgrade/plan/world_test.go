@@ -92,6 +92,7 @@ type machine struct {
 	cordonedBy     string
 	cordonedByUser bool      // the user cordoned it
 	uncordonedAt   time.Time // when the user last uncordoned it
+	protectedBy    string    // the operation that keeps autoscalers from removing it
 
 	version        int64 // resourceVersion of the Node
 	upgrade        *cluster.Upgrade

@@ -4,6 +4,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -25,13 +26,34 @@ const (
 	notCordon      = "the controller may change only spec.unschedulable of a Node"
 	notLabels      = "the controller may not change labels, finalizers or owners of a Node"
 	notAnnotation  = "the controller may change only the annotations of Refit on a Node"
-	notInvite      = "the controller may keep autoscalers off a Node, not invite them"
+	notInvite      = "the controller may keep autoscalers off a Node, and stop doing so, but not invite them"
+	notListed      = "the controller must list the annotations that it adds in refit.dev/protected-with"
 	notOthers      = "the controller may lift only cordons of Refit"
 	notMarked      = "the controller must mark its cordon with refit.dev/cordoned-by"
 	notUsers       = "the controller may change only the finalizers and the status of a ClusterUpgrade"
 	cordonOnly     = "the controller may cordon and uncordon Nodes, not "
 	notThisOnItems = "the controller may not "
 )
+
+const (
+	scaleDown = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+	karpenter = "karpenter.sh/do-not-disrupt"
+)
+
+// annotate is a patch of annotations: names and values, of which empty ones are removed.
+func annotate(pairs ...string) string {
+	annotations := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		if annotations[pairs[i]] = pairs[i+1]; pairs[i+1] == "" {
+			annotations[pairs[i]] = nil
+		}
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	if err != nil {
+		panic(err)
+	}
+	return string(patch)
+}
 
 // TestTheControllerOnlyCordonsNodes has a controller with every permission: the policy must hold
 // even if RBAC does not.
@@ -54,6 +76,9 @@ func TestTheControllerOnlyCordonsNodes(t *testing.T) {
 		node("open", false, map[string]string{"note": "x"})
 		node("cordoned", true, nil)
 		node("refit", true, map[string]string{"refit.dev/cordoned-by": "u-1"})
+		node("protected", false, map[string]string{
+			scaleDown: "true", karpenter: "true", "refit.dev/protected-by": "u-1", "refit.dev/protected-with": karpenter,
+		})
 		node("stale", false, map[string]string{"refit.dev/cordoned-by": "u-1"})
 		patch := func(client kubernetes.Interface, name, change string, part ...string) error {
 			options := metav1.PatchOptions{DryRun: dryRun}
@@ -65,9 +90,16 @@ func TestTheControllerOnlyCordonsNodes(t *testing.T) {
 			{"cordons where a mark is left", "stale", `{"metadata":{"annotations":{"refit.dev/cordoned-by":"u-2"}},"spec":{"unschedulable":true}}`, ""},
 			{"uncordons", "refit", `{"metadata":{"annotations":{"refit.dev/cordoned-by":null}},"spec":{"unschedulable":false}}`, ""},
 			{"removes a mark that is left", "stale", `{"metadata":{"annotations":{"refit.dev/cordoned-by":null}}}`, ""},
-			{"keeps the cluster autoscaler off", "refit", `{"metadata":{"annotations":{"cluster-autoscaler.kubernetes.io/scale-down-disabled":"true"}}}`, ""},
-			{"keeps Karpenter off", "open", `{"metadata":{"annotations":{"karpenter.sh/do-not-disrupt":"true","refit.dev/kept-off":"x"}}}`, ""},
-			{"invites Karpenter", "open", `{"metadata":{"annotations":{"karpenter.sh/do-not-disrupt":"false"}}}`, notInvite},
+			{"keeps autoscalers off", "refit", annotate(scaleDown, "true", karpenter, "true", "refit.dev/protected-with", scaleDown+","+karpenter), ""},
+			{"keeps Karpenter off", "open", annotate(karpenter, "true", "refit.dev/protected-by", "u-1", "refit.dev/protected-with", karpenter), ""},
+			{"protects for another operation", "protected", annotate("refit.dev/protected-by", "u-2"), ""},
+			{"stops keeping Karpenter off", "protected", annotate(karpenter, "", "refit.dev/protected-by", "", "refit.dev/protected-with", ""), ""},
+			{"removes a mark that is left", "protected", annotate("refit.dev/protected-by", "", "refit.dev/protected-with", ""), ""},
+			{"invites Karpenter", "open", annotate(karpenter, "false", "refit.dev/protected-with", karpenter), notInvite},
+			{"invites Karpenter later", "protected", annotate(karpenter, "false"), notInvite},
+			{"lets an autoscaler remove a user's node", "protected", annotate(scaleDown, ""), notInvite},
+			{"keeps autoscalers off without a mark", "open", annotate(scaleDown, "true"), notListed},
+			{"marks a user's annotation", "protected", annotate("refit.dev/protected-with", karpenter+","+scaleDown), notListed},
 			{"cordons without a mark", "open", `{"spec":{"unschedulable":true}}`, notMarked},
 			{"lifts a user's cordon", "cordoned", `{"spec":{"unschedulable":false}}`, notOthers},
 			{"marks a user's cordon", "cordoned", `{"metadata":{"annotations":{"refit.dev/cordoned-by":"u-1"}}}`, notMarked},

@@ -68,6 +68,8 @@ type bed struct {
 	watch  *monitor
 
 	foreign map[string]bool // nodes that the test cordoned by hand
+	// protected are what users have put on nodes to keep autoscalers off them.
+	protected map[string]string
 }
 
 // newBed creates a cluster of three control plane nodes and four workers with an app of six pods,
@@ -79,7 +81,7 @@ func newBed(t *testing.T, changes ...clustertest.Change) *bed {
 
 func newBedOn(t *testing.T, s *apiserver.Server, changes ...clustertest.Change) *bed {
 	t.Helper()
-	b := &bed{Server: s, t: t, hosts: newHosts(), foreign: map[string]bool{}}
+	b := &bed{Server: s, t: t, hosts: newHosts(), foreign: map[string]bool{}, protected: map[string]string{}}
 	for _, folder := range []string{"crd", "policy", "agent", "controller"} {
 		b.Install(t, "../../../config/"+folder)
 	}
@@ -300,6 +302,9 @@ func (b *bed) atRest(atTarget ...string) {
 	for _, n := range b.nodes() {
 		if mark := n.Annotations[refitv1alpha1.AnnotationCordonedBy]; mark != "" {
 			b.t.Errorf("%s is marked as cordoned by %s", n.Name, mark)
+		}
+		if left := protection(&n); left != b.protected[n.Name] {
+			b.t.Errorf("autoscalers find %q on %s, want %q", left, n.Name, b.protected[n.Name])
 		}
 		if n.Spec.Unschedulable != b.foreign[n.Name] {
 			b.t.Errorf("whether %s is cordoned: %v", n.Name, n.Spec.Unschedulable)

@@ -4,6 +4,7 @@ package install
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,14 @@ func cordoned(by string) func(*corev1.Node) {
 	}
 }
 
+// protected is a node that Refit keeps autoscalers from, and the user Karpenter.
+func protected(n *corev1.Node) {
+	n.Annotations = map[string]string{
+		"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true", "karpenter.sh/do-not-disrupt": "true",
+		"refit.dev/protected-by": "6d0f4bd6", "refit.dev/protected-with": "cluster-autoscaler.kubernetes.io/scale-down-disabled",
+	}
+}
+
 var reports = schema.GroupVersionResource{Group: "refit.dev", Version: "v1alpha1", Resource: "nodereports"}
 
 // full returns a cluster in which Refit has been in use.
@@ -35,7 +44,7 @@ func full(t *testing.T, version string) (*bed, *world) {
 	t.Helper()
 	b := newBed(t, version)
 	w := b.live(t)
-	b.node(t, "n1", true)
+	b.node(t, "n1", true, protected)
 	b.node(t, "n2", true, cordoned("6d0f4bd6-3c1e-4a7e-9c5f-2f8d6a1b7e90"))
 	b.node(t, "n3", true, cordoned("")) // by a user
 	b.node(t, "n4", false)
@@ -97,6 +106,9 @@ func TestARemovalLeavesNothing(t *testing.T) {
 			must(t, err)
 			if node.Spec.Unschedulable != want || node.Annotations["refit.dev/cordoned-by"] != "" {
 				t.Errorf("%s is cordoned: %v %v", name, node.Spec.Unschedulable, node.Annotations)
+			}
+			if own := map[string]string{"karpenter.sh/do-not-disrupt": "true"}; name == "n1" && !maps.Equal(node.Annotations, own) {
+				t.Errorf("n1 has %v, want %v", node.Annotations, own)
 			}
 		}
 		_, err = b.client.CoreV1().ConfigMaps("default").Get(t.Context(), "refit-agent", metav1.GetOptions{})
