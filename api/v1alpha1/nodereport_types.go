@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -224,4 +226,15 @@ type NodeReportStatus struct {
 	// +optional
 	// +structType=atomic
 	APIServer *APIServerFacts `json:"apiServer,omitempty"`
+}
+
+// Observed returns observedTime by the clock of the API server, or zero if it is not known.
+func (s *NodeReportStatus) Observed() time.Time {
+	switch {
+	case s.ObservedTime == nil:
+		return time.Time{}
+	case s.ClockOffsetMilliseconds == nil:
+		return s.ObservedTime.UTC()
+	}
+	return s.ObservedTime.Add(-time.Duration(*s.ClockOffsetMilliseconds) * time.Millisecond).UTC()
 }

@@ -87,8 +87,8 @@ func agentSilent(v *view) []Finding {
 			return Finding{}
 		}
 		since := ""
-		if r.ObservedTime != nil && v.Now.After(r.ObservedTime.Time) {
-			since = fmt.Sprintf(" for %s", ago(v.Now.Sub(r.ObservedTime.Time)))
+		if observed := r.Observed(); !observed.IsZero() && v.Now.After(observed) {
+			since = fmt.Sprintf(" for %s", ago(v.Now.Sub(observed)))
 		}
 		return Finding{
 			Unknown:  true,

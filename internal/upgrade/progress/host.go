@@ -34,7 +34,7 @@ func hostOf(k *Known) cliv1alpha1.HostFacts {
 		out.Cordon = cliv1alpha1.CordonOther
 	}
 	if k.Report != nil {
-		out.Agent, out.ReportedAt = k.Report.Status.AgentVersion, timeOf(k.Report.Status.ObservedTime)
+		out.Agent, out.ReportedAt = k.Report.Status.AgentVersion, k.Report.Status.Observed()
 	}
 	return out
 }
