@@ -28,13 +28,12 @@ import (
 
 // Paths and units of kubeadm, the kubelet and containerd.
 const (
-	kubernetesDir    = "/etc/kubernetes"
-	adminConf        = kubernetesDir + "/admin.conf"
-	kubeletConf      = kubernetesDir + "/kubelet.conf"
-	kubeletDir       = "/var/lib/kubelet"
-	kubeletConfig    = kubeletDir + "/config.yaml"
-	containerdConfig = "/etc/containerd/config.toml"
-	cniDir           = "/opt/cni/bin"
+	kubernetesDir = "/etc/kubernetes"
+	adminConf     = kubernetesDir + "/admin.conf"
+	kubeletConf   = kubernetesDir + "/kubelet.conf"
+	kubeletDir    = "/var/lib/kubelet"
+	kubeletConfig = kubeletDir + "/config.yaml"
+	cniDir        = "/opt/cni/bin"
 
 	kubeletUnit    = "kubelet.service"
 	containerdUnit = "containerd.service"
@@ -43,9 +42,10 @@ const (
 // Paths that only tests change. ManifestsDir is the directory of static pods, kubeletFlags is
 // written by kubeadm, and kubeletDefaults belongs to the kubelet's package.
 var (
-	ManifestsDir    = kubernetesDir + "/manifests"
-	kubeletFlags    = kubeletDir + "/kubeadm-flags.env"
-	kubeletDefaults = "/etc/default/kubelet"
+	ManifestsDir     = kubernetesDir + "/manifests"
+	kubeletFlags     = kubeletDir + "/kubeadm-flags.env"
+	kubeletDefaults  = "/etc/default/kubelet"
+	containerdConfig = "/etc/containerd/config.toml"
 )
 
 // Services starts and stops the services of the host: *host.Systemd.

@@ -2,6 +2,9 @@ package steps
 
 import (
 	"context"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -55,5 +58,68 @@ func TestImageThatDiffersIsRemovedIfRefitBroughtIt(t *testing.T) {
 				t.Errorf("present %t", has)
 			}
 		})
+	}
+}
+
+const etcdImage, proxyImage = "registry.k8s.io/etcd:3.6.8-0", "registry.k8s.io/kube-proxy:v1.36.3"
+
+// imageHost is a control plane node that needs two images.
+func imageHost(t *testing.T, registry map[string]string) (*Host, *fakeRuntime) {
+	t.Helper()
+	h := testHost(t)
+	h.Upgrade.Role, h.ReportWait = refitv1alpha1.RoleControlPlane, func(string) {}
+	for name, controlPlane := range map[string]bool{etcdImage: true, proxyImage: false} {
+		h.Release.Payload.Images = append(h.Release.Payload.Images, refitv1alpha1.ReleaseImage{
+			Name: name, OS: "linux", Arch: runtime.GOARCH, Config: "sha256:right", ControlPlane: controlPlane,
+		})
+	}
+	slices.SortFunc(h.Release.Payload.Images, func(a, b refitv1alpha1.ReleaseImage) int { return strings.Compare(a.Name, b.Name) })
+	return h, runtimeFor(t, h, registry)
+}
+
+// The agent can die between two images, and the runtime can lose one before the swap.
+func TestInterruptedImportPullsOnlyWhatIsMissing(t *testing.T) {
+	h, r := imageHost(t, map[string]string{etcdImage: "sha256:right"})
+	if err := importImages(t.Context(), h); err == nil || node.FailureOf(err).Reason != "PullFailed" {
+		t.Fatalf("error %v", err)
+	}
+	if done, err := imagesPresent(t.Context(), h); done || err != nil {
+		t.Errorf("the probe of a half import: %t, %v", done, err)
+	}
+	r.mu.Lock()
+	r.registry[proxyImage] = "sha256:right"
+	r.mu.Unlock()
+	must(t, importImages(t.Context(), h))
+	if done, err := imagesPresent(t.Context(), h); !done || err != nil {
+		t.Errorf("the probe of a whole import: %t, %v", done, err)
+	}
+	must(t, importImages(t.Context(), h))
+	must(t, checkImages(t.Context(), h))
+	if _, pulls := r.state(); !slices.Equal(pulls, []string{etcdImage, proxyImage, proxyImage}) {
+		t.Errorf("pulls %q", pulls)
+	}
+	r.lose(etcdImage)
+	must(t, checkImages(t.Context(), h))
+	if images, _ := r.state(); images[etcdImage] != "sha256:right" {
+		t.Error("a lost image was not imported again")
+	}
+}
+
+// The probe compares the content: a tag can move.
+func TestImageOfAnotherContentIsNotPresent(t *testing.T) {
+	h, r := imageHost(t, map[string]string{etcdImage: "sha256:right", proxyImage: "sha256:wrong"})
+	r.images[etcdImage], r.images[proxyImage] = "sha256:right", "sha256:former"
+	if done, err := imagesPresent(t.Context(), h); done || err != nil {
+		t.Errorf("the probe of a former image: %t, %v", done, err)
+	}
+	if err := importImages(t.Context(), h); err == nil || node.FailureOf(err).Reason != "ImageDiffers" {
+		t.Errorf("error %v", err)
+	}
+	if images, _ := r.state(); images[proxyImage] != "" {
+		t.Error("the wrong image stays")
+	}
+	h.Upgrade.Role = refitv1alpha1.RoleWorker
+	if images, err := h.images(); err != nil || len(images) != 1 || images[0].Name != proxyImage {
+		t.Errorf("a worker needs %v, %v", images, err)
 	}
 }

@@ -3,8 +3,10 @@ package steps
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -15,13 +17,17 @@ import (
 
 // fakeServices records the calls, and fails as a test configures.
 type fakeServices struct {
-	unit    host.Unit
+	state   func() host.Unit
 	restart error
 	calls   []string
 }
 
-func (f *fakeServices) Unit(context.Context, string) (host.Unit, error) { return f.unit, nil }
-func (f *fakeServices) Reload(context.Context) error                    { f.calls = append(f.calls, "reload"); return nil }
+func (f *fakeServices) Unit(context.Context, string) (host.Unit, error) { return f.state(), nil }
+func (f *fakeServices) Reload(context.Context) error {
+	f.calls = append(f.calls, "reload")
+	return nil
+}
+
 func (f *fakeServices) Restart(_ context.Context, unit string) error {
 	f.calls = append(f.calls, "restart "+unit)
 	return f.restart
@@ -31,16 +37,18 @@ func (f *fakeServices) Restart(_ context.Context, unit string) error {
 // services do not start again, so that a step ends there.
 func binaryHost(t *testing.T, parts ...refitv1alpha1.Part) (h *Host, files []file, f *fakeQuorum, s *fakeServices) {
 	t.Helper()
-	wasFlags, wasDefaults := kubeletFlags, kubeletDefaults
-	t.Cleanup(func() { kubeletFlags, kubeletDefaults = wasFlags, wasDefaults })
 	dir := t.TempDir()
-	kubeletFlags, kubeletDefaults = filepath.Join(dir, "kubeadm-flags.env"), filepath.Join(dir, "default-kubelet")
+	for _, path := range []*string{&kubeletFlags, &kubeletDefaults, &containerdConfig} {
+		was := *path
+		t.Cleanup(func() { *path = was })
+		*path = filepath.Join(dir, filepath.Base(was))
+	}
 	f, s = &fakeQuorum{}, &fakeServices{restart: errNoSystemd}
 	h = withQuorum(t, f)
 	h.Settings, h.Systemd, h.Upgrade.Parts = settings.Default(), s, parts
 	for _, part := range parts {
 		name := string(part)
-		path, from := filepath.Join(dir, name), filepath.Join(dir, name+".released")
+		path, from := filepath.Join(dir, "bin", name), filepath.Join(dir, name+".released")
 		put(t, path, "old "+name)
 		put(t, from, "new "+name)
 		must(t, host.Stage(from, path, 0o755))
@@ -91,4 +99,82 @@ func TestKubeletThatIsInstalledRollsBackWithoutAQuorum(t *testing.T) {
 	}
 	must(t, h.reinstall(t.Context(), kubeletParts...))
 	wantFiles(t, files, "old")
+}
+
+// The agent can die before and after each change of the step.
+func TestInterruptedSwapOfTheKubelet(t *testing.T) {
+	step := func(t *testing.T) (*Host, func() error, []file) {
+		t.Helper()
+		h, files, _, _ := binaryHost(t, kubeletParts...)
+		put(t, kubeletFlags, `KUBELET_KUBEADM_ARGS="--pod-infra-container-image=registry.k8s.io/pause:3.9 --v=2"`)
+		return h, func() error { return swapKubelet(t.Context(), h) }, files
+	}
+	h, run, _ := step(t)
+	for _, point := range pointsOf(t, h, run) {
+		t.Run(point, func(t *testing.T) {
+			h, run, files := step(t)
+			killAt(t, h, point, run)
+			if err := run(); !errors.Is(err, errNoSystemd) { // the end of the step in this test
+				t.Fatalf("the repeated step: %v", err)
+			}
+			wantFiles(t, files, "new")
+			killAt(t, h, "undo-kubelet:after", func() error { return undoKubelet(t.Context(), h) })
+			if err := undoKubelet(t.Context(), h); !errors.Is(err, errNoSystemd) {
+				t.Fatalf("the repeated undo: %v", err)
+			}
+			wantFiles(t, files, "old")
+		})
+	}
+}
+
+// A rollback must not take a change of an administrator with it.
+func TestUndoOfTheKubeletKeepsWhatOthersChanged(t *testing.T) {
+	h, files, _, _ := binaryHost(t, kubeletParts...)
+	put(t, kubeletDefaults, "of the package")
+	must(t, h.track([]string{kubeletDefaults}, func() error { put(t, kubeletDefaults, "of the new package"); return nil }))
+	if err := swapKubelet(t.Context(), h); !errors.Is(err, errNoSystemd) {
+		t.Fatal(err)
+	}
+	put(t, kubeletDefaults, "of an administrator")
+	put(t, files[2].Path, "another kubectl")
+	if err := undoKubelet(t.Context(), h); !errors.Is(err, errNoSystemd) {
+		t.Fatal(err)
+	}
+	wantFiles(t, files[:2], "old")
+	wantText(t, files[2].Path, "another kubectl")
+	wantText(t, kubeletDefaults, "of an administrator")
+	if want := []string{kubeletDefaults + ": " + changedSince}; !slices.Equal(h.Left, want) {
+		t.Errorf("reported %q, want %q", h.Left, want)
+	}
+}
+
+// The old kubeadm wrote flags that the new kubelet rejects. The undo restores them.
+func TestRemovedFlagsAreStrippedAndRestored(t *testing.T) {
+	const flags = `KUBELET_KUBEADM_ARGS="--pod-infra-container-image=registry.k8s.io/pause:3.9 --v=2"`
+	h, _, _, _ := binaryHost(t, kubeletParts...)
+	put(t, kubeletFlags, flags)
+	for range 2 {
+		must(t, h.stripFlags())
+	}
+	text, err := os.ReadFile(kubeletFlags)
+	must(t, err)
+	if strings.Contains(string(text), "pod-infra-container-image") || !strings.Contains(string(text), "--v=2") {
+		t.Errorf("the flags are %q", text)
+	}
+	must(t, h.rollback("kubelet", kubeletFlags))
+	wantText(t, kubeletFlags, flags)
+}
+
+func TestKubeletThatKeepsExitingFails(t *testing.T) {
+	h, _, _, s := binaryHost(t, kubeletParts...)
+	restarts := 0
+	s.state = func() host.Unit {
+		restarts++
+		return host.Unit{Sub: "auto-restart", Active: "activating", Restarts: restarts, ExecStatus: 1}
+	}
+	err := h.proveKubelet(t.Context(), "v1.36.3")
+	failure := node.FailureOf(err)
+	if failure.Reason != "KubeletUnhealthy" || failure.NoRollback || !strings.Contains(failure.Error(), "status 1") {
+		t.Errorf("%v", err)
+	}
 }

@@ -42,7 +42,8 @@ func TestNewerKubelets(t *testing.T) {
 		"an unreadable version":  {[]runtime.Object{kubelet("w", "custom", nil)}, []string{"w"}, nil},
 		"another API server is new, and so are the workers": {
 			[]runtime.Object{kubelet("cp-2", "v1.36.3", controlPlane), server("cp-2", "v1.36.3"), kubelet("w", "v1.36.3", nil)},
-			[]string{"w"}, []string{"cp-2"},
+			[]string{"w"},
+			[]string{"cp-2"},
 		},
 		"a control plane node without its label": {[]runtime.Object{kubelet("cp-2", "v1.36.3", nil), server("cp-2", "v1.36.3")}, nil, []string{"cp-2"}},
 		"its API server is down":                 {[]runtime.Object{kubelet("cp-2", "v1.36.3", controlPlane)}, nil, []string{"cp-2"}},
