@@ -87,3 +87,13 @@ type StaticPod struct {
 
 // IsReady reports whether the node is known to be ready.
 func (n *Node) IsReady() bool { return n.Ready == Yes }
+
+// joiningPeriod is how long after its creation a node may change for the first time from or to not
+// ready: Kubernetes does so after a minute if the kubelet has not responded.
+const joiningPeriod = 2 * time.Minute
+
+// IsJoining reports whether the node has joined and has not been ready since, so that no pod runs
+// on it.
+func (n *Node) IsJoining() bool {
+	return !n.IsReady() && !n.CreatedAt.IsZero() && n.ReadySince.Before(n.CreatedAt.Add(joiningPeriod))
+}

@@ -139,7 +139,7 @@ func (w *world) checkWindow(who *controller, claimed []*machine) {
 				if !slices.Contains(zones, n.Zone) {
 					zones = append(zones, n.Zone)
 				}
-			case policy.Abandoned(&spec, n.Name):
+			case policy.Abandoned(&spec, n.Name), n.IsJoining():
 			case !n.IsReady() && !policy.Waived(&spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name)),
 				n.Unschedulable && !policy.Waived(&spec, policy.CheckNodeCordoned, policy.NodeObject(n.Name)):
 				anyone++

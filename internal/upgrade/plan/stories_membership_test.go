@@ -16,6 +16,19 @@ var membershipStories = []story{
 		},
 	},
 	{
+		name:     "worker-joins-not-ready",
+		summary:  "A worker joins at the new version and is not ready until its network is. It never ran a pod, so it uses no slot, and the others continue.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{
+			{claimed("worker-1"), func(t *storyRun) {
+				t.note("! worker-9 joins at v1.36.3, and is not ready")
+				t.join("worker-9", false, "v1.36.3", map[string]string{"zone": "a"}).kubelet.unhealthy = true
+				t.machine("worker-9").ready = false
+			}},
+			{at(9), func(t *storyRun) { t.fixHost(t.machine("worker-9")) }},
+		},
+	},
+	{
 		name:     "worker-joins-late",
 		summary:  "During the upgrade of the control plane a worker joins whose version is too old. It catches up, but not while a control plane node is active.",
 		scenario: minor(shape(3, 1), upgradePath("v1.36.3", "v1.37.1", "v1.36.3", "v1.37.1"), func(sc *scenario) { sc.workersAt = "v1.33.2" }), ends: Succeeded,

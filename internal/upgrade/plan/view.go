@@ -267,7 +267,8 @@ func (v *view) settled(n *cluster.Node, hop int) bool {
 func (v *view) unavailable(n *cluster.Node) bool { return v.active[n.Name] || v.outOfService(n) }
 
 // outOfService reports whether a node takes no pods: Refit cordoned it, it is not ready, or the
-// user cordoned it. A waiver for the node excepts the last two, and abandoning it the first two.
+// user cordoned it. A waiver for the node excepts the last two, and abandoning it the first two. A
+// node that is still joining has never taken any.
 func (v *view) outOfService(n *cluster.Node) bool {
 	switch {
 	case v.abandoned(n):
@@ -275,7 +276,7 @@ func (v *view) outOfService(n *cluster.Node) bool {
 	case n.CordonedBy == v.op.UID:
 		return true
 	case !n.IsReady():
-		return !policy.Waived(v.spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name))
+		return !n.IsJoining() && !policy.Waived(v.spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name))
 	}
 	return n.Unschedulable && !policy.Waived(v.spec, policy.CheckNodeCordoned, policy.NodeObject(n.Name))
 }

@@ -549,6 +549,10 @@ func nodeSituations() []situation {
 		{check: "NodeNotReady", name: "all ready"},
 		{check: "NodeNotReady", name: "one not ready, maxUnavailable 1", change: notReady, want: Block},
 		{check: "NodeNotReady", name: "one not ready, maxUnavailable 2", change: notReady, spec: twoAtOnce, want: Warn},
+		{
+			check: "NodeNotReady", name: "one that is joining, maxUnavailable 1", want: Warn,
+			change: all(notReady, onWorker(func(n *cluster.Node) { n.CreatedAt = n.ReadySince.Add(-time.Second) })),
+		},
 		{check: "NodeNotReady", name: "one unreachable", change: onWorker(func(n *cluster.Node) { n.Ready = cluster.Unknown }), want: Block, unknown: true},
 		{check: "NodeNotReady", name: "waived", change: notReady, spec: waiver("NodeNotReady", "Node worker-1"), want: Warn},
 		{check: "NodeNotReady", name: "excluded from the upgrade", change: notReady, spec: scope(refitv1alpha1.ScopeControlPlane)},
