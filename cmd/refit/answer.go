@@ -13,6 +13,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
@@ -50,6 +51,9 @@ func (q *question) ask(cmd *cobra.Command, a *app, purpose assess.Purpose) (*cli
 func (q *question) requested(cmd *cobra.Command, a *app) (*refitv1alpha1.ClusterUpgrade, error) {
 	if err := q.check(); err != nil {
 		return nil, err
+	}
+	if given := q.Given(); q.File != "" && given != "" {
+		return nil, exit.Usagef("--from and %s exclude each other", given)
 	}
 	if q.File == document.Stdin && q.manifest == document.Stdin {
 		return nil, exit.Usagef("--from and --file cannot both be read from stdin")
@@ -109,7 +113,8 @@ func (q *question) noTarget(cmd *cobra.Command, a *app) error {
 	}
 	switch {
 	case len(releases) > 0:
-		return exit.Usagef(use+"; the cluster is at %s and has the ClusterReleases %s", example, at, strings.Join(releases, ", "))
+		return exit.Usagef(use+"; the cluster is at %s and has the %s %s",
+			example, at, phrase.Plural(len(releases), "ClusterRelease"), strings.Join(releases, ", "))
 	case at != "":
 		return exit.Usagef(use+"; the cluster is at %s", example, at)
 	}

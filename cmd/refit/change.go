@@ -98,8 +98,8 @@ func newSetPoolCommand(a *app) *cobra.Command {
 		verb:     "set pool",
 		argument: "NAME",
 		short:    "Change the policy of a pool",
-		long: `Change how many nodes of a pool may be unavailable at once in an upgrade in progress. Pools are a part
-of the plan, so the plan changes and needs approval.`,
+		long: `Change how many nodes of a pool may be unavailable at once in an upgrade in progress. Pools are a
+part of the plan, so the plan changes and needs approval.`,
 		example: []string{
 			"# Upgrade a tenth of the default pool at a time", "set pool default --max-unavailable 10%",
 			"# Change a pool of an upgrade by name", "set pool gpu --max-unavailable 2 to-v1-36-3",

@@ -69,9 +69,14 @@ func TestVersionFlag(t *testing.T) {
 
 func TestHelpFitsATerminal(t *testing.T) {
 	names := []string{""}
-	for _, cmd := range newRootCommand(newLine(t).app).Commands() {
-		names = append(names, cmd.Name())
+	var visit func(prefix string, cmd *cobra.Command)
+	visit = func(prefix string, cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			names = append(names, prefix+sub.Name())
+			visit(prefix+sub.Name()+" ", sub)
+		}
 	}
+	visit("", newRootCommand(newLine(t).app))
 	for _, command := range names {
 		l := newLine(t)
 		if code := l.run(t, append(strings.Fields(command), "--help")...); code != 0 {

@@ -32,7 +32,8 @@ func newInstallCommand(a *app) *cobra.Command {
 		Long: `Install Refit in a cluster: CRDs, RBAC, admission policies, the controller, and a DaemonSet that
 installs the agent on every node, including nodes that join later. The agent is a service of the
 host; the pod that installs it is privileged until it has done so, and idles afterwards. The public
-keys are pinned on the hosts: a host installs nothing that is not signed by one of them.
+keys are pinned on the hosts: a host installs nothing that is not signed by one of them. It verifies
+the signed digest of each file, so a source needs no TLS: in an isolated network, http:// is safe.
 
 Run the command again to upgrade Refit or to change its settings: objects that are up to date stay
 as they are, and objects that are no longer part of Refit are removed. Keys, sources and the image
@@ -56,7 +57,7 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&i.KeyFiles, "release-key", nil, "the `FILE` of a public key to pin on hosts, instead of those pinned before; can be repeated")
 	flags.StringArrayVar(&i.Sources, "source", nil,
-		"a `SOURCE` of files for hosts: a directory on the host, https://... or oci:/path; can be repeated, in order of preference")
+		"a `SOURCE` of files for hosts: a directory on the host, https://..., http://... or oci:/path; can be repeated, in order of preference")
 	addRepositoryFlag(cmd, &i.Choice)
 	flags.BoolVar(&i.Standalone, "standalone", false, "do not install the controller")
 	flags.BoolVar(&i.DryRun, "dry-run", false, "show what would change, as a server-side dry run")

@@ -11,6 +11,7 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/artifact/create"
+	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
 // creation has the flags of `refit release create`.
@@ -75,12 +76,20 @@ func (c *creation) run(cmd *cobra.Command, a *app) error {
 	case len(c.Folders) == 0 && !c.online:
 		return exit.Usagef("--from DIRECTORY, --online or both are required")
 	}
-	if !strings.HasPrefix(c.Kubernetes, "v") {
-		c.Kubernetes = "v" + c.Kubernetes
-	}
 	if c.online {
 		c.Online = &c.servers
+	} else {
+		for _, flag := range []string{"arch", "downloads", "runc-downloads", "image-repository"} {
+			if cmd.Flags().Changed(flag) {
+				return exit.Usagef("--%s requires --online", flag)
+			}
+		}
 	}
+	version, err := request.ParseVersion(c.Kubernetes)
+	if err != nil {
+		return exit.Usagef("--kubernetes: %q is not a version like v1.36.3", c.Kubernetes)
+	}
+	c.Kubernetes = version
 	result, err := create.Payload(cmd.Context(), c.Options)
 	if cmd.Context().Err() != nil {
 		return cmd.Context().Err()

@@ -109,7 +109,11 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bad, "kubeadm"), []byte("abx"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	open := file(t, "open.key", "x")
+	key, err := os.ReadFile(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := file(t, "open.key", string(key))
 	if err := os.Chmod(open, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +134,8 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"misspelled field":        {[]string{"show", file(t, "r.yaml", string(raw)+"  more: 1\n")}, 2, "unknown field"},
 		"not there":               {[]string{"show", "/does/not/exist"}, 1, "no such file"},
 		"unknown source":          {[]string{"verify", release, "--key", public, "--from", "ftp://x/y"}, 2, "is not a source"},
-		"sign with a public key":  {[]string{"sign", payload, "--key", file(t, "x.pem", "")}, 1, "Use the .key file"},
+		"sign with a public key":  {[]string{"sign", payload, "--key", public}, 1, "it is a public key. Use the private key, such as "},
+		"sign what is signed":     {[]string{"sign", release, "--key", private}, 1, "it is signed already"},
 		"sign with an open key":   {[]string{"sign", payload, "--key", open}, 1, "other users can read it"},
 		"sign without a key":      {[]string{"sign", payload}, 2, "--key"},
 		"sign something else":     {[]string{"sign", file(t, "p.json", `{"kubernetes":"v1.36.3","script":"x"}`), "--key", private}, 1, "unknown field"},
@@ -140,7 +145,8 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"key as .pem":             {[]string{"key", "create", "--out", filepath.Join(bad, "x.pem")}, 2, "has the extension of a public key. Use .key"},
 		"create without version":  {[]string{"create", "--from", folder}, 2, "--kubernetes"},
 		"create from nothing":     {[]string{"create", "--kubernetes", "v1.36.3"}, 2, "--from"},
-		"create a bad version":    {[]string{"create", "--kubernetes", "latest", "--from", folder}, 2, "not a version like"},
+		"create a bad version":    {[]string{"create", "--kubernetes", "latest", "--from", folder}, 2, `--kubernetes: "latest" is not a version like v1.36.3`},
+		"create for a platform":   {[]string{"create", "--kubernetes", "v1.36.3", "--from", folder, "--arch", "arm64"}, 2, "--arch requires --online"},
 		"create without a part":   {[]string{"create", "--kubernetes", "v1.36.3", "--from", folder, "--without", "x"}, 2, "cannot be excluded"},
 		"create from too little":  {[]string{"create", "--kubernetes", "1.36.3", "--from", folder}, 1, "no kubeadm and no kubelet of v1.36.3"},
 		"unknown command":         {[]string{"shwo"}, 2, "did you mean show?"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refit-dev/refit/internal/cli/exit"
 )
@@ -79,8 +80,37 @@ Refit is also a kubectl plugin: link the binary as kubectl-refit in your PATH an
 			root.AddCommand(cmd)
 		}
 	}
+	root.SetHelpCommand(newHelpCommand())
 	root.SetHelpCommandGroupID("other")
+	root.PersistentPreRunE = rejectEmptyFlags
 	return root
+}
+
+// newHelpCommand returns the command that cobra has, except that it rejects an unknown command.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show the help of a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noArguments(found, append(rest, args...))
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
+// rejectEmptyFlags rejects a flag with an empty value: an unset variable of a script must not widen
+// what a command does.
+func rejectEmptyFlags(cmd *cobra.Command, _ []string) (err error) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Value.String() == "" && flag.Value.Type() == "string" {
+			err = exit.Usagef("--%s is empty: set a value or omit the flag", flag.Name)
+		}
+	})
+	return err
 }
 
 // noArguments rejects arguments beside flags, such as a version without --to.

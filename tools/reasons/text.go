@@ -124,14 +124,22 @@ func (s scope) called(e *ast.CallExpr) string {
 // or nil.
 func (p *pkg) textFunction(name string) (found *ast.FuncDecl) {
 	p.functions(func(f *ast.FuncDecl) {
-		if f.Name.Name != name || f.Recv != nil || len(f.Body.List) != 1 {
-			return
-		}
-		if r, ok := f.Body.List[0].(*ast.ReturnStmt); ok && len(r.Results) == 1 && p.isText(r.Results[0]) {
+		if text := returned(f); f.Name.Name == name && f.Recv == nil && text != nil && p.isText(text) {
 			found = f
 		}
 	})
 	return found
+}
+
+// returned is the value of a function that does nothing but return one, or nil.
+func returned(f *ast.FuncDecl) ast.Expr {
+	if len(f.Body.List) != 1 {
+		return nil
+	}
+	if r, ok := f.Body.List[0].(*ast.ReturnStmt); ok && len(r.Results) == 1 {
+		return r.Results[0]
+	}
+	return nil
 }
 
 // evaluated returns the text of a function for the arguments of a call.
@@ -146,7 +154,7 @@ func (s scope) evaluated(f *ast.FuncDecl, arguments []ast.Expr) string {
 			at++
 		}
 	}
-	return inside.text(f.Body.List[0].(*ast.ReturnStmt).Results[0])
+	return inside.text(returned(f))
 }
 
 // verb matches what Sprintf replaces.

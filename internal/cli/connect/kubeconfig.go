@@ -19,6 +19,19 @@ type Kubeconfig struct {
 	As      string // the user to impersonate
 }
 
+// Given is the first flag that selects a cluster or a user, empty if there is none.
+func (k *Kubeconfig) Given() string {
+	switch {
+	case k.Path != "":
+		return "--kubeconfig"
+	case k.Context != "":
+		return "--context"
+	case k.As != "":
+		return "--as"
+	}
+	return ""
+}
+
 func (k *Kubeconfig) loader() clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = k.Path

@@ -40,7 +40,7 @@ func (f *Flags) Apply(spec *refitv1alpha1.ClusterUpgradeSpec) ([]refitv1alpha1.W
 	if f.NodeSelector != "" {
 		selector, err := labels.ConvertSelectorToLabelsMap(f.NodeSelector)
 		if err != nil {
-			return nil, fmt.Errorf("--node-selector: %q is not a list of labels such as key=value,key2=value2: %w", f.NodeSelector, err)
+			return nil, fmt.Errorf("--node-selector: %q is not a list of labels such as key=value,key2=value2", f.NodeSelector)
 		}
 		spec.NodeSelector = map[string]string(selector)
 	}

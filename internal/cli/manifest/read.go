@@ -22,7 +22,7 @@ func Read(name string, raw []byte) (*refitv1alpha1.ClusterUpgrade, error) {
 	}
 	var found metav1.TypeMeta
 	if err := yaml.Unmarshal(only, &found); err != nil {
-		return nil, exit.Usagef("%s is no YAML or JSON: %w", name, err)
+		return nil, exit.Usagef("%s is neither YAML nor JSON: %w", name, err)
 	}
 	if found.Kind != kind || found.APIVersion != refitv1alpha1.GroupVersion.String() {
 		return nil, exit.Usagef("%s: expected a %s of %s, found kind %q of apiVersion %q", name, kind, refitv1alpha1.GroupVersion, found.Kind, found.APIVersion)

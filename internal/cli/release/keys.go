@@ -71,24 +71,23 @@ func exists(path string) error {
 
 // readPrivateKey reads a private key. It rejects a file that others can read.
 func readPrivateKey(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the key: %w", err)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("cannot sign with %s: other users can read it. Run `chmod 600 %s`, and replace the key if it may have been copied", path, path)
-	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the key: %w", err)
 	}
 	key, err := artifact.ParsePrivate(raw)
 	if err != nil {
-		hint := ""
-		if strings.HasSuffix(path, ".pem") {
-			hint = ". Use the .key file: a .pem file has the public key"
+		if _, public := artifact.ParsePublic(raw); public == nil {
+			return nil, fmt.Errorf("cannot sign with %s: it is a public key. Use the private key, such as %s", path, KeyName)
 		}
-		return nil, fmt.Errorf("cannot read the private key in %s: %w%s", path, err, hint)
+		return nil, fmt.Errorf("cannot read the private key in %s: %w", path, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the key: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("cannot sign with %s: other users can read it. Run `chmod 600 %s`, and replace the key if it may have been copied", path, path)
 	}
 	return key, nil
 }

@@ -60,7 +60,7 @@ func TestAPrivateKeyIsReadOnlyIfNobodyElseCanReadIt(t *testing.T) {
 	if _, err := readPrivateKey(private); err != nil {
 		t.Error(err)
 	}
-	if _, err := readPrivateKey(secret); err == nil || !strings.Contains(err.Error(), "Use the .key file") {
+	if _, err := readPrivateKey(secret); err == nil || !strings.Contains(err.Error(), "it is a public key. Use the private key") {
 		t.Errorf("a public key was read: %v", err)
 	}
 	for _, mode := range []os.FileMode{0o640, 0o604, 0o660} {

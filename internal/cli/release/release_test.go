@@ -80,7 +80,7 @@ func TestSign(t *testing.T) {
 			payload(t, func(p *refitv1alpha1.ReleasePayload) { p.Files = nil }), private, "", "",
 			"cannot sign payload.json: it has no files", false,
 		},
-		"with a public key":  {payload(t, nil), public, "", "", "other users can read it", false},
+		"with a public key":  {payload(t, nil), public, "", "", "it is a public key", false},
 		"with a missing key": {payload(t, nil), private + ".missing", "", "", "cannot read the key", false},
 	} {
 		t.Run(situation, func(t *testing.T) {

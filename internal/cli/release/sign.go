@@ -14,6 +14,9 @@ import (
 
 // Sign signs the payload in a file of this name and returns the ClusterRelease object.
 func Sign(file string, raw []byte, keyFile, name string) (*cliv1alpha1.ReleaseManifest, error) {
+	if signed, err := Read(file, raw); err == nil && signed.envelope != nil {
+		return nil, fmt.Errorf("cannot sign %s: it is signed already. Use the output of `refit release create`", file)
+	}
 	payload, err := artifact.ParsePayload(raw)
 	if err != nil {
 		return nil, fmt.Errorf("cannot sign %s: %w", file, err)

@@ -85,9 +85,9 @@ func (r *Reader) Saved(path string) (*Observation, error) {
 	snapshot, err := cluster.Decode(bytes.NewReader(raw))
 	switch {
 	case errors.Is(err, cluster.ErrNewerFormat):
-		return nil, fmt.Errorf("%s: %w: use that version of Refit, or take the Snapshot again", name, err)
+		return nil, fmt.Errorf("%s: %w: use that version of Refit, or take the Snapshot again", document.NameOf(path), err)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w (`%s snapshot` writes one)", name, err, r.Command)
+		return nil, fmt.Errorf("%s: %w (`%s snapshot` writes one)", document.NameOf(path), err, r.Command)
 	}
 	return &Observation{Cluster: savedName(snapshot, name), Saved: name, Snapshot: snapshot}, nil
 }

@@ -156,7 +156,7 @@ func validateBlob(b refitv1alpha1.Blob, sizes map[string]int64) error {
 	case b.Size <= 0 || b.Size > MaxBlob:
 		return fmt.Errorf("invalid size of %d bytes", b.Size)
 	case b.Path != "" && !localPath(b.Path):
-		return errors.New("the path leads out of its folder or contains invalid characters")
+		return errors.New("the path leads out of its directory or contains invalid characters")
 	case len(b.URLs) > maxURLs:
 		return fmt.Errorf("%d URLs are more than %d", len(b.URLs), maxURLs)
 	}

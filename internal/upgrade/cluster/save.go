@@ -62,12 +62,18 @@ func Decode(r io.Reader) (*Snapshot, error) {
 
 func checkFormat(raw []byte) error {
 	named, err := readName(raw)
+	if errors.Is(err, io.EOF) {
+		return errors.New("not a saved Snapshot: it is empty")
+	}
 	if err != nil {
 		return fmt.Errorf("not a saved Snapshot: %w", err)
 	}
+	if named == (savedName{}) {
+		return errors.New("not a saved Snapshot: it has neither apiVersion nor kind")
+	}
 	number, ours := strings.CutPrefix(named.APIVersion, savedGroup+"/v")
 	if !ours || named.Kind != savedKind {
-		return fmt.Errorf("not a saved Snapshot: kind %q of %q", named.Kind, named.APIVersion)
+		return fmt.Errorf("not a saved Snapshot: kind %q of apiVersion %q", named.Kind, named.APIVersion)
 	}
 	format, err := strconv.Atoi(number)
 	if err != nil || format < 1 {

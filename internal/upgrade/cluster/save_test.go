@@ -58,7 +58,7 @@ func TestEncodeEscapesControlCharacters(t *testing.T) {
 func TestDecodeRejects(t *testing.T) {
 	for name, test := range map[string]struct{ file, want string }{
 		"nothing":                     {"", "not a saved Snapshot"},
-		"something else":              {`{"apiVersion":"v1","kind":"List"}`, `kind "List" of "v1"`},
+		"something else":              {`{"apiVersion":"v1","kind":"List"}`, `kind "List" of apiVersion "v1"`},
 		"an invalid format":           {`{"apiVersion":"snapshot.refit.dev/vnext","kind":"Snapshot"}`, "invalid format"},
 		"a newer format":              {`{"apiVersion":"snapshot.refit.dev/v2","kind":"Snapshot","nodes":"elsewhere"}`, "its format is 2, and this version reads up to 1"},
 		"a field of another type":     {`{"apiVersion":"snapshot.refit.dev/v1","kind":"Snapshot","nodes":"elsewhere"}`, "cannot unmarshal"},

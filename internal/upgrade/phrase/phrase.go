@@ -43,11 +43,14 @@ func Number(n int) string {
 }
 
 // Count writes "1 node" and "2 nodes".
-func Count(n int, one string) string {
+func Count(n int, one string) string { return Number(n) + " " + Plural(n, one) }
+
+// Plural writes "node" for one, and "nodes" for any other number.
+func Plural(n int, one string) string {
 	if n == 1 {
-		return "1 " + one
+		return one
 	}
-	return Number(n) + " " + one + "s"
+	return one + "s"
 }
 
 // List joins parts as in "a, b and c".

@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
@@ -21,11 +22,22 @@ func (targetError) Is(target error) bool { return target == ErrTarget }
 
 func (e targetError) Unwrap() error { return e.error }
 
-// releaseNotFound is the name of a ClusterRelease that does not exist, or no longer.
-type releaseNotFound string
+// releaseNotFound is the error for a ClusterRelease that does not exist, or no longer.
+type releaseNotFound struct {
+	name  string
+	found []cluster.Release
+}
 
-func (name releaseNotFound) Error() string {
-	return fmt.Sprintf("ClusterRelease %s not found", string(name))
+func (e releaseNotFound) Error() string {
+	message := fmt.Sprintf("ClusterRelease %s not found", e.name)
+	var others []string
+	for i := range e.found {
+		others = append(others, e.found[i].Name)
+	}
+	if len(others) == 0 {
+		return message
+	}
+	return message + "; the cluster has " + phrase.Fold(others, phrase.FewNames)
 }
 
 // PathOf finds the path from the cluster's versions to the spec's target. It follows an operation's
@@ -67,7 +79,7 @@ func target(s *cluster.Snapshot, t refitv1alpha1.Target) (skew.Version, error) {
 		}
 		return skew.Parse(release.Payload.Kubernetes)
 	}
-	return skew.Version{}, releaseNotFound(t.Release)
+	return skew.Version{}, releaseNotFound{t.Release, s.Releases}
 }
 
 // start is where the path starts: the oldest API server, and the oldest kubelet of a worker. The

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -189,7 +188,7 @@ func TestEveryFindingHasMessageAndRemedy(t *testing.T) {
 			switch {
 			case f.Message == "" || f.Remedy == "":
 				t.Errorf("%s/%s: %s has no message or remedy", c.check, c.name, f.Check)
-			case !unicode.IsUpper([]rune(f.Remedy)[0]):
+			case strings.ToUpper(f.Remedy[:1]) != f.Remedy[:1]:
 				t.Errorf("%s/%s: the remedy of %s is not a sentence: %s", c.check, c.name, f.Check, f.Remedy)
 			case strings.Contains(f.Remedy, "spec.nodeSelector") || strings.Contains(strings.ToLower(f.Remedy), "exclude the node"):
 				t.Errorf("%s/%s: the remedy of %s does not name a command that leaves the node out: %s", c.check, c.name, f.Check, f.Remedy)

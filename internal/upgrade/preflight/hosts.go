@@ -182,8 +182,8 @@ func serviceWrapped(v *view) []Finding {
 			}
 			return Finding{
 				Message: fmt.Sprintf("%s.service on %s starts %s instead of the %s binary; Refit does not replace it", w.Binary, n.Name, w.Path, w.Binary),
-				Remedy: orLeaveOut(n, fmt.Sprintf("Let ExecStart= start the %s binary itself, and move what %s does to a drop-in (ExecStartPre=, Environment=).",
-					w.Binary, w.Path)),
+				Remedy: orLeaveOut(n, fmt.Sprintf("Let ExecStart= start the %s binary itself, and move what %s does to a drop-in "+
+					"(ExecStartPre=, Environment=).", w.Binary, w.Path)),
 			}
 		}
 		return Finding{}

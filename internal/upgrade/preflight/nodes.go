@@ -5,6 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
@@ -130,4 +133,20 @@ func windowsNode(v *view) []Finding {
 		}
 	}
 	return found
+}
+
+func selectorMatchesNothing(v *view) []Finding {
+	if len(v.Spec.NodeSelector) == 0 || v.Spec.Scope == refitv1alpha1.ScopeControlPlane || len(v.s.Workers()) == 0 {
+		return nil
+	}
+	for _, n := range v.s.Workers() {
+		if policy.HasLabels(n, v.Spec.NodeSelector) {
+			return nil
+		}
+	}
+	selector := labels.Set(v.Spec.NodeSelector).String()
+	return []Finding{{
+		Message: fmt.Sprintf("no worker has the labels %s of the node selector, so no worker is upgraded", selector),
+		Remedy:  "Check the labels of the workers: kubectl get nodes --show-labels. Label them, or change --node-selector.",
+	}}
 }

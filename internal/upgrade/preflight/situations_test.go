@@ -170,6 +170,10 @@ func waiver(check, object string) func(*refitv1alpha1.ClusterUpgradeSpec) {
 	}
 }
 
+func selecting(pool string) func(*refitv1alpha1.ClusterUpgradeSpec) {
+	return func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.NodeSelector = refitv1alpha1.Labels{"pool": pool} }
+}
+
 func unread(part cluster.Part, why cluster.GapKind) change { return clustertest.Unread(part, why) }
 
 // unreadObject is an object of the kubeadm configuration that could not be read.
@@ -582,6 +586,14 @@ func nodeSituations() []situation {
 		{check: "NodeUnderPressure", name: "none"},
 		{check: "NodeUnderPressure", name: "memory", change: onWorker(func(n *cluster.Node) { n.Pressure = []string{"MemoryPressure"} }), want: Warn},
 		{check: "NodeUnderPressure", name: "disk", change: onWorker(func(n *cluster.Node) { n.Pressure = []string{"DiskPressure"} }), want: Block},
+
+		{check: "SelectorMatchesNothing", name: "no selector"},
+		{check: "SelectorMatchesNothing", name: "a worker has the label", change: onWorker(func(n *cluster.Node) { n.Labels["pool"] = "batch" }), spec: selecting("batch")},
+		{check: "SelectorMatchesNothing", name: "no worker has the label", spec: selecting("batch"), want: Warn},
+		{check: "SelectorMatchesNothing", name: "only the control plane is upgraded", spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+			selecting("batch")(spec)
+			spec.Scope = refitv1alpha1.ScopeControlPlane
+		}},
 
 		{check: "WindowsNode", name: "Linux only"},
 		{check: "WindowsNode", name: "one", change: onWorker(func(n *cluster.Node) { n.OS = "windows" }), want: Warn},

@@ -18,6 +18,9 @@ func knownCheck(name string) error {
 			nearest, least = check.ID, d
 		}
 	}
+	if least > max(2, len(name)/3) { // another name, not a misspelled one
+		return fmt.Errorf("there is no check %q: `refit check --list` lists all", name)
+	}
 	return fmt.Errorf("there is no check %q; did you mean %s?", name, nearest)
 }
 

@@ -89,7 +89,7 @@ func (m *builder) versionOfPart(part refitv1alpha1.Part, flag string) (string, e
 		if part == refitv1alpha1.PartRunc && m.Online != nil {
 			return requested, nil
 		}
-		return "", fmt.Errorf("no %s %s found in the folders%s", part, requested, foundVersions(versions))
+		return "", fmt.Errorf("no %s %s found in the directories%s", part, requested, foundVersions(versions))
 	}
 	switch len(versions) {
 	case 0:

@@ -178,7 +178,7 @@ func TestInsufficientFoldersMakeNoRelease(t *testing.T) {
 		want    string
 	}{
 		"no version":     {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Kubernetes = "latest" }, "not a version like"},
-		"no folder":      {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Folders = nil }, "neither a folder"},
+		"no folder":      {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Folders = nil }, "neither a directory"},
 		"missing folder": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Folders = []string{"/does/not/exist"} }, "no such file"},
 		"another version": {
 			func(t *testing.T, _ string, o *Options) { t.Helper(); o.Kubernetes = "v1.36.2" },
@@ -235,7 +235,7 @@ func TestInsufficientFoldersMakeNoRelease(t *testing.T) {
 			program(t, dir+"/bin/runc", "?")
 			o.Without = []string{"runc"}
 		}, ""},
-		"a part that is missing": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the folders"},
+		"a part that is missing": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the directories"},
 		"containerd without its shim": {func(t *testing.T, dir string, o *Options) {
 			t.Helper()
 			program(t, dir+"/bin/containerd", "?")

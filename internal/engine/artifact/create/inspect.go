@@ -42,7 +42,7 @@ func (m *builder) inspect(ctx context.Context) error {
 			full, err = filepath.Abs(full)
 		}
 		if err != nil {
-			return fmt.Errorf("cannot read a folder: %w", err)
+			return fmt.Errorf("cannot read a directory: %w", err)
 		}
 		m.doing("reading %s", folder)
 		err = filepath.WalkDir(full, func(path string, entry fs.DirEntry, err error) error {

@@ -148,7 +148,7 @@ func TestIncompleteUpstreamMakesNoRelease(t *testing.T) {
 		"missing binary":      {func(u *upstream, _ *Options) { delete(u.files, "/release/v1.36.3/bin/linux/"+arch+"/kubelet") }, "status 404"},
 		"missing image":       {func(u *upstream, _ *Options) { delete(u.files, "/v2/mirror/etcd/manifests/3.6.8-0") }, "status 404"},
 		"missing runc":        {func(_ *upstream, o *Options) { o.Runc = "1.9.9" }, "status 404"},
-		"containerd":          {func(_ *upstream, o *Options) { o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the folders"},
+		"containerd":          {func(_ *upstream, o *Options) { o.Containerd = "2.4.2" }, "no containerd 2.4.2 found in the directories"},
 		"unreachable":         {func(_ *upstream, o *Options) { o.Online.Downloads = "http://127.0.0.1:1" }, "cannot reach"},
 		"wrong manifest":      {func(u *upstream, _ *Options) { u.corrupt("/v2/mirror/etcd/manifests/sha256:") }, "returned other content"},
 		"wrong configuration": {func(u *upstream, _ *Options) { u.corrupt("/v2/mirror/pause/blobs/") }, "returned other content"},

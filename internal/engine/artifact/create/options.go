@@ -74,7 +74,7 @@ func (o *Options) check() error {
 		}
 	}
 	if len(o.Folders) == 0 && o.Online == nil {
-		return WrongOptionError{errors.New("neither a folder nor upstream is given to create a ClusterRelease from")}
+		return WrongOptionError{errors.New("neither a directory nor upstream is given to create a ClusterRelease from")}
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func (r *registry) login(ctx context.Context, repository, challenge string) erro
 	}
 	realm, err := url.Parse(parameters["realm"])
 	if !strings.HasPrefix(challenge, "Bearer ") || err != nil || (realm.Scheme != "https" && realm.Scheme != r.scheme) {
-		return errors.New("the registry requires credentials: for private images, add archives to a folder")
+		return errors.New("the registry requires credentials: for private images, add archives to a directory")
 	}
 	query := realm.Query()
 	query.Set("service", parameters["service"])
