@@ -47,7 +47,7 @@ func (d *deciding) advance(name string, held *hold) {
 // permitted it was lost in a restore of etcd.
 func (d *deciding) followsChange(n *cluster.Node) bool {
 	order := d.order(n)
-	return order.Spec.Permit == refitv1alpha1.PermitApply ||
+	return order.Spec.Permit == refitv1alpha1.PermitApply && !d.takenForAnother(n) ||
 		order.Spec.Permit != refitv1alpha1.PermitRollback && (changesHost(order.Status.Phase) || d.phase(n) == refitv1alpha1.NodeSucceeded)
 }
 
@@ -106,6 +106,8 @@ func (d *deciding) followRollback(n *cluster.Node, hop int) {
 	switch d.phase(n) {
 	case refitv1alpha1.NodeRolledBack, refitv1alpha1.NodeSucceeded:
 		d.release(n, "it was rolled back")
+	case refitv1alpha1.NodeIdle, refitv1alpha1.NodePrefetching, refitv1alpha1.NodePrefetched:
+		d.command(Rollback, n, hop, "its agent took the order for one that was deleted")
 	case refitv1alpha1.NodeFailed:
 		if order := d.order(n); d.op.Spec.Retry > order.Spec.Attempt {
 			d.command(Rollback, n, hop, "retry was requested")

@@ -215,6 +215,9 @@ func (m *machine) part(step string) *part {
 func (m *machine) startStep(w *world) {
 	if len(m.agent.steps) == 0 {
 		m.agent.busy, m.agent.old, m.agent.done = false, nil, m.agent.order.Release.Name
+		if m.containerd != "" {
+			m.containerd = w.payload(m.agent.order.Release.Name).Containerd
+		}
 		m.phase(refitv1alpha1.NodeSucceeded)
 		m.since.completed = w.now
 		m.write(func(s *refitv1alpha1.NodeUpgradeStatus) {

@@ -58,6 +58,7 @@ func (w *world) decide(who *controller) Decision {
 		w.checkPure(who, p, &d)
 	}
 	d.ReportFailed(w.deniedActions(&d), w.now)
+	w.reportRefusedClaims(&d)
 	w.checkDecision(&d)
 	w.checkStatus(p, &d)
 	w.execute(who, &d)

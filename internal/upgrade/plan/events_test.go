@@ -27,7 +27,12 @@ var events = []event{
 	{"a budget changes", budgetChanges},
 	{"a workload is scaled", workloadScaled},
 	{"a finalizer keeps pods", podsStuck},
+	{"pods with an emptyDir appear", dataAppears},
 	{"a webhook denies changes of Nodes", nodesDenied},
+	{"a webhook denies orders", ordersDenied},
+	{"admission refuses claims", claimsRefused},
+	{"an order is deleted", orderDeleted},
+	{"a report is deleted", reportDeleted},
 	{"an agent will fail", agentWillFail},
 	{"another package manager runs on a host", packagesLocked},
 	{"an agent reports only on request", agentPassive},
@@ -253,6 +258,17 @@ func podsStuck(w *world) bool {
 	}
 	load.stuck = true
 	w.note("! a finalizer keeps the pods of %s/%s", namespace, load.name)
+	return true
+}
+
+// dataAppears replaces a Deployment by a StatefulSet that no preflight check has seen.
+func dataAppears(w *world) bool {
+	load := w.workloads[w.dice.IntN(len(w.workloads))]
+	if load.keepsData || w.dice.IntN(2) == 0 {
+		return false
+	}
+	load.keepsData = true
+	w.note("! %s/%s becomes a StatefulSet with an emptyDir", namespace, load.name)
 	return true
 }
 

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -82,6 +81,9 @@ func (w *world) writeClaims(who *controller, d *Decision) {
 	for i := range d.Actions {
 		switch a := &d.Actions[i]; a.Kind {
 		case Claim:
+			if w.claimsRefused {
+				continue
+			}
 			active, changed = append(active, a.Node), true
 			if m := w.machine(a.Node); m != nil {
 				claimed = append(claimed, m)
@@ -95,7 +97,7 @@ func (w *world) writeClaims(who *controller, d *Decision) {
 	}
 	done := w.writeOperation(who, func() { w.op.Active = active })
 	for i := range d.Actions {
-		if a := &d.Actions[i]; a.Kind == Claim || a.Kind == ReleaseNode {
+		if a := &d.Actions[i]; a.Kind == Claim && !w.claimsRefused || a.Kind == ReleaseNode {
 			w.count(done)
 			w.narrate(who, a, done)
 			if done && a.Kind == ReleaseNode {
@@ -138,7 +140,7 @@ var permits = map[ActionKind]refitv1alpha1.Permit{
 // order writes the spec of the NodeUpgrade.
 func (w *world) order(who *controller, m *machine, version int64, a *Action) bool {
 	observed := who.view.snapshot.Node(m.name)
-	if version != m.upgradeVersion || observed.Report == nil {
+	if version != m.upgradeVersion || observed.Report == nil || !w.ordersDeniedSince.IsZero() {
 		return false
 	}
 	next := cluster.Upgrade{}
@@ -196,18 +198,6 @@ func (w *world) mark(m *machine, version int64, kind ActionKind) bool {
 	}
 	m.writeUpgrade(func(u *cluster.Upgrade) { u.Status.Drain = &status })
 	return true
-}
-
-// deniedActions are the actions of a decision that a webhook denies.
-func (w *world) deniedActions(d *Decision) []FailedAction {
-	var out []FailedAction
-	for _, a := range d.Actions {
-		if patchesNode(a.Kind) && !w.deniedSince.IsZero() {
-			err := errors.New("cannot patch node: admission webhook nodes.example.com denied the request")
-			out = append(out, FailedAction{Kind: a.Kind, Node: a.Node, Since: w.deniedSince, Err: err})
-		}
-	}
-	return out
 }
 
 func (w *world) cordon(who *controller, m *machine, version int64, on bool) bool {

@@ -40,11 +40,11 @@ func nodeLost(d *deciding, n *cluster.Node, hop int) *Wait {
 // agentSilent waits for an agent with an order that does not respond, and probes one that has been
 // quiet. Otherwise a stopped agent would look like one that has much to do.
 func agentSilent(d *deciding, n *cluster.Node, _ int) *Wait {
-	if n.Report == nil {
-		return nil
-	}
-	if n.ReportRequest > n.Report.Answered {
-		requested := time.Unix(n.ReportRequest, 0).UTC()
+	if n.Report == nil || n.ReportRequest > n.Report.Answered {
+		requested := d.lastContact(n).UTC()
+		if n.Report != nil {
+			requested = time.Unix(n.ReportRequest, 0).UTC()
+		}
 		if !d.overdue(requested) {
 			return nil
 		}

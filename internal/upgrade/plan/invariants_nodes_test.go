@@ -90,11 +90,13 @@ func (w *world) checkFetched(m *machine, a *Action, before *cluster.Upgrade) {
 	}
 }
 
-// checkDrained checks that no pod that a drain moves is on a host during a minor upgrade (I4).
+// checkDrained checks that no pod that a drain moves is on a host during a minor upgrade, or while
+// another major version of containerd is installed (I4).
 func (w *world) checkDrained(who *controller, m *machine, a *Action) {
 	from := w.parse(m.kubelet.version)
 	to := w.parse(w.payload(a.Release.Name).Kubernetes)
-	if from.SameMinor(to) || len(who.view.snapshot.Nodes) == 1 || !m.uncordonedAt.Before(who.view.at) {
+	runtime := m.containerd != "" && m.containerd[0] != w.payload(a.Release.Name).Containerd[0]
+	if from.SameMinor(to) && !runtime || len(who.view.snapshot.Nodes) == 1 || !m.uncordonedAt.Before(who.view.at) {
 		return
 	}
 	w.require(w.podsOn(m) == 0, "I4: %s is changed with %d pods on it", m.name, w.podsOn(m))

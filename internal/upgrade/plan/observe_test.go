@@ -39,7 +39,8 @@ func (w *world) observe() *observation {
 		s.Nodes = append(s.Nodes, cluster.Node{
 			Name: m.name, UID: m.uid, ControlPlane: m.controlPlane, Zone: m.zone, Labels: m.labels, CreatedAt: m.created, Kubelet: m.nodeVersion,
 			Ready: yesNo(m.ready), ReadySince: m.readySince, Unschedulable: m.cordoned, CordonedBy: m.cordonedBy, ProtectedBy: m.protectedBy, Static: m.static,
-			Report: m.report, ReportRequest: m.reportRequest, Upgrade: m.upgrade,
+			Runtime: m.containerd,
+			Report:  m.report, ReportRequest: m.reportRequest, Upgrade: m.upgrade,
 		})
 		if m.controlPlane {
 			s.APIServers = append(s.APIServers, cluster.APIServer{Node: m.name, Version: m.apiServer.version, Ready: yesNo(m.up && m.apiServer.healthy())})

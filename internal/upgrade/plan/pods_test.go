@@ -10,6 +10,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // workload is a Deployment and its budget.
@@ -19,6 +20,7 @@ type workload struct {
 	maxUnavailable int32 // of its budget
 	anyNode        bool  // also on the control plane
 	stuck          bool  // a finalizer keeps its pods: they can be neither evicted nor deleted
+	keepsData      bool  // it is a StatefulSet whose pods have an emptyDir
 	pods           []*pod
 }
 
@@ -119,7 +121,9 @@ func (w *world) schedule(load *workload, p *pod) {
 // observePods adds pods and budgets to a Snapshot.
 func (w *world) observePods(s *cluster.Snapshot) {
 	for i, load := range w.workloads {
-		observed := cluster.Workload{Namespace: namespace, Kind: "Deployment", Name: load.name, Pods: int32(len(load.pods)), Ready: load.healthy(w.now)}
+		observed := cluster.Workload{
+			Namespace: namespace, Kind: load.kind(), Name: load.name, Pods: int32(len(load.pods)), Ready: load.healthy(w.now), LocalData: load.keepsData,
+		}
 		if load.budget {
 			observed.Budgets = []string{load.name}
 			s.Budgets = append(s.Budgets, cluster.Budget{
@@ -171,8 +175,11 @@ func (w *world) drainPods(who *controller, m *machine, remove bool) {
 			if p.on != m {
 				continue
 			}
-			err := load.evict(p, w.now)
-			if err != nil && remove && !load.stuck {
+			err := w.dataLost(load)
+			if err == nil {
+				err = load.evict(p, w.now)
+			}
+			if err != nil && remove && !load.stuck && w.dataLost(load) == nil {
 				w.checkDelete(m)
 				p.on, err = nil, nil
 			}
@@ -196,6 +203,23 @@ func (w *world) drainPods(who *controller, m *machine, remove bool) {
 		m.since.drained = w.now
 	}
 	m.writeUpgrade(func(u *cluster.Upgrade) { u.Status.Drain = &status })
+}
+
+// dataLost is why pods of a workload are neither evicted nor deleted: the user has not waived the
+// loss of their data.
+func (w *world) dataLost(load *workload) error {
+	owner := load.kind() + " " + namespace + "/" + load.name
+	if !load.keepsData || policy.MayLoseData(&w.op.Spec, owner) {
+		return nil
+	}
+	return errors.New("its data in an emptyDir would be lost: waive LocalDataLost for " + owner)
+}
+
+func (l *workload) kind() string {
+	if l.keepsData {
+		return "StatefulSet"
+	}
+	return "Deployment"
 }
 
 // podName is namespace/name of a pod.

@@ -28,6 +28,7 @@ type scenario struct {
 	spec                   refitv1alpha1.ClusterUpgradeSpec
 	suffix                 string // of the names of nodes
 	longPods               bool   // the names of pods are as long as they may be
+	containerd             string // that runs on every host
 }
 
 // load is a Deployment. It has no budget if maxUnavailable is negative.
@@ -75,6 +76,7 @@ func build(sc scenario, dice *rand.Rand) *world {
 		w.now = w.now.Add(tick)
 	}
 	for _, m := range w.machines {
+		m.containerd = sc.containerd
 		m.created, m.readySince = simulationStart.AddDate(0, -6, 0), simulationStart.AddDate(0, 0, -30)
 		m.writeReport(w)
 	}
@@ -84,7 +86,7 @@ func build(sc scenario, dice *rand.Rand) *world {
 func releaseOf(version string) cluster.Release {
 	digest := sha256.Sum256([]byte(version))
 	return cluster.Release{
-		Name: "kubernetes-" + version, Digest: fmt.Sprintf("sha256:%x", digest), Payload: refitv1alpha1.ReleasePayload{Kubernetes: version, Etcd: etcdWith[version[:5]]},
+		Name: "kubernetes-" + version, Digest: fmt.Sprintf("sha256:%x", digest), Payload: refitv1alpha1.ReleasePayload{Kubernetes: version, Etcd: etcdWith[version[:5]], Containerd: "2.1.4"},
 	}
 }
 
@@ -121,6 +123,7 @@ func randomScenario(dice *rand.Rand) scenario {
 		version: road.from, workersAt: road.workersAt, external: dice.IntN(10) == 0, releases: road.releases,
 		spec: refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: road.to}, Approval: refitv1alpha1.ApprovalNone},
 	}
+	sc.containerd = []string{"1.7.27", "2.0.1", "2.0.1"}[dice.IntN(3)] // the first is replaced by another major version
 	spec := &sc.spec
 	if dice.IntN(4) == 0 {
 		spec.Approval = refitv1alpha1.ApprovalRequired

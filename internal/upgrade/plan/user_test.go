@@ -50,6 +50,7 @@ func (w *world) fix(d *Decision, wait *Wait) {
 		w.relaxBudgets()
 		w.retry()
 	case refitv1alpha1.ReasonDrainBlocked:
+		w.waiveDataLoss()
 		w.relaxBudgets()
 	case refitv1alpha1.ReasonNodeUnavailable:
 		if !w.givesUp(m, wait) {
@@ -63,7 +64,10 @@ func (w *world) fix(d *Decision, wait *Wait) {
 		}
 	case refitv1alpha1.ReasonActionFailed:
 		w.note("* the user fixes the webhook")
-		w.deniedSince = time.Time{}
+		w.deniedSince, w.ordersDeniedSince = time.Time{}, time.Time{}
+	case refitv1alpha1.ReasonStatusRefused:
+		w.note("* the user fixes the admission policy")
+		w.claimsRefused = false
 	case refitv1alpha1.ReasonWaiting:
 		w.note("* the user ends the other package manager on %s", m.name)
 		m.agent.lockedUntil = w.now
@@ -138,7 +142,22 @@ func (w *world) relaxBudgets() {
 	w.note("* the user lets every budget allow all evictions")
 	for _, load := range w.workloads {
 		load.stuck = false
+		load.keepsData = load.keepsData && w.dataLost(load) == nil // otherwise the user moves the data
 		load.maxUnavailable = int32(len(load.pods))
+	}
+}
+
+// waiveDataLoss waives the loss of data in emptyDir volumes, sometimes. That changes the plan.
+func (w *world) waiveDataLoss() {
+	if w.dice == nil || policy.WaivedAnywhere(&w.op.Spec, policy.CheckLocalData) || w.dice.IntN(2) == 0 {
+		return
+	}
+	if at := slices.IndexFunc(w.workloads, func(l *workload) bool { return l.keepsData }); at >= 0 {
+		owner := "StatefulSet " + namespace + "/" + w.workloads[at].name
+		w.meaning++
+		w.edit(func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+			spec.Waivers = append(slices.Clone(spec.Waivers), refitv1alpha1.Waiver{Check: policy.CheckLocalData, Object: owner, Reason: "it is scratch space"})
+		}, "the user waives the loss of data of %s", owner)
 	}
 }
 

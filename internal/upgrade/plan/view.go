@@ -218,12 +218,26 @@ func (v *view) orderSpent(n *cluster.Node) bool {
 	switch {
 	case order == nil:
 		return true
+	case v.takenForAnother(n):
+		return true
 	case order.Spec.Permit == refitv1alpha1.PermitHold, order.Spec.Permit == refitv1alpha1.PermitRollback:
 		return phase != "" && phase != refitv1alpha1.NodeRollingBack
 	case phase == refitv1alpha1.NodeRolledBack:
 		return true
 	}
 	return drain != nil && (drain.Phase == refitv1alpha1.DrainSkipped || drain.Phase == refitv1alpha1.DrainFailed)
+}
+
+// takenForAnother reports whether the agent follows an order that was deleted. One that replaces it
+// can have its number, and the phase is then one that its permit never has.
+func (v *view) takenForAnother(n *cluster.Node) bool {
+	switch order, phase := v.order(n), v.phase(n); order.Spec.Permit {
+	case refitv1alpha1.PermitPrefetch:
+		return phase == refitv1alpha1.NodeIdle
+	case refitv1alpha1.PermitApply, refitv1alpha1.PermitRollback:
+		return phase == refitv1alpha1.NodeIdle || phase == refitv1alpha1.NodePrefetching || phase == refitv1alpha1.NodePrefetched
+	}
+	return false
 }
 
 // ordered reports whether the latest order is for this hop's ClusterRelease and not spent.

@@ -32,10 +32,14 @@ type world struct {
 
 	op          operation
 	deniedSince time.Time // since when a webhook denies changes of Nodes
-	older       string    // another operation that has not ended
-	blocking    *Blocking // a preflight finding that blocks the start
-	restored    bool      // etcd was restored from a backup
-	inputs      int       // raised with every input of Make except progress
+
+	ordersDeniedSince time.Time // since when a webhook denies orders
+	claimsRefused     bool      // admission refuses claims
+
+	older    string    // another operation that has not ended
+	blocking *Blocking // a preflight finding that blocks the start
+	restored bool      // etcd was restored from a backup
+	inputs   int       // raised with every input of Make except progress
 
 	meaning int // raised with everything that a plan's hash covers
 	hashes  map[int]string
@@ -82,6 +86,7 @@ type machine struct {
 	kubelet      part
 	apiServer    part
 	etcd         part
+	containerd   string // empty in stories, where it stays
 
 	ready       bool // as in the Node's status
 	readySince  time.Time
