@@ -158,7 +158,7 @@ type DriftFacts struct {
 	// mount, such as `kube-apiserver --audit-policy-file`.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:MaxItems=24
 	// +kubebuilder:validation:items:MaxLength=96
 	SecuritySettings []string `json:"securitySettings,omitempty"`
 	// missingManifests are missing static pod manifests.

@@ -25,7 +25,7 @@ const (
 	maxCertificates = 24
 	maxDifferences  = 10
 	maxDifference   = 160
-	maxSettings     = 10
+	maxSettings     = 24
 	maxSetting      = 96
 	maxManifests    = 8
 	maxImages       = 16

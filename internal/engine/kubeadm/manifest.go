@@ -24,6 +24,7 @@ type Manifest struct {
 	Resources   corev1.ResourceRequirements
 	Annotations map[string]string
 	Pod         *corev1.Pod
+	Container   corev1.Container // of the component
 }
 
 // Mount is a path of the host in the container.
@@ -42,7 +43,13 @@ func Parse(data []byte) (Manifest, error) {
 	if pod.Kind != "Pod" || len(pod.Spec.Containers) == 0 {
 		return Manifest{}, errors.New("cannot parse the static pod manifest: not a pod with a container")
 	}
-	m := Manifest{Component: pod.Labels["component"], Annotations: pod.Annotations, Env: map[string]string{}, Flags: map[string][]string{}, Pod: &pod}
+	return OfPod(&pod), nil
+}
+
+// OfPod returns the manifest of a static pod, which has at least one container. A mirror pod has
+// the flags and mounts of its manifest.
+func OfPod(pod *corev1.Pod) Manifest {
+	m := Manifest{Component: pod.Labels["component"], Annotations: pod.Annotations, Env: map[string]string{}, Pod: pod}
 	container := pod.Spec.Containers[0]
 	for _, c := range pod.Spec.Containers {
 		if c.Name == m.Component {
@@ -52,14 +59,9 @@ func Parse(data []byte) (Manifest, error) {
 	if m.Component == "" {
 		m.Component = container.Name
 	}
-	m.Image, m.Resources = container.Image, container.Resources
+	m.Container, m.Image, m.Resources = container, container.Image, container.Resources
 	m.Command = append(append(m.Command, container.Command...), container.Args...)
-	for i, word := range m.Command {
-		if i > 0 && strings.HasPrefix(word, "-") {
-			name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-			m.Flags[name] = append(m.Flags[name], value)
-		}
-	}
+	m.Flags = flags(m.Command)
 	for _, env := range container.Env {
 		m.Env[env.Name] = env.Value
 		if env.ValueFrom != nil {
@@ -67,7 +69,27 @@ func Parse(data []byte) (Manifest, error) {
 		}
 	}
 	m.Mounts = mounts(pod.Spec.Volumes, container.VolumeMounts)
-	return m, nil
+	return m
+}
+
+// flags returns the flags of a command. The value of a flag may be the next word; a flag without a
+// value is a switch.
+func flags(command []string) map[string][]string {
+	found := map[string][]string{}
+	for i, word := range command {
+		if i == 0 || !strings.HasPrefix(word, "-") {
+			continue
+		}
+		name, value, has := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		if !has {
+			value = "true"
+			if i+1 < len(command) && !strings.HasPrefix(command[i+1], "-") {
+				value = command[i+1]
+			}
+		}
+		found[name] = append(found[name], value)
+	}
+	return found
 }
 
 func mounts(volumes []corev1.Volume, within []corev1.VolumeMount) []Mount {

@@ -96,9 +96,24 @@ func checkRendered(component string, text []byte) error {
 	if err == nil && manifest.Component != component {
 		err = fmt.Errorf("it is a manifest of %q", manifest.Component)
 	}
+	if err == nil {
+		err = uniqueMounts(manifest.Mounts)
+	}
 	if err != nil {
 		return node.ManualIntervention("NotRendered", err, "check the kubeadm patches on this host"+thenRetry,
 			"kubeadm rendered an invalid manifest of %s", component)
+	}
+	return nil
+}
+
+// uniqueMounts rejects mounts of which one hides another: the kubelet rejects such a pod.
+func uniqueMounts(mounts []Mount) error {
+	seen := map[string]bool{}
+	for _, mount := range mounts {
+		if seen[mount.Path] {
+			return fmt.Errorf("it has two mounts at %s", mount.Path)
+		}
+		seen[mount.Path] = true
 	}
 	return nil
 }

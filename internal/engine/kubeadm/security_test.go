@@ -25,6 +25,14 @@ func TestSecuritySettingsThatAnUpgradeWouldLose(t *testing.T) {
 			[]string{at, at + "    - --audit-policy-file=/etc/kubernetes/audit/policy.yaml\n", "    volumeMounts:\n", mount},
 			[]string{"kube-apiserver --audit-policy-file", "kube-apiserver mount /etc/kubernetes/audit"},
 		},
+		"a mount that a file may name": {
+			APIServer,
+			[]string{at, at + "    - --encryption-provider-config=/etc/kubernetes/pki/encryption.yaml\n", "    volumeMounts:\n", mount},
+			[]string{"kube-apiserver --encryption-provider-config", "kube-apiserver mount /etc/kubernetes/audit"},
+		},
+		"a value as a word of its own": {
+			APIServer, []string{at, at + "    - --audit-policy-file\n    - /secret.yaml\n"}, []string{"kube-apiserver --audit-policy-file"},
+		},
 		"another mount":     {APIServer, []string{"    volumeMounts:\n", mount}, nil},
 		"another component": {Scheduler, []string{"    - --leader-elect=true\n", "    - --leader-elect=true\n    - --tls-min-version=VersionTLS13\n"}, []string{"kube-scheduler --tls-min-version"}},
 	} {
