@@ -36,6 +36,14 @@ func operationArgument(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// nodeArgument accepts the name of a node.
+func nodeArgument(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return exit.Usagef("name one node, for example worker-3")
+	}
+	return nil
+}
+
 func firstOf(args []string) string {
 	if len(args) == 0 {
 		return ""

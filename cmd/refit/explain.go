@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/connect"
-	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
@@ -19,12 +18,7 @@ func newExplainCommand(a *app) *cobra.Command {
 how long it has been running, what the node waits for, or why it failed, with the end of the log and
 the remedy.`,
 		Example: a.example("# Explain the state of a node", "explain worker-3", "# Print the explanation as JSON", "explain worker-3 -o json"),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return exit.Usagef("name one node, for example worker-3")
-			}
-			return nil
-		},
+		Args:    nodeArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err

@@ -21,7 +21,7 @@ var groups = []group{
 	{"inspect", "Inspect Commands:", []func(*app) *cobra.Command{newCheckCommand, newPlanCommand, newSnapshotCommand, newExplainCommand}},
 	{"upgrade", "Upgrade Commands:", []func(*app) *cobra.Command{
 		newUpgradeCommand, newStatusCommand, newWatchCommand, newPauseCommand, newResumeCommand, newRetryCommand, newAbandonCommand, newAbortCommand,
-		newApproveCommand, newWaiveCommand, newSetCommand, newHistoryCommand,
+		newApproveCommand, newWaiveCommand, newKeepCommand, newSetCommand, newHistoryCommand,
 	}},
 	{"setup", "Setup Commands:", []func(*app) *cobra.Command{newInstallCommand, newUninstallCommand, newReleaseCommand}},
 	{"other", "Other Commands:", []func(*app) *cobra.Command{newVersionCommand, newCompletionCommand}},

@@ -37,6 +37,8 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 		refitv1alpha1.GroupVersion.WithKind("NodeUpgrade"):    meta.RESTScopeRoot,
 		refitv1alpha1.GroupVersion.WithKind("NodeReport"):     meta.RESTScopeRoot,
 		corev1.SchemeGroupVersion.WithKind("Node"):            meta.RESTScopeRoot,
+		corev1.SchemeGroupVersion.WithKind("Pod"):             meta.RESTScopeNamespace,
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"):       meta.RESTScopeNamespace,
 		appsv1.SchemeGroupVersion.WithKind("Deployment"):      meta.RESTScopeNamespace,
 		coordinationv1.SchemeGroupVersion.WithKind("Lease"):   meta.RESTScopeNamespace,
 	} {

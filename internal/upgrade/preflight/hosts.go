@@ -239,8 +239,8 @@ func securitySettingLost(v *view) []Finding {
 		}
 		return Finding{
 			Message: fmt.Sprintf("the upgrade removes security settings that only the manifests on %s have: %s", n.Name, joinNames(r.Drift.SecuritySettings)),
-			Remedy: "Move them to the kubeadm configuration (extraArgs, extraVolumes) or to kubeadm patches on the host. " +
-				"If they may be lost, waive SecuritySettingLost for the node.",
+			Remedy: fmt.Sprintf("Keep them in the kubeadm configuration: %s. If they may be lost, waive SecuritySettingLost for the node.",
+				command("refit keep "+n.Name)),
 		}
 	})
 }

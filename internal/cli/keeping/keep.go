@@ -1,0 +1,148 @@
+package keeping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/kubeadm/keep"
+	"github.com/refit-dev/refit/internal/upgrade/drift"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
+)
+
+// reportTimeout is how long an agent may take to report.
+const reportTimeout = 2 * time.Minute
+
+// Cluster is the cluster of the node.
+type Cluster struct {
+	Client client.Client
+	Name   string // the user's name for the cluster
+	Now    func() time.Time
+	// List returns all operations.
+	List func(ctx context.Context) ([]refitv1alpha1.ClusterUpgrade, error)
+}
+
+// Keeper keeps the settings of a node.
+type Keeper struct {
+	Confirmed bool // false: prompt the user
+	// Show shows the change before it is made.
+	Show func(*cliv1alpha1.Keep) error
+	// Confirm prompts the user.
+	Confirm func(ctx context.Context, question string) error
+	// Changing is called before the cluster is changed.
+	Changing func()
+}
+
+// Keep keeps the settings of a node. It may return both a result and an error: some settings could
+// not be kept.
+func (k *Keeper) Keep(ctx context.Context, c Cluster, node string) (*cliv1alpha1.Keep, error) {
+	cluster := &keep.Cluster{Client: c.Client, Now: c.Now, ReportTimeout: reportTimeout}
+	observed, err := cluster.Observe(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	decision := drift.Decide(observed.Input)
+	change, err := observed.Edit(decision)
+	if err != nil {
+		return nil, err
+	}
+	result, err := resultOf(c.Name, node, decision, change.Diff)
+	if err != nil || len(observed.Input.Lost) == 0 {
+		return result, err
+	}
+	if err := k.Show(result); err != nil {
+		return nil, err
+	}
+	if len(decision.Kept) > 0 {
+		if err := k.write(ctx, c, cluster, change, observed); err != nil {
+			return nil, err
+		}
+		result.Changed = true
+		if err := verify(ctx, cluster, observed, result.Kept); err != nil {
+			return result, err
+		}
+	}
+	if len(decision.NotKept) > 0 {
+		return result, fmt.Errorf("settings of %s on %s were not kept", phrase.List(components(decision)), node)
+	}
+	return result, nil
+}
+
+func (k *Keeper) write(ctx context.Context, c Cluster, cluster *keep.Cluster, change *keep.Change, observed *keep.Observation) error {
+	all, err := c.List(ctx)
+	if err != nil {
+		return err
+	}
+	if err := idle(all, observed.Input.Pods); err != nil {
+		return err
+	}
+	if !k.Confirmed {
+		if err := k.Confirm(ctx, "Write this change to the ConfigMap kube-system/kubeadm-config?"); err != nil {
+			return err
+		}
+	}
+	k.Changing()
+	return cluster.Write(ctx, change)
+}
+
+// idle rejects a change while kubeadm may read and write the same ConfigMap.
+func idle(all []refitv1alpha1.ClusterUpgrade, controlPlane drift.Pods) error {
+	for i := range all {
+		for _, node := range all[i].Status.Active {
+			if _, is := controlPlane[node]; is && !all[i].HasEnded() {
+				return fmt.Errorf("operation %s is upgrading the control plane node %s: run the command again once the node is done", all[i].Name, node)
+			}
+		}
+	}
+	return nil
+}
+
+// verify lets the agents render again, and fails if a setting would still be lost.
+func verify(ctx context.Context, cluster *keep.Cluster, observed *keep.Observation, kept []string) error {
+	lost, err := cluster.Lost(ctx, slices.Sorted(maps.Keys(observed.Input.Pods))...)
+	if err != nil {
+		return fmt.Errorf("the ConfigMap kubeadm-config was changed, but the result is unknown: %w", err)
+	}
+	var errs []error
+	for _, s := range lost[observed.Input.Node] {
+		if slices.Contains(kept, s.String()) {
+			errs = append(errs, fmt.Errorf("kubeadm still does not render %s on %s", s, observed.Input.Node))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func resultOf(cluster, node string, d drift.Decision, diff string) (*cliv1alpha1.Keep, error) {
+	result := &cliv1alpha1.Keep{APIVersion: cliv1alpha1.APIVersion, Kind: cliv1alpha1.KindKeep, Cluster: cluster, Node: node, Diff: diff}
+	for _, a := range d.Kept {
+		result.Kept = append(result.Kept, a.Names()...)
+	}
+	for _, e := range d.NotKept {
+		not := cliv1alpha1.NotKept{Component: e.Component, Settings: e.Names(), Reasons: e.Reasons}
+		if len(e.Patch) > 0 {
+			content, err := yaml.Marshal(e.Patch)
+			if err != nil {
+				return nil, err
+			}
+			not.Patch = &cliv1alpha1.PatchFile{Name: drift.PatchFile(e.Component), Content: string(content)}
+		}
+		result.NotKept = append(result.NotKept, not)
+	}
+	return result, nil
+}
+
+func components(d drift.Decision) []string {
+	var out []string
+	for _, e := range d.NotKept {
+		out = append(out, e.Component)
+	}
+	return out
+}
