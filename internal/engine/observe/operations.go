@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -68,8 +69,13 @@ func unfinished(all []*refitv1alpha1.ClusterUpgrade, one string) []string {
 }
 
 func operationOf(u *refitv1alpha1.ClusterUpgrade) *cluster.Operation {
-	return &cluster.Operation{
+	out := &cluster.Operation{
 		Name: u.Name, UID: string(u.UID), Generation: u.Generation, Spec: u.Spec,
 		Epoch: u.Status.Epoch, Active: u.Status.Active, Plan: u.Status.Plan, Ended: u.HasEnded(),
 	}
+	approved := meta.FindStatusCondition(u.Status.Conditions, refitv1alpha1.ConditionApproved)
+	if approved != nil && approved.Status == metav1.ConditionTrue {
+		out.ApprovedAt = approved.LastTransitionTime.UTC()
+	}
+	return out
 }

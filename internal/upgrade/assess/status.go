@@ -2,6 +2,7 @@ package assess
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,7 +82,7 @@ var phases = map[plan.State]refitv1alpha1.Phase{
 func messageOf(state plan.State, a *Assessment) string {
 	switch state {
 	case plan.Succeeded:
-		return "The cluster is at " + a.Plan.To
+		return strings.TrimSuffix("The cluster is at "+a.Plan.To+". "+a.Decision.LeftBehind, ". ")
 	case plan.Aborted:
 		return "The operation was aborted"
 	case plan.Running, plan.AwaitingApproval, plan.Queued, plan.Paused, plan.Stalled, plan.Aborting:

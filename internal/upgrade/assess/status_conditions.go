@@ -2,6 +2,7 @@ package assess
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -76,7 +77,8 @@ func (c conditions) setApproved(a *Assessment, state plan.State, reason, message
 func why(state plan.State, a *Assessment) (reason, message string) {
 	switch state {
 	case plan.Succeeded:
-		return refitv1alpha1.ReasonSucceeded, "every node of the plan is healthy at the target"
+		const all = "every node of the plan is healthy at the target"
+		return refitv1alpha1.ReasonSucceeded, strings.TrimSuffix(all+"; "+a.Decision.LeftBehind, "; ")
 	case plan.Aborted:
 		return refitv1alpha1.ReasonAborted, "the operation was aborted"
 	case plan.Paused:

@@ -159,3 +159,14 @@ func TestStagesKeepTheirTotalsOnceStarted(t *testing.T) {
 		t.Errorf("%+v from %s", s, u.Status.Plan.From)
 	}
 }
+
+func TestAnOperationThatEndsNamesTheNodesThatItLeavesBehind(t *testing.T) {
+	u := &refitv1alpha1.ClusterUpgrade{}
+	a := assessed(plan.Succeeded)
+	a.Decision.LeftBehind = "1 node joined during the upgrade and could not be upgraded: worker-9"
+	UpdateStatus(u, a, statusTime)
+	ready := meta.FindStatusCondition(u.Status.Conditions, refitv1alpha1.ConditionReady)
+	if !strings.HasSuffix(u.Status.Message, ". "+a.Decision.LeftBehind) || !strings.HasSuffix(ready.Message, "; "+a.Decision.LeftBehind) {
+		t.Errorf("message %q, condition %q", u.Status.Message, ready.Message)
+	}
+}

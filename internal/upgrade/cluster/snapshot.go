@@ -138,4 +138,6 @@ type Operation struct {
 	Active     []string                         `json:"active,omitempty"`
 	Plan       *refitv1alpha1.PlanSummary       `json:"plan,omitempty"`
 	Ended      bool                             `json:"ended,omitempty"` // Succeeded or Aborted
+	// ApprovedAt is when the plan was approved, zero if it is not.
+	ApprovedAt time.Time `json:"approvedAt,omitzero"`
 }

@@ -15,6 +15,8 @@ type deciding struct {
 	waiting []Wait
 	busy    int // active nodes that progress without manual intervention
 
+	leftBehindAtEnd string // the workers that joined and are not upgraded, once the operation ends
+
 	window *window       // of the workers that may be claimed
 	slots  prefetchSlots // of the nodes that may prefetch
 }

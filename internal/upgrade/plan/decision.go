@@ -23,6 +23,10 @@ type Decision struct {
 	// Failures are the nodes that failed, by name.
 	Failures []refitv1alpha1.Failure
 
+	// LeftBehind is a sentence about the nodes that joined during the upgrade and could not be
+	// upgraded, empty if there are none or the operation has not ended.
+	LeftBehind string
+
 	progressing bool // a node progresses without manual intervention
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -38,7 +39,9 @@ func (d *deciding) prefetchComplete(hop int) bool { return d.firstClosed(HeldHop
 
 func (d *deciding) controlPlaneSettled(hop int) bool { return d.allSettled(d.controlPlane, hop) }
 
-func (d *deciding) workersSettled(hop int) bool { return d.allSettled(d.workers, hop) }
+func (d *deciding) workersSettled(hop int) bool {
+	return !slices.ContainsFunc(d.workers, func(n *cluster.Node) bool { return !d.settled(n, hop) && !d.leftBehind(n, hop) })
+}
 
 func (d *deciding) never(int) bool { return false }
 
@@ -81,7 +84,9 @@ func (d *deciding) finish(hop int) {
 		d.wait(*w)
 		return
 	}
-	d.actions = append(d.actions, Action{Kind: Finish, Reason: "every node of the plan runs its version and is ready"})
+	const all = "every node of the plan runs its version and is ready"
+	d.leftBehindAtEnd = d.left(hop)
+	d.actions = append(d.actions, Action{Kind: Finish, Reason: strings.TrimSuffix(all+"; "+d.leftBehindAtEnd, "; ")})
 }
 
 // endAborted withdraws the orders to prefetch, and ends the operation once no node is active. It

@@ -280,7 +280,8 @@ func (w *world) checkEnd(who *controller) {
 		n := &who.view.snapshot.Nodes[i]
 		w.require(n.CordonedBy == "" || policy.Abandoned(&spec, n.Name), "the operation ends with %s cordoned", n.Name)
 		w.require(n.ProtectedBy == "", "the operation ends, and autoscalers may still not remove %s", n.Name)
-		if w.op.end == Succeeded && policy.Exclusion(&spec, n) == "" {
+		late := n.CreatedAt.After(w.op.ApprovedAt) && (!n.IsReady() || n.Report == nil || string(n.Report.NodeUID) != n.UID)
+		if w.op.end == Succeeded && policy.Exclusion(&spec, n) == "" && !late {
 			w.require(n.IsReady() && !kubeletVersion(n).Before(want), "the operation succeeds with %s at %s", n.Name, n.Kubelet)
 		}
 	}

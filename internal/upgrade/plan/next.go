@@ -88,6 +88,7 @@ func (d *deciding) decision(h *hold) Decision {
 		out.State = Stalled
 	}
 	out.Message, out.progressing = d.message(out), d.busy > 0
+	out.LeftBehind = d.leftBehindAtEnd
 	return out
 }
 

@@ -105,7 +105,7 @@ func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
 func prefetchIncomplete(d *deciding, _ *cluster.Node, hop int) *Wait {
 	lacking := func(nodes []*cluster.Node, hop int) bool {
 		return slices.ContainsFunc(nodes, func(n *cluster.Node) bool {
-			return !d.at(n, hop) && !d.prefetched(n, hop) && !d.skipped(n)
+			return !d.at(n, hop) && !d.prefetched(n, hop) && !d.skipped(n) && !d.leftBehind(n, hop)
 		})
 	}
 	if d.hopStarted(hop) {

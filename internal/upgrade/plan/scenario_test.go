@@ -45,7 +45,7 @@ const operationUID = "upgrade-uid"
 func build(sc scenario, dice *rand.Rand) *world {
 	w := &world{
 		dice: dice, now: simulationStart, external: sc.external, vip: "cp-1" + sc.suffix, longPods: sc.longPods, plans: map[int]*Plan{}, payloads: map[string]refitv1alpha1.ReleasePayload{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
-		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: policy.Defaulted(sc.spec)}, version: 1},
+		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: policy.Defaulted(sc.spec), ApprovedAt: simulationStart}, version: 1},
 	}
 	for _, version := range sc.releases {
 		w.releases = append(w.releases, releaseOf(version))

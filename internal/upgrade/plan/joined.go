@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
+)
+
+// leftBehind reports whether the operation ends without upgrading a worker: one that joined after
+// the plan was approved and that is not ready or has no agent. An autoscaler may add nodes of an
+// old version at any time. One that is too old for what follows is waited for.
+func (v *view) leftBehind(n *cluster.Node, hop int) bool {
+	able := n.IsReady() && n.Report != nil && string(n.Report.NodeUID) == n.UID
+	if !v.joinedLate(n) || able || v.active[n.Name] || v.changing(n) || v.failed(n) {
+		return false
+	}
+	until := v.workersHop(hop + 1)
+	if until < 0 {
+		until = len(v.plan.Hops) - 1
+	}
+	kubelet := v.kubelet(n)
+	return until == hop || !kubelet.IsZero() && kubelet.MinorsBehind(v.targets[until]) <= skew.KubeletMinorsBehind
+}
+
+// joinedLate reports whether a worker joined after the plan was approved.
+func (v *view) joinedLate(n *cluster.Node) bool {
+	return !n.ControlPlane && !v.op.ApprovedAt.IsZero() && n.CreatedAt.After(v.op.ApprovedAt)
+}
+
+// left are the workers that the operation leaves behind, in a sentence; empty if there are none.
+func (d *deciding) left(hop int) string {
+	var left []*cluster.Node
+	for _, n := range d.workers {
+		if !d.settled(n, hop) && d.leftBehind(n, hop) {
+			left = append(left, n)
+		}
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s joined during the upgrade and could not be upgraded: %s", phrase.Count(len(left), "node"), names(left))
+}
