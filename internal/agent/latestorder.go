@@ -95,7 +95,7 @@ func (a *Agent) interruptible(ctx context.Context) context.Context {
 	}
 	a.orders.mu.Lock()
 	defer a.orders.mu.Unlock()
-	a.orders.cancel = nil
+	a.orders.endInterrupt()
 	return ctx
 }
 
@@ -103,9 +103,18 @@ func (a *Agent) interruptible(ctx context.Context) context.Context {
 func (l *latestOrder) interrupt(ctx context.Context) context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.endInterrupt()
 	ctx, l.cancel = context.WithCancelCause(ctx)
 	if l.order != nil && l.order.Spec.Sequence > l.taken { // it arrived since the last take
 		l.cancel(errNewOrder)
 	}
 	return ctx
+}
+
+// endInterrupt releases the context of the step before, which has ended.
+func (l *latestOrder) endInterrupt() {
+	if l.cancel != nil {
+		l.cancel(nil)
+	}
+	l.cancel = nil
 }

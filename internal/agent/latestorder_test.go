@@ -28,3 +28,17 @@ func TestOnlyNewerOrderInterruptsPrefetch(t *testing.T) {
 		t.Error("a newer order did not interrupt the step")
 	}
 }
+
+func TestContextOfAStepEndsWithTheNextStep(t *testing.T) {
+	l := newLatestOrder()
+	first := l.interrupt(t.Context())
+	second := l.interrupt(t.Context())
+	if first.Err() == nil || second.Err() != nil {
+		t.Errorf("the first step: %v, the second: %v", first.Err(), second.Err())
+	}
+	l.endInterrupt()
+	if second.Err() == nil {
+		t.Error("the context of a step that cannot be interrupted keeps that of the one before")
+	}
+	l.put(&refitv1alpha1.NodeUpgrade{Spec: refitv1alpha1.NodeUpgradeSpec{Sequence: 1}}) // nothing to interrupt
+}
