@@ -10,7 +10,6 @@ import (
 
 	"github.com/refit-dev/refit/config"
 	"github.com/refit-dev/refit/internal/cli/connect"
-	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/installation"
 	"github.com/refit-dev/refit/internal/cli/text"
@@ -91,27 +90,9 @@ func (i *installFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	if i.render {
-		return i.printManifests(a)
+		return i.Render(a.Print)
 	}
 	return i.install(ctx, a)
-}
-
-// printManifests prints the objects, a YAML document each.
-func (i *installFlags) printManifests(a *app) error {
-	objects, err := i.Render()
-	if err != nil {
-		return err
-	}
-	for _, object := range objects {
-		out, err := document.YAML(object.Object)
-		if err != nil {
-			return err
-		}
-		if err := a.Print(append([]byte("---\n"), out...)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (i *installFlags) install(ctx context.Context, a *app) error {

@@ -67,21 +67,8 @@ func (a *app) standalone(ctx context.Context, c *connection, log string) (stop f
 		}
 		err = fmt.Errorf("cannot run the controllers: %w", err)
 	case <-time.After(leadTimeout):
-		err = notLeading(ctx, c)
+		err = c.NotLeading(ctx, leadTimeout)
 	}
 	stop()
 	return nil, err
-}
-
-// notLeading explains why these controllers did not become the leader.
-func notLeading(ctx context.Context, c *connection) error {
-	found, err := c.Controllers(ctx)
-	switch {
-	case err != nil:
-		return err
-	case found.Leader != "":
-		return fmt.Errorf("%s leads the controllers of %s. Run the command without --standalone to follow it, or stop it first", found.Leader, c.Name)
-	}
-	return fmt.Errorf("the controllers did not become the leader within %s. Check that the namespace %s exists and that you may write Leases in it; "+
-		"--log FILE writes their log", leadTimeout, controller.Namespace)
 }

@@ -12,6 +12,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/following"
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/operations"
@@ -23,7 +24,7 @@ import (
 // upgrading has the flags of `refit upgrade`.
 type upgrading struct {
 	question
-	following
+	following.Following
 	yes, standalone bool
 	name, log       string
 }
@@ -66,7 +67,7 @@ continues once the cause is fixed.`,
 	flags.BoolVarP(&u.yes, "yes", "y", false, "skip the confirmation prompt")
 	flags.BoolVar(&u.standalone, "standalone", false, "run the controllers in this process, for a cluster without them")
 	flags.StringVar(&u.log, "log", "", "with --standalone: the `FILE` for the log of the controllers (default none)")
-	u.following.addFlags(cmd)
+	addFollowingFlags(cmd, &u.Following)
 	addKubeconfigFlags(cmd, &u.Kubeconfig)
 	u.addLineFlags(cmd)
 	flags.BoolVar(&u.wide, "wide", false, "list every node and every finding of the plan")
@@ -130,7 +131,7 @@ func (u *upgrading) checkMore() error {
 	if u.log != "" && !u.standalone {
 		return exit.Usagef("--log requires --standalone: the controllers in the cluster have their own logs")
 	}
-	return u.check()
+	return u.Check()
 }
 
 // propose shows the plan and prompts the user to confirm it. It returns the plan's hash, or an
@@ -214,7 +215,7 @@ func (u *upgrading) follow(cmd *cobra.Command, a *app, c *connection, operation 
 	follower := &operations.Follower{
 		Cluster: c.Cluster, Operation: found.Name, Report: a.NewStatusWriter(u.output == formatJSON), Finalized: u.standalone,
 	}
-	return u.following.follow(cmd.Context(), follower, func(last *cliv1alpha1.Operation) string {
+	return u.Follow(cmd.Context(), found.Name, follower.Follow, func(last *cliv1alpha1.Operation) string {
 		if !u.standalone {
 			return a.goesOn(cmd, found.Name)
 		}

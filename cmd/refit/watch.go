@@ -2,38 +2,24 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
-	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/connect"
-	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/following"
 	"github.com/refit-dev/refit/internal/engine/operations"
 )
 
-// following has the flags of a command that follows an operation.
-type following struct{ timeout time.Duration }
-
-func (f *following) addFlags(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "the maximum time to follow the upgrade (default until it ends)")
-}
-
-func (f *following) check() error {
-	if f.timeout < 0 {
-		return exit.Usagef("--timeout: %s is not a positive duration", f.timeout)
-	}
-	return nil
+func addFollowingFlags(cmd *cobra.Command, f *following.Following) {
+	cmd.Flags().DurationVar(&f.Timeout, "timeout", 0, "the maximum time to follow the upgrade (default until it ends)")
 }
 
 func newWatchCommand(a *app) *cobra.Command {
 	var k connect.Kubeconfig
 	var form format
-	f := &following{}
+	var f following.Following
 	cmd := &cobra.Command{
 		Use:   "watch [NAME]",
 		Short: "Follow an upgrade until it ends",
@@ -53,7 +39,7 @@ command keeps following a stalled upgrade, which continues once the cause is fix
 		Args:              operationArgument,
 		ValidArgsFunction: a.completeOperations(&k),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cmp.Or(form.check(), f.check()); err != nil {
+			if err := cmp.Or(form.check(), f.Check()); err != nil {
 				return err
 			}
 			c, err := a.connect(cmd.Context(), &k)
@@ -65,10 +51,10 @@ command keeps following a stalled upgrade, which continues once the cause is fix
 				return err
 			}
 			follower := &operations.Follower{Cluster: c.Cluster, Operation: u.Name, Report: a.NewStatusWriter(form.output == formatJSON)}
-			return f.follow(cmd.Context(), follower, func(*cliv1alpha1.Operation) string { return a.goesOn(cmd, u.Name) })
+			return f.Follow(cmd.Context(), u.Name, follower.Follow, func(*cliv1alpha1.Operation) string { return a.goesOn(cmd, u.Name) })
 		},
 	}
-	f.addFlags(cmd)
+	addFollowingFlags(cmd, &f)
 	addKubeconfigFlags(cmd, &k)
 	form.addLineFlags(cmd)
 	cmd.Flags().SortFlags = false
@@ -79,27 +65,4 @@ command keeps following a stalled upgrade, which continues once the cause is fix
 // execute.
 func (a *app) goesOn(cmd *cobra.Command, name string) string {
 	return fmt.Sprintf("%s continues in the cluster. To follow it again: %s %s", name, a.line(cmd, "watch"), name)
-}
-
-// follow follows an operation to its end. Its error selects the exit code; if the user interrupts,
-// the error has the operation's further course and the command to follow it again.
-func (f *following) follow(ctx context.Context, follower *operations.Follower, left func(last *cliv1alpha1.Operation) string) error {
-	limited := ctx
-	if f.timeout > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, f.timeout)
-		defer cancel()
-	}
-	last, err := follower.Follow(limited)
-	switch {
-	case ctx.Err() != nil:
-		return exit.LeftError{Err: errors.New(left(last))}
-	case limited.Err() != nil:
-		return exit.TimeoutError{Err: fmt.Errorf("%s did not end within %s. %s", follower.Operation, f.timeout, left(last))}
-	case err != nil:
-		return err
-	case last.Phase == string(refitv1alpha1.PhaseAborted):
-		return fmt.Errorf("%s was aborted, with %d of %d nodes at %s", follower.Operation, last.Nodes.Done, last.Nodes.Total, last.To)
-	}
-	return nil
 }

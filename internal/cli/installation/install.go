@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/engine/install"
 )
@@ -25,10 +26,22 @@ type Installer struct {
 	Changing func()
 }
 
-// Render returns the objects of an installation, without a cluster.
-func (i *Installer) Render() ([]*unstructured.Unstructured, error) {
+// Render prints the objects of an installation, without a cluster, a YAML document each.
+func (i *Installer) Render(print func([]byte) error) error {
 	_, objects, err := i.render(install.Existing{})
-	return objects, err
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		out, err := document.YAML(object.Object)
+		if err != nil {
+			return err
+		}
+		if err := print(append([]byte("---\n"), out...)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (i *Installer) render(existing install.Existing) (install.Options, []*unstructured.Unstructured, error) {

@@ -62,6 +62,19 @@ func (c *Cluster) Missing(found Controllers) error {
 	return fmt.Errorf("there are no controllers in %s. Run `%s install`, or use --standalone", c.Name, c.Command)
 }
 
+// NotLeading explains why controllers outside the cluster did not become the leader in time.
+func (c *Cluster) NotLeading(ctx context.Context, timeout time.Duration) error {
+	found, err := c.Controllers(ctx)
+	switch {
+	case err != nil:
+		return err
+	case found.Leader != "":
+		return fmt.Errorf("%s leads the controllers of %s. Run the command without --standalone to follow it, or stop it first", found.Leader, c.Name)
+	}
+	return fmt.Errorf("the controllers did not become the leader within %s. Check that the namespace %s exists and that you may write Leases in it; "+
+		"--log FILE writes their log", timeout, c.Controller.Namespace)
+}
+
 // leaderOf returns the holder of a Lease, a host or a pod without its unique suffix, or an empty
 // string if it is not held.
 func leaderOf(lease *coordinationv1.Lease, now time.Time) string {

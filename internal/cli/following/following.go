@@ -1,0 +1,53 @@
+// Package following turns the course of an operation that a command follows into the command's
+// error, which selects the exit code.
+package following
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
+)
+
+// Following is how long an operation is followed.
+type Following struct {
+	Timeout time.Duration // 0: until it ends
+}
+
+// Check validates the timeout.
+func (f Following) Check() error {
+	if f.Timeout < 0 {
+		return exit.Usagef("--timeout: %s is not a positive duration", f.Timeout)
+	}
+	return nil
+}
+
+// Follow follows an operation to its end with the given function, which returns the last progress.
+// If the user interrupts, the error has the operation's further course and the command to follow it
+// again, which left returns.
+func (f Following) Follow(
+	ctx context.Context, operation string, follow func(context.Context) (*cliv1alpha1.Operation, error), left func(last *cliv1alpha1.Operation) string,
+) error {
+	limited := ctx
+	if f.Timeout > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, f.Timeout)
+		defer cancel()
+	}
+	last, err := follow(limited)
+	switch {
+	case ctx.Err() != nil:
+		return exit.LeftError{Err: errors.New(left(last))}
+	case limited.Err() != nil:
+		return exit.TimeoutError{Err: fmt.Errorf("%s did not end within %s. %s", operation, f.Timeout, left(last))}
+	case err != nil:
+		return err
+	case last.Phase == string(refitv1alpha1.PhaseAborted):
+		return fmt.Errorf("%s was aborted, with %d of %d nodes at %s", operation, last.Nodes.Done, last.Nodes.Total, last.To)
+	}
+	return nil
+}
