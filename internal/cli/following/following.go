@@ -15,13 +15,13 @@ import (
 
 // Following is how long an operation is followed.
 type Following struct {
-	Timeout time.Duration // 0: until it ends
+	Limit time.Duration // 0: until it ends
 }
 
-// Check validates the timeout.
+// Check validates the limit.
 func (f Following) Check() error {
-	if f.Timeout < 0 {
-		return exit.Usagef("--timeout: %s is not a positive duration", f.Timeout)
+	if f.Limit < 0 {
+		return exit.Usagef("--timeout: %s is not a positive duration", f.Limit)
 	}
 	return nil
 }
@@ -33,9 +33,9 @@ func (f Following) Follow(
 	ctx context.Context, operation string, follow func(context.Context) (*cliv1alpha1.Operation, error), left func(last *cliv1alpha1.Operation) string,
 ) error {
 	limited := ctx
-	if f.Timeout > 0 {
+	if f.Limit > 0 {
 		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, f.Timeout)
+		limited, cancel = context.WithTimeout(ctx, f.Limit)
 		defer cancel()
 	}
 	last, err := follow(limited)
@@ -43,7 +43,7 @@ func (f Following) Follow(
 	case ctx.Err() != nil:
 		return exit.LeftError{Err: errors.New(left(last))}
 	case limited.Err() != nil:
-		return exit.TimeoutError{Err: fmt.Errorf("%s did not end within %s. %s", operation, f.Timeout, left(last))}
+		return exit.TimeoutError{Err: fmt.Errorf("%s did not end within %s. %s", operation, f.Limit, left(last))}
 	case err != nil:
 		return err
 	case last.Phase == string(refitv1alpha1.PhaseAborted):
