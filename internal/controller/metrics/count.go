@@ -88,6 +88,19 @@ func waiting(o *objects) []number {
 	return by.numbers()
 }
 
+// stuckNodes counts the nodes that wait for manual intervention, whether or not others progress.
+func stuckNodes(o *objects) []number {
+	by := tally{}
+	for _, u := range o.unfinished() {
+		for i := range u.Status.Waiting {
+			if w := &u.Status.Waiting[i]; w.ActionRequired && w.Node != "" {
+				by[w.Reason] += 1 + float64(w.MoreNodes)
+			}
+		}
+	}
+	return by.numbers()
+}
+
 // lastProgress is the newest time at which an unfinished operation, a drain or a step changed.
 func lastProgress(o *objects) []number {
 	var last time.Time

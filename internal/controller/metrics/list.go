@@ -35,6 +35,10 @@ var list = []metric{
 		help: "Unfinished ClusterUpgrades that wait, by reason.",
 	},
 	{
+		name: "refit_stuck_nodes", label: "reason", values: reasons, count: stuckNodes,
+		help: "Nodes for which an unfinished ClusterUpgrade requires manual intervention, by reason, also while others progress.",
+	},
+	{
 		name: "refit_last_progress_timestamp_seconds", count: lastProgress,
 		help: "Time of the last progress of an unfinished ClusterUpgrade; absent if there is none.",
 	},

@@ -67,11 +67,16 @@ func someObjects() *stored {
 	drained := &drain{Sequence: 2, Phase: refitv1alpha1.DrainDrained, StartTime: at(900), CompletionTime: at(940)}
 	done := operation(refitv1alpha1.PhaseSucceeded, refitv1alpha1.ReasonSucceeded, 9000)
 	done.Status.Conditions[0].Status = metav1.ConditionTrue
+	running := operation(refitv1alpha1.PhaseRunning, refitv1alpha1.ReasonProgressing, 700)
+	running.Status.Waiting = append(running.Status.Waiting,
+		refitv1alpha1.WaitingFor{Reason: refitv1alpha1.ReasonNodeUnavailable, Node: "worker-1", ActionRequired: true, MoreNodes: 2},
+		refitv1alpha1.WaitingFor{Reason: refitv1alpha1.ReasonDrainBlocked, Node: "worker-2", ActionRequired: true},
+		refitv1alpha1.WaitingFor{Reason: refitv1alpha1.ReasonDrainBlocked, Node: "worker-3"})
 	return &stored{objects: objects{
 		operations: []refitv1alpha1.ClusterUpgrade{
 			operation(refitv1alpha1.PhaseStalled, refitv1alpha1.ReasonDrainBlocked, 1000, stalled),
 			operation(refitv1alpha1.PhaseWaiting, refitv1alpha1.ReasonOlderOperation, 800),
-			operation(refitv1alpha1.PhaseRunning, refitv1alpha1.ReasonProgressing, 700),
+			running,
 			done,
 			{},
 		},
@@ -127,6 +132,7 @@ func TestMetricsAreCountedFromTheObjects(t *testing.T) {
 		`refit_operations{phase="Succeeded"}`: 1, `refit_operations{phase="Planning"}`: 1,
 		`refit_nodes{state="Applying"}`: 1, `refit_nodes{state="DrainBlocked"}`: 1, `refit_nodes{state="Prefetched"}`: 1, `refit_nodes{state="Idle"}`: 1,
 		`refit_waiting{reason="DrainBlocked"}`: 1, `refit_waiting{reason="OlderOperation"}`: 1,
+		`refit_stuck_nodes{reason="NodeUnavailable"}`: 3, `refit_stuck_nodes{reason="DrainBlocked"}`: 1,
 		`refit_last_progress_timestamp_seconds`: 1104, `refit_stalled_since_timestamp_seconds`: 1000,
 		`refit_step_duration_seconds{step="fetch"} count`: 1, `refit_step_duration_seconds{step="fetch"} sum`: 30,
 		`refit_step_duration_seconds{step="swap-kubelet"} count`: 1, `refit_step_duration_seconds{step="swap-kubelet"} sum`: 4,
@@ -141,7 +147,7 @@ func TestMetricsAreCountedFromTheObjects(t *testing.T) {
 	if len(got) > 0 {
 		t.Errorf("unexpected: %v", got)
 	}
-	if all := len(phases) + len(states) + len(reasons) + 2 + 2 + 1; series != all {
+	if all := len(phases) + len(states) + 2*len(reasons) + 2 + 2 + 1; series != all {
 		t.Errorf("there are %d series, want %d", series, all)
 	}
 }

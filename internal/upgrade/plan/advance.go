@@ -97,8 +97,7 @@ func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 			d.wait(*w)
 			return
 		}
-		d.busy++
-		d.wait(d.inProgress(n, fmt.Sprintf("Upgrading %s to %s%s", n.Name, version, stepOf(n))))
+		d.waitForAgent(n, fmt.Sprintf("Upgrading %s to %s", n.Name, version))
 	}
 }
 
@@ -120,8 +119,7 @@ func (d *deciding) followRollback(n *cluster.Node, hop int) {
 			d.wait(*w)
 			return
 		}
-		d.busy++
-		d.wait(d.inProgress(n, fmt.Sprintf("Rolling back %s%s", n.Name, stepOf(n))))
+		d.waitForAgent(n, "Rolling back "+n.Name)
 	}
 }
 

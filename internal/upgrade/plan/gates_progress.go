@@ -101,3 +101,20 @@ func (d *deciding) openRequests() int {
 	}
 	return open
 }
+
+// slowDelay is how long an agent may change a host before that is reported. A step that hangs ends
+// with its own timeout, which is up to an hour.
+const slowDelay = 30 * time.Minute
+
+// waitForAgent waits for an agent that changes its host. One that takes long is reported, since
+// thousands of others that progress would hide it, but the operation does not stall.
+func (d *deciding) waitForAgent(n *cluster.Node, what string) {
+	d.busy++
+	w := d.inProgress(n, what+stepOf(n))
+	if ordered := d.order(n).Spec.OrderTime; ordered != nil && d.now.Sub(ordered.Time) > slowDelay {
+		w.Reason, w.Since, w.ManualIntervention = refitv1alpha1.ReasonWaiting, ordered.Time, true
+		w.Message = fmt.Sprintf("%s takes longer than %s%s", what, duration(slowDelay), stepOf(n))
+		w.Remedy = fmt.Sprintf("Check the agent on %s: `journalctl -u refit-agent`. It completes or rolls back the host by itself when the step times out", n.Name)
+	}
+	d.wait(w)
+}

@@ -11,6 +11,16 @@ import (
 // failureStories are about nodes that fail.
 var failureStories = []story{
 	{
+		name:     "one-node-slow",
+		summary:  "A step on worker-1 takes 50 minutes, and the node is ready. It is reported after half an hour, while the others progress, and the operation does not stall.",
+		scenario: minor(shape(1, 30), atOnce(2)), ends: Succeeded, duration: 3 * time.Hour,
+		script: []scriptEvent{{applying("worker-1"), func(t *storyRun) {
+			t.note("! a step on worker-1 hangs")
+			m := t.machine("worker-1")
+			m.agent.next, m.kubelet.down = t.now.Add(50*time.Minute), false
+		}}, {at(61), func(t *storyRun) { t.machine("worker-1").kubelet.down = true }}},
+	},
+	{
 		name:     "rolled-back",
 		summary:  "The new kubelet of worker-1 does not become healthy. Its agent rolls it back, the operation stalls, and the user retries.",
 		scenario: minor(shape(1, 2)), ends: Succeeded,
