@@ -51,8 +51,10 @@ func newAbandonCommand(a *app) *cobra.Command {
 		short:    "Give up a node whose host does not come back",
 		long: `Give up a node of an upgrade in progress whose host does not come back. The upgrade, or its abort,
 no longer waits for the node, and the other nodes continue. If the host comes back, its agent starts
-nothing new. A node that Refit cordoned stays cordoned, since its host may be partly changed. A
-control plane node must also be removed from the cluster and from etcd.`,
+nothing new. A node that Refit cordoned stays cordoned, since its host may be partly changed.
+
+A control plane node is part of the plan: approve the changed plan afterwards. Also remove the node
+from the cluster and from etcd.`,
 		example: []string{
 			"# Give up a node of the active upgrade", "abandon worker-7",
 			"# Give up a node of an upgrade by name", "abandon worker-7 to-v1-36-3",

@@ -17,6 +17,7 @@ func Abandon(o Operation, node string) (Decision, error) {
 		Change: func(s *refitv1alpha1.ClusterUpgradeSpec) { s.AbandonedNodes = append(s.AbandonedNodes, node) },
 		Exact:  true,
 		Message: fmt.Sprintf("Abandoned %[1]s in %[2]s: it is neither upgraded nor waited for. If Refit cordoned it, it stays cordoned: "+
-			"once the host is repaired, run `kubectl uncordon %[1]s`. Remove a control plane node from the cluster and from etcd.", node, o.Name),
+			"once the host is repaired, run `kubectl uncordon %[1]s`. "+
+			"If it is a control plane node, remove it from the cluster and from etcd, and approve the changed plan: `refit approve`.", node, o.Name),
 	}, nil
 }

@@ -27,6 +27,7 @@ func (a *Agents) handleOrder(object any, gone bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.order = order
+	h.refuse()
 	if !h.working && h.hasNew() {
 		h.working = true
 		a.begin(h.work)
@@ -52,12 +53,27 @@ func (h *host) work(ctx context.Context) {
 
 // hasNew reports whether there is a new order for this host.
 func (h *host) hasNew() bool {
+	accepted, _ := h.judge()
+	return accepted
+}
+
+func (h *host) judge() (accepted bool, refusal *node.Refusal) {
 	if h.order == nil {
-		return false
+		return false, nil
 	}
 	here := node.Identity{NodeName: h.name, NodeUID: h.uid, MachineID: h.memory.MachineID}
-	accepted, _ := node.Accept(h.order.Name, &h.order.Spec, h.memory, here, time.Now())
-	return accepted
+	return node.Accept(h.order.Name, &h.order.Spec, h.memory, here, time.Now())
+}
+
+// refuse reports the refusal of the newest order, once, and what this host accepted last.
+func (h *host) refuse() {
+	_, refusal := h.judge()
+	if refusal == nil || h.refused == h.order.Generation {
+		return
+	}
+	h.refusal, h.refused = refusal, h.order.Generation
+	h.writeStatus(node.Read(h.journal).Status())
+	h.report()
 }
 
 // accept accepts the newest order, if it is new and for this host.
@@ -69,6 +85,7 @@ func (h *host) accept(ctx context.Context) {
 	}
 	spec := &h.order.Spec
 	h.memory.Sequence, h.memory.Epoch, h.memory.NodeUID = spec.Sequence, spec.Epoch, spec.NodeUID
+	h.refusal, h.refused = nil, 0
 	defer h.report()
 	if !h.belongs(spec) {
 		if spec.Permit != refitv1alpha1.PermitApply && spec.Permit != refitv1alpha1.PermitPrefetch {
@@ -135,6 +152,9 @@ const calm = 2 * time.Second
 func (h *host) writeStatus(status refitv1alpha1.NodeUpgradeStatus) {
 	h.writtenAt = time.Now()
 	status.AgentVersion, status.BootID = agentVersion, h.name+"-boot"
+	if h.refusal != nil {
+		status.Conditions = node.Conditions(nil, node.Observed{Status: &status, Generation: h.refused, Refusal: h.refusal}, time.Now())
+	}
 	h.status.put(h.agents, func(ctx context.Context) error {
 		err := h.agents.apply(ctx, &refitv1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: h.name}}, "NodeUpgrade", status)
 		if apierrors.IsNotFound(err) {

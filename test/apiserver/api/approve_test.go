@@ -16,6 +16,7 @@ const (
 	mayNotApprove = "olga may not approve a plan: setting spec.approvedPlan requires the verb approve on clusterupgrades.refit.dev"
 	mayNotWaive   = "olga may not run a plan without approval: spec.approval None, and changes of waivers or pools with it, " +
 		"require the verb approve on clusterupgrades.refit.dev"
+	mayNotAbandon = "olga may not abandon nodes: a change of spec.abandonedNodes requires the verb approve on clusterupgrades.refit.dev"
 )
 
 // TestApproving has two users: Olga is an operator, Anna an approver.
@@ -24,6 +25,7 @@ func TestApproving(t *testing.T) {
 	waiver := fields{"spec.waivers": list{object{"check": "pdb", "reason": "known"}}}
 	noApproval := fields{"spec.approval": "None"}
 	approved := fields{"spec.approvedPlan": hashA}
+	abandoned := fields{"spec.abandonedNodes": list{"worker-1"}}
 	tests := []struct {
 		situation string
 		was       fields // nil: it is created
@@ -48,6 +50,12 @@ func TestApproving(t *testing.T) {
 		{"aborts without approval", noApproval, fields{"spec.aborted": true}, ""},
 		{"changes pools where nobody looks again", noApproval, some, mayNotWaive},
 		{"sets a finding aside where nobody looks again", noApproval, waiver, mayNotWaive},
+		{"asks, and abandons a node at once", nil, abandoned, mayNotAbandon},
+		{"abandons a node", approved, abandoned, mayNotAbandon},
+		{"abandons a node without approval", noApproval, abandoned, mayNotAbandon},
+		{"abandons another node", abandoned, fields{"spec.abandonedNodes": list{"worker-1", "worker-2"}}, mayNotAbandon},
+		{"takes an abandoned node back", abandoned, fields{"spec.abandonedNodes": nil}, mayNotAbandon},
+		{"pauses an operation with an abandoned node", abandoned, fields{"spec.paused": true}, ""},
 		{"pauses", fields{}, fields{"spec.paused": true}, ""},
 		{"changes pools", fields{}, some, ""},
 		{"sets a finding aside", fields{}, waiver, ""},
