@@ -26,8 +26,8 @@ type Installer struct {
 	Changing func()
 }
 
-// Render prints the objects of an installation, without a cluster, a YAML document each.
-func (i *Installer) Render(print func([]byte) error) error {
+// Render writes the objects of an installation, without a cluster, a YAML document each.
+func (i *Installer) Render(write func([]byte) error) error {
 	_, objects, err := i.render(install.Existing{})
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (i *Installer) Render(print func([]byte) error) error {
 		if err != nil {
 			return err
 		}
-		if err := print(append([]byte("---\n"), out...)); err != nil {
+		if err := write(append([]byte("---\n"), out...)); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func (k *Keeper) Keep(ctx context.Context, c Cluster, node string) (*cliv1alpha1
 		}
 		result.Changed = true
 		if err := verify(ctx, cluster, observed, result.Kept); err != nil {
-			return result, err
+			return nil, fmt.Errorf("the ConfigMap kubeadm-config was changed, but %w", err)
 		}
 	}
 	if len(decision.NotKept) > 0 {
@@ -109,7 +109,7 @@ func idle(all []refitv1alpha1.ClusterUpgrade, controlPlane drift.Pods) error {
 func verify(ctx context.Context, cluster *keep.Cluster, observed *keep.Observation, kept []string) error {
 	lost, err := cluster.Lost(ctx, slices.Sorted(maps.Keys(observed.Input.Pods))...)
 	if err != nil {
-		return fmt.Errorf("the ConfigMap kubeadm-config was changed, but the result is unknown: %w", err)
+		return fmt.Errorf("the result is unknown: %w", err)
 	}
 	var errs []error
 	for _, s := range lost[observed.Input.Node] {

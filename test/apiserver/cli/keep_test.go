@@ -40,6 +40,11 @@ var auditSettings = map[string]string{
 // configuration lacks, and simulated agents that report it.
 func keepBed(t *testing.T) *bed {
 	t.Helper()
+	return keepBedWith(t, auditSettings)
+}
+
+func keepBedWith(t *testing.T, settings map[string]string) *bed {
+	t.Helper()
 	b := newBed(t)
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "kubeadm-config"}}
 	config.Data = map[string]string{"ClusterConfiguration": clusterConfiguration, "other": "kept"}
@@ -53,7 +58,7 @@ func keepBed(t *testing.T) *bed {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) { return false, b.answerReports(ctx) })
+		_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) { return false, b.answerReports(ctx, settings) })
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
 	return b
@@ -91,7 +96,7 @@ func apiServer(node, flag string) *corev1.Pod {
 }
 
 // answerReports answers requests as agents do: with the settings that the configuration lacks.
-func (b *bed) answerReports(ctx context.Context) error {
+func (b *bed) answerReports(ctx context.Context, settings map[string]string) error {
 	var reports refitv1alpha1.NodeReportList
 	config := &corev1.ConfigMap{}
 	if err := b.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kubeadm-config"}, config); err != nil {
@@ -106,7 +111,7 @@ func (b *bed) answerReports(ctx context.Context) error {
 			continue
 		}
 		r.Status.Answered, r.Status.Drift = r.Spec.Request, &refitv1alpha1.DriftFacts{Known: true}
-		for kept, setting := range auditSettings {
+		for kept, setting := range settings {
 			if !strings.Contains(config.Data["ClusterConfiguration"], kept) {
 				r.Status.Drift.SecuritySettings = append(r.Status.Drift.SecuritySettings, setting)
 			}
@@ -203,4 +208,11 @@ func TestKeepWritesOverNothingElse(t *testing.T) {
 	if got := b.kubeadmConfig(t)["ClusterConfiguration"]; !strings.Contains(got, "v1.35.5") || strings.Contains(got, "audit") {
 		t.Errorf("it is\n%s", got)
 	}
+}
+
+// TestKeepVerifiesWhatItWrote has a kubeadm that does not render a setting in spite of the
+// configuration.
+func TestKeepVerifiesWhatItWrote(t *testing.T) {
+	b := keepBedWith(t, map[string]string{"never": "kube-apiserver --audit-policy-file"})
+	b.refit(t, "keep", "cp-1", "--yes").want(t, 1, "kubeadm-config was changed, but kubeadm still does not render kube-apiserver --audit-policy-file on cp-1")
 }
