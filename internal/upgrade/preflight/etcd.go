@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/skew"
@@ -51,20 +50,6 @@ func etcdMemberUnhealthy(v *view) []Finding {
 		})
 	}
 	return found
-}
-
-func etcdTwoMembers(v *view) []Finding {
-	members := v.members()
-	if len(members) != 2 {
-		return nil
-	}
-	return []Finding{{
-		Object: etcdCluster,
-		Message: fmt.Sprintf("etcd has two members (%s and %s): the upgrade of either one loses quorum, and the API is unavailable for about a "+
-			"minute each time",
-			members[0].Name, members[1].Name),
-		Remedy: "Add a third control plane node: kubeadm join --control-plane. To accept the downtime, waive EtcdTwoMembers.",
-	}}
 }
 
 func etcdLearner(v *view) []Finding {
@@ -168,48 +153,6 @@ func (v *view) etcdBetween(now string) string {
 		}
 	}
 	return "3.5.26-0"
-}
-
-// etcdMembershipDiffers compares the member list of each member with the control plane nodes:
-// nobody upgrades a surplus member.
-func etcdMembershipDiffers(v *view) []Finding {
-	members := v.members()
-	want := map[string]bool{}
-	for _, n := range members {
-		switch {
-		case n.Report != nil && n.Report.Etcd != nil:
-			want[n.Report.Etcd.Name] = true
-		case n.Static["etcd"].Flags["name"] != "":
-			want[n.Static["etcd"].Flags["name"]] = true
-		default:
-			want[n.Name] = true
-		}
-	}
-	var found []Finding
-	for _, n := range members {
-		if n.Report == nil || n.Report.Etcd == nil || len(n.Report.Etcd.Members) == 0 {
-			continue
-		}
-		var differ []string
-		for _, name := range slices.Sorted(slices.Values(n.Report.Etcd.Members)) {
-			if !want[name] {
-				differ = append(differ, name+" has no control plane node")
-			}
-		}
-		for _, name := range sorted(want) {
-			if !slices.Contains(n.Report.Etcd.Members, name) {
-				differ = append(differ, name+" is not a member")
-			}
-		}
-		if len(differ) > 0 {
-			found = append(found, Finding{
-				Object:  etcdObject(n),
-				Message: fmt.Sprintf("the member list of etcd on %s does not match the control plane nodes: %s", n.Name, joinNames(differ)),
-				Remedy:  "Remove stale members (etcdctl member list; etcdctl member remove ID), or join the missing node again.",
-			})
-		}
-	}
-	return found
 }
 
 func etcdExternal(v *view) []Finding {

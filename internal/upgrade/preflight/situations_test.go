@@ -328,6 +328,7 @@ func etcdSituations() []situation {
 			s.Nodes[i].Report.Etcd = nil
 		}
 	}
+	unlabelled := onNode("cp-3", func(n *cluster.Node) { n.ControlPlane = false })
 	two := func(s *snapshot) {
 		s.Nodes = slices.Delete(s.Nodes, 2, 3)
 		for i := range 2 {
@@ -352,6 +353,12 @@ func etcdSituations() []situation {
 		{check: "EtcdTwoMembers", name: "three"},
 		{check: "EtcdTwoMembers", name: "two", change: two, want: Block},
 		{check: "EtcdTwoMembers", name: "one", single: true},
+		{check: "EtcdTwoMembers", name: "three, one on a node without the label", change: unlabelled},
+		{check: "EtcdTwoMembers", name: "three, one on a node without the label, no agents", change: unlabelled, bare: true},
+		{
+			check: "EtcdTwoMembers", name: "two, one on a node without the label", want: Block,
+			change: all(two, onNode("cp-2", func(n *cluster.Node) { n.ControlPlane = false })),
+		},
 
 		{check: "EtcdLearner", name: "all are voters"},
 		{check: "EtcdLearner", name: "one learner", change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Learner = true }), want: Block},
@@ -396,6 +403,19 @@ func etcdSituations() []situation {
 		{
 			check: "EtcdMembershipDiffers", name: "surplus member", want: Block,
 			change: etcd(func(e *refitv1alpha1.EtcdFacts) { e.Members = []string{"cp-1", "cp-2", "cp-3", "cp-old"} }),
+		},
+		{check: "EtcdMembershipDiffers", name: "a node without the label", change: unlabelled, want: Block},
+		{
+			check: "EtcdMembershipDiffers", name: "a node without the label and without an agent", want: Block,
+			change: all(unlabelled, onNode("cp-3", func(n *cluster.Node) { n.Report = nil })),
+		},
+		{
+			check: "EtcdMembershipDiffers", name: "a node without the label, known only by its name", want: Block,
+			change: all(unlabelled, onNode("cp-3", func(n *cluster.Node) { n.Report, n.Static = nil, nil })),
+		},
+		{
+			check: "EtcdMembershipDiffers", name: "a node without the label and a surplus member", want: Block,
+			change: all(unlabelled, etcd(func(e *refitv1alpha1.EtcdFacts) { e.Members = []string{"cp-1", "cp-2", "cp-3", "cp-old"} })),
 		},
 
 		{check: "EtcdUnknown", name: "on the control plane"},
