@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -97,13 +95,6 @@ func (a *app) installOn(ctx context.Context, s *site, b *bundle, o installOption
 		return nil
 	}
 	fmt.Fprintln(a.out, "Started the service. To follow its log, run: journalctl -u refit-agent -f")
-	return nil
-}
-
-func needsRoot(command string) error {
-	if os.Geteuid() != 0 {
-		return errors.New(command + " must run as root")
-	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,9 @@ power cut interrupted it, with or without an API server.`,
 	root.SetErr(err)
 	root.PersistentFlags().StringVar(&a.settings, "settings", settings.File, "`file` with the settings of this host")
 	root.AddCommand(a.run(), a.install(), a.uninstall(), a.status(), a.steps(), a.undo(), a.forget(), a.place(), a.remove(), a.pause(), a.try())
+	for _, c := range root.Commands() {
+		c.RunE = blameMissingRoot(c.RunE, os.Geteuid())
+	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }

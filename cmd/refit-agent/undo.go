@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent"
 	"github.com/refit-dev/refit/internal/agent/settings"
 )
@@ -52,7 +53,14 @@ func (a *app) previewUndo(ctx context.Context, s settings.Settings) error {
 	if err != nil {
 		return err
 	}
+	if status.State == nil {
+		return agent.ErrNothingToUndo
+	}
 	a.printStatus(status)
+	if status.State.Outcome == refitv1alpha1.NodeRolledBack {
+		fmt.Fprintln(a.out, "\nNothing to undo: this host is rolled back.")
+		return nil
+	}
 	review := agent.Review(ctx, s, status)
 	a.printList("Restored", review.Restored)
 	a.printList("Kept", review.Kept)

@@ -123,3 +123,17 @@ func TestStatusListsWhatTheRollbackDidNotChange(t *testing.T) {
 		t.Error("status took the lock")
 	}
 }
+
+func TestUndoOfNothing(t *testing.T) {
+	out, err := newHost(t).run(t, "undo")
+	if err == nil || err.Error() != "nothing to undo: this host was not upgraded" || out != "" {
+		t.Errorf("%v\n%s", err, out)
+	}
+	h := newHost(t)
+	h.journal(t, join(prepared(), []node.Record{{Kind: node.RollbackStarted}, {Kind: node.Finished, Outcome: refitv1alpha1.NodeRolledBack}})...)
+	h.remembers(t, node.HostState{Format: node.HostStateFormat, MachineID: h.machine, Last: upgradeName})
+	out, err = h.run(t, "undo")
+	if err != nil || !strings.HasSuffix(out, "Nothing to undo: this host is rolled back.\n") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"sync"
@@ -59,9 +58,9 @@ func Run(ctx context.Context, config Config) error {
 	if err := durable.MkdirAll(config.Settings.StateDir, 0o700); err != nil {
 		return err
 	}
-	lock, err := host.Lock(config.Settings.LockFile())
+	lock, err := lock(config.Settings, "another agent is running on this host")
 	if err != nil {
-		return fmt.Errorf("another agent is running on this host: %w", err)
+		return err
 	}
 	defer lock.Close()
 	a, err := start(ctx, config)

@@ -19,9 +19,10 @@ func loadState(path, machineID string) (node.HostState, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return state, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &state)
+	if err != nil {
+		return state, durable.Explain(err, "read", path)
 	}
+	err = json.Unmarshal(text, &state)
 	switch {
 	case err != nil:
 		return state, node.HostBroken("StateCorrupted", err, "restore "+path+" or, if no upgrade is open on this host, remove it; then restart refit-agent",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/refit-dev/refit/internal/agent/settings"
@@ -74,5 +75,15 @@ func TestStateRoundTrip(t *testing.T) {
 	got, err := loadState(path, machineID)
 	if err != nil || got.Sequence != 7 || got.Epoch != 3 || got.Highest != "v1.36.3" || got.Last != "upgrade-1" {
 		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// A state that cannot be opened, as by another user than root, is not corrupted: removing it would
+// lose the orders that the host accepted.
+func TestUnreadableStateIsNotReportedAsCorrupted(t *testing.T) {
+	path := t.TempDir() // reading a directory fails, for root as well
+	_, err := loadState(path, machineID)
+	if err == nil || errors.As(err, new(*node.Failure)) || !strings.HasPrefix(err.Error(), "cannot read "+path) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,7 +1,8 @@
 package agent
 
 import (
-	"fmt"
+	"errors"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/refit-dev/refit/internal/agent/settings"
@@ -39,9 +40,12 @@ func Status(s settings.Settings) (LocalStatus, error) {
 
 // Forget accepts binaries that something other than Refit replaced.
 func Forget(s settings.Settings) (int, error) {
-	lock, err := host.Lock(s.LockFile())
+	lock, err := lockStopped(s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, errors.New("no binaries to accept: the agent has not run on this host")
+	}
 	if err != nil {
-		return 0, fmt.Errorf("the service is running; stop it first (systemctl stop refit-agent): %w", err)
+		return 0, err
 	}
 	defer lock.Close()
 	id, err := host.Identify()

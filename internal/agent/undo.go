@@ -3,14 +3,13 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/agent/steps"
-	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -44,12 +43,18 @@ func finished(state *node.State) bool {
 	return state != nil && state.Outcome == refitv1alpha1.NodeSucceeded
 }
 
+// ErrNothingToUndo is returned by Undo on a host without an upgrade.
+var ErrNothingToUndo = errors.New("nothing to undo: this host was not upgraded")
+
 // Undo rolls the host back to before its last operation, like an order to roll back, with the same
 // refusals.
 func Undo(ctx context.Context, config Config) (LocalStatus, error) {
-	lock, err := host.Lock(config.Settings.LockFile())
+	lock, err := lockStopped(config.Settings)
+	if errors.Is(err, fs.ErrNotExist) {
+		return LocalStatus{}, ErrNothingToUndo
+	}
 	if err != nil {
-		return LocalStatus{}, fmt.Errorf("the service is running; stop it first (systemctl stop refit-agent): %w", err)
+		return LocalStatus{}, err
 	}
 	defer lock.Close()
 	a, err := start(ctx, config)
@@ -61,7 +66,7 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 		return LocalStatus{}, a.unresumable
 	}
 	if a.upgrade == nil {
-		return LocalStatus{}, errors.New("nothing to undo: this host was not upgraded")
+		return LocalStatus{}, ErrNothingToUndo
 	}
 	state := node.Read(a.upgrade.journal.Records())
 	if state.Outcome == refitv1alpha1.NodeRolledBack {

@@ -84,10 +84,10 @@ func Load(path string) (Settings, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
-	if err == nil {
-		err = s.decode(text)
-	}
 	if err != nil {
+		return s, fmt.Errorf("cannot read the settings: %w", err)
+	}
+	if err := s.decode(text); err != nil {
 		return s, invalid(err, text, path, "systemctl restart refit-agent", "%s is not valid", path)
 	}
 	return s, nil
