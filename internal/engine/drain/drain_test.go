@@ -307,6 +307,20 @@ func TestUnmanagedPodStaysUnlessItIsWaived(t *testing.T) {
 	}
 }
 
+func TestALongGracePeriodIsNamedWithItsEnd(t *testing.T) {
+	grace := func(seconds int64) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Spec.TerminationGracePeriodSeconds = &seconds }
+	}
+	s := newDrainTest(t, Order{}, newPod("shop/cart-1", grace(120)), newPod("shop/db-1", grace(3600)))
+	s.requests("evict cart-1", "evict db-1")
+	s.respond("cart-1", nil)
+	s.respond("db-1", nil)
+	const why = "shop/db-1: terminates, and its grace period of 1h0m0s ends at "
+	if p := s.blocked(why + start.Add(time.Hour).UTC().Format(time.RFC3339)); !p.Progressing {
+		t.Errorf("the progress is %+v", p)
+	}
+}
+
 func TestPodBeyondItsGracePeriodIsReported(t *testing.T) {
 	terminating := func(finalizers ...string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {

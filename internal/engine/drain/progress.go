@@ -13,8 +13,8 @@ import (
 // Progress is the progress of a drain.
 type Progress struct {
 	Remaining int32 // pods that must still leave
-	// Blockers has all pods that cannot leave now and why, the most important first: one pod of
-	// each reason, then the next. The pod "*" stands for all pods.
+	// Blockers has all pods that cannot leave now, or not soon, and why, the most important first:
+	// one pod of each reason, then the next. The pod "*" stands for all pods.
 	Blockers    []refitv1alpha1.Blocker
 	Progressing bool // at least one pod terminates within its grace period
 
@@ -46,7 +46,11 @@ const (
 	rankBudget
 	rankDenied
 	rankNamespace
+	rankTerminating
 )
+
+// longGrace is the grace period up to which a pod that terminates is not reported.
+const longGrace = 2 * time.Minute
 
 // blocker is a Blocker and its place in the list.
 type blocker struct {
@@ -84,10 +88,14 @@ func (v *view) progress(now time.Time) Progress {
 // blockerOf returns why a pod cannot leave now, if it cannot.
 func (v *view) blockerOf(p *pod, now time.Time) (rank, string) {
 	if p.terminating() {
-		if now.Before(p.deadline()) || v.connection.unreachable(now) { // it may be gone by now
-			return notBlocked, ""
+		switch {
+		case !now.Before(p.deadline()) && !v.connection.unreachable(now):
+			return rankStuck, stuckReason(p)
+		case gracePeriod(p.Pod) > longGrace && now.Before(p.deadline()):
+			return rankTerminating, reason("terminates, and its grace period of %s ends at %s",
+				gracePeriod(p.Pod), p.deadline().Add(-stuckAfter).UTC().Format(time.RFC3339))
 		}
-		return rankStuck, stuckReason(p)
+		return notBlocked, "" // it terminates soon, or may be gone by now
 	}
 	covering, _ := v.covering(p)
 	respected := !v.order.Delete

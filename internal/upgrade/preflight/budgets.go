@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
@@ -241,7 +242,7 @@ func drainExceedsTimeout(v *view) []Finding {
 			}
 		}
 		if len(why) == 0 {
-			why = []string{"a pod may take that long to terminate"}
+			why = []string{slowestToTerminate(v, n)}
 		}
 		found = append(found, Finding{
 			Object: n.object(),
@@ -253,4 +254,21 @@ func drainExceedsTimeout(v *view) []Finding {
 		})
 	}
 	return found
+}
+
+// slowestToTerminate names the workload on a node whose pods have the longest grace period.
+func slowestToTerminate(v *view, n *node) string {
+	var slowest *cluster.Workload
+	for _, set := range n.Pods {
+		if set.Workload < 0 || set.Workload >= len(v.s.Workloads) {
+			continue
+		}
+		if w := &v.s.Workloads[set.Workload]; slowest == nil || w.GraceSeconds > slowest.GraceSeconds {
+			slowest = w
+		}
+	}
+	if slowest == nil {
+		return "a pod may take that long to terminate"
+	}
+	return fmt.Sprintf("the pods of %s have a termination grace period of %s", workloadObject(slowest), time.Duration(slowest.GraceSeconds)*time.Second)
 }
