@@ -59,6 +59,42 @@ func TestAgentPackageLock(t *testing.T) {
 	must(t, b.AtRelease(t.Context(), n, r))
 }
 
+// TestAgentPackageLockAfterACrash kills the agent while it has stopped the API server, and another
+// package manager takes the lock of dpkg at that moment. The agent restores the API server before
+// it waits for the lock, and finishes the upgrade once the lock is free.
+func TestAgentPackageLockAfterACrash(t *testing.T) {
+	b := newBed(t, cluster.Spec{Name: "alockc", Kubernetes: older, Install: builder.InstallDeb, Containerd: builder.ContainerdDebian})
+	n := b.First(cluster.RoleControlPlane)
+	r := b.CreateRelease(t, newer)
+	b.prefetch(t, r, n)
+	must(t, crashAt(t.Context(), n, crashStop, "swap-etcd/remove-etcd:before"))
+	b.order(t, n, permit(refitv1alpha1.PermitApply))
+	must(t, waitStanding(t.Context(), n))
+	on := func(argv ...string) {
+		t.Helper()
+		_, err := n.Exec(t.Context(), argv...)
+		must(t, err)
+	}
+	const server = "/etc/kubernetes/manifests/kube-apiserver.yaml"
+	on("test", "!", "-e", server)
+	on("systemd-run", "--unit=other-package-manager", "perl", "-e", strings.Replace(lockScript, "F_SETLK,", "F_SETLKW,", 1)+"sleep 3600;")
+	must(t, setPoints(t.Context(), n, crashLog, ""))
+	killed := time.Now()
+	on("systemctl", "kill", "--signal=KILL", agentUnit)
+	must(t, until(t.Context(), "the API server to be restored", checkTimeout, func(ctx context.Context) error {
+		_, err := n.Exec(ctx, "test", "-e", server)
+		return err
+	}))
+	show(t, "agent_restore_after_crash", time.Since(killed).Seconds(), "s")
+	must(t, b.waits(t.Context(), n, "perl", "lock of dpkg"))
+	must(t, b.NodeAt(t.Context(), n, older))
+
+	on("systemctl", "stop", "other-package-manager")
+	b.mustPhase(t, n, changing, refitv1alpha1.NodeSucceeded)
+	must(t, b.WaitReady(t.Context(), recovery))
+	must(t, b.AtRelease(t.Context(), n, r))
+}
+
 func (b *agents) status(t *testing.T, n *cluster.Node) refitv1alpha1.NodeUpgradeStatus {
 	t.Helper()
 	u, err := b.upgradeOf(t.Context(), n)
