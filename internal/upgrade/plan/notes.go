@@ -38,6 +38,10 @@ func (m *planner) notes(p *Plan) []Note {
 	case !m.anyDrain(p):
 		add("No node is drained", "a patch release restarts the kubelet, and pods keep running")
 	}
+	if m.spec.Rollback == refitv1alpha1.RollbackManual {
+		add("A node that does not become healthy is not rolled back automatically",
+			"rollback is Manual; `refit abort`, or `refit-agent undo --yes` on its host, rolls it back")
+	}
 	if len(m.excluded) > 0 && m.spec.Scope != refitv1alpha1.ScopeWorkers {
 		add(fmt.Sprintf("CoreDNS and kube-proxy of %s may also start on excluded nodes", p.To),
 			"they run in the whole cluster, and excluded nodes do not prefetch: make sure that those nodes have the images or can pull them")

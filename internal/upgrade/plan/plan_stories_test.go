@@ -39,6 +39,12 @@ func planStories() []planStory {
 			clustertest.Single("v1.35.4", released("v1.36.3", "3.6.8")), to("v1.36.3"),
 		},
 		{
+			"manual-rollback", "A cluster of one node whose failure is not rolled back automatically.",
+			clustertest.Single("v1.35.4", released("v1.36.3", "3.6.8")), refitv1alpha1.ClusterUpgradeSpec{
+				Target: refitv1alpha1.Target{Kubernetes: "v1.36.3"}, Rollback: refitv1alpha1.RollbackManual,
+			},
+		},
+		{
 			"three-hops", "Three minor versions: the control plane is upgraded in three hops, the workers once.",
 			clustertest.HA("v1.34.4", 3, 2, released("v1.35.4", "3.6.6"), released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0")), to("v1.37.1"),
 		},
