@@ -40,7 +40,8 @@ func planStories() []planStory {
 		},
 		{
 			"manual-rollback", "A cluster of one node whose failure is not rolled back automatically.",
-			clustertest.Single("v1.35.4", released("v1.36.3", "3.6.8")), refitv1alpha1.ClusterUpgradeSpec{
+			clustertest.Single("v1.35.4", released("v1.36.3", "3.6.8")),
+			refitv1alpha1.ClusterUpgradeSpec{
 				Target: refitv1alpha1.Target{Kubernetes: "v1.36.3"}, Rollback: refitv1alpha1.RollbackManual,
 			},
 		},

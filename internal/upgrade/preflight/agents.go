@@ -136,7 +136,7 @@ func releaseKeyMissing(v *view) []Finding {
 		}
 		return Finding{
 			Message: fmt.Sprintf("no release key is pinned on %s, so its agent rejects every ClusterRelease", n.Name),
-			Remedy:  "Pin the public key that signs your ClusterReleases: " + command("refit install --release-key FILE"),
+			Remedy:  "Pin the public key that verifies your ClusterReleases: " + command("refit install --release-key FILE"),
 		}
 	})
 }
