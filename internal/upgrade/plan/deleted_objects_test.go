@@ -30,14 +30,14 @@ func TestOrderThatReplacesADeletedOneIsFollowed(t *testing.T) {
 
 func TestAgentWithAnOrderWhoseReportWasDeletedIsReported(t *testing.T) {
 	s := story{name: "x", scenario: minor(shape(1, 2)), script: []scriptEvent{
-		{applying("worker-1"), func(r *storyRun) {
-			agentStops("worker-1")(r)
-			m := r.machine("worker-1")
+		{applying("worker-2"), func(r *storyRun) {
+			agentStops("worker-2")(r)
+			m := r.machine("worker-2")
 			m.report, m.kubelet.down = nil, false // the node is ready
 		}},
 	}}
 	r := s.run("")
-	if w := r.last.Waiting; r.last.State != Stalled || w[0].Reason != refitv1alpha1.ReasonReportMissing || w[0].Node != "worker-1" {
+	if w := r.last.Waiting; r.last.State != Stalled || w[0].Reason != refitv1alpha1.ReasonReportMissing || w[0].Node != "worker-2" {
 		t.Errorf("%s %q: %v", r.last.State, r.last.Message, w)
 	}
 }

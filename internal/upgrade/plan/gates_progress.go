@@ -77,7 +77,8 @@ func agentWaits(d *deciding, n *cluster.Node, _ int) *Wait {
 	return &Wait{
 		Reason: refitv1alpha1.ReasonWaiting, Node: n.Name, Since: since, ManualIntervention: true,
 		Message: fmt.Sprintf("The agent on %s waits: %s", n.Name, waiting.Message),
-		Remedy:  fmt.Sprintf("Remove the cause; the log on %s has the details: `journalctl -u refit-agent`. Refit continues by itself; `refit abort` ends the upgrade", n.Name),
+		Remedy: fmt.Sprintf("Remove the cause; the log on %s has the details: `journalctl -u refit-agent`. "+
+			"Refit continues by itself; `refit abort` ends the upgrade", n.Name),
 	}
 }
 

@@ -33,12 +33,14 @@ func Orphan(n *cluster.Node, exists func(uid string) bool) *Action {
 			}
 		case end == Uncordon && op.partlyChanged(n):
 			return &Action{
-				Kind: KeepCordon, Node: n.Name, Reason: "the node stays cordoned: its host is partly changed, and the operation that changed it no longer exists. " +
+				Kind: KeepCordon, Node: n.Name,
+				Reason: "the node stays cordoned: its host is partly changed, and the operation that changed it no longer exists. " +
 					"Roll it back on the host: `systemctl stop refit-agent; refit-agent undo --yes; systemctl start refit-agent`",
 			}
 		case end == Uncordon && op.refusal(n) != nil:
 			return &Action{
-				Kind: KeepCordon, Node: n.Name, Reason: "the node stays cordoned: its agent refuses the order to do nothing more for an operation that no longer exists. " +
+				Kind: KeepCordon, Node: n.Name,
+				Reason: "the node stays cordoned: its agent refuses the order to do nothing more for an operation that no longer exists. " +
 					"Check its NodeUpgrade, then run `kubectl uncordon`",
 			}
 		case op.refusal(n) == nil && (!answered || changesHost(u.Status.Phase)):

@@ -236,6 +236,7 @@ func (v *view) takenForAnother(n *cluster.Node) bool {
 		return phase == refitv1alpha1.NodeIdle
 	case refitv1alpha1.PermitApply, refitv1alpha1.PermitRollback:
 		return phase == refitv1alpha1.NodeIdle || phase == refitv1alpha1.NodePrefetching || phase == refitv1alpha1.NodePrefetched
+	case refitv1alpha1.PermitHold:
 	}
 	return false
 }
