@@ -98,6 +98,7 @@ func (c *creation) run(cmd *cobra.Command, a *app) error {
 		return exit.UsageError{Err: wrong}
 	}
 	if err != nil {
+		fmt.Fprint(a.Err, text.ReleaseSkipped(madeFrom(&result)))
 		return fmt.Errorf("cannot create the ClusterRelease: %w", err)
 	}
 	out, err := document.JSON(result.Payload)

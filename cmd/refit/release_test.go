@@ -232,6 +232,18 @@ func TestReleaseFromUpstreamSigned(t *testing.T) {
 	}
 }
 
+func TestInsufficientReleaseListsSkippedFiles(t *testing.T) {
+	l := newLine(t)
+	dir := filepath.Dir(file(t, "README", "hello"))
+	code := l.run(t, "release", "create", "--kubernetes", "v1.36.3", "--from", dir)
+	if code != 1 || !strings.Contains(l.err.String(), "Skipped 1 file: not part of a ClusterRelease (README)\n") {
+		t.Errorf("exit code %d: %s", code, l.err)
+	}
+	if code := l.run(t, "release", "create", "--kubernetes", "v1.36.3", "--from", "/dev/null"); code != 2 || !strings.Contains(l.err.String(), "/dev/null is not a directory") {
+		t.Errorf("exit code %d: %s", code, l.err)
+	}
+}
+
 // Help is documentation here too: every command has a description and examples that parse, and fits
 // a terminal.
 func TestHelpOfReleaseCommands(t *testing.T) {

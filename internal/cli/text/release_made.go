@@ -32,6 +32,14 @@ func ReleaseMade(r *MadeRelease) string {
 		fmt.Fprintf(&b, "; with %s", Clean(with))
 	}
 	fmt.Fprintln(&b)
+	b.WriteString(ReleaseSkipped(r))
+	return b.String()
+}
+
+// ReleaseSkipped renders the skipped files and the warnings. They also explain why a ClusterRelease
+// could not be made.
+func ReleaseSkipped(r *MadeRelease) string {
+	var b strings.Builder
 	for _, s := range r.Skipped {
 		such := ""
 		if s.Count > 1 {

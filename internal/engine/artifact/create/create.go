@@ -24,7 +24,8 @@ type builder struct {
 	images []*found
 }
 
-// Payload creates the payload of a ClusterRelease.
+// Payload creates the payload of a ClusterRelease. With an error, the result has only the skipped
+// files and the warnings.
 func Payload(ctx context.Context, o Options) (Result, error) {
 	if err := o.check(); err != nil {
 		return Result{}, err
@@ -43,7 +44,7 @@ func Payload(ctx context.Context, o Options) (Result, error) {
 		m.finish,        // sorts the result
 	} {
 		if err := step(ctx); err != nil {
-			return Result{}, err
+			return Result{Skipped: m.listSkipped(), Warnings: m.result.Warnings}, err
 		}
 	}
 	return m.result, nil
@@ -56,9 +57,7 @@ func (m *builder) finish(context.Context) error {
 	slices.SortFunc(m.payload.Images, func(a, b refitv1alpha1.ReleaseImage) int {
 		return strings.Compare(a.Arch+" "+a.Name, b.Arch+" "+b.Name)
 	})
-	for _, why := range m.order {
-		m.result.Skipped = append(m.result.Skipped, *m.skipped[why])
-	}
+	m.result.Skipped = m.listSkipped()
 	m.result.Payload = m.payload
 	if err := artifact.ValidatePayload(m.payload); err != nil {
 		return fmt.Errorf("the files found do not make a valid ClusterRelease: %w", err)
@@ -72,6 +71,13 @@ func (m *builder) skip(path, why string) {
 		m.order = append(m.order, why)
 	}
 	m.skipped[why].Count++
+}
+
+func (m *builder) listSkipped() (out []Skipped) {
+	for _, why := range m.order {
+		out = append(out, *m.skipped[why])
+	}
+	return out
 }
 
 func (m *builder) warn(format string, args ...any) {
@@ -93,7 +99,7 @@ func (m *builder) checkComplete(context.Context) error {
 		}
 	}
 	if len(archs) == 0 {
-		return fmt.Errorf("no kubeadm and no kubelet of %s found%s", m.Kubernetes, m.foundKubernetes())
+		return m.noKubelet()
 	}
 	for arch := range archs {
 		for _, c := range components {
@@ -107,6 +113,14 @@ func (m *builder) checkComplete(context.Context) error {
 	}
 	slices.Sort(missing)
 	return errors.New("not sufficient to upgrade a host, missing: " + strings.Join(missing, ", "))
+}
+
+func (m *builder) noKubelet() error {
+	missing := "no kubeadm and no kubelet"
+	if slices.ContainsFunc(m.payload.Files, func(f refitv1alpha1.ReleaseFile) bool { return f.Name == "kubeadm" }) {
+		missing = "no kubelet"
+	}
+	return fmt.Errorf("%s of %s found%s", missing, m.Kubernetes, m.foundKubernetes())
 }
 
 // missingFiles returns the files that a set of one kind and platform lacks.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,7 +189,11 @@ func TestInsufficientFoldersMakeNoRelease(t *testing.T) {
 		"no kubelet": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			remove(t, dir+"/bin/kubelet")
-		}, "no kubeadm and no kubelet"},
+		}, "no kubelet of v1.36.3 found"},
+		"not a directory": {func(t *testing.T, dir string, o *Options) {
+			t.Helper()
+			o.Folders = []string{dir + "/README"}
+		}, "README is not a directory"},
 		"no kubeadm": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()
 			remove(t, dir+"/bin/kubeadm")
@@ -257,6 +262,29 @@ func TestInsufficientFoldersMakeNoRelease(t *testing.T) {
 				t.Errorf("%v, want %q in it", err, c.want)
 			}
 		})
+	}
+}
+
+func TestKubeadmThatWasFoundIsNotReportedMissing(t *testing.T) {
+	dir := folder(t)
+	remove(t, dir+"/bin/kubelet")
+	_, err := Payload(t.Context(), Options{Kubernetes: "v1.36.3", Folders: []string{dir}})
+	if err == nil || err.Error() != "no kubelet of v1.36.3 found" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The skipped files explain why the content is not sufficient.
+func TestSkippedFilesOfAnInsufficientFolder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "README"), []byte("hello"))
+	if err := os.Symlink("/usr/bin/kubelet", filepath.Join(dir, "kubelet")); err != nil {
+		t.Fatal(err)
+	}
+	result, err := Payload(t.Context(), Options{Kubernetes: "v1.36.3", Folders: []string{dir}})
+	want := []Skipped{{Why: notPart, Count: 1, First: "README"}, {Why: symlink, Count: 1, First: "kubelet"}}
+	if err == nil || !slices.Equal(result.Skipped, want) {
+		t.Errorf("%v, skipped %+v", err, result.Skipped)
 	}
 }
 

@@ -2,6 +2,7 @@ package create
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -31,6 +32,7 @@ const (
 	excluded     = "excluded"
 	unsupported  = "an rpm package, which is not supported yet"
 	compressed   = "a compressed archive: decompress it first"
+	symlink      = "a symbolic link, which is not followed"
 )
 
 // inspect walks through the folders.
@@ -44,21 +46,24 @@ func (m *builder) inspect(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("cannot read a directory: %w", err)
 		}
+		if info, err := os.Stat(full); err == nil && !info.IsDir() {
+			return WrongOptionError{fmt.Errorf("%s is not a directory", folder)}
+		}
 		m.doing("reading %s", folder)
 		err = filepath.WalkDir(full, func(path string, entry fs.DirEntry, err error) error {
+			if err := cmp.Or(err, ctx.Err()); err != nil || entry.IsDir() {
+				return err
+			}
+			relative, err := filepath.Rel(full, path)
 			switch {
 			case err != nil:
 				return err
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case !entry.Type().IsRegular(): // symlinks lead to files of the folder, or out of it
-				return nil
+			case entry.Type()&fs.ModeSymlink != 0: // to a file of the folder, or out of it
+				m.skip(filepath.ToSlash(relative), symlink)
+			case entry.Type().IsRegular():
+				return m.inspectFile(ctx, path, filepath.ToSlash(relative))
 			}
-			relative, err := filepath.Rel(full, path)
-			if err != nil {
-				return err
-			}
-			return m.inspectFile(ctx, path, filepath.ToSlash(relative))
+			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", folder, err)
