@@ -269,7 +269,7 @@ func TestAgentIsNotChangedDuringAnUpgrade(t *testing.T) {
 			service.calls = nil
 			before := files(t, s.root)
 			_, err := touch(t, s)
-			if err == nil || !strings.Contains(describe(err), "kubernetes-v1.36.3 (v1.35.4 to v1.36.3), operation to-v1-36-3") || !strings.Contains(describe(err), "wait until it is finished") {
+			if err == nil || !strings.Contains(describe(err), "kubernetes-v1.36.3 (v1.35.4 to v1.36.3), operation to-v1-36-3") || !strings.Contains(describe(err), "Wait until it is finished") {
 				t.Errorf("%v", err)
 			}
 			wantCalls(t, service)

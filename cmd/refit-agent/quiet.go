@@ -34,7 +34,7 @@ func (s *site) refuseOpenUpgrade() error {
 		what = w.Release.Name + " (" + w.From + " to " + w.To + "), operation " + w.Operation.Name
 	}
 	return node.Transient("UpgradeOpen", nil,
-		"wait until it is finished; on the host, run refit-agent status for its progress, or refit-agent undo to roll back",
+		"Wait until it is finished; on the host, run `refit-agent status` for its progress, or `refit-agent undo` to roll back",
 		"an upgrade is in progress on this host, so its agent is not changed: %s", what)
 }
 

@@ -109,11 +109,11 @@ func TestStatusErrors(t *testing.T) {
 		settings string
 		says     string
 	}{
-		"state of another machine": {state: `{"format": 1, "machineID": "00000000000000000000000000000000"}`, says: "if this disk was cloned"},
-		"state of a newer agent":   {state: `{"format": 99, "machineID": "MACHINE"}`, says: "install the agent that wrote it"},
+		"state of another machine": {state: `{"format": 1, "machineID": "00000000000000000000000000000000"}`, says: "If this disk was cloned"},
+		"state of a newer agent":   {state: `{"format": 99, "machineID": "MACHINE"}`, says: "Install the agent that wrote it"},
 		"invalid JSON":             {state: "{", says: "cannot read the state of the agent"},
 		"missing journal":          {state: `{"format": 1, "machineID": "MACHINE", "open": "gone"}`, says: "no such file"},
-		"misspelled setting":       {settings: "reserve: 64", says: "remedy: fix "},
+		"misspelled setting":       {settings: "reserve: 64", says: "remedy: Fix "},
 		"setting out of bounds":    {settings: "reservedDiskMiB: 0", says: "must be 1 to 4096"},
 		"relative path":            {settings: "stateDir: refit", says: "is not an absolute path"},
 		"timeout":                  {settings: "timeouts: {etcdSeconds: 1}", says: "the minimum is 5 s"},

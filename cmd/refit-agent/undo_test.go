@@ -82,7 +82,7 @@ func TestUndoLongAfterSuccess(t *testing.T) {
 			func(t *testing.T, h fakeHost, _ string) {
 				t.Helper()
 				h.write(t, filepath.Join(h.dir, "upgrades", upgradeName, "saved", "index.json"), `{"format":1,"paths":["/etc/kubernetes/pki"]}`)
-			}, []string{"ManualInterventionRequired, SavedTooOld", "install the refit-agent that ran this operation"}, true,
+			}, []string{"ManualInterventionRequired, SavedTooOld", "Install the refit-agent that ran this operation"}, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,14 +25,16 @@ func loadState(path, machineID string) (node.HostState, error) {
 	err = json.Unmarshal(text, &state)
 	switch {
 	case err != nil:
-		return state, node.HostBroken("StateCorrupted", err, "restore "+path+" or, if no upgrade is open on this host, remove it; then restart refit-agent",
+		return state, node.HostBroken("StateCorrupted", err,
+			"Restore "+path+" or, if no upgrade is open on this host, remove it; then run `systemctl restart refit-agent`",
 			"cannot read the state of the agent")
 	case state.Format > node.HostStateFormat:
-		return state, node.ManualIntervention("StateNewer", nil, "install the agent that wrote it, or a newer one",
+		return state, node.ManualIntervention("StateNewer", nil, "Install the agent that wrote it, or a newer one: `refit install` of that version",
 			"the state of the agent has format %d, but this agent supports %d",
 			state.Format, node.HostStateFormat)
 	case state.MachineID != machineID:
-		return state, node.ManualIntervention("OtherMachine", nil, "if this disk was cloned, remove the state directory of the agent, then restart refit-agent",
+		return state, node.ManualIntervention("OtherMachine", nil,
+			"If this disk was cloned, remove the state directory of the agent, then run `systemctl restart refit-agent`",
 			"the state of the agent belongs to machine %s, but this is machine %s", state.MachineID, machineID)
 	}
 	state.Format = node.HostStateFormat

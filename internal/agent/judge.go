@@ -40,7 +40,7 @@ func surveyFailure(err error) *node.Failure {
 		return nil
 	}
 	return node.ManualIntervention("SurveyFailed", survey.error,
-		"check the agent's log on the host (journalctl -u refit-agent), fix the cause, then run refit retry",
+		"Check the agent's log on the host (`journalctl -u refit-agent`), fix the cause, then run `refit retry`",
 		"cannot determine what the upgrade changes on this host")
 }
 

@@ -36,7 +36,7 @@ func (a *Agent) checkRelease(envelope []byte) func() error {
 	return func() error {
 		if _, err := a.verify(envelope); err != nil {
 			return node.ManualIntervention(node.RefusedRelease, err,
-				"sign the ClusterRelease with a key that is pinned on the host, apply it and plan again; or abort the upgrade",
+				"Sign the ClusterRelease with a key that is pinned on the host, apply it and plan again; or abort the upgrade",
 				"no key that is pinned now has signed the ClusterRelease of this upgrade")
 		}
 		return nil

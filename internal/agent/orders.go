@@ -71,14 +71,14 @@ func (a *Agent) accept(ctx context.Context, order *refitv1alpha1.NodeUpgrade) er
 // failure may be temporary.
 func permanent(err error) *node.Failure {
 	if refusal, ok := errors.AsType[*node.Refusal](err); ok {
-		return node.ManualIntervention(refusal.Reason, nil, "fix the cause in the message, then run refit retry", "%s", refusal.Message)
+		return node.ManualIntervention(refusal.Reason, nil, "Fix the cause in the message, then run `refit retry`", "%s", refusal.Message)
 	}
 	if failure, ok := errors.AsType[*node.Failure](err); ok && failure.Class != refitv1alpha1.FailureTransient {
 		return failure
 	}
 	if apierrors.IsNotFound(err) {
 		return node.ManualIntervention("ReleaseMissing", err,
-			"apply the ClusterRelease to the cluster, then run refit retry", "the ClusterRelease does not exist")
+			"Apply the ClusterRelease to the cluster, then run `refit retry`", "the ClusterRelease does not exist")
 	}
 	return nil
 }
@@ -239,7 +239,7 @@ func (a *Agent) load(dir string) (*runner, error) {
 		return nil, err
 	}
 	if release.Digest != state.Upgrade.Release.Digest {
-		return nil, node.HostBroken("ReleaseDamaged", nil, "restore the envelope of the ClusterRelease in "+a.envelopeFile(state.Upgrade.Release.Digest),
+		return nil, node.HostBroken("ReleaseDamaged", nil, "Restore the envelope of the ClusterRelease in "+a.envelopeFile(state.Upgrade.Release.Digest),
 			"the stored ClusterRelease is not the accepted one")
 	}
 	return &runner{

@@ -78,17 +78,17 @@ func (a *Agent) live(ctx context.Context, u *node.Upgrade) (node.Live, *node.Fai
 		return node.Live{Operation: &refitv1alpha1.ClusterUpgrade{}}, nil
 	}
 	if err != nil {
-		return node.Live{}, node.Transient("OperationUnreadable", err, "check that the API is reachable from this host and allows nodes to get clusterupgrades",
+		return node.Live{}, node.Transient("OperationUnreadable", err, "Check that the API is reachable from this host and allows nodes to get clusterupgrades",
 			"cannot read ClusterUpgrade %s before the first change", u.Operation.Name)
 	}
 	self, err := a.client.Node(ctx)
 	if err != nil {
-		return node.Live{}, node.Transient("NodeUnreadable", err, "check that the API is reachable from this host and allows it to get its Node",
+		return node.Live{}, node.Transient("NodeUnreadable", err, "Check that the API is reachable from this host and allows it to get its Node",
 			"cannot read the Node of this host before the first change")
 	}
 	target, err := a.target(ctx, operation.Spec.Target, u)
 	if err != nil {
-		return node.Live{}, node.Transient("TargetUnreadable", err, "apply the ClusterRelease again, signed with a key that this host trusts",
+		return node.Live{}, node.Transient("TargetUnreadable", err, "Apply the ClusterRelease again, signed with a key that this host trusts",
 			"cannot read ClusterRelease %s, the target of ClusterUpgrade %s", operation.Spec.Target.Release, operation.Name)
 	}
 	return node.Live{Operation: operation, Target: target, Labels: self.Labels}, nil

@@ -33,7 +33,7 @@ func (a *Agent) leaveCluster(upgrade *runner) error {
 	if a.state.Open != "" {
 		a.releaseHost(refitv1alpha1.NodeFailed)
 		failure := node.ManualIntervention("ClusterChanged", nil,
-			"if only the CA of the cluster was replaced, run refit retry, which upgrades the host from its current state; "+
+			"If only the CA of the cluster was replaced, run `refit retry`, which upgrades the host from its current state; "+
 				"if the host joined another cluster, nothing is left to do",
 			"the upgrade by operation %s is not resumed: the host has another cluster CA than at its start", operation)
 		a.state.Result = &node.Result{Sequence: a.state.Sequence, Phase: refitv1alpha1.NodeFailed, Failure: failure.Persistent(), At: time.Now().UTC()}

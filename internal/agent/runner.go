@@ -108,7 +108,7 @@ func (r *runner) write(record node.Record) error {
 	record.At, record.Boot = time.Now().UTC(), r.boot
 	if err := r.journal.Append(record); err != nil {
 		return node.HostBroken("JournalBroken", err,
-			"check the disk of "+r.host.Settings.StateDir+" (dmesg, df), then restart refit-agent", "cannot write the journal")
+			"Check the disk of "+r.host.Settings.StateDir+" (`dmesg`, `df`), then run `systemctl restart refit-agent`", "cannot write the journal")
 	}
 	r.changed(node.Read(r.journal.Records()))
 	return nil

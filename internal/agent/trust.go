@@ -49,6 +49,7 @@ func checkOwner(path string) error {
 		return nil
 	}
 	return node.HostBroken("StateUnsafe", nil,
-		"find out what changed it and whether its content can be trusted; then run chown root:root and chmod go-w on it, and restart refit-agent",
+		"Find out what changed it and whether its content can be trusted; then run `chown root:root "+path+"; "+
+			"chmod go-w "+path+"; systemctl restart refit-agent`",
 		"%s is a symbolic link, is not owned by root, or is writable by others (mode %s)", path, info.Mode())
 }

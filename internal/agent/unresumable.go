@@ -15,7 +15,7 @@ func (a *Agent) cannotResume(err error) *node.Failure {
 	failure, ok := errors.AsType[*node.Failure](err)
 	if !ok {
 		failure = node.HostBroken("CannotResume", err,
-			"restore "+a.Settings.StateDir+" from a backup, or remove it and reinstall one version on the host; then restart refit-agent",
+			"Restore "+a.Settings.StateDir+" from a backup, or remove it and reinstall one version on the host; then run `systemctl restart refit-agent`",
 			"cannot resume the open upgrade %s", a.state.Open)
 	}
 	a.Log.Error("cannot resume the open upgrade; the agent does nothing until it is restarted", "error", failure, "remedy", failure.Remedy)

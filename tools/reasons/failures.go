@@ -17,6 +17,11 @@ type constructor struct {
 	class                   string
 	reason, remedy, message int
 	own                     failure
+	// These are the function itself and the failure in it, nil for those of the node package.
+	pkg       *pkg
+	function  *ast.FuncDecl
+	call      *ast.CallExpr
+	ownRemedy int // the position of the remedy in call
 }
 
 const own = -1
@@ -37,7 +42,7 @@ func (s *source) failures() []failure {
 		p.functions(func(f *ast.FuncDecl) {
 			here := scope{pkg: p, function: f}
 			ast.Inspect(f.Body, func(n ast.Node) bool {
-				if found, ok := here.reported(n, known); ok && isReason(found.reason) {
+				if found, ok := here.reported(n, known); ok && isReason(found.reason) && !known[f.Name.Name].completedByCallers(n) {
 					out = append(out, found)
 				}
 				return true
@@ -45,6 +50,22 @@ func (s *source) failures() []failure {
 		})
 	}
 	return out
+}
+
+// completedByCallers reports whether a node is the failure of a function whose callers complete its
+// remedy: each of them is found with its own.
+func (c constructor) completedByCallers(n ast.Node) bool {
+	if c.call == nil || n != c.call {
+		return false
+	}
+	here := scope{pkg: c.pkg, function: c.function, arguments: map[string]string{}}
+	plain := here.text(c.call.Args[c.ownRemedy])
+	for _, field := range c.function.Type.Params.List {
+		for _, parameter := range field.Names {
+			here.arguments[parameter.Name] = "?"
+		}
+	}
+	return c.remedy == own && here.text(c.call.Args[c.ownRemedy]) != plain
 }
 
 func (s scope) reported(n ast.Node, known map[string]constructor) (failure, bool) {
@@ -105,6 +126,7 @@ func (p *pkg) constructorOf(call *ast.CallExpr, known map[string]constructor) (c
 // parameter.
 func (s scope) wrapper(base constructor, call *ast.CallExpr) (constructor, bool) {
 	c := constructor{class: base.class, reason: s.parameter(call.Args[base.reason]), remedy: s.parameter(call.Args[base.remedy]), own: s.failure(base, call)}
+	c.pkg, c.function, c.call, c.ownRemedy = s.pkg, s.function, call, base.remedy
 	c.message = s.parameter(call.Args[base.message])
 	if c.message == own && s.text(call.Args[base.message]) == "%s" && len(call.Args) > base.message+1 {
 		c.message = s.parameter(call.Args[base.message+1])
@@ -149,8 +171,11 @@ func (s scope) failure(c constructor, call *ast.CallExpr) failure {
 	if at := c.reason; at != own && at < len(call.Args) {
 		f.reason = s.text(call.Args[at])
 	}
-	if at := c.remedy; at != own && at < len(call.Args) {
+	switch at := c.remedy; {
+	case at != own && at < len(call.Args):
 		f.remedy = s.text(call.Args[at])
+	case c.function != nil:
+		f.remedy = s.inside(c.function, call.Args).text(c.call.Args[c.ownRemedy])
 	}
 	if at := c.message; at != own && at < len(call.Args) {
 		f.message = s.format(call.Args[at], call.Args[at+1:])

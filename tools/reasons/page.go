@@ -76,7 +76,7 @@ func (c content) refusalRows() string {
 	}
 	var out strings.Builder
 	for _, reason := range sortedKeys(messages) {
-		row(&out, code(reason), escape(strings.Join(unique(messages[reason]), "<br>")))
+		row(&out, code(reason), escape(strings.Join(unique(messages[reason]), "<br>")), escape(refusalRemedies[reason]))
 	}
 	return out.String()
 }
@@ -93,17 +93,24 @@ func (c content) failureRows() string {
 	})
 	var out strings.Builder
 	for _, f := range keys {
-		row(&out, code(f.reason), f.class, escape(strings.Join(unique(messages[f]), "<br>")), escape(f.remedy))
+		list := unique(messages[f])
+		if len(list) == 0 {
+			list = []string{causeOnly}
+		}
+		row(&out, code(f.reason), f.class, escape(strings.Join(list, "<br>")), escape(f.remedy))
 	}
 	return out.String()
 }
 
-// dynamic matches the start or the end of a message that only the caller has.
-var dynamic = regexp.MustCompile(`^[A-Z]+(?:: |$)|: FORMAT$`)
+// causeOnly stands for messages that only the running code has.
+const causeOnly = "the message has the cause"
+
+// dynamic matches the start of a message that only the caller has.
+var dynamic = regexp.MustCompile(`^[A-Z]+(?:: |$)`)
 
 // written returns the part of a message that is in the code, as a list of one, or nothing.
 func written(message string) []string {
-	message = dynamic.ReplaceAllString(message, "")
+	message = strings.ReplaceAll(dynamic.ReplaceAllString(message, ""), ": FORMAT", ": CAUSE")
 	if !strings.Contains(message, " ") {
 		return nil
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -31,6 +32,43 @@ func TestEveryReasonForWaitingIsKnown(t *testing.T) {
 	}
 }
 
+// An operator copies commands from the page: each remedy is a sentence with its commands marked.
+func TestEveryEntryHasARemedyToCopy(t *testing.T) {
+	s, err := readSource("../..", "api", "internal", "cmd/refit-agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	remedies := map[string][]string{}
+	for _, w := range s.waits() {
+		remedies[w.reason] = append([]string{}, w.remedies...)
+	}
+	for _, r := range s.refusals() {
+		if isReason(r.reason) {
+			remedies[r.reason] = append(remedies[r.reason], refusalRemedies[r.reason])
+		}
+	}
+	for _, f := range s.failures() {
+		remedies[f.reason] = append(remedies[f.reason], f.remedy)
+	}
+	command := regexp.MustCompile(`\b(refit|refit-agent|kubectl|kubeadm|journalctl|systemctl|dpkg|crictl|etcdctl|apt-get) (-|[a-z]+ ?-|retry|abort|approve|resume|status|get|delete|undo|forget)`)
+	quoted := regexp.MustCompile("`[^`]*`")
+	for reason, list := range remedies {
+		if len(list) == 0 {
+			t.Errorf("%s has no remedy", reason)
+		}
+		for _, remedy := range list {
+			switch {
+			case remedy == "" || strings.ToUpper(remedy[:1]) != remedy[:1]:
+				t.Errorf("%s: the remedy is not a sentence: %q", reason, remedy)
+			case command.MatchString(quoted.ReplaceAllString(remedy, "")):
+				t.Errorf("%s: a command of the remedy is not marked: %q", reason, remedy)
+			case strings.Contains(remedy, "by hand"):
+				t.Errorf("%s: write manually: %q", reason, remedy)
+			}
+		}
+	}
+}
+
 func TestFailuresAreFoundInEachShapeOfCode(t *testing.T) {
 	for name, test := range map[string]struct {
 		code string
@@ -55,6 +93,14 @@ func TestFailuresAreFoundInEachShapeOfCode(t *testing.T) {
 		"a method with the message as a parameter": {
 			"return d.failed(err, \"InstallFailed\", \"cannot install \"+name)",
 			failure{"ManualInterventionRequired", "InstallFailed", "cannot install NAME", "read the log"},
+		},
+		"a function whose remedy its callers complete": {
+			"return invalid(path, \"%s is not valid\", path)",
+			failure{"ManualInterventionRequired", "Invalid", "PATH is not valid", "Fix PATH, then restart"},
+		},
+		"a remedy of a function": {
+			"return node.Transient(\"Lost\", nil, orWait(\"Look for it\"), \"it is lost\")",
+			failure{"Transient", "Lost", "it is lost", "Look for it, or wait"},
 		},
 		"a reason that is replaced": {
 			"f.Reason, f.Remedy = \"DiskFull\", \"free disk space\"",
@@ -96,6 +142,13 @@ const (
 func wrong(reason, format string, args ...any) error {
 	return node.ManualIntervention(reason, nil, "use the right file", format, args...)
 }
+
+func invalid(where, format string, args ...any) error {
+	remedy := fmt.Sprintf("Fix %s, then restart", where)
+	return node.ManualIntervention("Invalid", nil, remedy, format, args...)
+}
+
+func orWait(remedy string) string { return remedy + ", or wait" }
 
 func (d deb) failed(err error, reason, message string) error {
 	return node.ManualIntervention(reason, err, "read the log", "%s", message)

@@ -71,7 +71,7 @@ func (s scope) assigned(name string) ast.Expr {
 			return found == nil
 		}
 		for i := range a.Lhs {
-			if lastName(a.Lhs[i]) == name && s.pkg.isText(a.Rhs[i]) {
+			if lastName(a.Lhs[i]) == name && s.pkg.isText(a.Rhs[i]) && s.text(a.Rhs[i]) != "" {
 				found = a.Rhs[i]
 			}
 		}
@@ -144,6 +144,11 @@ func returned(f *ast.FuncDecl) ast.Expr {
 
 // evaluated returns the text of a function for the arguments of a call.
 func (s scope) evaluated(f *ast.FuncDecl, arguments []ast.Expr) string {
+	return s.inside(f, arguments).text(returned(f))
+}
+
+// inside is the scope of a function that is called with these arguments.
+func (s scope) inside(f *ast.FuncDecl, arguments []ast.Expr) scope {
 	inside := scope{pkg: s.pkg, function: f, arguments: map[string]string{}}
 	at := 0
 	for _, field := range f.Type.Params.List {
@@ -154,7 +159,7 @@ func (s scope) evaluated(f *ast.FuncDecl, arguments []ast.Expr) string {
 			at++
 		}
 	}
-	return inside.text(returned(f))
+	return inside
 }
 
 // verb matches what Sprintf replaces.

@@ -11,10 +11,15 @@ type wait struct {
 	remedies        []string
 }
 
-// elsewhere has the remedies of reasons that stand for entries of another section.
-var elsewhere = map[string]string{
-	"Blocked":    "see [Preflight checks](#preflight-checks)",
-	"NodeFailed": "see [Failures on a host](#failures-on-a-host)",
+// more has remedies that the planner does not write: of reasons that stand for entries of another
+// section, and of those that end without an intervention.
+var more = map[string]string{
+	"Blocked":        "Fix the finding that the message names: see [Preflight checks](#preflight-checks)",
+	"NodeFailed":     "Fix the cause that `refit explain NODE` prints: see [Failures on a host](#failures-on-a-host)",
+	"Aborting":       "Wait: active nodes reach a safe state. If a host does not come back, run `refit abandon NODE`",
+	"OlderOperation": "Wait until it ends, or end it: `refit abort NAME`",
+	"Progressing":    "No action is required. `refit watch` follows the upgrade",
+	"TrialRunning":   "No action is required. `refit watch` follows the upgrade",
 }
 
 // waits returns the reasons for which an operation waits, with the meaning from the API and the
@@ -33,8 +38,8 @@ func (s *source) waits() []wait {
 		}
 		w := wait{reason: scope{pkg: api}.text(api.constants[name]), remedies: unique(remedies[name])}
 		_, w.meaning, _ = strings.Cut(api.comments[name], ": ")
-		if other, ok := elsewhere[w.reason]; ok {
-			w.remedies = []string{other}
+		if other, ok := more[w.reason]; ok {
+			w.remedies = unique(append(w.remedies, other))
 		}
 		out = append(out, w)
 	}

@@ -23,8 +23,11 @@ func renames(text []byte) string {
 	var needed []string
 	for _, r := range renamed {
 		if _, has := fields[r.from]; has {
-			needed = append(needed, fmt.Sprintf("rename %s to %s", r.from, r.to))
+			needed = append(needed, fmt.Sprintf("%s to %s", r.from, r.to))
 		}
 	}
-	return strings.Join(needed, " and ")
+	if len(needed) == 0 {
+		return ""
+	}
+	return "Rename " + strings.Join(needed, " and ")
 }

@@ -11,9 +11,9 @@ import (
 
 func TestFileWithFormerNamesIsRefusedWithTheNewName(t *testing.T) {
 	for text, want := range map[string]string{
-		"reserveMiB: 128\n":                "rename reserveMiB to reservedDiskMiB in ",
-		"asideAPIServer: false\n":          "rename asideAPIServer to stopAPIServerDuringEtcdUpgrade in ",
-		"patience: {kubeletSeconds: 90}\n": "rename patience to timeouts in ",
+		"reserveMiB: 128\n":                "Rename reserveMiB to reservedDiskMiB in ",
+		"asideAPIServer: false\n":          "Rename asideAPIServer to stopAPIServerDuringEtcdUpgrade in ",
+		"patience: {kubeletSeconds: 90}\n": "Rename patience to timeouts in ",
 	} {
 		path := filepath.Join(t.TempDir(), "agent.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

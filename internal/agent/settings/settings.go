@@ -88,7 +88,7 @@ func Load(path string) (Settings, error) {
 		return s, fmt.Errorf("cannot read the settings: %w", err)
 	}
 	if err := s.decode(text); err != nil {
-		return s, invalid(err, text, path, "systemctl restart refit-agent", "%s is not valid", path)
+		return s, invalid(err, text, path, "`systemctl restart refit-agent`", "%s is not valid", path)
 	}
 	return s, nil
 }
@@ -99,7 +99,7 @@ func (s Settings) Overlay(text []byte) (Settings, error) {
 	s.Sources = slices.Clone(s.Sources) // the decoder would write to the existing list
 	s.Kubeadm.IgnorePreflightErrors = slices.Clone(s.Kubeadm.IgnorePreflightErrors)
 	if err := s.decode(text); err != nil {
-		return s, invalid(err, text, "the settings for all hosts", "refit install", "the settings for this host are not valid")
+		return s, invalid(err, text, "the settings for all hosts", "`refit install`", "the settings for this host are not valid")
 	}
 	return s, nil
 }
@@ -112,7 +112,7 @@ func (s *Settings) decode(text []byte) error {
 }
 
 func invalid(err error, text []byte, where, then, format string, args ...any) error {
-	remedy := fmt.Sprintf("fix %s, then run %s", where, then)
+	remedy := fmt.Sprintf("Fix %s, then run %s", where, then)
 	if names := renames(text); names != "" {
 		remedy = fmt.Sprintf("%s in %s, then run %s", names, where, then)
 	}

@@ -51,7 +51,7 @@ func (h *Host) proveAPIServer(ctx context.Context, want string) error {
 	case crash != nil:
 		return crash
 	}
-	failure := node.ManualIntervention("APIServerUnhealthy", err, "check its log, fix the cause, then run refit retry",
+	failure := node.ManualIntervention("APIServerUnhealthy", err, "Check its log, fix the cause, then run `refit retry`",
 		"kube-apiserver is not ready at %s on its own port: %s", want, problem)
 	failure.LogTail = h.logOf(kubeadm.APIServer)
 	return failure

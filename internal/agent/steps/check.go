@@ -65,7 +65,7 @@ func checkForeignChanges(_ context.Context, h *Host) error {
 			return err
 		}
 		return node.ManualIntervention("ChangedByOthers", nil,
-			"find out what changed it; accept the host as it is with refit-agent forget, then run refit retry",
+			"Find out what changed it; accept the host as it is with `refit-agent forget`, then run `refit retry`",
 			"%s was changed since Refit installed it", path)
 	}
 	return nil
@@ -82,7 +82,7 @@ func checkCertificates(_ context.Context, h *Host) error {
 	for _, c := range certificates {
 		if time.Now().After(c.NotAfter.Time) {
 			return node.ManualIntervention("CertificateExpired", nil,
-				"run kubeadm certs renew "+c.Name+" (or all) on this host, restart its static pods, then run refit retry",
+				"Run `kubeadm certs renew "+c.Name+"` (or all) on this host, restart its static pods, then run `refit retry`",
 				"the certificate %s expired on %s", c.Name, c.NotAfter.Format(time.DateOnly))
 		}
 	}

@@ -100,7 +100,7 @@ func (h *Host) proveContainerd(ctx context.Context, want string) error {
 	if err == nil {
 		return nil
 	}
-	failure := node.ManualIntervention("ContainerdUnhealthy", err, "check its log (journalctl -u containerd), fix the cause, then run refit retry",
+	failure := node.ManualIntervention("ContainerdUnhealthy", err, "Check its log (`journalctl -u containerd`), fix the cause, then run `refit retry`",
 		"containerd is not ready: %s", problem)
 	failure.LogTail = host.Tail(context.WithoutCancel(ctx), containerdUnit, since, 40)
 	return failure

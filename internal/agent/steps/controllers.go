@@ -68,7 +68,7 @@ func (h *Host) proveController(ctx context.Context, component string) error {
 	case crash != nil:
 		return crash
 	}
-	failure := node.ManualIntervention("ControllerUnhealthy", err, "check its log, fix the cause, then run refit retry",
+	failure := node.ManualIntervention("ControllerUnhealthy", err, "Check its log, fix the cause, then run `refit retry`",
 		"%s is not healthy: %s", component, problem)
 	failure.LogTail = h.logOf(component)
 	return failure

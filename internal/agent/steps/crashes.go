@@ -68,7 +68,7 @@ func (h *Host) crashed(ctx context.Context, component string, since time.Time) *
 
 // ContainerCrashes is the failure of a component that does not keep running.
 func ContainerCrashes(component string, exitCode int32, log string) *node.Failure {
-	failure := node.ManualIntervention("ContainerCrashes", nil, "check the log, fix the cause (flags, configuration), then run refit retry",
+	failure := node.ManualIntervention("ContainerCrashes", nil, "Check the log, fix the cause (flags, configuration), then run `refit retry`",
 		"%s keeps crashing (exit code %d)", component, exitCode)
 	failure.LogTail = log
 	return failure

@@ -45,7 +45,7 @@ func RunningKubelet(ctx context.Context, systemd Services) (string, error) {
 		return "", err
 	}
 	if unit.MainPID == 0 {
-		return "", node.Transient("KubeletDown", nil, "check why the kubelet does not run (journalctl -u kubelet)", "the kubelet does not run")
+		return "", node.Transient("KubeletDown", nil, "Check why the kubelet does not run (`journalctl -u kubelet`)", "the kubelet does not run")
 	}
 	return runningVersion(ctx, unit.MainPID)
 }

@@ -73,7 +73,7 @@ func (h *Host) secureQuorum(ctx context.Context, client *etcd.Client, others fun
 	err = h.othersHealthy(ctx, others)
 	select {
 	case <-lock.Lost():
-		err = node.Transient("EtcdLocked", err, "check that etcd has a quorum, then run refit retry",
+		err = node.Transient("EtcdLocked", err, "Check that etcd has a quorum, then run `refit retry`",
 			"the etcd lock expired while the agent checked the other members")
 	default:
 	}
@@ -217,7 +217,7 @@ func (h *Host) etcd(ctx context.Context) (*etcd.Client, etcd.Proof, error) {
 	if now, err := host.Digest(manifest(kubeadm.Etcd)); h.readJSON("etcd-members.json", &proof.Members) != nil || (err == nil && now == digestOf(text)) {
 		members, err := client.Members(ctx)
 		if err != nil {
-			unreachable := node.Transient("EtcdUnreachable", err, "check that etcd has a quorum, then run refit retry", "cannot reach etcd")
+			unreachable := node.Transient("EtcdUnreachable", err, "Check that etcd has a quorum, then run `refit retry`", "cannot reach etcd")
 			return nil, proof, errors.Join(unreachable, client.Close())
 		}
 		proof.Members = len(members)
@@ -240,7 +240,7 @@ func (h *Host) lockEtcd(ctx context.Context, client *etcd.Client) (*etcd.Lock, e
 		h.ReportWait("waiting for node " + held.By + " to finish its etcd upgrade")
 		if err := held.Wait(ctx); err != nil {
 			return nil, node.Transient("EtcdLocked", err,
-				"check the agent on node "+held.By+" (refit-agent status), then run refit retry", "node %s holds the etcd lock", held.By)
+				"Check the agent on node "+held.By+" (`refit-agent status`), then run `refit retry`", "node %s holds the etcd lock", held.By)
 		}
 	}
 }

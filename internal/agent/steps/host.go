@@ -89,7 +89,7 @@ func (h *Host) path(name ...string) string {
 func (h *Host) facts() (*kubefacts.Facts, error) {
 	facts, known := kubefacts.For(h.Upgrade.To)
 	if !known {
-		return nil, node.ManualIntervention("VersionUnknown", nil, "install a newer refit-agent, then run refit retry",
+		return nil, node.ManualIntervention("VersionUnknown", nil, "Install a newer refit-agent, then run `refit retry`",
 			"this refit-agent does not support Kubernetes %s", h.Upgrade.To)
 	}
 	return facts, nil

@@ -67,7 +67,7 @@ type imageRemover interface {
 func (h *Host) admitImage(ctx context.Context, client imageRemover, image refitv1alpha1.ReleaseImage, before, have cri.Image) error {
 	switch {
 	case !have.Present:
-		return node.Transient("ImageMissing", nil, "check the log of the container runtime on the host, then run refit retry",
+		return node.Transient("ImageMissing", nil, "Check the log of the container runtime on the host, then run `refit retry`",
 			"the container runtime does not list %s after its import", image.Name)
 	case have.ID == image.Config:
 		return nil
@@ -76,7 +76,7 @@ func (h *Host) admitImage(ctx context.Context, client imageRemover, image refitv
 			h.Log.Warn("cannot remove an image that is not the one of the ClusterRelease", "image", image.Name, "error", err)
 		}
 	}
-	return node.ManualIntervention("ImageDiffers", nil, "find the registry that serves another image under this name; "+
+	return node.ManualIntervention("ImageDiffers", nil, "Find the registry that serves another image under this name; "+
 		"if that image is right, create the ClusterRelease again",
 		"%s has the digest %s, the ClusterRelease has %s", image.Name, have.ID, image.Config)
 }

@@ -150,7 +150,7 @@ func BinaryPath(ctx context.Context, systemd Services, part refitv1alpha1.Part, 
 		refitv1alpha1.PartContainerd: "containerd", refitv1alpha1.PartRunc: "containerd",
 	}[part]
 	if main == "" || main == name {
-		return "", node.ManualIntervention(BinaryNotFound, nil, "check that "+name+" is installed and its service runs, then run refit retry",
+		return "", node.ManualIntervention(BinaryNotFound, nil, "Check that "+name+" is installed and its service runs, then run `refit retry`",
 			"cannot find %s on this host", name)
 	}
 	beside, err := BinaryPath(ctx, systemd, part, main)
@@ -165,8 +165,8 @@ func serviceBinary(u host.Unit, unit, name string) (string, error) {
 	path, err := u.Binary(name)
 	if wrapper, ok := errors.AsType[*host.WrapperError](err); ok {
 		return "", node.ManualIntervention("ServiceWrapped", nil,
-			"let ExecStart= of "+unit+" start the "+name+" binary itself, move what the other file does to a drop-in "+
-				"(ExecStartPre=, Environment=), then run refit retry",
+			"Let ExecStart= of "+unit+" start the "+name+" binary itself, move what the other file does to a drop-in "+
+				"(ExecStartPre=, Environment=), then run `refit retry`",
 			"%v; Refit does not replace it", wrapper)
 	}
 	return path, err

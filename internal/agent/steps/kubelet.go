@@ -133,7 +133,8 @@ func (h *Host) proveKubelet(ctx context.Context, want string) error {
 	if err == nil {
 		return h.proveNode(ctx, want)
 	}
-	failure := node.ManualIntervention("KubeletUnhealthy", err, "check its log (journalctl -u kubelet), fix its flags or configuration, then run refit retry",
+	failure := node.ManualIntervention("KubeletUnhealthy", err,
+		"Check its log (`journalctl -u kubelet`), fix its flags or configuration, then run `refit retry`",
 		"the kubelet %s is not healthy: %s", want, problem)
 	failure.LogTail = host.Tail(context.WithoutCancel(ctx), kubeletUnit, since, 40)
 	return failure
@@ -160,7 +161,7 @@ func (h *Host) proveNode(ctx context.Context, want string) error {
 	if err == nil {
 		return nil
 	}
-	failure := node.ManualIntervention("NodeNotReported", err, "check why the kubelet cannot update its Node (journalctl -u kubelet), then run refit retry",
+	failure := node.ManualIntervention("NodeNotReported", err, "Check why the kubelet cannot update its Node (`journalctl -u kubelet`), then run `refit retry`",
 		"the kubelet is healthy, but its Node is not: %s", problem)
 	failure.NoRollback = !unready
 	return failure

@@ -54,7 +54,7 @@ func (h *Host) secure(ctx context.Context, client *etcd.Client) (*quorum, error)
 	}
 	members, err := client.Members(ctx)
 	if err != nil {
-		return nil, node.Transient("EtcdNoQuorum", err, "check that etcd has a quorum, then run refit retry",
+		return nil, node.Transient("EtcdNoQuorum", err, "Check that etcd has a quorum, then run `refit retry`",
 			"cannot list the members of etcd: it has no quorum")
 	}
 	if len(members) == 1 {
@@ -117,7 +117,7 @@ func (h *Host) mayRestartEtcd(ctx context.Context) error {
 // ends with its member stopped would be rolled back for it.
 func mayStop(ctx context.Context, lock etcdLock, others func(context.Context) error, needed time.Duration) error {
 	if deadline, has := ctx.Deadline(); has && time.Until(deadline) < needed {
-		return node.Transient("EtcdTooLate", nil, "run refit retry",
+		return node.Transient("EtcdTooLate", nil, "Run `refit retry`",
 			"the step has %v left, and a restart of etcd may take %v", time.Until(deadline).Round(time.Second), needed)
 	}
 	if err := others(ctx); err != nil {
@@ -142,7 +142,7 @@ func (h *Host) awaitEtcd(ctx context.Context) error {
 		return errorText(err), nil
 	})
 	if err != nil {
-		return node.Transient("EtcdUnhealthy", err, "read the log of etcd on this host: `crictl ps -a`, `crictl logs`, then run `refit retry`",
+		return node.Transient("EtcdUnhealthy", err, "Read the log of etcd on this host: `crictl ps -a`, `crictl logs`, then run `refit retry`",
 			"the etcd member on this host did not become healthy after a restart: %s", problem)
 	}
 	return nil

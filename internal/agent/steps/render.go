@@ -28,7 +28,7 @@ func render(ctx context.Context, h *Host) error {
 		return err
 	}
 	if config.RootlessControlPlane {
-		return node.ManualIntervention("RootlessControlPlane", nil, "disable the kubeadm feature gate RootlessControlPlane, then run refit retry",
+		return node.ManualIntervention("RootlessControlPlane", nil, "Disable the kubeadm feature gate RootlessControlPlane, then run `refit retry`",
 			"kubeadm cannot render manifests with the feature gate RootlessControlPlane")
 	}
 	onDisk, err := manifestsOnDisk()
@@ -120,7 +120,7 @@ func (h *Host) readClusterConfig(ctx context.Context) (*kubeadm.ClusterConfig, e
 	}
 	stored, err := client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "kubeadm-config", metav1.GetOptions{})
 	if err != nil {
-		return nil, node.Transient("APIUnreachable", err, "check that an API server is reachable, then run refit retry",
+		return nil, node.Transient("APIUnreachable", err, "Check that an API server is reachable, then run `refit retry`",
 			"cannot read the ConfigMap kubeadm-config")
 	}
 	if err := h.writeJSON(clusterConfigFile, stored.Data); err != nil {

@@ -46,12 +46,12 @@ func (r *Review) refusal(saved string) *node.Failure {
 	switch {
 	case len(r.blocking) > 0:
 		return node.ManualIntervention("ChangedSince", nil,
-			"keep the host as it is and fix the reason for the rollback; or restore each file to what the operation wrote or to its previous content "+
+			"Keep the host as it is and fix the reason for the rollback; or restore each file to what the operation wrote or to its previous content "+
 				"(saved in "+saved+", manifests and binaries as .NAME.refit-old beside them), then roll back again",
 			"the host was changed since the operation, and the previous version needs the previous files: %s", strings.Join(r.blocking, "; "))
 	case len(r.newer) > 0:
 		return node.ManualIntervention("KubeletsNewer", nil,
-			"roll the workers back first: run refit-agent undo --yes on each of them; then roll this node back again",
+			"Roll the workers back first: run `refit-agent undo --yes` on each of them; then roll this node back again",
 			"kubelets must not be newer than any API server, and these workers would be: %s", kubeadm.Some(r.newer))
 	}
 	return nil

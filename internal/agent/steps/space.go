@@ -110,10 +110,10 @@ func (n need) check() error {
 	case err != nil:
 		return err
 	case free.ReadOnly:
-		return node.HostBroken("ReadOnly", nil, "find out why it is mounted read-only (dmesg), repair it, then run refit retry",
+		return node.HostBroken("ReadOnly", nil, "Find out why it is mounted read-only (`dmesg`), repair it, then run `refit retry`",
 			"%s is on a read-only file system", n.dir)
 	case free.Bytes < uint64(n.bytes):
-		return node.ManualIntervention("DiskFull", nil, "free disk space on the file system of "+n.dir+", then run refit retry",
+		return node.ManualIntervention("DiskFull", nil, "Free disk space on the file system of "+n.dir+", then run `refit retry`",
 			"%s has %d MiB of disk space left, the upgrade and its rollback need %d MiB", n.dir, free.Bytes>>20, n.bytes>>20)
 	}
 	return nil

@@ -56,7 +56,7 @@ func (h *Host) stored(ctx context.Context, digest string) (string, error) {
 			return h.Store.Path(digest), h.Store.Check(ctx, b)
 		}
 	}
-	return "", node.ManualIntervention("NotInRelease", nil, "run refit retry; if it fails again, the inventory of the host is from another ClusterRelease",
+	return "", node.ManualIntervention("NotInRelease", nil, "Run `refit retry`; if it fails again, the inventory of the host is from another ClusterRelease",
 		"the ClusterRelease has no file %s", digest)
 }
 

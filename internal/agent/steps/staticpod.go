@@ -80,7 +80,7 @@ func (h *Host) waitEnded(ctx context.Context, component string) (ignored bool, e
 	})
 	if err != nil {
 		return ignored, node.ManualIntervention("PodNotTerminating", err,
-			"check why its container does not exit (journalctl -u kubelet -u containerd), then run refit retry",
+			"Check why its container does not exit (`journalctl -u kubelet -u containerd`), then run `refit retry`",
 			"the manifest of %s was removed, but the pod does not end: %s", component, problem)
 	}
 	return ignored, nil

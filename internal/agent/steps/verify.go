@@ -73,7 +73,7 @@ func (h *Host) checkHealth(ctx context.Context, server, kubelet string) error {
 func (h *Host) verifyFiles(inv inventory) error {
 	for _, f := range inv.Files {
 		if right, err := f.right(); err != nil || !right {
-			return node.ManualIntervention("ChangedByOthers", err, "find out what changed it, then run refit retry",
+			return node.ManualIntervention("ChangedByOthers", err, "Find out what changed it, then run `refit retry`",
 				"%s is not the file of the ClusterRelease", f.Path)
 		}
 	}
@@ -96,7 +96,7 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 			return err
 		}
 		if version := want(p); version != "" && installed[p.Name] != version {
-			return node.ManualIntervention("ChangedByOthers", nil, "find out what changed it, then run refit retry",
+			return node.ManualIntervention("ChangedByOthers", nil, "Find out what changed it, then run `refit retry`",
 				"package %s has version %q, not %s", p.Name, installed[p.Name], version)
 		}
 	}
@@ -106,7 +106,7 @@ func (h *Host) verifyPackages(ctx context.Context, inv inventory, want func(pkg)
 	}
 	problems = slices.DeleteFunc(problems, func(p string) bool { return slices.Contains(inv.Problems, p) })
 	if len(problems) > 0 {
-		return node.ManualIntervention("PackagesDamaged", nil, "reinstall the packages that dpkg --verify lists, then run refit retry",
+		return node.ManualIntervention("PackagesDamaged", nil, "Reinstall the packages that `dpkg --verify` lists, then run `refit retry`",
 			"%s", strings.Join(problems, "; "))
 	}
 	return nil

@@ -58,7 +58,7 @@ func CheckBinary(ctx context.Context, path string, f refitv1alpha1.ReleaseFile) 
 		return checkDeb(ctx, path, f)
 	}
 	if f.Kind != refitv1alpha1.PackageBinary {
-		return node.ManualIntervention("KindUnknown", nil, "use a ClusterRelease with binaries or Debian packages",
+		return node.ManualIntervention("KindUnknown", nil, "Use a ClusterRelease with binaries or Debian packages",
 			"%s: packages of kind %s are not supported yet", f.Name, f.Kind)
 	}
 	platform, err := PlatformOf(path)
@@ -137,14 +137,14 @@ func runFailure(ctx context.Context, name string, err error) error {
 		return node.Transient("ProgramSilent", nil, "Refit retries; check whether the host is overloaded",
 			"%s did not print its version within %s", name, runTimeout)
 	case errors.Is(err, fs.ErrPermission):
-		return node.ManualIntervention("ProgramCannotRun", err, "mount the directory of the agent without noexec, then run refit retry",
+		return node.ManualIntervention("ProgramCannotRun", err, "Mount the directory of the agent without noexec, then run `refit retry`",
 			"cannot execute %s in the store of the agent", name)
 	}
-	return node.ManualIntervention("ProgramCannotRun", err, "use a ClusterRelease with a binary that runs on this host", "%s does not run on this host", name)
+	return node.ManualIntervention("ProgramCannotRun", err, "Use a ClusterRelease with a binary that runs on this host", "%s does not run on this host", name)
 }
 
 func wrongFile(reason, format string, args ...any) error {
-	return node.ManualIntervention(reason, nil, "create the ClusterRelease again with the right file (refit release create), sign it, and plan again",
+	return node.ManualIntervention(reason, nil, "Create the ClusterRelease again with the right file (`refit release create`), sign it, and plan again",
 		format, args...)
 }
 

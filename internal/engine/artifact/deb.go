@@ -34,7 +34,8 @@ func ReadDeb(ctx context.Context, path string) (Deb, error) {
 	}
 	dpkg, err := exec.LookPath("dpkg-deb")
 	if err != nil {
-		return Deb{}, node.ManualIntervention("NoDpkg", err, "install dpkg", "cannot read Debian packages: dpkg-deb is not installed")
+		return Deb{}, node.ManualIntervention("NoDpkg", err, "Install dpkg on the host, then run `refit retry`",
+			"cannot read Debian packages: dpkg-deb is not installed")
 	}
 	output, err := run(ctx, dpkg, "--field", path, "Package", "Version", "Architecture")
 	if err != nil {

@@ -70,7 +70,7 @@ func Verify(raw []byte, keys []PublicKey) (Release, error) {
 	key, ok := signer(content, signatures, keys)
 	if !ok {
 		return Release{}, node.ManualIntervention("ReleaseNotTrusted", nil,
-			"sign it with a key that the hosts trust, or install the public key of its signer on the hosts",
+			"Sign it with a key that the hosts trust, or install the public key of its signer on the hosts",
 			"the ClusterRelease is not signed by a trusted key (%s)", keyHint(signatures))
 	}
 	payload, err := ParsePayload(content)
@@ -166,7 +166,7 @@ func digestOf(content []byte) string {
 
 func badRelease(err error, what string) error {
 	return node.ManualIntervention("ReleaseInvalid", err,
-		"create and sign the ClusterRelease again (refit release create) with the version of Refit on the hosts", "%s", what)
+		"Create and sign the ClusterRelease again (`refit release create`) with the version of Refit on the hosts", "%s", what)
 }
 
 // NoReleaseKeys is the reason of a host that trusts no key.
@@ -174,5 +174,5 @@ const NoReleaseKeys = "NoReleaseKeys"
 
 func noKeys(format string, args ...any) error {
 	return node.ManualIntervention(NoReleaseKeys, nil,
-		"install the public key of the signer of your ClusterReleases on the host, as a .pem file", format, args...)
+		"Pin the public key that signs your ClusterReleases: `refit install --release-key FILE`", format, args...)
 }

@@ -227,7 +227,7 @@ type attempt struct {
 func unavailable(b refitv1alpha1.Blob, tried []attempt) error {
 	if len(tried) == 0 {
 		return node.ManualIntervention("NoSources", nil,
-			"configure a folder, mirror or OCI layout with the files of the ClusterRelease in the settings of the agent",
+			"Set a directory, mirror or OCI layout that has the files of the ClusterRelease: `refit install --source SOURCE`, then run `refit retry`",
 			"no source is configured for %s, and the ClusterRelease has no URL for it", nameOf(b))
 	}
 	var errs []string
@@ -243,10 +243,10 @@ func unavailable(b refitv1alpha1.Blob, tried []attempt) error {
 		return node.Transient("ArtifactUnavailable", nil, "Refit retries; check that the host can reach its sources",
 			"cannot fetch %s (%s)", nameOf(b), list)
 	case wrong:
-		return node.ManualIntervention("ArtifactWrong", nil, "copy the files of the ClusterRelease to the source again, unchanged, then run refit retry",
+		return node.ManualIntervention("ArtifactWrong", nil, "Copy the files of the ClusterRelease to the source again, unchanged, then run `refit retry`",
 			"no source has the signed %s (%s)", nameOf(b), list)
 	}
-	return node.ManualIntervention("ArtifactNotFound", nil, "copy the files of the ClusterRelease to one of the sources, then run refit retry",
+	return node.ManualIntervention("ArtifactNotFound", nil, "Copy the files of the ClusterRelease to one of the sources, then run `refit retry`",
 		"no source has %s (%s)", nameOf(b), list)
 }
 
@@ -255,5 +255,5 @@ func storeFailure(b refitv1alpha1.Blob, into string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return node.DiskFull(err, fmt.Sprintf("fetch %s (%d MiB) into", nameOf(b), b.Size>>20), into)
 	}
-	return node.HostBroken("StoreBroken", err, "check the disk of the directory "+into+", then run refit retry", "cannot store %s on this host", nameOf(b))
+	return node.HostBroken("StoreBroken", err, "Check the disk of the directory "+into+", then run `refit retry`", "cannot store %s on this host", nameOf(b))
 }

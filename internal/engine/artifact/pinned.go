@@ -91,6 +91,7 @@ func checkTrusted(path string, kind fs.FileMode) error {
 
 func unsafeKey(format string, args ...any) error {
 	return node.ManualIntervention("ReleaseKeyUnsafe", nil,
-		"make it a regular file with one public key that is owned by root and writable only by root (chown root:root, chmod 0644; 0755 for the directory)",
+		"Make it a regular file with one public key that is owned by root and writable only by root "+
+			"(`chown root:root FILE; chmod 0644 FILE`; 0755 for the directory)",
 		format, args...)
 }

@@ -31,7 +31,7 @@ func (r Release) For(os, arch string, parts ...refitv1alpha1.PartFacts) ([]refit
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, node.ManualIntervention("NotInRelease", nil, "create a ClusterRelease that has it (refit release create), sign it, and plan again",
+		return nil, node.ManualIntervention("NotInRelease", nil, "Create a ClusterRelease that has it (`refit release create`), sign it, and plan again",
 			"the ClusterRelease of Kubernetes %s has no %s for %s/%s hosts", r.Payload.Kubernetes, strings.Join(missing, ", "), os, arch)
 	}
 	return out, nil

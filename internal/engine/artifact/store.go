@@ -47,7 +47,7 @@ func OpenStore(dir string) (*Store, error) {
 			return nil, err
 		}
 		if info, err := os.Lstat(path); err != nil || !info.IsDir() {
-			return nil, node.HostBroken("StoreBroken", err, "remove it: Refit creates the store again", "%s is not a directory", path)
+			return nil, node.HostBroken("StoreBroken", err, "Remove it: Refit creates the store again", "%s is not a directory", path)
 		}
 		if err := os.Chmod(path, 0o700); err != nil {
 			return nil, fmt.Errorf("cannot create the store: %w", err)

@@ -26,7 +26,7 @@ const maxMessage = 16 << 20
 const requestTimeout = 30 * time.Second
 
 // logRemedy is the remedy for a runtime that does not work.
-const logRemedy = "read the log of containerd on the host: `journalctl -u containerd`"
+const logRemedy = "Read the log of containerd on the host: `journalctl -u containerd`"
 
 // Client is a client of the CRI.
 type Client struct {
@@ -86,7 +86,7 @@ func (c *Client) Ready(ctx context.Context) error {
 	}
 	if c := conditions[runtimeapi.NetworkReady]; !c.GetStatus() {
 		return node.Transient("NetworkNotReady", nil,
-			"check that the pods of the network plugin run (`kubectl get pods -A -o wide`) and that /etc/cni/net.d has a configuration",
+			"Check that the pods of the network plugin run (`kubectl get pods -A -o wide`) and that /etc/cni/net.d has a configuration",
 			"the pod network is not ready: %s", why(c))
 	}
 	return nil
@@ -129,7 +129,7 @@ func explain(err error, format string, args ...any) error {
 	case codes.Unavailable, codes.DeadlineExceeded:
 		return node.Transient("RuntimeUnreachable", err, logRemedy, "%s: it is unreachable", message)
 	case codes.Unimplemented:
-		return node.ManualIntervention("RuntimeTooOld", err, "upgrade the container runtime to one with version 1 of the CRI, such as containerd 1.6 or later",
+		return node.ManualIntervention("RuntimeTooOld", err, "Upgrade the container runtime to one with version 1 of the CRI, such as containerd 1.6 or later",
 			"%s: it does not support this request", message)
 	}
 	return fmt.Errorf("%s: %w", message, err)

@@ -53,7 +53,7 @@ func MigrateConfig(ctx context.Context, newContainerd, path string) ([]byte, err
 	return migrated, nil
 }
 
-const configRemedy = "change the configuration of containerd on the host so that the new version accepts it " +
+const configRemedy = "Change the configuration of containerd on the host so that the new version accepts it " +
 	"(`containerd config migrate` shows the result), then run `refit retry`"
 
 // load makes the new containerd read a text as at its start. The text is next to the real file,

@@ -46,7 +46,7 @@ func (c *Client) Pull(ctx context.Context, name string) (id string, err error) {
 			return "", explain(err, "cannot pull image %s", name)
 		}
 		return "", node.Transient("PullFailed", err,
-			"check that the host reaches the registry (`crictl pull`), or add the image to the ClusterRelease",
+			"Check that the host reaches the registry (`crictl pull`), or add the image to the ClusterRelease",
 			"cannot pull image %s", name)
 	}
 	// A pull returns a reference in some runtimes, and an ID in others.

@@ -38,7 +38,7 @@ func Import(ctx context.Context, ctr, socket, archive string) error {
 	}
 	if _, err := run(ctx, ctr, "--address", socket, "--namespace", namespace, "images", "import", path); err != nil {
 		return failed(ctx, err, "ImportFailed",
-			"check the archive (`refit release verify`) and the disk space of the host (`df -h /var/lib/containerd`), then run `refit retry`",
+			"Check the archive (`refit release verify`) and the disk space of the host (`df -h /var/lib/containerd`), then run `refit retry`",
 			"cannot import the image archive %s", path)
 	}
 	return nil
@@ -160,7 +160,7 @@ func failed(ctx context.Context, err error, reason, remedy, format string, args 
 	f := node.ManualIntervention(reason, err, remedy, "%s", message)
 	switch {
 	case strings.Contains(log, "no space left on device"):
-		f.Reason, f.Remedy = "DiskFull", "free disk space on the host, then run `refit retry`"
+		f.Reason, f.Remedy = "DiskFull", "Free disk space on the host, then run `refit retry`"
 	case strings.Contains(log, "connection refused"), strings.Contains(log, "containerd.sock: connect"), strings.Contains(log, "Unavailable"):
 		f = node.Transient("RuntimeUnreachable", err, logRemedy, "%s: containerd is unreachable", message)
 	}

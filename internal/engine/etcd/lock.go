@@ -178,7 +178,7 @@ func (l *Lock) Check(ctx context.Context) error {
 }
 
 func notHeld(err error, why string) error {
-	return node.Transient("EtcdLocked", err, "check that etcd has a quorum, then run refit retry", "the etcd lock is not held any more: %s", why)
+	return node.Transient("EtcdLocked", err, "Check that etcd has a quorum, then run `refit retry`", "the etcd lock is not held any more: %s", why)
 }
 
 // Lost is closed when another host may hold the lock.

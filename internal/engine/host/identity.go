@@ -40,7 +40,7 @@ func identify(machineFile, bootFile string, releaseFiles []string) (Identity, er
 	id := Identity{MachineID: strings.TrimSpace(string(machine)), Arch: runtime.GOARCH}
 	// systemd writes "uninitialized" until the first boot completes.
 	if !machineID.MatchString(id.MachineID) {
-		return Identity{}, node.HostBroken("NoMachineID", nil, "create one with systemd-machine-id-setup", "%s has no machine ID", machineFile)
+		return Identity{}, node.HostBroken("NoMachineID", nil, "Create one: run `systemd-machine-id-setup` on the host", "%s has no machine ID", machineFile)
 	}
 	boot, err := os.ReadFile(bootFile)
 	if err != nil {

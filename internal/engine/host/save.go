@@ -82,7 +82,7 @@ func readSmall(path string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxSaved+1))
 	if err == nil && len(text) > maxSaved {
-		return nil, node.ManualIntervention("TooLargeToSave", nil, "move "+path+" to another directory, then run refit retry",
+		return nil, node.ManualIntervention("TooLargeToSave", nil, "Move "+path+" to another directory, then run `refit retry`",
 			"%s has more than %d MiB, which is no configuration", path, maxSaved>>20)
 	}
 	return text, err

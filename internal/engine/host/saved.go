@@ -95,11 +95,11 @@ func openSaved(dir string) (*Saved, error) {
 func checkFormat(dir string, format int) error {
 	switch {
 	case format > indexFormat:
-		return node.ManualIntervention("SavedTooNew", nil, "run the newer refit-agent that wrote it until the operation has ended",
+		return node.ManualIntervention("SavedTooNew", nil, "Run the newer refit-agent that wrote it until the operation has ended",
 			"the saved state in %s has format %d, this refit-agent reads format %d", dir, format, indexFormat)
 	case format < indexFormat:
 		return node.ManualIntervention("SavedTooOld", nil,
-			"install the refit-agent that ran this operation to finish it or roll it back, or leave the host as it is: the next upgrade needs none of it",
+			"Install the refit-agent that ran this operation to finish it or roll it back, or leave the host as it is: the next upgrade needs none of it",
 			"the saved state in %s has format %d, which does not record what the operation wrote; this refit-agent reads format %d", dir, format, indexFormat)
 	}
 	return nil
@@ -184,6 +184,6 @@ func digestOfBytes(text []byte) string {
 }
 
 func damaged(dir string, err error, what string) error {
-	return node.HostBroken("SavedDamaged", err, "check the host's disk; restore the host's configuration by hand",
+	return node.HostBroken("SavedDamaged", err, "Check the host's disk; restore the host's configuration manually",
 		"the saved state in %s is damaged: %s", dir, what)
 }

@@ -108,7 +108,7 @@ func Swap(to, was, will string) error {
 		return fmt.Errorf("cannot replace %s by the staged file: %w", to, err)
 	}
 	if staged != will {
-		return node.Transient("StagedDamaged", nil, "run refit retry, which stages the file again",
+		return node.Transient("StagedDamaged", nil, "Run `refit retry`, which stages the file again",
 			"the staged file for %s has digest %s, not %s", to, staged, will)
 	}
 	if state == Old {
@@ -159,22 +159,22 @@ func keepPrevious(to, was, have string) error {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	case have != was:
-		return node.ManualIntervention("PreviousLost", nil, "copy the file with the digest "+was+" to "+old+", then run refit retry",
+		return node.ManualIntervention("PreviousLost", nil, "Copy the file with the digest "+was+" to "+old+", then run `refit retry`",
 			"%s is already replaced, but the previous file is not kept, so a rollback would not be possible", to)
 	}
 	return durable.Explain(durable.Link(to, old), "keep", to)
 }
 
 func changedByOthers(to, was string, state SwapState) error {
-	found, before := "it is neither the previous file nor the new one", was
+	found, restore := "it is neither the previous file nor the new one", "restore the file with the digest "+was
 	if state == Absent {
 		found = "it is gone"
 	}
 	if was == "" {
-		before = "nothing"
+		restore = "remove it, since it did not exist before"
 	}
 	return node.ManualIntervention("ChangedByOthers", nil,
-		"find out what changed it; restore the previous content ("+before+"), then run refit retry", "%s was changed since: %s", to, found)
+		"Find out what changed it; "+restore+", then run `refit retry`", "%s was changed since: %s", to, found)
 }
 
 // UndoSwap restores the previous file without needing disk space. It returns node.ErrKept if the
@@ -197,7 +197,7 @@ func UndoSwap(to, was, will string) error {
 	old := beside(to, oldSuffix)
 	kept, err := Digest(old)
 	if errors.Is(err, os.ErrNotExist) || (err == nil && kept != was) {
-		return node.HostBroken("PreviousLost", err, "restore the file with the digest "+was+" manually", "the previous %s is not kept as %s", to, old)
+		return node.HostBroken("PreviousLost", err, "Restore the file with the digest "+was+" manually", "the previous %s is not kept as %s", to, old)
 	}
 	if err != nil {
 		return err

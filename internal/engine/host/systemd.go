@@ -62,7 +62,7 @@ func (s *Systemd) connection(ctx context.Context) (*dbus.Conn, error) {
 	}
 	if err != nil {
 		stop()
-		return nil, node.Transient("SystemdUnreachable", err, "check systemd (systemctl status); if it does not respond, reboot the host",
+		return nil, node.Transient("SystemdUnreachable", err, "Check systemd (`systemctl status`); if it does not respond, reboot the host",
 			"cannot connect to systemd")
 	}
 	s.conn, s.stop = conn, stop
@@ -179,7 +179,7 @@ func (s *Systemd) jobFailed(ctx context.Context, verb, unit string, began time.T
 			why += fmt.Sprintf(" (it is %s/%s, result %s, exit status %d)", state.Active, state.Sub, state.Result, state.ExecStatus)
 		}
 	}
-	failure := node.ManualIntervention("ServiceFailed", err, "see journalctl -u "+unit+" on the host, fix the cause, then run refit retry",
+	failure := node.ManualIntervention("ServiceFailed", err, "Read its log on the host: `journalctl -u "+unit+"`, fix the cause, then run `refit retry`",
 		"%s of %s failed: %s", verb, unit, why)
 	failure.LogTail = Tail(ctx, unit, began, tailLines)
 	return failure

@@ -41,7 +41,7 @@ func (j *Journal) reserve(kind node.Kind, length int64) error {
 	}
 	if end > limit {
 		return node.ManualIntervention("JournalFull", nil,
-			"run `refit abort`, which rolls the host back and ends this journal; the next upgrade starts a new one",
+			"Run `refit abort`, which rolls the host back and ends this journal; the next upgrade starts a new one",
 			"the journal %s is full: %d bytes", j.path, j.size)
 	}
 	if !forward(kind) || j.allocated-end >= minPreallocated {

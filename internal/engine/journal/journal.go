@@ -71,7 +71,7 @@ func (j *Journal) Close() error {
 func lock(file *os.File) error {
 	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return node.Transient("JournalInUse", err, "stop the other refit-agent: `fuser -v "+file.Name()+"` shows it",
+		return node.Transient("JournalInUse", err, "Stop the other refit-agent: `fuser -v "+file.Name()+"` shows it",
 			"another process has opened the journal %s", file.Name())
 	}
 	return err

@@ -55,17 +55,17 @@ func parseHead(path, machineID string, line []byte) error {
 		return damaged(path, "its first line is invalid")
 	}
 	if head.Format > Format {
-		return node.ManualIntervention("JournalTooNew", nil, "install the newer refit-agent again until the upgrade of this host has ended: `refit install`",
+		return node.ManualIntervention("JournalTooNew", nil, "Install the newer refit-agent again until the upgrade of this host has ended: `refit install`",
 			"the journal %s has format %d; this refit-agent supports formats up to %d", path, head.Format, Format)
 	}
 	if head.Format < Format {
 		return node.ManualIntervention("JournalTooOld", nil,
-			"finish or roll back the upgrade with the refit-agent that started it; if the host is healthy, run `refit-agent forget` with that version",
+			"Finish or roll back the upgrade with the refit-agent that started it; if the host is healthy, run `refit-agent forget` with that version",
 			"the journal %s has format %d; this refit-agent supports format %d", path, head.Format, Format)
 	}
 	if head.MachineID != machineID {
 		return node.ManualIntervention("JournalOfAnotherMachine", nil,
-			"if this disk was copied from another host, move the journal to another directory: `mv "+path+" /root/`",
+			"If this disk was copied from another host, move the journal to another directory: `mv "+path+" /root/`",
 			"the journal %s belongs to machine %s; this is machine %s", path, head.MachineID, machineID)
 	}
 	return nil
@@ -99,6 +99,6 @@ func incomplete(tail []byte) bool {
 
 func damaged(path, format string, args ...any) error {
 	return node.HostBroken("JournalDamaged", nil,
-		"check the disk of the host (`dmesg`, `fsck`), restore the host by hand, then move the journal to another directory: `mv "+path+" /root/`",
+		"Check the disk of the host (`dmesg`, `fsck`), restore the host manually, then move the journal to another directory: `mv "+path+" /root/`",
 		"the journal %s is damaged: %s", path, fmt.Sprintf(format, args...))
 }

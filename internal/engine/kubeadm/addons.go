@@ -63,7 +63,7 @@ func WaitMirror(ctx context.Context, client kubernetes.Interface, nodeName strin
 		return image == want.Image, nil
 	})
 	if err != nil {
-		return node.Transient("MirrorPodStale", err, "check the log of the kubelet on this host, which writes this pod to the API",
+		return node.Transient("MirrorPodStale", err, "Check the log of the kubelet on this host, which writes this pod to the API",
 			"the mirror pod of %s on %s has %s, but its manifest has %s", want.Component, nodeName, image, want.Image)
 	}
 	return nil
@@ -73,7 +73,7 @@ func WaitMirror(ctx context.Context, client kubernetes.Interface, nodeName strin
 func apiFailure(err error, format string, args ...any) error {
 	what := fmt.Sprintf(format, args...)
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) {
-		return node.ManualIntervention("APIDenied", err, "check the permissions of the kubeconfig on this host"+thenRetry, "%s", what)
+		return node.ManualIntervention("APIDenied", err, "Check the permissions of the kubeconfig on this host"+thenRetry, "%s", what)
 	}
 	return node.Transient("APIUnavailable", err, "Refit retries; check that the API server and etcd are healthy", "%s", what)
 }

@@ -50,7 +50,7 @@ func CheckAdmission(ctx context.Context, client kubernetes.Interface) error {
 	} {
 		if err := write.try(); err != nil && refuses.MatchString(err.Error()) {
 			return node.ManualIntervention("AdmissionRefuses", err,
-				"exclude system objects from that webhook or policy (namespaceSelector, matchConditions), or remove it"+thenRetry,
+				"Exclude system objects from that webhook or policy (namespaceSelector, matchConditions), or remove it"+thenRetry,
 				"admission denies what the upgrade has to write: %s", write.what)
 		}
 	}

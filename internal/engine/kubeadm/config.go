@@ -12,7 +12,7 @@ import (
 
 const (
 	defaultPKI = "/etc/kubernetes/pki"
-	editConfig = "kubectl -n kube-system edit configmap kubeadm-config"
+	editConfig = "`kubectl -n kube-system edit configmap kubeadm-config`"
 )
 
 // ClusterConfig is the ClusterConfiguration of kubeadm in the cluster. It keeps unknown fields.
@@ -38,16 +38,16 @@ func ReadClusterConfig(data map[string]string) (*ClusterConfig, error) {
 	text, there := data["ClusterConfiguration"]
 	if !there {
 		return nil, node.ManualIntervention("KubeadmConfigMissing", nil,
-			"upload it: kubeadm init phase upload-config kubeadm --config FILE"+thenRetry, "the ConfigMap kubeadm-config has no ClusterConfiguration")
+			"Upload it: `kubeadm init phase upload-config kubeadm --config FILE`"+thenRetry, "the ConfigMap kubeadm-config has no ClusterConfiguration")
 	}
 	var c ClusterConfig
 	if err := yaml.Unmarshal([]byte(text), &c.document); err != nil {
-		return nil, node.ManualIntervention("KubeadmConfigBroken", err, "fix it: "+editConfig+thenRetry,
+		return nil, node.ManualIntervention("KubeadmConfigBroken", err, "Fix it: "+editConfig+thenRetry,
 			"cannot parse the ClusterConfiguration in the ConfigMap kubeadm-config")
 	}
 	c.APIVersion = c.text("apiVersion")
 	if c.text("kind") != "ClusterConfiguration" || !strings.HasPrefix(c.APIVersion, "kubeadm.k8s.io/") {
-		return nil, node.ManualIntervention("KubeadmConfigBroken", nil, "fix it: "+editConfig+thenRetry,
+		return nil, node.ManualIntervention("KubeadmConfigBroken", nil, "Fix it: "+editConfig+thenRetry,
 			"the ConfigMap kubeadm-config does not contain a ClusterConfiguration")
 	}
 	c.KubernetesVersion = c.text("kubernetesVersion")

@@ -14,7 +14,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-const thenRetry = ", then run refit retry"
+const thenRetry = ", then run `refit retry`"
 
 var (
 	// unavailable matches errors of client-go, the API server and etcd while one of them is
@@ -49,13 +49,13 @@ func classify(ctx context.Context, path, command, output string, err error) *nod
 	case ctx.Err() != nil:
 		return node.Transient("KubeadmInterrupted", err, "Refit retries; check its log if this repeats", "kubeadm %s was interrupted", command)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, exec.ErrNotFound), !errors.As(err, &exit):
-		return node.HostBroken("KubeadmBroken", err, "check why "+path+" does not run on this host"+thenRetry, "cannot run kubeadm")
+		return node.HostBroken("KubeadmBroken", err, "Check why "+path+" does not run on this host"+thenRetry, "cannot run kubeadm")
 	case preflightError.MatchString(output):
 		return preflightFailed(output, err)
 	case backupExists.MatchString(output):
 		return node.Transient("SameSecond", err, "Refit retries", "kubeadm %s ran twice within a second: %s", command, lastMessage(output))
 	case podMissing.MatchString(lastError(output)):
-		return node.Transient("MirrorPodStale", err, "check the log of the kubelet on this host, which writes this pod to the API",
+		return node.Transient("MirrorPodStale", err, "Check the log of the kubelet on this host, which writes this pod to the API",
 			"kubeadm %s did not find the pod of the API server: %s", command, lastMessage(output))
 	case conflict.MatchString(output):
 		return node.Transient("Conflict", err, "Refit retries", "kubeadm %s had a conflict: %s", command, lastMessage(output))
@@ -63,10 +63,10 @@ func classify(ctx context.Context, path, command, output string, err error) *nod
 		return node.Transient("APIUnavailable", err, "Refit retries; check that the API server and etcd are healthy", "kubeadm %s could not reach the API: %s",
 			command, lastMessage(output))
 	case denied.MatchString(lastError(output)):
-		return node.ManualIntervention("KubeadmDenied", err, "check the permissions of the kubeconfig on this host"+thenRetry,
+		return node.ManualIntervention("KubeadmDenied", err, "Check the permissions of the kubeconfig on this host"+thenRetry,
 			"kubeadm %s was denied: %s", command, lastMessage(output))
 	default:
-		return node.ManualIntervention("KubeadmFailed", err, "fix the cause in its output"+thenRetry, "kubeadm %s failed: %s", command, lastMessage(output))
+		return node.ManualIntervention("KubeadmFailed", err, "Fix the cause in its output"+thenRetry, "kubeadm %s failed: %s", command, lastMessage(output))
 	}
 }
 
@@ -86,7 +86,7 @@ func preflightFailed(output string, err error) *node.Failure {
 			"cannot run the preflight checks of kubeadm: %s", message)
 	}
 	return node.ManualIntervention("PreflightRefused", err,
-		fmt.Sprintf("fix it, or configure the agent on this host to ignore %s%s", strings.Join(names, ","), thenRetry),
+		fmt.Sprintf("Fix it, or configure the agent on this host to ignore %s%s", strings.Join(names, ","), thenRetry),
 		"the preflight checks of kubeadm failed: %s", message)
 }
 

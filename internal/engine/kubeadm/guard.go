@@ -118,7 +118,7 @@ func restoreFiles(dir string) error {
 	}
 	var index []guardedFile
 	if err := json.Unmarshal(text, &index); err != nil {
-		return node.HostBroken("KeptFilesBroken", err, "check the disk of this host"+thenRetry, "cannot read the copies of the files that kubeadm writes")
+		return node.HostBroken("KeptFilesBroken", err, "Check the disk of this host"+thenRetry, "cannot read the copies of the files that kubeadm writes")
 	}
 	for i, file := range index {
 		if file.Gone {

@@ -16,12 +16,12 @@ func Join(onDisk, rendered map[string][]byte) (Rendered, error) {
 		old, exists := onDisk[component]
 		if !exists {
 			return nil, node.ManualIntervention("ManifestMissing", nil,
-				"restore the manifest, or let kubeadm write it: kubeadm init phase control-plane --help"+thenRetry,
+				"Restore the manifest, or let kubeadm write it: `kubeadm init phase control-plane --help`"+thenRetry,
 				"%s has no static pod manifest on this host", component)
 		}
 		before, err := Parse(old)
 		if err != nil {
-			return nil, node.ManualIntervention("ManifestBroken", err, "fix the manifest"+thenRetry, "cannot parse the manifest of %s on disk", component)
+			return nil, node.ManualIntervention("ManifestBroken", err, "Fix the manifest"+thenRetry, "cannot parse the manifest of %s on disk", component)
 		}
 		after, err := Parse(text)
 		if err != nil {

@@ -32,7 +32,7 @@ func (k Kubeadm) Version(ctx context.Context) (string, error) {
 	}
 	version := strings.TrimSpace(out.Stdout)
 	if !strings.HasPrefix(version, "v1.") {
-		return "", node.HostBroken("KubeadmBroken", nil, "check "+k.Path+": it should be the kubeadm of the ClusterRelease",
+		return "", node.HostBroken("KubeadmBroken", nil, "Check "+k.Path+": it should be the kubeadm of the ClusterRelease",
 			"%s does not print its version", k.Path)
 	}
 	return version, nil

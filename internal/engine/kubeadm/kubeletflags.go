@@ -25,7 +25,7 @@ type KubeletFinding struct {
 	Fatal bool
 }
 
-const kubeletRemedy = "check its flags (systemctl cat kubelet, /var/lib/kubelet/kubeadm-flags.env, /etc/default/kubelet) and /var/lib/kubelet/config.yaml"
+const kubeletRemedy = "Check its flags (`systemctl cat kubelet`, /var/lib/kubelet/kubeadm-flags.env, /etc/default/kubelet) and /var/lib/kubelet/config.yaml"
 
 // CheckKubelet returns why a kubelet would not start with these arguments and this configuration.
 // The binary itself parses the flags and exits; feature gates and fields, which it would only check
@@ -87,7 +87,7 @@ func parseKubeletFlags(ctx context.Context, binary string, args []string) []Kube
 	var finding KubeletFinding
 	switch {
 	case ctx.Err() != nil || !errors.As(err, &exit):
-		finding = KubeletFinding{Failure: node.HostBroken("KubeletBroken", err, "check why "+binary+" does not run on this host"+thenRetry,
+		finding = KubeletFinding{Failure: node.HostBroken("KubeletBroken", err, "Check why "+binary+" does not run on this host"+thenRetry,
 			"cannot run the new kubelet"), Fatal: true}
 	case complaint.MatchString(out.Combined):
 		finding = fatal("KubeletFlagRefused", nil, "the new kubelet refuses its flags: %s", refitv1alpha1.Clip(complaint.FindString(out.Combined), 160))

@@ -116,11 +116,11 @@ func loadObjects(dir string) (*objectRecords, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, r); err != nil {
-		return nil, node.HostBroken("SavedObjectsBroken", err, "check the disk of this host; compare the ConfigMaps of kube-system with "+r.path,
+		return nil, node.HostBroken("SavedObjectsBroken", err, "Check the disk of this host; compare the ConfigMaps of kube-system with "+r.path,
 			"the saved objects of the cluster cannot be read")
 	}
 	if r.Format != objectsFormat {
-		return nil, node.ManualIntervention("SavedTooOld", nil, "install the refit-agent that ran this operation to finish it or roll it back",
+		return nil, node.ManualIntervention("SavedTooOld", nil, "Install the refit-agent that ran this operation to finish it or roll it back",
 			"the saved objects in %s have format %d, this refit-agent reads format %d", r.path, max(r.Format, 1), objectsFormat)
 	}
 	return r, nil

@@ -152,7 +152,7 @@ func (k Kubeadm) listPhases(ctx context.Context, cmd Command, top string) ([]str
 		names = append(names, match[1])
 	}
 	if len(names) == 0 {
-		return nil, node.ManualIntervention("UnknownPhase", nil, "check that "+k.Path+" is kubeadm", "kubeadm does not list its phases")
+		return nil, node.ManualIntervention("UnknownPhase", nil, "Check that "+k.Path+" is kubeadm", "kubeadm does not list its phases")
 	}
 	return names, nil
 }
@@ -166,11 +166,11 @@ func listedIn(facts *kubefacts.Facts, cmd Command) []kubefacts.Phase {
 }
 
 func unknownVersion() error {
-	return node.ManualIntervention("VersionUnknown", nil, "upgrade Refit to a version that supports this minor version of Kubernetes; nothing was changed",
+	return node.ManualIntervention("VersionUnknown", nil, "Upgrade Refit to a version that supports this minor version of Kubernetes; nothing was changed",
 		"this agent does not support the kubeadm of the target")
 }
 
 func unknownPhase(version string, cmd Command, phase string) error {
-	return node.ManualIntervention("UnknownPhase", nil, "upgrade Refit to a version that supports this phase; nothing was changed",
+	return node.ManualIntervention("UnknownPhase", nil, "Upgrade Refit to a version that supports this phase; nothing was changed",
 		"kubeadm upgrade %s of %s has the phase %s, which this agent does not support", cmd, version, phase)
 }

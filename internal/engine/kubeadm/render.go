@@ -45,7 +45,7 @@ type Rendered map[string][]byte
 // member, also on nodes that joined: a member with data ignores it.
 func (k Kubeadm) Render(ctx context.Context, in RenderInput) (Rendered, error) {
 	if in.Config.RootlessControlPlane {
-		return nil, node.ManualIntervention("RootlessControlPlane", nil, "disable it and let kubeadm write the manifests again: "+editConfig+thenRetry,
+		return nil, node.ManualIntervention("RootlessControlPlane", nil, "Disable it and let kubeadm write the manifests again: "+editConfig+thenRetry,
 			"the feature gate RootlessControlPlane of kubeadm is enabled: a dry run renders without its settings")
 	}
 	dir, err := k.scratch("render")
@@ -77,7 +77,7 @@ func (k Kubeadm) Render(ctx context.Context, in RenderInput) (Rendered, error) {
 	for _, component := range components {
 		text, err := os.ReadFile(filepath.Join(dir, component+".yaml"))
 		if err != nil {
-			return nil, node.ManualIntervention("NotRendered", err, "report this as a bug of Refit", "kubeadm did not render %s", component)
+			return nil, node.ManualIntervention("NotRendered", err, "Report this as a bug of Refit", "kubeadm did not render %s", component)
 		}
 		if placeholder != "" {
 			text = withExternalCA(text, placeholder, pki)
@@ -100,7 +100,7 @@ func checkRendered(component string, text []byte) error {
 		err = uniqueMounts(manifest.Mounts)
 	}
 	if err != nil {
-		return node.ManualIntervention("NotRendered", err, "check the kubeadm patches on this host"+thenRetry,
+		return node.ManualIntervention("NotRendered", err, "Check the kubeadm patches on this host"+thenRetry,
 			"kubeadm rendered an invalid manifest of %s", component)
 	}
 	return nil

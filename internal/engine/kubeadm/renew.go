@@ -51,7 +51,7 @@ func renewable(pki string, names []string) ([]certificate, error) {
 	for _, name := range names {
 		at := slices.IndexFunc(certificates, func(c certificate) bool { return c.name == name })
 		if at < 0 {
-			return nil, node.ManualIntervention("UnknownCertificate", nil, "report this as a bug of Refit", "unknown certificate %q", name)
+			return nil, node.ManualIntervention("UnknownCertificate", nil, "Report this as a bug of Refit", "unknown certificate %q", name)
 		}
 		if c := certificates[at]; !external(filepath.Join(pki, c.ca)) {
 			wanted = append(wanted, c)
@@ -79,7 +79,7 @@ func (k Kubeadm) renewOne(ctx context.Context, config string, c certificate, pat
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoCertificate):
 		return nil
 	case err != nil:
-		return node.HostBroken("CertificateBroken", err, "restore the file from a backup of this host"+thenRetry, "cannot read certificate %s", c.name)
+		return node.HostBroken("CertificateBroken", err, "Restore the file from a backup of this host"+thenRetry, "cannot read certificate %s", c.name)
 	case renewed:
 		return syncCertificate(path) // a former run may have been interrupted before this
 	}
@@ -88,7 +88,7 @@ func (k Kubeadm) renewOne(ctx context.Context, config string, c certificate, pat
 		return k.failed(ctx, "certs renew "+c.name, out, err)
 	}
 	if err := c.check(path); err != nil {
-		return node.HostBroken("CertificateBroken", err, "check the disk of this host"+thenRetry,
+		return node.HostBroken("CertificateBroken", err, "Check the disk of this host"+thenRetry,
 			"cannot read certificate %s after its renewal", c.name)
 	}
 	return syncCertificate(path)

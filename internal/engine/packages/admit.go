@@ -52,7 +52,7 @@ func (d deb) admit(ctx context.Context, archives []archive, before map[string]st
 		}
 		if lower {
 			return node.ManualIntervention("DowngradeRefused", nil,
-				"create a ClusterRelease with the installed version or a newer one: `refit release create`",
+				"Create a ClusterRelease with the installed version or a newer one: `refit release create`",
 				"%s %s is installed, which is newer than %s", a.name, s.version, a.version)
 		}
 	}
@@ -97,7 +97,7 @@ func (d deb) resolve(ctx context.Context, archives []archive) error {
 		return fmt.Errorf("cannot simulate the installation of %s: %w", text(archives), ctx.Err())
 	}
 	f := node.ManualIntervention("UnmetDependencies", err,
-		"install the packages that the log names (`apt-get install PACKAGE`), or create a ClusterRelease that has them, then run `refit retry`",
+		"Install the packages that the log names (`apt-get install PACKAGE`), or create a ClusterRelease that has them, then run `refit retry`",
 		"the dependencies of %s are not met on this host", text(archives))
 	f.LogTail = lastOf(log + logOf(err))
 	return f

@@ -30,7 +30,7 @@ func readArchives(ctx context.Context, files []string) ([]archive, error) {
 		}
 		if slices.Contains(namesOf(archives), a.name) {
 			return nil, node.ManualIntervention("DuplicatePackage", nil,
-				"create a ClusterRelease that has each package once per platform: `refit release create`",
+				"Create a ClusterRelease that has each package once per platform: `refit release create`",
 				"there are two files of package %s", a.name)
 		}
 		archives = append(archives, a)
@@ -53,7 +53,7 @@ func readArchive(ctx context.Context, path string) (archive, error) {
 	}
 	if err != nil {
 		return archive{}, node.ManualIntervention("PackageUnreadable", err,
-			"check the file at its source (`refit release verify`), then run `refit retry`",
+			"Check the file at its source (`refit release verify`), then run `refit retry`",
 			"%s is not a package that dpkg can read", path)
 	}
 	return archive{path: path, name: f[0], version: f[1], arch: f[2]}, nil

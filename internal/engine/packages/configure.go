@@ -45,7 +45,7 @@ func (d deb) Configure(ctx context.Context, names []string) error {
 	}
 	if broken := sortedNames(after, state.interrupted); len(broken) > 0 {
 		f := node.HostBroken(HalfInstalled, ran,
-			"run `dpkg --audit` on the host; reinstall these packages, in the new or the old version",
+			"Run `dpkg --audit` on the host; reinstall these packages, in the new or the old version",
 			"packages are half-installed: %s", strings.Join(broken, ", "))
 		f.LogTail = logOf(ran)
 		return f
@@ -60,14 +60,14 @@ func (d deb) Configure(ctx context.Context, names []string) error {
 func (d deb) failed(err error, reason, message string) error {
 	log := logOf(err)
 	if strings.Contains(log, "locked by another process") {
-		f := node.Transient("PackagesLocked", err, "wait until the other package manager has ended",
+		f := node.Transient("PackagesLocked", err, "Wait until the other package manager has ended",
 			"%s: another process has locked dpkg", message)
 		f.LogTail, f.NoRollback = log, true // dpkg locks before its first change
 		return f
 	}
-	remedy := "read the log, fix the cause on the host (`dpkg --audit` lists unfinished packages), then run `refit retry`"
+	remedy := "Read the log, fix the cause on the host (`dpkg --audit` lists unfinished packages), then run `refit retry`"
 	if strings.Contains(log, "No space left on device") {
-		reason, remedy = "DiskFull", "free disk space on the host, then run `refit retry`"
+		reason, remedy = "DiskFull", "Free disk space on the host, then run `refit retry`"
 	}
 	f := node.ManualIntervention(reason, err, remedy, "%s", message)
 	f.LogTail = log

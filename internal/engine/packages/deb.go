@@ -45,7 +45,7 @@ func checkNames(names []string) error {
 	for _, name := range names {
 		if !nameSyntax.MatchString(name) {
 			return node.ManualIntervention("InvalidPackageName", nil,
-				"create a ClusterRelease whose package names have only lower case letters, digits, + - .: `refit release create`",
+				"Create a ClusterRelease whose package names have only lower case letters, digits, + - .: `refit release create`",
 				"%q is not a valid package name", name)
 		}
 	}

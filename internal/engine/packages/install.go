@@ -74,7 +74,7 @@ func (d deb) finish(ctx context.Context, archives []archive, opts Options) error
 	}
 	if left := missing(archives, now); len(left) > 0 {
 		return node.HostBroken("NotInstalled", nil,
-			"run `dpkg --audit` on the host and read /var/log/dpkg.log, then run `refit retry`",
+			"Run `dpkg --audit` on the host and read /var/log/dpkg.log, then run `refit retry`",
 			"dpkg reported success, but %s is not installed", text(left))
 	}
 	var selections strings.Builder

@@ -194,7 +194,7 @@ func process(pid int) string {
 // locked is the failure of a wait for the lock. Nothing was changed, so it rolls nothing back.
 func (d deb) locked(ctx context.Context, pid int) error {
 	f := node.Transient("PackagesLocked", context.Cause(ctx),
-		"wait until it has ended; `fuser -v /var/lib/dpkg/lock-frontend` on the host shows it",
+		"Wait until it has ended; `fuser -v /var/lib/dpkg/lock-frontend` on the host shows it",
 		"dpkg is locked by %s", process(pid))
 	f.NoRollback = true
 	return f

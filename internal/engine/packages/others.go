@@ -30,7 +30,7 @@ func (d deb) checkOthers(ctx context.Context, own []string) error {
 	if len(unfinished) == 0 {
 		return nil
 	}
-	remedy := "run `dpkg --configure -a` as root on the host"
+	remedy := "Run `dpkg --configure -a` as root on the host"
 	if len(broken) > 0 {
 		remedy += " and `apt-get install --reinstall " + strings.Join(broken, " ") + "`"
 	}

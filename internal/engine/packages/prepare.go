@@ -36,7 +36,7 @@ func Prepared(dir string, names ...string) ([]string, error) {
 		p, known := list[name]
 		if !known {
 			return nil, node.HostBroken("NoRollbackPackage", nil,
-				"install the previous version with `apt-get install PACKAGE=VERSION`, or continue the upgrade with `refit retry`",
+				"Install the previous version with `apt-get install PACKAGE=VERSION`, or continue the upgrade with `refit retry`",
 				"the previous version of package %s was not kept", name)
 		}
 		if p.File != "" {
@@ -70,7 +70,7 @@ func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
 		s := found[name]
 		if s.interrupted() {
 			return node.HostBroken(HalfInstalled, nil,
-				"run `dpkg --configure -a` on the host (`dpkg --audit` lists unfinished packages), then run `refit retry`",
+				"Run `dpkg --configure -a` on the host (`dpkg --audit` lists unfinished packages), then run `refit retry`",
 				"package %s is %s", name, s.text())
 		}
 		p := prepared{}
@@ -123,7 +123,7 @@ func (d deb) keep(ctx, repository context.Context, path, name string, s state) e
 		}
 		if !d.matches(ctx, ready, name, s) {
 			return node.HostBroken("RepackFailed", nil,
-				"copy the package file of the installed version to /var/cache/apt/archives on the host, then run `refit retry`",
+				"Copy the package file of the installed version to /var/cache/apt/archives on the host, then run `refit retry`",
 				"cannot repack the installed package %s", name)
 		}
 	}

@@ -109,8 +109,8 @@ func TestAnOperationWithoutAPlanIsStalled(t *testing.T) {
 		snapshot *cluster.Snapshot
 		remedy   string
 	}{
-		"the target cannot be reached": {unreachable, "create another ClusterUpgrade with a reachable target"},
-		"no API server is known":       {unknown, "check that the nodes and the API servers report their versions"},
+		"the target cannot be reached": {unreachable, "Run `refit abort`, then start an upgrade to a version that can be reached: `refit upgrade --to VERSION`"},
+		"no API server is known":       {unknown, "Check that the nodes and the API servers report their versions: `kubectl get nodes; kubectl get --raw /version`"},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			a := Operation(c.snapshot, clustertest.Now)

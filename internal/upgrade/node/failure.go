@@ -53,13 +53,13 @@ func fail(class refitv1alpha1.FailureClass, reason string, err error, remedy, fo
 // DiskFull is the failure to write a path because its file system is full. The verb is an
 // infinitive: "write".
 func DiskFull(err error, verb, path string) *Failure {
-	return ManualIntervention("DiskFull", err, "free disk space on the file system of "+filepath.Dir(path)+", then run refit retry",
+	return ManualIntervention("DiskFull", err, "Free disk space on the file system of "+filepath.Dir(path)+", then run `refit retry`",
 		"cannot %s %s: no disk space left", verb, path)
 }
 
 // DiskBroken is the failure to read or write a path because of an I/O error.
 func DiskBroken(err error, verb, path string) *Failure {
-	return HostBroken("DiskBroken", err, "check the disk and the file system of "+filepath.Dir(path)+" (dmesg, fsck)",
+	return HostBroken("DiskBroken", err, "Check the disk and the file system of "+filepath.Dir(path)+" (`dmesg`, `fsck`)",
 		"cannot %s %s: the disk failed", verb, path)
 }
 
@@ -69,7 +69,7 @@ func FailureOf(err error) *Failure {
 		return f
 	}
 	return ManualIntervention("StepFailed", err,
-		"check the agent's log on the host (journalctl -u refit-agent), fix the cause, then run refit retry", "the step failed")
+		"Check the agent's log on the host (`journalctl -u refit-agent`), fix the cause, then run `refit retry`", "the step failed")
 }
 
 // Text returns the failure in one line, without secrets and clipped for a status.

@@ -39,7 +39,7 @@ func otherOperation(u *Upgrade, live *Live) *Failure {
 	if live.Operation.UID == u.Operation.UID {
 		return nil
 	}
-	return Transient("OperationMissing", nil, "wait until the controller withdraws the order, or create another ClusterUpgrade",
+	return Transient("OperationMissing", nil, "Wait until the controller withdraws the order, or create another ClusterUpgrade",
 		"the ClusterUpgrade %s of the order does not exist any more", u.Operation.Name)
 }
 
@@ -48,12 +48,12 @@ func stopped(_ *Upgrade, live *Live) *Failure {
 	switch {
 	case op.Spec.Aborted || op.DeletionTimestamp != nil:
 		// A failure, so that the controller releases the node instead of waiting for it.
-		return ManualIntervention("OperationAborted", nil, "nothing to do: the host is unchanged, and the controller releases its node",
+		return ManualIntervention("OperationAborted", nil, "Nothing to do: the host is unchanged, and the controller releases its node",
 			"ClusterUpgrade %s is aborted", op.Name)
 	case op.HasEnded():
-		return Transient("OperationEnded", nil, "create another ClusterUpgrade", "ClusterUpgrade %s has ended", op.Name)
+		return Transient("OperationEnded", nil, "Create another ClusterUpgrade", "ClusterUpgrade %s has ended", op.Name)
 	case op.Spec.Paused:
-		return Transient("OperationPaused", nil, "run refit resume", "ClusterUpgrade %s is paused", op.Name)
+		return Transient("OperationPaused", nil, "Run `refit resume`", "ClusterUpgrade %s is paused", op.Name)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func notApproved(_ *Upgrade, live *Live) *Failure {
 	if op.Spec.Approval == refitv1alpha1.ApprovalNone || op.Status.Plan != nil && op.Spec.ApprovedPlan == op.Status.Plan.Hash {
 		return nil
 	}
-	return Transient("OperationNotApproved", nil, "review the plan, then run refit approve", "the plan of ClusterUpgrade %s is not approved", op.Name)
+	return Transient("OperationNotApproved", nil, "Review the plan, then run `refit approve`", "the plan of ClusterUpgrade %s is not approved", op.Name)
 }
 
 func outOfScope(u *Upgrade, live *Live) *Failure {
@@ -79,7 +79,7 @@ func outOfScope(u *Upgrade, live *Live) *Failure {
 		return nil
 	}
 	return ManualIntervention("NodeOutOfScope", nil,
-		"check who wrote the order; to upgrade this node, create a ClusterUpgrade whose scope and nodeSelector include it",
+		"Check who wrote the order; to upgrade this node, create a ClusterUpgrade whose scope and nodeSelector include it",
 		"ClusterUpgrade %s does not include this node", live.Operation.Name)
 }
 
@@ -89,7 +89,7 @@ func notActive(u *Upgrade, live *Live) *Failure {
 	if slices.Contains(live.Operation.Status.Active, u.NodeName) {
 		return nil
 	}
-	return Transient("NodeNotActive", nil, "check who wrote the order: the controller adds a node to status.active first",
+	return Transient("NodeNotActive", nil, "Check who wrote the order: the controller adds a node to status.active first",
 		"this node is not in status.active of ClusterUpgrade %s", live.Operation.Name)
 }
 
@@ -105,6 +105,6 @@ func offPath(u *Upgrade, live *Live) *Failure {
 	case !to.SameMinor(target) && to.Before(target):
 		return nil
 	}
-	return ManualIntervention("ReleaseNotOnPath", err, "check who wrote the order; to install this ClusterRelease, create a ClusterUpgrade to it",
+	return ManualIntervention("ReleaseNotOnPath", err, "Check who wrote the order; to install this ClusterRelease, create a ClusterUpgrade to it",
 		"the ClusterRelease %s (%s) is not on the path of ClusterUpgrade %s to %s", u.Release.Name, u.To, live.Operation.Name, live.Target)
 }

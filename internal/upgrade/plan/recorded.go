@@ -34,12 +34,12 @@ func planMissing(d *deciding, _ *cluster.Node, _ int) *Wait {
 	if d.plan.problem == nil {
 		return nil
 	}
-	remedy := "check that the nodes and the API servers report their versions"
+	remedy := "Check that the nodes and the API servers report their versions: `kubectl get nodes; kubectl get --raw /version`"
 	if errors.Is(d.plan.problem, ErrTarget) {
-		remedy = "create another ClusterUpgrade with a reachable target"
+		remedy = "Run `refit abort`, then start an upgrade to a version that can be reached: `refit upgrade --to VERSION`"
 	}
 	if _, missing := errors.AsType[releaseNotFound](d.plan.problem); missing {
-		remedy = "apply the ClusterRelease again, or run `refit abort`"
+		remedy = "Apply the ClusterRelease again, or run `refit abort`"
 	}
 	return &Wait{
 		state: Stalled, Reason: refitv1alpha1.ReasonBlocked, ManualIntervention: true, Remedy: remedy,
