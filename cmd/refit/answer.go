@@ -98,7 +98,7 @@ func (q *question) resolveMinor(cmd *cobra.Command, a *app, minor string, spec r
 
 func (a *app) reader() *source.Reader {
 	return &source.Reader{
-		Command: a.name, Observe: a.observe, ReadFile: a.ReadFile,
+		Command: a.name, Now: a.Now, Observe: a.observe, ReadFile: a.ReadFile,
 		Reading: func(cluster string, verbose bool) source.Reading { return a.NewReading(cluster, verbose) },
 	}
 }

@@ -20,7 +20,7 @@ func (a *app) assess(
 	o *source.Observation, spec refitv1alpha1.ClusterUpgradeSpec, typed []refitv1alpha1.Waiver, purpose assess.Purpose,
 ) (*cliv1alpha1.Report, error) {
 	assessed, err := assess.Preview(assess.Request{
-		Snapshot: o.Snapshot, Spec: spec, Now: a.Now(), Purpose: purpose, Preflight: a.preflight,
+		Snapshot: o.Snapshot, Spec: spec, Now: o.At, Purpose: purpose, Preflight: a.preflight,
 	})
 	if err != nil {
 		return nil, asUsageError(err)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
@@ -33,6 +34,15 @@ func TestTheExampleSnapshotIsUpToDate(t *testing.T) {
 	}
 	if !bytes.Equal(got, want.Bytes()) {
 		t.Error("examples/snapshot.json is stale: run go test ./cmd/refit -run ExampleSnapshot -update")
+	}
+}
+
+func TestTheExampleSnapshotDoesNotExpire(t *testing.T) {
+	l := newLine(t)
+	l.preflight = preflight.Run
+	l.Now = func() time.Time { return clustertest.Now.AddDate(0, 0, 3*365) }
+	if code := l.run(t, "check", "--from", exampleSnapshot, "--to", "v1.36.3"); code != 0 || !strings.Contains(l.out.String(), "1,095 days") {
+		t.Errorf("exit code %d, want 0 and the age of the Snapshot\n%s%s", code, l.out, l.err)
 	}
 }
 

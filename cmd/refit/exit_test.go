@@ -86,7 +86,7 @@ func TestWrongInput(t *testing.T) {
 		"another JSON":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"kind":"List"}`, 1, "not a saved Snapshot"},
 		"newer format":               {[]string{"plan", "--to", "v1.36.3", "--from", "-"}, `{"apiVersion":"snapshot.refit.dev/v99","kind":"Snapshot"}`, 1, "newer Refit"},
 		"no version is known":        {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, shop(nobodyTellsVersions))}, "", 1, "the version of the control plane is unknown"},
-		"no nodes":                   {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, &cluster.Snapshot{})}, "", 1, "has no nodes"},
+		"no nodes":                   {[]string{"plan", "--to", "v1.36.3", "--from", saved(t, &cluster.Snapshot{TakenAt: clustertest.Now})}, "", 1, "has no nodes"},
 
 		"no kubeconfig":             {[]string{"plan", "--to", "v1.36.3"}, "", 1, "--kubeconfig or KUBECONFIG"},
 		"kubeconfig not there":      {[]string{"plan", "--to", "v1.36.3", "--kubeconfig", "/does/not/exist"}, "", 1, "kubeconfig /does/not/exist not found"},

@@ -32,6 +32,7 @@ type Source struct {
 // Reader reads Sources.
 type Reader struct {
 	Command string // the command that the user types to run the CLI
+	Now     func() time.Time
 	// ReadFile reads a file, or standard input.
 	ReadFile func(path string) ([]byte, error)
 	// Reading reports the progress of reading a cluster.
@@ -52,6 +53,9 @@ type Observation struct {
 	Cluster  string // the user's name for the cluster
 	Saved    string // the file that it was read from, empty for a live cluster
 	Snapshot *cluster.Snapshot
+	// At is the time at which the Snapshot is assessed. A saved one describes its cluster at the
+	// time it was taken: later, each node would be down for longer, and certificates expired.
+	At time.Time
 }
 
 // Read returns the Snapshot of a source.
@@ -89,7 +93,25 @@ func (r *Reader) Saved(path string) (*Observation, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w (`%s snapshot` writes one)", document.NameOf(path), err, r.Command)
 	}
-	return &Observation{Cluster: savedName(snapshot, name), Saved: name, Snapshot: snapshot}, nil
+	if err := r.checkTime(snapshot.TakenAt); err != nil {
+		return nil, fmt.Errorf("%s: %w", document.NameOf(path), err)
+	}
+	return &Observation{Cluster: savedName(snapshot, name), Saved: name, Snapshot: snapshot, At: snapshot.TakenAt}, nil
+}
+
+// maxAhead is how far the clock of the machine that took a Snapshot may be ahead.
+const maxAhead = time.Hour
+
+// checkTime rejects a time that a Snapshot cannot have been taken at.
+func (r *Reader) checkTime(takenAt time.Time) error {
+	switch now := r.Now(); {
+	case takenAt.IsZero():
+		return errors.New("the saved Snapshot has no takenAt")
+	case takenAt.After(now.Add(maxAhead)):
+		return fmt.Errorf("the saved Snapshot was taken in the future (takenAt is %s, and it is %s): check the clock of both machines",
+			takenAt.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // savedName is the name of a cluster that was read from a file. kubeadm names every cluster
@@ -120,7 +142,7 @@ func (r *Reader) readCluster(ctx context.Context, s *Source) (*Observation, erro
 	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
 		return nil, exit.TimeoutError{Err: fmt.Errorf("cannot read %s within %s (last part: %s): increase --timeout", name, s.Timeout, reading.Last())}
 	}
-	return &Observation{Cluster: name, Snapshot: snapshot}, err
+	return &Observation{Cluster: name, Snapshot: snapshot, At: r.Now()}, err
 }
 
 // Observe takes the Snapshot of a cluster with the permissions of the user.

@@ -21,6 +21,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 )
 
+// now is some months after the Snapshots were taken.
+var now = clustertest.Now.AddDate(0, 9, 0)
+
 // reading records the parts that were read.
 type reading struct {
 	parts []string
@@ -33,7 +36,7 @@ func (r *reading) End()             { r.ended = true }
 
 func newReader(r *reading, observe func(context.Context, *rest.Config, func(string)) (*cluster.Snapshot, error)) *Reader {
 	return &Reader{
-		Command: "refit", ReadFile: os.ReadFile, Observe: observe, Reading: func(string, bool) Reading { return r },
+		Command: "refit", Now: func() time.Time { return now }, ReadFile: os.ReadFile, Observe: observe, Reading: func(string, bool) Reading { return r },
 	}
 }
 
@@ -76,6 +79,22 @@ func TestASavedSnapshotIsNamedAfterItsCluster(t *testing.T) {
 	}
 }
 
+func taken(at time.Time) *cluster.Snapshot {
+	return clustertest.Single("v1.35.4", func(s *cluster.Snapshot) { s.TakenAt = at })
+}
+
+func TestASnapshotIsAssessedAtTheTimeItWasTaken(t *testing.T) {
+	ahead := now.Add(time.Minute) // the clock of another machine
+	for situation, takenAt := range map[string]time.Time{"an old one": clustertest.Now, "by a clock that is ahead": ahead} {
+		t.Run(situation, func(t *testing.T) {
+			got, err := newReader(nil, nil).Read(t.Context(), &Source{File: saved(t, taken(takenAt), ""), Timeout: DefaultTimeout})
+			if err != nil || !got.At.Equal(takenAt) {
+				t.Errorf("Read() = %+v, %v, want the time %s", got, err, takenAt)
+			}
+		})
+	}
+}
+
 func TestSnapshotsThatCannotBeUsed(t *testing.T) {
 	empty := clustertest.Single("v1.35.4", func(s *cluster.Snapshot) { s.Nodes = nil; s.Workloads = nil })
 	for situation, c := range map[string]struct {
@@ -84,6 +103,8 @@ func TestSnapshotsThatCannotBeUsed(t *testing.T) {
 		"a missing file":  {filepath.Join(t.TempDir(), "none.json"), "cannot read the saved Snapshot"},
 		"another file":    {saved(t, empty, `{"kind":"Pod"}`), "`refit snapshot` writes one"},
 		"without nodes":   {saved(t, empty, ""), "has no nodes"},
+		"without a time":  {saved(t, taken(time.Time{}), ""), "has no takenAt"},
+		"of the future":   {saved(t, taken(now.AddDate(5, 0, 0)), ""), "was taken in the future"},
 		"a newer version": {saved(t, empty, `{"apiVersion":"snapshot.refit.dev/v9","kind":"Snapshot"}`), "take the Snapshot again"},
 	} {
 		t.Run(situation, func(t *testing.T) {
@@ -119,7 +140,7 @@ func TestAClusterIsNamedAfterItsContextAndItsReadingEnds(t *testing.T) {
 		return clustertest.Single("v1.35.4"), nil
 	})
 	got, err := reader.Read(t.Context(), &Source{Kubeconfig: apiServer(t), Timeout: time.Minute})
-	if err != nil || got.Cluster != "prod" || got.Saved != "" {
+	if err != nil || got.Cluster != "prod" || got.Saved != "" || !got.At.Equal(now) {
 		t.Fatalf("Read() = %+v, %v", got, err)
 	}
 	if !progress.ended || progress.Last() != "pods" {

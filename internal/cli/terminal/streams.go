@@ -39,7 +39,7 @@ func (s *Streams) Print(result []byte) error {
 // Page returns the layout of text on standard output.
 func (s *Streams) Page(wide bool) text.Page {
 	columns, _ := s.columns(s.Out)
-	return text.Page{Width: columns, Color: s.colors(s.Out), Wide: wide}
+	return text.Page{Width: columns, Color: s.colors(s.Out), Wide: wide, Now: s.Now()}
 }
 
 // columns returns the width of the terminal of a writer, and whether it is one. A dumb terminal can

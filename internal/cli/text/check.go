@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"time"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
@@ -11,7 +12,7 @@ import (
 func Check(r *cliv1alpha1.Report, page Page, next Next) string {
 	w := newWriter(page)
 	w.para(0, append([]run{as(bold, ability(r))}, verdict(r)...)...)
-	w.para(0, as(dim, seen(r)))
+	w.para(0, as(dim, w.seen(r)))
 
 	w.findings("Blocking", r.Findings, isBlocking, page.Wide)
 	w.findings("Warnings", r.Findings, isWarning, page.Wide)
@@ -45,15 +46,22 @@ func blocking(n int) string {
 	return phrase.Number(n) + " findings block"
 }
 
+// oldSnapshot is the age from which a page shows the age of its Snapshot.
+const oldSnapshot = 24 * time.Hour
+
 // seen is the cluster and the time of the Snapshot: a plan from an old Snapshot is an old plan.
-func seen(r *cliv1alpha1.Report) string {
+func (w *writer) seen(r *cliv1alpha1.Report) string {
 	c := &r.Cluster
 	out := sizes(c)
 	if c.Cost.Pods > 0 {
 		out += ", " + phrase.Count(c.Cost.Pods, "pod")
 	}
 	if c.Saved != "" {
-		return fmt.Sprintf("%s; as saved in %s on %s", out, c.Saved, c.TakenAt.UTC().Format("2006-01-02 at 15:04 UTC"))
+		out = fmt.Sprintf("%s; as saved in %s on %s", out, c.Saved, c.TakenAt.UTC().Format("2006-01-02 at 15:04 UTC"))
+		if age := w.now.Sub(c.TakenAt); !w.now.IsZero() && age >= oldSnapshot {
+			out += fmt.Sprintf(", %s ago", phrase.Count(int(age/(24*time.Hour)), "day"))
+		}
+		return out
 	}
 	if c.Cost.Requests > 0 {
 		out += fmt.Sprintf("; read with %s in %.1f s", phrase.Count(c.Cost.Requests, "request"), max(0.1, float64(c.Cost.Milliseconds)/1000))

@@ -18,11 +18,11 @@ func (w *writer) headline(r *cliv1alpha1.Report) {
 	p := r.Plan
 	if p.Done() {
 		w.para(0, as(bold, fmt.Sprintf("Nothing to upgrade: %s is at %s already.", subject(r), p.To)))
-		w.para(0, as(dim, seen(r)))
+		w.para(0, as(dim, w.seen(r)))
 		return
 	}
 	w.para(0, as(bold, fmt.Sprintf("Plan for %s: Kubernetes %s", subject(r), route(p))))
-	w.para(0, as(dim, seen(r)))
+	w.para(0, as(dim, w.seen(r)))
 	w.blank()
 	fact := func(name string, body ...run) { w.hang("  "+name, dim, factsIndent, body...) }
 

@@ -2,6 +2,7 @@ package text
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -10,6 +11,7 @@ type Page struct {
 	Width int  // columns; 0 means DefaultWidth
 	Color bool // whether the reader is a terminal that shows colors
 	Wide  bool // whether lists are written out instead of folded
+	Now   time.Time
 }
 
 // The width of a page if that of the terminal is unknown, and the minimum.
@@ -44,13 +46,14 @@ type writer struct {
 	out   strings.Builder
 	width int
 	color bool
+	now   time.Time
 }
 
 func newWriter(p Page) *writer {
 	if p.Width == 0 {
 		p.Width = DefaultWidth
 	}
-	return &writer{width: max(p.Width, minWidth), color: p.Color}
+	return &writer{width: max(p.Width, minWidth), color: p.Color, now: p.Now}
 }
 
 func (w *writer) String() string { return w.out.String() }
