@@ -21,7 +21,7 @@ const (
 )
 
 // podOf returns the Pod for a node. It has the name of the node, so there is never more than one.
-func podOf(node string, sequence int64, image string) *corev1.Pod {
+func podOf(node string, sequence int64, from source) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: node, Namespace: Namespace,
@@ -36,6 +36,7 @@ func podOf(node string, sequence int64, image string) *corev1.Pod {
 			ActiveDeadlineSeconds:        new(int64(deadline)),
 			AutomountServiceAccountToken: new(false),
 			EnableServiceLinks:           new(false),
+			ImagePullSecrets:             from.pullSecrets,
 			// Not 0: the API would remove the Pod before its containers have ended.
 			TerminationGracePeriodSeconds: new(int64(1)),
 			SecurityContext: &corev1.PodSecurityContext{
@@ -43,7 +44,7 @@ func podOf(node string, sequence int64, image string) *corev1.Pod {
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Containers: []corev1.Container{{
-				Name: "try", Image: image, ImagePullPolicy: corev1.PullIfNotPresent, Args: []string{"try"},
+				Name: "try", Image: from.image, ImagePullPolicy: corev1.PullIfNotPresent, Args: []string{"try"},
 				TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 				SecurityContext: &corev1.SecurityContext{
 					AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),

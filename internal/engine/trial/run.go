@@ -39,11 +39,11 @@ func New(client kubernetes.Interface) *Runner { return &Runner{client: client, t
 // Try runs one trial. It returns nil if the node is healthy, a Failure if it is not, and ErrNoImage
 // if there is no image.
 func (r *Runner) Try(ctx context.Context, node string, sequence int64) error {
-	image, err := r.image(ctx)
+	source, err := r.source(ctx)
 	if err != nil {
 		return err
 	}
-	t := &attempt{Runner: r, wanted: podOf(node, sequence, image)}
+	t := &attempt{Runner: r, wanted: podOf(node, sequence, source)}
 	defer t.remove(ctx)
 	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
