@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,5 +124,17 @@ func held(by string, renewed time.Time) *coordinationv1.Lease {
 	at := metav1.NewMicroTime(renewed)
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: controller.Namespace, Name: controller.Name}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &by, RenewTime: &at},
+	}
+}
+
+// A user who follows an upgrade again during the upgrade of the only control plane node finds no
+// API server.
+func TestWatchKeepsTryingWhileTheAPIServerIsDown(t *testing.T) {
+	down := httptest.NewServer(http.NotFoundHandler())
+	down.Close()
+	l := newLine(t)
+	code := l.run(t, "watch", "--timeout", "100ms", "--kubeconfig", kubeconfigFor(t, down.URL))
+	if code != 4 || !strings.Contains(l.err.String(), "The command keeps trying\n") {
+		t.Errorf("exit code %d: %s", code, l.err)
 	}
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/following"
 	"github.com/refit-dev/refit/internal/engine/operations"
@@ -24,7 +26,7 @@ func newWatchCommand(a *app) *cobra.Command {
 		Use:   "watch [NAME]",
 		Short: "Follow an upgrade until it ends",
 		Long: `Follow an upgrade until it ends: in a live view on a terminal, else with a line for each change. The
-command keeps following while the API server is unreachable, as during an upgrade of a control plane
+command keeps trying while the API server is unreachable, as during an upgrade of a control plane
 node. The upgrade continues if you interrupt the command (Ctrl-C).
 
 Without a name, the command follows the active operation, or the last one if all have ended.
@@ -42,11 +44,14 @@ command keeps following a stalled upgrade, which continues once the cause is fix
 			if err := cmp.Or(form.check(), f.Check()); err != nil {
 				return err
 			}
-			c, err := a.connect(cmd.Context(), &k)
-			if err != nil {
+			var c *connection
+			var u *refitv1alpha1.ClusterUpgrade
+			err := f.Reach(cmd.Context(), a.complain, func(ctx context.Context) (err error) {
+				if c, err = a.connect(ctx, &k); err == nil {
+					u, err = c.choose(ctx, firstOf(args), orNewest)
+				}
 				return err
-			}
-			u, err := c.choose(cmd.Context(), firstOf(args), orNewest)
+			})
 			if err != nil {
 				return err
 			}

@@ -126,6 +126,34 @@ func TestReachOfAServerThatIsDownNamesTheServerAndTheCause(t *testing.T) {
 	}
 }
 
+func TestOnlyAServerThatIsDownIsUnreachable(t *testing.T) {
+	down := httptest.NewServer(http.NotFoundHandler())
+	down.Close()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	respond := func(status int) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	for situation, c := range map[string]struct {
+		host string
+		want bool
+	}{
+		"down":                    {down.URL, true},
+		"starting":                {respond(http.StatusServiceUnavailable), true},
+		"rejects the credentials": {respond(http.StatusUnauthorized), false},
+		"not an API server":       {respond(http.StatusNotFound), false},
+		"an unknown certificate":  {secure.URL, false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			if _, err := Reach(t.Context(), &rest.Config{Host: c.host}); err == nil || Unreachable(err) != c.want {
+				t.Errorf("Unreachable(%v) = %v", err, !c.want)
+			}
+		})
+	}
+}
+
 // silent is a server that accepts requests and never responds.
 type silent struct{}
 
@@ -140,6 +168,9 @@ func TestReachOfAServerThatDoesNotRespondIsATimeout(t *testing.T) {
 		_, err := Reach(t.Context(), &rest.Config{Host: "https://silent.example", Transport: silent{}})
 		if _, is := errors.AsType[exit.TimeoutError](err); !is || !strings.Contains(err.Error(), "did not respond within 10s") {
 			t.Errorf("Reach() = %v, want a TimeoutError", err)
+		}
+		if !Unreachable(err) {
+			t.Errorf("%v is not unreachable", err)
 		}
 		if took := time.Since(start); took != reachTimeout {
 			t.Errorf("it took %s, want %s", took, reachTimeout)

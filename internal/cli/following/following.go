@@ -16,10 +16,12 @@ import (
 // Following is how long an operation is followed.
 type Following struct {
 	Limit time.Duration // 0: until it ends
+
+	started time.Time // when the limit began; zero if it has not
 }
 
 // Check validates the limit.
-func (f Following) Check() error {
+func (f *Following) Check() error {
 	if f.Limit < 0 {
 		return exit.Usagef("--timeout: %s is not a positive duration", f.Limit)
 	}
@@ -29,15 +31,11 @@ func (f Following) Check() error {
 // Follow follows an operation to its end with the given function, which returns the last progress.
 // If the user interrupts, the error has the operation's further course and the command to follow it
 // again, which left returns.
-func (f Following) Follow(
+func (f *Following) Follow(
 	ctx context.Context, operation string, follow func(context.Context) (*cliv1alpha1.Operation, error), left func(last *cliv1alpha1.Operation) string,
 ) error {
-	limited := ctx
-	if f.Limit > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, f.Limit)
-		defer cancel()
-	}
+	limited, cancel := f.limit(ctx)
+	defer cancel()
 	last, err := follow(limited)
 	switch {
 	case ctx.Err() != nil:
