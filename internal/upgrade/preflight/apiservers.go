@@ -101,11 +101,18 @@ func apiServerUnknown(v *view) []Finding {
 }
 
 func controlPlaneNodeNotReady(v *view) []Finding {
+	controlPlane := v.controlPlane()
+	if len(controlPlane) == 0 {
+		return []Finding{{
+			Message: "no node has the label of control plane nodes, so Refit can neither upgrade nor observe the control plane",
+			Remedy:  "Label each control plane node: kubectl label node NAME node-role.kubernetes.io/control-plane=",
+		}}
+	}
 	if !v.movesControlPlane() {
 		return nil
 	}
 	var found []Finding
-	for _, n := range v.controlPlane() {
+	for _, n := range controlPlane {
 		if !n.IsReady() {
 			found = append(found, Finding{
 				Unknown: n.Ready == cluster.Unknown,

@@ -257,6 +257,11 @@ func controlPlaneSituations() []situation {
 		{check: "ControlPlaneNodeNotReady", name: "all ready"},
 		{check: "ControlPlaneNodeNotReady", name: "one not ready", change: notReady, want: Block},
 		{check: "ControlPlaneNodeNotReady", name: "one unreachable", change: func(s *snapshot) { s.Nodes[0].Ready = cluster.Unknown }, want: Block, unknown: true},
+		{check: "ControlPlaneNodeNotReady", name: "no control plane node", change: func(s *snapshot) { s.Nodes = s.Nodes[3:] }, want: Block},
+		{
+			check: "ControlPlaneNodeNotReady", name: "no control plane node, only workers are upgraded", want: Block,
+			change: func(s *snapshot) { s.Nodes = s.Nodes[3:] }, to: "v1.35.4", spec: scope(refitv1alpha1.ScopeWorkers),
+		},
 		{check: "ControlPlaneNodeNotReady", name: "only workers are upgraded", change: notReady, to: "v1.35.4", spec: scope(refitv1alpha1.ScopeWorkers)},
 
 		{check: "APIServerNotReady", name: "all ready"},
