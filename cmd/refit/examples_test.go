@@ -46,6 +46,23 @@ func TestTheExampleSnapshotDoesNotExpire(t *testing.T) {
 	}
 }
 
+// There is no ClusterRelease for the version of the cluster, which an upgrade to it would need.
+func TestCheckAndPlanAgreeThatThereIsNothingToUpgrade(t *testing.T) {
+	for _, command := range []string{"check", "plan"} {
+		t.Run(command, func(t *testing.T) {
+			l := newLine(t)
+			l.preflight = preflight.Run
+			code := l.run(t, command, "--from", exampleSnapshot, "--to", "v1.35.4")
+			if want := "Nothing to upgrade: example is at v1.35.4 already."; code != 0 || !strings.HasPrefix(l.out.String(), want) {
+				t.Errorf("exit code %d, want 0 and %q\n%s%s", code, want, l.out, l.err)
+			}
+			if strings.Contains(l.out.String(), "Next steps") {
+				t.Errorf("it has next steps:\n%s", l.out)
+			}
+		})
+	}
+}
+
 func TestTheExampleSnapshotCanBePlanned(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string

@@ -1,6 +1,9 @@
 package v1alpha1
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // APIVersion is the apiVersion of every document in this package.
 const APIVersion = "cli.refit.dev/v1alpha1"
@@ -24,6 +27,18 @@ type Report struct {
 	Findings []Finding `json:"findings"` // sorted by severity, the most severe first
 
 	Plan *Plan `json:"plan,omitempty"`
+}
+
+// CheckAlreadyAtTarget is the check that finds nothing to upgrade.
+const CheckAlreadyAtTarget = "AlreadyAtTarget"
+
+// Done is true if everything that the upgrade would change is at its target version already, so
+// that no finding blocks it.
+func (r *Report) Done() bool {
+	if r.Plan != nil {
+		return r.Plan.Done()
+	}
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == CheckAlreadyAtTarget })
 }
 
 // Cluster is the cluster that a Report is about.

@@ -11,6 +11,9 @@ import (
 // Check renders the page of `refit check`.
 func Check(r *cliv1alpha1.Report, page Page, next Next) string {
 	w := newWriter(page)
+	if r.Done() {
+		return w.nothing(r, page.Wide)
+	}
 	w.para(0, append([]run{as(bold, ability(r))}, verdict(r)...)...)
 	w.para(0, as(dim, w.seen(r)))
 
@@ -20,6 +23,18 @@ func Check(r *cliv1alpha1.Report, page Page, next Next) string {
 	w.information(r, page.Wide)
 	w.needed(r, page.Wide)
 	w.next(r, next)
+	return w.String()
+}
+
+// nothing writes the page of an upgrade that has nothing to do.
+func (w *writer) nothing(r *cliv1alpha1.Report, wide bool) string {
+	is := "is"
+	if r.Request.Scope == "Workers" {
+		is = "are"
+	}
+	w.para(0, as(bold, fmt.Sprintf("Nothing to upgrade: %s %s at %s already.", subject(r), is, r.Request.To)))
+	w.para(0, as(dim, w.seen(r)))
+	w.findings("Warnings", r.Findings, isWarning, wide)
 	return w.String()
 }
 

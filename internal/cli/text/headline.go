@@ -16,11 +16,6 @@ const factsIndent = 14
 // headline writes the plan in a few facts.
 func (w *writer) headline(r *cliv1alpha1.Report) {
 	p := r.Plan
-	if p.Done() {
-		w.para(0, as(bold, fmt.Sprintf("Nothing to upgrade: %s is at %s already.", subject(r), p.To)))
-		w.para(0, as(dim, w.seen(r)))
-		return
-	}
 	w.para(0, as(bold, fmt.Sprintf("Plan for %s: Kubernetes %s", subject(r), route(p))))
 	w.para(0, as(dim, w.seen(r)))
 	w.blank()

@@ -8,10 +8,10 @@ import (
 // Plan renders the page of `refit plan`.
 func Plan(r *cliv1alpha1.Report, page Page, next Next) string {
 	w := newWriter(page)
-	w.headline(r)
-	if r.Plan.Done() {
-		return w.String()
+	if r.Done() {
+		return w.nothing(r, page.Wide)
 	}
+	w.headline(r)
 	w.findings("Blocking", r.Findings, isBlocking, page.Wide)
 	w.stages(r.Plan, page.Wide)
 	w.why(r.Plan)

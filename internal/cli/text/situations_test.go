@@ -77,6 +77,12 @@ func find(t *testing.T, name string) *situation {
 	return nil
 }
 
+func scoped(scope refitv1alpha1.Scope) refitv1alpha1.ClusterUpgradeSpec {
+	spec := to("v1.36.3")
+	spec.Scope = scope
+	return spec
+}
+
 func situations() []situation {
 	return []situation{
 		{name: "ha", everyWidth: true, snapshot: shop, spec: to("v1.36.3")},
@@ -87,6 +93,7 @@ func situations() []situation {
 		{name: "single", snapshot: func() *cluster.Snapshot { return read(clustertest.Single("v1.35.4", clustertest.Released("v1.36.3"))) }, spec: to("v1.36.3")},
 		{name: "patch", snapshot: ha("v1.36.1", "v1.36.3"), spec: to("v1.36.3")},
 		{name: "done", snapshot: ha("v1.36.3", "v1.36.3"), spec: to("v1.36.3")},
+		{name: "done-unreleased", snapshot: withAgents(ha("v1.36.3")), spec: scoped(refitv1alpha1.ScopeWorkers)},
 		{name: "workers", snapshot: behind, spec: someWorkers()},
 		{name: "large", everyWidth: true, snapshot: large, spec: pools()},
 	}

@@ -38,8 +38,8 @@ func NewReport(f Facts) *cliv1alpha1.Report {
 	if f.Plan != nil {
 		r.Kind = cliv1alpha1.KindPlan
 		r.Plan = planOf(f.Plan)
-		r.Blocked = r.Blocked && !r.Plan.Done() // there is nothing to block
 	}
+	r.Blocked = r.Blocked && !r.Done() // there is nothing to block
 	return r
 }
 
