@@ -20,13 +20,13 @@ const KeyName = "refit-release.key"
 // public key last: without it, the private key is useless.
 func NewKeyPair(out string) (cliv1alpha1.ReleaseKey, error) {
 	if info, err := os.Stat(out); (err == nil && info.IsDir()) || filepath.Ext(out) == "" {
-		if err := os.MkdirAll(out, 0o700); err != nil {
-			return cliv1alpha1.ReleaseKey{}, fmt.Errorf("cannot create the directory of the key: %w", err)
-		}
 		out = filepath.Join(out, KeyName)
 	}
 	if filepath.Ext(out) == ".pem" {
 		return cliv1alpha1.ReleaseKey{}, exit.Usagef("--out: %s has the extension of a public key. Use .key; the public key is written beside it", out)
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o700); err != nil {
+		return cliv1alpha1.ReleaseKey{}, fmt.Errorf("cannot create the directory of the key: %w", err)
 	}
 	key := artifact.NewKey()
 	public := artifact.PublicOf(key)

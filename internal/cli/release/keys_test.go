@@ -25,6 +25,16 @@ func TestOnlyTheOwnerCanReadANewPrivateKey(t *testing.T) {
 	}
 }
 
+func TestNewKeyPairCreatesTheDirectoryOfItsFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".config/refit")
+	if _, err := NewKeyPair(filepath.Join(dir, "production.key")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode() != os.ModeDir|0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
 func TestNewKeyPairOverwritesNothing(t *testing.T) {
 	for situation, existing := range map[string]string{"a private key": "k.key", "a public key": "k.pem"} {
 		t.Run(situation, func(t *testing.T) {
