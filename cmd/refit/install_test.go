@@ -305,6 +305,28 @@ func TestWrongInputOfInstall(t *testing.T) {
 	}
 }
 
+// Without a source, hosts find only files whose address is in the ClusterRelease.
+func TestInstallWithoutASourceWarns(t *testing.T) {
+	_, public := newKey(t)
+	for _, c := range []struct {
+		args     []string
+		existing string
+		warns    bool
+	}{
+		{[]string{"--render"}, "", true},
+		{[]string{"--render", "--source", "/srv/refit"}, "", false},
+		{[]string{"--dry-run"}, "", true},
+		{[]string{"--dry-run"}, "reservedDiskMiB: 128\n", true},
+		{[]string{"--dry-run"}, "sources: [/srv/refit]\n", false},
+	} {
+		l, config := withCluster(t, &fakeCluster{existing: install.Existing{Settings: c.existing}})
+		code := l.run(t, append([]string{"install", "--release-key", public, "--kubeconfig", config}, c.args...)...)
+		if code != 0 || strings.Contains(l.err.String(), "Warning: there is no --source: ") != c.warns {
+			t.Errorf("%v with %q: exit code %d: %s", c.args, c.existing, code, l.err)
+		}
+	}
+}
+
 // The rendered manifests are the installed ones, one document each, and need no cluster.
 func TestRenderedManifestsCanBeApplied(t *testing.T) {
 	_, public := newKey(t)

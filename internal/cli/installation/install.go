@@ -53,6 +53,9 @@ func (i *Installer) render(existing install.Existing) (install.Options, []*unstr
 	if errors.Is(err, install.ErrNoKeys) {
 		err = exit.Usagef("%w. Pass the public key with --release-key", err)
 	}
+	if err == nil && !install.HasSources(options.Settings) {
+		fmt.Fprintln(i.Log, "Warning: there is no --source: hosts find only the files of ClusterReleases that were created with --online")
+	}
 	return options, objects, err
 }
 

@@ -60,7 +60,7 @@ func ReleaseKey(k *cliv1alpha1.ReleaseKey, command string) string {
 	fmt.Fprintf(&b, "Public key   %s\n", Clean(k.PublicKey))
 	fmt.Fprintf(&b, "Fingerprint  %s\n", k.KeyID)
 	fmt.Fprintf(&b, "\nNext steps\n")
-	fmt.Fprintf(&b, "  Pin it on every host: %s install --release-key %s\n", command, Quote(k.PublicKey))
+	fmt.Fprintf(&b, "  Pin it on every host: %s install --release-key %s --source SOURCE\n", command, Quote(k.PublicKey))
 	fmt.Fprintf(&b, "  Sign with it: %s release sign FILE --key %s\n", command, Quote(k.PrivateKey))
 	return b.String()
 }

@@ -85,3 +85,11 @@ func WithSources(settings string, sources []string) (string, error) {
 	}
 	return string(text), nil
 }
+
+// HasSources reports whether the settings name a source of files.
+func HasSources(settings string) bool {
+	var fields struct {
+		Sources []string `json:"sources"`
+	}
+	return yaml.Unmarshal([]byte(settings), &fields) == nil && len(fields.Sources) > 0
+}
