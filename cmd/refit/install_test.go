@@ -282,7 +282,7 @@ func TestWrongInputOfInstall(t *testing.T) {
 		"a private key":              {[]string{"install", "--release-key", private}, 1, "this is a private key"},
 		"a key that is not there":    {[]string{"install", "--release-key", "/does/not/exist"}, 1, "no such file"},
 		"an unknown source":          {[]string{"install", "--release-key", public, "--source", "ftp://x"}, 2, "is not a source"},
-		"a source that nobody sees":  {[]string{"install", "--release-key", public, "--source", "/home/me/refit"}, 2, "does not see what is below /home"},
+		"a source that nobody sees":  {[]string{"install", "--release-key", public, "--source", "/home/me/refit"}, 2, "cannot read files below /home"},
 		"a repository that is none":  {[]string{"install", "--release-key", public, "--image-repository", "https://x/"}, 2, "is not a repository"},
 		"rendered and tried at once": {[]string{"install", "--release-key", public, "--render", "--dry-run"}, 2, "exclude each other"},
 		"no time":                    {[]string{"install", "--release-key", public, "--timeout", "0s"}, 2, "not a positive duration"},

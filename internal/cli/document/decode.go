@@ -47,7 +47,7 @@ func Only(raw []byte, kind string) ([]byte, error) {
 		document, err := reader.Read()
 		switch {
 		case errors.Is(err, io.EOF) && only == nil:
-			return nil, errors.New("it is empty")
+			return nil, errors.New("the file is empty")
 		case errors.Is(err, io.EOF):
 			return only, nil
 		case err != nil:

@@ -70,7 +70,7 @@ func checkSource(source string) error {
 	path := strings.TrimPrefix(source, "oci:")
 	for _, hidden := range []string{"/home", "/root", "/tmp"} {
 		if path == hidden || strings.HasPrefix(path, hidden+string(filepath.Separator)) {
-			return fmt.Errorf("the agent's service does not see what is below %s: choose another directory than %s", hidden, path)
+			return fmt.Errorf("the agent's service cannot read files below %s: choose another directory than %s", hidden, path)
 		}
 	}
 	return nil

@@ -129,7 +129,7 @@ func nearest(list string) (string, error) {
 		}
 	}
 	if first == "" {
-		return "", errors.New("it is empty")
+		return "", errors.New("the list is empty")
 	}
 	return first, nil
 }

@@ -18,7 +18,7 @@ const (
 	unreachableRemedy = "Read the log of etcd on this host: `crictl ps -a`, `crictl logs`"
 	quorumRemedy      = "Fix the other members first: `etcdctl endpoint health --cluster` shows them"
 	unhealthy         = "EtcdMemberUnhealthy"
-	unhealthyRemedy   = "Fix that member first: read its log on its host (`crictl logs`); the upgrade then continues by itself"
+	unhealthyRemedy   = "Fix that member first: read its log on its host (`crictl logs`); the upgrade then continues automatically"
 )
 
 // OthersHealthy queries every other member at its own address. The member on this host may be
@@ -43,7 +43,7 @@ func (c *Client) others(ctx context.Context, withAlarms bool) error {
 	}
 	if err := c.noAlarm(ctx, members); withAlarms && err != nil {
 		return node.Transient("EtcdAlarm", err,
-			"For NOSPACE, run `etcdctl compact` and, on each member, `etcdctl defrag`, then `etcdctl alarm disarm`; for CORRUPT, replace that member",
+			"For NOSPACE, run `etcdctl compact REVISION; etcdctl defrag --cluster; etcdctl alarm disarm`; for CORRUPT, replace that member",
 			"etcd has an active alarm")
 	}
 	problems := make([]error, len(members))

@@ -86,7 +86,7 @@ func preflightFailed(output string, err error) *node.Failure {
 			"cannot run the preflight checks of kubeadm: %s", message)
 	}
 	return node.ManualIntervention("PreflightRefused", err,
-		fmt.Sprintf("Fix it, or configure the agent on this host to ignore %s%s", strings.Join(names, ","), thenRetry),
+		fmt.Sprintf("Fix it, or add %s to kubeadm.ignorePreflightErrors in /etc/refit/agent.yaml and run `systemctl restart refit-agent`%s", strings.Join(names, ","), thenRetry),
 		"the preflight checks of kubeadm failed: %s", message)
 }
 

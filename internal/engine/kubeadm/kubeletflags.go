@@ -49,7 +49,7 @@ func CheckKubelet(ctx context.Context, binary string, args []string, config []by
 		}
 		switch to.SetGate(kubefacts.Kubelet, name, gates[name]) {
 		case kubefacts.GateUnknown:
-			found = append(found, fatal("KubeletGateUnknown", nil, "the kubelet of %s does not know the feature gate %s", to.Version, name))
+			found = append(found, fatal("KubeletGateUnknown", nil, "the kubelet of %s does not have the feature gate %s", to.Version, name))
 		case kubefacts.GateLocked:
 			found = append(found, fatal("KubeletGateLocked", nil, "the kubelet of %s does not accept %s=%t: the feature gate is locked",
 				to.Version, name, gates[name]))

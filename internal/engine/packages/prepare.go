@@ -69,9 +69,10 @@ func (d deb) Prepare(ctx context.Context, dir string, names []string) error {
 		}
 		s := found[name]
 		if s.interrupted() {
+			status := s.text()
 			return node.HostBroken(HalfInstalled, nil,
 				"Run `dpkg --configure -a` on the host (`dpkg --audit` lists unfinished packages), then run `refit retry`",
-				"package %s is %s", name, s.text())
+				"dpkg has not finished package %s: its status is %s", name, status)
 		}
 		p := prepared{}
 		if s.installed() {

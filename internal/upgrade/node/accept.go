@@ -48,7 +48,7 @@ func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, host HostState, i
 	}
 	switch {
 	case !uid.MatchString(string(order.Operation.UID)):
-		return refuse(RefusedFormat, "%q is not the UID of an operation", order.Operation.UID)
+		return refuse(RefusedFormat, "operation.uid of the order is not valid: %q", order.Operation.UID)
 	case order.Format < refitv1alpha1.MinOrderFormat || order.Format > refitv1alpha1.MaxOrderFormat:
 		return refuse(RefusedFormat, "the order has format %d, but this agent supports formats %d to %d: upgrade the agent",
 			order.Format, refitv1alpha1.MinOrderFormat, refitv1alpha1.MaxOrderFormat)

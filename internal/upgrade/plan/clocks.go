@@ -29,7 +29,7 @@ func clockWrong(d *deciding, _ *cluster.Node, _ int) *Wait {
 	return &Wait{
 		state: Stalled, Reason: refitv1alpha1.ReasonClockSkewed, ManualIntervention: true,
 		Message: fmt.Sprintf("The clock of the machine that runs the controller is %s %s the API servers'", duration(offset.Round(time.Second)), where),
-		Remedy:  "Fix the time synchronization on that machine: `timedatectl status; systemctl restart chrony`. Refit continues by itself",
+		Remedy:  "Fix the time synchronization on that machine: `timedatectl status; systemctl restart chrony`. Refit continues automatically",
 	}
 }
 

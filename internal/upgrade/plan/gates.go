@@ -103,8 +103,8 @@ var gateTable = []struct {
 		{GateKubeletStillNotNewer, onWorker(kubeletTooNew), "as for the claim"},
 	}},
 	{HeldProgress, "waiting for an agent without manual intervention", []gate{
-		{GateNodeReachable, nodeLost, "a node that is lost does not finish by itself"},
-		{GateAgentResponds, agentSilent, "an agent that stopped does not finish by itself"},
+		{GateNodeReachable, nodeLost, "a node that is lost cannot finish"},
+		{GateAgentResponds, agentSilent, "an agent that stopped cannot finish"},
 		{GateAgentProceeds, agentWaits, "an agent waits without a limit before it changes its host"},
 	}},
 	{HeldSettle, "uncordon and the end of the claim", []gate{

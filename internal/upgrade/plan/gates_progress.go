@@ -78,7 +78,7 @@ func agentWaits(d *deciding, n *cluster.Node, _ int) *Wait {
 		Reason: refitv1alpha1.ReasonWaiting, Node: n.Name, Since: since, ManualIntervention: true,
 		Message: fmt.Sprintf("The agent on %s waits: %s", n.Name, waiting.Message),
 		Remedy: fmt.Sprintf("Remove the cause; the log on %s has the details: `journalctl -u refit-agent`. "+
-			"Refit continues by itself; `refit abort` ends the upgrade", n.Name),
+			"Refit continues automatically; `refit abort` ends the upgrade", n.Name),
 	}
 }
 
@@ -115,7 +115,7 @@ func (d *deciding) waitForAgent(n *cluster.Node, what string) {
 	if ordered := d.order(n).Spec.OrderTime; ordered != nil && d.now.Sub(ordered.Time) > slowDelay {
 		w.Reason, w.Since, w.ManualIntervention = refitv1alpha1.ReasonWaiting, ordered.Time, true
 		w.Message = fmt.Sprintf("%s takes longer than %s%s", what, duration(slowDelay), stepOf(n))
-		w.Remedy = fmt.Sprintf("Check the agent on %s: `journalctl -u refit-agent`. It completes or rolls back the host by itself when the step times out", n.Name)
+		w.Remedy = fmt.Sprintf("Check the agent on %s: `journalctl -u refit-agent`. It completes or rolls back the host automatically when the step times out", n.Name)
 	}
 	d.wait(w)
 }
