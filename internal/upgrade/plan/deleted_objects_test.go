@@ -41,3 +41,17 @@ func TestAgentWithAnOrderWhoseReportWasDeletedIsReported(t *testing.T) {
 		t.Errorf("%s %q: %v", r.last.State, r.last.Message, w)
 	}
 }
+
+func TestAbortOfANodeWhoseReportWasDeletedIsReported(t *testing.T) {
+	s := story{name: "x", scenario: minor(shape(1, 2)), script: []scriptEvent{
+		{claimed("cp-1"), func(r *storyRun) {
+			agentStops("worker-2")(r)
+			r.machine("worker-2").report = nil
+			r.abort()
+		}},
+	}}
+	r := s.run("")
+	if w := r.last.Waiting; r.last.State != Stalled || w[0].Reason != refitv1alpha1.ReasonReportMissing || w[0].Node != "worker-2" {
+		t.Errorf("%s %q: %v", r.last.State, r.last.Message, w)
+	}
+}

@@ -42,7 +42,21 @@ func next(v *view) Decision {
 		rest := slices.DeleteFunc(d.waiting, func(w Wait) bool { return w == hold.wait })
 		d.waiting = append([]Wait{hold.wait}, rest...)
 	}
+	d.reportUnwritable()
 	return d.decision(hold)
+}
+
+// reportUnwritable replaces orders that name no machine, since the report of the node is missing,
+// by what they wait for.
+func (d *deciding) reportUnwritable() {
+	d.actions = slices.DeleteFunc(d.actions, func(a Action) bool {
+		n := d.nodes[a.Node]
+		if n == nil || n.Report != nil || a.Kind != Hold && a.Kind != Rollback {
+			return false
+		}
+		d.wait(*machineUnknown(d, n, 0))
+		return true
+	})
 }
 
 // hold is the reason why nothing new may start.
