@@ -59,7 +59,7 @@ func etcdLearner(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  etcdObject(n),
 				Message: fmt.Sprintf("the etcd member on %s is a learner and cannot vote yet", n.Name),
-				Remedy:  fmt.Sprintf("Wait until it is in sync, then promote it: etcdctl member promote %s", n.Report.Etcd.ID),
+				Remedy:  "Wait until it is in sync, then promote it: " + command("etcdctl member promote "+n.Report.Etcd.ID),
 			})
 		}
 	}
@@ -73,7 +73,7 @@ func etcdAlarm(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  etcdObject(n),
 				Message: fmt.Sprintf("etcd on %s has an active alarm: %s", n.Name, joinNames(n.Report.Etcd.Alarms)),
-				Remedy:  "For NOSPACE: compact and defragment each member, then run etcdctl alarm disarm. For CORRUPT: replace the member.",
+				Remedy:  "For NOSPACE, run " + command("etcdctl compact REVISION; etcdctl defrag --cluster; etcdctl alarm disarm") + ". For CORRUPT, replace the member.",
 			})
 		}
 	}
@@ -92,8 +92,8 @@ func etcdNearQuota(v *view) []Finding {
 				Object: etcdObject(n),
 				Message: fmt.Sprintf("the etcd database on %s uses %d MiB, %d%% of its quota of %d MiB: a full database rejects all writes",
 					n.Name, e.DBSizeMiB, percent, e.QuotaMiB),
-				Remedy: "Defragment the members one at a time (etcdctl defrag --endpoints …), or raise quota-backend-bytes in the kubeadm " +
-					"configuration.",
+				Remedy: "Defragment the members, one after the other: " + command("etcdctl defrag --cluster") +
+					". Or raise quota-backend-bytes in extraArgs of etcd: " + editKubeadm,
 			})
 		}
 	}
@@ -168,7 +168,7 @@ func etcdExternal(v *view) []Finding {
 	return []Finding{{
 		Object:  etcdCluster,
 		Message: "etcd runs outside of this cluster, and Refit does not upgrade it" + needs,
-		Remedy:  "Make sure that its version is supported: etcdctl endpoint status",
+		Remedy:  "Make sure that its version is supported: " + command("etcdctl endpoint status --write-out table"),
 	}}
 }
 

@@ -41,7 +41,7 @@ func (v *view) judge(s setting, hops []hop, verb string, rejects func(*kubefacts
 	switch {
 	case v.rejectedNow(rejects):
 		f.Severity, f.Unknown = Warn, true
-		f.Message = fmt.Sprintf("%sRefit does not know for %s or %s", has, v.Path.From.MinorString(), at)
+		f.Message = fmt.Sprintf("%sRefit does not recognize for %s or %s", has, v.Path.From.MinorString(), at)
 		f.Remedy = "Check the Kubernetes release notes for whether it is still supported."
 	case s.rendered:
 		f.Severity = Warn

@@ -138,8 +138,8 @@ func corefilePluginUnknown(v *view) []Finding {
 		Object: dnsConfig,
 		Message: fmt.Sprintf("the Corefile uses %s, which kubeadm cannot migrate from CoreDNS %s to %s (%s): its preflight checks fail",
 			joinNames(foreign), k.DNSVersion, v.ahead[at].coreDNS(), v.ahead[at]),
-		Remedy: "Check the CoreDNS release notes for the plugin, configure the agents on control plane nodes to ignore the kubeadm error " +
-			"CoreDNSUnsupportedPlugins, and waive CorefilePluginUnknown.",
+		Remedy: "Check the CoreDNS release notes for the plugin. Then add CoreDNSUnsupportedPlugins to kubeadm.ignorePreflightErrors in agent.yaml (" +
+			command("kubectl -n refit-agent edit configmap refit-agent") + "), run " + command("refit install") + ", and waive CorefilePluginUnknown.",
 	}}
 }
 
