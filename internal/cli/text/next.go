@@ -30,6 +30,9 @@ func (w *writer) next(r *cliv1alpha1.Report, next Next) {
 	case r.Kind == cliv1alpha1.KindCheck:
 		w.para(2, as(plain, "Show the plan:"))
 		w.command(next.Plan)
+	case r.Counts.Deferred > 0:
+		w.para(2, as(plain, "Nothing has been changed. To start this upgrade once its prerequisites exist:"))
+		w.command(next.Upgrade)
 	default:
 		w.para(2, as(plain, "Nothing has been changed. To start this upgrade:"))
 		w.command(next.Upgrade)

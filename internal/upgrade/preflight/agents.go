@@ -74,8 +74,22 @@ func agentMissing(v *view, missing, unanswered []string) []Finding {
 		Binding:  find(idAgentMissing).Binding(),
 		Message: fmt.Sprintf("no agent yet on %s of %s (%s), so these checks are unanswered: %s",
 			thousands(len(missing)), plural(touched, "node"), joinNames(missing), strings.Join(unanswered, ", ")),
-		Remedy: fmt.Sprintf("Install the agents: %s. An upgrade does not start without them.", command("refit install")),
+		Remedy: installAgents(v, missing) + " An upgrade does not start without them.",
 	}}
+}
+
+// installAgents is the remedy for missing agents. The first installation needs a release key; a
+// later one would not help a node whose Pod does not run.
+func installAgents(v *view, missing []string) string {
+	pods := "kubectl -n refit-agent get pods -o wide"
+	switch {
+	case !v.s.Installed:
+		return fmt.Sprintf("Install Refit with its agents and the public key that signs your ClusterReleases: %s.",
+			command("refit install --release-key FILE"))
+	case len(missing) == 1:
+		pods += " --field-selector spec.nodeName=" + missing[0]
+	}
+	return fmt.Sprintf("Check the Pods of the agents: %s. If there are none, install them: %s.", command(pods), command("refit install"))
 }
 
 // agentSilent reports agents that have not answered a request for facts. The request number is its
