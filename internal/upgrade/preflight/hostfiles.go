@@ -13,6 +13,9 @@ import (
 // in the ClusterRelease of every hop.
 func notInRelease(v *view) []Finding {
 	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+		if r.PackageKind == refitv1alpha1.PackageRpm {
+			return Finding{} // RpmHost reports it: another ClusterRelease would not help
+		}
 		arch := cmp.Or(r.Arch, n.Arch)
 		for _, h := range n.hops {
 			missing := missingParts(h, arch, hostparts.ReportedParts(r))
@@ -20,9 +23,10 @@ func notInRelease(v *view) []Finding {
 				continue
 			}
 			return Finding{
-				Message: fmt.Sprintf("ClusterRelease %s has no %s for linux/%s hosts, but %s needs it",
-					h.release.Name, strings.Join(missing, ", "), arch, n.Name),
-				Remedy: orLeaveOut(n, "Create a ClusterRelease that has it ("+command("refit release create")+"), sign and apply it."),
+				Message: fmt.Sprintf("ClusterRelease %s has no %s for linux/%s hosts, but %s needs %s",
+					h.release.Name, strings.Join(missing, ", "), arch, n.Name, pronoun(missing)),
+				Remedy: orLeaveOut(n, fmt.Sprintf("Create a ClusterRelease that has %s (%s), sign and apply it.",
+					pronoun(missing), command("refit release create"))),
 			}
 		}
 		return Finding{}

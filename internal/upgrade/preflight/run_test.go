@@ -95,7 +95,7 @@ func TestWaivers(t *testing.T) {
 		{"one object", []refitv1alpha1.Waiver{one}, Summary{Blocks: 1, Waived: 1}},
 		{"every object", []refitv1alpha1.Waiver{every}, Summary{Waived: 2}},
 		{"every object, with a duplicate", []refitv1alpha1.Waiver{every, one}, Summary{Waived: 2}},
-		{"no matching finding", []refitv1alpha1.Waiver{{Check: "EtcdAlarm", Reason: reason}}, Summary{Blocks: 2, Infos: 1}},
+		{"no matching finding", []refitv1alpha1.Waiver{{Check: "EtcdAlarm", Reason: reason}}, Summary{Blocks: 2, Warns: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			at := situation{change: two, spec: waivers(c.waivers...)}

@@ -630,6 +630,10 @@ func agentSituations() []situation {
 	return []situation{
 		{check: "AgentMissing", name: "on every node"},
 		{check: "AgentMissing", name: "on no node", bare: true, want: Block, unknown: true, deferred: true},
+		{
+			check: "AgentMissing", name: "Refit is not installed", bare: true, want: Block, unknown: true, deferred: true,
+			change: func(s *snapshot) { s.Installed = false },
+		},
 		{check: "AgentMissing", name: "missing on one node", change: onWorker(func(n *cluster.Node) { n.Report = nil }), want: Block, unknown: true, deferred: true},
 		{check: "AgentMissing", name: "missing on an excluded node", change: onWorker(func(n *cluster.Node) { n.Report = nil }), spec: scope(refitv1alpha1.ScopeControlPlane)},
 
@@ -681,6 +685,7 @@ func hostSituations() []situation {
 		{check: "NotInRelease", name: "kubectl is not installed and kubeadm is missing", change: report(func(r *refitv1alpha1.NodeReportStatus) {
 			r.Parts = []refitv1alpha1.PartFacts{{Part: refitv1alpha1.PartKubectl, Absent: true}, {Part: refitv1alpha1.PartKubeadm, Absent: true}}
 		})},
+		{check: "NotInRelease", name: "rpm", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = refitv1alpha1.PackageRpm })},
 		{check: "NotInRelease", name: "unknown kind", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" })},
 
 		{check: "ServiceWrapped", name: "binaries"},
@@ -1248,8 +1253,8 @@ func otherSituations() []situation {
 		{check: "WaiverRefused", name: "binding check", change: func(s *snapshot) { s.Releases = nil }, spec: waiver("ReleaseMissing", ""), want: Warn},
 
 		{check: "WaiverUnused", name: "used", change: cart(0), spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/cart")},
-		{check: "WaiverUnused", name: "no matching finding", spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/cart"), want: Info},
-		{check: "WaiverUnused", name: "finding for another object", change: cart(0), spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/other"), want: Info},
+		{check: "WaiverUnused", name: "no matching finding", spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/cart"), want: Warn},
+		{check: "WaiverUnused", name: "finding for another object", change: cart(0), spec: waiver("BudgetNeverAllows", "PodDisruptionBudget shop/other"), want: Warn},
 		{check: "WaiverUnused", name: "nonexistent check", spec: waiver("BudgetNeverAlows", ""), want: Warn},
 	}
 }

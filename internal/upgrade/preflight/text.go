@@ -28,6 +28,14 @@ func plural[N ~int | ~int32 | ~int64](n N, one string) string {
 	return thousands(int(n)) + " " + one + "s"
 }
 
+// pronoun returns "it" for one name, "them" for more.
+func pronoun(names []string) string {
+	if len(names) == 1 {
+		return "it"
+	}
+	return "them"
+}
+
 // command quotes a command for a remedy.
 func command(line string) string { return "`" + line + "`" }
 
@@ -37,8 +45,8 @@ func orLeaveOut(n *node, remedy string) string {
 	if n.ControlPlane {
 		return remedy
 	}
-	return fmt.Sprintf("%s Or leave it out: for an upgrade that exists, run %s; else add --node-selector upgrade=yes, after %s.",
-		remedy, command("refit abandon "+n.Name), command("kubectl label nodes --all upgrade=yes; kubectl label node "+n.Name+" upgrade-"))
+	return fmt.Sprintf("%s Or leave %s out: for an upgrade that exists, run %s; else add --node-selector upgrade=yes, after %s.",
+		remedy, n.Name, command("refit abandon "+n.Name), command("kubectl label nodes --all upgrade=yes; kubectl label node "+n.Name+" upgrade-"))
 }
 
 func lower(s string) string { return strings.ToLower(s) }

@@ -84,8 +84,8 @@ func ineffective(w refitv1alpha1.Waiver, refused bool) *Finding {
 	return nil
 }
 
-// unused reports a waiver that matches no finding. It warns if the object may be misspelled, since
-// somebody may rely on the waiver.
+// unused reports a waiver that matches no finding: somebody may rely on it, or it is left over and
+// would apply to a later problem.
 func (v *view) unused(w refitv1alpha1.Waiver, known *answers) Finding {
 	f := Finding{Check: idWaiverUnused, Severity: Warn, Object: w.Check}
 	wrong := WrongObject(w, v.s)
@@ -97,7 +97,6 @@ func (v *view) unused(w refitv1alpha1.Waiver, known *answers) Finding {
 		f.Message = fmt.Sprintf("the waiver for %s matches no finding yet: its check has no answer for that object", named(w))
 		f.Remedy = "Make sure that the object is spelled correctly, or run `refit check` again once every node has an agent."
 	default:
-		f.Severity = Info
 		f.Message = fmt.Sprintf("the waiver for %s matches no finding", named(w))
 		f.Remedy = removeWaiver
 	}
