@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,13 +11,13 @@ import (
 // on the host.
 func enter(command, root string) error {
 	if root == "" {
-		return errors.New("--host is required: the mount point of the host's root directory")
+		return usagef("--host is required: the mount point of the host's root directory")
 	}
 	if err := needsRoot(command); err != nil {
 		return err
 	}
 	if !filepath.IsAbs(root) {
-		return fmt.Errorf("--host: %q is not an absolute path", root)
+		return usagef("--host: %q is not an absolute path", root)
 	}
 	// This detects an empty directory, and a host with another init system.
 	if _, err := os.Stat(filepath.Join(root, "run/systemd/system")); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,9 @@ func TestHelpOfEachCommand(t *testing.T) {
 	for _, c := range root.Commands() {
 		if c.Short == "" {
 			t.Errorf("%s has no description", c.Name())
+		}
+		if slices.Contains([]string{"install", "uninstall", "status", "steps", "undo", "forget"}, c.Name()) && c.Example == "" {
+			t.Errorf("%s, which an operator runs, has no example", c.Name())
 		}
 		c.Flags().VisitAll(func(flag *pflag.Flag) {
 			if flag.Usage == "" {
@@ -35,7 +39,7 @@ func TestExamplesParse(t *testing.T) {
 	for _, c := range root.Commands() {
 		for example := range strings.Lines(c.Example) {
 			words := strings.Fields(example)
-			if len(words) == 0 || words[0] == "#" {
+			if len(words) == 0 || words[0] == "#" || words[0] == "systemctl" {
 				continue
 			}
 			found, args, err := root.Find(words[1:])
@@ -79,21 +83,21 @@ func TestInvalidInput(t *testing.T) {
 		"no such version":    {[]string{"steps", "--role", "worker", "--to", "latest"}, `--to "latest"`},
 		"an old version":     {[]string{"steps", "--role", "worker", "--to", "v1.20.0"}, "this agent supports"},
 		"unknown flag":       {[]string{"steps", "--force"}, "unknown flag: --force"},
-		"argument to steps":  {[]string{"steps", "worker"}, "unknown command"},
-		"argument to status": {[]string{"status", "worker-1"}, "unknown command"},
-		"argument to undo":   {[]string{"undo", "swap-etcd"}, "unknown command"},
-		"argument to forget": {[]string{"forget", "kubelet"}, "unknown command"},
+		"argument to steps":  {[]string{"steps", "worker"}, "unexpected argument"},
+		"argument to status": {[]string{"status", "worker-1"}, "unexpected argument"},
+		"argument to undo":   {[]string{"undo", "swap-etcd"}, "unexpected argument"},
+		"argument to forget": {[]string{"forget", "kubelet"}, "unexpected argument"},
 		// As root, install would otherwise install.
-		"argument to install": {[]string{"install", "now"}, "unknown command"},
+		"argument to install": {[]string{"install", "now"}, "unexpected argument"},
 		"install by force":    {[]string{"install", "--force"}, "unknown flag: --force"},
 		// So would these.
-		"argument to uninstall":       {[]string{"uninstall", "now"}, "unknown command"},
+		"argument to uninstall":       {[]string{"uninstall", "now"}, "unexpected argument"},
 		"uninstall by force":          {[]string{"uninstall", "--force"}, "unknown flag: --force"},
 		"place without --host":        {[]string{"place", "--settings", os.DevNull}, "--host is required"},
 		"place with a relative path":  {[]string{"place", "--settings", os.DevNull, "--host", "host"}, "not an absolute path"},
 		"place on a non-host":         {[]string{"place", "--settings", os.DevNull, "--host", t.TempDir()}, "runs systemd"},
 		"place without settings file": {[]string{"place", "--settings", "/does/not/exist", "--host", "/"}, "no such file"},
-		"place, argument":             {[]string{"place", "/host"}, "unknown command"},
+		"place, argument":             {[]string{"place", "/host"}, "unexpected argument"},
 		"remove without --host":       {[]string{"remove"}, "--host is required"},
 		"remove from a non-host":      {[]string{"remove", "--host", t.TempDir()}, "runs systemd"},
 	} {
@@ -104,6 +108,32 @@ func TestInvalidInput(t *testing.T) {
 			}
 			if err != nil && strings.Contains(describe(err), "\n") {
 				t.Errorf("more than one line: %q", describe(err))
+			}
+		})
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"success":         {[]string{"--version"}, 0, ""},
+		"misspelled":      {[]string{"stauts"}, 2, "refit-agent: unknown command \"stauts\"; did you mean status?\nRun `refit-agent --help` for usage.\n"},
+		"unknown command": {[]string{"reinstall-all"}, 2, "unknown command \"reinstall-all\"\n"},
+		"unknown flag":    {[]string{"status", "--force"}, 2, "Run `refit-agent status --help` for usage.\n"},
+		"unknown role":    {[]string{"steps", "--role", "master"}, 2, "Run `refit-agent steps --help` for usage.\n"},
+		"no host":         {[]string{"remove"}, 2, "--host is required"},
+		"nothing to do":   {[]string{"remove", "--host", t.TempDir()}, 1, "runs systemd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			root := command(&out, &errs)
+			root.SetArgs(c.args)
+			ran, err := root.ExecuteContextC(t.Context())
+			if code := report(&errs, ran, err); code != c.code || !strings.Contains(errs.String(), c.says) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", code, c.code, c.says, &errs)
 			}
 		})
 	}

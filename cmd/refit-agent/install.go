@@ -19,11 +19,11 @@ the given public keys in ` + settings.Keys + `. It writes ` + settings.File + ` 
 exist or if settings are given, and starts the service. You can run it again: it replaces only files
 that differ. During an upgrade it pins keys, but does not replace the agent.`,
 		Example: `  # Install the agent with a mirror as its source
-  refit-agent install --key release.pub.pem --source https://mirror.example/refit
+  refit-agent install --key refit-release.pem --source https://mirror.example/refit
 
   # Install the agent with a local directory and kubeadm patches
-  refit-agent install --key release.pub.pem --source /srv/refit --patches /etc/kubernetes/patches`,
-		Args: cobra.NoArgs,
+  refit-agent install --key refit-release.pem --source /srv/refit --patches /etc/kubernetes/patches`,
+		Args: noArguments,
 	}
 	o := installOptions{}
 	c.Flags().StringArrayVar(&o.keys, "key", nil, "`file` of a public key that may sign ClusterReleases; can be repeated")

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -11,10 +10,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := command(os.Stdout, os.Stderr).ExecuteContext(ctx)
+	c, err := command(os.Stdout, os.Stderr).ExecuteContextC(ctx)
 	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "refit-agent: "+describe(err))
-		os.Exit(1)
-	}
+	os.Exit(report(os.Stderr, c, err))
 }

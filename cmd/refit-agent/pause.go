@@ -7,7 +7,7 @@ func (a *app) pause() *cobra.Command {
 		Use:   "pause",
 		Short: "Wait until the process is terminated",
 		Long:  `pause keeps a Pod running after its init container has finished.`,
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			<-c.Context().Done()
 			return nil

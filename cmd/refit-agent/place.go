@@ -20,7 +20,7 @@ place replaces only files that differ, and restarts the service only then. Keys 
 place does not replace an agent during an upgrade: it fails, and the container is restarted.`,
 		Example: `  # Install the agent from a Pod
   refit-agent place --host /host --keys /etc/refit-agent --settings /etc/refit-agent/agent.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	root := c.Flags().String("host", "", "mount point of the host's root `directory`")
 	keys := c.Flags().String("keys", "", "`directory` of public keys (*.pem) to pin; keys that were removed from it are unpinned")

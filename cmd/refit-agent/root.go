@@ -31,11 +31,14 @@ func command(out, err io.Writer) *cobra.Command {
 objects) with a journal on its own disk, so that it resumes exactly where a crash, a reboot or a
 power cut interrupted it, with or without an API server.`,
 		SilenceUsage: true, SilenceErrors: true, Version: version,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	root.SetOut(out)
 	root.SetErr(err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().StringVar(&a.settings, "settings", settings.File, "`file` with the settings of this host")
 	root.AddCommand(a.run(), a.install(), a.uninstall(), a.status(), a.steps(), a.undo(), a.forget(), a.place(), a.remove(), a.pause(), a.try())
 	for _, c := range root.Commands() {

@@ -14,7 +14,7 @@ func (a *app) run() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Run the agent in the foreground, like the service",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 	}
 	keys := c.Flags().String("keys", settings.Keys, "`directory` of the public keys that may sign ClusterReleases")
 	kubeconfig := c.Flags().String("kubeconfig", kubeletConf, "kubeconfig `file` of the node")

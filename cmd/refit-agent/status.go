@@ -15,7 +15,11 @@ func (a *app) status() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Print the status of the last upgrade on this host",
-		Args:  cobra.NoArgs,
+		Long: `status prints the orders that this host accepted, and each step of its last upgrade. It reads files
+of the host only, so it works without the API and beside the running service.`,
+		Example: `  # Print the status
+  refit-agent status`,
+		Args: noArguments,
 	}
 	c.RunE = func(*cobra.Command, []string) error {
 		s, err := a.load()

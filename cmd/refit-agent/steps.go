@@ -28,7 +28,7 @@ func (a *app) steps() *cobra.Command {
 
   # Print the steps of a worker with a containerd upgrade
   refit-agent steps --role worker --to v1.36.3 --containerd`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	role := c.Flags().String("role", "", "`role` of the host: first-control-plane, control-plane or worker")
 	to := c.Flags().String("to", "", "target `version` of Kubernetes")
@@ -37,10 +37,10 @@ func (a *app) steps() *cobra.Command {
 	c.RunE = func(*cobra.Command, []string) error {
 		u := node.Upgrade{Role: roles[*role], To: *to}
 		if u.Role == "" {
-			return fmt.Errorf("--role must be first-control-plane, control-plane or worker, not %q", *role)
+			return usagef("--role must be first-control-plane, control-plane or worker, not %q", *role)
 		}
 		if _, known := kubefacts.For(*to); !known {
-			return fmt.Errorf("--to %q: this agent supports Kubernetes %s", *to, strings.Join(kubefacts.Supported(), ", "))
+			return usagef("--to %q: this agent supports Kubernetes %s", *to, strings.Join(kubefacts.Supported(), ", "))
 		}
 		u.StopAPIServer = true
 		u.Etcd = u.Role != refitv1alpha1.RoleWorker && !*external

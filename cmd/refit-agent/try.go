@@ -25,7 +25,7 @@ func (a *app) try() *cobra.Command {
 		Long: `try runs in a Pod that Refit creates on a control plane node after its upgrade. The Pod proves that
 its network and container runtime work, that DNS resolves the name of the API, and that Services
 are reachable. try retries for a minute.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			t := trial{
 				name: "kubernetes.default.svc", port: "443", within: time.Minute, each: 5 * time.Second, pause: time.Second,

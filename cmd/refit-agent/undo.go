@@ -26,7 +26,7 @@ successful upgrade, undo refuses to start if the previous version could not run 
 
   # Roll the host back
   refit-agent undo --yes`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	keys := c.Flags().String("keys", settings.Keys, "`directory` of the public keys that may sign ClusterReleases")
 	yes := c.Flags().Bool("yes", false, "roll back; without this flag, undo only prints what it would do")
@@ -86,7 +86,14 @@ func (a *app) forget() *cobra.Command {
 	return &cobra.Command{
 		Use:   "forget",
 		Short: "Accept binaries that were replaced by something other than Refit",
-		Args:  cobra.NoArgs,
+		Long: `forget makes the agent accept the installed binaries as they are, after it refused an upgrade because
+something else had replaced them (ChangedByOthers). Stop the service first (systemctl stop
+refit-agent) and start it again afterwards.`,
+		Example: `  # Accept the installed binaries
+  systemctl stop refit-agent
+  refit-agent forget
+  systemctl start refit-agent`,
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			s, err := a.load()
 			if err != nil {

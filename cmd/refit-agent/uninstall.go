@@ -23,7 +23,7 @@ files that are kept for a rollback. Installed versions stay. It fails during an 
 it is finished, or roll it back with refit-agent undo.`,
 		Example: `  # Remove the agent
   refit-agent uninstall`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := needsRoot("uninstall"); err != nil {
 				return err
@@ -42,7 +42,7 @@ func (a *app) remove() *cobra.Command {
 		Long:  `remove does what uninstall does, from within a container: refit uninstall runs it.`,
 		Example: `  # Remove the agent from a Pod
   refit-agent remove --host /host`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	root := c.Flags().String("host", "", "mount point of the host's root `directory`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
