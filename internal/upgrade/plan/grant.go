@@ -24,8 +24,14 @@ func (d *deciding) complete(stage *Stage) bool {
 	return kind.complete(d, stage.Hop)
 }
 
-// grant starts what is new: the first stage that is not complete decides what.
+// grant starts what is new: the first stage that is not complete decides what. A control plane node
+// that is being changed without a claim, as after a restore of etcd, comes before every stage.
 func (d *deciding) grant() {
+	unclaimed := func(n *cluster.Node) bool { return d.changing(n) && !d.active[n.Name] }
+	if slices.ContainsFunc(d.controlPlane, unclaimed) {
+		d.grantControlPlane(d.turn())
+		return
+	}
 	for i := range d.plan.Stages {
 		if stage := &d.plan.Stages[i]; !d.complete(stage) {
 			kind := StageKindOf(stage.Name)

@@ -198,11 +198,12 @@ func changesHost(phase refitv1alpha1.NodePhase) bool {
 
 // failed reports whether the order failed or was refused and the user has not requested a retry.
 func (v *view) failed(n *cluster.Node) bool {
-	if v.order(n) == nil || v.repeats(n) {
+	order := v.order(n)
+	if order == nil || order.Spec.Attempt < v.op.Spec.Retry {
 		return false
 	}
 	phase, drain := v.phase(n), v.drain(n)
-	return v.refusal(n) != nil ||
+	return v.refusal(n) != nil && !v.onlyNumberRefused(n) ||
 		phase == refitv1alpha1.NodeFailed || phase == refitv1alpha1.NodeRolledBack || (drain != nil && drain.Phase == refitv1alpha1.DrainFailed)
 }
 
