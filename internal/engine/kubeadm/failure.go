@@ -14,7 +14,10 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-const thenRetry = ", then run `refit retry`"
+const (
+	thenRetry   = ", then run `refit retry`"
+	reportFault = "Report this fault of Refit: https://github.com/refit-dev/refit/issues"
+)
 
 var (
 	// unavailable matches errors of client-go, the API server and etcd while one of them is
@@ -86,7 +89,8 @@ func preflightFailed(output string, err error) *node.Failure {
 			"cannot run the preflight checks of kubeadm: %s", message)
 	}
 	return node.ManualIntervention("PreflightRefused", err,
-		fmt.Sprintf("Fix it, or add %s to kubeadm.ignorePreflightErrors in /etc/refit/agent.yaml and run `systemctl restart refit-agent`%s", strings.Join(names, ","), thenRetry),
+		fmt.Sprintf("Fix it, or add %s to kubeadm.ignorePreflightErrors in /etc/refit/agent.yaml and run `systemctl restart refit-agent`%s",
+			strings.Join(names, ","), thenRetry),
 		"the preflight checks of kubeadm failed: %s", message)
 }
 

@@ -77,7 +77,7 @@ func (k Kubeadm) Render(ctx context.Context, in RenderInput) (Rendered, error) {
 	for _, component := range components {
 		text, err := os.ReadFile(filepath.Join(dir, component+".yaml"))
 		if err != nil {
-			return nil, node.ManualIntervention("NotRendered", err, "Report this fault of Refit: https://github.com/refit-dev/refit/issues", "kubeadm did not render %s", component)
+			return nil, node.ManualIntervention("NotRendered", err, reportFault, "kubeadm did not render %s", component)
 		}
 		if placeholder != "" {
 			text = withExternalCA(text, placeholder, pki)

@@ -51,7 +51,7 @@ func renewable(pki string, names []string) ([]certificate, error) {
 	for _, name := range names {
 		at := slices.IndexFunc(certificates, func(c certificate) bool { return c.name == name })
 		if at < 0 {
-			return nil, node.ManualIntervention("UnknownCertificate", nil, "Report this fault of Refit: https://github.com/refit-dev/refit/issues", "unknown certificate %q", name)
+			return nil, node.ManualIntervention("UnknownCertificate", nil, reportFault, "unknown certificate %q", name)
 		}
 		if c := certificates[at]; !external(filepath.Join(pki, c.ca)) {
 			wanted = append(wanted, c)

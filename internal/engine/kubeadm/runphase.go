@@ -25,7 +25,7 @@ func (k Kubeadm) RunPhase(ctx context.Context, cmd Command, phase, to string, sk
 	case !ok:
 		return "", unknownPhase(to, cmd, phase)
 	case known.Name == PhaseControlPlane:
-		return "", node.ManualIntervention("ForbiddenPhase", nil, "Report this fault of Refit: https://github.com/refit-dev/refit/issues", "the phase control-plane of kubeadm must not run")
+		return "", node.ManualIntervention("ForbiddenPhase", nil, reportFault, "the phase control-plane of kubeadm must not run")
 	}
 	runs := [][]string{{known.Name}}
 	if len(known.below) > 0 {

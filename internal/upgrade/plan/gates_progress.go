@@ -115,7 +115,8 @@ func (d *deciding) waitForAgent(n *cluster.Node, what string) {
 	if ordered := d.order(n).Spec.OrderTime; ordered != nil && d.now.Sub(ordered.Time) > slowDelay {
 		w.Reason, w.Since, w.ManualIntervention = refitv1alpha1.ReasonWaiting, ordered.Time, true
 		w.Message = fmt.Sprintf("%s takes longer than %s%s", what, duration(slowDelay), stepOf(n))
-		w.Remedy = fmt.Sprintf("Check the agent on %s: `journalctl -u refit-agent`. It completes or rolls back the host automatically when the step times out", n.Name)
+		w.Remedy = fmt.Sprintf("Check the agent on %s: `journalctl -u refit-agent`. "+
+			"It completes or rolls back the host automatically when the step times out", n.Name)
 	}
 	d.wait(w)
 }
