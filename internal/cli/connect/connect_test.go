@@ -89,6 +89,21 @@ func TestKubeconfigsThatSelectNothing(t *testing.T) {
 	}
 }
 
+func TestMissingFilesOfKUBECONFIG(t *testing.T) {
+	existing := kubeconfig(t, "")
+	for value, want := range map[string]string{
+		"/nope":             "kubeconfig /nope, named by KUBECONFIG, not found",
+		"/nope:/neither":    "kubeconfig /nope:/neither, named by KUBECONFIG, not found",
+		"/nope:" + existing: "no cluster is configured: use --kubeconfig or KUBECONFIG",
+	} {
+		t.Setenv("KUBERNETES_SERVICE_HOST", "")
+		t.Setenv("KUBECONFIG", value)
+		if _, _, err := (&Kubeconfig{}).Load(); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v", value, err)
+		}
+	}
+}
+
 func TestReach(t *testing.T) {
 	for situation, c := range map[string]struct {
 		status        int

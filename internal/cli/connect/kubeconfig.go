@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -71,12 +72,25 @@ func (k *Kubeconfig) Load() (*rest.Config, string, error) {
 	}
 	config, err := loader.ClientConfig()
 	switch {
+	case clientcmd.IsEmptyConfig(err) && missingFiles() != "":
+		return nil, "", fmt.Errorf("kubeconfig %s, named by KUBECONFIG, not found", missingFiles())
 	case clientcmd.IsEmptyConfig(err) || (err == nil && config.Host == ""):
 		return nil, "", errors.New("no cluster is configured: use --kubeconfig or KUBECONFIG")
 	case err != nil:
 		return nil, "", fmt.Errorf("cannot use the kubeconfig: %w", err)
 	}
 	return config, cmp.Or(name, config.Host), nil
+}
+
+// missingFiles returns KUBECONFIG if none of its files exists, otherwise an empty string.
+func missingFiles() string {
+	value := os.Getenv(clientcmd.RecommendedConfigPathEnvVar)
+	for _, path := range filepath.SplitList(value) {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			return ""
+		}
+	}
+	return value
 }
 
 func orNone(names []string) string {

@@ -20,12 +20,8 @@ func Read(name string, raw []byte) (*refitv1alpha1.ClusterUpgrade, error) {
 	if err != nil {
 		return nil, exit.Usagef("%s: %w", name, err)
 	}
-	var found metav1.TypeMeta
-	if err := yaml.Unmarshal(only, &found); err != nil {
-		return nil, exit.Usagef("%s is neither YAML nor JSON: %w", name, err)
-	}
-	if found.Kind != kind || found.APIVersion != refitv1alpha1.GroupVersion.String() {
-		return nil, exit.Usagef("%s: expected a %s of %s, found kind %q of apiVersion %q", name, kind, refitv1alpha1.GroupVersion, found.Kind, found.APIVersion)
+	if err := checkKind(name, only); err != nil {
+		return nil, err
 	}
 	upgrade := &refitv1alpha1.ClusterUpgrade{}
 	if err := document.Decode(only, upgrade); err != nil {
@@ -35,6 +31,31 @@ func Read(name string, raw []byte) (*refitv1alpha1.ClusterUpgrade, error) {
 		return nil, exit.Usagef("%s: %w", name, err)
 	}
 	return upgrade, nil
+}
+
+// checkKind rejects a document of another kind.
+func checkKind(name string, document []byte) error {
+	var content any
+	if err := yaml.Unmarshal(document, &content); err != nil {
+		return exit.Usagef("%s is neither YAML nor JSON: %w", name, err)
+	}
+	fields, isObject := content.(map[string]any)
+	switch {
+	case !isObject:
+		return exit.Usagef("%s: expected a %s of %s, found no object", name, kind, refitv1alpha1.GroupVersion)
+	case fields["kind"] != kind || fields["apiVersion"] != refitv1alpha1.GroupVersion.String():
+		return exit.Usagef("%s: expected a %s of %s, found kind %q of apiVersion %q", name, kind, refitv1alpha1.GroupVersion,
+			textOf(fields["kind"]), textOf(fields["apiVersion"]))
+	}
+	return nil
+}
+
+// textOf is the text of a field, empty if it is not set.
+func textOf(field any) string {
+	if field == nil {
+		return ""
+	}
+	return fmt.Sprint(field)
 }
 
 // rejectZero rejects a manifest with 0 where the API rejects it: once the manifest is decoded, 0

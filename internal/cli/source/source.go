@@ -91,10 +91,10 @@ func (r *Reader) Saved(path string) (*Observation, error) {
 	case errors.Is(err, cluster.ErrNewerFormat):
 		return nil, fmt.Errorf("%s: %w: use that version of Refit, or take the Snapshot again", document.NameOf(path), err)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w (`%s snapshot` writes one)", document.NameOf(path), err, r.Command)
+		return nil, exit.Usagef("%s: %w (`%s snapshot` writes one)", document.NameOf(path), err, r.Command)
 	}
 	if err := r.checkTime(snapshot.TakenAt); err != nil {
-		return nil, fmt.Errorf("%s: %w", document.NameOf(path), err)
+		return nil, exit.Usagef("%s: %w", document.NameOf(path), err)
 	}
 	return &Observation{Cluster: savedName(snapshot, name), Saved: name, Snapshot: snapshot, At: snapshot.TakenAt}, nil
 }
