@@ -69,7 +69,7 @@ func TestWrongInput(t *testing.T) {
 		"shell of nobody":              {[]string{"completion", "tcsh"}, "", 2, "name one shell"},
 
 		"manifest that is not there":  {[]string{"plan", "-f", "/does/not/exist.yaml"}, "", 1, "no such file"},
-		"empty manifest":              {[]string{"plan", "-f", "-"}, "\n---\n", 2, "it is empty"},
+		"empty manifest":              {[]string{"plan", "-f", "-"}, "\n---\n", 2, "stdin: the file is empty"},
 		"manifest of something else":  {[]string{"plan", "-f", "-"}, "apiVersion: v1\nkind: Pod\n", 2, `found kind "Pod"`},
 		"manifest without fields":     {[]string{"plan", "-f", "-"}, "hello", 2, "stdin: expected a ClusterUpgrade of refit.dev/v1alpha1, found no object\n"},
 		"manifest that is no YAML":    {[]string{"plan", "-f", "-"}, "a: [", 2, "stdin is neither YAML nor JSON"},

@@ -130,7 +130,7 @@ func TestReleasesThatAreNotVerified(t *testing.T) {
 		"two files":               {[]string{"verify", release, release, "--key", public}, 2, "one file"},
 		"two objects":             {[]string{"show", file(t, "r.yaml", string(raw)+"---\n"+string(raw))}, 2, "more than one object"},
 		`its kind is "Pod"`:       {[]string{"show", file(t, "r.yaml", "kind: Pod")}, 2, `its kind is "Pod"`},
-		"empty":                   {[]string{"show", file(t, "r.yaml", "")}, 2, "it is empty"},
+		"empty":                   {[]string{"show", file(t, "r.yaml", "")}, 2, "the file is empty"},
 		"misspelled field":        {[]string{"show", file(t, "r.yaml", string(raw)+"  more: 1\n")}, 2, "unknown field"},
 		"not there":               {[]string{"show", "/does/not/exist"}, 1, "no such file"},
 		"unknown source":          {[]string{"verify", release, "--key", public, "--from", "ftp://x/y"}, 2, "is not a source"},
