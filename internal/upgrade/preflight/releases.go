@@ -19,11 +19,34 @@ func releaseMissing(v *view) []Finding {
 		found = append(found, Finding{
 			Deferred: !v.s.Installed,
 			Object:   "ClusterRelease for " + h.String(),
-			Message:  fmt.Sprintf("the cluster has no %s for Kubernetes %s", what, h),
-			Remedy:   "Create, sign and apply one: " + command("refit release create --kubernetes "+wanted+" --from DIRECTORY"),
+			Message:  fmt.Sprintf("the cluster has no %s for Kubernetes %s", what, h) + v.whyHop(h),
+			Remedy: fmt.Sprintf("Create one: %s. Then sign and apply it: %s",
+				command("refit release create --kubernetes "+wanted+" --from DIRECTORY > "+wanted+".json"),
+				command("refit release sign "+wanted+".json --key PRIVATE-KEY | kubectl apply --server-side -f -")),
 		})
 	}
 	return found
+}
+
+// whyHop explains a hop that is not the target.
+func (v *view) whyHop(h hop) string {
+	switch {
+	case h.last:
+		return ""
+	case !h.catchUp:
+		return fmt.Sprintf(", which is on the path to %s", v.Path.To)
+	}
+	var oldest *node
+	for i := range v.nodes {
+		n := &v.nodes[i]
+		if len(n.hops) > 0 && n.hops[0].catchUp && (oldest == nil || n.kubelet.Before(oldest.kubelet)) {
+			oldest = n
+		}
+	}
+	if oldest == nil {
+		return ""
+	}
+	return fmt.Sprintf(", to which %s at %s must be upgraded before the control plane", oldest.Name, oldest.kubelet)
 }
 
 func releaseUnreadable(v *view) []Finding {

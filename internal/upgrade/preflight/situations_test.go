@@ -1203,6 +1203,12 @@ func otherSituations() []situation {
 
 		{check: "ReleaseMissing", name: "present"},
 		{check: "ReleaseMissing", name: "missing", change: func(s *snapshot) { s.Releases = nil }, want: Block},
+		{
+			check: "ReleaseMissing", name: "missing for a worker that is too old for the target", want: Block,
+			change: all(onWorker(func(n *cluster.Node) { n.Kubelet = "v1.32.1" }), func(s *snapshot) {
+				s.Releases = slices.DeleteFunc(s.Releases, func(r cluster.Release) bool { return r.Payload.Kubernetes == "v1.35.4" })
+			}),
+		},
 		{check: "ReleaseMissing", name: "other patch version", to: "v1.36.9", want: Block, change: func(s *snapshot) { s.Releases = s.Releases[1:] }},
 		{
 			check: "ReleaseMissing", name: "missing, Refit not installed", want: Block, deferred: true,
