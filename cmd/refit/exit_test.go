@@ -63,6 +63,8 @@ func TestWrongInput(t *testing.T) {
 		"waiver of an unknown check":   {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllow=x"}, "", 2, `there is no check "BudgetNeverAllow"; did you mean BudgetNeverAllows?`},
 		"waiver for no finding":        {[]string{"plan", "--from", good, "--to", "v1.36.3", "--waive", "DiskTooSmall/Node worker-1=x"}, "", 2, `--waive: DiskTooSmall has no finding for "Node worker-1"`},
 		"waiver without a kind":        {[]string{"plan", "--from", good, "--to", "v1.36.3", "--waive", "DiskTooSmall/worker-1=x"}, "", 2, `--waive: "worker-1" has no kind`},
+		"waiver of a PDB, no kind":     {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows/shop/cart=x"}, "", 2, `such as "PodDisruptionBudget shop/cart"`},
+		"waiver of a pod, no kind":     {[]string{"plan", "--to", "v1.36.3", "--waive", "SingleReplica/shop/cart=x"}, "", 2, `such as "Deployment shop/cart"`},
 		"version ahead of Refit":       {[]string{"plan", "--from", good, "--to", "v1.44.0"}, "", 2, "cannot reach the target v1.44.0: this version of Refit supports Kubernetes"},
 		"no time":                      {[]string{"plan", "--to", "v1.36.3", "--timeout", "0s"}, "", 2, "--timeout"},
 		"stdin twice":                  {[]string{"plan", "-f", "-", "--from", "-"}, "", 2, "cannot both"},

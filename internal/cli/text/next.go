@@ -25,7 +25,7 @@ func (w *writer) next(r *cliv1alpha1.Report, next Next) {
 		w.command(next.Again)
 		if waiver := waiverFor(r); waiver != "" {
 			w.para(2, as(plain, "Or waive a finding, with a reason that is recorded:"))
-			w.command(next.Again + " --waive " + Quote(waiver))
+			w.command(next.Again + " --waive " + alwaysQuote(waiver)) // the reason may have spaces
 		}
 	case r.Kind == cliv1alpha1.KindCheck:
 		w.para(2, as(plain, "Show the plan:"))

@@ -11,5 +11,10 @@ func Quote(argument string) string {
 	if argument != "" && strings.IndexFunc(argument, func(r rune) bool { return !safe(r) }) < 0 {
 		return argument
 	}
+	return alwaysQuote(argument)
+}
+
+// alwaysQuote quotes an argument that the user edits, even if it needs no quotes yet.
+func alwaysQuote(argument string) string {
 	return "'" + strings.ReplaceAll(argument, "'", `'\''`) + "'"
 }

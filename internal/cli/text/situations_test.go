@@ -83,6 +83,10 @@ func scoped(scope refitv1alpha1.Scope) refitv1alpha1.ClusterUpgradeSpec {
 	return spec
 }
 
+func twoMembers() *cluster.Snapshot {
+	return read(clustertest.HA("v1.35.4", 2, 2, clustertest.Released("v1.36.3"), clustertest.Agents()))
+}
+
 func situations() []situation {
 	return []situation{
 		{name: "ha", everyWidth: true, snapshot: shop, spec: to("v1.36.3")},
@@ -94,6 +98,7 @@ func situations() []situation {
 		{name: "patch", snapshot: ha("v1.36.1", "v1.36.3"), spec: to("v1.36.3")},
 		{name: "done", snapshot: ha("v1.36.3", "v1.36.3"), spec: to("v1.36.3")},
 		{name: "done-unreleased", snapshot: withAgents(ha("v1.36.3")), spec: scoped(refitv1alpha1.ScopeWorkers)},
+		{name: "two-members", snapshot: twoMembers, spec: to("v1.36.3")},
 		{name: "workers", snapshot: behind, spec: someWorkers()},
 		{name: "large", everyWidth: true, snapshot: large, spec: pools()},
 	}

@@ -30,9 +30,20 @@ func ParseWaiver(s string) (refitv1alpha1.Waiver, error) {
 	}
 	if preflight.LacksKind(waiver) {
 		return waiver, fmt.Errorf("%q has no kind: name the object as `refit check` prints it, such as %q",
-			waiver.Object, policy.NodeObject(waiver.Object))
+			waiver.Object, exampleObject(waiver))
 	}
 	return waiver, nil
+}
+
+// exampleObject adds the kind that the object of a waiver probably has.
+func exampleObject(w refitv1alpha1.Waiver) string {
+	switch {
+	case !strings.Contains(w.Object, "/"):
+		return policy.NodeObject(w.Object)
+	case strings.Contains(w.Check, "Budget"):
+		return "PodDisruptionBudget " + w.Object
+	}
+	return "Deployment " + w.Object
 }
 
 // isCheck reports whether a text could be the name of a check.
