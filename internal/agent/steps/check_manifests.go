@@ -61,7 +61,7 @@ func (h *Host) manifestMissing(component, path string) error {
 	}
 	return node.ManualIntervention("ManifestMissing", nil,
 		"Restore "+path+" (copies are in "+copies+"), then run `refit retry`. If it was removed on purpose, run `refit abandon NODE`, "+
-			"and remove the node from the cluster and from etcd",
+			"and remove the node from the cluster and from etcd: `kubectl delete node NODE; etcdctl member remove ID`",
 		"%s does not exist, and Refit did not remove it", path)
 }
 

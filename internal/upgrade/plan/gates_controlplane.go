@@ -61,7 +61,8 @@ func (d *deciding) otherServerChanging(n *cluster.Node) *Wait {
 			return &Wait{
 				Reason: refitv1alpha1.ReasonControlPlaneUnhealthy, Node: other.Name, ManualIntervention: true,
 				Message: fmt.Sprintf("The agent on the abandoned control plane node %s may still change its host", other.Name),
-				Remedy:  "Let it finish, or remove the node from the cluster and from etcd",
+				Remedy: fmt.Sprintf("Let it finish, or remove the node from the cluster and from etcd: `kubectl delete node %s; etcdctl member remove ID`",
+					other.Name),
 			}
 		}
 	}

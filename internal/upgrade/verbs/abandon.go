@@ -18,6 +18,7 @@ func Abandon(o Operation, node string) (Decision, error) {
 		Exact:  true,
 		Message: fmt.Sprintf("Abandoned %[1]s in %[2]s: it is neither upgraded nor waited for. If Refit cordoned it, it stays cordoned: "+
 			"once the host is repaired, run `kubectl uncordon %[1]s`. "+
-			"If it is a control plane node, remove it from the cluster and from etcd, and approve the changed plan: `refit approve`.", node, o.Name),
+			"If it is a control plane node, remove it from the cluster (`kubectl delete node %[1]s`) and from etcd (`etcdctl member remove ID`), "+
+			"and approve the changed plan: `refit approve`.", node, o.Name),
 	}, nil
 }
