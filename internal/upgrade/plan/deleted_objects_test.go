@@ -28,6 +28,23 @@ func TestOrderThatReplacesADeletedOneIsFollowed(t *testing.T) {
 	}
 }
 
+func TestOrderOfTheNextHopThatReplacesADeletedOneIsFollowed(t *testing.T) {
+	catchesUp := minor(shape(1, 2), func(sc *scenario) {
+		sc.version, sc.workersAt, sc.releases, sc.spec.Target.Kubernetes = "v1.36.3", "v1.33.9", []string{"v1.36.3", "v1.37.1"}, "v1.37.1"
+	})
+	s := story{name: "x", scenario: catchesUp, ends: Succeeded, script: []scriptEvent{
+		{claimed("worker-2"), func(r *storyRun) {
+			m := r.machine("worker-1")
+			m.upgrade = nil
+			m.upgradeVersion++
+			m.report.AcceptedSequence = m.agent.memory.Sequence - 1
+		}},
+	}}
+	if r := s.run(""); r.op.end != Succeeded || len(r.violations) > 0 {
+		t.Errorf("%s %q: %v", r.last.State, r.last.Message, r.violations)
+	}
+}
+
 func TestAgentWithAnOrderWhoseReportWasDeletedIsReported(t *testing.T) {
 	s := story{name: "x", scenario: minor(shape(1, 2)), script: []scriptEvent{
 		{applying("worker-2"), func(r *storyRun) {

@@ -234,10 +234,20 @@ func (v *view) orderSpent(n *cluster.Node) bool {
 func (v *view) takenForAnother(n *cluster.Node) bool {
 	switch order, phase := v.order(n), v.phase(n); order.Spec.Permit {
 	case refitv1alpha1.PermitPrefetch:
-		return phase == refitv1alpha1.NodeIdle
+		return phase == refitv1alpha1.NodeIdle || (phase == refitv1alpha1.NodeSucceeded && v.belowRelease(n))
 	case refitv1alpha1.PermitApply, refitv1alpha1.PermitRollback:
 		return phase == refitv1alpha1.NodeIdle || phase == refitv1alpha1.NodePrefetching || phase == refitv1alpha1.NodePrefetched
 	case refitv1alpha1.PermitHold:
+	}
+	return false
+}
+
+// belowRelease reports whether the node is older than the ClusterRelease of its order.
+func (v *view) belowRelease(n *cluster.Node) bool {
+	for hop := range v.plan.Hops {
+		if release := v.plan.Hops[hop].Release; release != nil && v.order(n).Spec.Release == *release {
+			return !v.at(n, hop)
+		}
 	}
 	return false
 }
