@@ -36,12 +36,14 @@ func operationArgument(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// nodeArgument accepts the name of a node.
-func nodeArgument(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return exit.Usagef("name one node, for example worker-3")
+// nodeArgument accepts the name of a node. The example is one that the command accepts.
+func nodeArgument(example string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return exit.Usagef("name one node, for example %s", example)
+		}
+		return nil
 	}
-	return nil
 }
 
 func firstOf(args []string) string {

@@ -68,6 +68,7 @@ func TestWrongInput(t *testing.T) {
 		"version ahead of Refit":       {[]string{"plan", "--from", good, "--to", "v1.44.0"}, "", 2, "cannot reach the target v1.44.0: this version of Refit supports Kubernetes"},
 		"no time":                      {[]string{"plan", "--to", "v1.36.3", "--timeout", "0s"}, "", 2, "--timeout"},
 		"stdin twice":                  {[]string{"plan", "-f", "-", "--from", "-"}, "", 2, "cannot both"},
+		"keep without a node":          {[]string{"keep"}, "", 2, "name one node, for example cp-1\n"},
 		"shell of nobody":              {[]string{"completion", "tcsh"}, "", 2, "name one shell"},
 
 		"manifest that is not there":  {[]string{"plan", "-f", "/does/not/exist.yaml"}, "", 1, "no such file"},

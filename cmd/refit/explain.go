@@ -18,7 +18,7 @@ func newExplainCommand(a *app) *cobra.Command {
 how long it has been running, what the node waits for, or why it failed, with the end of the log and
 the remedy.`,
 		Example: a.example("# Explain the state of a node", "explain worker-3", "# Print the explanation as JSON", "explain worker-3 -o json"),
-		Args:    nodeArgument,
+		Args:    nodeArgument("worker-3"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err

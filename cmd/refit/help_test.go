@@ -60,6 +60,16 @@ func TestHelpHasGroupsAndCommentedExamples(t *testing.T) {
 	visit(newRootCommand(l.app))
 }
 
+// The first argument of some verbs is not the operation.
+func TestHelpNamesTheArgumentThatMayBeOmitted(t *testing.T) {
+	for command, want := range map[string]string{"pause": "Without a name, the", "abandon": "Without OPERATION, the", "set pool": "Without OPERATION, the"} {
+		l := newLine(t)
+		if code := l.run(t, append(strings.Fields(command), "--help")...); code != 0 || !strings.Contains(l.out.String(), want) {
+			t.Errorf("the help of %s lacks %q: exit code %d\n%s", command, want, code, l.out)
+		}
+	}
+}
+
 func TestVersionFlag(t *testing.T) {
 	l := newLine(t)
 	if code := l.run(t, "--version"); code != 0 || l.out.String() != "refit version "+versionOf().Version+"\n" {

@@ -36,7 +36,7 @@ prompts for confirmation. It acts with your own permissions and does not change 
 Settings that differ between control plane nodes are not kept: the command exits with 1 and prints a
 kubeadm patch for the host.`,
 		Example: a.example("# Show what would be kept, and keep it", "keep cp-1", "# Keep it without a prompt", "keep cp-1 --yes"),
-		Args:    nodeArgument,
+		Args:    nodeArgument("cp-1"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err

@@ -36,14 +36,14 @@ type verb struct {
 func (a *app) newVerb(v verb) *cobra.Command {
 	var k connect.Kubeconfig
 	var f format
-	use, args, first := v.name+" [NAME]", cobra.PositionalArgs(operationArgument), 0
+	use, without, args, first := v.name+" [NAME]", "a name", cobra.PositionalArgs(operationArgument), 0
 	if v.parse != nil {
-		use, args, first = v.name+" "+v.argument+" [OPERATION]", argumentAndOperation(v.argument), 1
+		use, without, args, first = v.name+" "+v.argument+" [OPERATION]", "OPERATION", argumentAndOperation(v.argument), 1
 	}
 	cmd := &cobra.Command{
 		Use:               use,
 		Short:             v.short,
-		Long:              v.long + "\n\nWithout a name, the command changes the active operation: the oldest that has not ended.",
+		Long:              v.long + "\n\nWithout " + without + ", the command changes the active operation: the oldest that has not ended.",
 		Example:           a.example(v.example...),
 		Args:              args,
 		ValidArgsFunction: a.completeOperations(&k),

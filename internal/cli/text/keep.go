@@ -76,7 +76,7 @@ func Keep(k *cliv1alpha1.Keep, p Page) string {
 	w := newWriter(p)
 	switch {
 	case k.Changed:
-		w.para(0, as(plain, fmt.Sprintf("Kept %s of %s in the kubeadm configuration of %s. Upgrades no longer remove them. Running pods were not changed.",
+		w.para(0, as(plain, fmt.Sprintf("Kept %s of %s in the kubeadm configuration of %s, which upgrades preserve. Running pods were not changed.",
 			phrase.Count(len(k.Kept), "security setting"), k.Node, k.Cluster)))
 	case len(k.NotKept) == 0:
 		w.para(0, as(plain, fmt.Sprintf("There is nothing to keep: kubeadm renders all security settings of %s.", k.Node)))
