@@ -78,7 +78,7 @@ func (w *writer) group(g []*cliv1alpha1.Finding, wide bool) {
 		head = append(head, as(plain, nameOf(first)))
 	}
 	if first.Unknown {
-		head = append(head, as(dim, "(unknown)"))
+		head = append(head, as(dim, "(could not be observed)"))
 	}
 	if first.Blocks && first.Binding {
 		head = append(head, as(dim, "(no waiver possible)"))
