@@ -122,7 +122,7 @@ var checks = []Check{
 	// Nodes.
 	{"NodeNotReady", Block, safety, needNodes, nodeNotReady, "a worker is not ready"},
 	{"NodeCordonedByHand", Block, safety, needNodes, nodeCordonedByHand, "a node is cordoned, but not by Refit"},
-	{"SelectorMatchesNothing", Warn, 0, needNodes, selectorMatchesNothing, "the node selector matches no worker, so none is upgraded"},
+	{"SelectorMatchesNothing", Warn, 0, needNodes, selectorMatchesNothing, "the node selector of the upgrade or of a pool matches no worker"},
 	{"NodeUnderPressure", Block, 0, needNodes, nodeUnderPressure, "a node is under disk, memory or PID pressure"},
 	{"WindowsNode", Warn, 0, needNodes, windowsNode, "a node does not run Linux, and Refit does not upgrade it"},
 

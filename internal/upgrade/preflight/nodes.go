@@ -136,7 +136,32 @@ func windowsNode(v *view) []Finding {
 }
 
 func selectorMatchesNothing(v *view) []Finding {
-	if len(v.Spec.NodeSelector) == 0 || v.Spec.Scope == refitv1alpha1.ScopeControlPlane || len(v.s.Workers()) == 0 {
+	if v.Spec.Scope == refitv1alpha1.ScopeControlPlane || len(v.s.Workers()) == 0 {
+		return nil
+	}
+	return append(nodeSelectorMatchesNothing(v), emptyPools(v)...)
+}
+
+// emptyPools reports pools without a worker: the policy of another pool applies to the nodes.
+func emptyPools(v *view) []Finding {
+	var found []Finding
+	for i := range v.pools {
+		p := &v.pools[i]
+		if len(p.NodeSelector) == 0 || p.size > 0 {
+			continue
+		}
+		found = append(found, Finding{
+			Object:  "pool " + p.Name,
+			Message: fmt.Sprintf("pool %s has no worker with the labels %s, so its policy applies to none", p.Name, labels.Set(p.NodeSelector)),
+			Remedy: "Check the labels of the workers: kubectl get nodes --show-labels. A worker belongs to the first pool that matches it. Label " +
+				"the workers, or change pools in the manifest.",
+		})
+	}
+	return found
+}
+
+func nodeSelectorMatchesNothing(v *view) []Finding {
+	if len(v.Spec.NodeSelector) == 0 {
 		return nil
 	}
 	for _, n := range v.s.Workers() {

@@ -615,6 +615,9 @@ func nodeSituations() []situation {
 		{check: "SelectorMatchesNothing", name: "no selector"},
 		{check: "SelectorMatchesNothing", name: "a worker has the label", change: onWorker(func(n *cluster.Node) { n.Labels["pool"] = "batch" }), spec: selecting("batch")},
 		{check: "SelectorMatchesNothing", name: "no worker has the label", spec: selecting("batch"), want: Warn},
+		{check: "SelectorMatchesNothing", name: "no worker is in a pool", want: Warn, spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) {
+			spec.Pools = []refitv1alpha1.Pool{{Name: "batch", NodeSelector: map[string]string{"pool": "batch"}}}
+		}},
 		{check: "SelectorMatchesNothing", name: "only the control plane is upgraded", spec: func(spec *refitv1alpha1.ClusterUpgradeSpec) {
 			selecting("batch")(spec)
 			spec.Scope = refitv1alpha1.ScopeControlPlane
