@@ -73,7 +73,8 @@ func WaitMirror(ctx context.Context, client kubernetes.Interface, nodeName strin
 func apiFailure(err error, format string, args ...any) error {
 	what := fmt.Sprintf(format, args...)
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) {
-		return node.ManualIntervention("APIDenied", err, "Check the permissions of the kubeconfig on this host"+thenRetry, "%s: the API rejects the request", what)
+		return node.ManualIntervention("APIDenied", err, "Check the permissions of the kubeconfig on this host"+thenRetry,
+			"%s: the API rejects the request", what)
 	}
 	return node.Transient("APIUnavailable", err, "Refit retries; check that the API server and etcd are healthy", "%s", what)
 }

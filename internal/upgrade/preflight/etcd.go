@@ -73,7 +73,8 @@ func etcdAlarm(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  etcdObject(n),
 				Message: fmt.Sprintf("etcd on %s has an active alarm: %s", n.Name, joinNames(n.Report.Etcd.Alarms)),
-				Remedy:  "For NOSPACE, run " + command("etcdctl compact REVISION; etcdctl defrag --cluster; etcdctl alarm disarm") + ". For CORRUPT, replace the member.",
+				Remedy: "For NOSPACE, run " + command("etcdctl compact REVISION; etcdctl defrag --cluster; etcdctl alarm disarm") +
+					". For CORRUPT, replace the member.",
 			})
 		}
 	}
