@@ -27,7 +27,7 @@ that differ. During an upgrade it pins keys, but does not replace the agent.`,
 	}
 	o := installOptions{}
 	c.Flags().StringArrayVar(&o.keys, "key", nil, "`file` of a public key that may sign ClusterReleases; can be repeated")
-	c.Flags().StringArrayVar(&o.sources, "source", nil, "`source` of files: a directory, an http(s) URL, or oci:/path; can be repeated, tried in order")
+	c.Flags().StringArrayVar(&o.sources, "source", nil, "`source` of files: a directory, https://..., http://... or oci:/path; can be repeated, tried in order")
 	c.Flags().StringVar(&o.patches, "patches", "", "`directory` of kubeadm patches on this host")
 	c.Flags().StringArrayVar(&o.ignore, "ignore-preflight-error", nil, "kubeadm preflight `check` whose errors are ignored on this host; can be repeated")
 	c.Flags().BoolVar(&o.noStart, "no-start", false, "install, but do not start the service")

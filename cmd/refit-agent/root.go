@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 
@@ -48,7 +49,13 @@ power cut interrupted it, with or without an API server.`,
 	return root
 }
 
-func (a *app) load() (settings.Settings, error) { return settings.Load(a.settings) }
+// load reads the settings. Only the default file may be missing.
+func (a *app) load() (settings.Settings, error) {
+	if _, err := os.Stat(a.settings); a.settings != settings.File && errors.Is(err, fs.ErrNotExist) {
+		return settings.Settings{}, usagef("--settings: %s does not exist", a.settings)
+	}
+	return settings.Load(a.settings)
+}
 
 // logger writes JSON for the systemd journal.
 func (a *app) logger() *slog.Logger {

@@ -103,6 +103,12 @@ func TestStatusOfTruncatedJournal(t *testing.T) {
 	}
 }
 
+func TestMissingFileOfSettings(t *testing.T) {
+	if _, err := run(t, "status"); err == nil || !strings.HasPrefix(err.Error(), "--settings: ") || !strings.HasSuffix(err.Error(), " does not exist") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestStatusErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		state    string // MACHINE stands for the machine ID

@@ -23,7 +23,7 @@ const (
 
 // Settings are the settings of a host.
 type Settings struct {
-	// Sources are the sources of files, in order: a directory, an http(s) URL, oci:/path. The
+	// Sources are the sources of files, in order: directories, https://, http://, oci:/path. The
 	// addresses in a ClusterRelease come last.
 	Sources []string `json:"sources,omitempty"`
 	Kubeadm Kubeadm  `json:"kubeadm,omitzero"`

@@ -2,7 +2,10 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -55,6 +58,9 @@ func ParseSources(texts []string) ([]artifact.Source, error) {
 			full, err := filepath.Abs(text)
 			if err != nil {
 				return nil, fmt.Errorf("cannot resolve the path %s: %w", text, err)
+			}
+			if _, err := os.Stat(full); errors.Is(err, fs.ErrNotExist) {
+				return nil, exit.Usagef("--from: %s does not exist", full)
 			}
 			text = full
 		}

@@ -215,6 +215,9 @@ func TestCompareReadsEachFileOnceAndListsTheWrongOnes(t *testing.T) {
 			}
 		})
 	}
+	if _, err := ParseSources([]string{"/nope"}); err == nil || err.Error() != "--from: /nope does not exist" {
+		t.Errorf("ParseSources() of a missing directory = %v", err)
+	}
 	if _, err := ParseSources([]string{"ftp://example.com"}); err == nil || !strings.Contains(err.Error(), "--from") {
 		t.Errorf("ParseSources() of an unknown source = %v", err)
 	}

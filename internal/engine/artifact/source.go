@@ -53,7 +53,7 @@ func ParseSource(text string) (Source, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		// The text may have a password.
-		return nil, errors.New("a source must be an absolute path or an http, https, file or oci URL")
+		return nil, errors.New("a source must be an absolute path, https://..., http://... or oci:/path")
 	}
 	switch {
 	case u.Scheme == "file" && (u.Host == "" || u.Host == "localhost") && filepath.IsAbs(u.Path):
@@ -61,7 +61,7 @@ func ParseSource(text string) (Source, error) {
 	case (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.RawQuery == "" && u.Fragment == "":
 		return &mirror{base: u, web: newWeb()}, nil
 	}
-	return nil, fmt.Errorf("%q is not a source: use an absolute path or an http, https, file or oci URL", u.Redacted())
+	return nil, fmt.Errorf("%q is not a source: use an absolute path, https://..., http://... or oci:/path", u.Redacted())
 }
 
 // folder is a directory, local or mounted.

@@ -211,6 +211,10 @@ func TestInsufficientFoldersMakeNoRelease(t *testing.T) {
 			remove(t, dir+"/images/etcd:3.6.8-0.tar")
 			o.Without = []string{"etcd"}
 		}, ""},
+		"etcd excluded and selected": {func(t *testing.T, _ string, o *Options) {
+			t.Helper()
+			o.Without, o.Etcd = []string{"etcd"}, "3.6.8-0"
+		}, "etcd is both excluded and selected (3.6.8-0)"},
 		"another etcd": {func(t *testing.T, _ string, o *Options) { t.Helper(); o.Etcd = "3.5.0-0" }, ""},
 		"two different files": {func(t *testing.T, dir string, _ *Options) {
 			t.Helper()

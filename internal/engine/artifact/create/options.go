@@ -73,6 +73,13 @@ func (o *Options) check() error {
 			return WrongOptionError{fmt.Errorf("%q cannot be excluded, only %s", name, strings.Join(Optional(), ", "))}
 		}
 	}
+	for name, selected := range map[string]string{
+		"containerd": o.Containerd, "runc": o.Runc, "cni": o.CNIPlugins, "etcd": o.Etcd, "coredns": o.CoreDNS,
+	} {
+		if selected != "" && o.without(name) {
+			return WrongOptionError{fmt.Errorf("%s is both excluded and selected (%s)", name, selected)}
+		}
+	}
 	if len(o.Folders) == 0 && o.Online == nil {
 		return WrongOptionError{errors.New("neither a directory nor upstream is given to create a ClusterRelease from")}
 	}
