@@ -81,6 +81,8 @@ func (i *installFlags) run(ctx context.Context, a *app) error {
 	switch {
 	case i.render && i.DryRun:
 		return exit.Usagef("--render and --dry-run exclude each other: --render does not access a cluster")
+	case i.render && i.output == formatJSON:
+		return exit.Usagef("--render prints YAML only: omit -o json")
 	case i.Timeout <= 0:
 		return exit.Usagef("--timeout: %s is not a positive duration", i.Timeout)
 	}

@@ -284,6 +284,7 @@ func TestWrongInputOfInstall(t *testing.T) {
 		"an unknown source":          {[]string{"install", "--release-key", public, "--source", "ftp://x"}, 2, "is not a source"},
 		"a source that nobody sees":  {[]string{"install", "--release-key", public, "--source", "/home/me/refit"}, 2, "cannot read files below /home"},
 		"a repository that is none":  {[]string{"install", "--release-key", public, "--image-repository", "https://x/"}, 2, "is not a repository"},
+		"rendered as JSON":           {[]string{"install", "--release-key", public, "--render", "-o", "json"}, 2, "--render prints YAML only: omit -o json"},
 		"rendered and tried at once": {[]string{"install", "--release-key", public, "--render", "--dry-run"}, 2, "exclude each other"},
 		"no time":                    {[]string{"install", "--release-key", public, "--timeout", "0s"}, 2, "not a positive duration"},
 		"an argument":                {[]string{"install", "prod"}, 2, "unexpected argument"},
