@@ -42,7 +42,7 @@ func TestUpgradeClocks(t *testing.T) {
 	t.Run("an agent that stops is found, and the upgrade ends", func(t *testing.T) {
 		last := s.OfRole(cluster.RoleWorker)[1]
 		up := s.upgrade(t, newer, hosts...)
-		s.reaches(t, s.First(cluster.RoleControlPlane), refitv1alpha1.NodeApplying)
+		s.applies(t, s.First(cluster.RoleControlPlane))
 		_, err := last.Exec(t.Context(), "systemctl", "stop", bed.AgentUnit)
 		must(t, err)
 		s.operation("to-v1-36-3").waits(t, "the agent to be missed", whole, func(u *refitv1alpha1.ClusterUpgrade) bool {

@@ -100,7 +100,7 @@ func joinsAgain(s scene) {
 func apiAway(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "api-away", only(c.first))
-	c.reaches(t, c.first, refitv1alpha1.NodeApplying)
+	c.applies(t, c.first)
 	must(t, c.controlPlane.Freeze())
 	time.Sleep(time.Minute) // the duration of the fault
 	must(t, c.controlPlane.Thaw())

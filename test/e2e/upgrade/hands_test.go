@@ -78,7 +78,7 @@ func pauseEarly(s scene) {
 	o.reaches(t, refitv1alpha1.PhasePaused)
 	c.untouched(t, c.controlPlane)
 	c.refit(t, "resume", o.name)
-	c.reaches(t, c.controlPlane, refitv1alpha1.NodeApplying)
+	c.applies(t, c.controlPlane)
 	c.refit(t, "pause", o.name)
 	o.waits(t, "the control plane to finish", whole, func(u *refitv1alpha1.ClusterUpgrade) bool {
 		return u.Status.Phase == refitv1alpha1.PhasePaused && len(u.Status.Active) == 0 && u.Status.Nodes.Done == 1
@@ -112,7 +112,7 @@ func abortDraining(s scene) {
 func retryRepaired(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "repaired", only(c.first))
-	c.reaches(t, c.first, refitv1alpha1.NodeApplying)
+	c.applies(t, c.first)
 	must(t, bed.WriteOn(t.Context(), c.first, extraFlags, "[Service]\nEnvironment=\"KUBELET_EXTRA_ARGS=--pod-infra-container-image=pause:3.10\"\n"))
 	stalled := o.reaches(t, refitv1alpha1.PhaseStalled)
 	if len(stalled.Status.Failures) != 1 || stalled.Status.Failures[0].Node != c.first.Name() || stalled.Status.Failures[0].Remedy == "" {

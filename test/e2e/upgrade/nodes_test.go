@@ -24,13 +24,13 @@ func (s *site) untouched(t *testing.T, nodes ...*cluster.Node) {
 	}
 }
 
-// reaches waits until a node's upgrade is in a phase.
-func (s *site) reaches(t *testing.T, n *cluster.Node, phase refitv1alpha1.NodePhase) {
+// applies waits until a node's agent changes its host.
+func (s *site) applies(t *testing.T, n *cluster.Node) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), whole)
 	defer cancel()
 	must(t, bed.Follow(ctx, s.Bed, bed.NodeUpgrades, n.Name(), func(u *refitv1alpha1.NodeUpgrade) bool {
-		return u.Status.Phase == phase && u.Status.ObservedSequence == u.Spec.Sequence
+		return u.Status.Phase == refitv1alpha1.NodeApplying && u.Status.ObservedSequence == u.Spec.Sequence
 	}))
 }
 
