@@ -17,6 +17,7 @@ import (
 const (
 	exitDone        = 0
 	exitFailed      = 1
+	exitUsage       = 2
 	exitBlocked     = 3
 	exitInterrupted = 130
 )
