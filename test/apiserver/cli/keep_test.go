@@ -98,11 +98,12 @@ func apiServer(node, flag string) *corev1.Pod {
 // answerReports answers requests as agents do: with the settings that the configuration lacks.
 func (b *bed) answerReports(ctx context.Context, settings map[string]string) error {
 	var reports refitv1alpha1.NodeReportList
-	config := &corev1.ConfigMap{}
-	if err := b.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kubeadm-config"}, config); err != nil {
+	if err := b.List(ctx, &reports); err != nil {
 		return err
 	}
-	if err := b.List(ctx, &reports); err != nil {
+	// After the requests: an answer describes the configuration at its request or later.
+	config := &corev1.ConfigMap{}
+	if err := b.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kubeadm-config"}, config); err != nil {
 		return err
 	}
 	for i := range reports.Items {
@@ -164,7 +165,9 @@ func TestKeepAsJSON(t *testing.T) {
 		Kept             []string
 	}
 	for _, want := range []bool{true, false} {
-		got := decode[result](t, b.refit(t, "keep", "cp-1", "--yes", "-o", "json").out)
+		ran := b.refit(t, "keep", "cp-1", "--yes", "-o", "json")
+		ran.want(t, 0)
+		got := decode[result](t, ran.out)
 		if got.Kind != "Keep" || got.Node != "cp-1" || got.Changed != want || (len(got.Kept) == 2) != want || strings.Contains(got.Diff, "+  - name: audit-policy-file") != want {
 			t.Errorf("%+v", got)
 		}
