@@ -50,7 +50,10 @@ func TestConfigurationsAsWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden := filepath.Join("testdata", version+".diff")
-			got := drift.Diff(configMap+"/"+configKey, before, after)
+			got, err := unified(configMap+"/"+configKey, before, after)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
 					t.Fatal(err)

@@ -33,7 +33,8 @@ func (o *Observation) Edit(d drift.Decision) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Change{Diff: drift.Diff(configMap+"/"+configKey, shown[0], shown[1]), observed: o, text: after}, nil
+	diff, err := unified(configMap+"/"+configKey, shown[0], shown[1])
+	return &Change{Diff: diff, observed: o, text: after}, err
 }
 
 // Write writes a change. It fails if the ConfigMap was changed since it was read.

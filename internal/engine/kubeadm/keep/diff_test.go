@@ -1,8 +1,8 @@
-package drift
+package keep
 
 import "testing"
 
-func TestDiff(t *testing.T) {
+func TestUnifiedDiff(t *testing.T) {
 	const text = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\n"
 	for situation, c := range map[string]struct{ after, want string }{
 		"unchanged":                  {text, ""},
@@ -12,8 +12,8 @@ func TestDiff(t *testing.T) {
 		"far changes have their own": {"b\nc\nd\ne\nf\ng\nh\ni\nj\nK\n", "--- x\n+++ x\n@@ -1,4 +1,3 @@\n-a\n b\n c\n d\n@@ -8,4 +7,4 @@\n h\n i\n j\n-k\n+K\n"},
 	} {
 		t.Run(situation, func(t *testing.T) {
-			if got := Diff("x", text, c.after); got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			if got, err := unified("x", text, c.after); err != nil || got != c.want {
+				t.Errorf("got\n%s\nwant\n%s (%v)", got, c.want, err)
 			}
 		})
 	}
