@@ -77,17 +77,18 @@ func (k *Keeper) Keep(ctx context.Context, c Cluster, node string) (*cliv1alpha1
 }
 
 func (k *Keeper) write(ctx context.Context, c Cluster, cluster *keep.Cluster, change *keep.Change, observed *keep.Observation) error {
+	if !k.Confirmed {
+		if err := k.Confirm(ctx, "Write this change to the ConfigMap kube-system/kubeadm-config?"); err != nil {
+			return err
+		}
+	}
+	// After the prompt, which may be open for long.
 	all, err := c.List(ctx)
 	if err != nil {
 		return err
 	}
 	if err := idle(all, observed.Input.Pods); err != nil {
 		return err
-	}
-	if !k.Confirmed {
-		if err := k.Confirm(ctx, "Write this change to the ConfigMap kube-system/kubeadm-config?"); err != nil {
-			return err
-		}
 	}
 	k.Changing()
 	return cluster.Write(ctx, change)
