@@ -21,8 +21,20 @@ func TestOrphan(t *testing.T) {
 			Status: refitv1alpha1.NodeUpgradeStatus{ObservedSequence: observed, Phase: phase},
 		}
 	}
-	another := order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)
-	another.Spec.Operation.UID = "here"
+	// another is an order of an operation that exists, to a host that the deleted one cordoned.
+	another := func(permit refitv1alpha1.Permit, observed int64, phase refitv1alpha1.NodePhase, disrupted bool, reason string) *cluster.Upgrade {
+		u := order(permit, observed, phase)
+		u.Spec.Operation.UID = "here"
+		if disrupted {
+			u.Status.Steps = []refitv1alpha1.StepStatus{{Name: node.StepKubelet, State: refitv1alpha1.StepFailed}}
+		}
+		if reason != "" {
+			u.Status.Error = &refitv1alpha1.NodeError{Reason: reason}
+		}
+		return u
+	}
+	later := order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)
+	later.Spec.Operation.UID = "gone-too"
 	partly := order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeFailed)
 	partly.Status.Steps = []refitv1alpha1.StepStatus{{Name: node.StepKubelet, State: refitv1alpha1.StepFailed}}
 	refused := order(refitv1alpha1.PermitHold, 6, refitv1alpha1.NodePrefetched)
@@ -49,7 +61,18 @@ func TestOrphan(t *testing.T) {
 		"held and failed":                  {cluster.Node{CordonedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeFailed)}, plan.Uncordon},
 		"held, failed and partly changed":  {cluster.Node{CordonedBy: "gone", Upgrade: partly}, plan.KeepCordon},
 		"held, and the agent refuses":      {cluster.Node{CordonedBy: "gone", Upgrade: refused}, plan.KeepCordon},
-		"active for another operation":     {cluster.Node{CordonedBy: "gone", Upgrade: another}, plan.Uncordon},
+		"changed for another operation":    {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying, true, "")}, ""},
+		"to be changed for another":        {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitApply, 6, refitv1alpha1.NodePrefetched, false, "")}, ""},
+		"failed for another":               {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeFailed, true, "")}, ""},
+		"upgraded for another":             {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeSucceeded, true, "")}, plan.Uncordon},
+		"rolled back for another":          {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitRollback, 7, refitv1alpha1.NodeRolledBack, false, "")}, plan.Uncordon},
+		"prefetched for another":           {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitPrefetch, 7, refitv1alpha1.NodePrefetched, false, "")}, plan.Uncordon},
+		"another has only ordered":         {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitPrefetch, 6, refitv1alpha1.NodeIdle, false, "")}, ""},
+		"partly changed, another ordered":  {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitPrefetch, 6, refitv1alpha1.NodeFailed, true, "")}, plan.KeepCordon},
+		"partly changed, another failed":   {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitPrefetch, 7, refitv1alpha1.NodeFailed, false, node.RefusedBusy)}, plan.KeepCordon},
+		"finished under another's order":   {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitPrefetch, 7, refitv1alpha1.NodeApplying, true, "")}, ""},
+		"prefetch of another failed":       {cluster.Node{CordonedBy: "gone", Upgrade: another(refitv1alpha1.PermitPrefetch, 7, refitv1alpha1.NodeFailed, false, "Download")}, plan.Uncordon},
+		"another that is gone as well":     {cluster.Node{CordonedBy: "gone", Upgrade: later}, plan.Hold},
 		"protected, not cordoned":          {cluster.Node{ProtectedBy: "gone"}, plan.Unprotect},
 		"protected during a change":        {cluster.Node{ProtectedBy: "gone", Upgrade: order(refitv1alpha1.PermitHold, 7, refitv1alpha1.NodeApplying)}, ""},
 		"protected and ordered to change":  {cluster.Node{ProtectedBy: "gone", Upgrade: order(refitv1alpha1.PermitApply, 7, refitv1alpha1.NodeApplying)}, plan.Hold},
