@@ -60,5 +60,12 @@ func (b *Builder) current(ctx context.Context) (map[string]bool, error) {
 			entries[b.cache.entry(r)] = true
 		}
 	}
+	toolchain, err := b.toolchain(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range []recipe{minio(toolchain), fakeGCS(toolchain)} {
+		entries[b.cache.entry(r)] = true
+	}
 	return entries, nil
 }
