@@ -63,12 +63,14 @@ func (c conditions) setPlanned(a *Assessment) {
 	c.set(refitv1alpha1.ConditionPlanned, metav1.ConditionTrue, refitv1alpha1.ReasonPassed, "from "+a.Plan.From+" to "+a.Plan.To)
 }
 
+// setApproved sets Approved from when on the operation may start: workers that join later count as
+// late. An operation that is queued, or stalled before its approval, may not.
 func (c conditions) setApproved(a *Assessment, state plan.State, reason, message string) {
 	switch {
-	case a.Plan == nil:
+	case a.Plan == nil, state == plan.Queued:
 	case state == plan.AwaitingApproval:
 		c.set(refitv1alpha1.ConditionApproved, metav1.ConditionFalse, reason, message)
-	case a.Blocking() == nil:
+	case a.Blocking() == nil && (c.u.Spec.Approval == refitv1alpha1.ApprovalNone || c.u.Spec.ApprovedPlan != ""):
 		c.set(refitv1alpha1.ConditionApproved, metav1.ConditionTrue, refitv1alpha1.ReasonApproved, "no approval is pending")
 	}
 }

@@ -62,6 +62,36 @@ func TestConditionsOfEachState(t *testing.T) {
 	}
 }
 
+// The time of Approved decides which workers joined after the plan was approved.
+func TestApproved(t *testing.T) {
+	const approved = "sha256:new"
+	for situation, tt := range map[string]struct {
+		state plan.State
+		spec  refitv1alpha1.ClusterUpgradeSpec
+		want  metav1.ConditionStatus // empty: not set
+	}{
+		"it waits for approval":             {plan.AwaitingApproval, refitv1alpha1.ClusterUpgradeSpec{}, metav1.ConditionFalse},
+		"it was approved":                   {plan.Running, refitv1alpha1.ClusterUpgradeSpec{ApprovedPlan: approved}, metav1.ConditionTrue},
+		"it needs no approval":              {plan.Running, refitv1alpha1.ClusterUpgradeSpec{Approval: refitv1alpha1.ApprovalNone}, metav1.ConditionTrue},
+		"an older operation is unfinished":  {plan.Queued, refitv1alpha1.ClusterUpgradeSpec{}, ""},
+		"queued, and it needs no approval":  {plan.Queued, refitv1alpha1.ClusterUpgradeSpec{Approval: refitv1alpha1.ApprovalNone}, ""},
+		"queued, and it was approved":       {plan.Queued, refitv1alpha1.ClusterUpgradeSpec{ApprovedPlan: approved}, ""},
+		"stalled before it was approved":    {plan.Stalled, refitv1alpha1.ClusterUpgradeSpec{}, ""},
+		"aborted before it was approved":    {plan.Aborting, refitv1alpha1.ClusterUpgradeSpec{Aborted: true}, ""},
+		"stalled, and it needs no approval": {plan.Stalled, refitv1alpha1.ClusterUpgradeSpec{Approval: refitv1alpha1.ApprovalNone}, metav1.ConditionTrue},
+	} {
+		u := &refitv1alpha1.ClusterUpgrade{Spec: tt.spec}
+		UpdateStatus(u, assessed(tt.state), statusTime)
+		got := metav1.ConditionStatus("")
+		if c := meta.FindStatusCondition(u.Status.Conditions, refitv1alpha1.ConditionApproved); c != nil {
+			got = c.Status
+		}
+		if got != tt.want {
+			t.Errorf("%s: Approved is %q, want %q", situation, got, tt.want)
+		}
+	}
+}
+
 func TestAnOperationThatWasNotAssessedIsUnknownAndReconciling(t *testing.T) {
 	u := &refitv1alpha1.ClusterUpgrade{}
 	InitialStatus(u, statusTime)
