@@ -92,8 +92,12 @@ func (n *Node) IsReady() bool { return n.Ready == Yes }
 // ready: Kubernetes does so after a minute if the kubelet has not responded.
 const joiningPeriod = 2 * time.Minute
 
-// IsJoining reports whether the node has joined and has not been ready since, so that no pod runs
-// on it.
-func (n *Node) IsJoining() bool {
-	return !n.IsReady() && !n.CreatedAt.IsZero() && n.ReadySince.Before(n.CreatedAt.Add(joiningPeriod))
+// joinTimeout is how long a node counts as joining. Autoscalers remove a node that does not become
+// ready after 15 to 20 minutes.
+const joinTimeout = 30 * time.Minute
+
+// IsJoining reports whether the node has joined and has probably not been ready since. It may also
+// have been ready for a moment, so it counts as joining only for a time.
+func (n *Node) IsJoining(now time.Time) bool {
+	return !n.IsReady() && !n.CreatedAt.IsZero() && n.ReadySince.Before(n.CreatedAt.Add(joiningPeriod)) && now.Before(n.CreatedAt.Add(joinTimeout))
 }

@@ -22,6 +22,7 @@ var events = []event{
 	{"the user uncordons a node", userUncordons},
 	{"a node is removed", nodeLeaves},
 	{"a worker joins", workerJoins},
+	{"the network of a worker that joined starts", networkStarts},
 	{"a node is reinstalled", nodeReinstalled},
 	{"a control plane node joins", controlPlaneJoins},
 	{"a budget changes", budgetChanges},
@@ -152,9 +153,26 @@ func workerJoins(w *world) bool {
 	name := fmt.Sprintf("worker-%d", w.joined+1)
 	w.note("! %s joins at %s", name, version)
 	m := w.join(name, false, version, map[string]string{"zone": "a", "pool": []string{"batch", ""}[w.dice.IntN(2)]})
-	if w.dice.IntN(4) == 0 {
+	switch w.dice.IntN(4) {
+	case 0:
 		m.report, m.agent.absent = nil, true
+	case 1:
+		w.note("! %s is not ready", name)
+		m.ready, m.kubelet.unhealthy = false, true
 	}
+	return true
+}
+
+// networkStarts makes a worker ready that joined not ready.
+func networkStarts(w *world) bool {
+	m := w.pick(func(m *machine) bool {
+		return !m.controlPlane && m.kubelet.unhealthy && m.created.After(simulationStart)
+	})
+	if m == nil {
+		return false
+	}
+	w.note("! the network of %s starts", m.name)
+	m.kubelet.unhealthy = false
 	return true
 }
 

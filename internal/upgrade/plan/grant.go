@@ -46,7 +46,7 @@ func (d *deciding) prefetchComplete(hop int) bool { return d.firstClosed(HeldHop
 func (d *deciding) controlPlaneSettled(hop int) bool { return d.allSettled(d.controlPlane, hop) }
 
 func (d *deciding) workersSettled(hop int) bool {
-	return !slices.ContainsFunc(d.workers, func(n *cluster.Node) bool { return !d.settled(n, hop) && !d.leftBehind(n, hop) })
+	return !slices.ContainsFunc(d.workers, func(n *cluster.Node) bool { return !d.settled(n, hop) && !d.leftAtEnd(n, hop) })
 }
 
 func (d *deciding) never(int) bool { return false }

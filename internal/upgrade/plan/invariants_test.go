@@ -139,7 +139,7 @@ func (w *world) checkWindow(who *controller, claimed []*machine) {
 				if !slices.Contains(zones, n.Zone) {
 					zones = append(zones, n.Zone)
 				}
-			case policy.Abandoned(&spec, n.Name), n.IsJoining():
+			case policy.Abandoned(&spec, n.Name), n.IsJoining(w.now):
 			case !n.IsReady() && !policy.Waived(&spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name)),
 				n.Unschedulable && !policy.Waived(&spec, policy.CheckNodeCordoned, policy.NodeObject(n.Name)):
 				anyone++
@@ -280,7 +280,7 @@ func (w *world) checkEnd(who *controller) {
 		n := &who.view.snapshot.Nodes[i]
 		w.require(n.CordonedBy == "" || policy.Abandoned(&spec, n.Name), "the operation ends with %s cordoned", n.Name)
 		w.require(n.ProtectedBy == "", "the operation ends, and autoscalers may still not remove %s", n.Name)
-		late := n.CreatedAt.After(w.op.ApprovedAt) && (!n.IsReady() || n.Report == nil || string(n.Report.NodeUID) != n.UID)
+		late := n.CreatedAt.After(w.op.ApprovedAt) && w.now.Sub(n.CreatedAt) >= interventionDelay-w.slack() && (!n.IsReady() || n.Report == nil || string(n.Report.NodeUID) != n.UID)
 		if w.op.end == Succeeded && policy.Exclusion(&spec, n) == "" && !late {
 			w.require(n.IsReady() && !kubeletVersion(n).Before(want), "the operation succeeds with %s at %s", n.Name, n.Kubelet)
 		}

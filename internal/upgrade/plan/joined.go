@@ -24,6 +24,12 @@ func (v *view) leftBehind(n *cluster.Node, hop int) bool {
 	return until == hop || !kubelet.IsZero() && kubelet.MinorsBehind(v.targets[until]) <= skew.KubeletMinorsBehind
 }
 
+// leftAtEnd reports whether the operation ends without upgrading a worker. One that joined a moment
+// ago usually becomes ready and gets its agent soon.
+func (v *view) leftAtEnd(n *cluster.Node, hop int) bool {
+	return v.leftBehind(n, hop) && (v.workersHop(hop+1) >= 0 || v.now.Sub(n.CreatedAt) >= interventionDelay)
+}
+
 // joinedLate reports whether a worker joined after the plan was approved.
 func (v *view) joinedLate(n *cluster.Node) bool {
 	return !n.ControlPlane && !v.op.ApprovedAt.IsZero() && n.CreatedAt.After(v.op.ApprovedAt)
@@ -33,7 +39,7 @@ func (v *view) joinedLate(n *cluster.Node) bool {
 func (d *deciding) left(hop int) string {
 	var left []*cluster.Node
 	for _, n := range d.workers {
-		if !d.settled(n, hop) && d.leftBehind(n, hop) {
+		if !d.settled(n, hop) && d.leftAtEnd(n, hop) {
 			left = append(left, n)
 		}
 	}

@@ -294,7 +294,7 @@ func (v *view) unavailable(n *cluster.Node) bool { return v.active[n.Name] || v.
 
 // outOfService reports whether a node takes no pods: Refit cordoned it, it is not ready, or the
 // user cordoned it. A waiver for the node excepts the last two, and abandoning it the first two. A
-// node that is still joining has never taken any.
+// node that is still joining and runs no pods has never taken any.
 func (v *view) outOfService(n *cluster.Node) bool {
 	switch {
 	case v.abandoned(n):
@@ -302,9 +302,15 @@ func (v *view) outOfService(n *cluster.Node) bool {
 	case n.CordonedBy == v.op.UID:
 		return true
 	case !n.IsReady():
-		return !n.IsJoining() && !policy.Waived(v.spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name))
+		return (!n.IsJoining(v.now) || v.runsPods(n)) && !policy.Waived(v.spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name))
 	}
 	return n.Unschedulable && !policy.Waived(v.spec, policy.CheckNodeCordoned, policy.NodeObject(n.Name))
+}
+
+// runsPods reports whether pods are on the node that a drain would move.
+func (v *view) runsPods(n *cluster.Node) bool {
+	drain := v.drains.Node(n.Name)
+	return drain != nil && drain.Moves > 0
 }
 
 // workersHop is the next hop, from a hop on, in which workers are upgraded, or -1.

@@ -18,7 +18,7 @@ func (v *view) fillPools() {
 		if n.touched {
 			p.touched++
 		}
-		unavailable := !n.IsReady() && !n.IsJoining() && !v.waived(policy.CheckNodeNotReady, n.Name) && !policy.Abandoned(&v.Spec, n.Name)
+		unavailable := !n.IsReady() && !n.IsJoining(v.s.TakenAt) && !v.waived(policy.CheckNodeNotReady, n.Name) && !policy.Abandoned(&v.Spec, n.Name)
 		if unavailable || (n.IsReady() && n.cordonedByHand() && !v.waived(policy.CheckNodeCordoned, n.Name)) {
 			p.unavailable++
 		}

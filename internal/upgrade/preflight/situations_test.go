@@ -580,6 +580,12 @@ func nodeSituations() []situation {
 		{check: "NodeNotReady", name: "one not ready, maxUnavailable 2", change: notReady, spec: twoAtOnce, want: Warn},
 		{
 			check: "NodeNotReady", name: "one that is joining, maxUnavailable 1", want: Warn,
+			change: all(notReady, onWorker(func(n *cluster.Node) {
+				n.CreatedAt, n.ReadySince = clustertest.Now.Add(-5*time.Minute), clustertest.Now.Add(-5*time.Minute)
+			})),
+		},
+		{
+			check: "NodeNotReady", name: "one that joined long ago and never was ready, maxUnavailable 1", want: Block,
 			change: all(notReady, onWorker(func(n *cluster.Node) { n.CreatedAt = n.ReadySince.Add(-time.Second) })),
 		},
 		{check: "NodeNotReady", name: "one unreachable", change: onWorker(func(n *cluster.Node) { n.Ready = cluster.Unknown }), want: Block, unknown: true},
