@@ -63,6 +63,7 @@ var table = []row{
 
 	// Adapters
 	adapter("artifact"),
+	adapter("backup"),
 	adapter("cri"),
 	adapter("drain"),
 	adapter("durable"),
@@ -79,7 +80,6 @@ var table = []row{
 	adapter("operations"),
 	adapter("orders"),
 	adapter("packages"),
-	adapter("store"),
 	adapter("trial"),
 
 	// Controllers
