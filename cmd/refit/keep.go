@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -10,12 +12,16 @@ import (
 	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/keeping"
 	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 func newKeepCommand(a *app) *cobra.Command {
 	var k connect.Kubeconfig
 	var f format
 	keeper := &keeping.Keeper{Confirm: a.Confirm, Changing: func() { a.changing = true }}
+	keeper.Waiting = func(nodes []string, atMost time.Duration) {
+		fmt.Fprintf(a.Err, "Waiting at most %s for a report of the agent on %s\n", atMost, phrase.List(nodes))
+	}
 	keeper.Show = func(planned *cliv1alpha1.Keep) error {
 		out := a.Out
 		if f.output != formatText {
@@ -45,7 +51,11 @@ kubeadm patch for the host.`,
 			if err != nil {
 				return err
 			}
-			result, err := keeper.Keep(cmd.Context(), keeping.Cluster{Client: c.Client, Name: c.Name, Now: a.Now, List: c.List}, args[0])
+			now, err := connect.Clock(cmd.Context(), c.config, a.Now)
+			if err != nil {
+				return err
+			}
+			result, err := keeper.Keep(cmd.Context(), keeping.Cluster{Client: c.Client, Name: c.Name, Now: now, List: c.List}, args[0])
 			if result == nil {
 				return err
 			}

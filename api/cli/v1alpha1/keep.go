@@ -17,6 +17,15 @@ type Keep struct {
 	// Diff is the change of the ClusterConfiguration as a unified diff, without secret values.
 	Diff    string    `json:"diff,omitempty"`
 	NotKept []NotKept `json:"notKept,omitempty"`
+	// Unverified are the control plane nodes that did not confirm the change after it was written.
+	Unverified []Unverified `json:"unverified,omitempty"`
+}
+
+// Unverified is a node that did not confirm that kubeadm renders the settings.
+type Unverified struct {
+	Node   string `json:"node"`
+	Reason string `json:"reason"`
+	Remedy string `json:"remedy"`
 }
 
 // NotKept is a component whose settings cannot be a part of the ClusterConfiguration.

@@ -1,11 +1,12 @@
 package keeping
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,14 +19,14 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
-// reportTimeout is how long an agent may take to report.
+// reportTimeout is how long the agents may take to report.
 const reportTimeout = 2 * time.Minute
 
 // Cluster is the cluster of the node.
 type Cluster struct {
 	Client client.Client
-	Name   string // the user's name for the cluster
-	Now    func() time.Time
+	Name   string           // the user's name for the cluster
+	Now    func() time.Time // the time of the API server
 	// List returns all operations.
 	List func(ctx context.Context) ([]refitv1alpha1.ClusterUpgrade, error)
 }
@@ -39,12 +40,14 @@ type Keeper struct {
 	Confirm func(ctx context.Context, question string) error
 	// Changing is called before the cluster is changed.
 	Changing func()
+	// Waiting is called before the agents of nodes are waited for.
+	Waiting func(nodes []string, atMost time.Duration)
 }
 
 // Keep keeps the settings of a node. It may return both a result and an error: some settings could
-// not be kept.
+// not be kept, or the change was written and could not be verified.
 func (k *Keeper) Keep(ctx context.Context, c Cluster, node string) (*cliv1alpha1.Keep, error) {
-	cluster := &keep.Cluster{Client: c.Client, Now: c.Now, ReportTimeout: reportTimeout}
+	cluster := &keep.Cluster{Client: c.Client, Now: c.Now, ReportTimeout: reportTimeout, Waiting: k.Waiting}
 	observed, err := cluster.Observe(ctx, node)
 	if err != nil {
 		return nil, err
@@ -66,8 +69,9 @@ func (k *Keeper) Keep(ctx context.Context, c Cluster, node string) (*cliv1alpha1
 			return nil, err
 		}
 		result.Changed = true
-		if err := verify(ctx, cluster, observed, result.Kept); err != nil {
-			return nil, fmt.Errorf("the ConfigMap kubeadm-config was changed, but %w", err)
+		result.Unverified = unverified(cluster.Reports(ctx, slices.Sorted(maps.Keys(observed.Input.Pods))...), node, result.Kept)
+		if len(result.Unverified) > 0 {
+			return result, fmt.Errorf("the ConfigMap kubeadm-config was changed, but that could not be verified on %s", phrase.List(namesOf(result.Unverified)))
 		}
 	}
 	if len(decision.NotKept) > 0 {
@@ -106,19 +110,39 @@ func idle(all []refitv1alpha1.ClusterUpgrade, controlPlane drift.Pods) error {
 	return nil
 }
 
-// verify lets the agents render again, and fails if a setting would still be lost.
-func verify(ctx context.Context, cluster *keep.Cluster, observed *keep.Observation, kept []string) error {
-	lost, err := cluster.Lost(ctx, slices.Sorted(maps.Keys(observed.Input.Pods))...)
-	if err != nil {
-		return fmt.Errorf("the result is unknown: %w", err)
+// unverified returns the nodes that did not report, or whose kubeadm does not render a setting that
+// was kept.
+func unverified(reports keep.Reports, node string, kept []string) []cliv1alpha1.Unverified {
+	again := fmt.Sprintf("then run `refit keep %s` again: it changes nothing that is kept already", node)
+	var out []cliv1alpha1.Unverified
+	for name, err := range reports.Missing {
+		out = append(out, cliv1alpha1.Unverified{
+			Node: name, Reason: err.Error(),
+			Remedy: fmt.Sprintf("On %s, run `systemctl status refit-agent; journalctl -u refit-agent` and fix the agent, %s", name, again),
+		})
 	}
-	var errs []error
-	for _, s := range lost[observed.Input.Node] {
-		if slices.Contains(kept, s.String()) {
-			errs = append(errs, fmt.Errorf("kubeadm still does not render %s on %s", s, observed.Input.Node))
+	for name, lost := range reports.Lost {
+		for _, s := range lost {
+			if slices.Contains(kept, s.String()) {
+				out = append(out, cliv1alpha1.Unverified{
+					Node: name, Reason: fmt.Sprintf("kubeadm still does not render %s on %s", s, name),
+					Remedy: fmt.Sprintf("Compare /etc/kubernetes/manifests on %s with the change above, %s", name, again),
+				})
+			}
 		}
 	}
-	return errors.Join(errs...)
+	slices.SortFunc(out, func(a, b cliv1alpha1.Unverified) int {
+		return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Reason, b.Reason))
+	})
+	return out
+}
+
+func namesOf(unverified []cliv1alpha1.Unverified) []string {
+	var out []string
+	for _, u := range unverified {
+		out = append(out, u.Node)
+	}
+	return slices.Compact(out)
 }
 
 func resultOf(cluster, node string, d drift.Decision, diff string) (*cliv1alpha1.Keep, error) {

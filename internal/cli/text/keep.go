@@ -83,5 +83,13 @@ func Keep(k *cliv1alpha1.Keep, p Page) string {
 	default:
 		w.para(0, as(plain, "Nothing was changed."))
 	}
+	if len(k.Unverified) > 0 {
+		w.section("Not verified")
+		for _, u := range k.Unverified {
+			w.blank()
+			w.para(2, as(plain, Clean(u.Reason)))
+			w.para(4, as(plain, Clean(u.Remedy)+"."))
+		}
+	}
 	return w.String()
 }

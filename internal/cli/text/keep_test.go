@@ -44,5 +44,13 @@ func TestKeepPages(t *testing.T) {
 			golden(t, "keep-"+name, text.KeepPreview(page, text.Page{Width: 100})+text.Keep(&done, text.Page{Width: 100}), 100)
 		})
 	}
+	unverified := *kept
+	unverified.Changed = true
+	unverified.Unverified = []cliv1alpha1.Unverified{{
+		Node: "cp-2", Reason: "the agent on cp-2 did not report within 2m0s",
+		Remedy: "On cp-2, run `systemctl status refit-agent; journalctl -u refit-agent` and fix the agent, then run `refit keep cp-1` again: " +
+			"it changes nothing that is kept already",
+	}}
+	golden(t, "keep-unverified", text.Keep(&unverified, text.Page{Width: 100}), 100)
 	golden(t, "keep-nothing", text.Keep(&cliv1alpha1.Keep{Cluster: "prod", Node: "cp-1"}, text.Page{Width: 100}), 100)
 }

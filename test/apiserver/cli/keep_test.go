@@ -196,7 +196,7 @@ func TestKeepRefuses(t *testing.T) {
 // TestKeepWritesOverNothingElse changes the configuration between the reading and the writing.
 func TestKeepWritesOverNothingElse(t *testing.T) {
 	b := keepBed(t)
-	c := &keep.Cluster{Client: b.Client, Now: time.Now, ReportTimeout: checkTimeout}
+	c := &keep.Cluster{Client: b.Client, Now: time.Now, ReportTimeout: checkTimeout, Waiting: func([]string, time.Duration) {}}
 	observed, err := c.Observe(t.Context(), "cp-1")
 	must(t, err)
 	change, err := observed.Edit(drift.Decide(observed.Input))
@@ -217,5 +217,6 @@ func TestKeepWritesOverNothingElse(t *testing.T) {
 // configuration.
 func TestKeepVerifiesWhatItWrote(t *testing.T) {
 	b := keepBedWith(t, map[string]string{"never": "kube-apiserver --audit-policy-file"})
-	b.refit(t, "keep", "cp-1", "--yes").want(t, 1, "kubeadm-config was changed, but kubeadm still does not render kube-apiserver --audit-policy-file on cp-1")
+	b.refit(t, "keep", "cp-1", "--yes").want(t, 1, "Kept 1 security setting of cp-1",
+		"kubeadm still does not render kube-apiserver --audit-policy-file on cp-1", "kubeadm-config was changed, but that could not be verified on cp-1")
 }

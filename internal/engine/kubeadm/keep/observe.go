@@ -25,9 +25,13 @@ const (
 // Cluster is a cluster whose settings are kept.
 type Cluster struct {
 	Client client.Client
-	Now    func() time.Time
-	// ReportTimeout is how long an agent may take to report.
+	// Now is the time of the API server: the clock of this machine may be wrong, and a request in
+	// the future would make reports look fresh for as long.
+	Now func() time.Time
+	// ReportTimeout is how long agents may take to report, all of them together.
 	ReportTimeout time.Duration
+	// Waiting is called before each wait for reports.
+	Waiting func(nodes []string, atMost time.Duration)
 }
 
 // Observation is what is known before a change.
@@ -43,11 +47,11 @@ func (c *Cluster) Observe(ctx context.Context, node string) (*Observation, error
 	if err != nil {
 		return nil, err
 	}
-	lost, err := c.Lost(ctx, node)
-	if err != nil {
+	reports := c.Reports(ctx, node)
+	if err := reports.Missing[node]; err != nil {
 		return nil, err
 	}
-	o := &Observation{Input: drift.Input{Node: node, Lost: lost[node]}}
+	o := &Observation{Input: drift.Input{Node: node, Lost: reports.Lost[node]}}
 	if len(o.Input.Lost) == 0 {
 		return o, nil
 	}

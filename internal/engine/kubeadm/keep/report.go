@@ -2,8 +2,10 @@ package keep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,27 +21,48 @@ const (
 	truncatedSettings = "drift.securitySettings" // in status.truncated
 )
 
-// Lost requests a report of each node, and returns the settings that an upgrade would remove.
-func (c *Cluster) Lost(ctx context.Context, nodes ...string) (map[string][]drift.Setting, error) {
-	reports := make([]*refitv1alpha1.NodeReport, len(nodes))
-	for i, node := range nodes { // all before the first wait
-		var err error
-		if reports[i], err = c.request(ctx, node); err != nil {
-			return nil, err
-		}
+// Reports are what the agents of some nodes have answered.
+type Reports struct {
+	Lost    map[string][]drift.Setting // that an upgrade would remove, by node
+	Missing map[string]error           // why there is no answer, by node
+}
+
+// Reports requests a report of each node, and waits for all of them at once.
+func (c *Cluster) Reports(ctx context.Context, nodes ...string) Reports {
+	out := Reports{Lost: map[string][]drift.Setting{}, Missing: map[string]error{}}
+	c.Waiting(nodes, c.ReportTimeout)
+	limited, cancel := context.WithTimeout(ctx, c.ReportTimeout)
+	defer cancel()
+	var waiting sync.WaitGroup
+	var mu sync.Mutex
+	for _, node := range nodes {
+		waiting.Go(func() {
+			settings, err := c.lost(limited, node)
+			if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+				err = fmt.Errorf("the agent on %s did not report within %s", node, c.ReportTimeout)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				out.Missing[node] = err
+				return
+			}
+			out.Lost[node] = settings
+		})
 	}
-	lost := map[string][]drift.Setting{}
-	for _, report := range reports {
-		if err := c.wait(ctx, report); err != nil {
-			return nil, err
-		}
-		settings, err := settingsOf(report)
-		if err != nil {
-			return nil, err
-		}
-		lost[report.Name] = settings
+	waiting.Wait()
+	return out
+}
+
+func (c *Cluster) lost(ctx context.Context, node string) ([]drift.Setting, error) {
+	report, err := c.request(ctx, node)
+	if err != nil {
+		return nil, err
 	}
-	return lost, nil
+	if err := c.wait(ctx, report); err != nil {
+		return nil, err
+	}
+	return settingsOf(report)
 }
 
 func settingsOf(report *refitv1alpha1.NodeReport) ([]drift.Setting, error) {
@@ -66,13 +89,10 @@ func settingsOf(report *refitv1alpha1.NodeReport) ([]drift.Setting, error) {
 // wait waits until an agent has answered a request.
 func (c *Cluster) wait(ctx context.Context, report *refitv1alpha1.NodeReport) error {
 	request := report.Spec.Request
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, c.ReportTimeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
 		err := c.Client.Get(ctx, client.ObjectKeyFromObject(report), report)
 		return err == nil && report.Status.Answered >= request, err
 	})
-	if wait.Interrupted(err) && ctx.Err() == nil {
-		return fmt.Errorf("the agent on %s did not report within %s: run `systemctl status refit-agent` on the host", report.Name, c.ReportTimeout)
-	}
 	if err != nil {
 		return fmt.Errorf("cannot get the NodeReport of %s: %w", report.Name, err)
 	}
@@ -89,7 +109,8 @@ func (c *Cluster) request(ctx context.Context, node string) (*refitv1alpha1.Node
 		return nil, fmt.Errorf("cannot get the NodeReport of %s: %w", node, err)
 	}
 	before := client.MergeFrom(report.DeepCopy())
-	report.Spec.Request = max(report.Spec.Request+1, c.Now().Unix()) // as controllers count
+	// A controller reads the request as the time from which on an answer is fresh.
+	report.Spec.Request = max(report.Spec.Request+1, c.Now().Unix())
 	if err := c.Client.Patch(ctx, report, before); err != nil {
 		return nil, fmt.Errorf("cannot request a report of %s: %w", node, err)
 	}
