@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -42,27 +43,34 @@ func (r *runner) move(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// awaitLimit bounds the wait before a step, and is the interval at which a rollback logs its wait.
-// It is longer than any other package manager or etcd member should take.
+// awaitLimit bounds the wait before a step, and each attempt of the wait before its undo. It is
+// longer than any other package manager or etcd member should take.
 const awaitLimit = 30 * time.Minute
 
-// await waits until the next step may start, and reports the wait.
+// await waits until the next step may start, and reports the wait. It never succeeds for an agent
+// that stops or has a newer order: the wait may have been cut short.
 func (r *runner) await(ctx context.Context) error {
 	move := node.Next(r.journal.Records())
 	action := steps.Actions[move.Step.Name]
+	var err error
 	switch {
 	case move.Kind == node.MoveRun && action.Await != nil:
-		return r.awaitRun(ctx, move, action.Await)
+		err = r.awaitRun(ctx, move, action.Await)
 	case move.Kind == node.MoveUndo && action.AwaitUndo != nil:
-		return r.awaitUndo(ctx, move, action.AwaitUndo)
+		err = r.awaitUndo(ctx, move, action.AwaitUndo)
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return context.Cause(ctx)
 }
 
 // awaitRun does not roll the host back if the wait fails, unless the agent died in the step, which
 // may have changed the host then. A step that failed before has decided that itself.
 func (r *runner) awaitRun(ctx context.Context, move node.Move, wait func(context.Context, *steps.Host) error) error {
-	err := r.awaitOnce(ctx, move.Step.Name, wait)
+	bounded, cancel := context.WithTimeout(ctx, awaitLimit)
+	defer cancel()
+	err := r.retry(bounded, move.Step.Name, func() error { return wait(bounded, r.host) })
 	if err == nil {
 		return nil
 	}
@@ -74,30 +82,21 @@ func (r *runner) awaitRun(ctx context.Context, move node.Move, wait func(context
 // awaitUndo waits for as long as it takes: a rollback that skips a step leaves the host with two
 // versions, and one that does not wait can take the quorum from etcd. The wait stays reported.
 func (r *runner) awaitUndo(ctx context.Context, move node.Move, wait func(context.Context, *steps.Host) error) error {
-	for {
-		err := r.awaitOnce(ctx, move.Step.Name, wait)
-		if err == nil {
-			return nil
-		}
-		failure := node.FailureOf(err)
-		if failure.Class != refitv1alpha1.FailureTransient || ctx.Err() != nil {
-			return r.failed(ctx, move.Step.Name, err)
-		}
-		r.log.Error("the rollback is still waiting", "step", move.Step.Name, "reason", failure.Reason, "message", failure.Text(), "remedy", failure.Remedy)
-		r.host.ReportWait(failure.Text())
+	err := r.retry(ctx, move.Step.Name, func() error {
+		ctx, cancel := context.WithTimeout(ctx, awaitLimit)
+		defer cancel()
+		return wait(ctx, r.host)
+	})
+	if err == nil {
+		return nil
 	}
-}
-
-func (r *runner) awaitOnce(ctx context.Context, step string, wait func(context.Context, *steps.Host) error) error {
-	ctx, cancel := context.WithTimeout(ctx, awaitLimit)
-	defer cancel()
-	return r.retry(ctx, step, func() error { return wait(ctx, r.host) })
+	return r.failed(ctx, move.Step.Name, err)
 }
 
 // rest releases what others may need while the agent waits, and restores what the steps stopped: an
 // agent that waits or ends must not leave the host without its control plane.
 func (r *runner) rest() {
-	r.host.UnlockPackages()
+	r.host.ReleaseLocks()
 	r.host.Effect = effectOf("rest")
 	if err := r.host.RestoreControlPlane(node.Read(r.journal.Records())); err != nil {
 		r.log.Error("cannot restore the manifests of the control plane", "error", err)
@@ -218,20 +217,27 @@ func (r *runner) failed(ctx context.Context, step string, err error) error {
 	return r.write(node.Record{Kind: node.Failed, Step: step, Failure: failure})
 }
 
-// retry repeats transient failures until the timeout of the step.
+// retry repeats transient failures until the context ends. The last failure stays reported while
+// the next attempt waits for nothing else: the controllers judge a wait by its age, from its first
+// attempt to its end.
 func (r *runner) retry(ctx context.Context, step string, act func() error) error {
+	report := r.host.ReportWait
+	defer func() {
+		r.host.ReportWait = report
+		report("")
+	}()
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		err := act()
-		r.host.ReportWait("")
 		if err == nil || node.FailureOf(err).Class != refitv1alpha1.FailureTransient || ctx.Err() != nil {
 			return err
 		}
-		deadline, _ := ctx.Deadline()
-		if time.Until(deadline) < wait {
+		if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < wait {
 			return err
 		}
 		r.log.Warn("retrying the step", "step", step, "in", wait.String(), "error", err)
-		r.host.ReportWait(node.FailureOf(err).Text())
+		failed := node.FailureOf(err).Text()
+		report(failed)
+		r.host.ReportWait = func(reason string) { report(cmp.Or(reason, failed)) }
 		select {
 		case <-ctx.Done():
 			return err

@@ -228,14 +228,17 @@ func (h *Host) etcd(ctx context.Context) (*etcd.Client, etcd.Proof, error) {
 	return client, proof, nil
 }
 
-// lockEtcd waits for the agents of other hosts and reports the wait.
+// lockEtcd waits for the agents of other hosts and reports the wait, which only the lock ends.
 func (h *Host) lockEtcd(ctx context.Context, client *etcd.Client) (*etcd.Lock, error) {
 	for {
 		lock, err := client.Lock(ctx, h.Upgrade.NodeName)
 		var held *etcd.HeldError
-		if !errors.As(err, &held) {
+		switch {
+		case err == nil:
 			h.ReportWait("")
-			return lock, err
+			return lock, nil
+		case !errors.As(err, &held):
+			return nil, err
 		}
 		h.ReportWait("waiting for node " + held.By + " to finish its etcd upgrade")
 		if err := held.Wait(ctx); err != nil {

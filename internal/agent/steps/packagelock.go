@@ -12,9 +12,14 @@ import (
 // taken before the first disruptive step: a host must not wait for one with half of its upgrade
 // done.
 func lockPackages(ctx context.Context, h *Host) error {
-	if driver := h.packageManager(); driver != nil {
-		return driver.Hold(ctx, h.ReportWait)
+	driver := h.packageManager()
+	if driver == nil {
+		return nil
 	}
+	if err := driver.Hold(ctx, h.ReportWait); err != nil {
+		return err
+	}
+	h.ReportWait("") // what follows may wait for something else
 	return nil
 }
 

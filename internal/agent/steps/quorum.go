@@ -50,7 +50,7 @@ func secureMember(ctx context.Context, h *Host) error {
 // one.
 func (h *Host) secure(ctx context.Context, client *etcd.Client) (*quorum, error) {
 	if _, err := client.Local(ctx); err != nil {
-		return nil, nil //nolint:nilerr,nilnil // a member that does not answer has no part in the quorum
+		return nil, ctx.Err() // nil: a member that does not answer has no part in the quorum
 	}
 	members, err := client.Members(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func (h *Host) secure(ctx context.Context, client *etcd.Client) (*quorum, error)
 			"cannot list the members of etcd: it has no quorum")
 	}
 	if len(members) == 1 {
-		return nil, nil //nolint:nilnil // see above
+		return nil, nil //nolint:nilnil // it has no others to take the quorum from
 	}
 	lock, err := h.secureQuorum(ctx, client, client.OthersServe)
 	if err != nil {
@@ -146,6 +146,12 @@ func (h *Host) awaitEtcd(ctx context.Context) error {
 			"the etcd member on this host did not become healthy after a restart: %s", problem)
 	}
 	return nil
+}
+
+// ReleaseLocks releases what others may wait for while the agent runs no step.
+func (h *Host) ReleaseLocks() {
+	h.UnlockPackages()
+	h.ReleaseQuorum()
 }
 
 // ReleaseQuorum lets other hosts restart their members. It is called after each step.

@@ -9,6 +9,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -101,5 +102,45 @@ func TestWorkerNeedsNoQuorum(t *testing.T) {
 	}
 	if err := inOrder(secureMember, func(context.Context, *Host) error { return errors.New("not reached") })(t.Context(), h); err == nil || err.Error() == "not reached" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// unreachableEtcd is a client of a member that does not answer.
+func unreachableEtcd(t *testing.T) *etcd.Client {
+	t.Helper()
+	client, err := etcd.Dial(etcd.Config{Endpoints: []string{"http://127.0.0.1:1"}})
+	must(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// A member that does not answer has no part in the quorum, but a wait that was interrupted has not
+// heard of it.
+func TestInterruptedWaitDoesNotTakeTheMemberForDown(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if q, err := testHost(t).secure(ctx, unreachableEtcd(t)); err == nil || q != nil {
+		t.Errorf("the member may restart: %v, %v", q, err)
+	}
+}
+
+// The age of a wait tells whether manual intervention is required.
+func TestFailedLockDoesNotEndTheReportedWait(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h := testHost(t)
+	h.ReportWait = func(reason string) { t.Errorf("reported %q", reason) }
+	if _, err := h.lockEtcd(ctx, unreachableEtcd(t)); err == nil {
+		t.Error("no error")
+	}
+}
+
+// An order can arrive between the wait for the lock and the step, and permit nothing.
+func TestAgentThatRestsHoldsNoLock(t *testing.T) {
+	f := &fakeQuorum{}
+	h := withQuorum(t, f)
+	h.ReleaseLocks()
+	if h.quorum != nil || len(f.log) == 0 {
+		t.Errorf("other hosts wait for this one: %q", f.log)
 	}
 }
