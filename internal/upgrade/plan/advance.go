@@ -97,7 +97,11 @@ func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 			d.wait(*w)
 			return
 		}
-		d.waitForAgent(n, fmt.Sprintf("Upgrading %s to %s", n.Name, version))
+		what := fmt.Sprintf("Upgrading %s to %s", n.Name, version)
+		if d.rollsBack(n) {
+			what = "Rolling back " + n.Name
+		}
+		d.waitForAgent(n, what)
 	}
 }
 

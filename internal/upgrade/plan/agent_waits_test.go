@@ -36,3 +36,30 @@ func TestAgentThatWaitsForLongIsReported(t *testing.T) {
 		})
 	}
 }
+
+// A rollback waits for a lock without a timeout, and an abort cannot end it.
+func TestRemedyOfARollbackThatTakesLongIsTrue(t *testing.T) {
+	for name, what := range map[string]string{"it waits": "dpkg is locked by process 7 (apt-get)", "a step is slow": ""} {
+		t.Run(name, func(t *testing.T) {
+			var got []Wait
+			s := story{name: "x", scenario: minor(shape(1, 2)), ends: Succeeded, duration: 3 * time.Hour, script: []scriptEvent{
+				{applying("worker-1"), failsNextStep("worker-1")},
+				{rollingBack("worker-1"), func(r *storyRun) {
+					m := r.machine("worker-1")
+					m.agent.next, m.kubelet.down = r.now.Add(50*time.Minute), false
+					m.await(r.world, what)
+				}},
+				{later(40, rollingBack("worker-1")), func(r *storyRun) {
+					got = r.last.Waiting
+					r.machine("worker-1").await(r.world, "")
+				}},
+				{later(50, is(Stalled)), func(r *storyRun) { r.retry() }},
+			}}
+			s.run("")
+			if len(got) == 0 || got[0].Reason != refitv1alpha1.ReasonWaiting || !strings.Contains(got[0].Remedy, "journalctl -u refit-agent") ||
+				!strings.Contains(got[0].Remedy, "rollback") || strings.Contains(got[0].Remedy, "refit abort") || strings.Contains(got[0].Message, "Upgrading") {
+				t.Errorf("it waits for %+v", got)
+			}
+		})
+	}
+}

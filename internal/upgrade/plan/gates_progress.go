@@ -74,12 +74,23 @@ func agentWaits(d *deciding, n *cluster.Node, _ int) *Wait {
 	if !d.overdue(since) {
 		return nil
 	}
-	return &Wait{
+	w := &Wait{
 		Reason: refitv1alpha1.ReasonWaiting, Node: n.Name, Since: since, ManualIntervention: true,
 		Message: fmt.Sprintf("The agent on %s waits: %s", n.Name, waiting.Message),
 		Remedy: fmt.Sprintf("Remove the cause; the log on %s has the details: `journalctl -u refit-agent`. "+
 			"Refit continues automatically; `refit abort` ends the upgrade", n.Name),
 	}
+	if d.rollsBack(n) {
+		w.Remedy = fmt.Sprintf("Remove the cause; the log on %s has the details: `journalctl -u refit-agent`. "+
+			"The rollback has no timeout for this and continues automatically", n.Name)
+	}
+	return w
+}
+
+// rollsBack reports whether an agent rolls its host back, by an order or because a step failed.
+func (d *deciding) rollsBack(n *cluster.Node) bool {
+	order := d.order(n)
+	return order.Spec.Permit == refitv1alpha1.PermitRollback || order.Status.Phase == refitv1alpha1.NodeRollingBack
 }
 
 // lastContact is when a node's agent got its order or was last requested to report, which it has
@@ -104,7 +115,7 @@ func (d *deciding) openRequests() int {
 }
 
 // slowDelay is how long an agent may change a host before that is reported. A step that hangs ends
-// with its own timeout, which is up to an hour.
+// with its own timeout, which is up to an hour. Only the wait of a rollback for a lock has none.
 const slowDelay = 30 * time.Minute
 
 // waitForAgent waits for an agent that changes its host. One that takes long is reported, since
@@ -117,6 +128,10 @@ func (d *deciding) waitForAgent(n *cluster.Node, what string) {
 		w.Message = fmt.Sprintf("%s takes longer than %s%s", what, duration(slowDelay), stepOf(n))
 		w.Remedy = fmt.Sprintf("Check the agent on %s: `journalctl -u refit-agent`. "+
 			"It completes or rolls back the host automatically when the step times out", n.Name)
+		if d.rollsBack(n) {
+			w.Remedy = fmt.Sprintf("Check the agent on %s: `journalctl -u refit-agent`. "+
+				"A step of the rollback that times out is reported; the wait for a lock does not time out", n.Name)
+		}
 	}
 	d.wait(w)
 }
