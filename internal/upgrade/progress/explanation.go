@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -92,12 +93,23 @@ func failed(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 	e.State, e.Message, e.Remedy = cliv1alpha1.StateFailed, "The node failed.", retry
 	if err := status.Error; err != nil {
 		e.Message = fmt.Sprintf("The node failed at %s: %s.", cmp.Or(err.Step, "its upgrade"), err.Message)
-		e.Remedy = fmt.Sprintf("%s Then run `%s retry`", stop(err.Remedy), command)
+		e.Remedy = withRetry(err.Remedy, retry, command)
 	}
 	if status.Phase == refitv1alpha1.NodeRolledBack {
 		e.Message += " It was rolled back to its old version and is healthy."
 	}
 	return true
+}
+
+// withRetry adds the retry to the remedy of an agent, unless it has one.
+func withRetry(remedy, alone, command string) string {
+	switch {
+	case remedy == "":
+		return alone
+	case strings.Contains(remedy, "retry`"):
+		return remedy
+	}
+	return fmt.Sprintf("%s Then run `%s retry`", stop(remedy), command)
 }
 
 func skipped(e *cliv1alpha1.Explanation, k *Known, command string) bool {

@@ -1,0 +1,25 @@
+package progress
+
+import (
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+func TestARemedyNamesRetryOnce(t *testing.T) {
+	for situation, tt := range map[string]struct{ remedy, want string }{
+		"the agent's remedy has it":     {"Free the disk, then run `refit retry`", "Free the disk, then run `refit retry`"},
+		"the agent's remedy does not":   {"Free the disk", "Free the disk. Then run `refit retry`"},
+		"its remedy ends with a period": {"Free the disk.", "Free the disk. Then run `refit retry`"},
+		"the agent has no remedy":       {"", "Fix the cause, then run `refit retry`"},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			n := order("worker-1", "v1.36.3", refitv1alpha1.PermitApply, refitv1alpha1.NodeFailed)
+			n.Status.Error = &refitv1alpha1.NodeError{Message: "no space left on device", Remedy: tt.remedy}
+			e := NewExplanation("prod", "refit", Known{Node: Node{Name: "worker-1"}, Order: n, Operation: upgrade()})
+			if e.Remedy != tt.want {
+				t.Errorf("the remedy is %q, want %q", e.Remedy, tt.want)
+			}
+		})
+	}
+}
