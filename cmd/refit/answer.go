@@ -72,6 +72,9 @@ func (q *question) assess(cmd *cobra.Command, a *app, upgrade *refitv1alpha1.Clu
 	if err := q.read(cmd, a); err != nil {
 		return nil, err
 	}
+	if err := request.ValidateFor(upgrade.Spec, q.observed.Snapshot); err != nil {
+		return nil, exit.UsageError{Err: err}
+	}
 	return a.assess(q.observed, upgrade.Spec, q.waivers, purpose)
 }
 

@@ -43,6 +43,22 @@ spec:
 	}
 }
 
+func TestManifestsThatNoClusterCanFollow(t *testing.T) {
+	from := saved(t, shop())
+	for situation, c := range map[string]struct{ name, spec, says string }{
+		"a name in capitals":           {"X_Y", "", "metadata.name"},
+		"a selector that is none":      {"x", `nodeSelector: {"a b": c}`, "is not a label key"},
+		"a canary of more than a pool": {"x", "pools: [{name: default, canary: {nodes: 9}}]", "the canary of pool default is 9 nodes, but the pool has only"},
+	} {
+		l := newLine(t)
+		manifest := file(t, "upgrade.yaml", "apiVersion: refit.dev/v1alpha1\nkind: ClusterUpgrade\nmetadata: {name: "+c.name+"}\n"+
+			"spec: {target: {kubernetes: v1.36.3}, "+c.spec+"}\n")
+		if code := l.run(t, "plan", "--from", from, "-f", manifest); code != 2 || !strings.Contains(l.err.String(), c.says) {
+			t.Errorf("%s: exit code %d: %s", situation, code, l.err)
+		}
+	}
+}
+
 // No waiver is suggested for a finding that cannot be waived, neither by check nor by object.
 func TestNoWaiverIsOfferedForWhatCannotBeWaived(t *testing.T) {
 	missing := preflight.Finding{

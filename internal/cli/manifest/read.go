@@ -10,6 +10,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
 const kind = "ClusterUpgrade"
@@ -29,6 +30,11 @@ func Read(name string, raw []byte) (*refitv1alpha1.ClusterUpgrade, error) {
 	}
 	if err := rejectZero(only); err != nil {
 		return nil, exit.Usagef("%s: %w", name, err)
+	}
+	if upgrade.Name != "" {
+		if err := request.ValidateName(upgrade.Name); err != nil {
+			return nil, exit.Usagef("%s: metadata.name: %w", name, err)
+		}
 	}
 	return upgrade, nil
 }

@@ -111,3 +111,34 @@ func TestSpecsThatTheAPIRefuses(t *testing.T) {
 		})
 	}
 }
+
+// The API server accepts these, since no rule of a CRD can express them. Nothing would be upgraded.
+func TestSpecsThatFitNoNode(t *testing.T) {
+	for name, spec := range map[string]string{
+		"a key that is none":           `nodeSelector: {"a b": c}`,
+		"a key of a pool that is none": `pools: [{name: gpu, nodeSelector: {"a/b/c": d}}]`,
+		"an empty key":                 `nodeSelector: {"": c}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw := "apiVersion: refit.dev/v1alpha1\nkind: ClusterUpgrade\nmetadata: {name: x}\nspec: {target: {kubernetes: v1.36.3}, " + spec + "}\n"
+			upgrade, err := manifest.Read("stdin", []byte(raw))
+			if err == nil {
+				err = request.Validate(&upgrade.Spec)
+			}
+			if err == nil || !strings.Contains(err.Error(), "is not a label key") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestNamesThatTheAPIRefuses(t *testing.T) {
+	for name, says := range map[string]string{
+		"autumn": "", "to-v1.36.3": "", "": "", `"X_Y"`: "metadata.name", "-a": "metadata.name", long(63): "", long(64): "metadata.name",
+	} {
+		_, err := manifest.Read("stdin", []byte("apiVersion: refit.dev/v1alpha1\nkind: ClusterUpgrade\nmetadata: {name: "+name+"}\nspec: {target: {kubernetes: v1.36.3}}\n"))
+		if (err != nil) != (says != "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", name, err, says)
+		}
+	}
+}

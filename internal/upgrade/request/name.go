@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 )
 
@@ -14,6 +16,17 @@ type NameTakenError struct{ Name string }
 
 func (e NameTakenError) Error() string {
 	return fmt.Sprintf("operation %s exists already, with another target or ended", e.Name)
+}
+
+// maxName is the maximum length of a name, as in api/v1alpha1.
+const maxName = 63
+
+// ValidateName rejects a name of an operation that the API server would reject.
+func ValidateName(name string) error {
+	if len(validation.IsDNS1123Subdomain(name)) > 0 || len(name) > maxName {
+		return fmt.Errorf("%q does not consist of at most %d lowercase letters, digits, hyphens and periods", name, maxName)
+	}
+	return nil
 }
 
 // Name chooses the name of a new operation: the first of the preferred names that is not empty or,

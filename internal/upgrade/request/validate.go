@@ -84,12 +84,17 @@ func validateWaivers(waivers []refitv1alpha1.Waiver) error {
 	return first(append(errs, require(all <= maxAllWaivers, "waivers: at most %d characters are allowed in total, found %d", maxAllWaivers, all)))
 }
 
+// labelKey is stricter than the API server: a rule of a CRD cannot match strings of any length, and
+// no node has a label with another key.
+var labelKey = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
+
 var labelValue = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`)
 
 func validateLabels(path string, labels refitv1alpha1.Labels) error {
 	errs := []error{require(len(labels) <= maxLabels, "%s: at most %d labels are allowed, found %d", path, maxLabels, len(labels))}
 	for key, value := range labels {
 		errs = append(errs,
+			require(labelKey.MatchString(key), "%s: %q is not a label key", path, key),
 			require(utf8.RuneCountInString(key) <= maxLabelKey, "%s: a label key has at most %d characters", path, maxLabelKey),
 			require(labelValue.MatchString(value) && len(value) <= maxLabelValue, "%s: %q is not a label value", path, value))
 	}
