@@ -39,6 +39,9 @@ of the host only, so it works without the API and beside the running service.`,
 func (a *app) printStatus(s agent.LocalStatus) {
 	fmt.Fprintf(a.out, "Machine:   %s\n", s.Host.MachineID)
 	fmt.Fprintf(a.out, "Orders:    accepted up to sequence %d, epoch %d\n", s.Host.Sequence, s.Host.Epoch)
+	if f := s.Host.Unresumed; f != nil {
+		fmt.Fprintf(a.out, "Failed:    %s (%s)\n  remedy: %s\n", f.Message, f.Reason, f.Remedy)
+	}
 	if s.State == nil {
 		fmt.Fprintln(a.out, "Upgrade:   none")
 		return

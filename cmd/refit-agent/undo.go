@@ -87,8 +87,9 @@ func (a *app) forget() *cobra.Command {
 		Use:   "forget",
 		Short: "Accept binaries that were replaced by something other than Refit",
 		Long: `forget makes the agent accept the installed binaries as they are, after it refused an upgrade because
-something else had replaced them (ChangedByOthers). Stop the service first (systemctl stop
-refit-agent) and start it again afterwards.`,
+something else had replaced them (ChangedByOthers). It also makes the agent accept the changes of an
+upgrade that it neither resumed nor rolled back (ClusterChanged). Stop the service first (systemctl
+stop refit-agent) and start it again afterwards.`,
 		Example: `  # Accept the installed binaries
   systemctl stop refit-agent
   refit-agent forget

@@ -163,6 +163,7 @@ func (a *Agent) connect(ctx context.Context) (api, error) {
 
 // resume opens the journal of the upgrade in the host state. It fails only for an open upgrade.
 func (a *Agent) resume() error {
+	a.status.setUnresumed(a.state.Unresumed)
 	dir := a.state.Open
 	if dir == "" {
 		dir = a.state.Last
@@ -278,7 +279,7 @@ func (a *Agent) finish(state *node.State) error {
 	}
 	switch {
 	case state.Outcome == refitv1alpha1.NodeSucceeded:
-		next.Highest = state.Upgrade.To
+		next.Highest, next.Unresumed = state.Upgrade.To, nil
 		maps.Copy(next.Files, a.upgrade.host.InstalledDigests())
 		if err := steps.BackUpManifests(a.Settings.StateDir); err != nil {
 			a.Log.Warn("cannot copy the static pod manifests", "error", err)
@@ -292,6 +293,7 @@ func (a *Agent) finish(state *node.State) error {
 		return err
 	}
 	a.state = next
+	a.status.setUnresumed(next.Unresumed)
 	a.upgrade.host.UnlockPackages()
 	a.Log.Info("upgrade finished", "outcome", state.Outcome, "operation", state.Upgrade.Operation.Name, "from", state.Upgrade.From, "to", state.Upgrade.To)
 	a.status.setState(state)

@@ -38,7 +38,8 @@ func Status(s settings.Settings) (LocalStatus, error) {
 	return LocalStatus{Host: remembered, State: node.Read(records)}, err
 }
 
-// Forget accepts binaries that something other than Refit replaced.
+// Forget accepts the host as it is: binaries that something other than Refit replaced, and changes
+// of an upgrade that was not resumed. It returns the number of binaries.
 func Forget(s settings.Settings) (int, error) {
 	lock, err := lockStopped(s)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +57,12 @@ func Forget(s settings.Settings) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := len(remembered.Files)
-	remembered.Files = nil
+	n := accepted(&remembered)
 	return n, saveState(s.StateFile(), remembered)
+}
+
+func accepted(state *node.HostState) (binaries int) {
+	binaries = len(state.Files)
+	state.Files, state.Unresumed = nil, nil
+	return binaries
 }

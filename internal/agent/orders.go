@@ -98,7 +98,10 @@ func (a *Agent) start(order *refitv1alpha1.NodeUpgrade, upgrade *runner) error {
 	a.Log.Info("order accepted", "operation", spec.Operation.Name, "sequence", spec.Sequence, "permit", spec.Permit, "release", spec.Release.Name)
 	if upgrade == nil {
 		result := &node.Result{Sequence: spec.Sequence, Phase: refitv1alpha1.NodeIdle, At: time.Now().UTC()}
-		if spec.Permit == refitv1alpha1.PermitRollback {
+		switch {
+		case a.state.Unresumed != nil:
+			result.Phase, result.Failure = refitv1alpha1.NodeFailed, a.state.Unresumed
+		case spec.Permit == refitv1alpha1.PermitRollback:
 			result.Phase = refitv1alpha1.NodeRolledBack // nothing was changed
 		}
 		return a.remember(spec, "", result)
@@ -137,7 +140,10 @@ func (a *Agent) remember(spec *refitv1alpha1.NodeUpgradeSpec, open string, resul
 func (a *Agent) upgradeFor(ctx context.Context, order *refitv1alpha1.NodeUpgrade, identity node.Identity) (*runner, error) {
 	spec := &order.Spec
 	forward := spec.Permit == refitv1alpha1.PermitApply || spec.Permit == refitv1alpha1.PermitPrefetch
-	if w := a.upgrade; w != nil && w.host.Upgrade.NodeUID == identity.NodeUID {
+	if err := a.leaveIfRejoined(identity); err != nil {
+		return nil, err
+	}
+	if w := a.upgrade; w != nil && (w.host.Upgrade.NodeUID == identity.NodeUID || w.unfinished()) {
 		state := node.Read(w.journal.Records())
 		same := state.Upgrade.Operation.UID == spec.Operation.UID && state.Upgrade.Release.Digest == spec.Release.Digest
 		open, touched := state.Outcome == "", state.Changed()

@@ -32,6 +32,8 @@ type statusWriter struct {
 	known   bool // there is something to report
 	refusal *node.Refusal
 	waiting string
+	// unresumed is the failure of a host that must not be reported as unchanged; nil if it may.
+	unresumed *node.Failure
 	// conditions are the ones in the cluster, so that their transition times survive a restart.
 	conditions []metav1.Condition
 	// newest is the latest order in the cluster, and observed the generation that status is about.
@@ -63,7 +65,12 @@ func (w *statusWriter) trigger() {
 }
 
 // setState sets the status from the journal.
-func (w *statusWriter) setState(state *node.State) { w.change(func() { w.status = state.Status() }) }
+func (w *statusWriter) setState(state *node.State) {
+	w.change(func() {
+		w.status = state.Status()
+		w.correctUnresumed(state.FinishedAt)
+	})
+}
 
 // setResult sets the status of an order that did not lead to an upgrade.
 func (w *statusWriter) setResult(a *node.Result) {
@@ -72,12 +79,32 @@ func (w *statusWriter) setResult(a *node.Result) {
 	}
 	w.change(func() {
 		w.status = refitv1alpha1.NodeUpgradeStatus{ObservedSequence: a.Sequence, Phase: a.Phase}
-		if f := a.Failure; f != nil {
-			at := metav1.NewTime(a.At.UTC().Truncate(time.Second))
-			w.status.CompletionTime = &at
-			w.status.Error = &refitv1alpha1.NodeError{Class: f.Class, Reason: f.Reason, Message: f.Text(), Remedy: f.Remedy, LogTail: f.LogTail, At: at}
+		if a.Failure != nil {
+			w.fail(a.Failure, a.At)
 		}
+		w.correctUnresumed(a.At)
 	})
+}
+
+// setUnresumed sets why an upgrade that changed the host was not resumed. The controllers uncordon
+// a node that was rolled back, and take an idle one for unchanged.
+func (w *statusWriter) setUnresumed(failure *node.Failure) {
+	w.mu.Lock()
+	w.unresumed = failure
+	w.mu.Unlock()
+}
+
+func (w *statusWriter) correctUnresumed(at time.Time) {
+	if w.unresumed != nil && (w.status.Phase == refitv1alpha1.NodeRolledBack || w.status.Phase == refitv1alpha1.NodeIdle) {
+		w.status.Phase = refitv1alpha1.NodeFailed
+		w.fail(w.unresumed, at)
+	}
+}
+
+func (w *statusWriter) fail(f *node.Failure, since time.Time) {
+	at := metav1.NewTime(since.UTC().Truncate(time.Second))
+	w.status.CompletionTime = &at
+	w.status.Error = &refitv1alpha1.NodeError{Class: f.Class, Reason: f.Reason, Message: f.Text(), Remedy: f.Remedy, LogTail: f.LogTail, At: at}
 }
 
 // observe compares the status in the cluster with the written one.

@@ -65,7 +65,10 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 	if a.unresumable != nil {
 		return LocalStatus{}, a.unresumable
 	}
-	if a.upgrade == nil {
+	switch {
+	case a.upgrade == nil && a.state.Unresumed != nil:
+		return LocalStatus{}, a.state.Unresumed
+	case a.upgrade == nil:
 		return LocalStatus{}, ErrNothingToUndo
 	}
 	state := node.Read(a.upgrade.journal.Records())

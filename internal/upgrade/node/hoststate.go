@@ -24,6 +24,9 @@ type HostState struct {
 	Last string `json:"last,omitempty"`
 	// Result is the result of the last order, if it did not lead to an upgrade.
 	Result *Result `json:"result,omitempty"`
+	// Unresumed is why an upgrade that changed the host was neither finished nor rolled back. An
+	// upgrade that succeeds clears it, or an operator who accepts the host.
+	Unresumed *Failure `json:"unresumed,omitempty"`
 	// Files are the digests of the files that Refit installed, by path. They reveal changes by
 	// others.
 	Files map[string]string `json:"files,omitempty"`
