@@ -24,7 +24,7 @@ func addKubeconfigFlags(cmd *cobra.Command, k *connect.Kubeconfig) {
 
 func addSourceFlags(cmd *cobra.Command, s *source.Source) {
 	addKubeconfigFlags(cmd, &s.Kubeconfig)
-	cmd.Flags().DurationVar(&s.Timeout, "timeout", source.DefaultTimeout, "the maximum time to read the cluster")
+	cmd.Flags().DurationVar(&s.Timeout, "timeout", source.DefaultTimeout, "the maximum `DURATION` of reading the cluster")
 	cmd.Flags().BoolVarP(&s.Verbose, "verbose", "v", false, "report on stderr what is being read, even if it is not a terminal")
 }
 

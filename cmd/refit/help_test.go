@@ -10,7 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/cli/terminal"
 )
 
-// Help is documentation: every command has a description, examples and explained flags.
+// Help is documentation: every command has a description, examples and explained flags, and every
+// value of a flag has a name in capitals.
 func TestHelp(t *testing.T) {
 	root := newRootCommand(newLine(t).app)
 	for _, cmd := range append(root.Commands(), root) {
@@ -20,6 +21,9 @@ func TestHelp(t *testing.T) {
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 			if flag.Usage == "" {
 				t.Errorf("%s: --%s is not explained", cmd.Name(), flag.Name)
+			}
+			if value, _ := pflag.UnquoteUsage(flag); value != strings.ToUpper(value) {
+				t.Errorf("%s: the value of --%s is named %s", cmd.Name(), flag.Name, value)
 			}
 		})
 	}

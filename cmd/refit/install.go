@@ -61,7 +61,7 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 	flags.BoolVar(&i.Standalone, "standalone", false, "do not install the controller")
 	flags.BoolVar(&i.DryRun, "dry-run", false, "show what would change, as a server-side dry run")
 	flags.BoolVar(&i.render, "render", false, "print the manifests without access to a cluster")
-	flags.DurationVar(&i.Timeout, "timeout", 10*time.Minute, "the maximum time to wait for the agents and the controller")
+	flags.DurationVar(&i.Timeout, "timeout", 10*time.Minute, "the maximum `DURATION` of the wait for the agents and the controller")
 	flags.BoolVar(&i.wide, "wide", false, "list every object and field")
 	addKubeconfigFlags(cmd, &i.Kubeconfig)
 	i.addFlags(cmd)

@@ -25,7 +25,7 @@ func (r *requestFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&r.To, "to", "", "the `VERSION` of Kubernetes to upgrade to, for example v1.36.3")
 	flags.StringVar(&r.Release, "release", "", "the `NAME` of the ClusterRelease to upgrade to, instead of --to")
-	flags.StringVar(&r.Scope, "scope", "", "the part of the cluster to upgrade: "+strings.Join(manifest.Scopes, ", ")+" (default All)")
+	flags.StringVar(&r.Scope, "scope", "", "the `PART` of the cluster to upgrade: "+strings.Join(manifest.Scopes, ", ")+" (default All)")
 	flags.StringVar(&r.NodeSelector, "node-selector", "", "upgrade only workers with these `LABELS`: key=value,key2=value2")
 	flags.StringVar(&r.MaxUnavailable, "max-unavailable", "", "the `NUMBER` or percentage of workers that may be unavailable at once (default 1)")
 	flags.StringArrayVar(&r.Waive, "waive", nil,

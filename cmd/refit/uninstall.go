@@ -42,7 +42,7 @@ Exits with 1 if a host is unreachable: its agent remains.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&u.Confirmed, "yes", "y", false, "remove Refit; without this flag the command only shows what it would do")
-	flags.DurationVar(&u.timeout, "timeout", 10*time.Minute, "the maximum duration")
+	flags.DurationVar(&u.timeout, "timeout", 10*time.Minute, "the maximum `DURATION` of the command")
 	addRepositoryFlag(cmd, &u.Choice)
 	addKubeconfigFlags(cmd, &u.Kubeconfig)
 	u.addFlags(cmd)

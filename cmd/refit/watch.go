@@ -15,7 +15,7 @@ import (
 )
 
 func addFollowingFlags(cmd *cobra.Command, f *following.Following) {
-	cmd.Flags().DurationVar(&f.Limit, "timeout", 0, "the maximum time to follow the upgrade (default until it ends)")
+	cmd.Flags().DurationVar(&f.Limit, "timeout", 0, "the maximum `DURATION` to follow the upgrade (default until it ends)")
 }
 
 func newWatchCommand(a *app) *cobra.Command {
