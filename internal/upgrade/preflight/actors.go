@@ -91,10 +91,10 @@ func suspend(a *cluster.Actor) string {
 	switch {
 	case !qualified:
 	case kind == "Deployment" || kind == "StatefulSet":
-		return fmt.Sprintf("kubectl -n %s scale %s %s --replicas=0", namespace, lower(kind), name)
+		return fmt.Sprintf("`kubectl -n %s scale %s %s --replicas=0`", namespace, lower(kind), name)
 	case kind == "DaemonSet":
 		// It has no replicas, but a selector that matches no node stops its pods.
-		return fmt.Sprintf(`kubectl -n %s patch daemonset %s -p '{"spec":{"template":{"spec":{"nodeSelector":{"refit.dev/paused":"true"}}}}}'. `+
+		return fmt.Sprintf("`kubectl -n %s patch daemonset %s -p '{\"spec\":{\"template\":{\"spec\":{\"nodeSelector\":{\"refit.dev/paused\":\"true\"}}}}}'`. "+
 			"No node has this label, so its pods are deleted. To resume it, run the same command with null instead of \"true\".", namespace, name)
 	}
 	return "scale its Deployment to zero, or suspend the objects that it acts on"
@@ -142,6 +142,6 @@ func olderOperation(v *view) []Finding {
 	return []Finding{{
 		Object:  "ClusterUpgrade " + v.s.Others[0],
 		Message: fmt.Sprintf("another upgrade is in progress (%s): this one waits for it", joinNames(v.s.Others)),
-		Remedy:  fmt.Sprintf("Let it finish, or abort it: kubectl patch clusterupgrade %s --type=merge -p '{\"spec\":{\"aborted\":true}}'", v.s.Others[0]),
+		Remedy:  fmt.Sprintf("Let it finish, or abort it: `kubectl patch clusterupgrade %s --type=merge -p '{\"spec\":{\"aborted\":true}}'`", v.s.Others[0]),
 	}}
 }

@@ -108,7 +108,7 @@ func agentSilent(v *view) []Finding {
 			Unknown:  true,
 			Deferred: true,
 			Message:  fmt.Sprintf("the agent on %s has not responded to a request for facts%s", n.Name, since),
-			Remedy:   fmt.Sprintf("Check whether it is running. On %s, run: systemctl status refit-agent", n.Name),
+			Remedy:   fmt.Sprintf("Check whether it is running. On %s, run `systemctl status refit-agent`", n.Name),
 		}
 	})
 }
@@ -121,7 +121,7 @@ func reportOfAnotherMachine(v *view) []Finding {
 		return Finding{
 			Unknown: true,
 			Message: fmt.Sprintf("the NodeReport of %s comes from a deleted node of the same name: the machine was replaced or joined again", n.Name),
-			Remedy:  fmt.Sprintf("Recreate the report: kubectl delete nodereport %s, then on %s: systemctl restart refit-agent", n.Name, n.Name),
+			Remedy:  fmt.Sprintf("Recreate the report: `kubectl delete nodereport %s`, then on %s: `systemctl restart refit-agent`", n.Name, n.Name),
 		}
 	})
 }

@@ -139,7 +139,7 @@ func apiServiceUnavailable(v *view) []Finding {
 		f := Finding{
 			Object:  "APIService " + api.Name,
 			Message: fmt.Sprintf("API %s is unavailable", api.Name),
-			Remedy:  fmt.Sprintf("Restore its API server, or delete the APIService if it is not needed: kubectl describe apiservice %s", api.Name),
+			Remedy:  fmt.Sprintf("Restore its API server, or delete the APIService if it is not needed: `kubectl describe apiservice %s`", api.Name),
 		}
 		if api.Message != "" {
 			f.Message += ": " + api.Message

@@ -20,12 +20,12 @@ func apiServersMixed(v *view) []Finding {
 	f := Finding{
 		Severity: Warn,
 		Message:  fmt.Sprintf("API servers run %s and %s: an earlier upgrade did not finish", v.oldest, v.newest),
-		Remedy:   fmt.Sprintf("This upgrade fixes the skew. To fix it first, run kubeadm upgrade node on the nodes at %s.", v.oldest),
+		Remedy:   fmt.Sprintf("This upgrade fixes the skew. To fix it first, run `kubeadm upgrade node` on the nodes at %s.", v.oldest),
 	}
 	if !skew.APIServersFit(v.oldest, v.newest) {
 		f.Severity = Block
 		f.Message = fmt.Sprintf("API servers run %s and %s: they must be at most one minor version apart", v.oldest, v.newest)
-		f.Remedy = fmt.Sprintf("Upgrade the nodes at %s to %s first. On each of them, run: kubeadm upgrade node", v.oldest, v.newest)
+		f.Remedy = fmt.Sprintf("Upgrade the nodes at %s to %s first. On each of them, run `kubeadm upgrade node`", v.oldest, v.newest)
 	} else if v.movesControlPlane() && v.Path.To.Before(v.newest) {
 		f.Severity = Block
 		f.Message = fmt.Sprintf("an API server is already at %s: Kubernetes does not support a downgrade to %s", v.newest, v.Path.To)
@@ -57,7 +57,7 @@ func apiServerNotReady(v *view) []Finding {
 		found = append(found, Finding{
 			Object:  apiServerObject(n),
 			Message: message,
-			Remedy:  fmt.Sprintf("Check its logs: kubectl -n kube-system logs kube-apiserver-%s, or crictl logs on %s.", n.Name, n.Name),
+			Remedy:  fmt.Sprintf("Check its logs: `kubectl -n kube-system logs kube-apiserver-%s`, or `crictl logs CONTAINER` on %s.", n.Name, n.Name),
 		})
 	}
 	return found
@@ -88,7 +88,7 @@ func apiServerUnknown(v *view) []Finding {
 			Unknown: true,
 			Object:  apiServerObject(n),
 			Message: fmt.Sprintf("the readiness of the API server on %s is unknown%s", n.Name, why),
-			Remedy: fmt.Sprintf("On %s, run: curl -k https://localhost:6443/readyz. With an agent on the node, Refit checks it directly.",
+			Remedy: fmt.Sprintf("On %s, run `curl -k https://localhost:6443/readyz`. With an agent on the node, Refit checks it directly.",
 				n.Name),
 		}
 		if n.Static[kubefacts.KubeAPIServer].Ready {
@@ -105,7 +105,7 @@ func controlPlaneNodeNotReady(v *view) []Finding {
 	if len(controlPlane) == 0 {
 		return []Finding{{
 			Message: "no node has the label of control plane nodes, so Refit can neither upgrade nor observe the control plane",
-			Remedy:  "Label each control plane node: kubectl label node NAME node-role.kubernetes.io/control-plane=",
+			Remedy:  "Label each control plane node: `kubectl label node NAME node-role.kubernetes.io/control-plane=`",
 		}}
 	}
 	if !v.movesControlPlane() {
@@ -118,7 +118,7 @@ func controlPlaneNodeNotReady(v *view) []Finding {
 				Unknown: n.Ready == cluster.Unknown,
 				Object:  n.object(),
 				Message: "control plane node " + notReady(v, n),
-				Remedy:  fmt.Sprintf("Fix the node first: kubectl describe node %s, and on %s: systemctl status kubelet", n.Name, n.Name),
+				Remedy:  fmt.Sprintf("Fix the node first: `kubectl describe node %s`, and on %s: `systemctl status kubelet`", n.Name, n.Name),
 			})
 		}
 	}
@@ -146,7 +146,7 @@ func controlPlanePodNotReady(v *view) []Finding {
 				Severity: Warn,
 				Object:   podObject(component, n),
 				Message:  fmt.Sprintf("%s on %s is not ready", component, n.Name),
-				Remedy:   fmt.Sprintf("Check its logs: kubectl -n kube-system logs %s-%s", component, n.Name),
+				Remedy:   fmt.Sprintf("Check its logs: `kubectl -n kube-system logs %s-%s`", component, n.Name),
 			}
 			if ready == 0 {
 				f.Severity = Block
@@ -179,7 +179,7 @@ func staticPodMissing(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  n.object(),
 				Message: fmt.Sprintf("%s has no static pod %s", n.Name, component),
-				Remedy: fmt.Sprintf("Restore its manifest in /etc/kubernetes/manifests on %s, from a backup or with kubeadm init phase %s.",
+				Remedy: fmt.Sprintf("Restore its manifest in /etc/kubernetes/manifests on %s, from a backup or with `kubeadm init phase %s`.",
 					n.Name, kubeadmPhase(component)),
 			})
 		}

@@ -78,7 +78,7 @@ func allow(b *cluster.Budget, pods int32) string {
 	if _, err := strconv.ParseInt(b.MinAvailable, 10, 32); err == nil {
 		spec = fmt.Sprintf(`{"minAvailable":%d}`, max(0, b.Expected-pods))
 	}
-	return fmt.Sprintf(`kubectl -n %s patch pdb %s --type merge -p '{"spec":%s}'`, b.Namespace, b.Name, spec)
+	return command(fmt.Sprintf(`kubectl -n %s patch pdb %s --type merge -p '{"spec":%s}'`, b.Namespace, b.Name, spec))
 }
 
 func budgetNeverAllows(v *view) []Finding {
@@ -108,7 +108,7 @@ func budgetFailed(v *view) []Finding {
 			Message: fmt.Sprintf("%s cannot be computed (%s), so it allows no disruption: %s on %s cannot be evicted",
 				b.Key(), b.Failure, plural(h.pods, "pod"), joinNames(h.nodes)),
 			Remedy: fmt.Sprintf("Change its selector to match pods of a Deployment, StatefulSet or another owner with a scale subresource: "+
-				"kubectl -n %s describe pdb %s",
+				"`kubectl -n %s describe pdb %s`",
 				b.Namespace, b.Name),
 		})
 	}
@@ -125,7 +125,7 @@ func budgetsOverlap(v *view) []Finding {
 			Object:   workloadObject(w),
 			Message: fmt.Sprintf("pods of %s are covered by %d PodDisruptionBudgets (%s), so the eviction API rejects them: %s on %s",
 				workloadName(w), len(w.Budgets), joinNames(w.Budgets), plural(h.pods, "pod"), joinNames(h.nodes)),
-			Remedy: fmt.Sprintf("Keep only one of the PDBs: kubectl -n %s delete pdb %s", w.Namespace, w.Budgets[len(w.Budgets)-1]),
+			Remedy: fmt.Sprintf("Keep only one of the PDBs: `kubectl -n %s delete pdb %s`", w.Namespace, w.Budgets[len(w.Budgets)-1]),
 		})
 	}
 	return found
@@ -161,7 +161,7 @@ func budgetExhausted(v *view) []Finding {
 			Object: budgetObject(b),
 			Message: fmt.Sprintf("%s currently allows no disruption (healthy pods: %d, required: %d): draining %s waits for it",
 				b.Key(), b.Healthy, b.Desired, joinNames(h.nodes)),
-			Remedy: fmt.Sprintf("Find out why pods are not ready: kubectl -n %s describe pdb %s; kubectl -n %s get pods",
+			Remedy: fmt.Sprintf("Find out why pods are not ready: `kubectl -n %s describe pdb %s; kubectl -n %s get pods`",
 				b.Namespace, b.Name, b.Namespace),
 		})
 	}
@@ -192,7 +192,7 @@ func budgetMatchesNothing(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  budgetObject(b),
 				Message: fmt.Sprintf("%s matches no pods, so it has no effect", b.Key()),
-				Remedy:  fmt.Sprintf("Compare its selector with the labels of your pods: kubectl -n %s get pdb %s -o yaml", b.Namespace, b.Name),
+				Remedy:  fmt.Sprintf("Compare its selector with the labels of your pods: `kubectl -n %s get pdb %s -o yaml`", b.Namespace, b.Name),
 			})
 		}
 	}

@@ -41,7 +41,7 @@ func renew(certificate, node string, externalCA bool) string {
 	case certificate == "ca" || certificate == "etcd-ca" || certificate == "front-proxy-ca":
 		return "Follow the Kubernetes guide on manual rotation of CA certificates."
 	case certificate == "kubelet-client-current" || certificate == "kubelet-client":
-		return fmt.Sprintf("The kubelet renews it automatically. Find out why it does not. On %s, run: journalctl -u kubelet | grep -i certificate", node)
+		return fmt.Sprintf("The kubelet renews it automatically. Find out why it does not. On %s, run `journalctl -u kubelet | grep -i certificate`", node)
 	}
-	return fmt.Sprintf("Renew it (kubeadm certs renew %s), then restart the control plane pods on %s.", certificate, node)
+	return fmt.Sprintf("Renew it (`kubeadm certs renew %s`), then restart the control plane pods on %s.", certificate, node)
 }

@@ -21,7 +21,7 @@ func localClockSkewed(v *view) []Finding {
 	}
 	return []Finding{{
 		Message: fmt.Sprintf("the clock of the machine that runs Refit is %s the API servers'", apart(v.Snapshot.ClockOffset)),
-		Remedy:  "Fix the time synchronization on that machine: timedatectl status; systemctl restart chrony or systemd-timesyncd",
+		Remedy:  "Fix the time synchronization on that machine: `timedatectl status`; then restart chrony or systemd-timesyncd",
 	}}
 }
 
@@ -73,7 +73,7 @@ func clockSkewed(v *view) []Finding {
 }
 
 func fixClock(node string) string {
-	return fmt.Sprintf("Fix the time synchronization on %s: timedatectl status; systemctl restart chrony or systemd-timesyncd", node)
+	return fmt.Sprintf("Fix the time synchronization on %s: `timedatectl status`; then restart chrony or systemd-timesyncd", node)
 }
 
 // apart formats a difference between two clocks, to be followed by the other clock.

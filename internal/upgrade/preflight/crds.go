@@ -20,8 +20,8 @@ func crdStoredVersionDropped(v *view) []Finding {
 				found = append(found, Finding{
 					Object:  crdObject(c),
 					Message: fmt.Sprintf("etcd may contain objects of %s in version %s, which the CRD does not define: they cannot be read", c.Name, stored),
-					Remedy: fmt.Sprintf("Add the version back with served: false, rewrite all objects (kubectl get %s -A -o yaml | kubectl "+
-						"replace -f -), then remove it from status.storedVersions.",
+					Remedy: fmt.Sprintf("Add the version back with served: false, rewrite all objects (`kubectl get %s -A -o yaml | kubectl "+
+						"replace -f -`), then remove it from status.storedVersions.",
 						c.Name),
 				})
 			} else if !slices.Contains(c.Served, stored) {
@@ -29,8 +29,8 @@ func crdStoredVersionDropped(v *view) []Finding {
 					Severity: Info,
 					Object:   crdObject(c),
 					Message:  fmt.Sprintf("etcd may contain objects of %s in version %s, which is no longer served", c.Name, stored),
-					Remedy: fmt.Sprintf("Before you remove the version, rewrite all objects (kubectl get %s -A -o yaml | kubectl replace "+
-						"-f -) and remove it from status.storedVersions.",
+					Remedy: fmt.Sprintf("Before you remove the version, rewrite all objects (`kubectl get %s -A -o yaml | kubectl replace "+
+						"-f -`) and remove it from status.storedVersions.",
 						c.Name),
 				})
 			}
@@ -52,7 +52,7 @@ func crdConversionUnreachable(v *view) []Finding {
 			Message: fmt.Sprintf("Service %s/%s has no ready endpoints, but it converts %s between its versions: objects cannot be read in all "+
 				"versions",
 				b.Namespace, b.Service, c.Name),
-			Remedy: fmt.Sprintf("Fix its pods (kubectl -n %s get pods), or delete the CustomResourceDefinition if it is not needed.", b.Namespace),
+			Remedy: fmt.Sprintf("Fix its pods (`kubectl -n %s get pods`), or delete the CustomResourceDefinition if it is not needed.", b.Namespace),
 		}
 		if b.Found == cluster.Unknown {
 			f.Unknown = true
@@ -75,7 +75,7 @@ func crdNotEstablished(v *view) []Finding {
 			Unknown: c.Established == cluster.Unknown,
 			Object:  crdObject(c),
 			Message: c.Name + " is not established, so its objects are not served",
-			Remedy:  fmt.Sprintf("Check its conditions: kubectl describe crd %s", c.Name),
+			Remedy:  fmt.Sprintf("Check its conditions: `kubectl describe crd %s`", c.Name),
 		}
 		if f.Unknown {
 			f.Message = fmt.Sprintf("the status of %s is unknown", c.Name)

@@ -46,7 +46,7 @@ func etcdMemberUnhealthy(v *view) []Finding {
 		found = append(found, Finding{
 			Object:  etcdObject(n),
 			Message: message + ": no other member may restart while one is unhealthy",
-			Remedy:  fmt.Sprintf("Fix it first: kubectl -n kube-system logs etcd-%s", n.Name),
+			Remedy:  fmt.Sprintf("Fix it first: `kubectl -n kube-system logs etcd-%s`", n.Name),
 		})
 	}
 	return found
@@ -193,7 +193,7 @@ func etcdUnknown(v *view) []Finding {
 					Unknown: true,
 					Object:  etcdObject(n),
 					Message: fmt.Sprintf("%s has no etcd member, but etcd runs on the control plane nodes", n.Name),
-					Remedy:  fmt.Sprintf("Check whether the etcd manifest exists. On %s, run: ls /etc/kubernetes/manifests", n.Name),
+					Remedy:  fmt.Sprintf("Check whether the etcd manifest exists. On %s, run `ls /etc/kubernetes/manifests`", n.Name),
 				})
 			}
 		}

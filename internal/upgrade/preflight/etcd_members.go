@@ -17,7 +17,7 @@ func etcdTwoMembers(v *view) []Finding {
 		Message: fmt.Sprintf("etcd has two members (%s and %s): the upgrade of either one loses quorum, and the API is unavailable for about a "+
 			"minute each time",
 			names[0], names[1]),
-		Remedy: "Add a third control plane node: kubeadm join --control-plane. To accept the downtime, waive EtcdTwoMembers.",
+		Remedy: "Add a third control plane node: `kubeadm join --control-plane`. To accept the downtime, waive EtcdTwoMembers.",
 	}}
 }
 
@@ -77,7 +77,7 @@ func etcdMembershipDiffers(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  etcdObject(n),
 				Message: fmt.Sprintf("the member list of etcd on %s does not match the control plane nodes: %s", n.Name, joinNames(differ)),
-				Remedy: "Remove a member only if its machine no longer runs (etcdctl member list; etcdctl member remove ID). Join a missing node " +
+				Remedy: "Remove a member only if its machine no longer runs (`etcdctl member list; etcdctl member remove ID`). Join a missing node " +
 					"again.",
 			})
 		}
@@ -103,7 +103,7 @@ func (v *view) unlabelledMembers(expected map[string]bool) []Finding {
 		found = append(found, Finding{
 			Object:  etcdObject(n),
 			Message: fmt.Sprintf("node %s runs an etcd member but lacks the label of control plane nodes, so it would be upgraded as a worker", n.Name),
-			Remedy:  fmt.Sprintf("Label the node: kubectl label node %s node-role.kubernetes.io/control-plane=", n.Name),
+			Remedy:  fmt.Sprintf("Label the node: `kubectl label node %s node-role.kubernetes.io/control-plane=`", n.Name),
 		})
 	}
 	return found

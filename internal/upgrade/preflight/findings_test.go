@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,23 @@ func TestFindings(t *testing.T) {
 		t.Fatal(err)
 	}
 	compareGolden(t, text.String(), string(want))
+}
+
+// commands are how the commands of remedies start.
+var commands = regexp.MustCompile(`\b(kubectl (-|[a-z])|kubeadm (init|join|upgrade|config|certs) |systemctl |journalctl |crictl |etcdctl |helm (-n|uninstall)|apt-mark |apt-get ` +
+	`|dpkg |findmnt |du --|stat -|ls /|timedatectl |curl -|refit [a-z])`)
+
+var quoted = regexp.MustCompile("`[^`]*`")
+
+// A command in backticks can be told from the sentence around it, and copied.
+func TestRemediesQuoteTheirCommands(t *testing.T) {
+	for _, c := range situations() {
+		for _, f := range c.found(t) {
+			if bare := commands.FindString(quoted.ReplaceAllString(f.Remedy, "")); bare != "" || strings.Count(f.Remedy, "`")%2 == 1 {
+				t.Errorf("%s/%s: %q is not in backticks: %s", c.check, c.name, bare, f.Remedy)
+			}
+		}
+	}
 }
 
 // narrative renders findings as an operator reads them.

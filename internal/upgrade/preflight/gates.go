@@ -65,7 +65,7 @@ func (v *view) gateSets(visit func(component string, gates map[string]bool, hops
 	if v.s.Kubeadm != nil && v.movesControlPlane() {
 		visit(kubefacts.KubeProxy, v.s.Kubeadm.ProxyGates, v.ahead, setting{
 			object: proxyConfig, where: "the kube-proxy configuration",
-			edit: "kubectl -n kube-system edit configmap kube-proxy",
+			edit: "`kubectl -n kube-system edit configmap kube-proxy`",
 		})
 	}
 	for _, n := range v.reported() {

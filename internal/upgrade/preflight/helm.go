@@ -24,7 +24,7 @@ func helmReleasePending(v *view) []Finding {
 				Object: helmObject(h),
 				Message: fmt.Sprintf("revision %d of %s/%s is %s: Helm was interrupted and rejects further operations",
 					h.Revision, h.Namespace, h.Name, h.Status),
-				Remedy: fmt.Sprintf("If no Helm operation is in progress, run: helm -n %s rollback %s (or helm uninstall, if it was never installed)",
+				Remedy: fmt.Sprintf("If no Helm operation is in progress, run `helm -n %s rollback %s` (or `helm uninstall`, if it was never installed)",
 					h.Namespace, h.Name),
 			})
 		}

@@ -33,7 +33,7 @@ func diskTooSmall(v *view) []Finding {
 		for _, disk := range n.Report.Disks {
 			f := Finding{
 				Object: n.object(),
-				Remedy: fmt.Sprintf("Free disk space on %s: crictl rmi --prune, apt-get clean, journalctl --vacuum-size=200M.", n.Name),
+				Remedy: fmt.Sprintf("Free disk space on %s: `crictl rmi --prune; apt-get clean; journalctl --vacuum-size=200M`.", n.Name),
 			}
 			switch {
 			case disk.FreeMiB < disk.NeededMiB:
@@ -61,7 +61,7 @@ func inodesLow(v *view) []Finding {
 				Severity: Warn,
 				Object:   n.object(),
 				Message:  fmt.Sprintf("%s on %s has %d%% of its inodes free", disk.Path, n.Name, *disk.FreeInodesPercent),
-				Remedy:   fmt.Sprintf("Find the directory with too many files (du --inodes -xd1 %s | sort -n) on %s.", disk.Path, n.Name),
+				Remedy:   fmt.Sprintf("Find the directory with too many files (`du --inodes -xd1 %s | sort -n`) on %s.", disk.Path, n.Name),
 			}
 			if *disk.FreeInodesPercent < minInodesPercent {
 				f.Severity = Block
@@ -79,7 +79,7 @@ func swapOn(v *view) []Finding {
 		}
 		return Finding{
 			Message: fmt.Sprintf("%s has swap enabled: the kubelet starts only if failSwapOn is false", n.Name),
-			Remedy:  "No action is required if this is intended. To check the setting: kubectl -n kube-system get configmap kubelet-config -o yaml",
+			Remedy:  "No action is required if this is intended. To check the setting: `kubectl -n kube-system get configmap kubelet-config -o yaml`",
 		}
 	})
 }
@@ -110,7 +110,7 @@ func packagesHeld(v *view) []Finding {
 		}
 		return Finding{
 			Message: fmt.Sprintf("%s is on hold on %s, but the ClusterRelease upgrades it", joinNames(held), n.Name),
-			Remedy:  fmt.Sprintf("To allow the upgrade, run apt-mark unhold %s on %s.", strings.Join(held, " "), n.Name),
+			Remedy:  fmt.Sprintf("To allow the upgrade, run `apt-mark unhold %s` on %s.", strings.Join(held, " "), n.Name),
 		}
 	})
 }
@@ -122,7 +122,7 @@ func readOnlyHost(v *view) []Finding {
 		}
 		return Finding{
 			Message: fmt.Sprintf("%s is not writable on %s, but the upgrade must write to it", joinNames(r.ReadOnlyPaths), n.Name),
-			Remedy: fmt.Sprintf("Find out why (findmnt -T %s; dmesg | tail) on %s. The kernel remounts a file system read-only after an error.",
+			Remedy: fmt.Sprintf("Find out why (`findmnt -T %s; dmesg | tail`) on %s. The kernel remounts a file system read-only after an error.",
 				r.ReadOnlyPaths[0], n.Name),
 		}
 	})
@@ -136,12 +136,12 @@ func endpointUnreachable(v *view) []Finding {
 				Severity: Warn,
 				Unknown:  true,
 				Message:  fmt.Sprintf("whether %s can reach the API endpoint is unknown", n.Name),
-				Remedy:   fmt.Sprintf("Run curl -k https://%s/readyz on %s.", v.endpoint(), n.Name),
+				Remedy:   fmt.Sprintf("Run `curl -k https://%s/readyz` on %s.", v.endpoint(), n.Name),
 			}
 		case !*r.EndpointReachable:
 			return Finding{
 				Message: fmt.Sprintf("%s cannot reach the API endpoint %s", n.Name, v.endpoint()),
-				Remedy:  fmt.Sprintf("Check the network path: run curl -k https://%s/readyz on %s.", v.endpoint(), n.Name),
+				Remedy:  fmt.Sprintf("Check the network path: run `curl -k https://%s/readyz` on %s.", v.endpoint(), n.Name),
 			}
 		}
 		return Finding{}
@@ -169,7 +169,7 @@ func rpmHost(v *view) []Finding {
 		return Finding{
 			Unknown: true,
 			Message: fmt.Sprintf("how Kubernetes was installed on %s is unknown", n.Name),
-			Remedy:  fmt.Sprintf("Find out where the kubelet comes from. On %s, run: dpkg -S /usr/bin/kubelet", n.Name),
+			Remedy:  fmt.Sprintf("Find out where the kubelet comes from. On %s, run `dpkg -S /usr/bin/kubelet`", n.Name),
 		}
 	})
 }
@@ -217,7 +217,7 @@ func manifestHandEdited(v *view) []Finding {
 				Severity: Info,
 				Unknown:  true,
 				Message:  fmt.Sprintf("whether the manifests on %s were edited manually is unknown: there is no rendered manifest to compare with", n.Name),
-				Remedy:   "Compare them before the upgrade overwrites them: kubeadm upgrade diff",
+				Remedy:   "Compare them before the upgrade overwrites them: `kubeadm upgrade diff`",
 			}
 		case len(r.Drift.Differences) == 0:
 			return Finding{}
@@ -271,7 +271,7 @@ func kubeletReplaced(v *view) []Finding {
 		return Finding{
 			Message: fmt.Sprintf("%s runs kubelet %s, but %s is on disk: it was replaced without a restart",
 				n.Name, r.Versions.Kubelet, r.Versions.KubeletOnDisk),
-			Remedy: fmt.Sprintf("Find out what replaced it, such as unattended-upgrades. Then restart it (systemctl restart kubelet) or reinstall the "+
+			Remedy: fmt.Sprintf("Find out what replaced it, such as unattended-upgrades. Then restart it (`systemctl restart kubelet`) or reinstall the "+
 				"old version on %s.", n.Name),
 		}
 	})

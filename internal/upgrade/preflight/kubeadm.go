@@ -16,8 +16,8 @@ const (
 	kubeletConfig = "ConfigMap kube-system/kubelet-config"
 	proxyConfig   = "ConfigMap kube-system/kube-proxy"
 	dnsConfig     = "ConfigMap kube-system/coredns"
-	editKubeadm   = "kubectl -n kube-system edit configmap kubeadm-config"
-	editKubelet   = "kubectl -n kube-system edit configmap kubelet-config"
+	editKubeadm   = "`kubectl -n kube-system edit configmap kubeadm-config`"
+	editKubelet   = "`kubectl -n kube-system edit configmap kubelet-config`"
 )
 
 // kubeadmConfigMissing: kubeadm also fails without the kubelet configuration. The configuration of
@@ -29,7 +29,7 @@ func kubeadmConfigMissing(v *view) []Finding {
 	return []Finding{{
 		Object:  kubeadmConfig,
 		Message: "the cluster has no kubeadm configuration: Refit upgrades only clusters that kubeadm created",
-		Remedy:  "If kubeadm created this cluster, upload its configuration: kubeadm init phase upload-config all --config FILE",
+		Remedy:  "If kubeadm created this cluster, upload its configuration: `kubeadm init phase upload-config all --config FILE`",
 	}}
 }
 
@@ -43,7 +43,7 @@ func kubeletConfigMissing(v *view) []Finding {
 	return []Finding{{
 		Object:  kubeletConfig,
 		Message: "the cluster has no kubelet configuration, which kubeadm writes to the nodes: kubeadm would fail",
-		Remedy:  "Upload it: kubeadm init phase upload-config kubelet --config FILE",
+		Remedy:  "Upload it: `kubeadm init phase upload-config kubelet --config FILE`",
 	}}
 }
 
@@ -77,7 +77,7 @@ func kubeadmConfigTooOld(v *view) []Finding {
 	return []Finding{{
 		Object:  kubeadmConfig,
 		Message: fmt.Sprintf("the kubeadm configuration has apiVersion %s, which kubeadm %s cannot read", v.s.Kubeadm.APIVersion, first),
-		Remedy:  fmt.Sprintf("Migrate it with the installed kubeadm: kubeadm config migrate, then %s", editKubeadm),
+		Remedy:  fmt.Sprintf("Migrate it with the installed kubeadm: `kubeadm config migrate --old-config FILE`, then %s", editKubeadm),
 	}}
 }
 
@@ -164,8 +164,8 @@ func ipvsMode(v *view) []Finding {
 	return []Finding{{
 		Object:  proxyConfig,
 		Message: "kube-proxy runs in ipvs mode, which is deprecated since 1.35: it still works, but a later release removes it",
-		Remedy: "Plan the migration to nftables: set mode: nftables in the ConfigMap kube-system/kube-proxy, then run kubectl -n kube-system rollout " +
-			"restart daemonset kube-proxy",
+		Remedy: "Plan the migration to nftables: set mode: nftables in the ConfigMap kube-system/kube-proxy, then run `kubectl -n kube-system rollout " +
+			"restart daemonset kube-proxy`",
 	}}
 }
 

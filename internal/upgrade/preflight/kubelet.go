@@ -21,7 +21,7 @@ func removedKubeletFlag(v *view) []Finding {
 				Unknown:  true,
 				Object:   n.object(),
 				Message:  fmt.Sprintf("the flags of the kubelet on %s are unknown", n.Name),
-				Remedy:   fmt.Sprintf("Check the agent's log on %s: journalctl -u refit-agent", n.Name),
+				Remedy:   fmt.Sprintf("Check the agent's log on %s: `journalctl -u refit-agent`", n.Name),
 			})
 			continue
 		}
@@ -107,7 +107,7 @@ func cgroupV1(v *view) []Finding {
 				Unknown: true,
 				Object:  n.object(),
 				Message: fmt.Sprintf("the cgroup version of %s is unknown", n.Name),
-				Remedy:  fmt.Sprintf("On %s, run: stat -fc %%T /sys/fs/cgroup (cgroup2fs means version 2)", n.Name),
+				Remedy:  fmt.Sprintf("On %s, run `stat -fc %%T /sys/fs/cgroup` (cgroup2fs means version 2)", n.Name),
 			})
 			continue
 		}
@@ -129,9 +129,8 @@ func cgroupV1(v *view) []Finding {
 		found = append(found, Finding{
 			Object:  n.object(),
 			Message: fmt.Sprintf("%s uses cgroup v1: kubelet %s would not start", n.Name, n.hops[at]),
-			Remedy: fmt.Sprintf("Boot %s with systemd.unified_cgroup_hierarchy=1, or set failCgroupV1: false for now: kubectl -n kube-system "+
-				"edit configmap kubelet-config",
-				n.Name),
+			Remedy: fmt.Sprintf("Boot %s with systemd.unified_cgroup_hierarchy=1, or set failCgroupV1: false for now: %s",
+				n.Name, editKubelet),
 		})
 	}
 	return found

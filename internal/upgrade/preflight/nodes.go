@@ -29,7 +29,7 @@ func nodeNotReady(v *view) []Finding {
 			Unknown:  n.Ready == cluster.Unknown,
 			Object:   n.object(),
 			Message:  notReady(v, n),
-			Remedy: fmt.Sprintf("Fix the node, delete it (kubectl delete node %s), or upgrade without it: --waive 'NodeNotReady/%s=REASON'",
+			Remedy: fmt.Sprintf("Fix the node, delete it (`kubectl delete node %s`), or upgrade without it: `--waive 'NodeNotReady/%s=REASON'`",
 				n.Name, n.object()),
 		}
 		if !waived && p.exhausted() {
@@ -52,7 +52,7 @@ func nodeCordonedByHand(v *view) []Finding {
 			Severity: Warn,
 			Object:   n.object(),
 			Message:  fmt.Sprintf("%s is cordoned, but not by Refit: Refit does not uncordon it", n.Name),
-			Remedy: fmt.Sprintf("Uncordon it (kubectl uncordon %s), or waive NodeCordonedByHand for it so that it does not count as unavailable.",
+			Remedy: fmt.Sprintf("Uncordon it (`kubectl uncordon %s`), or waive NodeCordonedByHand for it so that it does not count as unavailable.",
 				n.Name),
 		}
 		if n.pool >= 0 && n.IsReady() && !v.waived("NodeCordonedByHand", n.Name) {
@@ -109,12 +109,12 @@ func nodeUnderPressure(v *view) []Finding {
 			Severity: Warn,
 			Object:   n.object(),
 			Message:  fmt.Sprintf("%s has the condition %s", n.Name, joinNames(n.Pressure)),
-			Remedy:   fmt.Sprintf("Find out what uses the resource: kubectl describe node %s", n.Name),
+			Remedy:   fmt.Sprintf("Find out what uses the resource: `kubectl describe node %s`", n.Name),
 		}
 		// The kubelet garbage-collects unused images, including those prefetched for the upgrade.
 		if slices.Contains(n.Pressure, "DiskPressure") {
 			f.Severity = Block
-			f.Remedy = fmt.Sprintf("Free disk space on %s: crictl rmi --prune, journalctl --vacuum-size=200M, then check /var/lib.", n.Name)
+			f.Remedy = fmt.Sprintf("Free disk space on %s: `crictl rmi --prune; journalctl --vacuum-size=200M`, then check /var/lib.", n.Name)
 		}
 		found = append(found, f)
 	}
@@ -153,7 +153,7 @@ func emptyPools(v *view) []Finding {
 		found = append(found, Finding{
 			Object:  "pool " + p.Name,
 			Message: fmt.Sprintf("pool %s has no worker with the labels %s, so its policy applies to none", p.Name, labels.Set(p.NodeSelector)),
-			Remedy: "Check the labels of the workers: kubectl get nodes --show-labels. A worker belongs to the first pool that matches it. Label " +
+			Remedy: "Check the labels of the workers: `kubectl get nodes --show-labels`. A worker belongs to the first pool that matches it. Label " +
 				"the workers, or change pools in the manifest.",
 		})
 	}
@@ -172,6 +172,6 @@ func nodeSelectorMatchesNothing(v *view) []Finding {
 	selector := labels.Set(v.Spec.NodeSelector).String()
 	return []Finding{{
 		Message: fmt.Sprintf("no worker has the labels %s of the node selector, so no worker is upgraded", selector),
-		Remedy:  "Check the labels of the workers: kubectl get nodes --show-labels. Label them, or change --node-selector.",
+		Remedy:  "Check the labels of the workers: `kubectl get nodes --show-labels`. Label them, or change --node-selector.",
 	}}
 }

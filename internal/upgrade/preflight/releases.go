@@ -56,7 +56,7 @@ func releaseUnreadable(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  "ClusterRelease " + r.Name,
 				Message: fmt.Sprintf("ClusterRelease %s is not usable: %s", r.Name, r.Error),
-				Remedy: fmt.Sprintf("Delete it and create it again: kubectl delete clusterrelease.refit.dev %s, then %s",
+				Remedy: fmt.Sprintf("Delete it and create it again: `kubectl delete clusterrelease.refit.dev %s`, then %s",
 					r.Name, command("refit release create")),
 			})
 		}

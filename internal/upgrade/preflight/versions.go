@@ -22,7 +22,7 @@ func versionPathUnsupported(v *view) []Finding {
 		return []Finding{{
 			Unknown: true,
 			Message: "the version of the control plane is unknown: no API server reported it",
-			Remedy:  "Make sure that the API servers are reachable: kubectl get --raw /version",
+			Remedy:  "Make sure that the API servers are reachable: `kubectl get --raw /version`",
 		}}
 	case v.movesControlPlane() && to.Before(from):
 		return []Finding{{
@@ -98,7 +98,7 @@ func kubeletTooOld(v *view) []Finding {
 				Unknown: true,
 				Object:  n.object(),
 				Message: fmt.Sprintf("the kubelet version of %s is unknown", n.Name),
-				Remedy:  "Inspect the node: kubectl describe node " + n.Name,
+				Remedy:  "Inspect the node: " + command("kubectl describe node "+n.Name),
 			})
 			continue
 		}
@@ -134,7 +134,7 @@ func kubeletNewerThanAPIServer(v *view) []Finding {
 			Severity: Warn,
 			Object:   n.object(),
 			Message:  fmt.Sprintf("the kubelet on %s is at %s, newer than an API server at %s", n.Name, n.kubelet, v.oldest),
-			Remedy: fmt.Sprintf("This upgrade fixes the skew. To prevent it in the future, hold the package on %s: apt-mark hold kubelet",
+			Remedy: fmt.Sprintf("This upgrade fixes the skew. To prevent it in the future, hold the package on %s: `apt-mark hold kubelet`",
 				n.Name),
 		}
 		if n.kubelet.MinorsBehind(v.Path.To) < 0 || !v.movesControlPlane() {
@@ -182,7 +182,7 @@ func controllerSkew(v *view) []Finding {
 					Object: object,
 					Message: fmt.Sprintf("%s on %s is at %s, more than one minor version older than API servers at %s",
 						component, n.Name, version, v.ahead[0]),
-					Remedy: fmt.Sprintf("Finish the previous upgrade of %s first. On %s, run: kubeadm upgrade node", n.Name, n.Name),
+					Remedy: fmt.Sprintf("Finish the previous upgrade of %s first. On %s, run `kubeadm upgrade node`", n.Name, n.Name),
 				})
 			}
 		}
@@ -202,7 +202,7 @@ func proxySkew(v *view) []Finding {
 			continue // no kube-proxy, or one with its own versions
 		}
 		remedy := "Set kube-proxy to the version of the control plane: " +
-			"kubectl -n kube-system set image daemonset/kube-proxy kube-proxy=registry.k8s.io/kube-proxy:" + v.oldest.String()
+			command("kubectl -n kube-system set image daemonset/kube-proxy kube-proxy=registry.k8s.io/kube-proxy:"+v.oldest.String())
 		if behind := version.MinorsBehind(v.ahead[0].version); behind > skew.KubeletMinorsBehind {
 			found = append(found, Finding{
 				Object: n.object(),

@@ -116,7 +116,7 @@ func webhookUnreachable(v *view) []Finding {
 		case b.Found == cluster.Unknown:
 			f.Unknown = true
 			f.Message = fmt.Sprintf("the availability of webhook %s (Service %s/%s) is unknown, and it fails closed", w.Name, b.Namespace, b.Service)
-			f.Remedy = fmt.Sprintf("Check its endpoints: kubectl -n %s get endpointslices -l kubernetes.io/service-name=%s", b.Namespace, b.Service)
+			f.Remedy = fmt.Sprintf("Check its endpoints: `kubectl -n %s get endpointslices -l kubernetes.io/service-name=%s`", b.Namespace, b.Service)
 		case b.Found == cluster.No:
 			f.Message = fmt.Sprintf("webhook %s fails closed and its Service %s/%s does not exist: every request that it matches is rejected",
 				w.Name, b.Namespace, b.Service)
@@ -124,7 +124,7 @@ func webhookUnreachable(v *view) []Finding {
 		case b.Ready <= 0:
 			f.Message = fmt.Sprintf("webhook %s fails closed and Service %s/%s has no ready pods: every request that it matches is rejected",
 				w.Name, b.Namespace, b.Service)
-			f.Remedy = fmt.Sprintf("Fix its pods: kubectl -n %s get pods", b.Namespace)
+			f.Remedy = fmt.Sprintf("Fix its pods: `kubectl -n %s get pods`", b.Namespace)
 		default:
 			continue
 		}
@@ -141,9 +141,9 @@ func removal(v *view, w *cluster.Webhook) string {
 	})
 	kind, name, _ := strings.Cut(webhookObject(w), " ")
 	if inUse {
-		return fmt.Sprintf("Remove only the entry %s: kubectl edit %s/%s", w.Name, strings.ToLower(kind), name)
+		return fmt.Sprintf("Remove only the entry %s: `kubectl edit %s/%s`", w.Name, strings.ToLower(kind), name)
 	}
-	return fmt.Sprintf("Delete the stale configuration: kubectl delete %s/%s", strings.ToLower(kind), name)
+	return fmt.Sprintf("Delete the stale configuration: `kubectl delete %s/%s`", strings.ToLower(kind), name)
 }
 
 // webhookHasOneReplica covers webhooks whose pods all run on one node that is drained.

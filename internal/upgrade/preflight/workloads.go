@@ -52,7 +52,7 @@ func unmanagedPod(v *view) []Finding {
 		found = append(found, Finding{
 			Object:  workloadObject(w),
 			Message: fmt.Sprintf("%s has no controller: draining %s deletes it permanently", workloadName(w), joinNames(costs[i].nodes)),
-			Remedy: fmt.Sprintf("Delete the pod if you do not need it: kubectl -n %s delete pod %s. Otherwise run it with a Deployment or Job. To let "+
+			Remedy: fmt.Sprintf("Delete the pod if you do not need it: `kubectl -n %s delete pod %s`. Otherwise run it with a Deployment or Job. To let "+
 				"the drain delete it, waive UnmanagedPod for it.",
 				w.Namespace, w.Name),
 		})
@@ -146,7 +146,7 @@ func podStuckTerminating(v *view) []Finding {
 		f := Finding{
 			Object:  workloadObject(w),
 			Message: fmt.Sprintf("pods of %s are stuck in Terminating past their grace period (%d)", workloadName(w), owner.Stuck),
-			Remedy: fmt.Sprintf("Find out what blocks their deletion: kubectl -n %s get pods; kubectl -n %s describe pod NAME. A drain waits for "+
+			Remedy: fmt.Sprintf("Find out what blocks their deletion: `kubectl -n %s get pods; kubectl -n %s describe pod NAME`. A drain waits for "+
 				"them.",
 				w.Namespace, w.Namespace),
 		}
@@ -195,7 +195,7 @@ func systemPodsNotReady(v *view) []Finding {
 			found = append(found, Finding{
 				Object:  workloadObject(w),
 				Message: fmt.Sprintf("%d of %d pods of %s are ready", owner.Ready, owner.Pods, workloadName(w)),
-				Remedy: fmt.Sprintf("Find out why pods are not ready: kubectl -n kube-system get pods; kubectl -n kube-system describe %s %s",
+				Remedy: fmt.Sprintf("Find out why pods are not ready: `kubectl -n kube-system get pods; kubectl -n kube-system describe %s %s`",
 					lower(w.Kind), w.Name),
 			})
 		}
@@ -244,7 +244,7 @@ func inTreeVolume(v *view) []Finding {
 			f.Message = fmt.Sprintf("%s has volume type %s, which Kubernetes removed in 1.%d", volume.Name, volume.Kind, minor)
 		case volume.Kind == "portworxVolume" && crosses:
 			f.Message = fmt.Sprintf("%s has volume type portworxVolume: from %s on, only the Portworx CSI driver can mount it", volume.Name, at)
-			f.Remedy = "Make sure that the driver is installed: kubectl get csidriver pxd.portworx.com"
+			f.Remedy = "Make sure that the driver is installed: `kubectl get csidriver pxd.portworx.com`"
 		default:
 			continue
 		}
