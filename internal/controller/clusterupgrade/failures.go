@@ -2,12 +2,11 @@ package clusterupgrade
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/refit-dev/refit/internal/upgrade/plan"
@@ -19,16 +18,19 @@ type actionFailures struct {
 	failed map[types.UID]map[action]failure
 }
 
-// failure is an action that fails. Its text is kept while the reason stays: one with a changing
-// number would change the status on every attempt.
+// failure is an action that fails. Its text is kept while only numbers in it change: a port or a
+// duration would change the status on every attempt.
 type failure struct {
 	plan.FailedAction
-	reason metav1.StatusReason
+	words  string
 	textAt time.Time
 }
 
 // textLifetime is how long the text of a failure is kept.
 const textLifetime = 5 * time.Minute
+
+// number matches numbers, addresses and durations, but not the number in a name such as worker-1.
+var number = regexp.MustCompile(`(^|[^\w-])[0-9][\w.:]*`)
 
 type action struct {
 	kind plan.ActionKind
@@ -50,14 +52,14 @@ func (f *actionFailures) note(operation types.UID, a *plan.Action, err error, no
 	if f.failed[operation] == nil {
 		f.failed[operation] = map[action]failure{}
 	}
-	reason, since := apierrors.ReasonForError(err), now
+	words, since := number.ReplaceAllString(err.Error(), "$1#"), now
 	if before, known := f.failed[operation][key]; known {
-		if before.reason == reason && now.Sub(before.textAt) < textLifetime {
+		if before.words == words && now.Sub(before.textAt) < textLifetime {
 			return
 		}
 		since = before.Since
 	}
-	f.failed[operation][key] = failure{plan.FailedAction{Kind: a.Kind, Node: a.Node, Since: since, Err: err}, reason, now}
+	f.failed[operation][key] = failure{plan.FailedAction{Kind: a.Kind, Node: a.Node, Since: since, Err: err}, words, now}
 }
 
 // of returns the actions of a decision that fail, by node. It forgets those that are no longer

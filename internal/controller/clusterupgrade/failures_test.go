@@ -73,3 +73,36 @@ func TestAChangingTextOfAnErrorDoesNotChangeTheStatusEachTime(t *testing.T) {
 		t.Errorf("the new reason is not reported: %+v", got)
 	}
 }
+
+func TestTheTextOfAFailureFollowsTheError(t *testing.T) {
+	cordon, start := plan.Action{Kind: plan.Cordon, Node: "worker-1"}, time.Now()
+	denied := func(by string) error {
+		return apierrors.NewForbidden(corev1.Resource("nodes"), "worker-1", fmt.Errorf("webhook %s denied it", by))
+	}
+	const dial = "read tcp 10.0.0.7:%d->10.0.0.9:6443: i/o timeout after 1m%d.5s"
+	for situation, tt := range map[string]struct {
+		first, second error
+		follows       bool
+	}{
+		"another error":                {errors.New("connection refused"), errors.New("certificate has expired"), true},
+		"another error of the API":     {denied("a"), denied("b"), true},
+		"the same error":               {errors.New("connection refused"), errors.New("connection refused"), false},
+		"the same with other numbers":  {fmt.Errorf(dial, 40112, 3), fmt.Errorf(dial, 40113, 4), false},
+		"the same for another Pod":     {errors.New("cannot evict web-1"), errors.New("cannot evict web-2"), true},
+		"of the API, with other words": {apierrors.NewInternalError(errors.New("a")), apierrors.NewInternalError(errors.New("b")), true},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			var f actionFailures
+			f.note("op", &cordon, tt.first, start)
+			f.note("op", &cordon, tt.second, start.Add(time.Second))
+			got := f.of("op", []plan.Action{cordon})[0]
+			want := tt.first
+			if tt.follows {
+				want = tt.second
+			}
+			if got.Err.Error() != want.Error() || got.Since != start {
+				t.Errorf("%v since %v", got.Err, got.Since.Sub(start))
+			}
+		})
+	}
+}
