@@ -80,6 +80,8 @@ var table = []row{
 	adapter("operations"),
 	adapter("orders"),
 	adapter("packages"),
+	adapter("rehearsal"),
+	adapter("transient"),
 	adapter("trial"),
 
 	// Controllers
