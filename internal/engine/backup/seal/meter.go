@@ -37,3 +37,13 @@ func (w meteredWriter) Write(p []byte) (int, error) {
 	w.add(p[:n])
 	return n, err
 }
+
+// Measure reads stored bytes to their end. More than limit are an error.
+func Measure(from io.Reader, limit int64) (backup.Content, error) {
+	s := newSource(from, limit)
+	s.allow(backup.MaxPart)
+	if _, err := io.Copy(io.Discard, s); err != nil {
+		return backup.Content{}, err
+	}
+	return s.content(), nil
+}

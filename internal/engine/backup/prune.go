@@ -1,0 +1,57 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/refit-dev/refit/internal/upgrade/backup"
+)
+
+// Retention is which backups of a cluster Prune keeps.
+type Retention struct {
+	ClusterUID string
+	Keep       backup.Keep
+	// Proven reports whether a backup was restored in a drill. It may be nil.
+	Proven func(id backup.ID, digest string) bool
+}
+
+// Prune deletes what retention does not keep, and returns it. It continues after an error.
+func Prune(ctx context.Context, in Target, now time.Time, r Retention) ([]backup.ID, error) {
+	all, err := List(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	candidates := make([]backup.Stored, 0, len(all))
+	for _, l := range all {
+		candidates = append(candidates, r.candidate(l))
+	}
+	expired := backup.Expired(now, r.Keep, r.ClusterUID, candidates)
+	var deleted []backup.ID
+	var failed []error
+	for _, l := range all {
+		if !slices.Contains(expired, l.ID) {
+			continue
+		}
+		if err := in.remove(ctx, l.attempt); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		deleted = append(deleted, l.ID)
+	}
+	return deleted, errors.Join(failed...)
+}
+
+// candidate returns an attempt as retention sees it.
+func (r Retention) candidate(l Listed) backup.Stored {
+	s := backup.Stored{ID: l.ID, State: l.State, Time: l.Modified, Modified: l.Modified}
+	if l.Manifest != nil {
+		s.ClusterUID = l.Manifest.ClusterUID
+		s.Proven = r.Proven != nil && r.Proven(l.ID, l.Digest)
+		if l.Manifest.Time.Before(s.Time) {
+			s.Time = l.Manifest.Time
+		}
+	}
+	return s
+}
