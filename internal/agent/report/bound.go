@@ -34,11 +34,25 @@ const (
 	maxKernel       = 96
 	maxName         = 253
 	maxParts        = 8
+	maxMembers      = 16
+	maxAlarms       = 4
+	maxAlarm        = 32
+	maxTruncated    = 16
 )
 
-// bound truncates every list and string to the limits of the API, and records the truncated lists.
-func bound(s *refitv1alpha1.NodeReportStatus) {
+// cutter records what was truncated.
+type cutter struct{ names []string }
+
+// bound truncates every list and string to the limits of the API, and all of them together to the
+// size of a NodeReport. It records the truncated lists.
+func bound(s *refitv1alpha1.NodeReportStatus, node string) {
 	c := &cutter{}
+	c.limit(s)
+	c.fit(s, maxReport-objectOverhead-2*len(node))
+}
+
+// limit truncates every list and string.
+func (c *cutter) limit(s *refitv1alpha1.NodeReportStatus) {
 	s.ReleaseKeys = c.texts("releaseKeys", s.ReleaseKeys, maxKeys, maxKey)
 	s.OS, s.Kernel, s.Hostname = clip(s.OS, maxOS), clip(s.Kernel, maxKernel), clip(s.Hostname, maxName)
 	s.HeldPackages = c.texts("heldPackages", s.HeldPackages, maxHeld, maxWord)
@@ -76,17 +90,25 @@ func bound(s *refitv1alpha1.NodeReportStatus) {
 	if s.APIServer != nil {
 		s.APIServer.Version = clip(s.APIServer.Version, maxWord)
 	}
-	s.Truncated = c.names
+	if e := s.Etcd; e != nil {
+		e.Name, e.Version = clip(e.Name, maxName), clip(e.Version, maxWord)
+		e.Members = c.texts("etcd.members", e.Members, maxMembers, maxName)
+		e.Alarms = c.texts("etcd.alarms", e.Alarms, maxAlarms, maxAlarm)
+	}
 }
 
-// cutter records what was truncated.
-type cutter struct{ names []string }
+// record records a list, once.
+func (c *cutter) record(name string) {
+	if !slices.Contains(c.names, name) {
+		c.names = append(c.names, name)
+	}
+}
 
 func cut[T any](c *cutter, name string, list []T, most int) []T {
 	if len(list) <= most {
 		return list
 	}
-	c.names = append(c.names, name)
+	c.record(name)
 	return list[:most]
 }
 
@@ -95,8 +117,8 @@ func cut[T any](c *cutter, name string, list []T, most int) []T {
 func (c *cutter) texts(name string, list []string, most, length int) []string {
 	list = slices.Clone(cut(c, name, list, most))
 	for i, text := range list {
-		if list[i] = clip(text, length); list[i] != text && !slices.Contains(c.names, name) {
-			c.names = append(c.names, name)
+		if list[i] = clip(text, length); list[i] != text {
+			c.record(name)
 		}
 	}
 	return list
@@ -107,7 +129,7 @@ func (c *cutter) texts(name string, list []string, most, length int) []string {
 func (c *cutter) parts(name string, parts []refitv1alpha1.PartFacts) []refitv1alpha1.PartFacts {
 	kept := slices.DeleteFunc(slices.Clone(parts), func(p refitv1alpha1.PartFacts) bool { return len([]rune(p.Package)) > maxWord })
 	if len(kept) < len(parts) {
-		c.names = append(c.names, name)
+		c.record(name)
 	}
 	return cut(c, name, kept, maxParts)
 }
@@ -117,7 +139,7 @@ func (c *cutter) gates(name string, gates map[string]bool) map[string]bool {
 	if len(names) == len(gates) && len(names) <= maxGates {
 		return gates
 	}
-	c.names = append(c.names, name)
+	c.record(name)
 	kept := map[string]bool{}
 	for _, gate := range names[:min(len(names), maxGates)] {
 		kept[gate] = gates[gate]

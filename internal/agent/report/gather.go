@@ -117,6 +117,6 @@ func Gather(ctx context.Context, s Sources) refitv1alpha1.NodeReportStatus {
 			write(&status)
 		}
 	}
-	bound(&status)
+	bound(&status, s.NodeName)
 	return status
 }

@@ -47,6 +47,23 @@ func TestTheLargestObjects(t *testing.T) {
 	})
 }
 
+// TestTheMetadataOfANodeReport measures what a report has besides its status: the agent reserves
+// this much (objectOverhead) and two names of the node.
+func TestTheMetadataOfANodeReport(t *testing.T) {
+	const reserved = 1536
+	apiserver.EachVersion(t, func(t *testing.T, version string) {
+		name := strings.Repeat("n", 253)
+		content := sampler{kind: "NodeReport", largest: true}.object(t, name)
+		status, err := json.Marshal(content["status"])
+		must(t, err)
+		metadata := storedSize(t, serverOf(t, version), content) - len(status) - 2*len(name)
+		t.Logf("the metadata of a NodeReport has %d bytes of %d", metadata, reserved)
+		if metadata > reserved {
+			t.Errorf("the metadata has %d bytes, that is more than %d", metadata, reserved)
+		}
+	})
+}
+
 // TestTheSizesOfACluster measures realistic objects of a large cluster.
 func TestTheSizesOfACluster(t *testing.T) {
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
