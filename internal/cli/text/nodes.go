@@ -10,6 +10,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/skew"
 )
 
 // reasonsShown is the number of different reasons in a folded list.
@@ -66,8 +67,8 @@ func (t *table) pool(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, nodes []c
 // notesOf are the notes about one node.
 func notesOf(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, n *cliv1alpha1.Node) string {
 	var notes []string
-	if n.From == stage.Kubernetes {
-		notes = append(notes, "its kubelet is at "+n.From+" already")
+	if note := kubeletNote(n.From, stage.Kubernetes); note != "" {
+		notes = append(notes, note)
 	}
 	if n.Moves > 0 {
 		notes = append(notes, movesPods(n.Moves))
@@ -81,6 +82,19 @@ func notesOf(stage *cliv1alpha1.Stage, pool *cliv1alpha1.Pool, n *cliv1alpha1.No
 		}
 	}
 	return strings.Join(notes, "; ")
+}
+
+// kubeletNote is the note about a kubelet that stays as it is.
+func kubeletNote(from, to string) string {
+	is, err := skew.Parse(from)
+	target, also := skew.Parse(to)
+	switch {
+	case from == to:
+		return "its kubelet is at " + from + " already"
+	case err == nil && also == nil && target.Before(is):
+		return "its kubelet is at " + from + ", which is newer"
+	}
+	return ""
 }
 
 // folded writes many nodes in a few lines: the first and the last one, their zones, and the
