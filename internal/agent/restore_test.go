@@ -220,3 +220,22 @@ func wantOld(t *testing.T, components ...string) {
 		}
 	}
 }
+
+// An administrator stops a component by moving its manifest away, also while a failed step is open.
+func TestManifestThatItsOwnerRemovesAfterAFailureStaysRemoved(t *testing.T) {
+	a := killedIn(t, node.StepEtcd, kubeadm.APIServer, kubeadm.Etcd)
+	must(t, a.readState())
+	openUpgrade(t, a)
+	must(t, a.upgrade.write(node.Record{Kind: node.Failed, Step: node.StepEtcd, Failure: &node.Failure{Reason: "EtcdLocked", NoRollback: true}}))
+	a.rest()
+	wantOld(t, kubeadm.APIServer, kubeadm.Etcd)
+	must(t, os.Remove(manifest(kubeadm.APIServer)))
+	for situation, run := range map[string]func(){
+		"the agent rests":    a.rest,
+		"the agent restarts": func() { must(t, a.readState()) },
+	} {
+		if run(); isThere(manifest(kubeadm.APIServer)) {
+			t.Errorf("%s: the manifest was restored", situation)
+		}
+	}
+}

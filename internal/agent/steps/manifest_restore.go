@@ -8,8 +8,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// RestoreControlPlane restores the old manifests that the steps in this state may have removed and
-// not replaced. It restores etcd first, which the API server needs.
+// RestoreControlPlane restores the old manifests that the steps in this state have removed and not
+// replaced. It restores etcd first, which the API server needs. A manifest that its owner removes
+// while such a step is open, for example after a failure, stays removed.
 func (h *Host) RestoreControlPlane(state *node.State) error {
 	var components []string
 	if state.IsOpen(node.StepEtcd) {
@@ -24,14 +25,15 @@ func (h *Host) RestoreControlPlane(state *node.State) error {
 	return h.restoreManifests(components...)
 }
 
-// RestoreInterrupted restores the manifests of interrupted swaps without a journal. The files
-// beside a manifest show one: its previous version is kept, and the new one is still staged. A
-// manifest that is missing for another reason stays removed.
+// RestoreInterrupted restores the manifests of interrupted swaps without a journal. The record
+// beside a manifest shows one, and has the digest of the previous version. A manifest that is
+// missing for another reason stays removed.
 func (h *Host) RestoreInterrupted() error {
 	var all error
 	for _, component := range kubeadm.Components() {
 		path := manifest(component)
 		if !host.Interrupted(path) {
+			all = errors.Join(all, host.RestoreMoved(path)) // its record may be left
 			continue
 		}
 		all = errors.Join(all, h.Effect("restore-"+component, func() error { return host.RestoreMoved(path) }))
@@ -52,11 +54,11 @@ func (h *Host) restoreManifests(components ...string) error {
 		}
 		pods = append(pods, pod)
 	}
-	return h.staticPods().restore(pods...)
+	return h.staticPods().restoreInterrupted(pods...)
 }
 
-// DiscardStagedManifests removes the staged manifests of an operation that is over, so that nothing
-// looks like an interrupted swap any more. It keeps the one of a manifest that is still removed.
+// DiscardStagedManifests removes the staged manifests of an operation that is over. It keeps the
+// one of a manifest that is still removed.
 func DiscardStagedManifests() error {
 	var all error
 	for _, component := range kubeadm.Components() {

@@ -78,6 +78,20 @@ func (s staticPods) swap(ctx context.Context, pods ...staticPod) error {
 	return nil
 }
 
+// restoreInterrupted restores the manifests that a step removed before it was interrupted.
+func (s staticPods) restoreInterrupted(pods ...staticPod) error {
+	var all error
+	for _, pod := range pods {
+		switch {
+		case !host.Interrupted(pod.path):
+			all = errors.Join(all, host.RestoreMoved(pod.path)) // its record may be left
+		case !pod.forwardOnly:
+			all = errors.Join(all, s.restore(pod))
+		}
+	}
+	return all
+}
+
 // restore restores the manifests that stop removed and swap has not replaced.
 func (s staticPods) restore(pods ...staticPod) error {
 	var all error

@@ -2,6 +2,6 @@
 // cut at any instant leaves either the old file or the new one, complete. All changes are
 // idempotent.
 //
-// Names that begin with a dot and end with .refit-tmp, .refit-new or .refit-old belong to this
-// package.
+// Names that begin with a dot and end with .refit-tmp, .refit-new, .refit-old or .refit-moved
+// belong to this package.
 package host

@@ -5,6 +5,8 @@ import "path/filepath"
 const (
 	newSuffix = ".refit-new"
 	oldSuffix = ".refit-old"
+	// movedSuffix is the record that the file was removed and is to be replaced.
+	movedSuffix = ".refit-moved"
 )
 
 // beside returns a name of this package beside a path. It begins with a dot because the kubelet

@@ -94,7 +94,7 @@ func Swap(to, was, will string) error {
 	switch {
 	case state == New:
 		// A killed agent may have renamed it without a sync.
-		if err := durable.SyncDir(filepath.Dir(to)); err != nil {
+		if err := errors.Join(durable.SyncDir(filepath.Dir(to)), forgetMove(to)); err != nil {
 			return durable.Explain(err, "replace", to)
 		}
 		return keepPrevious(to, was, will)
@@ -116,11 +116,14 @@ func Swap(to, was, will string) error {
 			return err
 		}
 	}
-	return durable.Explain(durable.Rename(beside(to, newSuffix), to), "replace", to)
+	if err := durable.Rename(beside(to, newSuffix), to); err != nil {
+		return durable.Explain(err, "replace", to)
+	}
+	return durable.Explain(forgetMove(to), "replace", to)
 }
 
-// MoveAside removes a file that Swap will replace later, and keeps it as Swap does. UndoSwap
-// restores it.
+// MoveAside removes a file that Swap will replace later, and keeps it as Swap does. UndoSwap and
+// RestoreMoved restore it.
 func MoveAside(to, was string) error {
 	if err := durable.CheckPath(to); err != nil {
 		return err
@@ -130,12 +133,15 @@ func MoveAside(to, was string) error {
 	case err != nil:
 		return err
 	case state == Absent && movedAside(to, was):
-		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "remove", to)
+		return durable.Explain(recordMove(to, was), "remove", to)
 	case state != Old:
 		return changedByOthers(to, was, state)
 	}
 	if err := keepPrevious(to, was, was); err != nil {
 		return err
+	}
+	if err := recordMove(to, was); err != nil {
+		return durable.Explain(err, "remove", to)
 	}
 	return durable.Explain(durable.Remove(to), "remove", to)
 }
@@ -192,7 +198,7 @@ func UndoSwap(to, was, will string) error {
 	case was == "":
 		return durable.Remove(to)
 	case state == Old || was == will:
-		return durable.Explain(durable.SyncDir(filepath.Dir(to)), "restore", to)
+		return durable.Explain(errors.Join(durable.SyncDir(filepath.Dir(to)), forgetMove(to)), "restore", to)
 	}
 	old := beside(to, oldSuffix)
 	kept, err := Digest(old)
@@ -202,7 +208,10 @@ func UndoSwap(to, was, will string) error {
 	if err != nil {
 		return err
 	}
-	return restorePrevious(to)
+	if err := restorePrevious(to); err != nil {
+		return err
+	}
+	return durable.Explain(forgetMove(to), "restore", to)
 }
 
 func restorePrevious(to string) error {
@@ -221,7 +230,7 @@ func DiscardPrevious(to string) error {
 		return err
 	}
 	staged, kept := beside(to, newSuffix), beside(to, oldSuffix)
-	for _, path := range []string{staged, kept, durable.Temp(staged), durable.Temp(kept), durable.Temp(to)} {
+	for _, path := range []string{staged, kept, beside(to, movedSuffix), durable.Temp(staged), durable.Temp(kept), durable.Temp(to)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return durable.Explain(err, "remove the previous version of", to)
 		}
