@@ -123,15 +123,19 @@ func (w *statusWriter) observe(u *refitv1alpha1.NodeUpgrade) {
 	}
 }
 
-// setWaiting sets the reason why a step waits.
+// setWaiting sets the reason why a step waits, and logs it: remedies refer to the agent's log.
 func (w *statusWriter) setWaiting(what string) {
 	w.mu.Lock()
 	changed := w.waiting != what
 	w.waiting = what
 	w.mu.Unlock()
-	if changed {
-		w.trigger()
+	if !changed {
+		return
 	}
+	if what != "" {
+		w.log.Info("the step is waiting", "reason", what)
+	}
+	w.trigger()
 }
 
 func (w *statusWriter) setRefusal(refusal *node.Refusal) {

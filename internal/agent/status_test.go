@@ -132,3 +132,15 @@ func TestAStaleStatusIsCorrectedAfterAFailedWrite(t *testing.T) {
 		}
 	})
 }
+
+// The remedy of a wait refers to the log of the agent.
+func TestWaitsAreLoggedOnce(t *testing.T) {
+	var log strings.Builder
+	writer := newStatusWriter(slog.New(slog.NewTextHandler(&log, nil)), "boot", "dev")
+	for _, what := range []string{"waiting for process 7", "waiting for process 7", "", "waiting for node cp-2", ""} {
+		writer.setWaiting(what)
+	}
+	if got := log.String(); strings.Count(got, "\n") != 2 || strings.Count(got, "process 7") != 1 || strings.Count(got, "cp-2") != 1 {
+		t.Errorf("logged %q", got)
+	}
+}
