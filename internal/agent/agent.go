@@ -16,7 +16,6 @@ import (
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/engine/artifact"
-	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -55,10 +54,7 @@ type Agent struct {
 // Run runs the agent until the context ends. It resumes an interrupted upgrade immediately, even
 // without the API.
 func Run(ctx context.Context, config Config) error {
-	if err := durable.MkdirAll(config.Settings.StateDir, 0o700); err != nil {
-		return err
-	}
-	lock, err := lock(config.Settings, "another agent is running on this host")
+	lock, err := lockRunning(config)
 	if err != nil {
 		return err
 	}
@@ -86,7 +82,8 @@ func Run(ctx context.Context, config Config) error {
 func start(ctx context.Context, config Config) (*Agent, error) {
 	a := &Agent{Config: config, orders: newLatestOrder(), reportState: reportState{cache: report.NewCache()}}
 	var err error
-	if a.id, err = host.Identify(); err != nil {
+	if a.id, err = identify(); err != nil {
+		a.restoreInterrupted()
 		return nil, err
 	}
 	a.status = newStatusWriter(config.Log, a.id.BootID, config.Version)
@@ -110,6 +107,9 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 	a.updateReportState()
 	return a, nil
 }
+
+// identify is changed by tests only.
+var identify = host.Identify
 
 // api is the API client of the node: *cluster.Client.
 type api interface {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -237,5 +238,43 @@ func TestManifestThatItsOwnerRemovesAfterAFailureStaysRemoved(t *testing.T) {
 		if run(); isThere(manifest(kubeadm.APIServer)) {
 			t.Errorf("%s: the manifest was restored", situation)
 		}
+	}
+}
+
+// An agent that cannot even start must not leave the host without a control plane. If another
+// process holds its lock, the manifests are the business of that process.
+func TestControlPlaneIsRestoredByAnAgentThatCannotStart(t *testing.T) {
+	for situation, tt := range map[string]struct {
+		spoil func(t *testing.T, a *Agent) error
+		kept  bool
+	}{
+		"the machine ID is unreadable": {func(t *testing.T, _ *Agent) error {
+			t.Helper()
+			was := identify
+			t.Cleanup(func() { identify = was })
+			identify = func() (host.Identity, error) { return host.Identity{}, os.ErrPermission }
+			return nil
+		}, false},
+		"the state directory is a file": {func(_ *testing.T, a *Agent) error {
+			return errors.Join(os.RemoveAll(a.Settings.StateDir), os.WriteFile(a.Settings.StateDir, nil, 0o600))
+		}, false},
+		"the lock cannot be opened": {func(_ *testing.T, a *Agent) error { return os.Mkdir(a.Settings.LockFile(), 0o700) }, false},
+		"another process holds the lock": {func(t *testing.T, a *Agent) error {
+			t.Helper()
+			held, err := host.Lock(a.Settings.LockFile())
+			t.Cleanup(func() { _ = held.Close() })
+			return err
+		}, true},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			a := killedIn(t, node.StepEtcd, kubeadm.APIServer, kubeadm.Etcd)
+			must(t, tt.spoil(t, a))
+			if err := Run(t.Context(), a.Config); err == nil {
+				t.Error("the agent ran")
+			}
+			if tt.kept != !isThere(manifest(kubeadm.APIServer)) || tt.kept != !isThere(manifest(kubeadm.Etcd)) {
+				t.Errorf("the API server is restored: %t, etcd: %t", isThere(manifest(kubeadm.APIServer)), isThere(manifest(kubeadm.Etcd)))
+			}
+		})
 	}
 }

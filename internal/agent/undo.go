@@ -87,6 +87,7 @@ func Undo(ctx context.Context, config Config) (LocalStatus, error) {
 	if err := saveState(a.Settings.StateFile(), a.state); err != nil {
 		return LocalStatus{}, err
 	}
+	defer a.rest()
 	for {
 		more, err := a.step(ctx)
 		if err != nil {
