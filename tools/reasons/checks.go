@@ -9,6 +9,7 @@ import (
 type check struct {
 	id, severity, meaning string
 	agent, binding        bool
+	remedies              []string
 }
 
 // checks returns the list of internal/upgrade/preflight/checks.go: id, severity, traits, parts,
@@ -27,6 +28,7 @@ func (s *source) checks() []check {
 			out = append(out, check{
 				id: here.text(literal.Elts[0]), severity: lastName(literal.Elts[1]), meaning: here.text(literal.Elts[5]),
 				agent: strings.Contains(traits, "agent"), binding: strings.Contains(traits, "binding"),
+				remedies: p.remediesOf(lastName(literal.Elts[4]), lastName(literal.Elts[0])),
 			})
 			return true
 		})

@@ -7,6 +7,6 @@
 //
 //  1. source.go parses the packages and collects their constants.
 //  2. text.go evaluates a string expression; an unknown part becomes a placeholder such as PATH.
-//  3. failures.go, refusals.go, waits.go and checks.go collect the entries.
+//  3. failures.go, refusals.go, waits.go, checks.go and remedies.go collect the entries.
 //  4. page.go renders the page.
 package main

@@ -54,7 +54,7 @@ func (c content) checkRows() string {
 		if check.binding {
 			notes = append(notes, "no waiver")
 		}
-		row(&out, code(check.id), check.severity, escape(check.meaning), strings.Join(notes, ", "))
+		row(&out, code(check.id), check.severity, escape(check.meaning), escape(strings.Join(check.remedies, "<br>")), strings.Join(notes, ", "))
 	}
 	return out.String()
 }

@@ -42,6 +42,9 @@ func TestEveryEntryHasARemedyToCopy(t *testing.T) {
 	for _, w := range s.waits() {
 		remedies[w.reason] = append([]string{}, w.remedies...)
 	}
+	for _, c := range s.checks() {
+		remedies[c.id] = append([]string{}, c.remedies...)
+	}
 	for _, r := range s.refusals() {
 		if isReason(r.reason) {
 			remedies[r.reason] = append(remedies[r.reason], refusalRemedies[r.reason])

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,6 +19,8 @@ type scope struct {
 	function *ast.FuncDecl
 	// arguments are the texts of the parameters, in a function that is evaluated for a call.
 	arguments map[string]string
+	// first is set where the first of several texts that a function returns stands for all.
+	first bool
 }
 
 // text evaluates a string expression. A part that only the running code has becomes a placeholder.
@@ -59,13 +62,16 @@ func (s scope) name(e *ast.Ident) string {
 	return placeholder(e.Name)
 }
 
-// assigned returns the first string that the function assigns to a variable, or nil.
+// assigned returns the first string that the function assigns to a variable or a constant, or nil.
 func (s scope) assigned(name string) ast.Expr {
 	if s.function == nil {
 		return nil
 	}
 	var found ast.Expr
 	ast.Inspect(s.function.Body, func(n ast.Node) bool {
+		if value, ok := n.(*ast.ValueSpec); ok && len(value.Values) == 1 && value.Names[0].Name == name && s.pkg.isText(value.Values[0]) {
+			found = value.Values[0]
+		}
 		a, ok := n.(*ast.AssignStmt)
 		if !ok || found != nil || len(a.Lhs) != len(a.Rhs) {
 			return found == nil
@@ -106,16 +112,25 @@ func (s scope) selected(e *ast.SelectorExpr) string {
 	return placeholder(e.Sel.Name)
 }
 
+// transparent are functions whose text is that of their first argument.
+var transparent = []string{"string", "Join", "Dir", "Base", "ToLower", "lower", "joinNames"}
+
 func (s scope) called(e *ast.CallExpr) string {
 	name := lastName(e.Fun)
 	switch {
 	case name == "Sprintf" && len(e.Args) > 0:
 		return s.format(e.Args[0], e.Args[1:])
-	case len(e.Args) > 0 && (name == "string" || name == "Join" || name == "Dir" || name == "Base"):
+	case len(e.Args) > 0 && slices.Contains(transparent, name):
 		return s.text(e.Args[0])
 	}
 	if f := s.pkg.textFunction(name); f != nil {
 		return s.evaluated(f, e.Args)
+	}
+	if texts := s.returns(e); s.first && len(texts) > 0 && !strings.Contains(texts[0], "…") {
+		return texts[0]
+	}
+	if method, ok := e.Fun.(*ast.SelectorExpr); s.first && ok && strings.HasSuffix(name, "String") {
+		return s.text(method.X)
 	}
 	return placeholder(name)
 }
@@ -149,7 +164,7 @@ func (s scope) evaluated(f *ast.FuncDecl, arguments []ast.Expr) string {
 
 // inside is the scope of a function that is called with these arguments.
 func (s scope) inside(f *ast.FuncDecl, arguments []ast.Expr) scope {
-	inside := scope{pkg: s.pkg, function: f, arguments: map[string]string{}}
+	inside := scope{pkg: s.pkg, function: f, arguments: map[string]string{}, first: s.first}
 	at := 0
 	for _, field := range f.Type.Params.List {
 		for _, parameter := range field.Names {
