@@ -3,6 +3,7 @@ package preflight
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
@@ -24,6 +25,16 @@ func removedKubeletFlag(v *view) []Finding {
 				Remedy:   fmt.Sprintf("Check the agent's log on %s: `journalctl -u refit-agent`", n.Name),
 			})
 			continue
+		}
+		if slices.ContainsFunc(n.Report.Truncated, func(list string) bool { return strings.HasPrefix(list, "kubelet.") }) {
+			found = append(found, Finding{
+				Severity: Warn,
+				Unknown:  true,
+				Object:   n.object(),
+				Message:  fmt.Sprintf("the kubelet on %s has more flags, feature gates or fields than its NodeReport can list", n.Name),
+				Remedy: fmt.Sprintf("Compare them with the release notes. On %s, run `systemctl cat kubelet; cat /var/lib/kubelet/config.yaml`",
+					n.Name),
+			})
 		}
 		for _, flag := range n.Report.Kubelet.Flags {
 			if minor, drops := droppedByKubeadm[flag]; drops && slices.ContainsFunc(n.hops, func(h hop) bool { return h.version.Minor == minor }) {

@@ -504,6 +504,10 @@ func componentSituations() []situation {
 			check: "RemovedKubeletFlag", name: "flags not reported by the agent", want: Warn, unknown: true,
 			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet = nil }),
 		},
+		{
+			check: "RemovedKubeletFlag", name: "more flags than a report can list", want: Warn, unknown: true,
+			change: onReport("worker-1", func(r *refitv1alpha1.NodeReportStatus) { r.Truncated = []string{"missingImages", "kubelet.flags"} }),
+		},
 
 		{check: "RemovedKubeletField", name: "supported fields"},
 		{
