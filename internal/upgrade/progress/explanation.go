@@ -40,7 +40,7 @@ func NewExplanation(clusterName, command string, k Known) *cliv1alpha1.Explanati
 		}
 	}
 	if !e.Host.Ready && e.Remedy == "" {
-		e.Remedy = fmt.Sprintf("Check why the node is not ready: kubectl describe node %s; journalctl -u kubelet -u refit-agent on the node", e.Node)
+		e.Remedy = fmt.Sprintf("Check why the node is not ready: `kubectl describe node %s`, and on the node `journalctl -u kubelet -u refit-agent`", e.Node)
 	}
 	return e
 }
@@ -132,7 +132,7 @@ func refused(e *cliv1alpha1.Explanation, k *Known, command string) bool {
 		return false
 	}
 	e.State, e.Message = cliv1alpha1.StateRefused, fmt.Sprintf("The agent rejects the order (%s): %s.", accepted.Reason, accepted.Message)
-	e.Remedy = fmt.Sprintf("Check the agent's log on the host: journalctl -u refit-agent; then run `%s retry`", command)
+	e.Remedy = fmt.Sprintf("Check the agent's log on the host (`journalctl -u refit-agent`), then run `%s retry`", command)
 	return true
 }
 
