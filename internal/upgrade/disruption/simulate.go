@@ -45,6 +45,9 @@ func (n *NodeDrain) Blocked() (now, permanent bool) {
 	return now, permanent
 }
 
+// RunsPods reports whether the node runs pods that a drain moves.
+func (n *NodeDrain) RunsPods() bool { return n != nil && n.Moves > 0 }
+
 // use is how many pods of a node need a disruption of a budget.
 type use struct {
 	budget int

@@ -302,15 +302,9 @@ func (v *view) outOfService(n *cluster.Node) bool {
 	case n.CordonedBy == v.op.UID:
 		return true
 	case !n.IsReady():
-		return (!n.IsJoining(v.now) || v.runsPods(n)) && !policy.Waived(v.spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name))
+		return (!n.IsJoining(v.now) || v.drains.Node(n.Name).RunsPods()) && !policy.Waived(v.spec, policy.CheckNodeNotReady, policy.NodeObject(n.Name))
 	}
 	return n.Unschedulable && !policy.Waived(v.spec, policy.CheckNodeCordoned, policy.NodeObject(n.Name))
-}
-
-// runsPods reports whether pods are on the node that a drain would move.
-func (v *view) runsPods(n *cluster.Node) bool {
-	drain := v.drains.Node(n.Name)
-	return drain != nil && drain.Moves > 0
 }
 
 // workersHop is the next hop, from a hop on, in which workers are upgraded, or -1.

@@ -18,7 +18,8 @@ func (v *view) fillPools() {
 		if n.touched {
 			p.touched++
 		}
-		unavailable := !n.IsReady() && !n.IsJoining(v.s.TakenAt) && !v.waived(policy.CheckNodeNotReady, n.Name) && !policy.Abandoned(&v.Spec, n.Name)
+		joining := n.IsJoining(v.s.TakenAt) && !v.sim.Node(n.Name).RunsPods()
+		unavailable := !n.IsReady() && !joining && !v.waived(policy.CheckNodeNotReady, n.Name) && !policy.Abandoned(&v.Spec, n.Name)
 		if unavailable || (n.IsReady() && n.cordonedByHand() && !v.waived(policy.CheckNodeCordoned, n.Name)) {
 			p.unavailable++
 		}

@@ -585,7 +585,13 @@ func nodeSituations() []situation {
 		{
 			check: "NodeNotReady", name: "one that is joining, maxUnavailable 1", want: Warn,
 			change: all(notReady, onWorker(func(n *cluster.Node) {
-				n.CreatedAt, n.ReadySince = clustertest.Now.Add(-5*time.Minute), clustertest.Now.Add(-5*time.Minute)
+				n.CreatedAt, n.ReadySince, n.Pods = clustertest.Now.Add(-5*time.Minute), clustertest.Now.Add(-5*time.Minute), nil
+			})),
+		},
+		{
+			check: "NodeNotReady", name: "one that was ready for a moment and runs pods, maxUnavailable 1", want: Block,
+			change: all(notReady, onWorker(func(n *cluster.Node) {
+				n.CreatedAt, n.ReadySince = clustertest.Now.Add(-5*time.Minute), clustertest.Now.Add(-4*time.Minute)
 			})),
 		},
 		{
