@@ -177,6 +177,12 @@ func TestLostUploadFails(t *testing.T) {
 			}
 			return len(body) > 0
 		},
+		"server has forgotten the upload": func(w http.ResponseWriter, _ *http.Request, body []byte) bool {
+			if len(body) > 0 {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			return len(body) > 0
+		},
 		"server is done too early": func(_ http.ResponseWriter, _ *http.Request, body []byte) bool { return len(body) > 0 },
 		"upload of another server": func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 			if r.Method == http.MethodPost {

@@ -115,6 +115,9 @@ func (u *upload) put(ctx context.Context, piece []byte, total string) (done bool
 func (u *upload) request(ctx context.Context, piece []byte, contentRange string) (done bool, err error) {
 	header := http.Header{"Content-Range": {contentRange}}
 	response, err := u.gcs.send(ctx, "store", u.key, http.MethodPut, u.session, header, bytes.NewReader(piece))
+	if errors.Is(err, backup.ErrNotFound) { // not the bucket: it had the upload
+		return false, failure("store", u.key, backup.ErrUnreachable, errors.New("the server has lost the upload"))
+	}
 	if err != nil {
 		return false, err
 	}
