@@ -30,6 +30,7 @@ E2E_AGENT_RUN ?= ^TestAgentCI
 E2E_AGENT_FULL_RUN ?= ^TestAgent
 E2E_UPGRADE_RUN ?= ^TestUpgradeCI
 E2E_UPGRADE_FULL_RUN ?= ^TestUpgrade
+E2E_BACKUP_FULL_RUN ?= ^TestBackup
 
 # The targets of `make ci`, in order.
 CI := verify-tidy verify-generate language lint test-layers test test-simulations test-apiserver e2e-ci e2e-agent e2e-upgrade
@@ -275,6 +276,13 @@ e2e-upgrade: ## Install Refit, upgrade a small cluster, kill the controllers mea
 .PHONY: e2e-upgrade-full
 e2e-upgrade-full: ## Run all upgrade tests: kinds of clusters, controller faults, user actions, times; E2E_UPGRADE_FULL_RUN selects some
 	$(call e2e,$(E2E_UPGRADE_FULL_RUN),6h)
+
+# The first run builds MinIO and fake-gcs-server, which takes minutes.
+.PHONY: e2e-backup-full
+e2e-backup-full: export REFIT_CORRUPTIONS := 10000
+e2e-backup-full: ## Store backups in MinIO, a GCS server and a directory with faults, and verify 10,000 corruptions
+	$(GO) test -count=1 -v -run '^TestCorruptedBackupsAreRefused$$' ./internal/engine/backup/
+	$(call e2e,$(E2E_BACKUP_FULL_RUN),60m)
 
 ##@ CI
 

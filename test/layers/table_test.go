@@ -223,6 +223,16 @@ var table = []row{
 		may:    []string{"./api/v1alpha1", "./test/testbed", "./test/testbed/cluster", "./test/e2e/story", "k8s.io/client-go/kubernetes"},
 		mayNot: []string{"./internal/upgrade/plan", "./internal/engine/etcd", "./cmd/refit"},
 	},
+	{
+		folder: "test/e2e/backup",
+		may: []string{
+			"./api/v1alpha1", "./internal/engine/backup", "./internal/engine/backup/store", "./internal/upgrade/backup", "./test/e2e/bed",
+			"./test/testbed/builder",
+		},
+		mayNot: []string{
+			"./internal/upgrade/plan", "./internal/upgrade/backuptoo", "./internal/engine/etcd", "./internal/engine/backuptoo", "./internal/agent", "./cmd/refit",
+		},
+	},
 	{folder: "test/layers", may: []string{"testing", "os/exec"}, mayNot: []string{"./api/v1alpha1", "./internal/upgrade/plan", "./test/testbed"}},
 
 	// Everywhere
