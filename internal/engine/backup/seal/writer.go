@@ -47,7 +47,7 @@ func NewWriter(to io.Writer, header backup.Header, recipients []age.Recipient) (
 		return nil, fmt.Errorf("cannot encrypt %s: %w", header.Part, err)
 	}
 	w.zstd, err = zstd.NewWriter(w.age, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
-		zstd.WithEncoderConcurrency(threads), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
+		zstd.WithEncoderConcurrency(threads), zstd.WithZeroFrames(true))
 	if err != nil {
 		return nil, fmt.Errorf("cannot compress %s: %w", header.Part, err)
 	}
