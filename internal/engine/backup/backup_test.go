@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"filippo.io/age"
 
@@ -212,13 +213,17 @@ func TestInvalidRequestsAreRefusedBeforeAnyWrite(t *testing.T) {
 		"no UID":               func(_ *Target, r *Request) { r.ID.UID = "" },
 		"no cluster":           func(_ *Target, r *Request) { r.ClusterUID = "" },
 		"no recipients":        func(_ *Target, r *Request) { r.Recipients = nil },
+		"version with a v":     func(_ *Target, r *Request) { r.EtcdVersion = "v3.6.6" },
+		"no time":              func(_ *Target, r *Request) { r.Time = time.Time{} },
+		"parts out of order":   func(_ *Target, r *Request) { slices.Reverse(r.Sources) },
+		"no part of etcd":      func(_ *Target, r *Request) { r.Sources = r.Sources[1:] },
 		"wrong recipient":      func(_ *Target, r *Request) { r.Recipients = []string{"age1" + strings.Repeat("q", 58)} },
 	} {
 		k, m := newKeys(t), newMemory()
 		at, r := Target{m, ""}, k.request(testCluster, testID)
 		change(&at, &r)
-		if _, err := Store(t.Context(), at, r); err == nil || len(m.objects) != 0 {
-			t.Errorf("%s: %v", situation, err)
+		if _, err := Store(t.Context(), at, r); err == nil || len(m.log) != 0 {
+			t.Errorf("%s: wrote %v, %v", situation, m.log, err)
 		}
 	}
 }

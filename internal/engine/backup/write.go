@@ -70,15 +70,25 @@ func (r Request) check(to Target) ([]age.Recipient, error) {
 	if r.Drill != nil {
 		recipients = append(recipients, r.Drill.Recipient())
 	}
-	return recipients, nil
+	// An invalid manifest must not be noticed after hours of uploads.
+	m, some := r.manifest(), backup.Content{Size: 1, Digest: backup.Digest(nil)}
+	for _, source := range r.Sources {
+		m.Parts = append(m.Parts, backup.Part{Name: source.Part, Stored: some, Plain: some})
+	}
+	return recipients, m.Validate()
+}
+
+// manifest returns the manifest without parts and revision.
+func (r Request) manifest() *backup.Manifest {
+	return &backup.Manifest{
+		Format: backup.Format, ClusterUID: r.ClusterUID, BackupUID: r.ID.UID, Attempt: r.ID.Attempt,
+		Time: r.Time.UTC().Truncate(time.Second), EtcdVersion: r.EtcdVersion, Recipients: r.Recipients,
+	}
 }
 
 // write writes the parts, then the manifest.
 func (r Request) write(ctx context.Context, to Target, recipients []age.Recipient) (Stored, error) {
-	m := &backup.Manifest{
-		Format: backup.Format, ClusterUID: r.ClusterUID, BackupUID: r.ID.UID, Attempt: r.ID.Attempt,
-		Time: r.Time.UTC().Truncate(time.Second), EtcdVersion: r.EtcdVersion, Recipients: r.Recipients,
-	}
+	m := r.manifest()
 	for _, source := range r.Sources {
 		part, err := upload(ctx, to, m.Header(source.Part), recipients, source)
 		if err != nil {
