@@ -61,7 +61,7 @@ func TestWrongInput(t *testing.T) {
 		"waiver with an empty object":  {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows/=why"}, "", 2, "names no object"},
 		"waiver of everything":         {[]string{"plan", "--to", "v1.36.3", "--waive", "*=yes"}, "", 2, "does not begin with the name of a check"},
 		"waiver of an unknown check":   {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllow=x"}, "", 2, `there is no check "BudgetNeverAllow"; did you mean BudgetNeverAllows?`},
-		"waiver for no finding":        {[]string{"plan", "--from", good, "--to", "v1.36.3", "--waive", "DiskTooSmall/Node worker-1=x"}, "", 2, `--waive: DiskTooSmall has no finding for "Node worker-1"`},
+		"waiver for no node":           {[]string{"plan", "--from", good, "--to", "v1.36.3", "--waive", "DiskTooSmall/Node nosuch=x"}, "", 2, "--waive: DiskTooSmall: node nosuch does not exist"},
 		"waiver without a kind":        {[]string{"plan", "--from", good, "--to", "v1.36.3", "--waive", "DiskTooSmall/worker-1=x"}, "", 2, `--waive: "worker-1" has no kind`},
 		"waiver of a PDB, no kind":     {[]string{"plan", "--to", "v1.36.3", "--waive", "BudgetNeverAllows/shop/cart=x"}, "", 2, `such as "PodDisruptionBudget shop/cart"`},
 		"waiver of a pod, no kind":     {[]string{"plan", "--to", "v1.36.3", "--waive", "SingleReplica/shop/cart=x"}, "", 2, `such as "Deployment shop/cart"`},

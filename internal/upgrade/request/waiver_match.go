@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -10,35 +11,39 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
 )
 
-// MatchWaivers rejects a waiver for an object that no finding of its check has: the object is
-// misspelled, or the problem is gone. It accepts a waiver of a check that has no answer for the
-// object yet, and one for all objects of a check, which may be written in advance.
+// MatchWaivers rejects a waiver for an object that cannot exist, and one that misses the findings
+// of its check: it is misspelled. A waiver whose problem is gone is accepted, so that the same
+// command can be repeated after a part of an upgrade; preflight warns about it.
 func MatchWaivers(waivers []refitv1alpha1.Waiver, s *cluster.Snapshot, report *preflight.Report) error {
 	for i := range waivers {
 		w := &waivers[i]
-		if w.Object == "" {
-			continue
+		if w.Object == "" || matches(w, report.Findings) {
+			continue // one for all objects may be written in advance
 		}
 		if report.Decides(*w) {
-			if err := matchObject(w, report.Findings); err != nil {
+			if err := misses(w, report.Findings); err != nil {
 				return err
 			}
-		} else if err := preflight.WrongObject(*w, s); err != nil {
+		}
+		if err := preflight.WrongObject(*w, s); err != nil {
 			return fmt.Errorf("%s: %w. Use an object with its kind, such as %q", w.Check, err, policy.NodeObject(s.Nodes[0].Name))
 		}
 	}
 	return nil
 }
 
-func matchObject(w *refitv1alpha1.Waiver, findings []preflight.Finding) error {
+func matches(w *refitv1alpha1.Waiver, findings []preflight.Finding) bool {
+	return slices.ContainsFunc(findings, func(f preflight.Finding) bool { return f.Check == w.Check && f.Object == w.Object })
+}
+
+// misses rejects a waiver without a finding while another finding of its check is not waived.
+func misses(w *refitv1alpha1.Waiver, findings []preflight.Finding) error {
 	var objects []string
 	found := false
 	for i := range findings {
 		f := &findings[i]
 		switch {
-		case f.Check != w.Check:
-		case f.Object == w.Object:
-			return nil
+		case f.Check != w.Check || f.Waived != nil:
 		case f.Object == "":
 			found = true
 		default:
@@ -52,5 +57,5 @@ func matchObject(w *refitv1alpha1.Waiver, findings []preflight.Finding) error {
 	case found:
 		return fmt.Errorf("%s has no finding for %q: its finding is about the cluster. Use %s=REASON", w.Check, w.Object, w.Check)
 	}
-	return fmt.Errorf("%s has no finding for %q, nor for any other object. Remove the waiver", w.Check, w.Object)
+	return nil
 }

@@ -18,15 +18,19 @@ func TestAWaiverForAnObjectMatchesAFinding(t *testing.T) {
 		{Check: "BudgetNeverAllows", Object: "PodDisruptionBudget shop/search"},
 		{Check: "EtcdTwoMembers"},
 		{Check: "SwapOn", Object: "Node worker-1"},
+		{Check: "UnmanagedPod", Object: "Pod shop/debug", Waived: &refitv1alpha1.Waiver{}},
 	}}
 	for situation, c := range map[string]struct{ check, object, want string }{
-		"the object of a finding":                  {"BudgetNeverAllows", "PodDisruptionBudget shop/search", ""},
-		"all objects":                              {"BudgetNeverAllows", "", ""},
-		"all objects of a check without a finding": {"DiskTooSmall", "", ""},
-		"an object without its kind":               {"BudgetNeverAllows", "shop/cart", "as `refit check` prints it: PodDisruptionBudget shop/cart, PodDisruptionBudget shop/search"},
-		"the object of another check":              {"BudgetNeverAllows", "Node worker-1", `BudgetNeverAllows has no finding for "Node worker-1"`},
-		"an object of a finding about the cluster": {"EtcdTwoMembers", "Node cp-1", "Use EtcdTwoMembers=REASON"},
-		"an object of a check without a finding":   {"DiskTooSmall", "Node worker-1", "Remove the waiver"},
+		"the object of a finding":                   {"BudgetNeverAllows", "PodDisruptionBudget shop/search", ""},
+		"all objects":                               {"BudgetNeverAllows", "", ""},
+		"all objects of a check without a finding":  {"DiskTooSmall", "", ""},
+		"an object without its kind":                {"BudgetNeverAllows", "shop/cart", "as `refit check` prints it: PodDisruptionBudget shop/cart, PodDisruptionBudget shop/search"},
+		"the object of another check":               {"BudgetNeverAllows", "Node worker-1", `BudgetNeverAllows has no finding for "Node worker-1"`},
+		"an object of a finding about the cluster":  {"EtcdTwoMembers", "Node cp-1", "Use EtcdTwoMembers=REASON"},
+		"an object of a check without a finding":    {"DiskTooSmall", "Node worker-1", ""},
+		"an object that is gone, others are waived": {"UnmanagedPod", "Pod shop/gone", ""},
+		"a node that does not exist":                {"DiskTooSmall", "Node nosuch", "node nosuch does not exist"},
+		"a node without its kind":                   {"DiskTooSmall", "worker-1", "has no kind"},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			err := request.MatchWaivers([]refitv1alpha1.Waiver{{Check: c.check, Object: c.object, Reason: "known"}}, clustertest.HA("v1.35.4", 3, 2), report)
@@ -53,10 +57,10 @@ func TestAWaiverOfACheckThatNeedsAnAgent(t *testing.T) {
 		"no agents, a node that does not exist": {clustertest.HA("v1.35.4", 3, 2), "Node nosuch", "node nosuch does not exist", "node nosuch does not exist"},
 		"no agents, a node without its kind":    {clustertest.HA("v1.35.4", 3, 2), "worker-1", "has no kind", "has no kind"},
 		"all agents": {
-			clustertest.HA("v1.35.4", 3, 2, clustertest.Agents()), "Node nosuch", "nor for any other object", "node nosuch does not exist",
+			clustertest.HA("v1.35.4", 3, 2, clustertest.Agents()), "Node nosuch", "node nosuch does not exist", "node nosuch does not exist",
 		},
 		"one agent is missing, its own node":                  {partly, "Node worker-2", "", "matches no finding yet"},
-		"one agent is missing, another node":                  {partly, "Node worker-1", "nor for any other object", "matches no finding"},
+		"one agent is missing, another node":                  {partly, "Node worker-1", "", "matches no finding"},
 		"one agent is missing, a node that does not exist":    {partly, "Node nosuch", "DiskTooSmall: node nosuch does not exist. Use", "node nosuch does not exist"},
 		"one agent is missing, an API server that is unknown": {partly, "API server nosuch", "node nosuch does not exist", "node nosuch does not exist"},
 	} {

@@ -5,6 +5,8 @@ package upgrade
 import (
 	"fmt"
 	"os/exec"
+	"runtime"
+	"syscall"
 	"testing"
 
 	"github.com/refit-dev/refit/test/e2e/bed"
@@ -29,8 +31,10 @@ func TestUpgradeRequests(t *testing.T) {
 // loadMachine runs REFIT_LOAD processes that do nothing but use a CPU, until the test ends.
 func loadMachine(t *testing.T) {
 	t.Helper()
+	runtime.LockOSThread() // Pdeathsig is the death of the thread that starts them
 	for range bed.Count(t, "REFIT_LOAD", 0) {
 		busy := exec.CommandContext(t.Context(), "sh", "-c", "while :; do :; done")
+		busy.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // it must not outlive a killed test
 		must(t, busy.Start())
 		t.Cleanup(func() {
 			_ = busy.Process.Kill()
