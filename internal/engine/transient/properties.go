@@ -42,6 +42,9 @@ func properties(u sandbox.Unit) []systemd.Property {
 		// A failed unit stays until its result was read.
 		property("CollectMode", "inactive"),
 	}
+	if len(u.Environment) > 0 {
+		list = append(list, property("Environment", u.Environment))
+	}
 	limit := uint64(u.Bounds.Time.Microseconds())
 	if u.Kind == sandbox.Task {
 		list = append(list, property("Type", "oneshot"), property("RemainAfterExit", true), property("TimeoutStartUSec", limit))

@@ -48,12 +48,19 @@ func outcome(all map[string]any) sandbox.Outcome {
 		ExitStatus: int(value[int32](all, "ExecMainStatus")),
 		PeakMemory: value[uint64](all, "MemoryPeak"),
 	}
-	if o.PeakMemory == ^uint64(0) { // not available
+	if o.PeakMemory == 0 || o.PeakMemory == ^uint64(0) { // not available before systemd 255
+		o.PeakMemory = value[uint64](all, "MemoryCurrent")
+	}
+	if o.PeakMemory == ^uint64(0) {
 		o.PeakMemory = 0
 	}
+	// A unit is inactive before systemd starts it, too.
+	began := value[uint64](all, "InactiveExitTimestamp") > 0
 	switch active := value[string](all, "ActiveState"); {
-	case value[string](all, "LoadState") == "not-found", active == "inactive", active == "failed":
+	case value[string](all, "LoadState") == "not-found", active == "failed":
 		o.Ended = true
+	case active == "inactive":
+		o.Ended = began
 	case active == "active":
 		o.Ended = value[string](all, "SubState") == "exited"
 	}

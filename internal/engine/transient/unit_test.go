@@ -65,8 +65,14 @@ func on(f *fakeBus) *Systemd {
 }
 
 func state(active, sub, result string, status int32) map[string]any {
-	return map[string]any{"LoadState": "loaded", "ActiveState": active, "SubState": sub, "Result": result, "ExecMainStatus": status, "MemoryPeak": ^uint64(0)}
+	return map[string]any{
+		"LoadState": "loaded", "ActiveState": active, "SubState": sub, "Result": result, "ExecMainStatus": status, "MemoryPeak": ^uint64(0),
+		"InactiveExitTimestamp": uint64(1),
+	}
 }
+
+// queued is a unit that systemd has accepted and not started yet.
+var queued = map[string]any{"LoadState": "loaded", "ActiveState": "inactive", "SubState": "dead", "Result": "success", "InactiveExitTimestamp": uint64(0)}
 
 func TestWaitReturnsTheOutcomeOfATask(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -75,6 +81,14 @@ func TestWaitReturnsTheOutcomeOfATask(t *testing.T) {
 	}{
 		"success": {
 			[]map[string]any{state("activating", "start", "success", 0), state("active", "exited", "success", 0)},
+			sandbox.Outcome{Ended: true, Result: "success"},
+		},
+		"not started yet": {
+			[]map[string]any{queued, state("activating", "start", "success", 0), state("active", "exited", "success", 0)},
+			sandbox.Outcome{Ended: true, Result: "success"},
+		},
+		"service that ended": {
+			[]map[string]any{queued, state("active", "running", "success", 0), state("inactive", "dead", "success", 0)},
 			sandbox.Outcome{Ended: true, Result: "success"},
 		},
 		"exit status": {

@@ -17,6 +17,7 @@ type Unit struct {
 	Name        string // without ".service"
 	Description string
 	Command     []string // begins with an absolute path, in the sandbox if there is one
+	Environment []string // NAME=value
 	// Kind determines what "started" means, and which bound ends the unit.
 	Kind   Kind
 	Bounds Bounds
@@ -143,7 +144,7 @@ type Outcome struct {
 	// Result is success, exit-code, signal, timeout, oom-kill or another word of systemd.
 	Result     string
 	ExitStatus int
-	// PeakMemory is the highest memory use that the host reports, or 0.
+	// PeakMemory is the highest memory use, or the current one if the host reports no other.
 	PeakMemory uint64
 }
 

@@ -1,0 +1,80 @@
+package rehearsal
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/rehearsal"
+	"github.com/refit-dev/refit/internal/upgrade/sandbox"
+)
+
+// mount mounts an image read-only and returns its directory. A unit in the namespaces of the host
+// does it: the mounts of the agent's own namespace are not visible to other units. The directory
+// stays until the image is unmounted, so that a reboot between the two is noticed.
+func (r *Runner) mount(ctx context.Context, name, image string) (string, error) {
+	dir := r.file("images", name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	outcome, err := r.ctr(ctx, unitMount, "mount", image, dir)
+	if err == nil && outcome.Failed() {
+		// containerd has a snapshot of this name if a host was reset during a rehearsal.
+		if _, err = r.ctr(ctx, unitUnmount, "unmount", "--rm", dir); err == nil {
+			outcome, err = r.ctr(ctx, unitMount, "mount", image, dir)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if outcome.Failed() {
+		return "", r.broken("ImageNotMounted", "cannot mount the image "+image,
+			"Check that containerd has the image (`ctr --namespace k8s.io images ls`)", unitMount, outcome)
+	}
+	return dir, nil
+}
+
+// unmount unmounts an image and removes its snapshot from containerd.
+func (r *Runner) unmount(ctx context.Context, name string) error {
+	dir := r.file("images", name)
+	outcome, err := r.ctr(ctx, unitUnmount, "unmount", "--rm", dir)
+	if err != nil {
+		return err
+	}
+	// A failure is that of a snapshot which does not exist; a mounted directory cannot be removed.
+	if err := os.Remove(dir); err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("cannot unmount %s (%s): %w", dir, outcome, err)
+	}
+	return nil
+}
+
+func (r *Runner) ctr(ctx context.Context, unit string, args ...string) (sandbox.Outcome, error) {
+	command := append([]string{r.Ctr, "--namespace", "k8s.io", "--address", r.Socket, "images"}, args...)
+	return r.task(ctx, sandbox.Unit{
+		Name: unit, Description: "Refit: image of a rehearsal", Command: command, Bounds: sandbox.Bounds{Time: r.Timeouts.Mount},
+	})
+}
+
+// binaries are the directories of an image that can have its binaries.
+var binaries = []string{"usr/local/bin", "usr/bin", "bin", "."}
+
+// find returns the path in a sandbox of a binary in a mounted image.
+func find(dir, binary string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	for _, folder := range binaries {
+		name := binary
+		if folder != "." {
+			name = folder + "/" + binary
+		}
+		if info, err := root.Stat(name); err == nil && info.Mode().IsRegular() {
+			return rehearsal.Image + "/" + name, nil
+		}
+	}
+	return "", node.ManualIntervention("BinaryMissing", nil, "Check the image; Refit needs one with static binaries, as registry.k8s.io has them",
+		"the image does not have %s", binary)
+}

@@ -1,0 +1,67 @@
+package rehearsal
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/refit-dev/refit/internal/upgrade/rehearsal"
+)
+
+// kms returns a finding for each KMS plugin whose socket the API server of a rehearsal cannot
+// reach. Its socket is the one part of the live host that a rehearsal uses: without it, no Secret
+// can be read. A configuration that cannot be parsed is left to the API server, which reports it.
+func (r *Runner) kms(m rehearsal.Manifest) ([]rehearsal.Finding, error) {
+	file, ok := m.HostPath(m.Flag("encryption-provider-config"))
+	if !ok {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the encryption configuration: %w", err)
+	}
+	var findings []rehearsal.Finding
+	for _, endpoint := range kmsEndpoints(text) {
+		socket := strings.TrimPrefix(endpoint, "unix://")
+		host, mounted := m.HostPath(socket)
+		if mounted && exists(host) {
+			continue
+		}
+		findings = append(findings, rehearsal.Finding{
+			Reason: rehearsal.KMSUnavailable, Object: endpoint, Unknown: true,
+			Message: "the encryption configuration names a KMS plugin whose socket is not on this host",
+			Remedy:  "Start the KMS plugin on this host and mount the directory of its socket, or rehearse on another control plane node",
+		})
+	}
+	return findings, nil
+}
+
+// kmsEndpoints returns the endpoints of the KMS plugins in an EncryptionConfiguration.
+func kmsEndpoints(text []byte) []string {
+	var config struct {
+		Resources []struct {
+			Providers []struct {
+				KMS *struct {
+					Endpoint string `json:"endpoint"`
+				} `json:"kms"`
+			} `json:"providers"`
+		} `json:"resources"`
+	}
+	if yaml.Unmarshal(text, &config) != nil {
+		return nil
+	}
+	var found []string
+	for _, resource := range config.Resources {
+		for _, provider := range resource.Providers {
+			if provider.KMS != nil {
+				found = append(found, provider.KMS.Endpoint)
+			}
+		}
+	}
+	return found
+}

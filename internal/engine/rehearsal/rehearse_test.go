@@ -1,0 +1,194 @@
+package rehearsal
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/rehearsal"
+	"github.com/refit-dev/refit/internal/upgrade/sandbox"
+)
+
+func TestRehearsalOfTwoHops(t *testing.T) {
+	h := newHost(t)
+	var messages []string
+	h.runner.Progress = func(p Progress) {
+		messages = append(messages, p.Message)
+		if p.Timeout <= 0 {
+			t.Errorf("%q is not bounded", p.Message)
+		}
+	}
+	result, err := h.runner.Rehearse(t.Context(), h.backup(), []Hop{hopTo("v1.36.3"), hopTo("v1.37.1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Hops) != 2 || len(result.Hops[0].Findings)+len(result.Hops[1].Findings) > 0 || result.Hops[1].Report.Listed != 58 {
+		t.Errorf("%+v", result)
+	}
+	want := []string{
+		"mount", "status", "restore", "etcd", "requests",
+		"mount", "mount", "etcd", "requests", "apiserver", "requests",
+		"mount", "mount", "etcd", "requests", "apiserver", "requests",
+		"unmount", "unmount", "unmount", "unmount", "unmount",
+	}
+	if got := h.names(); !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	if !slices.Contains(messages, "starting kube-apiserver v1.37.1") {
+		t.Errorf("%q", messages)
+	}
+	h.clean()
+}
+
+func TestAPIServerRunsInTheNetworkOfItsEtcd(t *testing.T) {
+	h := newHost(t)
+	if _, err := h.runner.Rehearse(t.Context(), h.backup(), []Hop{hopTo("v1.36.3")}); err != nil {
+		t.Fatal(err)
+	}
+	u := h.unit(unitAPIServer)
+	if u.Sandbox.Joins != unitEtcd || u.Command[0] != "/.refit/image/usr/local/bin/kube-apiserver" || !slices.Contains(u.Command, "--v=2") {
+		t.Errorf("%+v", u)
+	}
+	if !slices.ContainsFunc(u.Environment, func(v string) bool { return strings.HasPrefix(v, "GOMEMLIMIT=") }) {
+		t.Errorf("the environment is %v", u.Environment)
+	}
+}
+
+func TestFindingsOfAHopEndTheRehearsal(t *testing.T) {
+	exited := sandbox.Outcome{Ended: true, Result: "exit-code", ExitStatus: 1}
+	for name, c := range map[string]struct {
+		change func(*host, *Hop)
+		reason rehearsal.Reason
+		hops   int // that ran
+	}{
+		"API server that ends": {func(h *host, _ *Hop) {
+			h.outcomes[unitAPIServer], h.logs[unitAPIServer] = exited, "Error: unknown flag: --old\n"
+		}, rehearsal.FlagUnknown, 1},
+		"memory": {func(h *host, _ *Hop) {
+			h.outcomes[unitAPIServer] = sandbox.Outcome{Ended: true, Result: "oom-kill"}
+		}, rehearsal.OutOfMemory, 2},
+		"readiness": {func(h *host, _ *Hop) {
+			h.report = rehearsal.Report{Checks: []string{"informer-sync"}}
+		}, rehearsal.NotReady, 1},
+		"list": {func(h *host, _ *Hop) {
+			h.report.Failures = []rehearsal.FailedRequest{{Resource: rehearsal.Resource{Version: "v1", Resource: "secrets"}, Message: "unable to transform key"}}
+		}, rehearsal.DecryptionFailed, 1},
+		"tokens": {func(_ *host, hop *Hop) {
+			hop.APIServer.Command = append(hop.APIServer.Command, "--token-auth-file=/etc/tokens.csv")
+		}, rehearsal.FileMissing, 1},
+		"mount": {func(_ *host, hop *Hop) {
+			hop.APIServer.Mounts = []rehearsal.Mount{{Path: "/etc/x", HostPath: "/does/not/exist", Type: "File"}}
+		}, rehearsal.MountMissing, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t)
+			hops := []Hop{hopTo("v1.36.3"), hopTo("v1.37.1")}
+			c.change(h, &hops[0])
+			result, err := h.runner.Rehearse(t.Context(), h.backup(), hops)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(result.Hops) != c.hops || len(result.Hops[0].Findings) != 1 || result.Hops[0].Findings[0].Reason != c.reason {
+				t.Errorf("%+v", result.Hops)
+			}
+			h.clean()
+		})
+	}
+}
+
+func TestEtcdOfTheTargetThatDoesNotStart(t *testing.T) {
+	h := newHost(t)
+	second := &laterFailure{host: h, log: "flag provided but not defined: -enable-v2\n"}
+	h.runner.Units = second
+	result, err := h.runner.Rehearse(t.Context(), h.backup(), []Hop{hopTo("v1.36.3")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := result.Hops[0].Findings; len(found) != 1 || found[0].Reason != rehearsal.FlagUnknown || !strings.Contains(found[0].Message, "the etcd of v1.36.3") {
+		t.Errorf("%+v", found)
+	}
+	h.clean()
+}
+
+// laterFailure lets etcd fail after the drill.
+type laterFailure struct {
+	*host
+	log string
+}
+
+func (l *laterFailure) Stop(ctx context.Context, name string) error {
+	if name == unitEtcd {
+		l.outcomes[unitEtcd], l.logs[unitEtcd] = sandbox.Outcome{Ended: true, Result: "exit-code", ExitStatus: 2}, l.log
+	}
+	return l.host.Stop(ctx, name)
+}
+
+func TestLittleMemory(t *testing.T) {
+	h := newHost(t)
+	h.status = `{"hash":7,"revision":1973,"totalKey":308,"totalSize":1073741824}`
+	h.runner.Available = func() (uint64, error) { return 3 << 30, nil }
+	result, err := h.runner.Rehearse(t.Context(), h.backup(), []Hop{hopTo("v1.36.3")})
+	if err != nil || result.Hops[0].Memory.WatchCache {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if u := h.unit(unitAPIServer); !slices.Contains(u.Command, "--watch-cache=false") || u.Bounds.Memory != result.Hops[0].Memory.APIServer {
+		t.Errorf("%+v", u)
+	}
+
+	h.runner.Available = func() (uint64, error) { return 1 << 30, nil }
+	if _, err := h.runner.Rehearse(t.Context(), h.backup(), []Hop{hopTo("v1.36.3")}); err == nil || node.FailureOf(err).Reason != "MemoryLow" {
+		t.Error(err)
+	}
+	h.clean()
+}
+
+func TestTokensOfTheClusterAreKept(t *testing.T) {
+	h := newHost(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "tokens.csv"), []byte("t,u,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(h.runner.file("work"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m := rehearsal.Manifest{
+		Command: []string{"kube-apiserver", "--token-auth-file=/etc/tokens/tokens.csv"},
+		Mounts:  []rehearsal.Mount{{Path: "/etc/tokens", HostPath: dir}},
+	}
+	if err := h.runner.writeTokens(m); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(h.runner.file("work", "tokens.csv"))
+	if err != nil || !strings.HasSuffix(string(text), "\nt,u,1\n") || !strings.Contains(string(text), "system:masters") {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func TestKMS(t *testing.T) {
+	h := newHost(t)
+	dir := t.TempDir()
+	config := filepath.Join(dir, "enc.yaml")
+	text := "kind: EncryptionConfiguration\nresources: [{resources: [secrets], providers: [{kms: {name: k, endpoint: unix:///sockets/kms.sock}}, {identity: {}}]}]\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := rehearsal.Manifest{
+		Command: []string{"kube-apiserver", "--encryption-provider-config=/etc/enc/enc.yaml"},
+		Mounts:  []rehearsal.Mount{{Path: "/etc/enc", HostPath: dir}},
+	}
+	found, err := h.runner.kms(m)
+	if err != nil || len(found) != 1 || found[0].Reason != rehearsal.KMSUnavailable || !found[0].Unknown || found[0].Object != "unix:///sockets/kms.sock" {
+		t.Errorf("socket that is not mounted: %+v, %v", found, err)
+	}
+	m.Mounts = append(m.Mounts, rehearsal.Mount{Path: "/sockets", HostPath: dir})
+	if err := os.WriteFile(filepath.Join(dir, "kms.sock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := h.runner.kms(m); err != nil || len(found) != 0 {
+		t.Errorf("socket on the host: %+v, %v", found, err)
+	}
+}
