@@ -61,6 +61,7 @@ var (
 	needHelm       = []cluster.Part{cluster.PartHelm}
 	needReports    = []cluster.Part{cluster.PartNodes, cluster.PartReports}
 	needReleases   = []cluster.Part{cluster.PartReleases}
+	needImages     = []cluster.Part{cluster.PartNodes, cluster.PartReleases}
 	needHostFiles  = []cluster.Part{cluster.PartNodes, cluster.PartReports, cluster.PartReleases}
 	needActors     = []cluster.Part{cluster.PartActors}
 
@@ -125,6 +126,7 @@ var checks = []Check{
 	{"SelectorMatchesNothing", Warn, 0, needNodes, selectorMatchesNothing, "the node selector of the upgrade or of a pool matches no worker"},
 	{"NodeUnderPressure", Block, 0, needNodes, nodeUnderPressure, "a node is under disk, memory or PID pressure"},
 	{"WindowsNode", Warn, 0, needNodes, windowsNode, "a node does not run Linux, and Refit does not upgrade it"},
+	{"AddonImagesNotPrefetched", Warn, 0, needImages, addonImagesNotPrefetched, "new add-ons also start on nodes outside the upgrade, without their images"},
 
 	// Hosts.
 	{"AgentTooOld", Block, binding | agent, needReports, agentTooOld, "an agent does not support the order format that this upgrade needs"},

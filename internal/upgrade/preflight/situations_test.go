@@ -160,6 +160,15 @@ func twoAtOnce(spec *refitv1alpha1.ClusterUpgradeSpec) {
 	spec.Pools = []refitv1alpha1.Pool{{Name: "default", MaxUnavailable: &two}}
 }
 
+// archives has the images of the add-ons in the ClusterRelease.
+func archives(s *snapshot) {
+	for _, name := range []string{"kube-proxy:v1.36.3", "coredns/coredns:v1.13.1", "pause:3.10.1"} {
+		s.Releases[0].Payload.Images = append(s.Releases[0].Payload.Images, refitv1alpha1.ReleaseImage{
+			Name: "registry.k8s.io/" + name, OS: "linux", Arch: "amd64", Archive: &refitv1alpha1.Blob{},
+		})
+	}
+}
+
 func scope(s refitv1alpha1.Scope) func(*refitv1alpha1.ClusterUpgradeSpec) {
 	return func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.Scope = s }
 }
@@ -638,6 +647,15 @@ func nodeSituations() []situation {
 			selecting("batch")(spec)
 			spec.Scope = refitv1alpha1.ScopeControlPlane
 		}},
+
+		{check: "AddonImagesNotPrefetched", name: "the whole cluster", change: archives},
+		{check: "AddonImagesNotPrefetched", name: "images are pulled", spec: scope(refitv1alpha1.ScopeControlPlane)},
+		{check: "AddonImagesNotPrefetched", name: "only the control plane", change: archives, spec: scope(refitv1alpha1.ScopeControlPlane), want: Warn},
+		{
+			check: "AddonImagesNotPrefetched", name: "one worker is not selected", want: Warn,
+			change: all(archives, onNode("worker-1", func(n *cluster.Node) { n.Labels["wave"] = "now" })),
+			spec:   func(spec *refitv1alpha1.ClusterUpgradeSpec) { spec.NodeSelector = refitv1alpha1.Labels{"wave": "now"} },
+		},
 
 		{check: "WindowsNode", name: "Linux only"},
 		{check: "WindowsNode", name: "one", change: onWorker(func(n *cluster.Node) { n.OS = "windows" }), want: Warn},
