@@ -102,7 +102,7 @@ func commandLines(page string) []string {
 func firstCommand(line string) string {
 	for _, at := range word.FindAllStringIndex(line, -1) {
 		switch line[at[0]:at[1]] {
-		case "|", ">", "<", "&&", "||", ";", "#":
+		case "|", `\|`, ">", "<", "&&", "||", ";", "#": // a table escapes the pipe
 			return strings.TrimSpace(line[:at[0]])
 		}
 	}
