@@ -56,7 +56,7 @@ func (r *Runner) within(ctx context.Context, snapshot string, work func(context.
 // drill restores and compares a backup. It leaves the restored data, with etcd stopped.
 func (r *Runner) drill(ctx context.Context, b Backup) (rehearsal.Figures, error) {
 	r.progress("", "mounting "+b.EtcdImage, r.Timeouts.Mount)
-	image, err := r.mount(ctx, "etcd-drill", b.EtcdImage)
+	image, err := r.mount(ctx, "etcd", b.EtcdImage)
 	if err != nil {
 		return rehearsal.Figures{}, err
 	}

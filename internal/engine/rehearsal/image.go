@@ -2,8 +2,10 @@ package rehearsal
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/rehearsal"
@@ -11,20 +13,17 @@ import (
 )
 
 // mount mounts an image read-only and returns its directory. A unit in the namespaces of the host
-// does it: the mounts of the agent's own namespace are not visible to other units. The directory
-// stays until the image is unmounted, so that a reboot between the two is noticed.
+// does it: the mounts of the agent's own namespace are not visible to other units.
+//
+// The directory stays until the image is unmounted, so that a cleanup finds it even after a reboot.
+// Its name is new each time: containerd refuses one that it has not forgotten yet, which takes it
+// seconds after an unmount.
 func (r *Runner) mount(ctx context.Context, name, image string) (string, error) {
-	dir := r.file("images", name)
+	dir := r.file("images", name+"-"+strings.ToLower(rand.Text()[:10]))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	outcome, err := r.ctr(ctx, unitMount, "mount", image, dir)
-	if err == nil && outcome.Failed() {
-		// containerd has a snapshot of this name if a host was reset during a rehearsal.
-		if _, err = r.ctr(ctx, unitUnmount, "unmount", "--rm", dir); err == nil {
-			outcome, err = r.ctr(ctx, unitMount, "mount", image, dir)
-		}
-	}
 	if err != nil {
 		return "", err
 	}

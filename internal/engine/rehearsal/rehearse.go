@@ -51,8 +51,8 @@ func (r *Runner) Rehearse(ctx context.Context, b Backup, hops []Hop) (result Res
 		if result.Figures, err = r.drill(ctx, b); err != nil {
 			return err
 		}
-		for i, hop := range hops {
-			done, err := r.hop(ctx, i, hop, result.Figures)
+		for _, hop := range hops {
+			done, err := r.hop(ctx, hop, result.Figures)
 			if err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func blocked(findings []rehearsal.Finding) bool {
 }
 
 // hop runs one version on the data.
-func (r *Runner) hop(ctx context.Context, number int, h Hop, figures rehearsal.Figures) (result HopResult, err error) {
+func (r *Runner) hop(ctx context.Context, h Hop, figures rehearsal.Figures) (result HopResult, err error) {
 	start := time.Now()
 	result = HopResult{Version: h.Version}
 	defer func() { result.Took = time.Since(start) }()
@@ -97,11 +97,11 @@ func (r *Runner) hop(ctx context.Context, number int, h Hop, figures rehearsal.F
 		return result, err
 	}
 	r.progress(h.Version, "mounting the images of "+h.Version, r.Timeouts.Mount)
-	etcd, err := r.mount(ctx, fmt.Sprintf("etcd-%d", number), h.EtcdImage)
+	etcd, err := r.mount(ctx, "etcd", h.EtcdImage)
 	if err != nil {
 		return result, err
 	}
-	server, err := r.mount(ctx, fmt.Sprintf("apiserver-%d", number), h.APIServer.Image)
+	server, err := r.mount(ctx, "apiserver", h.APIServer.Image)
 	if err != nil {
 		return result, err
 	}

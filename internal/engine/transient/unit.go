@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/godbus/dbus/v5"
+
 	"github.com/refit-dev/refit/internal/upgrade/sandbox"
 )
 
@@ -14,19 +16,38 @@ import (
 // with a connection, so the state decides.
 const pollInterval = 100 * time.Millisecond
 
+// maxAttempts bounds the attempts to start a unit while systemd removes an earlier one.
+const maxAttempts = 50
+
 // Start starts a unit. It returns when systemd has accepted it, not when the process is ready.
 func (s *Systemd) Start(ctx context.Context, u sandbox.Unit) error {
 	if err := u.Validate(); err != nil {
 		return err
 	}
-	err := s.with(ctx, func(conn bus) error {
-		_, err := conn.StartTransientUnitContext(ctx, service(u.Name), "fail", properties(u), nil)
-		return err
-	})
-	if err != nil {
-		return failed("start", u.Name, err)
+	for attempts := 1; ; attempts++ {
+		err := s.with(ctx, func(conn bus) error {
+			_, err := conn.StartTransientUnitContext(ctx, service(u.Name), "fail", properties(u), nil)
+			return err
+		})
+		if err == nil {
+			return nil
+		}
+		// systemd removes a stopped unit some time after it is inactive.
+		if !unitExists(err) || attempts == maxAttempts {
+			return failed("start", u.Name, err)
+		}
+		select {
+		case <-ctx.Done():
+			return failed("start", u.Name, errors.Join(context.Cause(ctx), err))
+		case <-time.After(pollInterval):
+		}
 	}
-	return nil
+}
+
+// unitExists reports whether systemd still has a unit of this name.
+func unitExists(err error) bool {
+	refusal, ok := errors.AsType[dbus.Error](err)
+	return ok && refusal.Name == "org.freedesktop.systemd1.UnitExists"
 }
 
 // Outcome returns the state of a unit that was started.

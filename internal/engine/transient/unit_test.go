@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/coreos/go-systemd/v22/dbus"
+	godbus "github.com/godbus/dbus/v5"
 
 	"github.com/refit-dev/refit/internal/upgrade/sandbox"
 )
@@ -17,6 +18,7 @@ import (
 type fakeBus struct {
 	lost    bool // the connection is lost at the next call
 	started []string
+	exists  int // attempts to start that systemd refuses because the unit exists
 	states  []map[string]any
 	stopped []string
 	reset   []string
@@ -25,6 +27,9 @@ type fakeBus struct {
 }
 
 func (f *fakeBus) StartTransientUnitContext(_ context.Context, name, _ string, _ []dbus.Property, _ chan<- string) (int, error) {
+	if f.exists--; f.exists >= 0 {
+		return 0, godbus.Error{Name: "org.freedesktop.systemd1.UnitExists", Body: []any{"unit was already loaded"}}
+	}
 	f.started = append(f.started, name)
 	return 1, nil
 }
@@ -160,6 +165,20 @@ func TestInvalidUnitIsNotStarted(t *testing.T) {
 	if err := on(f).Start(t.Context(), u); err == nil || !strings.Contains(err.Error(), "time bound") || len(f.started) > 0 {
 		t.Errorf("%v, started %v", err, f.started)
 	}
+}
+
+// systemd removes a stopped unit asynchronously, and refuses another of its name until then.
+func TestStartAfterAUnitOfTheSameName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeBus{exists: 3}
+		if err := on(f).Start(t.Context(), etcd()); err != nil || len(f.started) != 1 {
+			t.Errorf("%v, started %v", err, f.started)
+		}
+		f.exists = maxAttempts
+		if err := on(f).Start(t.Context(), etcd()); err == nil || len(f.started) != 1 {
+			t.Errorf("%v, started %v", err, f.started)
+		}
+	})
 }
 
 func TestNamesFindsLeftovers(t *testing.T) {
