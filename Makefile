@@ -280,7 +280,7 @@ e2e-upgrade-full: ## Run all upgrade tests: kinds of clusters, controller faults
 # The first run builds MinIO and fake-gcs-server, which takes minutes.
 .PHONY: e2e-backup-full
 e2e-backup-full: export REFIT_CORRUPTIONS := 10000
-e2e-backup-full: ## Store backups in MinIO, a GCS server and a directory with faults, and verify 10,000 corruptions
+e2e-backup-full: ## Store backups with faults, verify 10,000 corruptions, restore backups and rehearse upgrades on them
 	$(GO) test -count=1 -v -run '^TestCorruptedBackupsAreRefused$$' ./internal/engine/backup/
 	$(call e2e,$(E2E_BACKUP_FULL_RUN),60m)
 

@@ -1,0 +1,167 @@
+//go:build e2e
+
+package rehearsal
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/refit-dev/refit/test/e2e/bed"
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+const (
+	backupFile = "/root/backup.db"
+	rendered   = "/root/rendered"
+	pki        = "/etc/kubernetes/pki/etcd/"
+)
+
+// site is a control plane node with the manifests of the target version and a backup of its etcd.
+type site struct {
+	*bed.Bed
+
+	cp *cluster.Node
+}
+
+// result is the output of `refit-agent rehearse`.
+type result struct {
+	Figures figures
+	Hops    []struct {
+		Findings []finding
+		Report   struct {
+			Listed  int   `json:"listed"`
+			Objects int64 `json:"objects"`
+			Skipped []string
+		}
+		Took    time.Duration
+		LogTail string
+	}
+	Took time.Duration
+}
+
+type figures struct {
+	Revision        int64  `json:"revision,omitempty"`
+	Keys            int64  `json:"keys,omitempty"`
+	Hash            uint32 `json:"hash,omitempty"`
+	HashKV          uint32 `json:"hashKV,omitempty"`
+	HashRevision    int64  `json:"hashRevision,omitempty"`
+	CompactRevision int64  `json:"compactRevision,omitempty"`
+}
+
+type finding struct {
+	Reason, Object, Message, Remedy string
+	Unknown                         bool
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	b := bed.New(t, cluster.Spec{Name: "rehearsal", Kubernetes: bed.Older})
+	s := &site{Bed: b, cp: b.First(cluster.RoleControlPlane)}
+	ctx := t.Context()
+	bed.Must(t, b.LoadRelease(ctx, bed.Newer))
+	parts, err := b.Release(ctx, bed.Newer)
+	bed.Must(t, err)
+	for from, to := range map[string]string{
+		b.Agent: bed.AgentBinary, filepath.Join(parts.Bin, "kubeadm"): "/root/kubeadm", filepath.Join(parts.EtcdBin, "etcdctl"): "/root/etcdctl",
+	} {
+		bed.Must(t, s.cp.CopyTo(ctx, from, to))
+	}
+	s.render(t)
+	s.backUp(t)
+	return s
+}
+
+// render renders the manifests of the target with its kubeadm.
+func (s *site) render(t *testing.T) {
+	t.Helper()
+	config, err := s.Kubectl(t.Context(), nil, "--namespace=kube-system", "get", "configmap", "kubeadm-config", "--output=jsonpath={.data.ClusterConfiguration}")
+	bed.Must(t, err)
+	text := strings.ReplaceAll(string(config), "kubernetesVersion: "+bed.Older, "kubernetesVersion: "+bed.Newer) + fmt.Sprintf(`
+---
+apiVersion: kubeadm.k8s.io/v1beta4
+kind: InitConfiguration
+localAPIEndpoint: {advertiseAddress: %s, bindPort: 6443}
+nodeRegistration: {name: %s}
+`, s.cp.Address(), s.cp.Name())
+	bed.Must(t, bed.WriteOn(t.Context(), s.cp, "/root/init.yaml", text))
+	s.exec(t, "mkdir", "-p", rendered)
+	for _, phase := range []string{"control-plane all", "etcd local"} {
+		argv := append([]string{"env", "KUBEADM_INIT_DRYRUN_DIR=" + rendered, "/root/kubeadm", "init", "phase"}, strings.Fields(phase)...)
+		s.exec(t, append(argv, "--config=/root/init.yaml", "--dry-run")...)
+	}
+}
+
+// backUp takes a backup with etcdctl.
+func (s *site) backUp(t *testing.T) {
+	t.Helper()
+	s.exec(t, "rm", "-f", backupFile)
+	s.etcdctl(t, "snapshot", "save", backupFile)
+}
+
+func (s *site) etcdctl(t *testing.T, args ...string) string {
+	t.Helper()
+	return s.exec(t, append([]string{
+		"/root/etcdctl", "--endpoints=https://127.0.0.1:2379", "--cacert=" + pki + "ca.crt", "--cert=" + pki + "server.crt", "--key=" + pki + "server.key",
+	}, args...)...)
+}
+
+func (s *site) exec(t *testing.T, argv ...string) string {
+	t.Helper()
+	out, err := s.cp.Exec(t.Context(), argv...)
+	bed.Must(t, err)
+	return string(out)
+}
+
+// rehearse runs a rehearsal with the rendered manifests, of which some words are replaced.
+func (s *site) rehearse(t *testing.T, replace ...string) (result, error) {
+	t.Helper()
+	for _, component := range []string{"kube-apiserver", "etcd"} {
+		text, err := bed.ReadOn(t.Context(), s.cp, rendered+"/"+component+".yaml")
+		bed.Must(t, err)
+		bed.Must(t, bed.WriteOn(t.Context(), s.cp, "/root/"+component+".yaml", strings.NewReplacer(replace...).Replace(text)))
+	}
+	return s.run(t, figures{}, true)
+}
+
+// run runs a drill, and a rehearsal after it.
+func (s *site) run(t *testing.T, expected figures, rehearse bool) (result, error) {
+	t.Helper()
+	request := map[string]any{
+		"backup":              map[string]any{"file": backupFile, "etcdImage": "registry.k8s.io/etcd:3.6.6-0", "expected": expected},
+		"readyTimeoutSeconds": 45,
+	}
+	if rehearse {
+		request["hops"] = []any{map[string]any{
+			"version": bed.Newer, "etcdImage": "registry.k8s.io/etcd:3.6.8-0", "etcd": "/root/etcd.yaml", "apiServer": "/root/kube-apiserver.yaml",
+		}}
+	}
+	text, err := json.Marshal(request)
+	bed.Must(t, err)
+	bed.Must(t, bed.WriteOn(t.Context(), s.cp, "/root/request.json", string(text)))
+	out, err := s.cp.Exec(t.Context(), bed.AgentBinary, "rehearse", "/root/request.json")
+	if err != nil {
+		return result{}, err
+	}
+	var r result
+	return r, json.Unmarshal(out, &r)
+}
+
+// nothingLeft fails the test if a unit, a mount, a snapshot of containerd or a file is left.
+func (s *site) nothingLeft(t *testing.T) {
+	t.Helper()
+	for what, argv := range map[string][]string{
+		"units":     {"systemctl", "list-units", "--all", "--no-legend", "--plain", "refit-rehearsal*"},
+		"mounts":    {"findmnt", "--noheadings", "--list", "--output=TARGET"},
+		"snapshots": {"ctr", "--namespace=k8s.io", "snapshots", "ls"},
+		"leases":    {"ctr", "--namespace=k8s.io", "leases", "ls"},
+		"files":     {"find", "/var/lib/refit", "-mindepth", "1", "-not", "-name", "rehearsal.lock"},
+	} {
+		if out := s.exec(t, argv...); strings.Contains(out, "refit") {
+			t.Errorf("%s are left: %s", what, out)
+		}
+	}
+}
