@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
-	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -18,9 +17,6 @@ import (
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
 	"github.com/refit-dev/refit/internal/controller/orphan"
 )
-
-// leadTimeout is the timeout of leader election: a leader that crashed holds its Lease for 15 s.
-const leadTimeout = 30 * time.Second
 
 // controllers is the list of everything that runs.
 var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, metrics.Setup}
@@ -44,31 +40,16 @@ func (a *app) standalone(ctx context.Context, c *connection, log string) (stop f
 	}
 	config := rest.CopyConfig(c.config)
 	config.UserAgent = "refit-standalone/" + versionOf().Version
-	run, cancel := context.WithCancel(ctx)
-	leads, ended := make(chan struct{}), make(chan error, 1)
-	lead := sync.OnceFunc(func() { close(leads) })
-	go func() {
-		ended <- a.controllers(run, controller.Options{
-			Config: config, Log: slog.New(slog.NewJSONHandler(out, nil)), Controllers: controllers, OnStartedLeading: lead,
-		})
-	}()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		<-ended
-		_ = out.Close() // a log: nothing depends on it
-	})
-	select {
-	case <-leads:
-		return stop, nil
-	case err = <-ended:
-		ended <- err // for stop
-		if err == nil {
-			err = ctx.Err()
-		}
-		err = fmt.Errorf("cannot run the controllers: %w", err)
-	case <-time.After(leadTimeout):
-		err = c.NotLeading(ctx, leadTimeout)
+	end, err := controller.Lead(ctx, a.controllers, controller.Options{Config: config, Log: slog.New(slog.NewJSONHandler(out, nil)), Controllers: controllers})
+	if errors.Is(err, controller.ErrNotLeading) {
+		err = c.NotLeading(ctx, controller.LeadTimeout)
 	}
-	stop()
-	return nil, err
+	if err != nil {
+		_ = out.Close() // a log: nothing depends on it
+		return nil, err
+	}
+	return func() {
+		end()
+		_ = out.Close()
+	}, nil
 }
