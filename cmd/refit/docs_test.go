@@ -42,8 +42,9 @@ func TestDocsNameCommandsAndFlagsThatExist(t *testing.T) {
 
 func TestCommandsInDocsAreFound(t *testing.T) {
 	page := "Run `refit check --list` or `refit-agent status`, then:\n\n```\n$ refit plan --to v1.36.3 | less   # comment\n" +
-		"refit upgrade --to v1.36.3 \\\n  --waive 'A/Node x=y # z'\nrefit status\n```\n\nThe `kubectl refit watch` command, and refit alone.\n"
-	want := []string{"refit plan --to v1.36.3", "refit upgrade --to v1.36.3    --waive 'A/Node x=y # z'", "refit status", "refit check --list", "refit watch"}
+		"refit upgrade --to v1.36.3 \\\n  --waive 'A/Node x=y # z'\nrefit status\n```\n\nThe `kubectl refit watch` command, and refit alone.\n" +
+		"\n| `refit history \\| less` |\n"
+	want := []string{"refit plan --to v1.36.3", "refit upgrade --to v1.36.3    --waive 'A/Node x=y # z'", "refit status", "refit check --list", "refit watch", "refit history"}
 	if got := commandLines(page); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("commandLines() = %q, want %q", got, want)
 	}
@@ -87,7 +88,7 @@ func commandLines(page string) []string {
 		return ""
 	})
 	for _, span := range codeSpan.FindAllStringSubmatch(rest, -1) {
-		candidates = append(candidates, span[1])
+		candidates = append(candidates, strings.ReplaceAll(span[1], `\|`, "|")) // a pipe in a table is escaped
 	}
 	var lines []string
 	for _, candidate := range candidates {
@@ -102,7 +103,7 @@ func commandLines(page string) []string {
 func firstCommand(line string) string {
 	for _, at := range word.FindAllStringIndex(line, -1) {
 		switch line[at[0]:at[1]] {
-		case "|", `\|`, ">", "<", "&&", "||", ";", "#": // a table escapes the pipe
+		case "|", ">", "<", "&&", "||", ";", "#":
 			return strings.TrimSpace(line[:at[0]])
 		}
 	}
