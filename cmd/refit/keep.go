@@ -2,34 +2,18 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/connect"
 	"github.com/refit-dev/refit/internal/cli/keeping"
 	"github.com/refit-dev/refit/internal/cli/text"
-	"github.com/refit-dev/refit/internal/upgrade/phrase"
 )
 
 func newKeepCommand(a *app) *cobra.Command {
 	var k connect.Kubeconfig
 	var f format
-	keeper := &keeping.Keeper{Confirm: a.Confirm, Changing: func() { a.changing = true }}
-	keeper.Waiting = func(nodes []string, atMost time.Duration) {
-		fmt.Fprintf(a.Err, "Waiting at most %s for a report of the agent on %s\n", atMost, phrase.List(nodes))
-	}
-	keeper.Show = func(planned *cliv1alpha1.Keep) error {
-		out := a.Out
-		if f.output != formatText {
-			out = a.Err // the result is the only document
-		}
-		_, err := io.WriteString(out, text.KeepPreview(planned, a.Page(false)))
-		return err
-	}
+	keeper := &keeping.Keeper{Confirm: a.Confirm, Changing: func() { a.changing = true }, Err: a.Err}
 	cmd := &cobra.Command{
 		Use:   "keep NODE",
 		Short: "Keep security settings that only a node's static pods have",
@@ -54,6 +38,10 @@ kubeadm patch for the host.`,
 			now, err := connect.Clock(cmd.Context(), c.config, a.Now)
 			if err != nil {
 				return err
+			}
+			keeper.Out, keeper.Page = a.Out, a.Page(false)
+			if f.output != formatText {
+				keeper.Out = a.Err // the result is the only document
 			}
 			result, err := keeper.Keep(cmd.Context(), keeping.Cluster{Client: c.Client, Name: c.Name, Now: now, List: c.List}, args[0])
 			if result == nil {

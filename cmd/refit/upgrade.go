@@ -131,10 +131,8 @@ func (u *upgrading) checkMore() error {
 	if u.log != "" && !u.standalone {
 		return exit.Usagef("--log requires --standalone: the controllers in the cluster have their own logs")
 	}
-	if u.name != "" {
-		if err := request.ValidateName(u.name); err != nil {
-			return exit.Usagef("--name: %w", err)
-		}
+	if err := request.ValidateName(u.name); u.name != "" && err != nil {
+		return exit.Usagef("--name: %w", err)
 	}
 	return u.Check()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/kubeadm/keep"
 	"github.com/refit-dev/refit/internal/upgrade/drift"
 	"github.com/refit-dev/refit/internal/upgrade/phrase"
@@ -34,20 +36,19 @@ type Cluster struct {
 // Keeper keeps the settings of a node.
 type Keeper struct {
 	Confirmed bool // false: prompt the user
-	// Show shows the change before it is made.
-	Show func(*cliv1alpha1.Keep) error
+	// Out gets the change before it is made, laid out for Page, and Err what the command waits for.
+	Out, Err io.Writer
+	Page     text.Page
 	// Confirm prompts the user.
 	Confirm func(ctx context.Context, question string) error
 	// Changing is called before the cluster is changed.
 	Changing func()
-	// Waiting is called before the agents of nodes are waited for.
-	Waiting func(nodes []string, atMost time.Duration)
 }
 
 // Keep keeps the settings of a node. It may return both a result and an error: some settings could
 // not be kept, or the change was written and could not be verified.
 func (k *Keeper) Keep(ctx context.Context, c Cluster, node string) (*cliv1alpha1.Keep, error) {
-	cluster := &keep.Cluster{Client: c.Client, Now: c.Now, ReportTimeout: reportTimeout, Waiting: k.Waiting}
+	cluster := &keep.Cluster{Client: c.Client, Now: c.Now, ReportTimeout: reportTimeout, Waiting: k.waiting}
 	observed, err := cluster.Observe(ctx, node)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (k *Keeper) Keep(ctx context.Context, c Cluster, node string) (*cliv1alpha1
 	if err != nil || len(observed.Input.Lost) == 0 {
 		return result, err
 	}
-	if err := k.Show(result); err != nil {
+	if _, err := io.WriteString(k.Out, text.KeepPreview(result, k.Page)); err != nil {
 		return nil, err
 	}
 	if len(decision.Kept) > 0 {
@@ -78,6 +79,11 @@ func (k *Keeper) Keep(ctx context.Context, c Cluster, node string) (*cliv1alpha1
 		return result, fmt.Errorf("settings of %s on %s were not kept", phrase.List(components(decision)), node)
 	}
 	return result, nil
+}
+
+// waiting reports what the command waits for.
+func (k *Keeper) waiting(nodes []string, atMost time.Duration) {
+	fmt.Fprintf(k.Err, "Waiting at most %s for a report of the agent on %s\n", atMost, phrase.List(nodes))
 }
 
 func (k *Keeper) write(ctx context.Context, c Cluster, cluster *keep.Cluster, change *keep.Change, observed *keep.Observation) error {

@@ -2,7 +2,7 @@ package keeping
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +18,7 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 const configuration = "apiServer: {}\napiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: v1.35.4\n"
@@ -75,15 +76,13 @@ func agents(t *testing.T, silent ...string) client.Client {
 }
 
 // run runs the command, and returns the lines that it prints while it waits.
-func run(t *testing.T, c client.Client) (result *cliv1alpha1.Keep, lines []string, err error) {
+func run(t *testing.T, c client.Client) (result *cliv1alpha1.Keep, lines string, err error) {
 	t.Helper()
-	k := &Keeper{
-		Confirmed: true, Show: func(*cliv1alpha1.Keep) error { return nil }, Changing: func() {},
-		Waiting: func(nodes []string, atMost time.Duration) { lines = append(lines, fmt.Sprintf("%s %s", nodes, atMost)) },
-	}
+	var printed strings.Builder
+	k := &Keeper{Confirmed: true, Out: io.Discard, Err: &printed, Page: text.Page{Width: 100}, Changing: func() {}}
 	list := func(context.Context) ([]refitv1alpha1.ClusterUpgrade, error) { return nil, nil }
 	result, err = k.Keep(t.Context(), Cluster{Client: c, Name: "prod", Now: time.Now, List: list}, "cp-1")
-	return result, lines, err
+	return result, printed.String(), err
 }
 
 func TestAgentsThatDoNotReportAfterTheChange(t *testing.T) {
@@ -93,7 +92,8 @@ func TestAgentsThatDoNotReportAfterTheChange(t *testing.T) {
 		if took := time.Since(start); took > reportTimeout+time.Second {
 			t.Errorf("it waits for %s", took)
 		}
-		if want := []string{"[cp-1] 2m0s", "[cp-1 cp-2 cp-3] 2m0s"}; !slices.Equal(lines, want) {
+		const want = "Waiting at most 2m0s for a report of the agent on cp-1\nWaiting at most 2m0s for a report of the agent on cp-1, cp-2 and cp-3\n"
+		if lines != want {
 			t.Errorf("while it waits it prints %q, want %q", lines, want)
 		}
 		if err == nil || !strings.Contains(err.Error(), "was changed, but that could not be verified on cp-2 and cp-3") {
