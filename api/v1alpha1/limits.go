@@ -27,7 +27,7 @@ const (
 	// message.
 	MaxMessage = 256
 	// MaxLogTail is the length of the end of a log.
-	MaxLogTail = 2304
+	MaxLogTail = 2048
 	// MaxAgentVersion is the length of an agent's version.
 	MaxAgentVersion = 40
 	// MaxLeft is how much of what a rollback left unchanged a NodeUpgrade lists, and MaxLeftText is
@@ -35,10 +35,12 @@ const (
 	MaxLeft     = 4
 	MaxLeftText = 128
 	// MaxSteps is how many steps a NodeUpgrade lists.
-	MaxSteps = 32
+	MaxSteps = 24
 	// MaxBlockers is how many blockers a drain lists, and MaxBlockerReason is the length of why.
 	MaxBlockers      = 5
 	MaxBlockerReason = 128
+	// MaxBackupAttempts is how often an EtcdBackup is tried.
+	MaxBackupAttempts = 3
 )
 
 // Clip cuts a text to a number of characters and marks the cut with an ellipsis.

@@ -45,7 +45,7 @@ type NodeUpgradeStatus struct {
 	// steps are the started and completed steps, in order.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=24
 	Steps []StepStatus `json:"steps,omitempty"`
 
 	// left is what a rollback left unchanged, each with the reason, at most 4. `refit-agent status`
@@ -72,6 +72,11 @@ type NodeUpgradeStatus struct {
 	// +optional
 	// +structType=atomic
 	Error *NodeError `json:"error,omitempty"`
+
+	// backup is the state of the last backup that the agent has taken.
+	// +optional
+	// +structType=atomic
+	Backup *NodeBackupStatus `json:"backup,omitempty"`
 
 	// bootID is the boot ID of the host, which changes with each boot.
 	// +optional
@@ -272,7 +277,7 @@ type NodeError struct {
 	Remedy string `json:"remedy,omitempty"`
 	// logTail is the end of the log of the failed component.
 	// +optional
-	// +kubebuilder:validation:MaxLength=2304
+	// +kubebuilder:validation:MaxLength=2048
 	LogTail string `json:"logTail,omitempty"`
 	// at is when the failure occurred.
 	// +required

@@ -50,21 +50,24 @@ type NodeUpgradeList struct {
 // refuses one above the highest that it reads, which its NodeReport holds.
 const (
 	MinOrderFormat = 1
-	MaxOrderFormat = 1
+	MaxOrderFormat = 2 // adds the permit Backup
 )
 
 // NodeUpgradeSpec is an order. It never contains a command, a path or a script.
 //
 // +kubebuilder:validation:XValidation:rule="self == oldSelf || self.sequence > oldSelf.sequence",message="every change of an order must raise its sequence"
 // +kubebuilder:validation:XValidation:rule="self.epoch >= oldSelf.epoch",message="epoch cannot be lowered: the writer is no longer the leader"
+// +kubebuilder:validation:XValidation:rule="(self.permit == 'Backup') == has(self.backup)",message="backup must be set with the permit Backup, and only with it"
+// +kubebuilder:validation:XValidation:rule="self.permit in ['Backup', 'Hold'] || has(self.operation) && has(self.release)",message="operation and release are required, except with the permits Backup and Hold"
 type NodeUpgradeSpec struct {
 	// format is the format of the order. An agent rejects a format that it does not support.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	Format int32 `json:"format,omitempty"`
-	// operation is the ClusterUpgrade that the order belongs to.
-	// +required
+	// operation is the ClusterUpgrade that the order belongs to. A node that no ClusterUpgrade has
+	// ordered anything has none.
+	// +optional
 	// +structType=atomic
 	Operation Operation `json:"operation,omitzero"`
 	// nodeUID is the UID of the Node. A node that joins again under the same name has another UID.
@@ -96,12 +99,13 @@ type NodeUpgradeSpec struct {
 	// cluster-wide phases of kubeadm. ControlPlane: any other control plane node. Worker: a worker.
 	// +required
 	Role Role `json:"role,omitempty"`
-	// release is the ClusterRelease to install.
-	// +required
+	// release is the ClusterRelease to install. It is absent if operation is.
+	// +optional
 	// +structType=atomic
 	Release ReleaseRef `json:"release,omitzero"`
 	// permit is what the agent may do. Hold: nothing; a started step completes. Prefetch: download
-	// and verify files and images. Apply: upgrade the node. Rollback: roll the node back.
+	// and verify files and images. Backup: back up etcd, and nothing else. Apply: upgrade the node.
+	// Rollback: roll the node back.
 	// +required
 	Permit Permit `json:"permit,omitempty"`
 	// rollback is the operation's policy for a node that does not become healthy.
@@ -112,6 +116,10 @@ type NodeUpgradeSpec struct {
 	// that are not part of it do not have the images.
 	// +optional
 	KeepAddons bool `json:"keepAddons,omitempty"`
+	// backup is the attempt of an EtcdBackup that the permit Backup is for.
+	// +optional
+	// +structType=atomic
+	Backup BackupRef `json:"backup,omitzero"`
 	// orderTime is when the controller wrote the order.
 	// +optional
 	// +kubebuilder:validation:Type=string
@@ -131,13 +139,14 @@ const (
 )
 
 // Permit is what an agent may do.
-// +kubebuilder:validation:Enum=Hold;Prefetch;Apply;Rollback
+// +kubebuilder:validation:Enum=Hold;Prefetch;Backup;Apply;Rollback
 type Permit string
 
 // The permits.
 const (
 	PermitHold     Permit = "Hold"     // nothing; a started step completes
 	PermitPrefetch Permit = "Prefetch" // download and verify
+	PermitBackup   Permit = "Backup"   // back up etcd, and nothing else
 	PermitApply    Permit = "Apply"    // upgrade the node
 	PermitRollback Permit = "Rollback" // roll the node back
 )

@@ -20,6 +20,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&NodeUpgrade{}, &NodeUpgradeList{},
 		&NodeReport{}, &NodeReportList{},
 		&ClusterRelease{}, &ClusterReleaseList{},
+		&BackupStore{}, &BackupStoreList{},
+		&EtcdBackup{}, &EtcdBackupList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

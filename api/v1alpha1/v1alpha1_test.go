@@ -14,7 +14,7 @@ func TestASchemeKnowsEveryKind(t *testing.T) {
 	if err := AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"ClusterUpgrade", "NodeUpgrade", "NodeReport", "ClusterRelease"} {
+	for _, kind := range []string{"ClusterUpgrade", "NodeUpgrade", "NodeReport", "ClusterRelease", "BackupStore", "EtcdBackup"} {
 		for _, name := range []string{kind, kind + "List"} {
 			object, err := scheme.New(GroupVersion.WithKind(name))
 			if err != nil {
@@ -33,6 +33,8 @@ func TestUnsetFieldsAreOmitted(t *testing.T) {
 		&NodeUpgrade{}:    `{"metadata":{},"spec":{}}`,
 		&NodeReport{}:     `{"metadata":{}}`,
 		&ClusterRelease{}: `{"metadata":{},"spec":{}}`,
+		&BackupStore{}:    `{"metadata":{},"spec":{}}`,
+		&EtcdBackup{}:     `{"metadata":{},"spec":{}}`,
 	} {
 		got, err := json.Marshal(object)
 		if err != nil {

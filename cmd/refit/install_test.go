@@ -346,7 +346,7 @@ func TestRenderedManifestsCanBeApplied(t *testing.T) {
 		}
 		kinds[object.GetKind()]++
 	}
-	if kinds["CustomResourceDefinition"] != 4 || kinds["DaemonSet"] != 1 || kinds["Deployment"] != 1 || kinds["Namespace"] != 3 {
+	if kinds["CustomResourceDefinition"] != 6 || kinds["DaemonSet"] != 1 || kinds["Deployment"] != 1 || kinds["Namespace"] != 3 {
 		t.Errorf("%v", kinds)
 	}
 	for _, image := range []string{"image: registry.example/refit/refit-agent:development\n", "image: registry.example/refit/refit-controller:development\n"} {

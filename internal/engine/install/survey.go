@@ -36,7 +36,7 @@ func (s Survey) Installed() bool {
 }
 
 // ownResources are the custom resources of Refit.
-var ownResources = []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases"}
+var ownResources = []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups"}
 
 // Survey reads what is installed. It changes nothing.
 func (c *Cluster) Survey(ctx context.Context, o Options) (Survey, error) {

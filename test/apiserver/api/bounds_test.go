@@ -29,6 +29,7 @@ func TestEveryBoundIsEnforced(t *testing.T) {
 					if leaf, ok := strings.CutPrefix(b.path, "spec.target."); ok { // exactly one of two
 						wanted.Object["spec"].(map[string]any)["target"] = object{leaf: ""}
 					}
+					useStore(wanted.Object["spec"].(map[string]any), b.path)
 					if !replace(wanted.Object, strings.Split(b.path, "."), b.value) {
 						t.Fatalf("the sample has no %s", b.path)
 					}
@@ -55,6 +56,19 @@ func TestEveryBoundIsEnforced(t *testing.T) {
 			})
 		}
 	})
+}
+
+// useStore replaces the store of a BackupStore, which has exactly one, by the one of a path.
+func useStore(spec map[string]any, path string) {
+	switch {
+	case strings.HasPrefix(path, "spec.gcs."):
+		delete(spec, "s3")
+		spec["gcs"] = object{"bucket": "backups", "endpoint": "https://gcs.example.com"}
+	case strings.HasPrefix(path, "spec.path."):
+		delete(spec, "s3")
+		delete(spec, "credentials")
+		spec["path"] = object{"directory": "/mnt/backups"}
+	}
 }
 
 // A breach is a value that exceeds a bound.

@@ -22,11 +22,18 @@ func TestColumns(t *testing.T) {
 		"NodeUpgrade":    "Name=shown Ready=False Release=v1.36.3 Permit=Apply Drain=Blocked Phase=Applying Step=kubelet-swap",
 		"NodeReport":     "Name=shown Kubelet=v1.35.4 Containerd=2.1.4 Packages=Deb Etcd=3.6.5 Missing=3",
 		"ClusterRelease": "Name=shown Ready=True Kubernetes=v1.36.3 Verified=5",
+		"BackupStore":    "Name=shown S3=<nil> GCS=<nil> Path=/mnt/backups Keep=7",
+		"EtcdBackup":     "Name=shown Ready=True Store=offsite Node=cp-2 Attempt=1 Revision=4711 Size=8192",
 	}
 	ready := func(status string) []any {
 		return []any{object{"type": "Ready", "status": status, "reason": "Shown", "message": "", "lastTransitionTime": now}}
 	}
 	more := map[string]fields{
+		"BackupStore": {"spec.keep": object{"last": int64(7)}},
+		"EtcdBackup": {
+			"status.node": "cp-2", "status.attempt": int64(1), "status.revision": int64(4711), "status.size": int64(8192), "status.readBack": now,
+			"status.conditions": ready("True"),
+		},
 		"ClusterRelease": {"status.verifiedHosts": int64(5), "status.conditions": ready("True")},
 		"ClusterUpgrade": {
 			"status.phase": "Running", "status.message": "Draining w3", "status.nodes": object{"done": int64(7), "total": int64(9)},
@@ -78,6 +85,7 @@ func row(t *testing.T, s *apiserver.Server, kind string) string {
 func TestShortNamesAndCategory(t *testing.T) {
 	want := map[string][]string{
 		"clusterupgrades": {"cu", "cup"}, "nodeupgrades": {"nu", "nup"}, "nodereports": {"nr", "nrep"}, "clusterreleases": {"crel"},
+		"backupstores": {"bst"}, "etcdbackups": {"eb"},
 	}
 	s := serverOf(t, apiserver.Versions(t)[0])
 	asker, err := discovery.NewDiscoveryClientForConfig(s.RESTConfig())

@@ -55,6 +55,7 @@ func TestGoRoundTrip(t *testing.T) {
 	into := map[string]any{
 		"ClusterUpgrade": &refitv1alpha1.ClusterUpgrade{}, "NodeUpgrade": &refitv1alpha1.NodeUpgrade{},
 		"NodeReport": &refitv1alpha1.NodeReport{}, "ClusterRelease": &refitv1alpha1.ClusterRelease{},
+		"BackupStore": &refitv1alpha1.BackupStore{}, "EtcdBackup": &refitv1alpha1.EtcdBackup{},
 	}
 	for _, kind := range sorted(definitions(t)) {
 		for _, largest := range []bool{false, true} {

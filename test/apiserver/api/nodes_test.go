@@ -102,6 +102,8 @@ func TestNodesWriteOnlyTheirOwnObjects(t *testing.T) {
 		refusedFor(t, "an operation's status", patch(n1("ClusterUpgrade"), "op", `{"status":{"epoch":9}}`, "status"), notThis+"UPDATE clusterupgrades/status")
 		refusedFor(t, "a ClusterRelease deleted", remove("ClusterRelease", "rel"), notThis+"DELETE clusterreleases")
 		refusedFor(t, "a ClusterRelease", create("ClusterRelease", "n1", fields{}), notThis+"CREATE clusterreleases")
+		refusedFor(t, "a BackupStore", create("BackupStore", "n1", fields{}), notThis+"CREATE backupstores")
+		refusedFor(t, "an EtcdBackup", create("EtcdBackup", "n1", fields{}), notThis+"CREATE etcdbackups")
 		refusedFor(t, "an order", create("NodeUpgrade", "n1-new", fields{}), notThis+"CREATE nodeupgrades")
 		refusedFor(t, "another's report created", create("NodeReport", "n3", fields{}), onlyOwn)
 

@@ -75,7 +75,7 @@ func waitBound(t *testing.T, client kubernetes.Interface, subject rbacv1.Subject
 // TestPermissionsOfRoles lists all permissions of each role.
 func TestPermissionsOfRoles(t *testing.T) {
 	const read = "get list watch"
-	everything := map[string]string{"clusterupgrades": read, "nodeupgrades": read, "nodereports": read, "clusterreleases": read}
+	everything := map[string]string{"clusterupgrades": read, "nodeupgrades": read, "nodereports": read, "clusterreleases": read, "backupstores": read, "etcdbackups": read}
 	and := func(more map[string]string) map[string]string {
 		all := maps.Clone(everything)
 		maps.Copy(all, more)
@@ -83,8 +83,8 @@ func TestPermissionsOfRoles(t *testing.T) {
 	}
 	want := map[string]map[string]string{
 		"refit-viewer":   everything,
-		"refit-operator": and(map[string]string{"clusterupgrades": read + " create update patch"}),
-		"refit-approver": and(map[string]string{"clusterupgrades": read + " update patch approve"}),
+		"refit-operator": and(map[string]string{"clusterupgrades": read + " create update patch", "etcdbackups": read + " create delete"}),
+		"refit-approver": and(map[string]string{"clusterupgrades": read + " update patch approve", "backupstores": read + " create update patch delete approve"}),
 		"refit-node": {
 			"nodeupgrades": read, "clusterreleases": read, "nodereports": read + " create update patch", "clusterupgrades": "get",
 			"nodeupgrades/status": "get update patch", "nodereports/status": "get update patch",
@@ -115,7 +115,7 @@ func rights(t *testing.T, s *apiserver.Server, user string, groups []string) map
 	client, err := kubernetes.NewForConfig(s.RESTConfig())
 	must(t, err)
 	found := map[string]string{}
-	for _, kind := range []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases"} {
+	for _, kind := range []string{"clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups"} {
 		for _, part := range []string{"", "status"} {
 			for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "approve"} {
 				review, err := client.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{

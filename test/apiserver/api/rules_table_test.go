@@ -27,6 +27,8 @@ const (
 	hashA = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	hashB = "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 	now   = "2026-01-02T03:04:05Z"
+
+	recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
 )
 
 type (
@@ -45,6 +47,8 @@ func smallest(kind, name string) object {
 		},
 		"NodeReport":     {},
 		"ClusterRelease": {"kubernetes": "v1.36.3", "envelope": "QUJD"},
+		"BackupStore":    {"path": object{"directory": "/mnt/backups"}, "recipients": list{recipient}},
+		"EtcdBackup":     {"store": "offsite"},
 	}[kind]
 	return object{"apiVersion": "refit.dev/v1alpha1", "kind": kind, "metadata": object{"name": name}, "spec": spec}
 }
@@ -94,6 +98,12 @@ const (
 	sequence    = "every change of an order must raise its sequence"
 	orderEpoch  = "epoch cannot be lowered: the writer is no longer the leader"
 	longName    = "a name may have at most 63 characters"
+	oneStore    = "exactly one of s3, path and gcs must be set"
+	credentials = "s3 and gcs need credentials; path has none"
+	badAge      = "must be longer than 0s and at most 87600h"
+	backupStays = "an EtcdBackup is immutable: create another one"
+	onlyBackup  = "backup must be set with the permit Backup, and only with it"
+	noOperation = "operation and release are required, except with the permits Backup and Hold"
 )
 
 // tryouts has every rule of the CRDs: a write that it refuses, and a similar one that it accepts.
@@ -104,6 +114,10 @@ var tryouts = []tryout{
 	{"ClusterUpgrade", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
 	{"ClusterRelease", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
 	{"ClusterRelease", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
+	{"BackupStore", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
+	{"BackupStore", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
+	{"EtcdBackup", "a name of 63 characters", nil, fields{"metadata.name": strings.Repeat("a", 63)}, ""},
+	{"EtcdBackup", "a name of 64 characters", nil, fields{"metadata.name": strings.Repeat("a", 64)}, longName},
 	{"NodeUpgrade", "a name as long as a node's", nil, fields{"metadata.name": strings.Repeat("a", 253)}, ""},
 
 	// Targets
@@ -263,6 +277,34 @@ var tryouts = []tryout{
 	{"NodeUpgrade", "the longest words", fields{}, condition("type", strings.Repeat("a", 32), "reason", strings.Repeat("a", 64)), ""},
 	{"NodeUpgrade", "a time that Go cannot read", fields{}, condition("lastTransitionTime", "2026-01-02t03:04:05z"), "status.conditions"},
 
+	{"NodeUpgrade", "a backup", fields{}, backupOrder(), ""},
+	{"NodeUpgrade", "a backup of a node without an operation", nil, withoutOperation("Backup", backupRef), ""},
+	{"NodeUpgrade", "the end of such a backup", nil, withoutOperation("Hold", nil), ""},
+	{"NodeUpgrade", "an upgrade without an operation", nil, withoutOperation("Apply", nil), noOperation},
+	{"NodeUpgrade", "a backup without a reference", fields{}, fields{"spec.sequence": int64(6), "spec.permit": "Backup"}, onlyBackup},
+	{"NodeUpgrade", "an upgrade with one", fields{}, fields{"spec.sequence": int64(6), "spec.permit": "Apply", "spec.backup": backupRef}, onlyBackup},
+
+	// Backups
+	{"BackupStore", "a path", nil, fields{}, ""},
+	{"BackupStore", "a bucket", nil, fields{"spec.path": nil, "spec.s3": bucket, "spec.credentials": "offsite"}, ""},
+	{"BackupStore", "a bucket and a path", nil, fields{"spec.s3": bucket, "spec.credentials": "offsite"}, oneStore},
+	{"BackupStore", "no store", nil, fields{"spec.path": nil, "spec.credentials": "offsite"}, oneStore},
+	{"BackupStore", "a bucket without credentials", nil, fields{"spec.path": nil, "spec.s3": bucket}, credentials},
+	{"BackupStore", "a path with credentials", nil, fields{"spec.credentials": "offsite"}, credentials},
+	{"BackupStore", "no recipient", nil, fields{"spec.recipients": list{}}, "spec.recipients"},
+	{"BackupStore", "an identity as recipient", nil, fields{"spec.recipients": list{"AGE-SECRET-KEY-1" + strings.Repeat("Q", 46)}}, "spec.recipients[0]"},
+	{"BackupStore", "a relative path", nil, fields{"spec.path.directory": "backups"}, "spec.path.directory"},
+	{"BackupStore", "a path upwards", nil, fields{"spec.path.directory": "/mnt/../etc"}, "spec.path.directory"},
+	{"BackupStore", "retention by number", nil, fields{"spec.keep": object{"last": int64(7)}}, ""},
+	{"BackupStore", "retention by age", nil, fields{"spec.keep": object{"age": "720h"}}, ""},
+	{"BackupStore", "retention of nothing", nil, fields{"spec.keep": object{}}, "last or age must be set"},
+	{"BackupStore", "retention without end", nil, fields{"spec.keep": object{"age": "87601h"}}, badAge},
+	{"EtcdBackup", "a store", nil, fields{}, ""},
+	{"EtcdBackup", "another store", fields{}, fields{"spec.store": "local"}, backupStays},
+	{"EtcdBackup", "a label", fields{}, fields{"metadata.labels": object{"a": "b"}}, ""},
+	{"EtcdBackup", "a condition", fields{}, condition("message", strings.Repeat("a", 512)), ""},
+	{"EtcdBackup", "a long message", fields{}, condition("message", strings.Repeat("a", 513)), conditionOf(32, 512)},
+
 	// Reports
 	{"NodeReport", "an empty one", nil, fields{}, ""},
 	{"NodeReport", "without a spec", nil, fields{"spec": nil}, ""},
@@ -278,6 +320,24 @@ var tryouts = []tryout{
 
 func conditionOf(kind, message int) string {
 	return fmt.Sprintf("a condition's type may have at most %d characters, its reason 64 and its message %d, and its time must be set", kind, message)
+}
+
+var (
+	backupRef = object{"name": "nightly", "uid": "u-9", "attempt": int64(1), "store": "offsite"}
+	bucket    = object{"endpoint": "https://s3.example.com", "bucket": "backups"}
+)
+
+func backupOrder() fields {
+	return fields{"spec.sequence": int64(6), "spec.permit": "Backup", "spec.backup": backupRef}
+}
+
+// withoutOperation is an order to a node that no ClusterUpgrade has ordered anything.
+func withoutOperation(permit string, backup object) fields {
+	out := fields{"spec.operation": nil, "spec.release": nil, "spec.permit": permit}
+	if backup != nil {
+		out["spec.backup"] = backup
+	}
+	return out
 }
 
 // waivers returns waivers of this length.

@@ -20,19 +20,28 @@ var byPattern = map[string]func(n, index int) string{
 	timePattern:                              func(int, int) string { return "2026-01-02T03:04:05Z" },
 	`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`:       func(int, int) string { return "167h10m10.123456789s" },
 	`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`: func(n, _ int) string { return "v1.36." + strings.Repeat("3", max(1, n-6)) },
-	`^v1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`:     func(n, _ int) string { return "v1.36." + strings.Repeat("3", max(1, n-6)) },
-	`^sha256:[0-9a-f]{64}$`:                         func(int, int) string { return "sha256:" + strings.Repeat("e", 64) },
-	`^(sha256:[0-9a-f]{64})?$`:                      func(int, int) string { return "sha256:" + strings.Repeat("e", 64) },
-	`^[0-9a-f]{32}$`:                                func(int, int) string { return strings.Repeat("e", 32) },
-	`^[0-9a-zA-Z-]{1,36}$`:                          func(n, index int) string { return padded("u", n, index) },
-	`^[0-9a-f]{1,16}$`:                              func(n, _ int) string { return strings.Repeat("e", n) },
-	`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`:              func(n, index int) string { return padded("n", n, index) },
-	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`:               func(n, index int) string { return padded("p", n, index) },
-	`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`:                 func(n, index int) string { return padded("s", n, index) },
-	`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`: func(n, index int) string { return padded("v", n, index) },
-	`^[A-Z][A-Za-z0-9]*$`:                           func(n, index int) string { return padded("R", n, index) },
-	`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`:      func(n, index int) string { return padded("R", n, index) },
-	conditionTypePattern:                            func(n, index int) string { return padded("T", n, index) },
+	`^v1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`:                  func(n, _ int) string { return "v1.36." + strings.Repeat("3", max(1, n-6)) },
+	`^sha256:[0-9a-f]{64}$`:                                      func(int, int) string { return "sha256:" + strings.Repeat("e", 64) },
+	`^(sha256:[0-9a-f]{64})?$`:                                   func(int, int) string { return "sha256:" + strings.Repeat("e", 64) },
+	`^[0-9a-f]{32}$`:                                             func(int, int) string { return strings.Repeat("e", 32) },
+	`^[0-9a-zA-Z-]{1,36}$`:                                       func(n, index int) string { return padded("u", n, index) },
+	`^[0-9a-f]{1,16}$`:                                           func(n, _ int) string { return strings.Repeat("e", n) },
+	`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`:                           func(n, index int) string { return padded("n", n, index) },
+	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`:                            func(n, index int) string { return padded("p", n, index) },
+	`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`:                              func(n, index int) string { return padded("s", n, index) },
+	`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`:              func(n, index int) string { return padded("v", n, index) },
+	`^[A-Z][A-Za-z0-9]*$`:                                        func(n, index int) string { return padded("R", n, index) },
+	`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`:                   func(n, index int) string { return padded("R", n, index) },
+	`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$`: func(n, index int) string { return padded("p", n, index) },
+	`^age1[02-9ac-hj-np-z]{58}$`:                                 func(_, index int) string { return "age1" + strings.Repeat("q", 57) + "qpzry9x8gf2tvdw0"[index:index+1] },
+	`^https?://[A-Za-z0-9.:\[\]-]+$`:                             func(n, index int) string { return "https://" + padded("h", n-8, index) },
+	`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`:                         func(n, index int) string { return padded("b", max(3, n), index) },
+	`^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$`:                        func(n, index int) string { return padded("b", max(3, n), index) },
+	`^[A-Za-z0-9-]+$`:                                            func(n, index int) string { return padded("r", n, index) },
+	`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`:                          func(n, index int) string { return "/" + padded("d", n-1, index) },
+	`^([0-9]+(\.[0-9]+)?(s|m|h))+$`:                              func(int, int) string { return "8759h59m59.123456789s" },
+	`^[0-9a-f]+$`:                                                func(n, _ int) string { return strings.Repeat("e", n) },
+	conditionTypePattern:                                         func(n, index int) string { return padded("T", n, index) },
 }
 
 const conditionTypePattern = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
@@ -163,9 +172,15 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return padded("o", pick(1, 48), index), true
 	case "ClusterUpgrade status.conditions[].type", "ClusterUpgrade status.conditions[].reason":
 		return padded("T", pick(1, 64), index), true
-	case "NodeUpgrade status.conditions[].type", "ClusterRelease status.conditions[].type":
+	case "NodeUpgrade spec.permit":
+		return "Backup", true // it has every field
+	case "BackupStore spec.path", "BackupStore spec.gcs":
+		return nil, true // S3 has the most fields
+	case "EtcdBackup status.conditions[].message":
+		return padded("m", pick(1, 512), index), true
+	case "NodeUpgrade status.conditions[].type", "ClusterRelease status.conditions[].type", "EtcdBackup status.conditions[].type":
 		return padded("T", pick(1, 32), index), true
-	case "NodeUpgrade status.conditions[].reason", "ClusterRelease status.conditions[].reason":
+	case "NodeUpgrade status.conditions[].reason", "ClusterRelease status.conditions[].reason", "EtcdBackup status.conditions[].reason":
 		return padded("T", pick(1, 64), index), true
 	case "ClusterRelease status.conditions[].message":
 		return padded("m", pick(1, 256), index), true

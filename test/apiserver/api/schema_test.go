@@ -119,6 +119,7 @@ var boundByRule = map[string]struct{ at, rule string }{
 	"ClusterUpgrade status.conditions[].lastTransitionTime": {"status.conditions", "c.lastTransitionTime > timestamp("},
 	"NodeUpgrade status.conditions[].lastTransitionTime":    {"status.conditions", "c.lastTransitionTime > timestamp("},
 	"ClusterRelease status.conditions[].lastTransitionTime": {"status.conditions", "c.lastTransitionTime > timestamp("},
+	"EtcdBackup status.conditions[].lastTransitionTime":     {"status.conditions", "c.lastTransitionTime > timestamp("},
 	"ClusterUpgrade spec.nodeSelector keys":                 {"spec.nodeSelector", "key.size() <= 317"},
 	"ClusterUpgrade spec.pools[].nodeSelector keys":         {"spec.pools[].nodeSelector", "key.size() <= 317"},
 	"NodeReport status.kubelet.featureGates keys":           {"status.kubelet.featureGates", "key.size() <= 64"},
@@ -203,6 +204,9 @@ func TestTheConstantsAreTheBounds(t *testing.T) {
 		{"NodeUpgrade", "status.error.message", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.error.remedy", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.error.logTail", maxLength, refitv1alpha1.MaxLogTail},
+		{"NodeUpgrade", "status.backup.error.message", maxLength, refitv1alpha1.MaxMessage},
+		{"NodeUpgrade", "status.backup.error.remedy", maxLength, refitv1alpha1.MaxMessage},
+		{"EtcdBackup", "status.error.message", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.steps", maxItems, refitv1alpha1.MaxSteps},
 		{"NodeUpgrade", "status.trial.message", maxLength, refitv1alpha1.MaxMessage},
 		{"NodeUpgrade", "status.drain.blockers", maxItems, refitv1alpha1.MaxBlockers},
@@ -221,7 +225,9 @@ func TestTheConstantsAreTheBounds(t *testing.T) {
 			t.Errorf("there is no %s %s", tt.kind, tt.path)
 		}
 	}
-	for kind, want := range map[string]int{"ClusterUpgrade": refitv1alpha1.MaxConditionMessage, "NodeUpgrade": refitv1alpha1.MaxNodeConditionMessage} {
+	for kind, want := range map[string]int{
+		"ClusterUpgrade": refitv1alpha1.MaxConditionMessage, "EtcdBackup": refitv1alpha1.MaxConditionMessage, "NodeUpgrade": refitv1alpha1.MaxNodeConditionMessage,
+	} {
 		rules := definitions(t)[kind].root().Properties["status"].Properties["conditions"].Rules
 		if len(rules) != 1 || !strings.Contains(rules[0].Rule, fmt.Sprintf("c.message.size() <= %d ", want)) {
 			t.Errorf("%s: the rule on conditions is %v and the constant %d", kind, rules, want)

@@ -29,13 +29,13 @@ var limits = map[string]int{"ClusterUpgrade": 128 * kib, "NodeUpgrade": 16 * kib
 func TestTheLargestObjects(t *testing.T) {
 	most := map[string]int{
 		"ClusterUpgrade": limits["ClusterUpgrade"], "NodeUpgrade": limits["NodeUpgrade"],
-		"NodeReport": 44 * kib, "ClusterRelease": 260 * kib,
+		"NodeReport": 44 * kib, "ClusterRelease": 260 * kib, "BackupStore": 4 * kib, "EtcdBackup": 10 * kib,
 	}
 	apiserver.EachVersion(t, func(t *testing.T, version string) {
 		s := serverOf(t, version)
 		for _, kind := range sorted(most) {
 			name := strings.Repeat("n", 253) // a node's
-			if kind == "ClusterUpgrade" || kind == "ClusterRelease" {
+			if kind != "NodeUpgrade" && kind != "NodeReport" {
 				name = strings.Repeat("n", 63)
 			}
 			size := storedSize(t, s, sampler{kind: kind, largest: true}.object(t, name))
@@ -104,7 +104,7 @@ func storedSize(t *testing.T, s *apiserver.Server, content map[string]any) int {
 		must(t, err)
 	}
 	switch kind {
-	case "ClusterUpgrade":
+	case "ClusterUpgrade", "EtcdBackup":
 		write("refit-controller", status)
 	case "NodeReport":
 		write("refit-agent", status)

@@ -1,0 +1,250 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// EtcdBackup is one backup of etcd, with the host files that a restore needs. The agent of a
+// control plane node takes it, encrypts it and stores it. The spec is immutable.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=eb,categories=refit
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="a name may have at most 63 characters"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Store",type=string,JSONPath=`.spec.store`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.node`
+// +kubebuilder:printcolumn:name="Attempt",type=integer,JSONPath=`.status.attempt`
+// +kubebuilder:printcolumn:name="Revision",type=integer,JSONPath=`.status.revision`
+// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.status.size`
+// +kubebuilder:printcolumn:name="Verified",type=date,JSONPath=`.status.readBack`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Object",type=string,JSONPath=`.status.object`,priority=1
+// +kubebuilder:printcolumn:name="Error",type=string,JSONPath=`.status.error.message`,priority=1
+type EtcdBackup struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the request. It is immutable.
+	// +required
+	Spec EtcdBackupSpec `json:"spec"`
+	// status is the result. The controller writes it.
+	// +optional
+	Status EtcdBackupStatus `json:"status,omitzero"`
+}
+
+// EtcdBackupList is a list of EtcdBackups.
+//
+// +kubebuilder:object:root=true
+type EtcdBackupList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []EtcdBackup `json:"items"`
+}
+
+// EtcdBackupSpec requests a backup.
+//
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="an EtcdBackup is immutable: create another one"
+type EtcdBackupSpec struct {
+	// store is the name of the BackupStore.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Store string `json:"store,omitempty"`
+}
+
+// EtcdBackupStatus is the result of a backup.
+type EtcdBackupStatus struct {
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// node is the node whose agent takes the backup.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node,omitempty"`
+	// attempt is the number of the attempt, from 1. An attempt that fails is never continued: the
+	// next one starts over, on another control plane node if there is one.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Attempt int64 `json:"attempt,omitempty"`
+	// startTime is when the attempt was given to the node.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	BackupResult `json:",inline"`
+
+	// object is the key of the backup's manifest in the store.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Object string `json:"object,omitempty"`
+	// error is why the last attempt failed.
+	// +optional
+	// +structType=atomic
+	Error *BackupError `json:"error,omitempty"`
+	// conditions are Ready, Reconciling and Stalled as kstatus reads them. Ready is True when the
+	// backup is stored and was read back. Stalled is True when it failed, or waits for something
+	// that requires manual intervention.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 32 && c.reason.size() <= 64 && c.message.size() <= 512 && c.lastTransitionTime > timestamp('2000-01-01T00:00:00Z'))",message="a condition's type may have at most 32 characters, its reason 64 and its message 512, and its time must be set"
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// HasEnded reports whether the backup succeeded, or its last attempt failed.
+func (b *EtcdBackup) HasEnded() bool {
+	return b.Status.StartTime == nil && (b.Status.ReadBack != nil || b.Status.Attempt >= MaxBackupAttempts)
+}
+
+// BackupResult is what is known about a stored backup.
+type BackupResult struct {
+	// revision is the revision of etcd that the backup contains.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Revision int64 `json:"revision,omitempty"`
+	// keys is the number of entries in the backup's key-value store, old revisions included.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Keys int64 `json:"keys,omitempty"`
+	// hash is the hash of the snapshot, as `etcdutl snapshot status` prints it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^[0-9a-f]+$`
+	Hash string `json:"hash,omitempty"`
+	// size is the size of the snapshot in bytes, before compression.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Size int64 `json:"size,omitempty"`
+	// digest is the SHA-256 digest of the backup's manifest, which has the digests of all other
+	// objects.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	// +kubebuilder:validation:Pattern=`^sha256:[0-9a-f]{64}$`
+	Digest string `json:"digest,omitempty"`
+	// uploaded is when the manifest, which is the last object, was written.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	Uploaded *metav1.Time `json:"uploaded,omitempty"`
+	// readBack is when every object had been read from the store again and had its digest.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	ReadBack *metav1.Time `json:"readBack,omitempty"`
+}
+
+// BackupRef references one attempt of an EtcdBackup.
+type BackupRef struct {
+	// name is the name of the EtcdBackup.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+	// uid is the UID of the EtcdBackup, which is part of the keys of its objects.
+	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=36
+	// +kubebuilder:validation:Pattern=`^[0-9a-zA-Z-]{1,36}$`
+	UID types.UID `json:"uid,omitempty"`
+	// attempt is the number of the attempt, from 1.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Attempt int64 `json:"attempt,omitempty"`
+	// store is the name of the BackupStore.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Store string `json:"store,omitempty"`
+}
+
+// NodeBackupStatus is the progress of a backup that the agent takes.
+type NodeBackupStatus struct {
+	// uid is the UID of the EtcdBackup.
+	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=36
+	// +kubebuilder:validation:Pattern=`^[0-9a-zA-Z-]{1,36}$`
+	UID types.UID `json:"uid,omitempty"`
+	// attempt is the number of the attempt.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Attempt int64 `json:"attempt,omitempty"`
+	// phase is the phase of the attempt: Running, Succeeded or Failed.
+	// +required
+	Phase BackupPhase `json:"phase,omitempty"`
+	// step is the current step.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`
+	Step         string `json:"step,omitempty"`
+	BackupResult `json:",inline"`
+
+	// error is why the attempt failed.
+	// +optional
+	// +structType=atomic
+	Error *BackupError `json:"error,omitempty"`
+}
+
+// BackupError is why an attempt failed.
+type BackupError struct {
+	// class is the class of the failure. Transient: Refit retries. ManualInterventionRequired: fix
+	// the cause, then create another EtcdBackup. HostBroken: repair the host.
+	// +required
+	Class FailureClass `json:"class,omitempty"`
+	// reason is the failure in one CamelCase word.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
+	Reason string `json:"reason,omitempty"`
+	// step is the step that failed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`
+	Step string `json:"step,omitempty"`
+	// message describes the failure.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Message string `json:"message,omitempty"`
+	// remedy is how to fix it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Remedy string `json:"remedy,omitempty"`
+	// at is when the failure occurred.
+	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	At metav1.Time `json:"at,omitzero"`
+}
+
+// IsOf reports whether the status is about an attempt.
+func (s *NodeBackupStatus) IsOf(ref BackupRef) bool {
+	return s != nil && s.UID == ref.UID && s.Attempt == ref.Attempt
+}
+
+// BackupPhase is the phase of an attempt.
+// +kubebuilder:validation:Enum=Running;Succeeded;Failed
+type BackupPhase string
+
+// The phases of an attempt.
+const (
+	BackupRunning   BackupPhase = "Running"
+	BackupSucceeded BackupPhase = "Succeeded" // stored and read back
+	BackupFailed    BackupPhase = "Failed"    // see error
+)
+
+// Ended reports whether the attempt has ended.
+func (s *NodeBackupStatus) Ended() bool {
+	return s != nil && (s.Phase == BackupSucceeded || s.Phase == BackupFailed)
+}
