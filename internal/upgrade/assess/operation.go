@@ -5,6 +5,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/internal/upgrade/preflight"
@@ -52,7 +53,13 @@ func started(s *cluster.Snapshot) bool {
 		if u == nil || string(u.Spec.Operation.UID) != s.Operation.UID {
 			continue
 		}
-		if u.Spec.Permit != refitv1alpha1.PermitPrefetch && u.Spec.Permit != refitv1alpha1.PermitHold {
+		switch u.Spec.Permit {
+		case refitv1alpha1.PermitPrefetch, refitv1alpha1.PermitHold:
+		case refitv1alpha1.PermitBackup: // it replaced an order that may have changed the host
+			if node.Disrupted(u.Status.Steps) {
+				return true
+			}
+		case refitv1alpha1.PermitApply, refitv1alpha1.PermitRollback:
 			return true
 		}
 	}

@@ -47,8 +47,10 @@ func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, host HostState, i
 		return false, &Refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
 	}
 	switch {
-	case !uid.MatchString(string(order.Operation.UID)):
+	case !uid.MatchString(string(order.Operation.UID)) && (order.Operation.UID != "" || !withoutOperation(order.Permit)):
 		return refuse(RefusedFormat, "operation.uid of the order is not valid: %q", order.Operation.UID)
+	case order.Permit == refitv1alpha1.PermitBackup && (!uid.MatchString(string(order.Backup.UID)) || order.Backup.Attempt < 1):
+		return refuse(RefusedFormat, "backup of the order is not valid: %q, attempt %d", order.Backup.UID, order.Backup.Attempt)
 	case order.Format < refitv1alpha1.MinOrderFormat || order.Format > refitv1alpha1.MaxOrderFormat:
 		return refuse(RefusedFormat, "the order has format %d, but this agent supports formats %d to %d: upgrade the agent",
 			order.Format, refitv1alpha1.MinOrderFormat, refitv1alpha1.MaxOrderFormat)
@@ -75,6 +77,12 @@ func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, host HostState, i
 		return false, nil
 	}
 	return true, nil
+}
+
+// withoutOperation reports whether an order with a permit may belong to no operation: a backup can
+// be the first order to a node, and Hold withdraws it.
+func withoutOperation(permit refitv1alpha1.Permit) bool {
+	return permit == refitv1alpha1.PermitBackup || permit == refitv1alpha1.PermitHold
 }
 
 // RefuseDowngrade refuses a version below the one that runs on the host, or that was ever verified

@@ -96,6 +96,8 @@ type Record struct {
 	Step    string                  `json:"step,omitempty"`    // all kinds about a step
 	Failure *Failure                `json:"failure,omitempty"` // Failed, RollbackStarted
 	Outcome refitv1alpha1.NodePhase `json:"outcome,omitempty"` // Finished
+	// Backup is the attempt that a journal of a backup is about (Opened), or its result (Finished).
+	Backup *refitv1alpha1.NodeBackupStatus `json:"backup,omitempty"`
 	// Left lists what the undo of a step left unchanged, each with the reason; for Undone and Kept.
 	Left []string `json:"left,omitempty"`
 }

@@ -56,7 +56,7 @@ func (s *State) phase() refitv1alpha1.NodePhase {
 		return refitv1alpha1.NodeApplying
 	case s.prefetched():
 		return refitv1alpha1.NodePrefetched
-	case s.Order.Permit == refitv1alpha1.PermitHold:
+	case s.Order.Permit == refitv1alpha1.PermitHold || s.Order.Permit == refitv1alpha1.PermitBackup:
 		return refitv1alpha1.NodeIdle
 	}
 	return refitv1alpha1.NodePrefetching
@@ -67,8 +67,9 @@ func (s *State) applying() bool {
 	return s.Order.Permit == refitv1alpha1.PermitApply || s.Changed()
 }
 
+// prefetched reports whether everything is on the host. A backup does not change that.
 func (s *State) prefetched() bool {
-	return s.Order.Permit == refitv1alpha1.PermitPrefetch &&
+	return (s.Order.Permit == refitv1alpha1.PermitPrefetch || s.Order.Permit == refitv1alpha1.PermitBackup) &&
 		!slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Prefetch && !s.steps[step.Name].done })
 }
 

@@ -20,6 +20,7 @@ type Formats []Format
 func Known() Formats {
 	return Formats{
 		{Number: refitv1alpha1.MinOrderFormat, Needed: func(*refitv1alpha1.NodeUpgradeSpec) bool { return true }},
+		{Number: BackupFormat, Needed: func(o *refitv1alpha1.NodeUpgradeSpec) bool { return o.Permit == refitv1alpha1.PermitBackup }},
 	}
 }
 

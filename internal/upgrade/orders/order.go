@@ -37,7 +37,7 @@ func New(operation *refitv1alpha1.ClusterUpgrade, n *cluster.Node, o Order, last
 // other.
 func Held(order *refitv1alpha1.NodeUpgradeSpec) refitv1alpha1.NodeUpgradeSpec {
 	held := *order.DeepCopy()
-	held.Permit = refitv1alpha1.PermitHold
+	held.Permit, held.Backup = refitv1alpha1.PermitHold, refitv1alpha1.BackupRef{}
 	held.Sequence++
 	held.Format = FormatOf(&held)
 	return held

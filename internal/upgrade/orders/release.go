@@ -36,7 +36,7 @@ func count(s *refitv1alpha1.ClusterReleaseStatus, order *refitv1alpha1.NodeUpgra
 	accepted := meta.FindStatusCondition(order.Status.Conditions, refitv1alpha1.ConditionAccepted)
 	switch {
 	case accepted == nil || accepted.ObservedGeneration != order.Generation:
-	case accepted.Status == metav1.ConditionTrue && order.Spec.Permit != refitv1alpha1.PermitHold:
+	case accepted.Status == metav1.ConditionTrue && verifies(order):
 		s.VerifiedHosts++
 	case accepted.Status == metav1.ConditionFalse && accepted.Reason == refitv1alpha1.ReasonReleaseRefused:
 		s.RejectedHosts++
@@ -44,6 +44,18 @@ func count(s *refitv1alpha1.ClusterReleaseStatus, order *refitv1alpha1.NodeUpgra
 			s.LastError = &refitv1alpha1.ClusterReleaseError{Node: order.Name, Message: accepted.Message, Time: accepted.LastTransitionTime}
 		}
 	}
+}
+
+// verifies reports whether the agent has verified the release of an order that it accepted.
+func verifies(order *refitv1alpha1.NodeUpgrade) bool {
+	switch order.Spec.Permit {
+	case refitv1alpha1.PermitHold:
+		return false
+	case refitv1alpha1.PermitBackup: // what the agent has verified before stays so
+		return order.Status.Phase != refitv1alpha1.NodeIdle
+	case refitv1alpha1.PermitPrefetch, refitv1alpha1.PermitApply, refitv1alpha1.PermitRollback:
+	}
+	return true
 }
 
 func setRelease(r *refitv1alpha1.ClusterRelease, ready metav1.ConditionStatus, stalled bool, reason, message string, now time.Time) {

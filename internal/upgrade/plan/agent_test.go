@@ -39,6 +39,8 @@ type agent struct {
 	lockedUntil time.Time // when another package manager on its host ends
 
 	fetched []string // ClusterReleases that are on the host
+
+	backupEnds time.Time // when the backup that it takes ends
 }
 
 // The steps that the simulation distinguishes.
@@ -67,6 +69,7 @@ func (m *machine) runAgent(w *world) {
 	} else if m.agent.unpermitted {
 		m.beginChange(w)
 	}
+	m.proceedBackup(w)
 	m.correctStatus()
 }
 
@@ -105,6 +108,7 @@ func (m *machine) accept(w *world) {
 	m.agent.unpermitted = false
 	m.agent.memory.Sequence, m.agent.memory.Epoch, m.agent.memory.NodeUID = order.Sequence, order.Epoch, order.NodeUID
 	m.agent.status.Conditions = nil
+	m.startBackup(w, order)
 	if m.continues(order) {
 		return
 	}
@@ -117,6 +121,8 @@ func (m *machine) accept(w *world) {
 	switch order.Permit {
 	case refitv1alpha1.PermitHold:
 		m.phase(refitv1alpha1.NodeIdle)
+	case refitv1alpha1.PermitBackup:
+		m.keepPrefetched(order)
 	case refitv1alpha1.PermitPrefetch:
 		m.agent.steps = []string{stepFetch}
 		m.phase(refitv1alpha1.NodePrefetching)
@@ -142,7 +148,7 @@ func (m *machine) continues(order *refitv1alpha1.NodeUpgradeSpec) bool {
 		m.agent.order.Permit, m.agent.order.Attempt = order.Permit, order.Attempt
 		m.phase(m.agent.status.Phase)
 		return true
-	case m.agent.old != nil && (order.Permit == refitv1alpha1.PermitPrefetch || order.Permit == refitv1alpha1.PermitHold):
+	case m.agent.old != nil && order.Permit != refitv1alpha1.PermitApply && !rollback:
 		m.agent.order = *order
 		m.phase(refitv1alpha1.NodeFailed) // it is partly changed
 		return true
@@ -194,7 +200,8 @@ func (m *machine) stepsTo(w *world) []string {
 // payload is the content of a ClusterRelease. Hosts keep it, also if the object is deleted.
 func (w *world) payload(release string) refitv1alpha1.ReleasePayload {
 	payload, known := w.payloads[release]
-	if !known {
+	if !known && release != "" { // a backup can be the first order to a node
+
 		payload = releaseOf(strings.TrimPrefix(release, "kubernetes-")).Payload
 		w.payloads[release] = payload
 	}
@@ -236,6 +243,7 @@ func (m *machine) startStep(w *world) {
 	}
 	p := m.part(step)
 	p.down = true
+	w.require(step == stepKubelet || !m.takesBackup(), "I10: %s is stopped on %s during a backup of etcd", step, m.name)
 	m.updateStaticPods()
 	w.checkStep(m, step)
 }

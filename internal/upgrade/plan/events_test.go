@@ -39,6 +39,7 @@ var events = []event{
 	{"an agent reports only on request", agentPassive},
 	{"an agent stops", agentCrashes},
 	{"an agent starts", agentRestarts},
+	{"etcd is backed up", etcdBackedUp},
 	{"an etcd member is unhealthy", memberUnhealthy},
 	{"an API server is not ready", serverUnhealthy},
 	{"pods on a node lose their network", podsDisconnected},

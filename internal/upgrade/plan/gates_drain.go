@@ -23,6 +23,9 @@ func claimedLater(d *deciding, n *cluster.Node, _ int) *Wait {
 
 // notPrefetched orders the node to prefetch, or reports what that waits for.
 func notPrefetched(d *deciding, n *cluster.Node, hop int) *Wait {
+	if w := d.waitForBackup(n); w != nil {
+		return w
+	}
 	if d.prefetched(n, hop) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // turn is the current hop: the first with a stage that is not complete.
@@ -66,12 +67,19 @@ func (v *view) hopStarted(hop int) bool {
 			}
 			at, ok := v.orderedHop(order)
 			// Workers prefetch for a later hop early. That starts no hop.
-			if ok && (at == hop && order.Spec.Permit == refitv1alpha1.PermitApply || at > hop && n.ControlPlane) {
+			if ok && (at == hop && wasApplied(order) || at > hop && n.ControlPlane) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// wasApplied reports whether an agent was ordered to change its host, also if it backs up etcd
+// since.
+func wasApplied(order *cluster.Upgrade) bool {
+	return order.Spec.Permit == refitv1alpha1.PermitApply ||
+		order.Spec.Permit == refitv1alpha1.PermitBackup && node.Disrupted(order.Status.Steps)
 }
 
 // orderedHop is the hop that an order is for.

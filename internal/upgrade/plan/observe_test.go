@@ -77,7 +77,7 @@ func (m *machine) writeReport(w *world) {
 	observed, ahead := metav1.NewTime(m.clock(w)), m.skew.Milliseconds()
 	r := &refitv1alpha1.NodeReportStatus{
 		Answered: m.reportRequest, ObservedTime: &observed, NodeUID: types.UID(m.uid), MachineID: m.id, AcceptedSequence: m.agent.memory.Sequence, AcceptedEpoch: m.agent.memory.Epoch,
-		ClockOffsetMilliseconds: &ahead,
+		ClockOffsetMilliseconds: &ahead, OrderFormat: refitv1alpha1.MaxOrderFormat,
 	}
 	if m.controlPlane {
 		r.APIServer = &refitv1alpha1.APIServerFacts{Version: m.apiServer.version, Ready: m.apiServer.healthy()}

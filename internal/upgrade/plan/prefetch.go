@@ -71,6 +71,10 @@ func (d *deciding) prefetching(n *cluster.Node, hop int) bool {
 // prefetchNode orders a node's agent to prefetch for the hop, or waits for it. It reports whether
 // it wrote an order.
 func (d *deciding) prefetchNode(n *cluster.Node, hop int) bool {
+	if w := d.waitForBackup(n); w != nil {
+		d.wait(*w)
+		return false
+	}
 	if w := d.firstClosed(HeldOrder, n, hop); w != nil {
 		d.wait(*w)
 		return false

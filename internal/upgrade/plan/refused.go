@@ -3,26 +3,22 @@ package plan
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/orders"
 )
 
 // refusal is the agent's refusal of the latest order, nil if there is none. The agent then does not
 // follow the order, and its status is about an earlier one.
 func (v *view) refusal(n *cluster.Node) *metav1.Condition {
 	order := v.order(n)
-	if order == nil {
-		return nil
+	if order == nil || order.Spec.Permit == refitv1alpha1.PermitBackup {
+		return nil // the EtcdBackup reports a refused backup; the operation continues without it
 	}
-	accepted := meta.FindStatusCondition(order.Status.Conditions, refitv1alpha1.ConditionAccepted)
-	if accepted == nil || accepted.Status != metav1.ConditionFalse || accepted.ObservedGeneration != order.Generation {
-		return nil
-	}
-	return accepted
+	return orders.Refusal(order)
 }
 
 // repeats reports whether an order that failed or was refused is written again: the user retried
@@ -48,7 +44,8 @@ func (v *view) onlyNumberRefused(n *cluster.Node) bool {
 // that retries it, so it is claimed and drained first.
 func (v *view) partlyChanged(n *cluster.Node) bool {
 	order := v.order(n)
-	return (v.refusal(n) != nil || order.Spec.Permit == refitv1alpha1.PermitPrefetch || order.Spec.Permit == refitv1alpha1.PermitHold) &&
+	return (v.refusal(n) != nil || order.Spec.Permit == refitv1alpha1.PermitPrefetch || order.Spec.Permit == refitv1alpha1.PermitHold ||
+		order.Spec.Permit == refitv1alpha1.PermitBackup) &&
 		order.Status.Phase == refitv1alpha1.NodeFailed && node.Disrupted(order.Status.Steps)
 }
 

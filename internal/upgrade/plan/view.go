@@ -162,10 +162,14 @@ func (v *view) drain(n *cluster.Node) *refitv1alpha1.DrainStatus {
 	return order.Status.Drain
 }
 
-// trial is the status of the trial for the latest order, nil if it has not started.
+// trial is the status of the trial for the latest order, nil if it has not started. A backup since
+// does not change what was tried.
 func (v *view) trial(n *cluster.Node) *refitv1alpha1.TrialStatus {
 	order := v.order(n)
-	if order == nil || order.Status.Trial == nil || order.Status.Trial.Sequence != order.Spec.Sequence {
+	if order == nil || order.Status.Trial == nil {
+		return nil
+	}
+	if order.Status.Trial.Sequence != order.Spec.Sequence && order.Spec.Permit != refitv1alpha1.PermitBackup {
 		return nil
 	}
 	return order.Status.Trial
@@ -223,6 +227,8 @@ func (v *view) orderSpent(n *cluster.Node) bool {
 		return true
 	case order.Spec.Permit == refitv1alpha1.PermitHold, order.Spec.Permit == refitv1alpha1.PermitRollback:
 		return phase != "" && phase != refitv1alpha1.NodeRollingBack
+	case order.Spec.Permit == refitv1alpha1.PermitBackup && phase != refitv1alpha1.NodePrefetched && !v.backingUp(n):
+		return true
 	case phase == refitv1alpha1.NodeRolledBack:
 		return true
 	}
@@ -237,7 +243,7 @@ func (v *view) takenForAnother(n *cluster.Node) bool {
 		return phase == refitv1alpha1.NodeIdle || (phase == refitv1alpha1.NodeSucceeded && v.belowRelease(n))
 	case refitv1alpha1.PermitApply, refitv1alpha1.PermitRollback:
 		return phase == refitv1alpha1.NodeIdle || phase == refitv1alpha1.NodePrefetching || phase == refitv1alpha1.NodePrefetched
-	case refitv1alpha1.PermitHold:
+	case refitv1alpha1.PermitHold, refitv1alpha1.PermitBackup:
 	}
 	return false
 }

@@ -50,7 +50,8 @@ func NewNodeProgress(node string, order *refitv1alpha1.NodeUpgrade) cliv1alpha1.
 	if waiting := meta.FindStatusCondition(status.Conditions, refitv1alpha1.ConditionWaiting); waiting != nil && waiting.Status == metav1.ConditionTrue {
 		out.Waits = waiting.Message
 	}
-	if order.Spec.Permit == refitv1alpha1.PermitPrefetch || order.Spec.Permit == refitv1alpha1.PermitHold {
+	switch order.Spec.Permit {
+	case refitv1alpha1.PermitPrefetch, refitv1alpha1.PermitHold, refitv1alpha1.PermitBackup:
 		if drain := status.Drain; drain != nil && drain.Sequence == order.Spec.Sequence {
 			return draining(out, drain)
 		}
@@ -59,6 +60,7 @@ func NewNodeProgress(node string, order *refitv1alpha1.NodeUpgrade) cliv1alpha1.
 			atStep(&out, status)
 		}
 		return out
+	case refitv1alpha1.PermitApply, refitv1alpha1.PermitRollback:
 	}
 	out.Activity = cliv1alpha1.ActivityUpgrade
 	if order.Spec.Permit == refitv1alpha1.PermitRollback {

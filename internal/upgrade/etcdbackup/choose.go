@@ -1,0 +1,93 @@
+package etcdbackup
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/orders"
+)
+
+// maxReportAge is how old the answer of an agent may be when its node is chosen. Leadership of etcd
+// and the health of a member change at any time.
+const maxReportAge = 5 * time.Minute
+
+// Choose returns the node that takes the next attempt: one with a healthy follower, or with the
+// only member. It avoids the node of the last attempt if there is another one. Without a node it
+// returns why each is unsuitable.
+func Choose(nodes []cluster.Node, active map[string]bool, avoid string, now time.Time) (*cluster.Node, string) {
+	var chosen *cluster.Node
+	var why []string
+	for i := range nodes {
+		n := &nodes[i]
+		if !n.ControlPlane {
+			continue
+		}
+		if problem := Unsuitable(n, active[n.Name], now); problem != "" {
+			why = append(why, n.Name+": "+problem)
+			continue
+		}
+		if chosen == nil || chosen.Name == avoid {
+			chosen = n
+		}
+	}
+	if len(why) == 0 {
+		why = []string{"the cluster has no control plane node"}
+	}
+	return chosen, strings.Join(why, "; ")
+}
+
+// Unsuitable returns why a node cannot take a backup now, and nothing if it can.
+func Unsuitable(n *cluster.Node, active bool, now time.Time) string {
+	switch r := n.Report; {
+	case !n.IsReady():
+		return "the node is not ready"
+	case r == nil || string(r.NodeUID) != n.UID:
+		return "its agent has not reported"
+	case r.OrderFormat < orders.BackupFormat:
+		return fmt.Sprintf("its agent supports order format %d, but a backup needs %d", r.OrderFormat, orders.BackupFormat)
+	case !reported(n, now):
+		return "its agent has not answered the request for a report"
+	case r.Etcd == nil:
+		return "no etcd member runs on it"
+	case !r.Etcd.Healthy || r.Etcd.Learner:
+		return "its etcd member is unhealthy or a learner"
+	case r.Etcd.Leader && len(r.Etcd.Members) > 1:
+		return "its etcd member is the leader"
+	case active:
+		return "an upgrade is changing the node"
+	}
+	return occupied(n, now)
+}
+
+// reported reports whether the agent has answered a recent request.
+func reported(n *cluster.Node, now time.Time) bool {
+	return n.Report.Answered >= n.ReportRequest && now.Sub(time.Unix(n.ReportRequest, 0)) < maxReportAge
+}
+
+// occupied returns what the agent does under its present order.
+func occupied(n *cluster.Node, now time.Time) string {
+	u := n.Upgrade
+	if u == nil || string(u.Spec.NodeUID) != n.UID {
+		return ""
+	}
+	answered := u.Status.ObservedSequence == u.Spec.Sequence
+	switch {
+	case orders.BackingUp(u, now):
+		return "its agent takes EtcdBackup " + u.Spec.Backup.Name
+	case changes(u.Status.Phase), u.Status.Phase == refitv1alpha1.NodeFailed && node.Disrupted(u.Status.Steps):
+		return "its host is partly changed by an upgrade"
+	case u.Spec.Permit != refitv1alpha1.PermitBackup && !answered && orders.Refusal(u) == nil:
+		return "its agent has not answered its order yet"
+	case answered && u.Status.Phase == refitv1alpha1.NodePrefetching:
+		return "its agent is prefetching"
+	}
+	return ""
+}
+
+func changes(phase refitv1alpha1.NodePhase) bool {
+	return phase == refitv1alpha1.NodeApplying || phase == refitv1alpha1.NodeRollingBack
+}

@@ -1,0 +1,137 @@
+package etcdbackup
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/orders"
+)
+
+// observed is a cluster with a leader and two followers.
+func observed(changes ...func(*Observation)) *Observation {
+	o := &Observation{Backup: &refitv1alpha1.EtcdBackup{}, Nodes: []cluster.Node{member("cp-1", leads), member("cp-2"), member("cp-3")}, Now: now, Prefix: "prod"}
+	o.Backup.Name, o.Backup.UID, o.Backup.Spec.Store, o.Backup.CreationTimestamp = "nightly", "b-uid", "local", metav1.NewTime(now)
+	for _, change := range changes {
+		change(o)
+	}
+	return o
+}
+
+// started is an attempt that was recorded on cp-2 some time ago.
+func started(ago time.Duration) func(*Observation) {
+	return func(o *Observation) {
+		at := metav1.NewTime(now.Add(-ago))
+		o.Backup.Status.Node, o.Backup.Status.Attempt, o.Backup.Status.StartTime = "cp-2", 1, &at
+	}
+}
+
+// given is the order of the attempt.
+func given(o *Observation) {
+	ordered(refitv1alpha1.PermitBackup, refitv1alpha1.NodeIdle, func(u *cluster.Upgrade) { u.Spec.Backup = Ref(o.Backup) })(&o.Nodes[1])
+}
+
+func reports(phase refitv1alpha1.BackupPhase) func(*Observation) {
+	return func(o *Observation) {
+		given(o)
+		o.Nodes[1].Upgrade.Status.Backup = &refitv1alpha1.NodeBackupStatus{UID: "b-uid", Attempt: 1, Phase: phase}
+		o.Nodes[1].Upgrade.Status.Backup.Digest = "sha256:" + strings.Repeat("e", 64)
+	}
+}
+
+func refuses(o *Observation) {
+	given(o)
+	o.Nodes[1].Upgrade.Status.Conditions = []metav1.Condition{{
+		Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, ObservedGeneration: 4, Reason: "StaleSequence", Message: "stale",
+	}}
+}
+
+func TestNext(t *testing.T) {
+	for situation, tt := range map[string]struct {
+		changes []func(*Observation)
+		want    ActionKind
+		reason  string // of the wait or the failure
+	}{
+		"a new backup":            {nil, Start, ""},
+		"no store":                {[]func(*Observation){func(o *Observation) { o.StoreMissing = true }}, Waiting, ReasonStoreMissing},
+		"old reports":             {[]func(*Observation){func(o *Observation) { o.Nodes[2].ReportRequest = 0 }}, RequestReport, ""},
+		"only the leader is left": {[]func(*Observation){func(o *Observation) { o.Nodes = o.Nodes[:1] }}, Waiting, ReasonNoSuitableNode},
+		"a recorded attempt":      {[]func(*Observation){started(0)}, GiveOrder, ""},
+		"its node was claimed since": {[]func(*Observation){started(0), func(o *Observation) {
+			o.Active = map[string]bool{"cp-2": true}
+		}}, Waiting, refitv1alpha1.ReasonWaiting},
+		"its node stays claimed": {[]func(*Observation){started(takeTimeout), func(o *Observation) {
+			o.Active = map[string]bool{"cp-2": true}
+		}}, EndAttempt, "NodeUnsuitable"},
+		"its node has left":         {[]func(*Observation){started(0), func(o *Observation) { o.Nodes = o.Nodes[:1] }}, EndAttempt, "NodeLost"},
+		"an order not yet taken":    {[]func(*Observation){started(0), given}, Waiting, refitv1alpha1.ReasonPending},
+		"an order that nobody took": {[]func(*Observation){started(takeTimeout), given}, Withdraw, "AgentSilent"},
+		"a refused order":           {[]func(*Observation){started(0), refuses}, Withdraw, "StaleSequence"},
+		"a backup in progress":      {[]func(*Observation){started(time.Hour), reports(refitv1alpha1.BackupRunning)}, Follow, ""},
+		"one that does not end":     {[]func(*Observation){started(orders.BackupTimeout + time.Second), reports(refitv1alpha1.BackupRunning)}, Withdraw, "BackupTimeout"},
+		"a failed one":              {[]func(*Observation){started(0), reports(refitv1alpha1.BackupFailed)}, EndAttempt, "BackupFailed"},
+		"a complete one":            {[]func(*Observation){started(0), reports(refitv1alpha1.BackupSucceeded)}, Finish, ""},
+		"an ended one": {[]func(*Observation){func(o *Observation) {
+			at := metav1.NewTime(now)
+			o.Backup.Status.ReadBack = &at
+		}}, Nothing, ""},
+		"the last attempt failed": {[]func(*Observation){func(o *Observation) { o.Backup.Status.Attempt = refitv1alpha1.MaxBackupAttempts }}, Nothing, ""},
+	} {
+		got := Next(observed(tt.changes...))
+		reason := ""
+		switch {
+		case got.Wait != nil:
+			reason = got.Wait.Reason
+		case got.Failure != nil:
+			reason = got.Failure.Reason
+		}
+		if got.Kind != tt.want || reason != tt.reason {
+			t.Errorf("%s: %s %s, want %s %s", situation, got.Kind, reason, tt.want, tt.reason)
+		}
+	}
+}
+
+func TestStatusFollowsTheActions(t *testing.T) {
+	o := observed()
+	apply := func(changes ...func(*Observation)) Action {
+		for _, change := range changes {
+			change(o)
+		}
+		a := Next(o)
+		Apply(o.Backup, &a, now)
+		return a
+	}
+	is := func(kind string, want metav1.ConditionStatus) {
+		t.Helper()
+		if c := meta.FindStatusCondition(o.Backup.Status.Conditions, kind); c == nil || c.Status != want {
+			t.Errorf("%s is %+v, want %s", kind, c, want)
+		}
+	}
+	if apply(); o.Backup.Status.Node != "cp-2" || o.Backup.Status.Attempt != 1 || o.Backup.Status.StartTime == nil {
+		t.Fatalf("after the start: %+v", o.Backup.Status)
+	}
+	is(refitv1alpha1.ConditionReconciling, metav1.ConditionTrue)
+	if apply(reports(refitv1alpha1.BackupFailed)); o.Backup.Status.Error == nil || o.Backup.Status.StartTime != nil || o.Backup.HasEnded() {
+		t.Fatalf("after a failure: %+v", o.Backup.Status)
+	}
+	is(refitv1alpha1.ConditionStalled, metav1.ConditionFalse)
+	if apply(); o.Backup.Status.Node != "cp-3" || o.Backup.Status.Attempt != 2 || o.Backup.Status.Error != nil {
+		t.Fatalf("the second attempt: %+v", o.Backup.Status)
+	}
+	at := metav1.NewTime(now)
+	succeeded := apply(func(o *Observation) {
+		o.Nodes[2].Upgrade = &cluster.Upgrade{}
+		o.Nodes[2].Upgrade.Status.Backup = &refitv1alpha1.NodeBackupStatus{UID: "b-uid", Attempt: 2, Phase: refitv1alpha1.BackupSucceeded}
+		o.Nodes[2].Upgrade.Status.Backup.ReadBack, o.Nodes[2].Upgrade.Status.Backup.Digest = &at, "sha256:"+strings.Repeat("e", 64)
+	})
+	if succeeded.Kind != Finish || !o.Backup.HasEnded() || o.Backup.Status.Object != "prod/b-uid/2/manifest-"+strings.Repeat("e", 64)+".json" {
+		t.Errorf("after the success: %+v", o.Backup.Status)
+	}
+	is(refitv1alpha1.ConditionReady, metav1.ConditionTrue)
+	is(refitv1alpha1.ConditionReconciling, metav1.ConditionFalse)
+}

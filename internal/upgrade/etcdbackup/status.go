@@ -1,0 +1,83 @@
+package etcdbackup
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// The reasons of the conditions of an EtcdBackup, besides those of failures.
+const (
+	// ReasonStoreMissing: the BackupStore does not exist.
+	ReasonStoreMissing = "StoreMissing"
+	// ReasonNoSuitableNode: no control plane node can take the backup now.
+	ReasonNoSuitableNode = "NoSuitableNode"
+)
+
+// Apply sets the status that follows from an action.
+func Apply(b *refitv1alpha1.EtcdBackup, a *Action, now time.Time) {
+	s := &b.Status
+	at := metav1.NewTime(now.UTC().Truncate(time.Second))
+	switch a.Kind {
+	case Start:
+		s.Node, s.Attempt, s.StartTime, s.Error = a.Node.Name, s.Attempt+1, &at, nil
+	case Follow, Finish:
+		s.BackupResult = a.Progress.BackupResult
+		if a.Kind == Finish {
+			s.StartTime, s.Error, s.Object = nil, nil, a.Object
+		}
+	case EndAttempt, Withdraw:
+		s.StartTime, s.Error, s.BackupResult, s.Object = nil, a.Failure, refitv1alpha1.BackupResult{}, ""
+	case Nothing, Waiting, RequestReport, GiveOrder:
+	}
+	setConditions(b, a, at)
+}
+
+// setConditions sets Ready, Reconciling and Stalled.
+func setConditions(b *refitv1alpha1.EtcdBackup, a *Action, at metav1.Time) {
+	s := &b.Status
+	s.ObservedGeneration = b.Generation
+	switch failed := s.StartTime == nil && s.Error != nil; {
+	case s.ReadBack != nil && s.StartTime == nil:
+		set(b, at, metav1.ConditionTrue, false, false, refitv1alpha1.ReasonSucceeded, "The backup is stored and was read back")
+	case failed && s.Attempt >= refitv1alpha1.MaxBackupAttempts:
+		set(b, at, metav1.ConditionFalse, false, true, s.Error.Reason,
+			fmt.Sprintf("Attempt %d failed, which is the last: %s. %s", s.Attempt, s.Error.Message, s.Error.Remedy))
+	case a.Wait != nil:
+		set(b, at, metav1.ConditionFalse, !a.Wait.Stalled, a.Wait.Stalled, a.Wait.Reason, a.Wait.Message)
+	case failed:
+		set(b, at, metav1.ConditionFalse, true, false, refitv1alpha1.ReasonProgressing, fmt.Sprintf("Attempt %d failed: %s", s.Attempt, s.Error.Message))
+	case a.Kind == RequestReport:
+		set(b, at, metav1.ConditionFalse, true, false, refitv1alpha1.ReasonProgressing, "Waiting for reports of control plane nodes")
+	default:
+		step := ""
+		if a.Progress != nil && a.Progress.Step != "" {
+			step = ", step " + a.Progress.Step
+		}
+		set(b, at, metav1.ConditionFalse, true, false, refitv1alpha1.ReasonProgressing, fmt.Sprintf("Attempt %d on %s%s", s.Attempt, s.Node, step))
+	}
+}
+
+func set(b *refitv1alpha1.EtcdBackup, at metav1.Time, ready metav1.ConditionStatus, reconciling, stalled bool, reason, message string) {
+	for kind, status := range map[string]metav1.ConditionStatus{
+		refitv1alpha1.ConditionReady:       ready,
+		refitv1alpha1.ConditionReconciling: conditionStatus(reconciling),
+		refitv1alpha1.ConditionStalled:     conditionStatus(stalled),
+	} {
+		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{
+			Type: kind, Status: status, Reason: reason, Message: refitv1alpha1.Clip(message, refitv1alpha1.MaxConditionMessage),
+			ObservedGeneration: b.Generation, LastTransitionTime: at,
+		})
+	}
+}
+
+func conditionStatus(yes bool) metav1.ConditionStatus {
+	if yes {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}

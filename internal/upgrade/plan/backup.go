@@ -1,0 +1,29 @@
+package plan
+
+import (
+	"fmt"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/orders"
+)
+
+// backingUp reports whether the node's agent backs up etcd. Its order keeps the operation and the
+// ClusterRelease of the one before, so what was prefetched stays so.
+func (v *view) backingUp(n *cluster.Node) bool {
+	return n.Upgrade != nil && string(n.Upgrade.Spec.NodeUID) == n.UID && orders.BackingUp(n.Upgrade, v.now)
+}
+
+// waitForBackup waits for the end of a backup: an order before would replace the one to back up,
+// and an upgrade restarts the etcd member that the backup is taken from.
+func (d *deciding) waitForBackup(n *cluster.Node) *Wait {
+	if !d.backingUp(n) {
+		return nil
+	}
+	d.busy++
+	return &Wait{
+		Reason: refitv1alpha1.ReasonWaiting, Node: n.Name, Since: n.Upgrade.Spec.OrderTime.Time,
+		Message: fmt.Sprintf("%s waits for EtcdBackup %s, which its agent takes", n.Name, n.Upgrade.Spec.Backup.Name),
+		Remedy:  fmt.Sprintf("The upgrade continues after the backup; its progress: `kubectl get etcdbackup %s`", n.Upgrade.Spec.Backup.Name),
+	}
+}
