@@ -15,6 +15,7 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 	"github.com/refit-dev/refit/internal/controller/clusterrelease"
 	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/etcdbackup"
 	"github.com/refit-dev/refit/internal/controller/metrics"
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
 	"github.com/refit-dev/refit/internal/controller/orphan"
@@ -24,7 +25,7 @@ import (
 var version = "dev"
 
 // controllers is the list of everything that runs.
-var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, metrics.Setup}
+var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -13,13 +13,14 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 	"github.com/refit-dev/refit/internal/controller/clusterrelease"
 	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/etcdbackup"
 	"github.com/refit-dev/refit/internal/controller/metrics"
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
 	"github.com/refit-dev/refit/internal/controller/orphan"
 )
 
 // controllers is the list of everything that runs.
-var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, metrics.Setup}
+var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup}
 
 // standalone runs the controllers in this process. It returns once they are the leader; stop ends
 // them and waits for their end.

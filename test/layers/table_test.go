@@ -85,7 +85,7 @@ var table = []row{
 	adapter("trial"),
 
 	// Controllers
-	controller("backup"),
+	controller("etcdbackup"),
 	controller("clusterupgrade"),
 	controller("component"),
 	controller("metrics"),

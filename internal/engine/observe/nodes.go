@@ -23,7 +23,7 @@ const (
 func (obs *observation) readNodes(ctx context.Context) error {
 	err := pages(ctx, list("nodes"), metav1.ListOptions{Limit: nodesPerPage}, obs.client.CoreV1().Nodes().List, func(page *corev1.NodeList) error {
 		for i := range page.Items {
-			obs.snapshot.Nodes = append(obs.snapshot.Nodes, nodeOf(&page.Items[i]))
+			obs.snapshot.Nodes = append(obs.snapshot.Nodes, Node(&page.Items[i]))
 			obs.collectSigns(&page.Items[i])
 			obs.noteVersion(kindNode, page.Items[i].Name, page.Items[i].ResourceVersion)
 		}
@@ -35,8 +35,8 @@ func (obs *observation) readNodes(ctx context.Context) error {
 	return err
 }
 
-// nodeOf keeps what decisions need, without annotations, images and volumes.
-func nodeOf(n *corev1.Node) cluster.Node {
+// Node keeps what decisions need, without annotations, images and volumes.
+func Node(n *corev1.Node) cluster.Node {
 	info := n.Status.NodeInfo
 	_, controlPlane := n.Labels[labelControlPlane]
 	_, master := n.Labels[labelMaster]

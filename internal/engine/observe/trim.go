@@ -24,7 +24,7 @@ func Trim(object any) (any, error) {
 	return object, nil
 }
 
-// trimNode keeps what nodeOf uses. It drops heartbeats, which are most of the updates of kubelets.
+// trimNode keeps what Node uses. It drops heartbeats, which are most of the updates of kubelets.
 func trimNode(n *corev1.Node) {
 	n.Annotations = marksOf(n.Annotations)
 	n.Spec = corev1.NodeSpec{Taints: n.Spec.Taints, Unschedulable: n.Spec.Unschedulable}

@@ -27,11 +27,11 @@ func TestTrimmedNodeHasTheSameFacts(t *testing.T) {
 		{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is ready", LastHeartbeatTime: now, LastTransitionTime: now},
 		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue, LastHeartbeatTime: now},
 	}
-	whole := nodeOf(n.DeepCopy())
+	whole := Node(n.DeepCopy())
 	if _, err := Trim(&n); err != nil {
 		t.Fatal(err)
 	}
-	if trimmed := nodeOf(&n); !reflect.DeepEqual(trimmed, whole) {
+	if trimmed := Node(&n); !reflect.DeepEqual(trimmed, whole) {
 		t.Errorf("trimmed %+v, whole %+v", trimmed, whole)
 	}
 	if n.Status.Images != nil || len(n.Annotations) != 2 || n.Spec.ProviderID != "" || !n.Status.Conditions[0].LastHeartbeatTime.IsZero() {

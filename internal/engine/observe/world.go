@@ -87,7 +87,7 @@ func (w *World) mergeNodes(s *cluster.Snapshot) error {
 	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	s.Nodes = make([]cluster.Node, 0, len(nodes))
 	for _, node := range nodes {
-		n := nodeOf(node)
+		n := Node(node)
 		if read := w.last.nodes[n.Name]; read != nil {
 			n = newerNode(n, read, node.ResourceVersion, w.last.versions[kindNode][n.Name])
 		}

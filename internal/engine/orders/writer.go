@@ -49,9 +49,21 @@ type Order = orders.Order
 func (w Writer) Write(
 	ctx context.Context, current *refitv1alpha1.NodeUpgrade, operation *refitv1alpha1.ClusterUpgrade, n *cluster.Node, order Order, at time.Time,
 ) error {
+	current.Spec = orders.New(operation, n, order, current.Spec.Sequence, at)
+	return w.put(ctx, current, n, at)
+}
+
+// WriteBackup gives a node the order to take an attempt of an EtcdBackup. It fails with a conflict
+// if current, which Current returned, is no longer the order in the API.
+func (w Writer) WriteBackup(ctx context.Context, current *refitv1alpha1.NodeUpgrade, n *cluster.Node, ref refitv1alpha1.BackupRef, at time.Time) error {
+	current.Spec = orders.Backup(&current.Spec, n, ref, at)
+	return w.put(ctx, current, n, at)
+}
+
+// put creates or updates the NodeUpgrade of a node.
+func (w Writer) put(ctx context.Context, current *refitv1alpha1.NodeUpgrade, n *cluster.Node, at time.Time) error {
 	// Set again with every order: a node that joined again has another UID.
 	current.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: types.UID(n.UID)}}
-	current.Spec = orders.New(operation, n, order, current.Spec.Sequence, at)
 	if current.ResourceVersion != "" {
 		return w.update(ctx, current)
 	}

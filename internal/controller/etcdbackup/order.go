@@ -1,0 +1,52 @@
+package etcdbackup
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/orders"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
+)
+
+// giveOrder gives the order of the recorded attempt to its node. The order that the decision was
+// made on must still be in the API.
+func (r *Reconciler) giveOrder(ctx context.Context, obs *etcdbackup.Observation, a *etcdbackup.Action) error {
+	writer := orders.Writer{Client: r.Client, FieldOwner: fieldOwner}
+	current, err := writer.Current(ctx, a.Node)
+	if err != nil || current == nil {
+		return err
+	}
+	return writer.WriteBackup(ctx, current, a.Node, etcdbackup.Ref(obs.Backup), obs.Now)
+}
+
+// withdraw withdraws the order of an attempt that failed, unless another one has replaced it.
+func (r *Reconciler) withdraw(ctx context.Context, obs *etcdbackup.Observation, a *etcdbackup.Action) error {
+	current := &refitv1alpha1.NodeUpgrade{}
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: a.Node.Name}, current); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if current.Spec.Backup != etcdbackup.Ref(obs.Backup) {
+		return nil
+	}
+	return orders.Writer{Client: r.Client, FieldOwner: fieldOwner}.Hold(ctx, current)
+}
+
+// requestReports requests reports of all control plane nodes, which then choose the follower. The
+// number only increases, so other requests do no harm.
+func (r *Reconciler) requestReports(ctx context.Context, obs *etcdbackup.Observation, _ *etcdbackup.Action) error {
+	for i := range obs.Nodes {
+		report := &refitv1alpha1.NodeReport{}
+		report.Name = obs.Nodes[i].Name
+		request := max(obs.Now.Truncate(time.Second).Unix(), obs.Nodes[i].ReportRequest)
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"request":%d}}`, request))
+		if err := client.IgnoreNotFound(r.Client.Patch(ctx, report, patch, fieldOwner)); err != nil {
+			return fmt.Errorf("cannot request NodeReport %s: %w", report.Name, err)
+		}
+	}
+	return nil
+}
