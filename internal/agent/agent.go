@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/agent/cluster"
 	"github.com/refit-dev/refit/internal/agent/report"
 	"github.com/refit-dev/refit/internal/agent/settings"
@@ -39,6 +40,7 @@ type Agent struct {
 	client  api
 	status  *statusWriter
 	reports *reporter
+	backups *backup.Manager
 
 	state node.HostState
 	// upgrade is the open upgrade, or the last one; nil if there was none.
@@ -67,6 +69,7 @@ func Run(ctx context.Context, config Config) error {
 
 	var running sync.WaitGroup
 	defer running.Wait()
+	defer a.backups.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a.keepManifests(ctx)
@@ -90,6 +93,7 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 	if err := a.readState(); err != nil {
 		return nil, err
 	}
+	a.resumeBackups()
 	if a.store, err = artifact.OpenStore(config.Settings.StoreDir()); err != nil {
 		return nil, err
 	}
@@ -266,6 +270,7 @@ func (a *Agent) move(ctx context.Context) (bool, error) {
 	if may, err := a.mayMove(ctx); !may || err != nil {
 		return false, err
 	}
+	a.stopBackup()
 	return a.upgrade.move(a.interruptible(ctx))
 }
 

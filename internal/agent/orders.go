@@ -64,7 +64,15 @@ func (a *Agent) accept(ctx context.Context, order *refitv1alpha1.NodeUpgrade) er
 	if err != nil {
 		return a.cannotStart(ctx, order, err)
 	}
-	return a.start(order, upgrade)
+	attempt, err := a.openBackup(&order.Spec)
+	if err != nil {
+		return err
+	}
+	if err := a.start(order, upgrade); err != nil {
+		return err
+	}
+	a.runBackup(ctx, attempt)
+	return nil
 }
 
 // permanent returns the failure of a new order for this host that cannot start, or nil if the

@@ -66,6 +66,7 @@ func newTestAgent(t *testing.T, client api, keys ...artifact.PublicKey) *Agent {
 	}
 	a.status = newStatusWriter(log, "boot", "test")
 	a.reports = newReporter(a)
+	a.resumeBackups()
 	return a
 }
 

@@ -29,7 +29,8 @@ type statusWriter struct {
 
 	mu      sync.Mutex
 	status  refitv1alpha1.NodeUpgradeStatus
-	known   bool // there is something to report
+	known   bool                            // there is something to report
+	backup  *refitv1alpha1.NodeBackupStatus // the last one, nil if there was none
 	refusal *node.Refusal
 	waiting string
 	// unresumed is the failure of a host that must not be reported as unchanged; nil if it may.
@@ -114,7 +115,8 @@ func (w *statusWriter) observe(u *refitv1alpha1.NodeUpgrade) {
 	if w.conditions == nil {
 		w.conditions, w.observed = slices.Clone(u.Status.Conditions), u.Status.ObservedGeneration
 	}
-	w.stale = w.known && (u.Status.ObservedSequence != w.status.ObservedSequence || u.Status.Phase != w.status.Phase || u.Status.AgentVersion != w.agent ||
+	w.stale = w.known && (!sameBackup(u.Status.Backup, w.backup) ||
+		u.Status.ObservedSequence != w.status.ObservedSequence || u.Status.Phase != w.status.Phase || u.Status.AgentVersion != w.agent ||
 		meta.IsStatusConditionPresentAndEqual(u.Status.Conditions, refitv1alpha1.ConditionReady, metav1.ConditionUnknown))
 	stale := w.stale
 	w.mu.Unlock()
@@ -161,7 +163,7 @@ func (w *statusWriter) compose() (status refitv1alpha1.NodeUpgradeStatus, known,
 	defer w.mu.Unlock()
 	stale, w.stale = w.stale, false
 	out := w.status
-	out.BootID, out.AgentVersion = w.boot, w.agent
+	out.BootID, out.AgentVersion, out.Backup = w.boot, w.agent, w.backup
 	if w.refusal != nil || out.ObservedSequence == w.newest.sequence {
 		w.observed = w.newest.generation
 	}
@@ -230,7 +232,7 @@ func (w *statusWriter) throttle(ctx context.Context, written refitv1alpha1.NodeU
 func (w *statusWriter) phaseChanged(written refitv1alpha1.NodeUpgradeStatus) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.status.Phase != written.Phase || w.status.ObservedSequence != written.ObservedSequence
+	return w.status.Phase != written.Phase || w.status.ObservedSequence != written.ObservedSequence || !sameBackup(w.backup, written.Backup)
 }
 
 func pause(ctx context.Context, d time.Duration) {

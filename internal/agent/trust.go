@@ -22,8 +22,8 @@ func checkStateOwner(s settings.Settings) error {
 		return err
 	}
 	s.StateDir = dir
-	paths := []string{dir, s.StateFile(), s.ReleasesDir(), s.UpgradesDir()}
-	for _, pattern := range []string{"releases/*.json", "upgrades/*", "upgrades/*/journal"} {
+	paths := []string{dir, s.StateFile(), s.ReleasesDir(), s.UpgradesDir(), s.BackupsDir()}
+	for _, pattern := range []string{"releases/*.json", "upgrades/*", "upgrades/*/journal", "backups/*", "backups/*/journal"} {
 		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // the patterns are valid
 		paths = append(paths, found...)
 	}

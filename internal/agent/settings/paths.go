@@ -21,5 +21,8 @@ func (s *Settings) ReleasesDir() string { return s.path("releases") }
 // UpgradesDir returns the directory of upgrades, each with its journal and its saved files.
 func (s *Settings) UpgradesDir() string { return s.path("upgrades") }
 
+// BackupsDir returns the directory of backups in progress, each with its journal.
+func (s *Settings) BackupsDir() string { return s.path("backups") }
+
 // ReserveFile returns the path of the reserved disk space.
 func (s *Settings) ReserveFile() string { return s.path("reserve") }

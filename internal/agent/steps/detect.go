@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -14,6 +15,15 @@ func HasControlPlane() bool { return exists(manifest(kubeadm.APIServer)) || exis
 
 // HasEtcd reports whether an etcd member runs on this host as a static pod.
 func HasEtcd() bool { return exists(manifest(kubeadm.Etcd)) }
+
+// EtcdConfig returns how to connect to the etcd member on this host.
+func EtcdConfig() (etcd.Config, error) {
+	text, err := os.ReadFile(manifest(kubeadm.Etcd))
+	if err != nil {
+		return etcd.Config{}, err
+	}
+	return etcd.ConfigFromManifest(text)
+}
 
 // APIServerVersion returns the version in the API server's manifest.
 func APIServerVersion() (string, error) {

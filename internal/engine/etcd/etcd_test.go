@@ -92,7 +92,7 @@ func TestThreeHealthyMembers(t *testing.T) {
 		failure(t, err, refitv1alpha1.FailureTransient, "EtcdMemberUnhealthy", "learner")
 		joined.join = s.initial() + ",m4=" + joined.peer
 		s.members = append(s.members, joined)
-		s.run(joined, binary(t, "3.6.8"))
+		s.run(joined, etcdBinary(t, "3.6.8"))
 		learner := s.on(3)
 		eventually(t, "the learner answers", func() bool {
 			local, err := learner.Local(within(t, time.Second))

@@ -40,8 +40,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// binary returns etcd of a version from the cache of the testbed.
-func binary(t *testing.T, version string) string {
+// etcdBinary returns etcd of a version from the cache of the testbed.
+func etcdBinary(t *testing.T, version string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	must(t, err)
@@ -81,7 +81,7 @@ func (l *lines) Write(text []byte) (int, error) {
 // start starts a cluster of a version and waits until each member is ready.
 func start(t *testing.T, version string, members int, flags ...string) *servers {
 	t.Helper()
-	path := binary(t, version)
+	path := etcdBinary(t, version)
 	s := &servers{t: t, dir: t.TempDir(), flags: flags}
 	certificates(t, s.dir)
 	for i := range members {
@@ -160,7 +160,7 @@ func (s *servers) kill(i int) {
 func (s *servers) restart(i int, version string) {
 	s.t.Helper()
 	s.kill(i)
-	s.run(s.members[i], binary(s.t, version))
+	s.run(s.members[i], etcdBinary(s.t, version))
 }
 
 func (s *servers) stop() {

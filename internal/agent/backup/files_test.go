@@ -1,0 +1,158 @@
+package backup
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+const serverManifest = `apiVersion: v1
+kind: Pod
+metadata: {name: kube-apiserver, namespace: kube-system, labels: {component: kube-apiserver}}
+spec:
+  containers:
+  - name: kube-apiserver
+    command: [kube-apiserver, --encryption-provider-config=/etc/enc/config.yaml, --audit-log-path=/var/log/audit.log, --client-ca-file=/etc/kubernetes/pki/ca.crt]
+    volumeMounts:
+    - {name: enc, mountPath: /etc/enc}
+    - {name: log, mountPath: /var/log}
+    - {name: pki, mountPath: /etc/kubernetes/pki}
+  volumes:
+  - {name: enc, hostPath: {path: /opt/encryption}}
+  - {name: log, hostPath: {path: /var/log}}
+  - {name: pki, hostPath: {path: /etc/kubernetes/pki}}
+`
+
+func writeTree(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestHostFilesAreThoseOfARestore(t *testing.T) {
+	root := t.TempDir()
+	writeTree(t, root, map[string]string{
+		"etc/kubernetes/manifests/kube-apiserver.yaml": serverManifest, "etc/kubernetes/pki/ca.key": "key", "etc/kubernetes/pki/ca.crt": "ca",
+		"etc/kubernetes/admin.conf": "admin", "var/lib/kubelet/config.yaml": "kubelet", "opt/encryption/config.yaml": "encryption",
+		"etc/kubernetes/tmp/kubeadm-backup-etcd/member/wal": string(make([]byte, maxHostFile+1)),
+		"var/log/audit.log": "a log", "var/lib/etcd/member/db": "etcd", "srv/keys/sa.key": "sa",
+	})
+	if err := os.Symlink(filepath.Join(root, "srv/keys/sa.key"), filepath.Join(root, "etc/kubernetes/pki/sa.key")); err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	if err := WriteHostFiles(&archive, root); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	var names []string
+	for reader := tar.NewReader(&archive); ; {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, found[header.Name] = append(names, header.Name), string(text)
+	}
+	slices.Sort(names)
+	want := []string{
+		"etc/kubernetes/admin.conf", "etc/kubernetes/manifests/kube-apiserver.yaml", "etc/kubernetes/pki/ca.crt", "etc/kubernetes/pki/ca.key",
+		"etc/kubernetes/pki/sa.key", "opt/encryption/config.yaml", "var/lib/kubelet/config.yaml",
+	}
+	if !slices.Equal(names, want) || found["etc/kubernetes/pki/sa.key"] != "sa" {
+		t.Errorf("got %v, want %v", names, want)
+	}
+}
+
+func TestLinkToItsOwnParentEnds(t *testing.T) {
+	root := t.TempDir()
+	writeTree(t, root, map[string]string{"etc/kubernetes/manifests/kube-apiserver.yaml": serverManifest})
+	if err := os.Symlink(filepath.Join(root, "etc"), filepath.Join(root, "etc/kubernetes/loop")); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteHostFiles(io.Discard, root); err == nil {
+		t.Error("a loop of links is archived")
+	}
+}
+
+func TestOnlySecretsOfBackupsAreUsed(t *testing.T) {
+	secret := func(namespace, kind string) *corev1.Secret {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "offsite"}, Type: corev1.SecretType(kind), Data: map[string][]byte{"accessKey": []byte("a")}}
+	}
+	if got, err := secretCredentials(secret(refitv1alpha1.BackupNamespace, refitv1alpha1.BackupCredentialsType)); err != nil || got[KeyAccessKey] != "a" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	for _, refused := range []*corev1.Secret{
+		secret(refitv1alpha1.BackupNamespace, "Opaque"), secret("kube-system", refitv1alpha1.BackupCredentialsType),
+		secret("kube-system", string(corev1.SecretTypeServiceAccountToken)),
+	} {
+		if _, err := secretCredentials(refused); node.FailureOf(err).Reason != "SecretRefused" {
+			t.Errorf("%s of type %s: %v", refused.Namespace, refused.Type, err)
+		}
+	}
+}
+
+func TestCredentialsOnTheHostAreProtected(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "offsite")
+	writeTree(t, dir, map[string]string{"offsite": "accessKey: a\nsecretKey: b\n"})
+	if got, err := readCredentials(dir, "offsite"); err != nil || got[KeySecretKey] != "b" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readCredentials(dir, "offsite"); node.FailureOf(err).Reason != "FileUnsafe" {
+		t.Errorf("a file that others can read: %v", err)
+	}
+	for _, name := range []string{"../offsite", "stores.yaml", ""} {
+		if _, err := readCredentials(dir, name); err == nil {
+			t.Errorf("%q is accepted", name)
+		}
+	}
+}
+
+func TestHostWithoutPinsAllowsNothing(t *testing.T) {
+	dir := t.TempDir()
+	pins, err := ReadPins(filepath.Join(dir, "stores.yaml"))
+	if err != nil || len(pins.Recipients)+len(pins.Locations) > 0 {
+		t.Errorf("got %+v, %v", pins, err)
+	}
+	writeTree(t, dir, map[string]string{"stores.yaml": "recipients: [age1a]\nlocations: [/mnt]\n", "wrong.yaml": "recipient: age1a\n"})
+	if pins, err = ReadPins(filepath.Join(dir, "stores.yaml")); err != nil || len(pins.Recipients) != 1 || pins.Locations[0] != "/mnt" {
+		t.Errorf("got %+v, %v", pins, err)
+	}
+	if _, err := ReadPins(filepath.Join(dir, "wrong.yaml")); node.FailureOf(err).Reason != "PinsInvalid" {
+		t.Errorf("a misspelled field: %v", err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "stores.yaml"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPins(filepath.Join(dir, "stores.yaml")); node.FailureOf(err).Reason != "FileUnsafe" {
+		t.Errorf("a file that others can write: %v", err)
+	}
+}

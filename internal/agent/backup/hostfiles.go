@@ -1,0 +1,126 @@
+package backup
+
+import (
+	"archive/tar"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+)
+
+// maxHostFile bounds the size of one file of the host.
+const maxHostFile = 4 << 20
+
+// hostPaths are the files and directories that a restore needs besides etcd: certificates,
+// kubeconfigs, static pod manifests, and the configuration of the kubelet.
+var hostPaths = []string{"etc/kubernetes", "var/lib/kubelet/config.yaml", "var/lib/kubelet/kubeadm-flags.env"}
+
+// kubeadmTemp is where kubeadm keeps copies of manifests and of etcd's data.
+const kubeadmTemp = "etc/kubernetes/tmp"
+
+// WriteHostFiles writes an archive of the host's files below a root, and of the files that flags of
+// the API server name, such as the encryption configuration.
+func WriteHostFiles(to io.Writer, root string) error {
+	server, err := os.ReadFile(filepath.Join(root, "etc/kubernetes/manifests/kube-apiserver.yaml"))
+	if err != nil {
+		return err
+	}
+	paths, err := flagFiles(server)
+	if err != nil {
+		return err
+	}
+	archive := tar.NewWriter(to)
+	written := map[string]bool{kubeadmTemp: true}
+	for _, path := range append(slices.Clone(hostPaths), paths...) {
+		if err := addTree(archive, root, path, written, 0); err != nil {
+			return err
+		}
+	}
+	return archive.Close()
+}
+
+// flagFiles returns the paths on the host of the files that flags of the API server name.
+func flagFiles(server []byte) ([]string, error) {
+	manifest, err := kubeadm.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for flag, values := range manifest.Flags {
+		if flag == "audit-log-path" {
+			continue // not configuration, and large
+		}
+		for _, value := range values {
+			for _, mount := range manifest.Mounts {
+				rest, below := strings.CutPrefix(value, mount.Path)
+				if below && filepath.IsAbs(mount.HostPath) && (rest == "" || rest[0] == '/') {
+					out = append(out, strings.TrimPrefix(filepath.Join(mount.HostPath, rest), "/"))
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// maxDepth bounds the depth of directories, in case a symbolic link leads to its own parent.
+const maxDepth = 16
+
+// addTree adds a file or a directory. It follows symbolic links: a restore needs the content. A
+// path that does not exist is left out, because hosts differ.
+func addTree(archive *tar.Writer, root, path string, written map[string]bool, depth int) error {
+	name := filepath.Join(root, path)
+	info, err := os.Stat(name)
+	switch {
+	case os.IsNotExist(err) || written[path]:
+		return nil
+	case err != nil:
+		return err
+	case depth > maxDepth:
+		return fmt.Errorf("%s is nested too deeply", name)
+	}
+	written[path] = true
+	switch {
+	case info.Mode().IsRegular():
+		return addFile(archive, name, path, info)
+	case !info.IsDir():
+		return nil // a socket
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if err := addTree(archive, root, filepath.Join(path, entry.Name()), written, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addFile(archive *tar.Writer, name, path string, info fs.FileInfo) error {
+	if info.Size() > maxHostFile {
+		return fmt.Errorf("%s has %d bytes, and %d are the maximum: move it out of the configuration", name, info.Size(), maxHostFile)
+	}
+	header, err := tar.FileInfoHeader(info, "")
+	if err != nil {
+		return fmt.Errorf("cannot describe %s: %w", name, err)
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	header.Name, header.Size = path, int64(len(content))
+	if err := archive.WriteHeader(header); err != nil {
+		return fmt.Errorf("cannot archive %s: %w", name, err)
+	}
+	if _, err := archive.Write(content); err != nil {
+		return fmt.Errorf("cannot archive %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+// Cluster reads objects with the administrator's kubeconfig, which only control plane hosts have:
+// the identity of a node may read neither BackupStores nor Secrets.
+type Cluster struct {
+	// Kubeconfig is read with each request: kubeadm replaces it.
+	Kubeconfig string
+	// CredentialsDir is the directory of credentials on this host.
+	CredentialsDir string
+	UserAgent      string
+}
+
+// objectTimeout is the timeout of a request.
+const objectTimeout = 15 * time.Second
+
+// EtcdBackup reads an EtcdBackup.
+func (c *Cluster) EtcdBackup(ctx context.Context, name string) (*refitv1alpha1.EtcdBackup, error) {
+	found := &refitv1alpha1.EtcdBackup{}
+	return found, c.get(ctx, refitv1alpha1.GroupVersion, "", "etcdbackups", name, found)
+}
+
+// BackupStore reads a BackupStore.
+func (c *Cluster) BackupStore(ctx context.Context, name string) (*refitv1alpha1.BackupStore, error) {
+	found := &refitv1alpha1.BackupStore{}
+	return found, c.get(ctx, refitv1alpha1.GroupVersion, "", "backupstores", name, found)
+}
+
+// ClusterUID returns the UID of the namespace kube-system.
+func (c *Cluster) ClusterUID(ctx context.Context) (string, error) {
+	found := &corev1.Namespace{}
+	err := c.get(ctx, corev1.SchemeGroupVersion, "", "namespaces", "kube-system", found)
+	return string(found.UID), err
+}
+
+// Credentials reads the file of the name on this host or, without one, the Secret of the name.
+func (c *Cluster) Credentials(ctx context.Context, name string) (Credentials, error) {
+	found, err := readCredentials(c.CredentialsDir, name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return found, err
+	}
+	secret := &corev1.Secret{}
+	err = c.get(ctx, corev1.SchemeGroupVersion, refitv1alpha1.BackupNamespace, "secrets", name, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, missing(c.CredentialsDir, name, nil)
+	}
+	if err != nil {
+		return nil, objectFailure(err, "Secret "+refitv1alpha1.BackupNamespace+"/"+name)
+	}
+	return secretCredentials(secret)
+}
+
+func (c *Cluster) get(ctx context.Context, group schema.GroupVersion, namespace, resource, name string, into runtime.Object) error {
+	ctx, cancel := context.WithTimeout(ctx, objectTimeout)
+	defer cancel()
+	client, err := c.client(group)
+	if err != nil {
+		return err
+	}
+	request := client.Get().Resource(resource).Name(name)
+	if namespace != "" {
+		request = request.Namespace(namespace)
+	}
+	if err := request.Do(ctx).Into(into); err != nil {
+		return fmt.Errorf("cannot read %s %s: %w", resource, name, err)
+	}
+	return nil
+}
+
+func (c *Cluster) client(group schema.GroupVersion) (*rest.RESTClient, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the administrator's kubeconfig: %w", err)
+	}
+	config.UserAgent, config.ContentType = c.UserAgent, runtime.ContentTypeJSON
+	config.APIPath, config.GroupVersion = "/apis", &group
+	if group == corev1.SchemeGroupVersion {
+		config.APIPath = "/api"
+	}
+	known := runtime.NewScheme()
+	_ = refitv1alpha1.AddToScheme(known) // it cannot fail
+	known.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Secret{}, &corev1.Namespace{})
+	config.NegotiatedSerializer = serializer.NewCodecFactory(known).WithoutConversion()
+	return rest.RESTClientFor(config)
+}

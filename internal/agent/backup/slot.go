@@ -1,0 +1,108 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/engine/journal"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// slot is the directory of one attempt: its journal, and the snapshot while the attempt runs.
+type slot struct {
+	dir     string
+	boot    string
+	journal *journal.Journal
+}
+
+// slotName is the name of an attempt's directory.
+func slotName(ref refitv1alpha1.BackupRef) string {
+	return fmt.Sprintf("%s-%d", ref.UID, ref.Attempt)
+}
+
+// createSlot creates the slot of an attempt. It returns fs.ErrExist for one that was started
+// before.
+func (m *Manager) createSlot(ref refitv1alpha1.BackupRef) (*slot, error) {
+	dir := filepath.Join(m.Dir, slotName(ref))
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	first := node.Record{At: time.Now().UTC(), Boot: m.Boot, Kind: node.Opened, Backup: &refitv1alpha1.NodeBackupStatus{
+		UID: ref.UID, Attempt: ref.Attempt, Phase: refitv1alpha1.BackupRunning,
+	}}
+	created, err := journal.Create(filepath.Join(dir, "journal"), m.Machine, first)
+	if err != nil {
+		return nil, err
+	}
+	return &slot{dir: dir, boot: m.Boot, journal: created}, nil
+}
+
+// openSlot opens the slot in a directory, or returns fs.ErrNotExist.
+func (m *Manager) openSlot(name string) (*slot, error) {
+	dir := filepath.Join(m.Dir, name)
+	opened, err := journal.Open(filepath.Join(dir, "journal"), m.Machine)
+	if err != nil {
+		return nil, err
+	}
+	return &slot{dir: dir, boot: m.Boot, journal: opened}, nil
+}
+
+// snapshot is the path of the copy of the database.
+func (s *slot) snapshot() string { return filepath.Join(s.dir, "etcd.db") }
+
+func (s *slot) write(record node.Record) error {
+	record.At, record.Boot = time.Now().UTC(), s.boot
+	if err := s.journal.Append(record); err != nil {
+		return fmt.Errorf("cannot write the journal of the backup: %w", err)
+	}
+	return nil
+}
+
+// status is the state of the attempt, from its journal.
+func (s *slot) status() *refitv1alpha1.NodeBackupStatus {
+	var out refitv1alpha1.NodeBackupStatus
+	for _, r := range s.journal.Records() {
+		switch {
+		case r.Backup != nil:
+			out = *r.Backup
+		case r.Kind == node.Started:
+			out.Step = r.Step
+		}
+	}
+	return &out
+}
+
+// clean removes the copy of the database.
+func (s *slot) clean() error {
+	err := durable.Remove(s.snapshot())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// others removes the slots of all other attempts.
+func (m *Manager) removeOthers(keep string) error {
+	entries, err := os.ReadDir(m.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return durable.Explain(err, "list", m.Dir)
+	}
+	for _, entry := range entries {
+		if entry.Name() == keep {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(m.Dir, entry.Name())); err != nil {
+			return durable.Explain(err, "remove", filepath.Join(m.Dir, entry.Name()))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"context"
+	"io"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent/backup"
+	"github.com/refit-dev/refit/internal/agent/steps"
+	"github.com/refit-dev/refit/internal/engine/etcd"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// adminConf is the kubeconfig of the administrator, which control plane hosts have.
+const adminConf = "/etc/kubernetes/admin.conf"
+
+// backupDir is the directory of the credentials and pins of BackupStores.
+const backupDir = "/etc/refit/backup"
+
+// resumeBackups ends a backup that was interrupted. A broken one does not keep the agent from its
+// upgrades.
+func (a *Agent) resumeBackups() {
+	a.backups = &backup.Manager{
+		Dir: a.Settings.BackupsDir(), Machine: a.id.MachineID, Boot: a.id.BootID, Log: a.Log, Report: a.status.setBackup, Point: point,
+		Environment: backup.Environment{
+			Objects: &backup.Cluster{Kubeconfig: adminConf, CredentialsDir: backupDir, UserAgent: "refit-agent/" + a.Version},
+			Pins:    func() (etcdbackup.Pins, error) { return backup.ReadPins(backup.PinsFile) },
+			Dial:    dialMember, OpenStore: backup.OpenStore, FreeBytes: freeBytes,
+			HostFiles: func(to io.Writer) error { return backup.WriteHostFiles(to, "/") },
+		},
+	}
+	if err := a.backups.Resume(); err != nil {
+		a.Log.Error("cannot read the last backup", "error", err)
+	}
+}
+
+func dialMember() (backup.Member, error) {
+	config, err := steps.EtcdConfig()
+	if err != nil {
+		return nil, err
+	}
+	return etcd.Dial(config)
+}
+
+func freeBytes(dir string) (uint64, error) {
+	free, err := host.Free(dir)
+	return free.Bytes, err
+}
+
+// openBackup creates the slot of the backup that an order is for, before the order is remembered: a
+// kill in between repeats the order instead of losing the backup.
+func (a *Agent) openBackup(spec *refitv1alpha1.NodeUpgradeSpec) (*backup.Attempt, error) {
+	if spec.Permit != refitv1alpha1.PermitBackup {
+		return nil, nil //nolint:nilnil // most orders are for no backup
+	}
+	return a.backups.Open(spec.Backup)
+}
+
+// runBackup starts a backup, unless an upgrade has changed this host: etcd and the API server of
+// such a host may restart at any time.
+func (a *Agent) runBackup(ctx context.Context, attempt *backup.Attempt) {
+	switch {
+	case attempt == nil:
+	case !steps.HasControlPlane() || !steps.HasEtcd():
+		a.backups.Refuse(attempt, node.ManualIntervention("EtcdMissing", nil, "Back up external etcd with its own tools", "no etcd member runs on this host"))
+	case a.state.Open != "" && a.upgrade != nil && node.Read(a.upgrade.journal.Records()).Changed():
+		a.backups.Refuse(attempt, node.Transient(node.RefusedBusy, nil, "Refit tries another node", "an upgrade has changed this host and is unfinished"))
+	default:
+		a.backups.Run(ctx, attempt)
+	}
+}
+
+// stopBackup ends the backup before a move that disrupts the host: upgrades and rollbacks come
+// first.
+func (a *Agent) stopBackup() {
+	move := node.Next(a.upgrade.journal.Records())
+	if move.Kind == node.MoveUndo || move.Kind == node.MoveRun && move.Step.Disrupts {
+		a.backups.Stop("an upgrade disrupts this host: " + move.Step.Name)
+	}
+}
+
+// setBackup sets the status of the last backup.
+func (w *statusWriter) setBackup(status *refitv1alpha1.NodeBackupStatus) {
+	w.change(func() { w.backup = status })
+}
+
+// sameBackup reports whether two statuses are those of the same backup in the same phase.
+func sameBackup(a, b *refitv1alpha1.NodeBackupStatus) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.UID == b.UID && a.Attempt == b.Attempt && a.Phase == b.Phase
+}

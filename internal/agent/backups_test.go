@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+func backupOrder(sequence int64) *refitv1alpha1.NodeUpgrade {
+	order := goodOrder("sha256:aa")
+	order.Spec.Format, order.Spec.Sequence, order.Spec.Permit = 2, sequence, refitv1alpha1.PermitBackup
+	order.Spec.Backup = refitv1alpha1.BackupRef{Name: "nightly", UID: "0a1b2c3d-0000-4000-8000-00000000000a", Attempt: 1, Store: "local"}
+	return order
+}
+
+func TestBackupLeavesTheUpgradeAsItIs(t *testing.T) {
+	a := newTestAgent(t, &apiStub{})
+	withUpgrade(t, a, refitv1alpha1.NodeSucceeded)
+	if err := a.accept(t.Context(), backupOrder(8)); err != nil {
+		t.Fatal(err)
+	}
+	a.backups.Wait()
+	state := node.Read(a.upgrade.journal.Records())
+	if state.Outcome != refitv1alpha1.NodeSucceeded || a.state.Last != "upgrade-1" || a.state.Sequence != 8 {
+		t.Errorf("outcome %s, last %s, sequence %d", state.Outcome, a.state.Last, a.state.Sequence)
+	}
+	if _, err := os.Stat(filepath.Join(a.Settings.UpgradesDir(), "upgrade-1", "saved", "index.json")); err != nil {
+		t.Errorf("the rollback files are gone: %v", err)
+	}
+	// The test host runs no etcd, so the backup itself fails, and only the backup.
+	status, _, _ := a.status.compose()
+	if status.Backup == nil || status.Backup.Phase != refitv1alpha1.BackupFailed || status.Backup.Error.Reason != "EtcdMissing" || status.Backup.Attempt != 1 {
+		t.Errorf("the backup is %+v", status.Backup)
+	}
+	if accepted, _, _ := a.status.compose(); accepted.ObservedSequence != 8 && a.status.refusal != nil {
+		t.Errorf("the order was refused: %v", a.status.refusal)
+	}
+}
+
+func TestBackupIsTheFirstOrderOfANode(t *testing.T) {
+	a := newTestAgent(t, &apiStub{})
+	order := backupOrder(8)
+	order.Spec.Operation, order.Spec.Release = refitv1alpha1.Operation{}, refitv1alpha1.ReleaseRef{}
+	if err := a.accept(t.Context(), order); err != nil {
+		t.Fatal(err)
+	}
+	a.backups.Wait()
+	status, _, _ := a.status.compose()
+	if status.ObservedSequence != 8 || status.Phase != refitv1alpha1.NodeIdle || status.Backup == nil || a.upgrade != nil {
+		t.Errorf("the status is %+v", status)
+	}
+}

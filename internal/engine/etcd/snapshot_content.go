@@ -1,0 +1,103 @@
+package etcd
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"go.etcd.io/bbolt"
+)
+
+// SnapshotContent is what a snapshot contains.
+type SnapshotContent struct {
+	// Revision is the newest revision, and Keys the number of entries of the key-value store, old
+	// revisions included.
+	Revision, Keys int64
+	// Hash is that of `etcdutl snapshot status`.
+	Hash uint32
+	// Size is the size of the database in bytes.
+	Size int64
+}
+
+// ReadSnapshot verifies the digest at the end of a snapshot in a file, and reads its content.
+func ReadSnapshot(path string) (SnapshotContent, error) {
+	size, err := verifyDigest(path)
+	if err != nil {
+		return SnapshotContent{}, fmt.Errorf("the snapshot of etcd is not valid: %w", err)
+	}
+	db, err := bbolt.Open(path, 0o400, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return SnapshotContent{}, fmt.Errorf("cannot open the snapshot of etcd: %w", err)
+	}
+	defer db.Close()
+	content := SnapshotContent{Size: size}
+	if err := db.View(content.read); err != nil {
+		return SnapshotContent{}, fmt.Errorf("cannot read the snapshot of etcd: %w", err)
+	}
+	return content, nil
+}
+
+// verifyDigest returns the size of the database before its digest.
+func verifyDigest(path string) (int64, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	size := info.Size() - sha256.Size
+	// The pages of a database are multiples of 512 bytes.
+	if size <= 0 || size%512 != 0 {
+		return 0, fmt.Errorf("it has %d bytes, which is not a database and its digest", info.Size())
+	}
+	sum := sha256.New()
+	if _, err := io.CopyN(sum, file, size); err != nil {
+		return 0, err
+	}
+	want := make([]byte, sha256.Size)
+	if _, err := io.ReadFull(file, want); err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(sum.Sum(nil), want) {
+		return 0, errors.New("its digest is wrong")
+	}
+	return size, nil
+}
+
+// The key-value store of etcd: a key is a revision.
+var keyBucket = []byte("key")
+
+// revisionSize is the size of a main revision, an underscore and a sub revision.
+const revisionSize = 8 + 1 + 8
+
+// read walks over all buckets.
+func (c *SnapshotContent) read(tx *bbolt.Tx) error {
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	err := tx.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+		_, _ = sum.Write(name) // a hash never fails
+		isKeys := bytes.Equal(name, keyBucket)
+		return bucket.ForEach(func(key, value []byte) error {
+			_, _ = sum.Write(key)
+			_, _ = sum.Write(value)
+			if !isKeys {
+				return nil
+			}
+			if len(key) < revisionSize {
+				return fmt.Errorf("an entry has a key of %d bytes, which is no revision", len(key))
+			}
+			c.Keys++
+			c.Revision = max(c.Revision, int64(binary.BigEndian.Uint64(key)))
+			return nil
+		})
+	})
+	c.Hash = sum.Sum32()
+	return err
+}
