@@ -6,8 +6,11 @@ import (
 	"strconv"
 )
 
+// EtcdEndpoint returns the address of etcd, which needs no certificate.
+func (s *Server) EtcdEndpoint() string { return "http://" + s.etcdPort.address() }
+
 func (s *Server) startEtcd(ctx context.Context) (err error) {
-	client, peer := "http://"+s.etcdPort.address(), "http://"+s.peerPort.address()
+	client, peer := s.EtcdEndpoint(), "http://"+s.peerPort.address()
 	args := []string{
 		"--data-dir=" + s.file("etcd"),
 		"--listen-client-urls=" + client,

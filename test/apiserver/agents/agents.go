@@ -38,6 +38,9 @@ type Options struct {
 	// EditReport is called before a node's facts are reported, and may change them, for example to
 	// those of an unhealthy host.
 	EditReport func(node string, facts *refitv1alpha1.NodeReportStatus)
+	// TakeBackup takes a backup on a node and returns its result. It may block until the context
+	// ends. Without it, every backup succeeds immediately.
+	TakeBackup func(ctx context.Context, node string, ref refitv1alpha1.BackupRef) refitv1alpha1.NodeBackupStatus
 }
 
 // Agents are the simulated hosts of a cluster.

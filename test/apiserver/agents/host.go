@@ -31,9 +31,10 @@ type host struct {
 	versions  map[string]string
 	memory    node.HostState
 	journal   []node.Record
-	order     *refitv1alpha1.NodeUpgrade // the newest observed
-	refusal   *node.Refusal              // of that order
-	refused   int64                      // its generation
+	order     *refitv1alpha1.NodeUpgrade      // the newest observed
+	refusal   *node.Refusal                   // of that order
+	refused   int64                           // its generation
+	backup    *refitv1alpha1.NodeBackupStatus // the last one
 	working   bool
 	writtenAt time.Time // time of the last status write
 	request   int64     // the newest report request
@@ -71,7 +72,7 @@ func (h *host) join(n *corev1.Node) {
 	h.uid, h.seen = n.UID, n
 	version := n.Status.NodeInfo.KubeletVersion
 	h.versions = map[string]string{node.StepKubelet: version, node.StepAPIServer: version, node.StepControllers: version, node.StepEtcd: etcdVersion}
-	h.journal, h.order, h.refusal, h.refused = nil, nil, nil, 0
+	h.journal, h.order, h.refusal, h.refused, h.backup = nil, nil, nil, 0, nil
 }
 
 // start starts the host's components, and reports.

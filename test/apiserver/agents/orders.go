@@ -87,6 +87,7 @@ func (h *host) accept(ctx context.Context) {
 	h.memory.Sequence, h.memory.Epoch, h.memory.NodeUID = spec.Sequence, spec.Epoch, spec.NodeUID
 	h.refusal, h.refused = nil, 0
 	defer h.report()
+	h.startBackup(spec)
 	if !h.belongs(spec) {
 		if spec.Permit != refitv1alpha1.PermitApply && spec.Permit != refitv1alpha1.PermitPrefetch {
 			h.journal = nil
@@ -151,7 +152,7 @@ const calm = 2 * time.Second
 // writeStatus writes the status as a real agent does.
 func (h *host) writeStatus(status refitv1alpha1.NodeUpgradeStatus) {
 	h.writtenAt = time.Now()
-	status.AgentVersion, status.BootID = agentVersion, h.name+"-boot"
+	status.AgentVersion, status.BootID, status.Backup = agentVersion, h.name+"-boot", h.backup
 	if h.refusal != nil {
 		status.Conditions = node.Conditions(nil, node.Observed{Status: &status, Generation: h.refused, Refusal: h.refusal}, time.Now())
 	}

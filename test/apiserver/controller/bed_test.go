@@ -28,6 +28,7 @@ import (
 	"github.com/refit-dev/refit/internal/controller"
 	"github.com/refit-dev/refit/internal/controller/clusterrelease"
 	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
+	"github.com/refit-dev/refit/internal/controller/etcdbackup"
 	"github.com/refit-dev/refit/internal/controller/metrics"
 	"github.com/refit-dev/refit/internal/controller/nodeupgrade"
 	"github.com/refit-dev/refit/internal/controller/orphan"
@@ -131,7 +132,10 @@ func (b *bed) empty() {
 		operations.Items[i].Finalizers = nil
 		must(b.t, client.IgnoreNotFound(b.client.Update(ctx, &operations.Items[i])))
 	}
-	all := []client.Object{&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.ClusterRelease{}, &corev1.Node{}}
+	all := []client.Object{
+		&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.ClusterRelease{},
+		&refitv1alpha1.EtcdBackup{}, &refitv1alpha1.BackupStore{}, &corev1.Node{},
+	}
 	for _, object := range all {
 		must(b.t, b.client.DeleteAllOf(ctx, object))
 	}
@@ -161,7 +165,7 @@ func (b *bed) beside(run func(context.Context)) (stop func()) {
 }
 
 // controllers is the list of everything that runs.
-var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, metrics.Setup}
+var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, orphan.Setup, clusterrelease.Setup, etcdbackup.Setup, metrics.Setup}
 
 // controllers runs the controllers in this process.
 func (b *bed) controllers() (stop func()) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/test/apiserver/agents"
 )
@@ -21,6 +23,8 @@ type hosts struct {
 	ill   map[string]bool  // nodes whose etcd member is down
 	pace  func(ctx context.Context, begun int)
 	steps int // started steps of all hosts
+
+	takeBackup func(ctx context.Context, node string, ref refitv1alpha1.BackupRef) refitv1alpha1.NodeBackupStatus
 }
 
 // hold is a step that blocks until letGo is called.
@@ -34,7 +38,28 @@ func newHosts() *hosts {
 }
 
 func (h *hosts) options() agents.Options {
-	return agents.Options{Step: 2 * time.Millisecond, Fetch: 2 * time.Millisecond, BeforeStep: h.beforeStep, EditReport: h.editReport}
+	return agents.Options{Step: 2 * time.Millisecond, Fetch: 2 * time.Millisecond, BeforeStep: h.beforeStep, EditReport: h.editReport, TakeBackup: h.backUp}
+}
+
+// backUp takes a backup as the test wants it.
+func (h *hosts) backUp(ctx context.Context, node string, ref refitv1alpha1.BackupRef) refitv1alpha1.NodeBackupStatus {
+	h.mu.Lock()
+	take := h.takeBackup
+	h.mu.Unlock()
+	if take == nil {
+		now := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
+		out := refitv1alpha1.NodeBackupStatus{UID: ref.UID, Attempt: ref.Attempt, Phase: refitv1alpha1.BackupSucceeded}
+		out.Uploaded, out.ReadBack = &now, &now
+		return out
+	}
+	return take(ctx, node, ref)
+}
+
+// backsUp sets how hosts take backups.
+func (h *hosts) backsUp(take func(ctx context.Context, node string, ref refitv1alpha1.BackupRef) refitv1alpha1.NodeBackupStatus) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.takeBackup = take
 }
 
 // editReport reports unhealthy etcd members.

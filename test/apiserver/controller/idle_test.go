@@ -65,7 +65,9 @@ func TestAnIdleControllerReadsNothing(t *testing.T) {
 }
 
 // informed are the resources that a controller lists when it starts.
-var informed = []string{"nodes", "clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "namespaces/refit-trial/pods"}
+var informed = []string{
+	"nodes", "clusterupgrades", "nodeupgrades", "nodereports", "clusterreleases", "backupstores", "etcdbackups", "namespaces/refit-trial/pods",
+}
 
 func count(events []apiserver.Event) map[string]int {
 	out := map[string]int{}
