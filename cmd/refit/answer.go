@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
-	"github.com/refit-dev/refit/internal/upgrade/phrase"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
@@ -108,20 +106,7 @@ func (a *app) reader() *source.Reader {
 
 // noTarget is the error for a missing target, with what is known of the cluster.
 func (q *question) noTarget(cmd *cobra.Command, a *app) error {
-	at, releases := a.reader().Glance(cmd.Context(), &q.Source)
-	const use = "no target: use --to VERSION%s, or --release NAME"
-	example := ""
-	if version := request.ExampleTarget(at); version != "" {
-		example = ", for example --to " + version
-	}
-	switch {
-	case len(releases) > 0:
-		return exit.Usagef(use+"; the cluster is at %s and has the %s %s",
-			example, at, phrase.Plural(len(releases), "ClusterRelease"), strings.Join(releases, ", "))
-	case at != "":
-		return exit.Usagef(use+"; the cluster is at %s", example, at)
-	}
-	return exit.Usagef(use, example)
+	return source.NoTarget(a.reader().Glance(cmd.Context(), &q.Source))
 }
 
 // answer prints a report. Its error selects the exit code.
