@@ -25,7 +25,7 @@ func (a *Agent) resumeBackups() {
 	a.backups = &backup.Manager{
 		Dir: a.Settings.BackupsDir(), Machine: a.id.MachineID, Boot: a.id.BootID, Log: a.Log, Report: a.status.setBackup, Point: point,
 		Environment: backup.Environment{
-			Objects: &backup.Cluster{Kubeconfig: adminConf, CredentialsDir: backupDir, UserAgent: "refit-agent/" + a.Version},
+			Objects: BackupCluster(a.Version),
 			Pins:    func() (etcdbackup.Pins, error) { return backup.ReadPins(backup.PinsFile) },
 			Dial:    dialMember, OpenStore: backup.OpenStore, FreeBytes: freeBytes,
 			HostFiles: func(to io.Writer) error { return backup.WriteHostFiles(to, "/") },
@@ -34,6 +34,11 @@ func (a *Agent) resumeBackups() {
 	if err := a.backups.Resume(); err != nil {
 		a.Log.Error("cannot read the last backup", "error", err)
 	}
+}
+
+// BackupCluster reads what backups need of the cluster, with the administrator's kubeconfig.
+func BackupCluster(version string) *backup.Cluster {
+	return &backup.Cluster{Kubeconfig: adminConf, CredentialsDir: backupDir, UserAgent: "refit-agent/" + version}
 }
 
 func dialMember() (backup.Member, error) {
@@ -65,11 +70,16 @@ func (a *Agent) runBackup(ctx context.Context, attempt *backup.Attempt) {
 	case attempt == nil:
 	case !steps.HasControlPlane() || !steps.HasEtcd():
 		a.backups.Refuse(attempt, node.ManualIntervention("EtcdMissing", nil, "Back up external etcd with its own tools", "no etcd member runs on this host"))
-	case a.state.Open != "" && a.upgrade != nil && node.Read(a.upgrade.journal.Records()).Changed():
+	case a.partlyChanged():
 		a.backups.Refuse(attempt, node.Transient(node.RefusedBusy, nil, "Refit tries another node", "an upgrade has changed this host and is unfinished"))
 	default:
 		a.backups.Run(ctx, attempt)
 	}
+}
+
+// partlyChanged reports whether an upgrade has changed this host and is unfinished.
+func (a *Agent) partlyChanged() bool {
+	return a.state.Unresumed != nil || a.state.Open != "" && a.upgrade != nil && node.Read(a.upgrade.journal.Records()).Changed()
 }
 
 // stopBackup ends the backup before a move that disrupts the host: upgrades and rollbacks come
