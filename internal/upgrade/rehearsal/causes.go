@@ -47,7 +47,7 @@ var causes = []cause{
 	{AuditPolicyInvalid, regexp.MustCompile(`loading audit policy file:(?:[^\n]*from file ([^\s"\\]+))?`), "", "audit-policy-file", editFile},
 	{AuthenticationInvalid, regexp.MustCompile(`authentication configuration from file \\?"([^"\\]+)\\?"`), "", "authentication-config", editFile},
 	{AuthenticationInvalid, regexp.MustCompile(`invalid authentication configuration|AuthenticationConfiguration`), "", "authentication-config", editFile},
-	{AuthorizationInvalid, regexp.MustCompile(`AuthorizationConfiguration|authorization config`), "", "authorization-config", editFile},
+	{AuthorizationInvalid, regexp.MustCompile(`AuthorizationConfiguration|authorization config|\bauthorizers\[`), "", "authorization-config", editFile},
 	{AdmissionInvalid, regexp.MustCompile(`admission control configuration from \\?"([^"\\]+)\\?"`), "", "admission-control-config-file", editFile},
 	{
 		AdmissionInvalid, regexp.MustCompile(`(?:init|initialize) admission plugin \\?"(\w+)\\?"`),

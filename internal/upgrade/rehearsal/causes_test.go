@@ -62,6 +62,7 @@ func TestCauses(t *testing.T) {
 		"invalid authz": {
 			failed(`failed to load AuthorizationConfiguration from file: strict decoding error`), rehearsal.AuthorizationInvalid, "/etc/authz.yaml",
 		},
+		"invalid authorizer": {failed(`authorizers[0].type: Unsupported value: \"Nodes\"`), rehearsal.AuthorizationInvalid, "/etc/authz.yaml"},
 		"invalid plugin config": {
 			failed(`failed to apply admission: failed to initialize admission plugin \"PodSecurity\": configuration error`),
 			rehearsal.AdmissionInvalid, "admission plugin PodSecurity",
