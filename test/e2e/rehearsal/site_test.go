@@ -147,7 +147,8 @@ func (s *site) run(t *testing.T, expected figures, rehearse bool) (result, error
 		return result{}, err
 	}
 	var r result
-	return r, json.Unmarshal(out, &r)
+	err = json.Unmarshal(out, &r)
+	return r, err
 }
 
 // nothingLeft fails the test if a unit, a mount, a snapshot of containerd or a file is left.
