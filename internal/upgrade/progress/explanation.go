@@ -39,10 +39,26 @@ func NewExplanation(clusterName, command string, k Known) *cliv1alpha1.Explanati
 			break
 		}
 	}
+	if w := requiredAction(&k); w != nil && e.Remedy == "" {
+		e.Message, e.Remedy = strings.TrimSpace(fmt.Sprintf("%s %s", e.Message, stop(w.Message))), w.Remedy
+	}
 	if !e.Host.Ready && e.Remedy == "" {
 		e.Remedy = fmt.Sprintf("Check why the node is not ready: `kubectl describe node %s`, and on the node `journalctl -u kubelet -u refit-agent`", e.Node)
 	}
 	return e
+}
+
+// requiredAction returns what the operation waits for at this node, if that does not end by itself.
+func requiredAction(k *Known) *refitv1alpha1.WaitingFor {
+	if k.Operation == nil || k.Operation.HasEnded() {
+		return nil
+	}
+	waits := k.Operation.Status.Waiting
+	at := slices.IndexFunc(waits, func(w refitv1alpha1.WaitingFor) bool { return w.Node == k.Node.Name && w.ActionRequired })
+	if at < 0 {
+		return nil
+	}
+	return &waits[at]
 }
 
 // reasons are the possible states of a node. The first that matches is reported.

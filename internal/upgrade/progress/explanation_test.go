@@ -23,3 +23,18 @@ func TestARemedyNamesRetryOnce(t *testing.T) {
 		})
 	}
 }
+
+func TestARemedyIsThatOfTheOperationsWait(t *testing.T) {
+	const remedy = "Check its kubelet. If the host does not come back, run `refit abandon worker-1`"
+	u := upgrade()
+	u.Status.Active = []string{"worker-1"}
+	u.Status.Waiting = []refitv1alpha1.WaitingFor{
+		{Node: "worker-2", Message: "worker-2 is not ready", Remedy: "another", ActionRequired: true},
+		{Node: "worker-1", Message: "worker-1 is not ready", Remedy: remedy, ActionRequired: true},
+	}
+	n := order("worker-1", "v1.36.3", refitv1alpha1.PermitApply, refitv1alpha1.NodeApplying)
+	e := NewExplanation("prod", "refit", Known{Node: Node{Name: "worker-1"}, Order: n, Operation: u})
+	if want := "The agent upgrades the host. worker-1 is not ready."; e.Remedy != remedy || e.Message != want {
+		t.Errorf("%q, remedy %q", e.Message, e.Remedy)
+	}
+}

@@ -42,7 +42,7 @@ const (
 	from, to = "v1.35.4", "v1.36.3"
 	op       = "to-1-36"
 
-	checkTimeout = 90 * time.Second // the machine may be busy
+	checkTimeout = 3 * time.Minute // the machine may be busy
 )
 
 func TestMain(m *testing.M) {
