@@ -51,11 +51,11 @@ func (b *backups) createStore() {
 	}))
 }
 
-func (b *backups) request(name string) *refitv1alpha1.EtcdBackup {
+func (b *backups) request(name string) {
 	b.t.Helper()
-	request := &refitv1alpha1.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: refitv1alpha1.EtcdBackupSpec{Store: "local"}}
-	must(b.t, b.client.Create(b.t.Context(), request))
-	return request
+	must(b.t, b.client.Create(b.t.Context(), &refitv1alpha1.EtcdBackup{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: refitv1alpha1.EtcdBackupSpec{Store: "local"},
+	}))
 }
 
 // take takes a backup as the agent does, with the administrator's kubeconfig.
