@@ -5,7 +5,7 @@ import (
 	"io"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/engine/backup/store"
+	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
@@ -21,7 +21,7 @@ type Environment struct {
 	// HostFiles writes an archive of the files that a restore needs besides etcd.
 	HostFiles func(to io.Writer) error
 	// OpenStore opens a store. The credentials are nil for a path.
-	OpenStore func(spec *refitv1alpha1.BackupStoreSpec, credentials Credentials) (store.Store, error)
+	OpenStore func(spec *refitv1alpha1.BackupStoreSpec, credentials Credentials) (enginebackup.Objects, error)
 	// FreeBytes returns the free disk space of a directory.
 	FreeBytes func(dir string) (uint64, error)
 }

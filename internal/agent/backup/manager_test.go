@@ -166,7 +166,7 @@ func TestRefusedAttemptIsReported(t *testing.T) {
 
 func TestStoreThatDropsObjectsIsNoticed(t *testing.T) {
 	b := newBed(t)
-	b.Environment.OpenStore = func(spec *refitv1alpha1.BackupStoreSpec, keys Credentials) (store.Store, error) {
+	b.Environment.OpenStore = func(spec *refitv1alpha1.BackupStoreSpec, keys Credentials) (enginebackup.Objects, error) {
 		opened, err := OpenStore(spec, keys)
 		return forgetful{opened}, err
 	}
@@ -176,7 +176,7 @@ func TestStoreThatDropsObjectsIsNoticed(t *testing.T) {
 }
 
 // forgetful accepts objects and drops them.
-type forgetful struct{ store.Store }
+type forgetful struct{ enginebackup.Objects }
 
 func (forgetful) Put(_ context.Context, _ string, from io.Reader) error {
 	_, err := io.Copy(io.Discard, from)

@@ -4,11 +4,12 @@ import (
 	"errors"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
 )
 
 // OpenStore opens the store of a BackupStore. It sends no request.
-func OpenStore(spec *refitv1alpha1.BackupStoreSpec, credentials Credentials) (store.Store, error) {
+func OpenStore(spec *refitv1alpha1.BackupStoreSpec, credentials Credentials) (enginebackup.Objects, error) {
 	switch {
 	case spec.Path != nil:
 		return store.OpenPath(spec.Path.Directory)

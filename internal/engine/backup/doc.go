@@ -1,4 +1,4 @@
-// Package backup stores, verifies, lists and prunes backups: it composes seal and store.
+// Package backup stores, verifies, lists and prunes backups: it composes seal and a store.
 //
 // Store proceeds in this order, and a store that loses data is noticed at each step:
 //

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
 // Target is where the backups of a cluster are.
 type Target struct {
-	Store store.Store
+	Store Objects
 	// Prefix is the beginning of all keys. Each cluster has its own.
 	Prefix string
 }

@@ -17,7 +17,7 @@ import (
 // that a smaller one fits afterwards. MinIO frees space within five minutes.
 func TestBackupStoreIsFull(t *testing.T) {
 	small := func(t *testing.T) string { t.Helper(); return smallDisk(t, 160) }
-	eachStore(t, small, func(t *testing.T, s store.Store, _ string) {
+	eachStore(t, small, func(t *testing.T, s backup.Objects, _ string) {
 		t.Helper()
 		at, k := backup.Target{Store: s}, newKeyPair(t)
 		_, err := backup.Store(t.Context(), at, k.request(1, 200, time.Now()))
@@ -49,14 +49,14 @@ func TestBackupStoreIsFull(t *testing.T) {
 func TestBackupNetworkCut(t *testing.T) {
 	t.Run("MinIO", func(t *testing.T) {
 		to := startMinIO(t, t.TempDir()).address
-		testCuts(t, to, func(t *testing.T, address string) store.Store { t.Helper(); return openS3(t, address, secretKey) })
+		testCuts(t, to, func(t *testing.T, address string) backup.Objects { t.Helper(); return openS3(t, address, secretKey) })
 	})
 	t.Run("GCS", func(t *testing.T) {
 		testCuts(t, startGCS(t, t.TempDir()).address, openGCS)
 	})
 }
 
-func testCuts(t *testing.T, to string, open func(t *testing.T, address string) store.Store) {
+func testCuts(t *testing.T, to string, open func(t *testing.T, address string) backup.Objects) {
 	t.Helper()
 	k, direct := newKeyPair(t), backup.Target{Store: open(t, to)}
 	attempt := 0

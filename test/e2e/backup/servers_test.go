@@ -18,6 +18,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/test/testbed/builder"
 	"github.com/refit-dev/refit/test/testbed/progress"
@@ -154,7 +155,7 @@ func startGCS(t *testing.T, data string) server {
 }
 
 // openS3 opens the bucket at an address of MinIO or of a proxy.
-func openS3(t *testing.T, address, secret string) store.Store {
+func openS3(t *testing.T, address, secret string) backup.Objects {
 	t.Helper()
 	s, err := store.OpenS3(store.S3Settings{
 		Endpoint: "http://" + address, Bucket: bucket, PathStyle: true, AccessKey: accessKey, SecretKey: secret, Stall: stall,
@@ -165,7 +166,7 @@ func openS3(t *testing.T, address, secret string) store.Store {
 	return s
 }
 
-func openGCS(t *testing.T, address string) store.Store {
+func openGCS(t *testing.T, address string) backup.Objects {
 	t.Helper()
 	s, err := store.OpenGCS(store.GCSSettings{Endpoint: "http://" + address, Bucket: bucket, Stall: stall})
 	if err != nil {
@@ -174,7 +175,7 @@ func openGCS(t *testing.T, address string) store.Store {
 	return s
 }
 
-func openPath(t *testing.T, dir string) store.Store {
+func openPath(t *testing.T, dir string) backup.Objects {
 	t.Helper()
 	s, err := store.OpenPath(dir)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"filippo.io/age"
 
 	"github.com/refit-dev/refit/internal/engine/backup"
-	"github.com/refit-dev/refit/internal/engine/backup/store"
 	format "github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
@@ -74,7 +73,7 @@ func database(to io.Writer, seed, mebibytes int) error {
 }
 
 // eachStore runs a test on every kind of store, with its data in a directory.
-func eachStore(t *testing.T, disk func(t *testing.T) string, test func(t *testing.T, s store.Store, data string)) {
+func eachStore(t *testing.T, disk func(t *testing.T) string, test func(t *testing.T, s backup.Objects, data string)) {
 	t.Helper()
 	t.Run("MinIO", func(t *testing.T) {
 		data := disk(t)
@@ -94,7 +93,7 @@ func anyDisk(t *testing.T) string { t.Helper(); return t.TempDir() }
 
 // TestBackupStores stores, lists, verifies and prunes backups that need several uploads each.
 func TestBackupStores(t *testing.T) {
-	eachStore(t, anyDisk, func(t *testing.T, s store.Store, data string) {
+	eachStore(t, anyDisk, func(t *testing.T, s backup.Objects, data string) {
 		t.Helper()
 		at, k, now := backup.Target{Store: s, Prefix: "prod/eu"}, newKeyPair(t), time.Now()
 		var last backup.Stored
@@ -144,7 +143,7 @@ func requireStates(t *testing.T, at backup.Target, want ...format.State) {
 }
 
 // requireCiphertext searches for the planted secret in all objects and in all files of the server.
-func requireCiphertext(t *testing.T, s store.Store, data string) {
+func requireCiphertext(t *testing.T, s backup.Objects, data string) {
 	t.Helper()
 	objects, err := s.List(t.Context(), "")
 	if err != nil || len(objects) == 0 {

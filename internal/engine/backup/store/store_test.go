@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +15,17 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
+// objects is a store, as its callers see it.
+type objects interface {
+	Put(ctx context.Context, key string, from io.Reader) error
+	Get(ctx context.Context, key string) (io.ReadCloser, error)
+	Stat(ctx context.Context, key string) (backup.Object, error)
+	List(ctx context.Context, prefix string) ([]backup.Object, error)
+	Delete(ctx context.Context, key string) error
+}
+
 // testStore tests what every store must do. The store is empty.
-func testStore(t *testing.T, s Store) {
+func testStore(t *testing.T, s objects) {
 	t.Helper()
 	t.Run("missing object", func(t *testing.T) { testMissing(t, s) })
 	t.Run("object is read back", func(t *testing.T) { testReadBack(t, s) })
@@ -23,7 +33,7 @@ func testStore(t *testing.T, s Store) {
 	t.Run("list and delete", func(t *testing.T) { testListAndDelete(t, s) })
 }
 
-func testMissing(t *testing.T, s Store) {
+func testMissing(t *testing.T, s objects) {
 	t.Helper()
 	if _, err := s.Get(t.Context(), "a/missing"); !errors.Is(err, backup.ErrNotFound) {
 		t.Errorf("Get: %v", err)
@@ -39,7 +49,7 @@ func testMissing(t *testing.T, s Store) {
 	}
 }
 
-func testReadBack(t *testing.T, s Store) {
+func testReadBack(t *testing.T, s objects) {
 	t.Helper()
 	for _, size := range []int{0, 1, 1 << 10, partSize, partSize + 5} {
 		want := make([]byte, size)
@@ -59,7 +69,7 @@ func testReadBack(t *testing.T, s Store) {
 	}
 }
 
-func testFailedSource(t *testing.T, s Store) {
+func testFailedSource(t *testing.T, s objects) {
 	t.Helper()
 	large := make([]byte, partSize+100)
 	for _, size := range []int{0, 100, len(large)} {
@@ -78,7 +88,7 @@ func testFailedSource(t *testing.T, s Store) {
 	}
 }
 
-func testListAndDelete(t *testing.T, s Store) {
+func testListAndDelete(t *testing.T, s objects) {
 	t.Helper()
 	keys := []string{"d/1/x", "d/1/y", "d/2/x", "dd/x"}
 	for _, key := range keys {
@@ -101,7 +111,7 @@ func testListAndDelete(t *testing.T, s Store) {
 	}
 }
 
-func listed(t *testing.T, s Store, prefix string) []string {
+func listed(t *testing.T, s objects, prefix string) []string {
 	t.Helper()
 	objects, err := s.List(t.Context(), prefix)
 	if err != nil {
@@ -118,7 +128,7 @@ func listed(t *testing.T, s Store, prefix string) []string {
 	return keys
 }
 
-func content(t *testing.T, s Store, key string) ([]byte, error) {
+func content(t *testing.T, s objects, key string) ([]byte, error) {
 	t.Helper()
 	body, err := s.Get(t.Context(), key)
 	if err != nil {
