@@ -114,3 +114,22 @@ func TestAbortOfANodeThatRefusesEveryOrderIsReported(t *testing.T) {
 		t.Errorf("it ends as %s %q, and %d orders were written", r.last.State, r.last.Message, written)
 	}
 }
+
+// The plan does not contain an abandoned node any more, but its claim lasts until it is released.
+func TestAbandonedControlPlaneNodeHoldsWorkersUntilItIsReleased(t *testing.T) {
+	done := func(r *storyRun) bool {
+		m := r.machine("cp-1")
+		return slices.Contains(r.op.Active, "cp-1") && m.upgrade != nil && m.upgrade.Status.Phase == refitv1alpha1.NodeSucceeded
+	}
+	s := story{name: "x", scenario: minor(shape(1, 1)), script: []scriptEvent{
+		{done, func(r *storyRun) {
+			r.setAgent(r.machine("cp-1"), false)
+			r.abandon("cp-1")
+			r.approve()
+		}},
+		{func(r *storyRun) bool { return r.last.State == AwaitingApproval }, (*storyRun).approve},
+	}}
+	if r := s.run(""); len(r.violations) > 0 {
+		t.Error(r.violations)
+	}
+}

@@ -243,7 +243,7 @@ func (m *machine) startStep(w *world) {
 	}
 	p := m.part(step)
 	p.down = true
-	w.require(step == stepKubelet || !m.takesBackup(), "I10: %s is stopped on %s during a backup of etcd", step, m.name)
+	m.stopBackup(w, step)
 	m.updateStaticPods()
 	w.checkStep(m, step)
 }

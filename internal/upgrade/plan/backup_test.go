@@ -82,6 +82,18 @@ func (m *machine) proceedBackup(w *world) {
 	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.Backup = &ended })
 }
 
+// stopBackup ends a backup before a step disrupts etcd or the API server. The plan waits for a
+// backup unless a restore of etcd has lost its order.
+func (m *machine) stopBackup(w *world, step string) {
+	if step == stepKubelet || !m.takesBackup() {
+		return
+	}
+	w.require(w.restored, "I10: %s is stopped on %s during a backup of etcd", step, m.name)
+	stopped := *m.agent.status.Backup
+	stopped.Phase = refitv1alpha1.BackupFailed
+	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.Backup = &stopped })
+}
+
 // keepPrefetched reports what was prefetched before the backup.
 func (m *machine) keepPrefetched(order *refitv1alpha1.NodeUpgradeSpec) {
 	if slices.Contains(m.agent.fetched, order.Release.Name) {

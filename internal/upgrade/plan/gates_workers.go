@@ -15,8 +15,8 @@ import (
 // can reopen a stage that was complete, and a host that is rolled back runs an API server that is
 // older than their kubelets.
 func controlPlaneActive(d *deciding, n *cluster.Node, _ int) *Wait {
-	for _, other := range d.controlPlane {
-		if d.active[other.Name] || d.changing(other) {
+	for _, other := range d.servers { // an abandoned one is active until it is released
+		if d.active[other.Name] || slices.Contains(d.controlPlane, other) && d.changing(other) {
 			message := fmt.Sprintf("%s waits for control plane node %s", n.Name, other.Name)
 			return &Wait{Reason: refitv1alpha1.ReasonProgressing, Node: n.Name, Message: message}
 		}
