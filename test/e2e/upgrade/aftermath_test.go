@@ -81,7 +81,7 @@ func objectsDeleted(s scene) {
 func hostLost(s scene) {
 	t, c := s.t, s.trio
 	o := c.ask(t, "lost")
-	c.steps(t, c.last, "swap-kubelet")
+	c.steps(t, c.last, "check-host") // the steps after it take seconds
 	must(t, c.last.Kill(t.Context()))
 	o.reaches(t, refitv1alpha1.PhaseStalled)
 	c.explains(t, c.last, "refit abandon "+c.last.Name())
