@@ -33,6 +33,10 @@ func (d *deciding) advance(name string, held *hold) {
 		d.followChange(n, hop, held)
 	case d.at(n, hop) && !d.changing(n):
 		d.settle(n, hop)
+	case held != nil && order == nil && !d.op.Spec.Aborted:
+		// A claimed node has had an order, so it was deleted: the agent may be changing the host.
+		// The claim lasts until the operation continues and repeats the order.
+		d.wait(held.wait)
 	case held != nil:
 		d.release(n, fmt.Sprintf("the operation is held (%s), and the node is unchanged", held.wait.Reason))
 	case d.skipped(n):
