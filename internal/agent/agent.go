@@ -248,6 +248,7 @@ func (a *Agent) step(ctx context.Context) (bool, error) {
 	if a.upgrade == nil || a.state.Open == "" {
 		return false, nil
 	}
+	a.stopBackup() // before the wait, which proves what the move needs
 	err := a.upgrade.await(a.orders.interrupt(ctx))
 	more := false
 	if err == nil {
@@ -270,7 +271,6 @@ func (a *Agent) move(ctx context.Context) (bool, error) {
 	if may, err := a.mayMove(ctx); !may || err != nil {
 		return false, err
 	}
-	a.stopBackup()
 	return a.upgrade.move(a.interruptible(ctx))
 }
 

@@ -38,7 +38,7 @@ func (a *Agent) resumeBackups() {
 
 // BackupCluster reads what backups need of the cluster, with the administrator's kubeconfig.
 func BackupCluster(version string) *backup.Cluster {
-	return &backup.Cluster{Kubeconfig: adminConf, CredentialsDir: backupDir, UserAgent: "refit-agent/" + version}
+	return &backup.Cluster{Kubeconfig: adminConf, CredentialsDir: backupDir, PinsFile: backup.PinsFile, UserAgent: "refit-agent/" + version}
 }
 
 func dialMember() (backup.Member, error) {

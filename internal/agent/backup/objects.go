@@ -25,7 +25,9 @@ type Cluster struct {
 	Kubeconfig string
 	// CredentialsDir is the directory of credentials on this host.
 	CredentialsDir string
-	UserAgent      string
+	// PinsFile has the recipients and locations that this host allows.
+	PinsFile  string
+	UserAgent string
 }
 
 // objectTimeout is the timeout of a request.

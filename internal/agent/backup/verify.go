@@ -24,6 +24,13 @@ func (c *Cluster) Verify(ctx context.Context, name string, identities []age.Iden
 	if err != nil {
 		return nil, err
 	}
+	pins, err := ReadPins(c.PinsFile)
+	if err != nil {
+		return nil, err
+	}
+	if err := pins.Check(&found.Spec); err != nil { // credentials go to no other server
+		return nil, fmt.Errorf("BackupStore %s: %w", found.Name, err)
+	}
 	var credentials Credentials
 	if found.Spec.Credentials != "" {
 		if credentials, err = c.Credentials(ctx, found.Spec.Credentials); err != nil {

@@ -41,6 +41,23 @@ func TestBackupStartsNothingOfAnUpgrade(t *testing.T) {
 	}
 }
 
+// The order of a Node that joined again has no operation, rollback policy or attempt.
+func TestBackupDoesNotRetryAFailedUpgrade(t *testing.T) {
+	d := newSimulation(controlPlaneUpgrade, attempt(apply, 2))
+	failure := *broken
+	failure.NoRollback = true
+	d.fails[StepKubelet] = &failure
+	d.run()
+	before, was := len(d.did), Read(d.records)
+	for _, order := range []Order{{Sequence: 7, Epoch: 3, Permit: refitv1alpha1.PermitBackup}, {Sequence: 8, Epoch: 3, Permit: refitv1alpha1.PermitHold}} {
+		d.order(order)
+		s := Read(d.records)
+		if s.Failure == nil || len(d.did) != before || s.Order.Rollback != was.Order.Rollback || s.Order.Attempt != was.Order.Attempt {
+			t.Errorf("%s: %v, order %+v, did %v", order.Permit, s.Failure, s.Order, d.did[before:])
+		}
+	}
+}
+
 func TestBackupMayBelongToNoOperation(t *testing.T) {
 	now := time.Date(2026, 11, 16, 10, 0, 0, 0, time.UTC)
 	id := Identity{NodeName: "cp-1", NodeUID: "uid-1", MachineID: "m"}

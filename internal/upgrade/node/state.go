@@ -56,6 +56,10 @@ func (s *State) add(r *Record) {
 		s.Upgrade = r.Upgrade
 		s.Steps = Steps(*r.Upgrade)
 	case Ordered:
+		if r.Order.concernsNoUpgrade() {
+			s.Order.Permit, s.Order.Sequence, s.Order.Epoch = r.Order.Permit, r.Order.Sequence, r.Order.Epoch
+			return
+		}
 		s.reopen(r.Order)
 		if r.Order.Permit == refitv1alpha1.PermitRollback && s.Outcome == refitv1alpha1.NodeSucceeded {
 			s.Outcome = "" // what was saved still exists: the whole upgrade is rolled back
@@ -71,6 +75,12 @@ func (s *State) add(r *Record) {
 	case Started, Done, Failed, UndoStarted, Undone, Kept:
 		s.addStep(r)
 	}
+}
+
+// concernsNoUpgrade reports whether an order is about a backup, or withdraws one. It may have no
+// operation, and must neither retry a failed upgrade nor change its policy.
+func (o *Order) concernsNoUpgrade() bool {
+	return o.Permit == refitv1alpha1.PermitBackup || o.Permit == refitv1alpha1.PermitHold && o.Operation == "" && !o.Manual
 }
 
 // reopen clears a failure: for a retry, another operation, an order to roll back, or an order that
