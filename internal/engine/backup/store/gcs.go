@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,11 +43,7 @@ func OpenGCS(settings GCSSettings) (*GCS, error) {
 	if err != nil {
 		return nil, err
 	}
-	stall := settings.Stall
-	if stall == 0 {
-		stall = Stall
-	}
-	transport, err := newTransport(settings.CA, stall)
+	transport, err := newTransport(settings.CA, cmp.Or(settings.Stall, Stall))
 	if err != nil {
 		return nil, err
 	}

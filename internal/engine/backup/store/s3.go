@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,11 +54,7 @@ func OpenS3(settings S3Settings) (*S3, error) {
 	if err != nil {
 		return nil, err
 	}
-	stall := settings.Stall
-	if stall == 0 {
-		stall = Stall
-	}
-	transport, err := newTransport(settings.CA, stall)
+	transport, err := newTransport(settings.CA, cmp.Or(settings.Stall, Stall))
 	if err != nil {
 		return nil, err
 	}
