@@ -46,13 +46,40 @@ type EtcdBackupList struct {
 // EtcdBackupSpec requests a backup.
 //
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="an EtcdBackup is immutable: create another one"
+// +kubebuilder:validation:XValidation:rule="(has(self.drill) && self.drill == 'Rehearse') == (has(self.hops) && self.hops.size() > 0)",message="hops must be set with the drill Rehearse, and only with it"
 type EtcdBackupSpec struct {
 	// store is the name of the BackupStore.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Store string `json:"store,omitempty"`
+	// operation is the name of the ClusterUpgrade that relies on this backup.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Operation string `json:"operation,omitempty"`
+	// drill is how the backup is tried on the host that takes it. None: not at all. Restore: it is
+	// restored into a scratch etcd and compared with what was read. Rehearse: then each of hops
+	// also runs on the restored data.
+	// +optional
+	// +kubebuilder:default=None
+	Drill Drill `json:"drill,omitempty"`
+	// hops are the ClusterReleases to rehearse, in the order of the upgrade.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Hops []ReleaseRef `json:"hops,omitempty"`
 }
+
+// Drill is how a backup is tried.
+// +kubebuilder:validation:Enum=None;Restore;Rehearse
+type Drill string
+
+// The drills.
+const (
+	DrillNone     Drill = "None"
+	DrillRestore  Drill = "Restore"
+	DrillRehearse Drill = "Rehearse"
+)
 
 // EtcdBackupStatus is the result of a backup.
 type EtcdBackupStatus struct {
@@ -137,6 +164,87 @@ type BackupResult struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	ReadBack *metav1.Time `json:"readBack,omitempty"`
+	// drilled is when the backup had been decrypted, restored into a scratch etcd and compared:
+	// its revision, keys and hash are those of this result.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	Drilled *metav1.Time `json:"drilled,omitempty"`
+	// rehearsed are the hops that ran on the restored data, in order. The rehearsal ends with the
+	// first hop that has a problem.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Rehearsed []RehearsedHop `json:"rehearsed,omitempty"`
+}
+
+// RehearsedHop is the result of one hop on the restored data.
+type RehearsedHop struct {
+	// release is the ClusterRelease that ran.
+	// +required
+	// +structType=atomic
+	Release ReleaseRef `json:"release,omitzero"`
+	// kubernetes is its version.
+	// +required
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`
+	Kubernetes string `json:"kubernetes,omitempty"`
+	// at is when the hop ended.
+	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	At metav1.Time `json:"at,omitzero"`
+	// seconds is how long it took.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Seconds int64 `json:"seconds,omitempty"`
+	// resources is the number of resources that were listed.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Resources int64 `json:"resources,omitempty"`
+	// objects is the number of objects in them.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Objects int64 `json:"objects,omitempty"`
+	// withoutWatchCache is true if the host lacked the memory for the watch cache of the API
+	// server.
+	// +optional
+	WithoutWatchCache bool `json:"withoutWatchCache,omitempty"`
+	// findings are the problems, at most 16.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Findings []RehearsalFinding `json:"findings,omitempty"`
+	// moreFindings is the number of findings beyond those.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MoreFindings int64 `json:"moreFindings,omitempty"`
+}
+
+// RehearsalFinding is one problem of a hop.
+type RehearsalFinding struct {
+	// reason is the problem in one CamelCase word.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
+	Reason string `json:"reason,omitempty"`
+	// object is what the problem is about: a flag, a file, a resource or an object.
+	// +optional
+	// +kubebuilder:validation:MaxLength=384
+	Object string `json:"object,omitempty"`
+	// message describes the problem.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Message string `json:"message,omitempty"`
+	// remedy is how to fix it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Remedy string `json:"remedy,omitempty"`
+	// unknown is true if the rehearsal could not decide: this is no proof that the hop would fail.
+	// +optional
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // BackupRef references one attempt of an EtcdBackup.
