@@ -62,7 +62,7 @@ func Accept(name string, order *refitv1alpha1.NodeUpgradeSpec, host HostState, i
 		return refuse(RefusedMachine, "the order is for the Node with UID %s, but this Node has UID %q", order.NodeUID, id.NodeUID)
 	case order.Sequence > MaxFence(now) || order.Epoch > MaxFence(now):
 		return refuse(RefusedTooHigh, "the order has sequence %d and epoch %d, but this host accepts none above %d, its clock: if the clock is right, "+
-			"find out who wrote the order, then run kubectl delete nodeupgrades.refit.dev %s, and refit retry",
+			"find out who wrote the order, then run `kubectl delete nodeupgrades.refit.dev %s`, and `refit retry`",
 			order.Sequence, order.Epoch, MaxFence(now), name)
 	// A node that joined another cluster has other leaders, whose epochs start over.
 	case order.Epoch < host.Epoch && (host.NodeUID == "" || host.NodeUID == order.NodeUID):

@@ -59,13 +59,25 @@ spec: {path: {directory: %s}, prefix: upbackup, recipients: [%s], keep: {last: 3
 // backsUp takes a backup, and verifies it on the host that stored it.
 func (s *site) backsUp(t *testing.T, name string) {
 	t.Helper()
-	manifest := fmt.Sprintf("{apiVersion: refit.dev/v1alpha1, kind: EtcdBackup, metadata: {name: %s}, spec: {store: local}}", name)
+	s.backUpAs(t, name, "None")
+	s.isStored(t, name)
+}
+
+// backUpAs takes a backup with a drill.
+func (s *site) backUpAs(t *testing.T, name, drill string) {
+	t.Helper()
+	manifest := fmt.Sprintf("{apiVersion: refit.dev/v1alpha1, kind: EtcdBackup, metadata: {name: %s}, spec: {store: local, drill: %s}}", name, drill)
 	_, err := s.Kubectl(t.Context(), strings.NewReader(manifest), "apply", "--filename=-")
 	must(t, err)
-	if _, err := s.Kubectl(t.Context(), nil, "wait", "--for=condition=Ready", "etcdbackup/"+name, "--timeout=5m"); err != nil {
+	if _, err := s.Kubectl(t.Context(), nil, "wait", "--for=condition=Ready", "etcdbackup/"+name, "--timeout=30m"); err != nil {
 		state, _ := s.Kubectl(t.Context(), nil, "get", "etcdbackup,nodeupgrade", "--output=yaml")
 		t.Fatalf("%v\n%s", err, state)
 	}
+}
+
+// isStored verifies a backup on the host that stored it.
+func (s *site) isStored(t *testing.T, name string) {
+	t.Helper()
 	node, err := s.Kubectl(t.Context(), nil, "get", "etcdbackup", name, "--output=jsonpath={.status.node}")
 	must(t, err)
 	for _, n := range s.OfRole(cluster.RoleControlPlane) {

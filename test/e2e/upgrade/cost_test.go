@@ -1,0 +1,132 @@
+//go:build e2e
+
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/refit-dev/refit/test/testbed/cluster"
+)
+
+// cost is what something costs a control plane host.
+type cost struct {
+	seconds float64
+	cpu     float64 // seconds of etcd, the agent and the measured tool
+	disk    float64 // bytes that it needed at most beyond those before
+	p99     float64 // seconds of requests to the API
+}
+
+// costOf measures and prints what work costs. Work returns the CPU time of its own processes.
+func (s *site) costOf(t *testing.T, cp *cluster.Node, name string, gib int, work func(context.Context) (float64, error)) cost {
+	t.Helper()
+	before, err := cpuSeconds(t.Context(), cp)
+	must(t, err)
+	used, err := usedBytes(t.Context(), cp)
+	must(t, err)
+	watching, stop := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	var peak float64
+	var answers []time.Duration
+	done.Go(func() { peak = peakOf(watching, cp) })
+	done.Go(func() { answers = s.answerTimes(watching) })
+	begun := time.Now()
+	own, err := work(t.Context())
+	c := cost{seconds: time.Since(begun).Seconds()}
+	stop()
+	done.Wait()
+	must(t, err)
+	after, err := cpuSeconds(t.Context(), cp)
+	must(t, err)
+	c.cpu, c.disk = after-before+own, max(0, peak-used)
+	slices.Sort(answers)
+	if len(answers) < 20 {
+		t.Fatalf("%s: %d requests to the API are too few", name, len(answers))
+	}
+	c.p99 = answers[len(answers)*99/100].Seconds()
+	prefix := fmt.Sprintf("size_%dgib_%s", gib, name)
+	show(t, prefix+"_time", c.seconds, "s")
+	show(t, prefix+"_cpu_per_gib", c.cpu/float64(gib), "s")
+	show(t, prefix+"_disk", c.disk/(1<<30), "GiB")
+	show(t, prefix+"_api_p99", c.p99*1000, "ms")
+	return c
+}
+
+// cpuSeconds is the CPU time of etcd and of the agent, children that have ended included.
+func cpuSeconds(ctx context.Context, cp *cluster.Node) (float64, error) {
+	var ticks float64
+	for _, name := range []string{"etcd", "refit-agent"} {
+		pid, err := cp.Exec(ctx, "pgrep", "--exact", "--oldest", name)
+		if err != nil {
+			return 0, fmt.Errorf("%s does not run: %w", name, err)
+		}
+		stat, err := cp.Exec(ctx, "cat", "/proc/"+strings.TrimSpace(string(pid))+"/stat")
+		if err != nil {
+			return 0, err
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(rest)
+		if len(fields) < 16 {
+			return 0, errors.New("/proc/PID/stat is too short")
+		}
+		for _, field := range fields[11:15] { // utime, stime, and those of children
+			n, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				return 0, err
+			}
+			ticks += n
+		}
+	}
+	return ticks / 100, nil
+}
+
+func usedBytes(ctx context.Context, cp *cluster.Node) (float64, error) {
+	out, err := cp.Exec(ctx, "df", "--output=used", "--block-size=1", "/var/lib/etcd")
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(out))
+	return strconv.ParseFloat(fields[len(fields)-1], 64)
+}
+
+// peakOf returns the most bytes that were used until the context ends.
+func peakOf(ctx context.Context, cp *cluster.Node) float64 {
+	var peak float64
+	for tick := time.NewTicker(500 * time.Millisecond); ; {
+		if used, err := usedBytes(ctx, cp); err == nil {
+			peak = max(peak, used)
+		}
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return peak
+		case <-tick.C:
+		}
+	}
+}
+
+// answerTimes gets a Namespace twenty times a second until the context ends.
+func (s *site) answerTimes(ctx context.Context) []time.Duration {
+	var out []time.Duration
+	for tick := time.NewTicker(50 * time.Millisecond); ; {
+		begun := time.Now()
+		_, err := s.Client.CoreV1().Namespaces().Get(ctx, "default", metav1.GetOptions{})
+		if ctx.Err() != nil {
+			tick.Stop()
+			return out
+		}
+		if err == nil {
+			out = append(out, time.Since(begun))
+		}
+		<-tick.C
+	}
+}
