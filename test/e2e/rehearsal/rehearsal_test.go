@@ -14,7 +14,7 @@ import (
 )
 
 func TestBackupRehearsal(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, "rehearsal", bed.Newer)
 	t.Run("clean cluster", s.testClean)
 	t.Run("drill", s.testDrill)
 	t.Run("killed", s.testKilled)
@@ -106,7 +106,7 @@ func (s *site) testDrill(t *testing.T) {
 func (s *site) testKilled(t *testing.T) {
 	request, err := bed.ReadOn(t.Context(), s.cp, "/root/request.json")
 	bed.Must(t, err)
-	if !strings.Contains(request, "hops") {
+	if !strings.Contains(request, `"apiServer"`) {
 		_, err := s.rehearse(t)
 		bed.Must(t, err)
 	}

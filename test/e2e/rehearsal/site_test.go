@@ -16,15 +16,15 @@ import (
 
 const (
 	backupFile = "/root/backup.db"
-	rendered   = "/root/rendered"
 	pki        = "/etc/kubernetes/pki/etcd/"
 )
 
-// site is a control plane node with the manifests of the target version and a backup of its etcd.
+// site is a control plane node with the manifests of the target versions and a backup of its etcd.
 type site struct {
 	*bed.Bed
 
-	cp *cluster.Node
+	cp      *cluster.Node
+	targets []string
 }
 
 // result is the output of `refit-agent rehearse`.
@@ -57,30 +57,31 @@ type finding struct {
 	Unknown                         bool
 }
 
-func newSite(t *testing.T) *site {
+// newSite creates a control plane node of the older version, with the manifests of the targets.
+func newSite(t *testing.T, name string, targets ...string) *site {
 	t.Helper()
-	b := bed.New(t, cluster.Spec{Name: "rehearsal", Kubernetes: bed.Older})
-	s := &site{Bed: b, cp: b.First(cluster.RoleControlPlane)}
+	b := bed.New(t, cluster.Spec{Name: name, Kubernetes: bed.Older})
+	s := &site{Bed: b, cp: b.First(cluster.RoleControlPlane), targets: targets}
 	ctx := t.Context()
-	bed.Must(t, b.LoadRelease(ctx, bed.Newer))
-	parts, err := b.Release(ctx, bed.Newer)
-	bed.Must(t, err)
-	for from, to := range map[string]string{
-		b.Agent: bed.AgentBinary, filepath.Join(parts.Bin, "kubeadm"): "/root/kubeadm", filepath.Join(parts.EtcdBin, "etcdctl"): "/root/etcdctl",
-	} {
-		bed.Must(t, s.cp.CopyTo(ctx, from, to))
+	bed.Must(t, s.cp.CopyTo(ctx, b.Agent, bed.AgentBinary))
+	for _, version := range targets {
+		bed.Must(t, b.LoadRelease(ctx, version))
+		parts, err := b.Release(ctx, version)
+		bed.Must(t, err)
+		bed.Must(t, s.cp.CopyTo(ctx, filepath.Join(parts.Bin, "kubeadm"), "/root/kubeadm"))
+		bed.Must(t, s.cp.CopyTo(ctx, filepath.Join(parts.EtcdBin, "etcdctl"), "/root/etcdctl"))
+		s.render(t, version)
 	}
-	s.render(t)
 	s.backUp(t)
 	return s
 }
 
-// render renders the manifests of the target with its kubeadm.
-func (s *site) render(t *testing.T) {
+// render renders the manifests of a target with its kubeadm.
+func (s *site) render(t *testing.T, version string) {
 	t.Helper()
 	config, err := s.Kubectl(t.Context(), nil, "--namespace=kube-system", "get", "configmap", "kubeadm-config", "--output=jsonpath={.data.ClusterConfiguration}")
 	bed.Must(t, err)
-	text := strings.ReplaceAll(string(config), "kubernetesVersion: "+bed.Older, "kubernetesVersion: "+bed.Newer) + fmt.Sprintf(`
+	text := strings.ReplaceAll(string(config), "kubernetesVersion: "+bed.Older, "kubernetesVersion: "+version) + fmt.Sprintf(`
 ---
 apiVersion: kubeadm.k8s.io/v1beta4
 kind: InitConfiguration
@@ -88,12 +89,16 @@ localAPIEndpoint: {advertiseAddress: %s, bindPort: 6443}
 nodeRegistration: {name: %s}
 `, s.cp.Address(), s.cp.Name())
 	bed.Must(t, bed.WriteOn(t.Context(), s.cp, "/root/init.yaml", text))
-	s.exec(t, "mkdir", "-p", rendered)
+	s.exec(t, "mkdir", "-p", rendered(version, ""), filed(version, ""))
 	for _, phase := range []string{"control-plane all", "etcd local"} {
-		argv := append([]string{"env", "KUBEADM_INIT_DRYRUN_DIR=" + rendered, "/root/kubeadm", "init", "phase"}, strings.Fields(phase)...)
+		argv := append([]string{"env", "KUBEADM_INIT_DRYRUN_DIR=" + rendered(version, ""), "/root/kubeadm", "init", "phase"}, strings.Fields(phase)...)
 		s.exec(t, append(argv, "--config=/root/init.yaml", "--dry-run")...)
 	}
 }
+
+// rendered is a file that kubeadm rendered for a version, and filed its copy in a rehearsal.
+func rendered(version, file string) string { return filepath.Join("/root/rendered", version, file) }
+func filed(version, file string) string    { return filepath.Join("/root/filed", version, file) }
 
 // backUp takes a backup with etcdctl.
 func (s *site) backUp(t *testing.T) {
@@ -119,10 +124,12 @@ func (s *site) exec(t *testing.T, argv ...string) string {
 // rehearse runs a rehearsal with the rendered manifests, of which some words are replaced.
 func (s *site) rehearse(t *testing.T, replace ...string) (result, error) {
 	t.Helper()
-	for _, component := range []string{"kube-apiserver", "etcd"} {
-		text, err := bed.ReadOn(t.Context(), s.cp, rendered+"/"+component+".yaml")
-		bed.Must(t, err)
-		bed.Must(t, bed.WriteOn(t.Context(), s.cp, "/root/"+component+".yaml", strings.NewReplacer(replace...).Replace(text)))
+	for _, version := range s.targets {
+		for _, file := range []string{"kube-apiserver.yaml", "etcd.yaml"} {
+			text, err := bed.ReadOn(t.Context(), s.cp, rendered(version, file))
+			bed.Must(t, err)
+			bed.Must(t, bed.WriteOn(t.Context(), s.cp, filed(version, file), strings.NewReplacer(replace...).Replace(text)))
+		}
 	}
 	return s.run(t, figures{}, true)
 }
@@ -131,14 +138,19 @@ func (s *site) rehearse(t *testing.T, replace ...string) (result, error) {
 func (s *site) run(t *testing.T, expected figures, rehearse bool) (result, error) {
 	t.Helper()
 	request := map[string]any{
-		"backup":              map[string]any{"file": backupFile, "etcdImage": "registry.k8s.io/etcd:3.6.6-0", "expected": expected},
+		"backup":              map[string]any{"file": backupFile, "etcdImage": s.imageIn(t, "/etc/kubernetes/manifests/etcd.yaml"), "expected": expected},
 		"readyTimeoutSeconds": 45,
 	}
-	if rehearse {
-		request["hops"] = []any{map[string]any{
-			"version": bed.Newer, "etcdImage": "registry.k8s.io/etcd:3.6.8-0", "etcd": "/root/etcd.yaml", "apiServer": "/root/kube-apiserver.yaml",
-		}}
+	var hops []any
+	for _, version := range s.targets {
+		if rehearse {
+			hops = append(hops, map[string]any{
+				"version": version, "etcdImage": s.imageIn(t, rendered(version, "etcd.yaml")),
+				"etcd": filed(version, "etcd.yaml"), "apiServer": filed(version, "kube-apiserver.yaml"),
+			})
+		}
 	}
+	request["hops"] = hops
 	text, err := json.Marshal(request)
 	bed.Must(t, err)
 	bed.Must(t, bed.WriteOn(t.Context(), s.cp, "/root/request.json", string(text)))
@@ -149,6 +161,18 @@ func (s *site) run(t *testing.T, expected figures, rehearse bool) (result, error
 	var r result
 	err = json.Unmarshal(out, &r)
 	return r, err
+}
+
+// imageIn returns the image in a manifest.
+func (s *site) imageIn(t *testing.T, file string) string {
+	t.Helper()
+	text, err := bed.ReadOn(t.Context(), s.cp, file)
+	bed.Must(t, err)
+	_, image, found := strings.Cut(text, "image: ")
+	if !found {
+		t.Fatalf("%s has no image", file)
+	}
+	return strings.Fields(image)[0]
 }
 
 // nothingLeft fails the test if a unit, a mount, a snapshot of containerd or a file is left.
