@@ -90,7 +90,7 @@ type ClusterUpgradeSpec struct {
 	ApprovedPlan string `json:"approvedPlan,omitempty"`
 
 	// paused stops the upgrade from starting further nodes. A node that is being changed completes;
-	// a node that is only being drained is uncordoned and released.
+	// a node whose host is unchanged is uncordoned and released.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 

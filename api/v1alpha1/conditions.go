@@ -110,6 +110,9 @@ const (
 	ReasonAccepted = "Accepted"
 	// ReasonStepWaiting: a step waits for something outside the host.
 	ReasonStepWaiting = "StepWaiting"
+	// ReasonPermissionWaiting: the host is unchanged, and its first change waits for the permission
+	// of the ClusterUpgrade.
+	ReasonPermissionWaiting = "PermissionWaiting"
 )
 
 // Annotations that Refit sets on Nodes.

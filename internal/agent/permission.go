@@ -57,7 +57,7 @@ func (a *Agent) awaitPermission(failure *node.Failure) {
 	if text := failure.Text(); text != a.waits.message {
 		a.waits.message = text
 		a.Log.Warn("waiting for permission to change this host", "reason", failure.Reason, "message", text, "remedy", failure.Remedy)
-		a.status.setWaiting(text)
+		a.status.setUnpermitted(text)
 	}
 	a.orders.wakeAfter(a.waits.wait)
 }

@@ -90,13 +90,17 @@ func record(t *testing.T, a *Agent, records ...node.Record) {
 	}
 }
 
-// waiting returns what the agent reports that it waits for.
+// waiting returns why the agent reports that it waits for permission.
 func waiting(a *Agent) string {
 	status, _, _ := a.status.compose()
-	if c := meta.FindStatusCondition(status.Conditions, refitv1alpha1.ConditionWaiting); c != nil {
-		return c.Message
+	c := meta.FindStatusCondition(status.Conditions, refitv1alpha1.ConditionWaiting)
+	switch {
+	case c == nil:
+		return ""
+	case c.Reason != refitv1alpha1.ReasonPermissionWaiting:
+		return c.Reason // the controller would not release the node of a held operation
 	}
-	return ""
+	return c.Message
 }
 
 func TestNothingChangesUntilTheLiveOperationPermitsIt(t *testing.T) {

@@ -33,6 +33,8 @@ type statusWriter struct {
 	backup  *refitv1alpha1.NodeBackupStatus // the last one, nil if there was none
 	refusal *node.Refusal
 	waiting string
+	// unpermitted is set while the wait is for permission to change the host.
+	unpermitted bool
 	// unresumed is the failure of a host that must not be reported as unchanged; nil if it may.
 	unresumed *node.Failure
 	// conditions are the ones in the cluster, so that their transition times survive a restart.
@@ -126,10 +128,15 @@ func (w *statusWriter) observe(u *refitv1alpha1.NodeUpgrade) {
 }
 
 // setWaiting sets the reason why a step waits, and logs it: remedies refer to the agent's log.
-func (w *statusWriter) setWaiting(what string) {
+func (w *statusWriter) setWaiting(what string) { w.wait(what, false) }
+
+// setUnpermitted sets why the first change of the host is not permitted.
+func (w *statusWriter) setUnpermitted(why string) { w.wait(why, true) }
+
+func (w *statusWriter) wait(what string, unpermitted bool) {
 	w.mu.Lock()
-	changed := w.waiting != what
-	w.waiting = what
+	changed := w.waiting != what || w.unpermitted != unpermitted
+	w.waiting, w.unpermitted = what, unpermitted
 	w.mu.Unlock()
 	if !changed {
 		return
@@ -169,7 +176,7 @@ func (w *statusWriter) compose() (status refitv1alpha1.NodeUpgradeStatus, known,
 	}
 	out.ObservedGeneration = w.observed
 	w.conditions = node.Conditions(w.conditions, node.Observed{
-		Status: &out, Generation: w.observed, Refusal: w.refusal, Waiting: w.waiting,
+		Status: &out, Generation: w.observed, Refusal: w.refusal, Waiting: w.waiting, Unpermitted: w.unpermitted,
 	}, time.Now())
 	out.Conditions = slices.Clone(w.conditions)
 	return out, w.known, stale

@@ -15,6 +15,8 @@ type Observed struct {
 	Generation int64
 	Refusal    *Refusal // of the newest order, nil if it was accepted
 	Waiting    string   // what the current step waits for, empty if it waits for nothing
+	// Unpermitted means that it waits for permission to change the host.
+	Unpermitted bool
 }
 
 // Conditions updates the conditions of a NodeUpgrade and returns them. Accepted and Ready are
@@ -36,9 +38,12 @@ func Conditions(conditions []metav1.Condition, o Observed, now time.Time) []meta
 	set(refitv1alpha1.ConditionReady, is(s.ready), s.reason, s.message)
 	set(refitv1alpha1.ConditionReconciling, is(s.reconciling), s.reason, s.message)
 	set(refitv1alpha1.ConditionStalled, is(s.stalled), s.reason, s.message)
-	if o.Waiting == "" {
+	switch {
+	case o.Waiting == "":
 		meta.RemoveStatusCondition(&conditions, refitv1alpha1.ConditionWaiting)
-	} else {
+	case o.Unpermitted:
+		set(refitv1alpha1.ConditionWaiting, metav1.ConditionTrue, refitv1alpha1.ReasonPermissionWaiting, o.Waiting)
+	default:
 		set(refitv1alpha1.ConditionWaiting, metav1.ConditionTrue, refitv1alpha1.ReasonStepWaiting, o.Waiting)
 	}
 	return conditions

@@ -97,6 +97,10 @@ func (d *deciding) followChange(n *cluster.Node, hop int, held *hold) {
 			d.wait(d.failedWait(n))
 		}
 	default:
+		if held != nil && d.unpermitted(n) {
+			d.withdrawOrder(n, fmt.Sprintf("the operation is held (%s), and the node is unchanged", held.wait.Reason))
+			return
+		}
 		if w := d.firstClosed(HeldProgress, n, hop); w != nil {
 			d.wait(*w)
 			return

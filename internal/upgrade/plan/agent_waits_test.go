@@ -47,11 +47,11 @@ func TestRemedyOfARollbackThatTakesLongIsTrue(t *testing.T) {
 				{rollingBack("worker-1"), func(r *storyRun) {
 					m := r.machine("worker-1")
 					m.agent.next, m.kubelet.down = r.now.Add(50*time.Minute), false
-					m.await(r.world, what)
+					m.await(r.world, refitv1alpha1.ReasonStepWaiting, what)
 				}},
 				{later(40, rollingBack("worker-1")), func(r *storyRun) {
 					got = r.last.Waiting
-					r.machine("worker-1").await(r.world, "")
+					r.machine("worker-1").await(r.world, "", "")
 				}},
 				{later(50, is(Stalled)), func(r *storyRun) { r.retry() }},
 			}}

@@ -15,7 +15,7 @@ import (
 // operation permits it. A host that was changed needs no permission.
 func (m *machine) beginChange(w *world) {
 	if w.now.Before(m.agent.lockedUntil) {
-		m.await(w, "another package manager runs on this host")
+		m.await(w, refitv1alpha1.ReasonStepWaiting, "another package manager runs on this host")
 		return
 	}
 	failure := node.Permission(&node.Upgrade{
@@ -24,21 +24,21 @@ func (m *machine) beginChange(w *world) {
 	}, w.live(m))
 	switch {
 	case m.agent.old != nil || failure == nil:
-		m.await(w, "")
+		m.await(w, "", "")
 		if m.agent.old == nil {
 			m.agent.old = map[string]string{stepEtcd: m.etcd.version, stepServer: m.apiServer.version, stepKubelet: m.kubelet.version}
 		}
 		m.startStep(w)
 	case failure.Class == refitv1alpha1.FailureTransient:
-		m.await(w, failure.Text())
+		m.await(w, refitv1alpha1.ReasonPermissionWaiting, failure.Text())
 	default:
-		m.await(w, "")
+		m.await(w, "", "")
 		m.fail(w, stepKubelet, failure.Message)
 	}
 }
 
 // await reports what the agent waits for. It checks again at the next tick.
-func (m *machine) await(w *world, what string) {
+func (m *machine) await(w *world, reason, what string) {
 	was := meta.FindStatusCondition(m.agent.status.Conditions, refitv1alpha1.ConditionWaiting)
 	if m.agent.unpermitted = what != ""; !m.agent.unpermitted && was == nil || was != nil && was.Message == what {
 		return
@@ -50,7 +50,7 @@ func (m *machine) await(w *world, what string) {
 			return
 		}
 		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
-			Type: refitv1alpha1.ConditionWaiting, Status: metav1.ConditionTrue, Reason: refitv1alpha1.ReasonStepWaiting, Message: what,
+			Type: refitv1alpha1.ConditionWaiting, Status: metav1.ConditionTrue, Reason: reason, Message: what,
 			LastTransitionTime: *stamp(m.clock(w)),
 		})
 	})

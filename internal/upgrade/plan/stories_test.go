@@ -199,6 +199,14 @@ func applying(name string) func(*storyRun) bool {
 	}
 }
 
+// ordered is a node whose agent may change its host, and has not accepted that yet.
+func ordered(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool {
+		u := t.machine(name).upgrade
+		return u != nil && u.Spec.Permit == refitv1alpha1.PermitApply && u.Status.Phase == refitv1alpha1.NodePrefetched
+	}
+}
+
 func rollingBack(name string) func(*storyRun) bool {
 	return func(t *storyRun) bool {
 		u := t.machine(name).upgrade

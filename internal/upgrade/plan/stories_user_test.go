@@ -31,6 +31,13 @@ var userStories = []story{
 		script: []scriptEvent{{applying("worker-1"), edits(pause, "the user pauses")}, {at(20), edits(resume, "the user resumes")}},
 	},
 	{
+		name: "pause-before-the-change",
+		summary: "The user pauses when worker-1 is drained and its agent has the order, but has changed nothing yet. " +
+			"The order is withdrawn, and the node is released unchanged.",
+		scenario: minor(shape(1, 2)), ends: Succeeded,
+		script: []scriptEvent{{ordered("worker-1"), edits(pause, "the user pauses")}, {later(20, ordered("worker-1")), edits(resume, "the user resumes")}},
+	},
+	{
 		name:     "abort",
 		summary:  "The user aborts while worker-2 is upgraded and worker-1 is done. worker-2 finishes, and the rest stays as it is.",
 		scenario: minor(shape(1, 3)), ends: Aborted,

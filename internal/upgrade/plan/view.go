@@ -5,6 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/disruption"
@@ -193,6 +196,17 @@ func (v *view) changing(n *cluster.Node) bool {
 	}
 	phase := v.phase(n)
 	return phase != refitv1alpha1.NodeSucceeded && phase != refitv1alpha1.NodeRolledBack
+}
+
+// unpermitted reports whether the agent has the order to change its host, has changed nothing yet,
+// and waits for permission.
+func (v *view) unpermitted(n *cluster.Node) bool {
+	order := v.order(n)
+	if order == nil || order.Spec.Permit != refitv1alpha1.PermitApply || v.phase(n) != refitv1alpha1.NodeApplying {
+		return false
+	}
+	waiting := meta.FindStatusCondition(order.Status.Conditions, refitv1alpha1.ConditionWaiting)
+	return waiting != nil && waiting.Status == metav1.ConditionTrue && waiting.Reason == refitv1alpha1.ReasonPermissionWaiting
 }
 
 // changesHost reports whether an agent in this phase changes its host.
