@@ -17,6 +17,7 @@ func TestBackupRehearsal(t *testing.T) {
 	s := newSite(t, "rehearsal", bed.Newer)
 	t.Run("clean cluster", s.testClean)
 	t.Run("drill", s.testDrill)
+	t.Run("corruptions", s.testCorruptions)
 	t.Run("killed", s.testKilled)
 	t.Run("breakages", s.testBreakages)
 	t.Run("broken data", s.testBrokenData)
