@@ -1,28 +1,16 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/internal/cli/document"
-	"github.com/refit-dev/refit/internal/cli/exit"
-	"github.com/refit-dev/refit/internal/cli/text"
+	"github.com/refit-dev/refit/internal/cli/release"
 	"github.com/refit-dev/refit/internal/engine/artifact/create"
-	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
-// creation has the flags of `refit release create`.
-type creation struct {
-	create.Options
-	online  bool
-	servers create.Online
-}
-
 func newReleaseCreateCommand(a *app) *cobra.Command {
-	c := &creation{}
+	c := &release.Creation{}
 	cmd := &cobra.Command{
 		Use:   "create --kubernetes VERSION --from DIRECTORY | --online",
 		Short: "Create a ClusterRelease from files or from upstream",
@@ -48,13 +36,22 @@ missing.`,
 			"# Create one from upstream for two platforms", "release create --kubernetes v1.36.3 --online --arch amd64 --arch arm64 > v1.36.3.json",
 		),
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd, a) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.Check(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			out, err := c.Create(cmd.Context(), a.Err)
+			if err != nil {
+				return err
+			}
+			return a.Print(out)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.Kubernetes, "kubernetes", "", "the `VERSION` of Kubernetes, for example v1.36.3")
 	flags.StringArrayVar(&c.Folders, "from", nil, "a `DIRECTORY` to search; can be repeated")
-	flags.BoolVar(&c.online, "online", false, "take missing files and images from upstream")
-	flags.StringArrayVar(&c.servers.Archs, "arch", []string{"amd64"}, "with --online: a `PLATFORM`, for example amd64; can be repeated")
+	flags.BoolVar(&c.Upstream, "online", false, "take missing files and images from upstream")
+	flags.StringArrayVar(&c.Servers.Archs, "arch", []string{"amd64"}, "with --online: a `PLATFORM`, for example amd64; can be repeated")
 	flags.StringVar(&c.Containerd, "containerd", "", "the `VERSION` of containerd, if several are found")
 	flags.StringVar(&c.Runc, "runc", "", "the `VERSION` of runc, if several are found or with --online")
 	flags.StringVar(&c.CNIPlugins, "cni-plugins", "", "the `VERSION` of the CNI plugins, if several are found")
@@ -62,59 +59,9 @@ missing.`,
 	flags.StringVar(&c.CoreDNS, "coredns", "", "the `TAG` of the CoreDNS image (default the one that kubeadm requires)")
 	flags.StringVar(&c.Pause, "pause", "", "the `TAG` of the pause image (default the one that kubeadm requires)")
 	flags.StringArrayVar(&c.Without, "without", nil, "omit a `PART`: "+strings.Join(create.Optional(), ", "))
-	flags.StringVar(&c.servers.Downloads, "downloads", create.Downloads, "with --online: the `URL` of Kubernetes' binaries")
-	flags.StringVar(&c.servers.RuncDownloads, "runc-downloads", create.RuncDownloads, "with --online: the `URL` of runc's releases")
-	flags.StringVar(&c.servers.Repository, "image-repository", create.Repository, "with --online: the `REPOSITORY` of the images")
+	flags.StringVar(&c.Servers.Downloads, "downloads", create.Downloads, "with --online: the `URL` of Kubernetes' binaries")
+	flags.StringVar(&c.Servers.RuncDownloads, "runc-downloads", create.RuncDownloads, "with --online: the `URL` of runc's releases")
+	flags.StringVar(&c.Servers.Repository, "image-repository", create.Repository, "with --online: the `REPOSITORY` of the images")
 	flags.SortFlags = false
 	return cmd
-}
-
-func (c *creation) run(cmd *cobra.Command, a *app) error {
-	switch {
-	case c.Kubernetes == "":
-		return exit.Usagef("--kubernetes is required, for example --kubernetes v1.36.3")
-	case len(c.Folders) == 0 && !c.online:
-		return exit.Usagef("--from DIRECTORY, --online or both are required")
-	}
-	if c.online {
-		c.Online = &c.servers
-	} else {
-		for _, flag := range []string{"arch", "downloads", "runc-downloads", "image-repository"} {
-			if cmd.Flags().Changed(flag) {
-				return exit.Usagef("--%s requires --online", flag)
-			}
-		}
-	}
-	version, err := request.ParseVersion(c.Kubernetes)
-	if err != nil {
-		return exit.Usagef("--kubernetes: %q is not a version like v1.36.3", c.Kubernetes)
-	}
-	c.Kubernetes = version
-	result, err := create.Payload(cmd.Context(), c.Options)
-	if cmd.Context().Err() != nil {
-		return cmd.Context().Err()
-	}
-	if wrong, ok := errors.AsType[create.WrongOptionError](err); ok {
-		return exit.UsageError{Err: wrong}
-	}
-	if err != nil {
-		fmt.Fprint(a.Err, text.ReleaseSkipped(madeFrom(&result)))
-		return fmt.Errorf("cannot create the ClusterRelease: %w", err)
-	}
-	out, err := document.JSON(result.Payload)
-	if err != nil {
-		return err
-	}
-	if _, err := a.Err.Write([]byte(text.ReleaseMade(madeFrom(&result)))); err != nil {
-		return fmt.Errorf("cannot write the summary: %w", err)
-	}
-	return a.Print(out)
-}
-
-func madeFrom(r *create.Result) *text.MadeRelease {
-	out := &text.MadeRelease{Payload: r.Payload, Warnings: r.Warnings}
-	for _, s := range r.Skipped {
-		out.Skipped = append(out.Skipped, text.SkippedFiles(s))
-	}
-	return out
 }

@@ -61,7 +61,7 @@ continues once the cause is fixed.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return u.run(cmd, a) },
 	}
-	u.requestFlags.addFlags(cmd)
+	addRequestFlags(cmd, &u.Request)
 	flags := cmd.Flags()
 	flags.StringVar(&u.name, "name", "", "the `NAME` of the operation (default from the target, for example to-v1-36-3)")
 	flags.BoolVarP(&u.yes, "yes", "y", false, "skip the confirmation prompt")
@@ -77,7 +77,10 @@ continues once the cause is fixed.`,
 }
 
 func (u *upgrading) run(cmd *cobra.Command, a *app) error {
-	requested, err := u.requested(cmd, a)
+	if err := u.check(); err != nil {
+		return err
+	}
+	requested, err := u.Upgrade(cmd.Context(), a.assessor())
 	if err != nil {
 		return err
 	}
@@ -152,7 +155,7 @@ func (u *upgrading) propose(
 			return "", err
 		}
 	}
-	report, err := u.assess(cmd, a, requested, assess.ForStart)
+	report, err := u.Assess(cmd.Context(), a.assessor(), requested, assess.ForStart)
 	if err != nil {
 		return "", err
 	}
