@@ -7,6 +7,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/assessing"
 	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/cli/manifest"
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
@@ -16,11 +17,12 @@ import (
 // question has the flags that `refit check` and `refit plan` have in common.
 type question struct {
 	assessing.Request
+	manifest.Flags
 	format
 }
 
 func (q *question) addFlags(cmd *cobra.Command, formats ...string) {
-	addRequestFlags(cmd, &q.Request)
+	addRequestFlags(cmd, &q.Request, &q.Flags)
 	cmd.Flags().StringVar(&q.File, "from", "", "read a saved Snapshot from a `FILE` (- for stdin) instead of a cluster")
 	addSourceFlags(cmd, &q.Source)
 	q.format.addFlags(cmd, formats...)
@@ -34,7 +36,7 @@ func (q *question) ask(cmd *cobra.Command, a *app, purpose assess.Purpose) (*cli
 	if err := q.check(); err != nil {
 		return nil, nil, err
 	}
-	upgrade, err := q.Upgrade(cmd.Context(), a.assessor())
+	upgrade, err := q.Upgrade(cmd.Context(), a.assessor(), &q.Flags)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,7 +52,7 @@ func (a *app) reader() *source.Reader {
 }
 
 func (a *app) assessor() *assessing.Assessor {
-	return &assessing.Assessor{Reader: a.reader(), Preflight: a.preflight}
+	return &assessing.Assessor{Reader: a.reader(), ReadManifest: manifest.Read, Preflight: a.preflight}
 }
 
 // answer prints a report. Its error selects the exit code.

@@ -20,9 +20,9 @@ func nextOf(cmd *cobra.Command, a *app) text.Next {
 
 // line is a command line to copy: another command with those flags of this one that it supports, so
 // that it targets the same cluster. Output flags are omitted.
-func (a *app) line(cmd *cobra.Command, command string) string {
-	words := []string{a.name, command}
-	other, _, err := cmd.Root().Find([]string{command})
+func (a *app) line(cmd *cobra.Command, command ...string) string {
+	words := append([]string{a.name}, command...)
+	other, _, err := cmd.Root().Find(command)
 	if err != nil {
 		panic(err) // there is no such command: a bug
 	}

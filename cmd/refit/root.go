@@ -23,6 +23,7 @@ var groups = []group{
 		newUpgradeCommand, newStatusCommand, newWatchCommand, newPauseCommand, newResumeCommand, newRetryCommand, newAbandonCommand, newAbortCommand,
 		newApproveCommand, newWaiveCommand, newKeepCommand, newSetCommand, newHistoryCommand,
 	}},
+	{"backup", "Backup Commands:", []func(*app) *cobra.Command{newBackupCommand, newRehearseCommand}},
 	{"setup", "Setup Commands:", []func(*app) *cobra.Command{newInstallCommand, newUninstallCommand, newReleaseCommand}},
 	{"other", "Other Commands:", []func(*app) *cobra.Command{newVersionCommand, newCompletionCommand}},
 }
@@ -46,8 +47,8 @@ upgraded.
 for confirmation, and follows the upgrade until it ends. An upgrade is an object of the cluster, so
 kubectl can show and change it as well.
 
-Exit codes: 0 success, 1 failed or aborted, 2 usage error, 3 blocked by a preflight finding,
-4 timeout, 130 interrupted.
+Exit codes: 0 success, 1 failed or aborted, 2 usage error, 3 blocked by a finding, 4 timeout,
+130 interrupted.
 
 Refit is also a kubectl plugin: link the binary as kubectl-refit in your PATH and use
 "kubectl refit".`,

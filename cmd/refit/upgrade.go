@@ -61,7 +61,7 @@ continues once the cause is fixed.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return u.run(cmd, a) },
 	}
-	addRequestFlags(cmd, &u.Request)
+	addRequestFlags(cmd, &u.Request, &u.Flags)
 	flags := cmd.Flags()
 	flags.StringVar(&u.name, "name", "", "the `NAME` of the operation (default from the target, for example to-v1-36-3)")
 	flags.BoolVarP(&u.yes, "yes", "y", false, "skip the confirmation prompt")
@@ -80,7 +80,7 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 	if err := u.check(); err != nil {
 		return err
 	}
-	requested, err := u.Upgrade(cmd.Context(), a.assessor())
+	requested, err := u.Upgrade(cmd.Context(), a.assessor(), &u.Flags)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ import (
 // Assessor assesses requests.
 type Assessor struct {
 	Reader *source.Reader
+	// ReadManifest reads a ClusterUpgrade from the content of a file of this name.
+	ReadManifest func(file string, raw []byte) (*refitv1alpha1.ClusterUpgrade, error)
 	// Preflight runs the checks.
 	Preflight func(preflight.Input) preflight.Report
 }

@@ -8,7 +8,6 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/document"
 	"github.com/refit-dev/refit/internal/cli/exit"
-	"github.com/refit-dev/refit/internal/cli/manifest"
 	"github.com/refit-dev/refit/internal/cli/source"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/request"
@@ -18,45 +17,54 @@ import (
 // The flags override the manifest.
 type Request struct {
 	source.Source
-	manifest.Flags
 	Manifest string // the file of a ClusterUpgrade; empty: none
 
 	waivers  []refitv1alpha1.Waiver // those of flags
 	observed *source.Observation    // nil until it is read
 }
 
-// Upgrade returns the ClusterUpgrade that the request describes.
-func (r *Request) Upgrade(ctx context.Context, a *Assessor) (*refitv1alpha1.ClusterUpgrade, error) {
+// Flags are the flags that describe an upgrade: *manifest.Flags.
+type Flags interface {
+	// Apply applies the flags to a spec, except for the target, and returns the waivers among them.
+	Apply(spec *refitv1alpha1.ClusterUpgradeSpec) ([]refitv1alpha1.Waiver, error)
+	// ApplyTarget applies the target. resolve returns the version that a minor version stands for.
+	ApplyTarget(spec *refitv1alpha1.ClusterUpgradeSpec, resolve func(string, refitv1alpha1.ClusterUpgradeSpec) (string, error)) error
+}
+
+// Upgrade returns the ClusterUpgrade that the request and the flags describe.
+func (r *Request) Upgrade(ctx context.Context, a *Assessor, flags Flags) (*refitv1alpha1.ClusterUpgrade, error) {
 	if given := r.Given(); r.File != "" && given != "" {
 		return nil, exit.Usagef("--from and %s exclude each other", given)
 	}
 	if r.File == document.Stdin && r.Manifest == document.Stdin {
 		return nil, exit.Usagef("--from and --file cannot both be read from stdin")
 	}
-	upgrade, err := r.upgrade(ctx, a)
+	upgrade, err := r.upgrade(ctx, a, flags)
 	if errors.Is(err, request.ErrNoTarget) {
-		return nil, source.NoTarget(a.Reader.Glance(ctx, &r.Source))
+		return nil, noTarget(a.Reader.Glance(ctx, &r.Source))
 	}
 	return upgrade, err
 }
 
-func (r *Request) upgrade(ctx context.Context, a *Assessor) (*refitv1alpha1.ClusterUpgrade, error) {
+func (r *Request) upgrade(ctx context.Context, a *Assessor, flags Flags) (*refitv1alpha1.ClusterUpgrade, error) {
 	upgrade := &refitv1alpha1.ClusterUpgrade{}
 	if r.Manifest != "" {
 		raw, err := a.Reader.ReadFile(r.Manifest)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the manifest: %w", err)
 		}
-		if upgrade, err = manifest.Read(document.NameOf(r.Manifest), raw); err != nil {
+		if upgrade, err = a.ReadManifest(document.NameOf(r.Manifest), raw); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	if r.waivers, err = r.Apply(&upgrade.Spec); err != nil {
+	if r.waivers, err = flags.Apply(&upgrade.Spec); err != nil {
 		return nil, exit.UsageError{Err: err}
 	}
-	resolve := func(minor string, spec refitv1alpha1.ClusterUpgradeSpec) (string, error) { return r.resolveMinor(ctx, a, minor, spec) }
-	if err := r.ApplyTarget(&upgrade.Spec, resolve); err != nil {
+	resolve := func(minor string, spec refitv1alpha1.ClusterUpgradeSpec) (string, error) {
+		return r.resolveMinor(ctx, a, minor, spec)
+	}
+	if err := flags.ApplyTarget(&upgrade.Spec, resolve); err != nil {
 		return nil, err
 	}
 	if err := request.Validate(&upgrade.Spec); err != nil {
@@ -73,7 +81,7 @@ func (r *Request) resolveMinor(ctx context.Context, a *Assessor, minor string, s
 	}
 	version, err := assess.NewestPatch(minor, r.observed.Snapshot, spec)
 	if err != nil {
-		return "", exit.Usagef("--to %s: %w", r.To, err)
+		return "", exit.Usagef("--to v%s: %w", minor, err)
 	}
 	return version, nil
 }

@@ -34,18 +34,28 @@ func (f *Following) Check() error {
 func (f *Following) Follow(
 	ctx context.Context, operation string, follow func(context.Context) (*cliv1alpha1.Operation, error), left func(last *cliv1alpha1.Operation) string,
 ) error {
-	limited, cancel := f.limit(ctx)
-	defer cancel()
-	last, err := follow(limited)
-	switch {
-	case ctx.Err() != nil:
-		return exit.LeftError{Err: errors.New(left(last))}
-	case limited.Err() != nil:
-		return exit.TimeoutError{Err: fmt.Errorf("%s did not end within %s. %s", operation, f.Limit, left(last))}
-	case err != nil:
+	var last *cliv1alpha1.Operation
+	err := f.Until(ctx, operation, func(ctx context.Context) (err error) {
+		last, err = follow(ctx)
 		return err
-	case last.Phase == string(refitv1alpha1.PhaseAborted):
+	}, func() string { return left(last) })
+	if err == nil && last.Phase == string(refitv1alpha1.PhaseAborted) {
 		return fmt.Errorf("%s was aborted, with %d of %d nodes at %s", operation, last.Nodes.Done, last.Nodes.Total, last.To)
 	}
-	return nil
+	return err
+}
+
+// Until follows something with a name until it ends, the limit expires or the user interrupts. left
+// returns its further course and the command to follow it again.
+func (f *Following) Until(ctx context.Context, name string, follow func(context.Context) error, left func() string) error {
+	limited, cancel := f.limit(ctx)
+	defer cancel()
+	err := follow(limited)
+	switch {
+	case ctx.Err() != nil:
+		return exit.LeftError{Err: errors.New(left())}
+	case limited.Err() != nil:
+		return exit.TimeoutError{Err: fmt.Errorf("%s did not end within %s. %s", name, f.Limit, left())}
+	}
+	return err
 }

@@ -6,22 +6,22 @@ import (
 	"strings"
 	"time"
 
-	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
 
 // liveStatus draws each frame over the one before, at the position of the cursor. The last one
 // remains.
-type liveStatus struct {
+type liveStatus[T any] struct {
 	*Streams
 	terminal *os.File
+	frame    func(progress *T, p text.Page, rows int, now time.Time) string
 	last     string
 	lines    int // of the last frame
 }
 
-func (t *liveStatus) write(o *cliv1alpha1.Operation, now time.Time) error {
+func (t *liveStatus[T]) write(progress *T, now time.Time) error {
 	columns, rows := sizeOf(t.terminal)
-	frame := text.Frame(o, text.Page{Width: columns, Color: t.colors(t.Out)}, rows, now)
+	frame := t.frame(progress, text.Page{Width: columns, Color: t.colors(t.Out)}, rows, now)
 	if frame == t.last {
 		return nil
 	}

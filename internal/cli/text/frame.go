@@ -22,9 +22,14 @@ func Frame(o *cliv1alpha1.Operation, p Page, rows int, now time.Time) string {
 			break
 		}
 	}
-	lines = lines[:min(len(lines), most)]
+	return fitFrame(lines, p.Width, rows)
+}
+
+// fitFrame cuts lines to the size of a terminal.
+func fitFrame(lines []string, columns, rows int) string {
+	lines = lines[:min(len(lines), max(1, rows-1))]
 	for i := range lines {
-		lines[i] = clipLine(lines[i], p.Width)
+		lines[i] = clipLine(lines[i], columns)
 	}
 	return strings.Join(lines, "\n") + "\n"
 }

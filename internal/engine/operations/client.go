@@ -36,9 +36,13 @@ func NewClient(config *rest.Config) (client.WithWatch, error) {
 		refitv1alpha1.GroupVersion.WithKind("ClusterUpgrade"): meta.RESTScopeRoot,
 		refitv1alpha1.GroupVersion.WithKind("NodeUpgrade"):    meta.RESTScopeRoot,
 		refitv1alpha1.GroupVersion.WithKind("NodeReport"):     meta.RESTScopeRoot,
+		refitv1alpha1.GroupVersion.WithKind("EtcdBackup"):     meta.RESTScopeRoot,
+		refitv1alpha1.GroupVersion.WithKind("BackupStore"):    meta.RESTScopeRoot,
 		corev1.SchemeGroupVersion.WithKind("Node"):            meta.RESTScopeRoot,
 		corev1.SchemeGroupVersion.WithKind("Pod"):             meta.RESTScopeNamespace,
 		corev1.SchemeGroupVersion.WithKind("ConfigMap"):       meta.RESTScopeNamespace,
+		corev1.SchemeGroupVersion.WithKind("Secret"):          meta.RESTScopeNamespace,
+		corev1.SchemeGroupVersion.WithKind("Namespace"):       meta.RESTScopeRoot,
 		appsv1.SchemeGroupVersion.WithKind("Deployment"):      meta.RESTScopeNamespace,
 		coordinationv1.SchemeGroupVersion.WithKind("Lease"):   meta.RESTScopeNamespace,
 	} {

@@ -24,7 +24,7 @@ func NewClient(tb testing.TB, objects ...client.Object) client.WithWatch {
 		tb.Fatal(err)
 	}
 	inMemory := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithStatusSubresource(&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}).
+		WithStatusSubresource(&refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.EtcdBackup{}, &refitv1alpha1.BackupStore{}).
 		WithIndex(&refitv1alpha1.ClusterUpgrade{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} }).
 		Build()
 	return interceptor.NewClient(inMemory, interceptor.Funcs{Watch: replay})

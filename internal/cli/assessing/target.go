@@ -1,4 +1,4 @@
-package source
+package assessing
 
 import (
 	"strings"
@@ -8,9 +8,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
-// NoTarget is the error for a missing target. It names the version and the ClusterReleases of the
+// noTarget is the error for a missing target. It names the version and the ClusterReleases of the
 // cluster, as far as they are known.
-func NoTarget(at string, releases []string) error {
+func noTarget(at string, releases []string) error {
 	const use = "no target: use --to VERSION%s, or --release NAME"
 	example := ""
 	if version := request.ExampleTarget(at); version != "" {

@@ -1,0 +1,167 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
+)
+
+// Backup renders everything about a backup.
+func Backup(b *cliv1alpha1.Backup, p Page) string {
+	w := newWriter(p)
+	w.backup(b, p.Now)
+	w.rehearsal(b)
+	return w.String()
+}
+
+// Rehearsal renders the results of the hops that were rehearsed. It is empty if there are none.
+func Rehearsal(b *cliv1alpha1.Backup, p Page) string {
+	w := newWriter(p)
+	w.rehearsal(b)
+	return w.String()
+}
+
+// backupHang is the width of the first column.
+const backupHang = 12
+
+func (w *writer) backup(b *cliv1alpha1.Backup, now time.Time) {
+	w.para(0, as(bold, "Backup "+b.Name), as(plain, "of etcd in "+b.Cluster+":"), as(backupStyle(b.State), backupWord(&b.BackupState)))
+	w.blank()
+	w.backupProgress(b, now)
+	w.backupField("Store", b.Store)
+	w.backupField("Object", b.Object)
+	w.backupField("Node", nodeAndAttempt(&b.BackupState))
+	w.backupField("Created", moment(b.CreationTime))
+	if b.Revision > 0 {
+		w.backupField("etcd", fmt.Sprintf("revision %s, %s, %s, hash %s",
+			phrase.Number(int(b.Revision)), phrase.Count(int(b.Keys), "key"), size(b.Size), b.Hash))
+	}
+	w.backupField("Digest", b.Digest)
+	if !b.Verified.IsZero() {
+		w.backupField("Verified", moment(b.Verified)+", every object was read back from the store")
+	}
+	w.backupField("Drill", drillOf(&b.BackupState))
+	w.backupField("Upgrade", b.Operation)
+	w.backupError(b.Error)
+}
+
+func (w *writer) rehearsal(b *cliv1alpha1.Backup) {
+	for i := range b.Rehearsed {
+		w.rehearsedHop(&b.Rehearsed[i])
+	}
+}
+
+func (w *writer) backupField(name, value string) {
+	if value != "" {
+		w.hang("  "+name, plain, backupHang, as(plain, value))
+	}
+}
+
+// backupProgress writes what an unfinished backup does.
+func (w *writer) backupProgress(b *cliv1alpha1.Backup, now time.Time) {
+	if b.Ended {
+		return
+	}
+	elapsed := Clock(now.Sub(b.CreationTime))
+	if b.ExpectedSeconds > 0 {
+		elapsed += fmt.Sprintf(", the last one took %s", Clock(time.Duration(b.ExpectedSeconds)*time.Second))
+	}
+	w.backupField("Elapsed", elapsed)
+	w.backupField("Activity", backupActivity(&b.BackupState))
+	if !b.UnreachableSince.IsZero() {
+		w.backupField("API server", fmt.Sprintf("unreachable for %s; the backup continues on its node", Clock(now.Sub(b.UnreachableSince))))
+	}
+}
+
+func (w *writer) backupError(e *refitv1alpha1.BackupError) {
+	if e == nil {
+		return
+	}
+	w.section("Error")
+	at := ""
+	if e.Step != "" {
+		at = " at " + e.Step
+	}
+	w.para(2, as(red, e.Reason+at+":"), as(plain, e.Message))
+	w.para(4, as(plain, e.Remedy))
+}
+
+func (w *writer) rehearsedHop(hop *refitv1alpha1.RehearsedHop) {
+	w.section("Rehearsal of " + hop.Kubernetes)
+	w.para(2, as(plain, fmt.Sprintf("%s ran for %s and listed %s with %s.", hop.Release.Name, phrase.Duration(time.Duration(hop.Seconds)*time.Second),
+		phrase.Count(int(hop.Resources), "resource"), phrase.Count(int(hop.Objects), "object"))))
+	if hop.WithoutWatchCache {
+		w.para(2, as(plain, "The host lacked the memory for the watch cache of the API server, so it ran without."))
+	}
+	if len(hop.Findings) == 0 {
+		w.para(2, as(green, "No problem was found."))
+		return
+	}
+	for i := range hop.Findings {
+		w.rehearsalFinding(&hop.Findings[i])
+	}
+	if hop.MoreFindings > 0 {
+		w.para(2, as(plain, fmt.Sprintf("and %s more", phrase.Count(int(hop.MoreFindings), "finding"))))
+	}
+}
+
+func (w *writer) rehearsalFinding(f *refitv1alpha1.RehearsalFinding) {
+	unknown := ""
+	if f.Unknown {
+		unknown = " (unknown: the rehearsal could not decide)"
+	}
+	w.blank()
+	w.para(2, as(red, f.Reason), as(bold, f.Object), as(plain, unknown))
+	w.para(4, as(plain, f.Message))
+	w.para(4, as(plain, "→ "+f.Remedy))
+}
+
+// backupActivity is what an unfinished backup does or waits for.
+func backupActivity(s *cliv1alpha1.BackupState) string {
+	switch {
+	case s.State == cliv1alpha1.BackupPending:
+		return "waiting for the controller"
+	case s.Step != "":
+		return fmt.Sprintf("attempt %d on %s, step %s", s.Attempt, s.Node, s.Step)
+	}
+	return s.Message
+}
+
+func nodeAndAttempt(s *cliv1alpha1.BackupState) string {
+	if s.Node == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s, attempt %d", s.Node, s.Attempt)
+}
+
+func drillOf(s *cliv1alpha1.BackupState) string {
+	switch {
+	case s.State == cliv1alpha1.BackupFailed:
+		return ""
+	case !s.Drilled.IsZero():
+		return moment(s.Drilled) + ", restored into a scratch etcd and compared"
+	case s.State == cliv1alpha1.BackupUnproven:
+		return "requested, but the agent did not do it: upgrade Refit on " + s.Node
+	case s.Drill == string(refitv1alpha1.DrillNone):
+		return "none: this backup was never restored"
+	}
+	return strings.ToLower(s.Drill) + ", not done yet"
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func backupStyle(state string) style {
+	switch state {
+	case cliv1alpha1.BackupSucceeded:
+		return green
+	case cliv1alpha1.BackupFailed, cliv1alpha1.BackupFindings:
+		return red
+	case cliv1alpha1.BackupStalled, cliv1alpha1.BackupUnproven:
+		return yellow
+	}
+	return plain
+}

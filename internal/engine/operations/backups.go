@@ -1,0 +1,93 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/progress"
+)
+
+// Backups returns all EtcdBackups.
+func (c *Cluster) Backups(ctx context.Context) ([]refitv1alpha1.EtcdBackup, error) {
+	var out []refitv1alpha1.EtcdBackup
+	for token, more := "", true; more; more = token != "" {
+		var page refitv1alpha1.EtcdBackupList
+		if err := c.Client.List(ctx, &page, client.Limit(ordersPerPage), client.Continue(token)); err != nil {
+			return nil, c.unreadable("EtcdBackups", err)
+		}
+		out, token = append(out, page.Items...), page.Continue
+	}
+	return out, nil
+}
+
+var errNoBackup = errors.New("there is no EtcdBackup")
+
+// EtcdBackup returns one EtcdBackup.
+func (c *Cluster) EtcdBackup(ctx context.Context, name string) (*refitv1alpha1.EtcdBackup, error) {
+	out := &refitv1alpha1.EtcdBackup{}
+	err := c.Client.Get(ctx, client.ObjectKey{Name: name}, out)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("%w %s in %s: `%s backup list` lists them", errNoBackup, name, c.Name, c.Command)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read EtcdBackup %s: %w", name, err)
+	}
+	return out, nil
+}
+
+// BackupStore returns a BackupStore.
+func (c *Cluster) BackupStore(ctx context.Context, name string) (*refitv1alpha1.BackupStore, error) {
+	out := &refitv1alpha1.BackupStore{}
+	err := c.Client.Get(ctx, client.ObjectKey{Name: name}, out)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("there is no BackupStore %s in %s: create it, or name another with --store", name, c.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read BackupStore %s: %w", name, err)
+	}
+	return out, nil
+}
+
+// BackupProgress reads the progress of a backup.
+func (c *Cluster) BackupProgress(ctx context.Context, name string, others []refitv1alpha1.EtcdBackup) (*cliv1alpha1.Backup, error) {
+	b, err := c.EtcdBackup(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var order *refitv1alpha1.NodeUpgrade
+	if b.Status.StartTime != nil {
+		found := &refitv1alpha1.NodeUpgrade{}
+		err := c.Client.Get(ctx, client.ObjectKey{Name: b.Status.Node}, found)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("cannot read NodeUpgrade %s: %w", b.Status.Node, err)
+		}
+		if err == nil {
+			order = found
+		}
+	}
+	return progress.NewBackup(c.Name, b, order, others), nil
+}
+
+// CreateBackup creates an EtcdBackup. It is named after the time, with a number if the name is
+// taken.
+func (c *Cluster) CreateBackup(ctx context.Context, prefix string, spec refitv1alpha1.EtcdBackupSpec) (*refitv1alpha1.EtcdBackup, error) {
+	base := prefix + "-" + c.Now().UTC().Format("20060102-1504")
+	for n, name := 2, base; ; n, name = n+1, base+"-"+strconv.Itoa(n) {
+		created := &refitv1alpha1.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
+		err := c.Client.Create(ctx, created)
+		switch {
+		case err == nil:
+			return created, nil
+		case !apierrors.IsAlreadyExists(err):
+			return nil, fmt.Errorf("cannot create the EtcdBackup: %w", err)
+		}
+	}
+}
