@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"go.etcd.io/bbolt"
 )
@@ -20,6 +21,8 @@ type SnapshotContent struct {
 	Revision, Keys int64
 	// Hash is that of `etcdutl snapshot status`.
 	Hash uint32
+	// EntriesHash is that of the key-value store alone, which a restore keeps as it is.
+	EntriesHash uint32
 	// Size is the size of the database in bytes.
 	Size int64
 }
@@ -30,12 +33,25 @@ func ReadSnapshot(path string) (SnapshotContent, error) {
 	if err != nil {
 		return SnapshotContent{}, fmt.Errorf("the snapshot of etcd is not valid: %w", err)
 	}
+	content, err := ReadDatabase(path)
+	content.Size = size
+	return content, err
+}
+
+// ReadDatabase reads the content of the database of an etcd that does not run. bbolt panics on
+// damaged pages, and a mapped file that cannot be read is a fault of memory.
+func ReadDatabase(path string) (content SnapshotContent, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			content, err = SnapshotContent{}, fmt.Errorf("cannot read the snapshot of etcd: it is damaged: %v", r)
+		}
+	}()
 	db, err := bbolt.Open(path, 0o400, &bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return SnapshotContent{}, fmt.Errorf("cannot open the snapshot of etcd: %w", err)
 	}
 	defer db.Close()
-	content := SnapshotContent{Size: size}
 	if err := db.View(content.read); err != nil {
 		return SnapshotContent{}, fmt.Errorf("cannot read the snapshot of etcd: %w", err)
 	}
@@ -80,7 +96,8 @@ const revisionSize = 8 + 1 + 8
 
 // read walks over all buckets.
 func (c *SnapshotContent) read(tx *bbolt.Tx) error {
-	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	table := crc32.MakeTable(crc32.Castagnoli)
+	sum, entries := crc32.New(table), crc32.New(table)
 	err := tx.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
 		_, _ = sum.Write(name) // a hash never fails
 		isKeys := bytes.Equal(name, keyBucket)
@@ -90,6 +107,8 @@ func (c *SnapshotContent) read(tx *bbolt.Tx) error {
 			if !isKeys {
 				return nil
 			}
+			_, _ = entries.Write(key)
+			_, _ = entries.Write(value)
 			if len(key) < revisionSize {
 				return fmt.Errorf("an entry has a key of %d bytes, which is no revision", len(key))
 			}
@@ -98,6 +117,6 @@ func (c *SnapshotContent) read(tx *bbolt.Tx) error {
 			return nil
 		})
 	})
-	c.Hash = sum.Sum32()
+	c.Hash, c.EntriesHash = sum.Sum32(), entries.Sum32()
 	return err
 }

@@ -1,13 +1,17 @@
 package etcd
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"go.etcd.io/bbolt"
 )
 
 func TestSnapshotHasWhatEtcdutlReads(t *testing.T) {
@@ -42,6 +46,23 @@ func TestSnapshotHasWhatEtcdutlReads(t *testing.T) {
 	if got.Hash != want.Hash || got.Revision != want.Revision || got.Revision != 202 || got.Keys != 201 {
 		t.Errorf("got %+v, etcdutl reads %+v", got, want)
 	}
+	requireRestored(t, path, got)
+}
+
+// requireRestored requires that a restored database has the entries of its snapshot.
+func requireRestored(t *testing.T, snapshot string, want SnapshotContent) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	etcdutl := filepath.Join(filepath.Dir(etcdBinary(t, "3.6.8")), "etcdutl")
+	out, err := exec.CommandContext(t.Context(), etcdutl, "snapshot", "restore", snapshot, "--data-dir="+dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	got, err := ReadDatabase(filepath.Join(dir, "member/snap/db"))
+	must(t, err)
+	if got.Revision != want.Revision || got.Keys != want.Keys || got.EntriesHash != want.EntriesHash || got.EntriesHash == 0 {
+		t.Errorf("restored: %+v, the snapshot has %+v", got, want)
+	}
 }
 
 func TestChangedSnapshotIsRefused(t *testing.T) {
@@ -62,5 +83,40 @@ func TestChangedSnapshotIsRefused(t *testing.T) {
 		if _, err := ReadSnapshot(path); err == nil {
 			t.Errorf("%s: it is accepted", situation)
 		}
+	}
+}
+
+// A snapshot whose pages are damaged has a valid digest if etcd itself streams them.
+func TestDamagedDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "etcd.db")
+	db, err := bbolt.Open(path, 0o600, nil)
+	must(t, err)
+	must(t, db.Update(func(tx *bbolt.Tx) error {
+		bucket, err := tx.CreateBucket([]byte("key"))
+		for i := range 2000 {
+			if err == nil {
+				err = bucket.Put(fmt.Appendf(nil, "%08d_%08d", i, 0), make([]byte, 100))
+			}
+		}
+		return err
+	}))
+	must(t, db.Close())
+	good, err := os.ReadFile(path)
+	must(t, err)
+	refused := 0
+	for page := 2; page < len(good)/os.Getpagesize(); page++ {
+		damaged := slices.Clone(good)
+		for i := range 64 {
+			damaged[page*os.Getpagesize()+i] = 0xff
+		}
+		sum := sha256.Sum256(damaged)
+		must(t, os.WriteFile(path, append(damaged, sum[:]...), 0o600))
+		if _, err := ReadSnapshot(path); err != nil {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Error("no damaged page was noticed")
 	}
 }
