@@ -18,13 +18,14 @@ type Pins struct {
 }
 
 // Location returns the bucket or the directory of a store: https://s3.example.com/bucket,
-// gs://bucket, or /mnt/backups.
+// gs://bucket, gs+https://storage.example.com/bucket, or /mnt/backups. Stores of different kinds
+// never share one: their credentials differ.
 func Location(spec *refitv1alpha1.BackupStoreSpec) string {
 	switch {
 	case spec.S3 != nil:
 		return strings.TrimSuffix(spec.S3.Endpoint, "/") + "/" + spec.S3.Bucket
 	case spec.GCS != nil && spec.GCS.Endpoint != "":
-		return strings.TrimSuffix(spec.GCS.Endpoint, "/") + "/" + spec.GCS.Bucket
+		return "gs+" + strings.TrimSuffix(spec.GCS.Endpoint, "/") + "/" + spec.GCS.Bucket
 	case spec.GCS != nil:
 		return "gs://" + spec.GCS.Bucket
 	case spec.Path != nil:

@@ -32,3 +32,12 @@ func TestPins(t *testing.T) {
 		}
 	}
 }
+
+// Credentials of one kind must not be sent to a server of another kind that was pinned.
+func TestLocationsOfDifferentKindsDiffer(t *testing.T) {
+	s3 := refitv1alpha1.BackupStoreSpec{S3: &refitv1alpha1.S3Store{Endpoint: "https://storage.example.com", Bucket: "b"}}
+	gcs := refitv1alpha1.BackupStoreSpec{GCS: &refitv1alpha1.GCSStore{Endpoint: "https://storage.example.com", Bucket: "b"}}
+	if Location(&s3) == Location(&gcs) {
+		t.Errorf("both are %s", Location(&s3))
+	}
+}
