@@ -107,7 +107,8 @@ func (w *statusWriter) correctUnresumed(at time.Time) {
 func (w *statusWriter) fail(f *node.Failure, since time.Time) {
 	at := metav1.NewTime(since.UTC().Truncate(time.Second))
 	w.status.CompletionTime = &at
-	w.status.Error = &refitv1alpha1.NodeError{Class: f.Class, Reason: f.Reason, Message: f.Text(), Remedy: f.Remedy, LogTail: f.LogTail, At: at}
+	f = f.Persistent() // the API rejects longer texts
+	w.status.Error = &refitv1alpha1.NodeError{Class: f.Class, Reason: f.Reason, Message: f.Message, Remedy: f.Remedy, LogTail: f.LogTail, At: at}
 }
 
 // observe compares the status in the cluster with the written one.

@@ -144,3 +144,14 @@ func TestWaitsAreLoggedOnce(t *testing.T) {
 		t.Errorf("logged %q", got)
 	}
 }
+
+// The API rejects a status with longer texts, and the agent would report nothing at all.
+func TestFailureOfAResultFitsTheAPI(t *testing.T) {
+	w := newStatusWriter(slog.New(slog.DiscardHandler), "boot", "dev")
+	long := strings.Repeat("x", 5000)
+	w.setResult(&node.Result{Phase: refitv1alpha1.NodeFailed, Failure: &node.Failure{Message: long, Remedy: long, LogTail: long}})
+	got := w.status.Error
+	if len([]rune(got.Message)) > refitv1alpha1.MaxMessage || len([]rune(got.Remedy)) > refitv1alpha1.MaxMessage || len([]rune(got.LogTail)) > refitv1alpha1.MaxLogTail {
+		t.Errorf("the texts have %d, %d and %d bytes", len(got.Message), len(got.Remedy), len(got.LogTail))
+	}
+}
