@@ -36,6 +36,29 @@ func (r *Reconciler) withdraw(ctx context.Context, obs *etcdbackup.Observation, 
 	return orders.Writer{Client: r.Client, FieldOwner: fieldOwner}.Hold(ctx, current)
 }
 
+// withdrawDeleted withdraws the orders of an EtcdBackup that was deleted: its agent stops, and an
+// upgrade need not wait for it.
+func (r *Reconciler) withdrawDeleted(ctx context.Context, name string) error {
+	var all refitv1alpha1.NodeUpgradeList
+	if err := r.Cache.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("cannot list NodeUpgrades in the cache: %w", err)
+	}
+	for i := range all.Items {
+		order := &all.Items[i]
+		if order.Spec.Permit != refitv1alpha1.PermitBackup || order.Spec.Backup.Name != name {
+			continue
+		}
+		if ended := order.Status.Backup.Ended() && order.Status.Backup.IsOf(order.Spec.Backup); ended {
+			continue
+		}
+		// The order in the cache may be an old one; the update fails then, and is repeated.
+		if err := (orders.Writer{Client: r.Client, FieldOwner: fieldOwner}).Hold(ctx, order.DeepCopy()); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // requestReports requests reports of all control plane nodes, which then choose the follower. The
 // number only increases, so other requests do no harm.
 func (r *Reconciler) requestReports(ctx context.Context, obs *etcdbackup.Observation, _ *etcdbackup.Action) error {

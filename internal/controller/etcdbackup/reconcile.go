@@ -34,11 +34,12 @@ type Reconciler struct {
 // that the decision was made on, so a former leader's writes fail.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	backup := &refitv1alpha1.EtcdBackup{}
-	if err := r.Client.Get(ctx, request.NamespacedName, backup); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	err := r.Client.Get(ctx, request.NamespacedName, backup)
+	if apierrors.IsNotFound(err) || err == nil && !backup.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, r.withdrawDeleted(ctx, request.Name)
 	}
-	if !backup.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, nil
+	if err != nil {
+		return ctrl.Result{}, err
 	}
 	obs, err := r.observe(ctx, backup)
 	if err != nil {

@@ -145,6 +145,9 @@ func (o *Observation) followOrder(n *cluster.Node, elapsed time.Duration) Action
 // followAgent follows the agent's progress.
 func (o *Observation) followAgent(n *cluster.Node, progress *refitv1alpha1.NodeBackupStatus, elapsed time.Duration) Action {
 	switch {
+	case progress.Phase == refitv1alpha1.BackupSucceeded && !o.tried(progress):
+		return o.end(EndAttempt, nil, "NotDrilled", "the agent on "+n.Name+" has stored the backup without the drill "+string(o.Backup.Spec.Drill),
+			"Install the agent of this version on "+n.Name+": `refit install`")
 	case progress.Phase == refitv1alpha1.BackupSucceeded:
 		return Action{Kind: Finish, Progress: progress, Object: o.object(progress)}
 	case progress.Phase == refitv1alpha1.BackupFailed && progress.Error != nil:
@@ -156,6 +159,19 @@ func (o *Observation) followAgent(n *cluster.Node, progress *refitv1alpha1.NodeB
 			"Check the agent's log: `journalctl -u refit-agent`")
 	}
 	return Action{Kind: Follow, Progress: progress}
+}
+
+// tried reports whether the agent has tried the backup as requested. An agent of a former version
+// only stores it.
+func (o *Observation) tried(progress *refitv1alpha1.NodeBackupStatus) bool {
+	switch o.Backup.Spec.Drill {
+	case refitv1alpha1.DrillRehearse:
+		return progress.Drilled != nil && len(progress.Rehearsed) > 0
+	case refitv1alpha1.DrillRestore:
+		return progress.Drilled != nil
+	case refitv1alpha1.DrillNone:
+	}
+	return true
 }
 
 func (o *Observation) end(kind ActionKind, n *cluster.Node, reason, message, remedy string) Action {

@@ -76,6 +76,17 @@ func TestNext(t *testing.T) {
 		"one that does not end":     {[]func(*Observation){started(orders.BackupTimeout + time.Second), reports(refitv1alpha1.BackupRunning)}, Withdraw, "BackupTimeout"},
 		"a failed one":              {[]func(*Observation){started(0), reports(refitv1alpha1.BackupFailed)}, EndAttempt, "BackupFailed"},
 		"a complete one":            {[]func(*Observation){started(0), reports(refitv1alpha1.BackupSucceeded)}, Finish, ""},
+		"stored by an agent without drills": {[]func(*Observation){started(0), reports(refitv1alpha1.BackupSucceeded), func(o *Observation) {
+			o.Backup.Spec.Drill = refitv1alpha1.DrillRestore
+		}}, EndAttempt, "NotDrilled"},
+		"drilled, but not rehearsed": {[]func(*Observation){started(0), reports(refitv1alpha1.BackupSucceeded), func(o *Observation) {
+			o.Backup.Spec.Drill = refitv1alpha1.DrillRehearse
+			o.Nodes[1].Upgrade.Status.Backup.Drilled = &metav1.Time{Time: now}
+		}}, EndAttempt, "NotDrilled"},
+		"a drilled one": {[]func(*Observation){started(0), reports(refitv1alpha1.BackupSucceeded), func(o *Observation) {
+			o.Backup.Spec.Drill = refitv1alpha1.DrillRestore
+			o.Nodes[1].Upgrade.Status.Backup.Drilled = &metav1.Time{Time: now}
+		}}, Finish, ""},
 		"an ended one": {[]func(*Observation){func(o *Observation) {
 			at := metav1.NewTime(now)
 			o.Backup.Status.ReadBack = &at
@@ -134,4 +145,24 @@ func TestStatusFollowsTheActions(t *testing.T) {
 	}
 	is(refitv1alpha1.ConditionReady, metav1.ConditionTrue)
 	is(refitv1alpha1.ConditionReconciling, metav1.ConditionFalse)
+}
+
+func TestMessageOfASucceededBackup(t *testing.T) {
+	at := metav1.NewTime(now)
+	hop := refitv1alpha1.RehearsedHop{Kubernetes: "v1.36.3"}
+	broken := refitv1alpha1.RehearsedHop{Kubernetes: "v1.36.3", Findings: []refitv1alpha1.RehearsalFinding{{}}, MoreFindings: 2}
+	for want, result := range map[string]refitv1alpha1.BackupResult{
+		"The backup is stored and was read back":                  {ReadBack: &at},
+		"The backup is stored, read back and restored in a drill": {ReadBack: &at, Drilled: &at},
+		"The backup is stored, read back and restored in a drill; v1.36.3 runs on its data": {
+			ReadBack: &at, Drilled: &at, Rehearsed: []refitv1alpha1.RehearsedHop{hop},
+		},
+		"The backup is stored, read back and restored in a drill; the rehearsal has 3 findings in status.rehearsed": {
+			ReadBack: &at, Drilled: &at, Rehearsed: []refitv1alpha1.RehearsedHop{hop, broken},
+		},
+	} {
+		if got := succeeded(&refitv1alpha1.EtcdBackupStatus{BackupResult: result}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
 }

@@ -43,7 +43,7 @@ func setConditions(b *refitv1alpha1.EtcdBackup, a *Action, at metav1.Time) {
 	s.ObservedGeneration = b.Generation
 	switch failed := s.StartTime == nil && s.Error != nil; {
 	case s.ReadBack != nil && s.StartTime == nil:
-		set(b, at, metav1.ConditionTrue, false, false, refitv1alpha1.ReasonSucceeded, "The backup is stored and was read back")
+		set(b, at, metav1.ConditionTrue, false, false, refitv1alpha1.ReasonSucceeded, succeeded(s))
 	case failed && s.Attempt >= refitv1alpha1.MaxBackupAttempts:
 		set(b, at, metav1.ConditionFalse, false, true, s.Error.Reason,
 			fmt.Sprintf("Attempt %d failed, which is the last: %s. %s", s.Attempt, s.Error.Message, s.Error.Remedy))
@@ -54,12 +54,41 @@ func setConditions(b *refitv1alpha1.EtcdBackup, a *Action, at metav1.Time) {
 	case a.Kind == RequestReport:
 		set(b, at, metav1.ConditionFalse, true, false, refitv1alpha1.ReasonProgressing, "Waiting for reports of control plane nodes")
 	default:
-		step := ""
-		if a.Progress != nil && a.Progress.Step != "" {
-			step = ", step " + a.Progress.Step
-		}
-		set(b, at, metav1.ConditionFalse, true, false, refitv1alpha1.ReasonProgressing, fmt.Sprintf("Attempt %d on %s%s", s.Attempt, s.Node, step))
+		set(b, at, metav1.ConditionFalse, true, false, refitv1alpha1.ReasonProgressing, fmt.Sprintf("Attempt %d on %s%s", s.Attempt, s.Node, stepOf(a.Progress)))
 	}
+}
+
+// succeeded describes how far a backup is proven.
+func succeeded(s *refitv1alpha1.EtcdBackupStatus) string {
+	switch findings := findings(s); {
+	case s.Drilled == nil:
+		return "The backup is stored and was read back"
+	case len(s.Rehearsed) == 0:
+		return "The backup is stored, read back and restored in a drill"
+	case findings == 0:
+		return fmt.Sprintf("The backup is stored, read back and restored in a drill; %s runs on its data", s.Rehearsed[len(s.Rehearsed)-1].Kubernetes)
+	default:
+		return fmt.Sprintf("The backup is stored, read back and restored in a drill; the rehearsal has %d findings in status.rehearsed", findings)
+	}
+}
+
+// findings counts the findings of a rehearsal.
+func findings(s *refitv1alpha1.EtcdBackupStatus) (n int64) {
+	for _, hop := range s.Rehearsed {
+		n += int64(len(hop.Findings)) + hop.MoreFindings
+	}
+	return n
+}
+
+// stepOf describes what an agent does.
+func stepOf(progress *refitv1alpha1.NodeBackupStatus) string {
+	switch {
+	case progress == nil || progress.Step == "":
+		return ""
+	case progress.Message == "":
+		return ", step " + progress.Step
+	}
+	return ", step " + progress.Step + ": " + progress.Message
 }
 
 func set(b *refitv1alpha1.EtcdBackup, at metav1.Time, ready metav1.ConditionStatus, reconciling, stalled bool, reason, message string) {

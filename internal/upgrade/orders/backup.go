@@ -14,9 +14,10 @@ import (
 // BackupFormat is the format of orders with the permit Backup.
 const BackupFormat = 2
 
-// BackupTimeout is how long an agent may take for a backup. After it, the order does not hold back
-// other orders any more.
-const BackupTimeout = 2 * time.Hour
+// BackupTimeout is how long an agent may take for a backup with its drill and rehearsal: a database
+// of 8 GB is sent to a slow store, read back and decrypted, restored on a slow disk, and listed by
+// several versions. After it, the order does not hold back other orders any more.
+const BackupTimeout = 6 * time.Hour
 
 // Backup returns the order to back up etcd. All that it shares with current, the order that it
 // replaces, stays: an upgrade in progress still recognizes its operation, and the plan continues
