@@ -19,6 +19,7 @@ import (
 // +kubebuilder:printcolumn:name="Revision",type=integer,JSONPath=`.status.revision`
 // +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.status.size`
 // +kubebuilder:printcolumn:name="Verified",type=date,JSONPath=`.status.readBack`
+// +kubebuilder:printcolumn:name="Drilled",type=date,JSONPath=`.status.drilled`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Object",type=string,JSONPath=`.status.object`,priority=1
 // +kubebuilder:printcolumn:name="Error",type=string,JSONPath=`.status.error.message`,priority=1
@@ -294,7 +295,11 @@ type NodeBackupStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`
-	Step         string `json:"step,omitempty"`
+	Step string `json:"step,omitempty"`
+	// message is what the step waits for, and for how long at most.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Message      string `json:"message,omitempty"`
 	BackupResult `json:",inline"`
 
 	// error is why the attempt failed.
@@ -348,7 +353,7 @@ type BackupPhase string
 // The phases of an attempt.
 const (
 	BackupRunning   BackupPhase = "Running"
-	BackupSucceeded BackupPhase = "Succeeded" // stored and read back
+	BackupSucceeded BackupPhase = "Succeeded" // stored, read back, and restored if a drill was requested
 	BackupFailed    BackupPhase = "Failed"    // see error
 )
 

@@ -41,6 +41,10 @@ const (
 	MaxBlockerReason = 128
 	// MaxBackupAttempts is how often an EtcdBackup is tried.
 	MaxBackupAttempts = 3
+	// MaxRehearsalFindings is how many findings a rehearsed hop lists, and MaxRehearsalObject is
+	// the length of the object of each.
+	MaxRehearsalFindings = 16
+	MaxRehearsalObject   = 384
 )
 
 // Clip cuts a text to a number of characters and marks the cut with an ellipsis.

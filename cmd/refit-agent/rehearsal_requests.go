@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
 	"github.com/refit-dev/refit/internal/engine/rehearsal/requests"
 	core "github.com/refit-dev/refit/internal/upgrade/rehearsal"
@@ -23,7 +24,8 @@ func (a *app) rehearsalRequests() *cobra.Command {
 		Args:   noArguments,
 	}
 	report := c.Flags().String("report", "", "`file` to write the report to")
-	etcd := c.Flags().String("etcd", "", "`URL` of the etcd to wait for")
+	database := c.Flags().String("database", "", "`file` of a restored database to read")
+	url := c.Flags().String("etcd", "", "`URL` of the etcd to wait for")
 	hash := c.Flags().Bool("hash", false, "hash the keys of etcd")
 	revision := c.Flags().Int64("revision", 0, "`revision` up to which etcd hashes its keys")
 	server := c.Flags().String("apiserver", "", "`URL` of the API server to list")
@@ -31,15 +33,18 @@ func (a *app) rehearsalRequests() *cobra.Command {
 	ready := c.Flags().Duration("ready-timeout", 3*time.Minute, "`time` until the API server must be ready")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var result core.Report
-		if *server != "" {
+		switch {
+		case *database != "":
+			result = readDatabase(*database)
+		case *server != "":
 			text, err := os.ReadFile(*token)
 			if err != nil {
 				return err
 			}
 			api := &requests.APIServer{URL: *server, Token: strings.TrimSpace(string(text)), ReadyTimeout: *ready, ListTimeout: 20 * time.Second}
 			result = api.Run(c.Context())
-		} else {
-			result = queryEtcd(c.Context(), *etcd, *hash, *revision)
+		default:
+			result = queryEtcd(c.Context(), *url, *hash, *revision)
 		}
 		text, err := json.Marshal(result)
 		if err != nil {
@@ -48,6 +53,15 @@ func (a *app) rehearsalRequests() *cobra.Command {
 		return os.WriteFile(*report, text, 0o600)
 	}
 	return c
+}
+
+// readDatabase returns the figures of a restored database, or a report of why there are none.
+func readDatabase(path string) core.Report {
+	content, err := etcd.ReadDatabase(path)
+	if err != nil {
+		return core.Report{Error: err.Error()}
+	}
+	return core.Report{Restored: core.Figures{Revision: content.Revision, Entries: content.Keys, EntriesHash: content.EntriesHash}}
 }
 
 // queryEtcd returns the answer of etcd, or a report of why there is none.

@@ -10,9 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/agent"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
-	"github.com/refit-dev/refit/internal/engine/transient"
 	core "github.com/refit-dev/refit/internal/upgrade/rehearsal"
 )
 
@@ -63,24 +62,14 @@ func (a *app) runRehearsal(ctx context.Context, file string) (rehearsal.Result, 
 	if err != nil {
 		return rehearsal.Result{}, err
 	}
-	ctr, err := host.LookPath("ctr")
-	if err != nil {
-		return rehearsal.Result{}, err
-	}
-	agent, err := os.Executable()
-	if err != nil {
-		return rehearsal.Result{}, err
-	}
-	units, err := transient.Connect(ctx)
-	if err != nil {
-		return rehearsal.Result{}, err
-	}
-	defer units.Close()
-	runner := &rehearsal.Runner{
-		Units: units, Dir: loaded.StateDir + "/rehearsal", Agent: agent, Ctr: ctr, Socket: "/run/containerd/containerd.sock",
-		Available: rehearsal.AvailableMemory, Timeouts: timeouts,
+	runner, err := agent.ConnectRehearsals(ctx, &loaded, rehearsal.Observer{
 		Progress: func(p rehearsal.Progress) { fmt.Fprintf(a.err, "%s (at most %s)\n", p.Message, p.Timeout) },
+	})
+	if err != nil {
+		return rehearsal.Result{}, err
 	}
+	defer runner.Close()
+	runner.Timeouts = timeouts
 	return runner.Rehearse(ctx, backup, hops)
 }
 

@@ -93,7 +93,7 @@ func start(ctx context.Context, config Config) (*Agent, error) {
 	if err := a.readState(); err != nil {
 		return nil, err
 	}
-	a.resumeBackups()
+	a.resumeBackups(ctx)
 	if a.store, err = artifact.OpenStore(config.Settings.StoreDir()); err != nil {
 		return nil, err
 	}

@@ -21,17 +21,18 @@ const backupDir = "/etc/refit/backup"
 
 // resumeBackups ends a backup that was interrupted. A broken one does not keep the agent from its
 // upgrades.
-func (a *Agent) resumeBackups() {
+func (a *Agent) resumeBackups(ctx context.Context) {
 	a.backups = &backup.Manager{
 		Dir: a.Settings.BackupsDir(), Machine: a.id.MachineID, Boot: a.id.BootID, Log: a.Log, Report: a.status.setBackup, Point: point,
 		Environment: backup.Environment{
 			Objects: BackupCluster(a.Version),
 			Pins:    func() (etcdbackup.Pins, error) { return backup.ReadPins(backup.PinsFile) },
-			Dial:    dialMember, OpenStore: backup.OpenStore, FreeBytes: freeBytes,
+			Dial:    dialMember, OpenStore: backup.OpenStore, Space: host.Free,
 			HostFiles: func(to io.Writer) error { return backup.WriteHostFiles(to, "/") },
+			EtcdImage: steps.EtcdImage, Hops: a.rehearsalHops, Runner: a.rehearsalRunner, Leftovers: a.rehearsalLeft,
 		},
 	}
-	if err := a.backups.Resume(); err != nil {
+	if err := a.backups.Resume(ctx); err != nil {
 		a.Log.Error("cannot read the last backup", "error", err)
 	}
 }
@@ -47,11 +48,6 @@ func dialMember() (backup.Member, error) {
 		return nil, err
 	}
 	return etcd.Dial(config)
-}
-
-func freeBytes(dir string) (uint64, error) {
-	free, err := host.Free(dir)
-	return free.Bytes, err
 }
 
 // openBackup creates the slot of the backup that an order is for, before the order is remembered: a

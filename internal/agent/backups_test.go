@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -51,5 +53,32 @@ func TestBackupIsTheFirstOrderOfANode(t *testing.T) {
 	status, _, _ := a.status.compose()
 	if status.ObservedSequence != 8 || status.Phase != refitv1alpha1.NodeIdle || status.Backup == nil || a.upgrade != nil {
 		t.Errorf("the status is %+v", status)
+	}
+}
+
+// unreachable is a cluster that never answers.
+type unreachable struct{ backup.Objects }
+
+func (unreachable) EtcdBackup(ctx context.Context, _ string) (*refitv1alpha1.EtcdBackup, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestAnotherOrderStopsTheBackup(t *testing.T) {
+	a := newTestAgent(t, &apiStub{})
+	a.backups.Environment.Objects = unreachable{}
+	attempt, err := a.openBackup(&backupOrder(8).Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.backups.Run(t.Context(), attempt)
+	hold := backupOrder(9)
+	hold.Spec.Format, hold.Spec.Permit, hold.Spec.Backup = 1, refitv1alpha1.PermitHold, refitv1alpha1.BackupRef{}
+	if err := a.accept(t.Context(), hold); err != nil {
+		t.Fatal(err)
+	}
+	status, _, _ := a.status.compose()
+	if status.Backup == nil || status.Backup.Phase != refitv1alpha1.BackupFailed || status.Backup.Error.Reason != "BackupStopped" {
+		t.Errorf("the backup is %+v", status.Backup)
 	}
 }

@@ -71,6 +71,9 @@ func (a *Agent) accept(ctx context.Context, order *refitv1alpha1.NodeUpgrade) er
 	if err := a.start(order, upgrade); err != nil {
 		return err
 	}
+	if order.Spec.Permit != refitv1alpha1.PermitBackup {
+		a.backups.Stop("the agent has the order " + string(order.Spec.Permit))
+	}
 	a.runBackup(ctx, attempt)
 	return nil
 }

@@ -66,7 +66,7 @@ func newTestAgent(t *testing.T, client api, keys ...artifact.PublicKey) *Agent {
 	}
 	a.status = newStatusWriter(log, "boot", "test")
 	a.reports = newReporter(a)
-	a.resumeBackups()
+	a.resumeBackups(t.Context())
 	return a
 }
 

@@ -13,16 +13,29 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// verified reads a ClusterRelease from the cluster, verifies its signature with the keys pinned on
-// this host, and keeps the envelope: the upgrade must not need the API.
+// verified reads and verifies a ClusterRelease, and keeps the envelope: the upgrade must not need
+// the API.
 func (a *Agent) verified(ctx context.Context, ref refitv1alpha1.ReleaseRef) (artifact.Release, error) {
-	refuse := func(format string, args ...any) (artifact.Release, error) {
+	release, envelope, err := a.readRelease(ctx, ref)
+	if err != nil {
+		return artifact.Release{}, err
+	}
+	if err := durable.MkdirAll(a.Settings.ReleasesDir(), 0o700); err != nil {
+		return release, err
+	}
+	return release, durable.WriteFile(a.envelopeFile(ref.Digest), envelope, 0o600)
+}
+
+// readRelease reads a ClusterRelease from the cluster and verifies its signature with the keys
+// pinned on this host.
+func (a *Agent) readRelease(ctx context.Context, ref refitv1alpha1.ReleaseRef) (artifact.Release, []byte, error) {
+	refuse := func(format string, args ...any) (artifact.Release, []byte, error) {
 		message := fmt.Sprintf("ClusterRelease %s: %s", ref.Name, fmt.Sprintf(format, args...))
-		return artifact.Release{}, &node.Refusal{Reason: node.RefusedRelease, Message: message}
+		return artifact.Release{}, nil, &node.Refusal{Reason: node.RefusedRelease, Message: message}
 	}
 	object, err := a.client.Release(ctx, ref.Name)
 	if err != nil {
-		return artifact.Release{}, err
+		return artifact.Release{}, nil, err
 	}
 	release, err := a.verify(object.Spec.Envelope)
 	switch {
@@ -33,10 +46,7 @@ func (a *Agent) verified(ctx context.Context, ref refitv1alpha1.ReleaseRef) (art
 	case release.Payload.Kubernetes != object.Spec.Kubernetes:
 		return refuse("its spec has version %s, but the signed payload has %s", object.Spec.Kubernetes, release.Payload.Kubernetes)
 	}
-	if err := durable.MkdirAll(a.Settings.ReleasesDir(), 0o700); err != nil {
-		return release, err
-	}
-	return release, durable.WriteFile(a.envelopeFile(ref.Digest), object.Spec.Envelope, 0o600)
+	return release, object.Spec.Envelope, nil
 }
 
 func (a *Agent) envelopeFile(digest string) string {

@@ -5,6 +5,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -17,11 +18,17 @@ type Attempt struct {
 	status  *refitv1alpha1.NodeBackupStatus
 
 	// Set by check.
+	request    refitv1alpha1.EtcdBackupSpec
 	spec       refitv1alpha1.BackupStoreSpec
 	clusterUID string
 	target     enginebackup.Target
 	member     Member
 	version    string // of etcd
+	size       int64  // of its database
+	trial      *trial // nil without a drill
+
+	// content is that of the snapshot.
+	content etcd.SnapshotContent
 }
 
 func (a *Attempt) id() backup.ID {
@@ -30,13 +37,14 @@ func (a *Attempt) id() backup.ID {
 
 // run executes the steps in order, and records the result.
 func (a *Attempt) run(ctx context.Context) {
-	defer a.slot.journal.Close()
 	defer a.close()
 	a.manager.Log.Info("backup started", "name", a.ref.Name, "uid", a.ref.UID, "attempt", a.ref.Attempt, "store", a.ref.Store)
-	for _, do := range []func(context.Context) error{a.check, a.store, a.prune} {
+	for _, do := range []func(context.Context) error{a.check, a.fetchHops, a.store, a.drill, a.prune} {
 		if err := do(ctx); err != nil {
 			failure := a.explain(ctx, err)
-			a.manager.Log.Error("backup failed", "step", a.status.Step, "class", failure.Class, "reason", failure.Reason, "message", failure.Text())
+			a.manager.Log.Error("backup failed", "step", a.status.Step, "class", failure.Class, "reason", failure.Reason, "message", failure.Text(),
+				"log", failure.Persistent().LogTail)
+			a.discard(ctx)
 			a.manager.finish(a.slot, a.status, failure)
 			return
 		}
@@ -52,16 +60,36 @@ func (a *Attempt) begin(ctx context.Context, step string) error {
 	if err := a.slot.write(node.Record{Kind: node.Started, Step: step}); err != nil {
 		return err
 	}
-	a.status.Step = step
+	a.status.Step, a.status.Message = step, ""
 	a.manager.report(a.status)
 	a.manager.point("backup-" + step + "/started")
 	return nil
 }
 
-// close closes the connection to etcd.
+// waits reports what the step waits for; an empty reason ends the wait.
+func (a *Attempt) waits(reason string) {
+	a.status.Message = refitv1alpha1.Clip(node.Redact(reason), refitv1alpha1.MaxMessage)
+	if reason != "" {
+		a.manager.Log.Info("backup in progress", "step", a.status.Step, "message", reason)
+	}
+	a.manager.report(a.status)
+}
+
+// discard deletes what a failed attempt has stored, unless a drill has proven it: retention decides
+// about that one.
+func (a *Attempt) discard(ctx context.Context) {
+	if a.status.Digest != "" && a.status.Drilled == nil {
+		enginebackup.Discard(ctx, a.target, a.id())
+	}
+}
+
+// close closes the connections to etcd and systemd.
 func (a *Attempt) close() {
 	if a.member != nil {
 		_ = a.member.Close()
+	}
+	if a.trial != nil && a.trial.runner != nil {
+		a.trial.runner.Close()
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/etcd"
+	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
@@ -38,9 +39,11 @@ type bed struct {
 	store     refitv1alpha1.BackupStore
 	pins      etcdbackup.Pins
 	facts     refitv1alpha1.EtcdFacts
-	free      uint64
+	space     host.FreeSpace
 	snapshot  []byte
 	keys      Credentials
+	others    []refitv1alpha1.EtcdBackup
+	trials    fakeTrials
 
 	mu       sync.Mutex
 	reported []refitv1alpha1.NodeBackupStatus
@@ -52,7 +55,7 @@ func newBed(t *testing.T) *bed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bed{directory: t.TempDir(), identity: identity, free: 1 << 40, snapshot: testSnapshot(t)}
+	b := &bed{directory: t.TempDir(), identity: identity, space: host.FreeSpace{Bytes: 1 << 40, Total: 2 << 40}, snapshot: testSnapshot(t)}
 	b.request = refitv1alpha1.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", UID: backupUID}, Spec: refitv1alpha1.EtcdBackupSpec{Store: "local"}}
 	b.store = refitv1alpha1.BackupStore{ObjectMeta: metav1.ObjectMeta{Name: "local"}, Spec: refitv1alpha1.BackupStoreSpec{
 		Path: &refitv1alpha1.PathStore{Directory: b.directory}, Prefix: "prod", Recipients: []string{identity.Recipient().String()},
@@ -69,8 +72,10 @@ func (b *bed) manager(dir string) *Manager {
 		Dir: dir, Machine: machineID, Boot: "boot", Log: slog.New(slog.DiscardHandler), Report: b.record,
 		Environment: Environment{
 			Objects: b, Pins: func() (etcdbackup.Pins, error) { return b.pins, nil }, Dial: func() (Member, error) { return fakeMember{b}, nil },
-			OpenStore: OpenStore, FreeBytes: func(string) (uint64, error) { return b.free, nil },
+			OpenStore: OpenStore, Space: func(string) (host.FreeSpace, error) { return b.space, nil },
 			HostFiles: func(to io.Writer) error { _, err := io.WriteString(to, secretText); return err },
+			EtcdImage: func(version string) (string, error) { return "registry.k8s.io/etcd:" + version + "-0", nil },
+			Hops:      b.trials.render, Runner: b.trials.connect, Leftovers: func() bool { return b.trials.units > 0 },
 		},
 	}
 }
@@ -123,6 +128,10 @@ func (b *bed) stored(t *testing.T) map[string]string {
 
 func (b *bed) EtcdBackup(context.Context, string) (*refitv1alpha1.EtcdBackup, error) {
 	return &b.request, nil
+}
+
+func (b *bed) EtcdBackups(context.Context) ([]refitv1alpha1.EtcdBackup, error) {
+	return append(b.others, b.request), nil
 }
 
 func (b *bed) BackupStore(context.Context, string) (*refitv1alpha1.BackupStore, error) {

@@ -13,15 +13,12 @@ import (
 // PinsFile is the file with the recipients and locations that a host allows.
 const PinsFile = "/etc/refit/backup/stores.yaml"
 
-// diskMargin is what must stay free beside the copy of the database: it grows until the snapshot.
-const diskMargin = 256 << 20
-
 // check reads and checks everything that the backup depends on, before anything is written.
 func (a *Attempt) check(ctx context.Context) error {
 	if err := a.begin(ctx, stepCheck); err != nil {
 		return err
 	}
-	for _, check := range []func(context.Context) error{a.checkRequest, a.checkStore, a.checkMember, a.checkSpace, a.openStore} {
+	for _, check := range []func(context.Context) error{a.checkRequest, a.checkStore, a.checkMember, a.checkTrial, a.checkSpace, a.openStore} {
 		if err := check(ctx); err != nil {
 			return err
 		}
@@ -38,6 +35,7 @@ func (a *Attempt) checkRequest(ctx context.Context) error {
 	if request.UID != a.ref.UID || request.Spec.Store != a.ref.Store || !request.DeletionTimestamp.IsZero() {
 		return node.ManualIntervention("BackupDeleted", nil, "Create another EtcdBackup", "EtcdBackup %s is not the one that was ordered", a.ref.Name)
 	}
+	a.request = request.Spec
 	uid, err := a.manager.Environment.Objects.ClusterUID(ctx)
 	if err != nil {
 		return objectFailure(err, "namespace kube-system")
@@ -87,24 +85,11 @@ func (a *Attempt) checkMember(ctx context.Context) error {
 	case facts.Leader && len(facts.Members) > 1:
 		return node.Transient("EtcdLeader", nil, "Refit tries another node", "the etcd member on this host has become the leader")
 	}
-	return nil
-}
-
-// checkSpace requires disk space for one copy of the database.
-func (a *Attempt) checkSpace(ctx context.Context) error {
-	local, err := a.member.Local(ctx)
+	local, err := member.Local(ctx)
 	if err != nil {
 		return node.Transient("EtcdUnreachable", err, "Check that etcd runs on this host: `crictl ps -a`", "cannot query etcd on this host")
 	}
-	a.version = local.Version
-	free, err := a.manager.Environment.FreeBytes(a.slot.dir)
-	if err != nil {
-		return err
-	}
-	if needed := uint64(local.DBSize) + diskMargin; free < needed {
-		return node.ManualIntervention("DiskFull", nil, "Free disk space on the file system of "+a.manager.Dir,
-			"the backup needs %d MiB in %s, and %d MiB are free", needed>>20, a.manager.Dir, free>>20)
-	}
+	a.version, a.size = local.Version, local.DBSize
 	return nil
 }
 

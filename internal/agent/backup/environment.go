@@ -7,6 +7,8 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/etcd"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/rehearsal"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
@@ -22,13 +24,35 @@ type Environment struct {
 	HostFiles func(to io.Writer) error
 	// OpenStore opens a store. The credentials are nil for a path.
 	OpenStore func(spec *refitv1alpha1.BackupStoreSpec, credentials Credentials) (enginebackup.Objects, error)
-	// FreeBytes returns the free disk space of a directory.
-	FreeBytes func(dir string) (uint64, error)
+	// Space returns the disk space of the file system of a directory.
+	Space func(dir string) (host.FreeSpace, error)
+	// EtcdImage returns the image of the etcd member on this host, which has the version.
+	EtcdImage func(version string) (string, error)
+	// Hops fetches what a rehearsal of ClusterReleases needs and renders their manifests, in a
+	// directory. It reports what it waits for.
+	Hops func(ctx context.Context, dir string, releases []refitv1alpha1.ReleaseRef, wait func(reason string)) ([]rehearsal.Hop, error)
+	// Runner connects to what runs drills and rehearsals.
+	Runner func(ctx context.Context, observer rehearsal.Observer) (Runner, error)
+	// Leftovers reports whether a killed agent has left a drill or a rehearsal.
+	Leftovers func() bool
+}
+
+// Runner runs drills and rehearsals: *rehearsal.Runner.
+type Runner interface {
+	// Fits returns a failure if the host has too little memory for a rehearsal.
+	Fits(bytes int64) error
+	// Rehearse restores and compares a backup, then runs the hops on its data.
+	Rehearse(ctx context.Context, b rehearsal.Backup, hops []rehearsal.Hop) (rehearsal.Result, error)
+	// Clean removes what a killed agent left.
+	Clean(ctx context.Context) error
+	Close()
 }
 
 // Objects reads objects of the cluster that nodes may not read.
 type Objects interface {
 	EtcdBackup(ctx context.Context, name string) (*refitv1alpha1.EtcdBackup, error)
+	// EtcdBackups lists all of them.
+	EtcdBackups(ctx context.Context) ([]refitv1alpha1.EtcdBackup, error)
 	BackupStore(ctx context.Context, name string) (*refitv1alpha1.BackupStore, error)
 	// Credentials returns the credentials of a name, from the host or from a Secret.
 	Credentials(ctx context.Context, name string) (Credentials, error)

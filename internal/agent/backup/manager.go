@@ -32,12 +32,16 @@ type Manager struct {
 	Point func(name string)
 
 	running sync.WaitGroup
-	cancel  context.CancelCauseFunc // of the attempt; nil if none runs
-	ended   chan struct{}           // closed when the attempt has ended
+	// cleaning ends when nothing is left of a killed agent.
+	cleaning sync.WaitGroup
+	cancel   context.CancelCauseFunc // of the attempt; nil if none runs
+	ended    chan struct{}           // closed when the attempt has ended
 }
 
-// Resume reports the last attempt, and ends one that was interrupted.
-func (m *Manager) Resume() error {
+// Resume reports the last attempt, and ends one that was interrupted. What is left of its drill is
+// removed in another goroutine.
+func (m *Manager) Resume(ctx context.Context) error {
+	m.cleanLeftovers(ctx)
 	entries, err := os.ReadDir(m.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -51,10 +55,11 @@ func (m *Manager) Resume() error {
 			continue // interrupted before the attempt had a journal
 		}
 		if err != nil {
-			return err
+			m.repair(entry.Name(), err)
+			continue
 		}
 		if err := m.endInterrupted(last); err != nil {
-			return err
+			m.Log.Error("cannot remove the files of the last backup", "slot", entry.Name(), "error", err)
 		}
 	}
 	return nil
@@ -100,9 +105,10 @@ func (m *Manager) Run(ctx context.Context, a *Attempt) {
 	m.ended = ended
 	m.running.Go(func() {
 		defer close(ended)
+		m.cleaning.Wait()
 		bounded, cancel := context.WithTimeout(ctx, orders.BackupTimeout-5*time.Minute)
 		defer cancel()
-		a.run(bounded)
+		a.guarded(bounded)
 	})
 }
 
@@ -135,7 +141,7 @@ func (m *Manager) finish(s *slot, status *refitv1alpha1.NodeBackupStatus, failur
 		result.Phase, result.BackupResult = refitv1alpha1.BackupFailed, refitv1alpha1.BackupResult{}
 		result.Error = errorOf(failure, result.Step)
 	}
-	result.Step = ""
+	result.Step, result.Message = "", ""
 	if err := s.clean(); err != nil {
 		m.Log.Error("cannot remove the snapshot of etcd", "error", err)
 	}

@@ -15,6 +15,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
+	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -51,7 +52,7 @@ func TestBackupIsRefused(t *testing.T) {
 		"BackupDeleted":       func(b *bed) { b.request.DeletionTimestamp = &metav1.Time{Time: time.Now()} },
 		"EtcdLeader":          func(b *bed) { b.facts.Leader = true },
 		"EtcdMemberUnhealthy": func(b *bed) { b.facts.Healthy = false },
-		"DiskFull":            func(b *bed) { b.free = diskMargin },
+		"DiskFull":            func(b *bed) { b.space = host.FreeSpace{Bytes: minFree, Total: 1 << 30} },
 		"StoreNotFound": func(b *bed) {
 			b.store.Spec.Path.Directory = filepath.Join(b.directory, "unmounted")
 			b.pins.Locations = []string{b.store.Spec.Path.Directory}
@@ -95,7 +96,7 @@ func TestOnlyMemberIsBackedUpAsLeader(t *testing.T) {
 func TestKilledAttemptIsNotContinued(t *testing.T) {
 	for _, step := range Steps {
 		t.Run(step.Name, func(t *testing.T) {
-			b := newBed(t)
+			b := drilledBed(t)
 			b.store.Spec.Keep = &refitv1alpha1.BackupRetention{Last: 1}
 			killed := t.TempDir()
 			b.Point = func(name string) {
@@ -105,7 +106,7 @@ func TestKilledAttemptIsNotContinued(t *testing.T) {
 			}
 			b.take(t, 1)
 			restarted := b.manager(killed)
-			if err := restarted.Resume(); err != nil {
+			if err := restarted.Resume(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.last(); got.Phase != refitv1alpha1.BackupFailed || got.Error.Reason != "Interrupted" || got.Error.Step != step.Name || got.Attempt != 1 {

@@ -39,6 +39,21 @@ func (c *Cluster) EtcdBackup(ctx context.Context, name string) (*refitv1alpha1.E
 	return found, c.get(ctx, refitv1alpha1.GroupVersion, "", "etcdbackups", name, found)
 }
 
+// EtcdBackups lists all EtcdBackups.
+func (c *Cluster) EtcdBackups(ctx context.Context) ([]refitv1alpha1.EtcdBackup, error) {
+	ctx, cancel := context.WithTimeout(ctx, objectTimeout)
+	defer cancel()
+	client, err := c.client(refitv1alpha1.GroupVersion)
+	if err != nil {
+		return nil, err
+	}
+	var list refitv1alpha1.EtcdBackupList
+	if err := client.Get().Resource("etcdbackups").Do(ctx).Into(&list); err != nil {
+		return nil, fmt.Errorf("cannot list etcdbackups: %w", err)
+	}
+	return list.Items, nil
+}
+
 // BackupStore reads a BackupStore.
 func (c *Cluster) BackupStore(ctx context.Context, name string) (*refitv1alpha1.BackupStore, error) {
 	found := &refitv1alpha1.BackupStore{}

@@ -56,6 +56,9 @@ func (m *Manager) openSlot(name string) (*slot, error) {
 // snapshot is the path of the copy of the database.
 func (s *slot) snapshot() string { return filepath.Join(s.dir, "etcd.db") }
 
+// hops is the directory of what a rehearsal needs.
+func (s *slot) hops() string { return filepath.Join(s.dir, "hops") }
+
 func (s *slot) write(record node.Record) error {
 	record.At, record.Boot = time.Now().UTC(), s.boot
 	if err := s.journal.Append(record); err != nil {
@@ -78,16 +81,16 @@ func (s *slot) status() *refitv1alpha1.NodeBackupStatus {
 	return &out
 }
 
-// clean removes the copy of the database.
+// clean removes the copy of the database and the files of a rehearsal.
 func (s *slot) clean() error {
 	err := durable.Remove(s.snapshot())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		err = nil
 	}
-	return err
+	return errors.Join(err, os.RemoveAll(s.hops()))
 }
 
-// others removes the slots of all other attempts.
+// removeOthers removes the slots of all other attempts.
 func (m *Manager) removeOthers(keep string) error {
 	entries, err := os.ReadDir(m.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+	"github.com/refit-dev/refit/internal/engine/backup/seal"
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
@@ -19,7 +20,7 @@ import (
 // store stores the parts and the manifest. Each is read back before the next one is written.
 func (a *Attempt) store(ctx context.Context) error {
 	stored, err := enginebackup.Store(ctx, a.target, enginebackup.Request{
-		ID: a.id(), ClusterUID: a.clusterUID, Time: time.Now(), EtcdVersion: a.version, Recipients: a.spec.Recipients,
+		ID: a.id(), ClusterUID: a.clusterUID, Time: time.Now(), EtcdVersion: a.version, Recipients: a.spec.Recipients, Drill: a.drillKey(),
 		Revision: func() int64 { return a.status.Revision },
 		Sources: []enginebackup.Source{
 			{Part: backup.PartEtcd, Write: a.writeSnapshot},
@@ -31,7 +32,16 @@ func (a *Attempt) store(ctx context.Context) error {
 	}
 	now := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
 	a.status.Digest, a.status.Uploaded, a.status.ReadBack = stored.Digest, &now, &now
+	a.manager.report(a.status)
 	return nil
+}
+
+// drillKey is the key that also decrypts the backup, nil without a drill.
+func (a *Attempt) drillKey() *seal.DrillKey {
+	if a.trial == nil {
+		return nil
+	}
+	return a.trial.key
 }
 
 // writeSnapshot streams etcd's snapshot to the disk and to the store. It ends only after the copy
@@ -52,6 +62,7 @@ func (a *Attempt) writeSnapshot(ctx context.Context, to io.Writer) error {
 	if err != nil {
 		return node.Transient("SnapshotInvalid", err, "Check the log of etcd on this host: `crictl logs`", "etcd's snapshot is not valid")
 	}
+	a.content = content
 	a.status.Revision, a.status.Keys, a.status.Size, a.status.Hash = content.Revision, content.Keys, content.Size, fmt.Sprintf("%x", content.Hash)
 	return nil
 }
@@ -97,23 +108,4 @@ func (a *Attempt) writeHostFiles(ctx context.Context, to io.Writer) error {
 			"cannot read the files of the host")
 	}
 	return a.begin(ctx, stepManifest) // it follows once this part was read back
-}
-
-// prune deletes the backups that the store does not keep. The new backup is stored already, so an
-// error does not fail the attempt.
-func (a *Attempt) prune(ctx context.Context) error {
-	if a.spec.Keep == nil {
-		return nil
-	}
-	if err := a.begin(ctx, stepPrune); err != nil {
-		return nil //nolint:nilerr // the backup is complete
-	}
-	deleted, err := enginebackup.Prune(ctx, a.target, time.Now(), enginebackup.Retention{
-		ClusterUID: a.clusterUID, Keep: backup.Keep{Last: int(a.spec.Keep.Last), Age: a.spec.Keep.Age.Duration},
-	})
-	if err != nil {
-		a.manager.Log.Warn("cannot delete old backups; the next backup tries again", "store", a.ref.Store, "error", err)
-	}
-	a.manager.Log.Info("old backups deleted", "store", a.ref.Store, "backups", len(deleted))
-	return nil
 }

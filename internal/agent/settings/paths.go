@@ -24,5 +24,8 @@ func (s *Settings) UpgradesDir() string { return s.path("upgrades") }
 // BackupsDir returns the directory of backups in progress, each with its journal.
 func (s *Settings) BackupsDir() string { return s.path("backups") }
 
+// RehearsalDir returns the scratch directory of drills and rehearsals.
+func (s *Settings) RehearsalDir() string { return s.path("rehearsal") }
+
 // ReserveFile returns the path of the reserved disk space.
 func (s *Settings) ReserveFile() string { return s.path("reserve") }

@@ -14,7 +14,7 @@ func renewCertificates(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	onDisk, err := manifestsOnDisk()
+	onDisk, err := ManifestsOnDisk()
 	if err != nil {
 		return err
 	}

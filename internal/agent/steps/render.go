@@ -31,23 +31,28 @@ func render(ctx context.Context, h *Host) error {
 		return node.ManualIntervention("RootlessControlPlane", nil, "Disable the kubeadm feature gate RootlessControlPlane, then run `refit retry`",
 			"kubeadm cannot render manifests with the feature gate RootlessControlPlane")
 	}
-	onDisk, err := manifestsOnDisk()
+	onDisk, err := ManifestsOnDisk()
 	if err != nil {
 		return err
 	}
-	in, err := h.renderInput(config, onDisk)
-	if err != nil {
-		return err
-	}
-	rendered, err := h.kubeadm().Render(ctx, in)
-	if err != nil {
-		return err
-	}
-	joined, err := kubeadm.Join(onDisk, rendered)
+	joined, err := h.renderOver(ctx, config, onDisk)
 	if err != nil {
 		return err
 	}
 	return h.stageManifests(onDisk, joined)
+}
+
+// renderOver renders the manifests as an upgrade leaves them on a host that has the ones on disk.
+func (h *Host) renderOver(ctx context.Context, config *kubeadm.ClusterConfig, onDisk map[string][]byte) (kubeadm.Rendered, error) {
+	in, err := h.renderInput(config, onDisk)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := h.kubeadm().Render(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return kubeadm.Join(onDisk, rendered)
 }
 
 func (h *Host) renderInput(config *kubeadm.ClusterConfig, onDisk map[string][]byte) (kubeadm.RenderInput, error) {
@@ -62,9 +67,7 @@ func (h *Host) stageManifests(onDisk map[string][]byte, rendered kubeadm.Rendere
 		return err
 	}
 	for component, text := range rendered {
-		if component == kubeadm.Etcd && !upgradesEtcd(onDisk[component], text) {
-			text = onDisk[component] // kubeadm upgrade keeps an etcd that is new enough, too
-		}
+		text = keepEtcd(component, onDisk[component], text)
 		if err := durable.WriteFile(h.rendered(component), text, 0o600); err != nil {
 			return err
 		}
@@ -81,6 +84,15 @@ func (h *Host) stageManifests(onDisk map[string][]byte, rendered kubeadm.Rendere
 
 func (h *Host) rendered(component string) string { return h.path("rendered", component+".yaml") }
 
+// keepEtcd returns the manifest on disk of an etcd that is new enough, as kubeadm upgrade keeps it,
+// and otherwise the rendered one.
+func keepEtcd(component string, onDisk, rendered []byte) []byte {
+	if component == kubeadm.Etcd && !upgradesEtcd(onDisk, rendered) {
+		return onDisk
+	}
+	return rendered
+}
+
 // upgradesEtcd reports whether a rendered manifest has a newer etcd. It returns false if a version
 // is unknown: kubeadm init may render a downgrade, which kubeadm upgrade never does.
 func upgradesEtcd(now, next []byte) bool {
@@ -94,7 +106,8 @@ func upgradesEtcd(now, next []byte) bool {
 	return errA == nil && errB == nil && a.Before(b)
 }
 
-func manifestsOnDisk() (map[string][]byte, error) {
+// ManifestsOnDisk returns the manifests of the static pods on this host, by component.
+func ManifestsOnDisk() (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for _, component := range kubeadm.Components() {
 		text, err := os.ReadFile(manifest(component))

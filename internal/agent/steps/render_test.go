@@ -36,7 +36,7 @@ func TestInterruptedStagingOfManifests(t *testing.T) {
 		t.Helper()
 		h, rendered := renderedHost(t, "3.6.8-0")
 		return h, func() error {
-			onDisk, err := manifestsOnDisk()
+			onDisk, err := ManifestsOnDisk()
 			must(t, err)
 			return h.stageManifests(onDisk, rendered)
 		}
@@ -62,7 +62,7 @@ func TestEtcdThatIsNotNewerStays(t *testing.T) {
 	for situation, version := range map[string]string{"older": "3.5.21-0", "the same": "3.6.6-0", "without a version": "latest"} {
 		t.Run(situation, func(t *testing.T) {
 			h, rendered := renderedHost(t, version)
-			onDisk, err := manifestsOnDisk()
+			onDisk, err := ManifestsOnDisk()
 			must(t, err)
 			must(t, h.stageManifests(onDisk, rendered))
 			wantText(t, h.rendered(kubeadm.Etcd), podOf(kubeadm.Etcd, "3.6.6-0"))
@@ -75,11 +75,11 @@ func TestEtcdThatIsNotNewerStays(t *testing.T) {
 func TestHostWithoutAnAPIServerManifestIsNotRendered(t *testing.T) {
 	renderedHost(t, "3.6.8-0")
 	must(t, os.Remove(manifest(kubeadm.Etcd))) // external etcd
-	if _, err := manifestsOnDisk(); err != nil {
+	if _, err := ManifestsOnDisk(); err != nil {
 		t.Error(err)
 	}
 	must(t, os.Remove(manifest(kubeadm.Scheduler)))
-	if _, err := manifestsOnDisk(); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ManifestsOnDisk(); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }

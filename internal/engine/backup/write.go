@@ -52,7 +52,7 @@ func Store(ctx context.Context, to Target, r Request) (Stored, error) {
 	}
 	stored, err := r.write(ctx, to, recipients)
 	if err != nil {
-		cleanup(ctx, to, r.ID)
+		Discard(ctx, to, r.ID)
 		return Stored{}, err
 	}
 	return stored, nil
@@ -105,8 +105,8 @@ func (r Request) write(ctx context.Context, to Target, recipients []age.Recipien
 	return writeManifest(ctx, to, m)
 }
 
-// cleanup deletes what a failed attempt has written, also if its context has ended.
-func cleanup(ctx context.Context, to Target, id backup.ID) {
+// Discard deletes what a failed attempt has written, also if its context has ended.
+func Discard(ctx context.Context, to Target, id backup.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if attempt, err := to.attempt(ctx, id); err == nil {

@@ -82,7 +82,8 @@ func Device(path string) (uint64, error) {
 // FreeSpace is the free space of a file system.
 type FreeSpace struct {
 	Bytes         uint64
-	InodesPercent int // of free inodes; 100 if there is no limit
+	Total         uint64 // without the blocks that are reserved for root, as df counts it
+	InodesPercent int    // of free inodes; 100 if there is no limit
 	ReadOnly      bool
 }
 
@@ -103,7 +104,11 @@ func Free(path string) (FreeSpace, error) {
 	if err != nil {
 		return FreeSpace{}, durable.Explain(err, "read the free disk space of", path)
 	}
-	free := FreeSpace{Bytes: stat.Bavail * uint64(stat.Bsize), InodesPercent: 100, ReadOnly: stat.Flags&unix.ST_RDONLY != 0}
+	block := uint64(stat.Bsize)
+	free := FreeSpace{
+		Bytes: stat.Bavail * block, Total: (stat.Blocks - stat.Bfree + stat.Bavail) * block,
+		InodesPercent: 100, ReadOnly: stat.Flags&unix.ST_RDONLY != 0,
+	}
 	if stat.Files > 0 {
 		free.InodesPercent = int(stat.Ffree * 100 / stat.Files)
 	}

@@ -69,6 +69,10 @@ func (r *Runner) drill(ctx context.Context, b Backup) (rehearsal.Figures, error)
 	if err := r.restore(ctx, image, b.File); err != nil {
 		return figures, err
 	}
+	r.progress("", "reading the restored data", r.Timeouts.Restore)
+	if figures, err = r.readRestored(ctx, figures); err != nil {
+		return figures, err
+	}
 	r.progress("", "starting etcd on the restored data", r.Timeouts.Etcd)
 	if err := r.startEtcd(ctx, image, rehearsal.Manifest{}, drillMemory(figures), r.Timeouts.Etcd); err != nil {
 		return figures, err
@@ -108,5 +112,5 @@ func (r *Runner) hash(ctx context.Context, figures, expected rehearsal.Figures) 
 
 // drillMemory bounds etcd in a drill.
 func drillMemory(f rehearsal.Figures) uint64 {
-	return rehearsal.EtcdMemory(rehearsal.Data{Keys: uint64(f.Keys)})
+	return rehearsal.EtcdMemory(rehearsal.Data{Keys: uint64(f.Entries)})
 }

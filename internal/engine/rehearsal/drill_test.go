@@ -21,11 +21,11 @@ func TestDrillOfAGoodBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := rehearsal.Figures{Revision: 1973, Keys: 308, Hash: 7, Bytes: 1585152, HashKV: 9, HashRevision: 1973, CompactRevision: 1549}
+	want := rehearsal.Figures{Revision: 1973, Keys: 308, Hash: 7, Bytes: 1585152, Entries: 900, EntriesHash: 3, HashKV: 9, HashRevision: 1973, CompactRevision: 1549}
 	if result.Figures != want {
 		t.Errorf("%+v", result.Figures)
 	}
-	if got, want := h.names(), []string{"mount", "status", "restore", "etcd", "requests", "unmount"}; !slices.Equal(got, want) {
+	if got, want := h.names(), []string{"mount", "status", "restore", "read", "etcd", "requests", "unmount"}; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
 	h.clean()
@@ -59,17 +59,22 @@ func TestDrillRejects(t *testing.T) {
 		change func(*host, *Backup)
 		reason string
 	}{
-		"unreadable backup":     {func(h *host, _ *Backup) { h.outcomes[unitStatus] = exited }, "BackupCorrupted"},
-		"failed restore":        {func(h *host, _ *Backup) { h.outcomes[unitRestore] = exited }, "RestoreFailed"},
-		"etcd that ends":        {func(h *host, _ *Backup) { h.outcomes[unitEtcd] = exited }, "RestoreFailed"},
-		"etcd without answer":   {func(h *host, _ *Backup) { h.hash = rehearsal.Report{Error: "mvcc: corrupt"} }, "RestoreFailed"},
-		"failed requests":       {func(h *host, _ *Backup) { h.outcomes[unitRequests] = exited }, "RequestsFailed"},
-		"missing image":         {func(h *host, _ *Backup) { h.outcomes[unitMount] = exited }, "ImageNotMounted"},
-		"another revision":      {func(_ *host, b *Backup) { b.Expected.Revision = 5 }, "BackupDiffers"},
-		"another number":        {func(_ *host, b *Backup) { b.Expected.Keys = 5 }, "BackupDiffers"},
-		"another hash":          {func(_ *host, b *Backup) { b.Expected.Hash = 5 }, "BackupDiffers"},
-		"another hash of keys":  {func(_ *host, b *Backup) { b.Expected.HashKV, b.Expected.HashRevision = 5, 1973 }, "BackupDiffers"},
-		"another hash revision": {func(_ *host, b *Backup) { b.Expected.HashKV, b.Expected.HashRevision = 9, 1 }, "BackupDiffers"},
+		"unreadable backup":         {func(h *host, _ *Backup) { h.outcomes[unitStatus] = exited }, "BackupCorrupted"},
+		"failed restore":            {func(h *host, _ *Backup) { h.outcomes[unitRestore] = exited }, "RestoreFailed"},
+		"etcd that ends":            {func(h *host, _ *Backup) { h.outcomes[unitEtcd] = exited }, "RestoreFailed"},
+		"etcd without answer":       {func(h *host, _ *Backup) { h.hash = rehearsal.Report{Error: "mvcc: corrupt"} }, "RestoreFailed"},
+		"failed requests":           {func(h *host, _ *Backup) { h.outcomes[unitRequests] = exited }, "RequestsFailed"},
+		"missing image":             {func(h *host, _ *Backup) { h.outcomes[unitMount] = exited }, "ImageNotMounted"},
+		"another revision":          {func(_ *host, b *Backup) { b.Expected.Revision = 5 }, "BackupDiffers"},
+		"another number":            {func(_ *host, b *Backup) { b.Expected.Keys = 5 }, "BackupDiffers"},
+		"unreadable restored data":  {func(h *host, _ *Backup) { h.outcomes[unitRead] = exited }, "RestoreFailed"},
+		"damaged restored data":     {func(h *host, _ *Backup) { h.restored = rehearsal.Report{Error: "page 7"} }, "RestoreFailed"},
+		"a lost entry":              {func(h *host, _ *Backup) { h.restored.Restored.Entries-- }, "BackupDiffers"},
+		"another entry":             {func(h *host, _ *Backup) { h.restored.Restored.EntriesHash++ }, "BackupDiffers"},
+		"another restored revision": {func(h *host, _ *Backup) { h.restored.Restored.Revision-- }, "BackupDiffers"},
+		"another hash":              {func(_ *host, b *Backup) { b.Expected.Hash = 5 }, "BackupDiffers"},
+		"another hash of keys":      {func(_ *host, b *Backup) { b.Expected.HashKV, b.Expected.HashRevision = 5, 1973 }, "BackupDiffers"},
+		"another hash revision":     {func(_ *host, b *Backup) { b.Expected.HashKV, b.Expected.HashRevision = 9, 1 }, "BackupDiffers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t)
@@ -191,7 +196,7 @@ func TestMissingBackup(t *testing.T) {
 }
 
 func TestNeededSpace(t *testing.T) {
-	if got := neededSpace(8 << 30); got < 9<<30 || got > 12<<30 {
+	if got := NeededSpace(8 << 30); got < 9<<30 || got > 12<<30 {
 		t.Errorf("8 GB need %d bytes", got)
 	}
 }

@@ -27,6 +27,7 @@ type host struct {
 	report   rehearsal.Report // of the API server
 	status   string           // the output of `etcdutl snapshot status`
 	hash     rehearsal.Report // of etcd
+	restored rehearsal.Report // of the restored database
 	mounted  map[string]bool
 	// refuse is the name of a unit whose start systemd refuses.
 	refuse string
@@ -39,7 +40,8 @@ func newHost(t *testing.T) *host {
 	h := &host{
 		t: t, running: map[string]sandbox.Outcome{}, outcomes: map[string]sandbox.Outcome{}, logs: map[string]string{}, mounted: map[string]bool{},
 		status: statusOutput, hash: rehearsal.Report{Ready: true, HashKV: 9, HashRevision: 1973, CompactRevision: 1549},
-		report: rehearsal.Report{Ready: true, Version: "v1.36.3", Listed: 58, Objects: 307},
+		restored: rehearsal.Report{Restored: rehearsal.Figures{Revision: 1973, Entries: 900, EntriesHash: 3}},
+		report:   rehearsal.Report{Ready: true, Version: "v1.36.3", Listed: 58, Objects: 307},
 	}
 	h.runner = &Runner{
 		Units: h, Dir: filepath.Join(t.TempDir(), "rehearsal"), Agent: "/usr/local/bin/refit-agent", Ctr: "/usr/bin/ctr", Socket: "/run/containerd.sock",
@@ -55,7 +57,7 @@ func (h *host) backup() Backup {
 	if err := os.WriteFile(file, []byte("database"), 0o600); err != nil {
 		h.t.Fatal(err)
 	}
-	return Backup{File: file, EtcdImage: "registry.k8s.io/etcd:3.6.6-0", Expected: rehearsal.Figures{Revision: 1973, Keys: 308, Hash: 7}}
+	return Backup{File: file, EtcdImage: "registry.k8s.io/etcd:3.6.6-0", Expected: rehearsal.Figures{Revision: 1973, Keys: 308, Hash: 7, Entries: 900, EntriesHash: 3}}
 }
 
 func hopTo(version string) Hop {
@@ -106,8 +108,11 @@ func (h *host) effect(u sandbox.Unit) {
 		}
 	case unitStatus:
 		h.write(u.Output, h.status)
-	case unitRequests:
+	case unitRequests, unitRead:
 		report := h.hash
+		if u.Name == unitRead {
+			report = h.restored
+		}
 		if slices.ContainsFunc(u.Command, func(word string) bool { return strings.HasPrefix(word, "--apiserver=") }) {
 			report = h.report
 		}

@@ -51,12 +51,16 @@ func (r *Runner) Rehearse(ctx context.Context, b Backup, hops []Hop) (result Res
 		if result.Figures, err = r.drill(ctx, b); err != nil {
 			return err
 		}
+		if err := r.drilled(result.Figures); err != nil {
+			return err
+		}
 		for _, hop := range hops {
 			done, err := r.hop(ctx, hop, result.Figures)
 			if err != nil {
 				return err
 			}
 			result.Hops = append(result.Hops, done)
+			r.rehearsed(done)
 			if blocked(done.Findings) {
 				return nil
 			}
@@ -188,13 +192,19 @@ func (r *Runner) stopServers(ctx context.Context) error {
 	return nil
 }
 
+// Fits returns a failure if the host has too little memory for a rehearsal on a database of a size.
+func (r *Runner) Fits(bytes int64) error {
+	_, err := r.memory(rehearsal.Figures{Bytes: bytes})
+	return err
+}
+
 // memory decides how much memory the servers may use.
 func (r *Runner) memory(f rehearsal.Figures) (rehearsal.Memory, error) {
 	available, err := r.Available()
 	if err != nil {
 		return rehearsal.Memory{}, err
 	}
-	bound, err := rehearsal.Bound(rehearsal.Data{Bytes: uint64(f.Bytes), Keys: uint64(f.Keys)}, available)
+	bound, err := rehearsal.Bound(rehearsal.Data{Bytes: uint64(f.Bytes), Keys: uint64(f.Entries)}, available)
 	if err != nil {
 		return bound, node.ManualIntervention("MemoryLow", err, "Free memory on this host, or rehearse on another control plane node",
 			"this host has too little memory for a rehearsal")

@@ -30,7 +30,7 @@ func TestRehearsalOfTwoHops(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 	want := []string{
-		"mount", "status", "restore", "etcd", "requests",
+		"mount", "status", "restore", "read", "etcd", "requests",
 		"mount", "mount", "etcd", "requests", "apiserver", "requests",
 		"mount", "mount", "etcd", "requests", "apiserver", "requests",
 		"unmount", "unmount", "unmount", "unmount", "unmount",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/rehearsal"
 	"github.com/refit-dev/refit/internal/upgrade/sandbox"
 )
@@ -53,6 +54,31 @@ func (r *Runner) status(ctx context.Context, image, snapshot string) (rehearsal.
 		return rehearsal.Figures{}, fmt.Errorf("cannot parse the figures of the backup: %w", err)
 	}
 	return rehearsal.Figures{Revision: answer.Revision, Keys: answer.TotalKey, Hash: answer.Hash, Bytes: answer.TotalSize}, nil
+}
+
+// readRestored adds the figures of the restored database, before etcd starts on it.
+func (r *Runner) readRestored(ctx context.Context, figures rehearsal.Figures) (rehearsal.Figures, error) {
+	outcome, err := r.task(ctx, sandbox.Unit{
+		Name: unitRead, Description: "Refit: drill of a backup",
+		Command: []string{rehearsal.Agent, Command, "--report=" + rehearsal.Scratch + "/" + reportName, "--database=" + rehearsal.Database},
+		Bounds:  background(512<<20, r.Timeouts.Restore),
+		Sandbox: &sandbox.Sandbox{ReadOnly: []sandbox.Bind{{Host: r.Agent, Path: rehearsal.Agent}}, Writable: []sandbox.Bind{r.scratch()}},
+	})
+	if err != nil {
+		return figures, err
+	}
+	if outcome.Failed() {
+		return figures, r.broken("RestoreFailed", "cannot read the restored backup", "Take another backup", unitRead, outcome)
+	}
+	report, err := r.report()
+	if err != nil {
+		return figures, err
+	}
+	if report.Error != "" {
+		return figures, node.ManualIntervention("RestoreFailed", nil, "Take another backup", "cannot read the restored backup: %s", report.Error)
+	}
+	figures.Revision, figures.Entries, figures.EntriesHash = report.Restored.Revision, report.Restored.Entries, report.Restored.EntriesHash
+	return figures, nil
 }
 
 // restore restores the backup into the scratch directory.

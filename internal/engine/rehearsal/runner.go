@@ -32,9 +32,18 @@ type Runner struct {
 	Ctr, Socket string
 	// Available returns the memory that the host can give to new processes.
 	Available func() (uint64, error)
-	// Progress is called before each step. It may be nil.
+	Timeouts  Timeouts
+	Observer
+}
+
+// Observer follows a drill or a rehearsal, in the goroutine that runs it. Each function may be nil.
+type Observer struct {
+	// Progress is called before each step.
 	Progress func(Progress)
-	Timeouts Timeouts
+	// Drilled is called after the drill and before the first hop. Its error ends the rehearsal.
+	Drilled func(rehearsal.Figures) error
+	// Rehearsed is called after each hop.
+	Rehearsed func(HopResult)
 }
 
 // Progress is what a drill or a rehearsal does, and what it waits for.
@@ -67,14 +76,28 @@ const (
 	unitUnmount   = prefix + "unmount"
 	unitStatus    = prefix + "status"
 	unitRestore   = prefix + "restore"
+	unitRead      = prefix + "read"
 	unitEtcd      = prefix + "etcd"
 	unitAPIServer = prefix + "apiserver"
 	unitRequests  = prefix + "requests"
 )
 
-func (r *Runner) progress(hop, message string, timeout time.Duration) {
-	if r.Progress != nil {
-		r.Progress(Progress{hop, message, timeout})
+func (o *Observer) progress(hop, message string, timeout time.Duration) {
+	if o.Progress != nil {
+		o.Progress(Progress{hop, message, timeout})
+	}
+}
+
+func (o *Observer) drilled(f rehearsal.Figures) error {
+	if o.Drilled == nil {
+		return nil
+	}
+	return o.Drilled(f)
+}
+
+func (o *Observer) rehearsed(h HopResult) {
+	if o.Rehearsed != nil {
+		o.Rehearsed(h)
 	}
 }
 

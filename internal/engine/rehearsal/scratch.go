@@ -44,13 +44,13 @@ func (r *Runner) prepare(snapshot string) error {
 		return fmt.Errorf("cannot read the free disk space of %s: %w", r.Dir, err)
 	}
 	free := int64(stat.Bavail) * stat.Bsize
-	if need := neededSpace(info.Size()); free < need {
+	if need := NeededSpace(info.Size()); free < need {
 		return node.ManualIntervention("DiskFull", nil, "Free disk space on the file system of "+r.Dir,
 			"a drill needs %d MiB in %s, and %d MiB are free", need>>20, r.Dir, free>>20)
 	}
 	return nil
 }
 
-// neededSpace is the disk space of a restored copy: the database, which an API server grows, and
+// NeededSpace is the disk space of a restored copy: the database, which an API server grows, and
 // the log of etcd, whose files are allocated in advance.
-func neededSpace(size int64) int64 { return size + size/4 + 512<<20 }
+func NeededSpace(size int64) int64 { return size + size/4 + 512<<20 }

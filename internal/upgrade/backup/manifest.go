@@ -59,6 +59,16 @@ func (m *Manifest) Header(part string) Header {
 	return Header{ClusterUID: m.ClusterUID, ID: m.ID(), Part: part}
 }
 
+// Part returns the part of a name.
+func (m *Manifest) Part(name string) (Part, bool) {
+	for _, part := range m.Parts {
+		if part.Name == name {
+			return part, true
+		}
+	}
+	return Part{}, false
+}
+
 // StoredSize returns the size of all parts in the store.
 func (m *Manifest) StoredSize() int64 {
 	var sum int64

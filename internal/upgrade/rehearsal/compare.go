@@ -8,8 +8,12 @@ import (
 // Figures describe the content of a backup. Zero values are unknown.
 type Figures struct {
 	Revision int64  `json:"revision,omitempty"`
-	Keys     int64  `json:"keys,omitempty"`
+	Keys     int64  `json:"keys,omitempty"` // as `etcdutl snapshot status` counts them, which depends on its version
 	Hash     uint32 `json:"hash,omitempty"` // of the file, as `etcdutl snapshot status` prints it
+	// Entries is the number of entries in the restored key-value store, old revisions included, and
+	// EntriesHash is their hash.
+	Entries     int64  `json:"entries,omitempty"`
+	EntriesHash uint32 `json:"entriesHash,omitempty"`
 	// HashKV is etcd's hash of all keys up to HashRevision, since CompactRevision. The same data
 	// has the same hash on every member, so it connects a restored copy with the live cluster.
 	HashKV          uint32 `json:"hashKV,omitempty"`
@@ -27,6 +31,8 @@ func Compare(expected, restored Figures) error {
 	}{
 		{"revision", expected.Revision, restored.Revision},
 		{"number of keys", expected.Keys, restored.Keys},
+		{"number of entries", expected.Entries, restored.Entries},
+		{"hash of the entries", int64(expected.EntriesHash), int64(restored.EntriesHash)},
 		{"hash of the file", int64(expected.Hash), int64(restored.Hash)},
 	} {
 		if figure.want != 0 && figure.want != figure.got {

@@ -59,3 +59,6 @@ func Restore(snapshot string) []string {
 func Status(snapshot string) []string {
 	return []string{"snapshot", "status", snapshot, "--write-out=json"}
 }
+
+// Database is the path of the restored database in a sandbox.
+const Database = dataDir + "/member/snap/db"

@@ -21,6 +21,8 @@ type Report struct {
 	Skipped []string `json:"skipped,omitempty"`
 	// Error is set if the requests ended early: discovery failed, for example.
 	Error string `json:"error,omitempty"`
+	// Restored are the figures of the restored database, in a drill.
+	Restored Figures `json:"restored,omitzero"`
 	// HashKV is the answer of etcd, in a drill.
 	HashKV          uint32 `json:"hashKV,omitempty"`
 	HashRevision    int64  `json:"hashRevision,omitempty"`

@@ -20,6 +20,7 @@ import (
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/engine/etcd"
+	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
@@ -54,7 +55,7 @@ func (b *backups) createStore() {
 func (b *backups) request(name string) {
 	b.t.Helper()
 	must(b.t, b.client.Create(b.t.Context(), &refitv1alpha1.EtcdBackup{
-		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: refitv1alpha1.EtcdBackupSpec{Store: "local"},
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: refitv1alpha1.EtcdBackupSpec{Store: "local", Drill: refitv1alpha1.DrillNone},
 	}))
 }
 
@@ -77,7 +78,7 @@ func (b *backups) take(ctx context.Context, node string, ref refitv1alpha1.Backu
 			Dial: func() (agentbackup.Member, error) {
 				return etcd.Dial(etcd.Config{Endpoints: []string{b.EtcdEndpoint()}})
 			},
-			OpenStore: agentbackup.OpenStore, FreeBytes: func(string) (uint64, error) { return 1 << 40, nil },
+			OpenStore: agentbackup.OpenStore, Space: func(string) (host.FreeSpace, error) { return host.FreeSpace{Bytes: 1 << 40}, nil },
 			HostFiles: func(to io.Writer) error { _, err := io.WriteString(to, "pki"); return err },
 		},
 	}

@@ -1,0 +1,33 @@
+package backup
+
+import (
+	"context"
+	"time"
+
+	"github.com/refit-dev/refit/internal/engine/rehearsal"
+)
+
+// cleanTimeout bounds the removal of units, mounts and files.
+const cleanTimeout = 5 * time.Minute
+
+// cleanLeftovers removes the units, mounts and files of a drill that a killed agent left. It does
+// not delay upgrades: the next attempt waits for it, and removes what is left once more.
+func (m *Manager) cleanLeftovers(ctx context.Context) {
+	if !m.Environment.Leftovers() {
+		return
+	}
+	m.cleaning.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, cleanTimeout)
+		defer cancel()
+		runner, err := m.Environment.Runner(ctx, rehearsal.Observer{})
+		if err == nil {
+			defer runner.Close()
+			err = runner.Clean(ctx)
+		}
+		if err != nil {
+			m.Log.Error("cannot remove what a drill left; the next drill tries again", "error", err)
+			return
+		}
+		m.Log.Info("removed what an interrupted drill left")
+	})
+}

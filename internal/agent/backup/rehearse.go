@@ -1,0 +1,66 @@
+package backup
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/rehearsal"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+	core "github.com/refit-dev/refit/internal/upgrade/rehearsal"
+)
+
+// fetchHops fetches what the rehearsal needs before a snapshot of many GB is taken for it.
+func (a *Attempt) fetchHops(ctx context.Context) (err error) {
+	if a.trial == nil || len(a.request.Hops) == 0 {
+		return nil
+	}
+	if err := a.begin(ctx, stepFetchHops); err != nil {
+		return err
+	}
+	a.trial.hops, err = a.manager.Environment.Hops(ctx, a.slot.hops(), a.request.Hops, a.waits)
+	return err
+}
+
+// rehearsed records the result of a hop. Its findings are no failure of the backup: they decide
+// about the upgrade.
+func (a *Attempt) rehearsed(h rehearsal.HopResult) {
+	hop := rehearsedHop(a.request.Hops[len(a.status.Rehearsed)], h, time.Now())
+	a.status.Rehearsed = append(a.status.Rehearsed, hop)
+	a.manager.Log.Info("hop rehearsed", "version", h.Version, "resources", h.Report.Listed, "objects", h.Report.Objects,
+		"findings", len(h.Findings), "seconds", hop.Seconds)
+	for _, f := range h.Findings {
+		a.manager.Log.Warn("finding of the rehearsal", "version", h.Version, "reason", f.Reason, "object", f.Object, "message", f.Message, "unknown", f.Unknown)
+	}
+	if len(h.Findings) > 0 && h.LogTail != "" {
+		a.manager.Log.Warn("log of the rehearsal", "version", h.Version, "log", refitv1alpha1.ClipFront(h.LogTail, refitv1alpha1.MaxLogTail))
+	}
+	a.manager.report(a.status)
+}
+
+// rehearsedHop returns the result of a hop within the limits of the API.
+func rehearsedHop(release refitv1alpha1.ReleaseRef, h rehearsal.HopResult, now time.Time) refitv1alpha1.RehearsedHop {
+	hop := refitv1alpha1.RehearsedHop{
+		Release: release, Kubernetes: h.Version, At: metav1.NewTime(now.UTC().Truncate(time.Second)), Seconds: int64(h.Took.Seconds()),
+		Resources: int64(h.Report.Listed), Objects: h.Report.Objects, WithoutWatchCache: !h.Memory.WatchCache,
+	}
+	for i, f := range h.Findings {
+		if i == refitv1alpha1.MaxRehearsalFindings {
+			hop.MoreFindings = int64(len(h.Findings) - i)
+			break
+		}
+		hop.Findings = append(hop.Findings, rehearsalFinding(f))
+	}
+	return hop
+}
+
+func rehearsalFinding(f core.Finding) refitv1alpha1.RehearsalFinding {
+	return refitv1alpha1.RehearsalFinding{
+		Reason: string(f.Reason), Unknown: f.Unknown,
+		Object:  refitv1alpha1.Clip(node.Redact(f.Object), refitv1alpha1.MaxRehearsalObject),
+		Message: refitv1alpha1.Clip(node.Redact(f.Message), refitv1alpha1.MaxMessage),
+		Remedy:  refitv1alpha1.Clip(node.Redact(f.Remedy), refitv1alpha1.MaxMessage),
+	}
+}

@@ -1,0 +1,34 @@
+package backup
+
+import (
+	"context"
+
+	"github.com/refit-dev/refit/internal/engine/rehearsal"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// What must stay free on the file system. The kubelet evicts pods when 15 % of the file system of
+// its images are left by default, and the database grows until the snapshot.
+const (
+	minFree        = 256 << 20
+	minFreePercent = 15
+)
+
+// checkSpace requires disk space for the copy of the database and, with a drill, for the restored
+// copy.
+func (a *Attempt) checkSpace(context.Context) error {
+	space, err := a.manager.Environment.Space(a.slot.dir)
+	if err != nil {
+		return err
+	}
+	copies := uint64(a.size)
+	if a.trial != nil {
+		copies += uint64(rehearsal.NeededSpace(a.size))
+	}
+	reserved := max(minFree, space.Total/100*minFreePercent)
+	if needed := copies + reserved; space.Bytes < needed {
+		return node.ManualIntervention("DiskFull", nil, "Free disk space on the file system of "+a.manager.Dir,
+			"the backup needs %d MiB in %s, of which %d MiB stay free, and %d MiB are free", needed>>20, a.manager.Dir, reserved>>20, space.Bytes>>20)
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package steps
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/engine/cri"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
+
+// rehearsed are the components that run in a rehearsal.
+var rehearsed = []string{kubeadm.Etcd, kubeadm.APIServer}
+
+// EtcdImage returns the image in the manifest of etcd, which must be that of the version that runs.
+func EtcdImage(version string) (string, error) {
+	text, err := os.ReadFile(manifest(kubeadm.Etcd))
+	if err != nil {
+		return "", err
+	}
+	parsed, err := kubeadm.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	if parsed.Version() != version {
+		return "", node.Transient("EtcdImageUnknown", nil, "Check that the kubelet has started etcd with its manifest (`crictl ps`)",
+			"etcd %s runs on this host, but its manifest has the image %s", version, parsed.Image)
+	}
+	return parsed.Image, nil
+}
+
+// RenderHop renders the manifests that an upgrade to the ClusterRelease leaves on a host that has
+// the given ones, with the ClusterRelease's kubeadm, and imports the images of etcd and the API
+// server in them. It changes nothing else outside of Dir.
+func (h *Host) RenderHop(ctx context.Context, onDisk map[string][]byte) (map[string][]byte, error) {
+	if err := h.fetchTools(ctx); err != nil {
+		return nil, err
+	}
+	config, err := h.readClusterConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	joined, err := h.renderOver(ctx, config, onDisk)
+	if err != nil {
+		return nil, err
+	}
+	for component, text := range joined {
+		joined[component] = keepEtcd(component, onDisk[component], text)
+	}
+	return joined, h.importRehearsed(ctx, joined)
+}
+
+// fetchTools fetches the files of the parts, and copies the binaries that run.
+func (h *Host) fetchTools(ctx context.Context) error {
+	files, err := h.files()
+	if err != nil {
+		return err
+	}
+	sources, err := h.sources()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		h.ReportWait("fetching " + f.Name + " " + f.Version)
+		if err := h.Store.Fetch(ctx, f.Blob, sources); err != nil {
+			return err
+		}
+		if err := artifact.CheckBinary(ctx, h.Store.Path(f.Digest), f); err != nil {
+			return err
+		}
+	}
+	return h.tools(ctx)
+}
+
+// importRehearsed imports the images in the manifests of the components that run in a rehearsal.
+func (h *Host) importRehearsed(ctx context.Context, manifests map[string][]byte) error {
+	images, err := h.images()
+	if err != nil {
+		return err
+	}
+	sources, err := h.sources()
+	if err != nil {
+		return err
+	}
+	ctr, _ := host.LookPath("ctr") // only archives need it
+	return h.withCRI(func(client *cri.Client) error {
+		for _, component := range rehearsed {
+			parsed, err := kubeadm.Parse(manifests[component])
+			if err != nil {
+				return err
+			}
+			i := slices.IndexFunc(images, func(image refitv1alpha1.ReleaseImage) bool { return image.Name == parsed.Image })
+			if i < 0 {
+				if err := requireImage(ctx, client, parsed.Image); err != nil {
+					return err
+				}
+				continue
+			}
+			if archive := images[i].Archive; archive != nil {
+				h.ReportWait("fetching " + parsed.Image)
+				if err := h.Store.Fetch(ctx, *archive, sources); err != nil {
+					return err
+				}
+			}
+			if err := h.importImage(ctx, client, ctr, images[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// requireImage requires an image that the ClusterRelease does not have, as that of an etcd which is
+// new enough already, or one that a kubeadm patch names.
+func requireImage(ctx context.Context, client *cri.Client, name string) error {
+	image, err := client.Image(ctx, name)
+	if err == nil && !image.Present {
+		return node.ManualIntervention("ImageMissing", nil, "Create a ClusterRelease that has the image, or pull it on this host: `crictl pull "+name+"`",
+			"the manifest has the image %s, which is neither in the ClusterRelease nor on this host", name)
+	}
+	return err
+}
