@@ -41,15 +41,19 @@ func (a *Attempt) run(ctx context.Context) {
 	a.manager.Log.Info("backup started", "name", a.ref.Name, "uid", a.ref.UID, "attempt", a.ref.Attempt, "store", a.ref.Store)
 	for _, do := range []func(context.Context) error{a.check, a.fetchHops, a.store, a.drill, a.prune} {
 		if err := do(ctx); err != nil {
-			failure := a.explain(ctx, err)
-			a.manager.Log.Error("backup failed", "step", a.status.Step, "class", failure.Class, "reason", failure.Reason, "message", failure.Text(),
-				"log", failure.Persistent().LogTail)
-			a.discard(ctx)
-			a.manager.finish(a.slot, a.status, failure)
+			a.fail(ctx, a.explain(ctx, err))
 			return
 		}
 	}
 	a.manager.finish(a.slot, a.status, nil)
+}
+
+// fail records that the attempt failed.
+func (a *Attempt) fail(ctx context.Context, failure *node.Failure) {
+	a.manager.Log.Error("backup failed", "step", a.status.Step, "class", failure.Class, "reason", failure.Reason, "message", failure.Text(),
+		"log", failure.Persistent().LogTail)
+	a.discard(ctx)
+	a.manager.finish(a.slot, a.status, failure)
 }
 
 // begin records and reports that a step starts, unless the attempt was stopped.

@@ -16,8 +16,7 @@ func (a *Attempt) guarded(ctx context.Context) {
 	defer func() {
 		if r := recover(); r != nil {
 			a.manager.Log.Error("backup panicked", "step", a.status.Step, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
-			a.discard(ctx)
-			a.manager.finish(a.slot, a.status, node.ManualIntervention("BackupPanicked", nil,
+			a.fail(ctx, node.ManualIntervention("BackupPanicked", nil,
 				"Report this fault of Refit with the agent's log: `journalctl -u refit-agent`", "refit-agent failed during the backup: %v", r))
 		}
 	}()

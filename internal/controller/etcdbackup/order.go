@@ -52,7 +52,8 @@ func (r *Reconciler) withdrawDeleted(ctx context.Context, name string) error {
 			continue
 		}
 		// The order in the cache may be an old one; the update fails then, and is repeated.
-		if err := (orders.Writer{Client: r.Client, FieldOwner: fieldOwner}).Hold(ctx, order.DeepCopy()); client.IgnoreNotFound(err) != nil {
+		err := orders.Writer{Client: r.Client, FieldOwner: fieldOwner}.Hold(ctx, order.DeepCopy())
+		if client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}

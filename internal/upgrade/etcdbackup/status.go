@@ -54,7 +54,8 @@ func setConditions(b *refitv1alpha1.EtcdBackup, a *Action, at metav1.Time) {
 	case a.Kind == RequestReport:
 		set(b, at, metav1.ConditionFalse, true, false, refitv1alpha1.ReasonProgressing, "Waiting for reports of control plane nodes")
 	default:
-		set(b, at, metav1.ConditionFalse, true, false, refitv1alpha1.ReasonProgressing, fmt.Sprintf("Attempt %d on %s%s", s.Attempt, s.Node, stepOf(a.Progress)))
+		set(b, at, metav1.ConditionFalse, true, false, refitv1alpha1.ReasonProgressing,
+			fmt.Sprintf("Attempt %d on %s%s", s.Attempt, s.Node, stepOf(a.Progress)))
 	}
 }
 
