@@ -148,7 +148,12 @@ func (m *Manager) finish(s *slot, status *refitv1alpha1.NodeBackupStatus, failur
 	if err := s.write(node.Record{Kind: node.Finished, Backup: &result}); err != nil {
 		m.Log.Error("cannot record the result of the backup", "error", err)
 	}
-	m.Log.Info("backup ended", "uid", result.UID, "attempt", result.Attempt, "phase", result.Phase, "revision", result.Revision, "size", result.Size)
+	log := m.Log.With("uid", result.UID, "attempt", result.Attempt, "phase", result.Phase)
+	if failure != nil {
+		log.Error("backup ended", "step", result.Error.Step, "reason", result.Error.Reason, "message", result.Error.Message)
+	} else {
+		log.Info("backup ended", "revision", result.Revision, "size", result.Size)
+	}
 	m.Report(&result)
 }
 

@@ -92,6 +92,10 @@ func (d *drills) testKilled(t *testing.T) {
 	if got := d.ready(t, "killed").Status; got.Attempt != 3 || got.Drilled == nil || len(got.Rehearsed) != 1 || len(got.Rehearsed[0].Findings) > 0 {
 		t.Errorf("got %+v", got)
 	}
+	for _, step := range []string{"drill", "rehearse"} {
+		_, err := d.cp.Exec(t.Context(), "sh", "-c", `journalctl --unit=refit-agent --no-pager | grep '"step":"`+step+`","reason":"Interrupted"'`)
+		must(t, err)
+	}
 	d.nothingLeft(t)
 }
 
