@@ -38,8 +38,8 @@ type Manager struct {
 	ended    chan struct{}           // closed when the attempt has ended
 }
 
-// Resume reports the last attempt, and ends one that was interrupted. What is left of its drill is
-// removed in another goroutine.
+// Resume reports the last attempt, and ends one that was interrupted. Another goroutine removes the
+// leftovers of its drill.
 func (m *Manager) Resume(ctx context.Context) error {
 	m.cleanLeftovers(ctx)
 	entries, err := os.ReadDir(m.Dir)

@@ -7,8 +7,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// What must stay free on the file system. The kubelet evicts pods when 15 % of the file system of
-// its images are left by default, and the database grows until the snapshot.
+// The disk space that stays free. By default, the kubelet evicts pods when 15 % of the file system
+// of its images are left, and the database grows until the snapshot.
 const (
 	minFree        = 256 << 20
 	minFreePercent = 15
