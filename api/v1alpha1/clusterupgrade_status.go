@@ -137,7 +137,7 @@ type PlanSummary struct {
 	// stages are the stages of the plan, in order.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=40
+	// +kubebuilder:validation:MaxItems=64
 	Stages []StageSummary `json:"stages,omitempty"`
 	// estimate is the estimated duration of the upgrade when the plan was made.
 	// +optional
@@ -175,12 +175,14 @@ type ReleaseRef struct {
 }
 
 // StageName is the name of a stage.
-// +kubebuilder:validation:Enum=Prefetch;ControlPlane;Workers;Verify
+// +kubebuilder:validation:Enum=Prefetch;Backup;Rehearsal;ControlPlane;Workers;Verify
 type StageName string
 
 // The stages.
 const (
 	StagePrefetch     StageName = "Prefetch"
+	StageBackup       StageName = "Backup"
+	StageRehearsal    StageName = "Rehearsal"
 	StageControlPlane StageName = "ControlPlane"
 	StageWorkers      StageName = "Workers"
 	StageVerify       StageName = "Verify"
@@ -188,8 +190,10 @@ const (
 
 // StageSummary summarizes a stage.
 type StageSummary struct {
-	// name is the stage. Prefetch: agents download files and images. ControlPlane: control plane
-	// nodes are upgraded. Workers: workers are upgraded. Verify: the cluster is verified.
+	// name is the stage. Prefetch: agents download files and images. Backup: etcd is backed up, and
+	// the backup is restored in a drill. Rehearsal: the new versions run on the restored data.
+	// ControlPlane: control plane nodes are upgraded. Workers: workers are upgraded. Verify: the
+	// cluster is verified.
 	// +required
 	Name StageName `json:"name,omitempty"`
 	// kubernetes is the version that the stage installs, without a patch version like that of its
@@ -198,12 +202,13 @@ type StageSummary struct {
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^v1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$`
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// total is the number of nodes that the stage changes.
+	// total is the number of nodes that the stage changes. It is 1 for Backup and Rehearsal.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	Total int32 `json:"total,omitempty"`
-	// done is the number of those nodes that have completed the stage.
+	// done is the number of those nodes that have completed the stage, or 1 once the backup is
+	// proven.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000

@@ -76,7 +76,8 @@ type ClusterUpgradeSpec struct {
 
 	// approval defines whether the plan needs approval. Required: no node is disrupted until
 	// approvedPlan is the hash of the plan. None: the upgrade starts without approval. Setting None
-	// requires the verb `approve`, and so does a change of waivers or pools while it is None.
+	// requires the verb `approve`, and so does a change of waivers, pools or backup while it is
+	// None.
 	// +optional
 	// +kubebuilder:default=Required
 	Approval Approval `json:"approval,omitempty"`
@@ -127,6 +128,13 @@ type ClusterUpgradeSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.map(w, w.check.size() + w.reason.size() + w.?object.orValue('').size()).sum() <= 10240",message="all waivers together may have at most 10240 characters"
 	Waivers []Waiver `json:"waivers,omitempty"`
 
+	// backup is the backup of etcd that each hop of the control plane relies on. No control plane node
+	// changes before it was stored, read back and tried. Without it, the upgrade takes no backup. A
+	// change requires the verb `approve` while approval is None.
+	// +optional
+	// +structType=atomic
+	Backup *UpgradeBackup `json:"backup,omitempty"`
+
 	// rollback is the policy for a node that does not become healthy at the new version. Auto: the
 	// agent rolls it back. Manual: the upgrade stops and requires manual intervention.
 	// +optional
@@ -141,6 +149,32 @@ type ClusterUpgradeSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.name == p.name))",message="two pools have the same name"
 	// +kubebuilder:validation:XValidation:rule="self.map(p, has(p.nodeSelector) ? p.nodeSelector.map(key, key.size() + p.nodeSelector[key].size()).sum() : 0).sum() <= 4096",message="the labels of all pools together may have at most 4096 characters"
 	Pools []Pool `json:"pools,omitempty"`
+}
+
+// UpgradeBackup is the backup of etcd that each hop of the control plane relies on.
+type UpgradeBackup struct {
+	// store is the name of the BackupStore.
+	// +optional
+	// +kubebuilder:default=local
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Store string `json:"store,omitempty"`
+	// drill is how the backup is tried before the control plane changes. Restore: it is restored
+	// into a scratch etcd and compared with what was read. Rehearse: then the version of this hop
+	// and of each following one also runs on the restored data.
+	// +optional
+	// +kubebuilder:default=Rehearse
+	// +kubebuilder:validation:Enum=Restore;Rehearse
+	Drill Drill `json:"drill,omitempty"`
+	// maxAge is how old a backup may be when the first control plane node of its hop is selected,
+	// counted from the end of its drill. An operation that was parked for longer takes another one.
+	// +optional
+	// +kubebuilder:default="24h"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1h') && duration(self) <= duration('168h')",message="must be at least 1h and at most 168h"
+	MaxAge metav1.Duration `json:"maxAge,omitzero"`
 }
 
 // Target is what to upgrade to: a Kubernetes version or a ClusterRelease by name. Exactly one must

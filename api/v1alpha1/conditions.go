@@ -75,6 +75,13 @@ const (
 	ReasonClockSkewed = "ClockSkewed"
 	// ReasonOlderOperation: an older operation is unfinished.
 	ReasonOlderOperation = "OlderOperation"
+	// ReasonBackupPending: the backup that the next hop of the control plane relies on is taken or
+	// tried, or waits.
+	ReasonBackupPending = "BackupPending"
+	// ReasonBackupFailed: the backup of etcd failed, or its drill did.
+	ReasonBackupFailed = "BackupFailed"
+	// ReasonRehearsalFailed: the rehearsal of a hop on the backup has findings.
+	ReasonRehearsalFailed = "RehearsalFailed"
 )
 
 // The reasons of the conditions of a ClusterRelease.
@@ -113,6 +120,18 @@ const (
 	// ReasonPermissionWaiting: the host is unchanged, and its first change waits for the permission
 	// of the ClusterUpgrade.
 	ReasonPermissionWaiting = "PermissionWaiting"
+)
+
+// The labels of an EtcdBackup that an operation creates.
+const (
+	// LabelOperation is the UID of the operation.
+	LabelOperation = "refit.dev/operation"
+	// LabelHop is the version of the hop that relies on the backup.
+	LabelHop = "refit.dev/hop"
+	// LabelNumber counts the backups of an operation for a hop, from 1.
+	LabelNumber = "refit.dev/number"
+	// LabelRetry is spec.retry of the operation when it created the backup.
+	LabelRetry = "refit.dev/retry"
 )
 
 // Annotations that Refit sets on Nodes.

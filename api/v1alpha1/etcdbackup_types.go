@@ -126,8 +126,11 @@ type EtcdBackupStatus struct {
 }
 
 // HasEnded reports whether the backup succeeded, or its last attempt failed.
-func (b *EtcdBackup) HasEnded() bool {
-	return b.Status.StartTime == nil && (b.Status.ReadBack != nil || b.Status.Attempt >= MaxBackupAttempts)
+func (b *EtcdBackup) HasEnded() bool { return b.Status.HasEnded() }
+
+// HasEnded reports whether the backup succeeded, or its last attempt failed.
+func (s *EtcdBackupStatus) HasEnded() bool {
+	return s.StartTime == nil && (s.ReadBack != nil || s.Attempt >= MaxBackupAttempts)
 }
 
 // BackupResult is what is known about a stored backup.

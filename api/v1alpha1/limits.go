@@ -10,7 +10,7 @@ const (
 	MaxFailures = 16
 	// MaxHops and MaxStages are how long a plan can be.
 	MaxHops   = 10
-	MaxStages = 40
+	MaxStages = 64
 	// MaxStatusMessage is the length of an operation's status.message.
 	MaxStatusMessage = 512
 	// MaxWaiting is the number of entries in status.waiting, MaxWaitingMessage and
@@ -45,6 +45,8 @@ const (
 	// the length of the object of each.
 	MaxRehearsalFindings = 16
 	MaxRehearsalObject   = 384
+	// MaxBackupHops is how many hops an EtcdBackup rehearses.
+	MaxBackupHops = 8
 )
 
 // Clip cuts a text to a number of characters and marks the cut with an ellipsis.

@@ -60,10 +60,13 @@ func (r *Reconciler) withdrawDeleted(ctx context.Context, name string) error {
 	return nil
 }
 
-// requestReports requests reports of all control plane nodes, which then choose the follower. The
+// requestReports requests the reports that are due, from which the follower is then chosen. The
 // number only increases, so other requests do no harm.
 func (r *Reconciler) requestReports(ctx context.Context, obs *etcdbackup.Observation, _ *etcdbackup.Action) error {
 	for i := range obs.Nodes {
+		if !etcdbackup.ReportDue(&obs.Nodes[i], obs.Now) {
+			continue
+		}
 		report := &refitv1alpha1.NodeReport{}
 		report.Name = obs.Nodes[i].Name
 		request := max(obs.Now.Truncate(time.Second).Unix(), obs.Nodes[i].ReportRequest)

@@ -43,6 +43,9 @@ type Snapshot struct {
 	// not ended, the oldest first; without an Operation, all that have not ended.
 	Operation *Operation `json:"operation,omitempty"`
 	Others    []string   `json:"others,omitempty"`
+	// Backups are the EtcdBackups that the Operation has created.
+	Backups      []Backup      `json:"backups,omitempty"`
+	BackupStores []BackupStore `json:"backupStores,omitempty"`
 	// Installed is whether the cluster serves Refit's CRDs.
 	Installed bool `json:"installed,omitempty"`
 
@@ -86,6 +89,8 @@ const (
 	PartReports     Part = "NodeReports"
 	PartUpgrades    Part = "NodeUpgrades"
 	PartOperations  Part = "ClusterUpgrades"
+	PartBackups     Part = "EtcdBackups"
+	PartStores      Part = "BackupStores"
 	PartActors      Part = "other actors"
 )
 

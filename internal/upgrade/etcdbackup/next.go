@@ -91,7 +91,7 @@ func Next(o *Observation) Action {
 func (o *Observation) start() Action {
 	for i := range o.Nodes {
 		n := &o.Nodes[i]
-		if n.ControlPlane && n.Report != nil && o.Now.Sub(time.Unix(n.ReportRequest, 0)) >= maxReportAge {
+		if ReportDue(n, o.Now) {
 			return Action{Kind: RequestReport, Node: n}
 		}
 	}
@@ -102,6 +102,12 @@ func (o *Observation) start() Action {
 	wait := &Wait{Reason: ReasonNoSuitableNode, Message: "No control plane node can take the backup now: " + why}
 	wait.Stalled = o.Now.Sub(o.Backup.CreationTimestamp.Time) > takeTimeout
 	return Action{Kind: Waiting, Wait: wait}
+}
+
+// ReportDue reports whether another report of a node has to be requested. A request that is not
+// answered stays as it is: for how long it has been open shows that an agent is silent.
+func ReportDue(n *cluster.Node, now time.Time) bool {
+	return n.ControlPlane && n.Report != nil && n.Report.Answered >= n.ReportRequest && now.Sub(time.Unix(n.ReportRequest, 0)) >= maxReportAge
 }
 
 // follow follows the attempt in progress.

@@ -38,15 +38,20 @@ func (w *world) backupNode(m *machine) *cluster.Node {
 	return n
 }
 
-// backUp writes the order.
+// backUp writes the order of a backup that no operation relies on.
 func (w *world) backUp(m *machine) {
+	w.joined++ // for a UID of its own
+	ref := refitv1alpha1.BackupRef{Name: "nightly", UID: types.UID(fmt.Sprintf("backup-%d", w.joined)), Attempt: 1, Store: "local"}
+	w.note("! etcd is backed up on %s", m.name)
+	w.orderBackup(m, ref)
+}
+
+// orderBackup writes an order to back up etcd.
+func (w *world) orderBackup(m *machine, ref refitv1alpha1.BackupRef) {
 	next := cluster.Upgrade{}
 	if m.upgrade != nil {
 		next = *m.upgrade
 	}
-	w.joined++ // for a UID of its own
-	ref := refitv1alpha1.BackupRef{Name: "nightly", UID: types.UID(fmt.Sprintf("backup-%d", w.joined)), Attempt: 1, Store: "local"}
-	w.note("! etcd is backed up on %s", m.name)
 	next.Spec = orders.Backup(&next.Spec, w.backupNode(m), ref, w.now)
 	next.Generation++
 	m.upgrade = &next
@@ -54,7 +59,13 @@ func (w *world) backUp(m *machine) {
 }
 
 // startBackup starts the backup of an order, or fails it: a host that is partly changed takes none.
+// Hold stops one.
 func (m *machine) startBackup(w *world, order *refitv1alpha1.NodeUpgradeSpec) {
+	if order.Permit == refitv1alpha1.PermitHold && m.takesBackup() {
+		stopped := *m.agent.status.Backup
+		stopped.Phase = refitv1alpha1.BackupFailed
+		m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.Backup = &stopped })
+	}
 	if order.Permit != refitv1alpha1.PermitBackup {
 		return
 	}
@@ -79,6 +90,7 @@ func (m *machine) proceedBackup(w *world) {
 	w.note("the backup of etcd on %s ends", m.name)
 	ended := *m.agent.status.Backup
 	ended.Phase = refitv1alpha1.BackupSucceeded
+	w.tryBackup(&ended)
 	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.Backup = &ended })
 }
 

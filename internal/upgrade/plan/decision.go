@@ -87,6 +87,11 @@ const (
 	Unprotect ActionKind = "Unprotect"
 	// ReleaseNode removes the node from status.active. Fence: as Claim.
 	ReleaseNode ActionKind = "ReleaseNode"
+	// CreateBackup creates the EtcdBackup of a hop. Fence: its name, which only one can have, and
+	// epoch and generation of the ClusterUpgrade.
+	CreateBackup ActionKind = "CreateBackup"
+	// DeleteBackup deletes an EtcdBackup that has not ended. Fence: its UID.
+	DeleteBackup ActionKind = "DeleteBackup"
 	// Finish ends the operation as Succeeded or Aborted. Fence: as Claim.
 	Finish ActionKind = "Finish"
 )
@@ -105,6 +110,8 @@ type Action struct {
 	// Delete means that the drain may delete pods that a budget protects. Only the pool's policy
 	// allows that, and only after the drain's timeout.
 	Delete bool
+	// Backup is the EtcdBackup of CreateBackup and DeleteBackup, which have no Node.
+	Backup *BackupRequest
 	Reason string
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -30,7 +31,7 @@ func (d *Decision) ReportFailed(failed []FailedAction, now time.Time) {
 		stuck[string(f.Kind)+" "+f.Node] = true
 		d.Waiting = append([]Wait{{
 			Reason: refitv1alpha1.ReasonActionFailed, Node: f.Node, Since: f.Since, ManualIntervention: true,
-			Message: fmt.Sprintf("Cannot execute %s on %s: %v", f.Kind, f.Node, f.Err),
+			Message: fmt.Sprintf("Cannot execute %s: %v", strings.TrimSuffix(string(f.Kind)+" on "+f.Node, " on "), f.Err),
 			Remedy:  "Remove what refuses the request: check the webhooks, the admission policies and the permissions of the controller. Refit retries",
 		}}, d.Waiting...)
 	}

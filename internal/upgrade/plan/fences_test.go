@@ -44,8 +44,13 @@ func (w *world) count(done bool) {
 }
 
 func (w *world) act(who *controller, a *Action) bool {
-	if a.Kind == Finish {
+	switch a.Kind {
+	case Finish:
 		return w.finish(who)
+	case CreateBackup:
+		return w.createBackup(who, a.Backup)
+	case DeleteBackup:
+		return w.deleteBackup(a.Backup.Name, a.Backup.UID)
 	}
 	m := w.machine(a.Node)
 	if m == nil {

@@ -21,6 +21,7 @@ const (
 	HeldOrder             Held = "Order"
 	HeldPrefetch          Held = "Prefetch"
 	HeldHop               Held = "Hop"
+	HeldControlPlaneHop   Held = "ControlPlaneHop"
 	HeldControlPlaneClaim Held = "ControlPlaneClaim"
 	HeldWorkerClaim       Held = "WorkerClaim"
 	HeldFirstDisruption   Held = "FirstDisruption"
@@ -60,6 +61,9 @@ var gateTable = []struct {
 	{HeldHop, "the first change of a hop", []gate{
 		{GatePrefetchComplete, prefetchIncomplete, "every node has what it needs before one is disrupted"},
 	}},
+	{HeldControlPlaneHop, "the first control plane change of a hop", []gate{
+		{GateBackupProven, backupNotProven, "a backup was stored, read back, restored and rehearsed, and is recent"},
+	}},
 	{HeldControlPlaneClaim, "the claim of a control plane node", []gate{
 		{GatePrefetched, notPrefetched, "the node has everything that the hop installs"},
 		{GateNothingElseActive, othersActive, "a control plane node is upgraded alone"},
@@ -84,6 +88,7 @@ var gateTable = []struct {
 	}},
 	{HeldFirstDisruption, "the first disruption of a claimed node; it is released while a gate is closed", []gate{
 		{GateClaimedFirst, claimedLater, "two claimed control plane nodes would wait for each other forever"},
+		{GateBackupStillProven, backupLost, "a claim that no decision made, or whose backup was deleted since, proves nothing"},
 		{GateSlotStillFree, slotGone, "another node of the pool may have become unavailable since the claim"},
 	}},
 	{HeldApply, "the order to change a node; conditions may have changed since the claim", []gate{

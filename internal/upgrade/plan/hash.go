@@ -9,6 +9,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // approved is everything that the user approves, and nothing else. Estimates, reasons, findings,
@@ -25,6 +26,13 @@ type approved struct {
 	Pools        []refitv1alpha1.Pool   `json:"pools"`
 	Waivers      []refitv1alpha1.Waiver `json:"waivers,omitempty"`
 	ControlPlane []string               `json:"controlPlane"`
+	Backup       *approvedBackup        `json:"backup,omitempty"` // since format 2
+}
+
+type approvedBackup struct {
+	Store  string              `json:"store"`
+	Drill  refitv1alpha1.Drill `json:"drill"`
+	MaxAge string              `json:"maxAge"`
 }
 
 type approvedHop struct {
@@ -42,6 +50,9 @@ func hash(p *Plan, controlPlane []*cluster.Node) string {
 	a := approved{
 		Format: 1, Scope: p.spec.Scope, NodeSelector: p.spec.NodeSelector, From: p.From,
 		Pools: p.spec.Pools, Waivers: slices.Clone(p.spec.Waivers), ControlPlane: []string{},
+	}
+	if b := policy.BackupRequired(&p.spec); b != nil {
+		a.Format, a.Backup = 2, &approvedBackup{Store: b.Store, Drill: b.Drill, MaxAge: b.MaxAge.Duration.String()}
 	}
 	slices.SortFunc(a.Waivers, compareWaivers)
 	for _, hop := range p.Hops {

@@ -44,6 +44,8 @@ func TestHash(t *testing.T) {
 		{"a selector", base(), selecting(to("v1.36.3"), "wave", "now"), false},
 		{"a pool's policy", base(), with(to("v1.36.3"), refitv1alpha1.Pool{Name: policy.DefaultPool, MaxUnavailable: share("2")}), false},
 		{"a waiver", base(), waiving(to("v1.36.3"), "NodeNotReady", "Node worker-1"), false},
+		{"a backup", base(), backingUp(to("v1.36.3")), false},
+		{"a backup that is waived", base(), waiving(backingUp(to("v1.36.3")), policy.CheckBackup, ""), false},
 		{"rollback by hand", base(), func() refitv1alpha1.ClusterUpgradeSpec {
 			spec := to("v1.36.3")
 			spec.Rollback = refitv1alpha1.RollbackManual

@@ -43,6 +43,7 @@ func (w *world) checkOrder(who *controller, m *machine, a *Action, before *clust
 	w.require(w.older == "", "%s is changed while an older operation has not ended", m.name)
 	w.require(m.protectedBy == w.op.UID, "%s is changed, and autoscalers may remove it", m.name)
 	if m.controlPlane {
+		w.checkBackupProven(m, 365*24*time.Hour) // its age counts when the node is claimed
 		w.checkControlPlaneHealthy(m)
 		w.checkControlPlaneAlone()
 	}

@@ -20,6 +20,7 @@ import (
 //	I4  no pod is disrupted but by a drain that respects its budget, unless the policy allows it
 //	I6  an order names what it installs
 //	I8  no operation waits in silence
+//	I11 no control plane changes before a backup of its hop is proven, unless that is waived
 //
 // Only the fences bound what a controller with an old view may do, so what concerns the rest of the
 // cluster is required of a controller with a current view only.
@@ -103,6 +104,9 @@ func (w *world) checkClaims(who *controller, claimed []*machine) {
 		w.require(w.abandoned(m) || !w.failed(m), "a claim while %s is failed", m.name)
 	}
 	for _, m := range claimed {
+		if m.controlPlane && w.op.Spec.Backup != nil {
+			w.checkBackupProven(m, w.op.Spec.Backup.MaxAge.Duration+grace)
+		}
 		w.require(m.ready || w.changed(m), "%s is claimed and not ready", m.name)
 		if m.controlPlane {
 			w.checkControlPlaneHealthy(m)

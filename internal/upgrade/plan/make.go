@@ -78,6 +78,9 @@ func (p *Plan) Summary() *refitv1alpha1.PlanSummary {
 	}
 	for _, stage := range p.Stages {
 		nodes := int32(min(len(stage.Nodes), 1<<30))
+		if kind := StageKindOf(stage.Name); kind.Once {
+			nodes = 1
+		}
 		out.Stages = append(out.Stages, refitv1alpha1.StageSummary{Name: stage.Name, Kubernetes: stage.Kubernetes, Total: nodes})
 	}
 	return out

@@ -94,6 +94,8 @@ var actionMessages = []struct {
 	format string
 }{
 	{Finish, "Finishing%s"},
+	{CreateBackup, "Backing up etcd%s"},
+	{DeleteBackup, "Canceling the backup of etcd%s"},
 	{Apply, "Upgrading %s"},
 	{Rollback, "Rolling back %s"},
 	{Drain, "Draining %s"},

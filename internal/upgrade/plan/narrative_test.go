@@ -59,6 +59,7 @@ func (w *world) narrate(who *controller, a *Action, done bool) {
 var actionVerbs = map[ActionKind]string{
 	RequestReport: "request report from", Prefetch: "prefetch on", Claim: "claim", Cordon: "cordon", Drain: "drain", Apply: "upgrade",
 	Rollback: "roll back", Hold: "hold", Skip: "skip", FailDrain: "fail the drain of", StartTrial: "start trial on", Uncordon: "uncordon",
+	CreateBackup: "back up etcd", DeleteBackup: "cancel the backup",
 	Protect: "protect", Unprotect: "unprotect", ReleaseNode: "release", Finish: "finish",
 }
 

@@ -6,6 +6,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // notes are the decisions about the whole plan, in the order in which a reader needs them.
@@ -23,6 +24,7 @@ func (m *planner) notes(p *Plan) []Note {
 		add(fmt.Sprintf("The control plane is upgraded in %d hops", hops), "Kubernetes supports one minor version at a time")
 	}
 	m.etcdNotes(p, add)
+	m.backupNotes(add)
 	if m.spec.Scope != refitv1alpha1.ScopeWorkers {
 		switch len(m.controlPlane) {
 		case 0:
@@ -50,6 +52,22 @@ func (m *planner) notes(p *Plan) []Note {
 		add("The plan's hash will change", "the cluster has no ClusterRelease of %s yet", strings.Join(missing, ", "))
 	}
 	return out
+}
+
+// backupNotes names what the plan leaves out: a control plane whose backup was never tried.
+func (m *planner) backupNotes(add func(decision, format string, args ...any)) {
+	if m.spec.Backup == nil || m.spec.Scope == refitv1alpha1.ScopeWorkers {
+		return
+	}
+	for _, w := range m.spec.Waivers {
+		if w.Check == policy.CheckBackup {
+			add("The control plane changes without a proven backup of etcd", "%s is waived: %s", w.Check, w.Reason)
+			return
+		}
+	}
+	if m.spec.Backup.Drill == refitv1alpha1.DrillRestore {
+		add("The new version is not rehearsed", "spec.backup.drill is Restore")
+	}
 }
 
 func (m *planner) etcdNotes(p *Plan, add func(decision, format string, args ...any)) {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ type observation struct {
 	meaning  int
 	op       int64
 	nodes    map[string]versions
+	backups  []*refitv1alpha1.EtcdBackup
 }
 
 type versions struct{ node, upgrade int64 }
@@ -48,6 +50,7 @@ func (w *world) observe() *observation {
 		out.nodes[m.name] = versions{m.version, m.upgradeVersion}
 	}
 	w.observePods(s)
+	out.backups, s.Backups = slices.Clone(w.backups), observedBackups(w.backups)
 	return out
 }
 

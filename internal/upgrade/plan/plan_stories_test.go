@@ -50,6 +50,14 @@ func planStories() []planStory {
 			clustertest.HA("v1.34.4", 3, 2, released("v1.35.4", "3.6.6"), released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0")), to("v1.37.1"),
 		},
 		{
+			"backup", "Each hop relies on a backup of etcd that is tried before.",
+			clustertest.HA("v1.35.4", 3, 2, clustertest.Agents(), released("v1.36.3", "3.6.8"), released("v1.37.1", "3.7.0")), backingUp(to("v1.37.1")),
+		},
+		{
+			"backup-waived", "The user has waived the backup.",
+			clustertest.HA("v1.35.4", 3, 2, clustertest.Agents(), released("v1.36.3", "3.6.8")), waiving(backingUp(to("v1.36.3")), policy.CheckBackup, ""),
+		},
+		{
 			"four-hops", "Four minor versions: the workers have to follow once in between.",
 			clustertest.HA("v1.33.9", 3, 2, clustertest.Released("v1.34.4", "v1.35.4", "v1.36.3", "v1.37.1")), to("v1.37.1"),
 		},
@@ -289,4 +297,9 @@ func upgradedBefore(n *cluster.Node) {
 		Phase: refitv1alpha1.NodeSucceeded, StartTime: &started, CompletionTime: &finished,
 		Drain: &refitv1alpha1.DrainStatus{Phase: refitv1alpha1.DrainDrained, StartTime: &started, CompletionTime: &drained},
 	}}
+}
+
+func backingUp(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgradeSpec {
+	spec.Backup = &refitv1alpha1.UpgradeBackup{}
+	return spec
 }

@@ -14,7 +14,7 @@ func (w *world) restoreEtcd(to *observation) {
 		w.op.end = Succeeded
 	}
 	w.op.version++
-	w.releases = to.snapshot.Releases
+	w.releases, w.backups = to.snapshot.Releases, to.backups
 	w.inputs++
 	w.meaning++
 	for _, m := range w.machines {

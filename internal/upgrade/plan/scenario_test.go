@@ -44,7 +44,8 @@ const operationUID = "upgrade-uid"
 // build makes the world of a scenario, in which everything is healthy and nothing happens.
 func build(sc scenario, dice *rand.Rand) *world {
 	w := &world{
-		dice: dice, now: simulationStart, external: sc.external, vip: "cp-1" + sc.suffix, longPods: sc.longPods, plans: map[int]*Plan{}, payloads: map[string]refitv1alpha1.ReleasePayload{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
+		provenSince: map[string]time.Time{},
+		dice:        dice, now: simulationStart, external: sc.external, vip: "cp-1" + sc.suffix, longPods: sc.longPods, plans: map[int]*Plan{}, payloads: map[string]refitv1alpha1.ReleasePayload{}, hashes: map[int]string{}, versions: map[string]skew.Version{},
 		op: operation{Operation: cluster.Operation{Name: "upgrade", UID: operationUID, Generation: 1, Spec: policy.Defaulted(sc.spec), ApprovedAt: simulationStart}, version: 1},
 	}
 	for _, version := range sc.releases {
@@ -151,6 +152,7 @@ func randomScenario(dice *rand.Rand) scenario {
 	if sc.longPods = dice.IntN(8) == 0; sc.longPods {
 		sc.suffix = strings.Repeat(".0123456789-abcdef", 13)
 	}
+	randomBackup(dice, &sc)
 	spec.Pools = []refitv1alpha1.Pool{randomPool(dice, policy.DefaultPool)}
 	if dice.IntN(3) == 0 {
 		sc.pools = []string{"batch", ""}
@@ -162,6 +164,17 @@ func randomScenario(dice *rand.Rand) scenario {
 		sc.loads = append(sc.loads, load{name: []string{"cart", "search"}[i], pods: 1 + dice.IntN(4), maxUnavailable: int32(dice.IntN(4) - 1), anyNode: dice.IntN(3) == 0})
 	}
 	return sc
+}
+
+// randomBackup draws the backup that the operation relies on. External etcd has none.
+func randomBackup(dice *rand.Rand, sc *scenario) {
+	age := []time.Duration{20 * time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(3)]
+	sc.spec.Backup = []*refitv1alpha1.UpgradeBackup{
+		nil, {Drill: refitv1alpha1.DrillRestore, MaxAge: metav1.Duration{Duration: age}}, {MaxAge: metav1.Duration{Duration: age}}, {},
+	}[dice.IntN(4)]
+	if sc.external || dice.IntN(10) == 0 {
+		sc.spec.Waivers = append(sc.spec.Waivers, refitv1alpha1.Waiver{Check: policy.CheckBackup, Reason: "the storage has snapshots"})
+	}
 }
 
 func randomPool(dice *rand.Rand, name string) refitv1alpha1.Pool {

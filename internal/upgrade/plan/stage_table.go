@@ -17,6 +17,8 @@ type StageKind struct {
 	Pace Pace
 	// Always means that the stage has something to do even without nodes.
 	Always bool
+	// Once means that the stage is done once for the cluster, and not for each node.
+	Once bool
 
 	// included reports whether a hop has this stage. It follows from the path and the scope alone,
 	// never from how far the cluster has come: a stage does not vanish when it is complete.
@@ -57,6 +59,24 @@ var stageTable = []StageKind{
 		complete: (*deciding).prefetchComplete,
 		grant:    (*deciding).grantPrefetch,
 		done:     (*view).prefetchDone,
+	},
+	{
+		Name: refitv1alpha1.StageBackup, Title: "Backup before", Versioned: true, Once: true,
+		included: (*planner).backedUp,
+		reason:   (*planner).backupReason,
+		steps:    (*planner).backupSteps,
+		complete: (*deciding).backupComplete,
+		grant:    (*deciding).grantBackup,
+		done:     (*view).backupDone,
+	},
+	{
+		Name: refitv1alpha1.StageRehearsal, Title: "Rehearsal", Versioned: true, Once: true,
+		included: (*planner).rehearsed,
+		reason:   (*planner).rehearsalReason,
+		steps:    (*planner).rehearsalSteps,
+		complete: (*deciding).rehearsalComplete,
+		grant:    (*deciding).grantBackup,
+		done:     (*view).rehearsalDone,
 	},
 	{
 		Name: refitv1alpha1.StageControlPlane, Title: "Control plane", Versioned: true, Pace: PaceOneAtATime,

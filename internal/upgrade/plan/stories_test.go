@@ -126,6 +126,9 @@ func (sc *scenario) describe() string {
 	}
 	spec := policy.Defaulted(sc.spec)
 	add("Request:  %s, scope %s, approval %s, rollback %s", cmp.Or(spec.Target.Kubernetes, spec.Target.Release), spec.Scope, spec.Approval, spec.Rollback)
+	if b := spec.Backup; b != nil {
+		add("          backup to %s, drill %s, maxAge %s", b.Store, b.Drill, duration(b.MaxAge.Duration))
+	}
 	for i := range spec.Pools {
 		p := &spec.Pools[i]
 		text := fmt.Sprintf("          pool %s: maxUnavailable %s, drain %s, timeout %s, onBlocked %s", p.Name, p.MaxUnavailable, p.Drain.When, duration(p.Drain.Timeout.Duration), p.Drain.OnBlocked)

@@ -80,6 +80,8 @@ func (w *world) fix(d *Decision, wait *Wait) {
 		w.leading.skew = 0
 	case refitv1alpha1.ReasonSkew:
 		w.fixSkew(m)
+	case refitv1alpha1.ReasonBackupFailed, refitv1alpha1.ReasonRehearsalFailed, refitv1alpha1.ReasonBackupPending:
+		w.fixBackup(wait)
 	default:
 		w.violation("I8: no user action for %s: %s", wait.Reason, wait.Message)
 	}

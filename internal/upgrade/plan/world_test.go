@@ -33,6 +33,11 @@ type world struct {
 	op          operation
 	deniedSince time.Time // since when a webhook denies changes of Nodes
 
+	backups     []*refitv1alpha1.EtcdBackup // of the operation; replaced, never changed
+	storeFails  bool                        // the BackupStore refuses every object
+	findings    []refitv1alpha1.RehearsalFinding
+	provenSince map[string]time.Time // when a ClusterRelease was last rehearsed, or a backup restored
+
 	ordersDeniedSince time.Time // since when a webhook denies orders
 	claimsRefused     bool      // admission refuses claims
 
@@ -211,6 +216,7 @@ func (w *world) tickAll() {
 		m.runTrial(w)
 	}
 	w.runPods()
+	w.runBackups()
 }
 
 // settleReadiness is the node controller: a node is ready if its host and its kubelet run, and

@@ -12,6 +12,9 @@ import (
 // DefaultPool is the name of the pool of the workers that no other pool selects.
 const DefaultPool = "default"
 
+// DefaultStore is the name of the BackupStore that an operation uses if it names none.
+const DefaultStore = "local"
+
 // MaxClockSkew is how far the clock of the machine that runs Refit may be from the API servers'.
 const MaxClockSkew = 30 * time.Second
 
@@ -22,6 +25,7 @@ func Defaulted(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgra
 	setDefault(&spec.Scope, refitv1alpha1.ScopeAll)
 	setDefault(&spec.Approval, refitv1alpha1.ApprovalRequired)
 	setDefault(&spec.Rollback, refitv1alpha1.RollbackAuto)
+	defaultBackup(spec.Backup)
 
 	pools, rest := []refitv1alpha1.Pool{}, refitv1alpha1.Pool{Name: DefaultPool}
 	for _, pool := range spec.Pools {
@@ -37,6 +41,15 @@ func Defaulted(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgra
 		defaultPool(&spec.Pools[i])
 	}
 	return spec
+}
+
+func defaultBackup(backup *refitv1alpha1.UpgradeBackup) {
+	if backup == nil {
+		return
+	}
+	setDefault(&backup.Store, DefaultStore)
+	setDefault(&backup.Drill, refitv1alpha1.DrillRehearse)
+	setDefault(&backup.MaxAge, metav1.Duration{Duration: 24 * time.Hour})
 }
 
 func defaultPool(pool *refitv1alpha1.Pool) {

@@ -18,6 +18,8 @@ const (
 	CheckTwoMembers   = "EtcdTwoMembers"     // etcd may lose its quorum while a member restarts
 	CheckUnmanaged    = "UnmanagedPod"       // a pod without a controller may be deleted
 	CheckLocalData    = "LocalDataLost"      // data in an emptyDir may be deleted
+	CheckBackup       = "BackupProven"       // the control plane may change without a proven backup
+	CheckRehearsal    = "RehearsalUnknown"   // a question that a rehearsal could not answer may stay open
 )
 
 // Waived reports whether a check is waived for this object by name.

@@ -1,0 +1,181 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// BackupRequest is the EtcdBackup of a CreateBackup or a DeleteBackup.
+type BackupRequest struct {
+	Name   string
+	UID    string // of one to delete
+	Hop    string
+	Number int64
+	Retry  int64
+	Spec   refitv1alpha1.EtcdBackupSpec
+}
+
+// grantBackup creates the backup of a hop and follows it. While a control plane node is claimed, no
+// other one is created: the claim relied on one that was proven then.
+func (d *deciding) grantBackup(hop int) {
+	b := d.backupOf(hop)
+	state := d.backupState(b, hop)
+	retried := b != nil && d.op.Spec.Retry > b.Retry
+	switch {
+	case state == backupRunning:
+		d.followBackup(b, hop)
+	case d.serverActive():
+	case state == backupMissing:
+		d.createBackup(hop, "no control plane node changes to "+d.plan.Hops[hop].Kubernetes+" before a backup is proven")
+	case state == backupOutdated && !b.Status.HasEnded():
+		d.deleteBackup(b, "it is not the backup that the plan requires")
+	case state == backupOutdated:
+		d.createBackup(hop, "the last one is not what the plan requires")
+	case state == backupStale:
+		d.createBackup(hop, fmt.Sprintf("the last one is older than %s", duration(d.spec.Backup.MaxAge.Duration)))
+	case retried:
+		d.createBackup(hop, "retry was requested")
+	case state == backupFailed:
+		d.wait(failedBackup(b))
+	default:
+		d.reportFindings(b, hop)
+	}
+}
+
+// createBackup creates the next backup of a hop. Its name follows from the operation, the hop and
+// its number: a controller that does not see it yet cannot create it twice.
+func (d *deciding) createBackup(hop int, why string) {
+	if w := releaseMissing(d, nil, hop); w != nil {
+		d.wait(*w)
+		return
+	}
+	version, number := d.plan.Hops[hop].Kubernetes, int64(1)
+	for i := range d.s.Backups {
+		if b := &d.s.Backups[i]; b.Hop == version {
+			number = max(number, b.Number+1)
+		}
+	}
+	spec := refitv1alpha1.EtcdBackupSpec{Store: d.spec.Backup.Store, Operation: d.op.Name, Drill: d.spec.Backup.Drill}
+	if spec.Drill == refitv1alpha1.DrillRehearse {
+		spec.Hops = d.hopsToRehearse(hop)
+	}
+	d.actions = append(d.actions, Action{Kind: CreateBackup, Reason: why, Backup: &BackupRequest{
+		Name: backupName(d.op, version, number), Hop: version, Number: number, Retry: d.op.Spec.Retry, Spec: spec,
+	}})
+}
+
+// backupName is at most 63 characters long.
+func backupName(op *cluster.Operation, version string, number int64) string {
+	uid := op.UID[:min(8, len(op.UID))]
+	suffix := "-" + uid + "-" + version + "-" + strconv.FormatInt(number, 10)
+	return strings.TrimRight(op.Name[:min(len(op.Name), 63-len(suffix))], "-.") + suffix
+}
+
+func (d *deciding) deleteBackup(b *cluster.Backup, why string) {
+	d.actions = append(d.actions, Action{Kind: DeleteBackup, Reason: why, Backup: &BackupRequest{Name: b.Name, UID: b.UID, Hop: b.Hop, Number: b.Number}})
+}
+
+// deleteBackups deletes the backups of an aborted operation that have not ended. It reports whether
+// there are some.
+func (d *deciding) deleteBackups(why string) bool {
+	some := false
+	for i := range d.s.Backups {
+		if b := &d.s.Backups[i]; !b.Deleting && !b.Status.HasEnded() {
+			some = true
+			d.deleteBackup(b, why)
+		}
+	}
+	return some
+}
+
+// followBackup waits for a backup. The controller of EtcdBackups bounds each of its steps.
+func (d *deciding) followBackup(b *cluster.Backup, hop int) {
+	what := "Backing up etcd"
+	if d.restored(hop) {
+		what = "Rehearsing " + d.plan.Hops[hop].Kubernetes + " on the restored backup"
+	}
+	w := Wait{Reason: refitv1alpha1.ReasonBackupPending, Node: b.Status.Node, Since: b.CreatedAt, Message: what + ": EtcdBackup " + b.Name}
+	stalled := meta.FindStatusCondition(b.Status.Conditions, refitv1alpha1.ConditionStalled)
+	switch {
+	case meta.IsStatusConditionTrue(b.Status.Conditions, refitv1alpha1.ConditionStalled):
+		w.ManualIntervention, w.Message = true, fmt.Sprintf("EtcdBackup %s waits: %s", b.Name, stalled.Message)
+		w.Remedy = backupRemedy("Fix what it waits for; it continues then")
+	case stalled == nil && d.overdue(b.CreatedAt):
+		w.ManualIntervention, w.Remedy = true, backupRemedy("Check that the controllers of this version run")
+	default:
+		if progress := meta.FindStatusCondition(b.Status.Conditions, refitv1alpha1.ConditionReconciling); progress != nil {
+			w.Message += ": " + progress.Message
+		}
+		d.busy++
+	}
+	d.wait(w)
+}
+
+func backupRemedy(first string) string {
+	return first + ". To upgrade without a proven backup, waive BackupProven with a reason"
+}
+
+// failedBackup requires manual intervention for a backup that was not stored, or not restored.
+func failedBackup(b *cluster.Backup) Wait {
+	w := Wait{
+		Reason: refitv1alpha1.ReasonBackupFailed, Node: b.Status.Node, ManualIntervention: true,
+		Message: fmt.Sprintf("EtcdBackup %s was stored, but not restored in a drill", b.Name),
+		Remedy:  "Upgrade the agents to the version of the controller: `refit install`. Then run `refit retry`",
+	}
+	if failure := b.Status.Error; failure != nil {
+		w.Message = fmt.Sprintf("EtcdBackup %s failed (%s): %s", b.Name, failure.Class, failure.Message)
+		w.Remedy = sentence(failure.Remedy) + "Then run `refit retry`"
+	}
+	return w
+}
+
+// findingsReported is how many findings of a rehearsal an operation reports. The EtcdBackup has all.
+const findingsReported = 5
+
+// reportFindings requires manual intervention for the findings of a rehearsal.
+func (d *deciding) reportFindings(b *cluster.Backup, hop int) {
+	open := d.openFindings(b, hop)
+	for i := range open[:min(len(open), findingsReported)] {
+		d.wait(findingWait(b, &open[i]))
+	}
+	rest := int64(max(0, len(open)-findingsReported))
+	for i := range open {
+		rest += open[i].more
+	}
+	if rest > 0 {
+		d.wait(Wait{
+			Reason: refitv1alpha1.ReasonRehearsalFailed, ManualIntervention: true,
+			Message: fmt.Sprintf("The rehearsal has %d more findings", rest),
+			Remedy:  fmt.Sprintf("List them: `kubectl get etcdbackup %s -o yaml`", b.Name),
+		})
+	}
+}
+
+func findingWait(b *cluster.Backup, f *openFinding) Wait {
+	w := Wait{Reason: refitv1alpha1.ReasonRehearsalFailed, Node: b.Status.Node, ManualIntervention: true}
+	what := strings.TrimPrefix(f.Object+": "+f.Message, ": ")
+	w.Message = fmt.Sprintf("The rehearsal of %s on the restored backup fails: %s", f.version, what)
+	w.Remedy = sentence(f.Remedy) + "Then run `refit retry`"
+	if f.Unknown {
+		w.Message = fmt.Sprintf("The rehearsal of %s on the restored backup could not decide: %s", f.version, what)
+		w.Remedy += ", or waive RehearsalUnknown with a reason"
+	}
+	return w
+}
+
+// sentence ends a remedy, so that another one can follow.
+func sentence(remedy string) string {
+	switch {
+	case remedy == "":
+		return ""
+	case remedy[len(remedy)-1] == '.':
+		return remedy + " "
+	}
+	return remedy + ". "
+}

@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
+)
+
+func TestWhenABackupIsProven(t *testing.T) {
+	for situation, test := range map[string]struct {
+		change func(*cluster.Backup, *refitv1alpha1.ClusterUpgradeSpec)
+		want   backupState
+	}{
+		"everything was tried":           {func(*cluster.Backup, *refitv1alpha1.ClusterUpgradeSpec) {}, backupProven},
+		"it was not restored in a drill": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) { b.Status.Drilled = nil }, backupFailed},
+		"its last attempt failed":        {failedThreeTimes, backupFailed},
+		"the second hop was not rehearsed": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
+			b.Status.Rehearsed = b.Status.Rehearsed[:1]
+		}, backupRefuted},
+		"a hop has a known problem":  {finding(flagFinding), backupRefuted},
+		"a hop has an open question": {finding(kmsFinding), backupRefuted},
+		"the open question is waived": {func(b *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
+			finding(kmsFinding)(b, s)
+			s.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckRehearsal, Object: kmsFinding.Object, Reason: "known"}}
+		}, backupProven},
+		"another question is waived": {func(b *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
+			finding(kmsFinding)(b, s)
+			s.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckRehearsal, Object: "file /etc/x", Reason: "known"}}
+		}, backupRefuted},
+		"a waiver of open questions names a known problem": {func(b *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
+			finding(flagFinding)(b, s)
+			s.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckRehearsal, Reason: "known"}}
+		}, backupRefuted},
+		"it has findings that it does not list": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) { b.Status.Rehearsed[1].MoreFindings = 3 }, backupRefuted},
+		"it is too old": {func(_ *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
+			s.Backup.MaxAge = metav1.Duration{Duration: 30 * time.Minute}
+		}, backupStale},
+		"the clock of its host is behind": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
+			long := metav1.NewTime(clustertest.Now.AddDate(-1, 0, 0))
+			b.Status.ReadBack, b.Status.Drilled, b.Status.Rehearsed[0].At, b.Status.Rehearsed[1].At = &long, &long, long, long
+		}, backupProven},
+		"it runs": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
+			b.Status.StartTime = b.Status.ReadBack
+		}, backupRunning},
+		"another store is required": {func(_ *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) { s.Backup.Store = "offsite" }, backupOutdated},
+		"it has no drill":           {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) { b.Spec.Drill = refitv1alpha1.DrillNone }, backupOutdated},
+		"it rehearses another release": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
+			b.Spec.Hops[0].Digest = "sha256:other"
+		}, backupOutdated},
+		"only a restore is required": {func(b *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
+			s.Backup.Drill, b.Status.Rehearsed = refitv1alpha1.DrillRestore, nil
+		}, backupProven},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			v, b := provenView(t, test.change)
+			if got := v.backupState(b, 0); got != test.want {
+				t.Errorf("the backup is %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// provenView is a cluster with a backup that proves both hops of a plan, except for a change.
+func provenView(t *testing.T, change func(*cluster.Backup, *refitv1alpha1.ClusterUpgradeSpec)) (*view, *cluster.Backup) {
+	t.Helper()
+	s := clustertest.HA("v1.35.4", 3, 1, clustertest.Agents(), clustertest.Released("v1.36.3", "v1.37.1"))
+	spec := to("v1.37.1")
+	spec.Backup = &refitv1alpha1.UpgradeBackup{}
+	spec = policy.Defaulted(spec)
+	ended := metav1.NewTime(clustertest.Now.Add(-time.Hour))
+	b := &cluster.Backup{Name: "backup", Hop: "v1.36.3", Number: 1, CreatedAt: ended.Add(-time.Minute)}
+	b.Spec = refitv1alpha1.EtcdBackupSpec{Store: "local", Drill: refitv1alpha1.DrillRehearse}
+	b.Status.ReadBack, b.Status.Drilled = &ended, &ended
+	for i := range s.Releases {
+		ref := refitv1alpha1.ReleaseRef{Name: s.Releases[i].Name, Digest: s.Releases[i].Digest}
+		b.Spec.Hops = append(b.Spec.Hops, ref)
+		b.Status.Rehearsed = append(b.Status.Rehearsed, refitv1alpha1.RehearsedHop{Release: ref, At: ended})
+	}
+	change(b, &spec)
+	clustertest.WithOperation("upgrade", spec)(s)
+	p, err := Make(s, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newView(p, s, clustertest.Now), b
+}
+
+func failedThreeTimes(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
+	b.Status = refitv1alpha1.EtcdBackupStatus{Attempt: refitv1alpha1.MaxBackupAttempts}
+}
+
+func finding(f refitv1alpha1.RehearsalFinding) func(*cluster.Backup, *refitv1alpha1.ClusterUpgradeSpec) {
+	return func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
+		b.Status.Rehearsed[0].Findings = []refitv1alpha1.RehearsalFinding{f}
+	}
+}
+
+func TestNamesOfBackups(t *testing.T) {
+	for name, want := range map[string]string{
+		"to-v1-36-3":                     "to-v1-36-3-0c9f8a7b-v1.36.3-1",
+		strings.Repeat("a", 63):          strings.Repeat("a", 44) + "-0c9f8a7b-v1.36.3-1",
+		strings.Repeat("a", 43) + ".bcd": strings.Repeat("a", 43) + "-0c9f8a7b-v1.36.3-1",
+	} {
+		if got := backupName(&cluster.Operation{Name: name, UID: "0c9f8a7b-1111"}, "v1.36.3", 1); got != want || len(got) > 63 {
+			t.Errorf("the backup of %s is named %s, want %s", name, got, want)
+		}
+	}
+}
