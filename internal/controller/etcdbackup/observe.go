@@ -30,6 +30,9 @@ func (r *Reconciler) observe(ctx context.Context, backup *refitv1alpha1.EtcdBack
 		return nil, fmt.Errorf("cannot list ClusterUpgrades in the cache: %w", err)
 	}
 	for i := range operations.Items {
+		if u := &operations.Items[i]; obs.Upgrading == "" && etcdbackup.Upgrading(u) {
+			obs.Upgrading = u.Name
+		}
 		for _, name := range operations.Items[i].Status.Active {
 			obs.Active[name] = true
 		}

@@ -34,12 +34,15 @@ type Reconciler struct {
 // that the decision was made on, so a former leader's writes fail.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	backup := &refitv1alpha1.EtcdBackup{}
-	err := r.Client.Get(ctx, request.NamespacedName, backup)
-	if apierrors.IsNotFound(err) || err == nil && !backup.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, r.withdrawDeleted(ctx, request.Name)
+	if err := r.Client.Get(ctx, request.NamespacedName, backup); client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, fmt.Errorf("cannot get EtcdBackup %s: %w", request.Name, err)
 	}
-	if err != nil {
-		return ctrl.Result{}, err
+	exists := backup.UID != "" && backup.DeletionTimestamp.IsZero()
+	if !exists {
+		backup.UID = ""
+	}
+	if err := r.withdrawDeleted(ctx, request.Name, backup.UID); err != nil || !exists {
+		return retried(err)
 	}
 	obs, err := r.observe(ctx, backup)
 	if err != nil {
@@ -50,13 +53,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err == nil {
 		err = r.writeStatus(ctx, obs, &action)
 	}
-	if apierrors.IsConflict(err) { // the change that came first causes an event
-		return ctrl.Result{RequeueAfter: time.Second}, nil
-	}
 	if err != nil || action.Kind == etcdbackup.Nothing || action.Kind == etcdbackup.Finish {
-		return ctrl.Result{}, err
+		return retried(err)
 	}
 	return ctrl.Result{RequeueAfter: requeueInterval}, nil
+}
+
+// retried is the result of an error, if there is one. The change that came first before a conflict
+// causes an event.
+func retried(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	return ctrl.Result{}, err
 }
 
 // execute executes what an action does besides the status. Start has no other effect: the order

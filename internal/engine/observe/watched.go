@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // Watched are the objects of a cache by kind. They are shared and must not be changed: copying
@@ -29,6 +32,25 @@ func Watch(ctx context.Context, informers cache.Informers, kinds ...client.Objec
 		out[reflect.TypeOf(kind)] = shared.GetStore()
 	}
 	return out, nil
+}
+
+// Served reports whether the cluster serves all of these kinds. An older installation of Refit may
+// lack some.
+func Served(mapper meta.RESTMapper, scheme *runtime.Scheme, kinds ...client.Object) (bool, error) {
+	for _, kind := range kinds {
+		gvk, err := apiutil.GVKForObject(kind, scheme)
+		if err != nil {
+			return false, fmt.Errorf("cannot watch %T: %w", kind, err)
+		}
+		_, err = mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+		if meta.IsNoMatchError(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("cannot watch %T: %w", kind, err)
+		}
+	}
+	return true, nil
 }
 
 // each returns all objects of a kind, unsorted. It fails for a kind that is not watched.

@@ -1,6 +1,7 @@
 package etcdbackup
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,7 +25,9 @@ type Observation struct {
 	Nodes  []cluster.Node
 	// Active are the nodes that an upgrade has claimed.
 	Active map[string]bool
-	Now    time.Time
+	// Upgrading is the operation that upgrades control plane nodes now, if there is one.
+	Upgrading string
+	Now       time.Time
 }
 
 // Action is what to do next.
@@ -84,7 +87,21 @@ func Next(o *Observation) Action {
 			Message: "BackupStore " + o.Backup.Spec.Store + " does not exist. Create it, or delete this EtcdBackup",
 		}}
 	}
+	if o.Upgrading != "" && o.Upgrading != o.Backup.Spec.Operation {
+		return Action{Kind: Waiting, Wait: &Wait{
+			Reason: ReasonUpgradeInProgress, Message: "Waiting until ClusterUpgrade " + o.Upgrading + " has upgraded the control plane, or waits itself",
+		}}
+	}
 	return o.start()
+}
+
+// Upgrading reports whether an operation upgrades control plane nodes: other backups would delay it.
+// One that is paused, stalled or not approved does not count.
+func Upgrading(u *refitv1alpha1.ClusterUpgrade) bool {
+	return u.Status.Phase == refitv1alpha1.PhaseRunning && u.Status.Plan != nil &&
+		slices.ContainsFunc(u.Status.Plan.Stages, func(s refitv1alpha1.StageSummary) bool {
+			return s.Name == refitv1alpha1.StageControlPlane && s.Done < s.Total
+		})
 }
 
 // start chooses a node, after it has requested reports of those that have not reported lately.

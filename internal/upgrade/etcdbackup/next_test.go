@@ -166,3 +166,47 @@ func TestMessageOfASucceededBackup(t *testing.T) {
 		}
 	}
 }
+
+func TestOtherBackupsWaitForTheControlPlane(t *testing.T) {
+	operation := func(phase refitv1alpha1.Phase, done int32) *refitv1alpha1.ClusterUpgrade {
+		u := &refitv1alpha1.ClusterUpgrade{}
+		u.Name, u.Status.Phase = "op", phase
+		u.Status.Plan = &refitv1alpha1.PlanSummary{Stages: []refitv1alpha1.StageSummary{{Name: refitv1alpha1.StageControlPlane, Total: 3, Done: done}}}
+		return u
+	}
+	for situation, test := range map[string]struct {
+		operation *refitv1alpha1.ClusterUpgrade
+		of        string // the operation that the backup belongs to
+		waits     bool
+	}{
+		"the control plane is upgraded":                      {operation(refitv1alpha1.PhaseRunning, 1), "", true},
+		"the backup is that of the operation":                {operation(refitv1alpha1.PhaseRunning, 1), "op", false},
+		"workers are upgraded":                               {operation(refitv1alpha1.PhaseRunning, 3), "", false},
+		"the operation waits for its user":                   {operation(refitv1alpha1.PhaseStalled, 1), "", false},
+		"the operation has no plan yet, and changes nothing": {&refitv1alpha1.ClusterUpgrade{}, "", false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			o := Observation{Backup: &refitv1alpha1.EtcdBackup{}, Now: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)}
+			o.Backup.Spec.Operation = test.of
+			if Upgrading(test.operation) {
+				o.Upgrading = test.operation.Name
+			}
+			a := Next(&o)
+			if waits := a.Wait != nil && a.Wait.Reason == ReasonUpgradeInProgress; waits != test.waits {
+				t.Errorf("it waits for the operation: %v, want %v", waits, test.waits)
+			}
+		})
+	}
+}
+
+func TestOpenRequestForAReportStaysAsItIs(t *testing.T) {
+	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	n := cluster.Node{ControlPlane: true, ReportRequest: now.Add(-time.Hour).Unix(), Report: &refitv1alpha1.NodeReportStatus{}}
+	if ReportDue(&n, now) {
+		t.Error("the request of a silent agent is renewed, so it never counts as silent")
+	}
+	n.Report.Answered = n.ReportRequest
+	if !ReportDue(&n, now) {
+		t.Error("a report of an hour ago is not requested again")
+	}
+}

@@ -16,6 +16,9 @@ const (
 	ReasonStoreMissing = "StoreMissing"
 	// ReasonNoSuitableNode: no control plane node can take the backup now.
 	ReasonNoSuitableNode = "NoSuitableNode"
+	// ReasonUpgradeInProgress: an operation that does not rely on the backup upgrades the control
+	// plane.
+	ReasonUpgradeInProgress = "UpgradeInProgress"
 )
 
 // Apply sets the status that follows from an action.
