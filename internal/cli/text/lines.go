@@ -63,6 +63,10 @@ func (t *changes) stages(last, o *cliv1alpha1.Operation) {
 		if s.Done <= before || s.Total > manyNodes && s.Done < s.Total && s.Done*twentieths/s.Total == before*twentieths/s.Total {
 			continue
 		}
+		if kindOf(s.Name).Once {
+			t.line("%s: done", stageTitle(&s))
+			continue
+		}
 		who := ""
 		if names := through(last, o); len(names) > 0 && kindOf(s.Name).Pace.Disrupts() {
 			who = " (" + phrase.Fold(names, phrase.FewNames) + ")"

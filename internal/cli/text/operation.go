@@ -158,7 +158,7 @@ func (w *writer) bar(s *cliv1alpha1.StageProgress, widest, length int) {
 	case cliv1alpha1.StageInProgress:
 		style = bold
 	}
-	if s.Total > 0 {
+	if s.Total > 0 && !kindOf(s.Name).Once {
 		count = fmt.Sprintf("  %s of %s", phrase.Number(s.Done), phrase.Number(s.Total))
 	}
 	w.paint(as(plain, fmt.Sprintf("  %-*s  ", widest, Clean(stageTitle(s)))))

@@ -2,6 +2,7 @@ package text_test
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -69,6 +70,15 @@ func newScene(name string, phase refitv1alpha1.Phase, done int32, doing string) 
 		}
 		s.orders = append(s.orders, order(node, role, permit, phase))
 	}
+	return s
+}
+
+// backedUp adds the stages of a backup.
+func (s *scene) backedUp(backup, rehearsal int32) *scene {
+	stages := &s.operation.Status.Plan.Stages
+	*stages = slices.Insert(*stages, 1,
+		refitv1alpha1.StageSummary{Name: refitv1alpha1.StageBackup, Kubernetes: "v1.36.3", Total: 1, Done: backup},
+		refitv1alpha1.StageSummary{Name: refitv1alpha1.StageRehearsal, Kubernetes: "v1.36.3", Total: 1, Done: rehearsal})
 	return s
 }
 
@@ -170,13 +180,20 @@ func scenes() []*scene {
 	approval := newScene("awaiting-approval", refitv1alpha1.PhaseAwaitingApproval, 0, "Waiting for approval of plan "+planHash).
 		because(refitv1alpha1.ReasonApprovalRequired, "Waiting for approval", "Review the plan, then run `refit approve`")
 
+	rehearsing := newScene("rehearsing", refitv1alpha1.PhaseRunning, 0,
+		"Rehearsing v1.36.3 on the restored backup: EtcdBackup to-v1-36-3-0c9f8a7b-v1.36.3-1: Attempt 1 on cp-2, step rehearse").backedUp(1, 0).
+		because(refitv1alpha1.ReasonBackupPending, "Rehearsing v1.36.3", "")
+	refuted := newScene("rehearsal-failed", refitv1alpha1.PhaseStalled, 0,
+		"The rehearsal of v1.36.3 on the restored backup fails: --feature-gates: the API server does not know the flag").backedUp(1, 0).
+		because(refitv1alpha1.ReasonRehearsalFailed, "The rehearsal fails", "Remove the flag from the kubeadm configuration. Then run `refit retry`")
+
 	queued := newScene("queued", refitv1alpha1.PhaseWaiting, 0, "Waiting for the older operation to-v1-35-4 to end").
 		because(refitv1alpha1.ReasonOlderOperation, "Waiting for the older operation to-v1-35-4 to end", "")
 	approval.orders, queued.orders = nil, nil
 	approval.operation.Status.Plan.Stages[0].Done, queued.operation.Status.Plan.Stages[0].Done = 0, 0
 
 	return []*scene{
-		planning, fetching, approval, failed, away, gone, waits, paused, aborting, hops(), crowd(), queued,
+		planning, fetching, approval, failed, away, gone, waits, paused, aborting, hops(), crowd(), queued, rehearsing, refuted,
 		newScene("running", refitv1alpha1.PhaseRunning, 4, "Upgrading worker-2 to v1.36.3: swap-kubelet").at("worker-2", applying("swap-kubelet", 14*time.Second)),
 		newScene("settling", refitv1alpha1.PhaseRunning, 1, "Running a trial Pod on cp-2 that resolves and reaches the API").at("cp-2", func(n *refitv1alpha1.NodeUpgrade) {
 			n.Spec.Permit, n.Status.Phase, n.Status.CompletionTime = refitv1alpha1.PermitApply, refitv1alpha1.NodeSucceeded, ago(9*time.Second)

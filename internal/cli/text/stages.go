@@ -59,7 +59,10 @@ func (w *writer) stages(p *cliv1alpha1.Plan, wide bool) {
 
 // worthShowing omits empty stages, such as Workers in a cluster without workers.
 func worthShowing(stages []cliv1alpha1.Stage) []cliv1alpha1.Stage {
-	return slices.DeleteFunc(slices.Clone(stages), func(s cliv1alpha1.Stage) bool { return len(s.Nodes) == 0 && !kindOf(s.Name).Always })
+	return slices.DeleteFunc(slices.Clone(stages), func(s cliv1alpha1.Stage) bool {
+		kind := kindOf(s.Name)
+		return len(s.Nodes) == 0 && !kind.Always && !kind.Once
+	})
 }
 
 func kindOf(stage string) *plan.StageKind {

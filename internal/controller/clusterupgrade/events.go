@@ -19,6 +19,8 @@ const (
 	eventResumed      = "Resumed"
 	eventPrefetching  = "Prefetching"
 	eventPrefetched   = "Prefetched"
+	eventBackingUp    = "BackingUp"
+	eventBackupProven = "BackupProven"
 	eventNodeSelected = "NodeSelected"
 	eventCordoned     = "Cordoned"
 	eventDraining     = "Draining"
@@ -58,6 +60,9 @@ func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, obs *observation) [
 	if obs.counts(plan.Prefetch) > 0 && !obs.ordered() {
 		add("", eventPrefetching, "Prefetching %s on %s, a few at a time", now.Plan.To, nodes(int(now.Nodes.Total)))
 	}
+	for _, stage := range provenStages(was.Plan, now.Plan) {
+		add("", eventBackupProven, "The backup of etcd before %s is proven", stage.Kubernetes)
+	}
 	if obs.counts(plan.Claim) > 0 && !obs.Started {
 		add("", eventPrefetched, "Every node has prefetched what it needs")
 	}
@@ -77,6 +82,22 @@ func eventsFor(was, now *refitv1alpha1.ClusterUpgradeStatus, obs *observation) [
 			note = ready.Message
 		}
 		out = append(out, pendingEvent{warning: now.Phase == refitv1alpha1.PhaseStalled, reason: string(now.Phase), note: note})
+	}
+	return out
+}
+
+// provenStages are the last stages of a backup that were completed between two plans.
+func provenStages(was, now *refitv1alpha1.PlanSummary) []refitv1alpha1.StageSummary {
+	if was == nil || now == nil || len(was.Stages) != len(now.Stages) {
+		return nil
+	}
+	var out []refitv1alpha1.StageSummary
+	for i, stage := range now.Stages {
+		backup := stage.Name == refitv1alpha1.StageBackup || stage.Name == refitv1alpha1.StageRehearsal
+		last := i+1 == len(now.Stages) || now.Stages[i+1].Name != refitv1alpha1.StageRehearsal
+		if backup && last && stage.Done > was.Stages[i].Done {
+			out = append(out, stage)
+		}
 	}
 	return out
 }
@@ -151,7 +172,7 @@ func (o *observation) ordered() bool {
 // actionEvents are the reasons of the Events for actions, recorded once they are executed.
 var actionEvents = map[plan.ActionKind]string{
 	plan.Cordon: eventCordoned, plan.Drain: eventDraining, plan.Skip: eventNodeSkipped, plan.Apply: eventUpgrading, plan.Rollback: eventRollingBack,
-	plan.Uncordon: eventUncordoned,
+	plan.Uncordon: eventUncordoned, plan.CreateBackup: eventBackingUp,
 }
 
 // recordEvent records an Event on the operation, on the node that it concerns, or on both.

@@ -3,6 +3,7 @@ package clusterupgrade
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,6 +39,8 @@ var executors = map[plan.ActionKind]executor{
 	plan.StartTrial:    (*Reconciler).startTrial,
 	plan.Skip:          (*Reconciler).finishDrain,
 	plan.FailDrain:     (*Reconciler).finishDrain,
+	plan.CreateBackup:  (*Reconciler).createBackup,
+	plan.DeleteBackup:  (*Reconciler).deleteBackup,
 }
 
 // execute executes what was decided. Actions on different nodes are independent of each other.
@@ -61,7 +64,7 @@ func (r *Reconciler) executeAction(ctx context.Context, obs *observation, a *pla
 		return nil
 	case err != nil:
 		r.failures.note(obs.operation.UID, a, err, r.Now())
-		return fmt.Errorf("cannot execute %s on node %s: %w", a.Kind, a.Node, err)
+		return fmt.Errorf("cannot execute %s: %w", strings.TrimSuffix(string(a.Kind)+" on node "+a.Node, " on node "), err)
 	case executed:
 		r.recordAction(ctx, obs, a)
 	}

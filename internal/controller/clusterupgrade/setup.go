@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -31,6 +32,9 @@ var watched = []client.Object{
 	&corev1.Node{}, &refitv1alpha1.ClusterUpgrade{}, &refitv1alpha1.NodeUpgrade{}, &refitv1alpha1.NodeReport{}, &refitv1alpha1.ClusterRelease{},
 }
 
+// backups is what the World needs besides, unless the installed CRDs are older.
+var backups = []client.Object{&refitv1alpha1.EtcdBackup{}, &refitv1alpha1.BackupStore{}}
+
 // Setup makes the controller and adds it to a manager.
 func Setup(manager ctrl.Manager, options controller.Options) error {
 	typed, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
@@ -41,7 +45,15 @@ func Setup(manager ctrl.Manager, options controller.Options) error {
 	if err != nil {
 		return err
 	}
-	stores, err := observe.Watch(context.Background(), manager.GetCache(), watched...)
+	kinds := slices.Clone(watched)
+	served, err := observe.Served(manager.GetRESTMapper(), manager.GetScheme(), backups...)
+	if err != nil {
+		return err
+	}
+	if served {
+		kinds = append(kinds, backups...)
+	}
+	stores, err := observe.Watch(context.Background(), manager.GetCache(), kinds...)
 	if err != nil {
 		return err
 	}
@@ -50,28 +62,30 @@ func Setup(manager ctrl.Manager, options controller.Options) error {
 		World:       observe.NewWorld(reader, stores),
 		PodsToEvict: drain.New(typed, slog.New(logr.ToSlogHandler(manager.GetLogger()))).Remaining,
 	}
-	return r.SetupWithManager(manager, options)
+	return r.setupWithManager(manager, options, served)
 }
 
 // maxRetryInterval is the longest interval at which a reconcile that fails is retried.
 const maxRetryInterval = 15 * time.Second
 
-// SetupWithManager adds the controller to a manager. Every watched object may let an unfinished
+// setupWithManager adds the controller to a manager. Every watched object may let an unfinished
 // operation advance, so each change enqueues all of them: they are few, and the queue deduplicates.
-func (r *Reconciler) SetupWithManager(manager ctrl.Manager, options controller.Options) error {
+func (r *Reconciler) setupWithManager(manager ctrl.Manager, options controller.Options, withBackups bool) error {
 	options.MaxConcurrentReconciles = 1 // one decision at a time
 	// The backoff stays short: what fails must reach the status, and continue when it is fixed.
 	options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](100*time.Millisecond, maxRetryInterval)
 	enqueueAll := handler.EnqueueRequestsFromMapFunc(r.operationsToAdvance)
-	return ctrl.NewControllerManagedBy(manager).
+	b := ctrl.NewControllerManagedBy(manager).
 		For(&refitv1alpha1.ClusterUpgrade{}).
 		Watches(&refitv1alpha1.ClusterUpgrade{}, enqueueAll, builder.WithPredicates(hasEnded())). // the next one may start
 		Watches(&corev1.Node{}, enqueueAll, builder.WithPredicates(predicate.Funcs{UpdateFunc: nodeChanged})).
 		Watches(&refitv1alpha1.NodeUpgrade{}, enqueueAll).
 		Watches(&refitv1alpha1.NodeReport{}, enqueueAll).
-		Watches(&refitv1alpha1.ClusterRelease{}, enqueueAll).
-		WithOptions(options).
-		Complete(r)
+		Watches(&refitv1alpha1.ClusterRelease{}, enqueueAll)
+	if withBackups {
+		b = b.Watches(&refitv1alpha1.EtcdBackup{}, enqueueAll).Watches(&refitv1alpha1.BackupStore{}, enqueueAll)
+	}
+	return b.WithOptions(options).Complete(r)
 }
 
 // hasEnded selects the updates with which operations end.

@@ -38,6 +38,7 @@ var stages = [][]reader{
 		{cluster.PartKubeadm, "kubeadm configuration", (*observation).readKubeadm},
 		{cluster.PartReleases, "ClusterReleases", (*observation).readReleases},
 		{cluster.PartOperations, "ClusterUpgrades", (*observation).readOperations},
+		{cluster.PartStores, "BackupStores", (*observation).readBackupStores},
 		{cluster.PartActors, "leases", (*observation).readLeases},
 		{cluster.PartHelm, "Helm releases", (*observation).readHelm},
 	},
@@ -47,5 +48,7 @@ var stages = [][]reader{
 		{cluster.PartAPIServers, "API servers", (*observation).readAPIServers},
 		{cluster.PartEndpoint, "holder of the API endpoint", (*observation).readEndpoint},
 		{cluster.PartActors, "other controllers that change nodes", (*observation).readActors},
+		// Those of the operation.
+		{cluster.PartBackups, "EtcdBackups", (*observation).readBackups},
 	},
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // World is a cluster during an operation. Every Snapshot has the watched state of nodes, orders,
-// reports, operations and ClusterReleases. Everything else, above all pods, is read from the API at
+// reports, operations, backups and ClusterReleases. Everything else, above all pods, is read from the API at
 // intervals and kept folded. Each full read also shows what a stalled watch has missed: of each
 // object the newer version counts.
 type World struct {
@@ -40,7 +40,8 @@ type openedRelease struct {
 }
 
 // NewWorld returns a World. watched must have Nodes, NodeUpgrades, NodeReports, ClusterUpgrades and
-// ClusterReleases, which may be trimmed by Trim.
+// ClusterReleases, which may be trimmed by Trim. It also has EtcdBackups and BackupStores, unless the
+// cluster does not serve them.
 func NewWorld(reader *Reader, watched Watched) *World {
 	return &World{reader: reader, watched: watched, opened: map[string]openedRelease{}}
 }
@@ -68,6 +69,7 @@ func (w *World) Snapshot(operation *refitv1alpha1.ClusterUpgrade) (*cluster.Snap
 		return nil, err
 	}
 	s.Others = unfinished(all, operation.Name)
+	w.mergeBackups(&s)
 	return &s, nil
 }
 

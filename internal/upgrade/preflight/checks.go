@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // Check is one preflight check, named after the problem that it finds.
@@ -64,6 +65,7 @@ var (
 	needImages     = []cluster.Part{cluster.PartNodes, cluster.PartReleases}
 	needHostFiles  = []cluster.Part{cluster.PartNodes, cluster.PartReports, cluster.PartReleases}
 	needActors     = []cluster.Part{cluster.PartActors}
+	needStores     = []cluster.Part{cluster.PartStores}
 
 	needAPIServices = []cluster.Part{cluster.PartAPIServices}
 	needVolumes     = []cluster.Part{cluster.PartVolumes}
@@ -103,6 +105,12 @@ var checks = []Check{
 	{"EtcdMembershipDiffers", Block, safety | agent, needPods, etcdMembershipDiffers, "the etcd members do not match the control plane nodes"},
 	{"EtcdUnknown", Block, safety, needPods, etcdUnknown, "Refit cannot determine where etcd runs"},
 	{"EtcdExternal", Info, 0, needPods, etcdExternal, "etcd is external, and Refit does not upgrade it"},
+
+	// The backup that the upgrade relies on.
+	{policy.CheckBackup, Block, 0, needPods, backupProven, "no backup of etcd is proven before the control plane changes"},
+	{"BackupStoreMissing", Block, 0, needStores, backupStoreMissing, "the BackupStore of the upgrade does not exist"},
+	{"BackupOnSameHost", Warn, 0, needStores, backupOnSameHost, "the backup is on the only control plane host"},
+	{policy.CheckRehearsal, Warn, 0, nil, rehearsalUnknown, "a rehearsal could not decide whether the new version runs in this cluster"},
 
 	// kubeadm and component configuration.
 	{"KubeadmConfigMissing", Block, binding | safety, needKubeadm, kubeadmConfigMissing, "the kubeadm configuration is missing from the cluster"},

@@ -438,6 +438,28 @@ func etcdSituations() []situation {
 
 		{check: "EtcdExternal", name: "stacked"},
 		{check: "EtcdExternal", name: "external", change: external, want: Info},
+
+		{check: "BackupProven", name: "agents and stacked etcd", change: withStore("/mnt"), spec: backedUp},
+		{check: "BackupProven", name: "external etcd", change: all(external, withStore("/mnt")), spec: backedUp, want: Block},
+		{check: "BackupProven", name: "external etcd without a backup", change: external},
+		{check: "BackupProven", name: "old agents", change: all(withStore("/mnt"), oldAgents), spec: backedUp, want: Block},
+		{check: "BackupProven", name: "waived", spec: waivedBackup, want: Block},
+		{check: "BackupProven", name: "workers only", change: external, spec: func(s *refitv1alpha1.ClusterUpgradeSpec) {
+			backedUp(s)
+			s.Scope = refitv1alpha1.ScopeWorkers
+		}},
+		{check: "BackupStoreMissing", name: "no backup"},
+		{check: "BackupStoreMissing", name: "the store exists", change: withStore("/mnt"), spec: backedUp},
+		{check: "BackupStoreMissing", name: "the store does not exist", spec: backedUp, want: Block},
+		{check: "BackupStoreMissing", name: "Refit is not installed yet", change: func(s *snapshot) { s.Installed = false }, spec: backedUp, want: Block, deferred: true},
+		{check: "BackupStoreMissing", name: "the backup is waived", spec: waivedBackup},
+		{check: "BackupOnSameHost", name: "a directory", single: true, change: withStore("/mnt"), spec: backedUp, want: Warn},
+		{check: "BackupOnSameHost", name: "a bucket", single: true, change: withStore(""), spec: backedUp},
+		{check: "BackupOnSameHost", name: "three control plane hosts", change: withStore("/mnt"), spec: backedUp},
+		{check: "RehearsalUnknown", name: "no open question", change: all(withStore("/mnt"), rehearsed()), spec: backedUp},
+		{check: "RehearsalUnknown", name: "an open question", change: all(withStore("/mnt"), rehearsed(refitv1alpha1.RehearsalFinding{
+			Reason: "KMSUnavailable", Object: "unix:///run/kms.sock", Message: "the socket is not on this host", Remedy: "Start the plugin", Unknown: true,
+		})), spec: backedUp, want: Warn, unknown: true},
 	}
 }
 
@@ -1314,5 +1336,30 @@ func serverClocks(local time.Duration, servers ...time.Duration) clustertest.Cha
 		for i := range servers {
 			s.APIServers[i].ClockAhead = &servers[i]
 		}
+	}
+}
+
+func backedUp(s *refitv1alpha1.ClusterUpgradeSpec) { s.Backup = &refitv1alpha1.UpgradeBackup{} }
+
+func waivedBackup(s *refitv1alpha1.ClusterUpgradeSpec) {
+	backedUp(s)
+	s.Waivers = append(s.Waivers, refitv1alpha1.Waiver{Check: "BackupProven", Reason: "the storage has snapshots"})
+}
+
+func withStore(directory string) change {
+	return func(s *snapshot) { s.BackupStores = []cluster.BackupStore{{Name: "local", Directory: directory}} }
+}
+
+func oldAgents(s *snapshot) {
+	for i := range s.Nodes {
+		s.Nodes[i].Report.OrderFormat = 1
+	}
+}
+
+func rehearsed(findings ...refitv1alpha1.RehearsalFinding) change {
+	return func(s *snapshot) {
+		b := cluster.Backup{Name: "backup", Hop: "v1.36.3", Number: 1}
+		b.Status.Rehearsed = []refitv1alpha1.RehearsedHop{{Kubernetes: "v1.36.3", Findings: findings}}
+		s.Backups = []cluster.Backup{{Name: "old", Hop: "v1.36.3"}, b}
 	}
 }

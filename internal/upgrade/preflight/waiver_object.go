@@ -10,9 +10,9 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// withoutKind are the checks whose findings have objects without a kind: parts of the cluster, and
-// other checks.
-var withoutKind = []string{idPartUnreadable, idWaiverRefused, idWaiverUnused}
+// withoutKind are the checks whose findings have objects without a kind: parts of the cluster, other
+// checks, and flags and files of a rehearsal.
+var withoutKind = []string{idPartUnreadable, idWaiverRefused, idWaiverUnused, policy.CheckRehearsal}
 
 // LacksKind reports whether the object of a waiver has no kind, so that it matches no finding:
 // "worker-1" instead of "Node worker-1".

@@ -14,7 +14,7 @@ import (
 
 const (
 	mayNotApprove = "olga may not approve a plan: setting spec.approvedPlan requires the verb approve on clusterupgrades.refit.dev"
-	mayNotWaive   = "olga may not run a plan without approval: spec.approval None, and changes of waivers or pools with it, " +
+	mayNotWaive   = "olga may not run a plan without approval: spec.approval None, and changes of waivers, pools or backup with it, " +
 		"require the verb approve on clusterupgrades.refit.dev"
 	mayNotAbandon = "olga may not abandon nodes: a change of spec.abandonedNodes requires the verb approve on clusterupgrades.refit.dev"
 )
@@ -26,6 +26,7 @@ func TestApproving(t *testing.T) {
 	noApproval := fields{"spec.approval": "None"}
 	approved := fields{"spec.approvedPlan": hashA}
 	abandoned := fields{"spec.abandonedNodes": list{"worker-1"}}
+	backup := fields{"spec.backup": object{"drill": "Restore"}}
 	tests := []struct {
 		situation string
 		was       fields // nil: it is created
@@ -50,6 +51,8 @@ func TestApproving(t *testing.T) {
 		{"aborts without approval", noApproval, fields{"spec.aborted": true}, ""},
 		{"changes pools where nobody looks again", noApproval, some, mayNotWaive},
 		{"sets a finding aside where nobody looks again", noApproval, waiver, mayNotWaive},
+		{"changes the backup where nobody looks again", noApproval, backup, mayNotWaive},
+		{"changes the backup", fields{}, backup, ""},
 		{"asks, and abandons a node at once", nil, abandoned, mayNotAbandon},
 		{"abandons a node", approved, abandoned, mayNotAbandon},
 		{"abandons a node without approval", noApproval, abandoned, mayNotAbandon},

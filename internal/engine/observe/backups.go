@@ -1,0 +1,89 @@
+package observe
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
+)
+
+// backupsPerPage is small: an EtcdBackup may list the findings of several hops.
+const backupsPerPage = 50
+
+// readBackupStores reads the BackupStores.
+func (obs *observation) readBackupStores(ctx context.Context) error {
+	if obs.refit != nil {
+		return obs.refit
+	}
+	const resource = "backupstores"
+	stores := rawLister[refitv1alpha1.BackupStore](obs.raw, refitPath(resource), "")
+	return pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: backupsPerPage}, stores,
+		func(page *rawPage[refitv1alpha1.BackupStore]) error {
+			for i := range page.Items {
+				obs.snapshot.BackupStores = append(obs.snapshot.BackupStores, backupStoreOf(&page.Items[i]))
+			}
+			return nil
+		})
+}
+
+// readBackups reads the EtcdBackups of the operation.
+func (obs *observation) readBackups(ctx context.Context) error {
+	if obs.refit != nil || obs.snapshot.Operation == nil {
+		return obs.refit
+	}
+	const resource = "etcdbackups"
+	backups := rawLister[refitv1alpha1.EtcdBackup](obs.raw, refitPath(resource), "")
+	return pages(ctx, list(refitResource(resource)), metav1.ListOptions{Limit: backupsPerPage}, backups,
+		func(page *rawPage[refitv1alpha1.EtcdBackup]) error {
+			for i := range page.Items {
+				if b, of := backupOf(&page.Items[i], obs.snapshot.Operation); of {
+					obs.snapshot.Backups = append(obs.snapshot.Backups, b)
+				}
+			}
+			return nil
+		})
+}
+
+func backupStoreOf(s *refitv1alpha1.BackupStore) cluster.BackupStore {
+	out := cluster.BackupStore{Name: s.Name}
+	if s.Spec.Path != nil {
+		out.Directory = s.Spec.Path.Directory
+	}
+	return out
+}
+
+// backupOf returns an EtcdBackup of an operation. One with labels that no operation writes is none.
+func backupOf(b *refitv1alpha1.EtcdBackup, op *cluster.Operation) (out cluster.Backup, of bool) {
+	number, err := strconv.ParseInt(b.Labels[refitv1alpha1.LabelNumber], 10, 64)
+	retry, also := strconv.ParseInt(b.Labels[refitv1alpha1.LabelRetry], 10, 64)
+	if b.Labels[refitv1alpha1.LabelOperation] != op.UID || b.Spec.Operation != op.Name || err != nil || also != nil {
+		return cluster.Backup{}, false
+	}
+	return cluster.Backup{
+		Name: b.Name, UID: string(b.UID), Hop: b.Labels[refitv1alpha1.LabelHop], Number: number, Retry: retry,
+		CreatedAt: b.CreationTimestamp.UTC(), Deleting: !b.DeletionTimestamp.IsZero(), Spec: b.Spec, Status: b.Status,
+	}, true
+}
+
+// mergeBackups sets the watched BackupStores, and the watched EtcdBackups of the operation. A
+// cluster with older CRDs has none.
+func (w *World) mergeBackups(s *cluster.Snapshot) {
+	s.BackupStores, s.Backups = nil, nil
+	stores, _ := each[refitv1alpha1.BackupStore](w.watched)
+	for _, store := range stores {
+		s.BackupStores = append(s.BackupStores, backupStoreOf(store))
+	}
+	backups, _ := each[refitv1alpha1.EtcdBackup](w.watched)
+	for _, b := range backups {
+		if out, of := backupOf(b, s.Operation); of {
+			s.Backups = append(s.Backups, out)
+		}
+	}
+	slices.SortFunc(s.BackupStores, func(a, b cluster.BackupStore) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Backups, func(a, b cluster.Backup) int { return cmp.Compare(a.Name, b.Name) })
+}
