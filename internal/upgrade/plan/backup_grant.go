@@ -105,11 +105,15 @@ func (d *deciding) followBackup(b *cluster.Backup, hop int) {
 	switch {
 	case meta.IsStatusConditionTrue(b.Status.Conditions, refitv1alpha1.ConditionStalled):
 		w.ManualIntervention, w.Message = true, fmt.Sprintf("EtcdBackup %s waits: %s", b.Name, stalled.Message)
-		w.Remedy = backupRemedy("Fix what it waits for; it continues then")
+		w.Remedy = "Fix what it waits for; it continues then" + orWaiveBackup
 	case stalled == nil && d.overdue(b.CreatedAt):
-		w.ManualIntervention, w.Remedy = true, backupRemedy("Check that the controllers of this version run")
-	default:
-		if progress := meta.FindStatusCondition(b.Status.Conditions, refitv1alpha1.ConditionReconciling); progress != nil {
+		w.ManualIntervention, w.Remedy = true, "Check that the controllers of this version run"+orWaiveBackup
+	default: // the steps are in the EtcdBackup: they would change the status of the operation too often
+		progress := meta.FindStatusCondition(b.Status.Conditions, refitv1alpha1.ConditionReconciling)
+		switch {
+		case b.Status.StartTime != nil:
+			w.Message += fmt.Sprintf(", attempt %d on %s", b.Status.Attempt, b.Status.Node)
+		case progress != nil:
 			w.Message += ": " + progress.Message
 		}
 		d.busy++
@@ -117,9 +121,7 @@ func (d *deciding) followBackup(b *cluster.Backup, hop int) {
 	d.wait(w)
 }
 
-func backupRemedy(first string) string {
-	return first + ". To upgrade without a proven backup, waive BackupProven with a reason"
-}
+const orWaiveBackup = ". To upgrade without a proven backup, waive BackupProven with a reason"
 
 // failedBackup requires manual intervention for a backup that was not stored, or not restored.
 func failedBackup(b *cluster.Backup) Wait {
@@ -130,7 +132,7 @@ func failedBackup(b *cluster.Backup) Wait {
 	}
 	if failure := b.Status.Error; failure != nil {
 		w.Message = fmt.Sprintf("EtcdBackup %s failed (%s): %s", b.Name, failure.Class, failure.Message)
-		w.Remedy = sentence(failure.Remedy) + "Then run `refit retry`"
+		w.Remedy = afterRemedy(failure.Remedy, "run `refit retry`")
 	}
 	return w
 }
@@ -161,21 +163,16 @@ func findingWait(b *cluster.Backup, f *openFinding) Wait {
 	w := Wait{Reason: refitv1alpha1.ReasonRehearsalFailed, Node: b.Status.Node, ManualIntervention: true}
 	what := strings.TrimPrefix(f.Object+": "+f.Message, ": ")
 	w.Message = fmt.Sprintf("The rehearsal of %s on the restored backup fails: %s", f.version, what)
-	w.Remedy = sentence(f.Remedy) + "Then run `refit retry`"
+	w.Remedy = afterRemedy(f.Remedy, "run `refit retry`")
 	if f.Unknown {
 		w.Message = fmt.Sprintf("The rehearsal of %s on the restored backup could not decide: %s", f.version, what)
-		w.Remedy += ", or waive RehearsalUnknown with a reason"
+		w.Remedy = afterRemedy(f.Remedy, "run `refit retry`, or waive RehearsalUnknown with a reason")
 	}
 	return w
 }
 
-// sentence ends a remedy, so that another one can follow.
-func sentence(remedy string) string {
-	switch {
-	case remedy == "":
-		return ""
-	case remedy[len(remedy)-1] == '.':
-		return remedy + " "
-	}
-	return remedy + ". "
+// afterRemedy adds what to do after a remedy.
+func afterRemedy(remedy, then string) string {
+	remedy = strings.TrimRight(remedy, ". ")
+	return remedy + ". Then " + then
 }
