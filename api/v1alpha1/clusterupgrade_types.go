@@ -128,9 +128,9 @@ type ClusterUpgradeSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.map(w, w.check.size() + w.reason.size() + w.?object.orValue('').size()).sum() <= 10240",message="all waivers together may have at most 10240 characters"
 	Waivers []Waiver `json:"waivers,omitempty"`
 
-	// backup is the backup of etcd that each hop of the control plane relies on. No control plane node
-	// changes before it was stored, read back and tried. Without it, the upgrade takes no backup. A
-	// change requires the verb `approve` while approval is None.
+	// backup is the backup of etcd that each hop of the control plane relies on. No control plane
+	// node changes before it was stored, read back and tried. Without it, the upgrade takes no
+	// backup. A change requires the verb `approve` while approval is None.
 	// +optional
 	// +structType=atomic
 	Backup *UpgradeBackup `json:"backup,omitempty"`

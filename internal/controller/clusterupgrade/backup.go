@@ -15,8 +15,8 @@ import (
 )
 
 // createBackup creates the EtcdBackup of a hop. It has no owner: it is the record of what is in the
-// store, and remains when the operation is deleted. Its name is taken if another leader, or this one
-// before a crash, has created it.
+// store, and remains when the operation is deleted. Its name is taken if another leader, or this
+// one before a crash, has created it.
 func (r *Reconciler) createBackup(ctx context.Context, obs *observation, a *plan.Action) (bool, error) {
 	current := &refitv1alpha1.ClusterUpgrade{}
 	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(obs.operation), current); err != nil {

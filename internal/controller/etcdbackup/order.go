@@ -41,8 +41,8 @@ func (r *Reconciler) claimed(ctx context.Context, node string) (bool, error) {
 	return slices.ContainsFunc(operations.Items, func(u refitv1alpha1.ClusterUpgrade) bool { return slices.Contains(u.Status.Active, node) }), nil
 }
 
-// withdrawDeleted withdraws the orders of EtcdBackups that were deleted: an operation would wait for
-// them. uid is the UID of the EtcdBackup that has the name now, empty if there is none.
+// withdrawDeleted withdraws the orders of EtcdBackups that were deleted: an operation would wait
+// for them. uid is the UID of the EtcdBackup that has the name now, empty if there is none.
 func (r *Reconciler) withdrawDeleted(ctx context.Context, name string, uid types.UID) error {
 	var all refitv1alpha1.NodeUpgradeList
 	if err := r.Cache.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/refit-dev/refit/internal/engine/observe"
 )
 
-// Setup makes the controller and adds it to a manager. It adds none if the installed CRDs are older:
-// watches of kinds that do not exist would stop all controllers.
+// Setup makes the controller and adds it to a manager. It adds none if the installed CRDs are
+// older: watches of kinds that do not exist would stop all controllers.
 func Setup(manager ctrl.Manager, options controller.Options) error {
 	served, err := observe.Served(manager.GetRESTMapper(), manager.GetScheme(), &refitv1alpha1.EtcdBackup{}, &refitv1alpha1.BackupStore{})
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 )
 
 // World is a cluster during an operation. Every Snapshot has the watched state of nodes, orders,
-// reports, operations, backups and ClusterReleases. Everything else, above all pods, is read from the API at
-// intervals and kept folded. Each full read also shows what a stalled watch has missed: of each
-// object the newer version counts.
+// reports, operations, backups and ClusterReleases. Everything else, above all pods, is read from
+// the API at intervals and kept folded. Each full read also shows what a stalled watch has missed:
+// of each object the newer version counts.
 type World struct {
 	reader  *Reader
 	watched Watched
@@ -40,8 +40,8 @@ type openedRelease struct {
 }
 
 // NewWorld returns a World. watched must have Nodes, NodeUpgrades, NodeReports, ClusterUpgrades and
-// ClusterReleases, which may be trimmed by Trim. It also has EtcdBackups and BackupStores, unless the
-// cluster does not serve them.
+// ClusterReleases, which may be trimmed by Trim. It also has EtcdBackups and BackupStores, unless
+// the cluster does not serve them.
 func NewWorld(reader *Reader, watched Watched) *World {
 	return &World{reader: reader, watched: watched, opened: map[string]openedRelease{}}
 }

@@ -95,8 +95,8 @@ func Next(o *Observation) Action {
 	return o.start()
 }
 
-// Upgrading reports whether an operation upgrades control plane nodes: other backups would delay it.
-// One that is paused, stalled or not approved does not count.
+// Upgrading reports whether an operation upgrades control plane nodes: other backups would delay
+// it. One that is paused, stalled or not approved does not count.
 func Upgrading(u *refitv1alpha1.ClusterUpgrade) bool {
 	return u.Status.Phase == refitv1alpha1.PhaseRunning && u.Status.Plan != nil &&
 		slices.ContainsFunc(u.Status.Plan.Stages, func(s refitv1alpha1.StageSummary) bool {

@@ -137,7 +137,8 @@ func failedBackup(b *cluster.Backup) Wait {
 	return w
 }
 
-// findingsReported is how many findings of a rehearsal an operation reports. The EtcdBackup has all.
+// findingsReported is how many findings of a rehearsal an operation reports. The EtcdBackup has
+// all.
 const findingsReported = 5
 
 // reportFindings requires manual intervention for the findings of a rehearsal.

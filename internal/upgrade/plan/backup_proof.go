@@ -31,9 +31,10 @@ func (v *view) needsBackup(hop int) bool {
 	return planned && left && !v.controlPlaneChanged(hop)
 }
 
-// controlPlaneChanged reports whether the operation has changed a control plane node in this hop. No
-// further backup is demanded then: the one before the hop is the one to restore, and a control plane
-// of two versions is better completed than kept waiting. A node that was rolled back does not count.
+// controlPlaneChanged reports whether the operation has changed a control plane node in this hop.
+// No further backup is demanded then: the one before the hop is the one to restore, and a control
+// plane of two versions is better completed than kept waiting. A node that was rolled back does not
+// count.
 func (v *view) controlPlaneChanged(hop int) bool {
 	return slices.ContainsFunc(v.controlPlane, func(n *cluster.Node) bool {
 		order := v.order(n)
@@ -130,8 +131,8 @@ type openFinding struct {
 	refitv1alpha1.RehearsalFinding
 }
 
-// openFindings are the findings of the rehearsal that are not waived, and a finding for each hop that
-// was not rehearsed.
+// openFindings are the findings of the rehearsal that are not waived, and a finding for each hop
+// that was not rehearsed.
 func (v *view) openFindings(b *cluster.Backup, hop int) []openFinding {
 	if v.spec.Backup.Drill != refitv1alpha1.DrillRehearse {
 		return nil

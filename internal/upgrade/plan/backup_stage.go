@@ -67,8 +67,8 @@ func (m *planner) rehearsalSteps(p *Plan, stage *Stage) {
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// backupComplete reports whether the backup of a hop was restored in a drill, or none is needed. The
-// rehearsal is a part of the same EtcdBackup and a stage of its own.
+// backupComplete reports whether the backup of a hop was restored in a drill, or none is needed.
+// The rehearsal is a part of the same EtcdBackup and a stage of its own.
 func (d *deciding) backupComplete(hop int) bool {
 	return d.spec.Backup.Drill == refitv1alpha1.DrillRehearse && d.restored(hop) || d.rehearsalComplete(hop)
 }

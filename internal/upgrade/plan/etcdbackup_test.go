@@ -163,8 +163,8 @@ func (w *world) tryBackup(status *refitv1alpha1.NodeBackupStatus) {
 	}
 }
 
-// checkBackupProven checks that a backup of the hop was proven before its first control plane change
-// (I11), at most some time ago.
+// checkBackupProven checks that a backup of the hop was proven before its first control plane
+// change (I11), at most some time ago.
 func (w *world) checkBackupProven(next *machine, within time.Duration) {
 	spec := policy.Defaulted(w.op.Spec)
 	if policy.BackupRequired(&spec) == nil || next.upgrade == nil || w.changed(next) {

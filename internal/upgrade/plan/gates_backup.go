@@ -14,8 +14,8 @@ func backupNotProven(d *deciding, _ *cluster.Node, hop int) *Wait {
 	return nil
 }
 
-// backupLost releases a claimed control plane node whose backup is not proven any more. The age of a
-// backup counts only for the claim: a drain takes its time.
+// backupLost releases a claimed control plane node whose backup is not proven any more. The age of
+// a backup counts only for the claim: a drain takes its time.
 func backupLost(d *deciding, n *cluster.Node, hop int) *Wait {
 	if !n.ControlPlane || d.changing(n) || !d.needsBackup(hop) {
 		return nil

@@ -15,8 +15,9 @@ func BackupRequired(spec *refitv1alpha1.ClusterUpgradeSpec) *refitv1alpha1.Upgra
 	return spec.Backup
 }
 
-// BlockingFindings returns the findings of a rehearsed hop that are not waived, and how many further
-// ones are not listed. A known problem cannot be waived: the version does not run in this cluster.
+// BlockingFindings returns the findings of a rehearsed hop that are not waived, and how many
+// further ones are not listed. A known problem cannot be waived: the version does not run in this
+// cluster.
 func BlockingFindings(spec *refitv1alpha1.ClusterUpgradeSpec, hop *refitv1alpha1.RehearsedHop) (listed []refitv1alpha1.RehearsalFinding, more int64) {
 	all := Waived(spec, CheckRehearsal, "")
 	listed = slices.DeleteFunc(slices.Clone(hop.Findings), func(f refitv1alpha1.RehearsalFinding) bool {

@@ -82,8 +82,8 @@ func backupOnSameHost(v *view) []Finding {
 
 func storeObject(backup *refitv1alpha1.UpgradeBackup) string { return "BackupStore " + backup.Store }
 
-// rehearsalUnknown reports what the rehearsals of the operation could not decide. The operation does
-// not change the control plane until that is waived.
+// rehearsalUnknown reports what the rehearsals of the operation could not decide. The operation
+// does not change the control plane until that is waived.
 func rehearsalUnknown(v *view) []Finding {
 	newest := map[string]*cluster.Backup{}
 	for i := range v.s.Backups {

@@ -10,8 +10,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// withoutKind are the checks whose findings have objects without a kind: parts of the cluster, other
-// checks, and flags and files of a rehearsal.
+// withoutKind are the checks whose findings have objects without a kind: parts of the cluster,
+// other checks, and flags and files of a rehearsal.
 var withoutKind = []string{idPartUnreadable, idWaiverRefused, idWaiverUnused, policy.CheckRehearsal}
 
 // LacksKind reports whether the object of a waiver has no kind, so that it matches no finding:
