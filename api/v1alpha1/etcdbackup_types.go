@@ -62,7 +62,7 @@ type EtcdBackupSpec struct {
 	// restored into a scratch etcd and compared with what was read. Rehearse: then each of hops
 	// also runs on the restored data.
 	// +optional
-	// +kubebuilder:default=None
+	// +kubebuilder:default=Restore
 	Drill Drill `json:"drill,omitempty"`
 	// hops are the ClusterReleases to rehearse, in the order of the upgrade.
 	// +optional
@@ -115,8 +115,8 @@ type EtcdBackupStatus struct {
 	// +structType=atomic
 	Error *BackupError `json:"error,omitempty"`
 	// conditions are Ready, Reconciling and Stalled as kstatus reads them. Ready is True when the
-	// backup is stored and was read back. Stalled is True when it failed, or waits for something
-	// that requires manual intervention.
+	// backup is stored, was read back and has passed its drill. Stalled is True when it failed, or
+	// waits for something that requires manual intervention.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

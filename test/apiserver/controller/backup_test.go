@@ -214,3 +214,23 @@ func TestEtcdIsBackedUpBesideAnUpgrade(t *testing.T) {
 	b.request("afterwards")
 	b.verify(b.untilBackup("afterwards", "is ready", isReady))
 }
+
+func TestDeletedBackupIsWithdrawn(t *testing.T) {
+	b := newBackups(t)
+	taken := make(chan string, 1)
+	b.hosts.backsUp(func(ctx context.Context, node string, ref refitv1alpha1.BackupRef) refitv1alpha1.NodeBackupStatus {
+		taken <- node
+		<-ctx.Done()
+		return refitv1alpha1.NodeBackupStatus{UID: ref.UID, Attempt: ref.Attempt, Phase: refitv1alpha1.BackupRunning}
+	})
+	b.controllers()
+	b.createStore()
+	b.request("nightly")
+	node := <-taken
+	must(t, b.client.Delete(t.Context(), &refitv1alpha1.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly"}}))
+	b.wait("the order of "+node+" is withdrawn", func() (bool, string) {
+		order := &refitv1alpha1.NodeUpgrade{}
+		err := b.client.Get(t.Context(), types.NamespacedName{Name: node}, order)
+		return err == nil && order.Spec.Permit == refitv1alpha1.PermitHold, fmt.Sprintf("%v: %s", err, order.Spec.Permit)
+	})
+}

@@ -23,6 +23,7 @@ func TestBackupDrill(t *testing.T) {
 	s.install(t)
 	d := &drills{site: s, release: s.CreateRelease(t, newer), cp: s.First(cluster.RoleControlPlane)}
 	s.pinBackups(t)
+	t.Run("default", d.testDefault)
 	t.Run("rehearsed", d.testRehearsed)
 	t.Run("killed", d.testKilled)
 	t.Run("deleted", d.testDeleted)
@@ -59,6 +60,17 @@ func (d *drills) ready(t *testing.T, name string) *refitv1alpha1.EtcdBackup {
 	found := &refitv1alpha1.EtcdBackup{}
 	must(t, json.Unmarshal(text, found))
 	return found
+}
+
+// testDefault takes a backup that requests nothing: it is restored in a drill.
+func (d *drills) testDefault(t *testing.T) {
+	manifest := "{apiVersion: refit.dev/v1alpha1, kind: EtcdBackup, metadata: {name: default}, spec: {store: local}}"
+	_, err := d.Kubectl(t.Context(), strings.NewReader(manifest), "apply", "--filename=-")
+	must(t, err)
+	if got := d.ready(t, "default").Status; got.Drilled == nil || len(got.Rehearsed) > 0 {
+		t.Errorf("got %+v", got)
+	}
+	d.nothingLeft(t)
 }
 
 func (d *drills) testRehearsed(t *testing.T) {
