@@ -16,7 +16,10 @@ func (m *Manager) cleanLeftovers(ctx context.Context) {
 	if !m.Environment.Leftovers() {
 		return
 	}
-	m.cleaning.Go(func() {
+	cleaned := make(chan struct{})
+	m.cleaned = cleaned
+	m.running.Go(func() {
+		defer close(cleaned)
 		ctx, cancel := context.WithTimeout(ctx, cleanTimeout)
 		defer cancel()
 		runner, err := m.Environment.Runner(ctx, rehearsal.Observer{})
@@ -30,4 +33,15 @@ func (m *Manager) cleanLeftovers(ctx context.Context) {
 		}
 		m.Log.Info("removed what an interrupted drill left")
 	})
+}
+
+// awaitClean waits until the leftovers are removed, or the attempt is stopped.
+func (m *Manager) awaitClean(ctx context.Context) {
+	if m.cleaned == nil {
+		return
+	}
+	select {
+	case <-m.cleaned:
+	case <-ctx.Done():
+	}
 }

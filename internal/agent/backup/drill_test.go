@@ -67,6 +67,7 @@ func TestHopsAreRehearsedOnTheRestoredData(t *testing.T) {
 
 func TestFindingsOfARehearsalAreNoFailure(t *testing.T) {
 	b := drilledBed(t)
+	b.request.Spec.Hops = append(b.request.Spec.Hops, refitv1alpha1.ReleaseRef{Name: "kubernetes-v1.37.1"})
 	for range refitv1alpha1.MaxRehearsalFindings + 3 {
 		b.trials.findings = append(b.trials.findings, core.Finding{
 			Reason: core.FlagUnknown, Object: strings.Repeat("o", 500), Message: strings.Repeat("m", 500), Remedy: strings.Repeat("r", 500),
@@ -79,6 +80,9 @@ func TestFindingsOfARehearsalAreNoFailure(t *testing.T) {
 	hop := got.Rehearsed[0]
 	if len(hop.Findings) != refitv1alpha1.MaxRehearsalFindings || hop.MoreFindings != 3 {
 		t.Errorf("it has %d findings and %d more", len(hop.Findings), hop.MoreFindings)
+	}
+	if second := got.Rehearsed[1]; len(second.Findings) > 0 || second.MoreFindings != int64(len(b.trials.findings)) {
+		t.Errorf("the second hop has %d findings and %d more", len(second.Findings), second.MoreFindings)
 	}
 	first := hop.Findings[0]
 	if len([]rune(first.Object)) != refitv1alpha1.MaxRehearsalObject || len([]rune(first.Message)) != refitv1alpha1.MaxMessage || len([]rune(first.Remedy)) != refitv1alpha1.MaxMessage {

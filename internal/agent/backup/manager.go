@@ -32,10 +32,10 @@ type Manager struct {
 	Point func(name string)
 
 	running sync.WaitGroup
-	// cleaning ends when nothing is left of a killed agent.
-	cleaning sync.WaitGroup
-	cancel   context.CancelCauseFunc // of the attempt; nil if none runs
-	ended    chan struct{}           // closed when the attempt has ended
+	// cleaned is closed when the leftovers of a killed agent are removed.
+	cleaned chan struct{}           // nil if nothing was left
+	cancel  context.CancelCauseFunc // of the attempt; nil if none runs
+	ended   chan struct{}           // closed when the attempt has ended
 }
 
 // Resume reports the last attempt, and ends one that was interrupted. Another goroutine removes the
@@ -105,7 +105,7 @@ func (m *Manager) Run(ctx context.Context, a *Attempt) {
 	m.ended = ended
 	m.running.Go(func() {
 		defer close(ended)
-		m.cleaning.Wait()
+		m.awaitClean(ctx)
 		bounded, cancel := context.WithTimeout(ctx, orders.BackupTimeout-5*time.Minute)
 		defer cancel()
 		a.guarded(bounded)

@@ -27,7 +27,7 @@ func (a *Attempt) fetchHops(ctx context.Context) (err error) {
 // rehearsed records the result of a hop. Its findings are no failure of the backup: they decide
 // about the upgrade.
 func (a *Attempt) rehearsed(h rehearsal.HopResult) {
-	hop := rehearsedHop(a.request.Hops[len(a.status.Rehearsed)], h, time.Now())
+	hop := rehearsedHop(a.request.Hops[len(a.status.Rehearsed)], h, a.findingsLeft(), time.Now())
 	a.status.Rehearsed = append(a.status.Rehearsed, hop)
 	a.manager.Log.Info("hop rehearsed", "version", h.Version, "resources", h.Report.Listed, "objects", h.Report.Objects,
 		"findings", len(h.Findings), "seconds", hop.Seconds)
@@ -40,14 +40,24 @@ func (a *Attempt) rehearsed(h rehearsal.HopResult) {
 	a.manager.report(a.status)
 }
 
+// findingsLeft is how many findings the result can still list. All hops share the limit, so that
+// the result fits into a record of the journal.
+func (a *Attempt) findingsLeft() int {
+	left := refitv1alpha1.MaxRehearsalFindings
+	for _, hop := range a.status.Rehearsed {
+		left -= len(hop.Findings)
+	}
+	return left
+}
+
 // rehearsedHop returns the result of a hop within the limits of the API.
-func rehearsedHop(release refitv1alpha1.ReleaseRef, h rehearsal.HopResult, now time.Time) refitv1alpha1.RehearsedHop {
+func rehearsedHop(release refitv1alpha1.ReleaseRef, h rehearsal.HopResult, limit int, now time.Time) refitv1alpha1.RehearsedHop {
 	hop := refitv1alpha1.RehearsedHop{
 		Release: release, Kubernetes: h.Version, At: metav1.NewTime(now.UTC().Truncate(time.Second)), Seconds: int64(h.Took.Seconds()),
 		Resources: int64(h.Report.Listed), Objects: h.Report.Objects, WithoutWatchCache: !h.Memory.WatchCache,
 	}
 	for i, f := range h.Findings {
-		if i == refitv1alpha1.MaxRehearsalFindings {
+		if i == limit {
 			hop.MoreFindings = int64(len(h.Findings) - i)
 			break
 		}
