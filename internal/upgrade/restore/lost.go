@@ -1,0 +1,18 @@
+package restore
+
+import (
+	"fmt"
+
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
+)
+
+// Lost describes what a restore of a backup discards, as far as the host knows.
+func Lost(o Observation) []string {
+	var lost []string
+	age := o.Now.Sub(o.Backup.Time)
+	lost = append(lost, fmt.Sprintf("every change of the last %s: objects that were created since are gone, and deleted ones are back", phrase.Duration(age)))
+	if newer := o.Host.Revision - o.Backup.Revision; o.Host.Revision > 0 && newer > 0 {
+		lost = append(lost, fmt.Sprintf("at least %d revisions of etcd: this host knows revision %d", newer, o.Host.Revision))
+	}
+	return lost
+}

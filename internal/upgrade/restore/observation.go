@@ -1,0 +1,72 @@
+package restore
+
+import "time"
+
+// Observation is what a host observes before it restores anything.
+type Observation struct {
+	Now    time.Time
+	Backup Backup
+	Host   Host
+	Etcd   Etcd
+	// Waived are the reasons of refusals that the operator waived by name.
+	Waived []string
+}
+
+// Backup is a backup that was fetched, decrypted and verified.
+type Backup struct {
+	ID         string // UID/ATTEMPT
+	Digest     string
+	ClusterUID string
+	Time       time.Time
+	// EtcdVersion is the version that wrote the data.
+	EtcdVersion    string
+	Revision, Keys int64
+	// Size is the size of the database in bytes.
+	Size int64
+	// CAs are the digests of the public keys of the cluster's CA in the backup.
+	CAs []string
+	// Members are the members of etcd at that time.
+	Members []Member
+	// Recorded is set if the digest was recorded outside of the store, which proves the origin.
+	Recorded bool
+}
+
+// Member is a member of etcd.
+type Member struct {
+	Name       string   `json:"name"`
+	PeerURLs   []string `json:"peerURLs"`
+	ClientURLs []string `json:"clientURLs,omitempty"`
+}
+
+// Host is a control plane host.
+type Host struct {
+	// Member is the name of its etcd member, with the peer URL of its manifest.
+	Member  string
+	PeerURL string
+	// EtcdVersion is the version in its static pod manifest.
+	EtcdVersion string
+	// CAs are the digests of the public keys of the cluster's CA on the host; none if it is lost.
+	CAs []string
+	// ClusterUID is that of the last recorded backup, empty if there is no record.
+	ClusterUID string
+	// Revision is the last one that the host knows: of its data, or of a later backup.
+	Revision int64
+	// OpenUpgrade is set if an upgrade has changed the host and is unfinished.
+	OpenUpgrade bool
+	// SeparateWAL is set if etcd keeps its log in another directory.
+	SeparateWAL bool
+	// Free is the free disk space of the data directory in bytes, and Used the size of its data.
+	Free, Used uint64
+}
+
+// Etcd is the state of etcd as this host sees it.
+type Etcd struct {
+	// Serves is set if the member on this host answers a read that needs the quorum.
+	Serves bool
+	// Others is set if the other members do, without the one on this host.
+	Others bool
+	// Data is set if the member has a readable database.
+	Data bool
+	// APIServer is set if the API server on this host is ready.
+	APIServer bool
+}

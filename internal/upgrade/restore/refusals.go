@@ -1,0 +1,156 @@
+package restore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// Refusal is why a restore must not start. Nothing has changed then.
+type Refusal struct {
+	Reason   string // one CamelCase word
+	Message  string
+	Remedy   string
+	Waivable bool
+}
+
+// The reasons of refusals that an operator can waive by name.
+const (
+	EtcdServes        = "EtcdServes"
+	DigestUnknown     = "DigestUnknown"
+	UpgradeInProgress = "UpgradeInProgress"
+)
+
+// spaceMargin is what must stay free beside the restored data: etcd allocates its log in advance.
+const spaceMargin = 512 << 20
+
+// check is one reason to refuse. Its problem is empty if there is none.
+type check struct {
+	reason     string
+	situations []Situation
+	waivable   bool
+	remedy     string
+	problem    func(Observation) string
+}
+
+var (
+	always   = []Situation{Single, Replace, All}
+	restores = []Situation{Single, All}
+)
+
+// checks lists every reason to refuse a restore.
+var checks = []check{
+	{
+		"OtherCluster", always, false, "Use a backup of this cluster: `refit-agent restore --list` prints those that the host knows", otherCluster,
+	},
+	{
+		EtcdServes, restores, true, "A restore discards everything after the backup. If you want that, add --waive " + EtcdServes, etcdServes,
+	},
+	{
+		DigestUnknown, restores, true,
+		"Pass the digest that you recorded with --digest. Without one, nobody can tell a forged backup: if you trust the store, add --waive " + DigestUnknown,
+		digestUnknown,
+	},
+	{
+		"EtcdVersion", restores, false,
+		"Use a backup that the etcd of this host can read: of the same minor version or the one before. Refit never puts data onto an older minor version",
+		etcdVersion,
+	},
+	{
+		"MemberUnknown", always, false,
+		"The name and the peer URL of the member in /etc/kubernetes/manifests/etcd.yaml must be those of the backup", memberUnknown,
+	},
+	{
+		UpgradeInProgress, always, true,
+		"Roll this host back first (`refit-agent undo --yes`). If that needs the lost data, add --waive " + UpgradeInProgress, openUpgrade,
+	},
+	{
+		"SeparateWAL", restores, false, "Restore by hand with `etcdutl snapshot restore --wal-dir`", separateWAL,
+	},
+	{
+		"DiskFull", restores, false, "Free disk space on the file system of etcd's data. The old data is kept beside the restored data", noSpace,
+	},
+}
+
+func otherCluster(o Observation) string {
+	if o.Host.ClusterUID != "" && o.Host.ClusterUID != o.Backup.ClusterUID {
+		return fmt.Sprintf("the backup is of cluster %s, and this host recorded backups of cluster %s", o.Backup.ClusterUID, o.Host.ClusterUID)
+	}
+	known := len(o.Host.CAs) > 0 && len(o.Backup.CAs) > 0
+	if known && !slices.ContainsFunc(o.Host.CAs, func(key string) bool { return slices.Contains(o.Backup.CAs, key) }) {
+		return "the backup contains another cluster CA than this host has"
+	}
+	return ""
+}
+
+func etcdServes(o Observation) string {
+	switch {
+	case o.Etcd.Serves && o.Etcd.APIServer:
+		return "etcd and the API server on this host serve"
+	case o.Etcd.Serves:
+		return "etcd on this host serves"
+	}
+	return ""
+}
+
+func digestUnknown(o Observation) string {
+	if o.Backup.Recorded {
+		return ""
+	}
+	return "the digest of the backup is recorded neither on this host nor on the command line"
+}
+
+func etcdVersion(o Observation) string {
+	data, err := version.ParseGeneric(o.Backup.EtcdVersion)
+	if err != nil {
+		return fmt.Sprintf("the version of etcd in the backup is not valid: %v", err)
+	}
+	present, err := version.ParseGeneric(o.Host.EtcdVersion)
+	if err != nil {
+		return fmt.Sprintf("the version of etcd on this host is not valid: %v", err)
+	}
+	minors := int(present.Minor()) - int(data.Minor())
+	switch {
+	case present.Major() != data.Major() || minors < 0:
+		return fmt.Sprintf("etcd %s on this host cannot read the data of etcd %s", o.Host.EtcdVersion, o.Backup.EtcdVersion)
+	case minors > 1:
+		return fmt.Sprintf("etcd %s on this host is more than one minor version above etcd %s of the backup", o.Host.EtcdVersion, o.Backup.EtcdVersion)
+	}
+	return ""
+}
+
+func memberUnknown(o Observation) string {
+	for _, m := range o.Backup.Members {
+		if m.Name == o.Host.Member && slices.Contains(m.PeerURLs, o.Host.PeerURL) {
+			return ""
+		}
+	}
+	var known []string
+	for _, m := range o.Backup.Members {
+		known = append(known, m.Name+"="+strings.Join(m.PeerURLs, ","))
+	}
+	return fmt.Sprintf("the member of this host, %s=%s, is not in the backup, which has %s", o.Host.Member, o.Host.PeerURL, strings.Join(known, " "))
+}
+
+func openUpgrade(o Observation) string {
+	if o.Host.OpenUpgrade {
+		return "an upgrade has changed this host and is unfinished"
+	}
+	return ""
+}
+
+func separateWAL(o Observation) string {
+	if o.Host.SeparateWAL {
+		return "etcd on this host keeps its log in another directory than its data"
+	}
+	return ""
+}
+
+func noSpace(o Observation) string {
+	if needed := uint64(o.Backup.Size) + spaceMargin; o.Host.Free < needed {
+		return fmt.Sprintf("the restored data needs %d MiB, and %d MiB are free", needed>>20, o.Host.Free>>20)
+	}
+	return ""
+}
