@@ -68,3 +68,15 @@ func (s *systemdService) Forget(ctx context.Context) error {
 	}
 	return s.systemd.Reload(ctx)
 }
+
+// startIfInstalled starts the service if the host has its unit.
+func (s *systemdService) startIfInstalled(ctx context.Context) error {
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	unit, err := s.systemd.Unit(ctx, unitName)
+	if err != nil || !unit.Exists {
+		return err
+	}
+	return s.systemd.Start(ctx, unitName)
+}

@@ -72,7 +72,11 @@ func Run(ctx context.Context, config Config) error {
 	defer a.backups.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if err := a.finishRestore(ctx); err != nil {
+		return err
+	}
 	a.keepManifests(ctx)
+	running.Go(func() { a.recordBackups(ctx) })
 	running.Go(func() { a.status.run(ctx) })
 	running.Go(func() { a.reports.run(ctx) })
 	running.Go(func() { a.watch(ctx) })

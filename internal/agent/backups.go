@@ -30,6 +30,7 @@ func (a *Agent) resumeBackups(ctx context.Context) {
 			Dial:    dialMember, OpenStore: backup.OpenStore, Space: host.Free,
 			HostFiles: func(to io.Writer) error { return backup.WriteHostFiles(to, "/") },
 			EtcdImage: steps.EtcdImage, Hops: a.rehearsalHops, Runner: a.rehearsalRunner, Leftovers: a.rehearsalLeft,
+			Record: func(added backup.Records) error { return backup.AddRecords(a.Settings.BackupRecords(), added) },
 		},
 	}
 	if err := a.backups.Resume(ctx); err != nil {

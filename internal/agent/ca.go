@@ -1,15 +1,12 @@
 package agent
 
 import (
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/hex"
-	"encoding/pem"
 	"fmt"
 	"os"
 	"slices"
 
 	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -39,15 +36,9 @@ func caKeys(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		certificate, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the CA certificates in %s: %w", path, err)
-		}
-		sum := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
-		out = append(out, "sha256:"+hex.EncodeToString(sum[:]))
+	keys, err := kubeadm.CAKeys(text)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the CA certificates in %s: %w", path, err)
 	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	return keys, nil
 }

@@ -35,6 +35,8 @@ type Environment struct {
 	Runner func(ctx context.Context, observer rehearsal.Observer) (Runner, error)
 	// Leftovers reports whether a killed agent has left a drill or a rehearsal.
 	Leftovers func() bool
+	// Record adds the records of a stored backup to those of the host. It may be nil.
+	Record func(added Records) error
 }
 
 // Runner runs drills and rehearsals: *rehearsal.Runner.

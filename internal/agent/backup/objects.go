@@ -101,6 +101,20 @@ func (c *Cluster) get(ctx context.Context, group schema.GroupVersion, namespace,
 	return nil
 }
 
+// list lists all objects of a resource of Refit.
+func (c *Cluster) list(ctx context.Context, resource string, into runtime.Object) error {
+	ctx, cancel := context.WithTimeout(ctx, objectTimeout)
+	defer cancel()
+	client, err := c.client(refitv1alpha1.GroupVersion)
+	if err != nil {
+		return err
+	}
+	if err := client.Get().Resource(resource).Do(ctx).Into(into); err != nil {
+		return fmt.Errorf("cannot list %s: %w", resource, err)
+	}
+	return nil
+}
+
 func (c *Cluster) client(group schema.GroupVersion) (*rest.RESTClient, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
 	if err != nil {

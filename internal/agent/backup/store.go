@@ -32,6 +32,7 @@ func (a *Attempt) store(ctx context.Context) error {
 	}
 	now := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
 	a.status.Digest, a.status.Uploaded, a.status.ReadBack = stored.Digest, &now, &now
+	a.record()
 	a.manager.report(a.status)
 	return nil
 }

@@ -29,3 +29,10 @@ func (s *Settings) RehearsalDir() string { return s.path("rehearsal") }
 
 // ReserveFile returns the path of the reserved disk space.
 func (s *Settings) ReserveFile() string { return s.path("reserve") }
+
+// BackupRecords is the file that lists the last backups and their stores, for a restore without the
+// API.
+func (s *Settings) BackupRecords() string { return s.path("backups.json") }
+
+// RestoresDir is the directory of restores of etcd.
+func (s *Settings) RestoresDir() string { return s.path("restores") }

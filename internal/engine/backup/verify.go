@@ -18,10 +18,7 @@ import (
 // Without a recorded digest of the manifest, Verify cannot notice a backup that was forged as a
 // whole.
 func Verify(ctx context.Context, from Target, expected backup.Expected, identities []age.Identity) (Stored, error) {
-	if err := errors.Join(backup.ValidatePrefix(from.Prefix), expected.ID.Validate()); err != nil {
-		return Stored{}, err
-	}
-	stored, err := find(ctx, from, expected)
+	stored, err := Find(ctx, from, expected)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -33,8 +30,11 @@ func Verify(ctx context.Context, from Target, expected backup.Expected, identiti
 	return stored, nil
 }
 
-// find returns a complete backup, without reading its parts.
-func find(ctx context.Context, from Target, expected backup.Expected) (Stored, error) {
+// Find returns a complete backup, without reading its parts.
+func Find(ctx context.Context, from Target, expected backup.Expected) (Stored, error) {
+	if err := errors.Join(backup.ValidatePrefix(from.Prefix), expected.ID.Validate()); err != nil {
+		return Stored{}, err
+	}
 	attempt, err := from.attempt(ctx, expected.ID)
 	if err != nil {
 		return Stored{}, err

@@ -113,10 +113,13 @@ func (c *SnapshotContent) read(tx *bbolt.Tx) error {
 				return fmt.Errorf("an entry has a key of %d bytes, which is no revision", len(key))
 			}
 			c.Keys++
-			c.Revision = max(c.Revision, int64(binary.BigEndian.Uint64(key)))
+			c.Revision = max(c.Revision, revisionOf(key))
 			return nil
 		})
 	})
 	c.Hash, c.EntriesHash = sum.Sum32(), entries.Sum32()
 	return err
 }
+
+// revisionOf returns the main revision in a key.
+func revisionOf(key []byte) int64 { return int64(binary.BigEndian.Uint64(key)) }

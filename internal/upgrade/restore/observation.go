@@ -53,10 +53,14 @@ type Host struct {
 	Revision int64
 	// OpenUpgrade is set if an upgrade has changed the host and is unfinished.
 	OpenUpgrade bool
+	// Upgraded is the version that the last upgrade of the host installed, at UpgradedAt. It is empty
+	// if there was none.
+	Upgraded   string
+	UpgradedAt time.Time
 	// SeparateWAL is set if etcd keeps its log in another directory.
 	SeparateWAL bool
-	// Free is the free disk space of the data directory in bytes, and Used the size of its data.
-	Free, Used uint64
+	// Free is the free disk space of the data directory in bytes.
+	Free uint64
 }
 
 // Etcd is the state of etcd as this host sees it.

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent"
+	"github.com/refit-dev/refit/internal/agent/restore"
+	core "github.com/refit-dev/refit/internal/upgrade/restore"
+)
+
+// restoreFlags are the flags of `restore`.
+type restoreFlags struct {
+	backup, digest, identity, store, run string
+	after, waive                         []string
+	list, yes                            bool
+}
+
+func (a *app) restore() *cobra.Command {
+	var f restoreFlags
+	c := &cobra.Command{
+		Use:   "restore",
+		Short: "Restore etcd on this control plane host from a backup, without the API",
+		Long: `restore gives this control plane host its etcd data back after it was lost. It fetches, decrypts and
+verifies a backup, observes etcd and prints what it would do and what is lost. With --yes it stops
+the API server and etcd, restores the data, and starts both. It stops the service refit-agent, and
+starts it again at the end. The old data of etcd is moved aside and never deleted.
+
+If the other members of etcd still have a quorum, nothing is restored: this host gets a new member
+that copies their data. If all members are lost, run the command on one host, then on each other
+host the command that it prints. After an interruption, run the same command again.`,
+		Example: `  # Print what would be restored, and what is lost
+  refit-agent restore --identity refit-backup.key
+
+  # Restore the newest backup that this host has recorded
+  refit-agent restore --identity refit-backup.key --yes`,
+		Args: noArguments,
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.backup, "backup", "", "`backup` to restore: UID/ATTEMPT or a name; default: the newest that this host has recorded")
+	flags.StringVar(&f.digest, "digest", "", "`digest` of the backup's manifest; default: the recorded one")
+	flags.StringVar(&f.identity, "identity", "", "`file` with the age identity of the backups")
+	flags.StringVar(&f.store, "store", "", "`file` with the BackupStore; default: the recorded one")
+	flags.StringVar(&f.run, "run", "", "`run` of the restore that began on another host")
+	flags.StringArrayVar(&f.after, "after", nil, "`host` that was restored before this one; can be repeated")
+	flags.StringArrayVar(&f.waive, "waive", nil, "`reason` of a refusal to waive, by name; can be repeated")
+	flags.BoolVar(&f.list, "list", false, "list the backups that this host has recorded")
+	flags.BoolVar(&f.yes, "yes", false, "restore; without this flag, restore only prints what it would do")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if f.list {
+			return a.listRecords()
+		}
+		return a.runRestore(c.Context(), f)
+	}
+	return c
+}
+
+func (a *app) runRestore(ctx context.Context, f restoreFlags) (err error) {
+	if err := needsRoot("restore"); err != nil {
+		return err
+	}
+	s, err := a.load()
+	if err != nil {
+		return err
+	}
+	request, err := f.request(time.Now())
+	if err != nil {
+		return err
+	}
+	if f.yes {
+		service := &systemdService{}
+		defer service.Close()
+		if err := service.Stop(ctx); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, service.startIfInstalled(context.WithoutCancel(ctx))) }()
+	}
+	desk, closeDesk, err := agent.RestoreDesk(ctx, s, version, a.logger(), f.yes, func(message string) { fmt.Fprintln(a.err, message) })
+	if err != nil {
+		return err
+	}
+	defer closeDesk()
+	if request.Host, err = agent.RestoreHost(s); err != nil {
+		return err
+	}
+	prepared, err := desk.Prepare(ctx, request)
+	if err != nil {
+		return err
+	}
+	prepared.Print(a.out)
+	return a.confirmed(ctx, prepared, f.yes)
+}
+
+// confirmed executes a restore that the operator has confirmed and nothing blocks.
+func (a *app) confirmed(ctx context.Context, p restore.Prepared, yes bool) error {
+	if len(p.Decision.Refusals) > 0 || !yes {
+		if err := p.Discard(); err != nil {
+			return err
+		}
+		if len(p.Decision.Refusals) > 0 {
+			return errors.New("the restore is refused; nothing was changed")
+		}
+		fmt.Fprintln(a.out, "\nNothing was changed. Run the same command with --yes to restore.")
+		return nil
+	}
+	if err := p.Restore.Begin(); err != nil {
+		return err
+	}
+	defer p.Restore.Close()
+	start := time.Now()
+	err := p.Restore.Execute(ctx)
+	if err != nil && !errors.Is(err, restore.ErrPending) {
+		return err
+	}
+	fmt.Fprintf(a.out, "\nDone in %.0f s.\n", time.Since(start).Seconds())
+	p.PrintResult(a.out, err != nil)
+	return nil
+}
+
+func (f restoreFlags) request(now time.Time) (restore.Request, error) {
+	r := restore.Request{Backup: f.backup, Digest: f.digest, After: f.after, Waived: f.waive}
+	var err error
+	if r.Identities, err = readIdentities(f.identity); err != nil {
+		return r, err
+	}
+	if f.run != "" {
+		if r.Run, err = core.ParseRun(f.run, now); err != nil {
+			return r, usageError{err}
+		}
+	}
+	if f.store != "" {
+		if r.Store, err = readStore(f.store); err != nil {
+			return r, err
+		}
+		r.Options = append(r.Options, "--store="+f.store)
+	}
+	if f.identity != "" {
+		r.Options = append(r.Options, "--identity="+f.identity)
+	}
+	for _, reason := range f.waive {
+		r.Options = append(r.Options, "--waive="+reason)
+	}
+	return r, nil
+}
+
+// readStore reads the BackupStore in a file.
+func readStore(file string) (*refitv1alpha1.BackupStoreSpec, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the BackupStore: %w", err)
+	}
+	var found refitv1alpha1.BackupStore
+	if err := yaml.Unmarshal(text, &found); err != nil {
+		return nil, fmt.Errorf("cannot read the BackupStore in %s: %w", file, err)
+	}
+	return &found.Spec, nil
+}
+
+func (a *app) listRecords() error {
+	s, err := a.load()
+	if err != nil {
+		return err
+	}
+	records, err := agent.BackupRecords(s)
+	if err != nil {
+		return err
+	}
+	if len(records.Backups) == 0 {
+		fmt.Fprintln(a.out, "No backup is recorded on this host.")
+		return nil
+	}
+	fmt.Fprintf(a.out, "%-40s %-24s %-20s %-10s %12s\n", "BACKUP", "NAME", "TIME", "STORE", "REVISION")
+	for _, r := range records.Backups {
+		fmt.Fprintf(a.out, "%-40s %-24s %-20s %-10s %12d\n", r.ID(), r.Name, r.Time.Format("2006-01-02 15:04:05"), r.Store, r.Revision)
+	}
+	return nil
+}

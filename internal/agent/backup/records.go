@@ -1,0 +1,152 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable"
+)
+
+// maxRecords bounds the number of recorded backups.
+const maxRecords = 20
+
+// Records are the last backups of the cluster and the stores that they are in, as a control plane
+// host knows them. A restore needs them after the API is lost: the digest proves the origin of a
+// backup.
+type Records struct {
+	ClusterUID string                                   `json:"clusterUID"`
+	Stores     map[string]refitv1alpha1.BackupStoreSpec `json:"stores"`
+	Backups    []Record                                 `json:"backups"` // newest first
+}
+
+// Record is one backup that succeeded.
+type Record struct {
+	Name     string    `json:"name"`
+	UID      string    `json:"uid"`
+	Attempt  int       `json:"attempt"`
+	Store    string    `json:"store"`
+	Digest   string    `json:"digest"`
+	Revision int64     `json:"revision"`
+	Time     time.Time `json:"time"`
+	Drilled  bool      `json:"drilled,omitempty"`
+}
+
+// ID returns UID/ATTEMPT, as the keys of the store have it.
+func (r Record) ID() string { return fmt.Sprintf("%s/%d", r.UID, r.Attempt) }
+
+// ReadRecords reads the records of the host. Without a file there are none.
+func ReadRecords(path string) (Records, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Records{}, nil
+	}
+	if err != nil {
+		return Records{}, durable.Explain(err, "read", path)
+	}
+	var records Records
+	if err := json.Unmarshal(text, &records); err != nil {
+		return Records{}, fmt.Errorf("cannot read the records of backups in %s: %w", path, err)
+	}
+	return records, nil
+}
+
+// Record writes the records of the host from the objects of the cluster.
+func (c *Cluster) Record(ctx context.Context, path string) error {
+	uid, err := c.ClusterUID(ctx)
+	if err != nil {
+		return err
+	}
+	backups, stores := &refitv1alpha1.EtcdBackupList{}, &refitv1alpha1.BackupStoreList{}
+	if err := errors.Join(c.list(ctx, "etcdbackups", backups), c.list(ctx, "backupstores", stores)); err != nil {
+		return err
+	}
+	return AddRecords(path, recordsOf(uid, backups.Items, stores.Items))
+}
+
+// AddRecords adds records to those of the host.
+func AddRecords(path string, added Records) error {
+	before, err := ReadRecords(path)
+	if err != nil {
+		before = Records{} // damaged: written again
+	}
+	after := merge(before, added)
+	if reflect.DeepEqual(before, after) {
+		return nil
+	}
+	text, err := json.MarshalIndent(after, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(path, append(text, '\n'), 0o600)
+}
+
+// recordsOf returns the backups of a cluster that succeeded.
+func recordsOf(clusterUID string, backups []refitv1alpha1.EtcdBackup, stores []refitv1alpha1.BackupStore) Records {
+	records := Records{ClusterUID: clusterUID, Stores: map[string]refitv1alpha1.BackupStoreSpec{}}
+	for i := range stores {
+		records.Stores[stores[i].Name] = stores[i].Spec
+	}
+	for i := range backups {
+		if b := &backups[i]; b.Status.ReadBack != nil && b.Status.Digest != "" {
+			records.Backups = append(records.Backups, recordOf(b))
+		}
+	}
+	return records
+}
+
+// merge adds records to the ones before, and replaces those of the same backup and store. A
+// restored cluster does not have the objects of later backups, which the host must not forget.
+func merge(before, added Records) Records {
+	if before.ClusterUID != added.ClusterUID {
+		before = Records{} // the host has joined another cluster
+	}
+	after := Records{ClusterUID: added.ClusterUID, Stores: map[string]refitv1alpha1.BackupStoreSpec{}, Backups: slices.Clone(added.Backups)}
+	maps.Copy(after.Stores, before.Stores)
+	maps.Copy(after.Stores, added.Stores)
+	for _, r := range before.Backups {
+		if !slices.ContainsFunc(after.Backups, func(other Record) bool { return other.ID() == r.ID() }) {
+			after.Backups = append(after.Backups, r)
+		}
+	}
+	slices.SortStableFunc(after.Backups, func(a, b Record) int { return b.Time.Compare(a.Time) })
+	after.Backups = after.Backups[:min(len(after.Backups), maxRecords)]
+	return after
+}
+
+func recordOf(b *refitv1alpha1.EtcdBackup) Record {
+	at := b.Status.ReadBack
+	if b.Status.Uploaded != nil {
+		at = b.Status.Uploaded
+	}
+	return Record{
+		Name: b.Name, UID: string(b.UID), Attempt: int(b.Status.Attempt), Store: b.Spec.Store, Digest: b.Status.Digest,
+		Revision: b.Status.Revision, Time: at.UTC(), Drilled: b.Status.Drilled != nil,
+	}
+}
+
+// record records the stored backup on this host. The cluster reports it later, and other control
+// plane hosts record it then.
+func (a *Attempt) record() {
+	if a.manager.Environment.Record == nil {
+		return
+	}
+	err := a.manager.Environment.Record(Records{
+		ClusterUID: a.clusterUID, Stores: map[string]refitv1alpha1.BackupStoreSpec{a.ref.Store: a.spec},
+		Backups: []Record{{
+			Name: a.ref.Name, UID: string(a.ref.UID), Attempt: int(a.ref.Attempt), Store: a.ref.Store, Digest: a.status.Digest,
+			Revision: a.status.Revision, Time: a.status.Uploaded.UTC(),
+		}},
+	})
+	if err != nil {
+		a.manager.Log.Warn("cannot record the backup on this host", "error", err)
+	}
+}

@@ -1,0 +1,70 @@
+package backup
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+func succeeded(uid types.UID, at time.Time) refitv1alpha1.EtcdBackup {
+	b := refitv1alpha1.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: "b-" + string(uid), UID: uid}, Spec: refitv1alpha1.EtcdBackupSpec{Store: "local"}}
+	b.Status.Attempt, b.Status.Digest, b.Status.ReadBack = 1, "sha256:"+string(uid), &metav1.Time{Time: at}
+	return b
+}
+
+// A restore must find the digest of a backup whose EtcdBackup the restored cluster no longer has.
+func TestRecordsKeepBackupsThatARestoredClusterHasLost(t *testing.T) {
+	at := time.Date(2026, 5, 4, 3, 0, 0, 0, time.UTC)
+	store := refitv1alpha1.BackupStore{ObjectMeta: metav1.ObjectMeta{Name: "local"}, Spec: refitv1alpha1.BackupStoreSpec{Prefix: "p"}}
+	failed := succeeded("failed", at)
+	failed.Status.ReadBack = nil
+	first := merge(Records{}, recordsOf(clusterUID, []refitv1alpha1.EtcdBackup{succeeded("old", at), succeeded("new", at.Add(time.Hour)), failed}, []refitv1alpha1.BackupStore{store}))
+	if len(first.Backups) != 2 || first.Backups[0].UID != "new" || first.Stores["local"].Prefix != "p" {
+		t.Fatalf("%+v", first)
+	}
+	restored := merge(first, recordsOf(clusterUID, []refitv1alpha1.EtcdBackup{succeeded("old", at)}, nil))
+	if len(restored.Backups) != 2 || restored.Backups[0].UID != "new" || restored.Stores["local"].Prefix != "p" {
+		t.Errorf("%+v", restored)
+	}
+	joined := merge(first, recordsOf("another-cluster", nil, nil))
+	if len(joined.Backups) != 0 || len(joined.Stores) != 0 {
+		t.Errorf("the records of another cluster are kept: %+v", joined)
+	}
+}
+
+func TestRecordsAreBounded(t *testing.T) {
+	var all []refitv1alpha1.EtcdBackup
+	for i := range 2 * maxRecords {
+		all = append(all, succeeded(types.UID(rune('a'+i)), time.Unix(int64(i), 0)))
+	}
+	got := merge(Records{}, recordsOf(clusterUID, all, nil))
+	if len(got.Backups) != maxRecords || got.Backups[0].Time.Unix() != 2*maxRecords-1 {
+		t.Errorf("%d records, the first of %s", len(got.Backups), got.Backups[0].Time)
+	}
+}
+
+func TestHostWithoutRecordsHasNone(t *testing.T) {
+	records, err := ReadRecords(filepath.Join(t.TempDir(), "backups.json"))
+	if err != nil || len(records.Backups) != 0 {
+		t.Errorf("%+v %v", records, err)
+	}
+}
+
+// Without the API, too, credentials go only to pinned servers.
+func TestStoreThatIsNotPinnedIsNotOpenedForARestore(t *testing.T) {
+	dir := t.TempDir()
+	spec := &refitv1alpha1.BackupStoreSpec{Path: &refitv1alpha1.PathStore{Directory: dir}}
+	writeTree(t, dir, map[string]string{"stores.yaml": "locations: [/elsewhere]\n"})
+	if _, err := OpenWithoutAPI(spec, filepath.Join(dir, "stores.yaml"), dir); err == nil {
+		t.Error("the store was opened")
+	}
+	writeTree(t, dir, map[string]string{"stores.yaml": "locations: [" + dir + "]\n"})
+	if _, err := OpenWithoutAPI(spec, filepath.Join(dir, "stores.yaml"), dir); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,33 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+)
+
+// OpenWithoutAPI opens a store with the pins and the credentials of this host only.
+func OpenWithoutAPI(spec *refitv1alpha1.BackupStoreSpec, pinsFile, credentialsDir string) (enginebackup.Target, error) {
+	pins, err := ReadPins(pinsFile)
+	if err != nil {
+		return enginebackup.Target{}, err
+	}
+	if err := pins.Check(spec); err != nil { // credentials go to no other server
+		return enginebackup.Target{}, fmt.Errorf("the BackupStore is not allowed: %w", err)
+	}
+	var credentials Credentials
+	if spec.Credentials != "" {
+		credentials, err = readCredentials(credentialsDir, spec.Credentials)
+		if errors.Is(err, fs.ErrNotExist) {
+			return enginebackup.Target{}, missing(credentialsDir, spec.Credentials, nil)
+		}
+		if err != nil {
+			return enginebackup.Target{}, err
+		}
+	}
+	opened, err := OpenStore(spec, credentials)
+	return enginebackup.Target{Store: opened, Prefix: spec.Prefix}, err
+}

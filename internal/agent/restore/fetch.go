@@ -1,0 +1,135 @@
+package restore
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"filippo.io/age"
+
+	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/engine/etcd"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/restore"
+)
+
+// Source is a stored backup and who can decrypt it.
+type Source struct {
+	From       enginebackup.Target
+	Expected   backup.Expected
+	Identities []age.Identity
+}
+
+// maxFiles bounds the files of the host in memory.
+const maxFiles = 64 << 20
+
+// hostCA is the certificate of the cluster's CA in the archive of the host's files.
+const hostCA = "etc/kubernetes/pki/ca.crt"
+
+// Fetch reads a backup into a file, decrypts and verifies it. Nothing of a backup that does not
+// verify is left.
+func (s Source) Fetch(ctx context.Context, to string) (b restore.Backup, err error) {
+	stored, err := enginebackup.Find(ctx, s.From, s.Expected)
+	if err != nil {
+		return b, err
+	}
+	m := stored.Manifest
+	b = restore.Backup{
+		ID: m.ID().String(), Digest: stored.Digest, ClusterUID: m.ClusterUID, Time: m.Time, EtcdVersion: m.EtcdVersion,
+		Recorded: s.Expected.ManifestDigest != "",
+	}
+	if err := durable.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return b, err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(to)
+		}
+	}()
+	for _, part := range m.Parts {
+		switch part.Name {
+		case backup.PartEtcd:
+			err = s.fetchSnapshot(ctx, m, part, to)
+		case backup.PartHost:
+			err = enginebackup.Open(ctx, s.From, m, part, s.Identities, func(plain io.Reader) error { return readHostFiles(plain, &b) })
+		}
+		if err != nil {
+			return b, fmt.Errorf("the backup does not verify: %w", err)
+		}
+	}
+	return b, describe(to, m, &b)
+}
+
+func (s Source) fetchSnapshot(ctx context.Context, m *backup.Manifest, part backup.Part, to string) error {
+	free, err := host.Free(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	if needed := uint64(part.Plain.Size) + 256<<20; free.Bytes < needed {
+		return node.ManualIntervention("DiskFull", nil, "Free disk space on the file system of "+filepath.Dir(to),
+			"the snapshot needs %d MiB in %s, and %d MiB are free", needed>>20, filepath.Dir(to), free.Bytes>>20)
+	}
+	return durable.Write(to, 0o600, durable.Caller, func(file *os.File) error {
+		return enginebackup.Open(ctx, s.From, m, part, s.Identities, func(plain io.Reader) error {
+			_, err := io.Copy(file, plain)
+			return err
+		})
+	})
+}
+
+// describe reads the content of the decrypted snapshot.
+func describe(file string, m *backup.Manifest, b *restore.Backup) error {
+	content, err := etcd.ReadSnapshot(file)
+	if err != nil {
+		return fmt.Errorf("the backup does not verify: %w", err)
+	}
+	if m.Revision != 0 && m.Revision != content.Revision {
+		return fmt.Errorf("the backup does not verify: its snapshot has revision %d, and its manifest %d", content.Revision, m.Revision)
+	}
+	b.Revision, b.Keys, b.Size = content.Revision, content.Keys, content.Size
+	members, err := etcd.SnapshotMembers(file)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if !m.Learner {
+			b.Members = append(b.Members, restore.Member{Name: m.Name, PeerURLs: m.PeerURLs, ClientURLs: m.ClientURLs})
+		}
+	}
+	if len(b.Members) == 0 {
+		return errors.New("the snapshot has no members")
+	}
+	return nil
+}
+
+// readHostFiles reads the CA of the cluster from the archive of the host's files.
+func readHostFiles(plain io.Reader, b *restore.Backup) error {
+	archive := tar.NewReader(io.LimitReader(plain, maxFiles))
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("cannot read the files of the host: %w", err)
+		}
+		if header.Name != hostCA {
+			continue
+		}
+		text, err := io.ReadAll(archive)
+		if err != nil {
+			return fmt.Errorf("cannot read the files of the host: %w", err)
+		}
+		if b.CAs, err = kubeadm.CAKeys(text); err != nil {
+			return fmt.Errorf("cannot read the CA in the backup: %w", err)
+		}
+	}
+}

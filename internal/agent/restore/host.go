@@ -1,0 +1,142 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/refit-dev/refit/internal/agent/backup"
+	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/agent/steps"
+	"github.com/refit-dev/refit/internal/engine/etcd"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/rehearsal"
+	"github.com/refit-dev/refit/internal/engine/transient"
+	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/restore"
+)
+
+// Host is the Machine of a real host.
+type Host struct {
+	pods     *steps.Host
+	settings settings.Settings
+	cluster  *backup.Cluster
+	progress func(string)
+}
+
+// NewHost returns this host, whose Node has the name of its etcd member.
+func NewHost(s settings.Settings, systemd steps.Services, cluster *backup.Cluster, log *slog.Logger, progress func(string)) *Host {
+	return &Host{settings: s, cluster: cluster, progress: progress, pods: &steps.Host{
+		Settings: s, Systemd: systemd, Log: log, ReportWait: func(string) {},
+		Effect: func(_ string, change func() error) error { return change() },
+	}}
+}
+
+// For sets the name of the Node.
+func (h *Host) For(member string) *Host {
+	h.pods.Upgrade = node.Upgrade{NodeName: member}
+	return h
+}
+
+// AwaitStopped waits until a static pod has ended.
+func (h *Host) AwaitStopped(ctx context.Context, component string) error {
+	return h.pods.AwaitStopped(ctx, component)
+}
+
+// RestartKubelet restarts the kubelet.
+func (h *Host) RestartKubelet(ctx context.Context) error { return h.pods.RestartKubelet(ctx) }
+
+// Running returns nil if the container of a static pod runs.
+func (h *Host) Running(ctx context.Context, component string) error {
+	return h.pods.PodRuns(ctx, component)
+}
+
+// Etcdutl runs etcdutl in a transient unit.
+func (h *Host) Etcdutl(ctx context.Context, u rehearsal.Etcdutl) error {
+	ctr, err := host.LookPath("ctr")
+	if err != nil {
+		return err
+	}
+	units, err := transient.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer units.Close()
+	runner := &rehearsal.Runner{
+		Units: units, Dir: h.settings.StateDir + "/rehearsal", Ctr: ctr, Socket: h.settings.CRISocket, Timeouts: rehearsal.DefaultTimeouts(),
+		Progress: func(p rehearsal.Progress) { h.progress(p.Message) },
+	}
+	return runner.Etcdutl(ctx, u)
+}
+
+// Serving queries all members at once.
+func (h *Host) Serving(ctx context.Context, manifest []byte, self string, members []restore.Member) []string {
+	config, err := etcd.ConfigFromManifest(manifest)
+	if err != nil {
+		return nil
+	}
+	serves := make([]bool, len(members))
+	var requests sync.WaitGroup
+	for i, m := range members {
+		at := config
+		if m.Name != self {
+			at = config.At(m.ClientURLs)
+		}
+		requests.Go(func() { serves[i] = serving(ctx, at) == nil })
+	}
+	requests.Wait()
+	var names []string
+	for i, m := range members {
+		if serves[i] {
+			names = append(names, m.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func serving(ctx context.Context, at etcd.Config) error {
+	if len(at.Endpoints) == 0 {
+		return errors.New("the member has no client URL")
+	}
+	client, err := etcd.Dial(at)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return client.Serves(ctx)
+}
+
+// APIServerReady queries the API server of this host at its own address.
+func (h *Host) APIServerReady(ctx context.Context) error {
+	server, err := steps.ProbeAPIServer(ctx)
+	if err == nil && !server.Ready {
+		err = errors.New("kube-apiserver is not ready")
+	}
+	return err
+}
+
+// ClusterUID returns the UID of the namespace kube-system.
+func (h *Host) ClusterUID(ctx context.Context) (string, error) { return h.cluster.ClusterUID(ctx) }
+
+// NewSite returns where the restores of this host are.
+func NewSite(s settings.Settings) (Site, error) {
+	id, err := host.Identify()
+	return Site{Dir: s.RestoresDir(), Manifests: steps.ManifestsDir, MachineID: id.MachineID, BootID: id.BootID}, err
+}
+
+// readOr returns the content of the first of several files that exists.
+func readOr(paths ...string) ([]byte, error) {
+	var all error
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			return text, nil
+		}
+		all = errors.Join(all, err)
+	}
+	return nil, all
+}

@@ -1,0 +1,97 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/engine/etcd"
+	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/restore"
+)
+
+// Member is the etcd member of this host, as its manifest describes it.
+type Member struct {
+	Name, PeerURL, Image, Version string
+	DataDir                       string // on the host
+	SeparateWAL                   bool
+	manifest                      []byte
+}
+
+// ReadMember reads the manifest of etcd. If an interrupted restore has moved it away, its copy is
+// used.
+func ReadMember(paths ...string) (Member, error) {
+	text, err := readOr(paths...)
+	if err != nil {
+		return Member{}, fmt.Errorf("cannot read the manifest of etcd: %w", err)
+	}
+	m, err := kubeadm.Parse(text)
+	if err != nil {
+		return Member{}, err
+	}
+	flag := func(name string) string {
+		values := m.Flags[name]
+		if len(values) == 0 {
+			return ""
+		}
+		return values[len(values)-1]
+	}
+	member := Member{
+		Name: flag("name"), PeerURL: flag("initial-advertise-peer-urls"), Image: m.Image, Version: m.Version(),
+		DataDir: onHost(m, flag("data-dir")), SeparateWAL: flag("wal-dir") != "", manifest: text,
+	}
+	if member.Name == "" || member.PeerURL == "" || member.DataDir == "" {
+		return Member{}, errors.New("the manifest of etcd has no --name, --initial-advertise-peer-urls or --data-dir on the host")
+	}
+	return member, nil
+}
+
+// onHost returns the path on the host of a path in a pod, or "".
+func onHost(m kubeadm.Manifest, path string) string {
+	for _, mount := range m.Mounts {
+		rest, below := strings.CutPrefix(path, strings.TrimSuffix(mount.Path, "/"))
+		if below && filepath.IsAbs(mount.HostPath) && (rest == "" || rest[0] == '/') {
+			return filepath.Join(mount.HostPath, rest)
+		}
+	}
+	return ""
+}
+
+// Observe completes an observation with what the host shows of etcd and its disk.
+func (m Member) Observe(ctx context.Context, machine Machine, o *restore.Observation) error {
+	o.Host.Member, o.Host.PeerURL, o.Host.EtcdVersion, o.Host.SeparateWAL = m.Name, m.PeerURL, m.Version, m.SeparateWAL
+	serving := machine.Serving(ctx, m.manifest, m.Name, o.Backup.Members)
+	o.Etcd.Serves = slices.Contains(serving, m.Name)
+	o.Etcd.Others = slices.ContainsFunc(serving, func(name string) bool { return name != m.Name })
+	o.Etcd.APIServer = machine.APIServerReady(ctx) == nil
+	if revision, err := etcd.DataRevision(filepath.Join(m.DataDir, "member", "snap", "db")); err == nil {
+		o.Etcd.Data = true
+		o.Host.Revision = max(o.Host.Revision, revision)
+	}
+	return m.disk(o)
+}
+
+// disk returns the free space where the data is, or will be.
+func (m Member) disk(o *restore.Observation) error {
+	dir := m.DataDir
+	for {
+		_, err := os.Stat(dir)
+		if err == nil || dir == "/" {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return durable.Explain(err, "read", dir)
+		}
+		dir = filepath.Dir(dir)
+	}
+	free, err := host.Free(dir)
+	o.Host.Free = free.Bytes
+	return err
+}

@@ -1,0 +1,208 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filippo.io/age"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	agentbackup "github.com/refit-dev/refit/internal/agent/backup"
+	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/restore"
+)
+
+// Request is what an operator asks for.
+type Request struct {
+	// Backup is UID/ATTEMPT or the name of an EtcdBackup. Without it the newest recorded backup is
+	// restored.
+	Backup string
+	// Digest is that of the backup's manifest. Without it the recorded one is used.
+	Digest     string
+	Identities []age.Identity
+	// Store is the store of the backup. Without it the recorded one is used.
+	Store *refitv1alpha1.BackupStoreSpec
+	// Run and After continue a restore that began on other hosts.
+	Run    restore.Run
+	After  []string
+	Waived []string
+	// Options are the flags that the commands of the other hosts need, too.
+	Options []string
+	// Host is what the agent knows of the host.
+	Host restore.Host
+}
+
+// Desk prepares restores on a host.
+type Desk struct {
+	Site
+	Machine Machine
+	// For sets the Node of the machine.
+	For      func(member string)
+	Records  agentbackup.Records
+	Open     func(spec *refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error)
+	CA       string // file of the cluster's CA certificate
+	Progress func(message string)
+	Now      time.Time
+	// Point is called before and after each effect; tests stop there. It may be nil.
+	Point func(name string)
+}
+
+// Prepared is a restore that can begin, unless it is refused.
+type Prepared struct {
+	Observation restore.Observation
+	Decision    restore.Decision
+	Restore     *Restore
+	// Continues is set if the restore was confirmed before. Only its plan is known.
+	Continues bool
+}
+
+// Prepare fetches the backup, observes the host and decides. It changes nothing but the directory
+// of the run. A restore that was confirmed before is continued.
+func (d *Desk) Prepare(ctx context.Context, request Request) (Prepared, error) {
+	plan, open, err := d.Site.Open()
+	if err != nil {
+		return Prepared{}, err
+	}
+	if open {
+		return d.resume(ctx, plan, request)
+	}
+	source, err := d.source(request)
+	if err != nil {
+		return Prepared{}, err
+	}
+	if request.Run == 0 {
+		request.Run = restore.NewRun(d.Now)
+	}
+	d.Progress("fetching and verifying the backup " + source.Expected.ID.String())
+	fetched, err := source.Fetch(ctx, d.Snapshot(request.Run))
+	if err != nil {
+		return Prepared{}, err
+	}
+	return d.decide(ctx, request, fetched)
+}
+
+// decide observes the host and decides on the fetched backup.
+func (d *Desk) decide(ctx context.Context, request Request, fetched restore.Backup) (Prepared, error) {
+	member, err := ReadMember(filepath.Join(d.Manifests, kubeadm.Etcd+".yaml"))
+	if err != nil {
+		return Prepared{}, err
+	}
+	d.For(member.Name)
+	o := restore.Observation{Now: d.Now, Backup: fetched, Host: request.Host, Waived: request.Waived}
+	o.Host.ClusterUID = d.Records.ClusterUID
+	for _, r := range d.Records.Backups {
+		o.Host.Revision = max(o.Host.Revision, r.Revision)
+	}
+	if text, err := os.ReadFile(d.CA); err == nil {
+		if o.Host.CAs, err = kubeadm.CAKeys(text); err != nil {
+			return Prepared{}, fmt.Errorf("cannot read the CA of the cluster: %w", err)
+		}
+	}
+	d.Progress("observing etcd and the API server")
+	if err := member.Observe(ctx, d.Machine, &o); err != nil {
+		return Prepared{}, err
+	}
+	p := Prepared{Observation: o, Decision: restore.Decide(o)}
+	p.Restore = d.restore(restore.Plan{
+		Run: request.Run, Situation: p.Decision.Situation, Backup: fetched.ID, Digest: fetched.Digest, ClusterUID: fetched.ClusterUID,
+		Revision: fetched.Revision, Time: fetched.Time, Members: fetched.Members, Member: member.Name, After: request.After,
+		EtcdImage: member.Image, DataDir: member.DataDir, Options: request.Options,
+	})
+	return p, nil
+}
+
+// resume continues a confirmed restore. Its snapshot is fetched again if it is gone.
+func (d *Desk) resume(ctx context.Context, plan restore.Plan, request Request) (Prepared, error) {
+	if request.Run != 0 && request.Run != plan.Run || strings.Contains(request.Backup, "/") && request.Backup != plan.Backup {
+		return Prepared{}, fmt.Errorf("the restore %s of backup %s has begun on this host: continue it with `refit-agent restore --run %s --yes`",
+			plan.Run, plan.Backup, plan.Run)
+	}
+	d.For(plan.Member)
+	for _, name := range request.After {
+		if !slices.Contains(plan.After, name) && name != plan.Member {
+			plan.After = append(plan.After, name)
+		}
+	}
+	p := Prepared{Restore: d.restore(plan), Continues: true}
+	if exists(d.Snapshot(plan.Run)) {
+		return p, nil
+	}
+	request.Backup, request.Digest = plan.Backup, plan.Digest
+	source, err := d.source(request)
+	if err != nil {
+		return Prepared{}, err
+	}
+	_, err = source.Fetch(ctx, d.Snapshot(plan.Run))
+	return p, err
+}
+
+func (d *Desk) restore(plan restore.Plan) *Restore {
+	return &Restore{Site: d.Site, Machine: d.Machine, Plan: plan, Progress: d.Progress, Point: d.Point, Timeouts: DefaultTimeouts()}
+}
+
+// source finds the backup and its store.
+func (d *Desk) source(request Request) (Source, error) {
+	id, digest, spec := request.Backup, request.Digest, request.Store
+	for i, r := range d.Records.Backups {
+		if id != r.ID() && id != r.Name && (id != "" || i > 0) {
+			continue
+		}
+		recorded, known := d.Records.Stores[r.Store]
+		if spec == nil && known {
+			spec = &recorded
+		}
+		if id = r.ID(); digest == "" {
+			digest = r.Digest
+		}
+		break
+	}
+	if spec == nil && len(d.Records.Stores) == 1 {
+		for _, only := range d.Records.Stores {
+			spec = &only
+		}
+	}
+	parsed, err := parseID(id)
+	switch {
+	case id == "":
+		return Source{}, errors.New("no backup is recorded on this host: name one with --backup=UID/ATTEMPT, and its store with --store=FILE")
+	case err != nil:
+		return Source{}, err
+	case spec == nil:
+		return Source{}, errors.New("the store of the backup is not recorded on this host: write the BackupStore to a file and pass it with --store=FILE")
+	case len(request.Identities) == 0:
+		return Source{}, errors.New("no identity: pass the file with the age identity of the backups with --identity=FILE")
+	}
+	from, err := d.Open(spec)
+	if err != nil {
+		return Source{}, err
+	}
+	return Source{From: from, Expected: backup.Expected{ID: parsed, ManifestDigest: digest}, Identities: request.Identities}, nil
+}
+
+// parseID parses UID/ATTEMPT.
+func parseID(text string) (backup.ID, error) {
+	var id backup.ID
+	uid, attempt, ok := strings.Cut(text, "/")
+	_, err := fmt.Sscanf(attempt, "%d", &id.Attempt)
+	id.UID = uid
+	if !ok || err != nil || id.Validate() != nil {
+		return id, fmt.Errorf("%q is neither a recorded backup nor UID/ATTEMPT", text)
+	}
+	return id, nil
+}
+
+// Discard removes the files of a run that was not confirmed.
+func (p Prepared) Discard() error {
+	if p.Restore == nil || p.Continues {
+		return nil
+	}
+	return os.RemoveAll(p.Restore.RunDir(p.Restore.Plan.Run))
+}

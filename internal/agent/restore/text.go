@@ -1,0 +1,70 @@
+package restore
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/refit-dev/refit/internal/upgrade/phrase"
+	"github.com/refit-dev/refit/internal/upgrade/restore"
+)
+
+var situations = map[restore.Situation]string{
+	restore.Single:  "the only member of etcd gets the data of the backup",
+	restore.Replace: "the other members of etcd serve: this host gets an empty member that copies their data, and nothing is restored from the backup",
+	restore.All:     "etcd has no quorum: every member gets the data of the same backup",
+}
+
+// Print prints what a restore does, what it discards, and why it is refused.
+func (p Prepared) Print(to io.Writer) {
+	plan := p.Restore.Plan
+	fmt.Fprintf(to, "Backup:     %s, revision %d, of %s\n", plan.Backup, plan.Revision, plan.Time.Format("2006-01-02 15:04:05 UTC"))
+	fmt.Fprintf(to, "Digest:     %s\n", plan.Digest)
+	fmt.Fprintf(to, "Situation:  %s: %s\n", plan.Situation, situations[plan.Situation])
+	fmt.Fprintf(to, "Member:     %s of %s, with %s\n", plan.Member, phrase.List(memberNames(plan)), plan.EtcdImage)
+	fmt.Fprintf(to, "Old data:   kept in %s\n", p.Restore.OldData())
+	fmt.Fprintln(to, "\nSteps:")
+	for _, step := range restore.Steps(plan.Situation) {
+		fmt.Fprintf(to, "  %-17s %s\n", step.Name, step.Does)
+	}
+	if p.Continues {
+		return
+	}
+	if plan.Situation != restore.Replace {
+		printList(to, "Lost", restore.Lost(p.Observation))
+	}
+	var refused []string
+	for _, r := range p.Decision.Refusals {
+		refused = append(refused, fmt.Sprintf("%s: %s\n    remedy: %s", r.Reason, r.Message, r.Remedy))
+	}
+	printList(to, "Blocking", refused)
+}
+
+// PrintResult prints what follows on other hosts.
+func (p Prepared) PrintResult(to io.Writer, pending bool) {
+	plan := p.Restore.Plan
+	if !pending {
+		fmt.Fprintf(to, "\nThe API serves. The old data of etcd is in %s; delete it when you do not need it.\n", p.Restore.OldData())
+		return
+	}
+	fmt.Fprintf(to, "\nThis host is restored. Its API server starts once %s serve.\n", phrase.List(plan.Remaining()))
+	fmt.Fprintf(to, "\nNext, on %s:\n  %s --yes\n", plan.Remaining()[0], strings.Join(plan.Next(), " "))
+}
+
+func memberNames(plan restore.Plan) []string {
+	var names []string
+	for _, m := range plan.Members {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+func printList(to io.Writer, heading string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintln(to, "\n"+heading+":")
+	for _, item := range items {
+		fmt.Fprintln(to, "  "+item)
+	}
+}

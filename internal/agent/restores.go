@@ -1,0 +1,111 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/agent/backup"
+	"github.com/refit-dev/refit/internal/agent/restore"
+	"github.com/refit-dev/refit/internal/agent/settings"
+	"github.com/refit-dev/refit/internal/agent/steps"
+	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/engine/host"
+	core "github.com/refit-dev/refit/internal/upgrade/restore"
+)
+
+// finishRestore completes a restore of etcd before anything else changes the host.
+func (a *Agent) finishRestore(ctx context.Context) error {
+	site, err := restore.NewSite(a.Settings)
+	if err != nil {
+		return err
+	}
+	plan, open, err := site.Open()
+	if err != nil || !open {
+		return err
+	}
+	progress := func(message string) { a.Log.Info("restoring etcd", "progress", message) }
+	machine := restore.NewHost(a.Settings, a.systemd, BackupCluster(a.Version), a.Log, progress).For(plan.Member)
+	return restore.Finish(ctx, &restore.Restore{Site: site, Machine: machine, Progress: progress, Timeouts: restore.DefaultTimeouts()}, a.Log)
+}
+
+// recordInterval is the interval between two records of the last backups. The host that takes a
+// backup records it at once.
+const recordInterval = 5 * time.Minute
+
+// recordBackups keeps the records of the last backups on a control plane host.
+func (a *Agent) recordBackups(ctx context.Context) {
+	ticker := time.NewTicker(recordInterval)
+	defer ticker.Stop()
+	for {
+		if steps.HasControlPlane() {
+			if err := BackupCluster(a.Version).Record(ctx, a.Settings.BackupRecords()); err != nil && ctx.Err() == nil {
+				a.Log.Info("cannot record the last backups on this host; the agent tries again", "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// RestoreDesk prepares restores on this host. With lock, no agent may run meanwhile.
+func RestoreDesk(ctx context.Context, s settings.Settings, version string, log *slog.Logger, lock bool, progress func(string)) (*restore.Desk, func(), error) {
+	site, err := restore.NewSite(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	records, err := BackupRecords(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	var locked *host.Locked
+	if lock {
+		if err := durable.MkdirAll(s.StateDir, 0o700); err != nil {
+			return nil, nil, err
+		}
+		if locked, err = lockStopped(s); err != nil {
+			return nil, nil, err
+		}
+	}
+	systemd, err := host.ConnectSystemd(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	machine := restore.NewHost(s, systemd, BackupCluster(version), log, progress)
+	desk := &restore.Desk{
+		Site: site, Machine: machine, For: func(member string) { machine.For(member) }, Records: records, CA: steps.ClusterCA(),
+		Open: func(spec *refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error) {
+			return backup.OpenWithoutAPI(spec, backup.PinsFile, backupDir)
+		},
+		Progress: progress, Now: time.Now(), Point: point,
+	}
+	return desk, func() {
+		systemd.Close()
+		if locked != nil {
+			_ = locked.Close()
+		}
+	}, nil
+}
+
+// BackupRecords are the backups that this host has recorded.
+func BackupRecords(s settings.Settings) (backup.Records, error) {
+	return backup.ReadRecords(s.BackupRecords())
+}
+
+// RestoreHost returns what the agent knows of this host for a restore.
+func RestoreHost(s settings.Settings) (core.Host, error) {
+	status, err := Status(s)
+	if err != nil || status.State == nil {
+		return core.Host{}, err
+	}
+	known := core.Host{OpenUpgrade: status.Host.Open != "" && status.State.Changed() || status.Host.Unresumed != nil}
+	if finished(status.State) {
+		known.Upgraded, known.UpgradedAt = status.State.Upgrade.To, status.State.FinishedAt
+	}
+	return known, nil
+}
