@@ -23,13 +23,14 @@ const maxRecords = 20
 // host knows them. A restore needs them after the API is lost: the digest proves the origin of a
 // backup.
 type Records struct {
-	ClusterUID string                                   `json:"clusterUID"`
-	Stores     map[string]refitv1alpha1.BackupStoreSpec `json:"stores"`
-	Backups    []Record                                 `json:"backups"` // newest first
+	Stores  map[string]refitv1alpha1.BackupStoreSpec `json:"stores"`
+	Backups []Record                                 `json:"backups"` // newest first
 }
 
 // Record is one backup that succeeded.
 type Record struct {
+	ClusterUID string `json:"clusterUID"`
+
 	Name     string    `json:"name"`
 	UID      string    `json:"uid"`
 	Attempt  int       `json:"attempt"`
@@ -91,25 +92,23 @@ func AddRecords(path string, added Records) error {
 
 // recordsOf returns the backups of a cluster that succeeded.
 func recordsOf(clusterUID string, backups []refitv1alpha1.EtcdBackup, stores []refitv1alpha1.BackupStore) Records {
-	records := Records{ClusterUID: clusterUID, Stores: map[string]refitv1alpha1.BackupStoreSpec{}}
+	records := Records{Stores: map[string]refitv1alpha1.BackupStoreSpec{}}
 	for i := range stores {
 		records.Stores[stores[i].Name] = stores[i].Spec
 	}
 	for i := range backups {
 		if b := &backups[i]; b.Status.ReadBack != nil && b.Status.Digest != "" {
-			records.Backups = append(records.Backups, recordOf(b))
+			records.Backups = append(records.Backups, recordOf(clusterUID, b))
 		}
 	}
 	return records
 }
 
-// merge adds records to the ones before, and replaces those of the same backup and store. A
-// restored cluster does not have the objects of later backups, which the host must not forget.
+// merge adds records to the ones before, and replaces those of the same backup and store. Nothing is
+// forgotten: a restored cluster does not have the objects of later backups, and one whose data was
+// deleted has none.
 func merge(before, added Records) Records {
-	if before.ClusterUID != added.ClusterUID {
-		before = Records{} // the host has joined another cluster
-	}
-	after := Records{ClusterUID: added.ClusterUID, Stores: map[string]refitv1alpha1.BackupStoreSpec{}, Backups: slices.Clone(added.Backups)}
+	after := Records{Stores: map[string]refitv1alpha1.BackupStoreSpec{}, Backups: slices.Clone(added.Backups)}
 	maps.Copy(after.Stores, before.Stores)
 	maps.Copy(after.Stores, added.Stores)
 	for _, r := range before.Backups {
@@ -122,13 +121,13 @@ func merge(before, added Records) Records {
 	return after
 }
 
-func recordOf(b *refitv1alpha1.EtcdBackup) Record {
+func recordOf(clusterUID string, b *refitv1alpha1.EtcdBackup) Record {
 	at := b.Status.ReadBack
 	if b.Status.Uploaded != nil {
 		at = b.Status.Uploaded
 	}
 	return Record{
-		Name: b.Name, UID: string(b.UID), Attempt: int(b.Status.Attempt), Store: b.Spec.Store, Digest: b.Status.Digest,
+		ClusterUID: clusterUID, Name: b.Name, UID: string(b.UID), Attempt: int(b.Status.Attempt), Store: b.Spec.Store, Digest: b.Status.Digest,
 		Revision: b.Status.Revision, Time: at.UTC(), Drilled: b.Status.Drilled != nil,
 	}
 }
@@ -140,9 +139,9 @@ func (a *Attempt) record() {
 		return
 	}
 	err := a.manager.Environment.Record(Records{
-		ClusterUID: a.clusterUID, Stores: map[string]refitv1alpha1.BackupStoreSpec{a.ref.Store: a.spec},
+		Stores: map[string]refitv1alpha1.BackupStoreSpec{a.ref.Store: a.spec},
 		Backups: []Record{{
-			Name: a.ref.Name, UID: string(a.ref.UID), Attempt: int(a.ref.Attempt), Store: a.ref.Store, Digest: a.status.Digest,
+			ClusterUID: a.clusterUID, Name: a.ref.Name, UID: string(a.ref.UID), Attempt: int(a.ref.Attempt), Store: a.ref.Store, Digest: a.status.Digest,
 			Revision: a.status.Revision, Time: a.status.Uploaded.UTC(),
 		}},
 	})

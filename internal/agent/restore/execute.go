@@ -57,6 +57,8 @@ func (r *Restore) action(step string) func(context.Context) error {
 		restore.StopEtcd:       r.stopEtcd,
 		restore.RestoreData:    r.restoreData,
 		restore.MoveData:       r.moveData,
+		restore.ReplaceMember:  r.replaceMember,
+		restore.JoinEtcd:       r.joinEtcd,
 		restore.StartEtcd:      r.startEtcd,
 		restore.StartAPIServer: r.startAPIServer,
 	}
@@ -119,7 +121,10 @@ func (r *Restore) startAPIServer(ctx context.Context) error {
 func (r *Restore) awaitMembers(ctx context.Context) error {
 	var names []string
 	for _, m := range r.Plan.Members {
-		names = append(names, m.Name)
+		// A replaced member does not depend on further ones that are lost.
+		if r.Plan.Situation != restore.Replace || m.Name == r.Plan.Member {
+			names = append(names, m.Name)
+		}
 	}
 	if len(r.Plan.Remaining()) > 0 {
 		if r.missing(ctx, names...) != nil {
@@ -134,6 +139,12 @@ func (r *Restore) awaitMembers(ctx context.Context) error {
 			"not every member of etcd serves the restored data")
 	}
 	return nil
+}
+
+// self is the member of this host.
+func (r *Restore) self() restore.Member {
+	at := slices.IndexFunc(r.Plan.Members, func(m restore.Member) bool { return m.Name == r.Plan.Member })
+	return r.Plan.Members[at] // a restore of an unknown member is refused
 }
 
 // missing returns an error that lists the members which do not serve.

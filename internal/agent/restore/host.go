@@ -85,7 +85,7 @@ func (h *Host) Serving(ctx context.Context, manifest []byte, self string, member
 		if m.Name != self {
 			at = config.At(m.ClientURLs)
 		}
-		requests.Go(func() { serves[i] = serving(ctx, at) == nil })
+		requests.Go(func() { serves[i] = serving(ctx, at, m.Name, members) == nil })
 	}
 	requests.Wait()
 	var names []string
@@ -98,7 +98,9 @@ func (h *Host) Serving(ctx context.Context, manifest []byte, self string, member
 	return names
 }
 
-func serving(ctx context.Context, at etcd.Config) error {
+// serving returns nil if a member answers a read with the quorum of its cluster. A member whose data
+// was deleted can start a cluster of its own, which does not count.
+func serving(ctx context.Context, at etcd.Config, name string, members []restore.Member) error {
 	if len(at.Endpoints) == 0 {
 		return errors.New("the member has no client URL")
 	}
@@ -107,7 +109,59 @@ func serving(ctx context.Context, at etcd.Config) error {
 		return err
 	}
 	defer client.Close()
-	return client.Serves(ctx)
+	if err := client.Serves(ctx); err != nil || len(members) == 1 {
+		return err
+	}
+	found, err := client.Members(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range found {
+		if m.Name != name && slices.ContainsFunc(members, func(other restore.Member) bool { return other.Name == m.Name }) {
+			return nil
+		}
+	}
+	return errors.New("the member has a cluster of its own")
+}
+
+// ReplaceMember removes the lost member and adds a learner.
+func (h *Host) ReplaceMember(ctx context.Context, manifest []byte, self restore.Member, members []restore.Member) error {
+	return h.through(ctx, manifest, self, members, func(client *etcd.Client) error { return client.ReplaceMember(ctx, self.PeerURLs[0]) })
+}
+
+// InitialCluster returns the members for the flag of a member that joins.
+func (h *Host) InitialCluster(ctx context.Context, manifest []byte, self restore.Member, members []restore.Member) (list string, err error) {
+	err = h.through(ctx, manifest, self, members, func(client *etcd.Client) error {
+		list, err = client.InitialCluster(ctx, self.Name, self.PeerURLs[0])
+		return err
+	})
+	return list, err
+}
+
+// Promote makes the learner a voting member.
+func (h *Host) Promote(ctx context.Context, manifest []byte, self restore.Member, members []restore.Member) error {
+	return h.through(ctx, manifest, self, members, func(client *etcd.Client) error { return client.Promote(ctx, self.PeerURLs[0]) })
+}
+
+// through calls etcd through another member that serves.
+func (h *Host) through(ctx context.Context, manifest []byte, self restore.Member, members []restore.Member, call func(*etcd.Client) error) error {
+	config, err := etcd.ConfigFromManifest(manifest)
+	if err != nil {
+		return err
+	}
+	serving := h.Serving(ctx, manifest, self.Name, members)
+	for _, m := range members {
+		if m.Name == self.Name || !slices.Contains(serving, m.Name) {
+			continue
+		}
+		client, err := etcd.Dial(config.At(m.ClientURLs))
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		return call(client)
+	}
+	return errors.New("no other member of etcd serves")
 }
 
 // APIServerReady queries the API server of this host at its own address.

@@ -70,7 +70,12 @@ func (m Member) Observe(ctx context.Context, machine Machine, o *restore.Observa
 	serving := machine.Serving(ctx, m.manifest, m.Name, o.Backup.Members)
 	o.Etcd.Serves = slices.Contains(serving, m.Name)
 	o.Etcd.Others = slices.ContainsFunc(serving, func(name string) bool { return name != m.Name })
-	o.Etcd.APIServer = machine.APIServerReady(ctx) == nil
+	if o.Etcd.APIServer = machine.APIServerReady(ctx) == nil; o.Etcd.APIServer && o.Etcd.Serves {
+		uid, err := machine.ClusterUID(ctx)
+		if err == nil {
+			o.Etcd.ClusterUID = uid
+		}
+	}
 	if revision, err := etcd.DataRevision(filepath.Join(m.DataDir, "member", "snap", "db")); err == nil {
 		o.Etcd.Data = true
 		o.Host.Revision = max(o.Host.Revision, revision)

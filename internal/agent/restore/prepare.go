@@ -97,10 +97,14 @@ func (d *Desk) decide(ctx context.Context, request Request, fetched restore.Back
 	}
 	d.For(member.Name)
 	o := restore.Observation{Now: d.Now, Backup: fetched, Host: request.Host, Waived: request.Waived}
-	o.Host.ClusterUID = d.Records.ClusterUID
 	for _, r := range d.Records.Backups {
-		o.Host.Revision = max(o.Host.Revision, r.Revision)
+		o.Host.ClusterUIDs = append(o.Host.ClusterUIDs, r.ClusterUID)
+		if r.ClusterUID == fetched.ClusterUID {
+			o.Host.Revision = max(o.Host.Revision, r.Revision)
+		}
 	}
+	slices.Sort(o.Host.ClusterUIDs)
+	o.Host.ClusterUIDs = slices.Compact(o.Host.ClusterUIDs)
 	if text, err := os.ReadFile(d.CA); err == nil {
 		if o.Host.CAs, err = kubeadm.CAKeys(text); err != nil {
 			return Prepared{}, fmt.Errorf("cannot read the CA of the cluster: %w", err)

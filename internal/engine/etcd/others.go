@@ -13,20 +13,3 @@ func (c *Client) Serves(ctx context.Context) error {
 	defer cancel()
 	return readByQuorum(ctx, c.local)
 }
-
-// RemoveMember removes the member with a peer URL. It succeeds if there is none.
-func (c *Client) RemoveMember(ctx context.Context, peerURL string) error {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
-	found, err := c.local.MemberList(ctx)
-	if err != nil {
-		return err
-	}
-	for _, m := range found.Members {
-		if len(m.PeerURLs) == 1 && m.PeerURLs[0] == peerURL {
-			_, err := c.local.MemberRemove(ctx, m.ID)
-			return err
-		}
-	}
-	return nil
-}

@@ -14,6 +14,9 @@ func Lost(o Observation) []string {
 	if newer := o.Host.Revision - o.Backup.Revision; o.Host.Revision > 0 && newer > 0 {
 		lost = append(lost, fmt.Sprintf("at least %d revisions of etcd: this host knows revision %d", newer, o.Host.Revision))
 	}
+	if o.Etcd.empty(o.Backup) {
+		lost = append(lost, "everything in the empty cluster that etcd has started since its data was deleted")
+	}
 	if o.Host.Upgraded != "" && o.Host.UpgradedAt.After(o.Backup.Time) {
 		lost = append(lost, fmt.Sprintf("the record of the upgrade of this host to %s: the host keeps that version, and its agent refuses the orders of before",
 			o.Host.Upgraded))

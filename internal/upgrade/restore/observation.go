@@ -47,8 +47,8 @@ type Host struct {
 	EtcdVersion string
 	// CAs are the digests of the public keys of the cluster's CA on the host; none if it is lost.
 	CAs []string
-	// ClusterUID is that of the last recorded backup, empty if there is no record.
-	ClusterUID string
+	// ClusterUIDs are those of the recorded backups.
+	ClusterUIDs []string
 	// Revision is the last one that the host knows: of its data, or of a later backup.
 	Revision int64
 	// OpenUpgrade is set if an upgrade has changed the host and is unfinished.
@@ -73,4 +73,7 @@ type Etcd struct {
 	Data bool
 	// APIServer is set if the API server on this host is ready.
 	APIServer bool
+	// ClusterUID is that of the cluster that the API serves, empty if it is unknown. A member whose
+	// data was deleted starts an empty cluster, which the API server serves.
+	ClusterUID string
 }

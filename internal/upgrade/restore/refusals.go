@@ -75,8 +75,8 @@ var checks = []check{
 }
 
 func otherCluster(o Observation) string {
-	if o.Host.ClusterUID != "" && o.Host.ClusterUID != o.Backup.ClusterUID {
-		return fmt.Sprintf("the backup is of cluster %s, and this host recorded backups of cluster %s", o.Backup.ClusterUID, o.Host.ClusterUID)
+	if len(o.Host.ClusterUIDs) > 0 && !slices.Contains(o.Host.ClusterUIDs, o.Backup.ClusterUID) {
+		return fmt.Sprintf("the backup is of cluster %s, and this host recorded backups of cluster %s", o.Backup.ClusterUID, strings.Join(o.Host.ClusterUIDs, ", "))
 	}
 	known := len(o.Host.CAs) > 0 && len(o.Backup.CAs) > 0
 	if known && !slices.ContainsFunc(o.Host.CAs, func(key string) bool { return slices.Contains(o.Backup.CAs, key) }) {
@@ -87,6 +87,8 @@ func otherCluster(o Observation) string {
 
 func etcdServes(o Observation) string {
 	switch {
+	case o.Etcd.Serves && o.Etcd.empty(o.Backup):
+		return ""
 	case o.Etcd.Serves && o.Etcd.APIServer:
 		return "etcd and the API server on this host serve"
 	case o.Etcd.Serves:
@@ -94,6 +96,10 @@ func etcdServes(o Observation) string {
 	}
 	return ""
 }
+
+// empty reports whether the API serves another cluster than that of the backup: the data was deleted,
+// and etcd has started without any.
+func (e Etcd) empty(b Backup) bool { return e.ClusterUID != "" && e.ClusterUID != b.ClusterUID }
 
 func digestUnknown(o Observation) string {
 	if o.Backup.Recorded {

@@ -65,10 +65,13 @@ func TestRefusals(t *testing.T) {
 		"nothing, with three":           {lost(3), nil},
 		"etcd serves":                   {lost(1, serves), []string{EtcdServes}},
 		"etcd serves, waived by name":   {lost(1, serves, func(o *Observation) { o.Waived = []string{EtcdServes} }), nil},
-		"a backup of another cluster":   {lost(1, func(o *Observation) { o.Host.ClusterUID = "other" }), []string{"OtherCluster"}},
+		"a backup of another cluster":   {lost(1, func(o *Observation) { o.Host.ClusterUIDs = []string{"other"} }), []string{"OtherCluster"}},
 		"a backup with another CA":      {lost(1, func(o *Observation) { o.Backup.CAs = []string{"other"} }), []string{"OtherCluster"}},
 		"the CA of the host is lost":    {lost(1, func(o *Observation) { o.Host.CAs = nil }), nil},
 		"the CA is being replaced":      {lost(1, func(o *Observation) { o.Host.CAs = []string{"new", "ca"} }), nil},
+		"an empty cluster serves":       {lost(1, serves, func(o *Observation) { o.Etcd.ClusterUID = "new" }), nil},
+		"the cluster of the backup":     {lost(1, serves, func(o *Observation) { o.Etcd.ClusterUID = "c" }), []string{EtcdServes}},
+		"records of two clusters":       {lost(1, func(o *Observation) { o.Host.ClusterUIDs = []string{"former", "c"} }), nil},
 		"an unrecorded digest":          {lost(1, func(o *Observation) { o.Backup.Recorded = false }), []string{DigestUnknown}},
 		"an older etcd minor":           {lost(1, func(o *Observation) { o.Host.EtcdVersion = "3.5.26" }), []string{"EtcdVersion"}},
 		"an older etcd patch":           {lost(1, func(o *Observation) { o.Host.EtcdVersion = "3.6.4-0" }), nil},
@@ -82,10 +85,10 @@ func TestRefusals(t *testing.T) {
 		"a full disk":                   {lost(1, func(o *Observation) { o.Host.Free = 100 << 20 }), []string{"DiskFull"}},
 		"a full disk of one of three":   {lost(3, others, func(o *Observation) { o.Host.Free = 100 << 20 }), nil},
 		"several":                       {lost(1, serves, func(o *Observation) { o.Backup.Recorded = false }), []string{EtcdServes, DigestUnknown}},
-		"another cluster, waived":       {lost(1, func(o *Observation) { o.Host.ClusterUID, o.Waived = "other", []string{"OtherCluster"} }), []string{"OtherCluster"}},
+		"another cluster, waived":       {lost(1, func(o *Observation) { o.Host.ClusterUIDs, o.Waived = []string{"other"}, []string{"OtherCluster"} }), []string{"OtherCluster"}},
 		"an older etcd minor, waived":   {lost(1, func(o *Observation) { o.Host.EtcdVersion, o.Waived = "3.5.26", []string{"EtcdVersion"} }), []string{"EtcdVersion"}},
 		"one of three needs no digest":  {lost(3, others, func(o *Observation) { o.Backup.Recorded = false }), nil},
-		"one of three of other cluster": {lost(3, others, func(o *Observation) { o.Host.ClusterUID = "other" }), []string{"OtherCluster"}},
+		"one of three of other cluster": {lost(3, others, func(o *Observation) { o.Host.ClusterUIDs = []string{"other"} }), []string{"OtherCluster"}},
 	} {
 		var got []string
 		for _, r := range Decide(tt.o).Refusals {

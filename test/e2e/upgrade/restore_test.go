@@ -3,9 +3,6 @@
 package upgrade
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
@@ -23,65 +21,85 @@ const (
 	restoreMark = "<!-- run by TestBackupRestore -->\n```\n"
 )
 
-// TestBackupRestoreSingle deletes the data of the only etcd member and follows
-// docs/runbooks/restore.md.
+// TestBackupRestoreSingle corrupts the data of the only etcd member, follows docs/runbooks/restore.md
+// and upgrades afterwards. Then it deletes the data: etcd starts without any.
 func TestBackupRestoreSingle(t *testing.T) {
-	testRestore(t, cluster.Spec{Name: "restore1", ControlPlanes: 1, Workers: 1, Kubernetes: older}, 1)
-}
-
-// TestBackupRestoreAll deletes the data of all three members.
-func TestBackupRestoreAll(t *testing.T) {
-	testRestore(t, cluster.Spec{Name: "restore3", ControlPlanes: 3, Workers: 1, Kubernetes: older}, 3)
-}
-
-func testRestore(t *testing.T, spec cluster.Spec, lose int) {
-	t.Helper()
-	s := newSite(t, spec, inCluster)
-	r := s.CreateRelease(t, newer)
-	s.pinBackups(t)
-	s.backsUp(t, "before")
-	s.shareStore(t)
-	objects := s.names(t)
-	_, err := s.Kubectl(t.Context(), nil, "create", "configmap", "newer-than-the-backup")
-	must(t, err)
-	containers := s.workloads(t)
-
-	hosts := s.OfRole(cluster.RoleControlPlane)
-	for _, n := range hosts[:lose] {
-		loseEtcd(t, n)
-	}
-	must(t, until(t.Context(), "the API to end", checkTimeout, func(ctx context.Context) error {
-		if _, err := s.Kubectl(ctx, nil, "get", "--raw=/readyz", "--request-timeout=2s"); err == nil {
-			return errors.New("it still serves")
-		}
-		return nil
-	}))
-
-	begun := time.Now()
-	s.followRunbook(t, hosts)
-	show(t, fmt.Sprintf("restore_of_%d_api_serves", lose), time.Since(begun).Seconds(), "s")
-	must(t, s.WaitReady(t.Context(), recovery))
-	show(t, fmt.Sprintf("restore_of_%d_cluster_ready", lose), time.Since(begun).Seconds(), "s")
-
-	now := s.names(t)
-	for _, name := range objects {
-		if !slices.Contains(now, name) {
-			t.Errorf("%s of the backup is not there", name)
-		}
-	}
-	if slices.Contains(now, "configmap/newer-than-the-backup") {
-		t.Error("an object that is newer than the backup is there")
-	}
-	must(t, until(t.Context(), "the shop to open", checkTimeout, s.shopOpen))
-	if after := s.workloads(t); after != containers {
-		t.Errorf("containers of workloads restarted:\n%s\nbefore:\n%s", after, containers)
-	}
+	s, r := newRestored(t, cluster.Spec{Name: "restore1", ControlPlanes: 1, Workers: 1, Kubernetes: older})
+	s.losesAndRestores(t, "corrupted", 1, corruptEtcd, true)
+	s.losesAndRestores(t, "deleted", 1, deleteEtcd, false)
 	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)
 	s.isAt(t, r)
 }
 
-// loseEtcd deletes the data of an etcd member, and kills it.
-func loseEtcd(t *testing.T, n *cluster.Node) {
+// TestBackupRestoreThree loses the data of one of three members, which is replaced, and then that of
+// all of them.
+func TestBackupRestoreThree(t *testing.T) {
+	s, r := newRestored(t, cluster.Spec{Name: "restore3", ControlPlanes: 3, Workers: 1, Kubernetes: older})
+	s.losesAndRestores(t, "one-of-three", 1, deleteEtcd, false)
+	s.losesAndRestores(t, "all-three", 3, corruptEtcd, true)
+	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)
+	s.isAt(t, r)
+}
+
+func newRestored(t *testing.T, spec cluster.Spec) (*site, *bed.Release) {
+	t.Helper()
+	s := newSite(t, spec, inCluster)
+	r := s.CreateRelease(t, newer)
+	s.pinBackups(t)
+	for _, n := range s.OfRole(cluster.RoleControlPlane) {
+		_, err := n.Exec(t.Context(), "cp", backupIdentity, backupIdentity+".saved")
+		must(t, err)
+	}
+	return s, r
+}
+
+// losesAndRestores takes a backup, loses the data of members, and follows the runbook.
+func (s *site) losesAndRestores(t *testing.T, name string, members int, lose func(*testing.T, *cluster.Node), kept bool) {
+	t.Helper()
+	s.copyIdentity(t)
+	s.backsUp(t, name)
+	s.shareStore(t)
+	objects := s.names(t)
+	_, err := s.Kubectl(t.Context(), nil, "create", "configmap", name+"-is-newer")
+	must(t, err)
+	containers := s.workloads(t)
+
+	hosts := s.OfRole(cluster.RoleControlPlane)
+	for _, n := range hosts[:members] {
+		lose(t, n)
+	}
+	begun := time.Now()
+	s.followRunbook(t, hosts)
+	show(t, "restore_"+name+"_api_serves", time.Since(begun).Seconds(), "s")
+	must(t, s.WaitReady(t.Context(), recovery))
+	show(t, "restore_"+name+"_ready", time.Since(begun).Seconds(), "s")
+
+	now := s.names(t)
+	for _, object := range objects {
+		if !slices.Contains(now, object) {
+			t.Errorf("%s: %s of the backup is not there", name, object)
+		}
+	}
+	replaced := members == 1 && len(hosts) > 1
+	if slices.Contains(now, "configmap/"+name+"-is-newer") != replaced {
+		t.Errorf("%s: an object that is newer than the backup is there: %t", name, !replaced)
+	}
+	must(t, until(t.Context(), "the shop to open", checkTimeout, s.shopOpen))
+	if after := s.workloads(t); kept && after != containers {
+		t.Errorf("%s: containers of workloads restarted:\n%s\nbefore:\n%s", name, after, containers)
+	}
+}
+
+// corruptEtcd overwrites the log of an etcd member, which then does not start.
+func corruptEtcd(t *testing.T, n *cluster.Node) {
+	t.Helper()
+	_, err := n.Exec(t.Context(), "sh", "-c", `for f in /var/lib/etcd/member/wal/*.wal; do dd if=/dev/urandom of="$f" bs=1M count=4 conv=notrunc status=none; done; pkill -KILL -x etcd`)
+	must(t, err)
+}
+
+// deleteEtcd deletes the data of an etcd member, which then starts without data. The kubelets of the
+// empty cluster end its pods.
+func deleteEtcd(t *testing.T, n *cluster.Node) {
 	t.Helper()
 	_, err := n.Exec(t.Context(), "sh", "-c", "rm -rf /var/lib/etcd/member && pkill -KILL -x etcd")
 	must(t, err)
@@ -119,6 +137,15 @@ func (s *site) followRunbook(t *testing.T, hosts []*cluster.Node) {
 			name, command, _ := strings.Cut(next, ":\n")
 			said = run(t, hosts[slices.IndexFunc(hosts, func(n *cluster.Node) bool { return n.Name() == name })], strings.TrimSpace(command))
 		}
+	}
+}
+
+// copyIdentity copies the identity to all control plane hosts, from which the runbook deletes it.
+func (s *site) copyIdentity(t *testing.T) {
+	t.Helper()
+	for _, n := range s.OfRole(cluster.RoleControlPlane) {
+		_, err := n.Exec(t.Context(), "cp", backupIdentity+".saved", backupIdentity)
+		must(t, err)
 	}
 }
 
