@@ -106,7 +106,7 @@ func (m *machine) desk(t *testing.T, dieAt string) *Desk {
 	return &Desk{
 		Site: m.site(), Machine: m, For: func(string) {}, Now: now, Progress: func(string) {},
 		Records: agentbackup.Records{
-			Stores: map[string]refitv1alpha1.BackupStoreSpec{"local": {}},
+			Stores:  map[string]refitv1alpha1.BackupStoreSpec{"local": {}},
 			Backups: []agentbackup.Record{{ClusterUID: clusterUID, Name: "nightly", UID: backupUID, Attempt: 1, Store: "local", Digest: m.bed.stored.Digest, Revision: 3}},
 		},
 		Open: func(*refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error) { return m.bed.target(t), nil },

@@ -55,7 +55,7 @@ func (r *Restore) own(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.Lchown(path, owner.UID, owner.GID); err != nil {
+		if err := os.Lchown(path, owner.UID, owner.GID); err != nil { //nolint:gosec // only root writes there
 			return err
 		}
 		if entry.IsDir() {
@@ -72,7 +72,8 @@ func (r *Restore) moveData(context.Context) error {
 		if exists(r.member()) {
 			return nil // moved before an interruption
 		}
-		return node.HostBroken("DataLost", nil, "Remove the restore in "+r.RunDir(r.Plan.Run)+", then restore again", "the restored data in %s is gone", r.beside("new"))
+		return node.HostBroken("DataLost", nil, "Remove the restore in "+r.RunDir(r.Plan.Run)+", then restore again",
+			"the restored data in %s is gone", r.beside("new"))
 	}
 	if exists(r.member()) {
 		if err := durable.MkdirAll(r.beside(), 0o700); err != nil {

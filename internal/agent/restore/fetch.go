@@ -65,7 +65,8 @@ func (s Source) Fetch(ctx context.Context, to string) (b restore.Backup, err err
 			return b, fmt.Errorf("the backup does not verify: %w", err)
 		}
 	}
-	return b, describe(to, m, &b)
+	err = describe(to, m, &b)
+	return b, err
 }
 
 func (s Source) fetchSnapshot(ctx context.Context, m *backup.Manifest, part backup.Part, to string) error {

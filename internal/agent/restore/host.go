@@ -150,18 +150,16 @@ func (h *Host) through(ctx context.Context, manifest []byte, self restore.Member
 		return err
 	}
 	serving := h.Serving(ctx, manifest, self.Name, members)
-	for _, m := range members {
-		if m.Name == self.Name || !slices.Contains(serving, m.Name) {
-			continue
-		}
-		client, err := etcd.Dial(config.At(m.ClientURLs))
-		if err != nil {
-			return err
-		}
-		defer client.Close()
-		return call(client)
+	at := slices.IndexFunc(members, func(m restore.Member) bool { return m.Name != self.Name && slices.Contains(serving, m.Name) })
+	if at < 0 {
+		return errors.New("no other member of etcd serves")
 	}
-	return errors.New("no other member of etcd serves")
+	client, err := etcd.Dial(config.At(members[at].ClientURLs))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return call(client)
 }
 
 // APIServerReady queries the API server of this host at its own address.

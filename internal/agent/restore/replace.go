@@ -37,8 +37,8 @@ func (r *Restore) joinEtcd(ctx context.Context) error {
 		err = r.poll(ctx, func(ctx context.Context) error { return r.missing(ctx, r.Plan.Member) })
 	}
 	if err != nil {
-		return node.ManualIntervention("EtcdNotServing", err, "Read the log of etcd on this host (`crictl ps -a`, `crictl logs`), then run the same command again",
-			"the new member does not get the data of the others")
+		return node.ManualIntervention("EtcdNotServing", err,
+			"Read the log of etcd on this host (`crictl ps -a`, `crictl logs`), then run the same command again", "the new member does not get the data of the others")
 	}
 	return nil
 }

@@ -76,7 +76,8 @@ var checks = []check{
 
 func otherCluster(o Observation) string {
 	if len(o.Host.ClusterUIDs) > 0 && !slices.Contains(o.Host.ClusterUIDs, o.Backup.ClusterUID) {
-		return fmt.Sprintf("the backup is of cluster %s, and this host recorded backups of cluster %s", o.Backup.ClusterUID, strings.Join(o.Host.ClusterUIDs, ", "))
+		return fmt.Sprintf("the backup is of cluster %s, and this host recorded backups of cluster %s",
+			o.Backup.ClusterUID, strings.Join(o.Host.ClusterUIDs, ", "))
 	}
 	known := len(o.Host.CAs) > 0 && len(o.Backup.CAs) > 0
 	if known && !slices.ContainsFunc(o.Host.CAs, func(key string) bool { return slices.Contains(o.Backup.CAs, key) }) {
