@@ -33,7 +33,7 @@ func (a *Agent) finishRestore(ctx context.Context) error {
 
 // recordInterval is the interval between two records of the last backups. The host that takes a
 // backup records it at once.
-const recordInterval = 5 * time.Minute
+const recordInterval = time.Minute
 
 // recordBackups keeps the records of the last backups on a control plane host.
 func (a *Agent) recordBackups(ctx context.Context) {

@@ -41,15 +41,9 @@ func (c *Cluster) EtcdBackup(ctx context.Context, name string) (*refitv1alpha1.E
 
 // EtcdBackups lists all EtcdBackups.
 func (c *Cluster) EtcdBackups(ctx context.Context) ([]refitv1alpha1.EtcdBackup, error) {
-	ctx, cancel := context.WithTimeout(ctx, objectTimeout)
-	defer cancel()
-	client, err := c.client(refitv1alpha1.GroupVersion)
-	if err != nil {
+	list := &refitv1alpha1.EtcdBackupList{}
+	if err := c.list(ctx, "etcdbackups", list); err != nil {
 		return nil, err
-	}
-	var list refitv1alpha1.EtcdBackupList
-	if err := client.Get().Resource("etcdbackups").Do(ctx).Into(&list); err != nil {
-		return nil, fmt.Errorf("cannot list etcdbackups: %w", err)
 	}
 	return list.Items, nil
 }

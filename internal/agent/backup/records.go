@@ -60,17 +60,35 @@ func ReadRecords(path string) (Records, error) {
 	return records, nil
 }
 
-// Record writes the records of the host from the objects of the cluster.
+// Record writes the records of the host from the objects of the cluster. Without a new backup it
+// sends one request.
 func (c *Cluster) Record(ctx context.Context, path string) error {
+	backups, stores := &refitv1alpha1.EtcdBackupList{}, &refitv1alpha1.BackupStoreList{}
+	if err := c.list(ctx, "etcdbackups", backups); err != nil {
+		return err
+	}
+	before, err := ReadRecords(path)
+	if err == nil && before.has(backups.Items) {
+		return nil
+	}
 	uid, err := c.ClusterUID(ctx)
 	if err != nil {
 		return err
 	}
-	backups, stores := &refitv1alpha1.EtcdBackupList{}, &refitv1alpha1.BackupStoreList{}
-	if err := errors.Join(c.list(ctx, "etcdbackups", backups), c.list(ctx, "backupstores", stores)); err != nil {
+	if err := c.list(ctx, "backupstores", stores); err != nil {
 		return err
 	}
 	return AddRecords(path, recordsOf(uid, backups.Items, stores.Items))
+}
+
+// has reports whether every backup that succeeded is recorded as it is.
+func (r Records) has(backups []refitv1alpha1.EtcdBackup) bool {
+	for _, b := range recordsOf("", backups, nil).Backups {
+		if !slices.ContainsFunc(r.Backups, func(known Record) bool { return known.ID() == b.ID() && known.Digest == b.Digest && known.Drilled == b.Drilled }) {
+			return false
+		}
+	}
+	return true
 }
 
 // AddRecords adds records to those of the host.

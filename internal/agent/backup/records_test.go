@@ -38,6 +38,19 @@ func TestRecordsKeepBackupsThatARestoredClusterHasLost(t *testing.T) {
 	}
 }
 
+func TestRecordsHaveEveryBackupThatSucceeded(t *testing.T) {
+	at := time.Date(2026, 5, 4, 3, 0, 0, 0, time.UTC)
+	failed, drilled := succeeded("failed", at), succeeded("old", at)
+	failed.Status.ReadBack, drilled.Status.Drilled = nil, &metav1.Time{Time: at}
+	records := recordsOf(clusterUID, []refitv1alpha1.EtcdBackup{succeeded("old", at)}, nil)
+	if !records.has([]refitv1alpha1.EtcdBackup{succeeded("old", at), failed}) {
+		t.Error("a recorded backup is recorded again")
+	}
+	if records.has([]refitv1alpha1.EtcdBackup{succeeded("new", at)}) || records.has([]refitv1alpha1.EtcdBackup{drilled}) {
+		t.Error("a new or changed backup is not recorded")
+	}
+}
+
 func TestRecordsAreBounded(t *testing.T) {
 	var all []refitv1alpha1.EtcdBackup
 	for i := range 2 * maxRecords {

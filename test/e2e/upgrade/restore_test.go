@@ -3,6 +3,7 @@
 package upgrade
 
 import (
+	"context"
 	"os"
 	"slices"
 	"strings"
@@ -59,6 +60,13 @@ func (s *site) losesAndRestores(t *testing.T, name string, members int, lose fun
 	s.copyIdentity(t)
 	s.backsUp(t, name)
 	s.shareStore(t)
+	must(t, until(t.Context(), "the first host to record the backup", checkTimeout, func(ctx context.Context) error {
+		said, err := s.First(cluster.RoleControlPlane).Exec(ctx, "refit-agent", "restore", "--list")
+		if err != nil {
+			return err
+		}
+		return bed.Mentions(string(said), name)
+	}))
 	objects := s.names(t)
 	_, err := s.Kubectl(t.Context(), nil, "create", "configmap", name+"-is-newer")
 	must(t, err)
