@@ -66,8 +66,8 @@ func (h *Host) Etcdutl(ctx context.Context, u rehearsal.Etcdutl) error {
 	}
 	defer units.Close()
 	runner := &rehearsal.Runner{
-		Units: units, Dir: h.settings.StateDir + "/rehearsal", Ctr: ctr, Socket: h.settings.CRISocket, Timeouts: rehearsal.DefaultTimeouts(),
-		Progress: func(p rehearsal.Progress) { h.progress(p.Message) },
+		Units: units, Dir: h.settings.RehearsalDir(), Ctr: ctr, Socket: h.settings.CRISocket, Timeouts: rehearsal.DefaultTimeouts(),
+		Observer: rehearsal.Observer{Progress: func(p rehearsal.Progress) { h.progress(p.Message) }},
 	}
 	return runner.Etcdutl(ctx, u)
 }
