@@ -84,7 +84,9 @@ func (c *Cluster) Record(ctx context.Context, path string) error {
 // has reports whether every backup that succeeded is recorded as it is.
 func (r Records) has(backups []refitv1alpha1.EtcdBackup) bool {
 	for _, b := range recordsOf("", backups, nil).Backups {
-		if !slices.ContainsFunc(r.Backups, func(known Record) bool { return known.ID() == b.ID() && known.Digest == b.Digest && known.Drilled == b.Drilled }) {
+		if !slices.ContainsFunc(r.Backups, func(known Record) bool {
+			return known.ID() == b.ID() && known.Digest == b.Digest && known.Drilled == b.Drilled
+		}) {
 			return false
 		}
 	}
