@@ -124,9 +124,9 @@ func recordsOf(clusterUID string, backups []refitv1alpha1.EtcdBackup, stores []r
 	return records
 }
 
-// merge adds records to the ones before, and replaces those of the same backup and store. Nothing is
-// forgotten: a restored cluster does not have the objects of later backups, and one whose data was
-// deleted has none.
+// merge adds records to the ones before, and replaces those of the same backup and store. Nothing
+// is forgotten: a restored cluster does not have the objects of later backups, and one whose data
+// was deleted has none.
 func merge(before, added Records) Records {
 	after := Records{Stores: map[string]refitv1alpha1.BackupStoreSpec{}, Backups: slices.Clone(added.Backups)}
 	maps.Copy(after.Stores, before.Stores)

@@ -13,8 +13,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
-// beside is the directory of this run within etcd's data directory, which may be a mount point: only
-// within it, renaming is atomic. etcd ignores it.
+// beside is the directory of this run within etcd's data directory, which may be a mount point:
+// only within it, renaming is atomic. etcd ignores it.
 func (r *Restore) beside(name ...string) string {
 	return filepath.Join(append([]string{r.Plan.DataDir, "refit-restore-" + r.Plan.Run.String()}, name...)...)
 }
@@ -24,7 +24,7 @@ func (r *Restore) OldData() string { return r.beside("old") }
 
 func (r *Restore) member() string { return filepath.Join(r.Plan.DataDir, "member") }
 
-// restoreData restores the snapshot beside the data. What an interrupted run left is removed first.
+// restoreData restores the snapshot beside the data. Leftovers of an interrupted run are removed first.
 func (r *Restore) restoreData(ctx context.Context) error {
 	if err := os.RemoveAll(r.beside("new")); err != nil {
 		return durable.Explain(err, "remove", r.beside("new"))

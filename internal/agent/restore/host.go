@@ -98,8 +98,8 @@ func (h *Host) Serving(ctx context.Context, manifest []byte, self string, member
 	return names
 }
 
-// serving returns nil if a member answers a read with the quorum of its cluster. A member whose data
-// was deleted can start a cluster of its own, which does not count.
+// serving returns nil if a member answers a read with the quorum of its cluster. A member whose
+// data was deleted can start a cluster of its own, which does not count.
 func serving(ctx context.Context, at etcd.Config, name string, members []restore.Member) error {
 	if len(at.Endpoints) == 0 {
 		return errors.New("the member has no client URL")

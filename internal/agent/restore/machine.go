@@ -20,8 +20,8 @@ type Machine interface {
 	// Serving returns the names of the members that answer a read which needs the quorum, each at
 	// its own address. The manifest of etcd has the certificates.
 	Serving(ctx context.Context, manifest []byte, self string, members []restore.Member) []string
-	// ReplaceMember, InitialCluster and Promote change and read the members through one that serves:
-	// self is removed and added as a learner, then made a voting member.
+	// ReplaceMember, InitialCluster and Promote change and read the members through one that
+	// serves: self is removed and added as a learner, then made a voting member.
 	ReplaceMember(ctx context.Context, manifest []byte, self restore.Member, members []restore.Member) error
 	InitialCluster(ctx context.Context, manifest []byte, self restore.Member, members []restore.Member) (string, error)
 	Promote(ctx context.Context, manifest []byte, self restore.Member, members []restore.Member) error

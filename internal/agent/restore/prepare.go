@@ -20,7 +20,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
-// Request is what an operator asks for.
+// Request is the request of an operator.
 type Request struct {
 	// Backup is UID/ATTEMPT or the name of an EtcdBackup. Without it the newest recorded backup is
 	// restored.
@@ -126,7 +126,7 @@ func (d *Desk) decide(ctx context.Context, request Request, fetched restore.Back
 // resume continues a confirmed restore. Its snapshot is fetched again if it is gone.
 func (d *Desk) resume(ctx context.Context, plan restore.Plan, request Request) (Prepared, error) {
 	if request.Run != 0 && request.Run != plan.Run || strings.Contains(request.Backup, "/") && request.Backup != plan.Backup {
-		return Prepared{}, fmt.Errorf("the restore %s of backup %s has begun on this host: continue it with `refit-agent restore --run %s --yes`",
+		return Prepared{}, fmt.Errorf("the restore %s of backup %s was started on this host: continue it with `refit-agent restore --run %s --yes`",
 			plan.Run, plan.Backup, plan.Run)
 	}
 	d.For(plan.Member)

@@ -53,8 +53,8 @@ type Host struct {
 	Revision int64
 	// OpenUpgrade is set if an upgrade has changed the host and is unfinished.
 	OpenUpgrade bool
-	// Upgraded is the version that the last upgrade of the host installed, at UpgradedAt. It is empty
-	// if there was none.
+	// Upgraded is the version that the last upgrade of the host installed, at UpgradedAt. It is
+	// empty if there was none.
 	Upgraded   string
 	UpgradedAt time.Time
 	// SeparateWAL is set if etcd keeps its log in another directory.

@@ -50,7 +50,7 @@ var checks = []check{
 	},
 	{
 		DigestUnknown, restores, true,
-		"Pass the digest that you recorded with --digest. Without one, nobody can tell a forged backup: if you trust the store, add --waive " + DigestUnknown,
+		"Pass the digest that you recorded with --digest. Without one, a forged backup cannot be noticed: if you trust the store, add --waive " + DigestUnknown,
 		digestUnknown,
 	},
 	{
@@ -98,8 +98,8 @@ func etcdServes(o Observation) string {
 	return ""
 }
 
-// empty reports whether the API serves another cluster than that of the backup: the data was deleted,
-// and etcd has started without any.
+// empty reports whether the API serves another cluster than that of the backup: the data was
+// deleted, and etcd has started without any.
 func (e Etcd) empty(b Backup) bool { return e.ClusterUID != "" && e.ClusterUID != b.ClusterUID }
 
 func digestUnknown(o Observation) string {

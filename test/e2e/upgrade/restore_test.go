@@ -22,8 +22,8 @@ const (
 	restoreMark = "<!-- run by TestBackupRestore -->\n```\n"
 )
 
-// TestBackupRestoreSingle corrupts the data of the only etcd member, follows docs/runbooks/restore.md
-// and upgrades afterwards. Then it deletes the data: etcd starts without any.
+// TestBackupRestoreSingle corrupts the data of the only etcd member and follows
+// docs/runbooks/restore.md. Then it deletes the data, restores again, and upgrades.
 func TestBackupRestoreSingle(t *testing.T) {
 	s, r := newRestored(t, cluster.Spec{Name: "restore1", ControlPlanes: 1, Workers: 1, Kubernetes: older})
 	s.losesAndRestores(t, "corrupted", 1, corruptEtcd, true)
@@ -32,8 +32,8 @@ func TestBackupRestoreSingle(t *testing.T) {
 	s.isAt(t, r)
 }
 
-// TestBackupRestoreThree loses the data of one of three members, which is replaced, and then that of
-// all of them.
+// TestBackupRestoreThree loses the data of one of three members, which is replaced, and then that
+// of all of them.
 func TestBackupRestoreThree(t *testing.T) {
 	s, r := newRestored(t, cluster.Spec{Name: "restore3", ControlPlanes: 3, Workers: 1, Kubernetes: older})
 	s.losesAndRestores(t, "one-of-three", 1, deleteEtcd, false)
@@ -105,8 +105,8 @@ func corruptEtcd(t *testing.T, n *cluster.Node) {
 	must(t, err)
 }
 
-// deleteEtcd deletes the data of an etcd member, which then starts without data. The kubelets of the
-// empty cluster end its pods.
+// deleteEtcd deletes the data of an etcd member, which then starts without data. The kubelets of
+// the empty cluster end its pods.
 func deleteEtcd(t *testing.T, n *cluster.Node) {
 	t.Helper()
 	_, err := n.Exec(t.Context(), "sh", "-c", "rm -rf /var/lib/etcd/member && pkill -KILL -x etcd")
