@@ -24,7 +24,8 @@ func (r *Restore) OldData() string { return r.beside("old") }
 
 func (r *Restore) member() string { return filepath.Join(r.Plan.DataDir, "member") }
 
-// restoreData restores the snapshot beside the data. Leftovers of an interrupted run are removed first.
+// restoreData restores the snapshot beside the data. Leftovers of an interrupted run are removed
+// first.
 func (r *Restore) restoreData(ctx context.Context) error {
 	if err := os.RemoveAll(r.beside("new")); err != nil {
 		return durable.Explain(err, "remove", r.beside("new"))

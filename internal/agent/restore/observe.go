@@ -25,7 +25,8 @@ type Member struct {
 	manifest                      []byte
 }
 
-// ReadMember reads the manifest of etcd. If an interrupted restore has removed it, its copy is used.
+// ReadMember reads the manifest of etcd. If an interrupted restore has removed it, its copy is
+// used.
 func ReadMember(paths ...string) (Member, error) {
 	text, err := readOr(paths...)
 	if err != nil {
