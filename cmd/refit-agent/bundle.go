@@ -2,13 +2,20 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
+	"github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/engine/artifact"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
 //go:embed unit/refit-agent.service
@@ -23,6 +30,10 @@ type bundle struct {
 	// owns is the prefix of the names of keys that the bundle owns: a key with this prefix that is
 	// not in the bundle is removed. An empty prefix owns none.
 	owns string
+	// stores are the recipients and locations of backups to pin on a control plane host; nil: none.
+	// localStore is set if the local directory is one of them.
+	stores     []byte
+	localStore bool
 }
 
 // key is a public key, and the name of its file on the host.
@@ -61,6 +72,24 @@ func (b *bundle) addKeys(whose string, paths ...string) error {
 		name := whose + strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(public.ID) + ".pem"
 		b.keys = append(b.keys, key{id: public.ID, name: name, text: text})
 	}
+	return nil
+}
+
+// addStoresOf reads the pins of backups in a directory, such as a mounted ConfigMap, if there are
+// any.
+func (b *bundle) addStoresOf(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, filepath.Base(backup.PinsFile)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the pins of backups: %w", err)
+	}
+	var pins etcdbackup.Pins
+	if err := yaml.UnmarshalStrict(text, &pins); err != nil {
+		return fmt.Errorf("cannot read the pins of backups: %w", err)
+	}
+	b.stores, b.localStore = text, slices.Contains(pins.Locations, etcdbackup.LocalDirectory)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -23,7 +24,7 @@ place does not replace an agent during an upgrade: it fails, and the container i
 		Args: noArguments,
 	}
 	root := c.Flags().String("host", "", "mount point of the host's root `directory`")
-	keys := c.Flags().String("keys", "", "`directory` of public keys (*.pem) to pin; keys that were removed from it are unpinned")
+	keys := c.Flags().String("keys", "", "`directory` of public keys (*.pem), and of pins of backups (stores.yaml); what was removed from it is unpinned")
 	given := c.Flags().String("settings", "", "`file` of settings that override those of the host; other fields stay")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		b, err := newPlacing(*keys, *given)
@@ -48,7 +49,7 @@ func newPlacing(keys, given string) (*bundle, error) {
 		return nil, err
 	}
 	if keys != "" {
-		if err := b.addKeysOf(fromCluster, keys); err != nil {
+		if err := errors.Join(b.addKeysOf(fromCluster, keys), b.addStoresOf(keys)); err != nil {
 			return nil, err
 		}
 	}

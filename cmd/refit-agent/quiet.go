@@ -6,10 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/refit-dev/refit/internal/agent"
+	"github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -57,10 +60,10 @@ func (s *site) quiet(ctx context.Context) (io.Closer, error) {
 	return lock, nil
 }
 
-// replace applies changes and starts the service. Keys change at any time, because the agent reads
-// them whenever it verifies a ClusterRelease; the rest only without an open upgrade.
+// replace applies changes and starts the service. Keys and pins change at any time, because the
+// agent reads them whenever it needs them; the rest only without an open upgrade.
 func (s *site) replace(ctx context.Context, all changes, start bool) error {
-	keys, others := all.split(s.path(settings.Keys))
+	keys, others := all.split(s.path(settings.Keys), s.path(filepath.Dir(backup.PinsFile)), s.path(filepath.Dir(etcdbackup.LocalDirectory)))
 	if err := s.apply(keys); err != nil {
 		return err
 	}

@@ -67,6 +67,9 @@ func (s *site) compare(b *bundle) (changes, error) {
 	if err := s.compareKeys(&out, b); err != nil {
 		return nil, err
 	}
+	if err := s.compareStores(&out, b); err != nil {
+		return nil, err
+	}
 	if err := s.compareSettings(&out, b); err != nil {
 		return nil, err
 	}
@@ -172,10 +175,10 @@ func (s *site) compareSettings(out *changes, b *bundle) error {
 	return nil
 }
 
-// split separates the changes in a directory from the others.
-func (c changes) split(dir string) (within, others changes) {
+// split separates the changes in some directories from the others.
+func (c changes) split(dirs ...string) (within, others changes) {
 	for _, file := range c {
-		if filepath.Dir(file.path) == dir {
+		if slices.Contains(dirs, filepath.Dir(file.path)) {
 			within = append(within, file)
 		} else {
 			others = append(others, file)
@@ -197,6 +200,9 @@ func (s *site) apply(all changes) error {
 			return err
 		}
 		write := durable.WriteFile
+		if file.mode.IsDir() {
+			write = makeDir
+		}
 		if file.mode == fs.ModeSymlink {
 			write = writeLink
 		}
@@ -214,6 +220,11 @@ func (s *site) apply(all changes) error {
 // writeLink creates or replaces a symlink.
 func writeLink(path string, to []byte, _ fs.FileMode) error {
 	return durable.Symlink(string(to), path, durable.Caller)
+}
+
+// makeDir creates a directory.
+func makeDir(path string, _ []byte, mode fs.FileMode) error {
+	return durable.MkdirAll(path, mode.Perm())
 }
 
 // start starts the service, or restarts it after a change.

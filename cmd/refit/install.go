@@ -39,6 +39,10 @@ as they are, and objects that are no longer part of Refit are removed. Keys, sou
 repository keep their values unless you set them. The command waits until the agents are installed
 and reports the progress of each node. It refuses to run during an upgrade.
 
+For backups of etcd, the command creates the BackupStore "local", a directory on control plane
+hosts, and an age identity on this machine, once. The identity never enters the cluster: store it in
+a safe place.
+
 With --standalone, the controller is not installed: the upgrade command runs it. With --render, the
 command prints manifests for "kubectl apply --server-side" and does not access a cluster.
 
@@ -58,6 +62,10 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 	flags.StringArrayVar(&i.Sources, "source", nil,
 		"a `SOURCE` of files for hosts: a directory on the host, https://..., http://... or oci:/path; can be repeated, in order of preference")
 	addRepositoryFlag(cmd, &i.Choice)
+	flags.StringVar(&i.Backups.Identity, "backup-key", "",
+		"the `FILE` of the age identity that decrypts backups; it is created if it is missing (default "+installation.IdentityName+" beside the first --release-key)")
+	flags.StringArrayVar(&i.Backups.Recipients, "backup-recipient", nil,
+		"the age public `KEY` of an identity that you keep elsewhere, instead of --backup-key; can be repeated")
 	flags.BoolVar(&i.Standalone, "standalone", false, "do not install the controller")
 	flags.BoolVar(&i.DryRun, "dry-run", false, "show what would change, as a server-side dry run")
 	flags.BoolVar(&i.render, "render", false, "print the manifests without access to a cluster")
@@ -88,7 +96,7 @@ func (i *installFlags) run(ctx context.Context, a *app) error {
 	}
 	i.Version, i.Manifests = versionOf().Version, config.Files
 	i.Log, i.Changing = a.Err, func() { a.changing = true }
-	if err := i.Read(); err != nil {
+	if err := cmp.Or(i.Read(), i.Backups.Check()); err != nil {
 		return err
 	}
 	if i.render {

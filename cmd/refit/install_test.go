@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,9 +31,11 @@ type fakeCluster struct {
 	err        error // of Apply, Follow or Remove
 	hang       bool  // until the context ends
 
-	asked   []string
-	objects []*unstructured.Unstructured
-	options install.Options
+	asked      []string
+	added      []install.Change // by AddBackups
+	recipients []string
+	objects    []*unstructured.Unstructured
+	options    install.Options
 }
 
 func (f *fakeCluster) say(format string, args ...any) {
@@ -48,6 +51,11 @@ func (f *fakeCluster) Apply(_ context.Context, objects []*unstructured.Unstructu
 		return nil, f.err
 	}
 	return f.changes, nil
+}
+
+func (f *fakeCluster) AddBackups(_ context.Context, recipients []string) ([]install.Change, error) {
+	f.recipients = append(f.recipients, recipients...)
+	return f.added, nil
 }
 
 func (f *fakeCluster) Follow(ctx context.Context, _ []*unstructured.Unstructured, callbacks install.Callbacks) (install.Progress, error) {
@@ -118,7 +126,7 @@ func TestInstallReportsTheProgressOfEachNode(t *testing.T) {
 		}
 		if object.GetKind() == "ConfigMap" {
 			data, _, _ := unstructured.NestedStringMap(object.Object, "data")
-			if data["agent.yaml"] != "sources:\n- /srv/refit\n" || len(data) != 2 {
+			if data["agent.yaml"] != "sources:\n- /srv/refit\n" || !strings.Contains(data["stores.yaml"], f.recipients[0]) || len(data) != 3 {
 				t.Errorf("%v", data)
 			}
 		}
@@ -214,6 +222,29 @@ func TestEndsOfInstallAndUninstall(t *testing.T) {
 	}
 }
 
+// recipient is an age public key.
+const recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
+
+// A second install uses the identity that the first one created, which never enters the cluster.
+func TestInstallCreatesOneIdentity(t *testing.T) {
+	_, public := newKey(t)
+	f := &fakeCluster{}
+	for _, says := range []string{"New identity in " + filepath.Dir(public), "Identity in " + filepath.Dir(public)} {
+		l, config := withCluster(t, f)
+		if code := l.run(t, "install", "--release-key", public, "--kubeconfig", config); code != 0 || !strings.Contains(strings.Join(strings.Fields(l.out.String()), " "), says) {
+			t.Errorf("exit code %d: %s%s", code, l.out, l.err)
+		}
+	}
+	if len(f.recipients) != 2 || f.recipients[0] != f.recipients[1] {
+		t.Errorf("the BackupStore got %v", f.recipients)
+	}
+	for _, object := range f.objects {
+		if text, err := yaml.Marshal(object.Object); err != nil || strings.Contains(string(text), "AGE-SECRET") {
+			t.Errorf("%s has the identity, %v", object.GetName(), err)
+		}
+	}
+}
+
 // Scripts read these documents.
 func TestDocumentsOfInstallAndUninstall(t *testing.T) {
 	key := file(t, "release.pem", "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n")
@@ -234,7 +265,7 @@ func TestDocumentsOfInstallAndUninstall(t *testing.T) {
 		args []string
 		code int
 	}{
-		"install.golden.json":         {[]string{"install", "--release-key", key, "--standalone"}, 0},
+		"install.golden.json":         {[]string{"install", "--release-key", key, "--standalone", "--backup-recipient", recipient}, 0},
 		"install-dry-run.golden.json": {[]string{"install", "--release-key", key, "--dry-run"}, 0},
 		"uninstall-asked.golden.json": {[]string{"uninstall"}, 0},
 		"uninstall.golden.json":       {[]string{"uninstall", "--yes"}, 1},
@@ -287,6 +318,8 @@ func TestWrongInputOfInstall(t *testing.T) {
 		"rendered as JSON":           {[]string{"install", "--release-key", public, "--render", "-o", "json"}, 2, "--render prints YAML only: omit -o json"},
 		"rendered and tried at once": {[]string{"install", "--release-key", public, "--render", "--dry-run"}, 2, "exclude each other"},
 		"no time":                    {[]string{"install", "--release-key", public, "--timeout", "0s"}, 2, "not a positive duration"},
+		"a recipient that is none":   {[]string{"install", "--release-key", public, "--backup-recipient", "age1x"}, 2, "--backup-recipient"},
+		"two keys for backups":       {[]string{"install", "--release-key", public, "--backup-recipient", recipient, "--backup-key", "x"}, 2, "exclude each other"},
 		"an argument":                {[]string{"install", "prod"}, 2, "unexpected argument"},
 		"by force":                   {[]string{"install", "--force"}, 2, "unknown flag: --force"},
 		"uninstall by force":         {[]string{"uninstall", "--force"}, 2, "unknown flag: --force"},

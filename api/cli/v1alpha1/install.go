@@ -20,12 +20,26 @@ type Install struct {
 	ControllerImage string   `json:"controllerImage,omitempty"`
 	Keys            []string `json:"keys"` // fingerprints of the release keys
 
+	// Backups is how backups of etcd are set up; nil if they are not.
+	Backups *InstallBackups `json:"backups,omitempty"`
+
 	Objects []Object `json:"objects"`
 	// Nodes and Controller are absent after a dry run.
 	Nodes      []HostState      `json:"nodes,omitempty"`
 	Controller *ControllerState `json:"controller,omitempty"`
 	// Complete is true if everything runs. The exit code is 4 if not.
 	Complete bool `json:"complete"`
+}
+
+// InstallBackups is how backups of etcd are set up.
+type InstallBackups struct {
+	Store      string   `json:"store"`     // the name of the BackupStore
+	Directory  string   `json:"directory"` // on control plane hosts
+	Recipients []string `json:"recipients"`
+	// Identity is the file with the identity that decrypts backups; empty if it is elsewhere.
+	Identity string `json:"identity,omitempty"`
+	// Created is true if this install created the identity.
+	Created bool `json:"created,omitempty"`
 }
 
 // Object is the change to one object of the cluster.

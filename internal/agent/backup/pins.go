@@ -3,6 +3,7 @@ package backup
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 
 	"sigs.k8s.io/yaml"
 
@@ -10,9 +11,25 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// ReadPins reads the recipients and locations that this host allows. A host without the file allows
-// none.
+// ClusterPins is the prefix of the name of the file with the pins that `refit install` distributes.
+// Those of the other file are pinned manually, and stay when the former change.
+const ClusterPins = "cluster."
+
+// ReadPins reads the recipients and locations that this host allows: those that are pinned manually
+// and those of `refit install`. A host without both files allows none.
 func ReadPins(path string) (etcdbackup.Pins, error) {
+	manual, err := readPins(path)
+	if err != nil {
+		return etcdbackup.Pins{}, err
+	}
+	distributed, err := readPins(filepath.Join(filepath.Dir(path), ClusterPins+filepath.Base(path)))
+	if err != nil {
+		return etcdbackup.Pins{}, err
+	}
+	return manual.With(distributed), nil
+}
+
+func readPins(path string) (etcdbackup.Pins, error) {
 	text, err := readProtected(path, 0o022)
 	if errors.Is(err, fs.ErrNotExist) {
 		return etcdbackup.Pins{}, nil

@@ -15,6 +15,7 @@ import (
 type Cluster interface {
 	Existing(ctx context.Context) (install.Existing, error)
 	Apply(ctx context.Context, objects []*unstructured.Unstructured, version string, dryRun bool, callbacks install.Callbacks) ([]install.Change, error)
+	AddBackups(ctx context.Context, recipients []string) ([]install.Change, error)
 	Follow(ctx context.Context, objects []*unstructured.Unstructured, callbacks install.Callbacks) (install.Progress, error)
 	Survey(ctx context.Context, o install.Options) (install.Survey, error)
 	Remove(ctx context.Context, o install.Options, callbacks install.Callbacks) (install.Removal, error)

@@ -18,6 +18,7 @@ import (
 // Installer installs Refit.
 type Installer struct {
 	Choice
+	Backups BackupChoice
 
 	DryRun  bool
 	Timeout time.Duration
@@ -28,7 +29,11 @@ type Installer struct {
 
 // Render writes the objects of an installation, without a cluster, a YAML document each.
 func (i *Installer) Render(write func([]byte) error) error {
-	_, objects, err := i.render(install.Existing{})
+	_, stores, err := i.prepareBackups(install.Existing{}, false)
+	if err != nil {
+		return err
+	}
+	_, objects, err := i.render(install.Existing{Stores: stores})
 	if err != nil {
 		return err
 	}
@@ -68,11 +73,20 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 	if err != nil {
 		return nil, err
 	}
-	options, objects, err := i.render(existing)
+	options, _, err := i.render(existing)
+	if err != nil {
+		return nil, err // before an identity is created
+	}
+	var backups *cliv1alpha1.InstallBackups
+	if backups, options.Stores, err = i.prepareBackups(existing, !i.DryRun); err != nil {
+		return nil, err
+	}
+	objects, err := install.Render(options)
 	if err != nil {
 		return nil, err
 	}
 	result := installOf(name, i.DryRun, existing, options)
+	result.Backups = backups
 	report := &reporter{out: i.Log, done: "placed"}
 	if i.DryRun {
 		report.line(fmt.Sprintf("Dry run: comparing %d objects with %s", len(objects), name))
@@ -87,6 +101,13 @@ func (i *Installer) Install(ctx context.Context, cluster Cluster, name string) (
 	result.Objects = objectsOf(changes)
 	if i.DryRun {
 		return result, nil
+	}
+	if backups != nil {
+		added, err := cluster.AddBackups(ctx, backups.Recipients)
+		if err != nil {
+			return nil, late(ctx, err)
+		}
+		result.Objects = append(result.Objects, objectsOf(added)...)
 	}
 	report.line("Waiting for the nodes")
 	return i.follow(ctx, cluster, objects, report, result)

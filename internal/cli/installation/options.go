@@ -83,7 +83,7 @@ func (c *Choice) options(existing install.Existing) (install.Options, error) {
 	}
 	repository := cmp.Or(c.Repository, existing.Repository, DefaultRepository)
 	o := install.Options{
-		Manifests: c.Manifests, Version: c.Version, Standalone: c.Standalone, Keys: existing.Keys, Settings: existing.Settings,
+		Manifests: c.Manifests, Version: c.Version, Standalone: c.Standalone, Keys: existing.Keys, Settings: existing.Settings, Stores: existing.Stores,
 		Agent: repository + "/refit-agent:" + c.Version, Controller: repository + "/refit-controller:" + c.Version,
 	}
 	if c.keys != nil {

@@ -34,6 +34,7 @@ func Install(i *cliv1alpha1.Install, p Page, command string) string {
 	for n, key := range i.Keys {
 		w.fact([]string{"Keys", ""}[min(n, 1)], key)
 	}
+	w.installedBackups(i.Backups)
 	if i.DryRun {
 		w.becomes(i.Objects, p.Wide)
 		w.section("Next steps")
@@ -51,7 +52,25 @@ func Install(i *cliv1alpha1.Install, p Page, command string) string {
 	w.para(2, as(plain, "Show the reports of the agents, and check whether the cluster can be upgraded:"))
 	w.command("kubectl get nodereports -o wide")
 	w.command(command + " check --to VERSION")
+	if i.Backups != nil {
+		w.para(2, as(plain, "Take a backup of etcd:"))
+		w.command(command + " backup create")
+	}
 	return w.String()
+}
+
+// installedBackups writes where backups are and who can read them.
+func (w *writer) installedBackups(b *cliv1alpha1.InstallBackups) {
+	if b == nil {
+		return
+	}
+	w.fact("Backups", fmt.Sprintf("BackupStore %s: %s on control plane hosts; each backup is on the host that takes it", b.Store, b.Directory))
+	switch {
+	case b.Created:
+		w.fact("", fmt.Sprintf("New identity in %s: store it in a safe place. Without it, nobody can read the backups.", b.Identity))
+	case b.Identity != "":
+		w.fact("", "Identity in "+b.Identity)
+	}
 }
 
 func (w *writer) fact(name, what string) { w.hang(name, plain, gutter, as(plain, what)) }

@@ -49,6 +49,9 @@ func Uninstall(u *cliv1alpha1.Uninstall, p Page, again string) string {
 		w.fact("Nodes", tense.lifted+": "+phrase.Fold(u.Cordoned, 8))
 	}
 	w.hosts("Agents", tense.removed+" from", u.Nodes, tense.counts)
+	if u.Content["backupstores"] > 0 {
+		w.fact("Backups", "stay in their buckets and directories, and so do the identities that decrypt them")
+	}
 	w.leftovers(u)
 	var late []row
 	for _, n := range u.Nodes {

@@ -25,6 +25,13 @@ func (r *Reconciler) observe(ctx context.Context, backup *refitv1alpha1.EtcdBack
 	if err != nil && !obs.StoreMissing {
 		return nil, fmt.Errorf("cannot get BackupStore %s: %w", backup.Spec.Store, err)
 	}
+	if store.Spec.Path != nil && backup.Status.Attempt == 0 {
+		var all refitv1alpha1.EtcdBackupList
+		if err := r.Client.List(ctx, &all); err != nil {
+			return nil, fmt.Errorf("cannot list EtcdBackups: %w", err)
+		}
+		obs.Latest = etcdbackup.Latest(backup.Spec.Store, all.Items)
+	}
 	var operations refitv1alpha1.ClusterUpgradeList
 	if err := r.Cache.List(ctx, &operations, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("cannot list ClusterUpgrades in the cache: %w", err)

@@ -16,6 +16,7 @@ type Existing struct {
 	Repository string // of the images
 	Keys       map[string]string
 	Settings   string
+	Stores     string
 }
 
 // Existing reads the configuration of the installed version.
@@ -35,8 +36,7 @@ func (c *Cluster) Existing(ctx context.Context) (Existing, error) {
 		if err != nil {
 			return out, fmt.Errorf("cannot read the configuration of the agents: %w", err)
 		}
-		out.Settings = data[settingsKey]
-		delete(data, settingsKey)
+		out.Settings, out.Stores = data[settingsKey], data[storesKey]
 		out.Keys = map[string]string{}
 		for name, text := range data {
 			if strings.HasSuffix(name, keySuffix) {

@@ -22,6 +22,8 @@ const (
 	// settingsKey is the settings in the agents' ConfigMap; keys of releases end in keySuffix.
 	settingsKey = "agent.yaml"
 	keySuffix   = ".pem"
+	// storesKey is the recipients and locations of backups that control plane hosts allow.
+	storesKey = "stores.yaml"
 )
 
 // The labels of every installed object. An object without labelManagedBy is never deleted.
@@ -52,6 +54,9 @@ type Options struct {
 	Keys map[string]string
 	// Settings are the settings of the agents as YAML. Empty means the defaults.
 	Settings string
+	// Stores are the recipients and locations of backups that control plane hosts allow, as YAML.
+	// Empty means none.
+	Stores string
 }
 
 var (

@@ -64,6 +64,9 @@ func (o *Options) configuration() map[string]any {
 	if o.Settings == "" {
 		data[settingsKey] = "{}\n"
 	}
+	if o.Stores != "" {
+		data[storesKey] = o.Stores
+	}
 	for name, key := range o.Keys {
 		data[name] = key
 	}

@@ -1,6 +1,7 @@
 package etcdbackup
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -22,6 +23,9 @@ type Observation struct {
 	StoreMissing bool
 	// Prefix is the prefix of the store.
 	Prefix string
+	// Latest is the node of the latest backup in a store on the disks of hosts; empty if there is
+	// none, or if the store is elsewhere.
+	Latest string
 	Nodes  []cluster.Node
 	// Active are the nodes that an upgrade has claimed.
 	Active map[string]bool
@@ -112,7 +116,7 @@ func (o *Observation) start() Action {
 			return Action{Kind: RequestReport, Node: n}
 		}
 	}
-	n, why := Choose(o.Nodes, o.Active, o.Backup.Status.Node, o.Now)
+	n, why := Choose(o.Nodes, o.Active, cmp.Or(o.Backup.Status.Node, o.Latest), o.Now)
 	if n != nil {
 		return Action{Kind: Start, Node: n}
 	}

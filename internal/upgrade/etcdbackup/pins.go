@@ -17,6 +17,11 @@ type Pins struct {
 	Locations []string `json:"locations"`
 }
 
+// With returns the pins of both.
+func (p Pins) With(more Pins) Pins {
+	return Pins{Recipients: slices.Concat(p.Recipients, more.Recipients), Locations: slices.Concat(p.Locations, more.Locations)}
+}
+
 // Location returns the bucket or the directory of a store: https://s3.example.com/bucket,
 // gs://bucket, gs+https://storage.example.com/bucket, or /mnt/backups. Stores of different kinds
 // never share one: their credentials differ.

@@ -1,0 +1,123 @@
+package installation
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"sigs.k8s.io/yaml"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+	"github.com/refit-dev/refit/internal/cli/exit"
+	"github.com/refit-dev/refit/internal/engine/backup/seal"
+	"github.com/refit-dev/refit/internal/engine/install"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
+)
+
+// IdentityName is the file with the identity that decrypts backups, beside the release key.
+const IdentityName = "refit-backup.key"
+
+// BackupChoice is how the user wants backups to be encrypted.
+type BackupChoice struct {
+	Recipients []string // age public keys; empty: that of Identity
+	Identity   string   // the file; empty: IdentityName beside the release key
+}
+
+// Check validates the recipients.
+func (c *BackupChoice) Check() error {
+	if len(c.Recipients) > 0 && c.Identity != "" {
+		return exit.Usagef("--backup-recipient and --backup-key exclude each other")
+	}
+	if len(c.Recipients) == 0 {
+		return nil
+	}
+	if _, err := seal.Recipients(c.Recipients); err != nil {
+		return exit.Usagef("--backup-recipient: %w", err)
+	}
+	return nil
+}
+
+// prepareBackups returns how backups are set up, and the pins for control plane hosts. The pins of
+// an earlier install stay. Both are empty if there is neither a recipient nor a place for a new
+// identity. With mayCreate, an identity is created; it never leaves this machine, and is never
+// overwritten.
+func (i *Installer) prepareBackups(existing install.Existing, mayCreate bool) (*cliv1alpha1.InstallBackups, string, error) {
+	var pins etcdbackup.Pins
+	if err := yaml.UnmarshalStrict([]byte(existing.Stores), &pins); err != nil {
+		return nil, "", fmt.Errorf("cannot read stores.yaml in the ConfigMap refit-agent: %w", err)
+	}
+	out := &cliv1alpha1.InstallBackups{Store: etcdbackup.LocalStore, Directory: etcdbackup.LocalDirectory, Recipients: i.Backups.Recipients}
+	if len(out.Recipients) == 0 {
+		out.Recipients = pins.Recipients
+	}
+	if len(out.Recipients) == 0 || i.Backups.Identity != "" {
+		if err := i.readIdentity(out, mayCreate); err != nil || len(out.Recipients) == 0 {
+			return nil, existing.Stores, err
+		}
+	}
+	added := add(&pins.Recipients, out.Recipients...)
+	added = add(&pins.Locations, out.Directory) || added
+	if !added {
+		return out, existing.Stores, nil // as its owner wrote it
+	}
+	text, err := yaml.Marshal(pins)
+	return out, string(text), err
+}
+
+// add adds the values that are missing, and reports whether there were any.
+func add(to *[]string, values ...string) (added bool) {
+	for _, value := range values {
+		if !slices.Contains(*to, value) {
+			*to, added = append(*to, value), true
+		}
+	}
+	return added
+}
+
+// readIdentity sets the recipients of the identity, which it creates if there is none.
+func (i *Installer) readIdentity(out *cliv1alpha1.InstallBackups, mayCreate bool) error {
+	path := i.Backups.Identity
+	if path == "" {
+		if len(i.KeyFiles) == 0 {
+			return nil
+		}
+		path = filepath.Join(filepath.Dir(i.KeyFiles[0]), IdentityName)
+	}
+	out.Identity = path
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && mayCreate:
+		return createIdentity(out)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot read the identity for backups: %w", err)
+	}
+	identities, err := seal.Identities(string(text))
+	if err != nil {
+		return fmt.Errorf("cannot read the identity for backups in %s: %w", path, err)
+	}
+	out.Recipients = seal.RecipientsOf(identities)
+	return nil
+}
+
+func createIdentity(out *cliv1alpha1.InstallBackups) error {
+	text, recipient, err := seal.NewIdentity()
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(out.Identity, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot create the identity for backups: %w. Choose another file with --backup-key, or pass --backup-recipient", err)
+	}
+	_, err = file.WriteString(text)
+	// An identity that is lost with the power makes every backup unreadable.
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("cannot write the identity for backups: %w", err)
+	}
+	out.Recipients, out.Created = []string{recipient}, true
+	return nil
+}
