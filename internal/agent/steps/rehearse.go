@@ -27,7 +27,8 @@ func EtcdImage(version string) (string, error) {
 		return "", err
 	}
 	if parsed.Version() != version {
-		return "", node.Transient("EtcdImageUnknown", nil, "Check that the kubelet has started etcd with its manifest (`crictl ps`), or set drill: None in the EtcdBackup",
+		return "", node.Transient("EtcdImageUnknown", nil,
+			"Check that the kubelet has started etcd with its manifest (`crictl ps`), or set drill: None in the EtcdBackup",
 			"etcd %s runs on this host, but its manifest has the image %s", version, parsed.Image)
 	}
 	return parsed.Image, nil

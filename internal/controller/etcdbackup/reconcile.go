@@ -34,7 +34,8 @@ type Reconciler struct {
 // that the decision was made on, so a former leader's writes fail.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	backup := &refitv1alpha1.EtcdBackup{}
-	if err := r.Client.Get(ctx, request.NamespacedName, backup); client.IgnoreNotFound(err) != nil {
+	err := r.Client.Get(ctx, request.NamespacedName, backup)
+	if client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, fmt.Errorf("cannot get EtcdBackup %s: %w", request.Name, err)
 	}
 	exists := backup.UID != "" && backup.DeletionTimestamp.IsZero()
