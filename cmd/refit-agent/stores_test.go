@@ -12,7 +12,7 @@ import (
 const pinnedStores = "recipients: [age1x]\nlocations: [" + etcdbackup.LocalDirectory + "]\n"
 
 // withStores has the pins of backups, as the ConfigMap of `refit install` has them.
-func withStores(t *testing.T, stores string, key string) *bundle {
+func withStores(t *testing.T, stores, key string) *bundle {
 	t.Helper()
 	b := newTestBundle(t, "binary 1", "{}", key)
 	dir := t.TempDir()

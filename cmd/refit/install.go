@@ -63,7 +63,8 @@ Exits with 4 if a ready node has no agent when the timeout expires.`,
 		"a `SOURCE` of files for hosts: a directory on the host, https://..., http://... or oci:/path; can be repeated, in order of preference")
 	addRepositoryFlag(cmd, &i.Choice)
 	flags.StringVar(&i.Backups.Identity, "backup-key", "",
-		"the `FILE` of the age identity that decrypts backups; it is created if it is missing (default "+installation.IdentityName+" beside the first --release-key)")
+		"the `FILE` of the age identity that decrypts backups; it is created if it is missing "+
+			"(default "+installation.IdentityName+" beside the first --release-key)")
 	flags.StringArrayVar(&i.Backups.Recipients, "backup-recipient", nil,
 		"the age public `KEY` of an identity that you keep elsewhere, instead of --backup-key; can be repeated")
 	flags.BoolVar(&i.Standalone, "standalone", false, "do not install the controller")

@@ -1,6 +1,7 @@
 package installation
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,7 +42,7 @@ func TestTheIdentityIsCreatedOnce(t *testing.T) {
 	if err != nil || third.Created || third.Recipients[0] != first.Recipients[0] || again != stores {
 		t.Errorf("the third time: %+v, %q, %v", third, again, err)
 	}
-	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("the identity was overwritten: %v", err)
 	}
 }
