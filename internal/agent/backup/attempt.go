@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
@@ -52,7 +53,9 @@ func (a *Attempt) run(ctx context.Context) {
 func (a *Attempt) fail(ctx context.Context, failure *node.Failure) {
 	a.manager.Log.Error("backup failed", "step", a.status.Step, "class", failure.Class, "reason", failure.Reason, "message", failure.Text(),
 		"log", failure.Persistent().LogTail)
-	a.discard(ctx)
+	if slices.Contains(damaged, failure.Reason) {
+		a.discard(ctx)
+	}
 	a.manager.finish(a.slot, a.status, failure)
 }
 
@@ -79,8 +82,11 @@ func (a *Attempt) waits(reason string) {
 	a.manager.report(a.status)
 }
 
-// discard deletes what a failed attempt has stored, unless a drill has proven it: retention decides
-// about that one.
+// damaged are the reasons of failures that prove a stored backup bad. After any other failure it is
+// as good as when it was read back, and retention decides about it.
+var damaged = []string{"StoreCorrupt", "SnapshotChanged", "BackupCorrupted", "RestoreFailed", "BackupDiffers"}
+
+// discard deletes what a failed attempt has stored, unless a drill has proven it.
 func (a *Attempt) discard(ctx context.Context) {
 	if a.status.Digest != "" && a.status.Drilled == nil {
 		enginebackup.Discard(ctx, a.target, a.id())

@@ -135,6 +135,26 @@ func TestHostThatCannotTryFails(t *testing.T) {
 	}
 }
 
+// A backup that was read back is kept if only its drill could not run, and deleted if it is bad.
+func TestBackupIsDeletedOnlyIfItIsBad(t *testing.T) {
+	for reason, stored := range map[string]bool{
+		"ImageNotMounted": true, "DiskFull": true, "SystemdUnreachable": true, "RehearsalRunning": true, "RequestsFailed": true,
+		"BackupCorrupted": false, "BackupDiffers": false, "RestoreFailed": false,
+	} {
+		t.Run(reason, func(t *testing.T) {
+			b := newBed(t)
+			b.request.Spec.Drill = refitv1alpha1.DrillRestore
+			b.trials.cannot = node.ManualIntervention(reason, nil, "Fix it", "it failed")
+			if got := b.take(t, 1); got.Error == nil || got.Error.Reason != reason {
+				t.Fatalf("got %+v", got.Error)
+			}
+			if left := b.stored(t); (len(left) > 0) != stored {
+				t.Errorf("the store has %d objects", len(left))
+			}
+		})
+	}
+}
+
 // The drill proves what is stored, not what is on the host: whatever changes in the store after the
 // backup was read back is noticed.
 func TestCorruptedStoredBackupIsNotAccepted(t *testing.T) {
@@ -240,7 +260,7 @@ func TestKilledDrillIsCleanedUp(t *testing.T) {
 	}
 }
 
-func TestStoppedDrillStoresNothing(t *testing.T) {
+func TestStoppedDrillKeepsTheBackup(t *testing.T) {
 	b := drilledBed(t)
 	reached, stopped := make(chan struct{}), make(chan struct{})
 	b.trials.during = func(progress string) {
@@ -261,6 +281,9 @@ func TestStoppedDrillStoresNothing(t *testing.T) {
 	b.Wait()
 	if got := b.last(); got.Phase != refitv1alpha1.BackupFailed || got.Error.Reason != "BackupStopped" || !strings.Contains(got.Error.Message, "Hold") {
 		t.Errorf("got %+v", got.Error)
+	}
+	if len(b.stored(t)) == 0 {
+		t.Error("the backup was deleted")
 	}
 }
 

@@ -19,6 +19,7 @@ type fakeTrials struct {
 	findings []core.Finding        // of every hop
 	during   func(progress string) // what happens while a unit runs
 	fails    error                 // of the hops
+	cannot   error                 // of the drill
 	units    int
 	cleaned  int
 	files    []string
@@ -64,6 +65,9 @@ func (r *fakeRunner) Rehearse(ctx context.Context, b rehearsal.Backup, hops []re
 	defer func() { r.units = 0 }()
 	r.files = append(r.files, b.File)
 	r.step("restoring the backup")
+	if r.cannot != nil {
+		return rehearsal.Result{}, r.cannot
+	}
 	content, err := etcd.ReadSnapshot(b.File)
 	if err != nil {
 		return rehearsal.Result{}, err
