@@ -40,6 +40,7 @@ type bed struct {
 	pins      etcdbackup.Pins
 	facts     refitv1alpha1.EtcdFacts
 	space     host.FreeSpace
+	mounted   bool // the store has a file system of its own
 	snapshot  []byte
 	keys      Credentials
 	others    []refitv1alpha1.EtcdBackup
@@ -55,7 +56,7 @@ func newBed(t *testing.T) *bed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bed{directory: t.TempDir(), identity: identity, space: host.FreeSpace{Bytes: 1 << 40, Total: 2 << 40}, snapshot: testSnapshot(t)}
+	b := &bed{directory: t.TempDir(), mounted: true, identity: identity, space: host.FreeSpace{Bytes: 1 << 40, Total: 2 << 40}, snapshot: testSnapshot(t)}
 	b.request = refitv1alpha1.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", UID: backupUID}, Spec: refitv1alpha1.EtcdBackupSpec{Store: "local"}}
 	b.store = refitv1alpha1.BackupStore{ObjectMeta: metav1.ObjectMeta{Name: "local"}, Spec: refitv1alpha1.BackupStoreSpec{
 		Path: &refitv1alpha1.PathStore{Directory: b.directory}, Prefix: "prod", Recipients: []string{identity.Recipient().String()},
@@ -72,12 +73,21 @@ func (b *bed) manager(dir string) *Manager {
 		Dir: dir, Machine: machineID, Boot: "boot", Log: slog.New(slog.DiscardHandler), Report: b.record,
 		Environment: Environment{
 			Objects: b, Pins: func() (etcdbackup.Pins, error) { return b.pins, nil }, Dial: func() (Member, error) { return fakeMember{b}, nil },
-			OpenStore: OpenStore, Space: func(string) (host.FreeSpace, error) { return b.space, nil },
+			OpenStore: OpenStore, Space: b.free,
 			HostFiles: func(to io.Writer) error { _, err := io.WriteString(to, secretText); return err },
 			EtcdImage: func(version string) (string, error) { return "registry.k8s.io/etcd:" + version + "-0", nil },
 			Hops:      b.trials.render, Runner: b.trials.connect, Leftovers: func() bool { return b.trials.units > 0 },
 		},
 	}
+}
+
+// free is the disk space of a directory.
+func (b *bed) free(dir string) (host.FreeSpace, error) {
+	space := b.space
+	if b.mounted && dir == b.directory {
+		space.Device++
+	}
+	return space, nil
 }
 
 func (b *bed) record(status *refitv1alpha1.NodeBackupStatus) {

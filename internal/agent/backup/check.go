@@ -18,7 +18,7 @@ func (a *Attempt) check(ctx context.Context) error {
 	if err := a.begin(ctx, stepCheck); err != nil {
 		return err
 	}
-	for _, check := range []func(context.Context) error{a.checkRequest, a.checkStore, a.checkMember, a.checkTrial, a.checkSpace, a.openStore} {
+	for _, check := range []func(context.Context) error{a.checkRequest, a.checkStore, a.checkMember, a.checkTrial, a.openStore, a.checkSpace} {
 		if err := check(ctx); err != nil {
 			return err
 		}

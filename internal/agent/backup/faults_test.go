@@ -62,3 +62,17 @@ func TestDiskSpaceOfTheKubeletStaysFree(t *testing.T) {
 		t.Errorf("got %+v", got.Error)
 	}
 }
+
+func TestStoreOnTheDiskOfTheHostNeedsDiskSpace(t *testing.T) {
+	b := newBed(t)
+	b.mounted = false
+	b.space.Total = 100 << 30
+	b.space.Bytes = 15<<30 + 2*uint64(len(b.snapshot)) - 1
+	if got := b.take(t, 1); got.Error == nil || got.Error.Reason != "DiskFull" {
+		t.Errorf("got %+v", got)
+	}
+	b.space.Bytes++
+	if got := b.take(t, 2); got.Phase != refitv1alpha1.BackupSucceeded {
+		t.Errorf("got %+v", got.Error)
+	}
+}

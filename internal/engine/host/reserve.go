@@ -85,6 +85,7 @@ type FreeSpace struct {
 	Total         uint64 // without the blocks that are reserved for root, as df counts it
 	InodesPercent int    // of free inodes; 100 if there is no limit
 	ReadOnly      bool
+	Device        uint64 // of the file system: two paths with the same one share the space
 }
 
 // Free returns the free space of the file system of a path or, if it does not exist, of its nearest
@@ -94,8 +95,9 @@ func Free(path string) (FreeSpace, error) {
 		return FreeSpace{}, err
 	}
 	var stat unix.Statfs_t
-	err := unix.Statfs(path, &stat)
-	for at := path; err != nil && at != "/" && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINTR)); {
+	at := path
+	err := unix.Statfs(at, &stat)
+	for err != nil && at != "/" && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINTR)) {
 		if errors.Is(err, unix.ENOENT) {
 			at = filepath.Dir(at)
 		}
@@ -104,10 +106,14 @@ func Free(path string) (FreeSpace, error) {
 	if err != nil {
 		return FreeSpace{}, durable.Explain(err, "read the free disk space of", path)
 	}
+	var info unix.Stat_t
+	if err := unix.Stat(at, &info); err != nil {
+		return FreeSpace{}, durable.Explain(err, "read the file system of", path)
+	}
 	block := uint64(stat.Bsize)
 	free := FreeSpace{
 		Bytes: stat.Bavail * block, Total: (stat.Blocks - stat.Bfree + stat.Bavail) * block,
-		InodesPercent: 100, ReadOnly: stat.Flags&unix.ST_RDONLY != 0,
+		InodesPercent: 100, ReadOnly: stat.Flags&unix.ST_RDONLY != 0, Device: info.Dev,
 	}
 	if stat.Files > 0 {
 		free.InodesPercent = int(stat.Ffree * 100 / stat.Files)
