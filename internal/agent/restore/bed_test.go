@@ -53,6 +53,8 @@ type machine struct {
 	name   string
 	root   string
 	events []string
+	// refusals counts the requests to replace the member: etcd refuses the first one.
+	refusals int
 	// violation is the first observation that must never happen.
 	violation string
 }
@@ -177,6 +179,9 @@ func (m *machine) RestartKubelet(context.Context) error { return nil }
 func (m *machine) ReplaceMember(_ context.Context, _ []byte, self restore.Member, _ []restore.Member) error {
 	if exists(m.path("etcd", "member")) {
 		m.violate("a member with data is replaced")
+	}
+	if m.refusals++; m.refusals == 1 {
+		return errors.New("etcdserver: unhealthy cluster")
 	}
 	m.bed.learner = self.Name
 	return nil

@@ -9,13 +9,23 @@ import (
 )
 
 // replaceMember removes the lost member and adds this host as a learner, which does not count for
-// the quorum until it has the data.
+// the quorum until it has the data. etcd refuses changes until its members have been connected for
+// some seconds.
 func (r *Restore) replaceMember(ctx context.Context) error {
 	manifest, err := r.manifest(kubeadm.Etcd)
 	if err != nil {
 		return err
 	}
-	return r.Machine.ReplaceMember(ctx, manifest, r.self(), r.Plan.Members)
+	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.Etcd)
+	defer cancel()
+	err = r.poll(ctx, func(ctx context.Context) error {
+		return r.Machine.ReplaceMember(ctx, manifest, r.self(), r.Plan.Members)
+	})
+	if err != nil {
+		return node.ManualIntervention("EtcdNotServing", err, "Check the other members (`etcdctl endpoint health --cluster`), then run the same command again",
+			"etcd does not accept a new member")
+	}
+	return nil
 }
 
 // joinEtcd starts etcd without data, waits until it has copied that of the others, and promotes it.

@@ -81,3 +81,25 @@ func TestRefuseDowngrade(t *testing.T) {
 		})
 	}
 }
+
+// F34: after a restore of etcd, the orders of the cluster are older than those that the host
+// accepted. None of them is repeated, and a new leader's order above both numbers is accepted.
+func TestF34OrdersOfARestoredClusterAreNotRepeated(t *testing.T) {
+	id := Identity{NodeName: "worker-1", NodeUID: "uid-1", MachineID: machine}
+	host := HostState{MachineID: machine, NodeUID: "uid-1", Sequence: 9, Epoch: 5}
+	order := func(sequence, epoch int64) *refitv1alpha1.NodeUpgradeSpec {
+		return &refitv1alpha1.NodeUpgradeSpec{
+			Format: 1, Operation: refitv1alpha1.Operation{Name: "op", UID: "op-1"}, NodeUID: "uid-1", MachineID: machine, Sequence: sequence, Epoch: epoch,
+		}
+	}
+	for sequence := int64(1); sequence <= 9; sequence++ {
+		for epoch := int64(1); epoch <= 6; epoch++ {
+			if ok, _ := Accept("worker-1", order(sequence, epoch), host, id, time.Unix(1e9, 0)); ok {
+				t.Errorf("the order with sequence %d and epoch %d is repeated", sequence, epoch)
+			}
+		}
+	}
+	if ok, refusal := Accept("worker-1", order(10, 6), host, id, time.Unix(1e9, 0)); !ok {
+		t.Errorf("the order of a new leader is refused: %v", refusal)
+	}
+}
