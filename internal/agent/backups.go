@@ -9,6 +9,7 @@ import (
 	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
+	corebackup "github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -30,7 +31,7 @@ func (a *Agent) resumeBackups(ctx context.Context) {
 			Dial:    dialMember, OpenStore: backup.OpenStore, Space: host.Free,
 			HostFiles: func(to io.Writer) error { return backup.WriteHostFiles(to, "/") },
 			EtcdImage: steps.EtcdImage, Hops: a.rehearsalHops, Runner: a.rehearsalRunner, Leftovers: a.rehearsalLeft,
-			Record: func(added backup.Records) error { return backup.AddRecords(a.Settings.BackupRecords(), added) },
+			Record: func(added corebackup.Records) error { return backup.AddRecords(a.Settings.BackupRecords(), added) },
 		},
 	}
 	if err := a.backups.Resume(ctx); err != nil {

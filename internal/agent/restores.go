@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -13,12 +14,14 @@ import (
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
+	corebackup "github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 	core "github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
 // finishRestore completes a restore of etcd before anything else changes the host.
 func (a *Agent) finishRestore(ctx context.Context) error {
-	site, err := restore.NewSite(a.Settings)
+	site, err := restore.NewSite(a.Settings, steps.ManifestsDir)
 	if err != nil {
 		return err
 	}
@@ -27,8 +30,31 @@ func (a *Agent) finishRestore(ctx context.Context) error {
 		return err
 	}
 	progress := func(message string) { a.Log.Info("restoring etcd", "progress", message) }
-	machine := restore.NewHost(a.Settings, a.systemd, BackupCluster(a.Version), a.Log, progress).For(plan.Member)
+	machine := restoreHost(a.Settings, a.systemd, a.Version, a.Log, progress).For(plan.Member)
 	return restore.Finish(ctx, &restore.Restore{Site: site, Machine: machine, Progress: progress, Timeouts: restore.DefaultTimeouts()}, a.Log)
+}
+
+// restoreHost is this host, as a restore changes it.
+func restoreHost(s settings.Settings, systemd steps.Services, version string, log *slog.Logger, progress func(string)) *restore.Host {
+	pods := func(name string) restore.Pods {
+		return staticPods{&steps.Host{
+			Settings: s, Systemd: systemd, Log: log, ReportWait: func(string) {}, Upgrade: node.Upgrade{NodeName: name},
+			Effect: func(_ string, change func() error) error { return change() },
+		}}
+	}
+	host := &restore.Host{Pods: pods, Settings: s, Cluster: BackupCluster(version), Progress: progress}
+	return host.For("") // until the name of the member is known
+}
+
+// staticPods are the static pods of this host.
+type staticPods struct{ *steps.Host }
+
+func (staticPods) APIServerReady(ctx context.Context) error {
+	server, err := steps.ProbeAPIServer(ctx)
+	if err == nil && !server.Ready {
+		err = errors.New("kube-apiserver is not ready")
+	}
+	return err
 }
 
 // recordInterval is the interval between two records of the last backups. The host that takes a
@@ -55,7 +81,7 @@ func (a *Agent) recordBackups(ctx context.Context) {
 
 // RestoreDesk prepares restores on this host. With lock, no agent may run meanwhile.
 func RestoreDesk(ctx context.Context, s settings.Settings, version string, log *slog.Logger, lock bool, progress func(string)) (*restore.Desk, func(), error) {
-	site, err := restore.NewSite(s)
+	site, err := restore.NewSite(s, steps.ManifestsDir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +102,7 @@ func RestoreDesk(ctx context.Context, s settings.Settings, version string, log *
 	if err != nil {
 		return nil, nil, err
 	}
-	machine := restore.NewHost(s, systemd, BackupCluster(version), log, progress)
+	machine := restoreHost(s, systemd, version, log, progress)
 	desk := &restore.Desk{
 		Site: site, Machine: machine, For: func(member string) { machine.For(member) }, Records: records, CA: steps.ClusterCA(),
 		Open: func(spec *refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error) {
@@ -93,7 +119,7 @@ func RestoreDesk(ctx context.Context, s settings.Settings, version string, log *
 }
 
 // BackupRecords are the backups that this host has recorded.
-func BackupRecords(s settings.Settings) (backup.Records, error) {
+func BackupRecords(s settings.Settings) (corebackup.Records, error) {
 	return backup.ReadRecords(s.BackupRecords())
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
@@ -36,7 +37,7 @@ type Environment struct {
 	// Leftovers reports whether a killed agent has left a drill or a rehearsal.
 	Leftovers func() bool
 	// Record adds the records of a stored backup to those of the host. It may be nil.
-	Record func(added Records) error
+	Record func(added backup.Records) error
 }
 
 // Runner runs drills and rehearsals: *rehearsal.Runner.

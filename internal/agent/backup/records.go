@@ -10,52 +10,27 @@ import (
 	"os"
 	"reflect"
 	"slices"
-	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
 // maxRecords bounds the number of recorded backups.
 const maxRecords = 20
 
-// Records are the last backups of the cluster and the stores that they are in, as a control plane
-// host knows them. A restore needs them after the API is lost: the digest proves the origin of a
-// backup.
-type Records struct {
-	Stores  map[string]refitv1alpha1.BackupStoreSpec `json:"stores"`
-	Backups []Record                                 `json:"backups"` // newest first
-}
-
-// Record is one backup that succeeded.
-type Record struct {
-	ClusterUID string `json:"clusterUID"`
-
-	Name     string    `json:"name"`
-	UID      string    `json:"uid"`
-	Attempt  int       `json:"attempt"`
-	Store    string    `json:"store"`
-	Digest   string    `json:"digest"`
-	Revision int64     `json:"revision"`
-	Time     time.Time `json:"time"`
-	Drilled  bool      `json:"drilled,omitempty"`
-}
-
-// ID returns UID/ATTEMPT, as the keys of the store have it.
-func (r Record) ID() string { return fmt.Sprintf("%s/%d", r.UID, r.Attempt) }
-
 // ReadRecords reads the records of the host. Without a file there are none.
-func ReadRecords(path string) (Records, error) {
+func ReadRecords(path string) (backup.Records, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Records{}, nil
+		return backup.Records{}, nil
 	}
 	if err != nil {
-		return Records{}, durable.Explain(err, "read", path)
+		return backup.Records{}, durable.Explain(err, "read", path)
 	}
-	var records Records
+	var records backup.Records
 	if err := json.Unmarshal(text, &records); err != nil {
-		return Records{}, fmt.Errorf("cannot read the records of backups in %s: %w", path, err)
+		return backup.Records{}, fmt.Errorf("cannot read the records of backups in %s: %w", path, err)
 	}
 	return records, nil
 }
@@ -68,7 +43,7 @@ func (c *Cluster) Record(ctx context.Context, path string) error {
 		return err
 	}
 	before, err := ReadRecords(path)
-	if err == nil && before.has(backups.Items) {
+	if err == nil && has(before, backups.Items) {
 		return nil
 	}
 	uid, err := c.ClusterUID(ctx)
@@ -82,9 +57,9 @@ func (c *Cluster) Record(ctx context.Context, path string) error {
 }
 
 // has reports whether every backup that succeeded is recorded as it is.
-func (r Records) has(backups []refitv1alpha1.EtcdBackup) bool {
+func has(r backup.Records, backups []refitv1alpha1.EtcdBackup) bool {
 	for _, b := range recordsOf("", backups, nil).Backups {
-		if !slices.ContainsFunc(r.Backups, func(known Record) bool {
+		if !slices.ContainsFunc(r.Backups, func(known backup.Record) bool {
 			return known.ID() == b.ID() && known.Digest == b.Digest && known.Drilled == b.Drilled
 		}) {
 			return false
@@ -94,10 +69,10 @@ func (r Records) has(backups []refitv1alpha1.EtcdBackup) bool {
 }
 
 // AddRecords adds records to those of the host.
-func AddRecords(path string, added Records) error {
+func AddRecords(path string, added backup.Records) error {
 	before, err := ReadRecords(path)
 	if err != nil {
-		before = Records{} // damaged: written again
+		before = backup.Records{} // damaged: written again
 	}
 	after := merge(before, added)
 	if reflect.DeepEqual(before, after) {
@@ -111,8 +86,8 @@ func AddRecords(path string, added Records) error {
 }
 
 // recordsOf returns the backups of a cluster that succeeded.
-func recordsOf(clusterUID string, backups []refitv1alpha1.EtcdBackup, stores []refitv1alpha1.BackupStore) Records {
-	records := Records{Stores: map[string]refitv1alpha1.BackupStoreSpec{}}
+func recordsOf(clusterUID string, backups []refitv1alpha1.EtcdBackup, stores []refitv1alpha1.BackupStore) backup.Records {
+	records := backup.Records{Stores: map[string]refitv1alpha1.BackupStoreSpec{}}
 	for i := range stores {
 		records.Stores[stores[i].Name] = stores[i].Spec
 	}
@@ -127,26 +102,26 @@ func recordsOf(clusterUID string, backups []refitv1alpha1.EtcdBackup, stores []r
 // merge adds records to the ones before, and replaces those of the same backup and store. Nothing
 // is forgotten: a restored cluster does not have the objects of later backups, and one whose data
 // was deleted has none.
-func merge(before, added Records) Records {
-	after := Records{Stores: map[string]refitv1alpha1.BackupStoreSpec{}, Backups: slices.Clone(added.Backups)}
+func merge(before, added backup.Records) backup.Records {
+	after := backup.Records{Stores: map[string]refitv1alpha1.BackupStoreSpec{}, Backups: slices.Clone(added.Backups)}
 	maps.Copy(after.Stores, before.Stores)
 	maps.Copy(after.Stores, added.Stores)
 	for _, r := range before.Backups {
-		if !slices.ContainsFunc(after.Backups, func(other Record) bool { return other.ID() == r.ID() }) {
+		if !slices.ContainsFunc(after.Backups, func(other backup.Record) bool { return other.ID() == r.ID() }) {
 			after.Backups = append(after.Backups, r)
 		}
 	}
-	slices.SortStableFunc(after.Backups, func(a, b Record) int { return b.Time.Compare(a.Time) })
+	slices.SortStableFunc(after.Backups, func(a, b backup.Record) int { return b.Time.Compare(a.Time) })
 	after.Backups = after.Backups[:min(len(after.Backups), maxRecords)]
 	return after
 }
 
-func recordOf(clusterUID string, b *refitv1alpha1.EtcdBackup) Record {
+func recordOf(clusterUID string, b *refitv1alpha1.EtcdBackup) backup.Record {
 	at := b.Status.ReadBack
 	if b.Status.Uploaded != nil {
 		at = b.Status.Uploaded
 	}
-	return Record{
+	return backup.Record{
 		ClusterUID: clusterUID, Name: b.Name, UID: string(b.UID), Attempt: int(b.Status.Attempt), Store: b.Spec.Store, Digest: b.Status.Digest,
 		Revision: b.Status.Revision, Time: at.UTC(), Drilled: b.Status.Drilled != nil,
 	}
@@ -158,9 +133,9 @@ func (a *Attempt) record() {
 	if a.manager.Environment.Record == nil {
 		return
 	}
-	err := a.manager.Environment.Record(Records{
+	err := a.manager.Environment.Record(backup.Records{
 		Stores: map[string]refitv1alpha1.BackupStoreSpec{a.ref.Store: a.spec},
-		Backups: []Record{{
+		Backups: []backup.Record{{
 			ClusterUID: a.clusterUID, Name: a.ref.Name, UID: string(a.ref.UID), Attempt: int(a.ref.Attempt), Store: a.ref.Store, Digest: a.status.Digest,
 			Revision: a.status.Revision, Time: a.status.Uploaded.UTC(),
 		}},

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
 func succeeded(uid types.UID, at time.Time) refitv1alpha1.EtcdBackup {
@@ -23,7 +24,7 @@ func TestRecordsKeepBackupsThatARestoredClusterHasLost(t *testing.T) {
 	store := refitv1alpha1.BackupStore{ObjectMeta: metav1.ObjectMeta{Name: "local"}, Spec: refitv1alpha1.BackupStoreSpec{Prefix: "p"}}
 	failed := succeeded("failed", at)
 	failed.Status.ReadBack = nil
-	first := merge(Records{}, recordsOf(clusterUID, []refitv1alpha1.EtcdBackup{succeeded("old", at), succeeded("new", at.Add(time.Hour)), failed}, []refitv1alpha1.BackupStore{store}))
+	first := merge(backup.Records{}, recordsOf(clusterUID, []refitv1alpha1.EtcdBackup{succeeded("old", at), succeeded("new", at.Add(time.Hour)), failed}, []refitv1alpha1.BackupStore{store}))
 	if len(first.Backups) != 2 || first.Backups[0].UID != "new" || first.Stores["local"].Prefix != "p" {
 		t.Fatalf("%+v", first)
 	}
@@ -43,10 +44,10 @@ func TestRecordsHaveEveryBackupThatSucceeded(t *testing.T) {
 	failed, drilled := succeeded("failed", at), succeeded("old", at)
 	failed.Status.ReadBack, drilled.Status.Drilled = nil, &metav1.Time{Time: at}
 	records := recordsOf(clusterUID, []refitv1alpha1.EtcdBackup{succeeded("old", at)}, nil)
-	if !records.has([]refitv1alpha1.EtcdBackup{succeeded("old", at), failed}) {
+	if !has(records, []refitv1alpha1.EtcdBackup{succeeded("old", at), failed}) {
 		t.Error("a recorded backup is recorded again")
 	}
-	if records.has([]refitv1alpha1.EtcdBackup{succeeded("new", at)}) || records.has([]refitv1alpha1.EtcdBackup{drilled}) {
+	if has(records, []refitv1alpha1.EtcdBackup{succeeded("new", at)}) || has(records, []refitv1alpha1.EtcdBackup{drilled}) {
 		t.Error("a new or changed backup is not recorded")
 	}
 }
@@ -56,7 +57,7 @@ func TestRecordsAreBounded(t *testing.T) {
 	for i := range 2 * maxRecords {
 		all = append(all, succeeded(types.UID(rune('a'+i)), time.Unix(int64(i), 0)))
 	}
-	got := merge(Records{}, recordsOf(clusterUID, all, nil))
+	got := merge(backup.Records{}, recordsOf(clusterUID, all, nil))
 	if len(got.Backups) != maxRecords || got.Backups[0].Time.Unix() != 2*maxRecords-1 {
 		t.Errorf("%d records, the first of %s", len(got.Backups), got.Backups[0].Time)
 	}

@@ -21,7 +21,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	agentbackup "github.com/refit-dev/refit/internal/agent/backup"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
@@ -107,9 +106,9 @@ func (m *machine) desk(t *testing.T, dieAt string) *Desk {
 	t.Helper()
 	return &Desk{
 		Site: m.site(), Machine: m, For: func(string) {}, Now: now, Progress: func(string) {},
-		Records: agentbackup.Records{
+		Records: backup.Records{
 			Stores:  map[string]refitv1alpha1.BackupStoreSpec{"local": {}},
-			Backups: []agentbackup.Record{{ClusterUID: clusterUID, Name: "nightly", UID: backupUID, Attempt: 1, Store: "local", Digest: m.bed.stored.Digest, Revision: 3}},
+			Backups: []backup.Record{{ClusterUID: clusterUID, Name: "nightly", UID: backupUID, Attempt: 1, Store: "local", Digest: m.bed.stored.Digest, Revision: 3}},
 		},
 		Open: func(*refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error) { return m.bed.target(t), nil },
 		Point: func(name string) {

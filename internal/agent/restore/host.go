@@ -3,41 +3,48 @@ package restore
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"slices"
 	"sync"
 
-	"github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/agent/settings"
-	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
 	"github.com/refit-dev/refit/internal/engine/transient"
-	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
 // Host is the Machine of a real host.
 type Host struct {
-	pods     *steps.Host
-	settings settings.Settings
-	cluster  *backup.Cluster
-	progress func(string)
+	// Pods returns the static pods of the Node with a name.
+	Pods     func(node string) Pods
+	Settings settings.Settings
+	Cluster  Cluster
+	Progress func(string)
+
+	pods Pods
 }
 
-// NewHost returns this host, whose Node has the name of its etcd member.
-func NewHost(s settings.Settings, systemd steps.Services, cluster *backup.Cluster, log *slog.Logger, progress func(string)) *Host {
-	return &Host{settings: s, cluster: cluster, progress: progress, pods: &steps.Host{
-		Settings: s, Systemd: systemd, Log: log, ReportWait: func(string) {},
-		Effect: func(_ string, change func() error) error { return change() },
-	}}
+// Pods are the static pods of this host.
+type Pods interface {
+	// AwaitStopped waits until the container of a component has ended.
+	AwaitStopped(ctx context.Context, component string) error
+	RestartKubelet(ctx context.Context) error
+	// PodRuns returns nil if the container of a component runs.
+	PodRuns(ctx context.Context, component string) error
+	// APIServerReady returns nil if the API server of this host is ready at its own address.
+	APIServerReady(ctx context.Context) error
 }
 
-// For sets the name of the Node.
+// Cluster identifies the cluster that the API serves.
+type Cluster interface {
+	ClusterUID(ctx context.Context) (string, error)
+}
+
+// For sets the name of the Node, which is that of its etcd member.
 func (h *Host) For(member string) *Host {
-	h.pods.Upgrade = node.Upgrade{NodeName: member}
+	h.pods = h.Pods(member)
 	return h
 }
 
@@ -66,8 +73,8 @@ func (h *Host) Etcdutl(ctx context.Context, u rehearsal.Etcdutl) error {
 	}
 	defer units.Close()
 	runner := &rehearsal.Runner{
-		Units: units, Dir: h.settings.RehearsalDir(), Ctr: ctr, Socket: h.settings.CRISocket, Timeouts: rehearsal.DefaultTimeouts(),
-		Observer: rehearsal.Observer{Progress: func(p rehearsal.Progress) { h.progress(p.Message) }},
+		Units: units, Dir: h.Settings.RehearsalDir(), Ctr: ctr, Socket: h.Settings.CRISocket, Timeouts: rehearsal.DefaultTimeouts(),
+		Observer: rehearsal.Observer{Progress: func(p rehearsal.Progress) { h.Progress(p.Message) }},
 	}
 	return runner.Etcdutl(ctx, u)
 }
@@ -163,21 +170,15 @@ func (h *Host) through(ctx context.Context, manifest []byte, self restore.Member
 }
 
 // APIServerReady queries the API server of this host at its own address.
-func (h *Host) APIServerReady(ctx context.Context) error {
-	server, err := steps.ProbeAPIServer(ctx)
-	if err == nil && !server.Ready {
-		err = errors.New("kube-apiserver is not ready")
-	}
-	return err
-}
+func (h *Host) APIServerReady(ctx context.Context) error { return h.pods.APIServerReady(ctx) }
 
 // ClusterUID returns the UID of the namespace kube-system.
-func (h *Host) ClusterUID(ctx context.Context) (string, error) { return h.cluster.ClusterUID(ctx) }
+func (h *Host) ClusterUID(ctx context.Context) (string, error) { return h.Cluster.ClusterUID(ctx) }
 
-// NewSite returns where the restores of this host are.
-func NewSite(s settings.Settings) (Site, error) {
+// NewSite returns where the restores of this host are. Manifests is the directory of static pods.
+func NewSite(s settings.Settings, manifests string) (Site, error) {
 	id, err := host.Identify()
-	return Site{Dir: s.RestoresDir(), Manifests: steps.ManifestsDir, MachineID: id.MachineID, BootID: id.BootID}, err
+	return Site{Dir: s.RestoresDir(), Manifests: manifests, MachineID: id.MachineID, BootID: id.BootID}, err
 }
 
 // readOr returns the content of the first of several files that exists.

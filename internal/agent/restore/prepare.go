@@ -13,7 +13,6 @@ import (
 	"filippo.io/age"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	agentbackup "github.com/refit-dev/refit/internal/agent/backup"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
@@ -46,7 +45,7 @@ type Desk struct {
 	Machine Machine
 	// For sets the Node of the machine.
 	For      func(member string)
-	Records  agentbackup.Records
+	Records  backup.Records
 	Open     func(spec *refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error)
 	CA       string // file of the cluster's CA certificate
 	Progress func(message string)

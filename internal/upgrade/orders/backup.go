@@ -19,6 +19,9 @@ const BackupFormat = 2
 // several versions. After it, the order does not hold back other orders any more.
 const BackupTimeout = 6 * time.Hour
 
+// TakeTimeout is how long an order to back up etcd that no agent has taken holds back other orders.
+const TakeTimeout = 10 * time.Minute
+
 // Backup returns the order to back up etcd. All that it shares with current, the order that it
 // replaces, stays: an upgrade in progress still recognizes its operation, and the plan continues
 // after the backup. current is empty for a node that has had no order.
@@ -45,13 +48,19 @@ func Backup(current *refitv1alpha1.NodeUpgradeSpec, n *cluster.Node, ref refitv1
 }
 
 // BackingUp reports whether an agent has the order to back up etcd and has not ended the backup. An
-// order that the agent refuses, or does not finish in time, counts as ended.
+// order that the agent refuses, does not take or does not finish in time, counts as ended.
 func BackingUp(order *cluster.Upgrade, now time.Time) bool {
 	if order == nil || order.Spec.Permit != refitv1alpha1.PermitBackup || order.Spec.OrderTime == nil {
 		return false
 	}
-	ended := order.Status.Backup.Ended() && order.Status.Backup.IsOf(order.Spec.Backup)
-	return !ended && Refusal(order) == nil && now.Sub(order.Spec.OrderTime.Time) < BackupTimeout
+	limit := TakeTimeout
+	if order.Status.Backup.IsOf(order.Spec.Backup) {
+		if order.Status.Backup.Ended() {
+			return false
+		}
+		limit = BackupTimeout
+	}
+	return Refusal(order) == nil && now.Sub(order.Spec.OrderTime.Time) < limit
 }
 
 // Refusal is the agent's refusal of the latest order, nil if there is none.

@@ -71,7 +71,9 @@ func TestBackingUpUntilItEnds(t *testing.T) {
 		"running":                  {result(2, refitv1alpha1.BackupRunning), 0, true},
 		"succeeded":                {result(2, refitv1alpha1.BackupSucceeded), 0, false},
 		"failed":                   {result(2, refitv1alpha1.BackupFailed), 0, false},
-		"too long":                 {func(*cluster.Upgrade) {}, BackupTimeout, false},
+		"not taken":                {func(*cluster.Upgrade) {}, TakeTimeout, false},
+		"running for long":         {result(2, refitv1alpha1.BackupRunning), TakeTimeout, true},
+		"too long":                 {result(2, refitv1alpha1.BackupRunning), BackupTimeout, false},
 		"another permit":           {func(u *cluster.Upgrade) { u.Spec.Permit = refitv1alpha1.PermitHold }, 0, false},
 		"refused": {func(u *cluster.Upgrade) {
 			u.Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, ObservedGeneration: 3}}

@@ -28,5 +28,6 @@ func backupLost(d *deciding, n *cluster.Node, hop int) *Wait {
 	return &Wait{
 		Reason: refitv1alpha1.ReasonBackupPending, Node: n.Name,
 		Message: n.Name + " waits for a proven backup of etcd",
+		Remedy:  "The upgrade continues after the backup; its progress: `refit backup list`",
 	}
 }
