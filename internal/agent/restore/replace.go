@@ -48,7 +48,8 @@ func (r *Restore) joinEtcd(ctx context.Context) error {
 	}
 	if err != nil {
 		return node.ManualIntervention("EtcdNotServing", err,
-			"Read the log of etcd on this host (`crictl ps -a`, `crictl logs`), then run the same command again", "the new member does not get the data of the others")
+			"Read the log of etcd on this host (`crictl ps -a`, `crictl logs`), then run the same command again",
+			"the new member does not get the data of the others")
 	}
 	return nil
 }

@@ -61,8 +61,9 @@ func (m *planner) backupSteps(_ *Plan, stage *Stage) {
 }
 
 func (m *planner) rehearsalSteps(p *Plan, stage *Stage) {
-	hops := time.Duration(len(p.Hops) - stage.Hop)
-	stage.Estimate = Estimate{Expected: hops * (defaultRehearsal + seconds(m.databaseMiB()/rehearseMiBPerSecond))}
+	for range p.Hops[stage.Hop:] {
+		stage.Estimate.Expected += defaultRehearsal + seconds(m.databaseMiB()/rehearseMiBPerSecond)
+	}
 }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }

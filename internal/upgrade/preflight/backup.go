@@ -74,9 +74,10 @@ func backupOnSameHost(v *view) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Object:  storeObject(backup),
-		Message: fmt.Sprintf("BackupStore %s is a directory of the only control plane host: unless %s is on other storage, both are lost with it", store.Name, store.Directory),
-		Remedy:  "Mount other storage there, or use a BackupStore in a bucket.",
+		Object: storeObject(backup),
+		Message: fmt.Sprintf("BackupStore %s is a directory of the only control plane host: unless %s is on other storage, both are lost with it",
+			store.Name, store.Directory),
+		Remedy: "Mount other storage there, or use a BackupStore in a bucket.",
 	}}
 }
 

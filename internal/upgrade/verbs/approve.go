@@ -51,7 +51,7 @@ func inShort(p *refitv1alpha1.PlanSummary) string {
 			parts = append(parts, phrase.Count(int(s.Total), "control plane node")+" to "+s.Kubernetes)
 		case refitv1alpha1.StageWorkers:
 			parts = append(parts, phrase.Count(int(s.Total), "worker")+" to "+s.Kubernetes)
-		case refitv1alpha1.StagePrefetch, refitv1alpha1.StageVerify:
+		case refitv1alpha1.StagePrefetch, refitv1alpha1.StageBackup, refitv1alpha1.StageRehearsal, refitv1alpha1.StageVerify:
 		}
 	}
 	return fmt.Sprintf("Kubernetes %s (%s), about %s", strings.Join(versions, " → "), phrase.List(parts), phrase.Duration(p.Estimate.Duration))
