@@ -102,8 +102,11 @@ const (
 	credentials = "s3 and gcs need credentials; path has none"
 	badAge      = "must be longer than 0s and at most 87600h"
 	backupStays = "an EtcdBackup is immutable: create another one"
-	onlyBackup  = "backup must be set with the permit Backup, and only with it"
-	noOperation = "operation and release are required, except with the permits Backup and Hold"
+
+	rehearsedHops = "hops must be set with the drill Rehearse, and only with it"
+	backupAge     = "must be at least 1h and at most 168h"
+	onlyBackup    = "backup must be set with the permit Backup, and only with it"
+	noOperation   = "operation and release are required, except with the permits Backup and Hold"
 )
 
 // tryouts has every rule of the CRDs: a write that it refuses, and a similar one that it accepts.
@@ -297,6 +300,13 @@ var tryouts = []tryout{
 	{"BackupStore", "a path upwards", nil, fields{"spec.path.directory": "/mnt/../etc"}, "spec.path.directory"},
 	{"BackupStore", "retention by number", nil, fields{"spec.keep": object{"last": int64(7)}}, ""},
 	{"BackupStore", "retention by age", nil, fields{"spec.keep": object{"age": "720h"}}, ""},
+	{"EtcdBackup", "a drill", nil, fields{"spec.drill": "Restore"}, ""},
+	{"EtcdBackup", "a rehearsal", nil, fields{"spec.drill": "Rehearse", "spec.hops": list{object{"name": "kubernetes-v1.36.3", "digest": "sha256:" + strings.Repeat("a", 64)}}}, ""},
+	{"EtcdBackup", "a rehearsal without hops", nil, fields{"spec.drill": "Rehearse"}, rehearsedHops},
+	{"EtcdBackup", "hops without a rehearsal", nil, fields{"spec.hops": list{object{"name": "kubernetes-v1.36.3", "digest": "sha256:" + strings.Repeat("a", 64)}}}, rehearsedHops},
+	{"ClusterUpgrade", "a backup", nil, fields{"spec.backup": object{"maxAge": "168h"}}, ""},
+	{"ClusterUpgrade", "a backup of any age", nil, fields{"spec.backup": object{"maxAge": "169h"}}, backupAge},
+	{"ClusterUpgrade", "a backup that is outdated at once", nil, fields{"spec.backup": object{"maxAge": "59m"}}, backupAge},
 	{"BackupStore", "retention of nothing", nil, fields{"spec.keep": object{}}, "last or age must be set"},
 	{"BackupStore", "retention without end", nil, fields{"spec.keep": object{"age": "87601h"}}, badAge},
 	{"EtcdBackup", "a store", nil, fields{}, ""},
