@@ -20,10 +20,14 @@ func (v *view) backingUp(n *cluster.Node) bool {
 const longBackup = time.Hour
 
 // waitForBackup waits for the end of a backup: an order before would replace the one to back up,
-// and an upgrade restarts the etcd member that the backup is taken from.
+// and an upgrade restarts the etcd member that the backup is taken from. An agent that does not
+// respond is reported: a backup may take hours.
 func (d *deciding) waitForBackup(n *cluster.Node) *Wait {
 	if !d.backingUp(n) {
 		return nil
+	}
+	if w := agentSilent(d, n, 0); w != nil {
+		return w
 	}
 	name := n.Upgrade.Spec.Backup.Name
 	w := &Wait{

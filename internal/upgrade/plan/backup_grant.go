@@ -94,8 +94,15 @@ func (d *deciding) deleteBackups(why string) bool {
 	return some
 }
 
-// followBackup waits for a backup. The controller of EtcdBackups bounds each of its steps.
+// followBackup waits for a backup. The controller of EtcdBackups bounds each of its steps, and an
+// agent that does not respond is reported before.
 func (d *deciding) followBackup(b *cluster.Backup, hop int) {
+	if n := d.nodes[b.Status.Node]; n != nil && b.Status.StartTime != nil {
+		if w := agentSilent(d, n, hop); w != nil {
+			d.wait(*w)
+			return
+		}
+	}
 	what := "Backing up etcd"
 	if d.restored(hop) {
 		what = "Rehearsing " + d.plan.Hops[hop].Kubernetes + " on the restored backup"

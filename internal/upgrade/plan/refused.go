@@ -15,7 +15,7 @@ import (
 // follow the order, and its status is about an earlier one.
 func (v *view) refusal(n *cluster.Node) *metav1.Condition {
 	order := v.order(n)
-	if order == nil || order.Spec.Permit == refitv1alpha1.PermitBackup {
+	if order == nil || order.Spec.Permit == refitv1alpha1.PermitBackup && !failedPartly(order) {
 		return nil // the EtcdBackup reports a refused backup; the operation continues without it
 	}
 	return orders.Refusal(order)
@@ -45,8 +45,13 @@ func (v *view) onlyNumberRefused(n *cluster.Node) bool {
 func (v *view) partlyChanged(n *cluster.Node) bool {
 	order := v.order(n)
 	return (v.refusal(n) != nil || order.Spec.Permit == refitv1alpha1.PermitPrefetch || order.Spec.Permit == refitv1alpha1.PermitHold ||
-		order.Spec.Permit == refitv1alpha1.PermitBackup) &&
-		order.Status.Phase == refitv1alpha1.NodeFailed && node.Disrupted(order.Status.Steps)
+		order.Spec.Permit == refitv1alpha1.PermitBackup) && failedPartly(order)
+}
+
+// failedPartly reports whether a change failed and left the host partly changed. After a restore of
+// etcd, the order may be the one to back up etcd before that change, which the agent refuses.
+func failedPartly(order *cluster.Upgrade) bool {
+	return order.Status.Phase == refitv1alpha1.NodeFailed && node.Disrupted(order.Status.Steps)
 }
 
 // followRefused follows an agent that refuses its order. Refit repeats it only on a retry: an order

@@ -242,7 +242,7 @@ func (v *view) orderSpent(n *cluster.Node) bool {
 	case order.Spec.Permit == refitv1alpha1.PermitHold, order.Spec.Permit == refitv1alpha1.PermitRollback:
 		return phase != "" && phase != refitv1alpha1.NodeRollingBack
 	case order.Spec.Permit == refitv1alpha1.PermitBackup && phase != refitv1alpha1.NodePrefetched && !v.backingUp(n):
-		return true
+		return !v.partlyChanged(n)
 	case phase == refitv1alpha1.NodeRolledBack:
 		return true
 	}
