@@ -155,6 +155,8 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return small
 	}
 	switch s.kind + " " + path {
+	case "NodeUpgrade status.backup.rehearsed":
+		return nil, s.largest // only the node that rehearses has it
 	case "ClusterUpgrade spec.target.kubernetes":
 		return nil, true // the name of a ClusterRelease is longer
 	case "ClusterUpgrade spec.nodeSelector":
@@ -174,6 +176,10 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return padded("T", pick(1, 64), index), true
 	case "NodeUpgrade spec.permit":
 		return "Backup", true // it has every field
+	case "ClusterUpgrade spec.backup.maxAge":
+		return "167h59m59s", true
+	case "EtcdBackup spec.drill":
+		return "Rehearse", true // it has every field
 	case "BackupStore spec.path", "BackupStore spec.gcs":
 		return nil, true // S3 has the most fields
 	case "EtcdBackup status.conditions[].message":
