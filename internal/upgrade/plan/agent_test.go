@@ -379,7 +379,8 @@ func (m *machine) correctStatus() {
 	if m.upgrade == nil || string(m.upgrade.Spec.NodeUID) != m.uid || m.agent.memory.Sequence == 0 {
 		return
 	}
-	if is := &m.upgrade.Status; is.ObservedSequence != m.agent.status.ObservedSequence || is.Phase != m.agent.status.Phase {
+	if is := &m.upgrade.Status; is.ObservedSequence != m.agent.status.ObservedSequence || is.Phase != m.agent.status.Phase ||
+		is.Backup != m.agent.status.Backup {
 		m.write(func(*refitv1alpha1.NodeUpgradeStatus) {})
 	}
 }
