@@ -26,8 +26,8 @@ var limits = map[string]int{"ClusterUpgrade": 132 * kib, "NodeUpgrade": 17 * kib
 // TestTheLargestObjects proves that a ClusterUpgrade and a NodeUpgrade stay within their limits
 // even when every list is full and every text has its maximum length, in a cluster of 5,000 nodes.
 // A NodeReport's bounds cannot be that narrow: they stop a host that writes nonsense. Those of an
-// EtcdBackup, and of the NodeUpgrade of the one node that rehearses, allow 16 findings for each hop;
-// the agent writes 16 for all hops together.
+// EtcdBackup, and of the NodeUpgrade of the one node that rehearses, allow 16 findings per hop; the
+// agent writes 16 for all hops together.
 func TestTheLargestObjects(t *testing.T) {
 	most := map[string]int{
 		"ClusterUpgrade": limits["ClusterUpgrade"], "NodeUpgrade": limits["NodeUpgrade"],
