@@ -12,7 +12,8 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// uninstall removes Refit and verifies that nothing of it is left in the cluster or on a host.
+// uninstall removes Refit and verifies that nothing of it is left in the cluster or on a host,
+// except for backups and the namespace of their credentials.
 func (s *site) uninstall(t *testing.T) {
 	t.Helper()
 	s.refit(t, "uninstall", "--yes")
@@ -23,7 +24,7 @@ func (s *site) uninstall(t *testing.T) {
 		out, err := s.Kubectl(t.Context(), nil, "get", kinds, "--all-namespaces", "--output=name")
 		must(t, err)
 		for name := range strings.FieldsSeq(string(out)) {
-			if strings.Contains(name, "refit") {
+			if strings.Contains(name, "refit") && name != "namespace/refit-backup" {
 				t.Errorf("%s is left in the cluster", name)
 			}
 		}
@@ -34,9 +35,9 @@ func (s *site) uninstall(t *testing.T) {
 }
 
 // hostClean returns an error if files of Refit are left on a host. Replaced files are kept beside
-// the new ones until the next upgrade, and are removed with the agent.
+// the new ones until the next upgrade, and are removed with the agent. Backups stay.
 func hostClean(ctx context.Context, n *cluster.Node) error {
-	left, err := n.Exec(ctx, "find", "/etc", "/usr", "/opt", "/var/lib", "/run", "-xdev", "-name", "*refit*",
+	left, err := n.Exec(ctx, "find", "/etc", "/usr", "/opt", "/var/lib", "/run", "-xdev", "-name", "*refit*", "-not", "-name", "refit-backups",
 		"-not", "-path", "/var/lib/containerd/*", "-not", "-path", "/var/lib/kubelet/pods/*") // images and pod directories belong to the kubelet
 	errs := []error{err}
 	for path := range strings.FieldsSeq(string(left)) {
