@@ -57,17 +57,27 @@ func backupStoreOf(s *refitv1alpha1.BackupStore) cluster.BackupStore {
 	return out
 }
 
-// backupOf returns an EtcdBackup of an operation. One with labels that no operation writes is none.
+// backupOf returns an EtcdBackup of an operation. One with labels that the operation does not write
+// is none: users may create EtcdBackups, and admission may be off.
 func backupOf(b *refitv1alpha1.EtcdBackup, op *cluster.Operation) (out cluster.Backup, of bool) {
-	number, err := strconv.ParseInt(b.Labels[refitv1alpha1.LabelNumber], 10, 64)
-	retry, also := strconv.ParseInt(b.Labels[refitv1alpha1.LabelRetry], 10, 64)
-	if b.Labels[refitv1alpha1.LabelOperation] != op.UID || b.Spec.Operation != op.Name || err != nil || also != nil {
+	hop, number, retry := b.Labels[refitv1alpha1.LabelHop], count(b, refitv1alpha1.LabelNumber), count(b, refitv1alpha1.LabelRetry)
+	counted := number >= 1 && number <= cluster.MaxBackupNumber && retry >= 0 && retry <= op.Spec.Retry
+	if b.Labels[refitv1alpha1.LabelOperation] != op.UID || b.Spec.Operation != op.Name || !counted || b.Name != cluster.BackupName(op, hop, number) {
 		return cluster.Backup{}, false
 	}
 	return cluster.Backup{
-		Name: b.Name, UID: string(b.UID), Hop: b.Labels[refitv1alpha1.LabelHop], Number: number, Retry: retry,
+		Name: b.Name, UID: string(b.UID), Hop: hop, Number: number, Retry: retry,
 		CreatedAt: b.CreationTimestamp.UTC(), Deleting: !b.DeletionTimestamp.IsZero(), Spec: b.Spec, Status: b.Status,
 	}, true
+}
+
+// count returns the number in a label, -1 if it has none.
+func count(b *refitv1alpha1.EtcdBackup, label string) int64 {
+	number, err := strconv.ParseInt(b.Labels[label], 10, 64)
+	if err != nil {
+		return -1
+	}
+	return number
 }
 
 // mergeBackups sets the watched BackupStores, and the watched EtcdBackups of the operation. A

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -20,6 +22,17 @@ type Backup struct {
 
 	Spec   refitv1alpha1.EtcdBackupSpec   `json:"spec"`
 	Status refitv1alpha1.EtcdBackupStatus `json:"status"`
+}
+
+// MaxBackupNumber is the highest number of a backup: an operation takes fewer.
+const MaxBackupNumber = 1_000_000
+
+// BackupName is the name of a backup of an operation, at most 63 characters long. It follows from
+// the hop and the number: the API has one of each.
+func BackupName(op *Operation, hop string, number int64) string {
+	uid := op.UID[:min(8, len(op.UID))]
+	suffix := "-" + uid + "-" + hop + "-" + strconv.FormatInt(number, 10)
+	return strings.TrimRight(op.Name[:min(len(op.Name), max(0, 63-len(suffix)))], "-.") + suffix
 }
 
 // BackupStore is the part of a BackupStore that decisions need.

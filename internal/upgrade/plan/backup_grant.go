@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -61,20 +60,27 @@ func (d *deciding) createBackup(hop int, why string) {
 			number = max(number, b.Number+1)
 		}
 	}
+	if number > cluster.MaxBackupNumber {
+		d.wait(noNextBackup(version, number-1))
+		return
+	}
 	spec := refitv1alpha1.EtcdBackupSpec{Store: d.spec.Backup.Store, Operation: d.op.Name, Drill: d.spec.Backup.Drill}
 	if spec.Drill == refitv1alpha1.DrillRehearse {
 		spec.Hops = d.hopsToRehearse(hop)
 	}
 	d.actions = append(d.actions, Action{Kind: CreateBackup, Reason: why, Backup: &BackupRequest{
-		Name: backupName(d.op, version, number), Hop: version, Number: number, Retry: d.op.Spec.Retry, Spec: spec,
+		Name: cluster.BackupName(d.op, version, number), Hop: version, Number: number, Retry: d.op.Spec.Retry, Spec: spec,
 	}})
 }
 
-// backupName is at most 63 characters long.
-func backupName(op *cluster.Operation, version string, number int64) string {
-	uid := op.UID[:min(8, len(op.UID))]
-	suffix := "-" + uid + "-" + version + "-" + strconv.FormatInt(number, 10)
-	return strings.TrimRight(op.Name[:min(len(op.Name), 63-len(suffix))], "-.") + suffix
+// noNextBackup requires manual intervention for a number that no operation reaches: someone else
+// has created the backup.
+func noNextBackup(version string, number int64) Wait {
+	return Wait{
+		Reason: refitv1alpha1.ReasonBackupFailed, ManualIntervention: true,
+		Message: fmt.Sprintf("Cannot create another backup for %s: number %d is the last", version, number),
+		Remedy:  fmt.Sprintf("Delete the EtcdBackup of this operation with the label %s=%d", refitv1alpha1.LabelNumber, number),
+	}
 }
 
 func (d *deciding) deleteBackup(b *cluster.Backup, why string) {

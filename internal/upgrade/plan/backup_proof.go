@@ -15,7 +15,7 @@ type backupState string
 
 const (
 	backupMissing  backupState = "Missing"
-	backupOutdated backupState = "Outdated" // it has another store, drill or hops than the plan
+	backupOutdated backupState = "Outdated" // it has another store, drill or hops than the plan, or older data
 	backupRunning  backupState = "Running"
 	backupFailed   backupState = "Failed"  // it was not stored, or not restored in a drill
 	backupRefuted  backupState = "Refuted" // a rehearsed hop has findings, or a hop was not rehearsed
@@ -76,7 +76,7 @@ func (v *view) backupState(b *cluster.Backup, hop int) backupState {
 	switch {
 	case b == nil:
 		return backupMissing
-	case !v.backupFits(b, hop):
+	case !v.backupFits(b, hop) || v.changedSince(b):
 		return backupOutdated
 	case !b.Status.HasEnded():
 		return backupRunning
@@ -102,6 +102,17 @@ func (v *view) backupFits(b *cluster.Backup, hop int) bool {
 	}
 	hops := v.hopsToRehearse(hop)
 	return len(b.Spec.Hops) >= len(hops) && slices.Equal(b.Spec.Hops[:len(hops)], hops)
+}
+
+// changedSince reports whether a control plane node has completed a former hop after a backup was
+// created: the data is that of another version. The trial of a node stays in its order until the
+// next one.
+func (v *view) changedSince(b *cluster.Backup) bool {
+	return slices.ContainsFunc(v.controlPlane, func(n *cluster.Node) bool {
+		order := v.order(n)
+		return order != nil && order.Status.Trial != nil && order.Status.Trial.StartTime != nil &&
+			v.past(order.Status.Trial.StartTime.Time).After(b.CreatedAt.Add(2*maxClockSkew))
+	})
 }
 
 // provenAt is when the last step of a backup ended, and never before it was created: the clock of

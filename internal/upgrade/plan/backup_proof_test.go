@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -102,14 +102,37 @@ func finding(f refitv1alpha1.RehearsalFinding) func(*cluster.Backup, *refitv1alp
 	}
 }
 
-func TestNamesOfBackups(t *testing.T) {
-	for name, want := range map[string]string{
-		"to-v1-36-3":                     "to-v1-36-3-0c9f8a7b-v1.36.3-1",
-		strings.Repeat("a", 63):          strings.Repeat("a", 44) + "-0c9f8a7b-v1.36.3-1",
-		strings.Repeat("a", 43) + ".bcd": strings.Repeat("a", 43) + "-0c9f8a7b-v1.36.3-1",
+func TestABackupFromBeforeTheLastHopIsOutdated(t *testing.T) {
+	for situation, test := range map[string]struct {
+		trial time.Duration // after the backup was created
+		want  backupState
+	}{
+		"the hop ended before":                    {-time.Minute, backupProven},
+		"the hop ended after":                     {10 * time.Minute, backupOutdated},
+		"the clocks differ as much as they may":   {2 * maxClockSkew, backupProven},
+		"the controller's clock was a year ahead": {365 * 24 * time.Hour, backupProven},
 	} {
-		if got := backupName(&cluster.Operation{Name: name, UID: "0c9f8a7b-1111"}, "v1.36.3", 1); got != want || len(got) > 63 {
-			t.Errorf("the backup of %s is named %s, want %s", name, got, want)
-		}
+		t.Run(situation, func(t *testing.T) {
+			v, b := provenView(t, func(*cluster.Backup, *refitv1alpha1.ClusterUpgradeSpec) {})
+			n, started := v.controlPlane[0], metav1.NewTime(b.CreatedAt.Add(test.trial))
+			n.Upgrade = &cluster.Upgrade{}
+			n.Upgrade.Spec.Operation.UID, n.Upgrade.Spec.NodeUID = types.UID(v.op.UID), types.UID(n.UID)
+			n.Upgrade.Status.Trial = &refitv1alpha1.TrialStatus{Phase: refitv1alpha1.TrialPassed, StartTime: &started}
+			if got := v.backupState(b, 0); got != test.want {
+				t.Errorf("the backup is %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNoBackupIsCreatedAfterTheLastNumber(t *testing.T) {
+	v, b := provenView(t, func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
+		b.Number, b.Spec.Drill = cluster.MaxBackupNumber, refitv1alpha1.DrillNone
+	})
+	v.s.Backups = []cluster.Backup{*b}
+	d := &deciding{view: v}
+	d.createBackup(0, "the last one is not what the plan requires")
+	if len(d.actions) > 0 || len(d.waiting) != 1 || !d.waiting[0].ManualIntervention {
+		t.Errorf("it does %v and waits for %v", d.actions, d.waiting)
 	}
 }
