@@ -138,7 +138,7 @@ func TestHostThatCannotTryFails(t *testing.T) {
 // A backup that was read back is kept if only its drill could not run, and deleted if it is bad.
 func TestBackupIsDeletedOnlyIfItIsBad(t *testing.T) {
 	for reason, stored := range map[string]bool{
-		"ImageNotMounted": true, "DiskFull": true, "SystemdUnreachable": true, "RehearsalRunning": true, "RequestsFailed": true,
+		"ImageNotMounted": true, "DiskFull": true, "SystemdUnreachable": true, "RehearsalRunning": true, "RequestsFailed": true, "UnitInterrupted": true,
 		"BackupCorrupted": false, "BackupDiffers": false, "RestoreFailed": false,
 	} {
 		t.Run(reason, func(t *testing.T) {

@@ -98,10 +98,13 @@ func (r *Runner) hash(ctx context.Context, figures, expected rehearsal.Figures) 
 	if err != nil {
 		return figures, err
 	}
-	if ended != "" {
-		f := node.ManualIntervention("RestoreFailed", nil, "Take another backup", "etcd does not start on the restored backup")
-		f.LogTail = node.Redact(r.tail(unitEtcd))
-		return figures, f
+	// etcd may also end between the last observation and the report of a request that failed.
+	etcd, err := r.Units.Outcome(ctx, unitEtcd)
+	if err != nil {
+		return figures, err
+	}
+	if ended != "" || report.Error != "" && etcd.Ended {
+		return figures, r.broken("RestoreFailed", "etcd does not run on the restored backup", "Take another backup", unitEtcd, etcd)
 	}
 	if report.Error != "" {
 		return figures, node.ManualIntervention("RestoreFailed", nil, "Take another backup", "etcd does not serve the restored backup: %s", report.Error)

@@ -3,7 +3,10 @@ package rehearsal
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/sandbox"
@@ -19,12 +22,20 @@ func joinCleanup(ctx context.Context, err error, clean func(context.Context) err
 	return errors.Join(err, clean(ctx))
 }
 
-// broken is the failure of a task that should always succeed.
+// broken is the failure of a process that should always succeed. Its reason applies only if the
+// process failed by itself: one that was killed proves nothing, and a bad backup is deleted.
 func (r *Runner) broken(reason, what, remedy, unit string, outcome sandbox.Outcome) error {
-	f := node.ManualIntervention(reason, nil, remedy, "%s: %s", what, outcome)
-	f.LogTail = node.Redact(r.tail(unit))
-	if f.LogTail == "" {
-		f.LogTail = node.Redact(tail(r.file(unit + ".out")))
+	log := r.tail(unit)
+	if log == "" {
+		log = tail(r.file(unit + ".out"))
 	}
+	f := node.ManualIntervention(reason, nil, remedy, "%s: %s", what, outcome)
+	switch {
+	case strings.Contains(log, unix.ENOSPC.Error()):
+		f = node.ManualIntervention("DiskFull", nil, "Free disk space on the file system of "+r.Dir, "%s: no disk space left", what)
+	case !outcome.FailedItself():
+		f = node.Transient("UnitInterrupted", nil, "Free memory and CPU on this host, or try another control plane node", "%s: %s", what, outcome)
+	}
+	f.LogTail = node.Redact(log)
 	return f
 }

@@ -173,11 +173,8 @@ func (r *Runner) ended(ctx context.Context, unit string, h Hop, result *HopResul
 	}
 	result.LogTail = node.Redact(r.tail(unit))
 	finding := rehearsal.Cause(name, manifest, result.LogTail)
-	if outcome.Result == "oom-kill" {
-		finding = rehearsal.Finding{
-			Reason: rehearsal.OutOfMemory, Object: name, Unknown: true, Message: name + " exceeded the memory bound of the rehearsal",
-			Remedy: "Run the rehearsal on a control plane node with more free memory",
-		}
+	if !outcome.FailedItself() {
+		finding = rehearsal.Killed(name, outcome)
 	}
 	result.Findings = append(result.Findings, finding)
 	return nil

@@ -77,13 +77,19 @@ func outcome(all map[string]any) sandbox.Outcome {
 	}
 	// A unit is inactive before systemd starts it, too.
 	began := value[uint64](all, "InactiveExitTimestamp") > 0
-	switch active := value[string](all, "ActiveState"); {
-	case value[string](all, "LoadState") == "not-found", active == "failed":
+	active := value[string](all, "ActiveState")
+	removed := value[string](all, "LoadState") == "not-found"
+	switch {
+	case removed, active == "failed":
 		o.Ended = true
 	case active == "inactive":
 		o.Ended = began
 	case active == "active":
 		o.Ended = value[string](all, "SubState") == "exited"
+	}
+	// A task that succeeds stays active until it is stopped, and a service does not end by itself.
+	if o.Ended && o.Result == "success" && (removed || active == "inactive") {
+		o.Result = sandbox.Stopped
 	}
 	return o
 }

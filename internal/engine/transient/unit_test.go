@@ -94,7 +94,7 @@ func TestWaitReturnsTheOutcomeOfATask(t *testing.T) {
 		},
 		"service that ended": {
 			[]map[string]any{queued, state("active", "running", "success", 0), state("inactive", "dead", "success", 0)},
-			sandbox.Outcome{Ended: true, Result: "success"},
+			sandbox.Outcome{Ended: true, Result: "stopped"},
 		},
 		"exit status": {
 			[]map[string]any{state("activating", "start", "success", 0), state("failed", "failed", "exit-code", 2)},
@@ -104,9 +104,13 @@ func TestWaitReturnsTheOutcomeOfATask(t *testing.T) {
 			[]map[string]any{state("active", "running", "success", 0), state("failed", "failed", "oom-kill", 9)},
 			sandbox.Outcome{Ended: true, Result: "oom-kill", ExitStatus: 9},
 		},
+		"task that was stopped": {
+			[]map[string]any{state("activating", "start", "success", 0), state("inactive", "dead", "success", 0)},
+			sandbox.Outcome{Ended: true, Result: "stopped"},
+		},
 		"collected": {
 			[]map[string]any{{"LoadState": "not-found", "Result": "success"}},
-			sandbox.Outcome{Ended: true, Result: "success"},
+			sandbox.Outcome{Ended: true, Result: "stopped"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

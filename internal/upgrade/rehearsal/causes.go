@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/sandbox"
 )
 
 // cause is a recognized reason why etcd or kube-apiserver does not start. The first group of the
@@ -91,6 +92,19 @@ func (c cause) finding(server string, m Manifest, line string, found []string) F
 		f.Object = c.object + found[1]
 	case c.flag != "":
 		f.Object = m.Flag(c.flag)
+	}
+	return f
+}
+
+// Killed is the finding of a server that others ended, or that could not start: the bounds of a
+// rehearsal are not those of the cluster.
+func Killed(server string, outcome sandbox.Outcome) Finding {
+	f := Finding{
+		Reason: Interrupted, Object: server, Unknown: true, Message: server + " ended during the rehearsal: " + outcome.String(),
+		Remedy: "Rehearse again, on a control plane node with more free memory if there is one",
+	}
+	if outcome.Result == "oom-kill" {
+		f.Reason = OutOfMemory
 	}
 	return f
 }

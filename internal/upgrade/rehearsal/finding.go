@@ -32,6 +32,7 @@ const (
 	MountMissing           Reason = "MountMissing"
 	StartFailed            Reason = "StartFailed"      // for a cause that Refit does not recognize
 	OutOfMemory            Reason = "OutOfMemory"      // Unknown: the bound of the rehearsal, not of the cluster
+	Interrupted            Reason = "Interrupted"      // Unknown: the server was killed or stopped
 	NotReady               Reason = "NotReady"         // a readiness check fails
 	DecryptionFailed       Reason = "DecryptionFailed" // of a stored object
 	StoredVersionMissing   Reason = "StoredVersionMissing"

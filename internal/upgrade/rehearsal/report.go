@@ -46,7 +46,10 @@ var (
 		`|output array was not large enough for encryption|failed to decrypt|cipher: message authentication failed|failed to load DEK`)
 	storedVersion = regexp.MustCompile(`convert CR from an invalid group/version: ([\w./-]+)`)
 	webhookFailed = regexp.MustCompile(`conversion webhook for`)
-	storageKey    = regexp.MustCompile(`/registry/[^\s"':\\]+`)
+	// tooSlow are answers of a host that is too slow for the rehearsal.
+	tooSlow = regexp.MustCompile(`etcdserver: (?:request timed out|leader changed|no leader|too many requests)|context deadline exceeded` +
+		`|within the allotted timeout|Client\.Timeout exceeded|\(504\)$`)
+	storageKey = regexp.MustCompile(`/registry/[^\s"':\\]+`)
 )
 
 // Findings returns the findings of a report.
@@ -93,6 +96,12 @@ func (f FailedRequest) finding() Finding {
 		return Finding{
 			Reason: DecryptionFailed, Object: object, Message: message,
 			Remedy: "Add the key that encrypted the object to the encryption configuration, or delete the object",
+		}
+	}
+	if tooSlow.MatchString(f.Message) {
+		return Finding{
+			Reason: ObservationFailed, Object: object, Message: message, Unknown: true,
+			Remedy: "Rehearse again while this host has little load, or on another control plane node",
 		}
 	}
 	return Finding{

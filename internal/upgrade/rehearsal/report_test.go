@@ -27,6 +27,13 @@ func TestFailedListsAreFindings(t *testing.T) {
 			rehearsal.FailedRequest{Resource: resource, Message: "conversion webhook for shop.example/v1alpha1, Kind=Cart failed: Post: dial tcp 10.96.0.9:443 (500)"},
 			rehearsal.ConversionUnavailable, "carts.shop.example", true,
 		},
+		"etcd that is slow": {
+			rehearsal.FailedRequest{Resource: resource, Message: "etcdserver: request timed out (500)"}, rehearsal.ObservationFailed, "carts.shop.example", true,
+		},
+		"list that takes too long": {
+			rehearsal.FailedRequest{Resource: resource, Message: "Timeout: request did not complete within the allotted timeout (504)"},
+			rehearsal.ObservationFailed, "carts.shop.example", true,
+		},
 		"other": {rehearsal.FailedRequest{Resource: resource, Message: "the server could not find the requested resource (404)"}, rehearsal.ListFailed, "carts.shop.example", false},
 	} {
 		t.Run(name, func(t *testing.T) {

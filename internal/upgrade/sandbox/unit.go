@@ -137,31 +137,3 @@ func (s Sandbox) validate() error {
 func clean(name string) bool {
 	return path.IsAbs(name) && path.Clean(name) == name && !strings.ContainsAny(name, ":\n\x00")
 }
-
-// Outcome is the state of a unit that was started.
-type Outcome struct {
-	Ended bool
-	// Result is success, exit-code, signal, timeout, oom-kill or another word of systemd.
-	Result     string
-	ExitStatus int
-	// PeakMemory is the highest memory use, or the current one if the host reports no other.
-	PeakMemory uint64
-}
-
-// Failed reports whether the process ended without success.
-func (o Outcome) Failed() bool { return o.Ended && o.Result != "success" }
-
-func (o Outcome) String() string {
-	switch {
-	case !o.Ended:
-		return "it runs"
-	case o.Result == "exit-code":
-		return fmt.Sprintf("exit status %d", o.ExitStatus)
-	case o.Result == "oom-kill":
-		return "it was killed because it exceeded its memory bound"
-	case o.Result == "timeout":
-		return "it was stopped because it exceeded its time bound"
-	default:
-		return "result " + o.Result
-	}
-}

@@ -50,20 +50,3 @@ func TestValidate(t *testing.T) {
 		})
 	}
 }
-
-func TestOutcome(t *testing.T) {
-	for want, o := range map[string]sandbox.Outcome{
-		"it runs":         {},
-		"exit status 2":   {Ended: true, Result: "exit-code", ExitStatus: 2},
-		"memory bound":    {Ended: true, Result: "oom-kill"},
-		"time bound":      {Ended: true, Result: "timeout"},
-		"result watchdog": {Ended: true, Result: "watchdog"},
-	} {
-		if !strings.Contains(o.String(), want) || o.Failed() != o.Ended {
-			t.Errorf("%q, failed %v", o, o.Failed())
-		}
-	}
-	if (sandbox.Outcome{Ended: true, Result: "success"}).Failed() {
-		t.Error("success counts as a failure")
-	}
-}
