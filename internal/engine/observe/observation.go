@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/labels"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
@@ -38,6 +39,8 @@ type observation struct {
 	// Namespace/name, nil if not readable; readServices.
 	services map[string]bool
 	leases   map[string]lease             // of kube-system, by name; readLeases
+	stores   []refitv1alpha1.BackupStore  // readBackupStores
+	backups  []refitv1alpha1.EtcdBackup   // of operations; readBackups
 	versions map[string]map[string]string // resourceVersions by kind and name; noteVersion
 	// Versions that a watch has, nil without one; set before the first reader.
 	watchedVersions map[string]map[string]string
