@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/observe"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
 )
 
@@ -36,7 +38,7 @@ func (r *Reconciler) createBackup(ctx context.Context, obs *observation, a *plan
 	}
 	err := r.Client.Create(ctx, backup, fieldOwner)
 	if apierrors.IsAlreadyExists(err) {
-		return false, r.checkOwn(ctx, backup)
+		return false, r.checkOwn(ctx, backup, obs.snapshot.Operation)
 	}
 	if err != nil {
 		return false, fmt.Errorf("cannot create EtcdBackup %s: %w", backup.Name, err)
@@ -44,17 +46,15 @@ func (r *Reconciler) createBackup(ctx context.Context, obs *observation, a *plan
 	return true, nil
 }
 
-// checkOwn returns an error if the EtcdBackup that has the name of another one is not what the
-// operation would create.
-func (r *Reconciler) checkOwn(ctx context.Context, wanted *refitv1alpha1.EtcdBackup) error {
+// checkOwn returns an error if the EtcdBackup that has the name of another one does not count as
+// one of the operation: it would never be observed, and the operation would wait for it in silence.
+func (r *Reconciler) checkOwn(ctx context.Context, wanted *refitv1alpha1.EtcdBackup, op *cluster.Operation) error {
 	exists := &refitv1alpha1.EtcdBackup{}
 	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(wanted), exists); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	for name, value := range wanted.Labels {
-		if name != refitv1alpha1.LabelRetry && exists.Labels[name] != value {
-			return fmt.Errorf("EtcdBackup %s exists, but its label %s is not %q: delete it", wanted.Name, name, value)
-		}
+	if _, own := observe.Backup(exists, op); !own {
+		return fmt.Errorf("EtcdBackup %s exists, but this operation has not created it: delete it", wanted.Name)
 	}
 	return nil
 }
