@@ -210,3 +210,33 @@ func TestOpenRequestForAReportStaysAsItIs(t *testing.T) {
 		t.Error("a report of an hour ago is not requested again")
 	}
 }
+
+// TestNoSuitableNodeStallsAfterAWhile counts from the creation or from the end of the last attempt:
+// reports are requested first, and agents answer within seconds.
+func TestNoSuitableNodeStallsAfterAWhile(t *testing.T) {
+	for situation, test := range map[string]struct {
+		created, failed time.Duration // ago
+		clock           time.Duration // how far the clock of the failed host is ahead
+		stalled         bool
+	}{
+		"it was just created":                             {time.Minute, 0, 0, false},
+		"it was created some time ago":                    {3 * time.Minute, 0, 0, true},
+		"an attempt of hours has just failed":             {3 * time.Hour, time.Minute, 0, false},
+		"an attempt has failed some time ago":             {3 * time.Hour, 3 * time.Minute, 0, true},
+		"it failed on a host whose clock is ahead":        {3 * time.Hour, 3 * time.Minute, 24 * time.Hour, true},
+		"it has just failed on one whose clock is behind": {3 * time.Hour, time.Minute, -24 * time.Hour, false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			o := observed(func(o *Observation) { o.Nodes = o.Nodes[:1] })
+			o.Backup.CreationTimestamp = metav1.NewTime(now.Add(-test.created))
+			if test.failed > 0 {
+				started, ended := metav1.NewTime(now.Add(-test.created)), now.Add(-test.failed)
+				o.Backup.Status.StartTime, o.Backup.Status.Attempt = &started, 1
+				Apply(o.Backup, &Action{Kind: EndAttempt, Failure: &refitv1alpha1.BackupError{At: metav1.NewTime(ended.Add(test.clock))}}, ended)
+			}
+			if a := Next(o); a.Wait == nil || a.Wait.Reason != ReasonNoSuitableNode || a.Wait.Stalled != test.stalled {
+				t.Errorf("it waits for %+v, want stalled: %t", a.Wait, test.stalled)
+			}
+		})
+	}
+}

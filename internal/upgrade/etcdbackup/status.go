@@ -34,10 +34,20 @@ func Apply(b *refitv1alpha1.EtcdBackup, a *Action, now time.Time) {
 			s.StartTime, s.Error, s.Object = nil, nil, a.Object
 		}
 	case EndAttempt, Withdraw:
-		s.StartTime, s.Error, s.BackupResult, s.Object = nil, a.Failure, refitv1alpha1.BackupResult{}, ""
+		s.StartTime, s.Error, s.BackupResult, s.Object = nil, during(s.StartTime, a.Failure, at), refitv1alpha1.BackupResult{}, ""
 	case Nothing, Waiting, RequestReport, GiveOrder:
 	}
 	setConditions(b, a, at)
+}
+
+// during returns the failure of an attempt that started at a time and ends now. An agent whose
+// clock is wrong reports another time, and later waits are counted from it.
+func during(started *metav1.Time, failure *refitv1alpha1.BackupError, now metav1.Time) *refitv1alpha1.BackupError {
+	out := *failure
+	if out.At.After(now.Time) || started != nil && out.At.Before(started) {
+		out.At = now
+	}
+	return &out
 }
 
 // setConditions sets Ready, Reconciling and Stalled.
