@@ -214,7 +214,7 @@ type RehearsedHop struct {
 	// server.
 	// +optional
 	WithoutWatchCache bool `json:"withoutWatchCache,omitempty"`
-	// findings are the problems, at most 16.
+	// findings are the problems, at most 16. Those that are not unknown come first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -223,6 +223,10 @@ type RehearsedHop struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MoreFindings int64 `json:"moreFindings,omitempty"`
+	// moreUnknown is how many of moreFindings are unknown.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MoreUnknown int64 `json:"moreUnknown,omitempty"`
 }
 
 // RehearsalFinding is one problem of a hop.

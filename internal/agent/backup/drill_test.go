@@ -90,6 +90,18 @@ func TestFindingsOfARehearsalAreNoFailure(t *testing.T) {
 	}
 }
 
+// TestKnownProblemsAreListedFirst has more findings than the result can list: open questions may be
+// waived, so they must not hide a problem.
+func TestKnownProblemsAreListedFirst(t *testing.T) {
+	b := drilledBed(t)
+	question, problem := core.Finding{Reason: core.KMSUnavailable, Message: "m", Remedy: "r", Unknown: true}, core.Finding{Reason: core.FlagUnknown, Message: "m", Remedy: "r"}
+	b.trials.findings = append(slices.Repeat([]core.Finding{question}, refitv1alpha1.MaxRehearsalFindings+3), problem)
+	hop := b.take(t, 1).Rehearsed[0]
+	if len(hop.Findings) != refitv1alpha1.MaxRehearsalFindings || hop.Findings[0].Unknown || hop.MoreFindings != 4 || hop.MoreUnknown != 4 {
+		t.Errorf("the first of %d findings is %+v; %d more, of which %d are unknown", len(hop.Findings), hop.Findings[0], hop.MoreFindings, hop.MoreUnknown)
+	}
+}
+
 // A host that could not try the backup is a failure, and no proven backup is deleted for it.
 func TestHostThatCannotTryFails(t *testing.T) {
 	low := node.ManualIntervention("MemoryLow", nil, "Free memory", "too little memory")

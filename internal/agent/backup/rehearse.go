@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,20 +51,35 @@ func (a *Attempt) findingsLeft() int {
 	return left
 }
 
-// rehearsedHop returns the result of a hop within the limits of the API.
+// rehearsedHop returns the result of a hop within the limits of the API. Known problems are listed
+// before open questions, which the user may waive.
 func rehearsedHop(release refitv1alpha1.ReleaseRef, h rehearsal.HopResult, limit int, now time.Time) refitv1alpha1.RehearsedHop {
 	hop := refitv1alpha1.RehearsedHop{
 		Release: release, Kubernetes: h.Version, At: metav1.NewTime(now.UTC().Truncate(time.Second)), Seconds: int64(h.Took.Seconds()),
 		Resources: int64(h.Report.Listed), Objects: h.Report.Objects, WithoutWatchCache: !h.Memory.WatchCache,
+		MoreFindings: h.Report.MoreFailures, MoreUnknown: h.Report.MoreUnknown,
 	}
-	for i, f := range h.Findings {
-		if i == limit {
-			hop.MoreFindings = int64(len(h.Findings) - i)
-			break
+	for i, f := range knownFirst(h.Findings) {
+		if i < limit {
+			hop.Findings = append(hop.Findings, rehearsalFinding(f))
+			continue
 		}
-		hop.Findings = append(hop.Findings, rehearsalFinding(f))
+		hop.MoreFindings++
+		if f.Unknown {
+			hop.MoreUnknown++
+		}
 	}
 	return hop
+}
+
+func knownFirst(findings []core.Finding) []core.Finding {
+	rank := func(f core.Finding) int {
+		if f.Unknown {
+			return 1
+		}
+		return 0
+	}
+	return slices.SortedStableFunc(slices.Values(findings), func(a, b core.Finding) int { return rank(a) - rank(b) })
 }
 
 func rehearsalFinding(f core.Finding) refitv1alpha1.RehearsalFinding {

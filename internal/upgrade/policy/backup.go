@@ -16,12 +16,15 @@ func BackupRequired(spec *refitv1alpha1.ClusterUpgradeSpec) *refitv1alpha1.Upgra
 }
 
 // BlockingFindings returns the findings of a rehearsed hop that are not waived, and how many
-// further ones are not listed. A known problem cannot be waived: the version does not run in this
-// cluster.
+// further ones are not listed and not waived. A known problem cannot be waived: the version does
+// not run in this cluster. Open questions that are not listed are waived only with all others.
 func BlockingFindings(spec *refitv1alpha1.ClusterUpgradeSpec, hop *refitv1alpha1.RehearsedHop) (listed []refitv1alpha1.RehearsalFinding, more int64) {
 	all := Waived(spec, CheckRehearsal, "")
 	listed = slices.DeleteFunc(slices.Clone(hop.Findings), func(f refitv1alpha1.RehearsalFinding) bool {
 		return f.Unknown && (all || f.Object != "" && Waived(spec, CheckRehearsal, f.Object))
 	})
+	if all {
+		return listed, max(0, hop.MoreFindings-hop.MoreUnknown)
+	}
 	return listed, hop.MoreFindings
 }

@@ -17,6 +17,10 @@ type Report struct {
 	Listed   int             `json:"listed"`
 	Objects  int64           `json:"objects"`
 	Failures []FailedRequest `json:"failures,omitempty"`
+	// MoreFailures counts the failures beyond MaxFailures, MoreUnknown those whose finding is
+	// Unknown.
+	MoreFailures int64 `json:"moreFailures,omitempty"`
+	MoreUnknown  int64 `json:"moreUnknown,omitempty"`
 	// Skipped are the aggregated groups and versions.
 	Skipped []string `json:"skipped,omitempty"`
 	// Error is set if the requests ended early: discovery failed, for example.
@@ -51,6 +55,18 @@ var (
 		`|within the allotted timeout|Client\.Timeout exceeded|\(504\)$`)
 	storageKey = regexp.MustCompile(`/registry/[^\s"':\\]+`)
 )
+
+// AddFailure adds a list that failed, or counts it if there are too many.
+func (r *Report) AddFailure(f FailedRequest) {
+	if len(r.Failures) < MaxFailures {
+		r.Failures = append(r.Failures, f)
+		return
+	}
+	r.MoreFailures++
+	if f.finding().Unknown {
+		r.MoreUnknown++
+	}
+}
 
 // Findings returns the findings of a report.
 func (r Report) Findings() []Finding {

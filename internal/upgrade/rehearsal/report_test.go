@@ -70,3 +70,14 @@ func TestReadiness(t *testing.T) {
 		})
 	}
 }
+
+func TestFailuresBeyondTheBoundAreCounted(t *testing.T) {
+	var report rehearsal.Report
+	for range rehearsal.MaxFailures + 2 {
+		report.AddFailure(rehearsal.FailedRequest{Message: "the server could not find the requested resource (404)"})
+	}
+	report.AddFailure(rehearsal.FailedRequest{Message: "conversion webhook for shop.example/v1alpha1, Kind=Cart failed"})
+	if len(report.Failures) != rehearsal.MaxFailures || report.MoreFailures != 3 || report.MoreUnknown != 1 {
+		t.Errorf("%d failures and %d more, of which %d are unknown", len(report.Failures), report.MoreFailures, report.MoreUnknown)
+	}
+}

@@ -171,7 +171,7 @@ func TestReportIsBounded(t *testing.T) {
 	answers["/api"] = always(`{"items":[{"metadata":{"name":""},"versions":[{"version":"v1","resources":[` + strings.Join(resources, ",") + `]}]}]}`)
 	got, _ := query(t, false, answers)
 	text, err := json.Marshal(got)
-	if err != nil || len(got.Failures) != rehearsal.MaxFailures || len(text) > 200_000 {
-		t.Errorf("%d failures, %d bytes, %v", len(got.Failures), len(text), err)
+	if err != nil || len(got.Failures) != rehearsal.MaxFailures || got.MoreFailures != 20 || got.MoreUnknown != 0 || len(text) > 200_000 {
+		t.Errorf("%d failures and %d more, of which %d are unknown, %d bytes, %v", len(got.Failures), got.MoreFailures, got.MoreUnknown, len(text), err)
 	}
 }

@@ -39,8 +39,8 @@ func (a *APIServer) listAll(ctx context.Context, resources []rehearsal.Resource,
 			report.Objects += objects
 			if err == nil {
 				report.Listed++
-			} else if len(report.Failures) < rehearsal.MaxFailures {
-				report.Failures = append(report.Failures, rehearsal.FailedRequest{Resource: resource, Message: refitv1alpha1.Clip(err.Error(), maxMessage)})
+			} else {
+				report.AddFailure(rehearsal.FailedRequest{Resource: resource, Message: refitv1alpha1.Clip(err.Error(), maxMessage)})
 			}
 			return nil
 		})
