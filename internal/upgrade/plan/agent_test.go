@@ -40,6 +40,7 @@ type agent struct {
 
 	fetched []string // ClusterReleases that are on the host
 
+	drillEnds  time.Time // when the backup that it takes was stored and restored
 	backupEnds time.Time // when the backup that it takes ends
 }
 

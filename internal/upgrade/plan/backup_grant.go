@@ -8,6 +8,8 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
+	"github.com/refit-dev/refit/internal/upgrade/orders"
 )
 
 // BackupRequest is the EtcdBackup of a CreateBackup or a DeleteBackup.
@@ -100,8 +102,8 @@ func (d *deciding) deleteBackups(why string) bool {
 	return some
 }
 
-// followBackup waits for a backup. The controller of EtcdBackups bounds each of its steps, and an
-// agent that does not respond is reported before.
+// followBackup waits for a backup. The controller of EtcdBackups bounds each of its steps. An agent
+// that does not respond is reported before, and a controller that does not bound them later.
 func (d *deciding) followBackup(b *cluster.Backup, hop int) {
 	if n := d.nodes[b.Status.Node]; n != nil && b.Status.StartTime != nil {
 		if w := agentSilent(d, n, hop); w != nil {
@@ -119,8 +121,9 @@ func (d *deciding) followBackup(b *cluster.Backup, hop int) {
 	case meta.IsStatusConditionTrue(b.Status.Conditions, refitv1alpha1.ConditionStalled):
 		w.ManualIntervention, w.Message = true, fmt.Sprintf("EtcdBackup %s waits: %s", b.Name, stalled.Message)
 		w.Remedy = "Fix what it waits for; it continues then" + orWaiveBackup
-	case stalled == nil && d.overdue(b.CreatedAt):
-		w.ManualIntervention, w.Remedy = true, "Check that the controllers of this version run"+orWaiveBackup
+	case d.neglected(b):
+		w.ManualIntervention, w.Message = true, fmt.Sprintf("The controller of EtcdBackups does not act on EtcdBackup %s", b.Name)
+		w.Remedy = "Check that the controllers of this version run: `kubectl -n refit-system get pods`" + orWaiveBackup
 	default: // the steps are in the EtcdBackup: they would change the status of the operation too often
 		progress := meta.FindStatusCondition(b.Status.Conditions, refitv1alpha1.ConditionReconciling)
 		switch {
@@ -132,6 +135,19 @@ func (d *deciding) followBackup(b *cluster.Backup, hop int) {
 		d.busy++
 	}
 	d.wait(w)
+}
+
+// neglected reports whether the controller of EtcdBackups has left a backup alone for longer than
+// any step of it takes.
+func (v *view) neglected(b *cluster.Backup) bool {
+	if started := b.Status.StartTime; started != nil {
+		since := v.past(started.Time)
+		if since.Before(b.CreatedAt) { // a controller with a wrong clock wrote it
+			since = b.CreatedAt
+		}
+		return v.now.Sub(since) > orders.BackupTimeout+interventionDelay
+	}
+	return v.overdue(etcdbackup.IdleSince(&b.Status, b.CreatedAt))
 }
 
 const orWaiveBackup = ". To upgrade without a proven backup, waive BackupProven with a reason"

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -84,7 +87,7 @@ func (v *view) backupState(b *cluster.Backup, hop int) backupState {
 		return backupFailed
 	case len(v.openFindings(b, hop)) > 0:
 		return backupRefuted
-	case v.now.Sub(provenAt(b)) > v.spec.Backup.MaxAge.Duration:
+	case v.now.Sub(v.provenAt(b)) > v.spec.Backup.MaxAge.Duration:
 		return backupStale
 	}
 	return backupProven
@@ -115,24 +118,17 @@ func (v *view) changedSince(b *cluster.Backup) bool {
 	})
 }
 
-// provenAt is when the last step of a backup ended, and never before it was created: the clock of
-// its host may be wrong.
-func provenAt(b *cluster.Backup) time.Time {
-	last := b.CreatedAt
-	for _, at := range append(rehearsedAt(b), b.Status.ReadBack.Time, b.Status.Drilled.Time) {
-		if at.After(last) {
-			last = at
-		}
+// provenAt is when the controller of EtcdBackups found that a backup had ended, and never before it
+// was created. The times of its steps are those of a host, whose clock may be ahead.
+func (v *view) provenAt(b *cluster.Backup) time.Time {
+	ready := meta.FindStatusCondition(b.Status.Conditions, refitv1alpha1.ConditionReady)
+	if ready == nil || ready.Status != metav1.ConditionTrue {
+		return b.CreatedAt
 	}
-	return last
-}
-
-func rehearsedAt(b *cluster.Backup) []time.Time {
-	out := make([]time.Time, 0, len(b.Status.Rehearsed)+2)
-	for i := range b.Status.Rehearsed {
-		out = append(out, b.Status.Rehearsed[i].At.Time)
+	if at := v.past(ready.LastTransitionTime.Time); at.After(b.CreatedAt) {
+		return at
 	}
-	return out
+	return b.CreatedAt
 }
 
 // openFinding is a reason why a rehearsal proves nothing.

@@ -38,7 +38,16 @@ func TestWhenABackupIsProven(t *testing.T) {
 			finding(flagFinding)(b, s)
 			s.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckRehearsal, Reason: "known"}}
 		}, backupRefuted},
-		"it has findings that it does not list": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) { b.Status.Rehearsed[1].MoreFindings = 3 }, backupRefuted},
+		"it has findings that it does not list":       {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) { b.Status.Rehearsed[1].MoreFindings = 3 }, backupRefuted},
+		"it has open questions that it does not list": {manyQuestions(3), backupRefuted},
+		"all open questions are waived, those that it does not list too": {func(b *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
+			manyQuestions(3)(b, s)
+			s.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckRehearsal, Reason: "known"}}
+		}, backupProven},
+		"all open questions are waived, and a problem is not listed": {func(b *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
+			manyQuestions(2)(b, s)
+			s.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckRehearsal, Reason: "known"}}
+		}, backupRefuted},
 		"it is too old": {func(_ *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
 			s.Backup.MaxAge = metav1.Duration{Duration: 30 * time.Minute}
 		}, backupStale},
@@ -46,6 +55,15 @@ func TestWhenABackupIsProven(t *testing.T) {
 			long := metav1.NewTime(clustertest.Now.AddDate(-1, 0, 0))
 			b.Status.ReadBack, b.Status.Drilled, b.Status.Rehearsed[0].At, b.Status.Rehearsed[1].At = &long, &long, long, long
 		}, backupProven},
+		"it is too old, and the clock of its host is ahead": {func(b *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
+			s.Backup.MaxAge = metav1.Duration{Duration: 30 * time.Minute}
+			ahead := metav1.NewTime(clustertest.Now.Add(-time.Minute))
+			b.Status.ReadBack, b.Status.Drilled, b.Status.Rehearsed[0].At, b.Status.Rehearsed[1].At = &ahead, &ahead, ahead, ahead
+		}, backupStale},
+		"it is too old, and the clock of the controller was ahead": {func(b *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
+			s.Backup.MaxAge = metav1.Duration{Duration: 30 * time.Minute}
+			b.Status.Conditions[0].LastTransitionTime = metav1.NewTime(clustertest.Now.AddDate(1, 0, 0))
+		}, backupStale},
 		"it runs": {func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
 			b.Status.StartTime = b.Status.ReadBack
 		}, backupRunning},
@@ -78,6 +96,7 @@ func provenView(t *testing.T, change func(*cluster.Backup, *refitv1alpha1.Cluste
 	b := &cluster.Backup{Name: "backup", Hop: "v1.36.3", Number: 1, CreatedAt: ended.Add(-time.Minute)}
 	b.Spec = refitv1alpha1.EtcdBackupSpec{Store: "local", Drill: refitv1alpha1.DrillRehearse}
 	b.Status.ReadBack, b.Status.Drilled = &ended, &ended
+	b.Status.Conditions = []metav1.Condition{{Type: refitv1alpha1.ConditionReady, Status: metav1.ConditionTrue, LastTransitionTime: ended}}
 	for i := range s.Releases {
 		ref := refitv1alpha1.ReleaseRef{Name: s.Releases[i].Name, Digest: s.Releases[i].Digest}
 		b.Spec.Hops = append(b.Spec.Hops, ref)
@@ -90,6 +109,14 @@ func provenView(t *testing.T, change func(*cluster.Backup, *refitv1alpha1.Cluste
 		t.Fatal(err)
 	}
 	return newView(p, s, clustertest.Now), b
+}
+
+// manyQuestions adds an open question, and three further findings of which some are unknown.
+func manyQuestions(unknown int64) func(*cluster.Backup, *refitv1alpha1.ClusterUpgradeSpec) {
+	return func(b *cluster.Backup, s *refitv1alpha1.ClusterUpgradeSpec) {
+		finding(kmsFinding)(b, s)
+		b.Status.Rehearsed[0].MoreFindings, b.Status.Rehearsed[0].MoreUnknown = 3, unknown
+	}
 }
 
 func failedThreeTimes(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
@@ -134,5 +161,42 @@ func TestNoBackupIsCreatedAfterTheLastNumber(t *testing.T) {
 	d.createBackup(0, "the last one is not what the plan requires")
 	if len(d.actions) > 0 || len(d.waiting) != 1 || !d.waiting[0].ManualIntervention {
 		t.Errorf("it does %v and waits for %v", d.actions, d.waiting)
+	}
+}
+
+// TestBackupThatItsControllerNeglects bounds the wait for the controller of EtcdBackups.
+func TestBackupThatItsControllerNeglects(t *testing.T) {
+	ago := func(d time.Duration) *metav1.Time {
+		at := metav1.NewTime(clustertest.Now.Add(-d))
+		return &at
+	}
+	failedAt := func(at *metav1.Time) refitv1alpha1.EtcdBackupStatus {
+		return refitv1alpha1.EtcdBackupStatus{Attempt: 1, Error: &refitv1alpha1.BackupError{At: *at}}
+	}
+	waits := []metav1.Condition{{Type: refitv1alpha1.ConditionStalled, Status: metav1.ConditionFalse}}
+	for situation, test := range map[string]struct {
+		created time.Duration // ago
+		status  refitv1alpha1.EtcdBackupStatus
+		manual  bool
+	}{
+		"it was just created":                {time.Minute, refitv1alpha1.EtcdBackupStatus{}, false},
+		"nothing has happened since":         {interventionDelay + time.Minute, refitv1alpha1.EtcdBackupStatus{}, true},
+		"it was seen, and nothing since":     {interventionDelay + time.Minute, refitv1alpha1.EtcdBackupStatus{Conditions: waits}, true},
+		"an attempt has just failed":         {5 * time.Hour, failedAt(ago(time.Minute)), false},
+		"nothing has followed an attempt":    {5 * time.Hour, failedAt(ago(interventionDelay + time.Minute)), true},
+		"an attempt takes hours":             {5 * time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(5 * time.Hour)}, false},
+		"an attempt is not ended in time":    {7 * time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(7 * time.Hour)}, true},
+		"it started by a clock a year ahead": {7 * time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(-8760 * time.Hour)}, true},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			v, b := provenView(t, func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
+				b.CreatedAt, b.Status = clustertest.Now.Add(-test.created), test.status
+			})
+			d := &deciding{view: v}
+			d.followBackup(b, 0)
+			if len(d.waiting) != 1 || d.waiting[0].ManualIntervention != test.manual {
+				t.Errorf("it waits for %+v, want manual intervention: %t", d.waiting, test.manual)
+			}
+		})
 	}
 }

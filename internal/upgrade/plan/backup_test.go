@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -73,7 +74,8 @@ func (m *machine) startBackup(w *world, order *refitv1alpha1.NodeUpgradeSpec) {
 	if m.agentChanges() || m.agent.old != nil {
 		status.Phase = refitv1alpha1.BackupFailed
 	}
-	m.agent.backupEnds = w.now.Add(w.duration(6, 30))
+	takes := w.duration(6, 30)
+	m.agent.drillEnds, m.agent.backupEnds = w.now.Add(takes/2), w.now.Add(takes)
 	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.Backup = status })
 }
 
@@ -82,16 +84,26 @@ func (m *machine) takesBackup() bool {
 	return b != nil && b.Phase == refitv1alpha1.BackupRunning
 }
 
-// proceedBackup ends the backup when its time has come, whatever the present order is.
+// proceedBackup drills the backup, and ends it when its time has come, whatever the present order
+// is.
 func (m *machine) proceedBackup(w *world) {
-	if !m.takesBackup() || w.now.Before(m.agent.backupEnds) {
+	if !m.takesBackup() || w.now.Before(m.agent.drillEnds) {
 		return
 	}
-	w.note("the backup of etcd on %s ends", m.name)
-	ended := *m.agent.status.Backup
-	ended.Phase = refitv1alpha1.BackupSucceeded
-	w.tryBackup(&ended)
-	m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.Backup = &ended })
+	status := *m.agent.status.Backup
+	if status.Drilled == nil {
+		w.drill(m, &status)
+	}
+	if status.Phase == refitv1alpha1.BackupRunning && !w.now.Before(m.agent.backupEnds) {
+		status.Phase = refitv1alpha1.BackupSucceeded
+		w.rehearse(m, &status)
+	}
+	if status.Phase != refitv1alpha1.BackupRunning {
+		w.note("the backup of etcd on %s ends", m.name)
+	}
+	if !reflect.DeepEqual(status, *m.agent.status.Backup) {
+		m.write(func(s *refitv1alpha1.NodeUpgradeStatus) { s.Backup = &status })
+	}
 }
 
 // stopBackup ends a backup before a step disrupts etcd or the API server. The plan waits for a

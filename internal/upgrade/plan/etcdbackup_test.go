@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -24,6 +25,16 @@ func (w *world) createBackup(who *controller, request *BackupRequest) bool {
 		return false
 	}
 	w.require(!w.op.Spec.Paused && !w.op.Spec.Aborted, "a backup is created while the operation is held")
+	running := slices.ContainsFunc(w.backups, func(b *refitv1alpha1.EtcdBackup) bool {
+		return !b.HasEnded() && b.Labels[refitv1alpha1.LabelHop] == request.Hop
+	})
+	w.require(!running || w.restored || !who.fresh, "a second backup is created while one runs")
+	w.storeBackup(request)
+	return true
+}
+
+// storeBackup stores an EtcdBackup in the API.
+func (w *world) storeBackup(request *BackupRequest) {
 	w.joined++ // for a UID of its own
 	b := &refitv1alpha1.EtcdBackup{Spec: request.Spec}
 	b.Name, b.UID, b.CreationTimestamp = request.Name, types.UID(fmt.Sprintf("backup-%d", w.joined)), metav1.NewTime(w.now)
@@ -31,10 +42,7 @@ func (w *world) createBackup(who *controller, request *BackupRequest) bool {
 		refitv1alpha1.LabelHop: request.Hop, refitv1alpha1.LabelNumber: strconv.FormatInt(request.Number, 10),
 		refitv1alpha1.LabelRetry: strconv.FormatInt(request.Retry, 10),
 	}
-	running := slices.ContainsFunc(w.backups, func(b *refitv1alpha1.EtcdBackup) bool { return !b.HasEnded() })
-	w.require(!running || w.restored || !who.fresh, "a second backup is created while one runs")
 	w.backups = append(slices.Clone(w.backups), b)
-	return true
 }
 
 // deleteBackup deletes an EtcdBackup, and the controller of EtcdBackups withdraws its order.
@@ -73,7 +81,7 @@ func observedBackups(all []*refitv1alpha1.EtcdBackup) []cluster.Backup {
 
 // runBackups is the controller of EtcdBackups.
 func (w *world) runBackups() {
-	if !w.reachable() {
+	if !w.reachable() || w.backupsStall {
 		return
 	}
 	for i, was := range slices.Clone(w.backups) {
@@ -101,20 +109,22 @@ func (w *world) runBackups() {
 	}
 }
 
-// noteProof records which ClusterReleases a backup proves.
+// noteProof records which ClusterReleases a backup proves, and when it was found.
 func (w *world) noteProof(b *refitv1alpha1.EtcdBackup) {
-	if !b.HasEnded() || b.Status.ReadBack == nil || b.Status.Drilled == nil {
+	ready := meta.FindStatusCondition(b.Status.Conditions, refitv1alpha1.ConditionReady)
+	required := w.op.Spec.Backup
+	if !b.HasEnded() || b.Status.ReadBack == nil || b.Status.Drilled == nil || required == nil {
 		return
 	}
-	if b.Spec.Drill == refitv1alpha1.DrillRestore {
-		w.provenSince["kubernetes-"+b.Labels[refitv1alpha1.LabelHop]] = b.Status.Drilled.Time
+	if required.Drill == refitv1alpha1.DrillRestore {
+		w.provenSince["kubernetes-"+b.Labels[refitv1alpha1.LabelHop]] = ready.LastTransitionTime.Time
 	}
 	for i := range b.Status.Rehearsed {
 		hop := &b.Status.Rehearsed[i]
 		if open, _ := policy.BlockingFindings(&w.op.Spec, hop); len(open) > 0 {
 			return
 		}
-		w.provenSince[hop.Release.Name] = hop.At.Time
+		w.provenSince[hop.Release.Name] = ready.LastTransitionTime.Time
 	}
 }
 
@@ -138,13 +148,12 @@ func (w *world) activeNodes() map[string]bool {
 	return out
 }
 
-// tryBackup is the drill of a backup that the operation relies on, and the rehearsal of its hops.
-func (w *world) tryBackup(status *refitv1alpha1.NodeBackupStatus) {
-	at := slices.IndexFunc(w.backups, func(b *refitv1alpha1.EtcdBackup) bool { return b.UID == status.UID })
-	if at < 0 {
+// drill stores, reads and restores a backup that the operation relies on.
+func (w *world) drill(m *machine, status *refitv1alpha1.NodeBackupStatus) {
+	if w.backup(status.UID) == nil {
 		return
 	}
-	now := metav1.NewTime(w.now)
+	now := metav1.NewTime(m.clock(w))
 	if w.storeFails {
 		status.Phase = refitv1alpha1.BackupFailed
 		status.Error = &refitv1alpha1.BackupError{
@@ -153,14 +162,32 @@ func (w *world) tryBackup(status *refitv1alpha1.NodeBackupStatus) {
 		return
 	}
 	status.Uploaded, status.ReadBack, status.Drilled = &now, &now, &now
-	for _, release := range w.backups[at].Spec.Hops {
+}
+
+// rehearse rehearses the hops of a backup on the restored data.
+func (w *world) rehearse(m *machine, status *refitv1alpha1.NodeBackupStatus) {
+	b := w.backup(status.UID)
+	if b == nil {
+		return
+	}
+	for _, release := range b.Spec.Hops {
 		status.Rehearsed = append(status.Rehearsed, refitv1alpha1.RehearsedHop{
-			Release: release, Kubernetes: w.payload(release.Name).Kubernetes, At: now, Findings: w.findings,
+			Release: release, Kubernetes: w.payload(release.Name).Kubernetes, At: metav1.NewTime(m.clock(w)), Findings: w.findings,
 		})
 		if slices.ContainsFunc(w.findings, func(f refitv1alpha1.RehearsalFinding) bool { return !f.Unknown }) {
 			return
 		}
 	}
+}
+
+// backup returns the EtcdBackup with a UID, nil if there is none.
+func (w *world) backup(uid types.UID) *refitv1alpha1.EtcdBackup {
+	for _, b := range w.backups {
+		if b.UID == uid {
+			return b
+		}
+	}
+	return nil
 }
 
 // checkBackupProven checks that a backup of the hop was proven before its first control plane
@@ -222,10 +249,61 @@ func backupDeleted(w *world) bool {
 	return w.deleteBackup(b.Name, string(b.UID))
 }
 
+// backupForged is someone who creates an EtcdBackup as the operation would, for any hop. Admission
+// denies it unless its policies are missing.
+func backupForged(w *world) bool {
+	if w.op.Spec.Backup == nil || len(w.releases) == 0 {
+		return false
+	}
+	release := w.releases[w.dice.IntN(len(w.releases))]
+	number := int64(1)
+	for _, b := range observedBackups(w.backups) {
+		if b.Hop == release.Payload.Kubernetes {
+			number = max(number, b.Number+1)
+		}
+	}
+	if w.dice.IntN(4) == 0 {
+		number = cluster.MaxBackupNumber
+	}
+	w.forgeBackup(release, number, []refitv1alpha1.Drill{refitv1alpha1.DrillNone, refitv1alpha1.DrillRestore, refitv1alpha1.DrillRehearse}[w.dice.IntN(3)])
+	return true
+}
+
+func (w *world) forgeBackup(release cluster.Release, number int64, drill refitv1alpha1.Drill) {
+	hop := release.Payload.Kubernetes
+	request := BackupRequest{
+		Name: cluster.BackupName(&w.op.Operation, hop, number), Hop: hop, Number: number, Retry: w.op.Spec.Retry,
+		Spec: refitv1alpha1.EtcdBackupSpec{Store: w.op.Spec.Backup.Store, Operation: w.op.Name, Drill: drill},
+	}
+	if slices.ContainsFunc(w.backups, func(b *refitv1alpha1.EtcdBackup) bool { return b.Name == request.Name }) {
+		return
+	}
+	if drill == refitv1alpha1.DrillRehearse {
+		request.Spec.Hops = []refitv1alpha1.ReleaseRef{{Name: release.Name, Digest: release.Digest}}
+	}
+	w.note("! someone creates EtcdBackup %s in the name of the operation", request.Name)
+	w.storeBackup(&request)
+}
+
+// backupsStall stalls the controller of EtcdBackups.
+func backupsStall(w *world) bool {
+	if w.backupsStall {
+		return false
+	}
+	w.note("! the controller of EtcdBackups stalls")
+	w.backupsStall = true
+	return true
+}
+
 // fixBackup is a user who fixes what a backup waits for, or why it failed.
 func (w *world) fixBackup(wait *Wait) {
 	switch wait.Reason {
 	case refitv1alpha1.ReasonBackupPending:
+		if w.backupsStall {
+			w.note("* the user restarts the controller of EtcdBackups")
+			w.backupsStall = false
+			return
+		}
 		for _, m := range w.machines {
 			if m.controlPlane && !w.abandoned(m) {
 				w.fixHost(m)
@@ -242,6 +320,12 @@ func (w *world) fixBackup(wait *Wait) {
 		w.findings = nil
 		w.retry()
 	default:
+		for _, b := range observedBackups(w.backups) {
+			if b.Number == cluster.MaxBackupNumber {
+				w.note("* the user deletes EtcdBackup %s", b.Name)
+				w.deleteBackup(b.Name, b.UID)
+			}
+		}
 		w.note("* the user fixes the BackupStore")
 		w.storeFails = false
 		w.retry()

@@ -43,6 +43,8 @@ var events = []event{
 	{"the BackupStore fails", storeFails},
 	{"a rehearsal will have findings", rehearsalWillFail},
 	{"an EtcdBackup is deleted", backupDeleted},
+	{"someone creates an EtcdBackup in the name of the operation", backupForged},
+	{"the controller of EtcdBackups stalls", backupsStall},
 	{"an etcd member is unhealthy", memberUnhealthy},
 	{"an API server is not ready", serverUnhealthy},
 	{"pods on a node lose their network", podsDisconnected},

@@ -94,6 +94,68 @@ var provenBackupStories = []story{
 		script: []scriptEvent{{backingUpOn("cp-2"), func(t *storyRun) { t.abort() }}},
 	},
 	{
+		name:     "backup-paused",
+		summary:  "The user pauses while etcd is backed up. The backup ends, no control plane node is selected, and the operation continues with it once it is resumed.",
+		scenario: minor(shape(3, 0), backedUp(refitv1alpha1.UpgradeBackup{})), ends: Succeeded,
+		script: []scriptEvent{
+			{backingUpOn("cp-2"), edits(pause, "the user pauses")},
+			{later(20, is(Paused)), edits(resume, "the user resumes")},
+		},
+	},
+	{
+		name:     "backup-retried",
+		summary:  "The store refuses every object, and the user retries while the backup is still taken. The operation takes another one after it.",
+		scenario: minor(shape(3, 0), backedUp(refitv1alpha1.UpgradeBackup{})), ends: Succeeded,
+		before: func(w *world) { w.storeFails = true },
+		script: []scriptEvent{
+			{backingUpOn("cp-3"), func(t *storyRun) { t.retry() }},
+			{secondBackup, func(t *storyRun) { t.storeFails = false }},
+		},
+	},
+	{
+		name:     "rehearsal-aborted",
+		summary:  "The user aborts during the rehearsal. The backup is canceled, and no node has changed.",
+		scenario: minor(shape(3, 0), backedUp(refitv1alpha1.UpgradeBackup{})), ends: Aborted,
+		script: []scriptEvent{{rehearsingOn("cp-2"), func(t *storyRun) { t.abort() }}},
+	},
+	{
+		name:     "rehearsal-paused",
+		summary:  "The user pauses during the rehearsal. It ends, and the operation continues with it once it is resumed.",
+		scenario: minor(shape(3, 0), backedUp(refitv1alpha1.UpgradeBackup{})), ends: Succeeded,
+		script: []scriptEvent{
+			{rehearsingOn("cp-2"), edits(pause, "the user pauses")},
+			{later(20, is(Paused)), edits(resume, "the user resumes")},
+		},
+	},
+	{
+		name:     "backup-controller-stalled",
+		summary:  "The controller of EtcdBackups does nothing. The operation reports that after ten minutes, and continues once the controller runs.",
+		scenario: minor(shape(3, 0), backedUp(refitv1alpha1.UpgradeBackup{})), ends: Succeeded,
+		before: func(w *world) { w.backupsStall = true },
+		script: []scriptEvent{{later(5, is(Stalled)), func(t *storyRun) {
+			t.note("* the user restarts the controller of EtcdBackups")
+			t.backupsStall = false
+		}}},
+	},
+	{
+		name: "backup-forged",
+		summary: "Someone who may create EtcdBackups creates that of the second hop before the first one. Its data is older than the first hop, so the " +
+			"operation takes another one.",
+		scenario: minor(shape(1, 0), upgradePath("v1.35.4", "v1.37.1", "v1.36.3", "v1.37.1"), backedUp(refitv1alpha1.UpgradeBackup{})), ends: Succeeded,
+		script: []scriptEvent{{at(0), func(t *storyRun) { t.forgeBackup(t.releases[1], 1, refitv1alpha1.DrillRehearse) }}},
+	},
+	{
+		name: "backup-stale-clock-ahead",
+		summary: "The operation is paused for two hours after the backup was proven on a host whose clock is a day ahead, and a backup may be one hour old. " +
+			"It takes another one.",
+		scenario: minor(shape(3, 0), backedUp(refitv1alpha1.UpgradeBackup{MaxAge: metav1.Duration{Duration: time.Hour}})), ends: Succeeded,
+		before: func(w *world) { w.machine("cp-2").skew = 24 * time.Hour },
+		script: []scriptEvent{
+			{claimed("cp-2"), edits(pause, "the user pauses")},
+			{later(120, is(Paused)), edits(resume, "the user resumes")},
+		},
+	},
+	{
 		name:     "backup-claimed-by-hand",
 		summary:  "Someone has claimed a control plane node by hand before the backup is proven. It is released unchanged.",
 		scenario: minor(shape(3, 0), upgradePath("v1.36.1", "v1.36.3", "v1.36.3"), backedUp(refitv1alpha1.UpgradeBackup{})), ends: Succeeded,
@@ -115,6 +177,15 @@ func waive(check string) func(*refitv1alpha1.ClusterUpgradeSpec) {
 func backingUpOn(name string) func(*storyRun) bool {
 	return func(t *storyRun) bool { return t.machine(name).takesBackup() }
 }
+
+// rehearsingOn is when the agent of a node has restored the backup and rehearses.
+func rehearsingOn(name string) func(*storyRun) bool {
+	return func(t *storyRun) bool {
+		return t.machine(name).takesBackup() && t.machine(name).agent.status.Backup.Drilled != nil
+	}
+}
+
+func secondBackup(t *storyRun) bool { return len(t.backups) > 1 }
 
 func deletesBackups(t *storyRun) {
 	for _, b := range t.backups {

@@ -33,10 +33,11 @@ type world struct {
 	op          operation
 	deniedSince time.Time // since when a webhook denies changes of Nodes
 
-	backups     []*refitv1alpha1.EtcdBackup // of the operation; replaced, never changed
-	storeFails  bool                        // the BackupStore refuses every object
-	findings    []refitv1alpha1.RehearsalFinding
-	provenSince map[string]time.Time // when a ClusterRelease was last rehearsed, or a backup restored
+	backups      []*refitv1alpha1.EtcdBackup // of the operation; replaced, never changed
+	backupsStall bool                        // the controller of EtcdBackups does nothing
+	storeFails   bool                        // the BackupStore refuses every object
+	findings     []refitv1alpha1.RehearsalFinding
+	provenSince  map[string]time.Time // when a ClusterRelease was last rehearsed, or a backup restored
 
 	ordersDeniedSince time.Time // since when a webhook denies orders
 	claimsRefused     bool      // admission refuses claims
