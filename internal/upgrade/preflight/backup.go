@@ -86,17 +86,20 @@ func storeObject(backup *refitv1alpha1.UpgradeBackup) string { return "BackupSto
 // rehearsalUnknown reports what the rehearsals of the operation could not decide. The operation
 // does not change the control plane until that is waived.
 func rehearsalUnknown(v *view) []Finding {
+	if required := policy.BackupRequired(&v.Spec); required == nil || required.Drill != refitv1alpha1.DrillRehearse {
+		return nil
+	}
 	newest := map[string]*cluster.Backup{}
 	for i := range v.s.Backups {
 		b := &v.s.Backups[i]
-		if known := newest[b.Hop]; known == nil || b.Number > known.Number {
+		if known := newest[b.Hop]; !b.Deleting && (known == nil || b.Number > known.Number) {
 			newest[b.Hop] = b
 		}
 	}
 	var found []Finding
 	for i := range v.s.Backups {
 		b := &v.s.Backups[i]
-		if newest[b.Hop] != b || policy.BackupRequired(&v.Spec) == nil {
+		if newest[b.Hop] != b {
 			continue
 		}
 		for _, hop := range b.Status.Rehearsed {

@@ -457,9 +457,9 @@ func etcdSituations() []situation {
 		{check: "BackupOnSameHost", name: "a bucket", single: true, change: withStore(""), spec: backedUp},
 		{check: "BackupOnSameHost", name: "three control plane hosts", change: withStore("/mnt"), spec: backedUp},
 		{check: "RehearsalUnknown", name: "no open question", change: all(withStore("/mnt"), rehearsed()), spec: backedUp},
-		{check: "RehearsalUnknown", name: "an open question", change: all(withStore("/mnt"), rehearsed(refitv1alpha1.RehearsalFinding{
-			Reason: "KMSUnavailable", Object: "unix:///run/kms.sock", Message: "the socket is not on this host", Remedy: "Start the plugin", Unknown: true,
-		})), spec: backedUp, want: Warn, unknown: true},
+		{check: "RehearsalUnknown", name: "an open question", change: all(withStore("/mnt"), rehearsed(openQuestion)), spec: backedUp, want: Warn, unknown: true},
+		{check: "RehearsalUnknown", name: "an open question of a backup that is deleted", change: all(withStore("/mnt"), rehearsed(openQuestion), deletingBackups), spec: backedUp},
+		{check: "RehearsalUnknown", name: "an open question, and no rehearsal is required", change: all(withStore("/mnt"), rehearsed(openQuestion)), spec: restored},
 	}
 }
 
@@ -1362,4 +1362,18 @@ func rehearsed(findings ...refitv1alpha1.RehearsalFinding) change {
 		b.Status.Rehearsed = []refitv1alpha1.RehearsedHop{{Kubernetes: "v1.36.3", Findings: findings}}
 		s.Backups = []cluster.Backup{{Name: "old", Hop: "v1.36.3"}, b}
 	}
+}
+
+var openQuestion = refitv1alpha1.RehearsalFinding{
+	Reason: "KMSUnavailable", Object: "unix:///run/kms.sock", Message: "the socket is not on this host", Remedy: "Start the plugin", Unknown: true,
+}
+
+func deletingBackups(s *snapshot) {
+	for i := range s.Backups {
+		s.Backups[i].Deleting = true
+	}
+}
+
+func restored(s *refitv1alpha1.ClusterUpgradeSpec) {
+	s.Backup = &refitv1alpha1.UpgradeBackup{Drill: refitv1alpha1.DrillRestore}
 }
