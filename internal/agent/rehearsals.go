@@ -26,7 +26,7 @@ func (r *Rehearsals) Close() { r.units.Close() }
 func ConnectRehearsals(ctx context.Context, s *settings.Settings, observer rehearsal.Observer) (*Rehearsals, error) {
 	ctr, err := host.LookPath("ctr")
 	if err != nil {
-		return nil, node.ManualIntervention("CtrMissing", err, "Install ctr, which is part of containerd, or set drill: None in the EtcdBackup",
+		return nil, node.ManualIntervention("CtrMissing", err, "Install ctr, which is part of containerd. To upgrade without a proven backup, waive BackupProven",
 			"drills need the client of containerd")
 	}
 	binary, err := os.Executable()

@@ -28,7 +28,7 @@ func EtcdImage(version string) (string, error) {
 	}
 	if parsed.Version() != version {
 		return "", node.Transient("EtcdImageUnknown", nil,
-			"Check that the kubelet has started etcd with its manifest (`crictl ps`), or set drill: None in the EtcdBackup",
+			"Check that the kubelet has started etcd with its manifest (`crictl ps`). To upgrade without a proven backup, waive BackupProven",
 			"etcd %s runs on this host, but its manifest has the image %s", version, parsed.Image)
 	}
 	return parsed.Image, nil
