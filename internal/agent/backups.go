@@ -7,6 +7,7 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/agent/steps"
+	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
 	corebackup "github.com/refit-dev/refit/internal/upgrade/backup"
@@ -28,7 +29,7 @@ func (a *Agent) resumeBackups(ctx context.Context) {
 		Environment: backup.Environment{
 			Objects: BackupCluster(a.Version),
 			Pins:    func() (etcdbackup.Pins, error) { return backup.ReadPins(backup.PinsFile) },
-			Dial:    dialMember, OpenStore: backup.OpenStore, Space: host.Free,
+			Dial:    dialMember, OpenStore: store.Open, Space: host.Free,
 			HostFiles: func(to io.Writer) error { return backup.WriteHostFiles(to, "/") },
 			EtcdImage: steps.EtcdImage, Hops: a.rehearsalHops, Runner: a.rehearsalRunner, Leftovers: a.rehearsalLeft,
 			Record: func(added corebackup.Records) error { return backup.AddRecords(a.Settings.BackupRecords(), added) },

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
@@ -42,7 +43,7 @@ type bed struct {
 	space     host.FreeSpace
 	mounted   bool // the store has a file system of its own
 	snapshot  []byte
-	keys      Credentials
+	keys      store.Credentials
 	others    []refitv1alpha1.EtcdBackup
 	trials    fakeTrials
 
@@ -73,7 +74,7 @@ func (b *bed) manager(dir string) *Manager {
 		Dir: dir, Machine: machineID, Boot: "boot", Log: slog.New(slog.DiscardHandler), Report: b.record,
 		Environment: Environment{
 			Objects: b, Pins: func() (etcdbackup.Pins, error) { return b.pins, nil }, Dial: func() (Member, error) { return fakeMember{b}, nil },
-			OpenStore: OpenStore, Space: b.free,
+			OpenStore: store.Open, Space: b.free,
 			HostFiles: func(to io.Writer) error { _, err := io.WriteString(to, secretText); return err },
 			EtcdImage: func(version string) (string, error) { return "registry.k8s.io/etcd:" + version + "-0", nil },
 			Hops:      b.trials.render, Runner: b.trials.connect, Leftovers: func() bool { return b.trials.units > 0 },
@@ -148,7 +149,7 @@ func (b *bed) BackupStore(context.Context, string) (*refitv1alpha1.BackupStore, 
 	return &b.store, nil
 }
 
-func (b *bed) Credentials(context.Context, string) (Credentials, error) { return b.keys, nil }
+func (b *bed) Credentials(context.Context, string) (store.Credentials, error) { return b.keys, nil }
 
 func (b *bed) ClusterUID(context.Context) (string, error) { return clusterUID, nil }
 

@@ -5,6 +5,7 @@ import (
 
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/seal"
+	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -95,7 +96,7 @@ func (a *Attempt) checkMember(ctx context.Context) error {
 
 // openStore opens the store and checks that it answers.
 func (a *Attempt) openStore(ctx context.Context) error {
-	var credentials Credentials
+	var credentials store.Credentials
 	if a.spec.Credentials != "" {
 		var err error
 		if credentials, err = a.manager.Environment.Objects.Credentials(ctx, a.spec.Credentials); err != nil {

@@ -9,23 +9,11 @@ import (
 	"regexp"
 	"syscall"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/upgrade/node"
-)
-
-// Credentials are the credentials of a store, by key. They are never logged.
-type Credentials map[string]string
-
-// The keys of credentials, in a Secret and in a file on the host.
-const (
-	KeyAccessKey      = "accessKey"
-	KeySecretKey      = "secretKey"
-	KeySessionToken   = "sessionToken"
-	KeyServiceAccount = "serviceAccount" // the JSON key file of a Google service account
-	KeyCA             = "ca"             // PEM; without it, the certificates of the system
 )
 
 // maxCredentials bounds the size of a file with credentials.
@@ -33,12 +21,9 @@ const maxCredentials = 64 << 10
 
 var credentialsName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
-// String hides the credentials from logs.
-func (Credentials) String() string { return "credentials" }
-
 // readCredentials reads the credentials of a name from a directory of the host, or returns
 // fs.ErrNotExist.
-func readCredentials(dir, name string) (Credentials, error) {
+func readCredentials(dir, name string) (store.Credentials, error) {
 	if !credentialsName.MatchString(name) {
 		return nil, fmt.Errorf("%q is not the name of credentials", name)
 	}
@@ -47,7 +32,7 @@ func readCredentials(dir, name string) (Credentials, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out Credentials
+	var out store.Credentials
 	if err := yaml.UnmarshalStrict(text, &out); err != nil {
 		// The error may repeat the content.
 		return nil, node.ManualIntervention("CredentialsInvalid", nil, "Write "+path+" as YAML: a text for each key", "%s is not valid", path)
@@ -69,22 +54,6 @@ func readProtected(path string, forbidden fs.FileMode) ([]byte, error) {
 			"%s is not a small regular file of root with safe permissions (mode %s)", path, info.Mode())
 	}
 	return os.ReadFile(path)
-}
-
-// secretCredentials returns the credentials in a Secret. Any Secret of another type is refused: the
-// administrator's kubeconfig can read all of them.
-func secretCredentials(secret *corev1.Secret) (Credentials, error) {
-	if secret.Namespace != refitv1alpha1.BackupNamespace || secret.Type != refitv1alpha1.BackupCredentialsType {
-		return nil, node.ManualIntervention("SecretRefused", nil,
-			"Create the Secret with --type="+refitv1alpha1.BackupCredentialsType+" in the namespace "+refitv1alpha1.BackupNamespace,
-			"Secret %s/%s has the type %s, and only %s in the namespace %s is used",
-			secret.Namespace, secret.Name, secret.Type, refitv1alpha1.BackupCredentialsType, refitv1alpha1.BackupNamespace)
-	}
-	out := Credentials{}
-	for key, value := range secret.Data {
-		out[key] = string(value)
-	}
-	return out, nil
 }
 
 // missing explains that credentials are neither on the host nor in the cluster.

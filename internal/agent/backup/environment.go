@@ -5,7 +5,7 @@ import (
 	"io"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/engine/etcd"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
@@ -24,7 +24,7 @@ type Environment struct {
 	// HostFiles writes an archive of the files that a restore needs besides etcd.
 	HostFiles func(to io.Writer) error
 	// OpenStore opens a store. The credentials are nil for a path.
-	OpenStore func(spec *refitv1alpha1.BackupStoreSpec, credentials Credentials) (enginebackup.Objects, error)
+	OpenStore func(spec *refitv1alpha1.BackupStoreSpec, credentials store.Credentials) (store.Objects, error)
 	// Space returns the disk space of the file system of a directory.
 	Space func(dir string) (host.FreeSpace, error)
 	// EtcdImage returns the image of the etcd member on this host, which has the version.
@@ -58,7 +58,7 @@ type Objects interface {
 	EtcdBackups(ctx context.Context) ([]refitv1alpha1.EtcdBackup, error)
 	BackupStore(ctx context.Context, name string) (*refitv1alpha1.BackupStore, error)
 	// Credentials returns the credentials of a name, from the host or from a Secret.
-	Credentials(ctx context.Context, name string) (Credentials, error)
+	Credentials(ctx context.Context, name string) (store.Credentials, error)
 	// ClusterUID returns the UID of the namespace kube-system, which identifies the cluster.
 	ClusterUID(ctx context.Context) (string, error)
 }

@@ -10,10 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
@@ -99,28 +96,11 @@ func TestLinkToItsOwnParentEnds(t *testing.T) {
 	}
 }
 
-func TestOnlySecretsOfBackupsAreUsed(t *testing.T) {
-	secret := func(namespace, kind string) *corev1.Secret {
-		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "offsite"}, Type: corev1.SecretType(kind), Data: map[string][]byte{"accessKey": []byte("a")}}
-	}
-	if got, err := secretCredentials(secret(refitv1alpha1.BackupNamespace, refitv1alpha1.BackupCredentialsType)); err != nil || got[KeyAccessKey] != "a" {
-		t.Errorf("got %v, %v", got, err)
-	}
-	for _, refused := range []*corev1.Secret{
-		secret(refitv1alpha1.BackupNamespace, "Opaque"), secret("kube-system", refitv1alpha1.BackupCredentialsType),
-		secret("kube-system", string(corev1.SecretTypeServiceAccountToken)),
-	} {
-		if _, err := secretCredentials(refused); node.FailureOf(err).Reason != "SecretRefused" {
-			t.Errorf("%s of type %s: %v", refused.Namespace, refused.Type, err)
-		}
-	}
-}
-
 func TestCredentialsOnTheHostAreProtected(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "offsite")
 	writeTree(t, dir, map[string]string{"offsite": "accessKey: a\nsecretKey: b\n"})
-	if got, err := readCredentials(dir, "offsite"); err != nil || got[KeySecretKey] != "b" {
+	if got, err := readCredentials(dir, "offsite"); err != nil || got[store.KeySecretKey] != "b" {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if err := os.Chmod(path, 0o640); err != nil {

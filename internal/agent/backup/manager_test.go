@@ -167,8 +167,8 @@ func TestRefusedAttemptIsReported(t *testing.T) {
 
 func TestStoreThatDropsObjectsIsNoticed(t *testing.T) {
 	b := newBed(t)
-	b.Environment.OpenStore = func(spec *refitv1alpha1.BackupStoreSpec, keys Credentials) (enginebackup.Objects, error) {
-		opened, err := OpenStore(spec, keys)
+	b.Environment.OpenStore = func(spec *refitv1alpha1.BackupStoreSpec, keys store.Credentials) (store.Objects, error) {
+		opened, err := store.Open(spec, keys)
 		return forgetful{opened}, err
 	}
 	if got := b.take(t, 1); got.Phase != refitv1alpha1.BackupFailed || got.Error.Reason != "StoreCorrupt" {
@@ -177,7 +177,7 @@ func TestStoreThatDropsObjectsIsNoticed(t *testing.T) {
 }
 
 // forgetful accepts objects and drops them.
-type forgetful struct{ enginebackup.Objects }
+type forgetful struct{ store.Objects }
 
 func (forgetful) Put(_ context.Context, _ string, from io.Reader) error {
 	_, err := io.Copy(io.Discard, from)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/backup/store"
 )
 
 // Cluster reads objects with the administrator's kubeconfig, which only control plane hosts have:
@@ -62,7 +63,7 @@ func (c *Cluster) ClusterUID(ctx context.Context) (string, error) {
 }
 
 // Credentials reads the file of the name on this host or, without one, the Secret of the name.
-func (c *Cluster) Credentials(ctx context.Context, name string) (Credentials, error) {
+func (c *Cluster) Credentials(ctx context.Context, name string) (store.Credentials, error) {
 	found, err := readCredentials(c.CredentialsDir, name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return found, err
@@ -75,7 +76,7 @@ func (c *Cluster) Credentials(ctx context.Context, name string) (Credentials, er
 	if err != nil {
 		return nil, objectFailure(err, "Secret "+refitv1alpha1.BackupNamespace+"/"+name)
 	}
-	return secretCredentials(secret)
+	return store.SecretCredentials(secret)
 }
 
 func (c *Cluster) get(ctx context.Context, group schema.GroupVersion, namespace, resource, name string, into runtime.Object) error {

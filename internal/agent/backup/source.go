@@ -7,6 +7,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+	"github.com/refit-dev/refit/internal/engine/backup/store"
 )
 
 // OpenWithoutAPI opens a store with the pins and the credentials of this host only.
@@ -18,7 +19,7 @@ func OpenWithoutAPI(spec *refitv1alpha1.BackupStoreSpec, pinsFile, credentialsDi
 	if err := pins.Check(spec); err != nil { // credentials go to no other server
 		return enginebackup.Target{}, fmt.Errorf("the BackupStore is not allowed: %w", err)
 	}
-	var credentials Credentials
+	var credentials store.Credentials
 	if spec.Credentials != "" {
 		credentials, err = readCredentials(credentialsDir, spec.Credentials)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -28,6 +29,6 @@ func OpenWithoutAPI(spec *refitv1alpha1.BackupStoreSpec, pinsFile, credentialsDi
 			return enginebackup.Target{}, err
 		}
 	}
-	opened, err := OpenStore(spec, credentials)
+	opened, err := store.Open(spec, credentials)
 	return enginebackup.Target{Store: opened, Prefix: spec.Prefix}, err
 }

@@ -7,6 +7,7 @@ import (
 	"filippo.io/age"
 
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
@@ -31,13 +32,13 @@ func (c *Cluster) Verify(ctx context.Context, name string, identities []age.Iden
 	if err := pins.Check(&found.Spec); err != nil { // credentials go to no other server
 		return nil, fmt.Errorf("BackupStore %s: %w", found.Name, err)
 	}
-	var credentials Credentials
+	var credentials store.Credentials
 	if found.Spec.Credentials != "" {
 		if credentials, err = c.Credentials(ctx, found.Spec.Credentials); err != nil {
 			return nil, err
 		}
 	}
-	opened, err := OpenStore(&found.Spec, credentials)
+	opened, err := store.Open(&found.Spec, credentials)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,15 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
+// Objects is a store. store.Objects has the contract of each method.
+type Objects interface {
+	Put(ctx context.Context, key string, from io.Reader) error
+	Get(ctx context.Context, key string) (io.ReadCloser, error)
+	Stat(ctx context.Context, key string) (backup.Object, error)
+	List(ctx context.Context, prefix string) ([]backup.Object, error)
+	Delete(ctx context.Context, key string) error
+}
+
 // Target is where the backups of a cluster are.
 type Target struct {
 	Store Objects

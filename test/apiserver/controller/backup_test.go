@@ -78,7 +78,7 @@ func (b *backups) take(ctx context.Context, node string, ref refitv1alpha1.Backu
 			Dial: func() (agentbackup.Member, error) {
 				return etcd.Dial(etcd.Config{Endpoints: []string{b.EtcdEndpoint()}})
 			},
-			OpenStore: agentbackup.OpenStore, Space: func(string) (host.FreeSpace, error) { return host.FreeSpace{Bytes: 1 << 40}, nil },
+			OpenStore: store.Open, Space: func(string) (host.FreeSpace, error) { return host.FreeSpace{Bytes: 1 << 40}, nil },
 			HostFiles: func(to io.Writer) error { _, err := io.WriteString(to, "pki"); return err },
 		},
 	}

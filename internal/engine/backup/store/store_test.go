@@ -15,17 +15,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
-// objects is a store, as its callers see it.
-type objects interface {
-	Put(ctx context.Context, key string, from io.Reader) error
-	Get(ctx context.Context, key string) (io.ReadCloser, error)
-	Stat(ctx context.Context, key string) (backup.Object, error)
-	List(ctx context.Context, prefix string) ([]backup.Object, error)
-	Delete(ctx context.Context, key string) error
-}
-
 // testStore tests what every store must do. The store is empty.
-func testStore(t *testing.T, s objects) {
+func testStore(t *testing.T, s Objects) {
 	t.Helper()
 	t.Run("missing object", func(t *testing.T) { testMissing(t, s) })
 	t.Run("object is read back", func(t *testing.T) { testReadBack(t, s) })
@@ -33,7 +24,7 @@ func testStore(t *testing.T, s objects) {
 	t.Run("list and delete", func(t *testing.T) { testListAndDelete(t, s) })
 }
 
-func testMissing(t *testing.T, s objects) {
+func testMissing(t *testing.T, s Objects) {
 	t.Helper()
 	if _, err := s.Get(t.Context(), "a/missing"); !errors.Is(err, backup.ErrNotFound) {
 		t.Errorf("Get: %v", err)
@@ -49,7 +40,7 @@ func testMissing(t *testing.T, s objects) {
 	}
 }
 
-func testReadBack(t *testing.T, s objects) {
+func testReadBack(t *testing.T, s Objects) {
 	t.Helper()
 	for _, size := range []int{0, 1, 1 << 10, partSize, partSize + 5} {
 		want := make([]byte, size)
@@ -69,7 +60,7 @@ func testReadBack(t *testing.T, s objects) {
 	}
 }
 
-func testFailedSource(t *testing.T, s objects) {
+func testFailedSource(t *testing.T, s Objects) {
 	t.Helper()
 	large := make([]byte, partSize+100)
 	for _, size := range []int{0, 100, len(large)} {
@@ -88,7 +79,7 @@ func testFailedSource(t *testing.T, s objects) {
 	}
 }
 
-func testListAndDelete(t *testing.T, s objects) {
+func testListAndDelete(t *testing.T, s Objects) {
 	t.Helper()
 	keys := []string{"d/1/x", "d/1/y", "d/2/x", "dd/x"}
 	for _, key := range keys {
@@ -111,7 +102,7 @@ func testListAndDelete(t *testing.T, s objects) {
 	}
 }
 
-func listed(t *testing.T, s objects, prefix string) []string {
+func listed(t *testing.T, s Objects, prefix string) []string {
 	t.Helper()
 	objects, err := s.List(t.Context(), prefix)
 	if err != nil {
@@ -128,7 +119,7 @@ func listed(t *testing.T, s objects, prefix string) []string {
 	return keys
 }
 
-func content(t *testing.T, s objects, key string) ([]byte, error) {
+func content(t *testing.T, s Objects, key string) ([]byte, error) {
 	t.Helper()
 	body, err := s.Get(t.Context(), key)
 	if err != nil {

@@ -1,4 +1,4 @@
-package backup
+package store
 
 import (
 	"context"
@@ -7,8 +7,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
-// Objects is a flat set of objects: a store of package store. Keys are those of package
-// internal/upgrade/backup.
+// Objects is a store: a flat set of objects. Keys are those of package internal/upgrade/backup.
 type Objects interface {
 	// Put writes an object of unknown size and replaces an older one. The object becomes visible
 	// only as a whole, and never if from fails. A nil error is the word of the store: read the
