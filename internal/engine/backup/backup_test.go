@@ -227,3 +227,26 @@ func TestInvalidRequestsAreRefusedBeforeAnyWrite(t *testing.T) {
 		}
 	}
 }
+
+func TestUploadEndsWhenItsSourcePanics(t *testing.T) {
+	k, m := newKeys(t), newMemory()
+	ended := make(chan error, 1)
+	m.put = func(key string, from io.Reader) ([]byte, bool, error) {
+		content, keep, err := whole(key, from)
+		ended <- err
+		return content, keep, err
+	}
+	r := k.request(testCluster, testID)
+	r.Sources[0].Write = func(context.Context, io.Writer) error { panic("a bug") }
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is hidden")
+			}
+		}()
+		_, _ = Store(t.Context(), Target{m, ""}, r)
+	}()
+	if err := <-ended; err == nil || len(m.objects) > 0 {
+		t.Errorf("the object ended with %v, stored: %d", err, len(m.objects))
+	}
+}

@@ -17,11 +17,16 @@ import (
 // errEndedEarly is the error of a source whose store has ended the upload without an error.
 var errEndedEarly = fmt.Errorf("%w: the store ended an upload before its end", backup.ErrCorrupt)
 
+// errPanicked is the error of an upload whose source has panicked.
+var errPanicked = errors.New("the source of the upload panicked")
+
 // upload stores a part while its source writes it.
 func upload(ctx context.Context, to Target, header backup.Header, recipients []age.Recipient, source Source) (backup.Part, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reader, writer := io.Pipe()
+	// A panic of the source must not leave Put waiting, nor end the object as if it were complete.
+	defer writer.CloseWithError(errPanicked)
 	put := make(chan error, 1)
 	go func() {
 		err := to.Store.Put(ctx, backup.Key(to.Prefix, header.ID, header.Part), reader)
