@@ -132,7 +132,7 @@ type PlanSummary struct {
 	// target.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:MaxItems=8
 	Hops []Hop `json:"hops,omitempty"`
 	// stages are the stages of the plan, in order.
 	// +optional

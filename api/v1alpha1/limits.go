@@ -8,8 +8,8 @@ const (
 	// MaxFailures is how many failed nodes a ClusterUpgrade lists; status.nodes.failed counts them
 	// all.
 	MaxFailures = 16
-	// MaxHops and MaxStages are how long a plan can be.
-	MaxHops   = 10
+	// MaxHops and MaxStages are how long a plan can be. An EtcdBackup can rehearse all its hops.
+	MaxHops   = 8
 	MaxStages = 64
 	// MaxStatusMessage is the length of an operation's status.message.
 	MaxStatusMessage = 512
@@ -45,8 +45,6 @@ const (
 	// the length of the object of each.
 	MaxRehearsalFindings = 16
 	MaxRehearsalObject   = 384
-	// MaxBackupHops is how many hops an EtcdBackup rehearses.
-	MaxBackupHops = 8
 )
 
 // Clip cuts a text to a number of characters and marks the cut with an ellipsis.

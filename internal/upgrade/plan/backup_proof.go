@@ -68,7 +68,7 @@ func (v *view) backupOf(hop int) *cluster.Backup {
 // has them. Later hops have a backup of their own.
 func (v *view) hopsToRehearse(hop int) []refitv1alpha1.ReleaseRef {
 	var out []refitv1alpha1.ReleaseRef
-	for i := hop; i < len(v.plan.Hops) && v.plan.Hops[i].Release != nil && len(out) < refitv1alpha1.MaxBackupHops; i++ {
+	for i := hop; i < len(v.plan.Hops) && v.plan.Hops[i].Release != nil; i++ {
 		out = append(out, *v.plan.Hops[i].Release)
 	}
 	return out
