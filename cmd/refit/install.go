@@ -10,7 +10,6 @@ import (
 
 	"github.com/refit-dev/refit/config"
 	"github.com/refit-dev/refit/internal/cli/connect"
-	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/installation"
 	"github.com/refit-dev/refit/internal/cli/text"
 )
@@ -87,17 +86,9 @@ func (i *installFlags) run(ctx context.Context, a *app) error {
 	if err := i.check(); err != nil {
 		return err
 	}
-	switch {
-	case i.render && i.DryRun:
-		return exit.Usagef("--render and --dry-run exclude each other: --render does not access a cluster")
-	case i.render && i.output == formatJSON:
-		return exit.Usagef("--render prints YAML only: omit -o json")
-	case i.Timeout <= 0:
-		return exit.Usagef("--timeout: %s is not a positive duration", i.Timeout)
-	}
 	i.Version, i.Manifests = versionOf().Version, config.Files
 	i.Log, i.Changing = a.Err, func() { a.changing = true }
-	if err := cmp.Or(i.Read(), i.Backups.Check()); err != nil {
+	if err := cmp.Or(i.Check(i.render, i.output == formatJSON), i.Read(), i.Backups.Check()); err != nil {
 		return err
 	}
 	if i.render {

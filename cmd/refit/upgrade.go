@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,19 +12,18 @@ import (
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/following"
 	"github.com/refit-dev/refit/internal/cli/source"
+	"github.com/refit-dev/refit/internal/cli/starting"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/upgrade/assess"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
-	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
 // upgrading has the flags of `refit upgrade`.
 type upgrading struct {
 	question
 	following.Following
-	yes, standalone bool
-	name, log       string
+	starter starting.Starter
 }
 
 func newUpgradeCommand(a *app) *cobra.Command {
@@ -63,10 +60,10 @@ continues once the cause is fixed.`,
 	}
 	addRequestFlags(cmd, &u.Request, &u.Flags)
 	flags := cmd.Flags()
-	flags.StringVar(&u.name, "name", "", "the `NAME` of the operation (default from the target, for example to-v1-36-3)")
-	flags.BoolVarP(&u.yes, "yes", "y", false, "skip the confirmation prompt")
-	flags.BoolVar(&u.standalone, "standalone", false, "run the controllers in this process, for a cluster without them")
-	flags.StringVar(&u.log, "log", "", "with --standalone: the `FILE` for the log of the controllers (default none)")
+	flags.StringVar(&u.starter.Name, "name", "", "the `NAME` of the operation (default from the target, for example to-v1-36-3)")
+	flags.BoolVarP(&u.starter.Yes, "yes", "y", false, "skip the confirmation prompt")
+	flags.BoolVar(&u.starter.Standalone, "standalone", false, "run the controllers in this process, for a cluster without them")
+	flags.StringVar(&u.starter.Log, "log", "", "with --standalone: the `FILE` for the log of the controllers (default none)")
 	addFollowingFlags(cmd, &u.Following)
 	addKubeconfigFlags(cmd, &u.Kubeconfig)
 	u.addLineFlags(cmd)
@@ -84,7 +81,8 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := u.checkMore(); err != nil {
+	u.starter.Notes = a.Err
+	if err := cmp.Or(u.starter.Check(), u.Check()); err != nil {
 		return err
 	}
 	c, err := a.connect(cmd.Context(), &u.Kubeconfig)
@@ -95,13 +93,11 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if same := request.InProgress(all, requested.Spec); same != nil {
-		if differs := request.Differs(requested.Spec, same.Spec); differs != "" {
-			return exit.Usagef("%s has the same target and is in progress with other %s, and this command does not change it: "+
-				"omit them to follow it, or change it with `%s waive` or `%s set pool`", same.Name, differs, a.name, a.name)
-		}
-		fmt.Fprintf(a.Err, "%s has the same target and is in progress since %s: following it.\n",
-			same.Name, same.CreationTimestamp.UTC().Format("2006-01-02 15:04 UTC"))
+	same, err := u.starter.Same(c.Cluster, all, requested)
+	if err != nil {
+		return err
+	}
+	if same != nil {
 		err := u.follow(cmd, a, c, func() (*refitv1alpha1.ClusterUpgrade, error) { return same, nil })
 		if err != nil && cmd.Context().Err() != nil && !exit.IsLeft(err) { // before it could do anything
 			err = exit.LeftError{Err: fmt.Errorf("interrupted; %s is still in progress. To follow it again: %s", same.Name, a.line(cmd, "upgrade"))}
@@ -112,32 +108,9 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 	if err != nil || hash == "" {
 		return err
 	}
-	return u.follow(cmd, a, c, func() (*refitv1alpha1.ClusterUpgrade, error) { return u.start(cmd.Context(), a, c, requested, hash) })
-}
-
-// start creates the operation and approves the plan that was shown.
-func (u *upgrading) start(
-	ctx context.Context, a *app, c *connection, requested *refitv1alpha1.ClusterUpgrade, hash string,
-) (*refitv1alpha1.ClusterUpgrade, error) {
-	started, unapproved, err := c.Start(ctx, requested.Spec, hash, u.name, requested.Name)
-	if taken, ok := errors.AsType[request.NameTakenError](err); ok {
-		return nil, exit.Usagef("%w: choose another --name", taken)
-	}
-	if unapproved {
-		fmt.Fprintf(a.Err, "You do not have permission to approve plans: %s waits for `%s approve %s --plan %s` by another user.\n",
-			started.Name, a.name, started.Name, hash)
-	}
-	return started, err
-}
-
-func (u *upgrading) checkMore() error {
-	if u.log != "" && !u.standalone {
-		return exit.Usagef("--log requires --standalone: the controllers in the cluster have their own logs")
-	}
-	if err := request.ValidateName(u.name); u.name != "" && err != nil {
-		return exit.Usagef("--name: %w", err)
-	}
-	return u.Check()
+	return u.follow(cmd, a, c, func() (*refitv1alpha1.ClusterUpgrade, error) {
+		return u.starter.Start(cmd.Context(), c.Cluster, requested, hash)
+	})
 }
 
 // propose shows the plan and prompts the user to confirm it. It returns the plan's hash, or an
@@ -145,15 +118,13 @@ func (u *upgrading) checkMore() error {
 func (u *upgrading) propose(
 	cmd *cobra.Command, a *app, c *connection, requested *refitv1alpha1.ClusterUpgrade, all []refitv1alpha1.ClusterUpgrade,
 ) (string, error) {
-	if !u.yes {
+	if !u.starter.Yes {
 		if err := a.MayAsk(); err != nil {
 			return "", err // before the user waits for a plan
 		}
 	}
-	if !u.standalone {
-		if err := a.expectControllers(cmd.Context(), c); err != nil {
-			return "", err
-		}
+	if err := u.starter.ExpectControllers(cmd.Context(), c.Cluster); err != nil {
+		return "", err
 	}
 	report, err := u.Assess(cmd.Context(), a.assessor(), requested, assess.ForStart)
 	if err != nil {
@@ -162,17 +133,8 @@ func (u *upgrading) propose(
 	if err := u.show(cmd, a, report); err != nil || report.Plan.Done() {
 		return "", err
 	}
-	if report.Blocked {
-		return "", exit.ErrBlocked
-	}
-	if approved := requested.Spec.ApprovedPlan; approved != "" && approved != report.Plan.Hash {
-		return "", exit.Usagef("the manifest approves plan %s, but this is plan %s: review it, then omit approvedPlan", approved, report.Plan.Hash)
-	}
-	if older := request.Unfinished(all); len(older) > 0 {
-		fmt.Fprintf(a.Err, "This upgrade waits for older operations: %s\n", text.Clean(strings.Join(older, ", ")))
-	}
-	if u.yes {
-		return report.Plan.Hash, nil
+	if err := u.starter.Accept(report, requested, all); err != nil || u.starter.Yes {
+		return report.Plan.Hash, err
 	}
 	return report.Plan.Hash, a.Confirm(cmd.Context(), fmt.Sprintf("Upgrade %s to %s with this plan?", c.Name, report.Plan.To))
 }
@@ -191,25 +153,12 @@ func (u *upgrading) show(cmd *cobra.Command, a *app, report *cliv1alpha1.Report)
 	return a.Print([]byte(text.Plan(report, a.Page(u.wide), next) + "\n"))
 }
 
-// expectControllers returns an error if no controllers would execute the upgrade.
-func (a *app) expectControllers(ctx context.Context, c *connection) error {
-	found, err := c.Controllers(ctx)
-	if err != nil {
-		return err
-	}
-	if found.Unknown() {
-		fmt.Fprintf(a.Err, "Cannot determine whether there are controllers in %s: %s\n", text.Clean(c.Name), text.Clean(found.Unreadable))
-		return nil
-	}
-	return c.Missing(found)
-}
-
 // follow follows an operation, and runs the controllers in this process if standalone is set.
 func (u *upgrading) follow(cmd *cobra.Command, a *app, c *connection, operation func() (*refitv1alpha1.ClusterUpgrade, error)) error {
 	stop := func() {}
-	if u.standalone {
+	if u.starter.Standalone {
 		var err error
-		if stop, err = a.standalone(cmd.Context(), c, u.log); err != nil {
+		if stop, err = a.standalone(cmd.Context(), c, u.starter.Log); err != nil {
 			return err
 		}
 	}
@@ -219,10 +168,10 @@ func (u *upgrading) follow(cmd *cobra.Command, a *app, c *connection, operation 
 		return err
 	}
 	follower := &operations.Follower{
-		Cluster: c.Cluster, Operation: found.Name, Report: a.NewStatusWriter(u.output == formatJSON), Finalized: u.standalone,
+		Cluster: c.Cluster, Operation: found.Name, Report: a.NewStatusWriter(u.output == formatJSON), Finalized: u.starter.Standalone,
 	}
 	return u.Follow(cmd.Context(), found.Name, follower.Follow, func(last *cliv1alpha1.Operation) string {
-		if !u.standalone {
+		if !u.starter.Standalone {
 			return a.goesOn(cmd, found.Name)
 		}
 		stop()

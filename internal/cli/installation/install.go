@@ -27,6 +27,19 @@ type Installer struct {
 	Changing func()
 }
 
+// Check validates flags that exclude each other.
+func (i *Installer) Check(renders, asJSON bool) error {
+	switch {
+	case renders && i.DryRun:
+		return exit.Usagef("--render and --dry-run exclude each other: --render does not access a cluster")
+	case renders && asJSON:
+		return exit.Usagef("--render prints YAML only: omit -o json")
+	case i.Timeout <= 0:
+		return exit.Usagef("--timeout: %s is not a positive duration", i.Timeout)
+	}
+	return nil
+}
+
 // Render writes the objects of an installation, without a cluster, a YAML document each.
 func (i *Installer) Render(write func([]byte) error) error {
 	_, stores, err := i.prepareBackups(install.Existing{}, false)
