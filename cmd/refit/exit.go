@@ -34,3 +34,11 @@ func (a *app) exit(ctx context.Context, err error, command string) int {
 func (a *app) complain(err error) {
 	fmt.Fprintf(a.Err, "%s: %s\n", a.name, strings.TrimSuffix(strings.Join(strings.Fields(text.Clean(err.Error())), " "), "."))
 }
+
+// note prints what the user should know besides the result, and returns the error.
+func (a *app) note(note string, err error) error {
+	if note != "" {
+		fmt.Fprintln(a.Err, text.Clean(note))
+	}
+	return err
+}

@@ -54,18 +54,13 @@ func (f *format) check() error {
 
 // print prints a result as JSON, YAML or text.
 func (f *format) print(a *app, result any, text func() string) error {
-	encode := document.JSON
 	switch f.output {
 	case formatText:
 		return a.Print([]byte(text()))
 	case formatYAML:
-		encode = document.YAML
+		return a.PrintEncoded(document.YAML(result))
 	}
-	out, err := encode(result)
-	if err != nil {
-		return err
-	}
-	return a.Print(out)
+	return a.PrintEncoded(document.JSON(result))
 }
 
 // mustComplete sets how a shell completes a flag. It panics if there is no such flag.

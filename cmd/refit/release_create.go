@@ -40,11 +40,7 @@ missing.`,
 			if err := c.Check(cmd.Flags().Changed); err != nil {
 				return err
 			}
-			out, err := c.Create(cmd.Context(), a.Err)
-			if err != nil {
-				return err
-			}
-			return a.Print(out)
+			return a.PrintEncoded(c.Create(cmd.Context(), a.Err))
 		},
 	}
 	flags := cmd.Flags()

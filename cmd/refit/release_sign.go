@@ -38,11 +38,7 @@ A ClusterRelease in a cluster is immutable. Another one for the same version nee
 			if err != nil {
 				return err
 			}
-			out, err := document.YAML(manifest)
-			if err != nil {
-				return err
-			}
-			return a.Print(out)
+			return a.PrintEncoded(document.YAML(manifest))
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "the private key's `FILE`, from \"release key create\"")

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"k8s.io/client-go/rest"
 
 	"github.com/refit-dev/refit/internal/cli/terminal"
-	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/controller"
 	"github.com/refit-dev/refit/internal/controller/clusterrelease"
 	"github.com/refit-dev/refit/internal/controller/clusterupgrade"
@@ -25,15 +23,8 @@ var controllers = []controller.Setup{clusterupgrade.Setup, nodeupgrade.Setup, or
 // standalone runs the controllers in this process. It returns once they are the leader; stop ends
 // them and waits for their end.
 func (a *app) standalone(ctx context.Context, c *connection, log string) (stop func(), err error) {
-	found, err := c.Controllers(ctx)
-	switch {
-	case err != nil:
+	if err := a.note(c.ExpectNoControllers(ctx)); err != nil {
 		return nil, err
-	case found.Ready:
-		return nil, fmt.Errorf("the controllers are running in %s already. Run the command without --standalone", c.Name)
-	}
-	if found.Leader != "" {
-		fmt.Fprintf(a.Err, "Waiting for %s, which leads the controllers of %s, to release its Lease.\n", text.Clean(found.Leader), c.Name)
 	}
 	out, err := terminal.OpenLog(log)
 	if err != nil {

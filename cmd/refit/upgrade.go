@@ -81,7 +81,7 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	u.starter.Notes = a.Err
+	u.starter.Notes, u.starter.Command = a.Err, a.name
 	if err := cmp.Or(u.starter.Check(), u.Check()); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (u *upgrading) run(cmd *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	same, err := u.starter.Same(c.Cluster, all, requested)
+	same, err := u.starter.Same(all, requested)
 	if err != nil {
 		return err
 	}
@@ -123,8 +123,10 @@ func (u *upgrading) propose(
 			return "", err // before the user waits for a plan
 		}
 	}
-	if err := u.starter.ExpectControllers(cmd.Context(), c.Cluster); err != nil {
-		return "", err
+	if !u.starter.Standalone {
+		if err := a.note(c.ExpectControllers(cmd.Context())); err != nil {
+			return "", err
+		}
 	}
 	report, err := u.Assess(cmd.Context(), a.assessor(), requested, assess.ForStart)
 	if err != nil {
@@ -142,11 +144,7 @@ func (u *upgrading) propose(
 // show prints the plan.
 func (u *upgrading) show(cmd *cobra.Command, a *app, report *cliv1alpha1.Report) error {
 	if u.output == formatJSON {
-		line, err := document.Line(progress.Folded(report))
-		if err != nil {
-			return err
-		}
-		return a.Print(line)
+		return a.PrintEncoded(document.Line(progress.Folded(report)))
 	}
 	next := nextOf(cmd, a)
 	next.Upgrade = "" // it is about to happen

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/cli/connect"
@@ -13,6 +15,11 @@ type view struct {
 	args             cobra.PositionalArgs
 	wide             string // the help of --wide; empty if there is no such flag
 	operations       bool   // the argument is the name of an operation
+	// flags adds the flags that only this command has; nil if there are none.
+	flags func(cmd *cobra.Command)
+	// check validates them before there is a connection; nil if they are always valid.
+	check   func() error
+	partial bool // a document is printed beside an error; without one, its text is nil
 	// read returns the document, and its text.
 	read func(r *reading) (document any, text func() string, err error)
 }
@@ -21,8 +28,9 @@ type view struct {
 type reading struct {
 	*connection
 	*cobra.Command
-	name string // the argument, if there is one
-	wide bool
+	name   string // the argument, if there is one
+	wide   bool
+	output string // the format
 }
 
 func (a *app) newView(v *view) *cobra.Command {
@@ -33,15 +41,23 @@ func (a *app) newView(v *view) *cobra.Command {
 		if err := f.check(); err != nil {
 			return err
 		}
+		if v.check != nil {
+			if err := v.check(); err != nil {
+				return err
+			}
+		}
 		c, err := a.connect(cmd.Context(), &k)
 		if err != nil {
 			return err
 		}
-		document, text, err := v.read(&reading{c, cmd, firstOf(args), f.wide})
-		if err != nil {
+		document, text, err := v.read(&reading{c, cmd, firstOf(args), f.wide, f.output})
+		if err != nil && (!v.partial || text == nil) {
 			return err
 		}
-		return f.print(a, document, text)
+		return cmp.Or(f.print(a, document, text), err)
+	}
+	if v.flags != nil {
+		v.flags(cmd)
 	}
 	if v.operations {
 		cmd.ValidArgsFunction = a.completeOperations(&k)

@@ -11,7 +11,6 @@ import (
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
-	"github.com/refit-dev/refit/internal/engine/operations"
 	"github.com/refit-dev/refit/internal/upgrade/request"
 )
 
@@ -22,7 +21,15 @@ type Starter struct {
 	Yes        bool
 	Standalone bool
 	// Notes receives what the user should know besides the plan.
-	Notes io.Writer
+	Notes   io.Writer
+	Command string // what the user types to run the CLI
+}
+
+// Cluster is where an operation is started: *operations.Cluster.
+type Cluster interface {
+	Start(ctx context.Context, spec refitv1alpha1.ClusterUpgradeSpec, hash string, preferred ...string) (
+		started *refitv1alpha1.ClusterUpgrade, unapproved bool, err error,
+	)
 }
 
 // Check validates the flags.
@@ -38,36 +45,18 @@ func (s *Starter) Check() error {
 
 // Same returns the operation in progress with the requested target, nil if there is none. One with
 // other settings is an error, because this command does not change it.
-func (s *Starter) Same(
-	c *operations.Cluster, all []refitv1alpha1.ClusterUpgrade, requested *refitv1alpha1.ClusterUpgrade,
-) (*refitv1alpha1.ClusterUpgrade, error) {
+func (s *Starter) Same(all []refitv1alpha1.ClusterUpgrade, requested *refitv1alpha1.ClusterUpgrade) (*refitv1alpha1.ClusterUpgrade, error) {
 	same := request.InProgress(all, requested.Spec)
 	if same == nil {
 		return nil, nil //nolint:nilnil // most upgrades are new
 	}
 	if differs := request.Differs(requested.Spec, same.Spec); differs != "" {
 		return nil, exit.Usagef("%s has the same target and is in progress with other %s, and this command does not change it: "+
-			"omit them to follow it, or change it with `%s waive` or `%s set pool`", same.Name, differs, c.Command, c.Command)
+			"omit them to follow it, or change it with `%s waive` or `%s set pool`", same.Name, differs, s.Command, s.Command)
 	}
 	fmt.Fprintf(s.Notes, "%s has the same target and is in progress since %s: following it.\n",
 		same.Name, same.CreationTimestamp.UTC().Format("2006-01-02 15:04 UTC"))
 	return same, nil
-}
-
-// ExpectControllers returns an error if no controllers would execute the upgrade.
-func (s *Starter) ExpectControllers(ctx context.Context, c *operations.Cluster) error {
-	if s.Standalone {
-		return nil
-	}
-	found, err := c.Controllers(ctx)
-	if err != nil {
-		return err
-	}
-	if found.Unknown() {
-		fmt.Fprintf(s.Notes, "Cannot determine whether there are controllers in %s: %s\n", text.Clean(c.Name), text.Clean(found.Unreadable))
-		return nil
-	}
-	return c.Missing(found)
 }
 
 // Accept returns an error if the plan cannot start.
@@ -86,7 +75,7 @@ func (s *Starter) Accept(report *cliv1alpha1.Report, requested *refitv1alpha1.Cl
 
 // Start creates the operation and approves the plan that was shown.
 func (s *Starter) Start(
-	ctx context.Context, c *operations.Cluster, requested *refitv1alpha1.ClusterUpgrade, hash string,
+	ctx context.Context, c Cluster, requested *refitv1alpha1.ClusterUpgrade, hash string,
 ) (*refitv1alpha1.ClusterUpgrade, error) {
 	started, unapproved, err := c.Start(ctx, requested.Spec, hash, s.Name, requested.Name)
 	if taken, ok := errors.AsType[request.NameTakenError](err); ok {
@@ -94,7 +83,7 @@ func (s *Starter) Start(
 	}
 	if unapproved {
 		fmt.Fprintf(s.Notes, "You do not have permission to approve plans: %s waits for `%s approve %s --plan %s` by another user.\n",
-			started.Name, c.Command, started.Name, hash)
+			started.Name, s.Command, started.Name, hash)
 	}
 	return started, err
 }

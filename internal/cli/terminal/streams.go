@@ -36,6 +36,14 @@ func (s *Streams) Print(result []byte) error {
 	return nil
 }
 
+// PrintEncoded writes an encoded result to standard output, or returns the error of its encoder.
+func (s *Streams) PrintEncoded(result []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	return s.Print(result)
+}
+
 // Page returns the layout of text on standard output.
 func (s *Streams) Page(wide bool) text.Page {
 	columns, _ := s.columns(s.Out)

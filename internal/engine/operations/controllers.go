@@ -62,6 +62,34 @@ func (c *Cluster) Missing(found Controllers) error {
 	return fmt.Errorf("there are no controllers in %s. Run `%s install`, or use --standalone", c.Name, c.Command)
 }
 
+// ExpectControllers returns an error if no controllers would execute an upgrade, or a note for the
+// user if that is unknown.
+func (c *Cluster) ExpectControllers(ctx context.Context) (note string, err error) {
+	found, err := c.Controllers(ctx)
+	if err != nil {
+		return "", err
+	}
+	if found.Unknown() {
+		return fmt.Sprintf("Cannot determine whether there are controllers in %s: %s", c.Name, found.Unreadable), nil
+	}
+	return "", c.Missing(found)
+}
+
+// ExpectNoControllers returns an error if controllers run in the cluster, or a note for the user if
+// those of another process lead.
+func (c *Cluster) ExpectNoControllers(ctx context.Context) (note string, err error) {
+	found, err := c.Controllers(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case found.Ready:
+		return "", fmt.Errorf("the controllers are running in %s already. Run the command without --standalone", c.Name)
+	case found.Leader != "":
+		return fmt.Sprintf("Waiting for %s, which leads the controllers of %s, to release its Lease.", found.Leader, c.Name), nil
+	}
+	return "", nil
+}
+
 // NotLeading explains why controllers outside the cluster did not become the leader in time.
 func (c *Cluster) NotLeading(ctx context.Context, timeout time.Duration) error {
 	found, err := c.Controllers(ctx)
