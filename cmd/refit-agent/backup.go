@@ -15,13 +15,13 @@ import (
 func (a *app) backup() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup",
-		Short: "Verify backups of etcd on a control plane host",
-		Long: `backup verifies backups of etcd. It reads the cluster with /etc/kubernetes/admin.conf, so it works on
-control plane hosts only.`,
+		Short: "Verify and delete backups of etcd on a control plane host",
+		Long: `backup verifies and deletes backups of etcd. It reads the cluster with /etc/kubernetes/admin.conf, so
+it works on control plane hosts only.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.backupVerify())
+	c.AddCommand(a.backupVerify(), a.backupPrune())
 	return c
 }
 

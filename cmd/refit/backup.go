@@ -21,7 +21,8 @@ after every part of it was read back from the store.`,
 
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.AddCommand(newBackupCreateCommand(a), newBackupListCommand(a), newBackupShowCommand(a))
+	cmd.AddCommand(newBackupCreateCommand(a), newBackupListCommand(a), newBackupShowCommand(a), newBackupVerifyCommand(a),
+		newBackupPruneCommand(a))
 	return cmd
 }
 

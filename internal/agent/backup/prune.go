@@ -6,7 +6,34 @@ import (
 
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
+
+// Prune returns the attempts in a BackupStore that it does not keep, and deletes them if deletes is
+// true. It continues after an error.
+func (c *Cluster) Prune(ctx context.Context, name string, now time.Time, deletes bool) ([]enginebackup.Listed, error) {
+	found, target, err := c.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.EtcdBackups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	uid, err := c.ClusterUID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := enginebackup.List(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	expired := enginebackup.Retention{ClusterUID: uid, Keep: etcdbackup.Keep(&found.Spec), Proven: etcdbackup.Drilled(all)}.Expired(now, listed)
+	if deletes {
+		_, err = enginebackup.Delete(ctx, target, expired)
+	}
+	return expired, err
+}
 
 // prune deletes the backups that the store does not keep. The new backup is stored already, so an
 // error does not fail the attempt.
@@ -23,7 +50,7 @@ func (a *Attempt) prune(ctx context.Context) error {
 		return nil
 	}
 	deleted, err := enginebackup.Prune(ctx, a.target, time.Now(), enginebackup.Retention{
-		ClusterUID: a.clusterUID, Keep: backup.Keep{Last: int(a.spec.Keep.Last), Age: a.spec.Keep.Age.Duration}, Proven: proven,
+		ClusterUID: a.clusterUID, Keep: etcdbackup.Keep(&a.spec), Proven: proven,
 	})
 	if err != nil {
 		a.manager.Log.Warn("cannot delete old backups; the next backup tries again", "store", a.ref.Store, "error", err)
@@ -39,10 +66,8 @@ func (a *Attempt) proven(ctx context.Context) (func(id backup.ID, digest string)
 	if err != nil {
 		return nil, err
 	}
-	digests := map[string]bool{}
-	for _, each := range all {
-		digests[each.Status.Digest] = each.Status.Drilled != nil
-	}
-	digests[a.status.Digest] = a.status.Drilled != nil
-	return func(_ backup.ID, digest string) bool { return digests[digest] }, nil
+	drilled := etcdbackup.Drilled(all)
+	return func(id backup.ID, digest string) bool {
+		return digest == a.status.Digest && a.status.Drilled != nil || drilled(id, digest)
+	}, nil
 }

@@ -2,13 +2,12 @@ package backup
 
 import (
 	"context"
-	"fmt"
 
 	"filippo.io/age"
 
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
-	"github.com/refit-dev/refit/internal/engine/backup/store"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
 
 // Verify reads the stored backup of an EtcdBackup and compares it with its recorded digest. With
@@ -18,27 +17,7 @@ func (c *Cluster) Verify(ctx context.Context, name string, identities []age.Iden
 	if err != nil {
 		return nil, err
 	}
-	if request.Status.Digest == "" || request.Status.ReadBack == nil {
-		return nil, fmt.Errorf("EtcdBackup %s has not succeeded", name)
-	}
-	found, err := c.BackupStore(ctx, request.Spec.Store)
-	if err != nil {
-		return nil, err
-	}
-	pins, err := ReadPins(c.PinsFile)
-	if err != nil {
-		return nil, err
-	}
-	if err := pins.Check(&found.Spec); err != nil { // credentials go to no other server
-		return nil, fmt.Errorf("BackupStore %s: %w", found.Name, err)
-	}
-	var credentials store.Credentials
-	if found.Spec.Credentials != "" {
-		if credentials, err = c.Credentials(ctx, found.Spec.Credentials); err != nil {
-			return nil, err
-		}
-	}
-	opened, err := store.Open(&found.Spec, credentials)
+	found, target, err := c.open(ctx, request.Spec.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +25,10 @@ func (c *Cluster) Verify(ctx context.Context, name string, identities []age.Iden
 	if err != nil {
 		return nil, err
 	}
-	stored, err := enginebackup.Verify(ctx, enginebackup.Target{Store: opened, Prefix: found.Spec.Prefix}, backup.Expected{
-		ID:         backup.ID{UID: string(request.UID), Attempt: int(request.Status.Attempt)},
-		ClusterUID: uid, ManifestDigest: request.Status.Digest,
-	}, identities)
+	expected, err := etcdbackup.Expect(request, &found.Spec, uid)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := enginebackup.Verify(ctx, target, expected, identities)
 	return stored.Manifest, err
 }

@@ -95,3 +95,54 @@ func TestLinesOfABackup(t *testing.T) {
 	}
 	golden(t, "backup-lines", out.String(), 100)
 }
+
+func TestPagesOfVerifications(t *testing.T) {
+	v := &cliv1alpha1.BackupVerification{
+		Cluster: "prod", Backup: "backup-20261116-0300", Store: "offsite", Location: "https://s3.example.com/backups",
+		Object: stored().Object, Digest: stored().Digest, Time: backupTime, EtcdVersion: "3.6.6", Revision: 1234567,
+		Parts: []cliv1alpha1.VerifiedPart{{Name: "etcd.db.zst.age", Stored: 700 << 20, Plain: 2 << 30}, {Name: "host.tar.zst.age", Stored: 40 << 10, Plain: 90 << 10}},
+	}
+	golden(t, "backup-verified", text.BackupVerification(v, text.Page{Width: 100}), 130)
+	v.Decrypted, v.Drilled, v.Recipients = true, true, []string{"age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"}
+	golden(t, "backup-decrypted", text.BackupVerification(v, text.Page{Width: 100}), 130)
+}
+
+func TestTransferHasTheTimeLeft(t *testing.T) {
+	for situation, c := range map[string]struct {
+		done, total int64
+		want        string
+	}{
+		"nothing read": {0, 4 << 30, "1 KiB of 4.0 GiB"},
+		"a quarter":    {1 << 30, 4 << 30, "1.0 GiB of 4.0 GiB, 3 min left"},
+		"everything":   {4 << 30, 4 << 30, "4.0 GiB of 4.0 GiB"},
+	} {
+		if got := text.Transfer(c.done, c.total, time.Minute); got != c.want {
+			t.Errorf("%s: %q", situation, got)
+		}
+	}
+}
+
+func TestPagesOfPruning(t *testing.T) {
+	p := &cliv1alpha1.BackupPruning{Cluster: "prod"}
+	if got := text.BackupPruning(p, text.Page{Width: 100}); !strings.Contains(got, "there is nothing to delete") {
+		t.Errorf("nothing: %q", got)
+	}
+	attempt := func(name, state string, size int64) cliv1alpha1.StoredAttempt {
+		return cliv1alpha1.StoredAttempt{UID: "0a1b2c3d-0000-4000-8000-000000000000", Attempt: 1, Backup: name, State: state, Size: size, Modified: backupTime}
+	}
+	left := attempt("", "Unknown", 4<<20)
+	left.Problem = "cannot read manifest-abc.json: access denied"
+	p.Stores = []cliv1alpha1.PrunedStore{
+		{Name: "local", Location: "/var/lib/refit-backups", Skipped: "BackupStore local is the directory /var/lib/refit-backups on control plane hosts."},
+		{
+			Name: "offsite", Location: "https://s3.example.com/backups", KeepLast: 14, KeepAge: "720h", Kept: 14, LeftAlone: []cliv1alpha1.StoredAttempt{left},
+			Expired: []cliv1alpha1.StoredAttempt{attempt("backup-20261001-0300", "Complete", 700<<20), attempt("", "Unfinished", 3<<20), attempt("broken", "Damaged", 1)},
+			Gone:    []string{"backup-20260901-0300"},
+		},
+	}
+	golden(t, "backup-prune", text.BackupPruning(p, text.Page{Width: 100}), 130)
+	for i := range p.Stores[1].Expired {
+		p.Stores[1].Expired[i].Deleted = true
+	}
+	golden(t, "backup-pruned", text.BackupPruning(p, text.Page{Width: 100}), 130)
+}

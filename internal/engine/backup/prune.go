@@ -23,17 +23,30 @@ func Prune(ctx context.Context, in Target, now time.Time, r Retention) ([]backup
 	if err != nil {
 		return nil, err
 	}
+	return Delete(ctx, in, r.Expired(now, all))
+}
+
+// Expired returns those of the attempts of a store that retention does not keep.
+func (r Retention) Expired(now time.Time, all []Listed) []Listed {
 	candidates := make([]backup.Stored, 0, len(all))
 	for _, l := range all {
 		candidates = append(candidates, r.candidate(l))
 	}
-	expired := backup.Expired(now, r.Keep, r.ClusterUID, candidates)
+	ids := backup.Expired(now, r.Keep, r.ClusterUID, candidates)
+	var expired []Listed
+	for _, l := range all {
+		if slices.Contains(ids, l.ID) {
+			expired = append(expired, l)
+		}
+	}
+	return expired
+}
+
+// Delete deletes attempts, and returns those that are deleted. It continues after an error.
+func Delete(ctx context.Context, in Target, attempts []Listed) ([]backup.ID, error) {
 	var deleted []backup.ID
 	var failed []error
-	for _, l := range all {
-		if !slices.Contains(expired, l.ID) {
-			continue
-		}
+	for _, l := range attempts {
 		if err := in.remove(ctx, l.attempt); err != nil {
 			failed = append(failed, err)
 			continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -54,6 +55,38 @@ func (c *Cluster) BackupStore(ctx context.Context, name string) (*refitv1alpha1.
 		return nil, fmt.Errorf("cannot read BackupStore %s: %w", name, err)
 	}
 	return out, nil
+}
+
+// BackupStores returns all BackupStores.
+func (c *Cluster) BackupStores(ctx context.Context) ([]refitv1alpha1.BackupStore, error) {
+	var out refitv1alpha1.BackupStoreList
+	if err := c.Client.List(ctx, &out); err != nil {
+		return nil, c.unreadable("BackupStores", err)
+	}
+	return out.Items, nil
+}
+
+// BackupSecret returns the Secret with the credentials of a BackupStore.
+func (c *Cluster) BackupSecret(ctx context.Context, name string) (*corev1.Secret, error) {
+	out := &corev1.Secret{}
+	err := c.Client.Get(ctx, client.ObjectKey{Namespace: refitv1alpha1.BackupNamespace, Name: name}, out)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("there is no Secret %s/%s in %s. Create it, or use `refit-agent backup` on a control plane host that has them in a file",
+			refitv1alpha1.BackupNamespace, name, c.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read Secret %s/%s: %w", refitv1alpha1.BackupNamespace, name, err)
+	}
+	return out, nil
+}
+
+// ClusterUID returns the UID of the namespace kube-system, which identifies the cluster.
+func (c *Cluster) ClusterUID(ctx context.Context) (string, error) {
+	out := &corev1.Namespace{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, out); err != nil {
+		return "", fmt.Errorf("cannot read the namespace %s: %w", metav1.NamespaceSystem, err)
+	}
+	return string(out.UID), nil
 }
 
 // BackupProgress reads the progress of a backup.

@@ -72,12 +72,14 @@ func TestStoredBackupIsComparedWithItsRecord(t *testing.T) {
 		expected Expected
 		want     error
 	}{
-		"everything known":    {Expected{testID, testCluster, digest}, nil},
+		"everything known":    {Expected{testID, testCluster, digest, 41, 900 - 32}, nil},
 		"only the ID known":   {Expected{ID: testID}, nil},
 		"another backup":      {Expected{ID: ID{otherUID, 2}}, ErrOther},
 		"replayed attempt":    {Expected{ID: ID{testUID, 3}}, ErrOther},
 		"another cluster":     {Expected{ID: testID, ClusterUID: otherUID}, ErrOther},
-		"forged by a bucket":  {Expected{testID, testCluster, Digest([]byte("x"))}, ErrOther},
+		"forged by a bucket":  {Expected{ID: testID, ClusterUID: testCluster, ManifestDigest: Digest([]byte("x"))}, ErrOther},
+		"another revision":    {Expected{ID: testID, Revision: 42}, ErrOther},
+		"another snapshot":    {Expected{ID: testID, Size: 900}, ErrOther},
 		"cluster and ID only": {Expected{ID: testID, ClusterUID: testCluster}, nil},
 	} {
 		if err := tt.expected.Check(testManifest(), digest); !errors.Is(err, tt.want) {

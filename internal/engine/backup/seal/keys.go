@@ -26,8 +26,14 @@ func Recipients(texts []string) ([]age.Recipient, error) {
 	return recipients, nil
 }
 
+// errPassphrase is the error of a key file that age has encrypted.
+var errPassphrase = errors.New("the file is protected by a passphrase: decrypt it with `age --decrypt FILE`, and use the result")
+
 // Identities parses the identities in the text of an age key file: one per line, and comments.
 func Identities(text string) ([]age.Identity, error) {
+	if strings.HasPrefix(text, "age-encryption.org/") || strings.HasPrefix(text, "-----BEGIN AGE ENCRYPTED FILE-----") {
+		return nil, errPassphrase
+	}
 	var identities []age.Identity
 	number := 0
 	for line := range strings.Lines(text) {
@@ -38,7 +44,7 @@ func Identities(text string) ([]age.Identity, error) {
 		}
 		identity, err := age.ParseX25519Identity(line)
 		if err != nil { // The error may repeat parts of the line.
-			return nil, fmt.Errorf("line %d is not an age identity (AGE-SECRET-KEY-1…)", number)
+			return nil, fmt.Errorf("line %d is not an age identity (AGE-SECRET-KEY-1…)%s", number, insteadOf(line))
 		}
 		identities = append(identities, identity)
 	}
@@ -46,6 +52,17 @@ func Identities(text string) ([]age.Identity, error) {
 		return nil, errors.New("there is no age identity (AGE-SECRET-KEY-1…)")
 	}
 	return identities, nil
+}
+
+// insteadOf describes what a line has instead of an identity, without repeating it.
+func insteadOf(line string) string {
+	switch {
+	case strings.HasPrefix(line, "age1"):
+		return ": it is a recipient, which cannot decrypt"
+	case strings.HasPrefix(line, "AGE-PLUGIN-"):
+		return ": it needs a plugin of age, which Refit does not support"
+	}
+	return ""
 }
 
 // DrillKey is a key for one backup. It lets the host that takes a backup restore it in a drill
