@@ -26,24 +26,23 @@ func newBackupCreateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Take a backup of etcd",
-		Long: `Take a backup of etcd and follow it until it is stored and was read back. The command creates an
-EtcdBackup; the agent of a control plane node takes the backup, which continues if you interrupt the
-command (Ctrl-C).
+		Long: `Take a backup of etcd and follow it until it is stored, was read back, and was restored into a
+scratch etcd on the host and compared. The command creates an EtcdBackup; the agent of a control
+plane node takes the backup, which continues if you interrupt the command (Ctrl-C).
 
-With --drill restore, the backup is also restored into a scratch etcd on the host and compared. With
---drill rehearse, the versions on the path to --to also run on the restored data.
+With --drill none, the backup is not restored. With --drill rehearse, the versions on the path to
+--to also run on the restored data.
 
 Exits with 0 if the backup succeeds, with 1 if it fails, with 3 if the rehearsal has findings, with
 4 if --timeout expires, and with 130 if you interrupt it.`,
 		Example: a.example(
 			"# Take a backup", "backup create",
-			"# Take a backup and restore it in a drill", "backup create --drill restore",
 			"# Take a backup in a script", "backup create --store offsite --timeout 30m -o json",
 		),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd, a) },
 	}
-	cmd.Flags().StringVar(&b.Drill, "drill", "none", "`HOW` the backup is tried: none, restore or rehearse")
+	cmd.Flags().StringVar(&b.Drill, "drill", "restore", "`HOW` the backup is tried: none, restore or rehearse")
 	cmd.Flags().StringVar(&b.To, "to", "", "with --drill rehearse: the `VERSION` of Kubernetes to rehearse")
 	mustComplete(cmd, "drill", cobra.FixedCompletions(backups.Drills, cobra.ShellCompDirectiveNoFileComp))
 	b.addFlags(cmd)

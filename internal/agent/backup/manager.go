@@ -28,7 +28,7 @@ type Manager struct {
 	Environment   Environment
 	// Report is called with each new state, also from the goroutine of the attempt.
 	Report func(*refitv1alpha1.NodeBackupStatus)
-	// Point is called before and after each step; tests stop there. It may be nil.
+	// Point is called around each record of a journal; tests stop there. It may be nil.
 	Point func(name string)
 
 	running sync.WaitGroup
@@ -95,6 +95,7 @@ func (m *Manager) Open(ref refitv1alpha1.BackupRef) (*Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.point("backup-open/done")
 	return &Attempt{manager: m, slot: created, ref: ref, status: created.status()}, nil
 }
 
@@ -145,9 +146,11 @@ func (m *Manager) finish(s *slot, status *refitv1alpha1.NodeBackupStatus, failur
 	if err := s.clean(); err != nil {
 		m.Log.Error("cannot remove the snapshot of etcd", "error", err)
 	}
+	m.point("backup-finish/started")
 	if err := s.write(node.Record{Kind: node.Finished, Backup: &result}); err != nil {
 		m.Log.Error("cannot record the result of the backup", "error", err)
 	}
+	m.point("backup-finish/done")
 	log := m.Log.With("uid", result.UID, "attempt", result.Attempt, "phase", result.Phase)
 	if failure != nil {
 		log.Error("backup ended", "step", result.Error.Step, "reason", result.Error.Reason, "message", result.Error.Message)

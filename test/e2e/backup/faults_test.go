@@ -11,12 +11,13 @@ import (
 	"github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/store"
 	format "github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/test/e2e/bed"
 )
 
 // TestBackupStoreIsFull requires that a backup which does not fit fails and leaves nothing, and
 // that a smaller one fits afterwards. MinIO frees space within five minutes.
 func TestBackupStoreIsFull(t *testing.T) {
-	small := func(t *testing.T) string { t.Helper(); return smallDisk(t, 160) }
+	small := func(t *testing.T) string { t.Helper(); return bed.SmallDisk(t, 160) }
 	eachStore(t, small, func(t *testing.T, s backup.Objects, _ string) {
 		t.Helper()
 		at, k := backup.Target{Store: s}, newKeyPair(t)
@@ -48,11 +49,11 @@ func TestBackupStoreIsFull(t *testing.T) {
 // TestBackupNetworkCut cuts or silences the network during the upload, at several places.
 func TestBackupNetworkCut(t *testing.T) {
 	t.Run("MinIO", func(t *testing.T) {
-		to := startMinIO(t, t.TempDir()).address
-		testCuts(t, to, func(t *testing.T, address string) backup.Objects { t.Helper(); return openS3(t, address, secretKey) })
+		to := bed.StartMinIO(t, loopback, t.TempDir()).Address
+		testCuts(t, to, func(t *testing.T, address string) backup.Objects { t.Helper(); return openS3(t, address, bed.SecretKey) })
 	})
 	t.Run("GCS", func(t *testing.T) {
-		testCuts(t, startGCS(t, t.TempDir()).address, openGCS)
+		testCuts(t, bed.StartGCS(t, loopback, t.TempDir()).Address, openGCS)
 	})
 }
 
@@ -73,9 +74,9 @@ func testCuts(t *testing.T, to string, open func(t *testing.T, address string) b
 	} {
 		t.Run(tt.situation, func(t *testing.T) {
 			attempt++
-			p := newProxy(t, to, tt.bytes, tt.silent)
+			p := bed.NewProxy(t, loopback, to, tt.bytes, tt.silent)
 			start := time.Now()
-			_, err := backup.Store(t.Context(), backup.Target{Store: open(t, p.address)}, k.request(attempt, 40, time.Now()))
+			_, err := backup.Store(t.Context(), backup.Target{Store: open(t, p.Address)}, k.request(attempt, 40, time.Now()))
 			if !errors.Is(err, format.ErrUnreachable) {
 				t.Errorf("got %v, want %v", err, format.ErrUnreachable)
 			}
@@ -97,10 +98,10 @@ func testCuts(t *testing.T, to string, open func(t *testing.T, address string) b
 }
 
 func TestBackupWithWrongCredentials(t *testing.T) {
-	address := startMinIO(t, t.TempDir()).address
+	address := bed.StartMinIO(t, loopback, t.TempDir()).Address
 	const wrong = "wrong-secret-of-the-test"
 	_, err := backup.Store(t.Context(), backup.Target{Store: openS3(t, address, wrong)}, newKeyPair(t).request(1, 1, time.Now()))
-	if !errors.Is(err, format.ErrDenied) || strings.Contains(err.Error(), wrong) || strings.Contains(err.Error(), accessKey) {
+	if !errors.Is(err, format.ErrDenied) || strings.Contains(err.Error(), wrong) || strings.Contains(err.Error(), bed.AccessKey) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/refit-dev/refit/internal/engine/backup"
 	format "github.com/refit-dev/refit/internal/upgrade/backup"
+	"github.com/refit-dev/refit/test/e2e/bed"
 )
 
 const (
@@ -77,11 +78,11 @@ func eachStore(t *testing.T, disk func(t *testing.T) string, test func(t *testin
 	t.Helper()
 	t.Run("MinIO", func(t *testing.T) {
 		data := disk(t)
-		test(t, openS3(t, startMinIO(t, data).address, secretKey), data)
+		test(t, openS3(t, bed.StartMinIO(t, loopback, data).Address, bed.SecretKey), data)
 	})
 	t.Run("GCS", func(t *testing.T) {
 		data := disk(t)
-		test(t, openGCS(t, startGCS(t, data).address), data)
+		test(t, openGCS(t, bed.StartGCS(t, loopback, data).Address), data)
 	})
 	t.Run("Path", func(t *testing.T) {
 		data := disk(t)

@@ -41,8 +41,13 @@ type drills struct {
 // request creates an EtcdBackup that rehearses the upgrade.
 func (d *drills) request(t *testing.T, name string) {
 	t.Helper()
+	d.requestTo(t, name, "local")
+}
+
+func (d *drills) requestTo(t *testing.T, name, store string) {
+	t.Helper()
 	manifest := fmt.Sprintf(`{apiVersion: refit.dev/v1alpha1, kind: EtcdBackup, metadata: {name: %s},
-spec: {store: local, drill: Rehearse, hops: [{name: %s, digest: %q}]}}`, name, d.release.Ref.Name, d.release.Ref.Digest)
+spec: {store: %s, drill: Rehearse, hops: [{name: %s, digest: %q}]}}`, name, store, d.release.Ref.Name, d.release.Ref.Digest)
 	_, err := d.Kubectl(t.Context(), strings.NewReader(manifest), "apply", "--filename=-")
 	must(t, err)
 }

@@ -1,6 +1,4 @@
-//go:build e2e
-
-package backup
+package bed
 
 import (
 	"io"
@@ -10,9 +8,9 @@ import (
 	"testing"
 )
 
-// proxy forwards connections to a server, until it is out of bytes.
-type proxy struct {
-	address string
+// Proxy forwards connections to a server, until it is out of bytes.
+type Proxy struct {
+	Address string // host and port
 	to      string
 	left    atomic.Int64 // bytes that it still forwards to the server
 	silent  bool         // then it swallows everything instead of closing connections
@@ -21,15 +19,15 @@ type proxy struct {
 	conns []net.Conn
 }
 
-// newProxy starts a proxy that forwards so many bytes to a server.
-func newProxy(t *testing.T, to string, bytes int64, silent bool) *proxy {
+// NewProxy starts a proxy on an address of this machine that forwards so many bytes to a server. It
+// ends with the test.
+func NewProxy(t *testing.T, host, to string, bytes int64, silent bool) *Proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{address: listener.Addr().String(), to: to, silent: silent}
-	p.left.Store(bytes)
+	var config net.ListenConfig
+	listener, err := config.Listen(t.Context(), "tcp", net.JoinHostPort(host, "0"))
+	Must(t, err)
+	p := &Proxy{Address: listener.Addr().String(), to: to, silent: silent}
+	p.Allow(bytes)
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -46,7 +44,13 @@ func newProxy(t *testing.T, to string, bytes int64, silent bool) *proxy {
 	return p
 }
 
-func (p *proxy) serve(client net.Conn) {
+// Allow makes the proxy forward so many bytes from now on.
+func (p *Proxy) Allow(bytes int64) { p.left.Store(bytes) }
+
+// Exhausted reports whether the proxy is out of bytes.
+func (p *Proxy) Exhausted() bool { return p.left.Load() < 0 }
+
+func (p *Proxy) serve(client net.Conn) {
 	backend, err := net.Dial("tcp", p.to)
 	if err != nil {
 		_ = client.Close()
@@ -76,7 +80,7 @@ func (p *proxy) serve(client net.Conn) {
 	}
 }
 
-func (p *proxy) closeAll() {
+func (p *Proxy) closeAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, conn := range p.conns {
