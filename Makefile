@@ -30,6 +30,7 @@ E2E_AGENT_RUN ?= ^TestAgentCI
 E2E_AGENT_FULL_RUN ?= ^TestAgent
 E2E_UPGRADE_RUN ?= ^TestUpgradeCI
 E2E_UPGRADE_FULL_RUN ?= ^TestUpgrade
+E2E_BACKUP_RUN ?= ^(TestBackupDrill|TestBackupRestoreSingle)$$
 E2E_BACKUP_FULL_RUN ?= ^TestBackup
 
 # The targets of `make ci`, in order.
@@ -276,6 +277,11 @@ e2e-upgrade: ## Install Refit, upgrade a small cluster, kill the controllers mea
 .PHONY: e2e-upgrade-full
 e2e-upgrade-full: ## Run all upgrade tests: kinds of clusters, controller faults, user actions, times; E2E_UPGRADE_FULL_RUN selects some
 	$(call e2e,$(E2E_UPGRADE_FULL_RUN),6h)
+
+# e2e-upgrade also takes a backup and restores it.
+.PHONY: e2e-backup
+e2e-backup: ## Take backups of a small cluster, rehearse an upgrade on them, kill the agent meanwhile, and restore etcd
+	$(call e2e,$(E2E_BACKUP_RUN),30m)
 
 # The first run builds MinIO and fake-gcs-server, which takes minutes.
 .PHONY: e2e-backup-full

@@ -13,6 +13,7 @@ import (
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/engine/backup/seal"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/install"
 	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 )
@@ -109,15 +110,24 @@ func createIdentity(out *cliv1alpha1.InstallBackups) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(out.Identity, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
+	if err := writeNew(out.Identity, text); err != nil {
 		return fmt.Errorf("cannot create the identity for backups: %w. Choose another file with --backup-key, or pass --backup-recipient", err)
-	}
-	_, err = file.WriteString(text)
-	// An identity that is lost with the power makes every backup unreadable.
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("cannot write the identity for backups: %w", err)
 	}
 	out.Recipients, out.Created = []string{recipient}, true
 	return nil
+}
+
+// writeNew creates a file durably and never replaces one: backups are unreadable without their
+// identity.
+func writeNew(path, text string) error {
+	temp := durable.Temp(path)
+	err := durable.Create(temp, 0o600, durable.Caller, func(file *os.File) error {
+		_, err := file.WriteString(text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp) // which is gone unless the next line fails
+	return durable.RenameNew(temp, path)
 }

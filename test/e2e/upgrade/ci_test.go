@@ -3,14 +3,18 @@
 package upgrade
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
 // TestUpgradeCI is the gate for every change: Refit is installed, upgrades a small cluster with a
-// workload while its controllers are killed, and is uninstalled without leftovers.
+// workload while its controllers are killed, restores etcd from a backup, and is uninstalled without
+// leftovers.
 func TestUpgradeCI(t *testing.T) {
 	begun := time.Now()
 	s := newSite(t, cluster.Spec{Name: "upci", Workers: 2, Kubernetes: older}, inCluster)
@@ -26,6 +30,30 @@ func TestUpgradeCI(t *testing.T) {
 	monitor.stop(t)
 
 	s.isAt(t, r)
+	s.restoreCI(t)
 	s.uninstall(t)
 	show(t, "upgrade_ci", time.Since(begun).Seconds(), "s")
+}
+
+// restoreCI takes a backup in the store that `refit install` created, corrupts etcd, and follows
+// docs/runbooks/restore.md with the identity that `refit install` created.
+func (s *site) restoreCI(t *testing.T) {
+	t.Helper()
+	begun := time.Now()
+	name := s.create(t, "local")
+	show(t, "backup_ci_backup", time.Since(begun).Seconds(), "s")
+	cp := s.First(cluster.RoleControlPlane)
+	identity, err := os.ReadFile(filepath.Join(filepath.Dir(s.Key.Public), "refit-backup.key"))
+	must(t, err)
+	must(t, bed.WriteOn(t.Context(), cp, backupIdentity, string(identity)))
+	s.isRecorded(t, cp, name)
+	containers := s.workloads(t)
+	corruptEtcd(t, cp)
+	s.followRunbook(t, []*cluster.Node{cp})
+	must(t, s.WaitReady(t.Context(), recovery))
+	must(t, until(t.Context(), "the shop to open", checkTimeout, s.shopOpen))
+	if after := s.workloads(t); after != containers {
+		t.Errorf("containers of workloads restarted:\n%s\nbefore:\n%s", after, containers)
+	}
+	show(t, "backup_ci", time.Since(begun).Seconds(), "s")
 }

@@ -60,13 +60,7 @@ func (s *site) losesAndRestores(t *testing.T, name string, members int, lose fun
 	s.copyIdentity(t)
 	s.backsUp(t, name)
 	s.shareStore(t)
-	must(t, until(t.Context(), "the first host to record the backup", checkTimeout, func(ctx context.Context) error {
-		said, err := s.First(cluster.RoleControlPlane).Exec(ctx, "refit-agent", "restore", "--list")
-		if err != nil {
-			return err
-		}
-		return bed.Mentions(string(said), name)
-	}))
+	s.isRecorded(t, s.First(cluster.RoleControlPlane), name)
 	objects := s.names(t)
 	_, err := s.Kubectl(t.Context(), nil, "create", "configmap", name+"-is-newer")
 	must(t, err)
@@ -96,6 +90,18 @@ func (s *site) losesAndRestores(t *testing.T, name string, members int, lose fun
 	if after := s.workloads(t); kept && after != containers {
 		t.Errorf("%s: containers of workloads restarted:\n%s\nbefore:\n%s", name, after, containers)
 	}
+}
+
+// isRecorded waits until a host has recorded a backup, so that it can be restored without the API.
+func (s *site) isRecorded(t *testing.T, n *cluster.Node, name string) {
+	t.Helper()
+	must(t, until(t.Context(), n.Name()+" to record the backup", checkTimeout, func(ctx context.Context) error {
+		said, err := n.Exec(ctx, "refit-agent", "restore", "--list")
+		if err != nil {
+			return err
+		}
+		return mentions(string(said), name)
+	}))
 }
 
 // corruptEtcd overwrites the log of an etcd member, which then does not start.
