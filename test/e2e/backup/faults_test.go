@@ -50,7 +50,10 @@ func TestBackupStoreIsFull(t *testing.T) {
 func TestBackupNetworkCut(t *testing.T) {
 	t.Run("MinIO", func(t *testing.T) {
 		to := bed.StartMinIO(t, loopback, t.TempDir()).Address
-		testCuts(t, to, func(t *testing.T, address string) backup.Objects { t.Helper(); return openS3(t, address, bed.SecretKey) })
+		testCuts(t, to, func(t *testing.T, address string) backup.Objects {
+			t.Helper()
+			return openS3(t, address, bed.SecretKey)
+		})
 	})
 	t.Run("GCS", func(t *testing.T) {
 		testCuts(t, bed.StartGCS(t, loopback, t.TempDir()).Address, openGCS)

@@ -13,8 +13,8 @@ import (
 )
 
 // TestUpgradeCI is the gate for every change: Refit is installed, upgrades a small cluster with a
-// workload while its controllers are killed, restores etcd from a backup, and is uninstalled without
-// leftovers.
+// workload while its controllers are killed, restores etcd from a backup, and is uninstalled
+// without leftovers.
 func TestUpgradeCI(t *testing.T) {
 	begun := time.Now()
 	s := newSite(t, cluster.Spec{Name: "upci", Workers: 2, Kubernetes: older}, inCluster)
