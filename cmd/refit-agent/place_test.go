@@ -46,7 +46,7 @@ func newSite(t *testing.T) (*site, *fakeService, fakeHost) {
 		t.Skipf("this machine has no machine ID: %v", err)
 	}
 	root, service := t.TempDir(), &fakeService{}
-	s := &site{root: root, settings: settings.File, service: service, cleanUp: func(settings.Settings) error { return nil }}
+	s := &site{root: root, settings: settings.File, service: service, cleanUp: func(context.Context, settings.Settings) error { return nil }}
 	return s, service, fakeHost{machine: id.MachineID, dir: filepath.Join(root, "var/lib/refit")}
 }
 
@@ -340,7 +340,7 @@ func TestRemoveLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var cleaned string
-	s.cleanUp = func(loaded settings.Settings) error { cleaned = loaded.StateDir; return nil }
+	s.cleanUp = func(_ context.Context, loaded settings.Settings) error { cleaned = loaded.StateDir; return nil }
 	service.calls = nil
 	if out, err := remove(t, s); err != nil || out != "Removed the agent\n" {
 		t.Errorf("%v %s", err, out)
@@ -367,12 +367,14 @@ func TestRemoveKeepsOtherFilesInTheStateDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := fakeHost{dir: s.path("/srv/data")}
-	for _, dir := range []string{"upgrades", "store"} {
+	for _, dir := range []string{"upgrades", "store", "backups/uid-1", "rehearsal/work/data"} {
 		if err := os.MkdirAll(filepath.Join(h.dir, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.write(t, filepath.Join(h.dir, "theirs"), "x")
+	for _, file := range []string{"theirs", "backups/uid-1/etcd.db", "rehearsal/work/data/db", "rehearsal.lock", "backups.json"} {
+		h.write(t, filepath.Join(h.dir, file), "x")
+	}
 	out, err := remove(t, s)
 	if err != nil || !strings.Contains(out, "/srv/data, which contains other files") {
 		t.Errorf("%v %s", err, out)

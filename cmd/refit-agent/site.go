@@ -35,11 +35,11 @@ type site struct {
 	root     string // root directory of the host; set only in tests
 	settings string // path of the file
 	service  service
-	cleanUp  func(settings.Settings) error
+	cleanUp  func(context.Context, settings.Settings) error
 }
 
 func (a *app) site() *site {
-	return &site{settings: a.settings, service: &systemdService{}, cleanUp: agent.RemoveRollbackFiles}
+	return &site{settings: a.settings, service: &systemdService{}, cleanUp: agent.CleanUp}
 }
 
 func (s *site) path(path string) string { return filepath.Join("/", s.root, path) }

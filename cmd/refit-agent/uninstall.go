@@ -69,7 +69,7 @@ func (a *app) doRemove(ctx context.Context, s *site) error {
 		return err
 	}
 	defer lock.Close()
-	if err := s.cleanUp(loaded); err != nil {
+	if err := s.cleanUp(ctx, loaded); err != nil {
 		return err
 	}
 	left, err := removeState(loaded, loaded.StateDir == s.path(settings.Default().StateDir))
@@ -104,7 +104,8 @@ func removeState(s settings.Settings, whole bool) (left bool, err error) {
 		return false, removeAll(s.StateDir)
 	}
 	for _, path := range []string{
-		s.StoreDir(), s.ReleasesDir(), s.UpgradesDir(), s.ReserveFile(), s.StateFile(), filepath.Join(s.StateDir, "manifests"), s.LockFile(),
+		s.StoreDir(), s.ReleasesDir(), s.UpgradesDir(), s.BackupsDir(), s.RehearsalDir(), s.RehearsalLock(), s.BackupRecords(), s.ReserveFile(),
+		s.StateFile(), filepath.Join(s.StateDir, "manifests"), s.LockFile(),
 	} {
 		if err := removeAll(path); err != nil {
 			return false, err

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,15 @@ import (
 	"github.com/refit-dev/refit/internal/agent/settings"
 	"github.com/refit-dev/refit/internal/agent/steps"
 )
+
+// CleanUp removes what the agent left outside of its state directory, and the images that are
+// mounted in it: a directory with a mounted image must not be removed.
+func CleanUp(ctx context.Context, s settings.Settings) error {
+	if err := removeRehearsal(ctx, &s); err != nil {
+		return err
+	}
+	return RemoveRollbackFiles(s)
+}
 
 // RemoveRollbackFiles removes the files that upgrades keep next to the files they replaced, as the
 // next upgrade would do. A rollback is impossible after that.

@@ -9,7 +9,6 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
 	"github.com/refit-dev/refit/internal/engine/transient"
-	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // Rehearsals runs drills and rehearsals on this host. Close it.
@@ -22,13 +21,11 @@ type Rehearsals struct {
 // Close ends the connection to systemd.
 func (r *Rehearsals) Close() { r.units.Close() }
 
-// ConnectRehearsals connects to systemd and finds the client of containerd.
+// ConnectRehearsals connects to systemd. A host without ctr can remove what a drill left, and
+// nothing else.
 func ConnectRehearsals(ctx context.Context, s *settings.Settings, observer rehearsal.Observer) (*Rehearsals, error) {
-	ctr, err := host.LookPath("ctr")
-	if err != nil {
-		return nil, node.ManualIntervention("CtrMissing", err, "Install ctr, which is part of containerd. To upgrade without a proven backup, waive BackupProven",
-			"drills need the client of containerd")
-	}
+	ctr, _ := host.LookPath("ctr")
+	umount, _ := host.LookPath("umount")
 	binary, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -38,7 +35,7 @@ func ConnectRehearsals(ctx context.Context, s *settings.Settings, observer rehea
 		return nil, err
 	}
 	return &Rehearsals{units: units, Runner: &rehearsal.Runner{
-		Units: units, Dir: s.RehearsalDir(), Agent: binary, Ctr: ctr, Socket: s.CRISocket,
+		Units: units, Dir: s.RehearsalDir(), Agent: binary, Ctr: ctr, Umount: umount, Socket: s.CRISocket,
 		Available: rehearsal.AvailableMemory, Timeouts: rehearsal.DefaultTimeouts(), Observer: observer,
 	}}, nil
 }
@@ -49,7 +46,22 @@ func (a *Agent) rehearsalRunner(ctx context.Context, observer rehearsal.Observer
 
 // rehearsalLeft reports whether the scratch directory exists, which is created before the first
 // unit and removed after the last.
-func (a *Agent) rehearsalLeft() bool {
-	_, err := os.Stat(a.Settings.RehearsalDir())
+func (a *Agent) rehearsalLeft() bool { return rehearsalLeft(&a.Settings) }
+
+func rehearsalLeft(s *settings.Settings) bool {
+	_, err := os.Stat(s.RehearsalDir())
 	return err == nil
+}
+
+// removeRehearsal removes the units, mounts and files of a drill that a killed agent left.
+func removeRehearsal(ctx context.Context, s *settings.Settings) error {
+	if !rehearsalLeft(s) {
+		return nil
+	}
+	runner, err := ConnectRehearsals(ctx, s, rehearsal.Observer{})
+	if err != nil {
+		return err
+	}
+	defer runner.Close()
+	return runner.Clean(ctx)
 }

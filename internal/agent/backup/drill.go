@@ -44,8 +44,8 @@ func (a *Attempt) checkTrial(ctx context.Context) (err error) {
 	if a.trial.runner, err = environment.Runner(ctx, observer); err != nil {
 		return err
 	}
-	if len(a.request.Hops) == 0 {
-		return nil
+	if err := a.trial.runner.CanMount(); err != nil || len(a.request.Hops) == 0 {
+		return err
 	}
 	return a.trial.runner.Fits(a.size)
 }

@@ -111,6 +111,9 @@ func TestHostThatCannotTryFails(t *testing.T) {
 		stored bool
 	}{
 		"too little memory": {func(b *bed) { b.trials.low = low }, "MemoryLow", false},
+		"no client of containerd": {func(b *bed) {
+			b.trials.mount = node.ManualIntervention("CtrMissing", nil, "Install ctr", "it is missing")
+		}, "CtrMissing", false},
 		"no disk space for the restored copy": {func(b *bed) {
 			b.space.Bytes, b.space.Total = uint64(len(b.snapshot))+minFree+100<<20, 1<<30
 		}, "DiskFull", false},

@@ -42,6 +42,8 @@ type Environment struct {
 
 // Runner runs drills and rehearsals: *rehearsal.Runner.
 type Runner interface {
+	// CanMount returns a failure if the host cannot mount the images of a drill.
+	CanMount() error
 	// Fits returns a failure if the host has too little memory for a rehearsal.
 	Fits(bytes int64) error
 	// Rehearse restores and compares a backup, then runs the hops on its data.

@@ -16,6 +16,7 @@ import (
 // fakeTrials is what runs drills and rehearsals on a host. Its units outlive an agent.
 type fakeTrials struct {
 	low      error                 // of memory
+	mount    error                 // of images
 	findings []core.Finding        // of every hop
 	during   func(progress string) // what happens while a unit runs
 	fails    error                 // of the hops
@@ -49,6 +50,8 @@ type fakeRunner struct {
 
 	observer rehearsal.Observer
 }
+
+func (r *fakeRunner) CanMount() error { return r.mount }
 
 func (r *fakeRunner) Fits(int64) error { return r.low }
 

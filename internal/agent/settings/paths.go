@@ -27,6 +27,9 @@ func (s *Settings) BackupsDir() string { return s.path("backups") }
 // RehearsalDir returns the scratch directory of drills and rehearsals.
 func (s *Settings) RehearsalDir() string { return s.path("rehearsal") }
 
+// RehearsalLock returns the path of the lock that prevents two rehearsals.
+func (s *Settings) RehearsalLock() string { return s.RehearsalDir() + ".lock" }
+
 // ReserveFile returns the path of the reserved disk space.
 func (s *Settings) ReserveFile() string { return s.path("reserve") }
 

@@ -35,11 +35,32 @@ func (r *Runner) clean(ctx context.Context) error {
 	if _, err := os.Stat(r.Dir); os.IsNotExist(err) {
 		return nil
 	}
+	if err := r.removeData(); err != nil {
+		return err
+	}
 	if err := r.unmountAll(ctx); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(r.Dir); err != nil {
 		return fmt.Errorf("cannot remove the scratch directory: %w", err)
+	}
+	return nil
+}
+
+// removeData removes everything but the images. It comes first, so that the restored data, which is
+// not encrypted, is gone even if an image cannot be unmounted.
+func (r *Runner) removeData() error {
+	entries, err := os.ReadDir(r.Dir)
+	if err != nil {
+		return fmt.Errorf("cannot list the scratch directory: %w", err)
+	}
+	for _, entry := range entries {
+		if entry.Name() == "images" {
+			continue
+		}
+		if err := os.RemoveAll(r.file(entry.Name())); err != nil {
+			return fmt.Errorf("cannot remove the restored data: %w", err)
+		}
 	}
 	return nil
 }

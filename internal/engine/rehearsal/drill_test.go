@@ -131,6 +131,32 @@ func TestImageThatStaysMountedIsKept(t *testing.T) {
 	if files, err := filepath.Glob(h.runner.file("images", "*", "usr/local/bin/etcd")); err != nil || len(files) != 1 {
 		t.Error("the files of the image are gone")
 	}
+	if exists(h.runner.file("work")) {
+		t.Error("the restored data is left, without encryption")
+	}
+}
+
+// A host can lose ctr between a kill and the cleanup.
+func TestLeftoversAreRemovedWithoutCtr(t *testing.T) {
+	h := newHost(t)
+	h.runner.Ctr = ""
+	dir := h.runner.file("images", "etcd-drill")
+	h.mounted[dir] = true
+	h.write(filepath.Join(dir, "usr/local/bin/etcd"), "")
+	h.write(h.runner.file("work", "data/member/snap/db"), "old data")
+	if err := h.runner.Clean(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.clean()
+}
+
+func TestDrillWithoutCtrIsRefused(t *testing.T) {
+	h := newHost(t)
+	h.runner.Ctr = ""
+	if _, err := h.runner.Drill(t.Context(), h.backup()); err == nil || node.FailureOf(err).Reason != "CtrMissing" {
+		t.Error(err)
+	}
+	h.clean()
 }
 
 func TestCanceledDrillIsCleanedUp(t *testing.T) {

@@ -44,7 +44,7 @@ func newHost(t *testing.T) *host {
 		report:   rehearsal.Report{Ready: true, Version: "v1.36.3", Listed: 58, Objects: 307},
 	}
 	h.runner = &Runner{
-		Units: h, Dir: filepath.Join(t.TempDir(), "rehearsal"), Agent: "/usr/local/bin/refit-agent", Ctr: "/usr/bin/ctr", Socket: "/run/containerd.sock",
+		Units: h, Dir: filepath.Join(t.TempDir(), "rehearsal"), Agent: "/usr/local/bin/refit-agent", Ctr: "/usr/bin/ctr", Umount: "/usr/bin/umount", Socket: "/run/containerd.sock",
 		Available: func() (uint64, error) { return 4 << 30, nil }, Timeouts: DefaultTimeouts(),
 	}
 	return h

@@ -19,11 +19,14 @@ import (
 // Its name is new each time: containerd refuses one that it has not forgotten yet, which takes it
 // seconds after an unmount.
 func (r *Runner) mount(ctx context.Context, name, image string) (string, error) {
+	if err := r.CanMount(); err != nil {
+		return "", err
+	}
 	dir := r.file("images", name+"-"+strings.ToLower(rand.Text()[:10]))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	outcome, err := r.ctr(ctx, unitMount, "mount", image, dir)
+	outcome, err := r.onHost(ctx, unitMount, r.ctr("mount", image, dir))
 	if err != nil {
 		return "", err
 	}
@@ -34,10 +37,24 @@ func (r *Runner) mount(ctx context.Context, name, image string) (string, error) 
 	return dir, nil
 }
 
-// unmount unmounts an image and removes its snapshot from containerd.
+// CanMount returns a failure if the host cannot mount images.
+func (r *Runner) CanMount() error {
+	if r.Ctr == "" {
+		return node.ManualIntervention("CtrMissing", nil, "Install ctr, which is part of containerd. To upgrade without a proven backup, waive BackupProven",
+			"drills need the client of containerd")
+	}
+	return nil
+}
+
+// unmount unmounts an image and removes its snapshot from containerd. Without ctr, containerd
+// removes the snapshot when its lease ends.
 func (r *Runner) unmount(ctx context.Context, name string) error {
 	dir := r.file("images", name)
-	outcome, err := r.ctr(ctx, unitUnmount, "unmount", "--rm", dir)
+	command := r.ctr("unmount", "--rm", dir)
+	if r.Ctr == "" {
+		command = []string{r.Umount, dir}
+	}
+	outcome, err := r.onHost(ctx, unitUnmount, command)
 	if err != nil {
 		return err
 	}
@@ -48,8 +65,13 @@ func (r *Runner) unmount(ctx context.Context, name string) error {
 	return nil
 }
 
-func (r *Runner) ctr(ctx context.Context, unit string, args ...string) (sandbox.Outcome, error) {
-	command := append([]string{r.Ctr, "--namespace", "k8s.io", "--address", r.Socket, "images"}, args...)
+// ctr is a command of containerd's client about images.
+func (r *Runner) ctr(args ...string) []string {
+	return append([]string{r.Ctr, "--namespace", "k8s.io", "--address", r.Socket, "images"}, args...)
+}
+
+// onHost runs a command in the namespaces of the host.
+func (r *Runner) onHost(ctx context.Context, unit string, command []string) (sandbox.Outcome, error) {
 	return r.task(ctx, sandbox.Unit{
 		Name: unit, Description: "Refit: image of a rehearsal", Command: command, Bounds: sandbox.Bounds{Time: r.Timeouts.Mount},
 	})

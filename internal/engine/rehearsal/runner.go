@@ -28,8 +28,10 @@ type Runner struct {
 	Dir string
 	// Agent is the static binary with the subcommand that sends the requests.
 	Agent string
-	// Ctr is the client of containerd, and Socket its socket.
+	// Ctr is the client of containerd, empty if the host has none, and Socket its socket.
 	Ctr, Socket string
+	// Umount unmounts images on a host that has lost ctr.
+	Umount string
 	// Available returns the memory that the host can give to new processes.
 	Available func() (uint64, error)
 	Timeouts  Timeouts
