@@ -89,11 +89,11 @@ func (r *Runner) hop(ctx context.Context, h Hop, figures rehearsal.Figures) (res
 		return result, err
 	}
 	binds, empty, findings := rehearsal.Binds(h.APIServer, exists)
-	kms, err := r.kms(h.APIServer)
+	plugins, err := kms(ctx, h.APIServer)
 	if err != nil {
 		return result, err
 	}
-	result.Findings = slices.Concat(findings, kms, missingTokens(h.APIServer))
+	result.Findings = slices.Concat(findings, plugins, missingTokens(h.APIServer))
 	if len(result.Findings) > 0 {
 		return result, nil
 	}

@@ -53,6 +53,11 @@ func TestAPIServerRunsInTheNetworkOfItsEtcd(t *testing.T) {
 	if u.Sandbox.Joins != unitEtcd || u.Command[0] != "/.refit/image/usr/local/bin/kube-apiserver" || !slices.Contains(u.Command, "--v=2") {
 		t.Errorf("%+v", u)
 	}
+	for _, started := range h.started {
+		if started.Sandbox != nil && started.Sandbox.ReadsAll != (started.Name == unitAPIServer) {
+			t.Errorf("%s reads files of all owners: %t", started.Name, started.Sandbox.ReadsAll)
+		}
+	}
 	if !slices.ContainsFunc(u.Environment, func(v string) bool { return strings.HasPrefix(v, "GOMEMLIMIT=") }) {
 		t.Errorf("the environment is %v", u.Environment)
 	}
@@ -165,30 +170,5 @@ func TestTokensOfTheClusterAreKept(t *testing.T) {
 	text, err := os.ReadFile(h.runner.file("work", "tokens.csv"))
 	if err != nil || !strings.HasSuffix(string(text), "\nt,u,1\n") || !strings.Contains(string(text), "system:masters") {
 		t.Errorf("%q, %v", text, err)
-	}
-}
-
-func TestKMS(t *testing.T) {
-	h := newHost(t)
-	dir := t.TempDir()
-	config := filepath.Join(dir, "enc.yaml")
-	text := "kind: EncryptionConfiguration\nresources: [{resources: [secrets], providers: [{kms: {name: k, endpoint: unix:///sockets/kms.sock}}, {identity: {}}]}]\n"
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	m := rehearsal.Manifest{
-		Command: []string{"kube-apiserver", "--encryption-provider-config=/etc/enc/enc.yaml"},
-		Mounts:  []rehearsal.Mount{{Path: "/etc/enc", HostPath: dir}},
-	}
-	found, err := h.runner.kms(m)
-	if err != nil || len(found) != 1 || found[0].Reason != rehearsal.KMSUnavailable || !found[0].Unknown || found[0].Object != "unix:///sockets/kms.sock" {
-		t.Errorf("socket that is not mounted: %+v, %v", found, err)
-	}
-	m.Mounts = append(m.Mounts, rehearsal.Mount{Path: "/sockets", HostPath: dir})
-	if err := os.WriteFile(filepath.Join(dir, "kms.sock"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := h.runner.kms(m); err != nil || len(found) != 0 {
-		t.Errorf("socket on the host: %+v, %v", found, err)
 	}
 }

@@ -40,6 +40,7 @@ func (r *Runner) startAPIServer(ctx context.Context, h Hop, s served, memory reh
 		Sandbox: &sandbox.Sandbox{
 			ReadOnly: append([]sandbox.Bind{{Host: s.serverImage, Path: rehearsal.Image}}, s.binds...), Empty: s.empty,
 			Writable: []sandbox.Bind{r.scratch()}, Joins: unitEtcd,
+			ReadsAll: true, // its files and the sockets of KMS plugins can belong to others
 		},
 		Output: r.file(unitAPIServer + ".out"), Log: r.file(unitAPIServer + ".log"),
 	}

@@ -10,6 +10,9 @@ import (
 // recursive is MS_REC: a bind includes the mounts below it.
 const recursive = uint64(0x4000)
 
+// capDACOverride is CAP_DAC_OVERRIDE: access to files of every owner.
+const capDACOverride = uint64(1 << 1)
+
 // stopTimeout is the time between the signal to end and the kill, in microseconds.
 const stopTimeout = uint64(10_000_000)
 
@@ -87,11 +90,16 @@ func bounds(b sandbox.Bounds) []systemd.Property {
 }
 
 // isolation returns the properties of a sandbox: an empty, read-only root directory with the listed
-// paths, a loopback device as the only network, no capabilities and no devices.
+// paths, a loopback device as the only network, no devices, and no capabilities but the one to read
+// files of every owner, if it needs it.
 func isolation(s sandbox.Sandbox) []systemd.Property {
 	roots := []temporary{{"/", "ro"}}
 	for _, dir := range s.Empty {
 		roots = append(roots, temporary{dir, "mode=0700"})
+	}
+	capabilities := uint64(0)
+	if s.ReadsAll {
+		capabilities = capDACOverride
 	}
 	list := []systemd.Property{
 		property("PrivateNetwork", true),
@@ -100,7 +108,7 @@ func isolation(s sandbox.Sandbox) []systemd.Property {
 		property("PrivateDevices", true),
 		property("PrivateTmp", true),
 		property("NoNewPrivileges", true),
-		property("CapabilityBoundingSet", uint64(0)),
+		property("CapabilityBoundingSet", capabilities),
 		property("AmbientCapabilities", uint64(0)),
 		property("LockPersonality", true),
 		property("RestrictSUIDSGID", true),

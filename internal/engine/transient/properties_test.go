@@ -64,6 +64,19 @@ func TestSandboxHasNoNetworkAndNoCapabilities(t *testing.T) {
 	}
 }
 
+// A bounding set of another capability would let the process leave its sandbox.
+func TestSandboxThatReadsAllHasOneCapability(t *testing.T) {
+	u := etcd()
+	u.Sandbox = &sandbox.Sandbox{ReadsAll: true}
+	all := propertiesOf(u)
+	if got := all["CapabilityBoundingSet"].Value(); got != uint64(2) {
+		t.Errorf("the capabilities are %v", got)
+	}
+	if got := all["AmbientCapabilities"].Value(); got != uint64(0) {
+		t.Errorf("the ambient capabilities are %v", got)
+	}
+}
+
 // Type=oneshot ignores RuntimeMaxSec; TimeoutStartSec applies to a service only while it starts.
 func TestEachKindHasItsTimeBound(t *testing.T) {
 	u := etcd()

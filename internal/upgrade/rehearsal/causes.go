@@ -63,11 +63,18 @@ var causes = []cause{
 	{FlagInvalid, regexp.MustCompile(`\B(--[a-z][a-z0-9-]+)\b`), "flag ", "", editArgs},
 }
 
+// kmsStart is the error of an API server that cannot connect to a KMS plugin. Nothing else in a
+// rehearsal is reached over a socket.
+var kmsStart = regexp.MustCompile(`dial unix `)
+
 // Cause returns the finding of a server that did not start, from the end of its log. Servers of
 // Kubernetes and etcd report the reason in their last lines.
 func Cause(server string, m Manifest, log string) Finding {
 	lines := errorLines(log)
 	for _, line := range lines {
+		if kmsStart.MatchString(line) {
+			return Finding{Reason: KMSUnavailable, Object: server, Message: server + " does not start: " + clip(line), Remedy: kmsRemedy, Unknown: true}
+		}
 		for _, c := range causes {
 			if found := c.pattern.FindStringSubmatch(line); found != nil {
 				return c.finding(server, m, line, found)

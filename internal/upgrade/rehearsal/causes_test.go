@@ -100,6 +100,13 @@ func failed(message string) string {
 		"E1116 16:00:00.000002       1 run.go:72] \"command failed\" err=\"" + message + "\"\n"
 }
 
+func TestAPIServerThatEndsWithoutItsKMSPluginIsUnknown(t *testing.T) {
+	log := failed(`error while building transformers: rpc error: code = Unavailable desc = dial unix /kms/kms.sock: connect: connection refused`)
+	if got := rehearsal.Cause("kube-apiserver", rehearsal.Manifest{}, log); got.Reason != rehearsal.KMSUnavailable || !got.Unknown || got.Remedy == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A message in a status is bounded.
 func TestMessagesAreBounded(t *testing.T) {
 	if got := rehearsal.Cause("kube-apiserver", rehearsal.Manifest{}, "Error: "+strings.Repeat("x", 10_000)); len(got.Message) > 400 {

@@ -38,6 +38,6 @@ const (
 	StoredVersionMissing   Reason = "StoredVersionMissing"
 	ListFailed             Reason = "ListFailed"            // for other causes
 	ConversionUnavailable  Reason = "ConversionUnavailable" // Unknown: the webhook is not reachable
-	KMSUnavailable         Reason = "KMSUnavailable"        // Unknown: the socket is not on this host
+	KMSUnavailable         Reason = "KMSUnavailable"        // Unknown: the plugin does not answer
 	ObservationFailed      Reason = "ObservationFailed"     // Unknown: the API server runs, but its answers are missing
 )

@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -48,6 +49,8 @@ const (
 var (
 	untransformable = regexp.MustCompile(`unable to transform|not transformable|no matching prefix found|identity transformer tried to read encrypted data` +
 		`|output array was not large enough for encryption|failed to decrypt|cipher: message authentication failed|failed to load DEK`)
+	// kmsDown are the errors of a KMS plugin that does not answer. Any other error is its answer.
+	kmsDown       = regexp.MustCompile(`dial unix |code = (?:Unavailable|DeadlineExceeded|Canceled)`)
 	storedVersion = regexp.MustCompile(`convert CR from an invalid group/version: ([\w./-]+)`)
 	webhookFailed = regexp.MustCompile(`conversion webhook for`)
 	// tooSlow are answers of a host that is too slow for the rehearsal.
@@ -71,13 +74,8 @@ func (r *Report) AddFailure(f FailedRequest) {
 // Findings returns the findings of a report.
 func (r Report) Findings() []Finding {
 	var list []Finding
-	for _, check := range r.Checks {
-		if !r.Ready {
-			list = append(list, Finding{
-				Reason: NotReady, Object: "readiness check " + check, Message: fmt.Sprintf("the API server does not become ready: %s fails", check),
-				Remedy: "Correct the other findings first; then read the log of the API server in this rehearsal",
-			})
-		}
+	if !r.Ready {
+		list = r.unready()
 	}
 	for _, failure := range r.Failures {
 		list = append(list, failure.finding())
@@ -90,6 +88,30 @@ func (r Report) Findings() []Finding {
 	}
 	return list
 }
+
+// kmsRemedy is the remedy for a KMS plugin that does not answer.
+const kmsRemedy = "Check the KMS plugin of this host and its log, then rehearse again, or on another control plane node"
+
+// unready returns the findings of the readiness checks that fail. Without a KMS plugin, the API
+// server cannot read Secrets, and other checks may fail for that reason alone.
+func (r Report) unready() []Finding {
+	withoutKMS := slices.ContainsFunc(r.Checks, isKMS)
+	var list []Finding
+	for _, check := range r.Checks {
+		f := Finding{
+			Reason: NotReady, Object: "readiness check " + check, Message: fmt.Sprintf("the API server does not become ready: %s fails", check),
+			Remedy: "Correct the other findings first; then read the log of the API server in this rehearsal", Unknown: withoutKMS,
+		}
+		if isKMS(check) {
+			f.Reason, f.Remedy = KMSUnavailable, kmsRemedy
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// isKMS reports whether a readiness check is that of a KMS plugin.
+func isKMS(check string) bool { return strings.HasPrefix(check, "kms-provider") }
 
 func (f FailedRequest) finding() Finding {
 	object := f.Resource.String()
@@ -108,6 +130,8 @@ func (f FailedRequest) finding() Finding {
 			Reason: StoredVersionMissing, Object: object, Message: message,
 			Remedy: "Add the version " + storedVersion.FindStringSubmatch(f.Message)[1] + " to the CRD again, with served: false, and migrate its objects",
 		}
+	case untransformable.MatchString(f.Message) && kmsDown.MatchString(f.Message):
+		return Finding{Reason: KMSUnavailable, Object: object, Message: message, Unknown: true, Remedy: kmsRemedy}
 	case untransformable.MatchString(f.Message):
 		return Finding{
 			Reason: DecryptionFailed, Object: object, Message: message,

@@ -27,6 +27,16 @@ func TestFailedListsAreFindings(t *testing.T) {
 			rehearsal.FailedRequest{Resource: resource, Message: "conversion webhook for shop.example/v1alpha1, Kind=Cart failed: Post: dial tcp 10.96.0.9:443 (500)"},
 			rehearsal.ConversionUnavailable, "carts.shop.example", true,
 		},
+		"Secret whose KMS plugin is down": {
+			rehearsal.FailedRequest{Resource: secrets, Message: `unable to transform key "/registry/secrets/default/db": failed to decrypt DEK, error: rpc error: ` +
+				`code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /kms/kms.sock: connect: connection refused" (500)`},
+			rehearsal.KMSUnavailable, "secrets secrets/default/db", true,
+		},
+		"Secret whose key the KMS does not have": {
+			rehearsal.FailedRequest{Resource: secrets, Message: `unable to transform key "/registry/secrets/default/db": failed to decrypt DEK, error: rpc error: ` +
+				`code = NotFound desc = no such key (500)`},
+			rehearsal.DecryptionFailed, "secrets secrets/default/db", false,
+		},
 		"etcd that is slow": {
 			rehearsal.FailedRequest{Resource: resource, Message: "etcdserver: request timed out (500)"}, rehearsal.ObservationFailed, "carts.shop.example", true,
 		},
@@ -52,6 +62,12 @@ func TestReadiness(t *testing.T) {
 	}{
 		"ready":            {rehearsal.Report{Ready: true, Listed: 60}, nil},
 		"check that fails": {rehearsal.Report{Checks: []string{"informer-sync"}}, []rehearsal.Reason{rehearsal.NotReady}},
+		"KMS plugin that fails": {
+			rehearsal.Report{Checks: []string{"kms-providers", "kms-provider-0"}}, []rehearsal.Reason{rehearsal.KMSUnavailable, rehearsal.KMSUnavailable},
+		},
+		"check that fails without the KMS plugin": {
+			rehearsal.Report{Checks: []string{"kms-providers", "informer-sync"}}, []rehearsal.Reason{rehearsal.KMSUnavailable, rehearsal.NotReady},
+		},
 		"no answer at all": {rehearsal.Report{}, []rehearsal.Reason{rehearsal.ObservationFailed}},
 		"discovery that fails": {
 			rehearsal.Report{Ready: true, Error: "the server is currently unable to handle the request"}, []rehearsal.Reason{rehearsal.ObservationFailed},
@@ -63,7 +79,7 @@ func TestReadiness(t *testing.T) {
 				t.Fatalf("%+v", found)
 			}
 			for i, reason := range c.want {
-				if found[i].Reason != reason || found[i].Unknown != (reason == rehearsal.ObservationFailed) {
+				if found[i].Reason != reason || found[i].Unknown != (c.want[0] != rehearsal.NotReady) {
 					t.Errorf("%+v, want %s", found[i], reason)
 				}
 			}

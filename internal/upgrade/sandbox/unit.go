@@ -39,13 +39,17 @@ const (
 	Service Kind = "Service"
 )
 
-// Sandbox is what a process can reach: the listed paths and a loopback device. It has no
-// capabilities, no devices of the host, and no network.
+// Sandbox is what a process can reach: the listed paths and a loopback device. It has no devices of
+// the host, no network and, except with ReadsAll, no capabilities.
 type Sandbox struct {
 	ReadOnly []Bind
 	Writable []Bind
 	// Empty are directories in memory.
 	Empty []string
+	// ReadsAll lets the process read files and connect to sockets of every owner, as a container of
+	// root can. It keeps CAP_DAC_OVERRIDE for that, with which it can write nothing but Writable:
+	// the rest is mounted read-only, and it has neither devices nor CAP_SYS_ADMIN.
+	ReadsAll bool
 	// Joins is the name of a running unit whose network it shares. Empty means a network of its
 	// own.
 	Joins string
