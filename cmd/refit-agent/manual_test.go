@@ -163,7 +163,7 @@ func TestUnitMatchesPaths(t *testing.T) {
 		"ExecStart=" + binaryFile + " run",
 		"StateDirectory=" + strings.TrimPrefix(settings.Default().StateDir, "/var/lib/"),
 		"Restart=always", "StartLimitIntervalSec=0", // restarted however often it dies
-		"NoNewPrivileges=yes", "UMask=0077", "StateDirectoryMode=0700",
+		"NoNewPrivileges=yes", "ProtectHome=read-only", "UMask=0077", "StateDirectoryMode=0700",
 	} {
 		if !slices.Contains(lines, line) {
 			t.Errorf("the unit has no line %q", line)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/refit-dev/refit/internal/engine/backup/store"
@@ -85,9 +86,45 @@ func TestHostFilesAreThoseOfARestore(t *testing.T) {
 	}
 }
 
+// A backup without a file that the API server needs would be found incomplete by its restore.
+func TestFileThatAFlagNamesIsNeverLeftOut(t *testing.T) {
+	for situation, hostPath := range map[string]string{
+		"missing": "/opt/encryption", "in the private /tmp of the agent": "/tmp/encryption", "in the private /var/tmp": "/var/tmp/encryption",
+	} {
+		t.Run(situation, func(t *testing.T) {
+			root := t.TempDir()
+			manifest := strings.ReplaceAll(serverManifest, "/opt/encryption", hostPath)
+			writeTree(t, root, map[string]string{"etc/kubernetes/manifests/kube-apiserver.yaml": manifest, "etc/kubernetes/pki/ca.crt": "ca"})
+			if strings.Contains(hostPath, "tmp") { // a file of the agent, not that of the host
+				writeTree(t, root, map[string]string{hostPath + "/config.yaml": "other"})
+			}
+			err := WriteHostFiles(io.Discard, root)
+			if err == nil || !strings.Contains(err.Error(), hostPath+"/config.yaml") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Neither is configuration: the API server writes them.
+func TestFilesThatTheAPIServerWritesAreLeftOut(t *testing.T) {
+	root := t.TempDir()
+	manifest := strings.ReplaceAll(serverManifest, "--encryption-provider-config=/etc/enc/config.yaml",
+		"--cert-dir=/etc/enc/run, '--tls-sni-cert-key=/etc/kubernetes/pki/sni.crt,/etc/kubernetes/pki/sni.key:example.com'")
+	writeTree(t, root, map[string]string{
+		"etc/kubernetes/manifests/kube-apiserver.yaml": manifest, "etc/kubernetes/pki/ca.crt": "ca",
+		"etc/kubernetes/pki/sni.crt": "c", "etc/kubernetes/pki/sni.key": "k",
+	})
+	if err := WriteHostFiles(io.Discard, root); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLinkToItsOwnParentEnds(t *testing.T) {
 	root := t.TempDir()
-	writeTree(t, root, map[string]string{"etc/kubernetes/manifests/kube-apiserver.yaml": serverManifest})
+	writeTree(t, root, map[string]string{
+		"etc/kubernetes/manifests/kube-apiserver.yaml": serverManifest, "etc/kubernetes/pki/ca.crt": "ca", "opt/encryption/config.yaml": "encryption",
+	})
 	if err := os.Symlink(filepath.Join(root, "etc"), filepath.Join(root, "etc/kubernetes/loop")); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
+	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
 // maxHostFile bounds the size of one file of the host.
@@ -36,12 +37,29 @@ func WriteHostFiles(to io.Writer, root string) error {
 	}
 	archive := tar.NewWriter(to)
 	written := map[string]bool{kubeadmTemp: true}
+	for _, path := range paths {
+		if err := required(root, path); err != nil {
+			return err
+		}
+	}
 	for _, path := range append(slices.Clone(hostPaths), paths...) {
 		if err := addTree(archive, root, path, written, 0); err != nil {
 			return err
 		}
 	}
 	return archive.Close()
+}
+
+// required returns an error for a file that a flag of the API server names and that a backup would
+// lack.
+func required(root, path string) error {
+	if node.Hidden("/" + path) {
+		return fmt.Errorf("a flag of the API server names /%s, and the agent cannot see /tmp and /var/tmp of its host: move the file", path)
+	}
+	if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+		return fmt.Errorf("a flag of the API server names /%s: %w", path, err)
+	}
+	return nil
 }
 
 // flagFiles returns the paths on the host of the files that flags of the API server name.
@@ -52,20 +70,46 @@ func flagFiles(server []byte) ([]string, error) {
 	}
 	var out []string
 	for flag, values := range manifest.Flags {
-		if flag == "audit-log-path" {
-			continue // not configuration, and large
+		if slices.Contains(writtenByServer, flag) {
+			continue
 		}
 		for _, value := range values {
-			for _, mount := range manifest.Mounts {
-				rest, below := strings.CutPrefix(value, mount.Path)
-				if below && filepath.IsAbs(mount.HostPath) && (rest == "" || rest[0] == '/') {
-					out = append(out, strings.TrimPrefix(filepath.Join(mount.HostPath, rest), "/"))
+			for _, file := range filesIn(flag, value) {
+				if path := onHost(manifest.Mounts, file); path != "" {
+					out = append(out, strings.TrimPrefix(path, "/"))
 				}
 			}
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// writtenByServer are the flags that name files which the API server writes.
+var writtenByServer = []string{"audit-log-path", "cert-dir", "debug-socket-path"}
+
+// filesIn returns the files that a value of a flag can name.
+func filesIn(flag, value string) []string {
+	if flag != "tls-sni-cert-key" {
+		return []string{value}
+	}
+	files, _, _ := strings.Cut(value, ":") // the names of the certificate follow
+	return strings.Split(files, ",")
+}
+
+// onHost returns the path on the host of a file in the container, or "" if it is not in a hostPath.
+func onHost(mounts []kubeadm.Mount, file string) string {
+	best, host := "", ""
+	for _, mount := range mounts {
+		rest, below := strings.CutPrefix(file, mount.Path)
+		if below && (rest == "" || rest[0] == '/') && len(mount.Path) > len(best) {
+			best, host = mount.Path, ""
+			if filepath.IsAbs(mount.HostPath) {
+				host = filepath.Join(mount.HostPath, rest)
+			}
+		}
+	}
+	return host
 }
 
 // maxDepth bounds the depth of directories, in case a symbolic link leads to its own parent.

@@ -105,7 +105,7 @@ func (a *Attempt) writeHostFiles(ctx context.Context, to io.Writer) error {
 		return err
 	}
 	if err := a.manager.Environment.HostFiles(to); err != nil {
-		return node.ManualIntervention("HostFilesUnreadable", err, "Check the files of the control plane in /etc/kubernetes",
+		return node.ManualIntervention("HostFilesUnreadable", err, "Check the files in /etc/kubernetes and those that flags of the API server name",
 			"cannot read the files of the host")
 	}
 	return a.begin(ctx, stepManifest) // it follows once this part was read back

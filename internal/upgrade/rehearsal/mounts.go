@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/sandbox"
 )
 
@@ -15,6 +16,12 @@ func Binds(m Manifest, exists func(string) bool) (binds []sandbox.Bind, empty []
 		switch {
 		case mount.HostPath == "":
 			empty = append(empty, mount.Path)
+		case node.Hidden(mount.HostPath):
+			findings = append(findings, Finding{
+				Reason: MountMissing, Object: mount.HostPath, Unknown: true,
+				Message: "the manifest mounts a path at " + mount.Path + " that the agent cannot see: it has its own /tmp and /var/tmp",
+				Remedy:  "Move it to another directory of the host, such as /etc/kubernetes, and change the volume (`apiServer.extraVolumes`)",
+			})
 		case exists(mount.HostPath):
 			binds = append(binds, sandbox.Bind{Host: mount.HostPath, Path: mount.Path})
 		case slices.Contains([]string{"Directory", "File", "Socket", "CharDevice", "BlockDevice"}, mount.Type):

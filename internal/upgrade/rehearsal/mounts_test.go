@@ -36,3 +36,19 @@ func TestBindsOfARenderedManifest(t *testing.T) {
 		t.Errorf("%v %v %v", binds, empty, findings)
 	}
 }
+
+// The agent has its own /tmp, so it cannot see what the host has there.
+func TestMountsThatTheAgentCannotSeeAreUnknown(t *testing.T) {
+	m := rehearsal.Manifest{Mounts: []rehearsal.Mount{
+		{Path: "/etc/enc", HostPath: "/tmp/enc"}, {Path: "/etc/adm.yaml", HostPath: "/var/tmp/adm.yaml", Type: "File"}, {Path: "/etc/x", HostPath: "/tmpfiles"},
+	}}
+	binds, empty, findings := rehearsal.Binds(m, func(string) bool { return true })
+	if len(binds) != 1 || len(empty) != 0 || len(findings) != 2 {
+		t.Fatalf("%v %v %+v", binds, empty, findings)
+	}
+	for _, f := range findings {
+		if !f.Unknown || f.Reason != rehearsal.MountMissing || f.Remedy == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
