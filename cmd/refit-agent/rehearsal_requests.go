@@ -26,6 +26,7 @@ func (a *app) rehearsalRequests() *cobra.Command {
 	report := c.Flags().String("report", "", "`file` to write the report to")
 	database := c.Flags().String("database", "", "`file` of a restored database to read")
 	url := c.Flags().String("etcd", "", "`URL` of the etcd to wait for")
+	timeout := c.Flags().Duration("timeout", 10*time.Minute, "`time` until etcd must have answered")
 	hash := c.Flags().Bool("hash", false, "hash the keys of etcd")
 	revision := c.Flags().Int64("revision", 0, "`revision` up to which etcd hashes its keys")
 	server := c.Flags().String("apiserver", "", "`URL` of the API server to list")
@@ -44,7 +45,9 @@ func (a *app) rehearsalRequests() *cobra.Command {
 			api := &requests.APIServer{URL: *server, Token: strings.TrimSpace(string(text)), ReadyTimeout: *ready, ListTimeout: 20 * time.Second}
 			result = api.Run(c.Context())
 		default:
-			result = queryEtcd(c.Context(), *url, *hash, *revision)
+			ctx, cancel := context.WithTimeout(c.Context(), *timeout)
+			defer cancel()
+			result = requests.Etcd(ctx, *url, *hash, *revision)
 		}
 		text, err := json.Marshal(result)
 		if err != nil {
@@ -62,13 +65,4 @@ func readDatabase(path string) core.Report {
 		return core.Report{Error: err.Error()}
 	}
 	return core.Report{Restored: core.Figures{Revision: content.Revision, Entries: content.Keys, EntriesHash: content.EntriesHash}}
-}
-
-// queryEtcd returns the answer of etcd, or a report of why there is none.
-func queryEtcd(ctx context.Context, url string, hash bool, revision int64) core.Report {
-	result, err := requests.Etcd(ctx, url, hash, revision)
-	if err != nil {
-		result.Error = err.Error()
-	}
-	return result
 }

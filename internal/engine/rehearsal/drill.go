@@ -74,7 +74,7 @@ func (r *Runner) drill(ctx context.Context, b Backup) (rehearsal.Figures, error)
 		return figures, err
 	}
 	r.progress("", "starting etcd on the restored data", r.Timeouts.Etcd)
-	if err := r.startEtcd(ctx, image, rehearsal.Manifest{}, drillMemory(figures), r.Timeouts.Etcd); err != nil {
+	if err := r.startEtcd(ctx, image, rehearsal.Manifest{}, drillMemory(figures), r.Timeouts.Etcd+2*reportMargin); err != nil {
 		return figures, err
 	}
 	figures, err = r.hash(ctx, figures, b.Expected)
@@ -94,7 +94,7 @@ func (r *Runner) hash(ctx context.Context, figures, expected rehearsal.Figures) 
 	if revision == 0 {
 		revision = figures.Revision
 	}
-	report, ended, err := r.request(ctx, r.Timeouts.Etcd, []string{unitEtcd}, "--etcd="+rehearsal.EtcdURL, "--hash", "--revision="+itoa(revision))
+	report, ended, err := r.queryEtcd(ctx, "--hash", "--revision="+itoa(revision))
 	if err != nil {
 		return figures, err
 	}
@@ -103,10 +103,12 @@ func (r *Runner) hash(ctx context.Context, figures, expected rehearsal.Figures) 
 	if err != nil {
 		return figures, err
 	}
-	if ended != "" || report.Error != "" && etcd.Ended {
+	switch {
+	case ended != "" || report.Error != "" && etcd.Ended:
 		return figures, r.broken("RestoreFailed", "etcd does not run on the restored backup", "Take another backup", unitEtcd, etcd)
-	}
-	if report.Error != "" {
+	case report.TimedOut:
+		return figures, r.broken("RestoreFailed", "etcd does not serve the restored backup in time", "Take another backup", unitEtcd, etcd)
+	case report.Error != "":
 		return figures, node.ManualIntervention("RestoreFailed", nil, "Take another backup", "etcd does not serve the restored backup: %s", report.Error)
 	}
 	figures.HashKV, figures.HashRevision, figures.CompactRevision = report.HashKV, report.HashRevision, report.CompactRevision

@@ -29,6 +29,7 @@ type host struct {
 	hash     rehearsal.Report // of etcd
 	restored rehearsal.Report // of the restored database
 	mounted  map[string]bool
+	timedOut bool // etcd of a hop does not answer in time
 	// refuse is the name of a unit whose start systemd refuses.
 	refuse string
 }

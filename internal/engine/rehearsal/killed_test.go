@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/refit-dev/refit/internal/upgrade/node"
+	"github.com/refit-dev/refit/internal/upgrade/rehearsal"
 	"github.com/refit-dev/refit/internal/upgrade/sandbox"
 )
 
@@ -42,6 +43,14 @@ func TestDrillOnAFullDiskIsNoBadBackup(t *testing.T) {
 		if _, err := h.runner.Drill(t.Context(), h.backup()); err == nil || node.FailureOf(err).Reason != "DiskFull" {
 			t.Errorf("%s: %v", unit, err)
 		}
+	}
+}
+
+func TestEtcdThatIsTooSlowIsNoBadBackup(t *testing.T) {
+	h := newHost(t)
+	h.hash = rehearsal.Report{Error: "context deadline exceeded", TimedOut: true}
+	if _, err := h.runner.Drill(t.Context(), h.backup()); err == nil || node.FailureOf(err).Reason != "UnitInterrupted" {
+		t.Error(err)
 	}
 }
 

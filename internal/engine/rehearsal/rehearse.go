@@ -122,13 +122,13 @@ type served struct {
 
 // serve starts the servers, sends the requests and fills in the result.
 func (r *Runner) serve(ctx context.Context, h Hop, s served, result *HopResult) error {
-	timeout := r.Timeouts.Etcd + r.Timeouts.Ready + r.Timeouts.List
+	timeout := r.Timeouts.Etcd + r.Timeouts.Ready + r.Timeouts.List + 2*reportMargin
 	r.progress(h.Version, "starting the etcd of "+h.Version, r.Timeouts.Etcd)
 	if err := r.startEtcd(ctx, s.etcdImage, h.Etcd, result.Memory.Etcd, timeout); err != nil {
 		return err
 	}
 	// The API server gives up if etcd is not ready within 20 seconds, and a large one may not be.
-	report, ended, err := r.request(ctx, r.Timeouts.Etcd, []string{unitEtcd}, "--etcd="+rehearsal.EtcdURL)
+	report, ended, err := r.queryEtcd(ctx)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (r *Runner) serve(ctx context.Context, h Hop, s served, result *HopResult) 
 		return r.ended(ctx, ended, h, result)
 	}
 	if report.Error != "" {
-		return fmt.Errorf("the etcd of %s does not serve the restored data: %s", h.Version, report.Error)
+		return r.silent(ctx, h, report, result)
 	}
 	r.progress(h.Version, "starting kube-apiserver "+h.Version, r.Timeouts.Ready)
 	if err := r.startAPIServer(ctx, h, s, result.Memory, timeout); err != nil {
@@ -158,6 +158,20 @@ func (r *Runner) serve(ctx context.Context, h Hop, s served, result *HopResult) 
 	if len(result.Findings) > 0 {
 		result.LogTail = node.Redact(r.tail(unitAPIServer))
 	}
+	return nil
+}
+
+// silent adds the finding of an etcd that runs and does not serve.
+func (r *Runner) silent(ctx context.Context, h Hop, report rehearsal.Report, result *HopResult) error {
+	etcd, err := r.Units.Outcome(ctx, unitEtcd)
+	if err != nil {
+		return err
+	}
+	if etcd.Ended { // since its last observation
+		return r.ended(ctx, unitEtcd, h, result)
+	}
+	result.LogTail = node.Redact(r.tail(unitEtcd))
+	result.Findings = append(result.Findings, rehearsal.Silent("the etcd of "+h.Version, report))
 	return nil
 }
 

@@ -119,6 +119,41 @@ func TestEtcdOfTheTargetThatDoesNotStart(t *testing.T) {
 	h.clean()
 }
 
+// A server that starts and does not serve is a finding: the next attempt has the same answer.
+func TestEtcdOfTheTargetThatDoesNotServe(t *testing.T) {
+	h := newHost(t)
+	h.runner.Units = &silentLater{h}
+	result, err := h.runner.Rehearse(t.Context(), h.backup(), []Hop{hopTo("v1.36.3")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hop := result.Hops[0]
+	if len(hop.Findings) != 1 || hop.Findings[0].Reason != rehearsal.NotReady || hop.Findings[0].Object != "the etcd of v1.36.3" || hop.LogTail != "lost its leader" {
+		t.Errorf("%+v", hop)
+	}
+	h.clean()
+}
+
+func TestEtcdOfTheTargetThatIsTooSlowIsUnknown(t *testing.T) {
+	h := newHost(t)
+	h.runner.Units = &silentLater{h}
+	h.timedOut = true
+	result, err := h.runner.Rehearse(t.Context(), h.backup(), []Hop{hopTo("v1.36.3")})
+	if err != nil || len(result.Hops[0].Findings) != 1 || !result.Hops[0].Findings[0].Unknown {
+		t.Errorf("%+v, %v", result.Hops, err)
+	}
+}
+
+// silentLater lets etcd run without serving after the drill.
+type silentLater struct{ *host }
+
+func (s *silentLater) Stop(ctx context.Context, name string) error {
+	if name == unitEtcd {
+		s.hash, s.logs[unitEtcd] = rehearsal.Report{Error: "etcdserver: no leader", TimedOut: s.timedOut}, "lost its leader\n"
+	}
+	return s.host.Stop(ctx, name)
+}
+
 // laterFailure lets etcd fail after the drill.
 type laterFailure struct {
 	*host

@@ -27,6 +27,16 @@ const maxReport = 1 << 20
 // observationInterval is the interval at which the servers are observed during the requests.
 const observationInterval = 200 * time.Millisecond
 
+// reportMargin is the time that the requests have to report that nothing answered, and the servers
+// to outlive them.
+const reportMargin = 30 * time.Second
+
+// queryEtcd waits until etcd serves.
+func (r *Runner) queryEtcd(ctx context.Context, args ...string) (rehearsal.Report, string, error) {
+	args = append([]string{"--etcd=" + rehearsal.EtcdURL, "--timeout=" + seconds(r.Timeouts.Etcd)}, args...)
+	return r.request(ctx, r.Timeouts.Etcd+reportMargin, []string{unitEtcd}, args...)
+}
+
 // request runs the requests while the servers run. It returns the name of the server that ended, if
 // one did, instead of a report.
 func (r *Runner) request(ctx context.Context, timeout time.Duration, servers []string, args ...string) (report rehearsal.Report, ended string, err error) {

@@ -116,6 +116,15 @@ func Killed(server string, outcome sandbox.Outcome) Finding {
 	return f
 }
 
+// Silent is the finding of a server that runs and does not serve. Whether it would with more time
+// is unknown.
+func Silent(server string, report Report) Finding {
+	return Finding{
+		Reason: NotReady, Object: server, Unknown: report.TimedOut, Message: clip(server + " does not serve the restored data: " + report.Error),
+		Remedy: "Read the end of its log, and correct the configuration of the target version",
+	}
+}
+
 // MissingFile is the finding of a file that a flag names and the API server cannot read.
 func MissingFile(name string) Finding {
 	return Finding{Reason: FileMissing, Object: name, Message: "the API server cannot read " + name + ": no such file or directory", Remedy: editMount}

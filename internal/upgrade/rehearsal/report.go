@@ -26,6 +26,8 @@ type Report struct {
 	Skipped []string `json:"skipped,omitempty"`
 	// Error is set if the requests ended early: discovery failed, for example.
 	Error string `json:"error,omitempty"`
+	// TimedOut is set if the requests ended early because nothing answered in time.
+	TimedOut bool `json:"timedOut,omitempty"`
 	// Restored are the figures of the restored database, in a drill.
 	Restored Figures `json:"restored,omitzero"`
 	// HashKV is the answer of etcd, in a drill.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/refit-dev/refit/internal/upgrade/rehearsal"
 )
@@ -17,8 +19,25 @@ const pollInterval = 200 * time.Millisecond
 const statusTimeout = 5 * time.Second
 
 // Etcd waits until etcd responds. With hash, it returns its hash of all keys up to a revision; 0 is
-// the current one.
-func Etcd(ctx context.Context, url string, hash bool, revision int64) (rehearsal.Report, error) {
+// the current one. A report without an answer has the reason.
+func Etcd(ctx context.Context, url string, hash bool, revision int64) rehearsal.Report {
+	report, err := queryEtcd(ctx, url, hash, revision)
+	if err != nil {
+		report.Error, report.TimedOut = err.Error(), unanswered(ctx, err)
+	}
+	return report
+}
+
+// unanswered reports whether an error is not an answer of etcd.
+func unanswered(ctx context.Context, err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
+		return true
+	}
+	return ctx.Err() != nil
+}
+
+func queryEtcd(ctx context.Context, url string, hash bool, revision int64) (rehearsal.Report, error) {
 	client, err := clientv3.New(clientv3.Config{
 		Context: ctx, Endpoints: []string{url}, DialTimeout: 5 * time.Second,
 		Logger: clientv3.NewCtxClient(context.Background()).GetLogger(), // none: the errors are returned
