@@ -29,7 +29,9 @@ type host struct {
 	hash     rehearsal.Report // of etcd
 	restored rehearsal.Report // of the restored database
 	mounted  map[string]bool
-	timedOut bool // etcd of a hop does not answer in time
+	// variables are those in the environment files of units.
+	variables map[string]string
+	timedOut  bool // etcd of a hop does not answer in time
 	// refuse is the name of a unit whose start systemd refuses.
 	refuse string
 }
@@ -39,7 +41,7 @@ const statusOutput = `{"hash":7,"revision":1973,"totalKey":308,"totalSize":15851
 func newHost(t *testing.T) *host {
 	t.Helper()
 	h := &host{
-		t: t, running: map[string]sandbox.Outcome{}, outcomes: map[string]sandbox.Outcome{}, logs: map[string]string{}, mounted: map[string]bool{},
+		t: t, running: map[string]sandbox.Outcome{}, outcomes: map[string]sandbox.Outcome{}, logs: map[string]string{}, mounted: map[string]bool{}, variables: map[string]string{},
 		status: statusOutput, hash: rehearsal.Report{Ready: true, HashKV: 9, HashRevision: 1973, CompactRevision: 1549},
 		restored: rehearsal.Report{Restored: rehearsal.Figures{Revision: 1973, Entries: 900, EntriesHash: 3}},
 		report:   rehearsal.Report{Ready: true, Version: "v1.36.3", Listed: 58, Objects: 307},
@@ -85,6 +87,9 @@ func (h *host) Start(_ context.Context, u sandbox.Unit) error {
 	}
 	h.running[u.Name] = outcome
 	h.write(u.Log, h.logs[u.Name])
+	if u.EnvironmentFile != "" {
+		h.variables[u.Name] = h.private(u.EnvironmentFile)
+	}
 	if outcome.Failed() {
 		return nil
 	}
@@ -123,6 +128,20 @@ func (h *host) effect(u sandbox.Unit) {
 		}
 		h.write(h.runner.file("work", reportName), string(text))
 	}
+}
+
+// private returns the content of a file that only its owner can read.
+func (h *host) private(file string) string {
+	h.t.Helper()
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		h.t.Errorf("%v, %v", info, err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		h.t.Error(err)
+	}
+	return string(text)
 }
 
 func (h *host) write(file, text string) {

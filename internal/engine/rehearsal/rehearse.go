@@ -199,6 +199,9 @@ func (r *Runner) stopServers(ctx context.Context) error {
 		if err := r.Units.Stop(ctx, unit); err != nil {
 			return err
 		}
+		if err := os.Remove(r.environmentFile(unit)); err != nil && !os.IsNotExist(err) {
+			return fmt.Errorf("cannot remove the environment of %s: %w", unit, err)
+		}
 	}
 	return nil
 }

@@ -63,6 +63,26 @@ func TestAPIServerRunsInTheNetworkOfItsEtcd(t *testing.T) {
 	}
 }
 
+// Every user of a host can read the properties of its units.
+func TestEnvironmentOfAManifestIsNoProperty(t *testing.T) {
+	h := newHost(t)
+	hop := hopTo("v1.36.3")
+	hop.APIServer.Env = map[string]string{"PLUGIN_TOKEN": `a secret with "$"`, "GOMEMLIMIT": "1GiB"}
+	hop.Etcd = rehearsal.Manifest{Command: []string{"etcd"}, Env: map[string]string{"ETCD_TOKEN": "secret"}}
+	if _, err := h.runner.Rehearse(t.Context(), h.backup(), []Hop{hop}); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.variables[unitAPIServer]; got != "PLUGIN_TOKEN=\"a secret with \\\"\\$\\\"\"\n" {
+		t.Errorf("the API server has the variables %q", got)
+	}
+	for _, u := range h.started {
+		if slices.ContainsFunc(append(u.Command, u.Environment...), func(v string) bool { return strings.Contains(v, "secret") }) {
+			t.Errorf("%s: %v", u.Name, u.Environment)
+		}
+	}
+	h.clean()
+}
+
 func TestFindingsOfAHopEndTheRehearsal(t *testing.T) {
 	exited := sandbox.Outcome{Ended: true, Result: "exit-code", ExitStatus: 1}
 	for name, c := range map[string]struct {

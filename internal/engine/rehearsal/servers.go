@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/refit-dev/refit/internal/upgrade/rehearsal"
@@ -15,9 +14,13 @@ func (r *Runner) startEtcd(ctx context.Context, image string, m rehearsal.Manife
 	if err != nil {
 		return err
 	}
+	variables, err := r.writeEnvironment(unitEtcd, m)
+	if err != nil {
+		return err
+	}
 	u := sandbox.Unit{
-		Name: unitEtcd, Description: "Refit: etcd of a rehearsal", Kind: sandbox.Service,
-		Command: append([]string{binary}, rehearsal.Etcd(m)...), Environment: limited(m, memory), Bounds: background(memory, timeout),
+		Name: unitEtcd, Description: "Refit: etcd of a rehearsal", Kind: sandbox.Service, Command: append([]string{binary}, rehearsal.Etcd(m)...),
+		Environment: limited(memory), EnvironmentFile: variables, Bounds: background(memory, timeout),
 		Sandbox: &sandbox.Sandbox{ReadOnly: []sandbox.Bind{{Host: image, Path: rehearsal.Image}}, Writable: []sandbox.Bind{r.scratch()}},
 		Output:  r.file(unitEtcd + ".out"), Log: r.file(unitEtcd + ".log"),
 	}
@@ -33,10 +36,14 @@ func (r *Runner) startAPIServer(ctx context.Context, h Hop, s served, memory reh
 	if err != nil {
 		return err
 	}
+	variables, err := r.writeEnvironment(unitAPIServer, h.APIServer)
+	if err != nil {
+		return err
+	}
 	u := sandbox.Unit{
 		Name: unitAPIServer, Description: "Refit: kube-apiserver of a rehearsal", Kind: sandbox.Service,
 		Command:     append([]string{binary}, rehearsal.APIServer(h.APIServer, memory.WatchCache)...),
-		Environment: limited(h.APIServer, memory.APIServer), Bounds: background(memory.APIServer, timeout),
+		Environment: limited(memory.APIServer), EnvironmentFile: variables, Bounds: background(memory.APIServer, timeout),
 		Sandbox: &sandbox.Sandbox{
 			ReadOnly: append([]sandbox.Bind{{Host: s.serverImage, Path: rehearsal.Image}}, s.binds...), Empty: s.empty,
 			Writable: []sandbox.Bind{r.scratch()}, Joins: unitEtcd,
@@ -48,10 +55,4 @@ func (r *Runner) startAPIServer(ctx context.Context, h Hop, s served, memory reh
 		return err
 	}
 	return r.Units.Start(ctx, u)
-}
-
-// limited returns the environment of a server with a soft memory limit below its bound, so that it
-// collects garbage before it is killed.
-func limited(m rehearsal.Manifest, memory uint64) []string {
-	return append(m.Environment(), fmt.Sprintf("GOMEMLIMIT=%d", memory/10*9))
 }

@@ -28,7 +28,11 @@ type (
 		IgnoreMissing       bool
 		Flags               uint64
 	}
-	temporary struct{ Path, Options string }
+	temporary       struct{ Path, Options string }
+	environmentFile struct {
+		Path          string
+		IgnoreMissing bool
+	}
 )
 
 // properties returns the closed set of systemd properties of a unit; systemd 245 has all of them.
@@ -47,6 +51,9 @@ func properties(u sandbox.Unit) []systemd.Property {
 	}
 	if len(u.Environment) > 0 {
 		list = append(list, property("Environment", u.Environment))
+	}
+	if u.EnvironmentFile != "" {
+		list = append(list, property("EnvironmentFiles", []environmentFile{{u.EnvironmentFile, false}}))
 	}
 	limit := uint64(u.Bounds.Time.Microseconds())
 	if u.Kind == sandbox.Task {

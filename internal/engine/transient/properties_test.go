@@ -13,7 +13,7 @@ func etcd() sandbox.Unit {
 	return sandbox.Unit{
 		Name: "refit-rehearsal-etcd", Description: "etcd", Kind: sandbox.Service, Command: []string{"/image/etcd", "--name=rehearsal"},
 		Bounds:      sandbox.Bounds{Memory: 1 << 30, CPUPercent: 150, CPUWeight: 20, IOWeight: 20, Tasks: 512, Time: time.Hour},
-		Environment: []string{"GOGC=50"}, Output: "/var/lib/refit/out", Log: "/var/lib/refit/log",
+		Environment: []string{"GOGC=50"}, EnvironmentFile: "/var/lib/refit/etcd.env", Output: "/var/lib/refit/out", Log: "/var/lib/refit/log",
 		Sandbox: &sandbox.Sandbox{
 			ReadOnly: []sandbox.Bind{{Host: "/run/image", Path: "/image"}, {Host: "/etc/ssl", Path: "/etc/ssl", Optional: true}},
 			Writable: []sandbox.Bind{{Host: "/var/lib/refit/scratch", Path: "/refit"}},
@@ -37,7 +37,7 @@ func TestPropertiesHaveTheTypesOfSystemd(t *testing.T) {
 		"Description": "s", "ExecStart": "a(sasb)", "Type": "s", "RuntimeMaxUSec": "t", "TimeoutStopUSec": "t", "UMask": "u",
 		"OOMScoreAdjust": "i", "MemoryMax": "t", "MemorySwapMax": "t", "CPUQuotaPerSecUSec": "t", "CPUWeight": "t", "IOWeight": "t", "TasksMax": "t",
 		"PrivateNetwork": "b", "TemporaryFileSystem": "a(ss)", "CapabilityBoundingSet": "t", "BindPaths": "a(ssbt)", "BindReadOnlyPaths": "a(ssbt)",
-		"JoinsNamespaceOf": "as", "Environment": "as", "StandardOutputFileToAppend": "s",
+		"JoinsNamespaceOf": "as", "Environment": "as", "EnvironmentFiles": "a(sb)", "StandardOutputFileToAppend": "s",
 	} {
 		if got := all[name].Signature().String(); got != want {
 			t.Errorf("%s has the type %q, want %q", name, got, want)

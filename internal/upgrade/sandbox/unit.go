@@ -17,7 +17,10 @@ type Unit struct {
 	Name        string // without ".service"
 	Description string
 	Command     []string // begins with an absolute path, in the sandbox if there is one
-	Environment []string // NAME=value
+	Environment []string // NAME=value; every user of the host can read it
+	// EnvironmentFile is a file on the host with further variables, which only root can read. It
+	// may be empty.
+	EnvironmentFile string
 	// Kind determines what "started" means, and which bound ends the unit.
 	Kind   Kind
 	Bounds Bounds
@@ -88,7 +91,7 @@ func (u Unit) Validate() error {
 	if u.Bounds.Time <= 0 || u.Bounds.Time > maxTime {
 		errs = append(errs, fmt.Errorf("its time bound %s is not between 0 and %s", u.Bounds.Time, maxTime))
 	}
-	for _, file := range []string{u.Output, u.Log} {
+	for _, file := range []string{u.Output, u.Log, u.EnvironmentFile} {
 		if file != "" && !clean(file) {
 			errs = append(errs, fmt.Errorf("%q is not a clean absolute path", file))
 		}

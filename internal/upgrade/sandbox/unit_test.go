@@ -36,6 +36,7 @@ func TestValidate(t *testing.T) {
 		"no time bound":         {func(u *sandbox.Unit) { u.Bounds.Time = 0 }, "time bound"},
 		"time bound of a day":   {func(u *sandbox.Unit) { u.Bounds.Time = 24 * time.Hour }, "time bound"},
 		"log with a dot":        {func(u *sandbox.Unit) { u.Log = "/var/../etc/passwd" }, "not a clean absolute path"},
+		"relative environment":  {func(u *sandbox.Unit) { u.EnvironmentFile = "etcd.env" }, "not a clean absolute path"},
 		"root of the host":      {func(u *sandbox.Unit) { u.Sandbox.Writable[0].Path = "/" }, "two clean absolute paths"},
 		"bind with an option":   {func(u *sandbox.Unit) { u.Sandbox.ReadOnly[0].Host = "/a:/b" }, "two clean absolute paths"},
 		"two binds at a path":   {func(u *sandbox.Unit) { u.Sandbox.Writable[0].Path = "/image" }, "two binds at /image"},
