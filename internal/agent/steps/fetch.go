@@ -8,8 +8,25 @@ import (
 	"github.com/refit-dev/refit/internal/engine/host"
 )
 
-// fetch downloads every file that this host needs into the store and checks it.
+// fetch downloads everything that this host needs into the store and checks it.
 func fetch(ctx context.Context, h *Host) error {
+	if err := h.fetchFiles(ctx); err != nil {
+		return err
+	}
+	images, err := h.images()
+	if err != nil {
+		return err
+	}
+	for _, image := range images {
+		if err := h.fetchArchive(ctx, image); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetchFiles downloads the files of the parts into the store and checks them.
+func (h *Host) fetchFiles(ctx context.Context) error {
 	files, err := h.files()
 	if err != nil {
 		return err
@@ -27,20 +44,20 @@ func fetch(ctx context.Context, h *Host) error {
 			return err
 		}
 	}
-	images, err := h.images()
+	return nil
+}
+
+// fetchArchive downloads the archive of an image into the store. An image without one is pulled.
+func (h *Host) fetchArchive(ctx context.Context, image refitv1alpha1.ReleaseImage) error {
+	if image.Archive == nil {
+		return nil
+	}
+	sources, err := h.sources()
 	if err != nil {
 		return err
 	}
-	for _, image := range images {
-		if image.Archive == nil {
-			continue
-		}
-		h.ReportWait("fetching " + image.Name)
-		if err := h.Store.Fetch(ctx, *image.Archive, sources); err != nil {
-			return err
-		}
-	}
-	return nil
+	h.ReportWait("fetching " + image.Name)
+	return h.Store.Fetch(ctx, *image.Archive, sources)
 }
 
 // Blobs returns all files that this host needs in its store.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/cri"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
@@ -38,7 +37,10 @@ func EtcdImage(version string) (string, error) {
 // the given ones, with the ClusterRelease's kubeadm, and imports the images of etcd and the API
 // server in them. It changes nothing else outside of Dir.
 func (h *Host) RenderHop(ctx context.Context, onDisk map[string][]byte) (map[string][]byte, error) {
-	if err := h.fetchTools(ctx); err != nil {
+	if err := h.fetchFiles(ctx); err != nil {
+		return nil, err
+	}
+	if err := h.tools(ctx); err != nil {
 		return nil, err
 	}
 	config, err := h.readClusterConfig(ctx)
@@ -55,35 +57,9 @@ func (h *Host) RenderHop(ctx context.Context, onDisk map[string][]byte) (map[str
 	return joined, h.importRehearsed(ctx, joined)
 }
 
-// fetchTools fetches the files of the parts, and copies the binaries that run.
-func (h *Host) fetchTools(ctx context.Context) error {
-	files, err := h.files()
-	if err != nil {
-		return err
-	}
-	sources, err := h.sources()
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		h.ReportWait("fetching " + f.Name + " " + f.Version)
-		if err := h.Store.Fetch(ctx, f.Blob, sources); err != nil {
-			return err
-		}
-		if err := artifact.CheckBinary(ctx, h.Store.Path(f.Digest), f); err != nil {
-			return err
-		}
-	}
-	return h.tools(ctx)
-}
-
 // importRehearsed imports the images in the manifests of the components that run in a rehearsal.
 func (h *Host) importRehearsed(ctx context.Context, manifests map[string][]byte) error {
 	images, err := h.images()
-	if err != nil {
-		return err
-	}
-	sources, err := h.sources()
 	if err != nil {
 		return err
 	}
@@ -101,11 +77,8 @@ func (h *Host) importRehearsed(ctx context.Context, manifests map[string][]byte)
 				}
 				continue
 			}
-			if archive := images[i].Archive; archive != nil {
-				h.ReportWait("fetching " + parsed.Image)
-				if err := h.Store.Fetch(ctx, *archive, sources); err != nil {
-					return err
-				}
+			if err := h.fetchArchive(ctx, images[i]); err != nil {
+				return err
 			}
 			if err := h.importImage(ctx, client, ctr, images[i]); err != nil {
 				return err
