@@ -31,7 +31,7 @@ func (a *Agent) resumeBackups(ctx context.Context) {
 			Pins:    func() (etcdbackup.Pins, error) { return backup.ReadPins(backup.PinsFile) },
 			Dial:    dialMember, OpenStore: store.Open, Space: host.Free,
 			HostFiles: func(to io.Writer) error { return backup.WriteHostFiles(to, "/") },
-			EtcdImage: steps.EtcdImage, Hops: a.rehearsalHops, Runner: a.rehearsalRunner, Leftovers: a.rehearsalLeft,
+			EtcdImage: steps.EtcdImage, Hops: a.rehearsalHops, Unpin: a.unpinHops, Runner: a.rehearsalRunner, Leftovers: a.rehearsalLeft,
 			Record: func(added corebackup.Records) error { return backup.AddRecords(a.Settings.BackupRecords(), added) },
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/engine/artifact"
 	"github.com/refit-dev/refit/internal/engine/cri"
 	"github.com/refit-dev/refit/internal/engine/host"
@@ -34,6 +35,28 @@ func (a *Agent) unpinAllBut(ctx context.Context, kept ...artifact.Release) {
 			a.Log.Warn("cannot unpin images of a former ClusterRelease", "release", file, "error", err)
 		}
 	}
+}
+
+// unpinHops unpins the images of a rehearsal, except those of a ClusterRelease that an upgrade
+// keeps.
+func (a *Agent) unpinHops(ctx context.Context, dir string) error {
+	keep := map[string]bool{}
+	// The pattern is valid.
+	files, _ := filepath.Glob(filepath.Join(a.Settings.ReleasesDir(), "*.json"))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		release, err := artifact.Unverified(text) // only for the names of its images
+		if err != nil {
+			return err
+		}
+		for _, image := range release.Payload.Images {
+			keep[image.Name] = true
+		}
+	}
+	return steps.UnpinHops(ctx, a.Settings.CRISocket, dir, keep)
 }
 
 // unpin unpins the images of one ClusterRelease, and then removes its envelope.

@@ -77,7 +77,7 @@ func (b *bed) manager(dir string) *Manager {
 			OpenStore: store.Open, Space: b.free,
 			HostFiles: func(to io.Writer) error { _, err := io.WriteString(to, secretText); return err },
 			EtcdImage: func(version string) (string, error) { return "registry.k8s.io/etcd:" + version + "-0", nil },
-			Hops:      b.trials.render, Runner: b.trials.connect, Leftovers: func() bool { return b.trials.units > 0 },
+			Hops:      b.trials.render, Unpin: b.trials.unpin, Runner: b.trials.connect, Leftovers: func() bool { return b.trials.units > 0 },
 		},
 	}
 }

@@ -60,8 +60,22 @@ func TestHopsAreRehearsedOnTheRestoredData(t *testing.T) {
 	if hop := got.Rehearsed[0]; hop.Release.Name != "kubernetes-v1.36.3" || hop.Kubernetes != "v1.36.3" || hop.Resources != 70 || hop.Objects != 308 || hop.WithoutWatchCache {
 		t.Errorf("got %+v", hop)
 	}
-	if left, _ := filepath.Glob(filepath.Join(b.Dir, "*", "*")); len(left) != 1 {
-		t.Errorf("files are left: %v", left)
+	if left, _ := filepath.Glob(filepath.Join(b.Dir, "*", "*")); len(left) != 1 || b.trials.pinned {
+		t.Errorf("files are left: %v, pinned images: %t", left, b.trials.pinned)
+	}
+}
+
+// A pin that cannot be removed now is removed before the slot of the attempt is.
+func TestImagesStayPinnedNoLongerThanContainerdIsDown(t *testing.T) {
+	b := drilledBed(t)
+	b.trials.unpins = errors.New("containerd is down")
+	if got := b.take(t, 1); got.Phase != refitv1alpha1.BackupSucceeded || !b.trials.pinned {
+		t.Fatalf("got %+v, pinned %t", got, b.trials.pinned)
+	}
+	b.trials.unpins = nil
+	b.request.Spec.Drill, b.request.Spec.Hops = refitv1alpha1.DrillRestore, nil
+	if b.take(t, 2); b.trials.pinned {
+		t.Error("the images are still pinned")
 	}
 }
 
@@ -256,13 +270,13 @@ func TestKilledDrillIsCleanedUp(t *testing.T) {
 				}
 			}
 			b.take(t, 1)
-			b.trials.during, b.trials.units = nil, 2
+			b.trials.during, b.trials.units, b.trials.pinned = nil, 2, true
 			restarted := b.manager(killed)
 			if err := restarted.Resume(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if got := b.last(); got.Phase != refitv1alpha1.BackupFailed || got.Error.Reason != "Interrupted" || got.Error.Step != step || got.Drilled != nil {
-				t.Fatalf("got %+v, error %+v", got, got.Error)
+			if got := b.last(); got.Phase != refitv1alpha1.BackupFailed || got.Error.Reason != "Interrupted" || got.Error.Step != step || got.Drilled != nil || b.trials.pinned {
+				t.Fatalf("got %+v, error %+v, pinned images %t", got, got.Error, b.trials.pinned)
 			}
 			b.Manager = restarted
 			if got := b.take(t, 2); got.Phase != refitv1alpha1.BackupSucceeded || b.trials.cleaned != 1 || b.trials.units != 0 {

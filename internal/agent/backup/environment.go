@@ -32,6 +32,9 @@ type Environment struct {
 	// Hops fetches what a rehearsal of ClusterReleases needs and renders their manifests, in a
 	// directory. It reports what it waits for.
 	Hops func(ctx context.Context, dir string, releases []refitv1alpha1.ReleaseRef, wait func(reason string)) ([]rehearsal.Hop, error)
+	// Unpin unpins the images that Hops has pinned for a directory, if there are any. It
+	// may be nil.
+	Unpin func(ctx context.Context, dir string) error
 	// Runner connects to what runs drills and rehearsals.
 	Runner func(ctx context.Context, observer rehearsal.Observer) (Runner, error)
 	// Leftovers reports whether a killed agent has left a drill or a rehearsal.

@@ -74,7 +74,7 @@ func (m *Manager) endInterrupted(last *slot) error {
 		return nil
 	}
 	m.Report(status)
-	return last.clean()
+	return m.clean(last)
 }
 
 // Open creates the slot of an attempt and removes those of earlier ones. For an attempt that was
@@ -143,8 +143,8 @@ func (m *Manager) finish(s *slot, status *refitv1alpha1.NodeBackupStatus, failur
 		result.Error = errorOf(failure, result.Step)
 	}
 	result.Step, result.Message = "", ""
-	if err := s.clean(); err != nil {
-		m.Log.Error("cannot remove the snapshot of etcd", "error", err)
+	if err := m.clean(s); err != nil {
+		m.Log.Error("cannot remove the files of the backup", "error", err)
 	}
 	m.point("backup-finish/started")
 	if err := s.write(node.Record{Kind: node.Finished, Backup: &result}); err != nil {

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,7 +58,9 @@ func (m *Manager) openSlot(name string) (*slot, error) {
 func (s *slot) snapshot() string { return filepath.Join(s.dir, "etcd.db") }
 
 // hops is the directory of what a rehearsal needs.
-func (s *slot) hops() string { return filepath.Join(s.dir, "hops") }
+func (s *slot) hops() string { return filepath.Join(s.dir, hopsDir) }
+
+const hopsDir = "hops"
 
 func (s *slot) write(record node.Record) error {
 	record.At, record.Boot = time.Now().UTC(), s.boot
@@ -81,13 +84,33 @@ func (s *slot) status() *refitv1alpha1.NodeBackupStatus {
 	return &out
 }
 
-// clean removes the copy of the database and the files of a rehearsal.
-func (s *slot) clean() error {
+// unpinTimeout bounds the time until the images of a rehearsal are unpinned.
+const unpinTimeout = 15 * time.Second
+
+// clean removes the copy of the database and the files of a rehearsal. As long as its images cannot
+// be unpinned, their list stays for the next attempt to do so.
+func (m *Manager) clean(s *slot) error {
 	err := durable.Remove(s.snapshot())
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
+	if unpinned := m.unpin(s.hops()); unpinned != nil {
+		return errors.Join(err, unpinned)
+	}
 	return errors.Join(err, os.RemoveAll(s.hops()))
+}
+
+// unpin unpins the images of a rehearsal, even if the agent is being stopped.
+func (m *Manager) unpin(hops string) error {
+	if m.Environment.Unpin == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), unpinTimeout)
+	defer cancel()
+	if err := m.Environment.Unpin(ctx, hops); err != nil {
+		return fmt.Errorf("cannot unpin the images of a rehearsal: %w", err)
+	}
+	return nil
 }
 
 // removeOthers removes the slots of all other attempts.
@@ -102,6 +125,9 @@ func (m *Manager) removeOthers(keep string) error {
 	for _, entry := range entries {
 		if entry.Name() == keep {
 			continue
+		}
+		if err := m.unpin(filepath.Join(m.Dir, entry.Name(), hopsDir)); err != nil {
+			m.Log.Warn("images of an earlier rehearsal stay pinned", "error", err)
 		}
 		if err := os.RemoveAll(filepath.Join(m.Dir, entry.Name())); err != nil {
 			return durable.Explain(err, "remove", filepath.Join(m.Dir, entry.Name()))

@@ -21,6 +21,8 @@ type fakeTrials struct {
 	during   func(progress string) // what happens while a unit runs
 	fails    error                 // of the hops
 	cannot   error                 // of the drill
+	pinned   bool  // the images of the hops
+	unpins   error // of the container runtime
 	units    int
 	cleaned  int
 	files    []string
@@ -28,6 +30,7 @@ type fakeTrials struct {
 
 func (f *fakeTrials) render(_ context.Context, dir string, releases []refitv1alpha1.ReleaseRef, wait func(string)) ([]rehearsal.Hop, error) {
 	wait("fetching kubeadm")
+	f.pinned = true
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -39,6 +42,14 @@ func (f *fakeTrials) render(_ context.Context, dir string, releases []refitv1alp
 		hops = append(hops, rehearsal.Hop{Version: "v1.36.3"})
 	}
 	return hops, nil
+}
+
+// unpin unpins the images of the hops in a directory that still has their list.
+func (f *fakeTrials) unpin(_ context.Context, dir string) error {
+	if _, err := os.Stat(dir); err == nil && f.unpins == nil {
+		f.pinned = false
+	}
+	return f.unpins
 }
 
 func (f *fakeTrials) connect(_ context.Context, observer rehearsal.Observer) (Runner, error) {

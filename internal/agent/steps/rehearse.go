@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 
@@ -35,7 +36,7 @@ func EtcdImage(version string) (string, error) {
 
 // RenderHop renders the manifests that an upgrade to the ClusterRelease leaves on a host that has
 // the given ones, with the ClusterRelease's kubeadm, and imports the images of etcd and the API
-// server in them. It changes nothing else outside of Dir.
+// server in them, which stay pinned until UnpinHops. It changes nothing else outside of Dir.
 func (h *Host) RenderHop(ctx context.Context, onDisk map[string][]byte) (map[string][]byte, error) {
 	if err := h.fetchFiles(ctx); err != nil {
 		return nil, err
@@ -70,22 +71,31 @@ func (h *Host) importRehearsed(ctx context.Context, manifests map[string][]byte)
 			if err != nil {
 				return err
 			}
-			i := slices.IndexFunc(images, func(image refitv1alpha1.ReleaseImage) bool { return image.Name == parsed.Image })
-			if i < 0 {
-				if err := requireImage(ctx, client, parsed.Image); err != nil {
-					return err
-				}
-				continue
-			}
-			if err := h.fetchArchive(ctx, images[i]); err != nil {
+			if err := h.provideImage(ctx, client, ctr, images, parsed.Image); err != nil {
 				return err
 			}
-			if err := h.importImage(ctx, client, ctr, images[i]); err != nil {
-				return err
+			if ctr == "" {
+				continue // images are pinned only with ctr
+			}
+			err = pinFor(ctx, runtimePins{client, ctr, h.Settings.CRISocket}, h.Dir, parsed.Image)
+			if err != nil && !errors.Is(err, cri.ErrCannotPin) {
+				h.Log.Warn("cannot pin the image", "image", parsed.Image, "error", err)
 			}
 		}
 		return nil
 	})
+}
+
+// provideImage imports an image of the ClusterRelease, or requires any other.
+func (h *Host) provideImage(ctx context.Context, client *cri.Client, ctr string, images []refitv1alpha1.ReleaseImage, name string) error {
+	i := slices.IndexFunc(images, func(image refitv1alpha1.ReleaseImage) bool { return image.Name == name })
+	if i < 0 {
+		return requireImage(ctx, client, name)
+	}
+	if err := h.fetchArchive(ctx, images[i]); err != nil {
+		return err
+	}
+	return h.importImage(ctx, client, ctr, images[i])
 }
 
 // requireImage requires an image that the ClusterRelease does not have, as that of an etcd which is
