@@ -36,7 +36,7 @@ func (a *app) rehearsalRequests() *cobra.Command {
 		var result core.Report
 		switch {
 		case *database != "":
-			result = readDatabase(*database)
+			result = readDatabase(c.Context(), *database)
 		case *server != "":
 			text, err := os.ReadFile(*token)
 			if err != nil {
@@ -59,8 +59,8 @@ func (a *app) rehearsalRequests() *cobra.Command {
 }
 
 // readDatabase returns the figures of a restored database, or a report of why there are none.
-func readDatabase(path string) core.Report {
-	content, err := etcd.ReadDatabase(path)
+func readDatabase(ctx context.Context, path string) core.Report {
+	content, err := etcd.ReadDatabase(ctx, path)
 	if err != nil {
 		return core.Report{Error: err.Error()}
 	}

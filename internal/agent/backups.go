@@ -59,7 +59,24 @@ func (a *Agent) openBackup(spec *refitv1alpha1.NodeUpgradeSpec) (*backup.Attempt
 	if spec.Permit != refitv1alpha1.PermitBackup {
 		return nil, nil //nolint:nilnil // most orders are for no backup
 	}
+	defer a.awaitStopped()()
 	return a.backups.Open(spec.Backup)
+}
+
+// endBackup stops the backup that runs, if there is one.
+func (a *Agent) endBackup(why string) {
+	defer a.awaitStopped()()
+	a.backups.Stop(why)
+}
+
+// awaitStopped reports that the agent waits for the end of a backup, which removes what it created.
+// The returned function ends the report.
+func (a *Agent) awaitStopped() func() {
+	if !a.backups.Running() {
+		return func() {}
+	}
+	a.status.setWaiting("stopping a backup")
+	return func() { a.status.setWaiting("") }
 }
 
 // runBackup starts a backup, unless an upgrade has changed this host: etcd and the API server of
@@ -86,7 +103,7 @@ func (a *Agent) partlyChanged() bool {
 func (a *Agent) stopBackup() {
 	move := node.Next(a.upgrade.journal.Records())
 	if move.Kind == node.MoveUndo || move.Kind == node.MoveRun && move.Step.Disrupts {
-		a.backups.Stop("an upgrade disrupts this host: " + move.Step.Name)
+		a.endBackup("an upgrade disrupts this host: " + move.Step.Name)
 	}
 }
 

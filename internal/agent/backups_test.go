@@ -57,16 +57,29 @@ func TestBackupIsTheFirstOrderOfANode(t *testing.T) {
 }
 
 // unreachable is a cluster that never answers.
-type unreachable struct{ backup.Objects }
+type unreachable struct {
+	backup.Objects
 
-func (unreachable) EtcdBackup(ctx context.Context, _ string) (*refitv1alpha1.EtcdBackup, error) {
+	stopped func() // called when the backup is stopped
+}
+
+func (u unreachable) EtcdBackup(ctx context.Context, _ string) (*refitv1alpha1.EtcdBackup, error) {
 	<-ctx.Done()
+	u.stopped()
 	return nil, ctx.Err()
+}
+
+// waitingFor returns what the agent reports that it waits for.
+func (a *Agent) waitingFor() string {
+	a.status.mu.Lock()
+	defer a.status.mu.Unlock()
+	return a.status.waiting
 }
 
 func TestAnotherOrderStopsTheBackup(t *testing.T) {
 	a := newTestAgent(t, &apiStub{})
-	a.backups.Environment.Objects = unreachable{}
+	waited := ""
+	a.backups.Environment.Objects = unreachable{stopped: func() { waited = a.waitingFor() }}
 	attempt, err := a.openBackup(&backupOrder(8).Spec)
 	if err != nil {
 		t.Fatal(err)
@@ -80,5 +93,8 @@ func TestAnotherOrderStopsTheBackup(t *testing.T) {
 	status, _, _ := a.status.compose()
 	if status.Backup == nil || status.Backup.Phase != refitv1alpha1.BackupFailed || status.Backup.Error.Reason != "BackupStopped" {
 		t.Errorf("the backup is %+v", status.Backup)
+	}
+	if now := a.waitingFor(); waited != "stopping a backup" || now != "" {
+		t.Errorf("the agent reported %q, and reports %q", waited, now)
 	}
 }

@@ -72,7 +72,7 @@ func (a *Agent) accept(ctx context.Context, order *refitv1alpha1.NodeUpgrade) er
 		return err
 	}
 	if order.Spec.Permit != refitv1alpha1.PermitBackup {
-		a.backups.Stop("the agent has the order " + string(order.Spec.Permit))
+		a.endBackup("the agent has the order " + string(order.Spec.Permit))
 	}
 	a.runBackup(ctx, attempt)
 	return nil

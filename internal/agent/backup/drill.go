@@ -89,6 +89,7 @@ func (a *Attempt) decryptStored(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
+	defer context.AfterFunc(ctx, func() { _ = file.Close() })() // ends the read
 	switch onDisk, err := seal.Measure(file, part.Plain.Size); {
 	case err != nil:
 		return err

@@ -119,6 +119,19 @@ func (m *Manager) Refuse(a *Attempt, failure *node.Failure) {
 	_ = a.slot.journal.Close()
 }
 
+// Running reports whether an attempt runs.
+func (m *Manager) Running() bool {
+	if m.cancel == nil {
+		return false
+	}
+	select {
+	case <-m.ended:
+		return false
+	default:
+		return true
+	}
+}
+
 // Stop stops the running attempt, if there is one, and waits until it has ended.
 func (m *Manager) Stop(why string) { m.stop(errors.New(why)) }
 

@@ -59,7 +59,7 @@ func (a *Attempt) writeSnapshot(ctx context.Context, to io.Writer) error {
 	if err := a.tee(stream, to); err != nil {
 		return err
 	}
-	content, err := etcd.ReadSnapshot(a.slot.snapshot())
+	content, err := etcd.ReadSnapshot(ctx, a.slot.snapshot())
 	if err != nil {
 		return node.Transient("SnapshotInvalid", err, "Check the log of etcd on this host: `crictl logs`", "etcd's snapshot is not valid")
 	}

@@ -21,8 +21,8 @@ type fakeTrials struct {
 	during   func(progress string) // what happens while a unit runs
 	fails    error                 // of the hops
 	cannot   error                 // of the drill
-	pinned   bool  // the images of the hops
-	unpins   error // of the container runtime
+	pinned   bool                  // the images of the hops
+	unpins   error                 // of the container runtime
 	units    int
 	cleaned  int
 	files    []string
@@ -82,7 +82,7 @@ func (r *fakeRunner) Rehearse(ctx context.Context, b rehearsal.Backup, hops []re
 	if r.cannot != nil {
 		return rehearsal.Result{}, r.cannot
 	}
-	content, err := etcd.ReadSnapshot(b.File)
+	content, err := etcd.ReadSnapshot(ctx, b.File)
 	if err != nil {
 		return rehearsal.Result{}, err
 	}

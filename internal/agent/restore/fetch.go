@@ -65,7 +65,7 @@ func (s Source) Fetch(ctx context.Context, to string) (b restore.Backup, err err
 			return b, fmt.Errorf("the backup does not verify: %w", err)
 		}
 	}
-	err = describe(to, m, &b)
+	err = describe(ctx, to, m, &b)
 	return b, err
 }
 
@@ -87,8 +87,8 @@ func (s Source) fetchSnapshot(ctx context.Context, m *backup.Manifest, part back
 }
 
 // describe reads the content of the decrypted snapshot.
-func describe(file string, m *backup.Manifest, b *restore.Backup) error {
-	content, err := etcd.ReadSnapshot(file)
+func describe(ctx context.Context, file string, m *backup.Manifest, b *restore.Backup) error {
+	content, err := etcd.ReadSnapshot(ctx, file)
 	if err != nil {
 		return fmt.Errorf("the backup does not verify: %w", err)
 	}

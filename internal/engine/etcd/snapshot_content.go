@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -28,19 +29,19 @@ type SnapshotContent struct {
 }
 
 // ReadSnapshot verifies the digest at the end of a snapshot in a file, and reads its content.
-func ReadSnapshot(path string) (SnapshotContent, error) {
-	size, err := verifyDigest(path)
+func ReadSnapshot(ctx context.Context, path string) (SnapshotContent, error) {
+	size, err := verifyDigest(ctx, path)
 	if err != nil {
 		return SnapshotContent{}, fmt.Errorf("the snapshot of etcd is not valid: %w", err)
 	}
-	content, err := ReadDatabase(path)
+	content, err := ReadDatabase(ctx, path)
 	content.Size = size
 	return content, err
 }
 
 // ReadDatabase reads the content of the database of an etcd that does not run. bbolt panics on
 // damaged pages, and a mapped file that cannot be read is a fault of memory.
-func ReadDatabase(path string) (content SnapshotContent, err error) {
+func ReadDatabase(ctx context.Context, path string) (content SnapshotContent, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
@@ -52,19 +53,21 @@ func ReadDatabase(path string) (content SnapshotContent, err error) {
 		return SnapshotContent{}, fmt.Errorf("cannot open the snapshot of etcd: %w", err)
 	}
 	defer db.Close()
-	if err := db.View(content.read); err != nil {
+	if err := db.View(func(tx *bbolt.Tx) error { return content.read(ctx, tx) }); err != nil {
 		return SnapshotContent{}, fmt.Errorf("cannot read the snapshot of etcd: %w", err)
 	}
 	return content, nil
 }
 
 // verifyDigest returns the size of the database before its digest.
-func verifyDigest(path string) (int64, error) {
+func verifyDigest(ctx context.Context, path string) (int64, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer file.Close()
+	// A database of 8 GB is read for minutes: the end of the context ends the read.
+	defer context.AfterFunc(ctx, func() { _ = file.Close() })()
 	info, err := file.Stat()
 	if err != nil {
 		return 0, err
@@ -76,7 +79,7 @@ func verifyDigest(path string) (int64, error) {
 	}
 	sum := sha256.New()
 	if _, err := io.CopyN(sum, file, size); err != nil {
-		return 0, err
+		return 0, errors.Join(context.Cause(ctx), err)
 	}
 	want := make([]byte, sha256.Size)
 	if _, err := io.ReadFull(file, want); err != nil {
@@ -95,13 +98,16 @@ var keyBucket = []byte("key")
 const revisionSize = 8 + 1 + 8
 
 // read walks over all buckets.
-func (c *SnapshotContent) read(tx *bbolt.Tx) error {
+func (c *SnapshotContent) read(ctx context.Context, tx *bbolt.Tx) error {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	sum, entries := crc32.New(table), crc32.New(table)
 	err := tx.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
 		_, _ = sum.Write(name) // a hash never fails
 		isKeys := bytes.Equal(name, keyBucket)
 		return bucket.ForEach(func(key, value []byte) error {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
 			_, _ = sum.Write(key)
 			_, _ = sum.Write(value)
 			if !isKeys {

@@ -1,8 +1,10 @@
 package etcd
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,7 +36,7 @@ func TestSnapshotHasWhatEtcdutlReads(t *testing.T) {
 	must(t, stream.Close())
 	must(t, file.Close())
 
-	got, err := ReadSnapshot(path)
+	got, err := ReadSnapshot(t.Context(), path)
 	must(t, err)
 	out, err := exec.CommandContext(t.Context(), filepath.Join(filepath.Dir(etcdBinary(t, "3.6.8")), "etcdutl"), "snapshot", "status", "-w", "json", path).Output()
 	must(t, err)
@@ -58,7 +60,7 @@ func requireRestored(t *testing.T, snapshot string, want SnapshotContent) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	got, err := ReadDatabase(filepath.Join(dir, "member/snap/db"))
+	got, err := ReadDatabase(t.Context(), filepath.Join(dir, "member/snap/db"))
 	must(t, err)
 	if got.Revision != want.Revision || got.Keys != want.Keys || got.EntriesHash != want.EntriesHash || got.EntriesHash == 0 {
 		t.Errorf("restored: %+v, the snapshot has %+v", got, want)
@@ -80,8 +82,36 @@ func TestChangedSnapshotIsRefused(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "etcd.db")
 		must(t, os.WriteFile(path, change(append([]byte(nil), content...)), 0o600))
-		if _, err := ReadSnapshot(path); err == nil {
+		if _, err := ReadSnapshot(t.Context(), path); err == nil {
 			t.Errorf("%s: it is accepted", situation)
+		}
+	}
+}
+
+func TestReadOfASnapshotEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "etcd.db")
+	db, err := bbolt.Open(path, 0o600, nil)
+	must(t, err)
+	must(t, db.Update(func(tx *bbolt.Tx) error {
+		bucket, err := tx.CreateBucket([]byte("key"))
+		if err != nil {
+			return err
+		}
+		return bucket.Put([]byte("00000001_00000000"), []byte("value"))
+	}))
+	must(t, db.Close())
+	database, err := os.ReadFile(path)
+	must(t, err)
+	sum := sha256.Sum256(database)
+	must(t, os.WriteFile(path, append(database, sum[:]...), 0o600))
+	_, err = ReadSnapshot(t.Context(), path)
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, read := range map[string]func(context.Context, string) (SnapshotContent, error){"snapshot": ReadSnapshot, "database": ReadDatabase} {
+		if _, err := read(ctx, path); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -112,7 +142,7 @@ func TestDamagedDatabaseIsRefused(t *testing.T) {
 		}
 		sum := sha256.Sum256(damaged)
 		must(t, os.WriteFile(path, append(damaged, sum[:]...), 0o600))
-		if _, err := ReadSnapshot(path); err != nil {
+		if _, err := ReadSnapshot(t.Context(), path); err != nil {
 			refused++
 		}
 	}
