@@ -96,6 +96,7 @@ func (a *APIServer) get(ctx context.Context, path, accept string) (int, []byte, 
 	}
 	request.Header.Set("Authorization", "Bearer "+a.Token)
 	request.Header.Set("Accept", accept)
+	request.Header.Set("User-Agent", "refit-rehearsal") // so that an audit log would show it
 	response, err := a.client.Do(request)
 	if err != nil {
 		return 0, nil, err
