@@ -16,6 +16,7 @@ import (
 func TestBackupRehearsal(t *testing.T) {
 	s := newSite(t, "rehearsal", bed.Newer)
 	t.Run("clean cluster", s.testClean)
+	t.Run("untouched cluster", s.testUntouched)
 	t.Run("drill", s.testDrill)
 	t.Run("corruptions", s.testCorruptions)
 	t.Run("killed", s.testKilled)

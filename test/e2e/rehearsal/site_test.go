@@ -175,18 +175,10 @@ func (s *site) imageIn(t *testing.T, file string) string {
 	return strings.Fields(image)[0]
 }
 
-// nothingLeft fails the test if a unit, a mount, a snapshot of containerd or a file is left.
+// nothingLeft fails the test if a rehearsal has left something on the node.
 func (s *site) nothingLeft(t *testing.T) {
 	t.Helper()
-	for what, argv := range map[string][]string{
-		"units":     {"systemctl", "list-units", "--all", "--no-legend", "--plain", "refit-rehearsal*"},
-		"mounts":    {"findmnt", "--noheadings", "--list", "--output=TARGET"},
-		"snapshots": {"ctr", "--namespace=k8s.io", "snapshots", "ls"},
-		"leases":    {"ctr", "--namespace=k8s.io", "leases", "ls"},
-		"files":     {"find", "/var/lib/refit", "-mindepth", "1", "-not", "-name", "rehearsal.lock"},
-	} {
-		if out := s.exec(t, argv...); strings.Contains(out, "refit") {
-			t.Errorf("%s are left: %s", what, out)
-		}
+	if err := bed.RehearsalLeft(t.Context(), s.cp); err != nil {
+		t.Error(err)
 	}
 }

@@ -178,22 +178,10 @@ func (d *drills) setClusterConfiguration(t *testing.T, text string) {
 	must(t, err)
 }
 
-// nothingLeft fails the test if a unit, a mount, a snapshot of containerd or a file is left.
+// nothingLeft fails the test if a drill has left something on the node.
 func (d *drills) nothingLeft(t *testing.T) {
 	t.Helper()
-	for what, argv := range map[string][]string{
-		"units":     {"systemctl", "list-units", "--all", "--no-legend", "--plain", "refit-rehearsal*"},
-		"mounts":    {"findmnt", "--noheadings", "--list", "--output=TARGET"},
-		"snapshots": {"ctr", "--namespace=k8s.io", "snapshots", "ls"},
-		"leases":    {"ctr", "--namespace=k8s.io", "leases", "ls"},
-		"files":     {"find", "/var/lib/refit/rehearsal", "/var/lib/refit/backups", "-mindepth", "2", "-not", "-name", "journal"},
-	} {
-		out, err := d.cp.Exec(t.Context(), "sh", "-c", strings.Join(argv, " ")+" 2>&1 || true")
-		must(t, err)
-		left := strings.ReplaceAll(string(out), "find: ‘/var/lib/refit/rehearsal’: No such file or directory", "")
-		left = strings.ReplaceAll(left, "find: '/var/lib/refit/rehearsal': No such file or directory", "")
-		if strings.Contains(left, "refit") {
-			t.Errorf("%s are left: %s", what, left)
-		}
+	if err := bed.RehearsalLeft(t.Context(), d.cp); err != nil {
+		t.Error(err)
 	}
 }
