@@ -3,8 +3,10 @@ package plan
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -138,16 +140,52 @@ func (d *deciding) followBackup(b *cluster.Backup, hop int) {
 }
 
 // neglected reports whether the controller of EtcdBackups has left a backup alone for longer than
-// any step of it takes.
+// any step of it takes. Only an agent that takes the backup has hours.
 func (v *view) neglected(b *cluster.Backup) bool {
-	if started := b.Status.StartTime; started != nil {
-		since := v.past(started.Time)
-		if since.Before(b.CreatedAt) { // a controller with a wrong clock wrote it
-			since = b.CreatedAt
-		}
-		return v.now.Sub(since) > orders.BackupTimeout+interventionDelay
+	if b.Status.StartTime == nil {
+		return v.overdue(etcdbackup.IdleSince(&b.Status, b.CreatedAt))
 	}
-	return v.overdue(etcdbackup.IdleSince(&b.Status, b.CreatedAt))
+	since, limit := latest(b.CreatedAt, v.past(b.Status.StartTime.Time)), interventionDelay
+	switch progress := v.attempt(b); {
+	case progress != nil && !progress.Ended():
+		limit += orders.BackupTimeout
+	case progress != nil:
+		since = latest(since, v.past(v.byThisClock(v.nodes[b.Status.Node], endOf(progress))))
+	}
+	return v.now.Sub(since) > limit
+}
+
+// attempt is what the agent reports about the present attempt of a backup, nil if it has not
+// started it.
+func (v *view) attempt(b *cluster.Backup) *refitv1alpha1.NodeBackupStatus {
+	n := v.nodes[b.Status.Node]
+	ref := refitv1alpha1.BackupRef{UID: types.UID(b.UID), Attempt: b.Status.Attempt}
+	if n == nil || n.Upgrade == nil || !n.Upgrade.Status.Backup.IsOf(ref) {
+		return nil
+	}
+	return n.Upgrade.Status.Backup
+}
+
+// endOf is when an attempt ended, by the clock of its host.
+func endOf(progress *refitv1alpha1.NodeBackupStatus) time.Time {
+	switch last := len(progress.Rehearsed) - 1; {
+	case progress.Error != nil:
+		return progress.Error.At.Time
+	case last >= 0:
+		return progress.Rehearsed[last].At.Time
+	case progress.Drilled != nil:
+		return progress.Drilled.Time
+	case progress.ReadBack != nil:
+		return progress.ReadBack.Time
+	}
+	return time.Time{}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 const orWaiveBackup = ". To upgrade without a proven backup, waive BackupProven with a reason"

@@ -177,21 +177,30 @@ func TestBackupThatItsControllerNeglects(t *testing.T) {
 	for situation, test := range map[string]struct {
 		created time.Duration // ago
 		status  refitv1alpha1.EtcdBackupStatus
+		agent   refitv1alpha1.BackupPhase // that the agent on cp-2 reports
 		manual  bool
 	}{
-		"it was just created":                {time.Minute, refitv1alpha1.EtcdBackupStatus{}, false},
-		"nothing has happened since":         {interventionDelay + time.Minute, refitv1alpha1.EtcdBackupStatus{}, true},
-		"it was seen, and nothing since":     {interventionDelay + time.Minute, refitv1alpha1.EtcdBackupStatus{Conditions: waits}, true},
-		"an attempt has just failed":         {5 * time.Hour, failedAt(ago(time.Minute)), false},
-		"nothing has followed an attempt":    {5 * time.Hour, failedAt(ago(interventionDelay + time.Minute)), true},
-		"an attempt takes hours":             {5 * time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(5 * time.Hour)}, false},
-		"an attempt is not ended in time":    {7 * time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(7 * time.Hour)}, true},
-		"it started by a clock a year ahead": {7 * time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(-8760 * time.Hour)}, true},
+		"it was just created":                   {time.Minute, refitv1alpha1.EtcdBackupStatus{}, "", false},
+		"nothing has happened since":            {interventionDelay + time.Minute, refitv1alpha1.EtcdBackupStatus{}, "", true},
+		"it was seen, and nothing since":        {interventionDelay + time.Minute, refitv1alpha1.EtcdBackupStatus{Conditions: waits}, "", true},
+		"an attempt has just failed":            {5 * time.Hour, failedAt(ago(time.Minute)), "", false},
+		"nothing has followed an attempt":       {5 * time.Hour, failedAt(ago(interventionDelay + time.Minute)), "", true},
+		"an attempt takes hours":                {5 * time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(5 * time.Hour)}, refitv1alpha1.BackupRunning, false},
+		"an attempt is not ended in time":       {7 * time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(7 * time.Hour)}, refitv1alpha1.BackupRunning, true},
+		"it started by a clock a year ahead":    {7 * time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(-8760 * time.Hour)}, refitv1alpha1.BackupRunning, true},
+		"an attempt was not given to its agent": {time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(interventionDelay + time.Minute)}, "", true},
+		"the agent has just ended":              {time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(time.Hour)}, refitv1alpha1.BackupSucceeded, false},
+		"the agent ended long ago":              {3 * time.Hour, refitv1alpha1.EtcdBackupStatus{Attempt: 1, StartTime: ago(3 * time.Hour)}, refitv1alpha1.BackupFailed, true},
 	} {
 		t.Run(situation, func(t *testing.T) {
 			v, b := provenView(t, func(b *cluster.Backup, _ *refitv1alpha1.ClusterUpgradeSpec) {
 				b.CreatedAt, b.Status = clustertest.Now.Add(-test.created), test.status
+				b.Status.Node = "cp-2"
 			})
+			if test.agent != "" {
+				v.nodes["cp-2"].Upgrade = &cluster.Upgrade{}
+				v.nodes["cp-2"].Upgrade.Status.Backup = agentsBackup(test.agent, ago)
+			}
 			d := &deciding{view: v}
 			d.followBackup(b, 0)
 			if len(d.waiting) != 1 || d.waiting[0].ManualIntervention != test.manual {
@@ -199,4 +208,18 @@ func TestBackupThatItsControllerNeglects(t *testing.T) {
 			}
 		})
 	}
+}
+
+// agentsBackup is what an agent reports about the first attempt: it succeeded a minute ago, or
+// failed two hours ago.
+func agentsBackup(phase refitv1alpha1.BackupPhase, ago func(time.Duration) *metav1.Time) *refitv1alpha1.NodeBackupStatus {
+	out := &refitv1alpha1.NodeBackupStatus{Attempt: 1, Phase: phase}
+	switch phase {
+	case refitv1alpha1.BackupSucceeded:
+		out.Rehearsed = []refitv1alpha1.RehearsedHop{{At: *ago(time.Minute)}}
+	case refitv1alpha1.BackupFailed:
+		out.Error = &refitv1alpha1.BackupError{At: *ago(2 * time.Hour)}
+	case refitv1alpha1.BackupRunning:
+	}
+	return out
 }

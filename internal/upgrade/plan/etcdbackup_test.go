@@ -81,6 +81,9 @@ func observedBackups(all []*refitv1alpha1.EtcdBackup) []cluster.Backup {
 
 // runBackups is the controller of EtcdBackups.
 func (w *world) runBackups() {
+	for _, b := range w.backups {
+		w.noteProof(b) // a waiver may have changed what it proves
+	}
 	if !w.reachable() || w.backupsStall {
 		return
 	}
