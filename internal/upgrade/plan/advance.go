@@ -69,10 +69,24 @@ func (d *deciding) hopOf(n *cluster.Node) int {
 		}
 	}
 	turn := d.turn()
-	if workers := d.workersHop(turn); !n.ControlPlane && workers >= 0 {
+	if n.ControlPlane {
+		return d.controlPlaneHop(turn)
+	}
+	if workers := d.workersHop(turn); workers >= 0 {
 		return workers
 	}
 	return turn
+}
+
+// controlPlaneHop is the first hop, from another one on, in which the control plane moves: in the
+// first one, workers may only catch up with it.
+func (v *view) controlPlaneHop(from int) int {
+	for _, stage := range v.plan.Stages {
+		if stage.Name == refitv1alpha1.StageControlPlane && stage.Hop >= from {
+			return stage.Hop
+		}
+	}
+	return from
 }
 
 // followChange follows an agent that was ordered to change its node.

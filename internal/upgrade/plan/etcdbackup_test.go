@@ -25,9 +25,13 @@ func (w *world) createBackup(who *controller, request *BackupRequest) bool {
 		return false
 	}
 	w.require(!w.op.Spec.Paused && !w.op.Spec.Aborted, "a backup is created while the operation is held")
-	running := slices.ContainsFunc(w.backups, func(b *refitv1alpha1.EtcdBackup) bool {
-		return !b.HasEnded() && b.Labels[refitv1alpha1.LabelHop] == request.Hop
-	})
+	var newest *cluster.Backup
+	for _, b := range observedBackups(w.backups) {
+		if b.Hop == request.Hop && (newest == nil || b.Number > newest.Number) {
+			newest = &b
+		}
+	}
+	running := newest != nil && !newest.Status.HasEnded()
 	w.require(!running || w.restored || !who.fresh, "a second backup is created while one runs")
 	w.storeBackup(request)
 	return true
@@ -267,6 +271,9 @@ func backupForged(w *world) bool {
 	}
 	if w.dice.IntN(4) == 0 {
 		number = cluster.MaxBackupNumber
+	}
+	if number > cluster.MaxBackupNumber { // it would not count
+		return false
 	}
 	w.forgeBackup(release, number, []refitv1alpha1.Drill{refitv1alpha1.DrillNone, refitv1alpha1.DrillRestore, refitv1alpha1.DrillRehearse}[w.dice.IntN(3)])
 	return true
