@@ -12,11 +12,10 @@ import (
 const kmsConfig = "kind: EncryptionConfiguration\n" +
 	"resources: [{resources: [secrets], providers: [{kms: {name: k, endpoint: unix:///sockets/kms.sock}}, {identity: {}}]}]\n"
 
-// kmsHost is the manifest of an API server with a KMS plugin, and a directory of its host. The path
-// of a socket must be short.
+// kmsHost is the manifest of an API server with a KMS plugin, and a directory of its host.
 func kmsHost(t *testing.T) (m rehearsal.Manifest, dir string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "kms")
+	dir, err := os.MkdirTemp("", "kms") //nolint:usetesting // sockets need short paths
 	if err != nil {
 		t.Fatal(err)
 	}

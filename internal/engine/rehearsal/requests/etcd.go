@@ -3,6 +3,7 @@ package requests
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -30,11 +31,8 @@ func Etcd(ctx context.Context, url string, hash bool, revision int64) rehearsal.
 
 // unanswered reports whether an error is not an answer of etcd.
 func unanswered(ctx context.Context, err error) bool {
-	switch status.Code(err) {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
-		return true
-	}
-	return ctx.Err() != nil
+	silent := []codes.Code{codes.Unavailable, codes.DeadlineExceeded, codes.Canceled}
+	return ctx.Err() != nil || slices.Contains(silent, status.Code(err))
 }
 
 func queryEtcd(ctx context.Context, url string, hash bool, revision int64) (rehearsal.Report, error) {
