@@ -10,11 +10,13 @@ import (
 // pinned on its host.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=bst,categories=refit
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="a name may have at most 63 characters"
 // +kubebuilder:printcolumn:name="S3",type=string,JSONPath=`.spec.s3.bucket`
 // +kubebuilder:printcolumn:name="GCS",type=string,JSONPath=`.spec.gcs.bucket`
 // +kubebuilder:printcolumn:name="Path",type=string,JSONPath=`.spec.path.directory`
+// +kubebuilder:printcolumn:name="IdentityProven",type=string,JSONPath=`.status.conditions[?(@.type=="IdentityProven")].status`
 // +kubebuilder:printcolumn:name="Keep",type=integer,JSONPath=`.spec.keep.last`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.spec.s3.endpoint`,priority=1
@@ -26,6 +28,9 @@ type BackupStore struct {
 	// spec is the store and its recipients.
 	// +required
 	Spec BackupStoreSpec `json:"spec"`
+	// status is what was proven about the store. Writing it requires the verb approve.
+	// +optional
+	Status BackupStoreStatus `json:"status,omitzero"`
 }
 
 // BackupStoreList is a list of BackupStores.
@@ -80,6 +85,45 @@ type BackupStoreSpec struct {
 	// +optional
 	// +structType=atomic
 	Keep *BackupRetention `json:"keep,omitempty"`
+}
+
+// BackupStoreStatus is what was proven about a store.
+type BackupStoreStatus struct {
+	// proven is the last verification of a backup with an identity.
+	// +optional
+	// +structType=atomic
+	Proven *ProvenIdentity `json:"proven,omitempty"`
+	// conditions has IdentityProven. It is True if an identity of a recipient has decrypted a
+	// backup. No controller writes it: it is about the generation in observedGeneration, and
+	// clients compare proven.recipients with spec.recipients.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=1
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.type.size() <= 32 && c.reason.size() <= 64 && c.message.size() <= 512 && c.lastTransitionTime > timestamp('2000-01-01T00:00:00Z'))",message="a condition's type may have at most 32 characters, its reason 64 and its message 512, and its time must be set"
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ProvenIdentity is a verification of a backup with an identity.
+type ProvenIdentity struct {
+	// recipients are the recipients of the store whose identities have decrypted a backup.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=62
+	// +kubebuilder:validation:items:Pattern=`^age1[02-9ac-hj-np-z]{58}$`
+	Recipients []string `json:"recipients,omitempty"`
+	// backup is the name of the EtcdBackup that was decrypted last.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Backup string `json:"backup,omitempty"`
+	// time is when it was decrypted.
+	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+	Time metav1.Time `json:"time,omitzero"`
 }
 
 // S3Store is a bucket of an object store with the API of S3.

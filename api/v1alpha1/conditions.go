@@ -20,7 +20,22 @@ const (
 	ConditionQueued = "Queued"
 )
 
-// The reasons of those conditions.
+// ConditionIdentityProven of a BackupStore is True if an identity of a recipient has decrypted a
+// backup.
+const ConditionIdentityProven = "IdentityProven"
+
+// The reasons of IdentityProven.
+const (
+	// ReasonDecrypted: an identity of a recipient has decrypted a backup.
+	ReasonDecrypted = "Decrypted"
+	// ReasonNeverDecrypted: no identity has decrypted a backup yet.
+	ReasonNeverDecrypted = "NeverDecrypted"
+	// ReasonRecipientsChanged: the recipients whose identities have decrypted a backup are not
+	// recipients of the store any more.
+	ReasonRecipientsChanged = "RecipientsChanged"
+)
+
+// The reasons of the conditions of a ClusterUpgrade.
 const (
 	// ReasonSucceeded: every node of the plan is at the target and proven.
 	ReasonSucceeded = "Succeeded"

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/refit-dev/refit/internal/agent"
+	"github.com/refit-dev/refit/internal/agent/backup"
 	"github.com/refit-dev/refit/internal/engine/backup/seal"
-	"github.com/refit-dev/refit/internal/upgrade/backup"
 )
 
 func (a *app) backup() *cobra.Command {
@@ -31,7 +31,8 @@ func (a *app) backupVerify() *cobra.Command {
 		Short: "Verify the stored backup of an EtcdBackup",
 		Long: `verify reads every part of a stored backup and compares it with the digest in the status of its
 EtcdBackup. With --identity it also decrypts every part, which proves that the identity can read the
-backup. Keep identities away from the cluster otherwise.`,
+backup, and sets the condition IdentityProven of the BackupStore. Keep identities away from the
+cluster otherwise.`,
 		Example: `  # Verify that the store has every part
   refit-agent backup verify before-maintenance
 
@@ -50,11 +51,11 @@ backup. Keep identities away from the cluster otherwise.`,
 		if err != nil {
 			return err
 		}
-		manifest, err := agent.BackupCluster(version).Verify(c.Context(), args[0], identities)
+		verified, err := agent.BackupCluster(version).Verify(c.Context(), args[0], identities)
 		if err != nil {
 			return err
 		}
-		a.printVerified(args[0], manifest, len(identities) > 0)
+		a.printVerified(args[0], verified, len(identities) > 0)
 		return nil
 	}
 	return c
@@ -72,15 +73,18 @@ func readIdentities(file string) ([]age.Identity, error) {
 	return seal.Identities(string(text))
 }
 
-func (a *app) printVerified(name string, m *backup.Manifest, decrypted bool) {
+func (a *app) printVerified(name string, m *backup.Verified, decrypted bool) {
 	fmt.Fprintf(a.out, "Backup:    %s, attempt %d, of %s\n", name, m.Attempt, m.Time.Format("2006-01-02 15:04:05 UTC"))
 	fmt.Fprintf(a.out, "etcd:      %s, revision %d\n", m.EtcdVersion, m.Revision)
 	for _, part := range m.Parts {
 		fmt.Fprintf(a.out, "Part:      %s, %d bytes stored, %d bytes plain\n", part.Name, part.Stored.Size, part.Plain.Size)
 	}
-	if decrypted {
-		fmt.Fprintln(a.out, "Verified:  every part has its digest, and the identity decrypts it")
-		return
+	switch {
+	case !decrypted:
+		fmt.Fprintln(a.out, "Verified:  every part has its digest; it was not decrypted")
+	case m.IdentityProven:
+		fmt.Fprintf(a.out, "Verified:  every part has its digest, and the identity decrypts it\nRecorded:  IdentityProven of BackupStore %s\n", m.Store)
+	default:
+		fmt.Fprintf(a.out, "Verified:  every part has its digest, and the identity decrypts it; it is not that of a recipient of BackupStore %s any more\n", m.Store)
 	}
-	fmt.Fprintln(a.out, "Verified:  every part has its digest; it was not decrypted")
 }

@@ -14,7 +14,8 @@ func newBackupVerifyCommand(a *app) *cobra.Command {
 		short: "Verify a stored backup",
 		long: `Verify a stored backup: read every part of it from its store, and compare it with the digests that
 its EtcdBackup records. With --identity, the command also decrypts every part, which proves that you
-can read your backups. The identity and the decrypted data stay in the memory of this process.
+can read your backups, and sets the condition IdentityProven of the BackupStore if you may approve.
+The identity and the decrypted data stay in the memory of this process.
 
 The credentials of a bucket are read from the cluster. A directory of control plane hosts can only
 be read there: the command prints what to run on which host. If it is mounted on this machine, use

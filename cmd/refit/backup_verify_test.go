@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -88,6 +89,10 @@ func TestBackupVerify(t *testing.T) {
 	v := newVault(t)
 	if code := v.refit(t, "backup", "verify", "nightly", "--path", v.dir, "--identity", v.identity); code != 0 || !strings.Contains(flat(v), "decrypts every part") {
 		t.Errorf("exit code %d: %s%s", code, v.out, v.err)
+	}
+	local := &refitv1alpha1.BackupStore{}
+	if err := v.Get(t.Context(), client.ObjectKey{Name: "local"}, local); err != nil || !meta.IsStatusConditionTrue(local.Status.Conditions, "IdentityProven") {
+		t.Errorf("the identity is not recorded: %+v, %v", local.Status, err)
 	}
 	v.out.Reset()
 	var got cliv1alpha1.BackupVerification

@@ -27,6 +27,10 @@ type BackupVerification struct {
 	Decrypted bool `json:"decrypted"`
 	// Recipients are those whose identities have decrypted every part.
 	Recipients []string `json:"recipients,omitempty"`
+	// IdentityProven is true if that is recorded in the status of the BackupStore, and NotRecorded
+	// is why it is not.
+	IdentityProven bool   `json:"identityProven"`
+	NotRecorded    string `json:"notRecorded,omitempty"`
 	// Drilled is true if the backup was restored in a drill.
 	Drilled bool  `json:"drilled"`
 	Seconds int64 `json:"seconds"`

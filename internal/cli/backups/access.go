@@ -22,6 +22,7 @@ type Stores interface {
 	BackupStores(ctx context.Context) ([]refitv1alpha1.BackupStore, error)
 	BackupSecret(ctx context.Context, name string) (*corev1.Secret, error)
 	ClusterUID(ctx context.Context) (string, error)
+	ProveIdentity(ctx context.Context, store, backup string, recipients []string) (bool, error)
 }
 
 // Access opens stores from the machine of the user.

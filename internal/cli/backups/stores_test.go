@@ -36,6 +36,7 @@ type bed struct {
 	backups    map[string]*refitv1alpha1.EtcdBackup
 	secrets    map[string]*corev1.Secret
 	clusterUID string
+	denied     error // of ProveIdentity
 	identity   *age.X25519Identity
 }
 
@@ -144,6 +145,13 @@ func (b *bed) BackupSecret(_ context.Context, name string) (*corev1.Secret, erro
 		return found, nil
 	}
 	return nil, errors.New("there is no Secret " + name)
+}
+
+func (b *bed) ProveIdentity(_ context.Context, _, name string, recipients []string) (bool, error) {
+	if b.denied != nil {
+		return false, b.denied
+	}
+	return backup.Prove(b.store, name, recipients, testNow), nil
 }
 
 func (b *bed) ClusterUID(context.Context) (string, error) { return b.clusterUID, nil }

@@ -72,7 +72,24 @@ func (v *Verifier) Verify(ctx context.Context, c Stores, cluster, name string) (
 	if err != nil {
 		return nil, explain(fmt.Errorf("%s is not verified: %w", name, err), s)
 	}
-	return v.result(cluster, b, s, stored, v.Now().Sub(started)), nil
+	result := v.result(cluster, b, s, stored, v.Now().Sub(started))
+	v.record(ctx, c, result)
+	return result, nil
+}
+
+// record records the identity in the BackupStore. The backup is verified without that, too.
+func (v *Verifier) record(ctx context.Context, c Stores, result *cliv1alpha1.BackupVerification) {
+	if !result.Decrypted {
+		return
+	}
+	proven, err := c.ProveIdentity(ctx, result.Store, result.Backup, result.Recipients)
+	switch {
+	case err != nil:
+		result.NotRecorded = err.Error()
+	case !proven:
+		result.NotRecorded = "the identity is not that of a recipient of BackupStore " + result.Store + " any more: it cannot decrypt the next backup"
+	}
+	result.IdentityProven = proven
 }
 
 // onHost is the error of a backup that only a host can read.

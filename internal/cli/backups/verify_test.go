@@ -2,6 +2,7 @@ package backups
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -176,5 +177,28 @@ func TestABucketIsOpenedWithItsOwnSecretOnly(t *testing.T) {
 	b.secrets = map[string]*corev1.Secret{"offsite": {ObjectMeta: metav1.ObjectMeta{Namespace: refitv1alpha1.BackupNamespace, Name: "offsite"}, Type: "Opaque"}}
 	if err := verify(""); err == nil || !strings.Contains(err.Error(), "--type="+refitv1alpha1.BackupCredentialsType) {
 		t.Errorf("another Secret: %v", err)
+	}
+}
+
+func TestADecryptedBackupProvesTheIdentity(t *testing.T) {
+	b := newBed(t)
+	if got, err := b.verify(t, ""); err != nil || got.IdentityProven || b.store.Status.Proven != nil {
+		t.Errorf("without identity: %+v, %v", got, err)
+	}
+	if got, err := b.verify(t, newIdentity(t).String()); err == nil || b.store.Status.Proven != nil {
+		t.Errorf("another identity: %+v, %v", got, err)
+	}
+	b.denied = errors.New("forbidden")
+	if got, err := b.verify(t, b.identity.String()); err != nil || got.IdentityProven || !got.Decrypted || got.NotRecorded != "forbidden" {
+		t.Errorf("without permission: %+v, %v", got, err)
+	}
+	b.denied = nil
+	if got, err := b.verify(t, newIdentity(t).String()+"\n"+b.identity.String()); err != nil || !got.IdentityProven ||
+		!slices.Equal(b.store.Status.Proven.Recipients, []string{b.identity.Recipient().String()}) {
+		t.Errorf("with its identity: %+v, %v", got, err)
+	}
+	b.store.Status.Proven, b.store.Spec.Recipients = nil, []string{newIdentity(t).Recipient().String()}
+	if got, err := b.verify(t, b.identity.String()); err != nil || got.IdentityProven || !strings.Contains(got.NotRecorded, "not that of a recipient") {
+		t.Errorf("after the recipients have changed: %+v, %v", got, err)
 	}
 }

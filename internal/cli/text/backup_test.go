@@ -103,7 +103,7 @@ func TestPagesOfVerifications(t *testing.T) {
 		Parts: []cliv1alpha1.VerifiedPart{{Name: "etcd.db.zst.age", Stored: 700 << 20, Plain: 2 << 30}, {Name: "host.tar.zst.age", Stored: 40 << 10, Plain: 90 << 10}},
 	}
 	golden(t, "backup-verified", text.BackupVerification(v, text.Page{Width: 100}), 130)
-	v.Decrypted, v.Drilled, v.Recipients = true, true, []string{"age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"}
+	v.Decrypted, v.Drilled, v.IdentityProven, v.Recipients = true, true, true, []string{"age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"}
 	golden(t, "backup-decrypted", text.BackupVerification(v, text.Page{Width: 100}), 130)
 }
 

@@ -27,17 +27,23 @@ func BackupVerification(v *cliv1alpha1.BackupVerification, p Page) string {
 	for _, recipient := range v.Recipients {
 		w.backupField("Identity", "that of "+recipient+" decrypts every part")
 	}
+	if v.IdentityProven {
+		w.backupField("Recorded", "IdentityProven in the status of BackupStore "+v.Store)
+	}
 	w.unproven(v)
 	return w.String()
 }
 
 func (w *writer) unproven(v *cliv1alpha1.BackupVerification) {
-	if v.Decrypted && v.Drilled {
+	if v.IdentityProven && v.Drilled {
 		return
 	}
 	w.section("Not proven")
 	if !v.Decrypted {
 		w.para(2, as(plain, "That you can decrypt the backup: use --identity FILE."))
+	}
+	if v.NotRecorded != "" {
+		w.para(2, as(plain, "That you can decrypt the next backup: "+v.NotRecorded+"."))
 	}
 	if !v.Drilled {
 		w.para(2, as(plain, "That etcd starts with it: it was not restored in a drill."))

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 )
 
@@ -58,7 +59,10 @@ func (obs *observation) readBackups(ctx context.Context) error {
 }
 
 func backupStoreOf(s *refitv1alpha1.BackupStore) cluster.BackupStore {
-	out := cluster.BackupStore{Name: s.Name}
+	out := cluster.BackupStore{Name: s.Name, IdentityProven: cluster.No}
+	if backup.IdentityProven(s).Status == metav1.ConditionTrue {
+		out.IdentityProven = cluster.Yes
+	}
 	if s.Spec.Path != nil {
 		out.Directory = s.Spec.Path.Directory
 	}

@@ -9,10 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
 )
 
@@ -87,6 +89,26 @@ func (c *Cluster) ClusterUID(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("cannot read the namespace %s: %w", metav1.NamespaceSystem, err)
 	}
 	return string(out.UID), nil
+}
+
+// ProveIdentity records in a BackupStore that the identities of recipients have decrypted a backup.
+// It returns false if the store has none of these recipients any more.
+func (c *Cluster) ProveIdentity(ctx context.Context, store, name string, recipients []string) (proven bool, err error) {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		current := &refitv1alpha1.BackupStore{}
+		if err := c.Client.Get(ctx, client.ObjectKey{Name: store}, current); err != nil {
+			return err
+		}
+		patch := client.MergeFromWithOptions(current.DeepCopy(), client.MergeFromWithOptimisticLock{})
+		if proven = backup.Prove(current, name, recipients, c.Now()); !proven {
+			return nil
+		}
+		return c.Client.Status().Patch(ctx, current, patch)
+	})
+	if err != nil {
+		return false, fmt.Errorf("cannot write the status of BackupStore %s: %w", store, err)
+	}
+	return proven, nil
 }
 
 // BackupProgress reads the progress of a backup.

@@ -40,6 +40,8 @@ type BackupStore struct {
 	Name string `json:"name"`
 	// Directory is set if the store is a path on control plane hosts.
 	Directory string `json:"directory,omitempty"`
+	// IdentityProven is Yes if an identity of a recipient has decrypted a backup.
+	IdentityProven Answer `json:"identityProven,omitempty"`
 }
 
 // BackupStore returns the store of this name, nil if there is none.

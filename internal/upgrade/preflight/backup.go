@@ -81,6 +81,22 @@ func backupOnSameHost(v *view) []Finding {
 	}}
 }
 
+func backupIdentityUnproven(v *view) []Finding {
+	backup := policy.BackupRequired(&v.Spec)
+	if backup == nil {
+		return nil
+	}
+	store := v.s.BackupStore(backup.Store)
+	if store == nil || store.IdentityProven != cluster.No {
+		return nil
+	}
+	return []Finding{{
+		Object:  storeObject(backup),
+		Message: fmt.Sprintf("no identity of the recipients of BackupStore %s has decrypted a backup: if it is lost, nobody can restore etcd", store.Name),
+		Remedy:  "Prove it once with a backup: " + command("refit backup verify NAME --identity FILE") + ".",
+	}}
+}
+
 func storeObject(backup *refitv1alpha1.UpgradeBackup) string { return "BackupStore " + backup.Store }
 
 // rehearsalUnknown reports what the rehearsals of the operation could not decide. The operation

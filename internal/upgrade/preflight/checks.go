@@ -110,6 +110,7 @@ var checks = []Check{
 	{policy.CheckBackup, Block, 0, needPods, backupProven, "no backup of etcd is proven before the control plane changes"},
 	{"BackupStoreMissing", Block, 0, needStores, backupStoreMissing, "the BackupStore of the upgrade does not exist"},
 	{"BackupOnSameHost", Warn, 0, needStores, backupOnSameHost, "the backup is on the only control plane host"},
+	{"BackupIdentityUnproven", Warn, 0, needStores, backupIdentityUnproven, "nobody has proven that they can decrypt the backup"},
 	{policy.CheckRehearsal, Warn, 0, nil, rehearsalUnknown, "a rehearsal could not decide whether the new version runs in this cluster"},
 
 	// kubeadm and component configuration.

@@ -456,6 +456,10 @@ func etcdSituations() []situation {
 		{check: "BackupOnSameHost", name: "a directory", single: true, change: withStore("/mnt"), spec: backedUp, want: Warn},
 		{check: "BackupOnSameHost", name: "a bucket", single: true, change: withStore(""), spec: backedUp},
 		{check: "BackupOnSameHost", name: "three control plane hosts", change: withStore("/mnt"), spec: backedUp},
+		{check: "BackupIdentityUnproven", name: "unknown", change: withStore("/mnt"), spec: backedUp},
+		{check: "BackupIdentityUnproven", name: "proven", change: withIdentity(cluster.Yes), spec: backedUp},
+		{check: "BackupIdentityUnproven", name: "never proven", change: withIdentity(cluster.No), spec: backedUp, want: Warn},
+		{check: "BackupIdentityUnproven", name: "no backup", change: withIdentity(cluster.No)},
 		{check: "RehearsalUnknown", name: "no open question", change: all(withStore("/mnt"), rehearsed()), spec: backedUp},
 		{check: "RehearsalUnknown", name: "an open question", change: all(withStore("/mnt"), rehearsed(openQuestion)), spec: backedUp, want: Warn, unknown: true},
 		{check: "RehearsalUnknown", name: "an open question of a backup that is deleted", change: all(withStore("/mnt"), rehearsed(openQuestion), deletingBackups), spec: backedUp},
@@ -1348,6 +1352,10 @@ func waivedBackup(s *refitv1alpha1.ClusterUpgradeSpec) {
 
 func withStore(directory string) change {
 	return func(s *snapshot) { s.BackupStores = []cluster.BackupStore{{Name: "local", Directory: directory}} }
+}
+
+func withIdentity(proven cluster.Answer) change {
+	return func(s *snapshot) { s.BackupStores = []cluster.BackupStore{{Name: "local", IdentityProven: proven}} }
 }
 
 func oldAgents(s *snapshot) {

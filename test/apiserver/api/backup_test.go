@@ -3,6 +3,7 @@
 package api
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +34,14 @@ func TestOnlyApproversChangeBackupStores(t *testing.T) {
 		another := &unstructured.Unstructured{Object: smallest("BackupStore", "mine")}
 		_, err = olga.Create(t.Context(), another, metav1.CreateOptions{DryRun: dryRun})
 		refusedFor(t, "Olga creates another", err, "olga may not create BackupStore mine")
+
+		proven := &unstructured.Unstructured{Object: changed(t, stored.Object, fields{"status.proven": object{
+			"recipients": list{"age1" + strings.Repeat("q", 58)}, "backup": "nightly", "time": "2026-11-16T03:00:00Z",
+		}})}
+		_, err = olga.UpdateStatus(t.Context(), proven, update)
+		refusedFor(t, "Olga claims that an identity is proven", err, "olga may not update "+why)
+		_, err = anna.UpdateStatus(t.Context(), proven, update)
+		letThrough(t, "Anna proves an identity", err)
 
 		_, err = anna.Update(t.Context(), changedStore, update)
 		letThrough(t, "Anna changes it", err)

@@ -22,7 +22,7 @@ func TestColumns(t *testing.T) {
 		"NodeUpgrade":    "Name=shown Ready=False Release=v1.36.3 Permit=Apply Drain=Blocked Phase=Applying Step=kubelet-swap",
 		"NodeReport":     "Name=shown Kubelet=v1.35.4 Containerd=2.1.4 Packages=Deb Etcd=3.6.5 Missing=3",
 		"ClusterRelease": "Name=shown Ready=True Kubernetes=v1.36.3 Verified=5",
-		"BackupStore":    "Name=shown S3=<nil> GCS=<nil> Path=/mnt/backups Keep=7",
+		"BackupStore":    "Name=shown S3=<nil> GCS=<nil> Path=/mnt/backups IdentityProven=<nil> Keep=7",
 		"EtcdBackup":     "Name=shown Ready=True Store=offsite Node=cp-2 Attempt=1 Revision=4711 Size=8192",
 	}
 	ready := func(status string) []any {
