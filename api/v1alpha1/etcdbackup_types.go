@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -131,6 +133,14 @@ func (b *EtcdBackup) HasEnded() bool { return b.Status.HasEnded() }
 // HasEnded reports whether the backup succeeded, or its last attempt failed.
 func (s *EtcdBackupStatus) HasEnded() bool {
 	return s.StartTime == nil && (s.ReadBack != nil || s.Attempt >= MaxBackupAttempts)
+}
+
+// IdleSince is since when a backup without an attempt in progress waits for the next one.
+func (s *EtcdBackupStatus) IdleSince(created time.Time) time.Time {
+	if s.Error != nil && s.Error.At.After(created) {
+		return s.Error.At.Time
+	}
+	return created
 }
 
 // BackupResult is what is known about a stored backup.

@@ -121,16 +121,8 @@ func (o *Observation) start() Action {
 		return Action{Kind: Start, Node: n}
 	}
 	wait := &Wait{Reason: ReasonNoSuitableNode, Message: "No control plane node can take the backup now: " + why}
-	wait.Stalled = o.Now.Sub(IdleSince(&o.Backup.Status, o.Backup.CreationTimestamp.Time)) > takeTimeout
+	wait.Stalled = o.Now.Sub(o.Backup.Status.IdleSince(o.Backup.CreationTimestamp.Time)) > takeTimeout
 	return Action{Kind: Waiting, Wait: wait}
-}
-
-// IdleSince is since when a backup without an attempt in progress waits for the next one.
-func IdleSince(s *refitv1alpha1.EtcdBackupStatus, created time.Time) time.Time {
-	if s.Error != nil && s.Error.At.After(created) {
-		return s.Error.At.Time
-	}
-	return created
 }
 
 // ReportDue reports whether another report of a node has to be requested. A request that is not

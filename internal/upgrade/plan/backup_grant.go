@@ -10,7 +10,6 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
-	"github.com/refit-dev/refit/internal/upgrade/etcdbackup"
 	"github.com/refit-dev/refit/internal/upgrade/orders"
 )
 
@@ -143,7 +142,7 @@ func (d *deciding) followBackup(b *cluster.Backup, hop int) {
 // any step of it takes. Only an agent that takes the backup has hours.
 func (v *view) neglected(b *cluster.Backup) bool {
 	if b.Status.StartTime == nil {
-		return v.overdue(etcdbackup.IdleSince(&b.Status, b.CreatedAt))
+		return v.overdue(b.Status.IdleSince(b.CreatedAt))
 	}
 	since, limit := latest(b.CreatedAt, v.past(b.Status.StartTime.Time)), interventionDelay
 	switch progress := v.attempt(b); {

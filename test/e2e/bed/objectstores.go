@@ -88,7 +88,7 @@ func (s ObjectStore) start(t *testing.T, path string, environment []string, bina
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	Must(t, err)
-	cmd := exec.Command(binary, args...)
+	cmd := exec.Command(binary, args...) //nolint:noctx // it ends with the test
 	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, t.TempDir()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -127,7 +127,7 @@ func waitForServer(t *testing.T, url string, ended <-chan struct{}) {
 			t.Fatal("the server has ended")
 		default:
 		}
-		response, err := http.Get(url)
+		response, err := http.Get(url) //nolint:gosec,noctx // a server of the test
 		if err == nil {
 			_ = response.Body.Close()
 			if response.StatusCode == http.StatusOK {

@@ -51,7 +51,7 @@ func (p *Proxy) Allow(bytes int64) { p.left.Store(bytes) }
 func (p *Proxy) Exhausted() bool { return p.left.Load() < 0 }
 
 func (p *Proxy) serve(client net.Conn) {
-	backend, err := net.Dial("tcp", p.to)
+	backend, err := net.Dial("tcp", p.to) //nolint:noctx // a server of the test
 	if err != nil {
 		_ = client.Close()
 		return

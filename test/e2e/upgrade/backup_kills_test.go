@@ -52,6 +52,7 @@ func (d *drills) crash(ctx context.Context, mode, match string) error {
 }
 
 func (d *drills) testKilledAt(t *testing.T, b *buckets, name, point string) {
+	t.Helper()
 	must(t, d.crash(t.Context(), "only", point))
 	d.requestTo(t, name, "s3")
 	got := d.ready(t, name).Status

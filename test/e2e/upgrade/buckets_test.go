@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +23,6 @@ import (
 
 	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
-	"github.com/refit-dev/refit/internal/engine/backup"
-	"github.com/refit-dev/refit/internal/engine/backup/store"
-	format "github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/test/e2e/bed"
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
@@ -94,7 +93,7 @@ spec: {%s, prefix: upbucket, recipients: [%s], keep: {last: 2}}}`, kind, where, 
 // pin allows the recipient and the locations on every control plane host.
 func (b *buckets) pin(t *testing.T) {
 	t.Helper()
-	pins := fmt.Sprintf("recipients: [%s]\nlocations: ['http://%s/%[3]s', 'gs+http://%[4]s/%[3]s', %s]\n",
+	pins := fmt.Sprintf("recipients: [%s]\nlocations: ['http://%s/%[3]s', 'gs+http://%[4]s/%[3]s', %[5]s]\n",
 		b.identity.Recipient(), b.proxy.Address, bed.Bucket, b.gcs.Address, backupDir)
 	bed.OnNodes(t, b.OfRole(cluster.RoleControlPlane), func(ctx context.Context, n *cluster.Node) error {
 		if _, err := n.Exec(ctx, "mkdir", "-p", backupDir, "/etc/refit/backup"); err != nil {
@@ -126,8 +125,10 @@ func (s *site) writes(t *testing.T) {
 	t.Cleanup(func() { stop(); t.Logf("%d writes beside the backups", <-done) })
 }
 
-// testKept takes three backups, of which the store keeps two, and verifies the last on its host.
+// testKept takes three backups, of which the store keeps two, and verifies the last on its host and
+// from this machine.
 func (b *buckets) testKept(t *testing.T, kind string) {
+	t.Helper()
 	var name string
 	for range 3 {
 		begun := time.Now()
@@ -147,6 +148,10 @@ func (b *buckets) testKept(t *testing.T, kind string) {
 	if kind == "path" {
 		return // each host has its own
 	}
+	file := filepath.Join(t.TempDir(), "identity")
+	must(t, os.WriteFile(file, []byte(b.identity.String()+"\n"), 0o600))
+	t.Log(b.refit(t, "backup", "verify", name, "--identity", file))
+	t.Log(b.refit(t, "backup", "prune", "--store", kind, "--yes"))
 	b.onlyComplete(t, kind, 2)
 }
 
@@ -161,24 +166,26 @@ func (s *site) create(t *testing.T, store string) string {
 	return last.Name
 }
 
-// onlyComplete requires that a store contains this number of backups, all of them complete, and no
-// plain text.
+// attemptPath matches the attempt of a backup in the path of a file of an object store, and its
+// manifest.
+var attemptPath = regexp.MustCompile(`upbucket/([0-9a-f-]{36}/[0-9]+)/(manifest)?`)
+
+// onlyComplete requires that the files of an object store are those of so many backups, each with a
+// manifest, and contain no plain text. 0 is any number.
 func (b *buckets) onlyComplete(t *testing.T, kind string, want int) {
 	t.Helper()
-	all, err := backup.List(t.Context(), backup.Target{Store: b.open(t, kind), Prefix: "upbucket"})
-	must(t, err)
-	for _, l := range all {
-		if l.State != format.Complete {
-			t.Errorf("%s: attempt %s is %s: %v", kind, l.ID, l.State, l.Problem)
-		}
-	}
-	if want > 0 && len(all) != want {
-		t.Errorf("%s: %d attempts, want %d", kind, len(all), want)
-	}
+	complete := map[string]bool{}
 	data := map[string]string{"s3": b.minio.Data, "gcs": b.gcs.Data}[kind]
-	must(t, filepath.WalkDir(data, func(path string, entry fs.DirEntry, err error) error {
+	must(t, filepath.WalkDir(filepath.Join(data, bed.Bucket), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
+		}
+		name, err := url.PathUnescape(path)
+		if err != nil {
+			return err
+		}
+		if found := attemptPath.FindStringSubmatch(name); found != nil {
+			complete[found[1]] = complete[found[1]] || found[2] != ""
 		}
 		content, err := os.ReadFile(path)
 		if bytes.Contains(content, []byte(plantedSecret)) {
@@ -186,21 +193,14 @@ func (b *buckets) onlyComplete(t *testing.T, kind string, want int) {
 		}
 		return err
 	}))
-}
-
-func (b *buckets) open(t *testing.T, kind string) backup.Objects {
-	t.Helper()
-	var opened backup.Objects
-	var err error
-	if kind == "gcs" {
-		opened, err = store.OpenGCS(store.GCSSettings{Endpoint: "http://" + b.gcs.Address, Bucket: bed.Bucket})
-	} else {
-		opened, err = store.OpenS3(store.S3Settings{
-			Endpoint: "http://" + b.minio.Address, Bucket: bed.Bucket, PathStyle: true, AccessKey: bed.AccessKey, SecretKey: bed.SecretKey,
-		})
+	for attempt, is := range complete {
+		if !is {
+			t.Errorf("%s: attempt %s has no manifest", kind, attempt)
+		}
 	}
-	must(t, err)
-	return opened
+	if len(complete) == 0 || want > 0 && len(complete) != want {
+		t.Errorf("%s: %d attempts, want %d", kind, len(complete), want)
+	}
 }
 
 // backup reads an EtcdBackup.
