@@ -2,6 +2,7 @@ package etcdbackup
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -108,8 +109,28 @@ func Upgrading(u *refitv1alpha1.ClusterUpgrade) bool {
 		})
 }
 
+// pauses are the waits after the first and after the second failed attempt: a network or an etcd
+// that fails for a moment must not use up all attempts.
+var pauses = [refitv1alpha1.MaxBackupAttempts - 1]time.Duration{10 * time.Second, time.Minute}
+
+// pauses reports whether the next attempt has to wait. A failure in the future comes from a host
+// whose clock is ahead.
+func (o *Observation) pauses() bool {
+	s := &o.Backup.Status
+	if s.Error == nil || s.Attempt < 1 || int(s.Attempt) > len(pauses) || s.Error.At.After(o.Now) {
+		return false
+	}
+	return o.Now.Sub(s.Error.At.Time) < pauses[s.Attempt-1]
+}
+
 // start chooses a node, after it has requested reports of those that have not reported lately.
 func (o *Observation) start() Action {
+	if attempt := o.Backup.Status.Attempt; o.pauses() {
+		return Action{Kind: Waiting, Wait: &Wait{
+			Reason:  ReasonAttemptFailed,
+			Message: fmt.Sprintf("Attempt %d failed (%s). Waiting %s before the next one", attempt, o.Backup.Status.Error.Reason, pauses[attempt-1]),
+		}}
+	}
 	for i := range o.Nodes {
 		n := &o.Nodes[i]
 		if ReportDue(n, o.Now) {

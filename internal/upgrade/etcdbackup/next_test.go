@@ -31,6 +31,13 @@ func started(ago time.Duration) func(*Observation) {
 	}
 }
 
+// failed is an attempt that failed some time ago.
+func failed(attempt int64, ago time.Duration) func(*Observation) {
+	return func(o *Observation) {
+		o.Backup.Status.Attempt, o.Backup.Status.Error = attempt, &refitv1alpha1.BackupError{Reason: "StoreUnreachable", At: metav1.NewTime(now.Add(-ago))}
+	}
+}
+
 // given is the order of the attempt.
 func given(o *Observation) {
 	ordered(refitv1alpha1.PermitBackup, refitv1alpha1.NodeIdle, func(u *cluster.Upgrade) { u.Spec.Backup = Ref(o.Backup) })(&o.Nodes[1])
@@ -91,7 +98,12 @@ func TestNext(t *testing.T) {
 			at := metav1.NewTime(now)
 			o.Backup.Status.ReadBack = &at
 		}}, Nothing, ""},
-		"the last attempt failed": {[]func(*Observation){func(o *Observation) { o.Backup.Status.Attempt = refitv1alpha1.MaxBackupAttempts }}, Nothing, ""},
+		"the first attempt just failed":     {[]func(*Observation){failed(1, 9*time.Second)}, Waiting, ReasonAttemptFailed},
+		"the first attempt failed":          {[]func(*Observation){failed(1, 10*time.Second)}, Start, ""},
+		"the second attempt just failed":    {[]func(*Observation){failed(2, 59*time.Second)}, Waiting, ReasonAttemptFailed},
+		"the second attempt failed":         {[]func(*Observation){failed(2, time.Minute)}, Start, ""},
+		"it failed on a host that is ahead": {[]func(*Observation){failed(1, -time.Second)}, Start, ""},
+		"the last attempt failed":           {[]func(*Observation){func(o *Observation) { o.Backup.Status.Attempt = refitv1alpha1.MaxBackupAttempts }}, Nothing, ""},
 	} {
 		got := Next(observed(tt.changes...))
 		reason := ""
@@ -131,7 +143,7 @@ func TestStatusFollowsTheActions(t *testing.T) {
 		t.Fatalf("after a failure: %+v", o.Backup.Status)
 	}
 	is(refitv1alpha1.ConditionStalled, metav1.ConditionFalse)
-	if apply(); o.Backup.Status.Node != "cp-3" || o.Backup.Status.Attempt != 2 || o.Backup.Status.Error != nil {
+	if apply(func(o *Observation) { o.Now = now.Add(pauses[0]) }); o.Backup.Status.Node != "cp-3" || o.Backup.Status.Attempt != 2 || o.Backup.Status.Error != nil {
 		t.Fatalf("the second attempt: %+v", o.Backup.Status)
 	}
 	at := metav1.NewTime(now)

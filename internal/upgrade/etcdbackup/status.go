@@ -14,6 +14,8 @@ import (
 const (
 	// ReasonStoreMissing: the BackupStore does not exist.
 	ReasonStoreMissing = "StoreMissing"
+	// ReasonAttemptFailed: an attempt has failed, and the next one starts soon.
+	ReasonAttemptFailed = "AttemptFailed"
 	// ReasonNoSuitableNode: no control plane node can take the backup now.
 	ReasonNoSuitableNode = "NoSuitableNode"
 	// ReasonUpgradeInProgress: an operation that does not rely on the backup upgrades the control
