@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,8 +21,8 @@ import (
 // restoreFlags are the flags of `restore`.
 type restoreFlags struct {
 	backup, digest, identity, store, run string
-	after, waive                         []string
-	list, yes                            bool
+	after, without, waive                []string
+	list, cancel, yes                    bool
 }
 
 func (a *app) restore() *cobra.Command {
@@ -35,12 +37,16 @@ starts it again at the end. The old data of etcd is moved aside and never delete
 
 If the other members of etcd still have a quorum, nothing is restored: this host gets a new member
 that copies their data. If all members are lost, run the command on one host, then on each other
-host the command that it prints. After an interruption, run the same command again.`,
+host the command that it prints. After an interruption, run the same command again. Until the API
+server has started with the restored data, --cancel restores the old data.`,
 		Example: `  # Print what would be restored, and what is lost
   refit-agent restore --identity refit-backup.key
 
   # Restore the newest backup that this host has recorded
-  refit-agent restore --identity refit-backup.key --yes`,
+  refit-agent restore --identity refit-backup.key --yes
+
+  # Cancel a restore that was interrupted
+  refit-agent restore --cancel --yes`,
 		Args: noArguments,
 	}
 	flags := c.Flags()
@@ -50,9 +56,11 @@ host the command that it prints. After an interruption, run the same command aga
 	flags.StringVar(&f.store, "store", "", "`file` with the BackupStore; default: the recorded one")
 	flags.StringVar(&f.run, "run", "", "`run` of the restore that began on another host")
 	flags.StringArrayVar(&f.after, "after", nil, "`host` that was restored before this one; can be repeated")
+	flags.StringArrayVar(&f.without, "without", nil, "`host` that does not come back, and is left out of the restored etcd; can be repeated")
 	flags.StringArrayVar(&f.waive, "waive", nil, "`reason` of a refusal to waive, by name; can be repeated")
 	flags.BoolVar(&f.list, "list", false, "list the backups that this host has recorded")
-	flags.BoolVar(&f.yes, "yes", false, "restore; without this flag, restore only prints what it would do")
+	flags.BoolVar(&f.cancel, "cancel", false, "cancel the unfinished restore of this host and restore the old data")
+	flags.BoolVar(&f.yes, "yes", false, "restore or cancel; without this flag, restore only prints what it would do")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if f.list {
 			return a.listRecords()
@@ -75,6 +83,8 @@ func (a *app) runRestore(ctx context.Context, f restoreFlags) (err error) {
 		return err
 	}
 	if f.yes {
+		// A lost terminal must not stop a restore while the control plane is down.
+		signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 		service := &systemdService{}
 		defer service.Close()
 		if err := service.Stop(ctx); err != nil {
@@ -87,6 +97,9 @@ func (a *app) runRestore(ctx context.Context, f restoreFlags) (err error) {
 		return err
 	}
 	defer closeDesk()
+	if f.cancel {
+		return a.cancelRestore(ctx, desk, f.yes)
+	}
 	if request.Host, err = agent.RestoreHost(s); err != nil {
 		return err
 	}
@@ -124,8 +137,33 @@ func (a *app) confirmed(ctx context.Context, p restore.Prepared, yes bool) error
 	return nil
 }
 
+// cancelRestore cancels the open restore if the operator has confirmed it.
+func (a *app) cancelRestore(ctx context.Context, desk *restore.Desk, yes bool) error {
+	c, err := desk.PrepareCancel(ctx)
+	if err != nil {
+		return err
+	}
+	c.Print(a.out)
+	if c.Final != "" {
+		return errors.New("the restore cannot be cancelled; nothing was changed")
+	}
+	if !yes {
+		fmt.Fprintln(a.out, "\nNothing was changed. Run the same command with --yes to cancel.")
+		return nil
+	}
+	if err := c.Restore.Begin(); err != nil {
+		return err
+	}
+	defer c.Restore.Close()
+	if err := c.Restore.Cancel(ctx); err != nil {
+		return err
+	}
+	c.PrintResult(a.out)
+	return nil
+}
+
 func (f restoreFlags) request(now time.Time) (restore.Request, error) {
-	r := restore.Request{Backup: f.backup, Digest: f.digest, After: f.after, Waived: f.waive}
+	r := restore.Request{Backup: f.backup, Digest: f.digest, After: f.after, Without: f.without, Waived: f.waive}
 	var err error
 	if r.Identities, err = readIdentities(f.identity); err != nil {
 		return r, err
@@ -143,6 +181,9 @@ func (f restoreFlags) request(now time.Time) (restore.Request, error) {
 	}
 	if f.identity != "" {
 		r.Options = append(r.Options, "--identity="+f.identity)
+	}
+	for _, name := range f.without {
+		r.Options = append(r.Options, "--without="+name)
 	}
 	for _, reason := range f.waive {
 		r.Options = append(r.Options, "--waive="+reason)

@@ -14,7 +14,7 @@ import (
 func (a *app) status() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "Print the status of the last upgrade on this host",
+		Short: "Print the status of the last upgrade on this host, and of an unfinished restore",
 		Long: `status prints the orders that this host accepted, and each step of its last upgrade. It reads files
 of the host only, so it works without the API and beside the running service.`,
 		Example: `  # Print the status
@@ -26,11 +26,18 @@ of the host only, so it works without the API and beside the running service.`,
 		if err != nil {
 			return err
 		}
+		restoring, err := agent.RestoreInProgress(s)
+		if err != nil {
+			return err
+		}
 		status, err := agent.Status(s)
 		if err != nil {
 			return err
 		}
 		a.printStatus(status)
+		if restoring != nil {
+			restoring.Print(a.out)
+		}
 		return nil
 	}
 	return c

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/refit-dev/refit/internal/agent/restore"
 	"github.com/refit-dev/refit/internal/agent/steps"
 	"github.com/refit-dev/refit/internal/engine/journal"
 	"github.com/refit-dev/refit/internal/upgrade/node"
@@ -20,7 +21,7 @@ func (a *Agent) readState() error {
 		a.restoreInterrupted()
 		return err
 	}
-	if a.state.Open == "" {
+	if a.state.Open == "" || a.restoresEtcd() {
 		return nil
 	}
 	if err := a.restoreControlPlane(); err != nil {
@@ -28,6 +29,14 @@ func (a *Agent) readState() error {
 		a.restoreInterrupted()
 	}
 	return nil
+}
+
+// restoresEtcd reports whether an open restore of etcd has moved manifests away. It moves them back
+// itself: an API server must not start before.
+func (a *Agent) restoresEtcd() bool {
+	site := restore.Site{Dir: a.Settings.RestoresDir(), MachineID: a.id.MachineID}
+	_, open, err := site.Open()
+	return open && err == nil
 }
 
 func (a *Agent) loadTrusted() error {

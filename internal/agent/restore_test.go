@@ -154,6 +154,24 @@ func TestControlPlaneIsRestoredByAnAgentThatRefusesToRun(t *testing.T) {
 	}
 }
 
+// A restore of etcd moves the manifests back itself, after the data.
+func TestControlPlaneStaysStoppedDuringARestoreOfEtcd(t *testing.T) {
+	stopped := []string{kubeadm.APIServer, kubeadm.Etcd}
+	a := killedIn(t, node.StepEtcd, stopped...)
+	run := filepath.Join(a.Settings.RestoresDir(), "1777863600000")
+	must(t, os.MkdirAll(run, 0o700))
+	must(t, os.WriteFile(filepath.Join(run, "plan.json"), []byte("{}"), 0o600))
+	j, err := journal.Create(filepath.Join(run, "journal"), machineID, node.Record{Kind: node.Opened})
+	must(t, err)
+	must(t, j.Close())
+	must(t, a.readState())
+	for _, component := range stopped {
+		if isThere(manifest(component)) {
+			t.Errorf("%s was started during a restore", component)
+		}
+	}
+}
+
 // Without a journal, the files beside a manifest show that a swap was interrupted.
 func TestControlPlaneIsRestoredWithoutAReadableJournal(t *testing.T) {
 	for situation, spoil := range map[string]func(a *Agent) error{

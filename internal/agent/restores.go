@@ -108,7 +108,7 @@ func RestoreDesk(ctx context.Context, s settings.Settings, version string, log *
 		Open: func(spec *refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error) {
 			return backup.OpenWithoutAPI(spec, backup.PinsFile, backupDir)
 		},
-		Progress: progress, Now: time.Now(), Point: point,
+		Progress: progress, Now: time.Now(), Exclusive: lock, Point: point,
 	}
 	return desk, func() {
 		systemd.Close()
@@ -116,6 +116,15 @@ func RestoreDesk(ctx context.Context, s settings.Settings, version string, log *
 			_ = locked.Close()
 		}
 	}, nil
+}
+
+// RestoreInProgress returns the open restore of this host, or nil.
+func RestoreInProgress(s settings.Settings) (*restore.InProgress, error) {
+	site, err := restore.NewSite(s, steps.ManifestsDir)
+	if err != nil {
+		return nil, err
+	}
+	return site.InProgress()
 }
 
 // BackupRecords are the backups that this host has recorded.

@@ -54,6 +54,13 @@ type machine struct {
 	events []string
 	// refusals counts the requests to replace the member: etcd refuses the first one.
 	refusals int
+	// withoutIdentity is set if the operator has removed the identity.
+	withoutIdentity bool
+	// etcdutl is the error of etcdutl.
+	etcdutl error
+	// unready is how often the API server is not ready yet.
+	unready  int
+	progress []string
 	// violation is the first observation that must never happen.
 	violation string
 }
@@ -105,13 +112,19 @@ func (m *machine) site() Site {
 func (m *machine) desk(t *testing.T, dieAt string) *Desk {
 	t.Helper()
 	return &Desk{
-		Site: m.site(), Machine: m, For: func(string) {}, Now: now, Progress: func(string) {},
+		Site: m.site(), Machine: m, For: func(string) {}, Now: now, Exclusive: true, Progress: func(message string) { m.progress = append(m.progress, message) },
 		Records: backup.Records{
-			Stores:  map[string]refitv1alpha1.BackupStoreSpec{"local": {}},
-			Backups: []backup.Record{{ClusterUID: clusterUID, Name: "nightly", UID: backupUID, Attempt: 1, Store: "local", Digest: m.bed.stored.Digest, Revision: 3}},
+			Stores: map[string]refitv1alpha1.BackupStoreSpec{"local": {}},
+			Backups: []backup.Record{
+				{ClusterUID: clusterUID, Name: "nightly", UID: backupUID, Attempt: 1, Store: "local", Digest: m.bed.stored.Digest, Revision: 3},
+				{ClusterUID: clusterUID, Name: "older", UID: "0a1b2c3d-0000-4000-8000-00000000000b", Attempt: 1, Store: "local", Digest: "sha256:older", Revision: 2},
+			},
 		},
 		Open: func(*refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error) { return m.bed.target(t), nil },
 		Point: func(name string) {
+			if _, runs := m.bed.running[m.name]; name == "restore-move-data/aside" && (runs || m.has("etcd") || m.has("kube-apiserver")) {
+				m.violate("the data is moved while etcd or the API server runs")
+			}
 			if name == dieAt {
 				panic(dead(name))
 			}
@@ -136,7 +149,9 @@ func (m *machine) restore(t *testing.T, request Request, dieAt string) (p Prepar
 			died = true
 		}
 	}()
-	request.Identities = []age.Identity{m.bed.identity}
+	if !m.withoutIdentity {
+		request.Identities = []age.Identity{m.bed.identity}
+	}
 	if p, err = m.desk(t, dieAt).Prepare(t.Context(), request); err != nil {
 		return p, false, err
 	}
@@ -196,7 +211,11 @@ func (m *machine) Promote(_ context.Context, _ []byte, self restore.Member, _ []
 	if err != nil || !strings.Contains(string(text), "--initial-cluster-state=existing") {
 		return errors.New("the learner has not started")
 	}
-	m.bed.running[self.Name] = "live"
+	for name := range m.bed.hosts {
+		if data := m.bed.running[name]; name != self.Name && data != "" && data != "broken" {
+			m.bed.running[self.Name] = data
+		}
+	}
 	return nil
 }
 
@@ -215,8 +234,8 @@ func (m *machine) Running(_ context.Context, component string) error {
 
 // Etcdutl writes the arguments as the restored data.
 func (m *machine) Etcdutl(_ context.Context, u rehearsal.Etcdutl) error {
-	if _, runs := m.bed.running[m.name]; runs || m.has("etcd") {
-		m.violate("the data is restored while etcd runs")
+	if m.etcdutl != nil {
+		return m.etcdutl
 	}
 	args := u.Args(u.Snapshot, u.Dir)
 	dir := ""
@@ -239,21 +258,25 @@ func (m *machine) Etcdutl(_ context.Context, u rehearsal.Etcdutl) error {
 }
 
 // Serving returns the members that run with the same data, if they have the quorum.
-func (m *machine) Serving(_ context.Context, _ []byte, self string, members []restore.Member) []string {
-	var names []string
+func (m *machine) Serving(_ context.Context, _ []byte, _ string, members []restore.Member) []string {
+	byData := map[string][]string{}
 	for name, data := range m.bed.running {
-		if data != "broken" && (data == m.bed.running[self] || data == "live") {
-			names = append(names, name)
+		byData[data] = append(byData[data], name)
+	}
+	for data, names := range byData {
+		if data != "broken" && len(names) > len(members)/2 {
+			slices.Sort(names)
+			return names
 		}
 	}
-	if len(names) <= len(members)/2 {
-		return nil
-	}
-	slices.Sort(names)
-	return names
+	return nil
 }
 
 func (m *machine) APIServerReady(context.Context) error {
+	if m.unready > 0 {
+		m.unready--
+		return errors.New("it is not ready")
+	}
 	if !m.has("kube-apiserver") || len(m.bed.running) < len(m.bed.hosts) {
 		return errors.New("it is not ready")
 	}

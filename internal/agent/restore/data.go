@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/engine/rehearsal"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
@@ -36,7 +37,7 @@ func (r *Restore) restoreData(ctx context.Context) error {
 	err := r.Machine.Etcdutl(ctx, rehearsal.Etcdutl{
 		Image: r.Plan.EtcdImage, Snapshot: r.Snapshot(r.Plan.Run), Dir: r.beside(),
 		Args: func(snapshot, dir string) []string {
-			return restore.Snapshot(r.Plan.Run, snapshot, dir+"/new", r.Plan.Member, r.Plan.Members)
+			return restore.Snapshot(r.Plan, snapshot, dir+"/new")
 		},
 	})
 	if err != nil {
@@ -66,8 +67,16 @@ func (r *Restore) own(dir string) error {
 	})
 }
 
-// moveData moves the old data aside and the restored data into its place.
-func (r *Restore) moveData(context.Context) error {
+// moveData moves the old data aside and the restored data into its place. After an interruption,
+// something else may have moved the manifests back.
+func (r *Restore) moveData(ctx context.Context) error {
+	for _, component := range []string{kubeadm.APIServer, kubeadm.Etcd} {
+		if exists(r.live(component)) {
+			if err := r.park(ctx, component); err != nil {
+				return err
+			}
+		}
+	}
 	restored := filepath.Join(r.beside("new"), "member")
 	if !exists(restored) && r.Plan.Situation != restore.Replace {
 		if exists(r.member()) {

@@ -114,7 +114,12 @@ func (r *Restore) startAPIServer(ctx context.Context) error {
 			"Read the log of kube-apiserver on this host (`crictl ps -a`, `crictl logs`), then run the same command again",
 			"kube-apiserver is not ready on the restored data")
 	}
-	return r.verify(ctx)
+	if err := r.verify(ctx); err != nil {
+		return node.ManualIntervention("ClusterUnreachable", err,
+			"Check the endpoint in /etc/kubernetes/admin.conf (load balancer, virtual IP), then run the same command again",
+			"kube-apiserver of this host is ready, and the endpoint of the cluster does not serve the cluster of the backup")
+	}
+	return nil
 }
 
 // awaitMembers waits for all members if this host is the last one, and else checks once.
@@ -186,15 +191,24 @@ func (r *Restore) finish() error {
 	return r.write(node.Record{Kind: node.Finished})
 }
 
-// poll calls check until it returns nil, and returns its last error after the context has ended.
+// reportInterval is the interval between two reports of the same wait.
+const reportInterval = time.Minute
+
+// poll calls check until it returns nil, and returns its last error after the context has ended. It
+// reports what it waits for.
 func (r *Restore) poll(ctx context.Context, check func(context.Context) error) error {
 	tick := time.NewTicker(r.Timeouts.Poll)
 	defer tick.Stop()
 	var last error
+	var reported time.Time
 	for {
 		err := check(ctx)
 		if err == nil {
 			return nil
+		}
+		if last == nil || err.Error() != last.Error() || time.Since(reported) > reportInterval {
+			r.Progress("waiting: " + err.Error())
+			reported = time.Now()
 		}
 		if ctx.Err() == nil || last == nil {
 			last = err

@@ -40,16 +40,17 @@ func Finish(ctx context.Context, r *Restore, log *slog.Logger) error {
 }
 
 // errInterrupted is the reason to wait for an operator.
-var errInterrupted = errors.New("a restore of etcd was interrupted: run refit-agent restore again")
+var errInterrupted = errors.New("a restore of etcd was interrupted: run `refit-agent restore --yes` to continue it, " +
+	"or `refit-agent restore --cancel --yes` to cancel it")
 
 // finishPending runs the last step if all others are done.
 func (r *Restore) finishPending(ctx context.Context) error {
-	records, err := journal.Read(r.file("journal"), r.MachineID)
+	records, err := journal.Read(r.journalFile(r.Plan.Run), r.MachineID)
 	if err != nil {
 		return err
 	}
 	step, more := restore.Next(r.Plan.Situation, records)
-	if more && step.Name != restore.StartAPIServer {
+	if restore.Cancelling(records) || more && step.Name != restore.StartAPIServer {
 		return errInterrupted
 	}
 	// Without records of its own until the members serve: it checks for hours.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/etcd"
@@ -47,10 +48,34 @@ func ReadMember(paths ...string) (Member, error) {
 		Name: flag("name"), PeerURL: flag("initial-advertise-peer-urls"), Image: m.Image, Version: m.Version(),
 		DataDir: onHost(m, flag("data-dir")), SeparateWAL: flag("wal-dir") != "", manifest: text,
 	}
+	member.SeparateWAL = member.SeparateWAL || divided(member.DataDir)
 	if member.Name == "" || member.PeerURL == "" || member.DataDir == "" {
 		return Member{}, errors.New("the manifest of etcd has no --name, --initial-advertise-peer-urls or --data-dir on the host")
 	}
 	return member, nil
+}
+
+// divided reports whether a part of the data is on another file system or behind a symlink, where
+// renaming does not move it.
+func divided(dataDir string) bool {
+	whole, err := os.Stat(dataDir)
+	if err != nil {
+		return false
+	}
+	for _, part := range []string{"member", "member/wal", "member/snap", "member/snap/db"} {
+		info, err := os.Lstat(filepath.Join(dataDir, part))
+		if err == nil && (info.Mode()&fs.ModeSymlink != 0 || device(info) != device(whole)) {
+			return true
+		}
+	}
+	return false
+}
+
+func device(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Dev) //nolint:unconvert // it has another type on other platforms
+	}
+	return 0
 }
 
 // onHost returns the path on the host of a path in a pod, or "".

@@ -14,6 +14,7 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
+	"github.com/refit-dev/refit/internal/engine/journal"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
@@ -30,9 +31,11 @@ type Request struct {
 	// Store is the store of the backup. Without it the recorded one is used.
 	Store *refitv1alpha1.BackupStoreSpec
 	// Run and After continue a restore that began on other hosts.
-	Run    restore.Run
-	After  []string
-	Waived []string
+	Run   restore.Run
+	After []string
+	// Without are members that do not come back, and that the restored cluster does not have.
+	Without []string
+	Waived  []string
 	// Options are the flags that the commands of the other hosts need, too.
 	Options []string
 	// Host is what the agent knows of the host.
@@ -50,6 +53,8 @@ type Desk struct {
 	CA       string // file of the cluster's CA certificate
 	Progress func(message string)
 	Now      time.Time
+	// Exclusive is set if no other command or agent changes the restores of this host.
+	Exclusive bool
 	// Point is called before and after each effect; tests stop there. It may be nil.
 	Point func(name string)
 }
@@ -80,12 +85,23 @@ func (d *Desk) Prepare(ctx context.Context, request Request) (Prepared, error) {
 	if request.Run == 0 {
 		request.Run = restore.NewRun(d.Now)
 	}
+	if exists(d.journalFile(request.Run)) {
+		return Prepared{}, fmt.Errorf("the restore %s is complete on this host: leave out --run and --after to begin another one", request.Run)
+	}
+	if d.Exclusive {
+		if err := d.removeUnconfirmed(); err != nil {
+			return Prepared{}, err
+		}
+	}
 	d.Progress("fetching and verifying the backup " + source.Expected.ID.String())
 	fetched, err := source.Fetch(ctx, d.Snapshot(request.Run))
-	if err != nil {
-		return Prepared{}, err
+	if err == nil {
+		var p Prepared
+		if p, err = d.decide(ctx, request, fetched); err == nil {
+			return p, nil
+		}
 	}
-	return d.decide(ctx, request, fetched)
+	return Prepared{}, errors.Join(err, os.RemoveAll(d.RunDir(request.Run)))
 }
 
 // decide observes the host and decides on the fetched backup.
@@ -95,7 +111,10 @@ func (d *Desk) decide(ctx context.Context, request Request, fetched restore.Back
 		return Prepared{}, err
 	}
 	d.For(member.Name)
-	o := restore.Observation{Now: d.Now, Backup: fetched, Host: request.Host, Waived: request.Waived}
+	if fetched.Members, err = without(fetched.Members, request.Without); err != nil {
+		return Prepared{}, err
+	}
+	o := restore.Observation{Now: d.Now, Run: request.Run, Backup: fetched, Host: request.Host, Waived: request.Waived}
 	for _, r := range d.Records.Backups {
 		o.Host.ClusterUIDs = append(o.Host.ClusterUIDs, r.ClusterUID)
 		if r.ClusterUID == fetched.ClusterUID {
@@ -124,9 +143,16 @@ func (d *Desk) decide(ctx context.Context, request Request, fetched restore.Back
 
 // resume continues a confirmed restore. Its snapshot is fetched again if it is gone.
 func (d *Desk) resume(ctx context.Context, plan restore.Plan, request Request) (Prepared, error) {
-	if request.Run != 0 && request.Run != plan.Run || strings.Contains(request.Backup, "/") && request.Backup != plan.Backup {
-		return Prepared{}, fmt.Errorf("the restore %s of backup %s was started on this host: continue it with `refit-agent restore --run %s --yes`",
-			plan.Run, plan.Backup, plan.Run)
+	if !d.continues(plan, request) {
+		return Prepared{}, fmt.Errorf("the restore %s of backup %s was started on this host: continue it with `refit-agent restore --run %s --yes`, "+
+			"or cancel it with `refit-agent restore --cancel --yes`", plan.Run, plan.Backup, plan.Run)
+	}
+	records, err := journal.Read(d.journalFile(plan.Run), d.MachineID)
+	if err != nil {
+		return Prepared{}, err
+	}
+	if restore.Cancelling(records) {
+		return Prepared{}, errors.New("the restore is being cancelled on this host: run `refit-agent restore --cancel --yes` again")
 	}
 	d.For(plan.Member)
 	for _, name := range request.After {
@@ -135,7 +161,7 @@ func (d *Desk) resume(ctx context.Context, plan restore.Plan, request Request) (
 		}
 	}
 	p := Prepared{Restore: d.restore(plan), Continues: true}
-	if exists(d.Snapshot(plan.Run)) {
+	if exists(d.Snapshot(plan.Run)) || !restore.NeedsSnapshot(plan.Situation, records) {
 		return p, nil
 	}
 	request.Backup, request.Digest = plan.Backup, plan.Digest
@@ -145,6 +171,28 @@ func (d *Desk) resume(ctx context.Context, plan restore.Plan, request Request) (
 	}
 	_, err = source.Fetch(ctx, d.Snapshot(plan.Run))
 	return p, err
+}
+
+// continues reports whether a request is for the plan of the open restore.
+func (d *Desk) continues(plan restore.Plan, request Request) bool {
+	id := request.Backup
+	for _, r := range d.Records.Backups {
+		if r.Name == request.Backup {
+			id = r.ID()
+			break
+		}
+	}
+	return (request.Run == 0 || request.Run == plan.Run) && (id == "" || id == plan.Backup) && (request.Digest == "" || request.Digest == plan.Digest)
+}
+
+// without leaves out members that do not come back.
+func without(members []restore.Member, names []string) ([]restore.Member, error) {
+	for _, name := range names {
+		if !slices.ContainsFunc(members, func(m restore.Member) bool { return m.Name == name }) {
+			return nil, fmt.Errorf("the backup has no member %q to restore without", name)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(members), func(m restore.Member) bool { return slices.Contains(names, m.Name) }), nil
 }
 
 func (d *Desk) restore(plan restore.Plan) *Restore {

@@ -58,6 +58,8 @@ func (s Site) RunDir(run restore.Run) string { return filepath.Join(s.Dir, run.S
 // Snapshot is the decrypted snapshot of a run.
 func (s Site) Snapshot(run restore.Run) string { return filepath.Join(s.RunDir(run), "etcd.db") }
 
+func (s Site) journalFile(run restore.Run) string { return filepath.Join(s.RunDir(run), "journal") }
+
 func (r *Restore) file(name ...string) string {
 	return filepath.Join(append([]string{r.RunDir(r.Plan.Run)}, name...)...)
 }
@@ -78,6 +80,21 @@ func (s Site) Open() (restore.Plan, bool, error) {
 		}
 	}
 	return restore.Plan{}, false, nil
+}
+
+// removeUnconfirmed removes what commands left that were killed before the operator confirmed
+// anything. It contains decrypted snapshots.
+func (s Site) removeUnconfirmed() error {
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		if dir := filepath.Join(s.Dir, entry.Name()); !exists(filepath.Join(dir, "journal")) {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	return durable.Explain(err, "remove unconfirmed restores in", s.Dir)
 }
 
 // openIn returns the plan of an unfinished restore in a directory. One without a journal was not
@@ -106,7 +123,7 @@ func (s Site) openIn(dir string) (plan restore.Plan, open bool, err error) {
 // Begin records a confirmed plan, or opens its journal again. The plan is written before the
 // journal, which makes it count.
 func (r *Restore) Begin() error {
-	path := r.file("journal")
+	path := r.journalFile(r.Plan.Run)
 	opened, err := journal.Open(path, r.MachineID)
 	if err == nil {
 		r.journal = opened

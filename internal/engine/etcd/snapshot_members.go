@@ -21,7 +21,8 @@ type SnapshotMember struct {
 	Learner    bool     `json:"isLearner"`
 }
 
-// SnapshotMembers returns the members of the cluster in a snapshot, by ID.
+// SnapshotMembers returns the members of the cluster in a snapshot, by ID. One that was added and
+// has not started has no name, and is left out.
 func SnapshotMembers(path string) ([]SnapshotMember, error) {
 	db, err := bbolt.Open(path, 0o400, &bbolt.Options{ReadOnly: true})
 	if err != nil {
@@ -39,8 +40,11 @@ func SnapshotMembers(path string) ([]SnapshotMember, error) {
 			if err := json.Unmarshal(bytes.Clone(value), &m); err != nil {
 				return err
 			}
+			if m.Name == "" {
+				return nil
+			}
 			// The URLs of a member are host names and addresses of this network.
-			if m.Name == "" || len(m.PeerURLs) == 0 || strings.ContainsAny(m.Name, "=, \n") {
+			if len(m.PeerURLs) == 0 || strings.ContainsAny(m.Name, "=, \n") {
 				return fmt.Errorf("the member %q has no valid name or no peer URL", m.Name)
 			}
 			members = append(members, m)

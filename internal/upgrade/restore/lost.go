@@ -11,7 +11,9 @@ func Lost(o Observation) []string {
 	var lost []string
 	age := o.Now.Sub(o.Backup.Time)
 	lost = append(lost, fmt.Sprintf("every change of the last %s: objects that were created since are gone, and deleted ones are back", phrase.Duration(age)))
-	if newer := o.Host.Revision - o.Backup.Revision; o.Host.Revision > 0 && newer > 0 {
+	if newer := o.Host.Revision - o.Backup.Revision; bumped(o.Host.Revision) && !bumped(o.Backup.Revision) {
+		lost = append(lost, "everything since an earlier restore of etcd, which was after the backup")
+	} else if o.Host.Revision > 0 && newer > 0 {
 		lost = append(lost, fmt.Sprintf("at least %d revisions of etcd: this host knows revision %d", newer, o.Host.Revision))
 	}
 	if o.Etcd.empty(o.Backup) {

@@ -4,7 +4,9 @@ import "time"
 
 // Observation is what a host observes before it restores anything.
 type Observation struct {
-	Now    time.Time
+	Now time.Time
+	// Run is the one that would begin or continue.
+	Run    Run
 	Backup Backup
 	Host   Host
 	Etcd   Etcd
@@ -40,7 +42,7 @@ type Member struct {
 
 // Host is a control plane host.
 type Host struct {
-	// Member is the name of its etcd member, with the peer URL of its manifest.
+	// Member is the name of its etcd member, with the peer URLs of its manifest, comma-separated.
 	Member  string
 	PeerURL string
 	// EtcdVersion is the version in its static pod manifest.
@@ -57,7 +59,7 @@ type Host struct {
 	// empty if there was none.
 	Upgraded   string
 	UpgradedAt time.Time
-	// SeparateWAL is set if etcd keeps its log in another directory.
+	// SeparateWAL is set if etcd keeps a part of its data in another directory or file system.
 	SeparateWAL bool
 	// Free is the free disk space of the data directory in bytes.
 	Free uint64

@@ -67,7 +67,10 @@ var checks = []check{
 		"Roll this host back first (`refit-agent undo --yes`). If that needs the lost data, add --waive " + UpgradeInProgress, openUpgrade,
 	},
 	{
-		"SeparateWAL", restores, false, "Restore by hand with `etcdutl snapshot restore --wal-dir`", separateWAL,
+		"SeparateWAL", always, false, "Restore by hand with `etcdutl snapshot restore`, or move all data into the data directory of etcd first", separateWAL,
+	},
+	{
+		"ClockBehind", restores, false, "Set the clock of the host on which the restore began, then begin again without --run", clockBehind,
 	},
 	{
 		"DiskFull", restores, false, "Free disk space on the file system of etcd's data. The old data is kept beside the restored data", noSpace,
@@ -130,7 +133,8 @@ func etcdVersion(o Observation) string {
 
 func memberUnknown(o Observation) string {
 	for _, m := range o.Backup.Members {
-		if m.Name == o.Host.Member && slices.Contains(m.PeerURLs, o.Host.PeerURL) {
+		known := func(url string) bool { return slices.Contains(m.PeerURLs, url) }
+		if m.Name == o.Host.Member && slices.ContainsFunc(strings.Split(o.Host.PeerURL, ","), known) {
 			return ""
 		}
 	}
@@ -150,7 +154,15 @@ func openUpgrade(o Observation) string {
 
 func separateWAL(o Observation) string {
 	if o.Host.SeparateWAL {
-		return "etcd on this host keeps its log in another directory than its data"
+		return "etcd on this host keeps a part of its data in another directory, on another file system or behind a symlink"
+	}
+	return ""
+}
+
+// clockBehind prevents that clients see lower revisions than before, and so miss changes.
+func clockBehind(o Observation) string {
+	if seen := max(o.Host.Revision, o.Backup.Revision); o.Run.Revision() <= seen {
+		return fmt.Sprintf("the restored data would have revision %d, and revision %d is known: the clock is behind", o.Run.Revision(), seen)
 	}
 	return ""
 }

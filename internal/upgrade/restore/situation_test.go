@@ -11,7 +11,7 @@ var now = time.Date(2026, 5, 4, 3, 0, 0, 0, time.UTC)
 // lost returns an observation of a cluster whose members have lost their data.
 func lost(members int, change ...func(*Observation)) Observation {
 	o := Observation{
-		Now: now,
+		Now: now, Run: NewRun(now),
 		Backup: Backup{
 			ID: "u/1", ClusterUID: "c", Time: now.Add(-time.Hour), EtcdVersion: "3.6.6", Revision: 100, Size: 1 << 20, CAs: []string{"ca"}, Recorded: true,
 		},
@@ -80,6 +80,9 @@ func TestRefusals(t *testing.T) {
 		"an unknown version of etcd":    {lost(1, func(o *Observation) { o.Host.EtcdVersion = "" }), []string{"EtcdVersion"}},
 		"a renamed host":                {lost(3, func(o *Observation) { o.Host.Member = "cp-9" }), []string{"MemberUnknown"}},
 		"another address":               {lost(3, func(o *Observation) { o.Host.PeerURL = "https://10.9.9.9:2380" }), []string{"MemberUnknown"}},
+		"a WAL of one of three":         {lost(3, others, func(o *Observation) { o.Host.SeparateWAL = true }), []string{"SeparateWAL"}},
+		"a clock that is behind":        {lost(1, func(o *Observation) { o.Host.Revision = NewRun(now.AddDate(1, 0, 0)).Revision() }), []string{"ClockBehind"}},
+		"several peer URLs":             {lost(3, func(o *Observation) { o.Host.PeerURL = "https://host:2380,https://10.0.0.1:2380" }), nil},
 		"an open upgrade":               {lost(1, func(o *Observation) { o.Host.OpenUpgrade = true }), []string{UpgradeInProgress}},
 		"a separate WAL":                {lost(1, func(o *Observation) { o.Host.SeparateWAL = true }), []string{"SeparateWAL"}},
 		"a full disk":                   {lost(1, func(o *Observation) { o.Host.Free = 100 << 20 }), []string{"DiskFull"}},

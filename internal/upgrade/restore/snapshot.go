@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// Snapshot returns the arguments of etcdutl that restore the data of one member from a snapshot
-// into a directory.
+// Snapshot returns the arguments of etcdutl that restore the data of the member of this host from a
+// snapshot into a directory.
 //
 // The bumped revision and the compaction mark make every watch of a client fail as too old, so that
 // informers list again. Without them, a client would miss the difference between the lost objects
 // and those of the backup.
-func Snapshot(run Run, file, dir, member string, members []Member) []string {
+func Snapshot(p Plan, file, dir string) []string {
 	var all []string
 	peers := ""
-	for _, m := range members {
+	for _, m := range p.Members {
 		for _, url := range m.PeerURLs {
 			all = append(all, m.Name+"="+url)
 		}
-		if m.Name == member {
+		if m.Name == p.Member {
 			peers = strings.Join(m.PeerURLs, ",")
 		}
 	}
 	return []string{
 		"snapshot", "restore", file,
 		"--data-dir=" + dir,
-		"--name=" + member,
+		"--name=" + p.Member,
 		"--initial-cluster=" + strings.Join(all, ","),
-		"--initial-cluster-token=" + run.Token(),
+		"--initial-cluster-token=" + p.Run.Token(),
 		"--initial-advertise-peer-urls=" + peers,
-		"--bump-revision=" + strconv.FormatInt(run.Bump(), 10),
+		"--bump-revision=" + strconv.FormatInt(p.Run.Bump(p.Revision), 10),
 		"--mark-compacted",
 	}
 }

@@ -1,6 +1,10 @@
 package restore
 
-import "github.com/refit-dev/refit/internal/upgrade/node"
+import (
+	"slices"
+
+	"github.com/refit-dev/refit/internal/upgrade/node"
+)
 
 // Step is one step of a host, and what it does.
 type Step struct{ Name, Does string }
@@ -30,28 +34,32 @@ var (
 	joinEtcd      = Step{JoinEtcd, "starts etcd without data, waits until it has copied that of the others, and promotes it"}
 )
 
-// Steps returns the steps of a situation, in order. The API server is stopped first and started
-// last: it must never see its data change.
+// Steps returns the steps of a situation, in order. What can fail without harm comes first. The API
+// server stops before etcd and starts last: it must never see its data change.
 func Steps(s Situation) []Step {
 	if s == Replace {
 		return []Step{stopAPIServer, stopEtcd, clearData, replaceMember, joinEtcd, startServer}
 	}
-	return []Step{stopAPIServer, stopEtcd, restoreData, moveData, startEtcd, startServer}
+	return []Step{restoreData, stopAPIServer, stopEtcd, moveData, startEtcd, startServer}
 }
 
 // Next returns the first step that the records of a journal do not have as done; ok is false after
 // the last one.
 func Next(s Situation, records []node.Record) (step Step, ok bool) {
-	done := map[string]bool{}
-	for _, r := range records {
-		if r.Kind == node.Done {
-			done[r.Step] = true
-		}
-	}
 	for _, step := range Steps(s) {
-		if !done[step.Name] {
+		if !has(records, node.Done, step.Name) {
 			return step, true
 		}
 	}
 	return Step{}, false
+}
+
+// NeedsSnapshot reports whether a step that is not done reads the snapshot.
+func NeedsSnapshot(s Situation, records []node.Record) bool {
+	return s != Replace && !has(records, node.Done, RestoreData)
+}
+
+// has reports whether a journal has a record of a kind for a step.
+func has(records []node.Record, kind node.Kind, step string) bool {
+	return slices.ContainsFunc(records, func(r node.Record) bool { return r.Kind == kind && r.Step == step })
 }

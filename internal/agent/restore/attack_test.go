@@ -1,0 +1,124 @@
+package restore
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/refit-dev/refit/internal/upgrade/restore"
+)
+
+// A command of an earlier restore does not report its success again.
+func TestCompleteRunIsNotRepeated(t *testing.T) {
+	b := newBed(t, "cp-1")
+	m := b.hosts["cp-1"]
+	p, _, err := m.restore(t, Request{}, "")
+	must(t, err)
+	b.running["cp-1"] = "broken"
+	must(t, os.WriteFile(m.path("etcd", "member", "data"), []byte("broken"), 0o600))
+	if _, _, err := m.restore(t, Request{Run: p.Restore.Plan.Run}, ""); err == nil {
+		t.Errorf("a restore is reported, and etcd has the data %q", b.running["cp-1"])
+	}
+}
+
+// The snapshot has every Secret of the cluster.
+func TestNothingDecryptedIsLeftBehind(t *testing.T) {
+	t.Run("by an error after it was fetched", func(t *testing.T) {
+		m := newBed(t, "cp-1").hosts["cp-1"]
+		must(t, os.Remove(m.path("manifests", "etcd.yaml")))
+		if _, _, err := m.restore(t, Request{}, ""); err == nil {
+			t.Fatal("a host without a manifest of etcd was restored")
+		}
+		if runs, _ := os.ReadDir(m.path("restores")); len(runs) > 0 {
+			t.Errorf("%v is left", runs)
+		}
+	})
+	t.Run("by a command that was killed", func(t *testing.T) {
+		m := newBed(t, "cp-1").hosts["cp-1"]
+		killed := m.site().Snapshot(restore.NewRun(now.Add(-1e9)))
+		must(t, os.MkdirAll(m.site().RunDir(restore.NewRun(now.Add(-1e9))), 0o700))
+		must(t, os.WriteFile(killed, []byte("decrypted"), 0o600))
+		_, _, err := m.restore(t, Request{}, "")
+		must(t, err)
+		if exists(killed) {
+			t.Error("the snapshot of an earlier command is left")
+		}
+	})
+}
+
+// A snapshot that cannot be restored costs no second of the control plane.
+func TestNothingStopsBeforeTheDataIsRestored(t *testing.T) {
+	m := newBed(t, "cp-1").hosts["cp-1"]
+	m.etcdutl = errors.New("unknown flag: --bump-revision")
+	if _, _, err := m.restore(t, Request{}, ""); !errors.Is(err, m.etcdutl) {
+		t.Fatal(err)
+	}
+	if !m.has("etcd") || !m.has("kube-apiserver") {
+		t.Errorf("etcd has a manifest: %t, the API server: %t", m.has("etcd"), m.has("kube-apiserver"))
+	}
+}
+
+// Something else can move the manifests back while a restore is interrupted.
+func TestDataMovesOnlyWhileNothingUsesIt(t *testing.T) {
+	b := newBed(t, "cp-1")
+	m := b.hosts["cp-1"]
+	p, died, err := m.restore(t, Request{}, "restore-move-data/started")
+	if err != nil || !died {
+		t.Fatalf("%t %v", died, err)
+	}
+	for _, component := range []string{"etcd", "kube-apiserver"} {
+		text, err := os.ReadFile(p.Restore.parked(component))
+		must(t, err)
+		must(t, os.WriteFile(p.Restore.live(component), text, 0o600))
+	}
+	b.running["cp-1"] = "broken"
+	_, _, err = m.restore(t, Request{}, "")
+	must(t, err)
+	b.serves(t, p.Restore.Plan.Run)
+}
+
+func TestIdentityIsNotNeededAfterTheDataIsRestored(t *testing.T) {
+	b := newBed(t, "cp-1")
+	m := b.hosts["cp-1"]
+	p, died, err := m.restore(t, Request{}, "restore-finish/removed")
+	if err != nil || !died {
+		t.Fatalf("%t %v", died, err)
+	}
+	m.withoutIdentity = true
+	_, _, err = m.restore(t, Request{}, "")
+	must(t, err)
+	b.serves(t, p.Restore.Plan.Run)
+}
+
+func TestOpenRestoreDoesNotContinueAsAnotherBackup(t *testing.T) {
+	m := newBed(t, "cp-1").hosts["cp-1"]
+	if _, died, err := m.restore(t, Request{}, "restore-move-data/aside"); err != nil || !died {
+		t.Fatalf("%t %v", died, err)
+	}
+	for name, request := range map[string]Request{"by name": {Backup: "older"}, "by digest": {Backup: "nightly", Digest: "sha256:other"}} {
+		if _, _, err := m.restore(t, request, ""); err == nil {
+			t.Errorf("%s: another backup than the requested one was restored", name)
+		}
+	}
+}
+
+// Renaming fails for a mount point, and a symlink would lead the restored data elsewhere.
+func TestDataBehindASymlinkIsRefused(t *testing.T) {
+	m := newBed(t, "cp-1").hosts["cp-1"]
+	must(t, os.Symlink(t.TempDir(), m.path("etcd", "member", "wal")))
+	if _, _, err := m.restore(t, Request{}, ""); err == nil || err.Error() != "SeparateWAL" {
+		t.Error(err)
+	}
+}
+
+func TestWaitsReportWhatTheyWaitFor(t *testing.T) {
+	m := newBed(t, "cp-1").hosts["cp-1"]
+	m.unready = 4
+	_, _, err := m.restore(t, Request{}, "")
+	must(t, err)
+	if !slices.ContainsFunc(m.progress, func(line string) bool { return strings.Contains(line, "it is not ready") }) {
+		t.Errorf("%q", m.progress)
+	}
+}

@@ -1,0 +1,36 @@
+package restore
+
+import "github.com/refit-dev/refit/internal/upgrade/node"
+
+// Serving is what of a restored cluster serves.
+type Serving struct {
+	// Members is set if every member of etcd serves.
+	Members bool
+	// APIServer is set if the API server of this host has its manifest back.
+	APIServer bool
+}
+
+// Cancelling reports whether an operator has cancelled a restore.
+func Cancelling(records []node.Record) bool { return has(records, node.RollbackStarted, "") }
+
+// MovedBack reports whether a cancelled restore has moved the old data back.
+func MovedBack(records []node.Record) bool { return has(records, node.Undone, MoveData) }
+
+// Final returns why a restore cannot be cancelled any more, or "". The line is the first API server
+// that may have served the restored data: what clients wrote since then would be lost. API servers
+// of several hosts start as soon as every member of etcd serves.
+func Final(s Situation, records []node.Record, now Serving) string {
+	switch {
+	case Cancelling(records) || !has(records, node.Started, MoveData):
+		return ""
+	case s == Replace && has(records, node.Started, ReplaceMember):
+		return "the former member may be removed from etcd, and the others refuse its data"
+	case s == Replace:
+		return ""
+	case now.APIServer:
+		return "the API server of this host has started with the restored data"
+	case s == All && now.Members:
+		return "every member of etcd serves the restored data, so API servers may have started with it"
+	}
+	return ""
+}
