@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -50,14 +51,10 @@ server has started with the restored data, --cancel restores the old data.`,
 		Args: noArguments,
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.backup, "backup", "", "`backup` to restore: UID/ATTEMPT or a name; default: the newest that this host has recorded")
-	flags.StringVar(&f.digest, "digest", "", "`digest` of the backup's manifest; default: the recorded one")
-	flags.StringVar(&f.identity, "identity", "", "`file` with the age identity of the backups")
-	flags.StringVar(&f.store, "store", "", "`file` with the BackupStore; default: the recorded one")
+	f.addSource(flags)
 	flags.StringVar(&f.run, "run", "", "`run` of the restore that began on another host")
 	flags.StringArrayVar(&f.after, "after", nil, "`host` that was restored before this one; can be repeated")
 	flags.StringArrayVar(&f.without, "without", nil, "`host` that does not come back, and is left out of the restored etcd; can be repeated")
-	flags.StringArrayVar(&f.waive, "waive", nil, "`reason` of a refusal to waive, by name; can be repeated")
 	flags.BoolVar(&f.list, "list", false, "list the backups that this host has recorded")
 	flags.BoolVar(&f.cancel, "cancel", false, "cancel the unfinished restore of this host and restore the old data")
 	flags.BoolVar(&f.yes, "yes", false, "restore or cancel; without this flag, restore only prints what it would do")
@@ -67,10 +64,39 @@ server has started with the restored data, --cancel restores the old data.`,
 		}
 		return a.runRestore(c.Context(), f)
 	}
+	c.AddCommand(a.restoreFiles())
 	return c
 }
 
-func (a *app) runRestore(ctx context.Context, f restoreFlags) (err error) {
+// addSource adds the flags that select a backup.
+func (f *restoreFlags) addSource(flags *pflag.FlagSet) {
+	flags.StringVar(&f.backup, "backup", "", "`backup` to restore: UID/ATTEMPT or a name; default: the newest that this host has recorded")
+	flags.StringVar(&f.digest, "digest", "", "`digest` of the backup's manifest; default: the recorded one")
+	flags.StringVar(&f.identity, "identity", "", "`file` with the age identity of the backups")
+	flags.StringVar(&f.store, "store", "", "`file` with the BackupStore; default: the recorded one")
+	flags.StringArrayVar(&f.waive, "waive", nil, "`reason` of a refusal to waive, by name; can be repeated")
+}
+
+func (a *app) runRestore(ctx context.Context, f restoreFlags) error {
+	request, err := f.request(time.Now())
+	if err != nil {
+		return err
+	}
+	return a.withDesk(ctx, f.yes, &request, func(ctx context.Context, desk *restore.Desk) error {
+		if f.cancel {
+			return a.cancelRestore(ctx, desk, f.yes)
+		}
+		prepared, err := desk.Prepare(ctx, request)
+		if err != nil {
+			return err
+		}
+		prepared.Print(a.out)
+		return a.confirmed(ctx, prepared, f.yes)
+	})
+}
+
+// withDesk prepares restores on this host. With yes, the service is stopped meanwhile.
+func (a *app) withDesk(ctx context.Context, yes bool, request *restore.Request, use func(context.Context, *restore.Desk) error) (err error) {
 	if err := needsRoot("restore"); err != nil {
 		return err
 	}
@@ -78,11 +104,7 @@ func (a *app) runRestore(ctx context.Context, f restoreFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	request, err := f.request(time.Now())
-	if err != nil {
-		return err
-	}
-	if f.yes {
+	if yes {
 		// A lost terminal must not stop a restore while the control plane is down.
 		signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 		service := &systemdService{}
@@ -92,23 +114,15 @@ func (a *app) runRestore(ctx context.Context, f restoreFlags) (err error) {
 		}
 		defer func() { err = errors.Join(err, service.startIfInstalled(context.WithoutCancel(ctx))) }()
 	}
-	desk, closeDesk, err := agent.RestoreDesk(ctx, s, version, a.logger(), f.yes, func(message string) { fmt.Fprintln(a.err, message) })
+	desk, closeDesk, err := agent.RestoreDesk(ctx, s, version, a.logger(), yes, func(message string) { fmt.Fprintln(a.err, message) })
 	if err != nil {
 		return err
 	}
 	defer closeDesk()
-	if f.cancel {
-		return a.cancelRestore(ctx, desk, f.yes)
-	}
 	if request.Host, err = agent.RestoreHost(s); err != nil {
 		return err
 	}
-	prepared, err := desk.Prepare(ctx, request)
-	if err != nil {
-		return err
-	}
-	prepared.Print(a.out)
-	return a.confirmed(ctx, prepared, f.yes)
+	return use(ctx, desk)
 }
 
 // confirmed executes a restore that the operator has confirmed and nothing blocks.

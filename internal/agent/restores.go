@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
@@ -14,6 +17,7 @@ import (
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
 	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
+	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	corebackup "github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 	core "github.com/refit-dev/refit/internal/upgrade/restore"
@@ -108,7 +112,7 @@ func RestoreDesk(ctx context.Context, s settings.Settings, version string, log *
 		Open: func(spec *refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error) {
 			return backup.OpenWithoutAPI(spec, backup.PinsFile, backupDir)
 		},
-		Progress: progress, Now: time.Now(), Exclusive: lock, Point: point,
+		Progress: progress, Now: time.Now(), Exclusive: lock, Point: point, HostName: hostName(),
 	}
 	return desk, func() {
 		systemd.Close()
@@ -116,6 +120,15 @@ func RestoreDesk(ctx context.Context, s settings.Settings, version string, log *
 			_ = locked.Close()
 		}
 	}, nil
+}
+
+// hostName returns the name of the Node of this host, which kubeadm derives from that of the host.
+func hostName() string {
+	if member, err := restore.ReadMember(filepath.Join(steps.ManifestsDir, kubeadm.Etcd+".yaml")); err == nil {
+		return member.Name
+	}
+	name, _ := os.Hostname() // an unknown host gets shared files only
+	return strings.ToLower(name)
 }
 
 // RestoreInProgress returns the open restore of this host, or nil.

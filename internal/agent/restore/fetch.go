@@ -42,10 +42,7 @@ func (s Source) Fetch(ctx context.Context, to string) (b restore.Backup, err err
 		return b, err
 	}
 	m := stored.Manifest
-	b = restore.Backup{
-		ID: m.ID().String(), Digest: stored.Digest, ClusterUID: m.ClusterUID, Time: m.Time, EtcdVersion: m.EtcdVersion,
-		Recorded: s.Expected.ManifestDigest != "",
-	}
+	b = s.describe(stored)
 	if err := durable.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return b, err
 	}
@@ -65,8 +62,17 @@ func (s Source) Fetch(ctx context.Context, to string) (b restore.Backup, err err
 			return b, fmt.Errorf("the backup does not verify: %w", err)
 		}
 	}
-	err = describe(ctx, to, m, &b)
+	err = readContent(ctx, to, m, &b)
 	return b, err
+}
+
+// describe returns what the manifest of a backup states.
+func (s Source) describe(stored enginebackup.Stored) restore.Backup {
+	m := stored.Manifest
+	return restore.Backup{
+		ID: m.ID().String(), Digest: stored.Digest, ClusterUID: m.ClusterUID, Time: m.Time, EtcdVersion: m.EtcdVersion,
+		Recorded: s.Expected.ManifestDigest != "",
+	}
 }
 
 func (s Source) fetchSnapshot(ctx context.Context, m *backup.Manifest, part backup.Part, to string) error {
@@ -86,8 +92,8 @@ func (s Source) fetchSnapshot(ctx context.Context, m *backup.Manifest, part back
 	})
 }
 
-// describe reads the content of the decrypted snapshot.
-func describe(ctx context.Context, file string, m *backup.Manifest, b *restore.Backup) error {
+// readContent reads the content of the decrypted snapshot.
+func readContent(ctx context.Context, file string, m *backup.Manifest, b *restore.Backup) error {
 	content, err := etcd.ReadSnapshot(ctx, file)
 	if err != nil {
 		return fmt.Errorf("the backup does not verify: %w", err)

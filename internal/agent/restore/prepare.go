@@ -51,6 +51,8 @@ type Desk struct {
 	Records  backup.Records
 	Open     func(spec *refitv1alpha1.BackupStoreSpec) (enginebackup.Target, error)
 	CA       string // file of the cluster's CA certificate
+	HostName string // of this host, which is the name of its Node
+	Root     string // of the files of this host; empty for /
 	Progress func(message string)
 	Now      time.Time
 	// Exclusive is set if no other command or agent changes the restores of this host.
@@ -115,18 +117,8 @@ func (d *Desk) decide(ctx context.Context, request Request, fetched restore.Back
 		return Prepared{}, err
 	}
 	o := restore.Observation{Now: d.Now, Run: request.Run, Backup: fetched, Host: request.Host, Waived: request.Waived}
-	for _, r := range d.Records.Backups {
-		o.Host.ClusterUIDs = append(o.Host.ClusterUIDs, r.ClusterUID)
-		if r.ClusterUID == fetched.ClusterUID {
-			o.Host.Revision = max(o.Host.Revision, r.Revision)
-		}
-	}
-	slices.Sort(o.Host.ClusterUIDs)
-	o.Host.ClusterUIDs = slices.Compact(o.Host.ClusterUIDs)
-	if text, err := os.ReadFile(d.CA); err == nil {
-		if o.Host.CAs, err = kubeadm.CAKeys(text); err != nil {
-			return Prepared{}, fmt.Errorf("cannot read the CA of the cluster: %w", err)
-		}
+	if err := d.identify(&o); err != nil {
+		return Prepared{}, err
 	}
 	d.Progress("observing etcd and the API server")
 	if err := member.Observe(ctx, d.Machine, &o); err != nil {
@@ -139,6 +131,26 @@ func (d *Desk) decide(ctx context.Context, request Request, fetched restore.Back
 		EtcdImage: member.Image, DataDir: member.DataDir, Options: request.Options,
 	})
 	return p, nil
+}
+
+// identify completes an observation with what the host knows of its cluster.
+func (d *Desk) identify(o *restore.Observation) error {
+	for _, r := range d.Records.Backups {
+		o.Host.ClusterUIDs = append(o.Host.ClusterUIDs, r.ClusterUID)
+		if r.ClusterUID == o.Backup.ClusterUID {
+			o.Host.Revision = max(o.Host.Revision, r.Revision)
+		}
+	}
+	slices.Sort(o.Host.ClusterUIDs)
+	o.Host.ClusterUIDs = slices.Compact(o.Host.ClusterUIDs)
+	text, err := os.ReadFile(d.CA)
+	if err != nil {
+		return nil //nolint:nilerr // the CA is lost, too
+	}
+	if o.Host.CAs, err = kubeadm.CAKeys(text); err != nil {
+		return fmt.Errorf("cannot read the CA of the cluster: %w", err)
+	}
+	return nil
 }
 
 // resume continues a confirmed restore. Its snapshot is fetched again if it is gone.

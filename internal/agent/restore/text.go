@@ -9,18 +9,12 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
-var situations = map[restore.Situation]string{
-	restore.Single:  "the only member of etcd gets the data of the backup",
-	restore.Replace: "the other members of etcd serve: this host gets an empty member that copies their data, and nothing is restored from the backup",
-	restore.All:     "etcd has no quorum: every member gets the data of the same backup",
-}
-
 // Print prints what a restore does, what it discards, and why it is refused.
 func (p Prepared) Print(to io.Writer) {
 	plan := p.Restore.Plan
 	fmt.Fprintf(to, "Backup:     %s, revision %d, of %s\n", plan.Backup, plan.Revision, plan.Time.Format("2006-01-02 15:04:05 UTC"))
 	fmt.Fprintf(to, "Digest:     %s\n", plan.Digest)
-	fmt.Fprintf(to, "Situation:  %s: %s\n", plan.Situation, situations[plan.Situation])
+	fmt.Fprintf(to, "Situation:  %s: %s\n", plan.Situation, plan.Situation.Description())
 	fmt.Fprintf(to, "Member:     %s of %s, with %s\n", plan.Member, phrase.List(memberNames(plan)), plan.EtcdImage)
 	fmt.Fprintf(to, "Old data:   kept in %s\n", p.Restore.OldData())
 	fmt.Fprintln(to, "\nSteps:")
@@ -33,8 +27,12 @@ func (p Prepared) Print(to io.Writer) {
 	if plan.Situation != restore.Replace {
 		printList(to, "Lost", restore.Lost(p.Observation))
 	}
+	printRefusals(to, p.Decision.Refusals)
+}
+
+func printRefusals(to io.Writer, refusals []restore.Refusal) {
 	var refused []string
-	for _, r := range p.Decision.Refusals {
+	for _, r := range refusals {
 		refused = append(refused, fmt.Sprintf("%s: %s\n    remedy: %s", r.Reason, r.Message, r.Remedy))
 	}
 	printList(to, "Blocking", refused)

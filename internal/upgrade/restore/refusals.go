@@ -23,6 +23,8 @@ const (
 	UpgradeInProgress = "UpgradeInProgress"
 )
 
+const otherClusterReason = "OtherCluster"
+
 // spaceMargin is what must stay free beside the restored data: etcd allocates its log in advance.
 const spaceMargin = 512 << 20
 
@@ -43,7 +45,7 @@ var (
 // checks lists every reason to refuse a restore.
 var checks = []check{
 	{
-		"OtherCluster", always, false, "Use a backup of this cluster: `refit-agent restore --list` prints those that the host knows", otherCluster,
+		otherClusterReason, always, false, "Use a backup of this cluster: `refit-agent restore --list` prints those that the host knows", otherCluster,
 	},
 	{
 		EtcdServes, restores, true, "A restore discards everything after the backup. If you want that, add --waive " + EtcdServes, etcdServes,
@@ -75,6 +77,26 @@ var checks = []check{
 	{
 		"DiskFull", restores, false, "Free disk space on the file system of etcd's data. The old data is kept beside the restored data", noSpace,
 	},
+}
+
+// RefuseFiles returns why the files of a host must not be restored.
+func RefuseFiles(o Observation) []Refusal {
+	return refuse(o, func(c check) bool {
+		return slices.Contains([]string{otherClusterReason, DigestUnknown, UpgradeInProgress}, c.reason)
+	})
+}
+
+// refuse returns the problems that the checks which apply find, and that are not waived.
+func refuse(o Observation, applies func(check) bool) (refusals []Refusal) {
+	for _, c := range checks {
+		if c.waivable && slices.Contains(o.Waived, c.reason) || !applies(c) {
+			continue
+		}
+		if message := c.problem(o); message != "" {
+			refusals = append(refusals, Refusal{Reason: c.reason, Message: message, Remedy: c.remedy, Waivable: c.waivable})
+		}
+	}
+	return refusals
 }
 
 func otherCluster(o Observation) string {

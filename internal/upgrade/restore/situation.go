@@ -16,6 +16,19 @@ const (
 	All Situation = "All"
 )
 
+// Description returns what happens in a situation.
+func (s Situation) Description() string {
+	switch s {
+	case Single:
+		return "the only member of etcd gets the data of the backup"
+	case Replace:
+		return "the other members of etcd serve: this host gets an empty member that copies their data, and nothing is restored from the backup"
+	case All:
+		return "every member of etcd gets the data of the same backup"
+	}
+	return string(s)
+}
+
 // Decision is what a host does.
 type Decision struct {
 	Situation Situation
@@ -28,15 +41,7 @@ type Decision struct {
 // Decide returns how a host gets its data back, and why it must not start.
 func Decide(o Observation) Decision {
 	d := Decision{Situation: situation(o), Order: order(o)}
-	for _, check := range checks {
-		reason, applies := check.reason, slices.Contains(check.situations, d.Situation)
-		if check.waivable && slices.Contains(o.Waived, reason) || !applies {
-			continue
-		}
-		if message := check.problem(o); message != "" {
-			d.Refusals = append(d.Refusals, Refusal{Reason: reason, Message: message, Remedy: check.remedy, Waivable: check.waivable})
-		}
-	}
+	d.Refusals = refuse(o, func(c check) bool { return slices.Contains(c.situations, d.Situation) })
 	return d
 }
 
