@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/refit-dev/refit/internal/cli/backups"
 	"github.com/refit-dev/refit/internal/cli/exit"
 	"github.com/refit-dev/refit/internal/cli/text"
 	"github.com/refit-dev/refit/internal/upgrade/progress"
@@ -55,6 +56,22 @@ the rehearsal, or why it failed, with the remedy.`,
 		read: func(r *reading) (any, func() string, error) {
 			b, err := r.BackupProgress(r.Context(), r.name, nil)
 			return b, func() string { return text.Backup(b, a.Page(false)) }, err
+		},
+	})
+}
+
+func newRestoreCommand(a *app) *cobra.Command {
+	return a.newView(&view{
+		use:   "restore NAME",
+		short: "Show how to restore etcd from a backup",
+		long: `Show how etcd gets the data of a backup back: the situation, what is lost, and the command for each
+node in order. Nothing is changed: the commands do it on their nodes. Without the API, run
+"refit-agent restore" on a control plane node.`,
+		example: []string{"# Show how to restore a backup", "restore backup-20261116-0300"},
+		args:    backupArgument,
+		read: func(r *reading) (any, func() string, error) {
+			out, err := backups.Restore(r.Context(), r.Cluster, r.Cluster.Name, r.name, a.Now())
+			return out, func() string { return text.Restore(out) }, err
 		},
 	})
 }

@@ -23,7 +23,7 @@ var groups = []group{
 		newUpgradeCommand, newStatusCommand, newWatchCommand, newPauseCommand, newResumeCommand, newRetryCommand, newAbandonCommand, newAbortCommand,
 		newApproveCommand, newWaiveCommand, newKeepCommand, newSetCommand, newHistoryCommand,
 	}},
-	{"backup", "Backup Commands:", []func(*app) *cobra.Command{newBackupCommand, newRehearseCommand}},
+	{"backup", "Backup Commands:", []func(*app) *cobra.Command{newBackupCommand, newRehearseCommand, newRestoreCommand}},
 	{"setup", "Setup Commands:", []func(*app) *cobra.Command{newInstallCommand, newUninstallCommand, newReleaseCommand}},
 	{"other", "Other Commands:", []func(*app) *cobra.Command{newVersionCommand, newCompletionCommand}},
 }

@@ -53,9 +53,15 @@ func (p Plan) Remaining() []string {
 func (p Plan) Quorum() bool { return len(p.Members)-len(p.Remaining()) > len(p.Members)/2 }
 
 // Next returns the command for a remaining host.
-func (p Plan) Next() []string {
-	command := []string{"refit-agent", "restore", "--backup=" + p.Backup, "--digest=" + p.Digest, "--run=" + p.Run.String()}
-	for _, name := range p.Restored() {
+func (p Plan) Next() []string { return p.command(p.Restored()) }
+
+// command returns the command for a host that is restored after others.
+func (p Plan) command(after []string) []string {
+	command := []string{"refit-agent", "restore", "--backup=" + p.Backup, "--digest=" + p.Digest}
+	if p.Run != 0 {
+		command = append(command, "--run="+p.Run.String())
+	}
+	for _, name := range after {
 		command = append(command, "--after="+name)
 	}
 	return append(command, p.Options...)

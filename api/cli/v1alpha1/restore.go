@@ -1,0 +1,32 @@
+package v1alpha1
+
+import "time"
+
+// KindRestore is the kind of the document about a restore.
+const KindRestore = "Restore"
+
+// Restore is the result of `refit restore`: how etcd gets the data of a backup back.
+type Restore struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Cluster    string `json:"cluster"`
+
+	Backup   string    `json:"backup"`
+	Time     time.Time `json:"time"` // of the backup
+	Revision int64     `json:"revision"`
+	// Situation is Single, Replace or All. Description explains it.
+	Situation   string `json:"situation"`
+	Description string `json:"description"`
+	// Lost is what the restore discards.
+	Lost []string `json:"lost,omitempty"`
+	// Identity is the file with the identity that each command reads on its node.
+	Identity string `json:"identity"`
+	// Commands run in this order, each after the one before has ended.
+	Commands []RestoreCommand `json:"commands"`
+}
+
+// RestoreCommand is the command for one node.
+type RestoreCommand struct {
+	Node    string `json:"node"`
+	Command string `json:"command"`
+}

@@ -1,0 +1,55 @@
+package backups
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+)
+
+type restorable struct {
+	backup         refitv1alpha1.EtcdBackup
+	ready, unready []string
+}
+
+func (r restorable) EtcdBackup(context.Context, string) (*refitv1alpha1.EtcdBackup, error) {
+	return &r.backup, nil
+}
+
+func (r restorable) EtcdMembers(context.Context) (ready, unready []string, err error) {
+	return r.ready, r.unready, nil
+}
+
+func TestRestoreOfACluster(t *testing.T) {
+	now := time.Date(2026, 5, 4, 3, 0, 0, 0, time.UTC)
+	at := metav1.NewTime(now.Add(-3 * time.Hour))
+	stored := refitv1alpha1.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", UID: "u"}}
+	stored.Status.BackupResult = refitv1alpha1.BackupResult{Digest: "sha256:d", ReadBack: &at}
+	stored.Status.Attempt = 2
+	for name, tt := range map[string]struct {
+		of   restorable
+		want string // a part of the commands or of the error
+	}{
+		"all members are ready":   {restorable{stored, []string{"cp-1", "cp-2"}, nil}, "--backup=u/2 --digest=sha256:d --run="},
+		"one member is not ready": {restorable{stored, []string{"cp-1", "cp-3"}, []string{"cp-2"}}, "cp-2: refit-agent restore"},
+		"etcd is external":        {restorable{stored, nil, nil}, "external etcd"},
+		"the backup failed":       {restorable{refitv1alpha1.EtcdBackup{}, []string{"cp-1"}, nil}, "not stored"},
+	} {
+		got, err := Restore(t.Context(), tt.of, "prod", "nightly", now)
+		text := ""
+		if err != nil {
+			text = err.Error()
+		} else {
+			for _, c := range got.Commands {
+				text += c.Node + ": " + c.Command + "\n"
+			}
+		}
+		if !strings.Contains(text, tt.want) {
+			t.Errorf("%s: %q does not have %q", name, text, tt.want)
+		}
+	}
+}

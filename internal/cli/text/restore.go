@@ -1,0 +1,28 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	cliv1alpha1 "github.com/refit-dev/refit/api/cli/v1alpha1"
+)
+
+// Restore renders the situation, what is lost, and the commands in their order.
+func Restore(r *cliv1alpha1.Restore) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "Backup:     %s, revision %d, of %s\n", Clean(r.Backup), r.Revision, r.Time.Format(time.DateTime+" UTC"))
+	fmt.Fprintf(&out, "Situation:  %s: %s\n", r.Situation, r.Description)
+	if len(r.Lost) > 0 {
+		fmt.Fprintln(&out, "\nLost:")
+	}
+	for _, lost := range r.Lost {
+		fmt.Fprintln(&out, "  "+lost)
+	}
+	fmt.Fprintf(&out, "\nNext steps:\n  1. Copy the identity of the backups to %s on each of these nodes.\n", r.Identity)
+	fmt.Fprintln(&out, "  2. Run these commands there as root, each after the one before has ended. Without --yes, a command prints its plan.")
+	for _, c := range r.Commands {
+		fmt.Fprintf(&out, "\nOn %s:\n  %s\n", Clean(c.Node), Clean(c.Command))
+	}
+	return out.String()
+}
