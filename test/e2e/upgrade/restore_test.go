@@ -33,11 +33,14 @@ func TestBackupRestoreSingle(t *testing.T) {
 }
 
 // TestBackupRestoreThree loses the data of one of three members, which is replaced, and then that
-// of all of them.
+// of all of them. The first deletion comes first: a member that was replaced does not start without
+// data, so the workloads keep running later.
 func TestBackupRestoreThree(t *testing.T) {
 	s, r := newRestored(t, cluster.Spec{Name: "restore3", ControlPlanes: 3, Workers: 1, Kubernetes: older})
 	s.losesAndRestores(t, "one-of-three", 1, deleteEtcd, false)
-	s.losesAndRestores(t, "all-three", 3, corruptEtcd, true)
+	s.losesAndRestores(t, "one-of-three-corrupted", 1, corruptEtcd, true)
+	s.losesAndRestores(t, "all-three-corrupted", 3, corruptEtcd, true)
+	s.losesAndRestores(t, "all-three", 3, deleteEtcd, true)
 	s.upgrade(t, newer, waiveBare...).wait(t, whole, exitDone)
 	s.isAt(t, r)
 }
@@ -87,6 +90,8 @@ func (s *site) losesAndRestores(t *testing.T, name string, members int, lose fun
 		t.Errorf("%s: an object that is newer than the backup is there: %t", name, !replaced)
 	}
 	must(t, until(t.Context(), "the shop to open", checkTimeout, s.shopOpen))
+	_, err = s.Kubectl(t.Context(), nil, "wait", "--namespace=refit-system", "--for=condition=Available", "deployment", "--all", "--timeout=5m")
+	must(t, err)
 	if after := s.workloads(t); kept && after != containers {
 		t.Errorf("%s: containers of workloads restarted:\n%s\nbefore:\n%s", name, after, containers)
 	}
