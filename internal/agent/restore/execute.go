@@ -42,12 +42,20 @@ func (r *Restore) step(ctx context.Context, step restore.Step) error {
 	r.point(step.Name + "/started")
 	if err := r.action(step.Name)(ctx); err != nil {
 		if !errors.Is(err, ErrPending) {
-			_ = r.write(node.Record{Kind: node.Failed, Step: step.Name, Failure: node.FailureOf(err).Persistent()})
+			_ = r.write(node.Record{Kind: node.Failed, Step: step.Name, Failure: failureOf(err).Persistent()})
 		}
 		return err
 	}
 	r.point(step.Name + "/effective")
 	return r.write(node.Record{Kind: node.Done, Step: step.Name})
+}
+
+// failureOf returns the failure of a step. The remedies of upgrades do not apply.
+func failureOf(err error) *node.Failure {
+	if f, ok := errors.AsType[*node.Failure](err); ok {
+		return f
+	}
+	return node.ManualIntervention("StepFailed", err, "Fix the cause, then run the same command again", "the step failed")
 }
 
 // action returns what a step does. Each can be repeated at any time.

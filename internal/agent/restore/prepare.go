@@ -14,7 +14,6 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	enginebackup "github.com/refit-dev/refit/internal/engine/backup"
-	"github.com/refit-dev/refit/internal/engine/journal"
 	"github.com/refit-dev/refit/internal/engine/kubeadm"
 	"github.com/refit-dev/refit/internal/upgrade/backup"
 	"github.com/refit-dev/refit/internal/upgrade/restore"
@@ -151,50 +150,6 @@ func (d *Desk) identify(o *restore.Observation) error {
 		return fmt.Errorf("cannot read the CA of the cluster: %w", err)
 	}
 	return nil
-}
-
-// resume continues a confirmed restore. Its snapshot is fetched again if it is gone.
-func (d *Desk) resume(ctx context.Context, plan restore.Plan, request Request) (Prepared, error) {
-	if !d.continues(plan, request) {
-		return Prepared{}, fmt.Errorf("the restore %s of backup %s was started on this host: continue it with `refit-agent restore --run %s --yes`, "+
-			"or cancel it with `refit-agent restore --cancel --yes`", plan.Run, plan.Backup, plan.Run)
-	}
-	records, err := journal.Read(d.journalFile(plan.Run), d.MachineID)
-	if err != nil {
-		return Prepared{}, err
-	}
-	if restore.Cancelling(records) {
-		return Prepared{}, errors.New("the restore is being cancelled on this host: run `refit-agent restore --cancel --yes` again")
-	}
-	d.For(plan.Member)
-	for _, name := range request.After {
-		if !slices.Contains(plan.After, name) && name != plan.Member {
-			plan.After = append(plan.After, name)
-		}
-	}
-	p := Prepared{Restore: d.restore(plan), Continues: true}
-	if exists(d.Snapshot(plan.Run)) || !restore.NeedsSnapshot(plan.Situation, records) {
-		return p, nil
-	}
-	request.Backup, request.Digest = plan.Backup, plan.Digest
-	source, err := d.source(request)
-	if err != nil {
-		return Prepared{}, err
-	}
-	_, err = source.Fetch(ctx, d.Snapshot(plan.Run))
-	return p, err
-}
-
-// continues reports whether a request is for the plan of the open restore.
-func (d *Desk) continues(plan restore.Plan, request Request) bool {
-	id := request.Backup
-	for _, r := range d.Records.Backups {
-		if r.Name == request.Backup {
-			id = r.ID()
-			break
-		}
-	}
-	return (request.Run == 0 || request.Run == plan.Run) && (id == "" || id == plan.Backup) && (request.Digest == "" || request.Digest == plan.Digest)
 }
 
 // without leaves out members that do not come back.

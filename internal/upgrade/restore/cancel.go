@@ -13,6 +13,9 @@ type Serving struct {
 // Cancelling reports whether an operator has cancelled a restore.
 func Cancelling(records []node.Record) bool { return has(records, node.RollbackStarted, "") }
 
+// Stopping reports whether a restore may have stopped the control plane.
+func Stopping(records []node.Record) bool { return has(records, node.Started, StopAPIServer) }
+
 // MovedBack reports whether a cancelled restore has moved the old data back.
 func MovedBack(records []node.Record) bool { return has(records, node.Undone, MoveData) }
 

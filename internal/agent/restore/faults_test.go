@@ -122,3 +122,19 @@ func TestWaitsReportWhatTheyWaitFor(t *testing.T) {
 		t.Errorf("%q", m.progress)
 	}
 }
+
+// Until something is stopped, members may come back.
+func TestRestoreDoesNotContinueAfterEtcdServesAgain(t *testing.T) {
+	b := newBed(t, "cp-1")
+	m := b.hosts["cp-1"]
+	if _, died, err := m.restore(t, Request{}, "restore-restore-data/effective"); err != nil || !died {
+		t.Fatalf("%t %v", died, err)
+	}
+	b.running["cp-1"] = "live"
+	if _, _, err := m.restore(t, Request{}, ""); err == nil || !m.has("etcd") {
+		t.Errorf("live data was replaced without a waiver: %v", err)
+	}
+	if _, _, err := m.restore(t, Request{Waived: []string{restore.EtcdServes}}, ""); err != nil {
+		t.Error(err)
+	}
+}
