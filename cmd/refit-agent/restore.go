@@ -159,7 +159,7 @@ func (a *app) cancelRestore(ctx context.Context, desk *restore.Desk, yes bool) e
 	}
 	c.Print(a.out)
 	if c.Final != "" {
-		return errors.New("the restore cannot be cancelled; nothing was changed")
+		return errors.New("the restore cannot be canceled; nothing was changed")
 	}
 	if !yes {
 		fmt.Fprintln(a.out, "\nNothing was changed. Run the same command with --yes to cancel.")

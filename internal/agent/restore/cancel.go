@@ -13,24 +13,24 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/restore"
 )
 
-// Cancelled is an open restore that an operator may cancel.
-type Cancelled struct {
+// Canceled is an open restore that an operator may cancel.
+type Canceled struct {
 	Restore *Restore
-	// Final is why it cannot be cancelled, empty if it can.
+	// Final is why it cannot be canceled, empty if it can.
 	Final string
 }
 
 // PrepareCancel finds the open restore of this host. It changes nothing.
-func (d *Desk) PrepareCancel(ctx context.Context) (Cancelled, error) {
+func (d *Desk) PrepareCancel(ctx context.Context) (Canceled, error) {
 	plan, open, err := d.Site.Open()
 	if err != nil {
-		return Cancelled{}, err
+		return Canceled{}, err
 	}
 	if !open {
-		return Cancelled{}, errors.New("no restore is open on this host")
+		return Canceled{}, errors.New("no restore is open on this host")
 	}
 	d.For(plan.Member)
-	c := Cancelled{Restore: d.restore(plan)}
+	c := Canceled{Restore: d.restore(plan)}
 	records, err := journal.Read(d.journalFile(plan.Run), d.MachineID)
 	if err == nil {
 		c.Final = restore.Final(plan.Situation, records, c.Restore.serving(ctx))
@@ -46,7 +46,7 @@ func (r *Restore) serving(ctx context.Context) restore.Serving {
 // Cancel moves the old data and the manifests back, and removes the restored data. Each effect can
 // be repeated: after an error, run it again.
 func (r *Restore) Cancel(ctx context.Context) error {
-	if !restore.Cancelling(r.journal.Records()) {
+	if !restore.Canceling(r.journal.Records()) {
 		if err := r.write(node.Record{Kind: node.RollbackStarted}); err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (r *Restore) dataMoved() bool { return exists(r.OldData()) || r.newInPlace(
 // old data.
 func (r *Restore) newInPlace() bool {
 	restored := !restore.NeedsSnapshot(r.Plan.Situation, r.journal.Records()) && r.Plan.Situation != restore.Replace
-	return restored && !exists(filepath.Join(r.beside("new"), "member")) && !exists(r.beside("cancelled")) && exists(r.member())
+	return restored && !exists(filepath.Join(r.beside("new"), "member")) && !exists(r.beside("canceled")) && exists(r.member())
 }
 
 // moveBack moves the restored data away and the old data back.
@@ -99,7 +99,7 @@ func (r *Restore) moveBack(ctx context.Context) error {
 	}
 	if r.newInPlace() {
 		r.Progress("moving the restored data away")
-		if err := durable.RenameNew(r.member(), r.beside("cancelled")); err != nil {
+		if err := durable.RenameNew(r.member(), r.beside("canceled")); err != nil {
 			return durable.Explain(err, "move away", r.member())
 		}
 	}
@@ -127,7 +127,7 @@ func (r *Restore) startOld() error {
 
 // removeRestored removes the restored data, which the backup still has.
 func (r *Restore) removeRestored() error {
-	for _, dir := range []string{r.beside("new"), r.beside("cancelled")} {
+	for _, dir := range []string{r.beside("new"), r.beside("canceled")} {
 		if err := os.RemoveAll(dir); err != nil {
 			return durable.Explain(err, "remove", dir)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // cancel runs the command on a host, and reports whether it died at the point.
-func (m *machine) cancel(t *testing.T, dieAt string) (c Cancelled, died bool) {
+func (m *machine) cancel(t *testing.T, dieAt string) (c Canceled, died bool) {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
@@ -49,8 +49,8 @@ func (m *machine) hasOld(t *testing.T, before string) {
 	}
 }
 
-// Until an API server has started, a restore leaves nothing if it is cancelled.
-func TestCancelledRestoreLeavesTheOldData(t *testing.T) {
+// Until an API server has started, a restore leaves nothing if it is canceled.
+func TestCanceledRestoreLeavesTheOldData(t *testing.T) {
 	reference := newBed(t, "cp-1").hosts["cp-1"]
 	_, _, err := reference.restore(t, Request{}, "")
 	must(t, err)
@@ -64,7 +64,7 @@ func TestCancelledRestoreLeavesTheOldData(t *testing.T) {
 			c, _ := m.cancel(t, "")
 			started := point == "restore-start-api-server/manifest" || point == "restore-start-api-server/effective" || point == "restore-finish/removed"
 			if (c.Final != "") != started {
-				t.Fatalf("it cannot be cancelled: %q", c.Final)
+				t.Fatalf("it cannot be canceled: %q", c.Final)
 			}
 			if !started {
 				m.hasOld(t, before)
@@ -90,7 +90,7 @@ func TestCancelContinuesAfterACrashAtEveryEffect(t *testing.T) {
 				}
 				if _, died := m.cancel(t, point); died {
 					if _, _, err := m.restore(t, Request{}, ""); err == nil {
-						t.Errorf("%s, %s: a restore that is being cancelled continues", step, point)
+						t.Errorf("%s, %s: a restore that is being canceled continues", step, point)
 					}
 					m.cancel(t, "")
 				}
@@ -101,7 +101,7 @@ func TestCancelContinuesAfterACrashAtEveryEffect(t *testing.T) {
 }
 
 // The others refuse a member that they have removed.
-func TestReplacedMemberIsNotCancelled(t *testing.T) {
+func TestReplacedMemberIsNotCanceled(t *testing.T) {
 	b := newBed(t, "cp-1", "cp-2", "cp-3")
 	b.running["cp-2"], b.running["cp-3"] = "live", "live"
 	m := b.hosts["cp-1"]
@@ -115,7 +115,7 @@ func TestReplacedMemberIsNotCancelled(t *testing.T) {
 		t.Fatalf("%t %v", died, err)
 	}
 	if c, _ := m.cancel(t, ""); c.Final == "" {
-		t.Error("a member that may be removed was cancelled")
+		t.Error("a member that may be removed was canceled")
 	}
 }
 

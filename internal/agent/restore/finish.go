@@ -50,7 +50,7 @@ func (r *Restore) finishPending(ctx context.Context) error {
 		return err
 	}
 	step, more := restore.Next(r.Plan.Situation, records)
-	if restore.Cancelling(records) || more && step.Name != restore.StartAPIServer {
+	if restore.Canceling(records) || more && step.Name != restore.StartAPIServer {
 		return errInterrupted
 	}
 	// Without records of its own until the members serve: it checks for hours.

@@ -10,8 +10,8 @@ import (
 type InProgress struct {
 	Plan restore.Plan
 	// Step is the step that is not done; empty after the last one.
-	Step       string
-	Cancelling bool
+	Step      string
+	Canceling bool
 	// Failure is that of the last record, nil if the last step did not fail.
 	Failure *node.Failure
 }
@@ -27,7 +27,7 @@ func (s Site) InProgress() (*InProgress, error) {
 		return nil, err
 	}
 	step, _ := restore.Next(plan.Situation, records)
-	p := &InProgress{Plan: plan, Step: step.Name, Cancelling: restore.Cancelling(records)}
+	p := &InProgress{Plan: plan, Step: step.Name, Canceling: restore.Canceling(records)}
 	if last := records[len(records)-1]; last.Kind == node.Failed {
 		p.Failure = last.Failure
 	}

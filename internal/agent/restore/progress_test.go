@@ -37,7 +37,7 @@ func TestUnfinishedRestoreIsVisible(t *testing.T) {
 	}
 	want(restore.StartAPIServer, "waits for cp-2 and cp-3", "Next, on cp-2:\n    refit-agent restore --backup="+backupUID)
 	if _, died := m.cancel(t, "restore-cancel/moved"); !died {
-		t.Fatal("it was cancelled")
+		t.Fatal("it was canceled")
 	}
-	want("being cancelled")
+	want("being canceled")
 }

@@ -23,8 +23,8 @@ func (d *Desk) resume(ctx context.Context, plan restore.Plan, request Request) (
 	if err != nil {
 		return Prepared{}, err
 	}
-	if restore.Cancelling(records) {
-		return Prepared{}, errors.New("the restore is being cancelled on this host: run `refit-agent restore --cancel --yes` again")
+	if restore.Canceling(records) {
+		return Prepared{}, errors.New("the restore is being canceled on this host: run `refit-agent restore --cancel --yes` again")
 	}
 	d.For(plan.Member)
 	if err := d.stillApplies(ctx, plan, records, request.Waived); err != nil {
@@ -82,7 +82,7 @@ func (d *Desk) stillApplies(ctx context.Context, plan restore.Plan, records []no
 	now := restore.Decide(o)
 	serves := slices.ContainsFunc(now.Refusals, func(r restore.Refusal) bool { return r.Reason == restore.EtcdServes })
 	if serves || now.Situation != plan.Situation {
-		return errors.New("etcd has changed since the restore was confirmed, and serves now: cancel it with `refit-agent restore --cancel --yes`, then begin again")
+		return errors.New("etcd serves again since the restore was confirmed: cancel it with `refit-agent restore --cancel --yes`, then begin again")
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (p Prepared) PrintResult(to io.Writer, pending bool) {
 }
 
 // Print prints what a cancellation does, or why it is too late.
-func (c Cancelled) Print(to io.Writer) {
+func (c Canceled) Print(to io.Writer) {
 	plan := c.Restore.Plan
 	fmt.Fprintf(to, "Restore:    %s of backup %s\n", plan.Run, plan.Backup)
 	fmt.Fprintf(to, "Old data:   moved back from %s\n", c.Restore.OldData())
@@ -61,9 +61,9 @@ func (c Cancelled) Print(to io.Writer) {
 }
 
 // PrintResult prints which other hosts have the restored data.
-func (c Cancelled) PrintResult(to io.Writer) {
+func (c Canceled) PrintResult(to io.Writer) {
 	plan := c.Restore.Plan
-	fmt.Fprintln(to, "\nThe restore is cancelled on this host. etcd and kube-apiserver start with the old data.")
+	fmt.Fprintln(to, "\nThe restore is canceled on this host. etcd and kube-apiserver start with the old data.")
 	if plan.Situation == restore.All && len(plan.After) > 0 {
 		fmt.Fprintf(to, "Cancel it on %s, too:\n  refit-agent restore --cancel --yes\n", phrase.List(plan.After))
 	}
@@ -72,17 +72,17 @@ func (c Cancelled) PrintResult(to io.Writer) {
 // Print prints an open restore and how it ends.
 func (p *InProgress) Print(to io.Writer) {
 	step := p.Step
-	if p.Cancelling {
-		step = "being cancelled"
+	if p.Canceling {
+		step = "being canceled"
 	}
 	fmt.Fprintf(to, "Restore:   %s of backup %s (%s), unfinished: %s\n", p.Plan.Run, p.Plan.Backup, p.Plan.Situation, step)
 	if f := p.Failure; f != nil {
 		fmt.Fprintf(to, "  %s (%s)\n  remedy: %s\n", f.Message, f.Reason, f.Remedy)
 	}
-	if remaining := p.Plan.Remaining(); p.Step == restore.StartAPIServer && len(remaining) > 0 && !p.Cancelling {
+	if remaining := p.Plan.Remaining(); p.Step == restore.StartAPIServer && len(remaining) > 0 && !p.Canceling {
 		fmt.Fprintf(to, "  This host waits for %s. Next, on %s:\n    %s --yes\n", phrase.List(remaining), remaining[0], strings.Join(p.Plan.Next(), " "))
 	}
-	if !p.Cancelling {
+	if !p.Canceling {
 		fmt.Fprintf(to, "  To continue: refit-agent restore --run %s --yes\n", p.Plan.Run)
 	}
 	fmt.Fprintln(to, "  To restore the old data: refit-agent restore --cancel --yes")

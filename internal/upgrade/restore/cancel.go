@@ -10,21 +10,21 @@ type Serving struct {
 	APIServer bool
 }
 
-// Cancelling reports whether an operator has cancelled a restore.
-func Cancelling(records []node.Record) bool { return has(records, node.RollbackStarted, "") }
+// Canceling reports whether an operator has canceled a restore.
+func Canceling(records []node.Record) bool { return has(records, node.RollbackStarted, "") }
 
 // Stopping reports whether a restore may have stopped the control plane.
 func Stopping(records []node.Record) bool { return has(records, node.Started, StopAPIServer) }
 
-// MovedBack reports whether a cancelled restore has moved the old data back.
+// MovedBack reports whether a canceled restore has moved the old data back.
 func MovedBack(records []node.Record) bool { return has(records, node.Undone, MoveData) }
 
-// Final returns why a restore cannot be cancelled any more, or "". The line is the first API server
+// Final returns why a restore cannot be canceled any more, or "". The line is the first API server
 // that may have served the restored data: what clients wrote since then would be lost. API servers
 // of several hosts start as soon as every member of etcd serves.
 func Final(s Situation, records []node.Record, now Serving) string {
 	switch {
-	case Cancelling(records) || !has(records, node.Started, MoveData):
+	case Canceling(records) || !has(records, node.Started, MoveData):
 		return ""
 	case s == Replace && has(records, node.Started, ReplaceMember):
 		return "the former member may be removed from etcd, and the others refuse its data"

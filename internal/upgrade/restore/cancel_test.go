@@ -6,7 +6,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-func TestRestoreCanBeCancelledUntilAnAPIServerMayHaveServed(t *testing.T) {
+func TestRestoreCanBeCanceledUntilAnAPIServerMayHaveServed(t *testing.T) {
 	// until returns the journal of a restore that was interrupted in a step.
 	until := func(s Situation, last string) (records []node.Record) {
 		for _, step := range Steps(s) {
@@ -41,7 +41,7 @@ func TestRestoreCanBeCancelledUntilAnAPIServerMayHaveServed(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 		if got := Final(tt.s, append(records, node.Record{Kind: node.RollbackStarted}), tt.now); got != "" {
-			t.Errorf("%s, cancelled before: %q", name, got)
+			t.Errorf("%s, canceled before: %q", name, got)
 		}
 	}
 }

@@ -4,7 +4,7 @@
 //  2. Steps: what a host does in this situation, in order. Next returns the step that follows the
 //     records of a journal, so that the same command continues after a crash.
 //  3. Snapshot: the command that restores the data of one member.
-//  4. Final: from when on a restore cannot be cancelled.
+//  4. Final: from when on a restore cannot be canceled.
 //  5. Files: which files of the host are restored.
 //
 // A restore always goes forward: the etcd and the API server that are on the host serve the data of
