@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/refit-dev/refit/internal/cli/text"
 )
@@ -26,22 +25,5 @@ func (a *app) line(cmd *cobra.Command, command ...string) string {
 	if err != nil {
 		panic(err) // there is no such command: a bug
 	}
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if !flag.Changed || other.Flags().Lookup(flag.Name) == nil ||
-			flag.Name == "output" || flag.Name == "wide" || flag.Name == "verbose" || flag.Name == "timeout" {
-			return
-		}
-		if flag.Value.Type() == "bool" {
-			words = append(words, "--"+flag.Name)
-			return
-		}
-		values := []string{flag.Value.String()}
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			words = append(words, "--"+flag.Name, text.Quote(value))
-		}
-	})
-	return strings.Join(words, " ")
+	return strings.Join(append(words, text.CommonFlags(cmd.Flags(), other.Flags())...), " ")
 }
