@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refit-dev/refit/internal/cli/text"
 )
@@ -25,5 +26,10 @@ func (a *app) line(cmd *cobra.Command, command ...string) string {
 	if err != nil {
 		panic(err) // there is no such command: a bug
 	}
-	return strings.Join(append(words, text.CommonFlags(cmd.Flags(), other.Flags())...), " ")
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && other.Flags().Lookup(flag.Name) != nil {
+			words = append(words, text.FlagWords(flag.Name, flag.Value)...)
+		}
+	})
+	return strings.Join(words, " ")
 }

@@ -1,31 +1,31 @@
 package text
 
 import (
+	"fmt"
 	"slices"
-
-	"github.com/spf13/pflag"
 )
 
 // outputFlags are not copied to another command.
 var outputFlags = []string{"output", "wide", "verbose", "timeout"}
 
-// CommonFlags returns the flags of a command line that another command supports, to copy.
-func CommonFlags(of, other *pflag.FlagSet) (words []string) {
-	of.VisitAll(func(flag *pflag.Flag) {
-		if !flag.Changed || other.Lookup(flag.Name) == nil || slices.Contains(outputFlags, flag.Name) {
-			return
-		}
-		if flag.Value.Type() == "bool" {
-			words = append(words, "--"+flag.Name)
-			return
-		}
-		values := []string{flag.Value.String()}
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			words = append(words, "--"+flag.Name, Quote(value))
-		}
-	})
+// FlagWords returns the words of a flag in a command line to copy.
+func FlagWords(name string, value interface {
+	fmt.Stringer
+	Type() string
+},
+) (words []string) {
+	if slices.Contains(outputFlags, name) {
+		return nil
+	}
+	if value.Type() == "bool" {
+		return []string{"--" + name}
+	}
+	values := []string{value.String()}
+	if list, ok := value.(interface{ GetSlice() []string }); ok {
+		values = list.GetSlice()
+	}
+	for _, v := range values {
+		words = append(words, "--"+name, Quote(v))
+	}
 	return words
 }

@@ -73,9 +73,10 @@ func (s *site) losesAndRestores(t *testing.T, name string, members int, lose fun
 	}
 	begun := time.Now()
 	s.followRunbook(t, hosts)
-	show(t, "restore_"+name+"_api_serves", time.Since(begun).Seconds(), "s")
+	figure := "restore_" + strings.ReplaceAll(name, "-", "_")
+	show(t, figure+"_api_serves", time.Since(begun).Seconds(), "s")
 	must(t, s.WaitReady(t.Context(), recovery))
-	show(t, "restore_"+name+"_ready", time.Since(begun).Seconds(), "s")
+	show(t, figure+"_ready", time.Since(begun).Seconds(), "s")
 
 	now := s.names(t)
 	for _, object := range objects {
