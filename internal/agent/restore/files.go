@@ -179,7 +179,7 @@ func (f *FileRestore) Write() error {
 func (f *FileRestore) Print(to io.Writer) {
 	fmt.Fprintf(to, "Backup:     %s, of %s\n", f.Backup.ID, f.Backup.Time.Format("2006-01-02 15:04:05 UTC"))
 	if f.From != "" {
-		fmt.Fprintf(to, "Taken on:   %s; only files that all hosts share are restored\n", f.From)
+		fmt.Fprintf(to, "Host:       %s; only files that all hosts share are restored\n", f.From)
 	}
 	same := 0
 	fmt.Fprintln(to, "\nFiles:")

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// EtcdMembers returns the nodes with a static pod of etcd: those whose pod is ready, and the others.
+// EtcdMembers returns the nodes with a static pod of etcd: those with a ready pod, and the others.
 func (c *Cluster) EtcdMembers(ctx context.Context) (ready, unready []string, err error) {
 	var pods corev1.PodList
 	if err := c.Client.List(ctx, &pods, client.InNamespace("kube-system"), client.MatchingLabels{"component": "etcd"}); err != nil {

@@ -34,8 +34,8 @@ var (
 	joinEtcd      = Step{JoinEtcd, "starts etcd without data, waits until it has copied that of the others, and promotes it"}
 )
 
-// Steps returns the steps of a situation, in order. What can fail without harm comes first. The API
-// server stops before etcd and starts last: it must never see its data change.
+// Steps returns the steps of a situation, in order. A step that can fail without harm is first. The
+// API server stops before etcd and starts last: it must never see its data change.
 func Steps(s Situation) []Step {
 	if s == Replace {
 		return []Step{stopAPIServer, stopEtcd, clearData, replaceMember, joinEtcd, startServer}
