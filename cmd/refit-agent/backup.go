@@ -85,6 +85,6 @@ func (a *app) printVerified(name string, m *backup.Verified, decrypted bool) {
 	case m.IdentityProven:
 		fmt.Fprintf(a.out, "Verified:  every part has its digest, and the identity decrypts it\nRecorded:  IdentityProven of BackupStore %s\n", m.Store)
 	default:
-		fmt.Fprintf(a.out, "Verified:  every part has its digest, and the identity decrypts it; it is not that of a recipient of BackupStore %s any more\n", m.Store)
+		fmt.Fprintf(a.out, "Verified:  every part has its digest, and the identity decrypts it, but is of no present recipient of BackupStore %s\n", m.Store)
 	}
 }

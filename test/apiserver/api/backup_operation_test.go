@@ -3,6 +3,7 @@
 package api
 
 import (
+	"maps"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,9 +51,7 @@ func TestOnlyOperationsPresentABackupAsTheirs(t *testing.T) {
 		update := metav1.UpdateOptions{DryRun: dryRun}
 		relabeled := func(b *unstructured.Unstructured, change func(labels map[string]string)) *unstructured.Unstructured {
 			out, labels := b.DeepCopy(), map[string]string{}
-			for name, value := range b.GetLabels() {
-				labels[name] = value
-			}
+			maps.Copy(labels, b.GetLabels())
 			change(labels)
 			out.SetLabels(labels)
 			return out
