@@ -309,6 +309,8 @@ var tryouts = []tryout{
 	{"ClusterUpgrade", "a backup that is outdated at once", nil, fields{"spec.backup": object{"maxAge": "59m"}}, backupAge},
 	{"BackupStore", "retention of nothing", nil, fields{"spec.keep": object{}}, "last or age must be set"},
 	{"BackupStore", "retention without end", nil, fields{"spec.keep": object{"age": "87601h"}}, badAge},
+	{"BackupStore", "a condition", fields{}, condition("message", strings.Repeat("a", 512)), ""},
+	{"BackupStore", "a long message", fields{}, condition("message", strings.Repeat("a", 513)), conditionOf(32, 512)},
 	{"EtcdBackup", "a store", nil, fields{}, ""},
 	{"EtcdBackup", "another store", fields{}, fields{"spec.store": "local"}, backupStays},
 	{"EtcdBackup", "a label", fields{}, fields{"metadata.labels": object{"a": "b"}}, ""},

@@ -182,11 +182,13 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return "Rehearse", true // it has every field
 	case "BackupStore spec.path", "BackupStore spec.gcs":
 		return nil, true // S3 has the most fields
-	case "EtcdBackup status.conditions[].message":
+	case "EtcdBackup status.conditions[].message", "BackupStore status.conditions[].message":
 		return padded("m", pick(1, 512), index), true
-	case "NodeUpgrade status.conditions[].type", "ClusterRelease status.conditions[].type", "EtcdBackup status.conditions[].type":
+	case "NodeUpgrade status.conditions[].type", "ClusterRelease status.conditions[].type", "EtcdBackup status.conditions[].type",
+		"BackupStore status.conditions[].type":
 		return padded("T", pick(1, 32), index), true
-	case "NodeUpgrade status.conditions[].reason", "ClusterRelease status.conditions[].reason", "EtcdBackup status.conditions[].reason":
+	case "NodeUpgrade status.conditions[].reason", "ClusterRelease status.conditions[].reason", "EtcdBackup status.conditions[].reason",
+		"BackupStore status.conditions[].reason":
 		return padded("T", pick(1, 64), index), true
 	case "ClusterRelease status.conditions[].message":
 		return padded("m", pick(1, 256), index), true

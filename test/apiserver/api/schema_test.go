@@ -119,6 +119,7 @@ var boundByRule = map[string]struct{ at, rule string }{
 	"ClusterUpgrade status.conditions[].lastTransitionTime": {"status.conditions", "c.lastTransitionTime > timestamp("},
 	"NodeUpgrade status.conditions[].lastTransitionTime":    {"status.conditions", "c.lastTransitionTime > timestamp("},
 	"ClusterRelease status.conditions[].lastTransitionTime": {"status.conditions", "c.lastTransitionTime > timestamp("},
+	"BackupStore status.conditions[].lastTransitionTime":    {"status.conditions", "c.lastTransitionTime > timestamp("},
 	"EtcdBackup status.conditions[].lastTransitionTime":     {"status.conditions", "c.lastTransitionTime > timestamp("},
 	"ClusterUpgrade spec.nodeSelector keys":                 {"spec.nodeSelector", "key.size() <= 317"},
 	"ClusterUpgrade spec.pools[].nodeSelector keys":         {"spec.pools[].nodeSelector", "key.size() <= 317"},
@@ -229,7 +230,7 @@ func TestTheConstantsAreTheBounds(t *testing.T) {
 		}
 	}
 	for kind, want := range map[string]int{
-		"ClusterUpgrade": refitv1alpha1.MaxConditionMessage, "EtcdBackup": refitv1alpha1.MaxConditionMessage, "NodeUpgrade": refitv1alpha1.MaxNodeConditionMessage,
+		"ClusterUpgrade": refitv1alpha1.MaxConditionMessage, "BackupStore": refitv1alpha1.MaxConditionMessage, "EtcdBackup": refitv1alpha1.MaxConditionMessage, "NodeUpgrade": refitv1alpha1.MaxNodeConditionMessage,
 	} {
 		rules := definitions(t)[kind].root().Properties["status"].Properties["conditions"].Rules
 		if len(rules) != 1 || !strings.Contains(rules[0].Rule, fmt.Sprintf("c.message.size() <= %d ", want)) {
