@@ -166,13 +166,14 @@ func (v *view) drain(n *cluster.Node) *refitv1alpha1.DrainStatus {
 }
 
 // trial is the status of the trial for the latest order, nil if it has not started. A backup since
-// does not change what was tried.
+// does not change what was tried, but nobody ends a trial that ran when it was ordered.
 func (v *view) trial(n *cluster.Node) *refitv1alpha1.TrialStatus {
 	order := v.order(n)
 	if order == nil || order.Status.Trial == nil {
 		return nil
 	}
-	if order.Status.Trial.Sequence != order.Spec.Sequence && order.Spec.Permit != refitv1alpha1.PermitBackup {
+	passed := order.Spec.Permit == refitv1alpha1.PermitBackup && order.Status.Trial.Phase == refitv1alpha1.TrialPassed
+	if order.Status.Trial.Sequence != order.Spec.Sequence && !passed {
 		return nil
 	}
 	return order.Status.Trial
