@@ -129,9 +129,10 @@ type ClusterUpgradeSpec struct {
 	Waivers []Waiver `json:"waivers,omitempty"`
 
 	// backup is the backup of etcd that each hop of the control plane relies on. No control plane
-	// node changes before it was stored, read back and tried. Without it, the upgrade takes no
-	// backup. A change requires the verb `approve` while approval is None.
+	// node changes before it was stored, read back and tried. To upgrade without one, waive the
+	// check BackupProven. A change requires the verb `approve` while approval is None.
 	// +optional
+	// +kubebuilder:default={}
 	// +structType=atomic
 	Backup *UpgradeBackup `json:"backup,omitempty"`
 

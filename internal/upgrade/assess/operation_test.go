@@ -9,6 +9,7 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
 	"github.com/refit-dev/refit/internal/upgrade/plan"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 func operating(changes ...clustertest.Change) *cluster.Snapshot {
@@ -36,6 +37,10 @@ func permitted(permit refitv1alpha1.Permit) clustertest.Change {
 	}
 }
 
+func withoutBackup(s *cluster.Snapshot) {
+	s.Operation.Spec.Waivers = []refitv1alpha1.Waiver{{Check: policy.CheckBackup, Reason: "the storage has snapshots"}}
+}
+
 func withoutAgents(s *cluster.Snapshot) {
 	for i := range s.Nodes {
 		s.Nodes[i].Report = nil
@@ -54,7 +59,7 @@ func TestOperation(t *testing.T) {
 		"a deferred finding blocks the start":  {operating(withoutAgents), false, true, "AgentMissing", plan.Stalled},
 		"nothing blocks an abort":              {operating(withoutAgents, aborted), false, false, "", plan.Aborting},
 		"a claimed node has started it":        {operating(active), true, false, "", plan.Running},
-		"gates replace the checks":             {operating(active, withoutAgents), true, false, "", plan.Stalled},
+		"gates replace the checks":             {operating(withoutBackup, active, withoutAgents), true, false, "", plan.Stalled},
 		"prefetching is no start":              {operating(permitted(refitv1alpha1.PermitPrefetch)), false, true, "", plan.Running},
 		"a withdrawn order is no start":        {operating(permitted(refitv1alpha1.PermitHold)), false, true, "", plan.Running},
 		"a node that was ordered to change":    {operating(permitted(refitv1alpha1.PermitApply)), true, false, "", plan.Running},

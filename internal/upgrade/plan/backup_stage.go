@@ -6,12 +6,13 @@ import (
 	"time"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
-// backedUp reports whether a hop relies on a backup.
+// backedUp reports whether a hop relies on a backup. Refit does not touch an external etcd.
 func (m *planner) backedUp(p *Plan, hop int) bool {
-	return m.controlPlaneMoves(p, hop) && policy.BackupRequired(m.spec) != nil
+	return m.controlPlaneMoves(p, hop) && m.snapshot.ExternalEtcd() != cluster.Yes && policy.BackupRequired(m.spec) != nil
 }
 
 func (m *planner) rehearsed(p *Plan, hop int) bool {

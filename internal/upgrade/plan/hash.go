@@ -9,7 +9,6 @@ import (
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
-	"github.com/refit-dev/refit/internal/upgrade/policy"
 )
 
 // approved is everything that the user approves, and nothing else. Estimates, reasons, findings,
@@ -51,7 +50,8 @@ func hash(p *Plan, controlPlane []*cluster.Node) string {
 		Format: 1, Scope: p.spec.Scope, NodeSelector: p.spec.NodeSelector, From: p.From,
 		Pools: p.spec.Pools, Waivers: slices.Clone(p.spec.Waivers), ControlPlane: []string{},
 	}
-	if b := policy.BackupRequired(&p.spec); b != nil {
+	backedUp := slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Name == refitv1alpha1.StageBackup })
+	if b := p.spec.Backup; backedUp {
 		a.Format, a.Backup = 2, &approvedBackup{Store: b.Store, Drill: b.Drill, MaxAge: b.MaxAge.Duration.String()}
 	}
 	slices.SortFunc(a.Waivers, compareWaivers)

@@ -44,7 +44,7 @@ func TestHash(t *testing.T) {
 		{"a selector", base(), selecting(to("v1.36.3"), "wave", "now"), false},
 		{"a pool's policy", base(), with(to("v1.36.3"), refitv1alpha1.Pool{Name: policy.DefaultPool, MaxUnavailable: share("2")}), false},
 		{"a waiver", base(), waiving(to("v1.36.3"), "NodeNotReady", "Node worker-1"), false},
-		{"a backup", base(), backingUp(to("v1.36.3")), false},
+		{"another drill of the backup", base(), restoring(to("v1.36.3")), false},
 		{"a backup that is waived", base(), waiving(backingUp(to("v1.36.3")), policy.CheckBackup, ""), false},
 		{"rollback by hand", base(), func() refitv1alpha1.ClusterUpgradeSpec {
 			spec := to("v1.36.3")
@@ -85,7 +85,7 @@ func TestHashesOfKnownPlans(t *testing.T) {
 	}{
 		"two hops": {
 			clustertest.HA("v1.34.4", 3, 2, clustertest.Agents(), clustertest.Released("v1.35.4", "v1.36.3")), to("v1.36.3"),
-			"sha256:f7e0e04ee27eaddb21d8d60848cb5e1b244b7080ca40a24e58af2ade1d627656",
+			"sha256:e168d25bc28dc44843aa5a10c64c506ee5909b884117da5a11c935d6c9d4fa7f",
 		},
 		"workers only": {
 			clustertest.HA("v1.36.3", 3, 2, clustertest.Agents(), clustertest.Released("v1.36.3")),
@@ -94,7 +94,7 @@ func TestHashesOfKnownPlans(t *testing.T) {
 		},
 		"a single node": {
 			clustertest.Single("v1.35.4", clustertest.Agents(), clustertest.Released("v1.36.3")), to("v1.36.3"),
-			"sha256:a360bee34209b696d2e9e7d9c850c4e6941f3c65172e8173da8f283992f7ebe9",
+			"sha256:38a6ba83743561a20dfe323777df28ef383b10fabe24f7b5c5397698a8f951d0",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

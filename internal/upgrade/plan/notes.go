@@ -56,7 +56,7 @@ func (m *planner) notes(p *Plan) []Note {
 
 // backupNotes names what the plan leaves out: a control plane whose backup was never tried.
 func (m *planner) backupNotes(add func(decision, format string, args ...any)) {
-	if m.spec.Backup == nil || m.spec.Scope == refitv1alpha1.ScopeWorkers {
+	if m.spec.Scope == refitv1alpha1.ScopeWorkers {
 		return
 	}
 	for _, w := range m.spec.Waivers {
@@ -65,7 +65,10 @@ func (m *planner) backupNotes(add func(decision, format string, args ...any)) {
 			return
 		}
 	}
-	if m.spec.Backup.Drill == refitv1alpha1.DrillRestore {
+	switch {
+	case m.snapshot.ExternalEtcd() == cluster.Yes:
+		add("Refit does not back up etcd", "it is external")
+	case m.spec.Backup.Drill == refitv1alpha1.DrillRestore:
 		add("The new version is not rehearsed", "spec.backup.drill is Restore")
 	}
 }

@@ -306,6 +306,11 @@ func backingUp(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgra
 
 func withoutBackup(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgradeSpec {
 	spec = backingUp(spec)
-	waive(policy.CheckBackup)(&spec)
+	waiveBackup(&spec)
+	return spec
+}
+
+func restoring(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgradeSpec {
+	spec.Backup = &refitv1alpha1.UpgradeBackup{Drill: refitv1alpha1.DrillRestore}
 	return spec
 }

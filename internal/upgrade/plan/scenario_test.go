@@ -166,13 +166,13 @@ func randomScenario(dice *rand.Rand) scenario {
 	return sc
 }
 
-// randomBackup draws the backup that the operation relies on. External etcd has none.
+// randomBackup draws the backup that the operation relies on, or a waiver.
 func randomBackup(dice *rand.Rand, sc *scenario) {
 	age := []time.Duration{20 * time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(3)]
 	sc.spec.Backup = []*refitv1alpha1.UpgradeBackup{
 		nil, {Drill: refitv1alpha1.DrillRestore, MaxAge: metav1.Duration{Duration: age}}, {MaxAge: metav1.Duration{Duration: age}}, {},
 	}[dice.IntN(4)]
-	if sc.external || dice.IntN(10) == 0 {
+	if dice.IntN(10) == 0 {
 		sc.spec.Waivers = append(sc.spec.Waivers, refitv1alpha1.Waiver{Check: policy.CheckBackup, Reason: "the storage has snapshots"})
 	}
 }

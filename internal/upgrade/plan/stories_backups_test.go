@@ -30,7 +30,7 @@ var provenBackupStories = []story{
 	{
 		name:     "backup-waived",
 		summary:  "BackupProven is waived: the plan has no backup.",
-		scenario: minor(shape(1, 0), backedUp(refitv1alpha1.UpgradeBackup{}), spec(waive(policy.CheckBackup))), ends: Succeeded,
+		scenario: minor(shape(1, 0), backedUp(refitv1alpha1.UpgradeBackup{}), spec(waiveBackup)), ends: Succeeded,
 	},
 	{
 		name:     "backup-failed",
@@ -167,10 +167,8 @@ func backedUp(backup refitv1alpha1.UpgradeBackup) func(*scenario) {
 	return spec(func(s *refitv1alpha1.ClusterUpgradeSpec) { s.Backup = &backup })
 }
 
-func waive(check string) func(*refitv1alpha1.ClusterUpgradeSpec) {
-	return func(s *refitv1alpha1.ClusterUpgradeSpec) {
-		s.Waivers = append(s.Waivers, refitv1alpha1.Waiver{Check: check, Reason: "the storage has snapshots"})
-	}
+func waiveBackup(s *refitv1alpha1.ClusterUpgradeSpec) {
+	s.Waivers = append(s.Waivers, refitv1alpha1.Waiver{Check: policy.CheckBackup, Reason: "the storage has snapshots"})
 }
 
 // backingUpOn is when the agent of a node takes the backup.

@@ -86,7 +86,7 @@ var controlPlaneStories = []story{
 	{
 		name:     "stale-reports",
 		summary:  "An etcd member has failed, and its agent has not reported it. Refit requests fresh reports instead of relying on those of an hour ago.",
-		scenario: minor(shape(3, 0)), ends: Succeeded,
+		scenario: minor(shape(3, 0), spec(waiveBackup)), ends: Succeeded,
 		before: func(w *world) {
 			passive(w)
 			w.now = simulationStart.Add(-3600e9)
@@ -225,13 +225,13 @@ var controlPlaneStories = []story{
 	{
 		name:     "claimed-by-hand",
 		summary:  "Someone has written two control plane nodes into status.active. The second is released before the first is upgraded.",
-		scenario: minor(shape(3, 0), upgradePath("v1.36.1", "v1.36.3", "v1.36.3")), ends: Succeeded,
+		scenario: minor(shape(3, 0), upgradePath("v1.36.1", "v1.36.3", "v1.36.3"), spec(waiveBackup)), ends: Succeeded,
 		script: []scriptEvent{{at(2.1), claimedByHand("cp-2", "cp-1")}},
 	},
 	{
 		name:     "claimed-by-hand-without-quorum",
 		summary:  "Someone has claimed one of two etcd members by hand, and the user has not waived the outage.",
-		scenario: minor(shape(2, 0)), ends: Aborted,
+		scenario: minor(shape(2, 0), spec(waiveBackup)), ends: Aborted,
 		script: []scriptEvent{{at(0.2), claimedByHand("cp-1")}, {at(10), func(t *storyRun) { t.abort() }}},
 	},
 }

@@ -25,6 +25,9 @@ func Defaulted(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgra
 	setDefault(&spec.Scope, refitv1alpha1.ScopeAll)
 	setDefault(&spec.Approval, refitv1alpha1.ApprovalRequired)
 	setDefault(&spec.Rollback, refitv1alpha1.RollbackAuto)
+	if spec.Backup == nil {
+		spec.Backup = &refitv1alpha1.UpgradeBackup{}
+	}
 	defaultBackup(spec.Backup)
 
 	pools, rest := []refitv1alpha1.Pool{}, refitv1alpha1.Pool{Name: DefaultPool}
@@ -44,9 +47,6 @@ func Defaulted(spec refitv1alpha1.ClusterUpgradeSpec) refitv1alpha1.ClusterUpgra
 }
 
 func defaultBackup(backup *refitv1alpha1.UpgradeBackup) {
-	if backup == nil {
-		return
-	}
 	setDefault(&backup.Store, DefaultStore)
 	setDefault(&backup.Drill, refitv1alpha1.DrillRehearse)
 	setDefault(&backup.MaxAge, metav1.Duration{Duration: 24 * time.Hour})

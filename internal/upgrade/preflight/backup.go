@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
@@ -15,7 +16,7 @@ const waiveBackup = "To upgrade without a proven backup, waive it: `--waive 'Bac
 // backupProven reports that no backup can be proven before the control plane changes, or that the
 // user waives it.
 func backupProven(v *view) []Finding {
-	if v.Spec.Backup == nil || !v.movesControlPlane() {
+	if !v.changesControlPlane() || v.s.ExternalEtcd() == cluster.Yes {
 		return nil
 	}
 	switch {
@@ -23,11 +24,6 @@ func backupProven(v *view) []Finding {
 		return []Finding{{
 			Message: "the control plane changes without a backup of etcd that was tried",
 			Remedy:  "Make sure that you can restore etcd by other means, or remove the waiver.",
-		}}
-	case v.s.ExternalEtcd() == cluster.Yes:
-		return []Finding{{
-			Object: etcdCluster, Message: "etcd is external, and Refit does not back it up",
-			Remedy: "Back it up by other means. " + waiveBackup,
 		}}
 	case !v.agentsBackUp():
 		return []Finding{{
@@ -51,8 +47,21 @@ func (v *view) agentsBackUp() bool {
 	return !reported
 }
 
+// requiredBackup returns the backup that the control plane changes rely on, nil if there is none.
+func (v *view) requiredBackup() *refitv1alpha1.UpgradeBackup {
+	if !v.changesControlPlane() || v.s.ExternalEtcd() == cluster.Yes {
+		return nil
+	}
+	return policy.BackupRequired(&v.Spec)
+}
+
+// changesControlPlane reports whether a control plane node is still to be upgraded.
+func (v *view) changesControlPlane() bool {
+	return slices.ContainsFunc(v.nodes, func(n node) bool { return n.ControlPlane && n.touched })
+}
+
 func backupStoreMissing(v *view) []Finding {
-	backup := policy.BackupRequired(&v.Spec)
+	backup := v.requiredBackup()
 	if backup == nil || v.s.BackupStore(backup.Store) != nil {
 		return nil
 	}
@@ -65,7 +74,7 @@ func backupStoreMissing(v *view) []Finding {
 }
 
 func backupOnSameHost(v *view) []Finding {
-	backup := policy.BackupRequired(&v.Spec)
+	backup := v.requiredBackup()
 	if backup == nil || len(v.s.ControlPlane()) != 1 {
 		return nil
 	}
@@ -82,7 +91,7 @@ func backupOnSameHost(v *view) []Finding {
 }
 
 func backupIdentityUnproven(v *view) []Finding {
-	backup := policy.BackupRequired(&v.Spec)
+	backup := v.requiredBackup()
 	if backup == nil {
 		return nil
 	}
@@ -102,7 +111,7 @@ func storeObject(backup *refitv1alpha1.UpgradeBackup) string { return "BackupSto
 // rehearsalUnknown reports what the rehearsals of the operation could not decide. The operation
 // does not change the control plane until that is waived.
 func rehearsalUnknown(v *view) []Finding {
-	if required := policy.BackupRequired(&v.Spec); required == nil || required.Drill != refitv1alpha1.DrillRehearse {
+	if required := v.requiredBackup(); required == nil || required.Drill != refitv1alpha1.DrillRehearse {
 		return nil
 	}
 	newest := map[string]*cluster.Backup{}

@@ -104,7 +104,7 @@ var checks = []Check{
 	{"EtcdTagPinned", Block, safety, needComponents, etcdTagPinned, "the kubeadm configuration pins the etcd image tag"},
 	{"EtcdMembershipDiffers", Block, safety | agent, needPods, etcdMembershipDiffers, "the etcd members do not match the control plane nodes"},
 	{"EtcdUnknown", Block, safety, needPods, etcdUnknown, "Refit cannot determine where etcd runs"},
-	{"EtcdExternal", Info, 0, needPods, etcdExternal, "etcd is external, and Refit does not upgrade it"},
+	{"EtcdExternal", Info, 0, needPods, etcdExternal, "etcd is external, and Refit neither upgrades it nor backs it up"},
 
 	// The backup that the upgrade relies on.
 	{policy.CheckBackup, Block, 0, needPods, backupProven, "no backup of etcd is proven before the control plane changes"},

@@ -168,7 +168,7 @@ func etcdExternal(v *view) []Finding {
 	}
 	return []Finding{{
 		Object:  etcdCluster,
-		Message: "etcd runs outside of this cluster, and Refit does not upgrade it" + needs,
+		Message: "etcd runs outside of this cluster, and Refit neither upgrades it nor backs it up" + needs,
 		Remedy:  "Make sure that its version is supported: " + command("etcdctl endpoint status --write-out table"),
 	}}
 }

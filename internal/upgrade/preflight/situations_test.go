@@ -439,30 +439,32 @@ func etcdSituations() []situation {
 		{check: "EtcdExternal", name: "stacked"},
 		{check: "EtcdExternal", name: "external", change: external, want: Info},
 
-		{check: "BackupProven", name: "agents and stacked etcd", change: withStore("/mnt"), spec: backedUp},
-		{check: "BackupProven", name: "external etcd", change: all(external, withStore("/mnt")), spec: backedUp, want: Block},
-		{check: "BackupProven", name: "external etcd without a backup", change: external},
-		{check: "BackupProven", name: "old agents", change: all(withStore("/mnt"), oldAgents), spec: backedUp, want: Block},
+		{check: "BackupProven", name: "agents and stacked etcd"},
+		{check: "BackupProven", name: "external etcd", change: external},
+		{check: "BackupProven", name: "old agents", change: oldAgents, want: Block},
+		{check: "BackupProven", name: "old agents and an upgraded control plane", change: all(oldAgents, upgradedControlPlane)},
 		{check: "BackupProven", name: "waived", spec: waivedBackup, want: Block},
-		{check: "BackupProven", name: "workers only", change: external, spec: func(s *refitv1alpha1.ClusterUpgradeSpec) {
-			backedUp(s)
-			s.Scope = refitv1alpha1.ScopeWorkers
-		}},
-		{check: "BackupStoreMissing", name: "no backup"},
-		{check: "BackupStoreMissing", name: "the store exists", change: withStore("/mnt"), spec: backedUp},
-		{check: "BackupStoreMissing", name: "the store does not exist", spec: backedUp, want: Block},
-		{check: "BackupStoreMissing", name: "Refit is not installed yet", change: func(s *snapshot) { s.Installed = false }, spec: backedUp, want: Block, deferred: true},
-		{check: "BackupStoreMissing", name: "the backup is waived", spec: waivedBackup},
-		{check: "BackupOnSameHost", name: "a directory", single: true, change: withStore("/mnt"), spec: backedUp, want: Warn},
-		{check: "BackupOnSameHost", name: "a bucket", single: true, change: withStore(""), spec: backedUp},
-		{check: "BackupOnSameHost", name: "three control plane hosts", change: withStore("/mnt"), spec: backedUp},
-		{check: "BackupIdentityUnproven", name: "unknown", change: withStore("/mnt"), spec: backedUp},
-		{check: "BackupIdentityUnproven", name: "proven", change: withIdentity(cluster.Yes), spec: backedUp},
-		{check: "BackupIdentityUnproven", name: "never proven", change: withIdentity(cluster.No), spec: backedUp, want: Warn},
-		{check: "BackupIdentityUnproven", name: "no backup", change: withIdentity(cluster.No)},
-		{check: "RehearsalUnknown", name: "no open question", change: all(withStore("/mnt"), rehearsed()), spec: backedUp},
-		{check: "RehearsalUnknown", name: "an open question", change: all(withStore("/mnt"), rehearsed(openQuestion)), spec: backedUp, want: Warn, unknown: true},
-		{check: "RehearsalUnknown", name: "an open question of a backup that is deleted", change: all(withStore("/mnt"), rehearsed(openQuestion), deletingBackups), spec: backedUp},
+		{check: "BackupProven", name: "workers only", change: oldAgents, spec: workersOnly},
+		{check: "BackupStoreMissing", name: "the store exists"},
+		{check: "BackupStoreMissing", name: "the store does not exist", change: withoutStore, want: Block},
+		{check: "BackupStoreMissing", name: "another store is required", spec: func(s *refitv1alpha1.ClusterUpgradeSpec) {
+			s.Backup = &refitv1alpha1.UpgradeBackup{Store: "offsite"}
+		}, want: Block},
+		{check: "BackupStoreMissing", name: "Refit is not installed yet", change: all(withoutStore, func(s *snapshot) { s.Installed = false }), want: Block, deferred: true},
+		{check: "BackupStoreMissing", name: "the backup is waived", change: withoutStore, spec: waivedBackup},
+		{check: "BackupStoreMissing", name: "external etcd", change: all(withoutStore, external)},
+		{check: "BackupStoreMissing", name: "the control plane is upgraded already", change: all(withoutStore, upgradedControlPlane)},
+		{check: "BackupStoreMissing", name: "workers only", change: withoutStore, spec: workersOnly},
+		{check: "BackupOnSameHost", name: "a directory", single: true, change: withStore("/mnt"), want: Warn},
+		{check: "BackupOnSameHost", name: "a bucket", single: true, change: withStore("")},
+		{check: "BackupOnSameHost", name: "three control plane hosts", change: withStore("/mnt")},
+		{check: "BackupIdentityUnproven", name: "unknown", change: withStore("/mnt")},
+		{check: "BackupIdentityUnproven", name: "proven", change: withIdentity(cluster.Yes)},
+		{check: "BackupIdentityUnproven", name: "never proven", change: withIdentity(cluster.No), want: Warn},
+		{check: "BackupIdentityUnproven", name: "no backup", change: withIdentity(cluster.No), spec: waivedBackup},
+		{check: "RehearsalUnknown", name: "no open question", change: all(withStore("/mnt"), rehearsed())},
+		{check: "RehearsalUnknown", name: "an open question", change: all(withStore("/mnt"), rehearsed(openQuestion)), want: Warn, unknown: true},
+		{check: "RehearsalUnknown", name: "an open question of a backup that is deleted", change: all(withStore("/mnt"), rehearsed(openQuestion), deletingBackups)},
 		{check: "RehearsalUnknown", name: "an open question, and no rehearsal is required", change: all(withStore("/mnt"), rehearsed(openQuestion)), spec: restored},
 	}
 }
@@ -1343,10 +1345,28 @@ func serverClocks(local time.Duration, servers ...time.Duration) clustertest.Cha
 	}
 }
 
-func backedUp(s *refitv1alpha1.ClusterUpgradeSpec) { s.Backup = &refitv1alpha1.UpgradeBackup{} }
+func workersOnly(s *refitv1alpha1.ClusterUpgradeSpec) { s.Scope = refitv1alpha1.ScopeWorkers }
+
+func withoutStore(s *snapshot) { s.BackupStores = nil }
+
+// upgradedControlPlane is a cluster of which only the workers are left.
+func upgradedControlPlane(s *snapshot) {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !n.ControlPlane {
+			continue
+		}
+		n.Kubelet = "v1.36.3"
+		for component, pod := range n.Static {
+			if component != "etcd" {
+				pod.Version = "v1.36.3"
+				n.Static[component] = pod
+			}
+		}
+	}
+}
 
 func waivedBackup(s *refitv1alpha1.ClusterUpgradeSpec) {
-	backedUp(s)
 	s.Waivers = append(s.Waivers, refitv1alpha1.Waiver{Check: "BackupProven", Reason: "the storage has snapshots"})
 }
 

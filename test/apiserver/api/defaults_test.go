@@ -17,7 +17,10 @@ func TestDefaults(t *testing.T) {
 		s := serverOf(t, version)
 
 		plain := made(t, s, smallest("ClusterUpgrade", "plain"))
-		want := object{"target": object{"kubernetes": "v1.36.3"}, "scope": "All", "approval": "Required", "rollback": "Auto"}
+		want := object{
+			"target": object{"kubernetes": "v1.36.3"}, "scope": "All", "approval": "Required", "rollback": "Auto",
+			"backup": object{"store": "local", "drill": "Rehearse", "maxAge": "24h"},
+		}
 		if got := plain.Object["spec"]; !reflect.DeepEqual(got, want) {
 			t.Errorf("the smallest ClusterUpgrade became %v", got)
 		}

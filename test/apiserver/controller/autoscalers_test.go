@@ -37,7 +37,7 @@ func TestAutoscalersAreKeptOffActiveNodes(t *testing.T) {
 	first, second := b.hosts.hold("worker-1", "swap-kubelet"), b.hosts.hold("worker-2", "swap-kubelet")
 	b.controllers()
 	b.upgrade(op, func(o *refitv1alpha1.ClusterUpgrade) {
-		o.Spec.Waivers = []refitv1alpha1.Waiver{{Check: "NodeCordonedByHand", Object: "Node worker-1", Reason: "its disk is being replaced"}}
+		o.Spec.Waivers = append(o.Spec.Waivers, refitv1alpha1.Waiver{Check: "NodeCordonedByHand", Object: "Node worker-1", Reason: "its disk is being replaced"})
 	})
 	for _, at := range []struct {
 		node string

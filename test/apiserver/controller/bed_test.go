@@ -34,6 +34,7 @@ import (
 	"github.com/refit-dev/refit/internal/controller/orphan"
 	"github.com/refit-dev/refit/internal/upgrade/cluster"
 	"github.com/refit-dev/refit/internal/upgrade/cluster/clustertest"
+	"github.com/refit-dev/refit/internal/upgrade/policy"
 	"github.com/refit-dev/refit/test/apiserver"
 	"github.com/refit-dev/refit/test/apiserver/agents"
 )
@@ -215,12 +216,15 @@ func (s *said) end() string {
 
 type change func(*refitv1alpha1.ClusterUpgrade)
 
-// upgrade creates an upgrade that needs no approval.
+// withoutBackup is the waiver of upgrades that take no backup.
+var withoutBackup = []refitv1alpha1.Waiver{{Check: policy.CheckBackup, Reason: "the test is about something else"}}
+
+// upgrade creates an upgrade that needs no approval and takes no backup.
 func (b *bed) upgrade(name string, changes ...change) *refitv1alpha1.ClusterUpgrade {
 	b.t.Helper()
 	operation := &refitv1alpha1.ClusterUpgrade{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: to}, Approval: refitv1alpha1.ApprovalNone},
+		Spec:       refitv1alpha1.ClusterUpgradeSpec{Target: refitv1alpha1.Target{Kubernetes: to}, Approval: refitv1alpha1.ApprovalNone, Waivers: withoutBackup},
 	}
 	for _, change := range changes {
 		change(operation)

@@ -66,7 +66,7 @@ func TestF55AForeignCordonStays(t *testing.T) {
 	b.cordonByHand("worker-4")
 	b.controllers()
 	b.upgrade(op, func(o *refitv1alpha1.ClusterUpgrade) {
-		o.Spec.Waivers = []refitv1alpha1.Waiver{{Check: "NodeCordonedByHand", Object: "Node worker-4", Reason: "its disk is being replaced"}}
+		o.Spec.Waivers = append(o.Spec.Waivers, refitv1alpha1.Waiver{Check: "NodeCordonedByHand", Object: "Node worker-4", Reason: "its disk is being replaced"})
 	})
 	b.until(op, "succeeds", phase(refitv1alpha1.PhaseSucceeded))
 	b.atRest(everyNode...)

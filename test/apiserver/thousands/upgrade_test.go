@@ -137,6 +137,7 @@ func (b *bed) upgrade(r run) {
 		ObjectMeta: metav1.ObjectMeta{Name: "upgrade"},
 		Spec: refitv1alpha1.ClusterUpgradeSpec{
 			Target: refitv1alpha1.Target{Kubernetes: to}, Approval: refitv1alpha1.ApprovalNone,
+			Waivers: []refitv1alpha1.Waiver{{Check: "BackupProven", Reason: "the hosts are simulated"}},
 			Pools: []refitv1alpha1.Pool{
 				{Name: fewPool, NodeSelector: refitv1alpha1.Labels{labelPool: fewPool}, MaxUnavailable: &few}, {Name: defaultPool, MaxUnavailable: &most},
 			},

@@ -29,7 +29,9 @@ func TestAgentControllers(t *testing.T) {
 	begun := time.Now()
 	b.ask(t, refitv1alpha1.ClusterUpgradeSpec{
 		Target: refitv1alpha1.Target{Kubernetes: newer}, Approval: refitv1alpha1.ApprovalNone,
-		Waivers: []refitv1alpha1.Waiver{{Check: "UnmanagedPod", Reason: "the smoke test leaves its client"}},
+		Waivers: []refitv1alpha1.Waiver{
+			{Check: "UnmanagedPod", Reason: "the smoke test leaves its client"}, {Check: "BackupProven", Reason: "the cluster has no BackupStore"},
+		},
 	})
 	said := ""
 	ctx, cancel := context.WithTimeout(t.Context(), 3*changing)

@@ -12,9 +12,9 @@ import (
 	"github.com/refit-dev/refit/test/testbed/cluster"
 )
 
-// TestUpgradeCI is the gate for every change: Refit is installed, upgrades a small cluster with a
-// workload while its controllers are killed, restores etcd from a backup, and is uninstalled
-// without leftovers.
+// TestUpgradeCI is the gate for every change: Refit is installed, backs up a small cluster with a
+// workload, rehearses its upgrade and upgrades it while its controllers are killed, restores etcd
+// from a backup, and is uninstalled without leftovers.
 func TestUpgradeCI(t *testing.T) {
 	begun := time.Now()
 	s := newSite(t, cluster.Spec{Name: "upci", Workers: 2, Kubernetes: older}, inCluster)
@@ -30,6 +30,7 @@ func TestUpgradeCI(t *testing.T) {
 	monitor.stop(t)
 
 	s.isAt(t, r)
+	s.reliedOnABackup(t, r)
 	s.restoreCI(t)
 	s.uninstall(t)
 	show(t, "upgrade_ci", time.Since(begun).Seconds(), "s")

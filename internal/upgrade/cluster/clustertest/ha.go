@@ -23,7 +23,8 @@ const (
 func HA(version string, controlPlanes, workers int, changes ...Change) *cluster.Snapshot {
 	s := &cluster.Snapshot{
 		TakenAt: Now, UID: "cluster-uid", Version: version, Installed: true,
-		Kubeadm: kubeadm(version), Endpoint: cluster.Endpoint{Address: endpoint, Holder: "cp-1", Via: cluster.ViaKubeVIP},
+		BackupStores: []cluster.BackupStore{{Name: "local"}}, Kubeadm: kubeadm(version),
+		Endpoint: cluster.Endpoint{Address: endpoint, Holder: "cp-1", Via: cluster.ViaKubeVIP},
 	}
 	for i := range controlPlanes {
 		name := fmt.Sprintf("cp-%d", i+1)
