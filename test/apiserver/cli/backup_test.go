@@ -45,7 +45,7 @@ func (b *bed) only(t *testing.T) *refitv1alpha1.EtcdBackup {
 // A backup goes through the steps of its agent, which the command follows.
 func TestBackupIsCreatedAndFollowed(t *testing.T) {
 	b := backupBed(t)
-	creating := b.start(t, "backup", "create")
+	creating := b.start(t, "backup", "create", "--drill", "none")
 	creating.until(t, "Waiting for the controller")
 	backup := b.only(t)
 	now := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
