@@ -36,8 +36,8 @@ type bed struct {
 	hosts   map[string]*host
 }
 
-// newBed creates a cluster with the testbed's workload, Refit's CRDs, and a ClusterRelease for
-// every hop.
+// newBed creates a cluster with the testbed's workload, Refit's CRDs, a BackupStore, and a
+// ClusterRelease for every hop.
 func newBed(t *testing.T, spec cluster.Spec) *bed {
 	t.Helper()
 	c := testbed.Up(t, spec)
@@ -53,6 +53,7 @@ func newBed(t *testing.T, spec cluster.Spec) *bed {
 	must(t, c.DeployWorkload(t.Context()))
 	must(t, b.install(t.Context()))
 	must(t, b.apply(t.Context(), namespaces))
+	must(t, b.apply(t.Context(), store))
 	for _, version := range []string{newer, newest} {
 		must(t, b.apply(t.Context(), release("kubernetes-"+version, version, version)))
 	}
@@ -63,6 +64,13 @@ const namespaces = `
 {apiVersion: v1, kind: Namespace, metadata: {name: ` + shop + `}}
 ---
 {apiVersion: v1, kind: Namespace, metadata: {name: ` + guarded + `}}
+`
+
+// store is the BackupStore that an upgrade needs, elsewhere than on the only control plane host.
+const store = `
+{apiVersion: refit.dev/v1alpha1, kind: BackupStore, metadata: {name: local}, spec: {
+  s3: {endpoint: "https://s3.example.com", bucket: backups}, credentials: offsite,
+  recipients: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p]}}
 `
 
 // install applies Refit's CRDs, as `refit install` does.
