@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,11 +20,11 @@ const crashFile = "/etc/refit/crashpoints.yaml"
 
 type crashConfig struct {
 	// Mode is log (log the points), each (die at every point, once each), only (die at the matching
-	// point) or stop (wait at the matching point until the file Stopped is removed).
-	Mode    string `json:"mode"`
-	Match   string `json:"match"`
-	Log     string `json:"log"`
-	Stopped string `json:"stopped"`
+	// points, once each) or stop (wait at a matching point until the file Stopped is removed).
+	Mode    string   `json:"mode"`
+	Match   []string `json:"match"`
+	Log     string   `json:"log"`
+	Stopped string   `json:"stopped"`
 }
 
 var crashing sync.Mutex
@@ -53,12 +54,12 @@ func point(name string) {
 		logPoint(c.Log, name)
 		die()
 	case "only":
-		if name == c.Match {
+		if slices.Contains(c.Match, name) {
 			logPoint(c.Log, name)
 			die()
 		}
 	case "stop":
-		if name == c.Match {
+		if slices.Contains(c.Match, name) {
 			logPoint(c.Log, name)
 			waitUntilRemoved(c.Stopped)
 		}

@@ -28,7 +28,7 @@ func TestAgentCI(t *testing.T) {
 // upgradeWithKills upgrades a node to a release while its agent is killed at every point.
 func (b *agents) upgradeWithKills(t *testing.T, n *cluster.Node, r *bed.Release) {
 	t.Helper()
-	must(t, crashAt(t.Context(), n, crashEach, ""))
+	must(t, crashAt(t.Context(), n, crashEach))
 	begun := time.Now()
 	b.order(t, n, permit(refitv1alpha1.PermitPrefetch), to(r))
 	b.mustPhase(t, n, fetching, refitv1alpha1.NodePrefetched)

@@ -4,10 +4,10 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,9 +30,11 @@ const (
 	partVariable = "REFIT_AGENT_PART"
 )
 
-// TestAgentCrashes restores a saved disk for every run, kills the agent at a different point each
-// time, then cuts the power at some of the points. Every run must end in the same state as the
-// undisturbed run. The test takes hours and resumes where it stopped.
+// TestAgentCrashes restores a saved disk for every run. Some runs cut the power at one point. The
+// others kill the agent at one point of every step, so that all points are covered by as many runs
+// as the longest step has points; if such a run fails, each of its points gets a run of its own.
+// Every run must end in the same state as the undisturbed run. The test takes hours and resumes
+// where it stopped.
 func TestAgentCrashes(t *testing.T) {
 	part, _ := part(t)
 	t.Run("control-plane", func(t *testing.T) {
@@ -71,7 +73,7 @@ func newMatrix(t *testing.T, b *agents, n *cluster.Node, role string) *matrix {
 	m.armed = b.save(t, n, "fetched")
 
 	begun := time.Now()
-	must(t, m.start(t, crashLog, ""))
+	must(t, m.start(t, crashLog))
 	must(t, m.end(t.Context()))
 	var err error
 	m.points, err = pointsOf(t.Context(), n)
@@ -88,10 +90,15 @@ func (m *matrix) run(t *testing.T) {
 	t.Helper()
 	chosen := spread(m.points, bed.Count(t, cutsVariable, 10))
 	for _, point := range mine(t, chosen) {
-		m.try(t, point, faultCut, m.cut)
+		m.try(t, "cut at "+point, faultCut, []string{point})
 	}
-	for _, point := range mine(t, m.points) {
-		m.try(t, point, faultKill, m.killed)
+	for i, round := range mine(t, rounds(m.points)) {
+		if m.try(t, fmt.Sprint("kill, round ", i+1), faultKill, round) || len(round) == 1 {
+			continue
+		}
+		for _, point := range round {
+			m.try(t, "kill at "+point, faultKill, []string{point})
+		}
 	}
 	m.results.tell(t, m.role, faultKill, m.points)
 	m.results.tell(t, m.role, faultCut, chosen)
@@ -110,16 +117,27 @@ func part(t *testing.T) (which, of int) {
 	return which, of
 }
 
-// mine returns the points of this part, interleaved: an interrupted run then covers some points of
-// every step.
-func mine(t *testing.T, points []string) (own []string) {
-	t.Helper()
-	const stride = 7
-	which, of := part(t)
-	for first := range stride {
-		for i := first*of + which - 1; i < len(points); i += stride * of {
-			own = append(own, points[i])
+// rounds distributes the points over runs: no run has two points of the same step.
+func rounds(points []string) (all [][]string) {
+	inStep := map[string]int{}
+	for _, point := range points {
+		step, _, _ := strings.Cut(point, "/")
+		i := inStep[step]
+		inStep[step]++
+		if i == len(all) {
+			all = append(all, nil)
 		}
+		all[i] = append(all[i], point)
+	}
+	return all
+}
+
+// mine returns the runs of this part.
+func mine[T any](t *testing.T, runs []T) (own []T) {
+	t.Helper()
+	which, of := part(t)
+	for i := which - 1; i < len(runs); i += of {
+		own = append(own, runs[i])
 	}
 	return own
 }
@@ -134,35 +152,49 @@ func spread(points []string, most int) []string {
 	return slices.Compact(chosen)
 }
 
-// try performs one run, unless it already passed.
-func (m *matrix) try(t *testing.T, point, fault string, disturb func(*testing.T, string) error) {
+// try performs one run with a fault at the points that have not passed yet, and reports whether it
+// passed.
+func (m *matrix) try(t *testing.T, name, fault string, points []string) bool {
 	t.Helper()
-	if m.results.has(m.role, point, fault) {
-		return
+	points = slices.DeleteFunc(slices.Clone(points), func(point string) bool { return m.results.has(m.role, point, fault) })
+	if len(points) == 0 {
+		return true
 	}
-	t.Run(fault+" at "+point, func(t *testing.T) {
+	return t.Run(name, func(t *testing.T) {
+		t.Logf("%s at %s", fault, strings.Join(points, ", "))
 		begun, outcome := time.Now(), well
-		err := disturb(t, point)
-		if err == nil {
-			err = m.end(t.Context())
-		}
-		if err == nil {
-			err = m.sameAsClean(t.Context())
-		}
-		if err != nil {
+		if err := m.disturbed(t, fault, points); err != nil {
 			outcome = err.Error()
 			t.Error(err)
 			m.b.LogIfFailed(t, "nodeupgrades")
 		}
-		m.results.add(t, result{Role: m.role, Point: point, Fault: fault, Outcome: outcome, Seconds: time.Since(begun).Seconds()})
+		for _, point := range points {
+			m.results.add(t, result{Role: m.role, Point: point, Fault: fault, Together: len(points), Outcome: outcome, Seconds: time.Since(begun).Seconds()})
+		}
 	})
 }
 
+// disturbed performs one run with a fault at each of the points.
+func (m *matrix) disturbed(t *testing.T, fault string, points []string) error {
+	t.Helper()
+	disturb := m.killed
+	if fault == faultCut {
+		disturb = m.cut
+	}
+	if err := disturb(t, points); err != nil {
+		return err
+	}
+	if err := m.end(t.Context()); err != nil {
+		return err
+	}
+	return m.sameAsClean(t.Context(), len(points))
+}
+
 // start boots the node from the saved disk and orders it to upgrade.
-func (m *matrix) start(t *testing.T, mode, point string) error {
+func (m *matrix) start(t *testing.T, mode string, points ...string) error {
 	t.Helper()
 	m.armed.putBack(t)
-	if err := setPoints(t.Context(), m.n, mode, point); err != nil {
+	if err := setPoints(t.Context(), m.n, mode, points...); err != nil {
 		return err
 	}
 	order := func() error {
@@ -179,16 +211,16 @@ func (m *matrix) start(t *testing.T, mode, point string) error {
 	return order()
 }
 
-// killed performs a run in which the agent is killed at a point.
-func (m *matrix) killed(t *testing.T, point string) error {
+// killed performs a run in which the agent is killed at each of the points.
+func (m *matrix) killed(t *testing.T, points []string) error {
 	t.Helper()
-	return m.start(t, crashOnly, point)
+	return m.start(t, crashOnly, points...)
 }
 
 // cut performs a run in which the power is cut while the agent is stopped at a point.
-func (m *matrix) cut(t *testing.T, point string) error {
+func (m *matrix) cut(t *testing.T, points []string) error {
 	t.Helper()
-	if err := m.start(t, crashStop, point); err != nil {
+	if err := m.start(t, crashStop, points...); err != nil {
 		return err
 	}
 	if err := waitStanding(t.Context(), m.n); err != nil {
@@ -197,7 +229,7 @@ func (m *matrix) cut(t *testing.T, point string) error {
 	if err := m.n.Kill(t.Context()); err != nil {
 		return err
 	}
-	if err := setPoints(t.Context(), m.n, crashLog, ""); err != nil {
+	if err := setPoints(t.Context(), m.n, crashLog); err != nil {
 		return err
 	}
 	return m.n.Start(t.Context())
@@ -215,8 +247,8 @@ func (m *matrix) end(ctx context.Context) error {
 }
 
 // sameAsClean compares the end state of a run with that of the undisturbed run, and verifies that
-// the fault took effect.
-func (m *matrix) sameAsClean(ctx context.Context) error {
+// every fault took effect.
+func (m *matrix) sameAsClean(ctx context.Context, faults int) error {
 	is, err := bed.StateOf(ctx, m.n)
 	if err != nil {
 		return err
@@ -225,8 +257,8 @@ func (m *matrix) sameAsClean(ctx context.Context) error {
 		return fmt.Errorf("the host is not as after an undisturbed run: %w", err)
 	}
 	lives, err := agentLives(ctx, m.n)
-	if err == nil && lives < 2 {
-		err = errors.New("the agent was never started again: nothing was disturbed")
+	if err == nil && lives < 1+faults {
+		err = fmt.Errorf("the agent was started %d times, and %d faults need %d", lives, faults, 1+faults)
 	}
 	return err
 }

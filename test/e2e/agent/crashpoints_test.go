@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/refit-dev/refit/test/testbed/cluster"
@@ -15,8 +16,8 @@ import (
 const (
 	crashLog  = "log"  // log the name of every point reached
 	crashEach = "each" // die at every point, once
-	crashOnly = "only" // die at one point, once
-	crashStop = "stop" // stop at one point
+	crashOnly = "only" // die at the given points, once each
+	crashStop = "stop" // stop at the given point
 )
 
 const (
@@ -28,16 +29,24 @@ const (
 )
 
 // setPoints configures the crash points. The node may be off.
-func setPoints(ctx context.Context, n *cluster.Node, mode, match string) error {
-	return writeOn(ctx, n, pointsFile, fmt.Sprintf("{mode: %s, match: %q, log: %s, stopped: %s}\n", mode, match, pointsLog, standing))
+func setPoints(ctx context.Context, n *cluster.Node, mode string, points ...string) error {
+	return writeOn(ctx, n, pointsFile, fmt.Sprintf("{mode: %s, match: [%s], log: %s, stopped: %s}\n", mode, quoted(points), pointsLog, standing))
+}
+
+func quoted(points []string) string {
+	var list []string
+	for _, point := range points {
+		list = append(list, strconv.Quote(point))
+	}
+	return strings.Join(list, ", ")
 }
 
 // crashAt configures the crash points of a running agent and clears the points already reached.
-func crashAt(ctx context.Context, n *cluster.Node, mode, match string) error {
+func crashAt(ctx context.Context, n *cluster.Node, mode string, points ...string) error {
 	if _, err := n.Exec(ctx, "rm", "-f", pointsLog, standing); err != nil {
 		return err
 	}
-	return setPoints(ctx, n, mode, match)
+	return setPoints(ctx, n, mode, points...)
 }
 
 // noCrashes disables the crash points.

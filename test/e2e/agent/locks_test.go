@@ -78,7 +78,7 @@ func TestAgentPackageLockAfterACrash(t *testing.T) {
 	const server = "/etc/kubernetes/manifests/kube-apiserver.yaml"
 	on("test", "!", "-e", server)
 	on("systemd-run", "--unit=other-package-manager", "perl", "-e", strings.Replace(lockScript, "F_SETLK,", "F_SETLKW,", 1)+"sleep 3600;")
-	must(t, setPoints(t.Context(), n, crashLog, ""))
+	must(t, setPoints(t.Context(), n, crashLog))
 	killed := time.Now()
 	on("systemctl", "kill", "--signal=KILL", agentUnit)
 	must(t, until(t.Context(), "the API server to be restored", checkTimeout, func(ctx context.Context) error {

@@ -23,7 +23,7 @@ func TestAgentPair(t *testing.T) {
 	b.apply(t, nodes[0])
 
 	must(t, crashAt(t.Context(), nodes[1], crashStop, "swap-etcd/swap-etcd:before"))
-	must(t, crashAt(t.Context(), nodes[2], crashEach, ""))
+	must(t, crashAt(t.Context(), nodes[2], crashEach))
 	b.order(t, nodes[1], permit(refitv1alpha1.PermitApply))
 	must(t, waitStanding(t.Context(), nodes[1]))
 	before, err := bed.StateOf(t.Context(), nodes[2])

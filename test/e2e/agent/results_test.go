@@ -26,13 +26,15 @@ const (
 
 // result is the outcome of one run with one fault.
 type result struct {
-	Role    string    `json:"role"`
-	Point   string    `json:"point"`
-	Fault   string    `json:"fault"` // kill or cut
-	Outcome string    `json:"outcome"`
-	Seconds float64   `json:"seconds"`
-	Agent   string    `json:"agent"`
-	At      time.Time `json:"at"`
+	Role  string `json:"role"`
+	Point string `json:"point"`
+	Fault string `json:"fault"` // kill or cut
+	// Together is the number of points of the run, and Seconds its time.
+	Together int       `json:"together"`
+	Outcome  string    `json:"outcome"`
+	Seconds  float64   `json:"seconds"`
+	Agent    string    `json:"agent"`
+	At       time.Time `json:"at"`
 }
 
 const well = "well"
