@@ -133,7 +133,7 @@ func source(tr trial) string {
 	if !isCall(tr.use) {
 		return fmt.Sprintf("package %s\n\nimport _ %q\n", pkg, importPath(tr.use))
 	}
-	imports := map[string]string{"exec": "os/exec", "fmt": "fmt", "time": "time"}
+	imports := map[string]string{"exec": "os/exec", "fmt": "fmt", "os": "os", "time": "time"}
 	text := "package " + pkg + "\n"
 	if qualifier, _, found := strings.Cut(tr.use, "."); found && imports[qualifier] != "" {
 		text += fmt.Sprintf("\nimport %q\n", imports[qualifier])

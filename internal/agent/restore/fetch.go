@@ -84,7 +84,7 @@ func (s Source) fetchSnapshot(ctx context.Context, m *backup.Manifest, part back
 		return node.ManualIntervention("DiskFull", nil, "Free disk space on the file system of "+filepath.Dir(to),
 			"the snapshot needs %d MiB in %s, and %d MiB are free", needed>>20, filepath.Dir(to), free.Bytes>>20)
 	}
-	return durable.Write(to, 0o600, durable.Caller, func(file *os.File) error {
+	return durable.Write(to, durable.Attributes{Mode: 0o600, Owner: durable.Caller}, func(file *os.File) error {
 		return enginebackup.Open(ctx, s.From, m, part, s.Identities, func(plain io.Reader) error {
 			_, err := io.Copy(file, plain)
 			return err

@@ -168,7 +168,7 @@ func (f *FileRestore) Write() error {
 		if err := durable.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
-		if err := durable.WriteFileAs(to, file.Content, file.Mode, durable.Owner{UID: file.UID, GID: file.GID}); err != nil {
+		if err := durable.WriteFileWith(to, file.Content, durable.Attributes{Mode: file.Mode, Owner: durable.Owner{UID: file.UID, GID: file.GID}}); err != nil {
 			return err
 		}
 	}

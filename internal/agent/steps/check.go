@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -122,7 +123,7 @@ func checkKubelet(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	config, err := os.ReadFile(kubeletConfig)
+	config, err := os.ReadFile(cmp.Or(kubeadm.KubeletConfigFile(args), kubeletConfig))
 	if err != nil {
 		return err
 	}

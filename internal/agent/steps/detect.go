@@ -10,8 +10,11 @@ import (
 )
 
 // HasControlPlane reports whether this is a control plane node. The manifest can be missing after
-// an interrupted kubeadm, the administrator's kubeconfig stays.
-func HasControlPlane() bool { return exists(manifest(kubeadm.APIServer)) || exists(adminConf) }
+// an interrupted kubeadm, the kubeconfig of the controller manager stays. That of the administrator
+// shows nothing: people copy it to workers.
+func HasControlPlane() bool {
+	return exists(manifest(kubeadm.APIServer)) || exists(controllerManagerConf)
+}
 
 // HasEtcd reports whether an etcd member runs on this host as a static pod.
 func HasEtcd() bool { return exists(manifest(kubeadm.Etcd)) }

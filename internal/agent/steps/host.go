@@ -42,7 +42,10 @@ const (
 // Paths that only tests change. ManifestsDir is the directory of static pods, kubeletFlags is
 // written by kubeadm, and kubeletDefaults belongs to the kubelet's package.
 var (
-	ManifestsDir     = kubernetesDir + "/manifests"
+	ManifestsDir = kubernetesDir + "/manifests"
+
+	controllerManagerConf = kubernetesDir + "/controller-manager.conf"
+
 	kubeletFlags     = kubeletDir + "/kubeadm-flags.env"
 	kubeletDefaults  = "/etc/default/kubelet"
 	containerdConfig = "/etc/containerd/config.toml"

@@ -33,6 +33,7 @@ func (h *Host) install(ctx context.Context, parts ...refitv1alpha1.Part) error {
 		if err := h.Effect("swap-"+f.Name, func() error { return host.Swap(f.Path, f.Was, f.Will) }); err != nil {
 			return err
 		}
+		h.logLost(f.Path)
 	}
 	var debs []string
 	for _, p := range inv.packagesOf(parts...) {
@@ -139,7 +140,10 @@ func (h *Host) installPackages(ctx context.Context, inv inventory, parts []refit
 		if f, ok := errors.AsType[*node.Failure](err); err != nil && (!ok || f.Reason != packages.HalfInstalled) {
 			return err
 		}
-		return driver.Install(ctx, files, opts)
+		if err := driver.Install(ctx, files, opts); err != nil {
+			return err
+		}
+		return h.restoreXattrs(inv.Xattrs)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
+	"github.com/refit-dev/refit/internal/engine/durable"
 	"github.com/refit-dev/refit/internal/engine/host"
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
@@ -20,6 +21,8 @@ type inventory struct {
 	// Held are the packages that were on hold before, and Problems their faults at that time.
 	Held     []string `json:"held,omitempty"`
 	Problems []string `json:"problems,omitempty"`
+	// Xattrs are the extended attributes of the files of packages, which package managers drop.
+	Xattrs map[string]durable.Xattrs `json:"xattrs,omitempty"`
 }
 
 // file is a binary that is swapped in place.
@@ -101,6 +104,9 @@ func (h *Host) takeInventory(ctx context.Context) (inventory, error) {
 		driver := h.driver(inv.Packages[0].Part)
 		if inv.Held, err = driver.Held(ctx); err == nil {
 			inv.Problems, err = driver.Verify(ctx, inv.installed())
+		}
+		if err == nil {
+			inv.Xattrs, err = packageXattrs(ctx, driver, inv.installed())
 		}
 	}
 	return inv, err

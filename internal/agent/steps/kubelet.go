@@ -92,7 +92,7 @@ func (h *Host) stripFlags() error {
 	}
 	h.Log.Info("removing flags that the new kubelet rejects", "file", kubeletFlags, "flags", removed)
 	return h.track([]string{kubeletFlags}, func() error {
-		return h.Effect("strip-flags", func() error { return durable.WriteFile(kubeletFlags, next, 0o644) })
+		return h.Effect("strip-flags", func() error { return durable.ReplaceFile(kubeletFlags, next, 0o644) })
 	})
 }
 

@@ -124,5 +124,11 @@ func (h *Host) swapPods(ctx context.Context, components ...string) error {
 		}
 		pods = append(pods, pod)
 	}
-	return h.staticPods().swap(ctx, pods...)
+	if err := h.staticPods().swap(ctx, pods...); err != nil {
+		return err
+	}
+	for _, pod := range pods {
+		h.logLost(pod.path)
+	}
+	return nil
 }

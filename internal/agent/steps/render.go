@@ -164,9 +164,6 @@ func (h *Host) manifestDigests(component string) (was, will string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if entry, ok := saved.Entry(manifest(component)); ok && !entry.Absent {
-		was = entry.Digest
-	}
 	will, err = host.Digest(h.rendered(component))
-	return was, will, err
+	return saved.Digest(manifest(component)), will, err
 }

@@ -23,6 +23,7 @@ func TestStageCopiesBesideTheOldFileAndChangesNothing(t *testing.T) {
 	must(t, fetch(t.Context(), h))
 	path := filepath.Join(t.TempDir(), "bridge")
 	put(t, path, "old")
+	must(t, os.Chmod(path, 0o750))
 	must(t, h.writeJSON(inventoryFile, inventory{Files: []file{{Part: plugin.Part, Name: plugin.Name, Path: path, Was: digestOf([]byte("old")), Will: plugin.Digest}}}))
 	must(t, stage(t.Context(), h))
 	wantText(t, path, "old")
@@ -33,7 +34,7 @@ func TestStageCopiesBesideTheOldFileAndChangesNothing(t *testing.T) {
 	if digest, err := host.Digest(copies[0]); err != nil || digest != plugin.Digest {
 		t.Errorf("%s has the digest %s, %v", copies[0], digest, err)
 	}
-	if info, err := os.Stat(copies[0]); err != nil || info.Mode() != 0o755 {
+	if info, err := os.Stat(copies[0]); err != nil || info.Mode() != 0o750 {
 		t.Errorf("%s has mode %v, %v", copies[0], info.Mode(), err)
 	}
 }

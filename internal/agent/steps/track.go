@@ -40,6 +40,9 @@ func (h *Host) rollback(name string, paths ...string) error {
 	for _, path := range kept {
 		h.reportKept(path + ": " + changedSince)
 	}
+	if err == nil {
+		h.reportLost(saved, paths)
+	}
 	return err
 }
 

@@ -121,7 +121,7 @@ func createIdentity(out *cliv1alpha1.InstallBackups) error {
 // identity.
 func writeNew(path, text string) error {
 	temp := durable.Temp(path)
-	err := durable.Create(temp, 0o600, durable.Caller, func(file *os.File) error {
+	err := durable.Create(temp, durable.Attributes{Mode: 0o600, Owner: durable.Caller}, func(file *os.File) error {
 		_, err := file.WriteString(text)
 		return err
 	})

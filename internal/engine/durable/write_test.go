@@ -29,13 +29,13 @@ func TestWriteSetsTheModeWhateverTheUmask(t *testing.T) {
 	wantNames(t, filepath.Dir(path), "config.yaml")
 }
 
-func TestWriteAsSetsTheOwnerAndKeepsSetuid(t *testing.T) {
+func TestWriteWithAttributesSetsTheOwnerAndKeepsSetuid(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can change the owner of a file")
 	}
 	path := filepath.Join(t.TempDir(), "file")
 	owner := durable.Owner{UID: 12345, GID: 54321}
-	must(t, durable.WriteFileAs(path, []byte("x"), 0o755|os.ModeSetuid, owner))
+	must(t, durable.WriteFileWith(path, []byte("x"), durable.Attributes{Mode: 0o755 | os.ModeSetuid, Owner: owner}))
 	info, err := os.Stat(path)
 	must(t, err)
 	if durable.OwnerOf(info) != owner || info.Mode() != 0o755|os.ModeSetuid {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -22,6 +21,22 @@ type Entry struct {
 	UID    int         `json:"uid"`
 	GID    int         `json:"gid"`
 	Digest string      `json:"digest,omitempty"` // of a file's content
+	// Xattrs are the extended attributes of a file; nil if there were none, or if the agent that
+	// wrote the record did not read them.
+	Xattrs durable.Xattrs `json:"xattrs,omitempty"`
+}
+
+// attributes returns the attributes of a file.
+func (e Entry) attributes() durable.Attributes {
+	return durable.Attributes{Mode: e.Mode, Owner: durable.Owner{UID: e.UID, GID: e.GID}, Xattrs: e.Xattrs}
+}
+
+// same reports whether two entries have the same content and attributes.
+func (e Entry) same(other Entry) bool { return e.holds(other) && e.accessibleAs(other) }
+
+// accessibleAs reports whether two entries have the same attributes.
+func (e Entry) accessibleAs(other Entry) bool {
+	return e.Mode == other.Mode && e.UID == other.UID && e.GID == other.GID && e.Xattrs.Equal(other.Xattrs)
 }
 
 // holds reports whether two entries have the same content, regardless of their mode and owner.
@@ -42,12 +57,11 @@ func inspect(path string) (Entry, error) {
 		return Entry{}, durable.Explain(err, "read", path)
 	}
 	entry := Entry{Path: path, Mode: info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)}
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		entry.UID, entry.GID = int(stat.Uid), int(stat.Gid)
-	}
+	owner := durable.OwnerOf(info)
+	entry.UID, entry.GID = owner.UID, owner.GID
 	switch {
 	case info.Mode().IsRegular():
-		entry.Digest, err = digest(path, unix.O_NOFOLLOW)
+		err = entry.readFile()
 	case info.IsDir():
 		entry.Dir = true
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -60,4 +74,16 @@ func inspect(path string) (Entry, error) {
 		return Entry{}, durable.Explain(err, "read", path)
 	}
 	return entry, nil
+}
+
+func (e *Entry) readFile() error {
+	found, err := durable.AttributesOf(e.Path)
+	if err != nil {
+		return err
+	}
+	if len(found.Xattrs) > 0 {
+		e.Xattrs = found.Xattrs
+	}
+	e.Digest, err = digest(e.Path, unix.O_NOFOLLOW)
+	return err
 }

@@ -125,17 +125,16 @@ func (s *Saved) restore(path string) error {
 	if err := durable.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	like := r.access(now)
-	return durable.WriteFileAs(path, text, like.Mode, durable.Owner{UID: like.UID, GID: like.GID})
+	return durable.WriteFileWith(path, text, r.access(now).attributes())
 }
 
-// access is the mode and owner of a restored file: its own, unless they were changed since, as
+// access has the attributes of a restored file: its own, unless they were changed since, as
 // hardening guides require.
 func (r *record) access(now Entry) Entry {
 	if r.After == nil || r.Found != nil || now.Absent || now.Link != "" {
 		return r.Before
 	}
-	if now.Mode != r.After.Mode || now.UID != r.After.UID || now.GID != r.After.GID {
+	if !now.accessibleAs(*r.After) {
 		return now
 	}
 	return r.Before

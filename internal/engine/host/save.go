@@ -11,8 +11,8 @@ import (
 	"github.com/refit-dev/refit/internal/upgrade/node"
 )
 
-// Save copies files and symlinks into dir, and records missing ones. It saves each file only once:
-// after a change the host no longer has the original.
+// Save copies files and symlinks with their targets into dir, and records missing ones. It saves
+// each file only once: after a change the host no longer has the original.
 func Save(dir string, paths []string) error {
 	s, err := openSaved(dir)
 	if err != nil {
@@ -25,8 +25,28 @@ func Save(dir string, paths []string) error {
 		if err := s.save(path); err != nil {
 			return err
 		}
+		if err := s.saveTarget(path); err != nil {
+			return err
+		}
 	}
 	return s.store()
+}
+
+// saveTarget copies the file that a symlink leads to.
+func (s *Saved) saveTarget(path string) error {
+	r := s.files[path]
+	if r.Before.Link == "" {
+		return nil
+	}
+	target, err := writtenBy(path)
+	if err != nil {
+		return durable.Explain(err, "resolve", path)
+	}
+	r.Target = target
+	if s.files[target] != nil {
+		return nil
+	}
+	return s.save(target)
 }
 
 // save copies one file. The digest is that of the copy, even if the file has changed since it was
@@ -64,7 +84,7 @@ func (s *Saved) keep(digest string, text []byte) error {
 	}
 	// The directory is synced once for all copies, before the index that names them.
 	temp := durable.Temp(blob)
-	err := durable.Create(temp, 0o600, durable.Caller, func(file *os.File) error {
+	err := durable.Create(temp, durable.Attributes{Mode: 0o600, Owner: durable.Caller}, func(file *os.File) error {
 		_, err := file.Write(text)
 		return err
 	})

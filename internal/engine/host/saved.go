@@ -38,8 +38,11 @@ type record struct {
 }
 
 const (
-	// indexFormat 1 did not record what the operation wrote, so no rollback from it is safe.
-	indexFormat = 2
+	// minIndexFormat: format 1 did not record what the operation wrote, so no rollback from it is
+	// safe.
+	minIndexFormat = 2
+	// indexFormat adds extended attributes. An index without any has the lowest format.
+	indexFormat = 3
 	indexName   = "index.json"
 	// maxSaved is the maximum size of a saved file: only configuration is saved.
 	maxSaved = 16 << 20
@@ -97,12 +100,18 @@ func checkFormat(dir string, format int) error {
 	case format > indexFormat:
 		return node.ManualIntervention("SavedTooNew", nil, "Run the newer refit-agent that wrote it until the operation has ended",
 			"the saved state in %s has format %d, this refit-agent reads format %d", dir, format, indexFormat)
-	case format < indexFormat:
+	case format < minIndexFormat:
 		return node.ManualIntervention("SavedTooOld", nil,
 			"Install the refit-agent that ran this operation to finish it or roll it back, or leave the host as it is: the next upgrade needs none of it",
-			"the saved state in %s has format %d, which does not record what the operation wrote; this refit-agent reads format %d", dir, format, indexFormat)
+			"the saved state in %s has format %d, which does not record what the operation wrote; this refit-agent reads formats from %d",
+			dir, format, minIndexFormat)
 	}
 	return nil
+}
+
+// hasXattrs reports whether a record needs the format with extended attributes.
+func (r record) hasXattrs() bool {
+	return len(r.Before.Xattrs) > 0 || r.After != nil && len(r.After.Xattrs) > 0 || r.Found != nil && len(r.Found.Xattrs) > 0
 }
 
 func (i index) sum() (string, error) {
@@ -119,9 +128,12 @@ func (s *Saved) store() error {
 	if err := durable.SyncDir(s.dir); err != nil {
 		return durable.Explain(err, "save into", s.dir)
 	}
-	all := index{Format: indexFormat}
+	all := index{Format: minIndexFormat}
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
 		all.Files = append(all.Files, *s.files[path])
+	}
+	if slices.ContainsFunc(all.Files, record.hasXattrs) {
+		all.Format = indexFormat
 	}
 	sum, err := all.sum()
 	if err != nil {
@@ -143,13 +155,22 @@ func (s *Saved) Entry(path string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Read returns the content of a saved file, also through a symlink that Track followed, or
-// os.ErrNotExist if there was none.
-func (s *Saved) Read(path string) ([]byte, error) {
+// Digest is the digest of a saved file, also through a symlink; empty if there was none.
+func (s *Saved) Digest(path string) string { return s.content(path).Digest }
+
+// content is the saved file that a path leads to.
+func (s *Saved) content(path string) Entry {
 	entry, _ := s.Entry(path)
 	if r := s.files[path]; r != nil && r.Target != "" {
 		entry, _ = s.Entry(r.Target)
 	}
+	return entry
+}
+
+// Read returns the content of a saved file, also through a symlink, or os.ErrNotExist if there was
+// none.
+func (s *Saved) Read(path string) ([]byte, error) {
+	entry := s.content(path)
 	if entry.Digest == "" {
 		return nil, fmt.Errorf("cannot read the saved %s: %w", path, fs.ErrNotExist)
 	}

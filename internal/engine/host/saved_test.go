@@ -131,7 +131,7 @@ func TestStateOfAnotherFormatIsRefused(t *testing.T) {
 	must(t, Save(saved, paths))
 	path := filepath.Join(saved, indexName)
 	text := read(t, path)
-	put(t, path, strings.Replace(text, `"format":2`, `"format":3`, 1), 0o600)
+	put(t, path, strings.Replace(text, `"format":2`, `"format":4`, 1), 0o600)
 	_, err := LoadSaved(saved)
 	wantFailure(t, err, refitv1alpha1.FailureManualIntervention, "SavedTooNew")
 	put(t, path, `{"format":1,"paths":["/etc/kubernetes/pki"],"entries":[{"path":"/etc/kubernetes/pki","dir":true,"uid":0,"gid":0}],"digest":"x"}`, 0o600)

@@ -44,7 +44,8 @@ func SwapStateOf(to, was, will string) (SwapState, error) {
 }
 
 // Stage copies a file beside the one that it will replace, so that the swap needs no disk space. It
-// does not link the source, which has another mode and owner and must not share damage.
+// does not link the source, which has other attributes and must not share damage. The mode is that
+// of a file that replaces none.
 func Stage(from, to string, mode fs.FileMode) error {
 	if err := errors.Join(durable.CheckPath(from), durable.CheckPath(to)); err != nil {
 		return err
@@ -54,12 +55,15 @@ func Stage(from, to string, mode fs.FileMode) error {
 		return err
 	}
 	staged := beside(to, newSuffix)
-	if have, err := digest(staged, unix.O_NOFOLLOW); err == nil && have == want {
-		if info, err := os.Lstat(staged); err == nil && info.Mode() == mode {
-			return durable.Explain(durable.SyncDir(filepath.Dir(to)), "stage", to)
-		}
+	attributes, err := durable.AttributesFor(to, mode)
+	if err != nil {
+		return durable.Explain(err, "stage", to)
 	}
-	err = durable.Write(staged, mode, durable.Caller, func(file *os.File) error { return copyFrom(from, want, file) })
+	if have, err := digest(staged, unix.O_NOFOLLOW); err == nil && have == want {
+		err := errors.Join(durable.SetAttributes(staged, attributes), durable.SyncDir(filepath.Dir(to)))
+		return durable.Explain(err, "stage", to)
+	}
+	err = durable.Write(staged, attributes, func(file *os.File) error { return copyFrom(from, want, file) })
 	return durable.Explain(err, "stage", to)
 }
 
@@ -115,6 +119,9 @@ func Swap(to, was, will string) error {
 		if err := keepPrevious(to, was, was); err != nil {
 			return err
 		}
+	}
+	if err := adoptAttributes(to, was); err != nil {
+		return err
 	}
 	if err := durable.Rename(beside(to, newSuffix), to); err != nil {
 		return durable.Explain(err, "replace", to)

@@ -120,7 +120,10 @@ func (s *Saved) end(paths []string) error {
 			return err
 		}
 		r := s.files[path]
-		if now != *r.Found {
+		if now, err = keepAttributes(*r.Found, now); err != nil {
+			return err
+		}
+		if !now.same(*r.Found) {
 			r.After = &now
 		}
 		r.Found = nil

@@ -32,6 +32,8 @@ type guardedFile struct {
 	Mode  fs.FileMode   `json:"mode,omitempty"`
 	Owner durable.Owner `json:"owner,omitzero"`
 	Gone  bool          `json:"gone,omitempty"`
+
+	Xattrs durable.Xattrs `json:"xattrs,omitempty"`
 }
 
 const guardIndex = "index.json"
@@ -83,7 +85,7 @@ func keep(dir string, files []string) error {
 	}
 	var index []guardedFile
 	for i, path := range files {
-		info, err := os.Stat(path)
+		found, err := durable.AttributesOf(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			index = append(index, guardedFile{Path: path, Gone: true})
 			continue
@@ -98,7 +100,7 @@ func keep(dir string, files []string) error {
 		if err := durable.WriteFile(filepath.Join(dir, strconv.Itoa(i)), text, 0o600); err != nil {
 			return err
 		}
-		index = append(index, guardedFile{Path: path, Mode: info.Mode().Perm(), Owner: durable.OwnerOf(info)})
+		index = append(index, guardedFile{Path: path, Mode: found.Mode, Owner: found.Owner, Xattrs: found.Xattrs})
 	}
 	text, err := json.Marshal(index)
 	if err != nil {
@@ -131,7 +133,7 @@ func restoreFiles(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := durable.WriteFileAs(file.Path, text, file.Mode, file.Owner); err != nil {
+		if err := durable.WriteFileWith(file.Path, text, durable.Attributes{Mode: file.Mode, Owner: file.Owner, Xattrs: file.Xattrs}); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/refit-dev/refit/internal/engine/durable"
 )
 
@@ -55,7 +57,7 @@ func TestFilesAreRestoredBeforeAPhaseRunsAgainAfterACrash(t *testing.T) {
 	}
 }
 
-func TestFileOfAnInterruptedPhaseKeepsItsOwnerAndMode(t *testing.T) {
+func TestFileOfAnInterruptedPhaseKeepsItsAttributes(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can change the owner of a file")
 	}
@@ -65,7 +67,11 @@ func TestFileOfAnInterruptedPhaseKeepsItsOwnerAndMode(t *testing.T) {
 	if err := errors.Join(os.Chmod(file, 0o640), os.Chown(file, owner.UID, owner.GID)); err != nil {
 		t.Fatal(err)
 	}
+	label := unix.Setxattr(file, "security.selinux", []byte("label"), 0)
 	err := guard(filepath.Join(dir, "guard"), []string{file}, func() error {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
 		write(t, file, "half")
 		return context.Canceled
 	})
@@ -75,6 +81,9 @@ func TestFileOfAnInterruptedPhaseKeepsItsOwnerAndMode(t *testing.T) {
 	}
 	if durable.OwnerOf(info) != owner || info.Mode() != 0o640 {
 		t.Errorf("the file has owner %v and mode %v", durable.OwnerOf(info), info.Mode())
+	}
+	if found, err := durable.AttributesOf(file); label == nil && (err != nil || string(found.Xattrs["security.selinux"]) != "label") {
+		t.Errorf("the file has %v, %v", found, err)
 	}
 }
 

@@ -45,6 +45,22 @@ func KubeletArgs(unit KubeletUnit) ([]string, error) {
 	return args, nil
 }
 
+// KubeletConfigFile returns the file of the flag --config, or "" without one. The last one counts.
+func KubeletConfigFile(args []string) string {
+	file := ""
+	for i, arg := range args {
+		name, value, has := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		switch {
+		case name != "config" || !strings.HasPrefix(arg, "-"):
+		case has:
+			file = value
+		case i+1 < len(args):
+			file = args[i+1]
+		}
+	}
+	return file
+}
+
 // wholeVariable returns the name of a word that is $NAME and nothing else.
 func wholeVariable(word string) (string, bool) {
 	name, found := strings.CutPrefix(word, "$")

@@ -122,7 +122,7 @@ func prepare(c certificate, path, kept string) (bool, error) {
 	if strings.HasSuffix(path, ".conf") {
 		mode = 0o600
 	}
-	return false, durable.WriteFile(path, was, mode)
+	return false, durable.ReplaceFile(path, was, mode)
 }
 
 // missingKey reports whether only the key is missing: such a certificate is renewed.

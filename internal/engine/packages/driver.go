@@ -19,6 +19,8 @@ type Driver interface {
 	Installed(ctx context.Context, names ...string) (map[string]string, error)
 	// Held returns the packages that the operator has put on hold.
 	Held(ctx context.Context) ([]string, error)
+	// Files returns the files and directories of installed packages.
+	Files(ctx context.Context, names ...string) ([]string, error)
 	// Prepare keeps what a rollback installs: in dir, a package file of exactly the installed
 	// version of each name.
 	Prepare(ctx context.Context, dir string, names []string) error

@@ -125,6 +125,21 @@ func (d deb) listed(ctx context.Context, name string) (paths []string, locations
 	return paths, locations, nil
 }
 
+// Files returns the locations on disk.
+func (d deb) Files(ctx context.Context, names ...string) ([]string, error) {
+	var all []string
+	for _, name := range names {
+		paths, locations, err := d.listed(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			all = append(all, d.onDisk(locations[path]))
+		}
+	}
+	return all, nil
+}
+
 // copyPath copies one path of the disk into the tree. The parent of other paths becomes a
 // directory, also where the host has a link instead (/lib).
 func copyPath(from, to string, parent bool) (regular bool, err error) {

@@ -26,11 +26,12 @@ func (rpm) Owner(context.Context, string) (string, error) { return "", unsupport
 func (rpm) Installed(context.Context, ...string) (map[string]string, error) {
 	return nil, unsupported()
 }
-func (rpm) Held(context.Context) ([]string, error)           { return nil, unsupported() }
-func (rpm) Prepare(context.Context, string, []string) error  { return unsupported() }
-func (rpm) Check(context.Context, []string, Options) error   { return unsupported() }
-func (rpm) Install(context.Context, []string, Options) error { return unsupported() }
-func (rpm) Configure(context.Context, []string) error        { return unsupported() }
+func (rpm) Held(context.Context) ([]string, error)             { return nil, unsupported() }
+func (rpm) Files(context.Context, ...string) ([]string, error) { return nil, unsupported() }
+func (rpm) Prepare(context.Context, string, []string) error    { return unsupported() }
+func (rpm) Check(context.Context, []string, Options) error     { return unsupported() }
+func (rpm) Install(context.Context, []string, Options) error   { return unsupported() }
+func (rpm) Configure(context.Context, []string) error          { return unsupported() }
 func (rpm) Verify(context.Context, []string) (problems []string, err error) {
 	return nil, unsupported()
 }

@@ -59,3 +59,11 @@ func FailLinks(t *testing.T, err error) {
 	t.Cleanup(func() { hook.Link = link })
 	hook.Link = func(string, string) error { return err }
 }
+
+// Matchpathcon makes a binary the one that knows the SELinux label of a path.
+func Matchpathcon(t *testing.T, binary string) {
+	t.Helper()
+	before := hook.Matchpathcon
+	t.Cleanup(func() { hook.Matchpathcon = before })
+	hook.Matchpathcon = []string{binary}
+}

@@ -12,6 +12,9 @@ var SyncFile = (*os.File).Sync
 // Link gives a file a second name.
 var Link = os.Link
 
+// Matchpathcon are the places of the binary that knows the SELinux label of a path.
+var Matchpathcon = []string{"/usr/sbin/matchpathcon", "/sbin/matchpathcon"}
+
 // SyncDir writes the names in a directory to the disk.
 var SyncDir = func(dir string) error {
 	file, err := os.Open(dir)
