@@ -137,7 +137,7 @@ type PlanSummary struct {
 	// stages are the stages of the plan, in order.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=50
 	Stages []StageSummary `json:"stages,omitempty"`
 	// estimate is the estimated duration of the upgrade when the plan was made.
 	// +optional

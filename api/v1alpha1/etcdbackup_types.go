@@ -189,6 +189,7 @@ type BackupResult struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="self.map(h, has(h.findings) ? h.findings.size() : 0).sum() <= 16",message="all hops together may list at most 16 findings"
 	Rehearsed []RehearsedHop `json:"rehearsed,omitempty"`
 }
 
@@ -224,7 +225,8 @@ type RehearsedHop struct {
 	// server.
 	// +optional
 	WithoutWatchCache bool `json:"withoutWatchCache,omitempty"`
-	// findings are the problems, at most 16. Those that are not unknown come first.
+	// findings are the problems, at most 16 of all hops together. Those that are not unknown come
+	// first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16

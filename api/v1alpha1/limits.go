@@ -10,7 +10,7 @@ const (
 	MaxFailures = 16
 	// MaxHops and MaxStages are how long a plan can be. An EtcdBackup can rehearse all its hops.
 	MaxHops   = 8
-	MaxStages = 64
+	MaxStages = 50
 	// MaxStatusMessage is the length of an operation's status.message.
 	MaxStatusMessage = 512
 	// MaxWaiting is the number of entries in status.waiting, MaxWaitingMessage and
@@ -41,8 +41,8 @@ const (
 	MaxBlockerReason = 128
 	// MaxBackupAttempts is how often an EtcdBackup is tried.
 	MaxBackupAttempts = 3
-	// MaxRehearsalFindings is how many findings a rehearsed hop lists, and MaxRehearsalObject is
-	// the length of the object of each.
+	// MaxRehearsalFindings is how many findings all hops of a rehearsal list together, and
+	// MaxRehearsalObject is the length of the object of each.
 	MaxRehearsalFindings = 16
 	MaxRehearsalObject   = 384
 )

@@ -82,6 +82,10 @@ type KubeletFacts struct {
 	// +kubebuilder:validation:MaxItems=96
 	// +kubebuilder:validation:items:MaxLength=64
 	ConfigFields []string `json:"configFields,omitempty"`
+	// configFile is the file of its flag --config.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	ConfigFile string `json:"configFile,omitempty"`
 	// failCgroupV1 is the setting of that name.
 	// +optional
 	FailCgroupV1 *bool `json:"failCgroupV1,omitempty"`

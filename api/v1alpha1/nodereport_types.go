@@ -98,7 +98,7 @@ type NodeReportStatus struct {
 	// maximum length.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=24
 	// +kubebuilder:validation:items:MaxLength=40
 	Truncated []string `json:"truncated,omitempty"`
 	// releaseKeys are the fingerprints of the public keys on the host. The agent installs only

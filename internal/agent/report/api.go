@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -39,7 +40,7 @@ func endpoint(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportSt
 	if err != nil {
 		return nil, err
 	}
-	if config, err := clientcmd.LoadFromFile(s.path(adminConf)); err == nil {
+	if config, err := clientcmd.LoadFromFile(s.path(adminConf)); err == nil && s.controlPlane() {
 		if named, has := config.Contexts[config.CurrentContext]; has && config.Clusters[named.Cluster] != nil {
 			address = config.Clusters[named.Cluster].Server
 		}
@@ -52,8 +53,15 @@ func endpoint(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportSt
 func certs(_ context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatus), error) {
 	server, _ := os.ReadFile(s.path(manifestsDir + "/kube-apiserver.yaml")) // a worker has none
 	found, err := kubeadm.ReadCertificates(s.path(kubeadm.CertificatesDir(server)), s.path(kubernetesDir))
+	if !s.controlPlane() {
+		found = slices.DeleteFunc(found, func(c refitv1alpha1.CertificateFacts) bool { return !slices.Contains(workerCertificates, c.Name) })
+	}
 	return func(to *refitv1alpha1.NodeReportStatus) { to.Certificates = found }, err
 }
+
+// workerCertificates are the certificates that a worker uses. An old copy of another kubeconfig
+// must not block an upgrade.
+var workerCertificates = []string{"ca", "kubelet-client-current"}
 
 // etcdFacts queries the etcd member of this host. If a member should be there but does not respond,
 // the facts are absent.

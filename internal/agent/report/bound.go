@@ -37,7 +37,7 @@ const (
 	maxMembers      = 16
 	maxAlarms       = 4
 	maxAlarm        = 32
-	maxTruncated    = 16
+	maxTruncated    = 24 // more than there are lists
 )
 
 // cutter records what was truncated.
@@ -63,16 +63,20 @@ func (c *cutter) limit(s *refitv1alpha1.NodeReportStatus) {
 	s.Certificates = cut(c, "certificates", s.Certificates, maxCertificates)
 	s.Parts = c.parts("parts", s.Parts)
 	for i := range s.Disks {
-		s.Disks[i].Path = clip(s.Disks[i].Path, maxPath)
+		c.text("disks", &s.Disks[i].Path, maxPath)
 	}
 	for i := range s.Certificates {
-		s.Certificates[i].Name = clip(s.Certificates[i].Name, maxWord)
+		c.text("certificates", &s.Certificates[i].Name, maxWord)
+	}
+	for i := range s.ServiceWrappers {
+		c.text("serviceWrappers", &s.ServiceWrappers[i].Path, maxPath)
 	}
 	v := &s.Versions
 	for _, text := range []*string{&v.Kubelet, &v.KubeletOnDisk, &v.Kubeadm, &v.Containerd, &v.Runc, &v.CNIPlugins} {
 		*text = clip(*text, maxWord)
 	}
 	if k := s.Kubelet; k != nil {
+		k.ConfigFile = clip(k.ConfigFile, maxPath)
 		k.Flags = c.texts("kubelet.flags", k.Flags, maxFlags, maxWord)
 		k.ConfigFields = c.texts("kubelet.configFields", k.ConfigFields, maxFields, maxWord)
 		k.FeatureGates = c.gates("kubelet.featureGates", k.FeatureGates)
@@ -112,16 +116,22 @@ func cut[T any](c *cutter, name string, list []T, most int) []T {
 	return list[:most]
 }
 
-// texts truncates the list and its strings. A truncated string has another meaning, so the list
-// counts as incomplete, too.
+// texts truncates the list and its strings.
 func (c *cutter) texts(name string, list []string, most, length int) []string {
 	list = slices.Clone(cut(c, name, list, most))
-	for i, text := range list {
-		if list[i] = clip(text, length); list[i] != text {
-			c.record(name)
-		}
+	for i := range list {
+		c.text(name, &list[i], length)
 	}
 	return list
+}
+
+// text truncates a string of a list. A truncated string has another meaning, so the list counts as
+// incomplete, too.
+func (c *cutter) text(name string, text *string, length int) {
+	if clipped := clip(*text, length); clipped != *text {
+		*text = clipped
+		c.record(name)
+	}
 }
 
 // parts drops a part whose package has too long a name: a truncated name is that of another

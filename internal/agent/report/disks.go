@@ -46,7 +46,7 @@ func disks(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatu
 			problems = append(problems, err)
 			continue
 		}
-		if free.ReadOnly {
+		if free.ReadOnly && !slices.Contains(readOnly, n.path) {
 			readOnly = append(readOnly, n.path)
 		}
 		i, known := at[device]
@@ -57,7 +57,7 @@ func disks(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportStatu
 		}
 		facts[i].NeededMiB += (n.bytes + 1<<20 - 1) >> 20
 	}
-	return func(to *refitv1alpha1.NodeReportStatus) { to.Disks, to.ReadOnlyPaths = facts, slices.Compact(readOnly) }, errors.Join(problems...)
+	return func(to *refitv1alpha1.NodeReportStatus) { to.Disks, to.ReadOnlyPaths = facts, readOnly }, errors.Join(problems...)
 }
 
 // rounded is coarse for large values.
@@ -81,10 +81,39 @@ func (s *Sources) needs(ctx context.Context) []need {
 	if s.Release != nil {
 		all[0].bytes += ownFiles
 	}
+	all = append(all, s.otherBinaries(ctx)...)
 	if s.controlPlane() && s.exists(etcdDir) {
 		all = append(all, need{etcdDir, 0})
 	}
 	return slices.DeleteFunc(all, func(n need) bool { return n.path == "" })
+}
+
+// otherBinaries returns the directories of the parts of the ClusterRelease that need not be beside
+// the kubelet: on hosts with a read-only /usr, only the kubelet is in /opt/bin. Their space counts
+// with the kubelet's.
+func (s *Sources) otherBinaries(ctx context.Context) []need {
+	if s.Release == nil {
+		return nil
+	}
+	files, err := s.releaseFiles(ctx)
+	if err != nil {
+		return nil
+	}
+	var dirs []need
+	for _, f := range files {
+		path := ""
+		switch f.Part {
+		case refitv1alpha1.PartContainerd, refitv1alpha1.PartRunc, refitv1alpha1.PartKubeadm, refitv1alpha1.PartKubectl:
+			path, _ = host.LookPath(string(f.Part))
+		case refitv1alpha1.PartCNI:
+			path = cniDir + "/loopback"
+		case refitv1alpha1.PartKubelet:
+		}
+		if resolved, err := filepath.EvalSymlinks(path); err == nil && path != "" {
+			dirs = append(dirs, need{filepath.Dir(resolved), 0})
+		}
+	}
+	return dirs
 }
 
 // releaseBytes returns the sizes of missing blobs of the ClusterRelease, of its installed files,

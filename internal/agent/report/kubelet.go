@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,10 +80,8 @@ func (s *Sources) kubeletFacts(unit host.Unit) (*refitv1alpha1.KubeletFacts, err
 		facts.Flags = append(facts.Flags, name)
 	}
 	slices.Sort(facts.Flags)
-	file := flags["config"]
-	if file == "" {
-		file = kubeletConfig
-	}
+	facts.ConfigFile = s.configFile(kubeadm.KubeletConfigFile(args))
+	file := cmp.Or(facts.ConfigFile, kubeletConfig)
 	if err := s.readKubeletConfig(file, flags["config-dir"], facts); err != nil {
 		return nil, err
 	}
@@ -92,6 +91,19 @@ func (s *Sources) kubeletFacts(unit host.Unit) (*refitv1alpha1.KubeletFacts, err
 		}
 	}
 	return facts, nil
+}
+
+// configFile returns the path that kubeadm writes if another one leads to the same file.
+func (s *Sources) configFile(file string) string {
+	if file == "" {
+		return ""
+	}
+	named, err := os.Stat(s.path(file))
+	written, missing := os.Stat(s.path(kubeletConfig))
+	if err == nil && missing == nil && os.SameFile(named, written) {
+		return kubeletConfig
+	}
+	return file
 }
 
 // flagsOf returns the values by name; a flag without a value may use the next argument.

@@ -10,6 +10,7 @@ const (
 	kubernetesDir = "/etc/kubernetes"
 	manifestsDir  = "/etc/kubernetes/manifests"
 	adminConf     = "/etc/kubernetes/admin.conf"
+	managerConf   = "/etc/kubernetes/controller-manager.conf"
 	kubeletDir    = "/var/lib/kubelet"
 	kubeletConfig = "/var/lib/kubelet/config.yaml"
 	etcdDir       = "/var/lib/etcd"
@@ -29,8 +30,8 @@ func (s *Sources) exists(name string) bool {
 	return err == nil
 }
 
-// controlPlane reports whether this is a control plane host: a missing manifest does not make it a
-// worker.
+// controlPlane reports whether this is a control plane host. A missing manifest does not make it a
+// worker, and a copy of the administrator's kubeconfig does not make a worker one.
 func (s *Sources) controlPlane() bool {
-	return s.ControlPlane || s.exists(adminConf) || s.exists(manifestsDir+"/kube-apiserver.yaml")
+	return s.ControlPlane || s.exists(managerConf) || s.exists(manifestsDir+"/kube-apiserver.yaml")
 }

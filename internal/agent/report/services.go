@@ -21,7 +21,7 @@ func services(ctx context.Context, s *Sources) (func(*refitv1alpha1.NodeReportSt
 			_, err = unit.Binary(service.binary)
 		}
 		if wrapper, ok := errors.AsType[*host.WrapperError](err); ok {
-			found = append(found, refitv1alpha1.ServiceWrapper{Binary: service.binary, Path: clip(wrapper.Path, maxPath)})
+			found = append(found, refitv1alpha1.ServiceWrapper{Binary: service.binary, Path: wrapper.Path})
 			continue
 		}
 		problems = append(problems, err)

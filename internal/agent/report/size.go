@@ -27,7 +27,7 @@ type shortenable struct {
 // fit drops entries until the status has at most this many bytes, those that decisions need least
 // first.
 func (c *cutter) fit(s *refitv1alpha1.NodeReportStatus, most int) {
-	update := func() { s.Truncated = c.names[:min(len(c.names), maxTruncated)] }
+	update := func() { s.Truncated = c.names }
 	update()
 	for _, list := range shortenables(s) {
 		for list.length() > list.keep && sizeOf(s) > most {

@@ -37,7 +37,7 @@ func largest() refitv1alpha1.NodeReportStatus {
 		Versions: refitv1alpha1.HostVersions{
 			Kubelet: long(maxWord), KubeletOnDisk: long(maxWord), Kubeadm: long(maxWord), Containerd: long(maxWord), Runc: long(maxWord), CNIPlugins: long(maxWord),
 		},
-		Kubelet: &refitv1alpha1.KubeletFacts{Flags: many(maxFlags, maxWord), FeatureGates: gates, ConfigFields: many(maxFields, maxWord), FailCgroupV1: &yes},
+		Kubelet: &refitv1alpha1.KubeletFacts{Flags: many(maxFlags, maxWord), FeatureGates: gates, ConfigFields: many(maxFields, maxWord), ConfigFile: long(maxPath), FailCgroupV1: &yes},
 		ServiceWrappers: []refitv1alpha1.ServiceWrapper{
 			{Binary: long(maxWord), Path: long(maxPath)}, {Binary: long(maxWord), Path: long(maxPath)},
 		},
@@ -89,6 +89,36 @@ func TestTheLargestReportFits(t *testing.T) {
 		if left == 0 {
 			t.Errorf("nothing is left of %s, which looks like a healthy host", list)
 		}
+	}
+}
+
+// Decisions rely on each list that is not named.
+func TestEveryTruncatedListIsNamed(t *testing.T) {
+	s := largest()
+	more := func(lists ...*[]string) {
+		for _, list := range lists {
+			*list = append(*list, "one more")
+		}
+	}
+	more(&s.ReleaseKeys, &s.HeldPackages, &s.ReadOnlyPaths, &s.Addresses, &s.MissingImages, &s.Kubelet.Flags, &s.Kubelet.ConfigFields,
+		&s.Drift.Differences, &s.Drift.SecuritySettings, &s.Drift.MissingManifests, &s.Drift.UnparsableManifests, &s.Drift.APIReferences,
+		&s.Etcd.Members, &s.Etcd.Alarms)
+	s.Kubelet.FeatureGates["OneMore"] = true
+	s.Disks[0].Path += "/one-more"
+	s.Certificates[0].Name += "-one-more"
+	s.ServiceWrappers[0].Path += "/one-more"
+	s.Parts = append(s.Parts, refitv1alpha1.PartFacts{Part: refitv1alpha1.PartKubelet})
+	bound(&s, "cp-1")
+	want := []string{
+		"addresses", "certificates", "disks", "drift.apiReferences", "drift.differences", "drift.missingManifests", "drift.securitySettings",
+		"drift.unparsableManifests", "etcd.alarms", "etcd.members", "heldPackages", "kubelet.configFields", "kubelet.featureGates", "kubelet.flags",
+		"missingImages", "parts", "readOnlyPaths", "releaseKeys", "serviceWrappers",
+	}
+	if got := slices.Sorted(slices.Values(s.Truncated)); !slices.Equal(got, want) {
+		t.Errorf("truncated: %q", got)
+	}
+	if len(want) > maxTruncated {
+		t.Errorf("the API accepts %d names", maxTruncated)
 	}
 }
 

@@ -23,6 +23,13 @@ func TestStageHeadings(t *testing.T) {
 	}
 }
 
+// The longest plan has every stage in every hop, except for Verify, which is last.
+func TestTheLongestPlanFits(t *testing.T) {
+	if longest := refitv1alpha1.MaxHops*(len(stageTable)-1) + 1; longest > refitv1alpha1.MaxStages {
+		t.Errorf("a plan has up to %d stages, but its status lists %d", longest, refitv1alpha1.MaxStages)
+	}
+}
+
 func TestEveryStageKindIsComplete(t *testing.T) {
 	seen := map[refitv1alpha1.StageName]bool{}
 	for _, kind := range stageTable {

@@ -122,8 +122,9 @@ func readOnlyHost(v *view) []Finding {
 		}
 		return Finding{
 			Message: fmt.Sprintf("%s is not writable on %s, but the upgrade must write to it", joinNames(r.ReadOnlyPaths), n.Name),
-			Remedy: fmt.Sprintf("Find out why (`findmnt -T %s; dmesg | tail`) on %s. The kernel remounts a file system read-only after an error.",
-				r.ReadOnlyPaths[0], n.Name),
+			Remedy: orLeaveOut(n, fmt.Sprintf("Find out why (`findmnt -T %s; dmesg | tail`) on %s. The kernel remounts a file system "+
+				"read-only after an error. If the operating system mounts it read-only, use a ClusterRelease without the parts in it.",
+				r.ReadOnlyPaths[0], n.Name)),
 		}
 	})
 }

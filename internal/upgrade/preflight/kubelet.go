@@ -5,12 +5,38 @@ import (
 	"slices"
 	"strings"
 
+	refitv1alpha1 "github.com/refit-dev/refit/api/v1alpha1"
 	"github.com/refit-dev/refit/internal/upgrade/kubefacts"
 )
 
 // droppedByKubeadm are flags that kubeadm wrote itself, by the minor version whose kubeadm removes
 // them. A node that skips that version keeps them.
 var droppedByKubeadm = map[string]int{"pod-infra-container-image": 35}
+
+// kubeadmKubeletConfig is the file that kubeadm writes, which is fixed in kubeadm.
+const kubeadmKubeletConfig = "/var/lib/kubelet/config.yaml"
+
+// kubeletConfigElsewhere: kubeadm reports success in such a case, and the kubelet keeps the old
+// configuration. Agents that do not report the file yet are not judged.
+func kubeletConfigElsewhere(v *view) []Finding {
+	return v.onHosts(func(n *node, r *refitv1alpha1.NodeReportStatus) Finding {
+		if r.Kubelet == nil || slices.Contains(r.Truncated, "kubelet.flags") {
+			return Finding{}
+		}
+		reads := r.Kubelet.ConfigFile
+		switch {
+		case !slices.Contains(r.Kubelet.Flags, "config"):
+			reads = "no configuration file"
+		case reads == "" || reads == kubeadmKubeletConfig:
+			return Finding{}
+		}
+		return Finding{
+			Message: fmt.Sprintf("the kubelet on %s reads %s, but the upgrade writes %s", n.Name, reads, kubeadmKubeletConfig),
+			Remedy: orLeaveOut(n, fmt.Sprintf("Move its settings to %s on %s and start it with --config=%s. If other software maintains its configuration, "+
+				"waive KubeletConfigElsewhere for the node.", kubeadmKubeletConfig, n.Name, kubeadmKubeletConfig)),
+		}
+	})
+}
 
 func removedKubeletFlag(v *view) []Finding {
 	var found []Finding

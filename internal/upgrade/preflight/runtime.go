@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// runtimeUnsupported finds other container runtimes than containerd, with which no upgrade is
-// tested: the agent imports images through containerd.
+// runtimeUnsupported finds other container runtimes than containerd. No waiver helps: the agent
+// imports and pins images through containerd.
 func runtimeUnsupported(v *view) []Finding {
 	var found []Finding
 	for i := range v.nodes {

@@ -735,6 +735,9 @@ func hostSituations() []situation {
 			r.ServiceWrappers = []refitv1alpha1.ServiceWrapper{{Binary: binary, Path: "/usr/local/bin/start-" + binary}}
 		})
 	}
+	configFile := func(path string) change {
+		return report(func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.ConfigFile = path })
+	}
 	yes, no := true, false
 	const day = 24 * time.Hour
 	return []situation{
@@ -750,6 +753,15 @@ func hostSituations() []situation {
 		{check: "NotInRelease", name: "kubectl is not installed and kubeadm is missing", change: report(func(r *refitv1alpha1.NodeReportStatus) {
 			r.Parts = []refitv1alpha1.PartFacts{{Part: refitv1alpha1.PartKubectl, Absent: true}, {Part: refitv1alpha1.PartKubeadm, Absent: true}}
 		})},
+		{check: "NotInRelease", name: "containerd of another vendor", want: Block, change: all(
+			report(func(r *refitv1alpha1.NodeReportStatus) {
+				r.Parts = []refitv1alpha1.PartFacts{{Part: refitv1alpha1.PartContainerd, Kind: refitv1alpha1.PackageDeb, Package: "containerd.io"}}
+			}),
+			func(s *snapshot) {
+				f := s.Releases[0].Payload.Files[0]
+				f.Part, f.Name, f.Kind, f.OS, f.Arch = refitv1alpha1.PartContainerd, "containerd", refitv1alpha1.PackageDeb, "linux", "amd64"
+				s.Releases[0].Payload.Files = append(s.Releases[0].Payload.Files, f)
+			})},
 		{check: "NotInRelease", name: "rpm", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = refitv1alpha1.PackageRpm })},
 		{check: "NotInRelease", name: "unknown kind", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.PackageKind = "" })},
 
@@ -758,6 +770,17 @@ func hostSituations() []situation {
 		{check: "ServiceWrapped", name: "containerd that the release does not upgrade", change: wrapper("containerd")},
 		{check: "ServiceWrapped", name: "containerd that the release upgrades", want: Block, change: all(
 			wrapper("containerd"), func(s *snapshot) { s.Releases[0].Payload.Containerd = "2.1.5" })},
+
+		{check: "KubeletConfigElsewhere", name: "an agent that does not report the file"},
+		{check: "KubeletConfigElsewhere", name: "where kubeadm writes", change: configFile("/var/lib/kubelet/config.yaml")},
+		{check: "KubeletConfigElsewhere", name: "in the directory of kubespray", change: configFile("/etc/kubernetes/kubelet-config.yaml"), want: Block},
+		{
+			check: "KubeletConfigElsewhere", name: "only flags", want: Block,
+			change: report(func(r *refitv1alpha1.NodeReportStatus) { r.Kubelet.Flags = []string{"kubeconfig"} }),
+		},
+		{check: "KubeletConfigElsewhere", name: "more flags than a report lists", change: report(func(r *refitv1alpha1.NodeReportStatus) {
+			r.Kubelet.Flags, r.Truncated = []string{"kubeconfig"}, []string{"kubelet.flags"}
+		})},
 
 		{check: "ReadOnlyHost", name: "writable"},
 		{check: "ReadOnlyHost", name: "read-only", change: report(func(r *refitv1alpha1.NodeReportStatus) { r.ReadOnlyPaths = []string{"/usr/bin"} }), want: Block},

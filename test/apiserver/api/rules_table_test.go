@@ -80,6 +80,23 @@ func condition(more ...any) fields {
 	return fields{"status.conditions": list{c}}
 }
 
+// rehearsed returns hops, each with a number of findings.
+func rehearsed(findings ...int) list {
+	var hops list
+	for _, n := range findings {
+		hop := object{"release": object{"name": "kubernetes-v1.36.3", "digest": hashA}, "kubernetes": "v1.36.3", "at": now}
+		var found list
+		for range n {
+			found = append(found, object{"reason": "FlagRemoved", "message": "it is unknown", "remedy": "Remove it"})
+		}
+		if found != nil {
+			hop["findings"] = found
+		}
+		hops = append(hops, hop)
+	}
+	return hops
+}
+
 const (
 	badVersion  = "should match '^v1"
 	badTarget   = "set exactly one of kubernetes and release"
@@ -104,6 +121,7 @@ const (
 	backupStays = "an EtcdBackup is immutable: create another one"
 
 	rehearsedHops = "hops must be set with the drill Rehearse, and only with it"
+	allFindings   = "all hops together may list at most 16 findings"
 	backupAge     = "must be at least 1h and at most 168h"
 	onlyBackup    = "backup must be set with the permit Backup, and only with it"
 	noOperation   = "operation and release are required, except with the permits Backup and Hold"
@@ -304,6 +322,11 @@ var tryouts = []tryout{
 	{"EtcdBackup", "a rehearsal", nil, fields{"spec.drill": "Rehearse", "spec.hops": list{object{"name": "kubernetes-v1.36.3", "digest": "sha256:" + strings.Repeat("a", 64)}}}, ""},
 	{"EtcdBackup", "a rehearsal without hops", nil, fields{"spec.drill": "Rehearse"}, rehearsedHops},
 	{"EtcdBackup", "hops without a rehearsal", nil, fields{"spec.hops": list{object{"name": "kubernetes-v1.36.3", "digest": "sha256:" + strings.Repeat("a", 64)}}}, rehearsedHops},
+	{"EtcdBackup", "16 findings in two hops", fields{}, fields{"status.rehearsed": rehearsed(10, 6)}, ""},
+	{"EtcdBackup", "17 findings in three hops", fields{}, fields{"status.rehearsed": rehearsed(10, 0, 7)}, allFindings},
+	{"NodeUpgrade", "17 findings in two hops", fields{}, fields{"status.backup": object{
+		"uid": "b-1", "attempt": int64(1), "phase": "Succeeded", "rehearsed": rehearsed(16, 1),
+	}}, allFindings},
 	{"ClusterUpgrade", "a backup", nil, fields{"spec.backup": object{"maxAge": "168h"}}, ""},
 	{"ClusterUpgrade", "a backup of any age", nil, fields{"spec.backup": object{"maxAge": "169h"}}, backupAge},
 	{"ClusterUpgrade", "a backup that is outdated at once", nil, fields{"spec.backup": object{"maxAge": "59m"}}, backupAge},

@@ -155,8 +155,8 @@ func (s sampler) chosen(path string, index int) (any, bool) {
 		return small
 	}
 	switch s.kind + " " + path {
-	case "NodeUpgrade status.backup.rehearsed":
-		return nil, s.largest // only the node that rehearses has it
+	case "NodeUpgrade status.backup.rehearsed[].findings", "EtcdBackup status.rehearsed[].findings":
+		return nil, s.largest && index > 0 // the total is at most 16, all of them in one hop
 	case "ClusterUpgrade spec.target.kubernetes":
 		return nil, true // the name of a ClusterRelease is longer
 	case "ClusterUpgrade spec.nodeSelector":
